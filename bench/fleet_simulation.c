@@ -6,7 +6,7 @@
  *
  *     fleet_simulation [FLEETS [CASE...]]    10000 fleets of every case unless told otherwise
  */
-#include "fleet/judgement.h"
+#include "fleet/judge/judgement.h"
 #include "tests/unit/random.h"
 
 #include <math.h>

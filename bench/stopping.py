@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: stopping.py FOLDER...
 
-What the stopping rule (src/measure/stopping.c) would have made of the series of samples in the JSON
+What the stopping rule (src/measure/sample/stopping.c) would have made of the series of samples in the JSON
 files of these folders: where it stops, and how far the median of the samples up to there lies from
 the median of the whole series. For series of 20 samples or more, or of 8 or more that lasted 200 ms.
 Beside it: the rule without what it says of fewer than 20 samples, or of long ones, and one that asks

@@ -5,10 +5,11 @@
 
 #include "backends/registry.h"
 #include "base/memory.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/help.h"
-#include "fleet/formats.h"
+#include "fleet/write/formats.h"
 #include "record/mode_list.h"
 #include "run/command.h"
 #include "xferbench/version.h"
@@ -411,7 +412,7 @@ static int run(const struct xb_command *command, bool is_named, int argc, char *
     memcpy(words, argv, (size_t)argc * sizeof *words);
     int code = XB_EXIT_OK;
     if (xb_config_parse(command->rows(), argc, argv, &config, &error) == XB_OK) {
-        xb_option_color_apply(&config);
+        xb_terminal_want_colours((enum xb_colours)xb_config_get(&config, &xb_option_color)->place);
         code = answer(command, is_named, &config, words);
         xb_config_free(&config);
     } else {

@@ -43,7 +43,7 @@ int main(int argc, char **argv)
 {
     struct xb_error error;
     (void)setlocale(LC_ALL, "C"); /* every format has numbers with a point */
-    xb_began_note();
+    (void)xb_began();             /* notes it */
     fill_closed_streams();
     if (xb_registry_check(xb_backends, &error) != XB_OK ||
         xb_modes_check(xb_modes, &error) != XB_OK)

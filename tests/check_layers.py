@@ -18,6 +18,7 @@ import tempfile
 
 # The rooms, bottom to top: a file may include headers of its own room and of those before it.
 ROOMS = [
+    "include",  # the contracts that the author of a mode or a backend writes against; no room is known there
     "base",
     "machine",
     "codecs",  # what is made smaller: encoders for the CPU, and the decoders that kernels are made of
@@ -28,8 +29,8 @@ ROOMS = [
     "present",  # tables, findings, metrics, written: knows nothing of what is in them
     "record",  # what came of cases, which modes and figures there are
     "measure",  # runs modes by the contract mode.h, so it stands below them; fills a record
-    "modes",
     "reading",  # what a record means: sentences with their numbers and cases
+    "modes",  # and what each says there
     "trace",  # one iteration, drawn: for a browser and for a terminal
     "plot",  # pictures: knows numbers and names, and nothing of where they come from
     "cli",
@@ -45,36 +46,6 @@ ROOMS = [
     "main",  # src/main.c
     "manual",  # a program of the build: the man page and completions, from all rows
 ]
-
-# A contract stands in include/xferbench, but it is of the room that serves it.
-CONTRACTS = {
-    "status": "base",
-    "error": "base",
-    "units": "base",
-    "options": "base",
-    "statistics": "base",
-    "version": "base",  # made by CMake
-    "words": "commands",  # the same, from docs/words.md
-    "format": "codecs",
-    "kernel_text": "codecs",
-    "access": "backends",
-    "pattern": "backends",
-    "piece": "backends",
-    "verify": "backends",
-    "backend": "backends",
-    "slot_checks": "backends",
-    "crew": "measure",
-    "workspace": "measure",
-    "stage": "measure",
-    "timeline": "measure",
-    "result": "measure",
-    "stopping": "measure",
-    "run_options": "record",  # what was asked, which modes may look at
-    "mode": "record",  # what the runner calls; each file in src/modes fills one in
-    "figure": "record",  # what a mode says it measures, and what the runner fills in
-    "record": "record",
-    "reading": "reading",
-}
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
 SOURCES = (".c", ".h", ".cu", ".cuh", ".cpp")
@@ -94,7 +65,6 @@ class Tree:
         )
         self.unknown = []  # files and includes that the tables above do not place
         self.edges = []  # (file, line, file that it includes)
-        self.contracts = ""  # the text of all of them
         for path in self.files:
             self._read(path)
 
@@ -103,8 +73,6 @@ class Tree:
             self.unknown.append(f"{path}: in no room")
         with open(os.path.join(self.folder, path), encoding="utf-8") as file:
             text = file.read()
-        if path.startswith("include/"):
-            self.contracts += text
         for match in INCLUDE.finditer(text):
             line = text.count("\n", 0, match.start()) + 1
             target = self._find(path, match.group(2))
@@ -130,10 +98,11 @@ def name_of_made(name):
 def room(path):
     """The room of a file, or None."""
     folder, name = os.path.split(path)
-    stem = os.path.splitext(name)[0]
     if folder == "include/xferbench":
-        return CONTRACTS.get(stem)
-    inside = stem if folder == "src" else folder[len("src/") :]
+        return "include"
+    inside = os.path.splitext(name)[0] if folder == "src" else folder[len("src/") :]
+    if not inside.startswith("backends/"):
+        inside = inside.split("/")[0]  # folders inside a room are of that room
     return inside if level(inside) is not None else None
 
 
@@ -147,8 +116,6 @@ def level(inside):
 def may_include(source, target):
     """Whether a file may include a header by the order of rooms."""
     own, other = room(source), room(target)
-    if own == "modes" and target.startswith("include/"):
-        return True  # a mode is written against the contracts, and against all of them
     return own == other or level(other) < level(own)
 
 
@@ -199,26 +166,19 @@ class Objects:
                 self.defined[symbol] = source
 
 
-def upward_uses(objects, contracts):
-    """Lines that tell of every symbol of a room above that a file uses. `contracts`: their text."""
+def upward_uses(objects):
+    """Lines that tell of every symbol of a room above that a file uses."""
     lines = []
     for source, symbol in sorted(objects.used):
         target = objects.defined.get(symbol)
-        if target is None or may_include(source, target):
-            continue
-        if room(source) == "modes" and re.search(rf"\b{symbol}\b", contracts):
-            continue  # as with includes: a mode may use what a contract declares
-        lines.append(f"{source}: {room(source)} uses {symbol} of {target}")
+        if target is not None and not may_include(source, target):
+            lines.append(f"{source}: {room(source)} uses {symbol} of {target}")
     return lines
 
 
 def unit(path, files):
-    """The file that a path counts as: a source and its header are one, also where the header is a
-    contract."""
+    """The file that a path counts as: a source and its header are one."""
     stem, extension = os.path.splitext(path)
-    if path.startswith("include/xferbench/"):
-        source = f"src/{room(path)}/{os.path.basename(stem)}"
-        return source if source + ".c" in files else stem
     if extension in (".cu", ".cuh") and (stem + ".h") in files:
         return path  # kernels.cuh is text for two compilers, and not the source of kernels.h
     return stem
@@ -258,14 +218,14 @@ def check(tree, objects):
     return {
         "in no place of the tables in check_layers.py": tree.unknown,
         "includes that go up": upward(tree),
-        "uses that go up": upward_uses(objects, tree.contracts),
+        "uses that go up": upward_uses(objects),
         "circles between files": circles(tree),
     }
 
 
 # A tree with one fault of each kind, and with what looks like one and is none.
 KNOWN = {
-    "src/base/low.c": '#include "low.h"\n#include "xferbench/result.h"\n#include <run/other.h>\n',
+    "src/base/low.c": '#include "low.h"\n#include "measure/result.h"\n#include <run/other.h>\n',
     "src/base/low.h": "",
     "src/base/lost.c": '#include "no_such.h"\n#include <stdio.h>\n',
     "src/attic/old.c": "",
@@ -275,35 +235,35 @@ KNOWN = {
     "src/run/detail.h": '  #  include "high.h"\n',
     "src/backends/cuda/a.c": '#include "backends/hip/b.h"\n',
     "src/backends/hip/b.h": "",
-    "src/measure/result.c": '#include "xferbench/result.h"\n#include "inner.h"\n',
-    "src/measure/inner.h": '#include "xferbench/result.h"\n',
-    "src/modes/copy.c": '#include "xferbench/record.h"\n#include "reading/deep.h"\n',
-    "src/reading/deep.h": "",
-    "include/xferbench/result.h": "",
-    "include/xferbench/record.h": "void xb_promised(void);\n",
-    "include/xferbench/strange.h": "",
+    "src/measure/result.c": '#include "measure/result.h"\n#include "inner.h"\n',
+    "src/measure/inner.h": '#include "measure/result.h"\n',
+    "src/modes/copy.c": '#include "record/record.h"\n#include "run/high.h"\n#include <xferbench/contract.h>\n',
+    "src/measure/result.h": "",
+    "src/record/record.h": "",
+    "include/xferbench/contract.h": '#include "base/low.h"\n',
 }
 KNOWN_OBJECTS = {
     "src/base/low.c": "0000000000000000 T xb_low\n                 U xb_high\n                 U free\n",
     "src/run/high.c": "0000000000000000 T xb_high\n                 U xb_low\n                 U xb_deep\n",
-    "src/modes/copy.c": "                 U xb_promised\n                 U xb_deep\n",
-    "src/reading/deep.c": "0000000000000000 D xb_deep\n0000000000000000 T xb_promised\n",
+    "src/modes/copy.c": "                 U xb_low\n                 U xb_deep\n",
+    "src/show/deep.c": "0000000000000000 D xb_deep\n",
 }
 FAULTS = {
     "in no place of the tables in check_layers.py": [
-        "include/xferbench/strange.h: in no room",
         "src/attic/old.c: in no room",
         'src/base/lost.c:1: "no_such.h" is not in the tree',
     ],
     "includes that go up": [
+        "include/xferbench/contract.h:1: include includes src/base/low.h, which is of base",
         "src/backends/cuda/a.c:1: backends/cuda includes src/backends/hip/b.h, which is of backends/hip",
-        "src/base/low.c:2: base includes include/xferbench/result.h, which is of measure",
+        "src/base/low.c:2: base includes src/measure/result.h, which is of measure",
         "src/base/low.c:3: base includes src/run/other.h, which is of run",
-        "src/modes/copy.c:2: modes includes src/reading/deep.h, which is of reading",
+        "src/modes/copy.c:2: modes includes src/run/high.h, which is of run",
     ],
     "uses that go up": [
         "src/base/low.c: base uses xb_high of src/run/high.c",
-        "src/modes/copy.c: modes uses xb_deep of src/reading/deep.c",
+        "src/modes/copy.c: modes uses xb_deep of src/show/deep.c",
+        "src/run/high.c: run uses xb_deep of src/show/deep.c",
     ],
     "circles between files": [
         "src/measure/inner <-> src/measure/result",

@@ -6,7 +6,6 @@
 #include "xferbench/format.h"
 #include "xferbench/pattern.h"
 #include "xferbench/piece.h"
-#include "xferbench/verify.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,6 +24,12 @@
 
 /* Raised when a slot is added or changes meaning; the registry refuses another number. */
 #define XB_BACKEND_ABI 11u
+
+/* What a check against a pattern found. first_offset counts only if wrong_bytes is not 0. */
+struct xb_mismatch {
+    uint64_t wrong_bytes;
+    uint64_t first_offset; /* in bytes from the start of the pattern */
+};
 
 /* What a device can do beyond the mandatory slots. A missing capability means a skipped row. */
 enum xb_capability {

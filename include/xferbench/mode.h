@@ -3,9 +3,11 @@
 
 #include "xferbench/backend.h"
 #include "xferbench/figure.h"
-#include "xferbench/run_options.h"
 
+struct xb_config;
 struct xb_line_part;
+struct xb_option;
+struct xb_run_options;
 struct xb_run;
 struct xb_stage;
 struct xb_store;

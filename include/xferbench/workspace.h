@@ -2,7 +2,8 @@
 #pragma once
 
 #include "xferbench/backend.h"
-#include "xferbench/crew.h"
+
+struct xb_crew;
 
 /* Memory and queues of one device, kept from case to case: a sweep allocates once, at its largest
  * size, because pinning memory costs more than copying it. A mode borrows what it needs for one

@@ -6,6 +6,7 @@
 #include "base/interrupt.h"
 #include "base/output.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "cli/backend_choice.h"
 #include "cli/help.h"
 #include "cli/places.h"
@@ -14,7 +15,6 @@
 #include "report.h"
 #include "run/deadline.h"
 #include "run/formats.h"
-#include "xferbench/units.h"
 
 #include <string.h>
 
@@ -89,16 +89,11 @@ struct command {
     double deadline;
     const char *gpu_time, *backend, *json_path; /* as they were written; NULL where not given */
     unsigned memory;                            /* a place in xb_memory_words */
-    const char *path;                           /* FILE; NULL where there is none */
     struct xb_job job;
     struct xb_advise_session session;
-    struct xb_record records[XB_ADVISE_RECORDS]; /* the file, or what was measured */
-    size_t record_count;
-    struct xb_record check;
     struct xb_error check_error; /* why there is none */
     enum xb_status check_status;
-    struct xb_costs costs;
-    struct xb_predictions predictions;
+    struct xb_advice_report report;
     struct xb_output json;
 };
 
@@ -154,18 +149,15 @@ static enum xb_status read_request(struct command *command, struct xb_error *err
         return XB_FAIL(error, XB_ERR_USAGE,
                        "advise takes one file at most, and '%s' is one too many",
                        config->operands[1]);
-    command->path = config->operand_count == 1 ? config->operands[0] : NULL;
-    command->costs.device = (int)command->device;
-    snprintf(command->session.device, sizeof command->session.device, "%d", command->costs.device);
-    enum xb_status status = require(command, error);
-    if (status == XB_OK)
-        status = read_job(command, error);
-    if (status == XB_OK)
-        status = xb_backend_check_name(command->backend, error);
-    bool measures = command->path == NULL || command->checks;
-    if (status == XB_OK && measures) /* a file names its own node */
-        status = xb_node_check(error);
-    return status;
+    command->report.file = config->operand_count == 1 ? config->operands[0] : NULL;
+    command->report.costs.device = (int)command->device;
+    snprintf(command->session.device, sizeof command->session.device, "%d",
+             command->report.costs.device);
+    XB_TRY(require(command, error));
+    XB_TRY(read_job(command, error));
+    XB_TRY(xb_backend_check_name(command->backend, error));
+    bool measures = command->report.file == NULL || command->checks;
+    return measures ? xb_node_check(error) : XB_OK; /* a file names its own node */
 }
 
 /* Opens the output before anything is measured. */
@@ -174,33 +166,30 @@ static enum xb_status open_output(struct command *command, struct xb_error *erro
     xb_interrupt_catch(); /* before there is a temporary file to leave behind */
     if (command->json_path == NULL)
         return XB_OK;
-    enum xb_status status = xb_cli_find_output("--json", command->json_path, &command->json, error);
+    XB_TRY(xb_cli_find_output("--json", command->json_path, &command->json, error));
     const struct xb_cli_place places[] = {{.option = "--json", .output = &command->json},
-                                          {.option = "FILE", .input = command->path}};
-    return status == XB_OK ? xb_cli_open_places(places, sizeof places / sizeof places[0],
-                                                command->session.holder.deadline, error)
-                           : status;
+                                          {.option = "FILE", .input = command->report.file}};
+    return xb_cli_open_places(places, sizeof places / sizeof places[0],
+                              command->session.holder.deadline, error);
 }
 
 /* ---- rows ---- */
 
-static enum xb_status read_file(struct command *command, struct xb_error *error)
+static enum xb_status read_results(struct command *command, struct xb_error *error)
 {
-    enum xb_status status = xb_record_read(command->path, &command->records[0], error);
-    command->record_count = status == XB_OK;
-    if (status == XB_OK && xb_record_device(&command->records[0], command->costs.device) == NULL)
+    struct xb_advice_report *report = &command->report;
+    if (report->file == NULL) {
+        enum xb_status status = xb_advise_measure(&command->session, &command->job, report, error);
+        for (size_t i = 0; i < report->record_count; i++)
+            xb_failures_say(&report->records[i]);
+        return status;
+    }
+    XB_TRY(xb_record_read(report->file, &report->records[0], error));
+    report->record_count = 1;
+    if (xb_record_device(&report->records[0], report->costs.device) == NULL)
         return XB_FAIL(error, XB_ERR_USAGE, "'%.200s' has no GPU %d: take another --device",
-                       command->path, command->costs.device);
-    return status;
-}
-
-static enum xb_status measure(struct command *command, struct xb_error *error)
-{
-    enum xb_status status = xb_advise_measure(&command->session, &command->job, command->records,
-                                              &command->record_count, error);
-    for (size_t i = 0; i < command->record_count; i++)
-        xb_failures_say(&command->records[i]);
-    return status;
+                       report->file, report->costs.device);
+    return XB_OK;
 }
 
 static int open_backend(struct command *command)
@@ -213,14 +202,10 @@ static int open_backend(struct command *command)
 
 static enum xb_status check(struct command *command, struct xb_error *error)
 {
-    if (command->path != NULL && open_backend(command) != XB_EXIT_OK)
+    if (command->report.file != NULL && open_backend(command) != XB_EXIT_OK)
         return XB_FAIL(error, XB_ERR_USAGE, "--check: no backend can run the job here");
-    const struct xb_prediction *overlapped = &command->predictions.each[XB_STRATEGY_OVERLAPPED];
-    uint64_t chunk = overlapped->chunk > 0 ? overlapped->chunk : UINT64_C(8) << 20;
-    XB_TRY(xb_advise_check(&command->session, &command->job, command->gpu_time, chunk,
-                           command->path != NULL ? &command->records[0] : NULL,
-                           command->costs.device, &command->check, error));
-    xb_failures_say(&command->check);
+    XB_TRY(xb_advise_check(&command->session, command->gpu_time, &command->report, error));
+    xb_failures_say(&command->report.check);
     return XB_OK;
 }
 
@@ -228,32 +213,23 @@ static enum xb_status check(struct command *command, struct xb_error *error)
 
 static enum xb_status write_report(struct command *command, struct xb_error *error)
 {
-    const struct xb_advice_report report = {
-        .file = command->path,
-        .record = &command->records[0],
-        .device = command->costs.device,
-        .costs = &command->costs,
-        .predictions = &command->predictions,
-        .break_even = xb_find_break_even(&command->costs, &command->job),
-        .check = command->check.process_count > 0 ? &command->check : NULL,
-        .check_failure = command->check_status != XB_OK ? command->check_error.message : NULL,
-    };
-    enum xb_status status = XB_OK;
+    struct xb_advice_report *report = &command->report;
+    report->break_even = xb_find_break_even(&report->costs, &command->job);
+    report->check_failure = command->check_status != XB_OK ? command->check_error.message : NULL;
     bool only_json = command->json.is_stdout; /* a commit forgets it */
-    if (command->json.stream != NULL)
-        status = xb_advice_json_write(command->json.stream, &report, error);
-    if (status == XB_OK && command->json.stream != NULL)
-        status = xb_output_commit(&command->json, error);
-    if (status != XB_OK || only_json)
-        return status;
-    return xb_advice_table_write(stdout, &report, error);
+    if (command->json.stream != NULL) {
+        XB_TRY(xb_advice_json_write(command->json.stream, report, error));
+        XB_TRY(xb_output_commit(&command->json, error));
+    }
+    return only_json ? XB_OK : xb_advice_table_write(stdout, report, error);
 }
 
 static enum xb_status advise(struct command *command, struct xb_error *error)
 {
-    XB_TRY(command->path != NULL ? read_file(command, error) : measure(command, error));
-    xb_costs_read(&command->costs, command->records, command->record_count);
-    xb_predict_all(&command->costs, &command->job, &command->predictions);
+    struct xb_advice_report *report = &command->report;
+    XB_TRY(read_results(command, error));
+    xb_costs_read(&report->costs, report->records, report->record_count);
+    xb_predict_all(&report->costs, &command->job, &report->predictions);
     if (command->checks)
         command->check_status = check(command, &command->check_error);
     if (command->check_status == XB_ERR_STOPPED) {
@@ -270,7 +246,7 @@ static enum xb_status advise(struct command *command, struct xb_error *error)
 static int answer(struct command *command)
 {
     struct xb_error error;
-    if (command->path == NULL) {
+    if (command->report.file == NULL) {
         int code = open_backend(command);
         if (code != XB_EXIT_OK)
             return code;
@@ -279,11 +255,11 @@ static int answer(struct command *command)
         return fail(&error);
     if (command->check_status != XB_OK)
         return fail(&command->check_error);
-    for (size_t i = 0; i < command->check.case_count; i++)
-        if (xb_record_summarize(&command->check, &command->check.cases[i]).status ==
+    for (size_t i = 0; i < command->report.check.case_count; i++)
+        if (xb_record_summarize(&command->report.check, &command->report.check.cases[i]).status ==
             XB_RESULT_ERROR)
             return EXIT_FAILED;
-    return (int)xb_advice_judge(&command->predictions);
+    return (int)xb_advice_judge(&command->report.predictions);
 }
 
 static int run(struct xb_config *config, char *const *words)
@@ -300,10 +276,10 @@ static int run(struct xb_config *config, char *const *words)
         status = open_output(&command, &error);
     int code = status == XB_OK ? answer(&command) : fail(&error);
     xb_output_discard(&command.json);
-    xb_costs_free(&command.costs);
-    xb_record_free(&command.check);
-    for (size_t i = 0; i < command.record_count; i++)
-        xb_record_free(&command.records[i]);
+    xb_costs_free(&command.report.costs);
+    xb_record_free(&command.report.check);
+    for (size_t i = 0; i < command.report.record_count; i++)
+        xb_record_free(&command.report.records[i]);
     xb_deadline_doing("closing the driver");
     xb_run_free(&command.session.holder);
     return code;

@@ -81,7 +81,7 @@ static void put_prediction(struct xb_json *json, const struct xb_advice_report *
         for (size_t i = 0; i < one->use_count; i++) {
             struct xb_words words = {.length = 0};
             const struct xb_cost_use *use = &one->uses[i];
-            xb_cost_basis(&report->costs->costs[use->kind], use->bytes, &words);
+            xb_cost_basis(&report->costs.costs[use->kind], use->bytes, &words);
             xb_json_put_text(json, NULL, words.text);
         }
         xb_json_close(json);
@@ -91,7 +91,7 @@ static void put_prediction(struct xb_json *json, const struct xb_advice_report *
         xb_advice_say_missing(one, &words);
         if (one->why == XB_UNKNOWN_ROWS) {
             xb_words_add(&words, ". Measure them: ");
-            xb_advice_say_command(&report->predictions->job, &words);
+            xb_advice_say_command(&report->predictions.job, &words);
         }
         xb_json_put_text(json, "missing", words.text);
     }
@@ -103,9 +103,9 @@ static void put_prediction(struct xb_json *json, const struct xb_advice_report *
         xb_json_put_known_number(json, "predicted_by_measured",
                                  one->running[XB_MIDDLE] > 0 && isfinite(measured),
                                  one->running[XB_MIDDLE] / measured);
-        xb_json_put_number(json, "copy_in_s", xb_record_median(report->check, test, "in_time"));
-        xb_json_put_number(json, "kernel_s", xb_record_median(report->check, test, "kernel_time"));
-        xb_json_put_number(json, "copy_out_s", xb_record_median(report->check, test, "out_time"));
+        xb_json_put_number(json, "copy_in_s", xb_record_median(&report->check, test, "in_time"));
+        xb_json_put_number(json, "kernel_s", xb_record_median(&report->check, test, "kernel_time"));
+        xb_json_put_number(json, "copy_out_s", xb_record_median(&report->check, test, "out_time"));
         xb_json_close(json);
     } else {
         xb_json_put_null(json, "measured");
@@ -118,7 +118,7 @@ static void put_prediction(struct xb_json *json, const struct xb_advice_report *
 enum xb_status xb_advice_json_write(FILE *stream, const struct xb_advice_report *report,
                                     struct xb_error *error)
 {
-    const struct xb_predictions *all = report->predictions;
+    const struct xb_predictions *all = &report->predictions;
     const enum xb_worth worth = xb_advice_judge(all);
     struct xb_words advice = {.length = 0};
     struct xb_json json;
@@ -128,13 +128,13 @@ enum xb_status xb_advice_json_write(FILE *stream, const struct xb_advice_report 
     xb_json_put_text(&json, "schema", "xferbench.advise");
     xb_json_put_whole(&json, "schema_version", 1);
     xb_json_put_text(&json, "version", XB_VERSION);
-    const struct xb_record *record = report->record;
-    const struct xb_record_device *device = xb_record_device(record, report->device);
+    const struct xb_record *record = &report->records[0];
+    const struct xb_record_device *device = xb_record_device(record, report->costs.device);
     xb_json_open_object(&json, "source");
     xb_json_put_text(&json, "file", report->file);
     xb_json_put_text(&json, "hostname", record->host.hostname);
     xb_json_put_text(&json, "backend", record->backend);
-    xb_json_put_index(&json, "device", report->device);
+    xb_json_put_index(&json, "device", report->costs.device);
     xb_json_put_text(&json, "device_name", device != NULL ? device->name : NULL);
     xb_json_close(&json);
     xb_fields_put_object(&json, "job", xb_advice_job_fields, &all->job);

@@ -69,22 +69,8 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 static const uint64_t usual[] = {UINT64_C(4) << 10, UINT64_C(256) << 10, UINT64_C(8) << 20,
                                  BOTH_WAYS};
 
-static enum xb_status measure_part(struct xb_advise_session *session, const char *const *words,
-                                   const char *sizes, struct xb_record *records, size_t *count,
-                                   struct xb_error *error)
-{
-    const char *all[WORDS] = {"--size", sizes, "--time-limit", TIME_LIMIT};
-    size_t used = 4;
-    for (; *words != NULL && used < WORDS - 1; words++)
-        all[used++] = *words;
-    enum xb_status status = run_words(session, all, false, &records[*count], error);
-    *count += status == XB_OK;
-    return status;
-}
-
 enum xb_status xb_advise_measure(struct xb_advise_session *session, const struct xb_job *job,
-                                 struct xb_record records[XB_ADVISE_RECORDS], size_t *count,
-                                 struct xb_error *error)
+                                 struct xb_advice_report *report, struct xb_error *error)
 {
     struct xb_words sizes = {.length = 0}, both = {.length = 0};
     /* The job's own sizes, and those of the usual ones that are smaller; where somebody asks for
@@ -99,11 +85,23 @@ enum xb_status xb_advise_measure(struct xb_advise_session *session, const struct
         if (usual[i] < most && usual[i] != in && usual[i] != out)
             xb_words_add(&sizes, ",%" PRIu64, usual[i]);
     xb_words_add(&both, "%" PRIu64, job->cpu_time > 0 ? BOTH_WAYS : lesser(job->in, BOTH_WAYS));
-    XB_TRY(measure_part(session, xb_copies_words, sizes.text, records, count, error));
-    if (job->out > 0)
-        XB_TRY(measure_part(session, xb_both_ways_words, both.text, records, count, error));
-    if (!job->is_in_pinned)
-        XB_TRY(measure_part(session, xb_pinning_words, sizes.text, records, count, error));
+    const bool needed[XB_ADVISE_RECORDS] = {true, job->out > 0, !job->is_in_pinned};
+    for (int i = 0; i < XB_ADVISE_RECORDS; i++) {
+        const char *const *part = xb_part_words[i];
+        const char *const words[] = {"--size",
+                                     i == 1 ? both.text : sizes.text,
+                                     "--time-limit",
+                                     TIME_LIMIT,
+                                     part[0],
+                                     part[1],
+                                     part[2],
+                                     part[3],
+                                     NULL};
+        if (!needed[i])
+            continue;
+        XB_TRY(run_words(session, words, false, &report->records[report->record_count], error));
+        report->record_count++;
+    }
     return XB_OK;
 }
 
@@ -115,9 +113,11 @@ static bool is_same(const char *one, const char *other)
 }
 
 /* Refuses to check what was measured elsewhere. */
-static enum xb_status compare_machines(const struct xb_record *file, const struct xb_record *here,
-                                       int device, struct xb_error *error)
+static enum xb_status compare_machines(const struct xb_advice_report *report,
+                                       const struct xb_record *here, struct xb_error *error)
 {
+    const struct xb_record *file = &report->records[0];
+    int device = report->costs.device;
     const struct xb_record_device *theirs = xb_record_device(file, device);
     const struct xb_record_device *ours = xb_record_device(here, device);
     if (!is_same(file->host.hostname, here->host.hostname))
@@ -142,28 +142,29 @@ static enum xb_status compare_machines(const struct xb_record *file, const struc
     return XB_OK;
 }
 
-enum xb_status xb_advise_check(struct xb_advise_session *session, const struct xb_job *job,
-                               const char *gpu_time, uint64_t chunk, const struct xb_record *file,
-                               int device, struct xb_record *record, struct xb_error *error)
+enum xb_status xb_advise_check(struct xb_advise_session *session, const char *gpu_time,
+                               struct xb_advice_report *report, struct xb_error *error)
 {
+    const struct xb_job *job = &report->predictions.job;
+    uint64_t chunk = report->predictions.each[XB_STRATEGY_OVERLAPPED].chunk;
     char in[32], out[32], piece[32];
     struct xb_words ways = {.length = 0};
     snprintf(in, sizeof in, "%" PRIu64, job->in);
     snprintf(out, sizeof out, "%" PRIu64, job->out);
-    snprintf(piece, sizeof piece, "%" PRIu64, chunk);
+    snprintf(piece, sizeof piece, "%" PRIu64, chunk > 0 ? chunk : UINT64_C(8) << 20);
     for (int i = 0; i < XB_STRATEGIES; i++)
         if (xb_strategy_is_asked(job, (enum xb_strategy)i))
             xb_words_add(&ways, "%s%s", ways.length > 0 ? "," : "", xb_strategy_words[i].name);
     const char *const words[] = {"--mode", xb_job_mode,  "--size", in,        "--job-out",
                                  out,      "--gpu-time", gpu_time, "--chunk", piece,
                                  "--way",  ways.text,    NULL};
-    enum xb_status status = XB_OK;
-    if (file != NULL) {
+    if (report->file != NULL) {
         struct xb_record planned = {.path = NULL};
-        status = run_words(session, words, true, &planned, error);
+        enum xb_status status = run_words(session, words, true, &planned, error);
         if (status == XB_OK)
-            status = compare_machines(file, &planned, device, error);
+            status = compare_machines(report, &planned, error);
         xb_record_free(&planned);
+        XB_TRY(status);
     }
-    return status == XB_OK ? run_words(session, words, false, record, error) : status;
+    return run_words(session, words, false, &report->check, error);
 }

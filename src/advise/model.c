@@ -2,8 +2,8 @@
 #include "model.h"
 
 #include "base/memory.h"
+#include "base/units.h"
 #include "record/rows.h"
-#include "xferbench/units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,43 +21,37 @@ const struct xb_strategy_words xb_strategy_words[XB_STRATEGIES] = {
                                 "pinned memory, copies and kernels overlapped"},
 };
 
+/* What several costs have in common. */
+#define PAGEABLE .mode = "pageable", .variants = {"driver", "malloc"}
+#define RING .mode = "pageable", .variants = {"ring"}
+#define PINNED .mode = "pinned", .variants = {"registered", "alloc"}
+#define COPY .mode = "pin", .variants = {"copy"}
+
 const struct xb_cost_source xb_cost_sources[XB_COSTS] = {
-    [XB_COST_PAGEABLE_IN] = {.mode = "pageable",
-                             .variants = {"driver", "malloc"},
-                             .direction = "h2d"},
-    [XB_COST_PAGEABLE_OUT] = {.mode = "pageable",
-                              .variants = {"driver", "malloc"},
-                              .direction = "d2h"},
-    [XB_COST_RING_IN] = {.mode = "pageable", .variants = {"ring"}, .direction = "h2d"},
-    [XB_COST_RING_OUT] = {.mode = "pageable", .variants = {"ring"}, .direction = "d2h"},
-    [XB_COST_PINNED_IN] = {.mode = "pinned",
-                           .variants = {"registered", "alloc"},
-                           .direction = "h2d",
-                           .is_by_device = true},
-    [XB_COST_PINNED_OUT] = {.mode = "pinned",
-                            .variants = {"registered", "alloc"},
-                            .direction = "d2h",
-                            .is_by_device = true},
+    [XB_COST_PAGEABLE_IN] = {PAGEABLE, .direction = "h2d"},
+    [XB_COST_PAGEABLE_OUT] = {PAGEABLE, .direction = "d2h"},
+    [XB_COST_RING_IN] = {RING, .direction = "h2d"},
+    [XB_COST_RING_OUT] = {RING, .direction = "d2h"},
+    [XB_COST_PINNED_IN] = {PINNED, .direction = "h2d", .is_by_device = true},
+    [XB_COST_PINNED_OUT] = {PINNED, .direction = "d2h", .is_by_device = true},
     [XB_COST_REGISTER] = {.mode = "pin", .variants = {"used"}, .is_setup = true},
-    [XB_COST_COPY_IN] = {.mode = "pin", .variants = {"copy"}, .direction = "h2d"},
-    [XB_COST_COPY_OUT] = {.mode = "pin", .variants = {"copy"}, .direction = "d2h"},
-    [XB_COST_COPY_ROOM] = {.mode = "pin", .variants = {"copy"}, .is_setup = true},
+    [XB_COST_COPY_IN] = {COPY, .direction = "h2d"},
+    [XB_COST_COPY_OUT] = {COPY, .direction = "d2h"},
+    [XB_COST_COPY_ROOM] = {COPY, .is_setup = true},
 };
 
-const struct xb_cost_source xb_both_ways_source = {
-    .mode = "pinned", .variants = {"registered", "alloc"}, .direction = "bidir"};
+/* Rows that go both ways at once. */
+static const struct xb_cost_source both_ways = {PINNED, .direction = "bidir"};
+
+const char *const xb_memory_words[] = {XB_MEMORY_WORD_USUAL, "pinned", NULL};
 
 const char xb_all_rows_options[] =
     "--mode pageable,pinned,pin --pin-by used,copy --direction both,bidir";
 const char xb_pinned_rows_options[] = "--mode pinned --direction both,bidir";
-
 const char xb_job_mode[] = "job";
-
-const char *const xb_memory_words[] = {XB_MEMORY_WORD_USUAL, "pinned", NULL};
-
-const char *const xb_copies_words[] = {"--mode", "pageable,pinned", "--direction", "both", NULL};
-const char *const xb_both_ways_words[] = {"--mode", "pinned", "--direction", "bidir", NULL};
-const char *const xb_pinning_words[] = {"--mode", "pin", "--pin-by", "used,copy", NULL};
+const char *const xb_part_words[3][4] = {{"--mode", "pageable,pinned", "--direction", "both"},
+                                         {"--mode", "pinned", "--direction", "bidir"},
+                                         {"--mode", "pin", "--pin-by", "used,copy"}};
 
 /* ---- rows ---- */
 
@@ -236,17 +230,18 @@ static void add_both_ways(struct xb_costs *costs, const struct xb_record *record
 {
     double in = xb_record_median(record, test, xb_figure_bandwidth_h2d.name);
     double out = xb_record_median(record, test, xb_figure_bandwidth_d2h.name);
+    const struct xb_record_case *other = costs->both;
     if (!(in > 0) || !(out > 0))
         return;
-    const struct xb_record_case *other = costs->both;
-    bool is_near = xb_record_case_node(test) < 0;
-    bool is_other_near = other != NULL && xb_record_case_node(other) < 0;
-    if (is_other_near && !is_near)
-        return;
-    if (other != NULL && is_near == is_other_near &&
-        (other->bytes > test->bytes ||
-         (other->bytes == test->bytes && costs->both_in + costs->both_out >= in + out)))
-        return;
+    if (other != NULL) { /* one near the device is preferred, then a larger, then a faster one */
+        bool is_near = xb_record_case_node(test) < 0;
+        bool is_preferred = is_near != (xb_record_case_node(other) < 0) ? is_near
+                            : test->bytes != other->bytes
+                                ? test->bytes > other->bytes
+                                : in + out > costs->both_in + costs->both_out;
+        if (!is_preferred)
+            return;
+    }
     costs->both = test;
     costs->both_in = in;
     costs->both_out = out;
@@ -261,7 +256,7 @@ void xb_costs_read(struct xb_costs *costs, const struct xb_record *records, size
     for (size_t i = 0; i < count; i++) {
         all += records[i].case_count;
         for (size_t k = 0; k < records[i].case_count; k++)
-            if (is_of(&records[i].cases[k], &xb_both_ways_source) &&
+            if (is_of(&records[i].cases[k], &both_ways) &&
                 counts(&records[i], &records[i].cases[k], costs->device))
                 add_both_ways(costs, &records[i], &records[i].cases[k]);
     }
@@ -309,9 +304,8 @@ static size_t point_at(const struct xb_cost *cost, uint64_t bytes)
 static const double below_factors[][XB_ESTIMATES] = {{0.4, 1, 1.5}, {0.9, 1, 1.2}};
 static const double below_starts[][XB_ESTIMATES] = {{0, 10e-6, 300e-6}, {0, 10e-6, 100e-6}};
 
-/* Of a point's two times the one that is_alone says. */
-static double cost_of(const struct xb_cost *cost, uint64_t bytes, bool is_alone,
-                      enum xb_estimate estimate)
+double xb_cost_seconds(const struct xb_cost *cost, uint64_t bytes, bool is_alone,
+                       enum xb_estimate estimate)
 {
     size_t at = point_at(cost, bytes);
     if (bytes == 0)
@@ -333,16 +327,6 @@ static double cost_of(const struct xb_cost *cost, uint64_t bytes, bool is_alone,
     double share = (double)(bytes - below->bytes) / (double)(above->bytes - below->bytes);
     double from = is_alone ? below->alone[estimate] : below->behind[estimate];
     return from + share * (seconds - from);
-}
-
-double xb_cost_alone(const struct xb_cost *cost, uint64_t bytes, enum xb_estimate estimate)
-{
-    return cost_of(cost, bytes, true, estimate);
-}
-
-double xb_cost_behind(const struct xb_cost *cost, uint64_t bytes, enum xb_estimate estimate)
-{
-    return cost_of(cost, bytes, false, estimate);
 }
 
 double xb_cost_call(const struct xb_cost *cost, uint64_t bytes)

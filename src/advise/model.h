@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/terminal.h"
-#include "xferbench/record.h"
+#include "record/record.h"
 
 /* The names of modes and variants that advice rests on: the one place of this room that has them.
  */
@@ -48,25 +48,18 @@ struct xb_cost_source {
 };
 extern const struct xb_cost_source xb_cost_sources[XB_COSTS];
 
-/* Rows that go both ways at once. */
-extern const struct xb_cost_source xb_both_ways_source;
-
 /* With these `run` measures all rows into one file; and those of data in page-locked memory. */
-extern const char xb_all_rows_options[];
-extern const char xb_pinned_rows_options[];
-
-/* The mode that runs whole jobs, and the options of it that say which. */
+extern const char xb_all_rows_options[], xb_pinned_rows_options[];
+/* The mode that runs whole jobs. */
 extern const char xb_job_mode[];
+/* Words that have `run` measure what a prediction needs: copies, both ways at once, page-locking.
+ */
+extern const char *const xb_part_words[3][4];
 
 /* Words of --memory. */
 extern const char *const xb_memory_words[];
 #define XB_MEMORY_WORD_USUAL "pageable"
 #define XB_MEMORY_WORD_PINNED 1
-
-/* Words that have `run` measure what a prediction needs. End with NULL. */
-extern const char *const xb_copies_words[];
-extern const char *const xb_both_ways_words[];
-extern const char *const xb_pinning_words[];
 
 /*
  * What copies cost, from measured rows: time over bytes, for each cost a line from measured size to
@@ -118,12 +111,13 @@ void xb_costs_free(struct xb_costs *costs);
 bool xb_cost_is_known(const struct xb_cost *cost, uint64_t bytes);
 
 /*
- * Seconds, of a cost that is known; 0 for 0 bytes. Between two measured sizes on the line through
- * both, beyond the largest what that takes and the further bytes by its rate, below the smallest
- * its share of that and the start of a copy, with wide bounds.
+ * Seconds of one operation alone, or behind another one, of a cost that is known; 0 for 0 bytes.
+ * Between two measured sizes on the line through both, beyond the largest what that takes and the
+ * further bytes by its rate, below the smallest its share of that and the start of a copy, with
+ * wide bounds.
  */
-double xb_cost_alone(const struct xb_cost *cost, uint64_t bytes, enum xb_estimate estimate);
-double xb_cost_behind(const struct xb_cost *cost, uint64_t bytes, enum xb_estimate estimate);
+double xb_cost_seconds(const struct xb_cost *cost, uint64_t bytes, bool is_alone,
+                       enum xb_estimate estimate);
 /* How long the call blocks that starts such a copy: of the nearest size. 0: not measured. */
 double xb_cost_call(const struct xb_cost *cost, uint64_t bytes);
 

@@ -45,13 +45,13 @@ static bool needs(const struct work *work, enum xb_cost_kind kind, uint64_t byte
 static double alone(const struct work *work, enum xb_cost_kind kind, uint64_t bytes,
                     enum xb_estimate estimate)
 {
-    return xb_cost_alone(&work->costs->costs[kind], bytes, estimate);
+    return xb_cost_seconds(&work->costs->costs[kind], bytes, true, estimate);
 }
 
 static double behind(const struct work *work, enum xb_cost_kind kind, uint64_t bytes,
                      enum xb_estimate estimate)
 {
-    return xb_cost_behind(&work->costs->costs[kind], bytes, estimate);
+    return xb_cost_seconds(&work->costs->costs[kind], bytes, false, estimate);
 }
 
 static void limit_to(struct xb_prediction *prediction, enum xb_limit_by limit, double seconds)
@@ -110,7 +110,7 @@ static double copies_time(const struct xb_costs *costs, const struct xb_job *job
                           double whole_in, double out, double whole_out, enum xb_estimate estimate)
 {
     double longer = fmax(in, out);
-    if (!(in > 0) || !(out > 0))
+    if (!(out > 0)) /* a job has always something to bring in */
         return longer;
     if (costs->both == NULL)
         return estimate == XB_HIGH ? in + out : longer;
@@ -185,7 +185,7 @@ static bool predict_overlapped(const struct work *work)
         return false;
     double best = INFINITY;
     for (uint64_t size = MOST_CHUNK; size >= LEAST_CHUNK; size /= 2) {
-        /* Of less than two chunks there is nothing to overlap. */
+        /* With less than two chunks there is nothing to overlap. */
         double total = 2 * size > job->in ? INFINITY : pipeline_of(work, size, XB_MIDDLE).total;
         if (total < best * (1 - AS_GOOD)) {
             best = total;

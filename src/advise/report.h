@@ -5,18 +5,21 @@
 #include "base/terminal.h"
 #include "measure/run.h"
 #include "predict.h"
-#include "xferbench/record.h"
+#include "record/record.h"
+
+/* The parts of a quick measurement: copies by each way, both ways at once, and page-locking. */
+#define XB_ADVISE_RECORDS 3
 
 /* What was found, for whoever writes it. */
 struct xb_advice_report {
-    const char *file;               /* NULL: measured now */
-    const struct xb_record *record; /* the first, for where it was measured */
-    int device;
-    const struct xb_costs *costs;
-    const struct xb_predictions *predictions;
+    const char *file;                            /* NULL: measured now */
+    struct xb_record records[XB_ADVISE_RECORDS]; /* the file, or what was measured */
+    size_t record_count;
+    struct xb_costs costs; /* of the device that counts */
+    struct xb_predictions predictions;
     struct xb_break_even break_even;
-    const struct xb_record *check; /* of the job itself; NULL: not asked, or not run */
-    const char *check_failure;     /* why it was not run; NULL: it was, or was not asked */
+    struct xb_record check;    /* of the job itself; without processes: not asked, or not run */
+    const char *check_failure; /* why it was not run; NULL: it was, or was not asked */
 };
 
 enum xb_worth {
@@ -61,23 +64,16 @@ struct xb_advise_session {
     bool is_cut;          /* the deadline came before all was measured */
 };
 
-/* The parts of a quick measurement: copies by each way, both ways at once, and page-locking. */
-#define XB_ADVISE_RECORDS 3
-
-/* Measures what predictions of the job need; *count records are there then, also after a failure.
- */
+/* Measures what predictions of the job need into the report's records, which are there also after a
+ * failure. */
 XB_MUST_CHECK enum xb_status xb_advise_measure(struct xb_advise_session *session,
                                                const struct xb_job *job,
-                                               struct xb_record records[XB_ADVISE_RECORDS],
-                                               size_t *count, struct xb_error *error);
+                                               struct xb_advice_report *report,
+                                               struct xb_error *error);
 
-/*
- * Runs the job itself, by every strategy that the job's mode knows. `file`: NULL, or the record
- * whose machine and device have to be these; XB_ERR_USAGE where they are others, before anything is
- * measured.
- */
+/* Runs the job itself, by every strategy that the job's mode knows, in chunks as predicted. The
+ * machine and device have to be those of the report's file, if there is one: XB_ERR_USAGE where
+ * they are others, before anything is measured. */
 XB_MUST_CHECK enum xb_status xb_advise_check(struct xb_advise_session *session,
-                                             const struct xb_job *job, const char *gpu_time,
-                                             uint64_t chunk, const struct xb_record *file,
-                                             int device, struct xb_record *record,
+                                             const char *gpu_time, struct xb_advice_report *report,
                                              struct xb_error *error);

@@ -5,9 +5,9 @@
 
 #include "base/stream.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "machine/node.h"
 #include "present/table.h"
-#include "xferbench/units.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -305,8 +305,8 @@ void xb_advice_say_break_even(const struct xb_break_even *found, struct xb_words
 const struct xb_record_case *xb_advice_checked(const struct xb_advice_report *report,
                                                enum xb_strategy strategy)
 {
-    for (size_t i = 0; report->check != NULL && i < report->check->case_count; i++) {
-        const struct xb_record_case *test = &report->check->cases[i];
+    for (size_t i = 0; i < report->check.case_count; i++) {
+        const struct xb_record_case *test = &report->check.cases[i];
         if (strcmp(test->variant, xb_strategy_words[strategy].name) == 0)
             return test;
     }
@@ -319,10 +319,10 @@ double xb_advice_measured(const struct xb_advice_report *report, enum xb_strateg
     struct xb_record_summary summary;
     if (test == NULL)
         return (double)NAN;
-    summary = xb_record_summarize(report->check, test);
+    summary = xb_record_summarize(&report->check, test);
     if (summary.status != XB_RESULT_OK || summary.verified != XB_VERIFIED_TRUE)
         return (double)NAN;
-    return xb_record_median(report->check, test, "job_time");
+    return xb_record_median(&report->check, test, "job_time");
 }
 
 #define AS_ASKED 0.05
@@ -380,15 +380,13 @@ static void add_prediction(struct xb_table *table, const struct xb_prediction *o
                             rest * one->kernel,
                             rest * one->out,
                             one->is_known ? one->pinning[XB_MIDDLE] : unknown};
-    char chunk[32];
     xb_table_row(table);
     xb_table_cell(table, is_best ? XB_COLOUR_GOOD : XB_COLOUR_NONE, "%s",
                   xb_strategy_words[one->strategy].way);
     add_cells(table, (double[]){one->is_known ? one->total[XB_MIDDLE] : unknown}, 1);
     xb_table_bar(table, one->is_known ? one->total[XB_MIDDLE] / longest : 0);
     add_cells(table, times, sizeof times / sizeof times[0]);
-    xb_table_cell(table, XB_COLOUR_NONE, "%s",
-                  one->chunk > 0 ? xb_size_format(one->chunk, chunk, sizeof chunk) : "-");
+    xb_table_cell(table, XB_COLOUR_NONE, "%s", one->chunk > 0 ? XB_SIZE_TEXT(one->chunk) : "-");
 }
 
 /* The fastest first, and the CPU where it stands among them. */
@@ -438,26 +436,26 @@ static void print_predictions(FILE *stream, const struct xb_predictions *all)
 
 static void print_job(FILE *stream, const struct xb_advice_report *report)
 {
-    const struct xb_job *job = &report->predictions->job;
-    const struct xb_record_host *host = &report->record->host;
-    const struct xb_record_device *device = xb_record_device(report->record, report->device);
-    char in[32], out[32], gpu[32], cpu[32], node[XB_NODE_TEXT];
+    const struct xb_job *job = &report->predictions.job;
+    const struct xb_record_host *host = &report->records[0].host;
+    const struct xb_record_device *device =
+        xb_record_device(&report->records[0], report->costs.device);
+    char node[XB_NODE_TEXT];
     struct xb_words words = {.length = 0};
-    xb_words_add(&words, "%s in, %s out, %s on the GPU", xb_size_format(job->in, in, sizeof in),
-                 job->out > 0 ? xb_size_format(job->out, out, sizeof out) : "nothing",
-                 job->gpu_time > 0 ? xb_duration_format(job->gpu_time, gpu, sizeof gpu)
-                                   : "no time");
+    xb_words_add(&words, "%s in, %s out, %s on the GPU", XB_SIZE_TEXT(job->in),
+                 job->out > 0 ? XB_SIZE_TEXT(job->out) : "nothing",
+                 job->gpu_time > 0 ? XB_DURATION_TEXT(job->gpu_time) : "no time");
     if (job->cpu_time > 0)
-        xb_words_add(&words, ", %s on the CPU", xb_duration_format(job->cpu_time, cpu, sizeof cpu));
+        xb_words_add(&words, ", %s on the CPU", XB_DURATION_TEXT(job->cpu_time));
     xb_words_add(&words, "; run %" PRIu64 " time%s; its data is in %s memory", job->times,
                  job->times == 1 ? "" : "s",
                  xb_memory_words[job->is_in_pinned ? XB_MEMORY_WORD_PINNED : 0]);
     xb_note_print(stream, "job", LABEL_WIDTH, "%s", words.text);
     xb_node_text(host->node, host->hostname, node);
     xb_note_print(stream, "results", LABEL_WIDTH, "%s: GPU %d, %s, %s%s%s",
-                  report->file != NULL ? report->file : "measured now", report->device,
+                  report->file != NULL ? report->file : "measured now", report->costs.device,
                   device != NULL && device->name != NULL ? device->name : "not known",
-                  report->record->backend != NULL ? report->record->backend : "not known",
+                  report->records[0].backend != NULL ? report->records[0].backend : "not known",
                   node[0] != '\0' ? ", node " : "", node);
 }
 
@@ -470,9 +468,9 @@ static void add_checked(struct xb_table *table, const struct xb_advice_report *r
     double running = one->running[XB_MIDDLE];
     double predicted = running > 0 ? running : (double)NAN;
     double difference = 100 * (predicted / measured - 1);
-    const double parts[] = {xb_record_median(report->check, test, "in_time"),
-                            xb_record_median(report->check, test, "kernel_time"),
-                            xb_record_median(report->check, test, "out_time")};
+    const double parts[] = {xb_record_median(&report->check, test, "in_time"),
+                            xb_record_median(&report->check, test, "kernel_time"),
+                            xb_record_median(&report->check, test, "out_time")};
     xb_table_row(table);
     xb_table_cell(table, XB_COLOUR_NONE, "%s", xb_strategy_words[one->strategy].way);
     add_cells(table, (double[]){predicted, measured}, 2);
@@ -498,23 +496,23 @@ static void print_check(FILE *stream, const struct xb_advice_report *report)
     if (report->check_failure != NULL)
         xb_note_print_in(stream, XB_COLOUR_WARNING, "check", LABEL_WIDTH, "not run: %s",
                          report->check_failure);
-    if (report->check == NULL)
+    if (report->check.process_count == 0)
         return;
     struct xb_table *table = new_table(columns, sizeof columns / sizeof columns[0]);
     for (int i = 0; i < XB_STRATEGIES; i++) {
         const struct xb_record_case *test = xb_advice_checked(report, (enum xb_strategy)i);
         if (test != NULL)
-            add_checked(table, report, test, &report->predictions->each[i]);
+            add_checked(table, report, test, &report->predictions.each[i]);
     }
     print_table(stream, table);
-    for (size_t i = 0; i < report->check->case_count; i++) {
-        const struct xb_record_case *test = &report->check->cases[i];
+    for (size_t i = 0; i < report->check.case_count; i++) {
+        const struct xb_record_case *test = &report->check.cases[i];
         struct xb_words words = {.length = 0};
-        xb_advice_say_kernel(report->predictions->job.gpu_time,
-                             xb_record_median(report->check, test, "kernel_time"), &words);
+        xb_advice_say_kernel(report->predictions.job.gpu_time,
+                             xb_record_median(&report->check, test, "kernel_time"), &words);
         if (words.length > 0)
             xb_note_print(stream, test->variant, LABEL_WIDTH, "%s", words.text);
-        struct xb_record_summary summary = xb_record_summarize(report->check, test);
+        struct xb_record_summary summary = xb_record_summarize(&report->check, test);
         const char *reason = xb_record_reason(test, &summary, text, sizeof text);
         if (reason != NULL)
             xb_note_print(stream, test->variant, LABEL_WIDTH, "not measured: %s", reason);
@@ -529,21 +527,21 @@ static void print_unknown(FILE *stream, const struct xb_predictions *all)
 {
     const size_t width = xb_terminal_prose_columns(stream);
     struct xb_words names = {.length = 0}, why = {.length = 0}, command = {.length = 0};
-    for (int i = 0; i < XB_STRATEGIES; i++) {
-        const struct xb_prediction *one = &all->each[i];
+    for (int i = 0; i <= XB_STRATEGIES; i++) {
+        const struct xb_prediction *one = i < XB_STRATEGIES ? &all->each[i] : NULL;
         struct xb_words own = {.length = 0};
-        if (!xb_strategy_is_asked(&all->job, one->strategy) || one->is_known)
+        if (one != NULL && (!xb_strategy_is_asked(&all->job, one->strategy) || one->is_known))
             continue;
-        xb_advice_say_missing(one, &own);
+        if (one != NULL)
+            xb_advice_say_missing(one, &own);
         if (names.length > 0 && strcmp(own.text, why.text) != 0) {
             xb_lines_print(stream, width, "Not known: %s: %s.", names.text, why.text);
             names.length = 0;
         }
-        xb_words_add(&names, "%s%s", names.length > 0 ? ", " : "", xb_strategy_words[i].name);
+        if (one != NULL)
+            xb_words_add(&names, "%s%s", names.length > 0 ? ", " : "", xb_strategy_words[i].name);
         why = own;
     }
-    if (names.length > 0)
-        xb_lines_print(stream, width, "Not known: %s: %s.", names.text, why.text);
     if (!any_may_beat(all, INFINITY) && !all->each[XB_STRATEGY_OVERLAPPED].lacks_both_ways)
         return;
     xb_advice_say_command(&all->job, &command);
@@ -553,7 +551,7 @@ static void print_unknown(FILE *stream, const struct xb_predictions *all)
 enum xb_status xb_advice_table_write(FILE *stream, const struct xb_advice_report *report,
                                      struct xb_error *error)
 {
-    const struct xb_predictions *all = report->predictions;
+    const struct xb_predictions *all = &report->predictions;
     struct xb_words words = {.length = 0};
     /* The answer, and from which size on it holds. */
     xb_advice_say(all, &words);

@@ -1,15 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Describes devices and kinds of memory, and writes chains. */
-#include "xferbench/backend.h"
+#include "slots.h"
 
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *const xb_capability_names[XB_CAPABILITIES + 1] = {
     "register", "write-combined", "hold", "kernels", "mapped", "managed",
     "batch",    "graph",          "rows", "file",    NULL};
+
+enum xb_status xb_driver_make(const struct xb_backend *backend, const char *called,
+                              struct xb_driver **driver, struct xb_error *error)
+{
+    struct xb_driver *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open the %s backend", called);
+    made->backend = backend;
+    *driver = made;
+    return XB_OK;
+}
+
+void xb_driver_drop(struct xb_driver *driver)
+{
+    free(driver);
+}
 
 const char *xb_memory_name(enum xb_memory memory)
 {

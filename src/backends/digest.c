@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "xferbench/verify.h"
+#include "verify.h"
 
 #include "base/parallel.h"
 #include "words.h"

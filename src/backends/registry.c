@@ -2,7 +2,7 @@
 /* Checks the list of backends, and finds, names and opens those in it. */
 #include "registry.h"
 
-#include "xferbench/options.h"
+#include "base/options.h"
 
 #include <stdio.h>
 #include <string.h>

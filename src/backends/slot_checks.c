@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "xferbench/slot_checks.h"
+#include "slot_checks.h"
 
 #include "codecs/codec.h"
 

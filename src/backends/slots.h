@@ -10,6 +10,12 @@
 #define XB_FILL_SLOT(prefix, slot) .slot = prefix##slot,
 #define XB_FILL(list, prefix) list(XB_FILL_SLOT, prefix).abi = XB_BACKEND_ABI
 
+/* device.c: a driver that is no more than its backend's table, called so in a message; and its
+ * driver_close. */
+enum xb_status xb_driver_make(const struct xb_backend *backend, const char *called,
+                              struct xb_driver **driver, struct xb_error *error);
+void xb_driver_drop(struct xb_driver *driver);
+
 /* What every backend has: queues and what is enqueued on them, events, pieces and graphs. */
 #define XB_QUEUE_SLOTS(X, prefix)                                                                  \
     X(prefix, queue_open)                                                                          \

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "xferbench/error.h"
+
 #include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -27,4 +31,29 @@ static inline const char *xb_symbols_find(void *library, const struct xb_symbol 
             missing = symbols[i].name;
     }
     return missing;
+}
+
+/* The outcome of opening a library, for later callers. */
+struct xb_opening {
+    pthread_mutex_t lock; /* PTHREAD_MUTEX_INITIALIZER */
+    bool tried;
+    enum xb_status outcome;
+    struct xb_error reason;
+};
+
+/* Calls `open` the first time, and returns what it returned. Any thread. */
+static inline enum xb_status xb_open_once(struct xb_opening *opening,
+                                          enum xb_status (*open)(struct xb_error *error),
+                                          struct xb_error *error)
+{
+    pthread_mutex_lock(&opening->lock);
+    if (!opening->tried) {
+        opening->tried = true;
+        opening->outcome = open(&opening->reason);
+    }
+    enum xb_status status = opening->outcome;
+    if (status != XB_OK)
+        *error = opening->reason;
+    pthread_mutex_unlock(&opening->lock);
+    return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "xferbench/verify.h"
+#include "verify.h"
 
 #include "base/parallel.h"
 #include "words.h"

@@ -22,7 +22,7 @@
 #define LEAVING_MS 2
 /* From SIGKILL until a process is given up. */
 #define GIVE_UP_S 3.0
-/* The same for the rest of its group: their parent may be gone and could not reap them. */
+/* Until the rest of its group is given up: their parent may be gone and could not reap them. */
 #define GROUP_S 1.0
 
 /* The children that this process has now, for xb_children_abandon: what kill() takes, so a group is

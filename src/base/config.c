@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* getopt_long */
-#include "xferbench/options.h"
+#include "options.h"
 
 #include "memory.h"
 
@@ -109,21 +109,12 @@ static enum xb_status parse_choices(struct xb_value *value, struct xb_error *err
     return XB_OK;
 }
 
-static enum xb_status parse_sizes(const struct xb_option *option, const char *text,
-                                  struct xb_sizes *sizes, struct xb_error *error)
-{
-    return option->maximum == 0
-               ? xb_sizes_parse(text, sizes, error)
-               : xb_sizes_parse_within(text, option->minimum, option->maximum, sizes, error);
-}
-
 static void free_value(struct xb_value *value)
 {
     for (size_t i = 0; i < value->words.count; i++)
         free(value->words.items[i]);
     free(value->words.items);
-    xb_sizes_free(&value->sizes);
-    xb_counts_free(&value->counts);
+    xb_numbers_free(&value->numbers);
     free(value->text);
 }
 
@@ -133,15 +124,12 @@ static enum xb_status set_value(struct xb_value *value, const char *text, struct
 {
     const struct xb_option *option = value->option;
     value->is_set = true;
-    if (option->type == XB_OPTION_FLAG) {
-        value->flag = true;
-        return XB_OK;
-    }
-    value->text = xb_copy(text);
+    value->text = text != NULL ? xb_copy(text) : NULL;
     struct xb_error cause;
     enum xb_status status = XB_OK;
     switch (option->type) {
     case XB_OPTION_FLAG:
+        value->flag = true;
         break;
     case XB_OPTION_TEXT:
     case XB_OPTION_FILE:
@@ -156,10 +144,10 @@ static enum xb_status set_value(struct xb_value *value, const char *text, struct
             xb_size_parse_within(text, option->minimum, option->maximum, &value->count, &cause);
         break;
     case XB_OPTION_SIZES:
-        status = parse_sizes(option, text, &value->sizes, &cause);
+        status = xb_sizes_parse(text, option->minimum, option->maximum, &value->numbers, &cause);
         break;
     case XB_OPTION_COUNTS:
-        status = xb_counts_parse(text, option->minimum, option->maximum, &value->counts, &cause);
+        status = xb_counts_parse(text, option->minimum, option->maximum, &value->numbers, &cause);
         break;
     case XB_OPTION_DURATION:
         status = xb_duration_parse(text, &value->seconds, &cause);
@@ -307,12 +295,12 @@ bool xb_option_is_usual(const struct xb_option *option, const char *text)
     const char *usual = option->default_text != NULL ? option->default_text : "";
     size_t length = strcspn(usual, ",.");
     if (length > 0 && option->type == XB_OPTION_SIZES) {
-        struct xb_sizes sizes = {NULL, 0};
+        struct xb_numbers sizes = {NULL, 0};
         struct xb_error error;
         char first[24] = "";
-        if (parse_sizes(option, usual, &sizes, &error) == XB_OK)
-            snprintf(first, sizeof first, "%" PRIu64, sizes.bytes[0]);
-        xb_sizes_free(&sizes);
+        if (xb_sizes_parse(usual, option->minimum, option->maximum, &sizes, &error) == XB_OK)
+            snprintf(first, sizeof first, "%" PRIu64, sizes.values[0]);
+        xb_numbers_free(&sizes);
         return first[0] != '\0' && strcmp(first, text) == 0;
     }
     return length > 0 && strlen(text) == length && strncmp(text, usual, length) == 0;
@@ -328,23 +316,14 @@ bool xb_word_is_in(const struct xb_word_list *list, const char *word)
 
 size_t xb_value_length(const struct xb_value *value)
 {
-    switch (value->option->type) {
-    case XB_OPTION_CHOICES:
+    if (value->option->type == XB_OPTION_CHOICES)
         return value->words.count;
-    case XB_OPTION_SIZES:
-        return value->sizes.count;
-    case XB_OPTION_COUNTS:
-        return value->counts.count;
-    default:
-        return 1;
-    }
+    return xb_option_is_list(value->option) ? value->numbers.count : 1;
 }
 
 uint64_t xb_value_number(const struct xb_value *value, size_t index)
 {
-    if (value->option->type == XB_OPTION_SIZES)
-        return value->sizes.bytes[index];
-    return value->option->type == XB_OPTION_COUNTS ? value->counts.values[index] : value->count;
+    return xb_option_is_list(value->option) ? value->numbers.values[index] : value->count;
 }
 
 void xb_config_free(struct xb_config *config)
@@ -369,7 +348,7 @@ void xb_config_fill(const struct xb_config *config, const struct xb_option_field
 {
 #define OF(type) (1u << XB_OPTION_##type)
 #define PART(member) offsetof(struct xb_value, member), sizeof(((struct xb_value *)NULL)->member)
-    /* Of which options a field of that kind can be, and what it takes of their value. */
+    /* The types of options that a field of that kind can have, and what it takes of their value. */
     static const struct {
         unsigned types;
         size_t at, size;
@@ -380,7 +359,7 @@ void xb_config_fill(const struct xb_config *config, const struct xb_option_field
         [XB_BIND_SECONDS] = {OF(DURATION), PART(seconds)},
         [XB_BIND_PLACE] = {OF(CHOICES), PART(place)},
         [XB_BIND_WORDS] = {OF(CHOICES), PART(words)},
-        [XB_BIND_SIZES] = {OF(SIZES), PART(sizes)},
+        [XB_BIND_SIZES] = {OF(SIZES), PART(numbers)},
         [XB_BIND_GIVEN] = {~0u, PART(given)},
     };
 #undef OF

@@ -83,16 +83,10 @@ enum xb_status xb_day_time_parse(const char *text, double *when, struct xb_error
                    text);
 }
 
-static struct timespec began;
-
-void xb_began_note(void)
-{
-    (void)clock_gettime(CLOCK_REALTIME, &began); /* it fails for a clock that is not there only */
-}
-
 struct timespec xb_began(void)
 {
+    static struct timespec began;
     if (began.tv_sec == 0)
-        xb_began_note();
+        (void)clock_gettime(CLOCK_REALTIME, &began); /* fails only for a clock that is not there */
     return began;
 }

@@ -21,9 +21,6 @@ const char *xb_day_time_text(double when, char *text);
 XB_MUST_CHECK enum xb_status xb_day_time_parse(const char *text, double *when,
                                                struct xb_error *error);
 
-/*
- * The time of day at which the program began. Names of files and --start-at +10s must mean the same
- * moment, so main() notes it first of all. If nobody noted it, the first call of xb_began() does.
- */
-void xb_began_note(void);
+/* The time of day of the first call, which main() makes first of all: when the program began. Names
+ * of files and --start-at +10s must mean the same moment. */
 struct timespec xb_began(void);

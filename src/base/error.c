@@ -4,7 +4,6 @@
 
 #include "text.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,10 +37,7 @@ enum xb_status xb_error_set(struct xb_error *error, enum xb_status status, const
                             const char *format, ...)
 {
     char text[sizeof error->message];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments); /* which may be made of what was in *error */
-    va_end(arguments);
+    XB_FORMAT(text, sizeof text, format); /* which may be made of what was in *error */
     struct xb_error made = {.status = status, .native_code = code, .file = file, .line = line};
     xb_plain_text(text, made.message, sizeof made.message);
     snprintf(made.call, sizeof made.call, "%s", call);
@@ -72,16 +68,8 @@ void xb_debug(const char *topic, const char *format, ...)
 {
     const char *wanted = getenv("XFERBENCH_DEBUG");
     char text[512];
-    va_list arguments;
-    while (wanted != NULL && *wanted != '\0') {
-        size_t length = strcspn(wanted, ",");
-        if (length == strlen(topic) && strncmp(wanted, topic, length) == 0) {
-            va_start(arguments, format);
-            vsnprintf(text, sizeof text, format, arguments);
-            va_end(arguments);
-            xb_say("%s: %s", topic, text);
-            return;
-        }
-        wanted += length + (wanted[length] == ',');
-    }
+    if (wanted == NULL || !xb_list_has(wanted, topic))
+        return;
+    XB_FORMAT(text, sizeof text, format);
+    xb_say("%s: %s", topic, text);
 }

@@ -10,23 +10,12 @@
 #include <string.h>
 
 #define EXACT ((uint64_t)1 << 53) /* a double holds whole numbers up to here exactly */
+_Static_assert(_Generic((size_t)0, uint64_t : 1, default : 0), "a size is read as a uint64_t");
 
 /* A table leads to the tables in it: as deep as those are written, whatever a document says. */
 /* NOLINTBEGIN(misc-no-recursion) */
 
 /* ---- writing ---- */
-
-static uint64_t whole_of(const struct xb_field *field, const char *at)
-{
-    switch (field->kind) {
-    case XB_FIELD_UNSIGNED:
-        return *(const unsigned *)at;
-    case XB_FIELD_SIZE:
-        return *(const size_t *)at;
-    default:
-        return *(const uint64_t *)at;
-    }
-}
 
 static void put_items(struct xb_json *json, const struct xb_field *field, const char *from)
 {
@@ -43,6 +32,7 @@ static void put_field(struct xb_json *json, const struct xb_field *field, const 
 {
     const char *at = from + field->offset, *key = field->key;
     bool may_be_empty = (field->flags & XB_FIELD_EMPTY_IS_NULL) == 0;
+    uint64_t whole;
     switch (field->kind) {
     case XB_FIELD_FLAG:
         xb_json_put_flag(json, key, *(const bool *)at);
@@ -51,8 +41,8 @@ static void put_field(struct xb_json *json, const struct xb_field *field, const 
     case XB_FIELD_UINT64:
     case XB_FIELD_COUNTER:
     case XB_FIELD_SIZE:
-        xb_json_put_known_whole(json, key, may_be_empty || whole_of(field, at) > 0,
-                                whole_of(field, at));
+        whole = field->kind == XB_FIELD_UNSIGNED ? *(const unsigned *)at : *(const uint64_t *)at;
+        xb_json_put_known_whole(json, key, may_be_empty || whole > 0, whole);
         break;
     case XB_FIELD_INDEX:
         xb_json_put_index(json, key, *(const int *)at);
@@ -66,13 +56,9 @@ static void put_field(struct xb_json *json, const struct xb_field *field, const 
         break;
     case XB_FIELD_TEXT:
     case XB_FIELD_ADDRESS:
-        xb_json_put_text(json, key, may_be_empty || at[0] != '\0' ? at : NULL);
-        break;
     case XB_FIELD_STRING:
-        if (may_be_empty)
-            xb_json_put_text(json, key, *(const char *const *)at);
-        else
-            xb_json_put_optional(json, key, *(const char *const *)at);
+        (may_be_empty ? xb_json_put_text : xb_json_put_optional)(
+            json, key, field->kind == XB_FIELD_STRING ? *(const char *const *)at : at);
         break;
     case XB_FIELD_WORD:
         xb_json_put_text(json, key, field->word(*(const int *)at));
@@ -130,21 +116,15 @@ static uint64_t get_whole(struct xb_json_reader *reader, const cJSON *object,
                              field->most > 0 ? field->most : most);
 }
 
-static int64_t get_signed(struct xb_json_reader *reader, const cJSON *object, const char *key)
+/* A whole number of INT64 and COUNTER, whose bounds no message names. */
+static double get_wide(struct xb_json_reader *reader, const cJSON *item,
+                       const struct xb_field *field, double least, double most)
 {
-    double value = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(object, key));
-    if (fabs(value) <= (double)EXACT && floor(value) == value) /* NaN for what is no number */
-        return (int64_t)value;
-    xb_json_refuse(reader, key, "must be a whole number");
-    return 0;
-}
-
-static uint64_t get_counter(struct xb_json_reader *reader, const cJSON *object, const char *key)
-{
-    double value = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(object, key));
-    if (value >= 0 && value <= 0x1p64 && floor(value) == value) /* NaN for what is no number */
-        return value < 0x1p64 ? (uint64_t)value : UINT64_MAX;
-    xb_json_refuse(reader, key, "must be a whole number of 0 or more");
+    double value = cJSON_GetNumberValue(item); /* NaN for what is no number */
+    if (value >= least && value <= most && floor(value) == value)
+        return value;
+    xb_json_refuse(reader, field->key, "must be a whole number%s",
+                   least == 0 ? " of 0 or more" : "");
     return 0;
 }
 
@@ -158,14 +138,6 @@ static double get_number(struct xb_json_reader *reader, const cJSON *object,
     if (isnan(value)) /* null, which only some fields may be */
         xb_json_refuse(reader, field->key, "must be a number");
     return value;
-}
-
-static bool get_flag(struct xb_json_reader *reader, const cJSON *object,
-                     const struct xb_field *field)
-{
-    bool known = false;
-    return xb_field_may_be_null(field) ? xb_json_get_known_flag(reader, object, field->key, &known)
-                                       : xb_json_get_flag(reader, object, field->key);
 }
 
 static const char *get_text(struct xb_json_reader *reader, const cJSON *item,
@@ -317,27 +289,30 @@ static void read_value(struct xb_json_reader *reader, const cJSON *object, const
                        const struct xb_field *field, char *to)
 {
     char *at = to + field->offset;
+    double wide;
     switch (field->kind) {
     case XB_FIELD_FLAG:
-        *(bool *)at = get_flag(reader, object, field);
+        if (!cJSON_IsBool(item))
+            xb_json_refuse(reader, field->key, "must be true%s",
+                           xb_field_may_be_null(field) ? ", false or null" : " or false");
+        *(bool *)at = cJSON_IsTrue(item);
         break;
     case XB_FIELD_UNSIGNED:
         *(unsigned *)at = (unsigned)get_whole(reader, object, field, UINT_MAX);
         break;
     case XB_FIELD_UINT64:
+    case XB_FIELD_SIZE:
         *(uint64_t *)at = get_whole(reader, object, field, EXACT);
         break;
     case XB_FIELD_COUNTER:
-        *(uint64_t *)at = get_counter(reader, object, field->key);
-        break;
-    case XB_FIELD_SIZE:
-        *(size_t *)at = (size_t)get_whole(reader, object, field, EXACT);
+        wide = get_wide(reader, item, field, 0, 0x1p64);
+        *(uint64_t *)at = wide < 0x1p64 ? (uint64_t)wide : UINT64_MAX;
         break;
     case XB_FIELD_INDEX:
         *(int *)at = (int)get_whole(reader, object, field, INT_MAX);
         break;
     case XB_FIELD_INT64:
-        *(int64_t *)at = get_signed(reader, object, field->key);
+        *(int64_t *)at = (int64_t)get_wide(reader, item, field, -(double)EXACT, (double)EXACT);
         break;
     case XB_FIELD_DOUBLE:
         *(double *)at = get_number(reader, object, field);

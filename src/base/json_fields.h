@@ -120,7 +120,7 @@ struct xb_field {
 
 /* Puts the members into the innermost open object. */
 void xb_fields_put(struct xb_json *json, const struct xb_field *fields, const void *from);
-/* The same as an object under that key, or as an array's item (NULL). */
+/* Puts them there as an object under that key, or as an array's item (NULL). */
 void xb_fields_put_object(struct xb_json *json, const char *key, const struct xb_field *fields,
                           const void *from);
 
@@ -128,7 +128,7 @@ void xb_fields_put_object(struct xb_json *json, const char *key, const struct xb
  * to be is refused, with its place. */
 void xb_fields_read(struct xb_json_reader *reader, const cJSON *object,
                     const struct xb_field *fields, void *to);
-/* The same of the object that `object` has under that key. */
+/* Reads the object that `object` has under that key. */
 void xb_fields_read_object(struct xb_json_reader *reader, const cJSON *object, const char *key,
                            const struct xb_field *fields, void *to);
 

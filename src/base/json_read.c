@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json_read.h"
 
+#include "memory.h"
+#include "text.h"
+
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,25 +15,19 @@
 
 /* ---- places ---- */
 
-__attribute__((format(printf, 2, 3))) static size_t enter(struct xb_place *place,
-                                                          const char *format, ...)
-{
-    size_t length = strlen(place->text);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(place->text + length, sizeof place->text - length, format, arguments);
-    va_end(arguments);
-    return length;
-}
-
 size_t xb_place_enter(struct xb_place *place, const char *key)
 {
-    return enter(place, "%s%.60s", place->text[0] != '\0' ? "." : "", key);
+    size_t length = strlen(place->text);
+    snprintf(place->text + length, sizeof place->text - length, "%s%.60s", length > 0 ? "." : "",
+             key);
+    return length;
 }
 
 size_t xb_place_enter_item(struct xb_place *place, size_t index)
 {
-    return enter(place, "[%zu]", index);
+    size_t length = strlen(place->text);
+    snprintf(place->text + length, sizeof place->text - length, "[%zu]", index);
+    return length;
 }
 
 void xb_place_leave(struct xb_place *place, size_t length)
@@ -58,12 +54,9 @@ void xb_json_refuse(struct xb_json_reader *reader, const char *key, const char *
     const struct xb_place *place = &reader->place;
     char what[256];
     char where[sizeof place->text + 64];
-    va_list arguments;
     if (xb_json_failed(reader))
         return;
-    va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
-    va_end(arguments);
+    XB_FORMAT(what, sizeof what, format);
     snprintf(where, sizeof where, "%s%s%.60s", place->text,
              key != NULL && place->text[0] != '\0' ? "." : "", key != NULL ? key : "");
     make_printable(what);
@@ -148,103 +141,73 @@ static int compare_keys(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Of so few keys each is compared with each: nearly all objects have no more. */
+/* Few keys are compared each with each, and nearly all objects have no more; many are sorted. */
 #define FEW 16
-
-static const char *find_twice_of_many(struct xb_json_reader *reader, const cJSON *object,
-                                      size_t count)
-{
-    const char *twice = NULL;
-    const cJSON *item;
-    const char **keys = malloc(count * sizeof *keys);
-    if (keys == NULL) {
-        xb_json_refuse_memory(reader);
-        return NULL;
-    }
-    count = 0;
-    cJSON_ArrayForEach(item, object) keys[count++] = item->string;
-    qsort(keys, count, sizeof *keys, compare_keys);
-    for (size_t i = 1; i < count && twice == NULL; i++)
-        if (strcmp(keys[i - 1], keys[i]) == 0)
-            twice = keys[i];
-    free(keys);
-    return twice;
-}
 
 /* A key that the object has more than once; NULL for none. */
 static const char *find_twice(struct xb_json_reader *reader, const cJSON *object)
 {
-    const char *keys[FEW];
-    size_t count = 0;
+    const char *few[FEW], *twice = NULL;
+    size_t count = (size_t)cJSON_GetArraySize(object), filled = 0;
+    const char **keys = count > FEW ? malloc(count * sizeof *keys) : few;
     const cJSON *item;
-    cJSON_ArrayForEach(item, object)
-    {
-        if (count < FEW)
-            keys[count] = item->string;
-        count++;
+    if (keys == NULL) {
+        xb_json_refuse_memory(reader);
+        return NULL;
     }
+    cJSON_ArrayForEach(item, object) keys[filled++] = item->string;
     if (count > FEW)
-        return find_twice_of_many(reader, object, count);
-    for (size_t i = 1; i < count; i++)
-        for (size_t k = 0; k < i; k++)
+        qsort(keys, filled, sizeof *keys, compare_keys);
+    for (size_t i = 1; i < filled && twice == NULL; i++)
+        for (size_t k = count > FEW ? i - 1 : 0; k < i; k++)
             if (keys[i][0] == keys[k][0] && strcmp(keys[i], keys[k]) == 0)
-                return keys[i];
-    return NULL;
+                twice = keys[i];
+    if (count > FEW)
+        free(keys);
+    return twice;
 }
 
-/* An object or array on the way down, and its item that the way goes through. */
-struct level {
-    const cJSON *parent, *item, *next;
-    size_t index; /* of `next` */
+/* A step on the way down to an item. */
+struct step {
+    const struct step *before; /* NULL: the first */
+    const char *key;           /* NULL in an array */
+    size_t index;
 };
 
-/* Only now that something is wrong are the keys on the way put together: most are never asked for.
- */
-static void refuse_below(struct xb_json_reader *reader, const struct level *way, size_t depth,
-                         const char *key, const char *what)
+/* No deeper than check_text allows. */
+/* NOLINTBEGIN(misc-no-recursion) */
+
+/* Only where something is wrong are the keys put together: most are never asked for. */
+static void enter_steps(struct xb_place *place, const struct step *step)
 {
-    struct xb_place *place = &reader->place;
-    size_t length = strlen(place->text);
-    for (size_t i = 0; i < depth; i++)
-        if (cJSON_IsObject(way[i].parent))
-            xb_place_enter(place, way[i].item->string);
-        else
-            xb_place_enter_item(place, way[i].index - 1);
-    xb_json_refuse(reader, key, "%s", what);
-    xb_place_leave(place, length);
+    if (step == NULL)
+        return;
+    enter_steps(place, step->before);
+    if (step->key != NULL)
+        xb_place_enter(place, step->key);
+    else
+        xb_place_enter_item(place, step->index);
 }
 
-static void check_item(struct xb_json_reader *reader, const cJSON *item, const struct level *way,
-                       size_t depth)
+static void check_tree(struct xb_json_reader *reader, const cJSON *item, const struct step *way)
 {
     const char *twice = cJSON_IsObject(item) ? find_twice(reader, item) : NULL;
-    if (cJSON_IsNumber(item) && !isfinite(item->valuedouble))
-        refuse_below(reader, way, depth, NULL, "the number is too large to hold");
-    if (twice != NULL)
-        refuse_below(reader, way, depth, twice, "is there twice");
-}
-
-/* No deeper than check_text allows. */
-static void check_tree(struct xb_json_reader *reader, const cJSON *root)
-{
-    struct level way[DEEPEST] = {{.parent = root, .next = root->child}};
-    size_t depth = 1;
-    check_item(reader, root, way, 0);
-    while (depth > 0 && !xb_json_failed(reader)) {
-        struct level *level = &way[depth - 1];
-        const cJSON *item = level->next;
-        if (item == NULL) {
-            depth--;
-            continue;
-        }
-        level->item = item;
-        level->next = item->next;
-        level->index++;
-        check_item(reader, item, way, depth);
-        if (item->child != NULL)
-            way[depth++] = (struct level){.parent = item, .next = item->child};
+    if (twice != NULL || (cJSON_IsNumber(item) && !isfinite(item->valuedouble))) {
+        size_t length = strlen(reader->place.text);
+        enter_steps(&reader->place, way);
+        xb_json_refuse(reader, twice,
+                       twice != NULL ? "is there twice" : "the number is too large to hold");
+        xb_place_leave(&reader->place, length);
+    }
+    struct step step = {.before = way};
+    for (item = item->child; item != NULL && !xb_json_failed(reader); item = item->next) {
+        step.key = item->string;
+        check_tree(reader, item, &step);
+        step.index++;
     }
 }
+
+/* NOLINTEND(misc-no-recursion) */
 
 cJSON *xb_json_read(struct xb_json_reader *reader, const char *text, size_t length)
 {
@@ -257,7 +220,7 @@ cJSON *xb_json_read(struct xb_json_reader *reader, const char *text, size_t leng
     errno = 0; /* cJSON does not tell why it fails */
     cJSON *tree = cJSON_ParseWithLengthOpts(text, length + 1, &end, 1);
     if (tree != NULL)
-        check_tree(reader, tree);
+        check_tree(reader, tree, NULL);
     else if (errno == ENOMEM)
         xb_json_refuse_memory(reader);
     else
@@ -295,7 +258,7 @@ static const cJSON *find(const struct xb_json_reader *reader, const cJSON *objec
     return !xb_json_failed(reader) ? cJSON_GetObjectItemCaseSensitive(object, key) : NULL;
 }
 
-/* The same for one that must be there. */
+/* A member that must be there. */
 static const cJSON *need(struct xb_json_reader *reader, const cJSON *object, const char *key)
 {
     const cJSON *item = find(reader, object, key);

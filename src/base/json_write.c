@@ -87,23 +87,25 @@ static void put(struct xb_json *json, const char *key, cJSON *item)
     cJSON *container = json->depth > 0 ? json->open[json->depth - 1] : NULL;
     char *copy = NULL;
     bool is_put = false;
-    if (item != NULL && container == NULL && json->root != NULL)
+    if (item == NULL)
+        xb_json_fail_memory(json);
+    else if (container == NULL && json->root != NULL)
         fail_misuse(json, "the document is complete", key);
-    else if (item != NULL && cJSON_IsObject(container) != (key != NULL))
+    else if (cJSON_IsObject(container) != (key != NULL))
         fail_misuse(json, "a key belongs to an object, and only there", key);
-    if (item != NULL && has_failed(json)) {
+    if (has_failed(json)) {
         cJSON_Delete(item);
         return;
     }
-    if (item != NULL && container == NULL) {
+    if (container == NULL) {
         json->root = item;
         return;
     }
     const char *name = key != NULL ? utf8_of(key, &copy) : NULL;
-    if (item != NULL && key != NULL)
-        is_put = name != NULL && cJSON_AddItemToObject(container, name, item);
-    else if (item != NULL)
+    if (key == NULL)
         is_put = cJSON_AddItemToArray(container, item);
+    else if (name != NULL)
+        is_put = cJSON_AddItemToObject(container, name, item);
     cJSON_free(copy);
     if (!is_put) {
         cJSON_Delete(item);
@@ -302,15 +304,13 @@ static enum xb_status print_tree(const cJSON *root, FILE *stream, enum form form
 static enum xb_status finish(struct xb_json *json, FILE *stream, enum form form, const char *what,
                              struct xb_error *error)
 {
-    enum xb_status status;
     if (json->depth > 0 || json->root == NULL)
         fail_misuse(json, "the document is not complete", NULL);
-    if (has_failed(json)) {
-        *error = json->error;
-        status = error->status;
-    } else {
+    enum xb_status status = json->error.status;
+    if (status == XB_OK)
         status = print_tree(json->root, stream, form, what, error);
-    }
+    else
+        *error = json->error;
     cJSON_Delete(json->root);
     return status;
 }

@@ -3,7 +3,6 @@
 #include "memory.h"
 
 #include "child.h"
-#include "output.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 static int (*tell)(const struct xb_error *error);
+static void (*abandon)(void);
 static _Thread_local jmp_buf *caught_by;
 static _Atomic(void *) reserve;
 
@@ -34,6 +34,11 @@ void xb_memory_end_with(int (*fail)(const struct xb_error *error))
     tell = fail;
 }
 
+void xb_memory_end_also(void (*also)(void))
+{
+    abandon = also;
+}
+
 void xb_memory_catch(jmp_buf *catcher)
 {
     caught_by = catcher;
@@ -49,7 +54,8 @@ void xb_memory_end(size_t bytes)
                   "ask for less at once",
                   bytes);
     int code = tell != NULL ? tell(&error) : EXIT_FAILURE;
-    xb_outputs_abandon();
+    if (abandon != NULL)
+        abandon();
     xb_children_abandon();
     (void)fflush(stdout);
     _exit(code);

@@ -48,6 +48,9 @@ XB_MUST_CHECK enum xb_status xb_memory_reserve(size_t bytes, struct xb_error *er
  * the code is 1. */
 void xb_memory_end_with(int (*fail)(const struct xb_error *error));
 
+/* What removes the temporary files of outputs at such an end. */
+void xb_memory_end_also(void (*also)(void));
+
 /* Calls that, and exits: files without a name vanish, and children end with their parent. In the
  * work of xb_parallel_for it ends that work, and the main thread does the rest. */
 _Noreturn void xb_memory_end(size_t bytes);

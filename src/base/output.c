@@ -2,7 +2,7 @@
 #define _GNU_SOURCE /* fallocate, mkostemp, O_TMPFILE, renameat2 */
 #include "output.h"
 
-#include "pipe_stream.h"
+#include "memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,37 +30,6 @@ static struct {
 
 /* ---- errors ---- */
 
-const char *xb_output_advice(int code)
-{
-    static const struct {
-        int code;
-        const char *text;
-    } advice[] = {
-        {EEXIST, "somebody else wrote it meanwhile: give each process a file of its own, as with "
-                 "%h and %r in its name"},
-        {ENOENT, "create its directory first (or, if it is a link, the file that it names)"},
-        {ENOTDIR, "what stands before the last '/' is no directory"},
-        {EISDIR, "name a file in it"},
-        {ENAMETOOLONG, "take a shorter name"},
-        {ELOOP, "this link leads back to itself: name the file"},
-        {ENXIO, "this socket or device cannot be opened: name a file or a pipe"},
-        {EBADF, "that descriptor is not open for writing: the shell's '9>file' opens number 9"},
-        {EROFS, "this file system is read-only: write to another place"},
-        {ENOSPC, "free some space, or write to another place"},
-        {EDQUOT, "free some space, or write to another place"},
-        {EFBIG, "free some space, or write to another place"},
-        {EMFILE, "too many files are open: raise the limit (ulimit -n)"},
-        {ENFILE, "too many files are open: raise the limit (ulimit -n)"},
-        {EPIPE, "its reader has gone"},
-        {EINTR, "a signal came while its reader took nothing"},
-        {ETIMEDOUT, "its reader took nothing, and the deadline is over"},
-    };
-    for (size_t i = 0; i < sizeof advice / sizeof advice[0]; i++)
-        if (advice[i].code == code)
-            return advice[i].text;
-    return "write to a place where you may create files";
-}
-
 static enum xb_status cannot_write(const struct xb_output *output, enum xb_status status,
                                    const char *call, int code, const char *advice,
                                    struct xb_error *error)
@@ -81,11 +50,6 @@ enum xb_status xb_output_fail(const struct xb_output *output, const char *call, 
                               struct xb_error *error)
 {
     return cannot_write(output, XB_ERR_SYSTEM, call, code, xb_output_advice(code), error);
-}
-
-static enum xb_status no_memory(const char *path, struct xb_error *error)
-{
-    return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to open '%.300s'", path);
 }
 
 /* ---- what a path stands for ---- */
@@ -112,8 +76,8 @@ static const char *base_of(const char *path)
 static char *directory_of(const char *path)
 {
     size_t length = (size_t)(base_of(path) - path);
-    char *directory = length > 0 ? strndup(path, length) : strdup(".");
-    char *resolved = directory != NULL ? realpath(directory, NULL) : NULL;
+    char *directory = length > 0 ? xb_copy_part(path, length) : xb_copy(".");
+    char *resolved = realpath(directory, NULL);
     int code = errno;
     free(directory);
     errno = code;
@@ -135,11 +99,9 @@ static char *resolve(const char *path)
         return NULL;
     }
     char *directory = directory_of(path);
-    if (directory != NULL && asprintf(&target, "%s/%s", directory, base_of(path)) < 0)
-        target = NULL;
-    int code = errno;
+    if (directory != NULL)
+        target = xb_print("%s/%s", directory, base_of(path));
     free(directory);
-    errno = code;
     return target;
 }
 
@@ -147,7 +109,7 @@ static char *resolve(const char *path)
  * Follows 40 links, as the kernel does. */
 static int descriptor_of(const char *path)
 {
-    char *here = strdup(path);
+    char *here = xb_copy(path);
     int fd = NO_DESCRIPTOR;
     for (int i = 0; here != NULL && fd == NO_DESCRIPTOR && i <= 40; i++) {
         const char *base = base_of(here);
@@ -160,9 +122,8 @@ static int descriptor_of(const char *path)
             (fnmatch("/proc/[0-9]*/fd", directory, FNM_PATHNAME) == 0 ||
              fnmatch("/proc/[0-9]*/task/[0-9]*/fd", directory, FNM_PATHNAME) == 0))
             fd = atoi(directory + strlen("/proc/")) == getpid() ? atoi(base) : FOREIGN_DESCRIPTOR;
-        else if (length > 0 &&
-                 asprintf(&next, "%s/%.*s", link[0] == '/' ? "" : directory, (int)length, link) < 0)
-            next = NULL;
+        else if (length > 0)
+            next = xb_print("%s/%.*s", link[0] == '/' ? "" : directory, (int)length, link);
         free(directory);
         free(here);
         here = next;
@@ -173,9 +134,7 @@ static int descriptor_of(const char *path)
 
 enum xb_status xb_output_find(struct xb_output *output, const char *path, struct xb_error *error)
 {
-    *output = (struct xb_output){.path = strdup(path)};
-    if (output->path == NULL)
-        return no_memory(path, error);
+    *output = (struct xb_output){.path = xb_copy(path)};
     enum xb_status status = XB_OK;
     int fd = strcmp(path, "-") == 0 ? STDOUT_FILENO : descriptor_of(path);
     output->descriptor = fd;
@@ -225,11 +184,8 @@ bool xb_output_is_over(const struct xb_output *output, const char *path)
 
 /* ---- opening ---- */
 
-/* Writes a path that leads to an open file, even if the file has no name. */
-static void descriptor_path(char path[32], int fd)
-{
-    snprintf(path, 32, "/proc/self/fd/%d", fd);
-}
+/* Leads to an open file, even if the file has no name. */
+#define DESCRIPTOR_PATH "/proc/self/fd/%d"
 
 /* Picks a random name for the new file. It does not contain the target's name, which may be as long
  * as the file system allows. */
@@ -282,14 +238,21 @@ static bool keep_access(int fd, const char *path, const struct stat *old)
            fchmod(fd, old->st_mode & 0777) == 0;
 }
 
+/* fdopen() only lacks memory: the descriptor was opened for writing. */
+static FILE *open_stream(int fd)
+{
+    FILE *stream = fdopen(fd, "w");
+    if (stream == NULL)
+        xb_memory_end(sizeof *stream);
+    return stream;
+}
+
 /* Opens a new file that will replace the target when it is complete. Keeps a descriptor of the
  * directory, because the directory may be renamed in the meantime. */
 static enum xb_status open_replacement(struct xb_output *output, struct xb_error *error)
 {
     const char *base = base_of(output->target);
-    char *directory = strndup(output->target, (size_t)(base - output->target));
-    if (directory == NULL)
-        return no_memory(output->path, error);
+    char *directory = xb_copy_part(output->target, (size_t)(base - output->target));
     int fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
     int code = errno;
     free(directory);
@@ -300,6 +263,7 @@ static enum xb_status open_replacement(struct xb_output *output, struct xb_error
     output->next = replacing.process == getpid() ? replacing.first : NULL;
     replacing.first = output;
     replacing.process = getpid();
+    xb_memory_end_also(xb_outputs_abandon);
     (void)pthread_mutex_unlock(&replacing.lock);
     /* Renaming over a file needs no permission to write it. Without this check we would replace a
      * write-protected file. */
@@ -317,11 +281,8 @@ static enum xb_status open_replacement(struct xb_output *output, struct xb_error
     if (fd < 0)
         return refuse(output, "open", errno, error);
     output->in_place = output->is_there && !keep_access(fd, output->target, &output->file);
-    output->stream = fdopen(fd, "w");
-    if (output->stream != NULL)
-        return XB_OK;
-    close(fd);
-    return no_memory(output->path, error);
+    output->stream = open_stream(fd);
+    return XB_OK;
 }
 
 /* Opens what is not replaced: a descriptor, a device, a FIFO or the like. */
@@ -330,6 +291,7 @@ static enum xb_status open_as_it_is(struct xb_output *output, double deadline,
 {
     bool is_pipe = S_ISFIFO(output->file.st_mode);
     int callers = output->standard != NULL ? fileno(output->standard) : output->descriptor;
+    const char *call = "open";
     int fd = -1;
     if (callers >= 0) {
         if (!is_writable(callers))
@@ -339,13 +301,12 @@ static enum xb_status open_as_it_is(struct xb_output *output, double deadline,
          * possible, because a duplicate shares its flags: O_NONBLOCK would change the caller's
          * descriptor too. */
         char path[32];
-        descriptor_path(path, callers);
+        snprintf(path, sizeof path, DESCRIPTOR_PATH, callers);
         if (is_pipe)
             fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
         if (fd < 0)
             fd = fcntl(callers, F_DUPFD_CLOEXEC, 0);
-        if (fd < 0)
-            return refuse(output, "fcntl", errno, error);
+        call = "fcntl";
     } else if (is_pipe) {
         fd = xb_fifo_open(output->path, deadline);
         if (fd < 0 && (errno == EINTR || errno == ETIMEDOUT))
@@ -354,34 +315,27 @@ static enum xb_status open_as_it_is(struct xb_output *output, double deadline,
                 "cannot write '%.300s': nobody opened this FIFO for reading before %s; start its "
                 "reader first",
                 output->path, errno == EINTR ? "a signal ended the wait" : "the deadline");
-        if (fd < 0)
-            return refuse(output, "open", errno, error);
     } else {
-        /* Appends to a file that another process has open. Does not use fopen, because its O_CREAT
-         * makes the kernel refuse other users' FIFOs in /tmp (fs.protected_fifos in
-         * proc_sys_fs(5)).
-         */
+        /* Appends to a file that another process has open. Not by fopen: for its O_CREAT the kernel
+         * refuses other users' FIFOs in /tmp (fs.protected_fifos in proc_sys_fs(5)). */
         int flags = output->descriptor == FOREIGN_DESCRIPTOR ? O_APPEND : 0;
         fd = open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY | flags);
-        if (fd < 0)
-            return refuse(output, "open", errno, error);
     }
-    output->stream = is_pipe ? xb_pipe_stream(fd, deadline) : fdopen(fd, "w");
-    if (output->stream != NULL)
-        return XB_OK;
-    close(fd);
-    return no_memory(output->path, error);
+    if (fd < 0)
+        return refuse(output, call, errno, error);
+    output->stream = is_pipe ? xb_pipe_stream(fd, deadline) : open_stream(fd);
+    return XB_OK;
 }
 
 enum xb_status xb_output_open(struct xb_output *output, double deadline, struct xb_error *error)
 {
-    enum xb_status status = XB_OK;
-    if (output->target != NULL)
-        status = open_replacement(output, error);
-    else if (output->standard != NULL && !S_ISFIFO(output->file.st_mode))
+    bool is_standard = output->standard != NULL && !S_ISFIFO(output->file.st_mode);
+    if (output->target == NULL && is_standard) {
         output->stream = output->standard;
-    else
-        status = open_as_it_is(output, deadline, error);
+        return XB_OK;
+    }
+    enum xb_status status = output->target != NULL ? open_replacement(output, error)
+                                                   : open_as_it_is(output, deadline, error);
     if (status != XB_OK)
         xb_output_discard(output);
     return status;
@@ -390,8 +344,7 @@ enum xb_status xb_output_open(struct xb_output *output, double deadline, struct 
 void xb_output_unbuffer(struct xb_output *output)
 {
     if (output->stream != NULL)
-        (void)setvbuf(output->stream, NULL, _IONBF,
-                      0); /* else it mixes, and is right all the same */
+        (void)setvbuf(output->stream, NULL, _IONBF, 0); /* if it fails, it is right but mixes */
 }
 
 /* ---- the new file in its place ---- */
@@ -421,7 +374,7 @@ static const char *give_name(struct xb_output *output)
 {
     char from[32];
     int own = fileno(output->stream);
-    descriptor_path(from, own);
+    snprintf(from, sizeof from, DESCRIPTOR_PATH, own);
     for (int i = 0; i < TRIES && pick_name(output); i++) {
         if (linkat(AT_FDCWD, from, output->directory, output->temporary, AT_SYMLINK_FOLLOW) == 0)
             return NULL;
@@ -448,8 +401,7 @@ static const char *give_name(struct xb_output *output)
  * rights. */
 static const char *write_over(const struct xb_output *output, int fd)
 {
-    struct stat target;
-    struct stat own;
+    struct stat target, own;
     int from = fileno(output->stream);
     if (fstat(fd, &target) != 0 || fstat(from, &own) != 0)
         return "fstat";
@@ -514,18 +466,17 @@ static const char *put_in_place(struct xb_output *output)
  * path of that file, to be freed, or NULL. */
 static char *keep(struct xb_output *output)
 {
-    char *path = NULL;
     if (output->temporary[0] != '\0') {
         int length = (int)(base_of(output->target) - output->target);
-        if (asprintf(&path, "%.*s%s", length, output->target, output->temporary) < 0)
-            return NULL;
+        char *path = xb_print("%.*s%s", length, output->target, output->temporary);
         output->temporary[0] = '\0'; /* so that xb_output_discard does not remove it */
         return path;
     }
     const char *const folders[] = {secure_getenv("TMPDIR"), "/tmp"};
     for (size_t i = 0; i < 2; i++) {
-        if (folders[i] == NULL || asprintf(&path, "%s/xferbench-XXXXXX", folders[i]) < 0)
+        if (folders[i] == NULL)
             continue;
+        char *path = xb_print("%s/xferbench-XXXXXX", folders[i]);
         int fd = mkostemp(path, O_CLOEXEC);
         bool copied = fd >= 0 && copy(fileno(output->stream), fd);
         if (fd >= 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "stream.h"
 #include "xferbench/error.h"
 
 #include <stdbool.h>
@@ -67,8 +68,6 @@ bool xb_output_is_over(const struct xb_output *output, const char *path);
 /* Whether both are the same file. */
 bool xb_is_same_file(const struct stat *one, const struct stat *other);
 
-/* Says what to do about an errno of opening or writing. Static text. */
-const char *xb_output_advice(int code);
 /* Drops what was written and leaves the old file. Safe after commit and on a zeroed object. */
 void xb_output_discard(struct xb_output *output);
 

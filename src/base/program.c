@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* asprintf, pipe2 */
+#define _GNU_SOURCE /* pipe2 */
 #include "program.h"
 
 #include "child.h"
 #include "clock.h"
+#include "memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,11 +18,11 @@
 
 /* Between two looks at a program that runs. */
 #define GLANCE_MS 50
-/* The same where it only has to leave. */
+/* Between two looks where it only has to leave. */
 #define LEAVING_MS 2
 /* From SIGTERM, for one that must go, to SIGKILL. */
 #define HEED_S 5.0
-/* The same where the caller was interrupted: it has results to write. */
+/* From SIGTERM to SIGKILL where the caller was interrupted: it has results to write. */
 #define WRITE_S 10.0
 /* For what passes the program's output on, such as tee, and is a moment behind it. */
 #define LINGER_S 0.5
@@ -123,43 +124,32 @@ static bool is_over(const struct watch *watch)
            xb_clock_now() >= (child->kill_at > 0 ? child->kill_at : child->ended_at + LINGER_S);
 }
 
-/* Keeps what was read, as long as it may be. */
-static void keep(struct watch *watch, const char *piece, size_t length)
-{
-    struct xb_program_outcome *outcome = watch->outcome;
-    if (length > watch->program->largest - outcome->length) {
-        outcome->too_long = true;
-        return;
-    }
-    if (outcome->length + length >= watch->capacity) {
-        size_t capacity = 2 * (outcome->length + length) + 1;
-        char *text = realloc(outcome->text, capacity);
-        if (text == NULL) {
-            watch->out_of_memory = true;
-            return;
-        }
-        outcome->text = text;
-        watch->capacity = capacity;
-    }
-    memcpy(outcome->text + outcome->length, piece, length);
-    outcome->length += length;
-    outcome->text[outcome->length] = '\0';
-}
-
-/* Whether there was anything that is kept. */
+/* Reads a piece and keeps it, as long as it may be. Returns whether there was one to keep. */
 static bool read_some(struct watch *watch)
 {
+    struct xb_program_outcome *outcome = watch->outcome;
     char piece[65536];
     ssize_t got = read(watch->output[0], piece, sizeof piece);
     if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN))
         close_end(watch, 0);
-    if (got <= 0 || watch->outcome->too_long || watch->out_of_memory)
+    if (got <= 0 || outcome->too_long || watch->out_of_memory)
         return false;
-    keep(watch, piece, (size_t)got);
-    if (!watch->outcome->too_long && !watch->out_of_memory)
-        return true;
-    xb_child_terminate(&watch->child, SIGTERM, HEED_S);
-    return false;
+    size_t length = outcome->length + (size_t)got;
+    outcome->too_long = length > watch->program->largest;
+    if (!outcome->too_long && length >= watch->capacity) {
+        char *text = realloc(outcome->text, 2 * length + 1);
+        watch->out_of_memory = text == NULL;
+        watch->capacity = text != NULL ? 2 * length + 1 : watch->capacity;
+        outcome->text = text != NULL ? text : outcome->text;
+    }
+    if (outcome->too_long || watch->out_of_memory) {
+        xb_child_terminate(&watch->child, SIGTERM, HEED_S);
+        return false;
+    }
+    memcpy(outcome->text + outcome->length, piece, (size_t)got);
+    outcome->length = length;
+    outcome->text[length] = '\0';
+    return true;
 }
 
 /* Until it has ended and said all it has to say, or cannot be ended. Then what its output still has
@@ -249,10 +239,8 @@ static enum xb_status find_on_path(const char *program, char **path, struct xb_e
     int code = ENOENT;
     for (rest = rest != NULL ? rest : "/bin:/usr/bin"; more; rest++) {
         size_t length = strcspn(rest, ":");
-        char *found = NULL;
         /* An empty piece of PATH stands for the working folder. */
-        if (asprintf(&found, "%.*s%s/%s", (int)length, rest, length == 0 ? "." : "", program) < 0)
-            return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to look for a program");
+        char *found = xb_print("%.*s%s/%s", (int)length, rest, length == 0 ? "." : "", program);
         int reason = why_not(found);
         if (reason == 0) {
             *path = found;
@@ -277,8 +265,6 @@ enum xb_status xb_program_find(const char *program, char **path, struct xb_error
     if (code != 0)
         return XB_FAIL_NATIVE(error, XB_ERR_USAGE, "execvp", code, xb_errno_name(code),
                               "'%.300s' cannot be run: %s", program, strerror(code));
-    *path = strdup(program);
-    if (*path == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory for a program's name");
+    *path = xb_copy(program);
     return XB_OK;
 }

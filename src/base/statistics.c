@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "xferbench/statistics.h"
+#include "statistics.h"
 
 #include "memory.h"
 
@@ -97,17 +97,15 @@ enum xb_status xb_statistics_compute_groups(const double *values, const size_t *
         total += sizes[i];
     if (total == 0)
         return XB_FAIL(error, XB_ERR_INTERNAL, "there are no samples to describe");
-    enum xb_status status = xb_statistics_compute(values, total, statistics, error);
-    double *sorted = status == XB_OK ? xb_try(total + count, sizeof *sorted) : NULL;
+    double *sorted = xb_try(total + count, sizeof *sorted);
     if (sorted == NULL)
-        return status != XB_OK
-                   ? status
-                   : XB_FAIL(error, XB_ERR_MEMORY, "no memory to sort %zu samples", total);
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to sort %zu samples", total);
     memcpy(sorted, values, total * sizeof *sorted);
     double *medians = sorted + total;
     for (size_t i = 0, at = 0; i < count; at += sizes[i], i++)
         medians[i] = xb_median_of(sorted + at, sizes[i]);
     struct xb_statistics of_groups = xb_statistics_of(medians, count);
+    *statistics = xb_statistics_of(sorted, total);
     statistics->has_interval = of_groups.has_interval;
     statistics->ci95_low = of_groups.ci95_low;
     statistics->ci95_high = of_groups.ci95_high;

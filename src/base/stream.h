@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
+/* Says what to do about an errno of opening or writing. Static text. */
+const char *xb_output_advice(int code);
+
 /* Flushes, and tells whether all was written. `what` is "the table". */
 XB_MUST_CHECK enum xb_status xb_stream_finish(FILE *stream, const char *what,
                                               struct xb_error *error);
@@ -24,5 +27,21 @@ struct xb_memory_text {
 
 FILE *xb_memory_text_begin(struct xb_memory_text *text); /* returns text->stream */
 void xb_memory_text_end(struct xb_memory_text *text);
-/* The same for a text that is to be kept in *arena: there is nothing to free. */
+/* Ends it too, and keeps it in *arena: there is nothing to free. */
 const char *xb_memory_text_keep(struct xb_memory_text *text, struct xb_arena **arena);
+
+/* Writing to pipes and FIFOs whose reader may be late, slow or gone. `deadline` is on the clock of
+ * src/base/clock.h, 0 for none. */
+
+/*
+ * Opens the FIFO `path` for writing. If it has no reader, says so once and waits for one. Returns
+ * the descriptor, or -1 with errno set: EINTR if a signal came first, ETIMEDOUT if the deadline.
+ */
+int xb_fifo_open(const char *path, double deadline);
+
+/*
+ * Opens a stream on the pipe `fd`; closing the stream closes `fd`. A write fails with EINTR if a
+ * signal comes while it waits for the reader. It fails with ETIMEDOUT if the reader reads nothing
+ * until some seconds after `deadline`, or after the first write if that was later.
+ */
+FILE *xb_pipe_stream(int fd, double deadline);

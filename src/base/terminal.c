@@ -4,7 +4,6 @@
 
 #include "text.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 
 /* ---- what it can show ---- */
 
-/* Of a terminal that nobody knows the size of. */
+/* A terminal that nobody knows the size of counts as one of: */
 #define USUAL_COLUMNS 80
 #define USUAL_ROWS 24
 
@@ -32,7 +31,7 @@ static bool is_given(const char *value)
     return value != NULL && value[0] != '\0';
 }
 
-/* Of a terminal, however few. */
+/* How many columns a terminal has, however few. */
 static size_t columns_of_window(FILE *stream)
 {
     struct winsize window;
@@ -107,27 +106,18 @@ bool xb_locale_has_utf8(void)
     return false;
 }
 
-/* What begins the colour; of XB_COLOUR_NONE what ends any. */
-static const char *code_of(enum xb_colour colour)
+const char *xb_colour_begin(FILE *stream, enum xb_colour colour)
 {
-    static const char *const codes[] = {[XB_COLOUR_NONE] = "\033[0m",
-                                        [XB_COLOUR_GOOD] = "\033[32m",
+    static const char *const codes[] = {[XB_COLOUR_GOOD] = "\033[32m",
                                         [XB_COLOUR_WARNING] = "\033[33m",
                                         [XB_COLOUR_BAD] = "\033[31m",
                                         [XB_COLOUR_TITLE] = "\033[1m"};
-    return codes[colour];
-}
-
-const char *xb_colour_begin(FILE *stream, enum xb_colour colour)
-{
-    bool any = colour != XB_COLOUR_NONE && xb_terminal_has_colours(stream);
-    return any ? code_of(colour) : "";
+    return colour != XB_COLOUR_NONE && xb_terminal_has_colours(stream) ? codes[colour] : "";
 }
 
 const char *xb_colour_end(FILE *stream, enum xb_colour colour)
 {
-    bool any = colour != XB_COLOUR_NONE && xb_terminal_has_colours(stream);
-    return any ? code_of(XB_COLOUR_NONE) : "";
+    return xb_colour_begin(stream, colour)[0] != '\0' ? "\033[0m" : "";
 }
 
 /* ---- words, line by line ---- */
@@ -258,10 +248,7 @@ void xb_note_print_in(FILE *stream, enum xb_colour colour, const char *label, in
                           .width = (int)xb_terminal_prose_columns(stream),
                           .breaks = xb_is_terminal(stream)};
     int length = (int)strlen(label);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+    XB_FORMAT(text, sizeof text, format);
     xb_make_plain(text);
     lines.indent = lines.used = 2 + (length > width ? length : width);
     fprintf(stream, "  %s%s%s%*s", xb_colour_begin(stream, colour), label,
@@ -275,10 +262,7 @@ void xb_lines_print_in(FILE *stream, size_t width, enum xb_colour colour, const 
     char text[XB_NOTE_SIZE];
     struct lines lines = {
         .stream = stream, .width = (int)width, .indent = 2, .breaks = xb_is_terminal(stream)};
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+    XB_FORMAT(text, sizeof text, format);
     xb_make_plain(text);
     fputs(xb_colour_begin(stream, colour), stream);
     put_words(&lines, text);
@@ -287,22 +271,14 @@ void xb_lines_print_in(FILE *stream, size_t width, enum xb_colour colour, const 
 
 void xb_words_add(struct xb_words *words, const char *format, ...)
 {
-    va_list arguments;
-    size_t room = sizeof words->text - words->length;
-    va_start(arguments, format);
-    int more = vsnprintf(words->text + words->length, room, format, arguments);
-    va_end(arguments);
-    if (more > 0)
-        words->length += (size_t)more < room ? (size_t)more : room - 1;
+    XB_FORMAT(words->text + words->length, sizeof words->text - words->length, format);
+    words->length += strlen(words->text + words->length);
 }
 
 void xb_say(const char *format, ...)
 {
     char text[2048], plain[4096];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+    XB_FORMAT(text, sizeof text, format);
     xb_plain_text(text, plain, sizeof plain);
     if (!xb_is_terminal(stderr)) { /* one line, for grep, in one write: others write there too */
         fprintf(stderr, "xferbench: %s\n", plain);

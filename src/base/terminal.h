@@ -25,7 +25,7 @@ bool xb_is_terminal(FILE *stream);
  * else 80. Changes with the window: ask once for each table. */
 size_t xb_terminal_columns(FILE *stream);
 
-/* The same for sentences: XB_PLAIN_COLUMNS at most. */
+/* How many a sentence may take: XB_PLAIN_COLUMNS at most. */
 size_t xb_terminal_prose_columns(FILE *stream);
 
 /* How many lines it shows at a time: of a terminal that does not know 24; 0 of what is none. */
@@ -89,7 +89,7 @@ void xb_lines_print_in(FILE *stream, size_t width, enum xb_colour colour, const 
     __attribute__((format(printf, 4, 5)));
 #define xb_lines_print(stream, width, ...)                                                         \
     xb_lines_print_in((stream), (width), XB_COLOUR_NONE, __VA_ARGS__)
-/* The same for what stands above others. */
+/* Prints such words as what stands above others. */
 #define xb_heading_print(stream, colour, ...)                                                      \
     xb_lines_print_in((stream), xb_terminal_prose_columns(stream), (colour), __VA_ARGS__)
 

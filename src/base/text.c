@@ -11,69 +11,46 @@
 
 /* ---- texts that may hold any byte ---- */
 
-/* How many bytes follow this lead byte, 0 if it is none, and the range of the first of them. The
- * later ones are in 80..BF. */
-static size_t count_following(unsigned char byte, unsigned char *low, unsigned char *high)
+/* The length of the character at `text`, as xb_utf8_length() tells it, and its code point. */
+static size_t decode(const char *text, unsigned *code)
 {
-    *low = 0x80;
-    *high = 0xBF;
-    if (byte >= 0xC2 && byte <= 0xDF)
-        return 1;
-    if (byte >= 0xE0 && byte <= 0xEF) {
-        *low = byte == 0xE0 ? 0xA0 : 0x80;
-        *high = byte == 0xED ? 0x9F : 0xBF;
-        return 2;
+    static const struct {
+        unsigned char mask, lead; /* the first byte's */
+        unsigned least;           /* what needs so many bytes */
+    } forms[] = {{0x80, 0x00, 1}, {0xE0, 0xC0, 0x80}, {0xF0, 0xE0, 0x800}, {0xF8, 0xF0, 0x10000}};
+    const unsigned char *bytes = (const unsigned char *)text;
+    size_t more = 0; /* bytes that follow */
+    while (more < 4 && (bytes[0] & forms[more].mask) != forms[more].lead)
+        more++;
+    if (more == 4)
+        return 0;
+    *code = bytes[0] & (unsigned char)~forms[more].mask;
+    for (size_t i = 1; i <= more; i++) {
+        if ((bytes[i] & 0xC0) != 0x80)
+            return 0;
+        *code = *code << 6 | (bytes[i] & 0x3Fu);
     }
-    if (byte >= 0xF0 && byte <= 0xF4) {
-        *low = byte == 0xF0 ? 0x90 : 0x80;
-        *high = byte == 0xF4 ? 0x8F : 0xBF;
-        return 3;
-    }
-    return 0;
+    bool is_surrogate = *code >= 0xD800 && *code <= 0xDFFF;
+    return *code < forms[more].least || is_surrogate || *code > 0x10FFFF ? 0 : more + 1;
 }
 
 size_t xb_utf8_length(const char *text)
 {
-    const unsigned char *bytes = (const unsigned char *)text;
-    if (bytes[0] < 0x80)
-        return bytes[0] != 0;
-    unsigned char low;
-    unsigned char high;
-    size_t more = count_following(bytes[0], &low, &high);
-    for (size_t i = 1; i <= more; i++) {
-        if (bytes[i] < low || bytes[i] > high)
-            return 0;
-        low = 0x80;
-        high = 0xBF;
-    }
-    return more != 0 ? more + 1 : 0;
-}
-
-/* The code point of a character of two bytes or more; 0 for others. */
-static unsigned code_point(const char *text, size_t length)
-{
-    const unsigned char *bytes = (const unsigned char *)text;
-    if (length == 2)
-        return (bytes[0] & 0x1Fu) << 6 | (bytes[1] & 0x3Fu);
-    if (length == 3)
-        return (bytes[0] & 0x0Fu) << 12 | (bytes[1] & 0x3Fu) << 6 | (bytes[2] & 0x3Fu);
-    if (length == 4)
-        return (bytes[0] & 0x07u) << 18 | (bytes[1] & 0x3Fu) << 12 | (bytes[2] & 0x3Fu) << 6 |
-               (bytes[3] & 0x3Fu);
-    return 0;
+    unsigned code;
+    return decode(text, &code);
 }
 
 /* Unicode 15, 23.2, 23.3, 23.8 and 23.9; and U+FFFE and U+FFFF, which XML 1.0 excludes (2.2). */
-bool xb_utf8_is_harmful(const char *text, size_t length)
+bool xb_utf8_is_harmful(const char *text)
 {
     static const struct {
         unsigned first, last;
-    } ranges[] = {{0x80, 0x9F},     {0xAD, 0xAD},     {0x61C, 0x61C},    {0x180E, 0x180E},
-                  {0x200B, 0x200F}, {0x2028, 0x202E}, {0x2060, 0x206F},  {0xFEFF, 0xFEFF},
-                  {0xFFF9, 0xFFFB}, {0xFFFE, 0xFFFF}, {0xE0000, 0xE007F}};
-    unsigned code = code_point(text, length);
-    if (length <= 1)
-        return (unsigned char)*text < ' ' || *text == 0x7F || length == 0;
+    } ranges[] = {{0, 0x1F},        {0x7F, 0x9F},     {0xAD, 0xAD},     {0x61C, 0x61C},
+                  {0x180E, 0x180E}, {0x200B, 0x200F}, {0x2028, 0x202E}, {0x2060, 0x206F},
+                  {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xFFFE, 0xFFFF}, {0xE0000, 0xE007F}};
+    unsigned code;
+    if (decode(text, &code) == 0)
+        return true;
     for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
         if (code >= ranges[i].first && code <= ranges[i].last)
             return true;
@@ -99,7 +76,7 @@ const char *xb_plain_text(const char *text, char *plain, size_t size)
         size_t bytes = length > 0 ? length : 1;
         size_t written = 0;
         bool command = (*text == ':' || *text == '#') && *text == before;
-        if (command || xb_utf8_is_harmful(text, length)) {
+        if (command || xb_utf8_is_harmful(text)) {
             for (size_t i = 0; i < bytes; i++)
                 written += escape((unsigned char)text[i], piece + written);
         } else {
@@ -115,6 +92,17 @@ const char *xb_plain_text(const char *text, char *plain, size_t size)
     }
     plain[used] = '\0';
     return plain;
+}
+
+bool xb_list_has(const char *list, const char *word)
+{
+    for (size_t length;; list += length + 1) {
+        length = strcspn(list, ",");
+        if (length == strlen(word) && strncmp(list, word, length) == 0)
+            return true;
+        if (list[length] == '\0')
+            return false;
+    }
 }
 
 /* ---- numbers ---- */
@@ -152,20 +140,22 @@ const char *xb_rate_text(double bytes_per_second, char *text, size_t size)
 
 /* ---- a line of a CSV ---- */
 
-void xb_csv_separate(struct xb_csv_line *line)
+/* Writes the comma before a cell, if it is not the first. */
+static void separate(struct xb_csv_line *line)
 {
     if (line->begun)
         fputc(',', line->stream);
     line->begun = true;
-    line->has_text = false;
 }
 
-void xb_csv_put_part(struct xb_csv_line *line, const char *text)
+/* Writes a text with quotes doubled (RFC 4180, 2.7) and invalid UTF-8 replaced. Writes a line break
+ * as \n, and so on: a result must be one line for every reader. A cell that begins with = + - or @
+ * gets a ' before it, because spreadsheets would compute it, and a text may come from anybody. */
+static void put_part(struct xb_csv_line *line, const char *text)
 {
     FILE *stream = line->stream;
-    if (!line->has_text && strspn(text, "=+-@") > 0)
+    if (strspn(text, "=+-@") > 0)
         fputc('\'', stream);
-    line->has_text = line->has_text || *text != '\0';
     for (size_t length; *text != '\0'; text += length) {
         length = xb_utf8_length(text);
         if (length == 0) {
@@ -181,30 +171,25 @@ void xb_csv_put_part(struct xb_csv_line *line, const char *text)
     }
 }
 
-bool xb_csv_needs_quotes(const char *text)
-{
-    return strpbrk(text, ",\"") != NULL;
-}
-
 void xb_csv_put(struct xb_csv_line *line, const char *text)
 {
-    const char *quote = xb_csv_needs_quotes(text) ? "\"" : "";
-    xb_csv_separate(line);
+    const char *quote = strpbrk(text, ",\"") != NULL ? "\"" : "";
+    separate(line);
     fputs(quote, line->stream);
-    xb_csv_put_part(line, text);
+    put_part(line, text);
     fputs(quote, line->stream);
 }
 
 void xb_csv_put_whole(struct xb_csv_line *line, bool known, uint64_t value)
 {
-    xb_csv_separate(line);
+    separate(line);
     if (known)
         fprintf(line->stream, "%" PRIu64, value);
 }
 
 void xb_csv_put_number(struct xb_csv_line *line, bool known, double value)
 {
-    xb_csv_separate(line);
+    separate(line);
     if (known && isfinite(value))
         fputs(XB_NUMBER_TEXT(value), line->stream);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,10 +16,9 @@
  */
 size_t xb_utf8_length(const char *text);
 
-/* Whether the character of `length` bytes at `text`, as xb_utf8_length() told it, is a control
- * character, one that is invisible or changes the direction of writing, one that XML cannot hold,
- * or no UTF-8 (0). */
-bool xb_utf8_is_harmful(const char *text, size_t length);
+/* Whether the character at `text` is a control character, one that is invisible or changes the
+ * direction of writing, one that XML cannot hold, or no UTF-8. */
+bool xb_utf8_is_harmful(const char *text);
 
 /*
  * Writes `text` as one harmless line into `plain`, which holds `size` bytes; returns `plain`.
@@ -32,6 +32,18 @@ const char *xb_plain_text(const char *text, char *plain, size_t size);
 /* Prints "xferbench: " and the message as plain text to stderr: in one line, on a terminal in lines
  * that fit (src/base/terminal.c, which knows of lines). */
 void xb_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* In a function whose last parameters are `format, ...`: prints these into `text`, of `size`. */
+#define XB_FORMAT(text, size, format)                                                              \
+    do {                                                                                           \
+        va_list arguments_;                                                                        \
+        va_start(arguments_, format);                                                              \
+        (void)vsnprintf((text), (size), (format), arguments_);                                     \
+        va_end(arguments_);                                                                        \
+    } while (0)
+
+/* Whether `word` is in a list such as "cpu,memory". The list "" holds the one word "". */
+bool xb_list_has(const char *list, const char *word);
 
 /* Numbers and texts that all formats write alike. */
 
@@ -49,7 +61,7 @@ const char *xb_decimal_text(double value, char *text, size_t size);
 /* Bytes per second as GB/s with four digits: "55.44". `text` holds 32. */
 const char *xb_rate_text(double bytes_per_second, char *text, size_t size);
 
-/* The same in memory that lasts as long as the block in which the call stands. */
+/* Texts in memory that lasts as long as the block in which the call stands. */
 #define XB_NUMBER_TEXT(value) xb_number_text((value), (char[32]){0}, 32)
 #define XB_DECIMAL_TEXT(value) xb_decimal_text((value), (char[32]){0}, 32)
 #define XB_RATE_TEXT(bytes_per_second) xb_rate_text((bytes_per_second), (char[32]){0}, 32)
@@ -57,8 +69,7 @@ const char *xb_rate_text(double bytes_per_second, char *text, size_t size);
 /* One line of a CSV after RFC 4180, written cell by cell. */
 struct xb_csv_line {
     FILE *stream;
-    bool begun;    /* it has a cell */
-    bool has_text; /* the last cell has some of its text */
+    bool begun; /* it has a cell */
 };
 
 void xb_csv_put(struct xb_csv_line *line, const char *text);
@@ -66,13 +77,3 @@ void xb_csv_put(struct xb_csv_line *line, const char *text);
 void xb_csv_put_whole(struct xb_csv_line *line, bool known, uint64_t value);
 void xb_csv_put_number(struct xb_csv_line *line, bool known, double value);
 void xb_csv_end(struct xb_csv_line *line);
-
-/* ---- a cell of several parts: between quotes if one of them needs quotes ---- */
-
-/* Writes the comma before a cell, if it is not the first. */
-void xb_csv_separate(struct xb_csv_line *line);
-bool xb_csv_needs_quotes(const char *text);
-/* Writes a text with quotes doubled (RFC 4180, 2.7) and invalid UTF-8 replaced. Writes a line break
- * as \n, and so on: a result must be one line for every reader. A cell that begins with = + - or @
- * gets a ' before it, because spreadsheets would compute it, and a text may come from anybody. */
-void xb_csv_put_part(struct xb_csv_line *line, const char *text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sizes, whole numbers, lists and ranges of both, and durations: read and written. */
-#include "xferbench/units.h"
+#include "units.h"
 
 #include "memory.h"
 
@@ -37,36 +37,29 @@ struct decimal {
     struct span suffix;   /* the rest of the text, not checked yet */
 };
 
-struct size_unit {
+/* A value is number * factor / 10^decimals; both are exact, unlike 1e-9. */
+struct unit {
     const char *suffix;
-    uint64_t bytes;
-};
-
-static const struct size_unit size_units[] = {
-    {"", 1},
-    {"B", 1},
-    {"K", UINT64_C(1) << 10},
-    {"KiB", UINT64_C(1) << 10},
-    {"KB", UINT64_C(1000)},
-    {"M", UINT64_C(1) << 20},
-    {"MiB", UINT64_C(1) << 20},
-    {"MB", UINT64_C(1000000)},
-    {"G", UINT64_C(1) << 30},
-    {"GiB", UINT64_C(1) << 30},
-    {"GB", UINT64_C(1000000000)},
-    {"T", UINT64_C(1) << 40},
-    {"TiB", UINT64_C(1) << 40},
-    {"TB", UINT64_C(1000000000000)},
-};
-
-struct duration_unit {
-    const char *suffix;
-    double factor; /* seconds = number * factor / 10^decimals; both are exact, unlike 1e-9 */
+    uint64_t factor;
     size_t decimals;
 };
 
-static const struct duration_unit duration_units[] = {
-    {"", 1.0, 0}, {"ns", 1.0, 9}, {"us", 1.0, 6}, {"ms", 1.0, 3}, {"s", 1.0, 0}, {"m", 60.0, 0},
+#define UNITS_OF(letter, binary, decimal)                                                          \
+    {letter, (binary), 0}, {letter "iB", (binary), 0},                                             \
+    {                                                                                              \
+        letter "B", (decimal), 0                                                                   \
+    }
+static const struct unit size_units[] = {
+    {"", 1, 0},
+    {"B", 1, 0},
+    UNITS_OF("K", UINT64_C(1) << 10, 1000),
+    UNITS_OF("M", UINT64_C(1) << 20, 1000000),
+    UNITS_OF("G", UINT64_C(1) << 30, 1000000000),
+    UNITS_OF("T", UINT64_C(1) << 40, 1000000000000),
+};
+
+static const struct unit duration_units[] = {
+    {"", 1, 0}, {"ns", 1, 9}, {"us", 1, 6}, {"ms", 1, 3}, {"s", 1, 0}, {"m", 60, 0},
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
@@ -108,6 +101,16 @@ static bool split_decimal(struct span span, struct decimal *decimal)
     decimal->fraction = leading_digits(skip(decimal->suffix, 1));
     decimal->suffix = skip(decimal->suffix, 1 + decimal->fraction.length);
     return decimal->fraction.length > 0;
+}
+
+static const struct unit *find_unit(const struct unit *units, size_t count, struct span suffix,
+                                    int (*compare)(const char *a, const char *b, size_t length))
+{
+    for (size_t i = 0; i < count; i++)
+        if (strlen(units[i].suffix) == suffix.length &&
+            compare(units[i].suffix, suffix.text, suffix.length) == 0)
+            return &units[i];
+    return NULL;
 }
 
 /* Reads the number that the digits stand for. Returns false if it is more than `most`. */
@@ -156,18 +159,16 @@ static enum xb_status parse_size(struct span span, struct bounds bounds, uint64_
     uint64_t part = 0;
     if (!split_decimal(span, &decimal))
         return refuse_size(span, bounds, "is not a decimal number", error);
-    const struct size_unit *unit = NULL;
-    for (size_t i = 0; unit == NULL && i < COUNT_OF(size_units); i++)
-        if (strlen(size_units[i].suffix) == decimal.suffix.length &&
-            strncasecmp(size_units[i].suffix, decimal.suffix.text, decimal.suffix.length) == 0)
-            unit = &size_units[i];
+    const struct unit *unit =
+        find_unit(size_units, COUNT_OF(size_units), decimal.suffix, strncasecmp);
     if (unit == NULL)
         return refuse_size(span, bounds, "has an unknown suffix", error);
-    if (!fraction_of(decimal.fraction, unit->bytes, &part))
+    if (!fraction_of(decimal.fraction, unit->factor, &part))
         return refuse_size(span, bounds, "is not a whole number of bytes", error);
-    if (!digits_value(decimal.whole, INT64_MAX, &whole) || whole > (INT64_MAX - part) / unit->bytes)
+    if (!digits_value(decimal.whole, INT64_MAX, &whole) ||
+        whole > (INT64_MAX - part) / unit->factor)
         return refuse_size(span, bounds, "is too large", error);
-    uint64_t size = whole * unit->bytes + part;
+    uint64_t size = whole * unit->factor + part;
     if (size == 0 && bounds.minimum > 0)
         return refuse_size(span, bounds, "is zero", error);
     if (size < bounds.minimum || size > bounds.maximum)
@@ -225,26 +226,26 @@ static const struct kind of_counts = {parse_count,      "",      "number",
 struct list {
     const struct kind *kind;
     struct bounds bounds;
-    uint64_t *numbers;
-    size_t count;
+    struct xb_numbers numbers;
 };
 
 /* Adds a number, which the user wrote as `item`. */
 static enum xb_status append(struct list *list, uint64_t number, struct span item,
                              struct xb_error *error)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        if (list->numbers[i] == number && list->kind == &of_sizes)
+    struct xb_numbers *numbers = &list->numbers;
+    for (size_t i = 0; i < numbers->count; i++) {
+        if (numbers->values[i] == number && list->kind == &of_sizes)
             return XB_FAIL(error, XB_ERR_USAGE,
                            "size %s is named twice, again by \"%.*s\"; name each size once",
                            XB_SIZE_TEXT(number), quoted(item), item.text);
-        if (list->numbers[i] == number)
+        if (numbers->values[i] == number)
             return XB_FAIL(error, XB_ERR_USAGE,
                            "%" PRIu64 " is named twice, again by \"%.*s\"; name it once", number,
                            quoted(item), item.text);
     }
-    list->numbers = xb_grow(list->numbers, list->count, sizeof *list->numbers);
-    list->numbers[list->count++] = number;
+    numbers->values = xb_grow(numbers->values, numbers->count, sizeof *numbers->values);
+    numbers->values[numbers->count++] = number;
     return XB_OK;
 }
 
@@ -276,9 +277,11 @@ static enum xb_status append_range(struct list *list, struct span item, size_t d
     }
 }
 
-/* On failure nothing is left to free. */
-static enum xb_status parse_list(const char *text, struct list *list, struct xb_error *error)
+/* On failure nothing is left to free, and *numbers stays. */
+static enum xb_status parse_list(const char *text, const struct kind *kind, struct bounds bounds,
+                                 struct xb_numbers *numbers, struct xb_error *error)
 {
+    struct list list = {.kind = kind, .bounds = bounds};
     const char *rest = text;
     enum xb_status status = XB_OK;
     for (bool more = true; more && status == XB_OK;) {
@@ -289,52 +292,38 @@ static enum xb_status parse_list(const char *text, struct list *list, struct xb_
             status = XB_FAIL(error, XB_ERR_USAGE,
                              "%s\"%.80s\" has an empty place; give %ss and ranges with single "
                              "commas between, such as %s",
-                             list->kind->list, text, list->kind->noun, list->kind->items);
+                             kind->list, text, kind->noun, kind->items);
         else if (dots != NULL && dots < rest + item.length)
-            status = append_range(list, item, (size_t)(dots - rest), error);
-        else if ((status = list->kind->parse(item, list->bounds, &number, error)) == XB_OK)
-            status = append(list, number, item, error);
+            status = append_range(&list, item, (size_t)(dots - rest), error);
+        else if ((status = kind->parse(item, bounds, &number, error)) == XB_OK)
+            status = append(&list, number, item, error);
         more = rest[item.length] == ',';
         rest += item.length + 1;
     }
-    if (status != XB_OK)
-        free(list->numbers);
+    if (status == XB_OK)
+        *numbers = list.numbers;
+    else
+        free(list.numbers.values);
     return status;
 }
 
-enum xb_status xb_sizes_parse(const char *text, struct xb_sizes *sizes, struct xb_error *error)
+enum xb_status xb_sizes_parse(const char *text, uint64_t minimum, uint64_t maximum,
+                              struct xb_numbers *sizes, struct xb_error *error)
 {
-    return xb_sizes_parse_within(text, any_size.minimum, any_size.maximum, sizes, error);
-}
-
-enum xb_status xb_sizes_parse_within(const char *text, uint64_t minimum, uint64_t maximum,
-                                     struct xb_sizes *sizes, struct xb_error *error)
-{
-    struct list list = {.kind = &of_sizes, .bounds = {minimum, maximum}};
-    XB_TRY(parse_list(text, &list, error));
-    *sizes = (struct xb_sizes){list.numbers, list.count};
-    return XB_OK;
-}
-
-void xb_sizes_free(struct xb_sizes *sizes)
-{
-    free(sizes->bytes);
-    *sizes = (struct xb_sizes){NULL, 0};
+    struct bounds bounds = maximum > 0 ? (struct bounds){minimum, maximum} : any_size;
+    return parse_list(text, &of_sizes, bounds, sizes, error);
 }
 
 enum xb_status xb_counts_parse(const char *text, uint64_t minimum, uint64_t maximum,
-                               struct xb_counts *counts, struct xb_error *error)
+                               struct xb_numbers *counts, struct xb_error *error)
 {
-    struct list list = {.kind = &of_counts, .bounds = {minimum, maximum}};
-    XB_TRY(parse_list(text, &list, error));
-    *counts = (struct xb_counts){list.numbers, list.count};
-    return XB_OK;
+    return parse_list(text, &of_counts, (struct bounds){minimum, maximum}, counts, error);
 }
 
-void xb_counts_free(struct xb_counts *counts)
+void xb_numbers_free(struct xb_numbers *numbers)
 {
-    free(counts->values);
-    *counts = (struct xb_counts){NULL, 0};
+    free(numbers->values);
+    *numbers = (struct xb_numbers){NULL, 0};
 }
 
 /* ---- durations ---- */
@@ -352,11 +341,8 @@ enum xb_status xb_duration_parse(const char *text, double *seconds, struct xb_er
     uint64_t whole = 0;
     if (!split_decimal(span, &decimal))
         return refuse_duration(span, "is not a decimal number", error);
-    const struct duration_unit *unit = NULL;
-    for (size_t i = 0; unit == NULL && i < COUNT_OF(duration_units); i++)
-        if (strlen(duration_units[i].suffix) == decimal.suffix.length &&
-            strncmp(duration_units[i].suffix, decimal.suffix.text, decimal.suffix.length) == 0)
-            unit = &duration_units[i];
+    const struct unit *unit =
+        find_unit(duration_units, COUNT_OF(duration_units), decimal.suffix, strncmp);
     if (unit == NULL)
         return refuse_duration(span, "has an unknown unit", error);
     if (!digits_value(decimal.whole, INT64_MAX, &whole))
@@ -376,7 +362,7 @@ enum xb_status xb_duration_parse(const char *text, double *seconds, struct xb_er
     }
     for (size_t i = 0; i < unit->decimals; i++)
         divisor *= 10.0;
-    double value = (double)number * unit->factor / divisor;
+    double value = (double)number * (double)unit->factor / divisor;
     if (!(value > 0.0))
         return refuse_duration(span, "is zero", error);
     *seconds = value;

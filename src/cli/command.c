@@ -8,7 +8,7 @@
 #include "base/interrupt.h"
 #include "base/terminal.h"
 #include "base/text.h"
-#include "xferbench/units.h"
+#include "base/units.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,11 +49,6 @@ const struct xb_option xb_option_color = {
     .takes_one = true,
     .selects = true,
 };
-
-void xb_option_color_apply(const struct xb_config *config)
-{
-    xb_terminal_want_colours((enum xb_colours)xb_config_get(config, &xb_option_color)->place);
-}
 
 const struct xb_option xb_option_output = {
     XB_FILE("output", "FILE"),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "xferbench/options.h"
+#include "base/options.h"
 
 #include <stdio.h>
 
@@ -50,8 +50,6 @@ int xb_cli_fail(const struct xb_error *error);
 extern const struct xb_option xb_option_help, xb_option_color, xb_option_version;
 /* The end of every command's rows. */
 #define XB_OPTIONS_OF_ALL &xb_option_help, &xb_option_color, &xb_option_version, NULL
-/* Tells base/terminal.h what --color says. */
-void xb_option_color_apply(const struct xb_config *config);
 /* The row of --format: one of these words, "table" unless another is given. */
 #define XB_FORMAT_OPTION(words, text)                                                              \
     {                                                                                              \

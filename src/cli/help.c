@@ -11,11 +11,6 @@
 #define NARROW_COLUMN 8
 #define NARROW 72
 
-void xb_help_print_wrapped(FILE *stream, const char *text, int indent)
-{
-    xb_wrapped_print(stream, text, indent, indent);
-}
-
 void xb_help_print_entry(FILE *stream, const char *name, const char *text, int column)
 {
     int length = (int)strlen(name);

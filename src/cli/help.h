@@ -9,7 +9,8 @@
 
 /* Prints `text` wrapped, every line behind `indent` blanks. The caller has filled the first line up
  * to there. */
-void xb_help_print_wrapped(FILE *stream, const char *text, int indent);
+#define xb_help_print_wrapped(stream, text, indent)                                                \
+    xb_wrapped_print((stream), (text), (indent), (indent))
 /* Prints a name and, from `column` on, wrapped, what is said of it. In a narrow window a text of
  * several lines stands below the name. */
 void xb_help_print_entry(FILE *stream, const char *name, const char *text, int column);

@@ -13,79 +13,68 @@
 
 /* ---- names with %h and the like ---- */
 
-/* A name that is being made. */
-struct name {
-    const char *option;
-    char *text; /* holds XB_FILE_NAME bytes */
-    size_t length;
-};
-
-static enum xb_status add(struct name *name, const char *text, size_t length,
-                          struct xb_error *error)
+/* What a letter after a percent sign stands for. `text` has room for XB_NODE_NAME. */
+static enum xb_status read_letter(const char *option, char letter, char *text,
+                                  struct xb_error *error)
 {
-    if (length >= XB_FILE_NAME - name->length)
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "%s: the name has more than %d bytes: use a shorter one", name->option,
-                       XB_FILE_NAME - 1);
-    memcpy(name->text + name->length, text, length);
-    name->length += length;
-    name->text[name->length] = '\0';
-    return XB_OK;
-}
-
-/* Adds the text for the letter after a percent sign. */
-static enum xb_status add_letter(struct name *name, char letter, struct xb_error *error)
-{
-    char text[24]; /* a date too, whose year may have more digits than four */
     struct xb_node node;
     struct xb_launcher launcher;
     struct tm utc;
     time_t began = xb_began().tv_sec;
-    enum xb_status status = XB_OK;
     switch (letter) {
     case 'h':
-        status = xb_node_find(&node, error);
-        return status != XB_OK ? status : add(name, node.name, strlen(node.name), error);
+        XB_TRY(xb_node_find(&node, error));
+        memcpy(text, node.name, sizeof node.name);
+        return XB_OK;
     case 't':
-        gmtime_r(&began, &utc);
-        return add(name, text, strftime(text, sizeof text, "%Y%m%dT%H%M%SZ", &utc), error);
+        strftime(text, XB_NODE_NAME, "%Y%m%dT%H%M%SZ", gmtime_r(&began, &utc));
+        return XB_OK;
     case 'r':
         XB_TRY(xb_launcher_find(&launcher, error));
         if (launcher.rank < 0)
             return XB_FAIL(error, XB_ERR_USAGE,
                            "%s: %%r is the rank, but no launcher told one: start xferbench with "
                            "srun or mpirun, or use %%h, the node's name",
-                           name->option);
-        snprintf(text, sizeof text, "%" PRId64, launcher.rank);
-        return add(name, text, strlen(text), error);
+                           option);
+        snprintf(text, XB_NODE_NAME, "%" PRId64, launcher.rank);
+        return XB_OK;
     case '%':
-        return add(name, "%", 1, error);
+        snprintf(text, XB_NODE_NAME, "%%");
+        return XB_OK;
     case '\0':
         return XB_FAIL(error, XB_ERR_USAGE,
-                       "%s: the name ends with %%: write %%%% for a percent sign", name->option);
+                       "%s: the name ends with %%: write %%%% for a percent sign", option);
     default:
         return XB_FAIL(error, XB_ERR_USAGE,
                        "%s: %%%c means nothing: use %%h (node), %%t (time), %%r (rank), or %%%% "
                        "for a percent sign",
-                       name->option, letter);
+                       option, letter);
     }
 }
 
 enum xb_status xb_file_name_make(const char *option, const char *pattern, char *name,
                                  struct xb_error *error)
 {
-    struct name made = {.option = option, .text = name};
-    enum xb_status status = XB_OK;
-    name[0] = '\0';
-    for (;;) {
-        size_t length = strcspn(pattern, "%");
-        status = add(&made, pattern, length, error);
-        pattern += length;
-        if (status != XB_OK || *pattern == '\0')
-            return status;
-        XB_TRY(add_letter(&made, pattern[1], error));
-        pattern += strlen("%h");
+    size_t length = 0;
+    while (*pattern != '\0') {
+        char text[XB_NODE_NAME];
+        const char *piece = pattern;
+        size_t bytes = strcspn(pattern, "%");
+        pattern += bytes > 0 ? bytes : strlen("%h");
+        if (bytes == 0) {
+            XB_TRY(read_letter(option, piece[1], text, error));
+            piece = text;
+            bytes = strlen(text);
+        }
+        if (bytes >= XB_FILE_NAME - length)
+            return XB_FAIL(error, XB_ERR_USAGE,
+                           "%s: the name has more than %d bytes: use a shorter one", option,
+                           XB_FILE_NAME - 1);
+        memcpy(name + length, piece, bytes);
+        length += bytes;
     }
+    name[length] = '\0';
+    return XB_OK;
 }
 
 enum xb_status xb_cli_find_output(const char *option, const char *pattern, struct xb_output *output,
@@ -106,7 +95,7 @@ static bool is_wanted(const struct xb_cli_place *place)
     return place->output != NULL && place->output->path != NULL;
 }
 
-/* Those before this place have been compared with it. */
+/* The places before this one have been compared with it. */
 static enum xb_status check_place(const struct xb_cli_place *places, size_t count, size_t at,
                                   struct xb_error *error)
 {

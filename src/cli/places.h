@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/options.h"
 #include "base/output.h"
-#include "xferbench/options.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ XB_MUST_CHECK enum xb_status xb_cli_check_places(const struct xb_cli_place *plac
 XB_MUST_CHECK enum xb_status xb_cli_open_places(const struct xb_cli_place *places, size_t count,
                                                 double deadline, struct xb_error *error);
 
-/* The same for one output of a command that reads these files: FILE... on the command line. */
+/* Opens the one output of a command that reads these files: FILE... on the command line. */
 XB_MUST_CHECK enum xb_status xb_cli_open_beside(const char *option, struct xb_output *output,
                                                 char *const *inputs, size_t count,
                                                 struct xb_error *error);

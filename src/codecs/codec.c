@@ -114,20 +114,14 @@ uint64_t xb_encoded_bound(enum xb_format format, uint64_t bytes)
     return xb_narrow_bytes(format, bytes / sizeof(float));
 }
 
-static uint64_t narrow(const struct xb_narrow_way *way, enum xb_format format, const void *source,
-                       uint64_t bytes, void *target)
-{
-    way->narrow[format](source, bytes / sizeof(float), target);
-    return xb_narrow_bytes(format, bytes / sizeof(float));
-}
-
 uint64_t xb_encode(enum xb_format format, const void *source, uint64_t bytes, void *target)
 {
     if (format == XB_FORMAT_FOR)
         return xb_for_encode(source, bytes, target);
     if (format == XB_FORMAT_LZ4)
         return xb_lz4_encode(source, bytes, target);
-    return narrow(xb_narrow_usable(0), format, source, bytes, target);
+    xb_narrow_usable(0)->narrow[format](source, bytes / sizeof(float), target);
+    return xb_narrow_bytes(format, bytes / sizeof(float));
 }
 
 uint64_t xb_encode_plainly(enum xb_format format, const void *source, uint64_t bytes, void *target)
@@ -136,7 +130,8 @@ uint64_t xb_encode_plainly(enum xb_format format, const void *source, uint64_t b
         return xb_for_encode_plainly(source, bytes, target);
     if (format == XB_FORMAT_LZ4)
         return xb_lz4_encode(source, bytes, target);
-    return narrow(&xb_narrow_plain, format, source, bytes, target);
+    xb_narrow_plain.narrow[format](source, bytes / sizeof(float), target);
+    return xb_narrow_bytes(format, bytes / sizeof(float));
 }
 
 const char *xb_encoder_name(enum xb_format format)

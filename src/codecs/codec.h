@@ -29,7 +29,7 @@ uint64_t xb_encoded_bound(enum xb_format format, uint64_t bytes);
  */
 uint64_t xb_encode(enum xb_format format, const void *source, uint64_t bytes, void *target);
 
-/* The same bits in plain C, with nothing that this CPU has beyond others. */
+/* Gives the same bits in plain C, with nothing that this CPU has beyond others. */
 uint64_t xb_encode_plainly(enum xb_format format, const void *source, uint64_t bytes, void *target);
 
 /* "AVX-512", "AVX2 and F16C", "plain C": what xb_encode uses here for the format. Static text. */

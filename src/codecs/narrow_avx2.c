@@ -17,18 +17,13 @@ TARGET static inline void put(void *target, __m256i bytes)
         _mm256_store_si256(target, bytes);
 }
 
-TARGET static void narrow_fp16(const float *source, uint64_t values, void *target)
+TARGET static inline __m256i pack_fp16(const float *source)
 {
-    uint16_t *out = target;
-    uint64_t i = 0;
-    for (; i + 16 <= values; i += 16) {
-        __m128i low = _mm256_cvtps_ph(_mm256_loadu_ps(source + i), _MM_FROUND_TO_NEAREST_INT);
-        __m128i high = _mm256_cvtps_ph(_mm256_loadu_ps(source + i + 8), _MM_FROUND_TO_NEAREST_INT);
-        put(out + i, _mm256_set_m128i(high, low));
-    }
-    xb_narrow_plain.narrow[XB_FORMAT_FP16](source + i, values - i, out + i);
-    xb_narrow_finish();
+    __m128i low = _mm256_cvtps_ph(_mm256_loadu_ps(source), _MM_FROUND_TO_NEAREST_INT);
+    __m128i high = _mm256_cvtps_ph(_mm256_loadu_ps(source + 8), _MM_FROUND_TO_NEAREST_INT);
+    return _mm256_set_m128i(high, low);
 }
+XB_DEFINE_NARROW(narrow_fp16, pack_fp16, XB_FORMAT_FP16, uint16_t, 16)
 
 /* Eight bf16, each in the lower half of 32 bits. */
 TARGET static inline __m256i bf16_of(__m256 value)
@@ -42,18 +37,13 @@ TARGET static inline __m256i bf16_of(__m256 value)
     return _mm256_srli_epi32(sum, 16);
 }
 
-TARGET static void narrow_bf16(const float *source, uint64_t values, void *target)
+TARGET static inline __m256i pack_bf16(const float *source)
 {
-    uint16_t *out = target;
-    uint64_t i = 0;
-    for (; i + 16 <= values; i += 16) {
-        __m256i both = _mm256_packus_epi32(bf16_of(_mm256_loadu_ps(source + i)),
-                                           bf16_of(_mm256_loadu_ps(source + i + 8)));
-        put(out + i, _mm256_permute4x64_epi64(both, _MM_SHUFFLE(3, 1, 2, 0)));
-    }
-    xb_narrow_plain.narrow[XB_FORMAT_BF16](source + i, values - i, out + i);
-    xb_narrow_finish();
+    __m256i both =
+        _mm256_packus_epi32(bf16_of(_mm256_loadu_ps(source)), bf16_of(_mm256_loadu_ps(source + 8)));
+    return _mm256_permute4x64_epi64(both, _MM_SHUFFLE(3, 1, 2, 0));
 }
+XB_DEFINE_NARROW(narrow_bf16, pack_bf16, XB_FORMAT_BF16, uint16_t, 16)
 
 /* The packing instructions work within halves of a vector: puts the parts in their order. */
 TARGET static inline __m256i in_order(__m256i packed)
@@ -81,18 +71,13 @@ TARGET static inline __m256i fp8_of(const float *source)
     return _mm256_or_si256(small, sign);
 }
 
-TARGET static void narrow_fp8(const float *source, uint64_t values, void *target)
+TARGET static inline __m256i pack_fp8(const float *source)
 {
-    uint8_t *out = target;
-    uint64_t i = 0;
-    for (; i + 32 <= values; i += 32) {
-        __m256i low = _mm256_packus_epi32(fp8_of(source + i), fp8_of(source + i + 8));
-        __m256i high = _mm256_packus_epi32(fp8_of(source + i + 16), fp8_of(source + i + 24));
-        put(out + i, in_order(_mm256_packus_epi16(low, high)));
-    }
-    xb_narrow_plain.narrow[XB_FORMAT_FP8](source + i, values - i, out + i);
-    xb_narrow_finish();
+    __m256i low = _mm256_packus_epi32(fp8_of(source), fp8_of(source + 8));
+    __m256i high = _mm256_packus_epi32(fp8_of(source + 16), fp8_of(source + 24));
+    return in_order(_mm256_packus_epi16(low, high));
 }
+XB_DEFINE_NARROW(narrow_fp8, pack_fp8, XB_FORMAT_FP8, uint8_t, 32)
 
 /* The largest magnitude of a block, as bits; of an infinity or NaN more than any other. */
 TARGET static inline uint32_t magnitude_of(const float *source)
@@ -134,17 +119,9 @@ TARGET static void whole_blocks(const float *source, uint64_t blocks, float *sca
         put(target, int8_of(source, factor));
         put(target + 32, int8_of(source + 32, factor));
     }
-}
-
-TARGET static void narrow_int8(const float *source, uint64_t values, void *target)
-{
-    xb_narrow_int8(source, values, target, whole_blocks);
     xb_narrow_finish();
 }
 
-const struct xb_narrow_way xb_narrow_avx2 = {
-    .name = "AVX2 and F16C",
-    .narrow = {narrow_fp16, narrow_bf16, narrow_int8, narrow_fp8},
-};
+XB_DEFINE_WAY(xb_narrow_avx2, "AVX2 and F16C")
 
 #endif

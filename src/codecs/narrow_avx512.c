@@ -17,18 +17,13 @@ TARGET static inline void put(void *target, __m512i bytes)
         _mm512_store_si512(target, bytes);
 }
 
-TARGET static void narrow_fp16(const float *source, uint64_t values, void *target)
+TARGET static inline __m512i pack_fp16(const float *source)
 {
-    uint16_t *out = target;
-    uint64_t i = 0;
-    for (; i + 32 <= values; i += 32) {
-        __m256i low = _mm512_cvtps_ph(_mm512_loadu_ps(source + i), _MM_FROUND_TO_NEAREST_INT);
-        __m256i high = _mm512_cvtps_ph(_mm512_loadu_ps(source + i + 16), _MM_FROUND_TO_NEAREST_INT);
-        put(out + i, _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1));
-    }
-    xb_narrow_plain.narrow[XB_FORMAT_FP16](source + i, values - i, out + i);
-    xb_narrow_finish();
+    __m256i low = _mm512_cvtps_ph(_mm512_loadu_ps(source), _MM_FROUND_TO_NEAREST_INT);
+    __m256i high = _mm512_cvtps_ph(_mm512_loadu_ps(source + 16), _MM_FROUND_TO_NEAREST_INT);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
+XB_DEFINE_NARROW(narrow_fp16, pack_fp16, XB_FORMAT_FP16, uint16_t, 32)
 
 /* Sixteen bf16, each in the lower half of 32 bits. */
 TARGET static inline __m512i bf16_of(const float *source)
@@ -42,21 +37,16 @@ TARGET static inline __m512i bf16_of(const float *source)
     return _mm512_srli_epi32(sum, 16);
 }
 
-TARGET static void narrow_bf16(const float *source, uint64_t values, void *target)
+TARGET static inline __m512i pack_bf16(const float *source)
 {
     /* The packing instructions work within quarters of a vector. */
     const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
-    uint16_t *out = target;
-    uint64_t i = 0;
-    for (; i + 32 <= values; i += 32) {
-        __m512i both = _mm512_packus_epi32(bf16_of(source + i), bf16_of(source + i + 16));
-        put(out + i, _mm512_permutexvar_epi64(order, both));
-    }
-    xb_narrow_plain.narrow[XB_FORMAT_BF16](source + i, values - i, out + i);
-    xb_narrow_finish();
+    return _mm512_permutexvar_epi64(order,
+                                    _mm512_packus_epi32(bf16_of(source), bf16_of(source + 16)));
 }
+XB_DEFINE_NARROW(narrow_bf16, pack_bf16, XB_FORMAT_BF16, uint16_t, 32)
 
-/* The same for what was packed twice. */
+/* Puts in order what was packed twice. */
 TARGET static inline __m512i in_order(__m512i packed)
 {
     const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
@@ -83,18 +73,13 @@ TARGET static inline __m512i fp8_of(const float *source)
     return _mm512_or_si512(small, sign);
 }
 
-TARGET static void narrow_fp8(const float *source, uint64_t values, void *target)
+TARGET static inline __m512i pack_fp8(const float *source)
 {
-    uint8_t *out = target;
-    uint64_t i = 0;
-    for (; i + 64 <= values; i += 64) {
-        __m512i low = _mm512_packus_epi32(fp8_of(source + i), fp8_of(source + i + 16));
-        __m512i high = _mm512_packus_epi32(fp8_of(source + i + 32), fp8_of(source + i + 48));
-        put(out + i, in_order(_mm512_packus_epi16(low, high)));
-    }
-    xb_narrow_plain.narrow[XB_FORMAT_FP8](source + i, values - i, out + i);
-    xb_narrow_finish();
+    __m512i low = _mm512_packus_epi32(fp8_of(source), fp8_of(source + 16));
+    __m512i high = _mm512_packus_epi32(fp8_of(source + 32), fp8_of(source + 48));
+    return in_order(_mm512_packus_epi16(low, high));
 }
+XB_DEFINE_NARROW(narrow_fp8, pack_fp8, XB_FORMAT_FP8, uint8_t, 64)
 
 /* The largest magnitude of a block, as bits; of an infinity or NaN more than any other. */
 TARGET static inline uint32_t magnitude_of(const __m512 values[4])
@@ -128,17 +113,9 @@ TARGET static void whole_blocks(const float *source, uint64_t blocks, float *sca
         put(target, in_order(_mm512_packs_epi16(_mm512_packs_epi32(whole[0], whole[1]),
                                                 _mm512_packs_epi32(whole[2], whole[3]))));
     }
-}
-
-TARGET static void narrow_int8(const float *source, uint64_t values, void *target)
-{
-    xb_narrow_int8(source, values, target, whole_blocks);
     xb_narrow_finish();
 }
 
-const struct xb_narrow_way xb_narrow_avx512 = {
-    .name = "AVX-512",
-    .narrow = {narrow_fp16, narrow_bf16, narrow_int8, narrow_fp8},
-};
+XB_DEFINE_WAY(xb_narrow_avx512, "AVX-512")
 
 #endif

@@ -7,7 +7,7 @@
 
 /* What the encoders for several kinds of CPU share. */
 
-/* Of a float32's bits: */
+/* A float32's bits. */
 #define XB_INFINITY 0x7F800000 /* also the exponent's field; NaNs are above it */
 #define XB_EXPONENT 0x7F800000
 #define XB_QUIET 0x00400000 /* tells a quiet NaN from a signalling one */
@@ -37,6 +37,19 @@ static inline void xb_narrow_finish(void)
     if (XB_NARROW_STREAMING)
         __builtin_ia32_sfence();
 }
+
+/* Defines an encoder: pack() makes a vector of `step` values, and the file's put() stores it. The
+ * file's TARGET names the instructions. Plain C takes the values that are left. */
+#define XB_DEFINE_NARROW(name, pack, format, type, step)                                           \
+    TARGET static void name(const float *source, uint64_t values, void *target)                    \
+    {                                                                                              \
+        type *out = target;                                                                        \
+        uint64_t i = 0;                                                                            \
+        for (; i + (step) <= values; i += (step))                                                  \
+            put(out + i, pack(source + i));                                                        \
+        xb_narrow_plain.narrow[format](source + i, values - i, out + i);                           \
+        xb_narrow_finish();                                                                        \
+    }
 #endif
 
 struct xb_int8_scaling {
@@ -67,3 +80,12 @@ void xb_narrow_int8(const float *source, uint64_t values, void *target,
 
 /* One block in plain C, whatever is in it; `count` is XB_INT8_BLOCK, or less for the last block. */
 void xb_narrow_int8_block(const float *source, unsigned count, float *scale, signed char *target);
+
+/* Defines the file's way: its narrow_fp16(), narrow_bf16(), narrow_fp8() and whole_blocks(). */
+#define XB_DEFINE_WAY(way, named)                                                                  \
+    static void narrow_int8(const float *source, uint64_t values, void *target)                    \
+    {                                                                                              \
+        xb_narrow_int8(source, values, target, whole_blocks);                                      \
+    }                                                                                              \
+    const struct xb_narrow_way way = {                                                             \
+        .name = (named), .narrow = {narrow_fp16, narrow_bf16, narrow_int8, narrow_fp8}};

@@ -77,26 +77,16 @@ static uint8_t fp8_of(float value)
     return (uint8_t)(sign | small);
 }
 
-static void narrow_fp16(const float *source, uint64_t values, void *target)
-{
-    uint16_t *out = target;
-    for (uint64_t i = 0; i < values; i++)
-        out[i] = fp16_of(source[i]);
-}
-
-static void narrow_bf16(const float *source, uint64_t values, void *target)
-{
-    uint16_t *out = target;
-    for (uint64_t i = 0; i < values; i++)
-        out[i] = bf16_of(source[i]);
-}
-
-static void narrow_fp8(const float *source, uint64_t values, void *target)
-{
-    uint8_t *out = target;
-    for (uint64_t i = 0; i < values; i++)
-        out[i] = fp8_of(source[i]);
-}
+#define DEFINE_NARROW(format, type)                                                                \
+    static void narrow_##format(const float *source, uint64_t values, void *target)                \
+    {                                                                                              \
+        type *out = target;                                                                        \
+        for (uint64_t i = 0; i < values; i++)                                                      \
+            out[i] = format##_of(source[i]);                                                       \
+    }
+DEFINE_NARROW(fp16, uint16_t)
+DEFINE_NARROW(bf16, uint16_t)
+DEFINE_NARROW(fp8, uint8_t)
 
 /* The nearest integer to a value between -127 and 127; the even one if two are as near. */
 static signed char nearest(float value)
@@ -149,12 +139,4 @@ static void whole_blocks(const float *source, uint64_t blocks, float *scales, si
                              target + i * XB_INT8_BLOCK);
 }
 
-static void narrow_int8(const float *source, uint64_t values, void *target)
-{
-    xb_narrow_int8(source, values, target, whole_blocks);
-}
-
-const struct xb_narrow_way xb_narrow_plain = {
-    .name = "plain C",
-    .narrow = {narrow_fp16, narrow_bf16, narrow_int8, narrow_fp8},
-};
+XB_DEFINE_WAY(xb_narrow_plain, "plain C")

@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "cli/places.h"
 #include "comparison.h"
+#include "record/record.h"
 #include "run/command.h"
-#include "xferbench/record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -187,7 +187,7 @@ static int run(struct xb_config *config, char *const *words)
     xb_record_free(&command.baseline);
     xb_record_free(&command.defaults);
     xb_gates_free(&command.request.gates);
-    xb_thresholds_free(&command.request.thresholds);
+    xb_gates_free(&command.request.thresholds);
     return code;
 }
 

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* qsort_r */
 #include "internal.h"
 
+#include "base/terminal.h"
 #include "record/mode_list.h"
 #include "record/rows.h"
 #include "xferbench/version.h"
@@ -45,75 +46,73 @@ static int order_parameters(const struct xb_comparison *comparison, const struct
     return order;
 }
 
-/* A case that the other file does not have just so. */
-struct leftover {
-    const struct xb_record_case *test;
-    size_t item; /* of the pairs */
-};
-
-static int order_alike(const struct leftover *a, const struct leftover *b)
+/* The case of a pair; of a leftover, which has one side, the case that the other file does not have
+ * just so. */
+static const struct xb_record_case *case_of(const struct xb_pair *pair)
 {
-    return xb_cases_order(a->test, b->test, XB_BUT_PARAMETERS);
+    return pair->candidate != NULL ? pair->candidate : pair->baseline;
+}
+
+static int order_alike(const struct xb_pair *a, const struct xb_pair *b)
+{
+    return xb_cases_order(case_of(a), case_of(b), XB_BUT_PARAMETERS);
 }
 
 static int by_all(const void *a, const void *b, void *comparison)
 {
-    const struct leftover *left = a;
-    const struct leftover *right = b;
+    const struct xb_pair *left = *(struct xb_pair *const *)a;
+    const struct xb_pair *right = *(struct xb_pair *const *)b;
     int order = order_alike(left, right);
     if (order == 0)
-        order = order_parameters(comparison, left->test, right->test);
-    return order != 0 ? order : (left->item > right->item) - (left->item < right->item);
+        order = order_parameters(comparison, case_of(left), case_of(right));
+    return order != 0 ? order : (left > right) - (left < right);
 }
 
 /* How many from the first on are the same but for parameters. */
-static size_t alike(const struct leftover *leftovers, size_t count)
+static size_t alike(struct xb_pair *const *leftovers, size_t count)
 {
     size_t length = 1;
-    while (length < count && order_alike(&leftovers[0], &leftovers[length]) == 0)
+    while (length < count && order_alike(leftovers[0], leftovers[length]) == 0)
         length++;
     return length;
 }
 
-static void join(struct xb_pairs *pairs, const struct leftover *before,
-                 const struct leftover *after, bool is_other)
+static void join(struct xb_pair *before, struct xb_pair *after, bool is_other)
 {
-    struct xb_pair *pair = &pairs->items[before->item];
-    pair->candidate = after->test;
-    pair->is_other = is_other;
-    pairs->items[after->item].candidate = NULL; /* it does not stand alone */
+    before->candidate = after->candidate;
+    before->is_other = is_other;
+    after->candidate = NULL; /* it does not stand alone */
 }
 
 /* Cases that are alike: joins those that are the same, then what is left over, if that is one of
  * either file. */
-static void join_alike(const struct xb_comparison *comparison, struct xb_pairs *pairs,
-                       const struct leftover *before, size_t n, const struct leftover *after,
-                       size_t m)
+static void join_alike(const struct xb_comparison *comparison, struct xb_pair *const *before,
+                       size_t n, struct xb_pair *const *after, size_t m)
 {
-    const struct leftover *left = NULL, *right = NULL;
+    struct xb_pair *left = NULL, *right = NULL;
     size_t same = 0;
     for (size_t i = 0, k = 0; i < n || k < m;) {
         int order = i == n   ? 1
                     : k == m ? -1
-                             : order_parameters(comparison, before[i].test, after[k].test);
+                             : order_parameters(comparison, case_of(before[i]), case_of(after[k]));
+        left = order < 0 ? before[i] : left;
+        right = order > 0 ? after[k] : right;
         if (order == 0) {
-            join(pairs, &before[i], &after[k], false);
+            join(before[i], after[k], false);
             same++;
         }
-        left = order < 0 ? &before[i] : left;
-        right = order > 0 ? &after[k] : right;
         i += order <= 0;
         k += order >= 0;
     }
     if (n == same + 1 && m == same + 1)
-        join(pairs, left, right, true);
+        join(left, right, true);
 }
 
 /* Adds the cases of a file: the baseline's with the candidate's that are the same, of the
  * candidate's those that only it has. Collects what has no partner, and returns how many. */
 static size_t add_cases(struct xb_pairs *pairs, const struct xb_record *record,
                         const struct xb_record *other, bool is_candidate,
-                        struct leftover *leftovers)
+                        struct xb_pair **leftovers)
 {
     size_t count = 0;
     for (size_t i = 0; i < record->case_count; i++) {
@@ -122,7 +121,7 @@ static size_t add_cases(struct xb_pairs *pairs, const struct xb_record *record,
         if (is_candidate && same != NULL)
             continue;
         if (same == NULL)
-            leftovers[count++] = (struct leftover){test, pairs->count};
+            leftovers[count++] = &pairs->items[pairs->count];
         pairs->items[pairs->count++] = is_candidate
                                            ? (struct xb_pair){.candidate = test}
                                            : (struct xb_pair){.baseline = test, .candidate = same};
@@ -136,25 +135,25 @@ static size_t add_cases(struct xb_pairs *pairs, const struct xb_record *record,
 static struct xb_pairs make_pairs(const struct xb_comparison *comparison)
 {
     size_t most = comparison->baseline->case_count + comparison->candidate->case_count;
-    struct leftover *leftovers = xb_new(most, sizeof *leftovers);
+    struct xb_pair **leftovers = xb_new(most, sizeof(struct xb_pair *));
     struct xb_pairs pairs = {.items = xb_new(most, sizeof *pairs.items)};
     size_t n = add_cases(&pairs, comparison->baseline, comparison->candidate, false, leftovers);
-    struct leftover *others = leftovers + n;
+    struct xb_pair **others = leftovers + n;
     size_t m = add_cases(&pairs, comparison->candidate, comparison->baseline, true, others);
-    qsort_r(leftovers, n, sizeof *leftovers, by_all, (void *)comparison);
-    qsort_r(others, m, sizeof *others, by_all, (void *)comparison);
+    qsort_r(leftovers, n, sizeof(struct xb_pair *), by_all, (void *)comparison);
+    qsort_r(others, m, sizeof(struct xb_pair *), by_all, (void *)comparison);
     /* Groups of cases that are alike in both, one after the other. */
     for (size_t i = 0, k = 0; i < n && k < m;) {
-        int order = order_alike(&leftovers[i], &others[k]);
+        int order = order_alike(leftovers[i], others[k]);
         size_t left = order <= 0 ? alike(&leftovers[i], n - i) : 0;
         size_t right = order >= 0 ? alike(&others[k], m - k) : 0;
-        join_alike(comparison, &pairs, &leftovers[i], left, &others[k], right);
+        join_alike(comparison, &leftovers[i], left, &others[k], right);
         i += left;
         k += right;
     }
     size_t kept = 0; /* without what stands for nothing */
     for (size_t i = 0; i < pairs.count; i++)
-        if (pairs.items[i].baseline != NULL || pairs.items[i].candidate != NULL)
+        if (case_of(&pairs.items[i]) != NULL)
             pairs.items[kept++] = pairs.items[i];
     pairs.count = kept;
     free(leftovers);
@@ -162,36 +161,24 @@ static struct xb_pairs make_pairs(const struct xb_comparison *comparison)
 }
 
 /* " chunk 64 KiB, streams 2": those of `test` that `other` does not have so. */
-static void add_parameters(const struct xb_record_case *test, const struct xb_record_case *other,
-                           char *text, size_t size)
+static void add_parameters(struct xb_words *words, const struct xb_record_case *test,
+                           const struct xb_record_case *other)
 {
     char value[40];
-    size_t length = strlen(text);
     const char *separator = " ";
-    for (size_t i = 0; i < test->parameter_count && length < size; i++) {
+    for (size_t i = 0; i < test->parameter_count; i++) {
         const struct xb_record_fact *own = &test->parameters[i];
         const struct xb_record_fact *others =
             xb_record_fact_find(other->parameters, other->parameter_count, own->name);
         if (own->value == NULL ||
             (others != NULL && others->value != NULL && strcmp(own->value, others->value) == 0))
             continue;
-        length += (size_t)snprintf(text + length, size - length, "%s%.40s %s", separator, own->name,
-                                   xb_parameter_text(test, own->name, value, sizeof value));
+        xb_words_add(words, "%s%.40s %s", separator, own->name,
+                     xb_parameter_text(test, own->name, value, sizeof value));
         separator = ", ";
     }
-    if (separator[0] == ' ' && length < size)
-        snprintf(text + length, size - length, " no such parameter");
-}
-
-/* "measured with chunk 64 KiB, the baseline with chunk 8 MiB": of a pair that is another. */
-static const char *parameters_text(const struct xb_pair *pair, char *text, size_t size)
-{
-    snprintf(text, size, "measured with");
-    add_parameters(pair->candidate, pair->baseline, text, size);
-    size_t length = strlen(text);
-    snprintf(text + length, size - length, ", the baseline with");
-    add_parameters(pair->baseline, pair->candidate, text, size);
-    return text;
+    if (separator[0] == ' ')
+        xb_words_add(words, " no such parameter");
 }
 
 /* ---- which figures of a case are compared ---- */
@@ -229,9 +216,8 @@ const struct xb_figure *xb_compare_own_figure(const struct xb_record_case *test)
 size_t xb_compare_figures(const struct xb_comparison *comparison, const struct xb_pair *pair,
                           struct xb_figure figures[XB_COMPARE_FIGURES])
 {
-    const struct xb_record_case *test = pair->candidate != NULL ? pair->candidate : pair->baseline;
     size_t count = 1; /* the case's own, also where it failed */
-    figures[0] = *xb_compare_own_figure(test);
+    figures[0] = *xb_compare_own_figure(case_of(pair));
     count = add_figures(comparison, comparison->baseline, pair->baseline, figures, count);
     return add_figures(comparison, comparison->candidate, pair->candidate, figures, count);
 }
@@ -241,24 +227,26 @@ size_t xb_compare_figures(const struct xb_comparison *comparison, const struct x
 static void add_figure(struct xb_comparison *comparison, const struct xb_pair *pair,
                        const struct xb_figure *figure)
 {
-    char text[256];
     comparison->cases =
         xb_grow(comparison->cases, comparison->case_count, sizeof *comparison->cases);
     struct xb_compared *compared = &comparison->cases[comparison->case_count++];
     *compared = (struct xb_compared){
-        .test = pair->candidate != NULL ? pair->candidate : pair->baseline,
+        .test = case_of(pair),
         .figure = *figure,
-        .presence = pair->baseline == NULL    ? XB_ONLY_IN_CANDIDATE
-                    : pair->candidate == NULL ? XB_ONLY_IN_BASELINE
-                                              : XB_IN_BOTH,
         .differs = pair->is_other || pair->settings != NULL,
     };
     compared->threshold = xb_threshold_of(&comparison->request, compared);
     xb_judge_measure(comparison, pair, compared);
     compared->gates =
         compared->basis != XB_BASIS_NONE && xb_gates_take(&comparison->request.gates, compared);
-    if (pair->is_other)
-        xb_compared_note(compared, "%s", parameters_text(pair, text, sizeof text));
+    if (pair->is_other) { /* "measured with chunk 64 KiB, the baseline with chunk 8 MiB" */
+        struct xb_words words = {.length = 0};
+        xb_words_add(&words, "measured with");
+        add_parameters(&words, pair->candidate, pair->baseline);
+        xb_words_add(&words, ", the baseline with");
+        add_parameters(&words, pair->baseline, pair->candidate);
+        xb_compared_note(compared, "%.255s", words.text);
+    }
     if (pair->settings != NULL)
         xb_compared_note(compared, "%.240s", pair->settings);
 }

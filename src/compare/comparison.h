@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "record/shown_parameters.h"
-#include "xferbench/record.h"
+#include "record/record.h"
+#include "record/rows.h"
 
 #include <stdio.h>
 
@@ -34,20 +34,25 @@ enum xb_basis {
     XB_BASIS_NONE,       /* there is nothing to judge: not measured in the baseline either */
 };
 
+/* A case in one of the files. */
+struct xb_compared_side {
+    bool is_there;
+    size_t processes; /* that have the figure */
+    double median;    /* of the processes' medians; NAN without any */
+};
+
 /* One figure of one case in both files. */
 struct xb_compared {
     const struct xb_record_case *test; /* the candidate's, or the baseline's where it has none */
     struct xb_figure figure;           /* its texts are a record's */
-    enum xb_presence presence;
-    bool gates;       /* counts for the overall verdict */
-    double threshold; /* a share: how much worse is a regression */
-    bool differs;     /* in a setting that matters for it: judged only by force */
+    double threshold;                  /* a share: how much worse is a regression */
+    bool gates;                        /* counts for the overall verdict */
+    bool differs;                      /* in a setting that matters for it: judged only by force */
     enum xb_basis basis;
     enum xb_outcome outcome; /* for XB_BASIS_INDICATIVE what it looks like; meaningless for NONE */
-    size_t baseline_n, candidate_n;           /* processes */
-    double baseline_median, candidate_median; /* of the processes' medians; 0 where n is 0 */
-    bool has_ratio;                           /* both sides have a figure */
-    double ratio; /* candidate by baseline: Hodges-Lehmann over processes */
+    struct xb_compared_side baseline, candidate;
+    bool has_ratio; /* both sides have a figure */
+    double ratio;   /* candidate by baseline: Hodges-Lehmann over processes */
     bool has_interval;
     double low, high;  /* of the ratio */
     double confidence; /* two-sided, of that interval: 0.98 for alpha 0.01; 0 where it is of samples
@@ -60,6 +65,20 @@ struct xb_compared {
     char note[512];   /* why, where it is not the figures: "" for none */
 };
 
+static inline enum xb_presence xb_presence_of(const struct xb_compared *compared)
+{
+    return !compared->baseline.is_there    ? XB_ONLY_IN_CANDIDATE
+           : !compared->candidate.is_there ? XB_ONLY_IN_BASELINE
+                                           : XB_IN_BOTH;
+}
+
+/* The processes of the side that has fewer. */
+static inline size_t xb_compared_processes(const struct xb_compared *compared)
+{
+    size_t before = compared->baseline.processes, after = compared->candidate.processes;
+    return before < after ? before : after;
+}
+
 /* One condition that is not the same in both files. */
 struct xb_difference {
     const char *name;                 /* "GPU model of device 0", "option --chunk", "hostname" */
@@ -69,42 +88,30 @@ struct xb_difference {
     bool of_stack; /* driver, runtime or kernel: what people exchange to see what it does */
 };
 
-/* What counts for the overall verdict: a figure of the cases of such a mode, direction and size. */
+/* A figure of the cases of such a mode, direction and size: it counts for the overall verdict, or
+ * has a threshold of its own. */
 struct xb_gate {
     const char *mode;      /* NULL for every one */
     const char *direction; /* NULL for every one */
-    uint64_t least, most;  /* bytes, both included */
-    const char *figure;    /* NULL for every one that gates by itself */
+    uint64_t least, most;  /* bytes, both included; most 0: no limit */
+    const char *figure;    /* NULL for every one that gates by itself; for every one's threshold */
+    double share;          /* of a threshold: how much worse is a regression */
 };
 
-/* A figure of a case gates if it passes any of them. Zero-initialise; release with xb_gates_free.
- */
+/* Zero-initialise; release with xb_gates_free. */
 struct xb_gates {
     struct xb_gate *items;
-    size_t count; /* 0: every figure that gates by itself */
+    size_t count; /* of gates 0: every figure that gates by itself */
     char *words;  /* where their texts lie */
 };
 
-/* How much worse is a regression, of some cases. */
-struct xb_threshold {
-    struct xb_gate cases;
-    double share;
-};
-
-/* Zero-initialise; release with xb_thresholds_free. */
-struct xb_thresholds {
-    struct xb_threshold *items;
-    size_t count;
-    char *words; /* where their texts lie */
-};
-
 struct xb_comparison_request {
-    double threshold;                /* a share: 0.02 */
-    struct xb_thresholds thresholds; /* of some cases another one; borrowed */
-    double alpha;                    /* of a false REGRESSION among all that gate */
-    struct xb_gates gates;           /* borrowed */
-    bool force;                      /* compare what is not comparable */
-    bool strict;                     /* another driver, runtime or kernel forbids it */
+    double threshold;           /* a share: 0.02 */
+    struct xb_gates thresholds; /* of some cases another one: the last that fits; borrowed */
+    double alpha;               /* of a false REGRESSION among all that gate */
+    struct xb_gates gates;      /* a figure gates if it passes any of them; borrowed */
+    bool force;                 /* compare what is not comparable */
+    bool strict;                /* another driver, runtime or kernel forbids it */
     /* The options as they are by default (xb_record_of_defaults): what an option is taken to be
      * where only the other file has it. Borrowed; NULL: no defaults are known. */
     const struct xb_record *defaults;
@@ -148,14 +155,13 @@ bool xb_gates_name(const struct xb_gates *gates, const struct xb_record_case *te
 
 /*
  * Reads "2%", "pinned=1%,managed/h2d=10%" or both in one list: a share for what nothing else takes,
- * or one for the cases that a gate of that text would take; of several that take a case the last
- * one counts. Without a plain one *share stays as it is. A share is a percentage, or a number up to
- * 0.1, because "0.5" could mean 0.5 % and 50 %. XB_ERR_USAGE; then nothing is left to free.
+ * or one for the cases that a gate of that text would take. Without a plain one *share stays as it
+ * is. A share is a percentage, or a number up to 0.1, because "0.5" could mean 0.5 % and 50 %.
+ * XB_ERR_USAGE; then nothing is left to free.
  */
 XB_MUST_CHECK enum xb_status xb_thresholds_parse(const char *text, double *share,
-                                                 struct xb_thresholds *thresholds,
+                                                 struct xb_gates *thresholds,
                                                  struct xb_error *error);
-void xb_thresholds_free(struct xb_thresholds *thresholds);
 
 /*
  * Compares two records, which must outlive *comparison. That they are not comparable is no failure
@@ -167,9 +173,6 @@ XB_MUST_CHECK enum xb_status xb_compare(const struct xb_record *baseline,
                                         const struct xb_comparison_request *request,
                                         struct xb_comparison *comparison, struct xb_error *error);
 void xb_comparison_free(struct xb_comparison *comparison);
-
-/* How many of `cases` gate and have that outcome. Indicative ones do not count. */
-size_t xb_comparison_count(const struct xb_comparison *comparison, enum xb_outcome outcome);
 
 /* Whether it is a row that was not compared because its settings differ. */
 bool xb_compared_is_apart(const struct xb_comparison *comparison,
@@ -209,7 +212,7 @@ XB_MUST_CHECK xb_compare_writer xb_compare_benchmark_action_write;
 
 /*
  * A comparison from a file, with everything that it borrows. The table says of it what it said when
- * the files were compared; nobody judges again. Of the two records there is only what the table
+ * the files were compared; nobody judges again. The two records hold only what the table
  * tells of them: path, backend, driver, and the processes with their devices' names; they have no
  * cases. The texts of verdicts are plain ASCII.
  */

@@ -20,36 +20,31 @@ struct search {
     struct xb_arena **texts; /* of the comparison */
 };
 
+enum weight { CONTEXT, FORBIDS, OF_ROWS, OF_STACK };
+
 /* Both texts and the name must live as long as the comparison. */
-static struct xb_difference *add(struct search *search, const char *name, const char *baseline,
-                                 const char *candidate, bool forbids)
+static void add(struct search *search, const char *name, const char *baseline,
+                const char *candidate, enum weight weight)
 {
     struct xb_comparison *comparison = search->comparison;
+    bool both = baseline != NULL && candidate != NULL;
+    bool strict = comparison->request.strict;
+    if (same_text(baseline, candidate))
+        return;
     comparison->differences = xb_grow(comparison->differences, comparison->difference_count,
                                       sizeof *comparison->differences);
     struct xb_difference *difference = &comparison->differences[comparison->difference_count++];
-    *difference = (struct xb_difference){
-        .name = name, .baseline = baseline, .candidate = candidate, .forbids = forbids};
-    comparison->comparable = comparison->comparable && !forbids;
-    return difference;
-}
-
-static void add_if_other(struct search *search, const char *name, const char *baseline,
-                         const char *candidate, bool forbids)
-{
-    if (!same_text(baseline, candidate))
-        add(search, name, baseline, candidate, forbids);
-}
-
-/* Driver, runtime, kernel: people exchange them to see what that does. What one file does not know
- * is context, but where nothing may have changed nobody can tell that it has not. */
-static void add_stack(struct search *search, const char *name, const char *baseline,
-                      const char *candidate)
-{
-    bool both = baseline != NULL && candidate != NULL;
-    bool strict = search->comparison->request.strict;
-    if (!same_text(baseline, candidate))
-        add(search, name, baseline, candidate, strict)->of_stack = both || strict;
+    *difference =
+        (struct xb_difference){.name = name,
+                               .baseline = baseline,
+                               .candidate = candidate,
+                               .forbids = weight == FORBIDS || (weight == OF_STACK && strict),
+                               .of_rows = weight == OF_ROWS,
+                               /* People exchange the stack to see what that does. What one
+                                * file does not know is context, but where nothing may have
+                                * changed nobody can tell that it has not. */
+                               .of_stack = weight == OF_STACK && (both || strict)};
+    comparison->comparable = comparison->comparable && !difference->forbids;
 }
 
 /* ---- backend, driver, devices ---- */
@@ -63,30 +58,7 @@ static const struct xb_record_device *find_device(const struct xb_record_process
     return NULL;
 }
 
-/* The first process that saw the device; NULL for none. */
-static const struct xb_record_device *first_device(const struct xb_record *record, unsigned index)
-{
-    const struct xb_record_device *found = NULL;
-    for (size_t i = 0; found == NULL && i < record->process_count; i++)
-        found = find_device(&record->processes[i], index);
-    return found;
-}
-
 enum property { MODEL, LINK, PACKETS };
-
-/* Writes one property of a device; false where it is not known. */
-static bool describe(const struct xb_record_device *device, enum property what, char *text,
-                     size_t size)
-{
-    if (what == MODEL)
-        snprintf(text, size, "%s", device->name);
-    else if (what == LINK)
-        snprintf(text, size, "%g GT/s x%u", device->link_speed_gts, device->link_width);
-    else
-        snprintf(text, size, "payload %u, read request %u", device->ceiling.payload,
-                 device->ceiling.read_request);
-    return what == MODEL || (what == LINK ? device->link_known : device->ceiling.known);
-}
 
 static int compare_texts(const void *a, const void *b)
 {
@@ -105,8 +77,18 @@ static const char *texts_of_device(struct search *search, const struct xb_record
     size_t count = 0;
     for (size_t i = 0; i < record->process_count; i++) {
         const struct xb_record_device *device = find_device(&record->processes[i], index);
-        if (device != NULL && describe(device, what, texts[count], sizeof texts[count]))
-            count++;
+        char *text = texts[count];
+        if (device == NULL)
+            continue;
+        if (what == MODEL)
+            snprintf(text, sizeof texts[0], "%s", device->name);
+        else if (what == LINK)
+            snprintf(text, sizeof texts[0], "%g GT/s x%u", device->link_speed_gts,
+                     device->link_width);
+        else
+            snprintf(text, sizeof texts[0], "payload %u, read request %u", device->ceiling.payload,
+                     device->ceiling.read_request);
+        count += what == MODEL || (what == LINK ? device->link_known : device->ceiling.known);
     }
     qsort(texts, count, sizeof texts[0], compare_texts);
     for (size_t i = 0; i < count; i++)
@@ -118,9 +100,13 @@ static const char *texts_of_device(struct search *search, const struct xb_record
 
 static void compare_device(struct search *search, unsigned index)
 {
-    const struct xb_record_device *before = first_device(search->comparison->baseline, index);
-    const struct xb_record_device *after = first_device(search->comparison->candidate, index);
-    if (before == NULL || after == NULL) {
+    const struct xb_record *records[] = {search->comparison->baseline,
+                                         search->comparison->candidate};
+    const struct xb_record_device *first[2] = {NULL, NULL}; /* of the first process that saw it */
+    for (size_t r = 0; r < 2; r++)
+        for (size_t i = 0; first[r] == NULL && i < records[r]->process_count; i++)
+            first[r] = find_device(&records[r]->processes[i], index);
+    if (first[0] == NULL || first[1] == NULL) {
         /* Devices that ran at the same time shared what is between them and the host: with one more
          * or less of them a figure is another. */
         bool forbids = false;
@@ -129,21 +115,20 @@ static void compare_device(struct search *search, unsigned index)
             forbids = forbids || (pair->baseline != NULL && pair->candidate != NULL &&
                                   pair->candidate->simultaneous);
         }
-        add_if_other(search, xb_arena_print(search->texts, "device %u", index),
-                     before != NULL ? before->name : NULL, after != NULL ? after->name : NULL,
-                     forbids);
+        add(search, xb_arena_print(search->texts, "device %u", index),
+            first[0] != NULL ? first[0]->name : NULL, first[1] != NULL ? first[1]->name : NULL,
+            forbids ? FORBIDS : CONTEXT);
         return;
     }
     for (int what = MODEL; what <= PACKETS; what++) {
         static const char *const names[] = {"model", "link", "packets"};
-        const char *baseline =
-            texts_of_device(search, search->comparison->baseline, index, (enum property)what);
-        const char *candidate =
-            texts_of_device(search, search->comparison->candidate, index, (enum property)what);
+        const char *baseline = texts_of_device(search, records[0], index, (enum property)what);
+        const char *candidate = texts_of_device(search, records[1], index, (enum property)what);
         /* What is not known of one file's device does not forbid. Nor do packets: no other machine,
          * but a setting, whose effect somebody may want to compare. */
-        add_if_other(search, xb_arena_print(search->texts, "%s of device %u", names[what], index),
-                     baseline, candidate, what != PACKETS && baseline != NULL && candidate != NULL);
+        bool forbids = what != PACKETS && baseline != NULL && candidate != NULL;
+        add(search, xb_arena_print(search->texts, "%s of device %u", names[what], index), baseline,
+            candidate, forbids ? FORBIDS : CONTEXT);
     }
 }
 
@@ -191,7 +176,7 @@ static void compare_groups(struct search *search)
         add(search,
             xb_arena_print(search->texts, "pair %d>%d at the same time", only->device, only->peer),
             pair->baseline != NULL ? "measured" : NULL, pair->candidate != NULL ? "measured" : NULL,
-            true);
+            FORBIDS);
         return;
     }
 }
@@ -264,8 +249,9 @@ static void compare_option(struct search *search, const char *name)
     bool of_a_mode = xb_modes_take(name); /* else it is for all modes */
     bool of_rows = both_known && of_a_mode && mark_rows(search, name, baseline, candidate);
     add(search, xb_arena_print(search->texts, "option --%s", name), baseline, candidate,
-        both_known && !of_a_mode)
-        ->of_rows = of_rows;
+        both_known && !of_a_mode ? FORBIDS
+        : of_rows                ? OF_ROWS
+                                 : CONTEXT);
 }
 
 /* ---- the rest is context ---- */
@@ -279,15 +265,14 @@ static void compare_facts(struct search *search)
         const struct xb_record_fact *after =
             xb_record_fact_find(candidate->facts, candidate->fact_count, before->name);
         const char *value = after != NULL ? after->value : NULL;
-        if (strcmp(before->name, "kernel") == 0 || strcmp(before->name, "runtime version") == 0)
-            add_stack(search, before->name, before->value, value);
-        else
-            add_if_other(search, before->name, before->value, value, false);
+        bool of_stack =
+            strcmp(before->name, "kernel") == 0 || strcmp(before->name, "runtime version") == 0;
+        add(search, before->name, before->value, value, of_stack ? OF_STACK : CONTEXT);
     }
     for (size_t i = 0; i < candidate->fact_count; i++) {
         const struct xb_record_fact *after = &candidate->facts[i];
         if (xb_record_fact_find(baseline->facts, baseline->fact_count, after->name) == NULL)
-            add_if_other(search, after->name, NULL, after->value, false);
+            add(search, after->name, NULL, after->value, CONTEXT);
     }
 }
 
@@ -298,8 +283,8 @@ void xb_differences_find(struct xb_comparison *comparison, struct xb_pairs *pair
     const struct xb_record *baseline = comparison->baseline;
     const struct xb_record *candidate = comparison->candidate;
     size_t forbidding = 0;
-    add_if_other(&search, "backend", baseline->backend, candidate->backend, true);
-    add_stack(&search, "driver", baseline->driver, candidate->driver);
+    add(&search, "backend", baseline->backend, candidate->backend, FORBIDS);
+    add(&search, "driver", baseline->driver, candidate->driver, OF_STACK);
     compare_devices(&search);
     compare_groups(&search);
     for (size_t i = 0; i < baseline->option_count; i++)

@@ -3,15 +3,16 @@
  * case by case. */
 #include "internal.h"
 
+#include "base/options.h"
+#include "base/terminal.h"
 #include "record/mode_list.h"
-#include "xferbench/options.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- lists of gates ---- */
+/* ---- lists of gates and thresholds ---- */
 
 /* Cuts `text` at the first `separator` and returns what is behind it; NULL where there is none. */
 static char *cut(char *text, char separator)
@@ -41,7 +42,6 @@ static enum xb_status read_one(char *text, struct xb_gate *gate, struct xb_error
                        "MODE/DIRECTION/SIZE/FIGURE, where '*' is any");
     *gate = (struct xb_gate){.mode = word_or_any(text),
                              .direction = word_or_any(direction),
-                             .most = UINT64_MAX,
                              .figure = word_or_any(figure)};
     if (word_or_any(sizes) == NULL)
         return XB_OK;
@@ -58,51 +58,6 @@ static enum xb_status read_one(char *text, struct xb_gate *gate, struct xb_error
                        dots + 2);
     return XB_OK;
 }
-
-/* Reads `text` word by word into a list; the words lie in *words. */
-typedef enum xb_status read_word(char *word, void *list, struct xb_error *error);
-
-static enum xb_status read_words(const char *text, char **words, read_word *read, void *list,
-                                 struct xb_error *error)
-{
-    struct xb_error cause;
-    *words = xb_copy(text);
-    for (char *next = *words; next != NULL;) {
-        char *word = next;
-        next = cut(word, ',');
-        enum xb_status status = read(word, list, &cause);
-        if (status != XB_OK)
-            return XB_FAIL(error, status, "\"%.80s\": %.400s", text, cause.message);
-    }
-    return XB_OK;
-}
-
-static enum xb_status read_gate(char *word, void *list, struct xb_error *error)
-{
-    struct xb_gates *gates = list;
-    gates->items = xb_grow(gates->items, gates->count, sizeof *gates->items);
-    XB_TRY(read_one(word, &gates->items[gates->count], error));
-    gates->count++;
-    return XB_OK;
-}
-
-enum xb_status xb_gates_parse(const char *text, struct xb_gates *gates, struct xb_error *error)
-{
-    *gates = (struct xb_gates){0};
-    enum xb_status status = read_words(text, &gates->words, read_gate, gates, error);
-    if (status != XB_OK)
-        xb_gates_free(gates);
-    return status;
-}
-
-void xb_gates_free(struct xb_gates *gates)
-{
-    free(gates->items);
-    free(gates->words);
-    *gates = (struct xb_gates){0};
-}
-
-/* ---- thresholds ---- */
 
 #define LARGEST_PLAIN 0.1 /* "0.5" could mean 0.5 % and 50 % */
 
@@ -127,51 +82,56 @@ static enum xb_status read_share(const char *text, double *share, struct xb_erro
     return XB_OK;
 }
 
-/* A list that is read. */
-struct reading {
-    double share; /* of everything else */
-    bool has_share;
-    struct xb_thresholds *thresholds;
-};
-
-/* "2%" or "pinned=1%". */
-static enum xb_status read_threshold(char *word, void *list, struct xb_error *error)
+/* `share`: NULL for a list of gates; else "2%" sets it, and "pinned=1%" is one of the list. */
+static enum xb_status read_list(const char *text, double *share, struct xb_gates *list,
+                                struct xb_error *error)
 {
-    struct reading *reading = list;
-    struct xb_thresholds *thresholds = reading->thresholds;
-    char *share = cut(word, '=');
-    if (share == NULL && reading->has_share)
-        return XB_FAIL(error, XB_ERR_USAGE, "there are two thresholds for everything else");
-    if (share == NULL) {
-        reading->has_share = true;
-        return read_share(word, &reading->share, error);
+    struct xb_error cause;
+    enum xb_status status = XB_OK;
+    bool has_plain = false;
+    *list = (struct xb_gates){.words = xb_copy(text)};
+    for (char *next = list->words; status == XB_OK && next != NULL;) {
+        char *word = next;
+        next = cut(word, ',');
+        char *own = share != NULL ? cut(word, '=') : NULL;
+        if (share != NULL && own == NULL) {
+            status = has_plain ? XB_FAIL(&cause, XB_ERR_USAGE,
+                                         "there are two thresholds for everything else")
+                               : read_share(word, share, &cause);
+            has_plain = true;
+            continue;
+        }
+        list->items = xb_grow(list->items, list->count, sizeof *list->items);
+        struct xb_gate *item = &list->items[list->count++];
+        status = read_one(word, item, &cause);
+        if (status == XB_OK && own != NULL)
+            status = read_share(own, &item->share, &cause);
     }
-    thresholds->items = xb_grow(thresholds->items, thresholds->count, sizeof *thresholds->items);
-    struct xb_threshold *item = &thresholds->items[thresholds->count];
-    XB_TRY(read_one(word, &item->cases, error));
-    XB_TRY(read_share(share, &item->share, error));
-    thresholds->count++;
+    if (status == XB_OK)
+        return XB_OK;
+    xb_gates_free(list);
+    return XB_FAIL(error, status, "\"%.80s\": %.400s", text, cause.message);
+}
+
+enum xb_status xb_gates_parse(const char *text, struct xb_gates *gates, struct xb_error *error)
+{
+    return read_list(text, NULL, gates, error);
+}
+
+enum xb_status xb_thresholds_parse(const char *text, double *share, struct xb_gates *thresholds,
+                                   struct xb_error *error)
+{
+    double plain = *share;
+    XB_TRY(read_list(text, &plain, thresholds, error));
+    *share = plain;
     return XB_OK;
 }
 
-enum xb_status xb_thresholds_parse(const char *text, double *share,
-                                   struct xb_thresholds *thresholds, struct xb_error *error)
+void xb_gates_free(struct xb_gates *gates)
 {
-    struct reading reading = {.share = *share, .thresholds = thresholds};
-    *thresholds = (struct xb_thresholds){0};
-    enum xb_status status = read_words(text, &thresholds->words, read_threshold, &reading, error);
-    if (status == XB_OK)
-        *share = reading.share;
-    else
-        xb_thresholds_free(thresholds);
-    return status;
-}
-
-void xb_thresholds_free(struct xb_thresholds *thresholds)
-{
-    free(thresholds->items);
-    free(thresholds->words);
-    *thresholds = (struct xb_thresholds){0};
+    free(gates->items);
+    free(gates->words);
+    *gates = (struct xb_gates){0};
 }
 
 /* ---- which figures of which cases gate ---- */
@@ -180,7 +140,7 @@ static bool is_of(const struct xb_gate *gate, const struct xb_record_case *test)
 {
     return (gate->mode == NULL || strcmp(gate->mode, test->mode) == 0) &&
            (gate->direction == NULL || strcmp(gate->direction, test->direction) == 0) &&
-           test->bytes >= gate->least && test->bytes <= gate->most;
+           test->bytes >= gate->least && (gate->most == 0 || test->bytes <= gate->most);
 }
 
 bool xb_gates_name(const struct xb_gates *gates, const struct xb_record_case *test)
@@ -215,7 +175,7 @@ double xb_threshold_of(const struct xb_comparison_request *request,
     struct xb_figure figure = compared->figure;
     figure.gates = true; /* a threshold is for every figure of the cases unless it names one */
     for (size_t i = 0; i < request->thresholds.count; i++)
-        if (xb_gate_passes(&request->thresholds.items[i].cases, compared->test, &figure))
+        if (xb_gate_passes(&request->thresholds.items[i], compared->test, &figure))
             share = request->thresholds.items[i].share;
     return share;
 }
@@ -246,7 +206,6 @@ static bool is_direction(const char *word)
 static enum xb_status check_mode(const struct xb_comparison *comparison, const struct xb_gate *gate,
                                  const char *what, struct xb_error *error)
 {
-    char list[256] = "";                        /* what modes the files have */
     const char *modes[MOST_MODES + 1] = {NULL}; /* of both files, then of this program */
     size_t in_files = 0;
     const struct xb_record *records[] = {comparison->baseline, comparison->candidate};
@@ -272,15 +231,14 @@ static enum xb_status check_mode(const struct xb_comparison *comparison, const s
     for (size_t i = 0; xb_modes[i] != NULL; i++)
         count = add_once(modes, count, MOST_MODES, xb_modes[i]->name);
     const char *nearest = xb_nearest(gate->mode, modes);
-    size_t length = 0;
-    for (size_t i = 0; i < in_files && length < sizeof list; i++)
-        length += (size_t)snprintf(list + length, sizeof list - length, "%s%.40s",
-                                   i > 0 ? ", " : "; the files have ", modes[i]);
     if (nearest != NULL)
         return XB_FAIL(error, XB_ERR_USAGE, "%s: no mode is called \"%.60s\"; did you mean %.60s?",
                        what, gate->mode, nearest);
-    return XB_FAIL(error, XB_ERR_USAGE, "%s: no mode is called \"%.60s\"%s", what, gate->mode,
-                   list);
+    struct xb_words list = {.length = 0};
+    for (size_t i = 0; i < in_files; i++)
+        xb_words_add(&list, "%s%.40s", i > 0 ? ", " : "; the files have ", modes[i]);
+    return XB_FAIL(error, XB_ERR_USAGE, "%s: no mode is called \"%.60s\"%.255s", what, gate->mode,
+                   list.text);
 }
 
 static bool has_figure(const struct xb_record *record, const char *figure)
@@ -305,9 +263,9 @@ static enum xb_status check_gate(const struct xb_comparison *comparison, size_t 
     bool measured = false; /* any of the cases, in any process */
     char text[192];        /* "gate 1 (mode pinned, direction any, any size)" */
     char sizes[64] = "any size";
-    char have[512] = "";
+    struct xb_words have = {.length = 0};
     XB_TRY(check_mode(comparison, gate, "--gate", error));
-    if (gate->least > 0 || gate->most < UINT64_MAX)
+    if (gate->most > 0)
         snprintf(sizes, sizeof sizes, "%" PRIu64 " to %" PRIu64 " bytes", gate->least, gate->most);
     snprintf(text, sizeof text, "gate %zu (mode %.40s, direction %.20s, %s)", index + 1,
              gate->mode != NULL ? gate->mode : "any",
@@ -330,22 +288,19 @@ static enum xb_status check_gate(const struct xb_comparison *comparison, size_t 
         return XB_FAIL(error, XB_ERR_USAGE, "--gate: neither file has a case for %s", text);
     if (gate->figure == NULL)
         return XB_OK;
-    size_t length = 0;
     for (size_t i = 0; i < count; i++) {
         if (strcmp(figures[i], gate->figure) == 0)
             return XB_OK;
-        if (length < sizeof have)
-            length += (size_t)snprintf(have + length, sizeof have - length, "%s%.60s",
-                                       i > 0 ? ", " : "", figures[i]);
+        xb_words_add(&have, "%s%.60s", i > 0 ? ", " : "", figures[i]);
     }
     /* Cases that all failed show none of their figures: this gate judges nothing, which is said. */
     if (!measured && xb_figure_find(gate->figure) != NULL)
         return XB_OK;
     const char *nearest = xb_nearest(gate->figure, figures);
     return XB_FAIL(error, XB_ERR_USAGE,
-                   "--gate: no case of %s has a figure \"%.60s\"%s%.60s%s They have: %s", text,
+                   "--gate: no case of %s has a figure \"%.60s\"%s%.60s%s They have: %.511s", text,
                    gate->figure, nearest != NULL ? "; did you mean " : "",
-                   nearest != NULL ? nearest : "", nearest != NULL ? "?" : ".", have);
+                   nearest != NULL ? nearest : "", nearest != NULL ? "?" : ".", have.text);
 }
 
 enum xb_status xb_gates_check(const struct xb_comparison *comparison, struct xb_error *error)
@@ -354,7 +309,7 @@ enum xb_status xb_gates_check(const struct xb_comparison *comparison, struct xb_
     for (size_t i = 0; i < request->gates.count; i++)
         XB_TRY(check_gate(comparison, i, error));
     for (size_t i = 0; i < request->thresholds.count; i++) {
-        const struct xb_gate *of = &request->thresholds.items[i].cases;
+        const struct xb_gate *of = &request->thresholds.items[i];
         XB_TRY(check_mode(comparison, of, "--threshold", error));
         if (of->direction != NULL && !is_direction(of->direction))
             return XB_FAIL(error, XB_ERR_USAGE, "--threshold: no direction is called \"%.60s\"",

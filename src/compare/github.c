@@ -42,8 +42,10 @@ static void put_escaped(FILE *stream, const char *text, bool property)
     }
 }
 
-static void put_command(const struct log *log, enum kind kind, const char *title, const char *text)
+static void annotate(struct log *log, enum kind kind, const char *title, const char *text)
 {
+    if (log->count[kind]++ >= SHOWN)
+        return;
     fprintf(log->stream, "::%s title=xferbench ", kind_names[kind]);
     put_escaped(log->stream, title, true);
     /* An annotation is read by itself: each one tells that it should not be. */
@@ -51,12 +53,6 @@ static void put_command(const struct log *log, enum kind kind, const char *title
     fputs("::", log->stream);
     put_escaped(log->stream, text, false);
     fputc('\n', log->stream);
-}
-
-static void annotate(struct log *log, enum kind kind, const char *title, const char *text)
-{
-    if (log->count[kind]++ < SHOWN)
-        put_command(log, kind, title, text);
 }
 
 /* With what it may depend on, for there is no other place. */
@@ -140,7 +136,7 @@ static void annotate_unjudged(struct log *log, enum xb_presence presence, const 
     for (size_t i = 0; i < comparison->case_count; i++) {
         const struct xb_compared *compared = &comparison->cases[i];
         bool listed = presence != XB_IN_BOTH || compared->basis == XB_BASIS_NONE;
-        if (listed && compared->presence == presence && told++ < most)
+        if (listed && xb_presence_of(compared) == presence && told++ < most)
             xb_words_add(&words, "%s%.160s", told > 1 ? ", " : "",
                          XB_CASE_TEXT(comparison, compared, XB_CASE_NAME));
     }
@@ -172,7 +168,8 @@ enum xb_status xb_compare_github_write(FILE *stream, const struct xb_comparison 
             continue;
         xb_words_add(&words, "%zu more of this kind: see the table or the JSON",
                      log.count[i] - SHOWN);
-        put_command(&log, (enum kind)i, "and more", words.text);
+        log.count[i] = 0; /* there is room for this one */
+        annotate(&log, (enum kind)i, "and more", words.text);
     }
     return xb_stream_finish(stream, "the annotations", error);
 }

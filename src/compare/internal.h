@@ -30,8 +30,7 @@ void xb_differences_find(struct xb_comparison *comparison, struct xb_pairs *pair
 /* Members of docs/compare.schema.json: of a file (struct xb_record), of what was asked and
  * what differs (struct xb_comparison), and of a case (struct xb_compared). */
 extern const struct xb_field xb_compare_file_fields[], xb_compare_request_fields[],
-    xb_compare_differences_fields[], xb_compare_figure_fields[], xb_compare_judged_fields[],
-    xb_compare_measured_fields[];
+    xb_compare_differences_fields[], xb_compare_figure_fields[], xb_compare_judged_fields[];
 
 /* ---- figures ---- */
 

@@ -8,7 +8,6 @@
 #include "comparison.h"
 #include "internal.h"
 #include "record/document.h"
-#include "record/fields.h"
 #include "text.h"
 
 #include <float.h>
@@ -24,12 +23,12 @@
 
 /* Names of fewer letters, so that a member takes one line. */
 typedef struct xb_gate gate;
-typedef struct xb_threshold threshold;
 typedef struct xb_difference difference;
 typedef struct xb_record_device device;
 typedef struct xb_record_process process;
 typedef struct xb_record record;
 typedef struct xb_compared compared;
+typedef struct xb_compared_side side;
 typedef struct xb_comparison comparison;
 
 /* ---- the files ---- */
@@ -74,34 +73,17 @@ const struct xb_field xb_compare_file_fields[] = {
 
 /* ---- what was asked ---- */
 
-/* null stands for no limit. */
-static void put_most(struct xb_json *json, const struct xb_field *field, const void *from)
-{
-    const gate *of = from;
-    xb_json_put_known_whole(json, field->key, of->most < UINT64_MAX, of->most);
-}
-
-static void read_most(struct xb_json_reader *reader, const cJSON *object,
-                      const struct xb_field *field, void *to)
-{
-    bool none = cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(object, field->key));
-    ((gate *)to)->most =
-        none ? UINT64_MAX : xb_json_get_whole(reader, object, field->key, 0, MOST_BYTES);
-}
-
 #define GATE                                                                                       \
     XB_FIELD("mode", STRING, gate, mode, XB_NULL_IF_EMPTY),                                        \
         XB_FIELD("direction", STRING, gate, direction, XB_NULL_IF_EMPTY),                          \
         XB_FIELD("least_bytes", UINT64, gate, least),                                              \
-        XB_CUSTOM("most_bytes", put_most, read_most),                                              \
+        XB_FIELD("most_bytes", UINT64, gate, most, XB_NULL_IF_EMPTY),                              \
         XB_FIELD("figure", STRING, gate, figure, XB_NULL_IF_EMPTY)
 
 static const struct xb_field gate_fields[] = {GATE, XB_FIELDS_END};
 
-/* A threshold begins with its gate. */
-_Static_assert(offsetof(threshold, cases) == 0, "the rows of GATE hold for a threshold");
 static const struct xb_field threshold_fields[] = {
-    GATE, XB_FIELD("share", DOUBLE, threshold, share, .most = 1), XB_FIELDS_END};
+    GATE, XB_FIELD("share", DOUBLE, gate, share, .most = 1), XB_FIELDS_END};
 
 static const struct xb_field difference_fields[] = {
     XB_FIELD("name", STRING, difference, name, XB_NULL_IF_EMPTY),
@@ -231,16 +213,10 @@ static void read_same_settings(struct xb_json_reader *reader, const cJSON *objec
     ((compared *)to)->differs = !xb_json_get_flag(reader, object, field->key);
 }
 
-/* A side's figures; whether it is there makes the presence of both. */
-struct side {
-    bool present;
-    size_t processes;
-    double median;
-};
 static const struct xb_field side_fields[] = {
-    XB_FIELD("present", FLAG, struct side, present),
-    XB_FIELD("processes", SIZE, struct side, processes, .most = XB_RECORD_PROCESSES),
-    XB_FIELD("median", DOUBLE, struct side, median, XB_NULL_IF_NAN), XB_FIELDS_END};
+    XB_FIELD("present", FLAG, side, is_there),
+    XB_FIELD("processes", SIZE, side, processes, .most = XB_RECORD_PROCESSES),
+    XB_FIELD("median", DOUBLE, side, median, XB_NULL_IF_NAN), XB_FIELDS_END};
 
 /* P by a test; null without one, which is read as 1. */
 static void put_p(struct xb_json *json, const struct xb_field *field, const void *from)
@@ -267,9 +243,9 @@ static const struct xb_field interval_fields[] = {
 const struct xb_field xb_compare_judged_fields[] = {
     XB_FIELD("cannot_pass", FLAG, compared, cannot_pass),
     XB_CUSTOM("same_settings", put_same_settings, read_same_settings),
-    XB_FIELD("threshold", DOUBLE, compared, threshold, .most = 1), XB_FIELDS_END};
-
-const struct xb_field xb_compare_measured_fields[] = {
+    XB_FIELD("threshold", DOUBLE, compared, threshold, .most = 1),
+    XB_OBJECT("baseline", compared, baseline, side_fields),
+    XB_OBJECT("candidate", compared, candidate, side_fields),
     XB_FIELD("ratio", DOUBLE, compared, ratio, XB_KNOWN(compared, has_ratio)),
     XB_PART("interval", interval_fields, XB_KNOWN(compared, has_interval)),
     P(p_regression),
@@ -289,13 +265,6 @@ static void put_case(struct xb_json *json, const compared *of)
     xb_json_put_text(json, "verdict", xb_compare_judged(of) ? outcome : NULL);
     xb_json_put_text(json, "indicative", of->basis == XB_BASIS_INDICATIVE ? outcome : NULL);
     xb_fields_put(json, xb_compare_judged_fields, of);
-    const struct side baseline = {of->presence != XB_ONLY_IN_CANDIDATE, of->baseline_n,
-                                  of->baseline_n > 0 ? of->baseline_median : (double)NAN},
-                      candidate = {of->presence != XB_ONLY_IN_BASELINE, of->candidate_n,
-                                   of->candidate_n > 0 ? of->candidate_median : (double)NAN};
-    xb_fields_put_object(json, "baseline", side_fields, &baseline);
-    xb_fields_put_object(json, "candidate", side_fields, &candidate);
-    xb_fields_put(json, xb_compare_measured_fields, of);
     xb_json_close(json);
 }
 
@@ -313,19 +282,8 @@ static void read_case(struct xb_json_reader *reader, const cJSON *object, size_t
     if (is_verdict != judged || is_indicative != (of->basis == XB_BASIS_INDICATIVE))
         xb_json_refuse(reader, "verdict", "does not fit the basis");
     xb_fields_read(reader, object, xb_compare_judged_fields, of);
-    struct side baseline = {.present = false}, candidate = {.present = false};
-    xb_fields_read_object(reader, object, "baseline", side_fields, &baseline);
-    xb_fields_read_object(reader, object, "candidate", side_fields, &candidate);
-    if (!baseline.present && !candidate.present)
+    if (!of->baseline.is_there && !of->candidate.is_there)
         xb_json_refuse(reader, "baseline", "and candidate are both absent");
-    of->presence = !baseline.present    ? XB_ONLY_IN_CANDIDATE
-                   : !candidate.present ? XB_ONLY_IN_BASELINE
-                                        : XB_IN_BOTH;
-    of->baseline_n = baseline.processes;
-    of->baseline_median = baseline.median;
-    of->candidate_n = candidate.processes;
-    of->candidate_median = candidate.median;
-    xb_fields_read(reader, object, xb_compare_measured_fields, of);
 }
 
 /* ---- the document ---- */

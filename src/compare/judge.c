@@ -6,7 +6,6 @@
 #include "rank_test.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +53,7 @@ static size_t count_without_ratio(const double *values, size_t count)
     return without;
 }
 
-/* Whether the figures cannot be judged, with a note why. Those of different clocks are different
+/* Whether the figures cannot be judged, with a note why. Different clocks measure different
  * things. */
 static bool is_incomparable(const struct xb_comparison *comparison, const struct xb_pair *pair,
                             const struct sides *sides, struct xb_compared *compared)
@@ -94,7 +93,7 @@ static double median_of(const double *values, size_t count)
 {
     double copy[XB_RECORD_PROCESSES];
     memcpy(copy, values, count * sizeof *values);
-    return xb_median_of(copy, count);
+    return count > 0 ? xb_median_of(copy, count) : (double)NAN;
 }
 
 /* What the one process that counts says of the figure: there is such a process. */
@@ -179,10 +178,10 @@ void xb_judge_measure(const struct xb_comparison *comparison, const struct xb_pa
         sides.m = xb_record_medians(comparison->candidate, pair->candidate, compared->figure.name,
                                     sides.second);
     compared->p_regression = compared->p_improved = compared->p_pass = 1.0;
-    compared->baseline_n = sides.n;
-    compared->candidate_n = sides.m;
-    compared->baseline_median = median_of(sides.first, sides.n);
-    compared->candidate_median = median_of(sides.second, sides.m);
+    compared->baseline =
+        (struct xb_compared_side){pair->baseline != NULL, sides.n, median_of(sides.first, sides.n)};
+    compared->candidate = (struct xb_compared_side){pair->candidate != NULL, sides.m,
+                                                    median_of(sides.second, sides.m)};
     if (xb_judge_by_status(comparison, pair, compared) || pair->baseline == NULL ||
         pair->candidate == NULL) /* one without the other is judged by its status alone */
         return;
@@ -214,23 +213,25 @@ static bool is_gating_test(const struct xb_compared *compared)
     return compared->gates && compared->basis == XB_BASIS_TEST;
 }
 
-/* Adjusts one P of every gating test, the member at that offset, by Holm. */
-static void adjust(struct xb_comparison *comparison, size_t offset)
+/* Adjusts what may be claimed of each gating test, of which there are so many, by Holm. */
+static void adjust(struct xb_comparison *comparison, size_t tests)
 {
-    double *values = xb_new(comparison->case_count, sizeof *values);
-    double **places = xb_new(comparison->case_count, sizeof(double *));
+    double *worse = xb_new(tests, sizeof *worse), *better = xb_new(tests, sizeof *better);
     size_t count = 0;
     for (size_t i = 0; i < comparison->case_count; i++)
         if (is_gating_test(&comparison->cases[i])) {
-            places[count] = (double *)(void *)((char *)&comparison->cases[i] + offset);
-            values[count] = *places[count];
-            count++;
+            worse[count] = comparison->cases[i].p_regression;
+            better[count++] = comparison->cases[i].p_improved;
         }
-    xb_holm_adjust(values, count);
-    for (size_t i = 0; i < count; i++)
-        *places[i] = values[i];
-    free(places);
-    free(values);
+    xb_holm_adjust(worse, count);
+    xb_holm_adjust(better, count);
+    for (size_t i = comparison->case_count; i-- > 0;)
+        if (is_gating_test(&comparison->cases[i])) {
+            comparison->cases[i].p_regression = worse[--count];
+            comparison->cases[i].p_improved = better[count];
+        }
+    free(worse);
+    free(better);
 }
 
 /* Where the interval lies; where there is none, the ratio. */
@@ -256,7 +257,7 @@ static void judge(struct xb_compared *compared, size_t tests, double alpha)
     /* That the smaller side has many opposite it is no help: where it scatters more, one against a
      * hundred would be wrong far more often than alpha. */
     size_t needed = xb_rank_values_needed(tests, alpha);
-    if (needed > 0 && compared->baseline_n >= needed && compared->candidate_n >= needed) {
+    if (needed > 0 && xb_compared_processes(compared) >= needed) {
         compared->outcome = xb_at_most(compared->p_regression, alpha) ? XB_OUTCOME_REGRESSION
                             : xb_at_most(compared->p_improved, alpha) ? XB_OUTCOME_IMPROVED
                             : xb_at_most(compared->p_pass, alpha)     ? XB_OUTCOME_PASS
@@ -278,8 +279,7 @@ void xb_judge_all(struct xb_comparison *comparison)
         tests += is_gating_test(&comparison->cases[i]);
     comparison->gating_count = tests;
     comparison->processes_needed = xb_rank_values_needed(tests > 0 ? tests : 1, alpha);
-    adjust(comparison, offsetof(struct xb_compared, p_regression));
-    adjust(comparison, offsetof(struct xb_compared, p_improved));
+    adjust(comparison, tests);
     for (size_t i = 0; i < comparison->case_count; i++) {
         struct xb_compared *compared = &comparison->cases[i];
         if (compared->basis == XB_BASIS_TEST)

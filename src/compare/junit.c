@@ -65,7 +65,8 @@ static enum end end_of(const struct xb_comparison *comparison, const struct xb_c
     if (compared->basis == XB_BASIS_NONE || xb_compared_is_apart(comparison, compared))
         return SKIPPED;
     if (!compared->gates)
-        return compared->presence == XB_IN_BOTH && xb_compare_judged(compared) ? PASSED : SKIPPED;
+        return xb_presence_of(compared) == XB_IN_BOTH && xb_compare_judged(compared) ? PASSED
+                                                                                     : SKIPPED;
     if (xb_compare_judged(compared) && compared->outcome == XB_OUTCOME_REGRESSION)
         return FAILURE;
     if (!good)
@@ -74,47 +75,32 @@ static enum end end_of(const struct xb_comparison *comparison, const struct xb_c
     return xb_compare_judged(compared) ? PASSED : SKIPPED;
 }
 
-static bool is_red(enum end end)
-{
-    return end == FAILURE || end == ERROR;
-}
-
-/* The whole is red, and no case is: a testcase has to be. */
-static bool overall_is_needed(const struct xb_comparison *comparison)
-{
-    for (size_t i = 0; i < comparison->case_count; i++)
-        if (is_red(end_of(comparison, &comparison->cases[i])))
-            return false;
-    return xb_comparison_exit_code(comparison) != 0;
-}
-
 /* ---- the testcases ---- */
 
-static void put_line(FILE *stream, const char *text)
+/* Nothing where the text is empty. `label` needs no escapes. */
+static void put_line(FILE *stream, const char *label, const char *text)
 {
     if (text[0] == '\0')
         return;
+    fputs(label, stream);
     put_escaped(stream, text);
     fputc('\n', stream);
 }
 
-/* Both files, and how they were compared. */
+/* "baseline file a.json: 8 processes": both files, and how they were compared. */
 static void put_conditions(FILE *stream, const struct xb_comparison *comparison)
 {
     const struct xb_record *const files[] = {comparison->baseline, comparison->candidate};
     const char *stack = xb_compare_stack(comparison, XB_NEW_WORDS);
     if (xb_compare_forced(comparison))
-        put_line(stream, xb_compare_forbidden(comparison, XB_NEW_WORDS));
-    if (stack[0] != '\0')
-        fputs("changed: ", stream);
-    put_line(stream, stack);
-    put_line(stream, xb_compare_rule(comparison, XB_NEW_WORDS));
-    put_line(stream, xb_compare_needed(comparison, XB_NEW_WORDS));
+        put_line(stream, "", xb_compare_forbidden(comparison, XB_NEW_WORDS));
+    put_line(stream, "changed: ", stack);
+    put_line(stream, "", xb_compare_rule(comparison, XB_NEW_WORDS));
+    put_line(stream, "", xb_compare_needed(comparison, XB_NEW_WORDS));
     for (size_t i = 0; i < 2; i++) {
-        struct xb_words line = {.length = 0};
-        xb_words_add(&line, "%s file %s: %s", i == 0 ? "baseline" : "candidate",
-                     XB_PLAIN_VALUE(files[i]->path), xb_compare_file(files[i], XB_NEW_WORDS));
-        put_line(stream, line.text);
+        fputs(i == 0 ? "baseline file " : "candidate file ", stream);
+        put_escaped(stream, XB_PLAIN_VALUE(files[i]->path));
+        put_line(stream, ": ", xb_compare_file(files[i], XB_NEW_WORDS));
     }
 }
 
@@ -123,14 +109,27 @@ static void put_differences(FILE *stream, const struct xb_comparison *comparison
     char baseline[XB_COMPARE_VALUE], candidate[XB_COMPARE_VALUE];
     for (size_t i = 0; i < comparison->difference_count; i++) {
         const struct xb_difference *difference = &comparison->differences[i];
-        struct xb_words words = {.length = 0};
         if (!xb_compare_is_listed(difference, forbid))
             continue;
         xb_compare_sides(difference, baseline, candidate);
-        xb_words_add(&words, "%s: baseline %s, candidate %s", XB_PLAIN_VALUE(difference->name),
-                     baseline, candidate);
-        put_line(stream, words.text);
+        put_escaped(stream, XB_PLAIN_VALUE(difference->name));
+        fputs(": baseline ", stream);
+        put_escaped(stream, baseline);
+        fputs(", candidate ", stream);
+        put_escaped(stream, candidate);
+        fputc('\n', stream);
     }
+}
+
+/* The verdict and the conditions. `differs`: with those that forbid a comparison in between. */
+static void put_overall(FILE *stream, const struct xb_comparison *comparison, bool differs)
+{
+    fprintf(stream, "%s: ", xb_compare_overall(comparison));
+    put_line(stream, "", XB_PLAIN_TEXT(comparison->reason));
+    put_line(stream, "Next: ", comparison->next[0] != '\0' ? XB_PLAIN_TEXT(comparison->next) : "");
+    if (differs)
+        put_differences(stream, comparison, true);
+    put_conditions(stream, comparison);
 }
 
 /* `conditions` are the text of put_conditions. */
@@ -151,50 +150,38 @@ static void put_case(FILE *stream, const struct xb_comparison *comparison,
                    message);
     xb_words_add(&figures, "%s\n", verdict);
     xb_compare_tell(&figures, comparison, compared, "\n");
-    put_line(stream, figures.text);
+    put_line(stream, "", figures.text);
     /* Where it fails the body may be all that a reader sees. */
-    if (is_red(end))
+    if (end == FAILURE || end == ERROR)
         fputs(conditions, stream);
     end_testcase(stream, end);
 }
 
-/* The verdict as the first line of a body. */
-static void put_overall_line(FILE *stream, const struct xb_comparison *comparison)
-{
-    fprintf(stream, "%s: ", xb_compare_overall(comparison));
-    put_line(stream, XB_PLAIN_TEXT(comparison->reason));
-    if (comparison->next[0] == '\0')
-        return;
-    fputs("Next: ", stream);
-    put_line(stream, XB_PLAIN_TEXT(comparison->next));
-}
-
 /* ---- the suite ---- */
-
-static void put_opening(FILE *stream, const struct xb_comparison *comparison, const char *element,
-                        const char *indent)
-{
-    size_t counts[ENDS] = {0};
-    for (size_t i = 0; i < comparison->case_count; i++)
-        counts[end_of(comparison, &comparison->cases[i])]++;
-    counts[SKIPPED] += xb_compare_forced(comparison);
-    counts[ERROR] += overall_is_needed(comparison);
-    fprintf(stream, "%s<%s name=\"xferbench compare%s\"", indent, element,
-            xb_compare_caution(comparison)); /* which needs no escapes */
-    fprintf(stream, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n",
-            counts[PASSED] + counts[FAILURE] + counts[ERROR] + counts[SKIPPED], counts[FAILURE],
-            counts[ERROR], counts[SKIPPED]);
-}
 
 enum xb_status xb_compare_junit_write(FILE *stream, const struct xb_comparison *comparison,
                                       struct xb_error *error)
 {
+    static const char *const elements[] = {"<testsuites", "  <testsuite"};
     struct xb_memory_text conditions = {.text = NULL};
+    size_t counts[ENDS] = {0};
+    for (size_t i = 0; i < comparison->case_count; i++)
+        counts[end_of(comparison, &comparison->cases[i])]++;
+    /* The whole is red, and no case is: a testcase has to be. */
+    bool overall_is_needed =
+        counts[FAILURE] + counts[ERROR] == 0 && xb_comparison_exit_code(comparison) != 0;
+    counts[SKIPPED] += xb_compare_forced(comparison);
+    counts[ERROR] += overall_is_needed;
     put_conditions(xb_memory_text_begin(&conditions), comparison);
     xb_memory_text_end(&conditions);
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", stream);
-    put_opening(stream, comparison, "testsuites", "");
-    put_opening(stream, comparison, "testsuite", "  ");
+    for (size_t i = 0; i < 2; i++) /* the caution needs no escapes */
+        fprintf(stream,
+                "%s name=\"xferbench compare%s\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
+                "skipped=\"%zu\">\n",
+                elements[i], xb_compare_caution(comparison),
+                counts[PASSED] + counts[FAILURE] + counts[ERROR] + counts[SKIPPED], counts[FAILURE],
+                counts[ERROR], counts[SKIPPED]);
     /* Seen beside the cases: a report has no better place for what holds for all of them. */
     if (xb_compare_forced(comparison)) {
         begin_testcase(stream, "xferbench", "FORCED: not comparable", SKIPPED,
@@ -202,21 +189,18 @@ enum xb_status xb_compare_junit_write(FILE *stream, const struct xb_comparison *
         put_differences(stream, comparison, true);
         end_testcase(stream, SKIPPED);
     }
-    if (overall_is_needed(comparison)) {
+    if (overall_is_needed) {
         const char *verdict = xb_compare_overall(comparison);
         begin_testcase(stream, "xferbench",
                        xb_compare_refused(comparison) ? verdict : "overall verdict", ERROR,
                        verdict);
-        put_overall_line(stream, comparison);
-        put_differences(stream, comparison, true);
-        put_conditions(stream, comparison);
+        put_overall(stream, comparison, true);
         end_testcase(stream, ERROR);
     }
     for (size_t i = 0; i < comparison->case_count; i++)
         put_case(stream, comparison, &comparison->cases[i], conditions.text);
     fputs("    <system-out>", stream);
-    put_overall_line(stream, comparison);
-    put_conditions(stream, comparison);
+    put_overall(stream, comparison, false);
     if (xb_compare_differences(comparison, false) > 0)
         fputs("other differences:\n", stream);
     put_differences(stream, comparison, false);

@@ -2,11 +2,11 @@
 /* The verdict over all that gates, in words that need no statistics. */
 #include "internal.h"
 
+#include "base/text.h"
 #include "rank_test.h"
 #include "text.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -56,17 +56,6 @@ int xb_comparison_exit_code(const struct xb_comparison *comparison)
 
 /* ---- counts ---- */
 
-size_t xb_comparison_count(const struct xb_comparison *comparison, enum xb_outcome outcome)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < comparison->case_count; i++) {
-        const struct xb_compared *compared = &comparison->cases[i];
-        count += compared->gates && compared->outcome == outcome &&
-                 (compared->basis == XB_BASIS_TEST || compared->basis == XB_BASIS_STATUS);
-    }
-    return count;
-}
-
 /* What decides over the whole, in the order in which it does. */
 struct counts {
     size_t by[XB_OUTCOME_REGRESSION + 1], all;
@@ -99,7 +88,7 @@ static struct counts count_all(const struct xb_comparison *comparison)
         bool is_undecided = compared->outcome == XB_OUTCOME_INCONCLUSIVE;
         bool is_open = is_undecided && compared->basis == XB_BASIS_STATUS;
         bool is_apart = xb_compared_is_apart(comparison, compared);
-        bool is_absent = compared->presence == XB_ONLY_IN_BASELINE;
+        bool is_absent = !compared->candidate.is_there;
         if (!compared->gates)
             continue;
         if (!xb_compare_is_rate(&compared->figure)) {
@@ -169,8 +158,7 @@ static size_t processes_of(const struct xb_comparison *comparison,
     double alpha = comparison->request.alpha;
     if (is_worse && comparison->gating_count > 0)
         alpha /= (double)comparison->gating_count; /* as the first of Holm's steps asks */
-    size_t n =
-        compared->baseline_n < compared->candidate_n ? compared->baseline_n : compared->candidate_n;
+    size_t n = xb_compared_processes(compared);
     double factor = (normal_quantile(alpha) + normal_quantile(missed)) / normal_quantile(tail);
     double times = factor * fabs(end - ratio) / fabs(ratio - threshold);
     double needed = ceil((double)n * times * times);
@@ -209,13 +197,13 @@ static const char *plural(size_t count)
 __attribute__((format(printf, 2, 3))) static void add(char text[512], const char *format, ...)
 {
     size_t length = strlen(text);
-    va_list arguments;
     if (length > 0 && length + 2 < 512 && strchr(",. ", format[0]) == NULL)
         text[length++] = ' ';
-    va_start(arguments, format);
-    (void)vsnprintf(text + length, 512 - length, format, arguments);
-    va_end(arguments);
+    XB_FORMAT(text + length, 512 - length, format);
 }
+
+#define REASON(...) add(comparison->reason, __VA_ARGS__)
+#define NEXT(...) add(comparison->next, __VA_ARGS__)
 
 double xb_compared_loss(const struct xb_compared *compared)
 {
@@ -231,24 +219,22 @@ double xb_compared_loss(const struct xb_compared *compared)
 static void say_refused(struct xb_comparison *comparison, const struct counts *counts)
 {
     if (comparison->comparable) {
-        add(comparison->reason,
-            "%s was measured with other settings in the candidate than in the baseline.",
-            counts->by[XB_OUTCOME_INCONCLUSIVE] == 1 ? "The only result that counts"
-                                                     : "Every result that counts");
-        add(comparison->next, "Measure both files with the same settings; --force compares them "
-                              "anyway.");
+        REASON("%s was measured with other settings in the candidate than in the baseline.",
+               counts->by[XB_OUTCOME_INCONCLUSIVE] == 1 ? "The only result that counts"
+                                                        : "Every result that counts");
+        NEXT("Measure both files with the same settings; --force compares them "
+             "anyway.");
         return;
     }
-    add(comparison->reason, "The files were not measured under the same conditions.");
+    REASON("The files were not measured under the same conditions.");
     bool by_strict = true; /* alone */
     for (size_t i = 0; i < comparison->difference_count; i++)
         by_strict = by_strict &&
                     (!comparison->differences[i].forbids || comparison->differences[i].of_stack);
     if (by_strict)
-        add(comparison->next, "Without --strict they are compared.");
+        NEXT("Without --strict they are compared.");
     else
-        add(comparison->next,
-            "Measure both files under the same conditions; --force compares them anyway.");
+        NEXT("Measure both files under the same conditions; --force compares them anyway.");
 }
 
 static void say_regression(struct xb_comparison *comparison, const struct counts *counts)
@@ -256,17 +242,17 @@ static void say_regression(struct xb_comparison *comparison, const struct counts
     size_t slower = counts->slower, all = counts->all;
     size_t broken = counts->by[XB_OUTCOME_REGRESSION] - slower;
     if (slower > 0)
-        add(comparison->reason, "%zu of %zu result%s %s %s by %s or more.", slower, all,
-            plural(all), slower == 1 ? "is" : "are", counts->worse, counts->threshold);
+        REASON("%zu of %zu result%s %s %s by %s or more.", slower, all, plural(all),
+               slower == 1 ? "is" : "are", counts->worse, counts->threshold);
     if (broken > 0)
-        add(comparison->reason, "%zu of %zu result%s no longer work%s.", broken, all, plural(all),
-            broken == 1 ? "s" : "");
+        REASON("%zu of %zu result%s no longer work%s.", broken, all, plural(all),
+               broken == 1 ? "s" : "");
     if (counts->worst != NULL)
-        add(comparison->reason, "Worst: %.160s: %s (%s to %s).",
-            XB_CASE_TEXT(comparison, counts->worst, XB_CASE_TITLE),
-            XB_CASE_TEXT(comparison, counts->worst, XB_CASE_CHANGE),
-            XB_CASE_TEXT(comparison, counts->worst, XB_CASE_BASELINE_BARE),
-            XB_CASE_TEXT(comparison, counts->worst, XB_CASE_CANDIDATE));
+        REASON("Worst: %.160s: %s (%s to %s).",
+               XB_CASE_TEXT(comparison, counts->worst, XB_CASE_TITLE),
+               XB_CASE_TEXT(comparison, counts->worst, XB_CASE_CHANGE),
+               XB_CASE_TEXT(comparison, counts->worst, XB_CASE_BASELINE_BARE),
+               XB_CASE_TEXT(comparison, counts->worst, XB_CASE_CANDIDATE));
 }
 
 /* What no figures decide, and no number of processes. */
@@ -275,22 +261,19 @@ static void say_not_judged(struct xb_comparison *comparison, const struct counts
     char all[32];
     snprintf(all, sizeof all, "%zu result%s", counts->all, plural(counts->all));
     if (counts->apart > 0) {
-        add(comparison->reason, "%zu of %s cannot be compared: measured with other settings.",
-            counts->apart, all);
-        add(comparison->next, "Measure both files with the same settings, or leave those results "
-                              "out (--gate).");
+        REASON("%zu of %s cannot be compared: measured with other settings.", counts->apart, all);
+        NEXT("Measure both files with the same settings, or leave those results "
+             "out (--gate).");
     }
     if (counts->absent > 0) {
-        add(comparison->reason, "%zu of %s %s not in the candidate.", counts->absent, all,
-            counts->absent == 1 ? "is" : "are");
-        add(comparison->next, "Measure what the candidate lacks, or leave it out (--gate).");
+        REASON("%zu of %s %s not in the candidate.", counts->absent, all,
+               counts->absent == 1 ? "is" : "are");
+        NEXT("Measure what the candidate lacks, or leave it out (--gate).");
     }
     if (counts->unjudged > 0) {
-        add(comparison->reason, "%zu of %s cannot be judged: see the notes.", counts->unjudged,
-            all);
-        add(comparison->next,
-            "Mend what the notes tell of and measure again, or leave those results "
-            "out (--gate).");
+        REASON("%zu of %s cannot be judged: see the notes.", counts->unjudged, all);
+        NEXT("Mend what the notes tell of and measure again, or leave those results "
+             "out (--gate).");
     }
 }
 
@@ -303,25 +286,23 @@ static void say_indicative(struct xb_comparison *comparison, const struct counts
     size_t fewest = xb_compare_fewest(comparison);
     size_t needed = comparison->processes_needed;
     if (fewest == 1)
-        add(comparison->reason, "One process a file cannot decide");
+        REASON("One process a file cannot decide");
     else
-        add(comparison->reason, "%zu processes a file cannot decide", fewest);
+        REASON("%zu processes a file cannot decide", fewest);
     if (counts->indicative < counts->all)
-        add(comparison->reason, " %zu of %zu results", counts->indicative, counts->all);
-    add(comparison->reason, ".");
+        REASON(" %zu of %zu results", counts->indicative, counts->all);
+    REASON(".");
     if (worst != NULL && xb_compared_loss(worst) > 0)
-        add(comparison->reason, "As measured: %.160s, %s.",
-            XB_CASE_TEXT(comparison, worst, XB_CASE_TITLE),
-            XB_CASE_TEXT(comparison, worst, XB_CASE_CHANGE));
+        REASON("As measured: %.160s, %s.", XB_CASE_TEXT(comparison, worst, XB_CASE_TITLE),
+               XB_CASE_TEXT(comparison, worst, XB_CASE_CHANGE));
     else if (worst != NULL)
-        add(comparison->reason, "As measured, none is %s.", counts->worse);
+        REASON("As measured, none is %s.", counts->worse);
     if (needed > 0)
-        add(comparison->next, "Measure with --processes %zu.",
-            needed > USUAL_PROCESSES ? needed : (size_t)USUAL_PROCESSES);
+        NEXT("Measure with --processes %zu.",
+             needed > USUAL_PROCESSES ? needed : (size_t)USUAL_PROCESSES);
     else
-        add(comparison->next,
-            "No number of processes is enough for so many results: let fewer count "
-            "(--gate), or accept a higher --alpha.");
+        NEXT("No number of processes is enough for so many results: let fewer count "
+             "(--gate), or accept a higher --alpha.");
     say_not_judged(comparison, counts);
 }
 
@@ -331,19 +312,17 @@ static void say_open(struct xb_comparison *comparison, const struct counts *coun
         counts->by[XB_OUTCOME_INCONCLUSIVE] - counts->apart - counts->absent - counts->unjudged;
     size_t needed = xb_processes_to_decide(comparison);
     if (unsure > 0)
-        add(comparison->reason,
-            "%zu of %zu result%s scatter%s too much to tell if %s %s by %s or more.", unsure,
-            counts->all, plural(counts->all), unsure == 1 ? "s" : "",
-            unsure == 1 ? "it is" : "they are", counts->worse, counts->threshold);
+        REASON("%zu of %zu result%s scatter%s too much to tell if %s %s by %s or more.", unsure,
+               counts->all, plural(counts->all), unsure == 1 ? "s" : "",
+               unsure == 1 ? "it is" : "they are", counts->worse, counts->threshold);
     if (unsure > 0 && needed > 0)
-        add(comparison->next,
-            "Measure again with --processes %zu: probably enough, if change and scatter "
-            "stay as they are.",
-            needed);
+        NEXT("Measure again with --processes %zu: probably enough, if change and scatter "
+             "stay as they are.",
+             needed);
     else if (unsure > 0)
-        add(comparison->next, "More processes will hardly decide it: the change is too near the "
-                              "threshold, or the machine too noisy. Make it quieter, or choose "
-                              "another --threshold.");
+        NEXT("More processes will hardly decide it: the change is too near the "
+             "threshold, or the machine too noisy. Make it quieter, or choose "
+             "another --threshold.");
     say_not_judged(comparison, counts);
 }
 
@@ -351,15 +330,15 @@ static void say_pass(struct xb_comparison *comparison, const struct counts *coun
 {
     size_t improved = counts->by[XB_OUTCOME_IMPROVED];
     if (counts->all == 1)
-        add(comparison->reason, "The result is %s%s by %s or more", improved == 1 ? "" : "not ",
-            improved == 1 ? counts->better : counts->worse, counts->threshold);
+        REASON("The result is %s%s by %s or more", improved == 1 ? "" : "not ",
+               improved == 1 ? counts->better : counts->worse, counts->threshold);
     else
-        add(comparison->reason, "None of %zu results is %s by %s or more", counts->all,
-            counts->worse, counts->threshold);
+        REASON("None of %zu results is %s by %s or more", counts->all, counts->worse,
+               counts->threshold);
     if (improved > 0 && counts->all > 1)
-        add(comparison->reason, ", and %zu %s %s by as much", improved,
-            improved == 1 ? "is" : "are", counts->better);
-    add(comparison->reason, ".");
+        REASON(", and %zu %s %s by as much", improved, improved == 1 ? "is" : "are",
+               counts->better);
+    REASON(".");
 }
 
 void xb_judge_overall(struct xb_comparison *comparison)
@@ -374,29 +353,26 @@ void xb_judge_overall(struct xb_comparison *comparison)
         comparison->overall = XB_OUTCOME_REGRESSION;
         say_regression(comparison, &counts);
     } else if (comparison->idle_gate > 0) {
-        add(comparison->reason,
-            "Gate %zu of --gate has nothing to judge: none of its results is in both files.",
-            comparison->idle_gate);
-        add(comparison->next, "Measure them in both files, or take that gate out of the list.");
+        REASON("Gate %zu of --gate has nothing to judge: none of its results is in both files.",
+               comparison->idle_gate);
+        NEXT("Measure them in both files, or take that gate out of the list.");
     } else if (counts.broken > 0) {
         /* More processes mend nothing, but they can tell a higher rate of failures from chance. */
-        add(comparison->reason,
-            "%zu of %zu result%s failed, or had wrong data, in processes of both files.",
-            counts.broken, counts.all, plural(counts.all));
+        REASON("%zu of %zu result%s failed, or had wrong data, in processes of both files.",
+               counts.broken, counts.all, plural(counts.all));
         if (counts.fails_more > 0) {
-            add(comparison->reason, "%zu did so more often in the candidate.", counts.fails_more);
-            add(comparison->next,
-                "Find out why first. More processes may show whether the higher share "
-                "in the candidate is chance.");
+            REASON("%zu did so more often in the candidate.", counts.fails_more);
+            NEXT("Find out why first. More processes may show whether the higher share "
+                 "in the candidate is chance.");
         } else {
-            add(comparison->next, "Find out why first: more processes do not help.");
+            NEXT("Find out why first: more processes do not help.");
         }
     } else if (counts.indicative > 0) {
         say_indicative(comparison, &counts);
     } else if (counts.by[XB_OUTCOME_INCONCLUSIVE] > 0) {
         say_open(comparison, &counts);
     } else if (counts.all == 0) {
-        add(comparison->reason, "No result that counts was measured in both files.");
+        REASON("No result that counts was measured in both files.");
     } else {
         comparison->overall =
             counts.by[XB_OUTCOME_IMPROVED] > 0 ? XB_OUTCOME_IMPROVED : XB_OUTCOME_PASS;

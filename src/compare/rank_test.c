@@ -2,7 +2,7 @@
 #include "rank_test.h"
 
 #include "base/memory.h"
-#include "xferbench/statistics.h"
+#include "base/statistics.h"
 
 #include <assert.h>
 #include <math.h>

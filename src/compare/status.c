@@ -2,8 +2,9 @@
 /* Verdicts on what figures cannot tell: a case that failed, was skipped, or is not there. */
 #include "internal.h"
 
+#include "base/text.h"
+
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,13 +12,10 @@ void xb_compared_add(struct xb_compared *compared, const char *separator, const 
 {
     const size_t size = sizeof compared->note;
     size_t length = strlen(compared->note);
-    va_list arguments;
     if (length > 0)
         snprintf(compared->note + length, size - length, "%s", separator);
     length = strlen(compared->note);
-    va_start(arguments, format);
-    vsnprintf(compared->note + length, size - length, format, arguments);
-    va_end(arguments);
+    XB_FORMAT(compared->note + length, size - length, format);
 }
 
 /* What became of a case in the processes of a file. */

@@ -14,7 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- rows ---- */
+/* Where a comparison goes, as text or as Markdown. */
+struct out {
+    FILE *stream;
+    const struct xb_comparison *comparison;
+    size_t columns, prose; /* of lines, and of those that are sentences */
+    bool is_whole;         /* also what people read who know statistics */
+    bool is_markdown;
+};
 
 static int by_loss(const void *a, const void *b)
 {
@@ -28,42 +35,6 @@ static int by_loss(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* The results that were compared, the worst first, those that count before the others; to be
- * freed. */
-static const struct xb_compared **sorted_rows(const struct xb_comparison *comparison)
-{
-    const struct xb_compared **rows =
-        xb_new(comparison->case_count, sizeof(const struct xb_compared *));
-    for (size_t i = 0; i < comparison->case_count; i++)
-        rows[i] = &comparison->cases[i];
-    qsort(rows, comparison->case_count, sizeof(const struct xb_compared *), by_loss);
-    return rows;
-}
-
-/* The note of the row at that place of `rows`, of which it counts those behind it that have the
- * same: "pinned to the GPU, 1 GiB and the next 2: only in the baseline". "" for none, and for one
- * that an earlier row told. */
-static const char *row_note(const struct xb_comparison *comparison,
-                            const struct xb_compared *const *rows, size_t index,
-                            struct xb_words *words)
-{
-    const char *note = XB_CASE_TEXT(comparison, rows[index], XB_CASE_NOTE);
-    size_t next = index + 1;
-    if (note[0] == '\0' ||
-        (index > 0 && strcmp(XB_CASE_TEXT(comparison, rows[index - 1], XB_CASE_NOTE), note) == 0))
-        return "";
-    while (next < comparison->case_count &&
-           strcmp(XB_CASE_TEXT(comparison, rows[next], XB_CASE_NOTE), note) == 0)
-        next++;
-    xb_words_add(words, "%s", XB_CASE_TEXT(comparison, rows[index], XB_CASE_TITLE));
-    if (next - index == 2)
-        xb_words_add(words, " and the next one");
-    else if (next - index > 2)
-        xb_words_add(words, " and the next %zu", next - index - 1);
-    xb_words_add(words, ": %s", note);
-    return words->text;
-}
-
 /* The colour of an outcome; of one that is only indicative, or forced, that of a caution. */
 static enum xb_colour colour_of(enum xb_outcome outcome, bool sure)
 {
@@ -73,8 +44,6 @@ static enum xb_colour colour_of(enum xb_outcome outcome, bool sure)
                                              [XB_OUTCOME_REGRESSION] = XB_COLOUR_BAD};
     return sure ? colours[outcome] : XB_COLOUR_WARNING;
 }
-
-/* ---- Markdown ---- */
 
 /*
  * GitHub Flavored Markdown, which GitLab's is close enough to, and which a person can read as it
@@ -102,10 +71,11 @@ static const char *quote(const char *text, char *quoted, size_t size)
     return quoted;
 }
 
-static void put(FILE *stream, const char *before, const char *text, const char *after)
+static void print_quoted(const struct out *out, const char *before, const char *text,
+                         const char *after)
 {
     char quoted[XB_NOTE_SIZE + 3];
-    fprintf(stream, "%s%s%s", before, quote(text, quoted, sizeof quoted), after);
+    fprintf(out->stream, "%s%s%s", before, quote(text, quoted, sizeof quoted), after);
 }
 
 static void add_cell(struct xb_table *table, bool is_markdown, enum xb_colour colour,
@@ -142,8 +112,8 @@ static const struct {
 };
 
 struct view {
+    const struct out *out;
     const struct xb_comparison *comparison;
-    bool is_whole;      /* also what people read who know statistics */
     bool is_indicative; /* all verdicts are, which the heading says once */
     bool is_one_rate;   /* all figures are bandwidths: the unit stands above the table */
     char sureness[32];  /* of all rows that have one; "" where they differ */
@@ -168,9 +138,10 @@ static void find_common(const struct xb_comparison *comparison, enum xb_compared
     }
 }
 
-static struct view view_of(const struct xb_comparison *comparison, bool is_whole)
+static struct view view_of(const struct out *out)
 {
-    struct view view = {.comparison = comparison, .is_whole = is_whole, .is_one_rate = true};
+    const struct xb_comparison *comparison = out->comparison;
+    struct view view = {.out = out, .comparison = comparison, .is_one_rate = true};
     bool is_certain = false;
     for (size_t i = 0; i < comparison->case_count; i++) {
         const struct xb_compared *compared = &comparison->cases[i];
@@ -229,7 +200,7 @@ static bool is_column(const struct view *view, size_t column, struct xb_words *s
     bool shared_by_all = is_shared(view, column, text);
     bool is_detail = column >= SURE && column <= P;
     if (column > FIGURE)
-        return !is_detail || (view->is_whole && !(shared_by_all && strcmp(text, "-") == 0));
+        return !is_detail || (view->out->is_whole && !(shared_by_all && strcmp(text, "-") == 0));
     if (!shared_by_all || (column == METHOD && is_shared(view, DIRECTION, other) &&
                            is_shared(view, SIZE, other) && is_shared(view, DEVICE, other)))
         return true;
@@ -268,11 +239,11 @@ static void add_columns(struct xb_table *table, const struct view *view, const b
 
 /* A row for each result; `shared` gets what all of them have in common and no column tells: "To the
  * GPU, 1 GiB, bandwidth in GB/s". */
-static struct xb_table *cases_table(const struct xb_comparison *comparison,
-                                    const struct xb_compared *const *rows, bool is_whole,
-                                    bool is_markdown, struct xb_words *shared)
+static struct xb_table *cases_table(const struct out *out, const struct xb_compared *const *rows,
+                                    struct xb_words *shared)
 {
-    struct view view = view_of(comparison, is_whole);
+    const struct xb_comparison *comparison = out->comparison;
+    struct view view = view_of(out);
     struct xb_table *table = xb_table_new();
     bool has[COLUMNS];
     for (size_t i = 0; i < COLUMNS; i++)
@@ -290,16 +261,28 @@ static struct xb_table *cases_table(const struct xb_comparison *comparison,
             if (!has[k])
                 continue;
             fill(&view, k, compared, text);
-            add_cell(table, is_markdown, k == VERDICT ? colour : XB_COLOUR_NONE, text);
+            add_cell(table, out->is_markdown, k == VERDICT ? colour : XB_COLOUR_NONE, text);
         }
     }
     return table;
 }
 
-/* The conditions that forbid a comparison, or the others. */
-static struct xb_table *differences_table(const struct xb_comparison *comparison, bool forbid,
-                                          bool is_markdown)
+static void print_table(const struct out *out, struct xb_table *table, const char *elsewhere)
 {
+    const struct xb_table_look look = {.width = out->columns, .elsewhere = elsewhere};
+    if (out->is_markdown) {
+        xb_table_markdown(out->stream, table);
+        fputc('\n', out->stream);
+    } else {
+        xb_table_print(out->stream, table, &look);
+    }
+    xb_table_free(table);
+}
+
+/* The conditions that forbid a comparison, or the others. */
+static void print_conditions(const struct out *out, bool forbid)
+{
+    const struct xb_comparison *comparison = out->comparison;
     static const char *const titles[] = {"CONDITION", "BASELINE", "CANDIDATE"};
     char baseline[XB_COMPARE_VALUE], candidate[XB_COMPARE_VALUE];
     struct xb_table *table = xb_table_new();
@@ -311,26 +294,65 @@ static struct xb_table *differences_table(const struct xb_comparison *comparison
             continue;
         xb_compare_sides(difference, baseline, candidate);
         xb_table_row(table);
-        add_cell(table, is_markdown, XB_COLOUR_NONE, XB_PLAIN_VALUE(difference->name));
-        add_cell(table, is_markdown, XB_COLOUR_NONE, baseline);
-        add_cell(table, is_markdown, XB_COLOUR_NONE, candidate);
+        add_cell(table, out->is_markdown, XB_COLOUR_NONE, XB_PLAIN_VALUE(difference->name));
+        add_cell(table, out->is_markdown, XB_COLOUR_NONE, baseline);
+        add_cell(table, out->is_markdown, XB_COLOUR_NONE, candidate);
     }
-    return table;
+    print_table(out, table, NULL);
+}
+
+/* The table of results, the worst first, those that count before the others; and what a row cannot
+ * say. */
+static void print_cases(const struct out *out)
+{
+    const struct xb_comparison *comparison = out->comparison;
+    size_t count = comparison->case_count;
+    const struct xb_compared **rows = xb_new(count, sizeof(const struct xb_compared *));
+    struct xb_words shared = {.length = 0};
+    bool any = false;
+    for (size_t i = 0; i < count; i++)
+        rows[i] = &comparison->cases[i];
+    qsort(rows, count, sizeof(const struct xb_compared *), by_loss);
+    struct xb_table *table = cases_table(out, rows, &shared);
+    fputs(out->is_markdown ? "" : "\n", out->stream);
+    if (shared.length > 0 && out->is_markdown)
+        print_quoted(out, "", shared.text, "\n\n");
+    else if (shared.length > 0)
+        xb_heading_print(out->stream, XB_COLOUR_TITLE, "%s", shared.text);
+    print_table(out, table, out->is_whole ? "They are in --format json" : NULL);
+    /* Rows behind one another may have the same note: "pinned to the GPU, 1 GiB and the next 2:
+     * only in the baseline". */
+    for (size_t i = 0, next = 1; i < count; i = next++) {
+        const char *note = XB_CASE_TEXT(comparison, rows[i], XB_CASE_NOTE);
+        struct xb_words words = {.length = 0};
+        while (next < count &&
+               strcmp(XB_CASE_TEXT(comparison, rows[next], XB_CASE_NOTE), note) == 0)
+            next++;
+        if (note[0] == '\0')
+            continue;
+        xb_words_add(&words, "%s", XB_CASE_TEXT(comparison, rows[i], XB_CASE_TITLE));
+        if (next - i == 2)
+            xb_words_add(&words, " and the next one");
+        else if (next - i > 2)
+            xb_words_add(&words, " and the next %zu", next - i - 1);
+        xb_words_add(&words, ": %s", note);
+        fputs(any || out->is_markdown ? "" : "\n", out->stream);
+        if (out->is_markdown)
+            print_quoted(out, "- ", words.text, "\n");
+        else
+            xb_lines_print(out->stream, out->prose, "%s", words.text);
+        any = true;
+    }
+    fputs(any && out->is_markdown ? "\n" : "", out->stream);
+    free(rows);
 }
 
 /* ---- as text ---- */
 
 #define LABEL 10 /* columns of a note's label */
 
-struct text {
-    FILE *stream;
-    const struct xb_comparison *comparison;
-    size_t columns, prose; /* of lines, and of those that are sentences */
-    bool is_verbose;
-};
-
 /* "REGRESSION: 5 of 6 results ...", the worst of them, and what to do. */
-static void print_answer(const struct text *out)
+static void print_answer(const struct out *out)
 {
     const struct xb_comparison *comparison = out->comparison;
     char reason[XB_COMPARE_TEXT];
@@ -354,57 +376,20 @@ static void print_answer(const struct text *out)
                        xb_compare_forbidden(comparison, XB_NEW_WORDS));
 }
 
-static void print_table(const struct text *out, struct xb_table *table, const char *elsewhere)
-{
-    const struct xb_table_look look = {.width = out->columns, .elsewhere = elsewhere};
-    xb_table_print(out->stream, table, &look);
-    xb_table_free(table);
-}
-
-/* The table; what a row cannot say; and, of all columns, what they are. */
-static void print_cases(const struct text *out)
-{
-    const struct xb_compared **rows = sorted_rows(out->comparison);
-    struct xb_words shared = {.length = 0};
-    struct xb_table *table = cases_table(out->comparison, rows, out->is_verbose, false, &shared);
-    bool any = false;
-    fputc('\n', out->stream);
-    if (shared.length > 0)
-        xb_heading_print(out->stream, XB_COLOUR_TITLE, "%s", shared.text);
-    print_table(out, table, out->is_verbose ? "They are in --format json" : NULL);
-    for (size_t i = 0; i < out->comparison->case_count; i++) {
-        const char *note = row_note(out->comparison, rows, i, XB_NEW_WORDS);
-        if (note[0] == '\0')
-            continue;
-        fputs(any ? "" : "\n", out->stream);
-        xb_lines_print(out->stream, out->prose, "%s", note);
-        any = true;
-    }
-    free(rows);
-    if (!out->is_verbose)
-        return;
-    fputc('\n', out->stream);
-    xb_note_print(out->stream, "figures", LABEL,
-                  "medians over the processes; RATIO is the candidate's divided by the baseline's");
-    xb_note_print(out->stream, "sure of", LABEL,
-                  "how large the change is at least, or a loss at most, each row by itself");
-    xb_note_print(out->stream, "P", LABEL, "how likely data like this is if the verdict is wrong");
-}
-
 /* The conditions that differ: those that forbid a comparison as a table, the others by name. */
-static void print_differences(const struct text *out)
+static void print_differences(const struct out *out)
 {
     const struct xb_comparison *comparison = out->comparison;
     struct xb_words words = {.length = 0};
     if (xb_compare_differences(comparison, true) > 0) {
         fputs("\nThese must be the same in both files\n", out->stream);
-        print_table(out, differences_table(comparison, true, false), NULL);
+        print_conditions(out, true);
     }
     if (xb_compare_differences(comparison, false) == 0)
         return;
-    if (out->is_verbose) {
+    if (out->is_whole) {
         fputs("\nOther differences\n", out->stream);
-        print_table(out, differences_table(comparison, false, false), NULL);
+        print_conditions(out, false);
         return;
     }
     for (size_t i = 0; i < comparison->difference_count; i++)
@@ -415,15 +400,15 @@ static void print_differences(const struct text *out)
     xb_note_print(out->stream, "differ", LABEL, "%s (--verbose)", words.text);
 }
 
-static void print_files(const struct text *out)
+static void print_files(const struct out *out)
 {
     const struct xb_comparison *comparison = out->comparison;
     const char *baseline = xb_compare_file(comparison->baseline, XB_NEW_WORDS);
     const char *candidate = xb_compare_file(comparison->candidate, XB_NEW_WORDS);
     const char *stack = xb_compare_stack(comparison, XB_NEW_WORDS);
-    if (out->is_verbose || xb_compare_differences(comparison, false) == 0)
+    if (out->is_whole || xb_compare_differences(comparison, false) == 0)
         fputc('\n', out->stream);
-    if (!out->is_verbose && strcmp(baseline, candidate) == 0) {
+    if (!out->is_whole && strcmp(baseline, candidate) == 0) {
         xb_note_print(out->stream, "each file", LABEL, "%s", baseline);
     } else {
         xb_note_print(out->stream, "baseline", LABEL, "%s: %s",
@@ -433,7 +418,7 @@ static void print_files(const struct text *out)
     }
     if (stack[0] != '\0')
         xb_note_print(out->stream, "changed", LABEL, "%s", stack);
-    if (!out->is_verbose)
+    if (!out->is_whole)
         return;
     xb_note_print(out->stream, "rule", LABEL, "%s", xb_compare_rule(comparison, XB_NEW_WORDS));
     xb_note_print(out->stream, "program", LABEL, "xferbench %s",
@@ -443,14 +428,23 @@ static void print_files(const struct text *out)
 enum xb_status xb_compare_table_write(FILE *stream, const struct xb_comparison *comparison,
                                       size_t columns, bool is_verbose, struct xb_error *error)
 {
-    const struct text out = {.stream = stream,
-                             .comparison = comparison,
-                             .columns = columns,
-                             .prose = columns < XB_PLAIN_COLUMNS ? columns : XB_PLAIN_COLUMNS,
-                             .is_verbose = is_verbose};
+    const struct out out = {.stream = stream,
+                            .comparison = comparison,
+                            .columns = columns,
+                            .prose = columns < XB_PLAIN_COLUMNS ? columns : XB_PLAIN_COLUMNS,
+                            .is_whole = is_verbose};
     print_answer(&out);
     if (comparison->case_count > 0)
         print_cases(&out);
+    if (comparison->case_count > 0 && is_verbose) {
+        fputc('\n', stream);
+        xb_note_print(
+            stream, "figures", LABEL,
+            "medians over the processes; RATIO is the candidate's divided by the baseline's");
+        xb_note_print(stream, "sure of", LABEL,
+                      "how large the change is at least, or a loss at most, each row by itself");
+        xb_note_print(stream, "P", LABEL, "how likely data like this is if the verdict is wrong");
+    }
     print_differences(&out);
     print_files(&out);
     return xb_stream_finish(stream, "the table", error);
@@ -458,63 +452,38 @@ enum xb_status xb_compare_table_write(FILE *stream, const struct xb_comparison *
 
 /* ---- as Markdown ---- */
 
-static void put_table(FILE *stream, struct xb_table *table)
-{
-    xb_table_markdown(stream, table);
-    xb_table_free(table);
-    fputc('\n', stream);
-}
-
-static void put_cases(FILE *stream, const struct xb_comparison *comparison)
-{
-    const struct xb_compared **rows = sorted_rows(comparison);
-    struct xb_words shared = {.length = 0};
-    struct xb_table *table = cases_table(comparison, rows, true, true, &shared);
-    bool any = false;
-    if (shared.length > 0)
-        put(stream, "", shared.text, "\n\n");
-    put_table(stream, table);
-    for (size_t i = 0; i < comparison->case_count; i++) {
-        const char *note = row_note(comparison, rows, i, XB_NEW_WORDS);
-        if (note[0] == '\0')
-            continue;
-        put(stream, "- ", note, "\n");
-        any = true;
-    }
-    fputs(any ? "\n" : "", stream);
-    free(rows);
-}
-
 enum xb_status xb_compare_markdown_write(FILE *stream, const struct xb_comparison *comparison,
                                          struct xb_error *error)
 {
+    const struct out out = {
+        .stream = stream, .comparison = comparison, .is_whole = true, .is_markdown = true};
     const struct xb_record *const files[] = {comparison->baseline, comparison->candidate};
     const char *stack = xb_compare_stack(comparison, XB_NEW_WORDS);
     size_t others = xb_compare_differences(comparison, false);
     fprintf(stream, "## xferbench compare: %s%s\n\n", xb_compare_overall(comparison),
             xb_compare_caution(comparison));
-    put(stream, "", XB_PLAIN_TEXT(comparison->reason), "\n\n");
+    print_quoted(&out, "", XB_PLAIN_TEXT(comparison->reason), "\n\n");
     if (comparison->next[0] != '\0')
-        put(stream, "Next: ", XB_PLAIN_TEXT(comparison->next), "\n\n");
+        print_quoted(&out, "Next: ", XB_PLAIN_TEXT(comparison->next), "\n\n");
     if (xb_compare_forced(comparison))
-        put(stream, "", xb_compare_forbidden(comparison, XB_NEW_WORDS), "\n\n");
+        print_quoted(&out, "", xb_compare_forbidden(comparison, XB_NEW_WORDS), "\n\n");
     if (comparison->case_count > 0)
-        put_cases(stream, comparison);
+        print_cases(&out);
     if (xb_compare_differences(comparison, true) > 0) {
         fputs("These must be the same in both files:\n\n", stream);
-        put_table(stream, differences_table(comparison, true, true));
+        print_conditions(&out, true);
     }
     for (size_t i = 0; i < 2; i++) {
-        put(stream, i == 0 ? "- baseline: " : "- candidate: ", XB_PLAIN_VALUE(files[i]->path),
-            ", ");
-        put(stream, "", xb_compare_file(files[i], XB_NEW_WORDS), "\n");
+        print_quoted(
+            &out, i == 0 ? "- baseline: " : "- candidate: ", XB_PLAIN_VALUE(files[i]->path), ", ");
+        print_quoted(&out, "", xb_compare_file(files[i], XB_NEW_WORDS), "\n");
     }
     if (stack[0] != '\0')
-        put(stream, "- changed: ", stack, "\n");
-    put(stream, "- rule: ", xb_compare_rule(comparison, XB_NEW_WORDS), "\n");
+        print_quoted(&out, "- changed: ", stack, "\n");
+    print_quoted(&out, "- rule: ", xb_compare_rule(comparison, XB_NEW_WORDS), "\n");
     if (others > 0) {
         fprintf(stream, "\n<details><summary>Other differences: %zu</summary>\n\n", others);
-        put_table(stream, differences_table(comparison, false, true));
+        print_conditions(&out, false);
         fputs("</details>\n", stream);
     }
     return xb_stream_finish(stream, "the Markdown", error);

@@ -3,9 +3,9 @@
 #include "text.h"
 
 #include "base/text.h"
+#include "base/units.h"
 #include "machine/node.h"
 #include "record/rows.h"
-#include "xferbench/units.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -102,23 +102,22 @@ const char *xb_compare_stack(const struct xb_comparison *comparison, struct xb_w
 }
 
 /* "managed h2d 64 MiB 10 %". */
-static void add_threshold(struct xb_words *words, const struct xb_threshold *threshold, bool first)
+static void add_threshold(struct xb_words *words, const struct xb_gate *cases, bool first)
 {
-    const struct xb_gate *cases = &threshold->cases;
     char word[XB_COMPARE_WORD];
     xb_words_add(words, "%s%s", first ? " (" : ", ",
                  XB_PLAIN_WORD(cases->mode != NULL ? cases->mode : "all modes"));
     if (cases->direction != NULL)
         xb_words_add(words, " %s", XB_PLAIN_WORD(cases->direction));
-    bool is_range = cases->least < cases->most;
+    bool is_range = cases->least != cases->most;
     if (cases->least > 0)
         xb_words_add(words, " %s%s", is_range ? "from " : "",
                      xb_size_format(cases->least, word, sizeof word));
-    if (is_range && cases->most < UINT64_MAX)
+    if (is_range && cases->most > 0)
         xb_words_add(words, " to %s", xb_size_format(cases->most, word, sizeof word));
     if (cases->figure != NULL)
         xb_words_add(words, " %s", XB_PLAIN_WORD(cases->figure));
-    xb_words_add(words, " %g %%", 100 * threshold->share);
+    xb_words_add(words, " %g %%", 100 * cases->share);
 }
 
 const char *xb_compare_rule(const struct xb_comparison *comparison, struct xb_words *words)
@@ -145,8 +144,7 @@ size_t xb_compare_fewest(const struct xb_comparison *comparison)
     size_t fewest = 0;
     for (size_t i = 0; i < comparison->case_count; i++) {
         const struct xb_compared *compared = &comparison->cases[i];
-        size_t n = compared->baseline_n < compared->candidate_n ? compared->baseline_n
-                                                                : compared->candidate_n;
+        size_t n = xb_compared_processes(compared);
         bool counts =
             compared->gates && compared->basis != XB_BASIS_STATUS && !compared->cannot_pass;
         if (counts && n > 0 && (fewest == 0 || n < fewest))
@@ -244,10 +242,10 @@ bool xb_compare_judged(const struct xb_compared *compared)
     return compared->basis == XB_BASIS_TEST || compared->basis == XB_BASIS_STATUS;
 }
 
-/* What there is room for. */
-static const char *cut(const struct xb_words *words, char *text)
+/* Prints into room for XB_COMPARE_TEXT. */
+__attribute__((format(printf, 2, 3))) static const char *print(char *text, const char *format, ...)
 {
-    snprintf(text, XB_COMPARE_TEXT, "%.*s", XB_COMPARE_TEXT - 1, words->text);
+    XB_FORMAT(text, XB_COMPARE_TEXT, format);
     return text;
 }
 
@@ -270,11 +268,11 @@ const char *xb_compare_case_name(const struct xb_record_case *test, const struct
     if (test->latency && xb_compare_is_rate(figure))
         xb_words_add(&name, " latency run");
     xb_words_add(&name, " %s", XB_PLAIN_WORD(figure->name));
-    return cut(&name, text);
+    return print(text, "%s", name.text);
 }
 
-static void write_method(const struct xb_comparison *comparison, const struct xb_record_case *test,
-                         char *text)
+static const char *write_method(const struct xb_comparison *comparison,
+                                const struct xb_record_case *test, char *text)
 {
     const struct xb_parameters *parameters = &comparison->parameters;
     char value[XB_COMPARE_WORD], whole[4 * XB_COMPARE_TEXT];
@@ -286,23 +284,22 @@ static void write_method(const struct xb_comparison *comparison, const struct xb
         if (own != NULL)
             xb_words_add(&name, ", %s %s", XB_PLAIN_WORD(parameters->names[i]), XB_PLAIN_WORD(own));
     }
-    (void)cut(&name, text);
+    return print(text, "%s", name.text);
 }
 
-static void write_device(const struct xb_record_case *test, char *text)
+static const char *write_device(const struct xb_record_case *test, char *text)
 {
     char device[32];
-    snprintf(text, XB_COMPARE_TEXT, "%s%s", xb_record_case_device(test, device, sizeof device),
-             test->simultaneous ? " of all" : "");
+    return print(text, "%s%s", xb_record_case_device(test, device, sizeof device),
+                 test->simultaneous ? " of all" : "");
 }
 
-static void write_title(const struct xb_comparison *comparison, const struct xb_compared *compared,
-                        char *text)
+static const char *write_title(const struct xb_comparison *comparison,
+                               const struct xb_compared *compared, char *text)
 {
     const struct xb_record_case *test = compared->test;
-    char method[XB_COMPARE_TEXT], device[XB_COMPARE_TEXT];
-    write_method(comparison, test, method);
-    write_device(test, device);
+    const char *method = write_method(comparison, test, (char[XB_COMPARE_TEXT]){0});
+    const char *device = write_device(test, (char[XB_COMPARE_TEXT]){0});
     struct xb_words name = {.length = 0};
     xb_words_add(&name, "%s%s %s, %s", method, strchr(method, ',') != NULL ? "," : "",
                  xb_direction_words(test), XB_SIZE_TEXT(test->bytes));
@@ -312,42 +309,41 @@ static void write_title(const struct xb_comparison *comparison, const struct xb_
         xb_words_add(&name, ", %s", XB_PLAIN_WORD(compared->figure.name));
     else if (test->latency) /* of two that differ in nothing else */
         xb_words_add(&name, ", latency run");
-    (void)cut(&name, text);
+    return print(text, "%s", name.text);
 }
 
-static void write_verdict(const struct xb_comparison *comparison,
-                          const struct xb_compared *compared, char *text)
+static const char *write_verdict(const struct xb_comparison *comparison,
+                                 const struct xb_compared *compared, char *text)
 {
     bool indicative = compared->basis == XB_BASIS_INDICATIVE;
     bool any = compared->basis != XB_BASIS_NONE;
     const char *word = xb_compared_is_apart(comparison, compared) ? "NOT COMPARABLE"
                        : any ? xb_outcome_name(compared->outcome)
                              : "-";
-    if (any && (indicative || !compared->gates))
-        snprintf(text, XB_COMPARE_TEXT, "%s (%s%s%s)", word, indicative ? "indicative" : "",
+    if (!any || (!indicative && compared->gates))
+        return print(text, "%s", word);
+    return print(text, "%s (%s%s%s)", word, indicative ? "indicative" : "",
                  indicative && !compared->gates ? ", " : "", compared->gates ? "" : "not counted");
-    else
-        snprintf(text, XB_COMPARE_TEXT, "%s", word);
 }
 
 /* One side of a case, of so many processes. */
-static void write_side(const struct xb_compared *compared, enum xb_compared_part part, char *text)
+static const char *write_side(const struct xb_compared *compared, enum xb_compared_part part,
+                              char *text)
 {
     const struct xb_figure *figure = &compared->figure;
     bool is_candidate = part == XB_CASE_CANDIDATE || part == XB_CASE_CANDIDATE_BARE;
     bool unit = part == XB_CASE_BASELINE || part == XB_CASE_CANDIDATE;
-    size_t n = is_candidate ? compared->candidate_n : compared->baseline_n;
-    double median = is_candidate ? compared->candidate_median : compared->baseline_median;
-    if (compared->presence == (is_candidate ? XB_ONLY_IN_BASELINE : XB_ONLY_IN_CANDIDATE))
-        snprintf(text, XB_COMPARE_TEXT, "absent");
-    else if (n == 0 || !isfinite(median))
-        snprintf(text, XB_COMPARE_TEXT, "-");
-    else if (xb_compare_is_rate(figure))
-        snprintf(text, XB_COMPARE_TEXT, "%s%s", XB_RATE_TEXT(median), unit ? " GB/s" : "");
-    else if (strcmp(figure->unit, XB_UNIT_SECONDS) == 0)
-        xb_duration_format(median, text, XB_COMPARE_TEXT);
-    else
-        snprintf(text, XB_COMPARE_TEXT, "%.*f", median > 0 ? xb_decimals_for(median) : 0, median);
+    const struct xb_compared_side *side = is_candidate ? &compared->candidate : &compared->baseline;
+    double median = side->median;
+    if (!side->is_there)
+        return print(text, "absent");
+    if (side->processes == 0 || !isfinite(median))
+        return print(text, "-");
+    if (xb_compare_is_rate(figure))
+        return print(text, "%s%s", XB_RATE_TEXT(median), unit ? " GB/s" : "");
+    if (strcmp(figure->unit, XB_UNIT_SECONDS) == 0)
+        return xb_duration_format(median, text, XB_COMPARE_TEXT);
+    return print(text, "%.*f", median > 0 ? xb_decimals_for(median) : 0, median);
 }
 
 /* The fewest decimals, `least` or more, with which a value lies on its side of all bounds. */
@@ -387,30 +383,20 @@ static const char *ratio_text(double value, int decimals, char text[32])
     return text;
 }
 
-static void write_interval(const struct xb_compared *compared, const char *between, char *text)
+static const char *write_interval(const struct xb_compared *compared, const char *between,
+                                  char *text)
 {
-    snprintf(text, XB_COMPARE_TEXT, "-");
     if (!compared->has_interval || !isfinite(compared->low) || !isfinite(compared->high))
-        return;
+        return print(text, "-");
     int decimals = ratio_decimals(compared, compared->low);
     int others = ratio_decimals(compared, compared->high);
     decimals = decimals > others ? decimals : others;
-    snprintf(text, XB_COMPARE_TEXT, "%s%s%s", ratio_text(compared->low, decimals, (char[32]){0}),
-             between, ratio_text(compared->high, decimals, (char[32]){0}));
+    return print(text, "%s%s%s", ratio_text(compared->low, decimals, (char[32]){0}), between,
+                 ratio_text(compared->high, decimals, (char[32]){0}));
 }
 
-static void write_level(const struct xb_compared *compared, char *text)
-{
-    if (!(compared->confidence > 0))
-        return;
-    snprintf(text, XB_COMPARE_TEXT, "%.4g%%", 100 * compared->confidence);
-    /* Nothing is certain. */
-    if (compared->confidence < 1 && strcmp(text, "100%") == 0)
-        snprintf(text, XB_COMPARE_TEXT, ">99.99%%");
-}
-
-static void write_p(const struct xb_comparison *comparison, const struct xb_compared *compared,
-                    char *text)
+static const char *write_p(const struct xb_comparison *comparison,
+                           const struct xb_compared *compared, char *text)
 {
     static const double least = 0.001;
     double alpha = comparison->request.alpha;
@@ -424,12 +410,10 @@ static void write_p(const struct xb_comparison *comparison, const struct xb_comp
                    ? compared->p_regression
                    : compared->p_pass;
     if (compared->basis != XB_BASIS_TEST || !isfinite(p))
-        snprintf(text, XB_COMPARE_TEXT, "-");
-    else if (p < least && alpha >= least)
-        snprintf(text, XB_COMPARE_TEXT, "<%g", least);
-    else
-        snprintf(text, XB_COMPARE_TEXT, "%.*f",
-                 decimals_beside(p, &alpha, 1, alpha < least ? 6 : 3), p);
+        return print(text, "-");
+    if (p < least && alpha >= least)
+        return print(text, "<%g", least);
+    return print(text, "%.*f", decimals_beside(p, &alpha, 1, alpha < least ? 6 : 3), p);
 }
 
 /* ---- what became of it, in percent and in words ---- */
@@ -476,18 +460,16 @@ static double sureness_of(const struct xb_compared *compared)
     return fmin(rounded(50 * (1 + compared->confidence), 1, -1), 99.9);
 }
 
-static void write_change(const struct xb_compared *compared, char *text)
+static const char *write_change(const struct xb_compared *compared, char *text)
 {
     double percent = 100 * fabs(compared->ratio - 1);
-    snprintf(text, XB_COMPARE_TEXT, "-");
     if (!compared->has_ratio || !is_number(percent))
-        return;
+        return print(text, "-");
     int decimals = decimals_of(percent, compared->threshold);
-    if (rounded(percent, decimals, 0) > 0)
-        snprintf(text, XB_COMPARE_TEXT, "%.*f %% %s", decimals, percent,
+    if (!(rounded(percent, decimals, 0) > 0))
+        return print(text, "%.*f %%", decimals, 0.0); /* which way nobody can tell */
+    return print(text, "%.*f %% %s", decimals, percent,
                  change_word(&compared->figure, !(compared->ratio < 1)));
-    else
-        snprintf(text, XB_COMPARE_TEXT, "%.*f %%", decimals, 0.0); /* which way nobody can tell */
 }
 
 /*
@@ -495,7 +477,7 @@ static void write_change(const struct xb_compared *compared, char *text)
  * of at most (1 - confidence) / 2: of a loss how large it is at least, of a PASS and of what is
  * open how large it may be.
  */
-static void write_sure(const struct xb_compared *compared, char *text)
+static const char *write_sure(const struct xb_compared *compared, char *text)
 {
     static const double on_it = 1e-10; /* a verdict does not depend on as little */
     bool more = compared->figure.more_is_better;
@@ -505,9 +487,8 @@ static void write_sure(const struct xb_compared *compared, char *text)
     double percent = is_loss ? least : fabs(most);
     double bound = 100 * compared->threshold;
     int direction = is_loss || most <= 0 ? -1 : 1;
-    snprintf(text, XB_COMPARE_TEXT, "-");
     if (!compared->has_interval || !(compared->confidence > 0) || !is_number(percent))
-        return;
+        return print(text, "-");
     int decimals = decimals_of(percent, compared->threshold);
     double shown = rounded(percent, decimals, direction);
     /* A bound is rounded one way only: 1.96 %, rounded up, must not read as a threshold of 2 %
@@ -515,16 +496,13 @@ static void write_sure(const struct xb_compared *compared, char *text)
     while (fabs(percent - bound) > on_it && decimals < 10 &&
            ((shown < bound) != (percent < bound) || fabs(shown - bound) <= on_it))
         shown = rounded(percent, ++decimals, direction);
+    if (!(shown > 0))
+        return print(text, "not %s", change_word(&compared->figure, !more));
     const char *word = change_word(&compared->figure, is_loss || direction > 0 ? !more : more);
-    char change[XB_COMPARE_TEXT];
-    write_change(compared, change);
-    const char *told = strrchr(change, ' ');
+    const char *told = strrchr(write_change(compared, (char[XB_COMPARE_TEXT]){0}), ' ');
     bool is_told = told != NULL && strcmp(told + 1, word) == 0;
-    if (shown > 0)
-        snprintf(text, XB_COMPARE_TEXT, "at %s %.*f %%%s%s", direction < 0 ? "least" : "most",
-                 decimals, shown, is_told ? "" : " ", is_told ? "" : word);
-    else
-        snprintf(text, XB_COMPARE_TEXT, "not %s", change_word(&compared->figure, !more));
+    return print(text, "at %s %.*f %%%s%s", direction < 0 ? "least" : "most", decimals, shown,
+                 is_told ? "" : " ", is_told ? "" : word);
 }
 
 const char *xb_compared_text(const struct xb_comparison *comparison,
@@ -541,66 +519,56 @@ const char *xb_compared_text(const struct xb_comparison *comparison,
     case XB_CASE_NAME:
         return xb_compare_case_name(test, &compared->figure, &comparison->parameters, text);
     case XB_CASE_TITLE:
-        write_title(comparison, compared, text);
-        break;
+        return write_title(comparison, compared, text);
     case XB_CASE_METHOD:
-        write_method(comparison, test, text);
-        break;
+        return write_method(comparison, test, text);
     case XB_CASE_DIRECTION:
         return xb_compare_plain(test->direction, text, 16);
     case XB_CASE_SIZE:
         return xb_size_format(test->bytes, text, XB_COMPARE_TEXT);
     case XB_CASE_DEVICE:
-        write_device(test, text);
-        break;
+        return write_device(test, text);
     case XB_CASE_FIGURE:
         return xb_compare_plain(compared->figure.name, text, XB_COMPARE_WORD);
     case XB_CASE_BASELINE:
     case XB_CASE_CANDIDATE:
     case XB_CASE_BASELINE_BARE:
     case XB_CASE_CANDIDATE_BARE:
-        write_side(compared, part, text);
-        break;
+        return write_side(compared, part, text);
     case XB_CASE_CHANGE:
-        write_change(compared, text);
-        break;
+        return write_change(compared, text);
     case XB_CASE_SURE:
-        write_sure(compared, text);
-        break;
+        return write_sure(compared, text);
     case XB_CASE_SURENESS:
-        if (compared->confidence > 0)
-            snprintf(text, XB_COMPARE_TEXT, "%g %%", sureness_of(compared));
-        break;
+        return compared->confidence > 0 ? print(text, "%g %%", sureness_of(compared)) : text;
     case XB_CASE_SAYS:
         write_change(compared, text);
         write_sure(compared, own);
         if (strcmp(text, "-") != 0 && strcmp(own, "-") != 0)
             snprintf(text + strlen(text), XB_COMPARE_TEXT - strlen(text), ", %g %% sure of %s",
                      sureness_of(compared), own);
-        break;
+        return text;
     case XB_CASE_RATIO:
-        if (compared->has_ratio && isfinite(compared->ratio))
-            return ratio_text(compared->ratio, ratio_decimals(compared, compared->ratio), text);
-        snprintf(text, XB_COMPARE_TEXT, "-");
-        break;
+        if (!compared->has_ratio || !isfinite(compared->ratio))
+            return print(text, "-");
+        return ratio_text(compared->ratio, ratio_decimals(compared, compared->ratio), text);
     case XB_CASE_INTERVAL:
+        return write_interval(compared, "-", text);
     case XB_CASE_INTERVAL_TO:
-        write_interval(compared, part == XB_CASE_INTERVAL ? "-" : " to ", text);
-        break;
-    case XB_CASE_LEVEL:
-        write_level(compared, text);
-        break;
+        return write_interval(compared, " to ", text);
+    case XB_CASE_LEVEL: /* nothing is certain */
+        if (compared->confidence > 0)
+            print(text, "%.4g%%", 100 * compared->confidence);
+        return compared->confidence < 1 && strcmp(text, "100%") == 0 ? print(text, ">99.99%%")
+                                                                     : text;
     case XB_CASE_P:
-        write_p(comparison, compared, text);
-        break;
+        return write_p(comparison, compared, text);
     case XB_CASE_VERDICT:
-        write_verdict(comparison, compared, text);
-        break;
+        return write_verdict(comparison, compared, text);
     case XB_CASE_NOTE:
         xb_compare_plain(compared->note, own, sizeof compared->note + 1);
-        snprintf(text, XB_COMPARE_TEXT, "%s%s%s", places[compared->presence],
-                 compared->presence != XB_IN_BOTH && own[0] != '\0' ? ": " : "", own);
-        break;
+        return print(text, "%s%s%s", places[xb_presence_of(compared)],
+                     xb_presence_of(compared) != XB_IN_BOTH && own[0] != '\0' ? ": " : "", own);
     }
     return text;
 }
@@ -613,7 +581,7 @@ void xb_compare_tell(struct xb_words *words, const struct xb_comparison *compari
     if (compared->has_ratio)
         xb_words_add(words, "%s%s", XB_CASE_TEXT(comparison, compared, XB_CASE_SAYS), separator);
     for (int side = 0; side < 2; side++) {
-        size_t n = side == 0 ? compared->baseline_n : compared->candidate_n;
+        size_t n = side == 0 ? compared->baseline.processes : compared->candidate.processes;
         xb_words_add(
             words, "%s%s %s", side == 0 ? "" : separator, side == 0 ? "baseline" : "candidate",
             XB_CASE_TEXT(comparison, compared, side == 0 ? XB_CASE_BASELINE : XB_CASE_CANDIDATE));

@@ -72,7 +72,7 @@ enum xb_compared_part {
      * name over time. Behind the device stand the parameters that differ between cases of one mode:
      * "chunk 8 MiB". */
     XB_CASE_NAME,
-    /* The same for people: "async, chunk 8 MiB to the GPU, 1 GiB, GPU 1, latency_host"; what most
+    /* For people: "async, chunk 8 MiB to the GPU, 1 GiB, GPU 1, latency_host"; what most
      * have, GPU 0 and bandwidth, is left out. And its beginning: "async, chunk 8 MiB". */
     XB_CASE_TITLE,
     XB_CASE_METHOD,

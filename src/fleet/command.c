@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "cli/places.h"
 #include "fleet.h"
-#include "formats.h"
-#include "hostlist.h"
+#include "fleet/read/hostlist.h"
+#include "fleet/write/formats.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -148,19 +148,18 @@ static enum xb_status open_output(struct command *command, struct xb_error *erro
 {
     const struct xb_fleet *fleet = &command->fleet;
     const struct xb_config *config = command->config;
-    size_t others = 2 + config->operand_count + fleet->source_count;
-    size_t count = others + command->expected_file;
-    struct xb_cli_place *places = xb_new(count, sizeof *places);
-    if (command->expected_file)
-        places[others] =
-            (struct xb_cli_place){.option = "--expect-hosts", .input = command->expect_hosts};
-    places[0] = (struct xb_cli_place){.option = "--output", .output = &command->to.output};
-    places[1] = (struct xb_cli_place){.option = "--json", .output = &command->to.json};
+    size_t count = 0;
+    struct xb_cli_place *places =
+        xb_new(3 + config->operand_count + fleet->source_count, sizeof *places);
+    places[count++] = (struct xb_cli_place){.option = "--output", .output = &command->to.output};
+    places[count++] = (struct xb_cli_place){.option = "--json", .output = &command->to.json};
     for (size_t i = 0; i < config->operand_count; i++)
-        places[2 + i] = (struct xb_cli_place){.option = "FILE", .input = config->operands[i]};
+        places[count++] = (struct xb_cli_place){.option = "FILE", .input = config->operands[i]};
     for (size_t i = 0; i < fleet->source_count; i++)
-        places[2 + config->operand_count + i] =
-            (struct xb_cli_place){.option = "FILE", .input = fleet->sources[i].path};
+        places[count++] = (struct xb_cli_place){.option = "FILE", .input = fleet->sources[i].path};
+    if (command->expected_file)
+        places[count++] =
+            (struct xb_cli_place){.option = "--expect-hosts", .input = command->expect_hosts};
     enum xb_status status = xb_cli_open_places(places, count, 0, error);
     free(places);
     return status;

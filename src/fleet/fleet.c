@@ -71,11 +71,13 @@ static void *keep(struct xb_fleet *fleet, void **tree, const void *thing, size_t
     return copy;
 }
 
-/* Puts the fleet's own copy of a text in its place. NULL stays. */
-static void keep_text(struct xb_fleet *fleet, const char **text)
+/* Puts the fleet's own copies of texts in their places. NULL stays. */
+#define KEEP_TEXTS(fleet, ...) keep_texts((fleet), (const char **[]){__VA_ARGS__, NULL})
+static void keep_texts(struct xb_fleet *fleet, const char ***texts)
 {
-    if (*text != NULL)
-        *text = keep(fleet, &fleet->known_texts, *text, strlen(*text) + 1, compare_texts);
+    for (; *texts != NULL; texts++)
+        if (**texts != NULL)
+            **texts = keep(fleet, &fleet->known_texts, **texts, strlen(**texts) + 1, compare_texts);
 }
 
 /* Notes under which name a thing is found, also where it is another's until now. */
@@ -94,17 +96,14 @@ static const struct name *find(const struct xb_fleet *fleet, const struct name *
 size_t xb_fleet_add_source(struct xb_fleet *fleet, const struct xb_fleet_source *source)
 {
     struct xb_fleet_source kept = *source;
-    keep_text(fleet, &kept.path);
-    keep_text(fleet, &kept.kind);
+    KEEP_TEXTS(fleet, &kept.path, &kept.kind);
     return APPEND(fleet->sources, fleet->source_count, kept);
 }
 
 size_t xb_fleet_add_node(struct xb_fleet *fleet, const struct xb_fleet_node *node)
 {
     struct xb_fleet_node kept = *node;
-    keep_text(fleet, &kept.name);
-    keep_text(fleet, &kept.hostname);
-    keep_text(fleet, &kept.driver);
+    KEEP_TEXTS(fleet, &kept.name, &kept.hostname, &kept.driver);
     struct name name = {{OF_NODE, (uintptr_t)kept.name}, fleet->node_count};
     const struct name *known = find(fleet, &name);
     if (known == NULL) {
@@ -148,13 +147,10 @@ static void take_gpu(struct xb_fleet_gpu *gpu, const struct xb_fleet_gpu *from)
 size_t xb_fleet_add_gpu(struct xb_fleet *fleet, const struct xb_fleet_gpu *gpu)
 {
     struct xb_fleet_gpu kept = *gpu;
-    keep_text(fleet, &kept.model);
-    keep_text(fleet, &kept.uuid);
-    keep_text(fleet, &kept.pci_bdf);
-    struct name uuid = {{OF_UUID, kept.node, (uintptr_t)kept.uuid}, 0}, place;
-    if (kept.pci_bdf != NULL)
-        place = (struct name){{OF_ADDRESS, kept.node, (uintptr_t)kept.pci_bdf}, 0};
-    else
+    KEEP_TEXTS(fleet, &kept.model, &kept.uuid, &kept.pci_bdf);
+    struct name uuid = {{OF_UUID, kept.node, (uintptr_t)kept.uuid}, 0};
+    struct name place = {{OF_ADDRESS, kept.node, (uintptr_t)kept.pci_bdf}, 0};
+    if (kept.pci_bdf == NULL)
         place = (struct name){{OF_INDEX, kept.node, (uintptr_t)kept.model, kept.index}, 0};
     /* By its UUID, unless that GPU is at another place; else by its place: a document without UUIDs
      * is of the GPU that a document with them found there. */
@@ -187,12 +183,11 @@ size_t xb_fleet_add_figure(struct xb_fleet *fleet, const struct xb_fleet_figure 
 {
     struct xb_fleet_figure kept = *figure;
     const char **texts[] = {&kept.name, &kept.unit,   &kept.backend, &kept.model,
-                            &kept.link, &kept.driver, &kept.options};
+                            &kept.link, &kept.driver, &kept.options, NULL};
     struct name name = {{OF_FIGURE, kept.more_is_better}, fleet->figure_count};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        keep_text(fleet, texts[i]);
+    keep_texts(fleet, texts);
+    for (size_t i = 0; texts[i] != NULL; i++)
         name.words[2 + i] = (uintptr_t)*texts[i];
-    }
     const struct name *known = find(fleet, &name);
     if (known != NULL)
         return known->index;
@@ -208,8 +203,7 @@ void xb_fleet_add_value(struct xb_fleet *fleet, const struct xb_fleet_value *val
 void xb_fleet_add_complaint(struct xb_fleet *fleet, const struct xb_fleet_complaint *complaint)
 {
     struct xb_fleet_complaint kept = *complaint;
-    keep_text(fleet, &kept.text);
-    keep_text(fleet, &kept.causes);
+    KEEP_TEXTS(fleet, &kept.text, &kept.causes);
     (void)APPEND(fleet->complaints, fleet->complaint_count, kept);
 }
 
@@ -221,14 +215,13 @@ void xb_fleet_leave_out(struct xb_fleet *fleet, const char *what, const char *wh
         fleet->left_out_count++;
         return;
     }
-    keep_text(fleet, &kept.what);
-    keep_text(fleet, &kept.why);
+    KEEP_TEXTS(fleet, &kept.what, &kept.why);
     (void)APPEND(fleet->left_out, fleet->left_out_count, kept);
 }
 
 /* ---- one fleet into another: each thread collects a document in a fleet of its own ---- */
 
-void xb_fleet_absorb(struct xb_fleet *fleet, const struct xb_fleet *from)
+void xb_fleet_merge(struct xb_fleet *fleet, const struct xb_fleet *from)
 {
     /* The index in the one fleet of each item of the other. */
     size_t count = from->source_count + from->node_count + from->gpu_count + from->figure_count;

@@ -131,7 +131,7 @@ struct xb_fleet_left_out {
 };
 
 struct xb_fleet {
-    time_t now; /* when it is read: what is dated XB_FLEET_AHEAD_S later cannot have been written */
+    time_t now; /* when it is read: what is dated a day later cannot have been written */
     struct xb_fleet_source *sources;
     size_t source_count;
     struct xb_fleet_node *nodes;
@@ -151,8 +151,6 @@ struct xb_fleet {
     struct xb_arena *texts;
 };
 
-/* A clock that was set to the local time is up to 14 hours ahead of UTC. */
-#define XB_FLEET_AHEAD_S ((time_t)24 * 3600)
 #define XB_FLEET_TOLD 1000 /* names at most so many of the documents that are left out */
 
 /* An empty fleet, which is read now. */
@@ -180,7 +178,7 @@ void xb_fleet_add_complaint(struct xb_fleet *fleet, const struct xb_fleet_compla
 void xb_fleet_leave_out(struct xb_fleet *fleet, const char *what, const char *why, bool is_foreign);
 
 /* Adds everything from `from`, and does not change that. */
-void xb_fleet_absorb(struct xb_fleet *fleet, const struct xb_fleet *from);
+void xb_fleet_merge(struct xb_fleet *fleet, const struct xb_fleet *from);
 
 /* ---- reading ---- */
 
@@ -189,8 +187,6 @@ void xb_fleet_absorb(struct xb_fleet *fleet, const struct xb_fleet *from);
  * broken, too large, of another program or of a kind without a node, it is left out and named in
  * the fleet; that is no failure. XB_ERR_MEMORY for a text; XB_ERR_STOPPED after a signal.
  */
-
-#define XB_FLEET_LARGEST_BYTES ((size_t)64 << 20) /* of one document */
 
 /* Reads a file of one document or several, a folder with all folders below it (files that end with
  * .json, .jsonl or .ndjson, by name with numbers as numbers; links to folders are not followed), or

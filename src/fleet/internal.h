@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "base/memory.h"
-#include "judgement.h"
+#include "fleet/judge/judgement.h"
 
 /* Shared by the parts of judging. */
 
@@ -17,14 +17,14 @@
 /* The least spread of siblings, as a share: smaller differences come from rounding and the clock.
  */
 #define XB_FLEET_LEAST_SPREAD 0.001
-/* Where more than this share of the nodes, and so many, are named for the same, they are named
- * together (struct xb_fleet_finding); so are more than half of a few. Nodes count and not GPUs: all
- * eight of one node are slow for one fault. */
+/* Where more than this share of the nodes, and so many, have the same finding, it is written once
+ * for all (struct xb_fleet_finding); so it is for more than half of a few. Nodes count and not
+ * GPUs: all eight of one node are slow for one fault. */
 #define XB_FLEET_TOGETHER_SHARE 0.1
 #define XB_FLEET_TOGETHER 5
 
-/* Documents do not name their launch. Those of one are written within so many seconds; later ones
- * are of another. */
+/* Documents do not name their launch. One launch writes its documents within so many seconds; later
+ * ones are of another. */
 #define XB_FLEET_LAUNCH_S ((time_t)6 * 3600)
 
 /* A value on its way to a finding. */
@@ -40,6 +40,11 @@ struct xb_tested {
     double wide;        /* struct xb_fleet_siblings */
     double p;
 };
+
+static inline size_t xb_tested_node(const struct xb_fleet *in, const struct xb_tested *tested)
+{
+    return in->gpus[in->values[tested->value].gpu].node;
+}
 
 struct xb_judging {
     struct xb_fleet *fleet;

@@ -175,21 +175,6 @@ static enum xb_status read_rate(const char *option, const char *given, struct xb
     return XB_OK;
 }
 
-static enum xb_status read_limits(struct command *command, struct xb_error *error)
-{
-    const struct options *asked = &command->asked;
-    struct xb_link_limits *limits = &command->session->limits;
-    XB_TRY(read_rate("min-h2d", asked->min_h2d, &limits->min_h2d, error));
-    XB_TRY(read_rate("min-d2h", asked->min_d2h, &limits->min_d2h, error));
-    XB_TRY(read_rate("min-peer", asked->min_peer, &limits->min_peer, error));
-    if (asked->expect != NULL)
-        XB_TRY(xb_expect_parse(asked->expect, XB_LIMIT_COMMAND_LINE, limits, error));
-    if (asked->limits != NULL)
-        XB_TRY(xb_limits_file_open(asked->limits, &command->file, error));
-    command->session->file = command->file;
-    return XB_OK;
-}
-
 static enum xb_status prepare(struct command *command, struct xb_error *error)
 {
     const struct options *asked = &command->asked;
@@ -206,7 +191,16 @@ static enum xb_status prepare(struct command *command, struct xb_error *error)
     XB_TRY(xb_node_find(&command->node, error));
     xb_host_facts_read(&command->host);
     XB_TRY(xb_start_at_read(asked->start_at, session->deadline, &session->start_at, error));
-    return read_limits(command, error);
+    struct xb_link_limits *limits = &session->limits;
+    XB_TRY(read_rate("min-h2d", asked->min_h2d, &limits->min_h2d, error));
+    XB_TRY(read_rate("min-d2h", asked->min_d2h, &limits->min_d2h, error));
+    XB_TRY(read_rate("min-peer", asked->min_peer, &limits->min_peer, error));
+    if (asked->expect != NULL)
+        XB_TRY(xb_expect_parse(asked->expect, XB_LIMIT_COMMAND_LINE, limits, error));
+    if (asked->limits != NULL)
+        XB_TRY(xb_limits_file_open(asked->limits, &command->file, error));
+    session->file = command->file;
+    return XB_OK;
 }
 
 /* Opens outputs before anything is measured: a user must not learn afterwards that nothing can be
@@ -292,6 +286,7 @@ static int report(struct command *command, bool done)
         .elapsed = xb_clock_now() - command->began,
         .cut = !done,
         .verbose = command->asked.verbose,
+        .in_a_line = command->json_place.is_line,
         .config = command->config,
         .start = &session->start,
         .node = command->node.name,
@@ -303,9 +298,7 @@ static int report(struct command *command, bool done)
                  "the deadline came while it looked for devices");
     static write_report *const writers[] = {xb_link_table_write, xb_link_nagios_write,
                                             xb_link_nhc_write, xb_link_prometheus_write};
-    bool is_line = command->json_place.is_line;
-    bool written = write_output(&command->json,
-                                is_line ? xb_link_json_line_write : xb_link_json_write, &report);
+    bool written = write_output(&command->json, xb_link_json_write, &report);
     if (!command->only_json)
         written =
             write_output(&command->output, writers[command->asked.format], &report) && written;
@@ -368,7 +361,7 @@ static int run(struct xb_config *config, char *const *words)
         status = xb_link_session_start(command.session, &error);
     }
     bool done = status == XB_OK && xb_link_session_wait(command.session);
-    if (status == XB_OK && command.session->status != XB_OK) {
+    if (status == XB_OK) {
         error = command.session->error;
         status = error.status;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* CLOCK_PROCESS_CPUTIME_ID */
-#include "conditions.h"
+#include "session.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -132,30 +132,12 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void tell_traffic(const struct view *view, struct xb_link_conditions *told)
-{
-    double seconds = 0, sent = 0, received = 0;
-    for (size_t i = 1; i < view->before_end; i++) {
-        const struct look *from = &view->looks[i - 1], *to = &view->looks[i];
-        if (!from->traffic_known || !to->traffic_known || to->time - from->time > TRAFFIC_LONGEST_S)
-            continue;
-        seconds += to->time - from->time;
-        sent += (uint32_t)(to->sent - from->sent);
-        received += (uint32_t)(to->received - from->received);
-    }
-    told->traffic_known = seconds > 0;
-    if (seconds > 0) {
-        told->sent = sent / seconds;
-        told->received = received / seconds;
-    }
-}
-
 static void tell(const struct view *view, struct xb_link_conditions *told)
 {
     if (view->before_end < 2)
         return;
     const struct look *first = &view->looks[0], *last = &view->looks[view->before_end - 1];
-    double loads[LOOKS];
+    double loads[LOOKS], seconds = 0, sent = 0, received = 0;
     told->seconds = last->time - first->time;
     if (first->cpu.cpus > 0 && last->cpu.total > first->cpu.total &&
         last->cpu.busy >= first->cpu.busy) {
@@ -168,9 +150,20 @@ static void tell(const struct view *view, struct xb_link_conditions *told)
         loads[i] = view->looks[i].load_s;
     qsort(loads, view->before_end, sizeof *loads, compare_doubles);
     told->load_s = loads[view->before_end / 2];
-    tell_traffic(view, told);
-    if (told->traffic_known && last->retrains > first->retrains)
-        told->retrains = last->retrains - first->retrains;
+    for (size_t i = 1; i < view->before_end; i++) {
+        const struct look *from = &view->looks[i - 1], *to = &view->looks[i];
+        if (!from->traffic_known || !to->traffic_known || to->time - from->time > TRAFFIC_LONGEST_S)
+            continue;
+        seconds += to->time - from->time;
+        sent += (uint32_t)(to->sent - from->sent);
+        received += (uint32_t)(to->received - from->received);
+    }
+    if (seconds > 0) {
+        told->traffic_known = true;
+        told->sent = sent / seconds;
+        told->received = received / seconds;
+        told->retrains = last->retrains > first->retrains ? last->retrains - first->retrains : 0;
+    }
     if (view->clocks.clocks_known) {
         told->memory_mhz = view->clocks.memory_clock_mhz;
         told->memory_best_mhz = view->clocks.memory_clock_best_mhz;

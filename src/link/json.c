@@ -4,7 +4,6 @@
 #include "report.h"
 
 #include "record/document.h"
-#include "record/fields.h"
 #include "record/making.h"
 
 /* ---- the document ---- */
@@ -18,8 +17,8 @@ static void open_verdict(struct xb_json *json, const struct xb_findings *found, 
     xb_json_put_known_whole(json, "attempt", has_attempt, best);
 }
 
-static enum xb_status write_as(FILE *stream, const struct xb_link_report *report,
-                               xb_json_finisher *finish, struct xb_error *error)
+enum xb_status xb_link_json_write(FILE *stream, const struct xb_link_report *report,
+                                  struct xb_error *error)
 {
     const struct xb_conditions conditions = {.config = report->config,
                                              .backend = report->backend,
@@ -75,19 +74,8 @@ static enum xb_status write_as(FILE *stream, const struct xb_link_report *report
     xb_fields_put(&json, xb_record_settings_fields, &node);
     xb_json_close(&json);
     xb_record_free(&node);
+    xb_json_finisher *finish = report->in_a_line ? xb_json_finish_line : xb_json_finish;
     return finish(&json, stream, "the JSON", error);
-}
-
-enum xb_status xb_link_json_write(FILE *stream, const struct xb_link_report *report,
-                                  struct xb_error *error)
-{
-    return write_as(stream, report, xb_json_finish, error);
-}
-
-enum xb_status xb_link_json_line_write(FILE *stream, const struct xb_link_report *report,
-                                       struct xb_error *error)
-{
-    return write_as(stream, report, xb_json_finish_line, error);
 }
 
 /* ---- its members ---- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Limits: as words, and by model of GPU and link from a file. */
 #include "report.h"
+#include "session.h"
 
 #include "base/file_text.h"
 #include "base/json_read.h"
@@ -203,4 +204,32 @@ bool xb_limits_file_match(const struct xb_limits_file *file, const char *name, u
     set_unset(&limits->warn_share, &from->warn_share);
     set_unset(&limits->critical_share, &from->critical_share);
     return true;
+}
+
+/* ---- those that hold for a device, and for a pair ---- */
+
+struct xb_link_limits xb_link_session_limits(const struct xb_link_session *session,
+                                             const struct xb_link_device *device)
+{
+    struct xb_link_limits limits = session->limits;
+    unsigned generation = 0;
+    unsigned width = 0;
+    (void)xb_link_under_load(device, &generation, &width);
+    (void)xb_limits_file_match(session->file, device->info.name, generation, width, &limits);
+    return limits;
+}
+
+void xb_link_session_judge_pairs(const struct xb_link_session *session,
+                                 struct xb_pair_verdict *verdicts)
+{
+    for (size_t i = 0; i < session->pair_count; i++) {
+        const struct xb_link_device *devices = session->devices;
+        const struct xb_link_pair *pair = &session->pairs[i];
+        struct xb_limit from = xb_link_session_limits(session, &devices[pair->from]).min_peer;
+        struct xb_limit to = xb_link_session_limits(session, &devices[pair->to]).min_peer;
+        /* A pair has a least bandwidth where both its devices have one: the lesser. */
+        bool takes_to = !to.is_set || (from.is_set && to.value < from.value);
+        verdicts[i].minimum = takes_to ? to : from;
+    }
+    xb_verdict_of_pairs(session->devices, session->pairs, session->pair_count, verdicts);
 }

@@ -36,11 +36,30 @@ static void put_safe(FILE *stream, const char *text)
     }
 }
 
-typedef void put_findings(FILE *stream, const struct xb_findings *found);
+/* "CRITICAL XB-LINK-WIDTH (x8 of x16 ...), XB-LINK-SPEED": the worst reason in full and only the
+ * codes of the others, because some monitoring cores cut a line at 1 KiB. Brief are the codes
+ * alone, or the level where there is no reason. */
+static void put_findings(FILE *stream, const struct xb_findings *found, bool is_brief)
+{
+    const char *separator = is_brief ? "" : " ";
+    if (!is_brief || found->reason_count == 0)
+        fputs(xb_level_name(found->level), stream);
+    for (size_t i = 0; i < found->reason_count; i++) {
+        if (!xb_finding_is_first(found, i))
+            continue;
+        fprintf(stream, "%s%s", separator, found->reasons[i].code);
+        separator = is_brief ? " " : ", ";
+        if (i > 0 || is_brief)
+            continue;
+        fputs(" (", stream);
+        put_safe(stream, found->reasons[i].text);
+        fputc(')', stream);
+    }
+}
 
 /* Tells all devices and pairs that are not OK, CRITICAL ones first, and why no device was tested.
  * `separator` stands before the first, `next` before the others. */
-static void put_all_bad(FILE *stream, const struct xb_link_report *report, put_findings *put,
+static void put_all_bad(FILE *stream, const struct xb_link_report *report, bool is_brief,
                         const char *separator, const char *next)
 {
     /* In the order of xb_level_worse. */
@@ -56,7 +75,7 @@ static void put_all_bad(FILE *stream, const struct xb_link_report *report, put_f
             else
                 put_safe(stream, of.gpu->pci_bdf);
             fputs(of.peer == NULL && of.gpu->pci_bdf[0] != '\0' ? " " : "", stream);
-            put(stream, of.found);
+            put_findings(stream, of.found, is_brief);
             separator = next;
         }
     }
@@ -66,23 +85,13 @@ static void put_all_bad(FILE *stream, const struct xb_link_report *report, put_f
 
 /* ---- NHC ---- */
 
-/* "XB-LINK-WIDTH XB-LINK-SPEED"; the level where there is no reason. */
-static void put_codes(FILE *stream, const struct xb_findings *found)
-{
-    if (found->reason_count == 0)
-        fputs(xb_level_name(found->level), stream);
-    for (size_t i = 0; i < found->reason_count; i++)
-        if (xb_finding_is_first(found, i))
-            fprintf(stream, "%s%s", i > 0 ? " " : "", found->reasons[i].code);
-}
-
 /* NHC keeps the line as the reason why the node is out of service: codes are enough there. */
 enum xb_status xb_link_nhc_write(FILE *stream, const struct xb_link_report *report,
                                  struct xb_error *error)
 {
     if (report->level != XB_LEVEL_OK) {
         fprintf(stream, "xferbench link %s", xb_level_name(report->level));
-        put_all_bad(stream, report, put_codes, ": ", ", ");
+        put_all_bad(stream, report, true, ": ", ", ");
         fputc('\n', stream);
     }
     return xb_stream_finish(stream, "the line for NHC", error);
@@ -151,32 +160,7 @@ static void put_good(FILE *stream, const struct xb_link_report *report)
     fputs(any ? " GB/s" : "", stream);
 }
 
-/* Tells the worst reason in full and only the codes of the others: some monitoring cores cut a line
- * at 1 KiB. */
-static void put_reasons(FILE *stream, const struct xb_findings *found)
-{
-    fputs(xb_level_name(found->level), stream);
-    for (size_t i = 0; i < found->reason_count; i++) {
-        if (!xb_finding_is_first(found, i))
-            continue;
-        fprintf(stream, "%s %s", i > 0 ? "," : "", found->reasons[i].code);
-        if (i > 0)
-            continue;
-        fputs(" (", stream);
-        put_safe(stream, found->reasons[i].text);
-        fputc(')', stream);
-    }
-}
-
 /* ---- Nagios: performance data, 'label'=value;warn;crit;min;max ---- */
-
-struct entry {
-    const char *name;
-    double value;
-    double warning, critical; /* below is bad; 0 for none */
-    double most;              /* 0 for none */
-    int decimals;
-};
 
 /* The performance data of a report, behind a bar: without any, no bar may be written. */
 struct data {
@@ -185,60 +169,46 @@ struct data {
     unsigned gpu; /* that the next entries are of */
 };
 
-/* The range "48:" says that 48 and more is good. */
-static void put_at_least(FILE *stream, const struct entry *entry, double limit)
+/* Below a limit is bad: the range "48:" says that 48 and more is good. 0 for no limit, no most. */
+static void put_entry(struct data *data, const char *name, int decimals, double value,
+                      const double limits[2], double most)
 {
-    if (limit > 0)
-        fprintf(stream, "%.*f:", entry->decimals, limit);
-    fputc(';', stream);
-}
-
-static void begin_entry(struct data *data, const char *name)
-{
-    fprintf(data->stream, "%s 'gpu%u_%s'=", data->begun ? "" : " |", data->gpu, name);
+    fprintf(data->stream, "%s 'gpu%u_%s'=%.*f;", data->begun ? "" : " |", data->gpu, name, decimals,
+            value);
     data->begun = true;
-}
-
-static void put_entry(struct data *data, struct entry entry)
-{
-    begin_entry(data, entry.name);
-    fprintf(data->stream, "%.*f;", entry.decimals, entry.value);
-    put_at_least(data->stream, &entry, entry.warning);
-    put_at_least(data->stream, &entry, entry.critical);
+    for (size_t i = 0; i < 2; i++) {
+        if (limits[i] > 0)
+            fprintf(data->stream, "%.*f:", decimals, limits[i]);
+        fputc(';', data->stream);
+    }
     fputs("0;", data->stream);
-    if (entry.most > 0)
-        fprintf(data->stream, "%.*f", entry.decimals, entry.most);
-}
-
-/* --expect applies to the slot's link. Without it nothing is expected: what both ends can do is the
- * maximum of the entry. */
-static double expected(const struct xb_verdict *verdict, const struct xb_limit *limit)
-{
-    return verdict->bottleneck == verdict->facts.slot && limit->is_set ? limit->value : 0;
+    if (most > 0)
+        fprintf(data->stream, "%.*f", decimals, most);
 }
 
 static void put_link(struct data *data, const struct xb_verdict *verdict)
 {
     const struct xb_lanes lanes = xb_verdict_lanes(verdict);
+    const struct xb_link_limits *limits = &verdict->limits;
+    /* --expect applies to the slot's link. Without it nothing is expected: what both ends can do is
+     * the maximum of the entry. */
+    bool is_slot = verdict->bottleneck == verdict->facts.slot;
+    double width = is_slot && limits->width.is_set ? limits->width.value : 0;
+    double generation = is_slot && limits->generation.is_set ? limits->generation.value : 0;
     if (lanes.width == 0)
         return;
     const struct xb_lanes best = verdict->facts.hops[verdict->bottleneck].best;
-    unsigned generation = xb_pcie_generation(lanes.speed_gts);
-    put_entry(data, (struct entry){.name = "width",
-                                   .value = lanes.width,
-                                   .critical = expected(verdict, &verdict->limits.width),
-                                   .most = best.width});
-    if (generation > 0)
-        put_entry(data, (struct entry){.name = "generation",
-                                       .value = generation,
-                                       .critical = expected(verdict, &verdict->limits.generation),
-                                       .most = xb_pcie_generation(best.speed_gts)});
+    put_entry(data, "width", 0, lanes.width, (double[]){0, width}, best.width);
+    if (xb_pcie_generation(lanes.speed_gts) > 0)
+        put_entry(data, "generation", 0, xb_pcie_generation(lanes.speed_gts),
+                  (double[]){0, generation}, xb_pcie_generation(best.speed_gts));
 }
 
 static void put_count(struct data *data, const char *name, uint64_t count)
 {
-    begin_entry(data, name);
-    fprintf(data->stream, "%" PRIu64 ";;;0;", count);
+    fprintf(data->stream, "%s 'gpu%u_%s'=%" PRIu64 ";;;0;", data->begun ? "" : " |", data->gpu,
+            name, count);
+    data->begun = true;
 }
 
 static void put_counters(struct data *data, const struct xb_link_facts *facts)
@@ -271,7 +241,7 @@ enum xb_status xb_link_nagios_write(FILE *stream, const struct xb_link_report *r
         if (report->device_count > 0 && report->pair_count > 0)
             fprintf(stream, ", %zu of %zu pairs", bad_pairs, report->pair_count);
         fputs(report->device_count > 0 ? ": " : "", stream);
-        put_all_bad(stream, report, put_reasons, "", "; ");
+        put_all_bad(stream, report, false, "", "; ");
     }
     struct data data = {.stream = stream};
     for (size_t i = 0; i < xb_link_subjects(report); i++) {
@@ -285,12 +255,9 @@ enum xb_status xb_link_nagios_write(FILE *stream, const struct xb_link_report *r
             else
                 snprintf(name, sizeof name, "%s_GBps", of.ways[j].direction);
             if (copies->measured > 0)
-                put_entry(&data, (struct entry){.name = name,
-                                                .value = copies->measured / 1e9,
-                                                .warning = copies->warning / 1e9,
-                                                .critical = copies->critical / 1e9,
-                                                .most = of.ways[j].ceiling / 1e9,
-                                                .decimals = 3});
+                put_entry(&data, name, 3, copies->measured / 1e9,
+                          (double[]){copies->warning / 1e9, copies->critical / 1e9},
+                          of.ways[j].ceiling / 1e9);
         }
         if (of.peer != NULL)
             continue;

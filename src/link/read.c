@@ -107,17 +107,15 @@ static const char *keep_known(struct xb_json_reader *reader, const cJSON *object
     return text != NULL ? xb_fields_keep_text(reader, text) : NULL;
 }
 
-static void read_launcher(struct xb_json_reader *reader, const cJSON *root,
-                          struct xb_link_file *file)
+static void check_launcher(struct xb_json_reader *reader, const cJSON *root)
 {
-    file->rank = -1;
     const cJSON *object = xb_json_get_known_object(reader, root, "launcher");
     if (object == NULL)
         return;
     size_t outer = xb_place_enter(&reader->place, "launcher");
-    file->rank = (int64_t)xb_json_get_whole(reader, object, "rank", 0, XB_RANKS - 1);
-    file->ranks = xb_json_get_optional_whole(reader, object, "ranks", XB_RANKS);
-    if (file->ranks > 0 && (uint64_t)file->rank >= file->ranks)
+    uint64_t rank = xb_json_get_whole(reader, object, "rank", 0, XB_RANKS - 1);
+    uint64_t ranks = xb_json_get_optional_whole(reader, object, "ranks", XB_RANKS);
+    if (ranks > 0 && rank >= ranks)
         xb_json_refuse(reader, "rank", "must be below the number of ranks");
     xb_place_leave(&reader->place, outer);
 }
@@ -177,18 +175,16 @@ enum xb_status xb_link_report_of_tree(const char *path, const cJSON *root,
     size_t outer = xb_place_enter(&reader.place, "tool");
     report->version = keep_known(&reader, tool, "version");
     xb_place_leave(&reader.place, outer);
-    file->timestamp = keep_known(&reader, root, "timestamp");
+    (void)xb_json_get_known_text(&reader, root, "timestamp");
     const cJSON *host = xb_json_get_object(&reader, root, "host");
     outer = xb_place_enter(&reader.place, "host");
-    file->hostname = keep_known(&reader, host, "hostname");
-    file->node = keep_known(&reader, host, "node");
-    file->node_named_by = keep_known(&reader, host, "node_named_by");
+    report->hostname = keep_known(&reader, host, "hostname");
+    report->node = keep_known(&reader, host, "node");
+    (void)xb_json_get_known_text(&reader, host, "node_named_by");
     xb_place_leave(&reader.place, outer);
-    read_launcher(&reader, root, file);
+    check_launcher(&reader, root);
     read_start(&reader, root, start);
     report->start = start;
-    report->hostname = file->hostname;
-    report->node = file->node;
     if (xb_json_get_known_object(&reader, root, "backend") != NULL)
         xb_fields_read_object(&reader, root, "backend", xb_link_backend_fields, report);
     report->command = keep_known(&reader, root, "command");

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "base/json_fields.h"
+#include "base/options.h"
 #include "base/terminal.h"
 #include "machine/start.h"
 #include "verdict.h"
-#include "xferbench/options.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -34,6 +34,7 @@ struct xb_link_report {
     double elapsed;               /* seconds that it took; 0: not known */
     bool cut;                     /* the deadline came before all was done */
     bool verbose;                 /* the table tells all of each device and pair */
+    bool in_a_line;               /* the JSON is one line */
     const char *node, *hostname;  /* NULL where not known */
     const struct xb_start *start; /* how it began; NULL: not known */
     const struct xb_config *config;
@@ -78,9 +79,6 @@ extern const struct xb_field xb_link_pair_fields[];    /* struct xb_link_pair: w
 extern const struct xb_field xb_link_pair_verdict_fields[]; /* struct xb_pair_verdict, the same */
 XB_MUST_CHECK enum xb_status xb_link_json_write(FILE *stream, const struct xb_link_report *report,
                                                 struct xb_error *error);
-/* The same in one line. */
-XB_MUST_CHECK enum xb_status
-xb_link_json_line_write(FILE *stream, const struct xb_link_report *report, struct xb_error *error);
 
 /* The rows of the options of `xferbench link`. */
 const struct xb_option *const *xb_link_rows(void);
@@ -151,27 +149,18 @@ size_t xb_link_count_bad(const struct xb_link_report *report, size_t *pairs);
 void xb_link_table_device(FILE *stream, const struct xb_link_device *device,
                           const struct xb_verdict *verdict);
 
-struct cJSON;
-
 /* What `xferbench link --json` wrote, read back (docs/link.schema.json). */
 
 /*
  * A report from a file, with everything that it borrows. The formats write about it what they wrote
- * when it was made. JSON is the exception: environment, options and the devices' facts are not
- * kept, and only the names of the host. report.start says when it began; report.probe has the
- * versions of driver and runtime.
+ * when it was made, but for JSON: environment, options, launcher and the devices' facts are not
+ * kept, and only the names of the host.
  *
  * Levels, reasons and limits are the file's: nobody judges again. Facts are found again from the
  * attempts. verdicts[].limits has no min_h2d and min_d2h; what follows from them is in h2d and d2h.
  */
 struct xb_link_file {
     struct xb_link_report report;
-    const char *hostname;      /* NULL where not known */
-    const char *node;          /* its name in the fleet; NULL where it was not asked for */
-    const char *node_named_by; /* the variable that named it; NULL: it is the host name */
-    int64_t rank;              /* among those that a launcher started; -1: none told */
-    uint64_t ranks;            /* how many there are; 0: not told */
-    const char *timestamp;     /* when it was written: ISO 8601, UTC */
     struct xb_link_device *devices;
     struct xb_verdict *verdicts;
     struct xb_link_pair *pairs;

@@ -26,8 +26,6 @@
 #define GLANCE_MS 5
 /* Often enough to see a link that changes during a transfer, seldom enough to disturb nothing. */
 #define WATCH_INTERVAL_S 0.005
-/* Of a pair: so few samples, of 10 ms each, that the pairs of eight devices take seconds. */
-#define SAMPLES "5"
 
 enum xb_status xb_link_session_open(struct xb_link_session **session, struct xb_error *error)
 {
@@ -69,38 +67,44 @@ static bool time_is_up(const struct xb_link_session *session)
     return xb_clock_now() >= session->deadline - MARGIN_S || xb_interrupt_signal() != 0;
 }
 
-/* ---- runs and readings ---- */
+/* What the two kinds of copies are asked for by; devices or pairs follow. */
+#define COPIES "--mode pinned --direction both --device"
+/* So few samples, of 10 ms each, that the pairs of eight devices take seconds. */
+#define PEER_COPIES                                                                                \
+    "--mode peer --peer-path direct-write --by engine --direction d2d --samples 5 --pairs"
 
 /* A run of one mode, with the options of the session. Release with free_run, whatever plan
  * returned. */
-#define WORDS 20
 struct session_run {
-    char *words[WORDS]; /* as of a command line; not owned */
+    char options[128];
+    char *words[20]; /* as of a command line; not owned */
     struct xb_config config;
     struct xb_run run;
 };
 
-/* Plans a run as a command line with these options, at most 13 words and a NULL, would ask for it.
- * XB_ERR_USAGE for what cannot be. */
-static enum xb_status plan(const struct xb_link_session *session, struct xb_driver *driver,
-                           const char *const *options, struct session_run *run,
-                           struct xb_error *error)
+/* Plans a run as a command line with these options, and `value` for the last of them, would ask for
+ * it. XB_ERR_USAGE for what cannot be. */
+static enum xb_status plan(const struct xb_link_session *session, const char *options,
+                           const char *value, struct session_run *run, struct xb_error *error)
 {
     const char *const always[] = {
         "link", "--size", session->size_text, "--backend", session->backend_name, "--quiet"};
     size_t count = 0;
-    *run = (struct session_run){.run = {.backend = driver->backend,
-                                        .driver = driver,
+    char *rest = NULL;
+    *run = (struct session_run){.run = {.backend = session->backend,
+                                        .driver = session->driver,
                                         .probe = session->probe,
                                         .sysfs = session->sysfs,
                                         .unhurried = true, /* errors are counted meanwhile */
                                         .deadline = session->deadline - MARGIN_S}};
     for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
         run->words[count++] = (char *)always[i];
-    for (; *options != NULL; options++) {
-        assert(count < WORDS - 1);
-        run->words[count++] = (char *)*options;
-    }
+    snprintf(run->options, sizeof run->options, "%s", options);
+    for (char *word = strtok_r(run->options, " ", &rest); word != NULL;
+         word = strtok_r(NULL, " ", &rest))
+        run->words[count++] = word;
+    run->words[count++] = (char *)value;
+    assert(count < sizeof run->words / sizeof run->words[0]);
     XB_TRY(xb_config_parse(xb_run_rows(), (int)count, run->words, &run->config, error));
     run->run.asked = xb_run_options_of(&run->config);
     return xb_plan(&run->run, error);
@@ -113,40 +117,11 @@ static void free_run(struct session_run *run)
     xb_config_free(&run->config);
 }
 
-/* ---- limits and verdicts of pairs ---- */
-
-struct xb_link_limits xb_link_session_limits(const struct xb_link_session *session,
-                                             const struct xb_link_device *device)
-{
-    struct xb_link_limits limits = session->limits;
-    unsigned generation = 0;
-    unsigned width = 0;
-    (void)xb_link_under_load(device, &generation, &width);
-    (void)xb_limits_file_match(session->file, device->info.name, generation, width, &limits);
-    return limits;
-}
-
-void xb_link_session_judge_pairs(const struct xb_link_session *session,
-                                 struct xb_pair_verdict *verdicts)
-{
-    for (size_t i = 0; i < session->pair_count; i++) {
-        const struct xb_link_device *devices = session->devices;
-        const struct xb_link_pair *pair = &session->pairs[i];
-        struct xb_limit from = xb_link_session_limits(session, &devices[pair->from]).min_peer;
-        struct xb_limit to = xb_link_session_limits(session, &devices[pair->to]).min_peer;
-        /* A pair has a least bandwidth where both its devices have one: the lesser. */
-        bool takes_to = !to.is_set || (from.is_set && to.value < from.value);
-        verdicts[i].minimum = takes_to ? to : from;
-    }
-    xb_verdict_of_pairs(session->devices, session->pairs, session->pair_count, verdicts);
-}
-
 /* ---- copies between the host and one device, watched ---- */
 
 /* One attempt while it is made. */
 struct trial {
     const struct xb_link_session *session;
-    struct xb_driver *driver;
     const struct xb_device_info *info;
     struct xb_link_attempt *attempt;
     struct xb_pcie_watch *link;
@@ -154,7 +129,6 @@ struct trial {
     double begin; /* when health_before was read; 0: not yet */
 };
 
-/* Observers' callbacks. */
 static void note_begin(void *argument, const struct xb_run *run)
 {
     xb_conditions_note(((const struct trial *)argument)->conditions, run, false);
@@ -169,7 +143,7 @@ static void note_copy(void *argument, const struct xb_run *run, size_t samples, 
     (void)bandwidth;
     if (!(trial->begin > 0)) {
         trial->begin = xb_clock_now();
-        xb_health_read(trial->driver, trial->info->index, XB_HEALTH_ALL,
+        xb_health_read(trial->session->driver, trial->info->index, XB_HEALTH_ALL,
                        &trial->attempt->health_before);
     }
     xb_pcie_watch_arm(trial->link, true);
@@ -213,22 +187,11 @@ static void take_results(const struct xb_run *run, struct xb_link_attempt *attem
     }
 }
 
-/* Plans copies both ways on the devices that the text names. */
-static enum xb_status plan_copies(const struct xb_link_session *session, struct xb_driver *driver,
-                                  const char *devices, struct session_run *run,
-                                  struct xb_error *error)
-{
-    const char *const options[] = {"--mode",   "pinned", "--direction", "both",
-                                   "--device", devices,  NULL};
-    return plan(session, driver, options, run, error);
-}
-
 /* Finds the devices that the session's text names. XB_ERR_USAGE where one is not there. */
-static enum xb_status find_devices(struct xb_link_session *session, struct xb_driver *driver,
-                                   struct xb_error *error)
+static enum xb_status find_devices(struct xb_link_session *session, struct xb_error *error)
 {
     struct session_run run;
-    enum xb_status status = plan_copies(session, driver, session->device_text, &run, error);
+    enum xb_status status = plan(session, COPIES, session->device_text, &run, error);
     lock(session);
     for (size_t i = 0; status == XB_OK && i < run.run.device_count; i++) {
         session->devices[i].info = run.run.devices[i].info;
@@ -255,9 +218,9 @@ static void transfer(struct trial *trial)
     struct session_run run;
     struct xb_error error;
     snprintf(device, sizeof device, "%u", trial->info->index);
-    enum xb_status status = plan_copies(trial->session, trial->driver, device, &run, &error);
+    enum xb_status status = plan(trial->session, COPIES, device, &run, &error);
     task.argument = trial->conditions =
-        xb_conditions_open(trial->driver, trial->info->index, trial->info->pci_bdf);
+        xb_conditions_open(trial->session->driver, trial->info->index, trial->info->pci_bdf);
     if (status == XB_OK)
         status = xb_pcie_watch_start(&task, &trial->link, &error);
     if (status == XB_OK)
@@ -280,8 +243,8 @@ struct turn {
     double end; /* of the latest attempt */
 };
 
-static void test_once(struct xb_link_session *session, struct xb_driver *driver,
-                      struct xb_link_device *device, struct turn *turn)
+static void test_once(struct xb_link_session *session, struct xb_link_device *device,
+                      struct turn *turn)
 {
     bool cut = time_is_up(session), again = false;
     /* Nobody else writes to it, and no reader looks past the attempts that are counted. */
@@ -292,10 +255,9 @@ static void test_once(struct xb_link_session *session, struct xb_driver *driver,
         xb_pcie_path_read(session->sysfs, bdf, &attempt->at_rest);
     }
     if (!cut && attempt->at_rest.present) {
-        struct trial trial = {
-            .session = session, .driver = driver, .info = &device->info, .attempt = attempt};
+        struct trial trial = {.session = session, .info = &device->info, .attempt = attempt};
         transfer(&trial);
-        xb_health_read(driver, device->info.index, XB_HEALTH_ALL, &attempt->health_after);
+        xb_health_read(session->driver, device->info.index, XB_HEALTH_ALL, &attempt->health_after);
         attempt->health_seconds = trial.begin > 0 ? xb_clock_now() - trial.begin : 0;
         xb_pcie_path_read(session->sysfs, bdf, &attempt->after);
     }
@@ -319,24 +281,22 @@ static void test_once(struct xb_link_session *session, struct xb_driver *driver,
 }
 
 /* Tests every device, then those that are not OK again. */
-static void test_devices(struct xb_link_session *session, struct xb_driver *driver)
+static void test_devices(struct xb_link_session *session)
 {
     struct turn turns[XB_RUN_DEVICES] = {{.done = false}};
     for (size_t round = 0; round < session->attempts; round++) {
         for (size_t i = 0; i < session->device_count; i++) {
             if (turns[i].done)
                 continue;
-            if (round > 0) {
-                /* What slows a host down passes, often within seconds: attempts of a slow device
-                 * begin 1 s after the last one's end, then 2 s, 4 s, as far as time allows. */
-                const struct timespec glance = {.tv_nsec = 20000000};
-                double left = session->deadline - xb_clock_now();
-                double until = fmin(turns[i].end + session->spacing * (double)(1u << (round - 1)),
-                                    xb_clock_now() + left / 4);
-                while (turns[i].slow && xb_clock_now() < until && !time_is_up(session))
-                    (void)nanosleep(&glance, NULL);
-            }
-            test_once(session, driver, &session->devices[i], &turns[i]);
+            /* What slows a host down passes, often within seconds: attempts of a slow device begin
+             * 1 s after the last one's end, then 2 s, 4 s, as far as time allows. */
+            const struct timespec glance = {.tv_nsec = 20000000};
+            double now = xb_clock_now();
+            double until = fmin(turns[i].end + ldexp(session->spacing, (int)round - 1),
+                                now + (session->deadline - now) / 4);
+            while (turns[i].slow && xb_clock_now() < until && !time_is_up(session))
+                (void)nanosleep(&glance, NULL);
+            test_once(session, &session->devices[i], &turns[i]);
         }
     }
 }
@@ -348,7 +308,6 @@ static void test_devices(struct xb_link_session *session, struct xb_driver *driv
 /* Once around the pairs that are still to be tested. */
 struct round {
     struct xb_link_session *session;
-    struct xb_driver *driver;
     struct xb_link_pair *pairs[XB_LINK_PAIRS]; /* of the run, in its order */
     size_t count;
 };
@@ -360,11 +319,11 @@ static unsigned index_of(const struct xb_link_session *session, size_t place)
 
 /* Finds the pairs of the session's devices, or why none is tested. XB_ERR_USAGE where a least
  * bandwidth of pairs is asked for and none can be tested. */
-static enum xb_status find_pairs(struct xb_link_session *session, struct xb_driver *driver,
-                                 struct xb_error *error)
+static enum xb_status find_pairs(struct xb_link_session *session, struct xb_error *error)
 {
     char text[sizeof session->no_pairs] = ""; /* why no pair is tested */
     const size_t size = sizeof text;
+    const struct xb_backend *backend = session->backend;
     struct xb_peer_info info;
     struct xb_error detail;
     size_t count = session->device_count;
@@ -374,11 +333,11 @@ static enum xb_status find_pairs(struct xb_link_session *session, struct xb_driv
         snprintf(text, size,
                  "%zu devices are chosen: choose up to %u with --device to test their pairs", count,
                  XB_PEER_DEVICES);
-    else if (count > 1 && driver->backend->peer_info == NULL)
-        snprintf(text, size, "the %s backend has no copies between devices", driver->backend->name);
+    else if (count > 1 && backend->peer_info == NULL)
+        snprintf(text, size, "the %s backend has no copies between devices", backend->name);
     else if (count > 1 &&
-             driver->backend->peer_info(driver, index_of(session, 0), index_of(session, 1), &info,
-                                        &detail) == XB_ERR_UNSUPPORTED)
+             backend->peer_info(session->driver, index_of(session, 0), index_of(session, 1), &info,
+                                &detail) == XB_ERR_UNSUPPORTED)
         snprintf(text, size, "%.*s", (int)size - 1, detail.message);
     if (text[0] != '\0' && session->limits.min_peer.is_set)
         return XB_FAIL(error, XB_ERR_USAGE, "--min-peer: no pair is tested: %.400s", text);
@@ -394,18 +353,13 @@ static enum xb_status find_pairs(struct xb_link_session *session, struct xb_driv
     return XB_OK;
 }
 
-static struct xb_pair_attempt *attempt_at(struct xb_link_pair *pair)
-{
-    return &pair->attempts[pair->attempt_count];
-}
-
 /* `failure`: why there is no bandwidth; "" for no such reason. */
 static void finish_attempt(struct xb_link_session *session, struct xb_link_pair *pair,
                            const char *failure)
 {
-    char *kept = attempt_at(pair)->failure;
-    snprintf(kept, sizeof attempt_at(pair)->failure, "%.*s",
-             (int)sizeof attempt_at(pair)->failure - 1, failure);
+    struct xb_pair_attempt *attempt = &pair->attempts[pair->attempt_count];
+    snprintf(attempt->failure, sizeof attempt->failure, "%.*s", (int)sizeof attempt->failure - 1,
+             failure);
     lock(session);
     pair->attempt_count++;
     unlock(session);
@@ -415,15 +369,15 @@ static void finish_attempt(struct xb_link_session *session, struct xb_link_pair 
  * to make; otherwise the attempt is finished. */
 static bool begin_attempt(const struct round *round, struct xb_link_pair *pair)
 {
-    struct xb_pair_attempt *attempt = attempt_at(pair);
-    struct xb_driver *driver = round->driver;
+    struct xb_pair_attempt *attempt = &pair->attempts[pair->attempt_count];
+    const struct xb_backend *backend = round->session->backend;
+    struct xb_driver *driver = round->session->driver;
     unsigned from = index_of(round->session, pair->from);
     unsigned to = index_of(round->session, pair->to);
     struct xb_error error;
     memset(attempt, 0, sizeof *attempt);
-    attempt->reach_known =
-        driver->backend->peer_info(driver, from, to, &attempt->there, &error) == XB_OK &&
-        driver->backend->peer_info(driver, to, from, &attempt->back, &error) == XB_OK;
+    attempt->reach_known = backend->peer_info(driver, from, to, &attempt->there, &error) == XB_OK &&
+                           backend->peer_info(driver, to, from, &attempt->back, &error) == XB_OK;
     if (attempt->reach_known && attempt->there.can_access)
         return true;
     finish_attempt(round->session, pair, attempt->reach_known ? "" : error.message);
@@ -437,7 +391,7 @@ static void take_result(void *argument, const struct xb_run *run)
     const struct round *round = argument;
     const struct xb_result *result = &run->results[run->done_count - 1];
     struct xb_link_pair *pair = round->pairs[run->done_count - 1];
-    struct xb_pair_attempt *attempt = attempt_at(pair);
+    struct xb_pair_attempt *attempt = &pair->attempts[pair->attempt_count];
     if (result->row.status == XB_RESULT_SKIPPED &&
         (result->stop_reason == XB_STOP_DEADLINE || result->stop_reason == XB_STOP_INTERRUPTED))
         return;
@@ -468,10 +422,7 @@ static void copy_all(struct round *round)
         xb_words_add(&names, "%s%u:%u", i > 0 ? "," : "",
                      index_of(round->session, round->pairs[i]->from),
                      index_of(round->session, round->pairs[i]->to));
-    const char *const options[] = {"--mode",  "peer",        "--peer-path", "direct-write", "--by",
-                                   "engine",  "--direction", "d2d",         "--samples",    SAMPLES,
-                                   "--pairs", names.text,    NULL};
-    enum xb_status status = plan(round->session, round->driver, options, &run, &error);
+    enum xb_status status = plan(round->session, PEER_COPIES, names.text, &run, &error);
     if (status == XB_OK)
         status = xb_run_execute(&run.run, &observer, &error);
     for (size_t i = run.run.done_count; status != XB_OK && i < round->count; i++)
@@ -479,39 +430,18 @@ static void copy_all(struct round *round)
     free_run(&run);
 }
 
-/* The pairs that are not OK make up the next round. */
-static void choose_again(struct round *round)
-{
-    struct xb_link_session *session = round->session;
-    struct xb_pair_verdict *verdicts = xb_new(session->pair_count, sizeof *verdicts);
-    round->count = 0;
-    lock(session);
-    xb_link_session_judge_pairs(session, verdicts);
-    for (size_t i = 0; i < session->pair_count; i++) {
-        struct xb_link_pair *pair = &session->pairs[i];
-        const struct xb_pair_attempt *attempt = xb_pair_verdict_attempt(&verdicts[i], pair);
-        /* Where there is no direct access another attempt changes nothing. */
-        bool is_impossible = attempt != NULL && attempt->reach_known && !attempt->there.can_access;
-        pair->cut = verdicts[i].found.level != XB_LEVEL_OK && !is_impossible &&
-                    pair->attempt_count < session->attempts;
-        if (pair->cut)
-            round->pairs[round->count++] = pair;
-    }
-    unlock(session);
-    free(verdicts);
-}
-
 /* Tests every pair, and those that are not OK again. */
-static void test_pairs(struct xb_link_session *session, struct xb_driver *driver)
+static void test_pairs(struct xb_link_session *session)
 {
-    struct round round = {.session = session, .driver = driver, .count = session->pair_count};
+    struct round round = {.session = session, .count = session->pair_count};
     double begin = xb_clock_now();
     if (session->pair_count == 0)
         return;
+    struct xb_pair_verdict *verdicts = xb_new(session->pair_count, sizeof *verdicts);
     for (size_t i = 0; i < session->pair_count; i++)
         round.pairs[i] = &session->pairs[i];
     for (size_t i = 0; i < session->device_count; i++)
-        xb_health_read(driver, index_of(session, i), XB_HEALTH_ALL,
+        xb_health_read(session->driver, index_of(session, i), XB_HEALTH_ALL,
                        &session->devices[i].peers.before);
     while (round.count > 0 && !time_is_up(session)) {
         size_t asked = round.count;
@@ -524,15 +454,29 @@ static void test_pairs(struct xb_link_session *session, struct xb_driver *driver
         /* These readings tell of the time since `begin`, which was not after those before. */
         for (size_t i = 0; i < session->device_count; i++) {
             struct xb_device_health health = {0};
-            xb_health_read(driver, index_of(session, i), XB_HEALTH_ALL, &health);
+            xb_health_read(session->driver, index_of(session, i), XB_HEALTH_ALL, &health);
             lock(session);
             session->devices[i].peers.known = true;
             session->devices[i].peers.after = health;
             session->devices[i].peers.seconds = xb_clock_now() - begin;
             unlock(session);
         }
-        choose_again(&round);
+        /* The pairs that are not OK make up the next round, unless there is no direct access: then
+         * another attempt changes nothing. */
+        round.count = 0;
+        lock(session);
+        xb_link_session_judge_pairs(session, verdicts);
+        for (size_t i = 0; i < session->pair_count; i++) {
+            struct xb_link_pair *pair = &session->pairs[i];
+            pair->cut = verdicts[i].found.level != XB_LEVEL_OK &&
+                        !xb_pair_has_no_access(xb_pair_verdict_attempt(&verdicts[i], pair)) &&
+                        pair->attempt_count < session->attempts;
+            if (pair->cut)
+                round.pairs[round.count++] = pair;
+        }
+        unlock(session);
     }
+    free(verdicts);
     lock(session);
     for (size_t i = 0; i < session->pair_count; i++)
         session->pairs[i].interrupted = session->pairs[i].cut && xb_interrupt_signal() != 0;
@@ -557,22 +501,20 @@ static void note_absent(void *argument, const struct xb_backend_entry *entry,
                      probe->checks[i].found);
 }
 
-/* Opens the backend that is named, or the first automatic one that can run; NULL where none can. */
-static struct xb_driver *open_driver(struct xb_link_session *session)
+/* Opens the backend that is named, or the first automatic one that can run. */
+static void open_driver(struct xb_link_session *session)
 {
     struct xb_words reasons = {.length = 0};
     struct xb_probe probe;
-    struct xb_driver *driver =
-        xb_backend_open_first(session->backend_name, &probe, note_absent, &reasons);
+    session->driver = xb_backend_open_first(session->backend_name, &probe, note_absent, &reasons);
     lock(session);
     session->probe = probe;
-    if (driver != NULL)
-        session->backend = driver->backend;
+    if (session->driver != NULL)
+        session->backend = session->driver->backend;
     else
         snprintf(session->nothing, sizeof session->nothing, "%.*s",
                  (int)sizeof session->nothing - 1, reasons.text);
     unlock(session);
-    return driver;
 }
 
 /* The session of the other process. */
@@ -581,7 +523,6 @@ static struct xb_link_session *measured;
 static int end_measuring(const struct xb_error *error)
 {
     lock(measured);
-    measured->status = error->status;
     measured->error = *error;
     measured->done = true;
     unlock(measured);
@@ -593,24 +534,24 @@ static int work(void *argument, int channel)
 {
     struct xb_link_session *session = measured = argument;
     xb_memory_end_with(end_measuring);
-    struct xb_driver *driver = open_driver(session);
     struct xb_error error = {.status = XB_OK};
     enum xb_status status = XB_OK;
     (void)channel; /* what it finds lies in the session */
-    if (driver != NULL) {
-        status = find_devices(session, driver, &error);
+    open_driver(session);
+    if (session->driver != NULL) {
+        status = find_devices(session, &error);
         if (status == XB_OK)
-            status = find_pairs(session, driver, &error);
+            status = find_pairs(session, &error);
         if (status == XB_OK) {
             struct xb_start start;
             xb_start_wait(session->start_at, session->deadline - MARGIN_S, &start);
             lock(session);
             session->start = start;
             unlock(session);
-            test_devices(session, driver);
-            test_pairs(session, driver);
+            test_devices(session);
+            test_pairs(session);
         }
-        driver->backend->driver_close(driver);
+        session->backend->driver_close(session->driver);
     }
     error.status = status; /* a device that does not open left its own there, and is no failure */
     (void)end_measuring(&error);
@@ -628,26 +569,22 @@ enum xb_status xb_link_session_start(struct xb_link_session *session, struct xb_
     return xb_child_start(&session->child, &task, error);
 }
 
-static bool is_done(struct xb_link_session *session)
-{
-    lock(session);
-    bool done = session->done;
-    unlock(session);
-    return done;
-}
-
 bool xb_link_session_wait(struct xb_link_session *session)
 {
     struct xb_child *child = &session->child;
-    double left = session->deadline - xb_clock_now();
-    while (!is_done(session) && child->ended_at == 0 && left > 0) {
+    double left;
+    bool done;
+    for (;;) {
+        left = session->deadline - xb_clock_now();
+        lock(session);
+        done = session->done;
+        unlock(session);
+        if (done || child->ended_at > 0 || left <= 0)
+            break;
         (void)xb_child_poll(child, -1, GLANCE_MS);
         xb_child_pass_on_signal(child, xb_interrupt_signal(), left);
-        left = session->deadline - xb_clock_now();
     }
-    bool ended = child->ended_at > 0;
-    bool done = is_done(session);
-    if (ended && !done) {
+    if (child->ended_at > 0 && !done) {
         /* The process ended before it was done: a driver crashed, or somebody killed it. */
         for (size_t i = 0; i < session->device_count; i++)
             session->devices[i].interrupted = session->devices[i].cut;

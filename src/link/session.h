@@ -24,12 +24,13 @@ struct xb_link_session {
     double spacing;    /* seconds between a slow device's first two attempts; then it doubles */
     const char *sysfs; /* where PCI devices are shown; another place than Linux's only in tests */
 
+    struct xb_driver *driver; /* of the process that measures, alone; NULL: none could be opened */
+
     /* What came of it; read and written with the lock held. */
     pthread_mutex_t lock;  /* of both processes */
     struct xb_child child; /* the process that measures; used by the one that waits, alone */
     bool done;
-    enum xb_status status; /* XB_ERR_USAGE: what was asked cannot be; then error is filled */
-    struct xb_error error;
+    struct xb_error error;            /* XB_ERR_USAGE: what was asked cannot be */
     const struct xb_backend *backend; /* NULL while none is open */
     struct xb_probe probe;
     struct xb_start start; /* how it began */
@@ -40,6 +41,28 @@ struct xb_link_session {
     size_t pair_count;
     char no_pairs[512]; /* why no pair is tested; "" where pairs are, or there is one device */
 };
+
+/* ---- what goes on beside the copies of a device ---- */
+
+/* The parts (enum xb_health_part) that the vendor's library knows of the device; nothing where the
+ * backend has no such library. */
+void xb_health_read(struct xb_driver *driver, unsigned index, unsigned parts,
+                    struct xb_device_health *health);
+
+struct xb_conditions;
+
+/* For copies of device `index` at that PCI address, which is borrowed. */
+struct xb_conditions *xb_conditions_open(struct xb_driver *driver, unsigned index, const char *bdf);
+/* Looks in each fourth call, from the end of the first copy on. For xb_pcie_watch_task: to be
+ * called each 5 ms by one thread, which it binds near the device. `argument` is the struct. */
+void xb_conditions_look(void *argument);
+/* The run begins, or a copy of its current direction has just `copied`. What was seen before the
+ * end of a copy counts, what is seen after it only when the next one ends: so nothing counts but
+ * copies. Another thread's than looks. The run's topology is used until xb_conditions_close. */
+void xb_conditions_note(struct xb_conditions *conditions, const struct xb_run *run, bool copied);
+/* When nobody looks any more. Tells the conditions of both directions, h2d and d2h, and releases.
+ */
+void xb_conditions_close(struct xb_conditions *conditions, struct xb_link_conditions told[2]);
 
 /* A session in memory that is shared with the process that it will start; zeroed. */
 XB_MUST_CHECK enum xb_status xb_link_session_open(struct xb_link_session **session,

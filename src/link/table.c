@@ -75,11 +75,6 @@ size_t xb_link_count_bad(const struct xb_link_report *report, size_t *pairs)
 /* Pairs whose rates differ by more are told apart. */
 #define ALIKE 1.05
 
-static bool has_no_access(const struct xb_pair_attempt *attempt)
-{
-    return attempt != NULL && attempt->reach_known && !attempt->there.can_access;
-}
-
 /* What is said of all pairs together. */
 struct pairs {
     size_t measured, judged, apart; /* that have a rate; of them judged; without direct access */
@@ -95,7 +90,7 @@ static struct pairs sum_up(const struct xb_link_report *report)
     for (size_t i = 0; i < report->pair_count; i++) {
         const struct xb_pair_verdict *verdict = &report->pair_verdicts[i];
         double rate = verdict->bandwidth.measured;
-        all.apart += has_no_access(xb_pair_verdict_attempt(verdict, &report->pairs[i]));
+        all.apart += xb_pair_has_no_access(xb_pair_verdict_attempt(verdict, &report->pairs[i]));
         all.open += verdict->found.level == XB_LEVEL_OK &&
                     !(xb_pair_is_judged(verdict) && xb_rate_known(rate));
         if (!xb_rate_known(rate))
@@ -155,8 +150,9 @@ static void put_pair(struct xb_table *table, const struct xb_link_report *report
                                                           : XB_COLOUR_NONE,
                       "%.1f", verdict->bandwidth.measured / 1e9);
     else
-        CELL("%s",
-             has_no_access(xb_pair_verdict_attempt(verdict, &report->pairs[i])) ? "none" : "?");
+        CELL("%s", xb_pair_has_no_access(xb_pair_verdict_attempt(verdict, &report->pairs[i]))
+                       ? "none"
+                       : "?");
 }
 
 static void print_matrix(FILE *stream, const struct xb_link_report *report)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "conditions.h"
 #include "machine/pcie.h"
 #include "present/finding.h"
 #include "xferbench/backend.h"
@@ -74,6 +73,27 @@ uint64_t xb_nvlink_replays_allowed(double bits);
 void xb_judge_nvlinks(const struct xb_nvlink_facts *facts, struct xb_findings *findings);
 
 /* ---- what was observed ---- */
+
+/*
+ * What else went on while the copies of one direction ran. A busy host and other traffic slow
+ * copies down as a bad link does, so a verdict on a slow link needs to know of them, at that very
+ * time. Everything is 0 or false where it is not known.
+ */
+struct xb_link_conditions {
+    double seconds;        /* watched, between the ends of the first and the last copy */
+    unsigned cpus;         /* of the machine, as /proc/stat shows it */
+    double cpus_busy;      /* of these: kept busy by other processes, in the mean */
+    double load_s;         /* median time of a load from host memory, past all caches */
+    bool traffic_known;    /* then, of all processes, headers included, in bytes per second: */
+    double sent, received; /* by the device over its link */
+    uint64_t retrains;     /* of that link */
+    unsigned memory_mhz;   /* clock of the device's memory */
+    unsigned memory_best_mhz;
+    bool slowed_by_hardware; /* as in struct xb_device_health */
+    char throttle[128];
+    bool memory_is_far;   /* all host memory lay on other NUMA nodes than the device's */
+    double mean, fastest; /* the copies themselves, in bytes per second: all samples, the fastest */
+};
 
 /* One transfer test of one device. */
 struct xb_link_attempt {
@@ -297,6 +317,10 @@ struct xb_link_pair {
     bool interrupted; /* a signal came */
 };
 
+/* Whether the attempt, which may be NULL, found no direct access: another one would find none too.
+ */
+bool xb_pair_has_no_access(const struct xb_pair_attempt *attempt);
+
 /* How many attempts a pair has: never more than its array holds. */
 size_t xb_pair_attempts(const struct xb_link_pair *pair);
 
@@ -356,6 +380,10 @@ void xb_verdict_compare_nvlinks(const struct xb_link_device *devices, size_t dev
 
 /* ---- the parts of a verdict, for its files. Each adds its reasons; all codes are told in
  * docs/link.md ---- */
+
+/* Adds a reason to the `verdict` of the function in which it stands. */
+#define FIND(level, code, ...)                                                                     \
+    xb_finding_add(&verdict->found, XB_LEVEL_##level, (code), __VA_ARGS__)
 
 /* More than this share of what links can carry is impossible: 1 % is for the inaccuracy of clocks.
  */

@@ -207,18 +207,15 @@ static void judge_incidents(const struct xb_link_device *device, struct xb_verdi
         was_there = was_there || is_there;
     }
     if (was_dead)
-        xb_finding_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE",
-                       "does not answer on the bus: see dmesg (Xid 79)");
+        FIND(CRITICAL, "XB-DEVICE-GONE", "does not answer on the bus: see dmesg (Xid 79)");
     else if (was_lost)
-        xb_finding_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE",
-                       "fell off the bus: see dmesg");
+        FIND(CRITICAL, "XB-DEVICE-GONE", "fell off the bus: see dmesg");
     for (size_t i = 0; i < xb_link_attempts(device); i++) {
         const struct xb_link_attempt *attempt = &device->attempts[i];
         if (!attempt->data_wrong)
             continue;
-        xb_finding_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-DATA-WRONG",
-                       "a copy arrived wrong, take the device out of service%s%s",
-                       attempt->failure[0] != '\0' ? ": " : "", attempt->failure);
+        FIND(CRITICAL, "XB-DATA-WRONG", "a copy arrived wrong, take the device out of service%s%s",
+             attempt->failure[0] != '\0' ? ": " : "", attempt->failure);
         return;
     }
 }
@@ -271,23 +268,23 @@ static void judge_errors(const struct xb_link_device *device, struct xb_verdict 
         const struct xb_link_port *port = &facts->ports[i];
         const struct xb_pcie_aer *errors = &port->errors;
         if (errors->nonfatal > 0 || errors->fatal > 0)
-            xb_finding_add(
-                &verdict->found, XB_LEVEL_CRITICAL, "XB-AER-UNCORRECTABLE",
-                "%" PRIu64 " uncorrectable errors (%" PRIu64 " of them fatal) at %s while "
-                "data moved: reseat the card, check riser and cables; dmesg has their kinds",
-                errors->nonfatal + errors->fatal, errors->fatal, port->bdf);
+            FIND(CRITICAL, "XB-AER-UNCORRECTABLE",
+                 "%" PRIu64 " uncorrectable errors (%" PRIu64
+                 " of them fatal) at %s while data moved: reseat the card, check riser and cables; "
+                 "dmesg has their kinds",
+                 errors->nonfatal + errors->fatal, errors->fatal, port->bdf);
         if (port->most_correctable > USUAL_ERRORS)
-            xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-AER-CORRECTABLE",
-                           "%" PRIu64 " correctable errors at %s while data moved: reseat the "
-                           "card, check riser and cables",
-                           errors->correctable, port->bdf);
+            FIND(WARNING, "XB-AER-CORRECTABLE",
+                 "%" PRIu64 " correctable errors at %s while data moved: reseat the card, check "
+                 "riser and cables",
+                 errors->correctable, port->bdf);
     }
     if (facts->most_replays > USUAL_ERRORS ||
         (is_hopper(device) && is_frequent(facts->replays, facts->attempts_replayed, facts)))
-        xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-PCIE-REPLAY",
-                       "%" PRIu64 " packets were sent again while data moved: reseat the card, "
-                       "check riser and cables",
-                       facts->replays);
+        FIND(WARNING, "XB-PCIE-REPLAY",
+             "%" PRIu64
+             " packets were sent again while data moved: reseat the card, check riser and cables",
+             facts->replays);
     if (!is_hopper(device))
         return;
     bool is_grave = facts->rises[XB_PCIE_NONFATAL] > 0 || facts->rises[XB_PCIE_FATAL] > 0;
@@ -300,10 +297,10 @@ static void judge_errors(const struct xb_link_device *device, struct xb_verdict 
                 : xb_pcie_counters[i].judged == XB_COUNT_SHOWN || count == 0)
             continue;
         if (i == XB_PCIE_RETRAINS)
-            xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-PCIE-RETRAIN",
-                           "the link was trained again while data moved (count %" PRIu64
-                           "): reseat the card, check riser and cables",
-                           count);
+            FIND(WARNING, "XB-PCIE-RETRAIN",
+                 "the link was trained again while data moved (count %" PRIu64
+                 "): reseat the card, check riser and cables",
+                 count);
         else if (length < sizeof text)
             length += (size_t)snprintf(text + length, sizeof text - length, "%s%s %" PRIu64,
                                        length > 0 ? ", " : "", xb_pcie_counters[i].words, count);
@@ -345,7 +342,7 @@ static void judge_attempt(const struct xb_link_device *device, size_t index,
     const struct xb_link_attempt *attempt = &device->attempts[index];
     const char *none = no_link(&device->info, attempt);
     if (none != NULL)
-        xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-LINK-NONE", "%s", none);
+        FIND(UNKNOWN, "XB-LINK-NONE", "%s", none);
     else
         xb_judge_link(attempt, limits, verdict);
     xb_judge_bandwidth(attempt, limits, verdict);
@@ -353,18 +350,17 @@ static void judge_attempt(const struct xb_link_device *device, size_t index,
     if (!attempt->data_wrong && attempt->at_rest.present &&
         (!xb_rate_known(attempt->h2d) || !xb_rate_known(attempt->d2h) ||
          attempt->failure[0] != '\0'))
-        xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "%s",
-                       attempt->failure[0] != '\0' ? attempt->failure
-                                                   : "no bandwidth was measured");
+        FIND(UNKNOWN, "XB-TEST-FAILED", "%s",
+             attempt->failure[0] != '\0' ? attempt->failure : "no bandwidth was measured");
     /* What the vendor's management library says of the device's state. */
     const struct xb_device_health *before = &attempt->health_before;
     const struct xb_device_health *after = &attempt->health_after;
     const struct xb_device_health *slowed =
         after->throttle_known && after->slowed_by_hardware ? after : before;
     if (slowed->throttle_known && slowed->slowed_by_hardware)
-        xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-THROTTLE",
-                       "the hardware slows the device down (%s): check cooling and power",
-                       slowed->throttle[0] != '\0' ? slowed->throttle : "no reason given");
+        FIND(WARNING, "XB-THROTTLE",
+             "the hardware slows the device down (%s): check cooling and power",
+             slowed->throttle[0] != '\0' ? slowed->throttle : "no reason given");
 }
 
 /* How bad an attempt is in comparison with others: the least is the best. What counts in whichever
@@ -414,8 +410,8 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
     verdict->limits = *limits;
     xb_verdict_set_limits(limits, verdict); /* They hold also for a device without an attempt. */
     if (device->missing) {
-        xb_finding_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-DEVICE-MISSING",
-                       "there are fewer devices than --count asks for: see lspci and dmesg");
+        FIND(CRITICAL, "XB-DEVICE-MISSING",
+             "there are fewer devices than --count asks for: see lspci and dmesg");
         return;
     }
     /* The first of several that are as good is the best one. */
@@ -437,10 +433,9 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
         xb_judge_nvlinks(&verdict->facts.nvlinks, &verdict->found);
         xb_judge_loss(device, limits, verdict);
     } else if (none != NULL) {
-        xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-LINK-NONE", "%s", none);
+        FIND(UNKNOWN, "XB-LINK-NONE", "%s", none);
     } else if (!device->cut) {
-        xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED",
-                       "no transfer test was made");
+        FIND(UNKNOWN, "XB-TEST-FAILED", "no transfer test was made");
     }
     if (device->cut && least != XB_LEVEL_OK)
         xb_judge_cut(&verdict->found, device->interrupted, "the device's", "it");

@@ -92,10 +92,10 @@ static void judge_slot(const struct xb_link_attempt *attempt, size_t slot,
     unsigned port = most_lanes(&hop->upper, after != NULL ? &after->upper : NULL);
     if (limits->width.is_set || !xb_pcie_hop_upper_is_real(hop) || port == 0 || port >= card)
         return;
-    xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-SLOT",
-                   "the port has x%u and the card could do x%u at %s: check bifurcation, or give "
-                   "--expect if this is intended",
-                   port, card, hop->lower.bdf);
+    FIND(WARNING, "XB-LINK-SLOT",
+         "the port has x%u and the card could do x%u at %s: check bifurcation, or give --expect if "
+         "this is intended",
+         port, card, hop->lower.bdf);
 }
 
 /* Whether the slot's link could be read. If not, the rest of the path is not judged. */
@@ -105,18 +105,18 @@ static bool judge_readable(const struct xb_link_attempt *attempt,
     const struct xb_link_hop *hop = &verdict->facts.hops[verdict->bottleneck];
     if (hop->load.width == 0 || verdict->facts.slot == verdict->facts.hop_count) {
         if (!xb_attempt_gone(attempt)) /* That says it all. */
-            xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-LINK-UNREADABLE",
-                           "the link at %s could not be read while data moved: see "
-                           "current_link_speed and current_link_width in sysfs",
-                           hop->lower);
+            FIND(UNKNOWN, "XB-LINK-UNREADABLE",
+                 "the link at %s could not be read while data moved: see current_link_speed and "
+                 "current_link_width in sysfs",
+                 hop->lower);
         return false;
     }
     if ((hop->best.speed_gts <= 0.0 && !limits->generation.is_set) ||
         (hop->best.width == 0 && !limits->width.is_set))
-        xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-LINK-UNREADABLE",
-                       "what the link at %s can do could not be read: see max_link_speed and "
-                       "max_link_width in sysfs",
-                       hop->lower);
+        FIND(UNKNOWN, "XB-LINK-UNREADABLE",
+             "what the link at %s can do could not be read: see max_link_speed and max_link_width "
+             "in sysfs",
+             hop->lower);
     return true;
 }
 
@@ -136,10 +136,9 @@ static void judge_expectation(const struct xb_link_hop *slot, const struct xb_li
         snprintf(expected, sizeof expected, " Gen%u", generation);
     if (width > 0)
         snprintf(expected + strlen(expected), sizeof expected - strlen(expected), " x%u", width);
-    xb_finding_add(
-        &verdict->found, XB_LEVEL_CRITICAL, "XB-LINK-EXPECT",
-        "%s x%u under load at %s, expected is%s or better: check which card is in which slot",
-        SPEED(slot->load.speed_gts), slot->load.width, slot->lower, expected);
+    FIND(CRITICAL, "XB-LINK-EXPECT",
+         "%s x%u under load at %s, expected is%s or better: check which card is in which slot",
+         SPEED(slot->load.speed_gts), slot->load.width, slot->lower, expected);
 }
 
 /* ---- the path as a whole ---- */
@@ -163,11 +162,11 @@ void xb_judge_link(const struct xb_link_attempt *attempt, const struct xb_link_l
         verdict->bottleneck = i;
         /* Each step down is named once, not the links behind it that carry as little. */
         if (at_best)
-            xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-BOTTLENECK",
-                           "the link above the device at %s carries less than its own: %s x%u, its "
-                           "own is %s x%u: try a slot with a better path to the CPU",
-                           hop->lower, SPEED(hop->load.speed_gts), hop->load.width,
-                           SPEED(facts->hops[slot].load.speed_gts), facts->hops[slot].load.width);
+            FIND(WARNING, "XB-LINK-BOTTLENECK",
+                 "the link above the device at %s carries less than its own: %s x%u, its own is %s "
+                 "x%u: try a slot with a better path to the CPU",
+                 hop->lower, SPEED(hop->load.speed_gts), hop->load.width,
+                 SPEED(facts->hops[slot].load.speed_gts), facts->hops[slot].load.width);
     }
     judge_expectation(&facts->hops[slot], limits, verdict);
 
@@ -218,11 +217,10 @@ static void judge_lesser(const struct xb_link_device *device, const struct xb_li
             continue;
         size_t hop = find_lesser(attempt, best);
         struct xb_pcie_seen seen = xb_attempt_seen(attempt, hop);
-        xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE",
-                       "attempt %zu of %zu ran at %s x%u at %s, another ran faster: reseat the "
-                       "card, check the riser and power management (ASPM)",
-                       i + 1, count, SPEED(seen.speed_gts), seen.width,
-                       attempt->at_rest.hops[hop].lower.bdf);
+        FIND(WARNING, "XB-LINK-UNSTABLE",
+             "attempt %zu of %zu ran at %s x%u at %s, another ran faster: reseat the card, check "
+             "the riser and power management (ASPM)",
+             i + 1, count, SPEED(seen.speed_gts), seen.width, attempt->at_rest.hops[hop].lower.bdf);
         return;
     }
 }
@@ -239,10 +237,10 @@ void xb_judge_stability(const struct xb_link_device *device, const struct xb_lin
             unsigned drops = xb_attempt_seen(attempt, j).drops;
             if (drops == 0 || path->hops[j].on_package)
                 continue;
-            xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE",
-                           "speed or width at %s fell while data moved (%u times in attempt %zu of "
-                           "%zu): reseat the card, check the riser and power management (ASPM)",
-                           path->hops[j].lower.bdf, drops, i + 1, xb_link_attempts(device));
+            FIND(WARNING, "XB-LINK-UNSTABLE",
+                 "speed or width at %s fell while data moved (%u times in attempt %zu of %zu): "
+                 "reseat the card, check the riser and power management (ASPM)",
+                 path->hops[j].lower.bdf, drops, i + 1, xb_link_attempts(device));
             return;
         }
     }
@@ -333,19 +331,18 @@ void xb_judge_bandwidth(const struct xb_link_attempt *attempt, const struct xb_l
         direction->is_slow = measured < fmax(direction->warning, direction->critical);
         /* What the link cannot carry was measured wrongly, though it looks good. */
         if (ceiling->known && measured > most)
-            xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-BW-ABOVE",
-                           "%s %.2f GB/s is more than %s x%u can carry (%.2f GB/s): the data did "
-                           "not cross it, or the link was read wrongly",
-                           ways[i].name, measured / 1e9, SPEED(ceiling->speed_gts), ceiling->width,
-                           ceiling->most / 1e9);
+            FIND(UNKNOWN, "XB-BW-ABOVE",
+                 "%s %.2f GB/s is more than %s x%u can carry (%.2f GB/s): the data did not cross "
+                 "it, or the link was read wrongly",
+                 ways[i].name, measured / 1e9, SPEED(ceiling->speed_gts), ceiling->width,
+                 ceiling->most / 1e9);
     }
     /* A link that could not be read has its reason already. */
     if (ceiling->speed_gts > 0.0 && !ceiling->known &&
         !(limits->min_h2d.is_set && limits->min_d2h.is_set))
-        xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-BW-NO-LIMIT",
-                       "what %s x%u can carry is not known: set limits (--min-h2d, --min-d2h, or "
-                       "--limits)",
-                       SPEED(ceiling->speed_gts), ceiling->width);
+        FIND(UNKNOWN, "XB-BW-NO-LIMIT",
+             "what %s x%u can carry is not known: set limits (--min-h2d, --min-d2h, or --limits)",
+             SPEED(ceiling->speed_gts), ceiling->width);
 }
 
 /* ---- what follows from one that is too low: the link, something else, or nobody knows ---- */
@@ -362,6 +359,9 @@ void xb_judge_bandwidth(const struct xb_link_attempt *attempt, const struct xb_l
 #define OTHER_WAY_SHARE 0.20     /* requests for reads are a tenth of what they fetch */
 #define SLOW_CLOCK 0.9           /* of the best */
 
+/* A code, and words about it in the `text` of the function in which it stands. */
+#define CAUSE(code, ...) (snprintf(text, 128, __VA_ARGS__), (code))
+
 /* What went on beside copies that were slow, or NULL: a code, and words about it. The counters of
  * traffic count headers too, of which the ceiling has subtracted the usual share. */
 static const char *cause_of(const struct xb_link_conditions *seen, bool is_back, double limit,
@@ -373,42 +373,29 @@ static const char *cause_of(const struct xb_link_conditions *seen, bool is_back,
     double whole = is_back ? seen->sent : seen->received;
     double same_way = has_traffic ? whole * full / ceiling->raw - seen->mean : 0;
     double other_way = has_traffic ? (is_back ? seen->received : seen->sent) : 0;
-    if (same_way > (assumed ? OTHER_SHARE_ASSUMED : OTHER_SHARE) * full) {
-        snprintf(text, 128, "the link carried %.1f GB/s with headers, %.1f of it this copy's data",
-                 whole / 1e9, seen->mean / 1e9);
-        return "XB-OTHER-TRAFFIC";
-    }
-    if (other_way > OTHER_WAY_SHARE * (is_back ? ceiling->h2d : ceiling->d2h)) {
-        snprintf(text, 128, "the link carried %.1f GB/s of other traffic the other way",
-                 other_way / 1e9);
-        return "XB-OTHER-TRAFFIC";
-    }
-    if (seen->memory_is_far) {
-        snprintf(text, 128, "the copies' host memory lay on a far NUMA node");
-        return "XB-MEMORY-FAR";
-    }
-    if (seen->slowed_by_hardware) {
-        snprintf(text, 128, "the hardware slowed the GPU down (%.80s)", seen->throttle);
-        return "XB-CLOCKS-LOW";
-    }
-    if (seen->memory_mhz > 0 && seen->memory_mhz < SLOW_CLOCK * seen->memory_best_mhz) {
-        snprintf(text, 128, "the GPU's memory ran at %u of %u MHz", seen->memory_mhz,
-                 seen->memory_best_mhz);
-        return "XB-CLOCKS-LOW";
-    }
-    if (seen->cpus > 0 && seen->cpus_busy >= BUSY_SHARE * seen->cpus) {
-        snprintf(text, 128, "other processes kept %.1f of %u CPUs busy", seen->cpus_busy,
-                 seen->cpus);
-        return "XB-HOST-BUSY";
-    }
-    if (seen->load_s >= BUSY_LOAD_S) {
-        snprintf(text, 128, "a load from the host's memory took %.0f ns", seen->load_s * 1e9);
-        return "XB-HOST-BUSY";
-    }
+    if (same_way > (assumed ? OTHER_SHARE_ASSUMED : OTHER_SHARE) * full)
+        return CAUSE("XB-OTHER-TRAFFIC",
+                     "the link carried %.1f GB/s with headers, %.1f of it this copy's data",
+                     whole / 1e9, seen->mean / 1e9);
+    if (other_way > OTHER_WAY_SHARE * (is_back ? ceiling->h2d : ceiling->d2h))
+        return CAUSE("XB-OTHER-TRAFFIC",
+                     "the link carried %.1f GB/s of other traffic the other way", other_way / 1e9);
+    if (seen->memory_is_far)
+        return CAUSE("XB-MEMORY-FAR", "the copies' host memory lay on a far NUMA node");
+    if (seen->slowed_by_hardware)
+        return CAUSE("XB-CLOCKS-LOW", "the hardware slowed the GPU down (%.80s)", seen->throttle);
+    if (seen->memory_mhz > 0 && seen->memory_mhz < SLOW_CLOCK * seen->memory_best_mhz)
+        return CAUSE("XB-CLOCKS-LOW", "the GPU's memory ran at %u of %u MHz", seen->memory_mhz,
+                     seen->memory_best_mhz);
+    if (seen->cpus > 0 && seen->cpus_busy >= BUSY_SHARE * seen->cpus)
+        return CAUSE("XB-HOST-BUSY", "other processes kept %.1f of %u CPUs busy", seen->cpus_busy,
+                     seen->cpus);
+    if (seen->load_s >= BUSY_LOAD_S)
+        return CAUSE("XB-HOST-BUSY", "a load from the host's memory took %.0f ns",
+                     seen->load_s * 1e9);
     if (seen->fastest < limit) /* a link that is slow is so all the time */
         return NULL;
-    snprintf(text, 128, "the fastest copies reached %.2f GB/s", seen->fastest / 1e9);
-    return "XB-SLOW-AT-TIMES";
+    return CAUSE("XB-SLOW-AT-TIMES", "the fastest copies reached %.2f GB/s", seen->fastest / 1e9);
 }
 
 /* The first cause that any slow attempt shows; an attempt that was not slow shows one too. Who sets
@@ -425,10 +412,8 @@ static const char *find_cause(const struct xb_link_device *device, const struct 
         if (rate > 0 && rate < limit)
             code = cause_of(&attempt->conditions[is_back], is_back, is_own ? INFINITY : limit,
                             &verdict->ceiling, text);
-        if (rate >= limit) {
-            snprintf(text, 128, "another attempt reached %.2f GB/s", rate / 1e9);
-            code = "XB-SLOW-AT-TIMES";
-        }
+        if (rate >= limit)
+            code = CAUSE("XB-SLOW-AT-TIMES", "another attempt reached %.2f GB/s", rate / 1e9);
     }
     return code;
 }
@@ -481,9 +466,8 @@ static void judge_loss_of(const struct xb_link_device *device, const struct xb_l
         xb_finding_add(&verdict->found, other != NULL ? XB_LEVEL_UNKNOWN : level, way->code, "%s",
                        text);
     if (other != NULL)
-        xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, other,
-                       "%s; meanwhile %s: could not be judged, run again on an idle node",
-                       is_own ? way->name : text, cause);
+        FIND(UNKNOWN, other, "%s; meanwhile %s: could not be judged, run again on an idle node",
+             is_own ? way->name : text, cause);
     else if (!suspect && !is_own)
         xb_finding_add(&verdict->found, level, "XB-SLOW-UNEXPLAINED",
                        "%s: nothing that was looked at shows why; compare with other nodes, then "

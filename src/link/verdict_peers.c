@@ -3,7 +3,7 @@
  * NVLinks: what they counted, what they did while they were tested, how many a device has. */
 #include "verdict.h"
 
-#include "xferbench/statistics.h"
+#include "base/statistics.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -19,6 +19,11 @@ const struct xb_pair_attempt *xb_pair_verdict_attempt(const struct xb_pair_verdi
                                                       const struct xb_link_pair *pair)
 {
     return verdict->best < xb_pair_attempts(pair) ? &pair->attempts[verdict->best] : NULL;
+}
+
+bool xb_pair_has_no_access(const struct xb_pair_attempt *attempt)
+{
+    return attempt != NULL && attempt->reach_known && !attempt->there.can_access;
 }
 
 bool xb_pair_is_judged(const struct xb_pair_verdict *verdict)
@@ -58,15 +63,13 @@ static void judge_below(struct xb_pair_verdict *verdict)
     if (bandwidth->measured >= limit)
         return;
     if (minimum->is_set)
-        xb_finding_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-BW-PEER",
-                       "%.2f GB/s is below the limit of %.2f GB/s (%s)", bandwidth->measured / 1e9,
-                       limit / 1e9, xb_limit_source_name(minimum->source));
+        FIND(CRITICAL, "XB-BW-PEER", "%.2f GB/s is below the limit of %.2f GB/s (%s)",
+             bandwidth->measured / 1e9, limit / 1e9, xb_limit_source_name(minimum->source));
     else
         xb_finding_add(
             &verdict->found, is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING, "XB-BW-PEER",
-            "%.2f GB/s is %.3f of what %u links of %.2f GB/s carry (%.2f GB/s), below "
-            "%.2f: look for other traffic and slow clocks, see nvidia-smi nvlink -s "
-            "and -e",
+            "%.2f GB/s is %.3f of what %u links of %.2f GB/s carry (%.2f GB/s), below %.2f: look "
+            "for other traffic and slow clocks, see nvidia-smi nvlink -s and -e",
             bandwidth->measured / 1e9, bandwidth->share, verdict->reach.links,
             verdict->reach.link_rate / 1e9, verdict->ceiling / 1e9, limit / verdict->ceiling);
 }
@@ -84,33 +87,29 @@ static void judge(const struct xb_link_pair *pair, struct xb_pair_verdict *verdi
     while (wrong < xb_pair_attempts(pair) && !pair->attempts[wrong].data_wrong)
         wrong++;
     if (wrong < xb_pair_attempts(pair))
-        xb_finding_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-DATA-WRONG",
-                       "a copy arrived wrong, take both devices out of service%s%s",
-                       pair->attempts[wrong].failure[0] != '\0' ? ": " : "",
-                       pair->attempts[wrong].failure);
-    bool no_access = attempt != NULL && attempt->reach_known && !attempt->there.can_access;
+        FIND(CRITICAL, "XB-DATA-WRONG",
+             "a copy arrived wrong, take both devices out of service%s%s",
+             pair->attempts[wrong].failure[0] != '\0' ? ": " : "", pair->attempts[wrong].failure);
+    bool no_access = xb_pair_has_no_access(attempt);
     if (attempt == NULL) {
         if (!pair->cut)
-            xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED",
-                           "no transfer test was made");
+            FIND(UNKNOWN, "XB-TEST-FAILED", "no transfer test was made");
     } else if (bandwidth->measured > 0) {
         judge_below(verdict);
         /* What the links cannot carry was measured wrongly, though it looks good. */
         if (verdict->ceiling > 0 && bandwidth->share > XB_BANDWIDTH_ABOVE)
-            xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-BW-ABOVE",
-                           "%.2f GB/s is more than %u links of %.2f GB/s carry (%.2f GB/s): the "
-                           "data did not cross them, or they were read wrongly",
-                           bandwidth->measured / 1e9, verdict->reach.links,
-                           verdict->reach.link_rate / 1e9, verdict->ceiling / 1e9);
+            FIND(UNKNOWN, "XB-BW-ABOVE",
+                 "%.2f GB/s is more than %u links of %.2f GB/s carry (%.2f GB/s): the data did not "
+                 "cross them, or they were read wrongly",
+                 bandwidth->measured / 1e9, verdict->reach.links, verdict->reach.link_rate / 1e9,
+                 verdict->ceiling / 1e9);
     } else if (no_access && minimum->is_set) {
-        xb_finding_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-BW-PEER",
-                       "there is no direct access between the devices, and the limit is %.2f GB/s "
-                       "(%s)",
-                       minimum->value / 1e9, xb_limit_source_name(minimum->source));
+        FIND(CRITICAL, "XB-BW-PEER",
+             "there is no direct access between the devices, and the limit is %.2f GB/s (%s)",
+             minimum->value / 1e9, xb_limit_source_name(minimum->source));
     } else if (!no_access && !attempt->data_wrong) {
-        xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "%s",
-                       attempt->failure[0] != '\0' ? attempt->failure
-                                                   : "no bandwidth was measured");
+        FIND(UNKNOWN, "XB-TEST-FAILED", "%s",
+             attempt->failure[0] != '\0' ? attempt->failure : "no bandwidth was measured");
     }
 }
 
@@ -142,11 +141,11 @@ static void judge_among_others(const struct xb_link_device *devices,
         verdict->like = xb_median_of(rates, verdict->like_count);
     if (verdict->minimum.is_set || measured <= 0 || measured >= XB_PEERS_LIKE_SHARE * verdict->like)
         return;
-    xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-PEER-SLOW",
-                   "%.2f GB/s is %.3f of the median of %zu pairs like it (%.2f GB/s), below %.2f: "
-                   "see nvidia-smi nvlink -e of both devices",
-                   measured / 1e9, measured / verdict->like, verdict->like_count,
-                   verdict->like / 1e9, XB_PEERS_LIKE_SHARE);
+    FIND(WARNING, "XB-PEER-SLOW",
+         "%.2f GB/s is %.3f of the median of %zu pairs like it (%.2f GB/s), below %.2f: see "
+         "nvidia-smi nvlink -e of both devices",
+         measured / 1e9, measured / verdict->like, verdict->like_count, verdict->like / 1e9,
+         XB_PEERS_LIKE_SHARE);
 }
 
 void xb_verdict_of_pairs(const struct xb_link_device *devices, const struct xb_link_pair *pairs,
@@ -273,12 +272,12 @@ void xb_judge_nvlinks(const struct xb_nvlink_facts *facts, struct xb_findings *f
                        "nvlink -s and dmesg",
                        LINKS(lost));
     if (trained.count > 0)
-        xb_finding_add(
-            findings, XB_LEVEL_WARNING, "XB-NVLINK-ERRORS",
-            "NVLink: %" PRIu64 " %s (%" PRIu64 " failed) of link%s %s during the test: see "
-            "nvidia-smi nvlink -e",
-            recoveries, recoveries == 1 ? "recovery" : "recoveries", failed, LINKS(trained));
-    /* Of the worst link its own count and bound, and the names of all. */
+        xb_finding_add(findings, XB_LEVEL_WARNING, "XB-NVLINK-ERRORS",
+                       "NVLink: %" PRIu64 " %s (%" PRIu64
+                       " failed) of link%s %s during the test: see nvidia-smi nvlink -e",
+                       recoveries, recoveries == 1 ? "recovery" : "recoveries", failed,
+                       LINKS(trained));
+    /* Tells the count and the bound of the worst link, and the names of all. */
     if (replayed.count > 0)
         xb_finding_add(findings, XB_LEVEL_WARNING, "XB-NVLINK-REPLAY",
                        "NVLink: %" PRIu64
@@ -336,8 +335,8 @@ void xb_verdict_compare_nvlinks(const struct xb_link_device *devices, size_t dev
         bool is_critical = own->nvlinks_active < CRITICAL_SHARE * others;
         xb_finding_add(&verdicts[i].found, is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING,
                        "XB-NVLINK-LINKS",
-                       "%u NVLinks are active, device %u of the same name has %u: see "
-                       "nvidia-smi nvlink -s and dmesg (Xid 74), reset the GPU or reseat it",
+                       "%u NVLinks are active, device %u of the same name has %u: see nvidia-smi "
+                       "nvlink -s and dmesg (Xid 74), reset the GPU or reseat it",
                        own->nvlinks_active, devices[most].info.index, others);
     }
 }

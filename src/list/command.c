@@ -5,7 +5,6 @@
 #include "base/left_out.h"
 #include "base/memory.h"
 #include "base/output.h"
-#include "base/stream.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "cli/backend_choice.h"
@@ -14,13 +13,12 @@
 #include "cli/places.h"
 #include "machine/environment.h"
 #include "machine/node.h"
-#include "measure/case.h"
+#include "measure/plan/case.h"
 #include "record/document.h"
 #include "record/mode_list.h"
 #include "xferbench/version.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- what is there ---- */
 
@@ -244,11 +242,9 @@ static void put_device(struct xb_json *json, const char *backend, const device *
 static void put_directions(struct xb_json *json, const char *key, unsigned directions)
 {
     xb_json_open_array(json, key);
-    for (unsigned i = 0; i < XB_DIRECTIONS; i++) {
-        enum xb_direction direction = (enum xb_direction)(1u << i);
-        if ((directions & direction) != 0)
-            xb_json_put_text(json, NULL, xb_direction_name(direction));
-    }
+    for (unsigned i = 0; i < XB_DIRECTIONS; i++)
+        if ((directions >> i & 1u) != 0)
+            xb_json_put_text(json, NULL, xb_direction_name((enum xb_direction)(1u << i)));
     xb_json_close(json);
 }
 
@@ -324,21 +320,16 @@ enum xb_status xb_list_json_write(FILE *stream, const struct xb_inventory *inven
 
 /* ---- the command ---- */
 
-static enum xb_status write_list(const char *path, const struct xb_inventory *inventory,
-                                 bool *on_stdout, struct xb_error *error)
+static enum xb_status write_list(struct xb_output *output, const char *path,
+                                 const struct xb_inventory *inventory, bool *on_stdout,
+                                 struct xb_error *error)
 {
-    struct xb_output output = {0};
-    enum xb_status status = xb_cli_find_output("--json", path, &output, error);
-    const struct xb_cli_place place = {.option = "--json", .output = &output};
-    if (status == XB_OK)
-        status = xb_cli_open_places(&place, 1, 0, error);
-    *on_stdout = output.is_stdout;
-    if (status == XB_OK)
-        status = xb_list_json_write(output.stream, inventory, error);
-    if (status == XB_OK)
-        status = xb_output_commit(&output, error);
-    xb_output_discard(&output);
-    return status;
+    const struct xb_cli_place place = {.option = "--json", .output = output};
+    XB_TRY(xb_cli_find_output("--json", path, output, error));
+    XB_TRY(xb_cli_open_places(&place, 1, 0, error));
+    *on_stdout = output->is_stdout;
+    XB_TRY(xb_list_json_write(output->stream, inventory, error));
+    return xb_output_commit(output, error);
 }
 
 static const struct xb_option option_json = {
@@ -352,18 +343,20 @@ static int run(struct xb_config *config, char *const *words)
 {
     const char *json = xb_config_get(config, &option_json)->text;
     static struct xb_inventory inventory; /* 340 KiB: too much for a stack */
+    struct xb_output output = {0};
     struct xb_error error;
+    enum xb_status status = XB_OK;
     bool on_stdout = false;
     (void)words;
-    enum xb_status status = XB_OK;
     for (size_t i = 0; xb_backends[i].name != NULL && i < XB_INVENTORY_BACKENDS; i++) {
         inventory.backends[i].entry = &xb_backends[i];
         look_at(&inventory.backends[inventory.count++]);
     }
     if (json != NULL)
-        status = write_list(json, &inventory, &on_stdout, &error);
+        status = write_list(&output, json, &inventory, &on_stdout, &error);
     if (status == XB_OK && !on_stdout)
         status = print_list(&inventory, &error);
+    xb_output_discard(&output);
     for (size_t i = 0; i < inventory.count; i++) {
         free(inventory.backends[i].devices);
         free(inventory.backends[i].failures);

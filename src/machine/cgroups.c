@@ -3,6 +3,7 @@
 #include "cgroups.h"
 
 #include "base/parallel.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -66,20 +67,6 @@ static void visit_up(const char *root, const struct xb_cgroup_hierarchy *hierarc
     }
 }
 
-/* Whether `name` is in a list such as "cpu,memory". The list "" holds the one name "". */
-static bool list_has(const char *list, const char *name)
-{
-    size_t length = strlen(name);
-    for (;;) {
-        size_t word = strcspn(list, ",");
-        if (word == length && strncmp(list, name, length) == 0)
-            return true;
-        if (list[word] == '\0')
-            return false;
-        list += word + 1;
-    }
-}
-
 /* /proc/self/cgroup has a line "number:controllers:path" for every hierarchy (cgroups(7)). */
 void xb_cgroups_visit(const char *root, const struct xb_cgroup_hierarchy *hierarchies, size_t count,
                       xb_cgroup_visitor *visit, void *argument)
@@ -98,7 +85,7 @@ void xb_cgroups_visit(const char *root, const struct xb_cgroup_hierarchy *hierar
         *path++ = '\0';
         path[strcspn(path, "\n")] = '\0';
         for (const struct xb_cgroup_hierarchy *at = hierarchies; at < hierarchies + count; at++)
-            if (list_has(controllers, at->controller))
+            if (xb_list_has(controllers, at->controller))
                 visit_up(root, at, path, visit, argument);
     }
     free(line);

@@ -3,13 +3,13 @@
 #include "host_memory.h"
 
 #include "base/parallel.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "cgroups.h"
-#include "xferbench/units.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,14 +42,11 @@ struct cgroup_files {
 __attribute__((format(printf, 3, 4))) static void tighten(struct xb_memory_limit *limit,
                                                           uint64_t bytes, const char *format, ...)
 {
-    va_list arguments;
     if (bytes >= limit->bytes)
         return;
     limit->bytes = bytes;
     limit->is_set = true;
-    va_start(arguments, format);
-    vsnprintf(limit->source, sizeof limit->source, format, arguments);
-    va_end(arguments);
+    XB_FORMAT(limit->source, sizeof limit->source, format);
 }
 
 static bool read_usage(const struct cgroup_files *files, const char *root, const char *directory,
@@ -216,15 +213,17 @@ static void touch(void *argument, uint64_t begin, uint64_t end)
 }
 
 /* Writes which limit leaves less than `bytes`. The limit counts what `field` of /proc/self/status
- * shows (proc(5)). */
-static void name_limit(const struct rlimit *most, const char *field, const char *name,
-                       uint64_t bytes, char *text, size_t size)
+ * shows (proc(5)): ": the limit on data (ulimit -d) is 48 MiB, of which 20 MiB are taken". */
+static void name_limit(unsigned resource, const char *field, const char *name, uint64_t bytes,
+                       char *text, size_t size)
 {
+    struct rlimit most;
     uint64_t kib = 0;
     (void)xb_number_read("", "/proc/self/status", field, &kib);
-    if (most->rlim_cur != RLIM_INFINITY && kib * 1024 + bytes > most->rlim_cur)
+    if (getrlimit(resource, &most) == 0 && most.rlim_cur != RLIM_INFINITY &&
+        kib * 1024 + bytes > most.rlim_cur)
         snprintf(text, size, ": the limit on %s is %s, of which %s are taken", name,
-                 XB_SIZE_TEXT(most->rlim_cur), XB_SIZE_TEXT(kib * 1024));
+                 XB_SIZE_TEXT(most.rlim_cur), XB_SIZE_TEXT(kib * 1024));
 }
 
 /* Maps `length` bytes without touching them. A message names `bytes`, the size the caller asked
@@ -232,26 +231,17 @@ static void name_limit(const struct rlimit *most, const char *field, const char 
 static enum xb_status map(uint64_t length, uint64_t bytes, void **address, struct xb_error *error)
 {
     char limit[160] = "";
-    struct rlimit most;
-    void *memory = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) {
-        int code = errno;
-        /* ": the limit on data (ulimit -d) is 48 MiB, of which 20 MiB are taken" */
-        if (getrlimit(RLIMIT_DATA, &most) == 0)
-            name_limit(&most, "VmData", "data (ulimit -d)", length, limit, sizeof limit);
-        if (getrlimit(RLIMIT_AS, &most) == 0)
-            name_limit(&most, "VmSize", "address space (ulimit -v)", length, limit, sizeof limit);
-        return XB_FAIL_NATIVE(
-            error, code == ENOMEM ? XB_ERR_MEMORY : XB_ERR_SYSTEM, "mmap", code,
-            xb_errno_name(code),
-            "%s of host memory could not be mapped%s; choose a smaller --size, or "
-            "%s",
-            XB_SIZE_TEXT(bytes), limit,
-            limit[0] != '\0' ? "raise that limit"
-                             : "see ulimit -a and /proc/sys/vm/overcommit_memory");
-    }
-    *address = memory;
-    return XB_OK;
+    *address = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (*address != MAP_FAILED)
+        return XB_OK;
+    int code = errno;
+    name_limit(RLIMIT_DATA, "VmData", "data (ulimit -d)", length, limit, sizeof limit);
+    name_limit(RLIMIT_AS, "VmSize", "address space (ulimit -v)", length, limit, sizeof limit);
+    return XB_FAIL_NATIVE(
+        error, code == ENOMEM ? XB_ERR_MEMORY : XB_ERR_SYSTEM, "mmap", code, xb_errno_name(code),
+        "%s of host memory could not be mapped%s; choose a smaller --size, or %s",
+        XB_SIZE_TEXT(bytes), limit,
+        limit[0] != '\0' ? "raise that limit" : "see ulimit -a and /proc/sys/vm/overcommit_memory");
 }
 
 enum xb_status xb_pages_map(uint64_t bytes, void **address, struct xb_error *error)
@@ -269,13 +259,15 @@ enum xb_status xb_pages_map(uint64_t bytes, void **address, struct xb_error *err
  * before the first huge page boundary and those behind the buffer's last small page. What remains
  * is exactly what xb_pages_unmap will release.
  */
-static enum xb_status map_aligned(uint64_t bytes, char **address, struct xb_error *error)
+static enum xb_status map_advised(uint64_t bytes, int advice, void **address,
+                                  struct xb_error *error)
 {
     uint64_t page = page_bytes();
     uint64_t whole = (bytes + page - 1) / page * page;
     /* Without slack, 0 bytes stay 0 bytes, which mmap refuses: the caller gets that error. */
     uint64_t slack = bytes > 0 ? HUGE_PAGE - page : 0;
     void *memory = NULL;
+    XB_TRY(xb_host_memory_check(bytes, error));
     XB_TRY(map(whole + slack, bytes, &memory, error));
     uint64_t head = (HUGE_PAGE - (uintptr_t)memory % HUGE_PAGE) % HUGE_PAGE;
     char *aligned = (char *)memory + head;
@@ -283,20 +275,10 @@ static enum xb_status map_aligned(uint64_t bytes, char **address, struct xb_erro
         munmap(memory, head);
     if (head < slack)
         munmap(aligned + whole, slack - head);
-    *address = aligned;
-    return XB_OK;
-}
-
-static enum xb_status map_advised(uint64_t bytes, int advice, void **address,
-                                  struct xb_error *error)
-{
-    char *memory = NULL;
-    XB_TRY(xb_host_memory_check(bytes, error));
-    XB_TRY(map_aligned(bytes, &memory, error));
     /* A kernel without transparent huge pages returns EINVAL. Small pages will do then. */
-    (void)madvise(memory, bytes, advice);
-    xb_parallel_for(bytes, TOUCH_GRAIN, touch, memory);
-    *address = memory;
+    (void)madvise(aligned, bytes, advice);
+    xb_parallel_for(bytes, TOUCH_GRAIN, touch, aligned);
+    *address = aligned;
     return XB_OK;
 }
 

@@ -2,6 +2,7 @@
 #include "node.h"
 
 #include "base/text.h"
+#include "base/units.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -30,11 +31,9 @@ static const char *name_fault(const char *text)
         return "is a folder's name";
     if (strchr(text, '/') != NULL)
         return "has a '/'";
-    for (size_t bytes = 0; *text != '\0'; text += bytes) {
-        bytes = xb_utf8_length(text);
-        if (xb_utf8_is_harmful(text, bytes))
+    for (; *text != '\0'; text += xb_utf8_length(text))
+        if (xb_utf8_is_harmful(text))
             return "has a character that cannot be shown";
-    }
     return NULL;
 }
 
@@ -42,14 +41,10 @@ static enum xb_status take_name(struct xb_node *node, const char *variable, cons
                                 struct xb_error *error)
 {
     const char *fault = name_fault(text);
-    if (fault != NULL && variable != NULL)
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "%s should name this node, but \"%.60s\" %s: set %s to a name such as "
-                       "gpu007",
-                       variable, text, fault, XB_NODE_VARIABLE);
     if (fault != NULL)
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "the host name \"%.60s\" %s: set %s to a name such as gpu007", text, fault,
+        return XB_FAIL(error, XB_ERR_USAGE, "%s%s \"%.60s\" %s: set %s to a name such as gpu007",
+                       variable != NULL ? variable : "the host name",
+                       variable != NULL ? " should name this node, but" : "", text, fault,
                        XB_NODE_VARIABLE);
     snprintf(node->name, sizeof node->name, "%s", text);
     node->named_by = variable;
@@ -67,32 +62,25 @@ const char *xb_node_text(const char *name, const char *hostname, char *text)
 
 /* ---- the rank ---- */
 
+enum { OMPI, PMI, PMIX, SLURM };
+
 /* A launcher's variables; NULL for those that it does not set. */
-struct kind {
+static const struct kind {
     const char *rank;
     const char *ranks[3]; /* the first that is set counts */
-};
-
-/* SLURM_STEP_NUM_TASKS counts the step that srun started; the others may count the whole job. */
-#define SLURM_RANKS "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "SLURM_NPROCS"
-
-#define OMPI_RANK "OMPI_COMM_WORLD_RANK"
-#define PMI_RANK "PMI_RANK"
-
-static const struct kind slurm = {"SLURM_PROCID", {SLURM_RANKS}};
-static const struct kind pmix = {"PMIX_RANK", {NULL}};
-static const struct kind *const kinds[] = {
-    &(const struct kind){OMPI_RANK, {"OMPI_COMM_WORLD_SIZE"}},
-    &(const struct kind){PMI_RANK, {"PMI_SIZE"}},
-    &pmix,
-    &slurm,
+} kinds[] = {
+    [OMPI] = {"OMPI_COMM_WORLD_RANK", {"OMPI_COMM_WORLD_SIZE"}},
+    [PMI] = {"PMI_RANK", {"PMI_SIZE"}},
+    [PMIX] = {"PMIX_RANK", {NULL}},
+    /* The first counts the step that srun started; the others may count the whole job. */
+    [SLURM] = {"SLURM_PROCID", {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "SLURM_NPROCS"}},
 };
 
 enum xb_status xb_node_find(struct xb_node *node, struct xb_error *error)
 {
     static const char *const variables[] = {XB_NODE_VARIABLE, "SLURMD_NODENAME"};
-    const char *rank = find_value(OMPI_RANK) == NULL ? find_value(PMI_RANK) : NULL;
-    const char *of_slurm = find_value(slurm.rank);
+    const char *rank = find_value(kinds[OMPI].rank) == NULL ? find_value(kinds[PMI].rank) : NULL;
+    const char *of_slurm = find_value(kinds[SLURM].rank);
     /* mpiexec of MPICH and of Intel hands a batch script's whole environment on to all nodes, with
      * its SLURMD_NODENAME and its SLURM_PROCID 0: these are not of this process. */
     bool is_handed_on = rank != NULL && of_slurm != NULL && strcmp(rank, of_slurm) != 0;
@@ -111,13 +99,8 @@ enum xb_status xb_node_find(struct xb_node *node, struct xb_error *error)
 static enum xb_status take_number(const char *variable, const char *text, uint64_t least,
                                   uint64_t most, uint64_t *number, struct xb_error *error)
 {
-    size_t length = strlen(text);
-    *number = 0;
-    if (length > 9 || strspn(text, "0123456789") < length)
-        length = 0;
-    for (size_t i = 0; i < length; i++)
-        *number = *number * 10 + (uint64_t)(text[i] - '0');
-    if (length > 0 && *number >= least && *number <= most)
+    struct xb_error ignored;
+    if (strlen(text) <= 9 && xb_count_parse(text, least, most, number, &ignored) == XB_OK)
         return XB_OK;
     return XB_FAIL(error, XB_ERR_USAGE,
                    "%s should hold what the launcher told, but \"%.40s\" is no whole number from "
@@ -132,11 +115,10 @@ static enum xb_status take_rank(struct xb_launcher *launcher, const struct kind 
     XB_TRY(take_number(kind->rank, value, 0, XB_RANKS - 1, &rank, error));
     /* PMIx has no variable for the number of ranks. If srun uses PMIx, Slurm's own variables have
      * the same rank, and the number too. */
-    const char *of_slurm = find_value(slurm.rank);
-    bool counts_slurm = kind == &pmix && of_slurm != NULL && strcmp(of_slurm, value) == 0;
-    const char *const *ranks = counts_slurm ? slurm.ranks : kind->ranks;
-    size_t most = sizeof slurm.ranks / sizeof slurm.ranks[0];
-    for (size_t i = 0; i < most; i++) {
+    const char *of_slurm = find_value(kinds[SLURM].rank);
+    bool counts_slurm = kind == &kinds[PMIX] && of_slurm != NULL && strcmp(of_slurm, value) == 0;
+    const char *const *ranks = (counts_slurm ? &kinds[SLURM] : kind)->ranks;
+    for (size_t i = 0; i < sizeof kind->ranks / sizeof kind->ranks[0]; i++) {
         const char *text = ranks[i] != NULL ? find_value(ranks[i]) : NULL;
         if (text == NULL)
             continue;
@@ -157,9 +139,9 @@ enum xb_status xb_launcher_find(struct xb_launcher *launcher, struct xb_error *e
 {
     *launcher = (struct xb_launcher){.rank = -1};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        const char *value = find_value(kinds[i]->rank);
+        const char *value = find_value(kinds[i].rank);
         if (value != NULL)
-            return take_rank(launcher, kinds[i], value, error);
+            return take_rank(launcher, &kinds[i], value, error);
     }
     return XB_OK;
 }
@@ -168,6 +150,6 @@ enum xb_status xb_node_check(struct xb_error *error)
 {
     struct xb_node node;
     struct xb_launcher launcher;
-    enum xb_status status = xb_node_find(&node, error);
-    return status != XB_OK ? status : xb_launcher_find(&launcher, error);
+    XB_TRY(xb_node_find(&node, error));
+    return xb_launcher_find(&launcher, error);
 }

@@ -24,7 +24,7 @@ static const struct {
     {16.0, 128.0 / 130.0}, {32.0, 128.0 / 130.0}, {64.0, 0.0},
 };
 
-/* Of a FLIT of 256 bytes 242 are packets (PCI Express Base Specification 6.0, 4.2.3). Other
+/* A FLIT of 256 bytes has 242 of packets (PCI Express Base Specification 6.0, 4.2.3). Other
  * overhead is not counted. */
 #define FLIT_SHARE (242.0 / 256.0)
 
@@ -42,7 +42,7 @@ void xb_pcie_link_fill(const char *folder, struct xb_pcie_link *link)
  * folder around it is the bridge above it. Only a device from AMD is searched for AMD's switch:
  * another vendor's card has none, even if it is plugged into one.
  */
-struct xb_pcie_link xb_pcie_link_read_at(const char *root, const char *bdf)
+struct xb_pcie_link xb_pcie_link_read(const char *root, const char *bdf)
 {
     struct xb_pcie_link link = {0};
     char folder[PATH_MAX];
@@ -62,11 +62,6 @@ struct xb_pcie_link xb_pcie_link_read_at(const char *root, const char *bdf)
     if (link.known && strlen(name) < sizeof link.port)
         memcpy(link.port, name, strlen(name) + 1);
     return link;
-}
-
-struct xb_pcie_link xb_pcie_link_read(const char *bdf)
-{
-    return xb_pcie_link_read_at(XB_PCI_DEVICES, bdf);
 }
 
 unsigned xb_pcie_generation(double speed_gts)

@@ -24,17 +24,14 @@ struct xb_pcie_link {
 };
 
 /*
- * Reads the link of the device at `bdf` ("0000:0f:00.0"). known is false if any file is unreadable
- * or does not hold a number.
+ * Reads the link of the device at `bdf` ("0000:0f:00.0") under `root`, which is XB_PCI_DEVICES
+ * except in tests. known is false if any file is unreadable or does not hold a number.
  *
  * AMD's cards have a switch on the package. The GPU's own link leads only to that switch, so its
  * rate says nothing about the slot. For such a card this reads the link of the switch's port that
  * faces the slot, and never the inner link instead. `port` names the function that was read.
  */
-struct xb_pcie_link xb_pcie_link_read(const char *bdf);
-
-/* Like xb_pcie_link_read, but under another root than /sys/bus/pci/devices: for tests. */
-struct xb_pcie_link xb_pcie_link_read_at(const char *root, const char *bdf);
+struct xb_pcie_link xb_pcie_link_read(const char *root, const char *bdf);
 
 /* Generation 1 to 6 for 2.5, 5, 8, 16, 32, 64 GT/s; 0 for any other rate. */
 unsigned xb_pcie_generation(double speed_gts);
@@ -180,8 +177,8 @@ struct xb_pcie_watch;
  * hop, or the upper end if the lower shows nothing. The watch starts unarmed. Only readings that
  * begin and end within one arming (xb_pcie_watch_arm) count, so that a caller who arms the watch
  * during transfers sees the link under load. After each round over all hops it calls
- * task->look(task->argument), if there is one, for whoever has more to look at. The task and its
- * path are copied. The thread receives no signals. XB_ERR_SYSTEM, XB_ERR_MEMORY.
+ * task->look(task->argument), if there is one, for whoever has more to look at. The path is copied;
+ * root and argument live as long as the watch. The thread receives no signals. XB_ERR_SYSTEM.
  */
 struct xb_pcie_watch_task {
     const char *root, *bdf;

@@ -2,13 +2,14 @@
 #define _POSIX_C_SOURCE 200809L /* clocks of conditions */
 #include "pcie.h"
 
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "sysfs.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -19,13 +20,9 @@
 
 struct xb_pcie_watch {
     pthread_t thread;
-    double interval;
-    void (*look)(void *argument);
-    void *argument;
-    bool was_present;
-    char root[PATH_MAX];
-    char device[PATH_MAX];
+    struct xb_pcie_watch_task task;
     struct xb_pcie_path path;
+    char device[PATH_MAX];
     /*
      * Odd while armed. Every change of that adds one, so that a reading which saw the watch
      * disarmed and armed again differs from one within a single arming.
@@ -50,7 +47,7 @@ static void read_hop(struct xb_pcie_watch *watch, size_t hop)
     double speed_gts;
     unsigned width;
     if (arming % 2 == 0 ||
-        !xb_pcie_hop_read(watch->root, &watch->path.hops[hop], &speed_gts, &width))
+        !xb_pcie_hop_read(watch->task.root, &watch->path.hops[hop], &speed_gts, &width))
         return;
     if (atomic_load(&watch->arming) != arming) /* the reading may be from after the transfers */
         return;
@@ -73,7 +70,7 @@ static void read_hop(struct xb_pcie_watch *watch, size_t hop)
 
 static void look_for_device(struct xb_pcie_watch *watch)
 {
-    if (watch->was_present && access(watch->device, F_OK) != 0 && errno == ENOENT)
+    if (watch->path.present && access(watch->device, F_OK) != 0 && errno == ENOENT)
         watch->load.gone = true;
 }
 
@@ -86,13 +83,14 @@ static void *work(void *argument)
         for (size_t i = 0; i < watch->load.count; i++)
             read_hop(watch, i);
         look_for_device(watch);
-        if (watch->look != NULL)
-            watch->look(watch->argument);
+        if (watch->task.look != NULL)
+            watch->task.look(watch->task.argument);
         pthread_mutex_lock(&watch->lock);
         struct timespec end;
         clock_gettime(CLOCK_MONOTONIC, &end);
-        end.tv_sec += (time_t)watch->interval;
-        end.tv_nsec += (long)((watch->interval - (double)(time_t)watch->interval) * 1e9);
+        double whole, part = modf(watch->task.interval, &whole);
+        end.tv_sec += (time_t)whole;
+        end.tv_nsec += (long)(part * 1e9);
         if (end.tv_nsec >= 1000000000L) {
             end.tv_nsec -= 1000000000L;
             end.tv_sec++;
@@ -116,24 +114,15 @@ static void release(struct xb_pcie_watch *watch)
 enum xb_status xb_pcie_watch_start(const struct xb_pcie_watch_task *task,
                                    struct xb_pcie_watch **watch, struct xb_error *error)
 {
-    struct xb_pcie_watch *started = calloc(1, sizeof *started);
+    struct xb_pcie_watch *started = xb_new(1, sizeof *started);
     pthread_condattr_t attributes;
-    if (started == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to watch the link of %s", task->bdf);
-    int length = snprintf(started->device, PATH_MAX, "%s/%s", task->root, task->bdf);
-    if (length < 0 || length >= PATH_MAX) {
+    if (!xb_sysfs_path(task->root, task->bdf, started->device)) {
         free(started);
         return XB_FAIL(error, XB_ERR_SYSTEM, "the folder of %s has too long a name", task->bdf);
     }
-    memcpy(started->root, task->root, strlen(task->root) + 1); /* fits: the folder is longer */
-    started->was_present = task->path->present;
-    /* NaN becomes 0 too, because it is not above 0. */
-    started->interval = task->interval > 0.0 ? task->interval : 0.0;
-    if (started->interval > LONGEST_INTERVAL_S)
-        started->interval = LONGEST_INTERVAL_S;
-    started->look = task->look;
-    started->argument = task->argument;
+    started->task = *task;
     started->path = *task->path;
+    started->task.interval = fmin(fmax(task->interval, 0), LONGEST_INTERVAL_S); /* 0 for NaN */
     started->load.count = task->path->count;
     pthread_mutex_init(&started->lock, NULL);
     pthread_condattr_init(&attributes);

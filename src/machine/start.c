@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/day_time.h"
 #include "base/interrupt.h"
-#include "xferbench/units.h"
+#include "base/units.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -15,16 +15,6 @@
 
 /* So often it looks for a signal. */
 #define GLANCE_S 0.05
-
-static struct xb_clock_state clock_state_read(void)
-{
-    struct timex state = {.modes = 0};
-    if (adjtimex(&state) < 0)
-        return (struct xb_clock_state){.is_known = false};
-    return (struct xb_clock_state){.is_known = true,
-                                   .is_synchronised = (state.status & STA_UNSYNC) == 0,
-                                   .error_s = (double)state.maxerror * 1e-6};
-}
 
 const char *xb_start_warning(double late_s, const struct xb_clock_state *clock, char *text)
 {
@@ -60,7 +50,12 @@ static bool sleep_until(double when, double deadline)
 
 void xb_start_wait(double at, double deadline, struct xb_start *start)
 {
-    *start = (struct xb_start){.asked = at, .clock = clock_state_read()};
+    struct timex state = {.modes = 0};
+    *start = (struct xb_start){.asked = at};
+    if (adjtimex(&state) >= 0)
+        start->clock = (struct xb_clock_state){.is_known = true,
+                                               .is_synchronised = (state.status & STA_UNSYNC) == 0,
+                                               .error_s = (double)state.maxerror * 1e-6};
     if (at == 0 || sleep_until(at, deadline))
         start->began = xb_day_time_now();
 }

@@ -2,11 +2,11 @@
 #define _GNU_SOURCE /* setenv */
 #include "topology.h"
 
+#include "base/memory.h"
 #include "base/parallel.h"
 
 #include <errno.h>
 #include <hwloc.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -51,10 +51,8 @@ static void restore_binding(struct xb_topology *topology)
 
 enum xb_status xb_topology_open(struct xb_topology **topology, struct xb_error *error)
 {
-    struct xb_topology *opened = calloc(1, sizeof *opened);
+    struct xb_topology *opened = xb_new(1, sizeof *opened);
     enum xb_status status;
-    if (opened == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "out of memory");
     /* hwloc's plugins look for GPUs through OpenCL, CUDA or X11. That takes tens of milliseconds
      * and wakes devices, and we need nothing that they find. */
     (void)setenv("HWLOC_PLUGINS_PATH", "", 0);
@@ -125,26 +123,19 @@ int xb_topology_next_node(const struct xb_topology *topology, int node)
     return -1;
 }
 
-__attribute__((format(printf, 2, 3))) static void set_note(struct xb_binding *binding,
-                                                           const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(binding->note, sizeof binding->note, format, arguments);
-    va_end(arguments);
-}
+#define SET_NOTE(binding, ...) ((void)snprintf((binding)->note, sizeof(binding)->note, __VA_ARGS__))
 
 static void bind_to(struct xb_topology *topology, hwloc_const_bitmap_t cpus,
                     hwloc_const_bitmap_t nodes, struct xb_binding *binding)
 {
     if (bind_cpus(topology, cpus) != 0) {
-        set_note(binding, "the system refused to bind to the CPUs of NUMA node %d (%s, %s)",
+        SET_NOTE(binding, "the system refused to bind to the CPUs of NUMA node %d (%s, %s)",
                  binding->cpu_node, xb_errno_name(errno), strerror(errno));
         return;
     }
     topology->bound = true;
     if (bind_memory(topology, nodes, HWLOC_MEMBIND_BIND) != 0) {
-        set_note(binding, "the system refused to bind memory to NUMA node %d (%s, %s)",
+        SET_NOTE(binding, "the system refused to bind memory to NUMA node %d (%s, %s)",
                  binding->node, xb_errno_name(errno), strerror(errno));
         restore_binding(topology);
         return;
@@ -156,16 +147,16 @@ static void bind_to(struct xb_topology *topology, hwloc_const_bitmap_t cpus,
 static bool refuse_to_bind(const struct xb_topology *topology, struct xb_binding *binding)
 {
     if (!hwloc_topology_is_thissystem(topology->hwloc)) {
-        set_note(binding, "hwloc was told to describe another machine");
+        SET_NOTE(binding, "hwloc was told to describe another machine");
         return true;
     }
     if (xb_topology_node_count(topology) == 1) {
-        set_note(binding, "one NUMA node: nothing to bind");
+        SET_NOTE(binding, "one NUMA node: nothing to bind");
         binding->note_is_normal = true;
         return true;
     }
     if (binding->node < 0)
-        set_note(binding, "which NUMA node the device is close to is unknown");
+        SET_NOTE(binding, "which NUMA node the device is close to is unknown");
     return binding->node < 0;
 }
 
@@ -211,15 +202,15 @@ static void bind_to_node(struct xb_topology *topology, int near, struct xb_bindi
         return;
     hwloc_obj_t node = find_node(topology, binding->node);
     if (node == NULL) {
-        set_note(binding, "this process may not use the memory of NUMA node %d", binding->node);
+        SET_NOTE(binding, "this process may not use the memory of NUMA node %d", binding->node);
         return;
     }
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
     if (cpus == NULL ||
         hwloc_bitmap_and(cpus, cpus_for(topology, node, near, binding), topology->cpus) != 0)
-        set_note(binding, "out of memory");
+        SET_NOTE(binding, "out of memory");
     else if (hwloc_bitmap_iszero(cpus))
-        set_note(binding, "this process may not run on any CPU of NUMA node %d", binding->cpu_node);
+        SET_NOTE(binding, "this process may not run on any CPU of NUMA node %d", binding->cpu_node);
     else
         bind_to(topology, cpus, node->nodeset, binding);
     hwloc_bitmap_free(cpus);
@@ -234,11 +225,6 @@ void xb_topology_bind_named(struct xb_topology *topology, int node, int near,
     if (!binding->bound)
         binding->cpu_node = -1;
     binding->cpu_count = xb_cpus_allowed();
-}
-
-void xb_topology_bind(struct xb_topology *topology, int node, struct xb_binding *binding)
-{
-    xb_topology_bind_named(topology, node, -1, binding);
 }
 
 /* Writes a list such as "0,1". Stops before the first number that does not fit. */

@@ -41,14 +41,17 @@ struct xb_binding {
  * Binds the calling thread, the threads it creates from now on, and the memory they touch first to
  * NUMA node `node` (the OS's number). Nothing is bound if `node` is -1, if the machine has one
  * node, or if the kernel refuses. That is no failure; the note tells it for the record. A second
- * call replaces the first binding.
+ * call replaces the first binding. If the node has no CPUs of its own, threads run on those of node
+ * `near`, or on any where that is -1.
  */
-void xb_topology_bind(struct xb_topology *topology, int node, struct xb_binding *binding);
-
-/* The same for a node that someone named for the memory. It may have no CPUs of its own: then
- * threads run on those of node `near`, or on any where that is -1. */
 void xb_topology_bind_named(struct xb_topology *topology, int node, int near,
                             struct xb_binding *binding);
+
+static inline void xb_topology_bind(struct xb_topology *topology, int node,
+                                    struct xb_binding *binding)
+{
+    xb_topology_bind_named(topology, node, -1, binding);
+}
 
 /* Where the pages of a buffer lie. */
 struct xb_places {

@@ -55,11 +55,6 @@ void xb_topology_bind_named(struct xb_topology *topology, int node, int near,
                                     : "hwloc is not in this build");
 }
 
-void xb_topology_bind(struct xb_topology *topology, int node, struct xb_binding *binding)
-{
-    xb_topology_bind_named(topology, node, -1, binding);
-}
-
 void xb_topology_locate(struct xb_topology *topology, const void *address, size_t bytes, int node,
                         struct xb_places *places)
 {

@@ -7,7 +7,7 @@
 #include "base/terminal.h"
 #include "cli/command.h"
 #include "commands.h"
-#include "fleet/formats.h"
+#include "fleet/write/formats.h"
 #include "record/mode_list.h"
 #include "run/command.h"
 #include "xferbench/version.h"
@@ -16,10 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Writes text so that every character stands for itself. An escape is the character and, behind it,
- * what is written in its place. */
-static void put_escaped(FILE *stream, const char *text, const char *const escapes[])
+/* Writes a text, between two others, so that every character of it stands for itself. An escape is
+ * the character and, behind it, what is written in its place. */
+static void put_escaped(FILE *stream, const char *before, const char *text, const char *after,
+                        const char *const escapes[])
 {
+    fputs(before, stream);
     for (; *text != '\0'; text++) {
         size_t i = 0;
         while (escapes[i] != NULL && escapes[i][0] != *text)
@@ -29,80 +31,53 @@ static void put_escaped(FILE *stream, const char *text, const char *const escape
         else
             fputc(*text, stream);
     }
+    fputs(after, stream);
 }
 
 /* ---- the man page, in the macros of man(7) ---- */
 
-static void put(FILE *stream, const char *text)
+static void put(FILE *stream, const char *before, const char *text, const char *after)
 {
     static const char *const escapes[] = {"\\\\e",  "-\\-",   "'\\(aq",  "`\\(ga",
                                           "^\\(ha", "~\\(ti", "\"\\(dq", NULL};
-    put_escaped(stream, text, escapes);
+    put_escaped(stream, before, text, after, escapes);
 }
 
 /* A paragraph's text. A line that began with a dot or an apostrophe would be a macro. */
 static void put_text(FILE *stream, const char *text)
 {
-    fputs(text[0] == '.' ? "\\&" : "", stream);
-    put(stream, text);
-    fputc('\n', stream);
-}
-
-/* In bold (B) or italics (I). */
-static void put_in(FILE *stream, char font, const char *text)
-{
-    fprintf(stream, "\\f%c", font);
-    put(stream, text);
-    fputs("\\fR", stream);
+    put(stream, text[0] == '.' ? "\\&" : "", text, "\n");
 }
 
 /* An indented paragraph below a name. */
 static void put_entry(FILE *stream, const char *name, const char *text)
 {
-    fputs(".TP\n", stream);
-    put_in(stream, 'B', name);
-    fputc('\n', stream);
+    put(stream, ".TP\n\\fB", name, "\\fR\n");
     put_text(stream, text);
-}
-
-static void put_fact(FILE *stream, const char *what, const char *text)
-{
-    fputs(what, stream);
-    put(stream, text);
-    fputs(".\n", stream);
 }
 
 static void put_option(FILE *stream, const struct xb_option *option)
 {
     const char *const *words = xb_option_words(option);
     char takers[512];
-    char name[80];
     fputs(".TP\n", stream);
-    if (option->short_name != 0) {
-        snprintf(name, sizeof name, "-%c", option->short_name);
-        put_in(stream, 'B', name);
-        fputs(", ", stream);
-    }
-    snprintf(name, sizeof name, "--%s", option->name);
-    put_in(stream, 'B', name);
-    if (option->argument != NULL) {
-        fputc(' ', stream);
-        put_in(stream, 'I', option->argument);
-    }
+    if (option->short_name != 0)
+        fprintf(stream, "\\fB\\-%c\\fR, ", option->short_name);
+    put(stream, "\\fB\\-\\-", option->name, "\\fR");
+    if (option->argument != NULL)
+        put(stream, " \\fI", option->argument, "\\fR");
     fputc('\n', stream);
     put_text(stream, option->help);
     if (words != NULL) {
         fputs("Words:", stream);
-        for (size_t i = 0; words[i] != NULL; i++) {
-            fputs(i > 0 ? ", " : " ", stream);
-            put(stream, words[i]);
-        }
+        for (size_t i = 0; words[i] != NULL; i++)
+            put(stream, i > 0 ? ", " : " ", words[i], "");
         fputs(".\n", stream);
     }
     if (option->default_text != NULL)
-        put_fact(stream, "Default: ", option->default_text);
+        put(stream, "Default: ", option->default_text, ".\n");
     if (xb_run_takers(option, takers, sizeof takers)[0] != '\0')
-        put_fact(stream, "Modes: ", takers);
+        put(stream, "Modes: ", takers, ".\n");
 }
 
 /* The options of every command stand there once, then each command's own. */
@@ -115,9 +90,7 @@ static void put_options(FILE *stream)
     for (size_t c = 0; xb_commands[c] != NULL; c++) {
         if (xb_commands[c]->operands == XB_OPERANDS_TOPIC)
             continue;
-        fputs(".SS \"xferbench ", stream);
-        put(stream, xb_commands[c]->name);
-        fputs("\"\n", stream);
+        put(stream, ".SS \"xferbench ", xb_commands[c]->name, "\"\n");
         const struct xb_option *const *rows = xb_commands[c]->rows();
         for (size_t i = 0; rows[i] != NULL; i++)
             if (xb_option_find(common, rows[i]->name) != rows[i])
@@ -129,7 +102,7 @@ static void put_modes(FILE *stream)
 {
     fputs(".SH MODES\n", stream);
     for (size_t m = 0; xb_modes[m] != NULL; m++) {
-        char directions[64] = "";
+        const char *before = "Directions: ";
         put_entry(stream, xb_modes[m]->name, xb_modes[m]->description);
         if (xb_modes[m]->calls != NULL) {
             fputs("Calls:\n", stream);
@@ -137,11 +110,10 @@ static void put_modes(FILE *stream)
         }
         for (unsigned d = 0; d < XB_DIRECTIONS; d++)
             if ((xb_modes[m]->directions >> d & 1u) != 0) {
-                size_t used = strlen(directions);
-                snprintf(directions + used, sizeof directions - used, "%s%s", used > 0 ? ", " : "",
-                         xb_direction_name((enum xb_direction)(1u << d)));
+                fprintf(stream, "%s%s", before, xb_direction_name((enum xb_direction)(1u << d)));
+                before = ", ";
             }
-        fprintf(stream, "Directions: %s.\n", directions);
+        fputs(".\n", stream);
     }
 }
 
@@ -185,24 +157,18 @@ static const char *const tasks[][2] = {
 static void put_page(FILE *stream, const char *date)
 {
     fprintf(stream,
-            ".\\\" SPDX-License-Identifier: Apache-2.0\n.TH XFERBENCH 1 %s \"xferbench %s\"\n",
+            ".\\\" SPDX-License-Identifier: Apache-2.0\n.TH XFERBENCH 1 %s \"xferbench %s\"\n"
+            ".SH NAME\nxferbench \\- measure how fast data moves between a host and its GPUs\n"
+            ".SH SYNOPSIS\n.nf\n",
             date, XB_VERSION);
-    fputs(".SH NAME\nxferbench \\- measure how fast data moves between a host and its GPUs\n",
-          stream);
-    fputs(".SH SYNOPSIS\n.nf\n", stream);
-    for (size_t i = 0; xb_commands[i] != NULL; i++) {
-        fputs("\\fBxferbench\\fR ", stream);
-        put(stream, xb_commands[i]->synopsis);
-        fputs(" [\\fIOPTION\\fR]...\n", stream);
-    }
-    fputs(".fi\n", stream);
-    fputs(".SH DESCRIPTION\n", stream);
+    for (size_t i = 0; xb_commands[i] != NULL; i++)
+        put(stream, "\\fBxferbench\\fR ", xb_commands[i]->synopsis, " [\\fIOPTION\\fR]...\n");
+    fputs(".fi\n.SH DESCRIPTION\n", stream);
     put_text(stream, xb_command_run.description);
     fputs(
         "Without a command \\fBxferbench\\fR does what \\fBxferbench run\\fR does. An option means "
-        "the same in every command that has it.\n",
+        "the same in every command that has it.\n.SH COMMANDS\n",
         stream);
-    fputs(".SH COMMANDS\n", stream);
     for (size_t i = 0; xb_commands[i] != NULL; i++)
         put_entry(stream, xb_commands[i]->synopsis, xb_commands[i]->description);
     put_options(stream);
@@ -370,9 +336,7 @@ static void put_bash_command(FILE *stream, const struct xb_command *command)
 static void put_fish_described(FILE *stream, const char *text)
 {
     static const char *const escapes[] = {"\\\\\\", "'\\'", NULL};
-    fputs(" -d '", stream);
-    put_escaped(stream, text, escapes);
-    fputs("'\n", stream);
+    put_escaped(stream, " -d '", text, "'\n", escapes);
 }
 
 static void put_fish_name(FILE *stream, const char *where, const char *name, const char *summary)
@@ -393,11 +357,8 @@ static void put_fish_option(FILE *stream, const char *where, const struct xb_opt
     fprintf(stream, "complete -c xferbench -n '%s' -l %s", where, option->name);
     if (option->short_name != 0)
         fprintf(stream, " -s %c", option->short_name);
-    if (option->type == XB_OPTION_FILE) {
-        fputs(" -r -F", stream);
-    } else if (option->type != XB_OPTION_FLAG) {
-        fputs(" -x", stream);
-    }
+    if (option->type != XB_OPTION_FLAG)
+        fputs(option->type == XB_OPTION_FILE ? " -r -F" : " -x", stream);
     if (words != NULL) {
         fputs(takes_several(option) ? " -a '(__xferbench_list" : " -a '", stream);
         put_words(stream, words);
@@ -430,8 +391,7 @@ static void put_zsh_name(FILE *stream, const char *where, const char *name, cons
 {
     (void)where;
     fprintf(stream, "        '%s:", name);
-    put_escaped(stream, summary, zsh_word_escapes);
-    fputs("'\n", stream);
+    put_escaped(stream, "", summary, "'\n", zsh_word_escapes);
 }
 
 static void put_zsh_names(FILE *stream)
@@ -458,22 +418,15 @@ static void put_zsh_option(FILE *stream, const struct xb_option *option)
                 option->short_name, is_flag ? "" : "+", option->name, is_flag ? "" : "=");
     else
         fprintf(stream, "'--%s%s", option->name, is_flag ? "" : "=");
-    fputc('[', stream);
-    put_escaped(stream, brief_of(option, brief, sizeof brief), escapes);
-    fputc(']', stream);
-    if (!is_flag) {
-        fputc(':', stream);
-        put_escaped(stream, option->argument, escapes);
-        fputc(':', stream);
-    }
+    put_escaped(stream, "[", brief_of(option, brief, sizeof brief), "]", escapes);
+    if (!is_flag)
+        put_escaped(stream, ":", option->argument, ":", escapes);
     if (option->type == XB_OPTION_FILE) {
         fputs("_files", stream);
     } else if (words != NULL) {
         fputs(takes_several(option) ? " _xferbench_list" : " compadd --", stream);
-        for (size_t i = 0; words[i] != NULL; i++) {
-            fputc(' ', stream);
-            put_escaped(stream, words[i], zsh_word_escapes);
-        }
+        for (size_t i = 0; words[i] != NULL; i++)
+            put_escaped(stream, " ", words[i], "", zsh_word_escapes);
     }
     fputs("' \\\n", stream);
 }

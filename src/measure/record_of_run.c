@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/terminal.h"
 #include "machine/pcie.h"
-#include "planning.h"
+#include "measure/plan/planning.h"
 #include "record/making.h"
 
 #include <inttypes.h>
@@ -124,8 +124,9 @@ static void keep_device(struct xb_record *record, const struct xb_run *run,
 
 static void keep_process(struct xb_record *record, const struct xb_run *run)
 {
-    struct xb_record_process *process = xb_new(1, sizeof *process);
-    struct xb_record_device *devices = xb_new(run->device_count, sizeof *devices);
+    struct xb_record_process *process = xb_arena_new(&record->texts, sizeof *process);
+    struct xb_record_device *devices =
+        xb_arena_new(&record->texts, run->device_count * sizeof *devices);
     record->processes = process;
     record->process_count = record->asked_processes = 1;
     record->interrupted = run->interrupted;
@@ -175,13 +176,13 @@ static void keep_parameters(struct xb_record *record, const struct xb_case *test
 static void keep_cases(struct xb_record *record, const struct xb_run *run)
 {
     const struct xb_record_process *process = &record->processes[0];
-    record->cases = xb_new(run->case_count, sizeof *record->cases);
+    record->cases = xb_arena_new(&record->texts, run->case_count * sizeof *record->cases);
     for (size_t i = 0; i < run->case_count; i++) {
         struct xb_result *result = &run->results[i];
         const struct xb_case *test = &result->test;
         struct xb_record_case *kept = &record->cases[record->case_count++];
         const struct xb_record_ceiling *ceiling = NULL; /* of its device's link */
-        /* Of a sum only that device is known which all have in common. */
+        /* A sum has only the device that all have in common. */
         bool has_source = !test->sum || test->group == XB_GROUP_ONE_TO_ALL;
         bool is_destination = test->sum && test->group == XB_GROUP_ALL_TO_ONE;
         *kept = (struct xb_record_case){
@@ -195,7 +196,7 @@ static void keep_cases(struct xb_record *record, const struct xb_run *run)
                                                     : -1,
             .latency = test->latency,
             .simultaneous = test->simultaneous || test->sum,
-            .rows = xb_new(1, sizeof *kept->rows),
+            .rows = xb_arena_new(&record->texts, sizeof *kept->rows),
         };
         keep_parameters(record, test, kept);
         for (size_t k = 0; !test->sum && k < process->device_count; k++)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "xferbench/result.h"
-#include "xferbench/timeline.h"
+#include "result.h"
+#include "measure/timeline/timeline.h"
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "record/making.h"
 #include "record/mode_list.h"
 
 #include <assert.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +19,7 @@ void xb_result_warn(struct xb_result *result, const char *format, ...)
     assert(count < XB_RESULT_WARNINGS);
     if (count >= XB_RESULT_WARNINGS)
         return;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(result->warnings[count], sizeof result->warnings[0], format, arguments);
-    va_end(arguments);
+    XB_FORMAT(result->warnings[count], sizeof result->warnings[0], format);
     result->warning_list[count] = result->warnings[count];
     result->row.warning_texts = result->warning_list;
     result->row.warning_count++;
@@ -53,24 +50,28 @@ void xb_result_detail_text(struct xb_result *result, const char *key, const char
     size_t i = find_detail(result, key);
     if (i == XB_RESULT_DETAILS)
         return;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(result->detail_texts[i], sizeof result->detail_texts[i], format, arguments);
-    va_end(arguments);
+    XB_FORMAT(result->detail_texts[i], sizeof result->detail_texts[i], format);
     result->details[i] = (struct xb_record_detail){.name = key, .text = result->detail_texts[i]};
+}
+
+/* The place of that figure; result->figure_count where there is none. */
+static size_t find_figure(const struct xb_result *result, const struct xb_figure *figure)
+{
+    size_t i = 0;
+    while (i < result->figure_count && result->figures[i].figure != figure)
+        i++;
+    return i;
 }
 
 static struct xb_result_figure *add_figure(struct xb_result *result, const struct xb_figure *figure)
 {
-    for (size_t i = 0; i < result->figure_count; i++)
-        if (result->figures[i].figure == figure)
-            return &result->figures[i];
-    assert(result->figure_count < XB_RESULT_FIGURES);
-    if (result->figure_count >= XB_RESULT_FIGURES)
+    size_t i = find_figure(result, figure);
+    assert(i < XB_RESULT_FIGURES);
+    if (i >= XB_RESULT_FIGURES)
         return NULL;
-    struct xb_result_figure *added = &result->figures[result->figure_count++];
-    *added = (struct xb_result_figure){.figure = figure};
-    return added;
+    if (i == result->figure_count)
+        result->figures[result->figure_count++] = (struct xb_result_figure){.figure = figure};
+    return &result->figures[i];
 }
 
 void xb_result_compute(struct xb_result *result, const struct xb_figure *figure, double value)
@@ -98,27 +99,19 @@ enum xb_status xb_result_describe(const struct xb_result *result, const double *
 
 bool xb_result_has(const struct xb_result *result, const struct xb_figure *figure)
 {
-    for (size_t i = 0; i < result->figure_count; i++)
-        if (result->figures[i].figure == figure)
-            return true;
-    return false;
+    return find_figure(result, figure) < result->figure_count;
 }
 
 enum xb_status xb_result_median(const struct xb_result *result, const struct xb_figure *figure,
                                 double *median, struct xb_error *error)
 {
     struct xb_statistics statistics;
-    *median = 0;
-    for (size_t i = 0; i < result->figure_count; i++) {
-        const struct xb_result_figure *own = &result->figures[i];
-        if (own->figure != figure)
-            continue;
-        *median = own->computed;
-        if (own->samples.count == 0)
-            return XB_OK;
-        XB_TRY(xb_statistics_compute(own->samples.values, own->samples.count, &statistics, error));
-        *median = statistics.median;
-    }
+    const struct xb_result_figure *own = &result->figures[find_figure(result, figure)];
+    *median = xb_result_has(result, figure) ? own->computed : 0;
+    if (!xb_result_has(result, figure) || own->samples.count == 0)
+        return XB_OK;
+    XB_TRY(xb_statistics_compute(own->samples.values, own->samples.count, &statistics, error));
+    *median = statistics.median;
     return XB_OK;
 }
 

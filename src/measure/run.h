@@ -5,11 +5,11 @@
 #include "machine/pcie.h"
 #include "machine/start.h"
 #include "machine/topology.h"
-#include "xferbench/record.h"
-#include "xferbench/result.h"
-#include "xferbench/run_options.h"
-#include "xferbench/stage.h"
-#include "xferbench/timeline.h"
+#include "measure/engine/stage.h"
+#include "measure/timeline/timeline.h"
+#include "record/record.h"
+#include "record/run_options.h"
+#include "result.h"
 
 /* A device that takes part in a run. */
 struct xb_run_device {
@@ -112,6 +112,15 @@ xb_run_execute(struct xb_run *run, const struct xb_run_observer *observer, struc
  * those after it are cut. The runner must not be at work on this very run: give a copy of it.
  */
 void xb_run_abandon(struct xb_run *run, const struct xb_error *error);
+
+/* When a thread, or a stage on all devices, was at work. Zero-initialise; spans come in the order
+ * of their beginnings. */
+struct xb_busy_time {
+    double busy;       /* seconds, without what overlaps */
+    double begin, end; /* of the first and of the last */
+    bool has_any;
+};
+void xb_busy_time_add(struct xb_busy_time *work, const struct xb_timeline_span *span);
 
 /* The shares of an iteration's time in which a stage was at work, and in which it waited between
  * its first beginning and its last end. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "readings.h"
+#include "modes/readings/readings.h"
 
 #include "shared_options.h"
 
-#include "xferbench/statistics.h"
+#include "base/statistics.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,15 +38,11 @@ struct side {
     size_t count;
 };
 
-/* ---- cases ---- */
-
 /* 0 in a file from before there was the option. */
 static uint64_t offset_of(const struct xb_record_case *test, const struct xb_option *option)
 {
     return strtoull(xb_record_parameter(test, option->name), NULL, 10);
 }
-
-/* ---- what they come to ---- */
 
 /* The place of an offset, in their order; NULL where there is no room. */
 static struct offset *find(struct side *side, uint64_t bytes)
@@ -107,8 +103,6 @@ static void collect(struct xb_reading *reading, struct side *side, int device, u
             add(reading, side, base, test);
     }
 }
-
-/* ---- words ---- */
 
 /* The offsets of one side of which the same was found. */
 struct group {
@@ -180,7 +174,7 @@ bool xb_alignment_say(struct xb_reading *reading, int device, uint64_t bytes, co
                 xb_reading_number(reading, side->cost, group.worst->cost, XB_UNIT_RATIO);
                 continue;
             }
-            /* Those of the group cost nothing, or nobody knows: at most so much, rounded up. */
+            /* The group's offsets cost nothing, or nobody knows: at most so much, rounded up. */
             double percent = fmax(ceil(1000 * group.most - 1e-6), 1) / 10;
             xb_reading_add(reading, ", %s copies: %s at most %.*f %% slower.", mode,
                            found == NOTHING ? "no cost," : "too noisy to tell;",

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One buffer of host memory moved in chunks that are spread over several queues, one way or both.
  */
-#include "readings.h"
+#include "modes/readings/readings.h"
 #include "shared_options.h"
 #include "transfer.h"
 
-#include "xferbench/result.h"
+#include "measure/result.h"
 
 static const struct xb_option option_streams = {
     XB_COUNTS("streams", "2", 1, 64,

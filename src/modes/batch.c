@@ -2,28 +2,110 @@
 /* Many small pieces between host and device, by every way that a program has. */
 #include "batch.h"
 
-#include "piece_layout.h"
 #include "shared_options.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "xferbench/reading.h"
-#include "xferbench/result.h"
+#include "measure/result.h"
+#include "reading/reading.h"
+#include "record/run_options.h"
 #include "xferbench/workspace.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- cases ---- */
+static const struct xb_option option_batch = {
+    XB_CHOICES("batch", "HOW", "each,call,graph,packed,kernel",
+               "How the pieces are moved: 'each' one asynchronous copy a piece; 'call' one call of "
+               "the runtime for many; 'graph' one copy a piece in a graph, which is launched again "
+               "and again; 'packed' host threads and a kernel gather and scatter them around one "
+               "copy; 'kernel' a kernel reads or writes them in the host's memory in place; "
+               "'pitched' one copy of rows (--layout rows).",
+               "each", "call", "graph", "packed", "kernel", "pitched")};
+
+const struct xb_option xb_option_piece = {
+    XB_SIZES("piece", "SIZE", "4K", 1, INT64_MAX,
+             "How long a piece is: sizes, or a range that doubles such as 512..1M. --size is cut "
+             "into pieces; the last may be shorter.")};
+
+static const struct xb_option option_layout = {
+    XB_CHOICES("layout", "HOW", "scattered",
+               "Where pieces lie: 'scattered' in random order on both sides, 'host-scattered' or "
+               "'device-scattered' on that side, 'contiguous' one behind the other, 'rows' every "
+               "--pitch bytes on the host.",
+               "scattered", "host-scattered", "device-scattered", "contiguous", "rows")};
+
+static const struct xb_option option_pitch = {
+    .name = "pitch",
+    .type = XB_OPTION_SIZE,
+    .argument = "SIZE",
+    .default_text = "8K",
+    .help = "With --layout rows: how far apart pieces begin in the host's memory.",
+    .minimum = 1,
+    .maximum = INT64_MAX,
+};
+
+static const struct xb_option option_call_pieces = {
+    XB_COUNTS("call-pieces", "4096", 0, 1 << 24,
+              "Most pieces in one call of --batch call; 0 for all of them.")};
+
+static const struct xb_option option_blocks = {
+    XB_COUNTS("blocks", "0", 0, 65535,
+              "How many blocks of up to 1024 threads the kernel has; each keeps about one "
+              "multiprocessor busy. 0 finds the fewest that are as fast as any number.")};
+
+static const struct xb_figure pieces_per_second = {
+    XB_FIGURE("pieces_per_second", XB_UNIT_PER_SECOND, "Pieces moved in one second"),
+    .more_is_better = true};
+static const struct xb_figure time_per_piece = {
+    XB_FIGURE_TIME("time_per_piece", "The time of all pieces, divided by their number")};
+static const struct xb_figure kernel_blocks = {
+    XB_FIGURE_NUMBER("blocks", "How many blocks of threads the kernel had")};
+static const struct xb_figure pack_time = {
+    XB_FIGURE_TIME("pack_time", "Of packed, gathering the pieces alone")};
+static const struct xb_figure packed_copy_time = {
+    XB_FIGURE_TIME("packed_copy_time", "Of packed, the one copy alone")};
+static const struct xb_figure unpack_time = {
+    XB_FIGURE_TIME("unpack_time", "Of packed, scattering the pieces alone")};
+
+enum how { /* the words of --batch */
+           HOW_EACH,
+           HOW_CALL,
+           HOW_GRAPH,
+           HOW_PACKED,
+           HOW_KERNEL,
+           HOW_PITCHED
+};
+
+struct state {
+    enum how how;
+    bool to_device;
+    struct xb_layout layout;
+    struct xb_buffer *host, *device;
+    struct xb_buffer *source, *target; /* these two, by the direction */
+    struct xb_buffer *room;   /* of the host: where pieces are packed, and the proof's room */
+    struct xb_buffer *packed; /* of the device */
+    /* The whole transfer, one a call; for packed its part within the device. */
+    struct xb_pieces **lists;
+    size_t list_count;
+    struct xb_graph *graph;
+    unsigned blocks;
+};
+
+/* Where piece `index` lies among packed ones. */
+static uint64_t packed_offset(const struct state *state, size_t index)
+{
+    return index * state->layout.piece;
+}
 
 static bool has_word(const struct xb_case *test, const char *word)
 {
-    return strcmp(xb_case_setting(test, &xb_option_layout)->word, word) == 0;
+    return strcmp(xb_case_setting(test, &option_layout)->word, word) == 0;
 }
 
 static uint64_t pitch_of(const struct xb_case *test)
 {
-    return has_word(test, "rows") ? xb_case_setting(test, &xb_option_pitch)->count : 0;
+    return has_word(test, "rows") ? xb_case_setting(test, &option_pitch)->count : 0;
 }
 
 static struct xb_layout layout_of(const struct xb_case *test)
@@ -67,12 +149,12 @@ static uint64_t room_beyond(const struct xb_case *test)
 static uint32_t capabilities(const struct xb_case *test)
 {
     static const uint32_t needed[] = {
-        [XB_BATCH_EACH] = 0,
-        [XB_BATCH_CALL] = XB_CAP_BATCH,
-        [XB_BATCH_GRAPH] = XB_CAP_GRAPH,
-        [XB_BATCH_PACKED] = XB_CAP_KERNELS,
-        [XB_BATCH_KERNEL] = XB_CAP_KERNELS | XB_CAP_MAPPED,
-        [XB_BATCH_PITCHED] = XB_CAP_ROWS,
+        [HOW_EACH] = 0,
+        [HOW_CALL] = XB_CAP_BATCH,
+        [HOW_GRAPH] = XB_CAP_GRAPH,
+        [HOW_PACKED] = XB_CAP_KERNELS,
+        [HOW_KERNEL] = XB_CAP_KERNELS | XB_CAP_MAPPED,
+        [HOW_PITCHED] = XB_CAP_ROWS,
     };
     return needed[xb_variant_number(test)];
 }
@@ -85,7 +167,7 @@ static uint64_t count_pieces(const struct xb_case *test)
 /* How many calls --batch call makes. */
 static uint64_t count_calls(const struct xb_case *test)
 {
-    uint64_t a_call = xb_case_setting(test, &xb_option_call_pieces)->count;
+    uint64_t a_call = xb_case_setting(test, &option_call_pieces)->count;
     return a_call > 0 ? xb_chunk_count(count_pieces(test), a_call) : 1;
 }
 
@@ -113,39 +195,33 @@ static void add_need(uint64_t *need, uint64_t more)
 static struct xb_needs needs(const struct xb_case *test)
 {
     struct xb_needs needs = {0};
-    enum xb_batch_how how = xb_variant_number(test);
+    enum how how = xb_variant_number(test);
     uint64_t beyond = room_beyond(test);
     uint64_t pieces = xb_lesser(count_pieces(test), MOST_PIECES); /* check refuses more */
     spans_of(test, &needs.host_bytes, &needs.device_bytes);
     add_need(&needs.host_bytes, needs.device_bytes);
     add_need(&needs.host_bytes, 2 * beyond);
     add_need(&needs.device_bytes, beyond);
-    if (how == XB_BATCH_PACKED)
+    if (how == HOW_PACKED)
         add_need(&needs.device_bytes, test->bytes + beyond);
-    if ((how == XB_BATCH_PACKED || how == XB_BATCH_KERNEL) && test->bytes >= XB_LARGE_BYTES)
+    if ((how == HOW_PACKED || how == HOW_KERNEL) && test->bytes >= XB_LARGE_BYTES)
         add_need(&needs.device_bytes, XB_SM_TAX_BYTES);
     add_need(&needs.host_bytes, pieces * HOST_BYTES_A_PIECE);
-    if (how != XB_BATCH_EACH && how != XB_BATCH_PITCHED)
+    if (how != HOW_EACH && how != HOW_PITCHED)
         add_need(&needs.device_bytes,
                  pieces * DEVICE_BYTES_A_PIECE + test->bytes / BYTES_A_CUT_BYTE);
     return needs;
 }
 
-/* Refuses a pitch where no layout has one. */
-static enum xb_status refuse_idle_pitch(const struct xb_config *config, struct xb_error *error)
-{
-    const struct xb_value *layouts = xb_config_get(config, &xb_option_layout);
-    if (!xb_config_get(config, &xb_option_pitch)->given || xb_word_is_in(&layouts->words, "rows"))
-        return XB_OK;
-    return XB_FAIL(error, XB_ERR_USAGE, "--%s has no effect without --%s rows",
-                   xb_option_pitch.name, xb_option_layout.name);
-}
-
 static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
 {
-    XB_TRY(refuse_idle_pitch(test->asked->config, error));
+    const struct xb_config *config = test->asked->config;
+    const struct xb_value *layouts = xb_config_get(config, &option_layout);
     uint64_t piece = xb_case_setting(test, &xb_option_piece)->count;
     uint64_t pitch = pitch_of(test);
+    if (xb_config_get(config, &option_pitch)->given && !xb_word_is_in(&layouts->words, "rows"))
+        return XB_FAIL(error, XB_ERR_USAGE, "--%s has no effect without --%s rows",
+                       option_pitch.name, option_layout.name);
     if (pitch == 0 || pitch >= piece)
         return XB_OK;
     return XB_FAIL(error, XB_ERR_USAGE,
@@ -156,27 +232,32 @@ static enum xb_status check_options(const struct xb_case *test, struct xb_error 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_case *test = context->test;
-    enum xb_batch_how how = xb_variant_number(test);
+    enum how how = xb_variant_number(test);
     uint64_t count = count_pieces(test);
-    uint64_t most = how == XB_BATCH_EACH    ? MOST_COPIES
-                    : how == XB_BATCH_GRAPH ? MOST_IN_GRAPH
-                                            : MOST_PIECES;
+    uint64_t most = how == HOW_EACH ? MOST_COPIES : how == HOW_GRAPH ? MOST_IN_GRAPH : MOST_PIECES;
     if (count > most)
         return XB_FAIL(error, XB_ERR_UNSUPPORTED,
                        "%llu pieces are more than '%s' takes here (%llu); take a larger --piece or "
                        "a smaller --size",
                        (unsigned long long)count, test->variant, (unsigned long long)most);
-    if (how == XB_BATCH_CALL && count_calls(test) > MOST_CALLS)
+    if (how == HOW_CALL && count_calls(test) > MOST_CALLS)
         return XB_FAIL(error, XB_ERR_UNSUPPORTED,
                        "%llu calls are more than 'call' makes here (%llu); take more --call-pieces",
                        (unsigned long long)count_calls(test), (unsigned long long)MOST_CALLS);
     return XB_OK;
 }
 
-/* ---- setup ---- */
+/* Only rows have a pitch. */
+static enum xb_status check_variant(const struct xb_case *test, struct xb_error *error)
+{
+    const char *layout = xb_case_setting(test, &option_layout)->word;
+    if (xb_variant_number(test) != HOW_PITCHED || strcmp(layout, "rows") == 0)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "'pitched' copies rows: give --layout rows");
+}
 
-/* How long a buffer is for what spans so much, wherever it begins. What is as long as the case is
- * made longer by the workspace. */
+/* How long a buffer is for what spans so much, wherever it begins. The workspace already enlarges
+ * buffers of the case's own size; this enlarges the others. */
 static uint64_t length_for(const struct xb_mode_context *context, uint64_t bytes)
 {
     if (bytes != context->test->bytes)
@@ -186,10 +267,10 @@ static uint64_t length_for(const struct xb_mode_context *context, uint64_t bytes
 
 static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_error *error)
 {
-    struct xb_batch *state = context->state;
+    struct state *state = context->state;
     uint64_t host = 0, device = 0, packed = 0;
     spans_of(context->test, &host, &device);
-    if (state->how == XB_BATCH_PACKED)
+    if (state->how == HOW_PACKED)
         packed = length_for(context, state->layout.bytes);
     bool mapped = (context->device->info.capabilities & XB_CAP_MAPPED) != 0;
     enum xb_memory memory = mapped ? XB_MEMORY_MAPPED : XB_MEMORY_PINNED;
@@ -199,65 +280,160 @@ static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_
         {&state->device, 0, XB_MEMORY_DEVICE, length_for(context, device), false},
         {&state->packed, 1, XB_MEMORY_DEVICE, packed, false}};
     xb_workspace_extend(context->workspace, room_beyond(context->test));
-    return xb_borrow(context, wanted, sizeof wanted / sizeof wanted[0], error);
+    XB_TRY(xb_borrow(context, wanted, sizeof wanted / sizeof wanted[0], error));
+    state->source = state->to_device ? state->host : state->device;
+    state->target = state->to_device ? state->device : state->host;
+    return XB_OK;
 }
 
-/* Adds a list to those that there is room for. */
-static enum xb_status open_list(struct xb_mode_context *context, struct xb_buffer *target,
-                                struct xb_buffer *source, const struct xb_piece *pieces,
-                                size_t count, struct xb_error *error)
-{
-    struct xb_batch *state = context->state;
-    enum xb_status status = context->device->backend->pieces_open(
-        context->device, target, source, pieces, count, &state->lists[state->list_count], error);
-    state->list_count += status == XB_OK;
-    return status;
-}
-
-/* The kernel's part of packed: from the packed pieces to their places, or back. */
-static enum xb_status open_packed(struct xb_mode_context *context, struct xb_error *error)
-{
-    struct xb_batch *state = context->state;
-    struct xb_layout within = state->layout;
-    enum xb_status status = xb_layout_make(&within, error);
-    for (size_t i = 0; status == XB_OK && i < within.count; i++) {
-        unsigned long long *packed =
-            state->to_device ? &within.pieces[i].source_offset : &within.pieces[i].target_offset;
-        *packed = xb_batch_packed_offset(state, i);
-    }
-    if (status == XB_OK)
-        status = open_list(context, state->to_device ? state->device : state->packed,
-                           state->to_device ? state->packed : state->device, within.pieces,
-                           within.count, error);
-    xb_layout_free(&within);
-    return status;
-}
-
+/* Opens the lists that the variant needs, each of at most so many pieces. */
 static enum xb_status open_lists(struct xb_mode_context *context, struct xb_error *error)
 {
-    struct xb_batch *state = context->state;
+    struct state *state = context->state;
+    const struct xb_backend *backend = context->device->backend;
     const struct xb_layout *layout = &state->layout;
-    size_t most = layout->count; /* pieces that one list holds */
-    if (state->how == XB_BATCH_CALL) {
-        uint64_t a_call = xb_case_setting(context->test, &xb_option_call_pieces)->count;
-        most = a_call > 0 && a_call < most ? a_call : most;
-    }
-    if (state->how == XB_BATCH_EACH || state->how == XB_BATCH_PITCHED)
+    struct xb_buffer *target = state->target;
+    struct xb_buffer *source = state->source;
+    uint64_t most = 0;
+    if (state->how == HOW_EACH || state->how == HOW_PITCHED)
         return XB_OK;
+    if (state->how == HOW_CALL)
+        most = xb_case_setting(context->test, &option_call_pieces)->count;
+    most = most > 0 ? xb_lesser(most, layout->count) : layout->count;
     state->lists = xb_try(xb_chunk_count(layout->count, most), sizeof(struct xb_pieces *));
     if (state->lists == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for lists of %zu pieces", layout->count);
-    if (state->how == XB_BATCH_PACKED)
-        return open_packed(context, error);
-    for (size_t first = 0; first < layout->count; first += most) {
-        size_t left = layout->count - first;
-        XB_TRY(open_list(context, xb_batch_target(state), xb_batch_source(state),
-                         &layout->pieces[first], left < most ? left : most, error));
+    struct xb_layout within = {.pieces = NULL};
+    if (state->how == HOW_PACKED) {
+        /* The kernel's part: from the packed pieces to their places, or back. */
+        within = *layout;
+        XB_TRY(xb_layout_make(&within, error));
+        for (size_t i = 0; i < within.count; i++)
+            *(state->to_device ? &within.pieces[i].source_offset
+                               : &within.pieces[i].target_offset) = packed_offset(state, i);
+        *(state->to_device ? &source : &target) = state->packed;
+        *(state->to_device ? &target : &source) = state->device;
+        layout = &within;
     }
-    if (state->how != XB_BATCH_GRAPH)
+    enum xb_status status = XB_OK;
+    for (uint64_t first = 0; status == XB_OK && first < layout->count; first += most) {
+        status = backend->pieces_open(context->device, target, source, &layout->pieces[first],
+                                      xb_lesser(layout->count - first, most),
+                                      &state->lists[state->list_count], error);
+        state->list_count += status == XB_OK;
+    }
+    xb_layout_free(&within);
+    if (status != XB_OK || state->how != HOW_GRAPH)
+        return status;
+    return backend->graph_open(context->queues[0], state->lists[0], &state->graph, error);
+}
+
+/* Host threads move pieces between their places and the room. */
+static void move_on_host(void *argument, uint64_t begin, uint64_t end)
+{
+    const struct state *state = argument;
+    char *places = state->host->host_address;
+    char *room = state->room->host_address;
+    for (uint64_t i = begin; i < end; i++) {
+        const struct xb_piece *piece = &state->layout.pieces[i];
+        if (state->to_device)
+            memcpy(room + packed_offset(state, i), places + piece->source_offset, piece->bytes);
+        else
+            memcpy(places + piece->target_offset, room + packed_offset(state, i), piece->bytes);
+    }
+}
+
+/* Less than this is no work for another thread. */
+#define LEAST_BYTES_A_THREAD (UINT64_C(256) << 10)
+
+/* Waits for the queue first: what is in the room may be under way, or not there yet. */
+static enum xb_status submit_host_part(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    uint64_t piece = state->layout.piece;
+    uint64_t grain = piece >= LEAST_BYTES_A_THREAD ? 1 : LEAST_BYTES_A_THREAD / piece;
+    XB_TRY(context->device->backend->queue_wait(context->queues[0], error));
+    xb_parallel_for(state->layout.count, grain, move_on_host, state);
+    return XB_OK;
+}
+
+static enum xb_status submit_kernel_part(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    return context->device->backend->queue_kernel_pieces(context->queues[0], state->lists[0],
+                                                         state->blocks, error);
+}
+
+static enum xb_status submit_copy(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    return context->device->backend->queue_copy(
+        context->queues[0], state->to_device ? state->packed : state->room, 0,
+        state->to_device ? state->room : state->packed, 0, state->layout.bytes, error);
+}
+
+static enum xb_status submit_gathering(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    return (state->to_device ? submit_host_part : submit_kernel_part)(context, error);
+}
+
+static enum xb_status submit_scattering(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    return (state->to_device ? submit_kernel_part : submit_host_part)(context, error);
+}
+
+static enum xb_status copy_rows(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    const struct xb_layout *layout = &state->layout;
+    struct xb_rows ends[] = {
+        {state->target, layout->target.offset, layout->target.pitch},
+        {state->source, layout->source.offset, layout->source.pitch},
+    };
+    uint64_t whole = layout->bytes / layout->piece;
+    for (int i = 0; i < 2; i++)
+        ends[i].pitch = ends[i].pitch > 0 ? ends[i].pitch : layout->piece;
+    if (whole > 0)
+        XB_TRY(context->device->backend->queue_copy_rows(context->queues[0], ends[0], ends[1],
+                                                         layout->piece, whole, error));
+    if (whole == layout->count)
         return XB_OK;
-    return context->device->backend->graph_open(context->queues[0], state->lists[0], &state->graph,
-                                                error);
+    const struct xb_piece *last = &layout->pieces[whole]; /* a shorter row */
+    return context->device->backend->queue_copy(context->queues[0], ends[0].buffer,
+                                                last->target_offset, ends[1].buffer,
+                                                last->source_offset, last->bytes, error);
+}
+
+static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    const struct xb_backend *backend = context->device->backend;
+    switch (state->how) {
+    case HOW_EACH:
+        for (size_t i = 0; i < state->layout.count; i++) {
+            const struct xb_piece *piece = &state->layout.pieces[i];
+            XB_TRY(backend->queue_copy(context->queues[0], state->target, piece->target_offset,
+                                       state->source, piece->source_offset, piece->bytes, error));
+        }
+        return XB_OK;
+    case HOW_CALL:
+        for (size_t i = 0; i < state->list_count; i++)
+            XB_TRY(backend->queue_copy_pieces(context->queues[0], state->lists[i], error));
+        return XB_OK;
+    case HOW_GRAPH:
+        return backend->queue_graph(context->queues[0], state->graph, error);
+    case HOW_PACKED:
+        XB_TRY(submit_gathering(context, error));
+        XB_TRY(submit_copy(context, error));
+        return submit_scattering(context, error);
+    case HOW_KERNEL:
+        return submit_kernel_part(context, error);
+    case HOW_PITCHED:
+        return copy_rows(context, error);
+    }
+    return XB_OK;
 }
 
 /* One kernel is called as fast as another if it is not slower by more than this. */
@@ -268,12 +444,12 @@ static enum xb_status choose_blocks(struct xb_mode_context *context, struct xb_e
 {
     static const unsigned tries[] = {1, 2, 4, 8, 16, 32, 64, 0}; /* 0: all that there is room for */
     double seconds[sizeof tries / sizeof tries[0]] = {0};
-    struct xb_batch *state = context->state;
+    struct state *state = context->state;
     const size_t count = sizeof tries / sizeof tries[0];
     double best = 0;
     for (size_t i = 0; i < count; i++) {
         state->blocks = tries[i];
-        XB_TRY(xb_mode_time(context, xb_batch_submit, &seconds[i], error));
+        XB_TRY(xb_mode_time(context, submit, &seconds[i], error));
         best = best == 0 || seconds[i] < best ? seconds[i] : best;
     }
     for (size_t i = 0; i < count; i++) {
@@ -284,20 +460,9 @@ static enum xb_status choose_blocks(struct xb_mode_context *context, struct xb_e
     return XB_OK;
 }
 
-static enum xb_status fill(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct xb_batch *state = context->state;
-    unsigned long long seed = context->test->seed;
-    XB_TRY(xb_proof_fill(context->queues[0], xb_batch_source(state), state->layout.source_span,
-                         xb_proof_before(seed), error));
-    return xb_proof_fill(context->queues[0], xb_batch_target(state),
-                         state->layout.target_span + XB_WATCHED_BYTES, xb_proof_around(seed),
-                         error);
-}
-
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
-    struct xb_batch *state = context->state;
+    struct state *state = context->state;
     const struct xb_case *test = context->test;
     state->how = xb_variant_number(test);
     state->to_device = test->direction == XB_H2D;
@@ -311,17 +476,21 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     XB_TRY(xb_workspace_queues(context->workspace, 2, &context->queues, error));
     XB_TRY(xb_layout_make(&state->layout, error));
     XB_TRY(borrow_buffers(context, error));
-    XB_TRY(fill(context, error));
+    XB_TRY(xb_proof_fill(context->queues[0], state->source, state->layout.source_span,
+                         xb_proof_before(test->seed), error));
+    XB_TRY(xb_proof_fill(context->queues[0], state->target,
+                         state->layout.target_span + XB_WATCHED_BYTES, xb_proof_around(test->seed),
+                         error));
     XB_TRY(open_lists(context, error));
-    if (state->how != XB_BATCH_KERNEL)
+    if (state->how != HOW_KERNEL)
         return XB_OK;
-    state->blocks = (unsigned)xb_case_setting(test, &xb_option_blocks)->count;
+    state->blocks = (unsigned)xb_case_setting(test, &option_blocks)->count;
     return state->blocks == 0 ? choose_blocks(context, error) : XB_OK;
 }
 
 static void teardown(struct xb_mode_context *context)
 {
-    struct xb_batch *state = context->state;
+    struct state *state = context->state;
     const struct xb_backend *backend = context->device->backend;
     if (state->graph != NULL)
         backend->graph_close(state->graph);
@@ -334,33 +503,37 @@ static void teardown(struct xb_mode_context *context)
 /* The source's other pattern: no byte of the target is right until it is moved again. */
 static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
 {
-    const struct xb_batch *state = context->state;
-    return xb_proof_fill(context->queues[0], xb_batch_source(state), state->layout.source_span,
+    const struct state *state = context->state;
+    return xb_proof_fill(context->queues[0], state->source, state->layout.source_span,
                          xb_proof_after(context->test->seed), error);
 }
 
-/* ---- what else is timed ---- */
-
 static bool is_packed(const struct xb_mode_context *context)
 {
-    return xb_variant_number(context->test) == XB_BATCH_PACKED;
+    return xb_variant_number(context->test) == HOW_PACKED;
 }
 
-/* ---- verify ---- */
-
-static enum xb_status prove(struct xb_mode_context *context, struct xb_result *result,
-                            struct xb_error *error)
+static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
+                             struct xb_error *error)
 {
-    const struct xb_batch *state = context->state;
-    unsigned long long seed = context->test->seed;
+    const struct state *state = context->state;
+    double count = (double)state->layout.count;
+    double seconds = (double)result->bytes_moved / result->bandwidth.median;
+    xb_result_detail_number(result, "pieces", count);
+    xb_result_compute(result, &pieces_per_second, count / seconds);
+    xb_result_compute(result, &time_per_piece, seconds / count);
+    /* Asked for 0, the kernel has as many as there is room for. */
+    unsigned blocks = state->blocks > 0 ? state->blocks : context->device->info.multiprocessors;
+    if (state->how == HOW_KERNEL && blocks > 0)
+        xb_result_compute(result, &kernel_blocks, (double)blocks);
     const struct xb_piece_proof proof = {
         .layout = &state->layout,
         .queue = context->queues[0],
-        .source = xb_batch_source(state),
-        .target = xb_batch_target(state),
+        .source = state->source,
+        .target = state->target,
         .room = state->room,
-        .moved = xb_proof_after(seed),
-        .around = xb_proof_around(seed),
+        .moved = xb_proof_after(context->test->seed),
+        .around = xb_proof_around(context->test->seed),
         .behind = XB_WATCHED_BYTES,
     };
     struct xb_mismatch all = {0};
@@ -369,31 +542,14 @@ static enum xb_status prove(struct xb_mode_context *context, struct xb_result *r
     xb_result_detail_text(result, "verified_by", "%s",
                           state->to_device ? "host, by copies back" : "host");
     xb_proof_conclude(result, &all, &compared);
-    return XB_OK;
-}
-
-static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
-                             struct xb_error *error)
-{
-    const struct xb_batch *state = context->state;
-    double count = (double)state->layout.count;
-    double seconds = (double)result->bytes_moved / result->bandwidth.median;
-    xb_result_detail_number(result, "pieces", count);
-    xb_result_compute(result, &xb_figure_pieces_per_second, count / seconds);
-    xb_result_compute(result, &xb_figure_time_per_piece, seconds / count);
-    /* Asked for 0, the kernel has as many as there is room for. */
-    unsigned blocks = state->blocks > 0 ? state->blocks : context->device->info.multiprocessors;
-    if (state->how == XB_BATCH_KERNEL && blocks > 0)
-        xb_result_compute(result, &xb_figure_blocks, (double)blocks);
-    enum xb_status status = prove(context, result, error);
-    bool uses_kernels = (state->how == XB_BATCH_KERNEL || state->how == XB_BATCH_PACKED) &&
+    bool uses_kernels = (state->how == HOW_KERNEL || state->how == HOW_PACKED) &&
                         context->test->bytes >= XB_LARGE_BYTES; /* less is over too soon */
     /* A device that is the CPU has no other kernels than the threads that move the data. */
-    if (status != XB_OK || result->row.verified != XB_VERIFIED_TRUE || !uses_kernels ||
+    if (result->row.verified != XB_VERIFIED_TRUE || !uses_kernels ||
         context->device->info.host_clock)
-        return status;
-    status = xb_sm_tax_measure(context, xb_batch_submit, seconds, state->how == XB_BATCH_PACKED, 2,
-                               result, error);
+        return XB_OK;
+    enum xb_status status =
+        xb_sm_tax_measure(context, submit, seconds, state->how == HOW_PACKED, 2, result, error);
     if (status != XB_ERR_MEMORY)
         return status;
     /* Someone took the memory meanwhile. The bandwidth is as good without. */
@@ -417,41 +573,35 @@ const struct xb_mode xb_mode_batch = {
              "that loads from mapped host memory.",
     XB_ALL_BY_DEFAULT(XB_H2D | XB_D2H),
     .only_named = true,
-    .variant_option = &xb_option_batch,
+    .variant_option = &option_batch,
     .names = XB_NAMES({"each", "batch, a copy a piece"}, {"call", "batch, one call"},
                       {"graph", "batch, a graph"}, {"kernel", "batch, by a kernel"},
                       {"packed", "batch, packed"}, {"pitched", "batch, 2D copy"}),
-    .options = XB_OPTIONS(&xb_option_batch, &xb_option_piece, &xb_option_layout, &xb_option_pitch,
-                          &xb_option_call_pieces, &xb_option_blocks, &xb_option_host_offset,
+    .options = XB_OPTIONS(&option_batch, &xb_option_piece, &option_layout, &option_pitch,
+                          &option_call_pieces, &option_blocks, &xb_option_host_offset,
                           &xb_option_device_offset),
     .parameters =
-        XB_PARAMETERS({&xb_option_piece, NULL}, {&xb_option_layout, NULL}, {&xb_option_pitch, NULL},
-                      {&xb_option_call_pieces, "call"}, {&xb_option_blocks, "kernel"},
+        XB_PARAMETERS({&xb_option_piece, NULL}, {&option_layout, NULL}, {&option_pitch, NULL},
+                      {&option_call_pieces, "call"}, {&option_blocks, "kernel"},
                       {&xb_option_host_offset, NULL}, {&xb_option_device_offset, NULL}),
-    .figures = XB_FIGURES(&xb_figure_pieces_per_second, &xb_figure_time_per_piece,
-                          &xb_figure_sm_tax, &xb_figure_blocks, &xb_figure_pack_time,
-                          &xb_figure_packed_copy_time, &xb_figure_unpack_time),
+    .figures = XB_FIGURES(&pieces_per_second, &time_per_piece, &xb_figure_sm_tax, &kernel_blocks,
+                          &pack_time, &packed_copy_time, &unpack_time),
     .bytes_by_default = UINT64_C(32) << 20,
     .reading = xb_batch_reading,
     .answer = xb_batch_say_pieces,
-    .state_bytes = sizeof(struct xb_batch),
+    .state_bytes = sizeof(struct state),
     .capabilities = capabilities,
     .needs = needs,
     .check_options = check_options,
-    .check_variant = xb_batch_check_variant,
+    .check_variant = check_variant,
     .check = check,
     .setup = setup,
-    .references = XB_REFERENCES({.figure = &xb_figure_pack_time,
-                                 .submit = xb_batch_submit_gathering,
-                                 .is_wanted = is_packed},
-                                {.figure = &xb_figure_packed_copy_time,
-                                 .submit = xb_batch_submit_copy,
-                                 .is_wanted = is_packed},
-                                {.figure = &xb_figure_unpack_time,
-                                 .submit = xb_batch_submit_scattering,
-                                 .is_wanted = is_packed}),
+    .references = XB_REFERENCES(
+        {.figure = &pack_time, .submit = submit_gathering, .is_wanted = is_packed},
+        {.figure = &packed_copy_time, .submit = submit_copy, .is_wanted = is_packed},
+        {.figure = &unpack_time, .submit = submit_scattering, .is_wanted = is_packed}),
     .prepare = prepare,
-    .submit = xb_batch_submit,
+    .submit = submit,
     .verify = verify,
     .teardown = teardown,
 };

@@ -3,7 +3,7 @@
 #include "proof.h"
 #include "shared_options.h"
 
-#include "xferbench/result.h"
+#include "measure/result.h"
 #include "xferbench/workspace.h"
 
 #include <stdio.h>
@@ -57,8 +57,6 @@ enum xb_status xb_chase_prepare(struct xb_mode_context *context, struct xb_error
     (void)error;
     return XB_OK;
 }
-
-/* ---- one iteration, and what it proves ---- */
 
 enum xb_status xb_chase_submit(struct xb_mode_context *context, struct xb_error *error)
 {

@@ -2,7 +2,7 @@
 /* Data compressed on the host without loss, and restored on the device. */
 #include "base/left_out.h"
 #include "encoded.h"
-#include "readings.h"
+#include "modes/readings/readings.h"
 #include "sample_data.h"
 #include "shared_options.h"
 
@@ -14,27 +14,6 @@ static const struct xb_option option_timed = {
                "checkpoint is; 'made-and-sent' also compresses it, at the same time.",
                "sent", "made-and-sent")};
 
-static const struct xb_option option_codec = {XB_CHOICES(
-    "codec", "CODEC", "for,lz4",
-    "How data is compressed: 'for' takes 1024 integers of 32 bits at a time and keeps how far each "
-    "is above the smallest, in as few bits as that needs; 'lz4' is LZ4 in blocks of 64 KiB.",
-    "for", "lz4")};
-
-static struct xb_encoded_plan plan_of(const struct xb_case *test)
-{
-    const char *codec = xb_case_setting(test, &option_codec)->word;
-    return (struct xb_encoded_plan){
-        .format = strcmp(codec, "for") == 0 ? XB_FORMAT_FOR : XB_FORMAT_LZ4,
-        .is_made = strcmp(test->variant, "made-and-sent") == 0,
-    };
-}
-
-static struct xb_needs needs(const struct xb_case *test)
-{
-    const struct xb_encoded_plan plan = plan_of(test);
-    return xb_encoded_needs(test, &plan);
-}
-
 static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
 {
     XB_TRY(xb_data_check(xb_case_setting(test, &xb_option_data)->word, error));
@@ -45,10 +24,10 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 {
     const struct xb_encoded *state = context->state;
     const struct xb_case *test = context->test;
-    const struct xb_encoded_plan plan = plan_of(test);
-    if (plan.format == XB_FORMAT_LZ4 && xb_is_left_out("liblz4"))
+    if (strcmp(xb_case_setting(test, &xb_option_codec)->word, "lz4") == 0 &&
+        xb_is_left_out("liblz4"))
         return XB_FAIL(error, XB_ERR_UNSUPPORTED, "liblz4 is not in this build");
-    XB_TRY(xb_encoded_setup(context, &plan, error));
+    XB_TRY(xb_encoded_setup(context, error));
     XB_TRY(xb_data_fill(xb_case_setting(test, &xb_option_data)->word, test->seed,
                         state->original->host_address, test->bytes, error));
     return xb_encoded_begin(context, error);
@@ -72,9 +51,9 @@ const struct xb_mode xb_mode_compress = {
         "own. All restored data is compared with the original.",
     .variant_option = &option_timed,
     .names = XB_NAMES({"sent", "compressed before"}, {"made-and-sent", "compress and send"}),
-    .options = XB_OPTIONS(&option_timed, &option_codec, &xb_option_data, &xb_option_encode_chunk,
+    .options = XB_OPTIONS(&option_timed, &xb_option_codec, &xb_option_data, &xb_option_encode_chunk,
                           &xb_option_threads),
-    .parameters = XB_PARAMETERS({&option_codec, NULL}, {&xb_option_data, NULL},
+    .parameters = XB_PARAMETERS({&xb_option_codec, NULL}, {&xb_option_data, NULL},
                                 {&xb_option_encode_chunk, NULL}, {&xb_option_threads, NULL}),
     .figures = XB_FIGURES(&xb_figure_plain_bandwidth, &xb_figure_speed_up,
                           &xb_figure_share_of_bound, &xb_figure_ratio, &xb_figure_encode_rate,
@@ -83,7 +62,6 @@ const struct xb_mode xb_mode_compress = {
     .reading = XB_READING({.label = "sent", .code = "XB-COMPRESS-SENT", .say = say_sent},
                           {.label = "made", .code = "XB-COMPRESS-MADE", .say = say_made}),
     .answer = answer,
-    .needs = needs,
     .check_options = check_options,
     .setup = setup,
     XB_ENCODED_MODE,

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A pipeline: while one chunk is computed on, the next arrives and the last leaves. */
 #include "kernel_time.h"
+#include "modes/readings/readings.h"
 #include "proof.h"
-#include "readings.h"
 #include "shared_options.h"
 
-#include "xferbench/result.h"
-#include "xferbench/stage.h"
-#include "xferbench/units.h"
+#include "backends/verify.h"
+#include "base/units.h"
+#include "measure/engine/stage.h"
+#include "measure/result.h"
 #include "xferbench/workspace.h"
 
 #include <math.h>
@@ -37,8 +38,6 @@ static struct xb_needs needs(const struct xb_case *test)
     return (struct xb_needs){.host_bytes = 2 * test->bytes,
                              .device_bytes = buffers * xb_lesser(chunk, test->bytes)};
 }
-
-/* ---- the three stages of a chunk ---- */
 
 static enum xb_status copy_in(struct xb_mode_context *context, const struct xb_turn *turn,
                               struct xb_error *error)
@@ -98,38 +97,32 @@ static const struct xb_reference references[] = {
     {.figure = NULL},
 };
 
-/* ---- setup ---- */
-
 /*
- * What the copies of all chunks take in this pipeline while the kernel keeps one of its buffers to
- * itself: a kernel that takes as long hides the copies, and they hide the kernel. Timed with a
- * kernel of a single step, because going from copying to computing and back costs time too.
+ * By default the kernel takes what the copies of all chunks take in this pipeline while the kernel
+ * keeps one of its buffers to itself: a kernel that takes as long hides the copies, and they hide
+ * the kernel. That is timed with a kernel of a single step, because going from copying to computing
+ * and back costs time too.
  */
-static enum xb_status time_of_copies(struct xb_mode_context *context, double *seconds,
-                                     struct xb_error *error)
-{
-    struct state *state = context->state;
-    const struct xb_line_part one_slot_less = {.slots = (unsigned)context->queue_count - 1};
-    state->steps = 1;
-    xb_line_take(context, &one_slot_less);
-    enum xb_status status = xb_mode_time(context, xb_line_submit, seconds, error);
-    xb_line_take(context, NULL);
-    *seconds *= XB_KERNEL_TUNED_LONGER;
-    return status;
-}
-
 static enum xb_status choose_steps(struct xb_mode_context *context, uint64_t count,
                                    struct xb_error *error)
 {
     struct state *state = context->state;
+    const struct xb_line_part one_slot_less = {.slots = (unsigned)context->queue_count - 1};
     double target = 0;
     XB_TRY(xb_kernel_time_read(context->test, &target, error));
     if (target == 0)
         return XB_OK;
-    if (target > 0)
+    if (target > 0) {
         target *= (double)count;
-    else
-        XB_TRY(time_of_copies(context, &target, error));
+    } else {
+        state->steps = 1;
+        xb_line_take(context, &one_slot_less);
+        enum xb_status status = xb_mode_time(context, xb_line_submit, &target, error);
+        xb_line_take(context, NULL);
+        if (status != XB_OK)
+            return status;
+        target *= XB_KERNEL_TUNED_LONGER;
+    }
     return xb_kernel_time_tune_stage(context, STAGE_KERNEL, context->test->bytes, state->chunk,
                                      target, &state->steps, error);
 }
@@ -171,8 +164,6 @@ static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *
     return XB_OK;
 }
 
-/* ---- checks and figures ---- */
-
 /* Compares with the same work in a row, and with the slowest stage: the kernels, or the copies with
  * both ways in use, as the pipeline has them. */
 static enum xb_status compare_with_stages(struct xb_result *result, bool computes,
@@ -200,21 +191,10 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
                              struct xb_error *error)
 {
     const struct state *state = context->state;
-    struct xb_pattern expected = xb_proof_after(context->test->seed);
-    struct xb_mismatch spots = {0};
-    expected.steps = state->steps;
-    xb_result_detail_number(result, "compute_steps", (double)state->steps);
-    xb_result_detail_text(result, "verified_by", "host");
     XB_TRY(compare_with_stages(result, state->steps > 0, error));
-    struct xb_mismatch all =
-        xb_host_check(state->out->host_address, 0, context->test->bytes, expected);
-    xb_proof_check_steps(state->in->host_address, state->out->host_address, context->test->bytes,
-                         state->steps, &spots);
-    xb_proof_conclude(result, &all, &spots);
+    xb_proof_conclude_steps(result, state->in, state->out, state->steps);
     return XB_OK;
 }
-
-/* ---- the Reading ---- */
 
 /* Which stage takes longest alone. Not said where the copies were not timed: one may be missing. */
 static void add_pace(struct xb_reading *reading, const struct xb_record_case *test)

@@ -6,6 +6,7 @@
 
 #include "proof.h"
 
+#include "backends/verify.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "measure/run.h"
@@ -13,11 +14,18 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 const struct xb_option xb_option_encode_chunk = {XB_SIZES(
     "encode-chunk", "SIZE", "0", 0, XB_FORMAT_CHUNK_MOST,
     "How much one thread encodes at a time; it is sent and restored as one: a size, a list, a "
     "range that doubles, or 0 for 4 MiB, and for 64 MiB if all was encoded before.")};
+
+const struct xb_option xb_option_codec = {XB_CHOICES(
+    "codec", "CODEC", "for,lz4",
+    "How data is compressed: 'for' takes 1024 integers of 32 bits at a time and keeps how far each "
+    "is above the smallest, in as few bits as that needs; 'lz4' is LZ4 in blocks of 64 KiB.",
+    "for", "lz4")};
 
 /* A small chunk has many threads busy to the end; of a large one the device restores more at the
  * same time. Measured on an H200 beside 16 CPUs (bench/results/h200/encode-chunks*.json). */
@@ -36,7 +44,7 @@ const struct xb_option xb_option_encode_chunk = {XB_SIZES(
  * CUDA_DEVICE_MAX_CONNECTIONS). */
 #define RESTORING 7u
 
-/* Of each chunk: a copy, a record, a wait and a decoding. */
+/* A chunk takes a copy, a record, a wait and a decoding. */
 #define OPERATIONS 4
 
 /* How many pieces each thread has where the encoder alone is measured: fewer would tell of the
@@ -53,7 +61,7 @@ enum xb_status xb_encoded_check_options(const struct xb_case *test, struct xb_er
                    XB_FORMAT_ALIGNMENT, (unsigned long long)chunk);
 }
 
-/* Of the encoder alone: no smaller than this, so that each thread has several of them. */
+/* The encoder alone gets pieces no smaller than this, so that each thread has several. */
 #define LEAST_PIECE (UINT64_C(64) << 10)
 
 /* How many chunks are on their way with so many threads, and how many slots that takes. */
@@ -63,39 +71,41 @@ static void size_ring(struct xb_encoded *state, unsigned threads)
     state->slots = state->crossing + threads;
 }
 
-/* The sizes of everything: of setup and of the check of memory before. */
-static void lay_out(const struct xb_case *test, const struct xb_encoded_plan *plan,
-                    struct xb_encoded *state)
+/* The sizes of everything: for setup and for the check of memory before. */
+static void lay_out(const struct xb_case *test, struct xb_encoded *state)
 {
-    state->format = plan->format;
-    state->is_made = plan->is_made;
+    const struct xb_setting *codec = xb_case_find_setting(test, &xb_option_codec);
+    const char *format = codec != NULL ? codec->word : test->variant;
+    while (strcmp(xb_format_name(state->format), format) != 0)
+        state->format++;
+    state->is_made = strcmp(test->variant, "sent") != 0;
     state->threads = xb_threads_of(test);
     uint64_t chunk = xb_case_setting(test, &xb_option_encode_chunk)->count;
     if (chunk == 0)
-        chunk = plan->is_made ? CHUNK_MADE : CHUNK_SENT;
+        chunk = state->is_made ? CHUNK_MADE : CHUNK_SENT;
     state->chunk = xb_lesser(chunk, test->bytes);
     state->count = xb_chunk_count(test->bytes, state->chunk);
     state->slot_bytes =
-        xb_rounded_up(xb_encoded_bound(plan->format, state->chunk), XB_FORMAT_ALIGNMENT);
+        xb_rounded_up(xb_encoded_bound(state->format, state->chunk), XB_FORMAT_ALIGNMENT);
     state->group = xb_larger(xb_lesser(GROUP_BYTES / state->chunk, state->count / GROUPS), 1);
     state->slots = state->count;
-    if (plan->is_made)
+    if (state->is_made)
         size_ring(state, state->threads);
     uint64_t share = test->bytes / (PIECES * state->threads);
     uint64_t piece = xb_lesser(share / LEAST_PIECE * LEAST_PIECE, CHUNK_MADE);
     state->piece = xb_lesser(xb_larger(piece, LEAST_PIECE), state->chunk);
     state->room_bytes =
-        xb_rounded_up(xb_encoded_bound(plan->format, state->piece), XB_FORMAT_ALIGNMENT);
+        xb_rounded_up(xb_encoded_bound(state->format, state->piece), XB_FORMAT_ALIGNMENT);
     state->made_bytes = state->slots * state->slot_bytes;
-    state->rooms_bytes = plan->is_made ? 0 : UINT64_C(2) * state->threads * state->room_bytes;
+    state->rooms_bytes = state->is_made ? 0 : UINT64_C(2) * state->threads * state->room_bytes;
     state->back_bytes = xb_rounded_up(state->chunk, XB_FORMAT_ALIGNMENT);
     state->arrived_bytes = state->count * state->slot_bytes;
 }
 
-struct xb_needs xb_encoded_needs(const struct xb_case *test, const struct xb_encoded_plan *plan)
+struct xb_needs xb_encoded_needs(const struct xb_case *test)
 {
     struct xb_encoded state = {.count = 0};
-    lay_out(test, plan, &state);
+    lay_out(test, &state);
     return (struct xb_needs){
         .host_bytes = test->bytes + state.made_bytes + state.rooms_bytes + state.back_bytes,
         .device_bytes = test->bytes + state.arrived_bytes + XB_FORMAT_ALIGNMENT};
@@ -106,19 +116,6 @@ struct xb_chunk xb_encoded_chunk(const struct xb_mode_context *context, uint64_t
     const struct xb_encoded *state = context->state;
     return xb_chunk_at(context->test->bytes, state->chunk, index);
 }
-
-/* Encodes a chunk of the original into a slot. */
-static void make(const struct xb_mode_context *context, uint64_t index, uint64_t slot)
-{
-    const struct xb_encoded *state = context->state;
-    struct xb_chunk chunk = xb_encoded_chunk(context, index);
-    char *original = state->original->host_address;
-    char *made = state->made->host_address;
-    state->lengths[index] = xb_encode(state->format, original + chunk.offset, chunk.bytes,
-                                      made + slot * state->slot_bytes);
-}
-
-/* ---- one iteration ---- */
 
 /* The queue that a chunk is restored on. */
 static struct xb_queue *queue_for(const struct xb_mode_context *context, uint64_t index)
@@ -170,12 +167,17 @@ static enum xb_status send(struct xb_mode_context *context, uint64_t index, stru
     return XB_OK;
 }
 
-static void make_in_ring(void *argument, uint64_t item, unsigned thread)
+/* Encodes a chunk of the original into its slot. */
+static void make_in_slot(void *argument, uint64_t index, unsigned thread)
 {
     const struct xb_mode_context *context = argument;
     const struct xb_encoded *state = context->state;
+    struct xb_chunk chunk = xb_encoded_chunk(context, index);
+    char *original = state->original->host_address;
+    char *made = state->made->host_address;
     (void)thread;
-    make(context, item, item % state->slots);
+    state->lengths[index] = xb_encode(state->format, original + chunk.offset, chunk.bytes,
+                                      made + index % state->slots * state->slot_bytes);
 }
 
 /* Sends each chunk as soon as it and all before it are made, and gives its slot back once a few
@@ -202,7 +204,7 @@ enum xb_status xb_encoded_submit(struct xb_mode_context *context, struct xb_erro
 {
     const struct xb_encoded *state = context->state;
     const struct xb_crew_job job = {
-        .work = make_in_ring, .argument = context, .count = state->count};
+        .work = make_in_slot, .argument = context, .count = state->count};
     for (uint64_t i = 0; !state->is_made && i < state->count; i++)
         XB_TRY(send(context, i, error));
     if (!state->is_made)
@@ -212,8 +214,6 @@ enum xb_status xb_encoded_submit(struct xb_mode_context *context, struct xb_erro
     xb_crew_end(state->crew);
     return status;
 }
-
-/* ---- the encoder alone ---- */
 
 /* One thread alone takes no more pieces than this, or slow encoders would take seconds. */
 #define PIECES_OF_ONE UINT64_C(32)
@@ -263,8 +263,6 @@ static enum xb_status submit_making(struct xb_mode_context *context, struct xb_e
     return xb_crew_run(state->crew, &job, error);
 }
 
-/* ---- the link and the decoder alone ---- */
-
 static enum xb_status submit_plain(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
@@ -294,8 +292,6 @@ const struct xb_reference xb_encoded_references[] = {
      .bytes = bytes_of_all},
     {.figure = NULL},
 };
-
-/* ---- how many threads are enough ---- */
 
 /* What all chunks take grows with them, so some for each thread are enough to tell. */
 #define CHUNKS_A_THREAD UINT64_C(16)
@@ -384,12 +380,16 @@ static enum xb_status find_break_even(struct xb_mode_context *context, struct xb
     return status;
 }
 
-/* ---- before and after ---- */
-
-static enum xb_status borrow(struct xb_mode_context *context, struct xb_error *error)
+enum xb_status xb_encoded_setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct xb_encoded *state = context->state;
     uint64_t bytes = context->test->bytes;
+    lay_out(context->test, state);
+    context->queue_count = 1 + RESTORING;
+    context->operations_per_iteration = OPERATIONS * state->count;
+    context->hold = !state->is_made;
+    context->host_timed = context->host_waits = state->is_made;
+    context->one_iteration = true; /* else chunks cross while those before are still restored */
     const struct xb_borrowing wanted[] = {
         {&state->original, 0, XB_MEMORY_PINNED, bytes, false},
         {&state->target, 0, XB_MEMORY_DEVICE, bytes, false},
@@ -400,20 +400,7 @@ static enum xb_status borrow(struct xb_mode_context *context, struct xb_error *e
         {&state->rooms, 3, XB_MEMORY_PINNED, state->rooms_bytes, true}};
     XB_TRY(xb_borrow(context, wanted, sizeof wanted / sizeof wanted[0], error));
     XB_TRY(xb_workspace_queues(context->workspace, 1 + RESTORING, &context->queues, error));
-    return xb_workspace_crew(context->workspace, state->threads, &state->crew, error);
-}
-
-enum xb_status xb_encoded_setup(struct xb_mode_context *context, const struct xb_encoded_plan *plan,
-                                struct xb_error *error)
-{
-    struct xb_encoded *state = context->state;
-    lay_out(context->test, plan, state);
-    context->queue_count = 1 + RESTORING;
-    context->operations_per_iteration = OPERATIONS * state->count;
-    context->hold = !state->is_made;
-    context->host_timed = context->host_waits = state->is_made;
-    context->one_iteration = true; /* else chunks cross while those before are still restored */
-    XB_TRY(borrow(context, error));
+    XB_TRY(xb_workspace_crew(context->workspace, state->threads, &state->crew, error));
     state->lengths = xb_try(state->count, sizeof *state->lengths);
     if (state->lengths == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for lists of %llu chunks",
@@ -424,25 +411,19 @@ enum xb_status xb_encoded_setup(struct xb_mode_context *context, const struct xb
     return XB_OK;
 }
 
-static void make_in_place(void *argument, uint64_t item, unsigned thread)
-{
-    (void)thread;
-    make(argument, item, item);
-}
-
 enum xb_status xb_encoded_begin(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
     const struct xb_crew_job job = {
-        .work = make_in_place, .argument = context, .count = state->count};
+        .work = make_in_slot, .argument = context, .count = state->count};
     return state->is_made ? find_break_even(context, error) : xb_crew_run(state->crew, &job, error);
 }
 
-/* Writes the opposite of every bit of the original over the target: what arrives there with loss is
- * no such value either. */
-static enum xb_status spoil_target(struct xb_mode_context *context, struct xb_error *error)
+enum xb_status xb_encoded_prepare(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
+    struct xb_pattern nothing = xb_proof_before(context->test->seed);
+    /* The opposite of every bit of the original: what arrives with loss is no such value either. */
     for (uint64_t i = 0; i < state->count; i++) {
         struct xb_chunk chunk = xb_encoded_chunk(context, i);
         const unsigned char *original =
@@ -453,14 +434,6 @@ static enum xb_status spoil_target(struct xb_mode_context *context, struct xb_er
         XB_TRY(xb_copy_and_wait(context->queues[0], state->target, chunk.offset, state->back, 0,
                                 chunk.bytes, error));
     }
-    return XB_OK;
-}
-
-enum xb_status xb_encoded_prepare(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct xb_encoded *state = context->state;
-    struct xb_pattern nothing = xb_proof_before(context->test->seed);
-    XB_TRY(spoil_target(context, error));
     XB_TRY(xb_proof_fill(context->queues[0], state->arrived, state->count * state->slot_bytes,
                          nothing, error));
     if (state->is_made)

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "codecs/codec.h"
+#include "measure/engine/crew.h"
 #include "shared_options.h"
-#include "xferbench/crew.h"
 #include "xferbench/mode.h"
 
 struct xb_result;
@@ -16,6 +16,8 @@ struct xb_result;
 
 /* --encode-chunk: how much is encoded as one. */
 extern const struct xb_option xb_option_encode_chunk;
+/* --codec: the format. Where it is no parameter of the mode, the format is the variant's word. */
+extern const struct xb_option xb_option_codec;
 
 struct xb_encoded {
     enum xb_format format;
@@ -28,7 +30,7 @@ struct xb_encoded {
     uint64_t *lengths;   /* of each chunk, once it is encoded */
     uint64_t piece;      /* what a thread encodes at a time where the encoder alone is measured */
     uint64_t room_bytes; /* what a piece may become; each thread has two rooms in turn */
-    /* Of the buffers below. */
+    /* Lengths of the buffers below. */
     uint64_t made_bytes, rooms_bytes, back_bytes, arrived_bytes;
     unsigned threads;
     struct xb_crew *crew;
@@ -45,21 +47,14 @@ struct xb_encoded {
     unsigned break_even_threads; /* 0: not found */
 };
 
-/* What setup has to know besides the case. */
-struct xb_encoded_plan {
-    enum xb_format format;
-    bool is_made;
-};
-
 /* For check_options: what of --encode-chunk can be. */
 XB_MUST_CHECK enum xb_status xb_encoded_check_options(const struct xb_case *test,
                                                       struct xb_error *error);
-struct xb_needs xb_encoded_needs(const struct xb_case *test, const struct xb_encoded_plan *plan);
+struct xb_needs xb_encoded_needs(const struct xb_case *test);
 
 /* Borrows memory, queues and the crew, and sets the context. The original is then to be written,
  * and xb_encoded_begin called. */
 XB_MUST_CHECK enum xb_status xb_encoded_setup(struct xb_mode_context *context,
-                                              const struct xb_encoded_plan *plan,
                                               struct xb_error *error);
 /* Encodes what is encoded beforehand; else finds how many threads are enough. */
 XB_MUST_CHECK enum xb_status xb_encoded_begin(struct xb_mode_context *context,
@@ -76,11 +71,7 @@ XB_MUST_CHECK enum xb_status xb_encoded_verify(struct xb_mode_context *context,
                                                struct xb_result *result, struct xb_error *error);
 void xb_encoded_teardown(struct xb_mode_context *context);
 
-/* ---- for encoded_proof.c ---- */
-
 struct xb_chunk xb_encoded_chunk(const struct xb_mode_context *context, uint64_t index);
-
-/* ---- for the modes ---- */
 
 /* The plain way, and the encoder and the decoder alone. */
 extern const struct xb_reference xb_encoded_references[];
@@ -89,9 +80,9 @@ extern const struct xb_reference xb_encoded_references[];
 #define XB_ENCODED_MODE                                                                            \
     XB_ALL_BY_DEFAULT(XB_H2D),                                                                     \
         .only_named = true, .crosses_otherwise = true, .state_bytes = sizeof(struct xb_encoded),   \
-        .capabilities = xb_kernel_capabilities, .references = xb_encoded_references,               \
-        .prepare = xb_encoded_prepare, .submit = xb_encoded_submit, .verify = xb_encoded_verify,   \
-        .teardown = xb_encoded_teardown
+        .capabilities = xb_kernel_capabilities, .needs = xb_encoded_needs,                         \
+        .references = xb_encoded_references, .prepare = xb_encoded_prepare,                        \
+        .submit = xb_encoded_submit, .verify = xb_encoded_verify, .teardown = xb_encoded_teardown
 
 /* Figures. A rate is of bytes of the original; break_even_sends is of what is encoded beforehand,
  * an error of formats with loss. */

@@ -4,7 +4,7 @@
 #include "proof.h"
 #include "shared_options.h"
 
-#include "xferbench/result.h"
+#include "measure/result.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -40,13 +40,11 @@ const struct xb_figure xb_figure_error_max = {
 const struct xb_figure xb_figure_error_rms = {XB_FIGURE_NUMBER(
     "error_rms", "The root mean square of all errors, divided by that of all values")};
 
-/* ---- is it right ---- */
-
-/* What one part of a chunk showed. */
+/* What a part of a chunk showed, or all of them. */
 struct part {
-    uint64_t wrong_bytes, first_wrong; /* in the target */
-    double worst;                      /* relative error */
-    double squared_error, squared;     /* sums */
+    struct xb_mismatch wrong;      /* in the target */
+    double worst;                  /* relative error */
+    double squared_error, squared; /* sums */
 };
 
 /* A chunk that is looked at by the crew. */
@@ -56,20 +54,14 @@ struct look {
     struct part *parts;
 };
 
-/* What they add up to. */
-struct sum {
-    struct xb_mismatch wrong;
-    struct part errors;
-};
-
 static void compare(const unsigned char *is, const unsigned char *should, uint64_t bytes,
                     uint64_t offset, struct part *part)
 {
     if (memcmp(is, should, bytes) == 0)
         return;
     for (uint64_t i = 0; i < bytes; i++)
-        if (is[i] != should[i] && part->wrong_bytes++ == 0)
-            part->first_wrong = offset + i;
+        if (is[i] != should[i] && part->wrong.wrong_bytes++ == 0)
+            part->wrong.first_offset = offset + i;
 }
 
 static void add_errors(const float *original, const float *value, uint64_t count, struct part *part)
@@ -96,7 +88,7 @@ static void look_at(void *argument, uint64_t item, unsigned thread)
     _Alignas(XB_FORMAT_ALIGNMENT) unsigned char should[PART_BYTES];
     struct xb_decode_report refused = {.first_refused = XB_NONE_REFUSED};
     (void)thread;
-    *part = (struct part){.wrong_bytes = 0};
+    *part = (struct part){.worst = 0};
     if (!xb_format_is_lossy(state->format)) {
         compare(back, original, at.bytes, look->chunk.offset + at.offset, part);
         return;
@@ -107,22 +99,9 @@ static void look_at(void *argument, uint64_t item, unsigned thread)
     add_errors((const float *)original, (const float *)should, at.bytes / sizeof(float), part);
 }
 
-static void add_parts(const struct part *parts, uint64_t count, struct sum *sum)
-{
-    for (uint64_t i = 0; i < count; i++) {
-        const struct part *part = &parts[i];
-        if (part->wrong_bytes > 0 && sum->wrong.wrong_bytes == 0)
-            sum->wrong.first_offset = part->first_wrong;
-        sum->wrong.wrong_bytes += part->wrong_bytes;
-        sum->errors.worst = fmax(sum->errors.worst, part->worst);
-        sum->errors.squared_error += part->squared_error;
-        sum->errors.squared += part->squared;
-    }
-}
-
 /* Takes each chunk back and has the crew look at it. */
 static enum xb_status look_at_all(struct xb_mode_context *context, struct part *parts,
-                                  struct sum *sum, struct xb_error *error)
+                                  struct part *sum, struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
     for (uint64_t i = 0; i < state->count; i++) {
@@ -132,22 +111,17 @@ static enum xb_status look_at_all(struct xb_mode_context *context, struct part *
         XB_TRY(xb_copy_and_wait(context->queues[0], state->back, 0, state->target,
                                 look.chunk.offset, look.chunk.bytes, error));
         XB_TRY(xb_crew_run(state->crew, &job, error));
-        add_parts(parts, count, sum);
+        for (uint64_t p = 0; p < count; p++) {
+            xb_proof_add(&sum->wrong, &parts[p].wrong);
+            sum->worst = fmax(sum->worst, parts[p].worst);
+            sum->squared_error += parts[p].squared_error;
+            sum->squared += parts[p].squared;
+        }
     }
     return XB_OK;
 }
 
-static enum xb_status read_report(struct xb_mode_context *context, struct xb_decode_report *report,
-                                  struct xb_error *error)
-{
-    const struct xb_encoded *state = context->state;
-    XB_TRY(xb_copy_and_wait(context->queues[0], state->back, 0, state->report, 0, sizeof *report,
-                            error));
-    memcpy(report, state->back->host_address, sizeof *report);
-    return XB_OK;
-}
-
-static void conclude(struct xb_result *result, const struct sum *sum,
+static void conclude(struct xb_result *result, const struct part *sum,
                      const struct xb_decode_report *report)
 {
     result->row.verified = sum->wrong.wrong_bytes == 0 && report->refused_blocks == 0
@@ -165,8 +139,6 @@ static void conclude(struct xb_result *result, const struct sum *sum,
                  (unsigned long long)sum->wrong.wrong_bytes, (unsigned long long)result->test.bytes,
                  (unsigned long long)sum->wrong.first_offset);
 }
-
-/* ---- figures ---- */
 
 /* The slowest of the stages bounds the whole: the encoder, where it is part of it, the link with
  * what is left to cross, and the decoder. */
@@ -205,7 +177,7 @@ enum xb_status xb_encoded_verify(struct xb_mode_context *context, struct xb_resu
 {
     const struct xb_encoded *state = context->state;
     struct xb_decode_report report = {.refused_blocks = 0};
-    struct sum sum = {.wrong = {0}};
+    struct part sum = {.worst = 0};
     struct part *parts = calloc(xb_chunk_count(state->chunk, PART_BYTES), sizeof *parts);
     if (parts == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to look at chunks of %llu bytes",
@@ -215,17 +187,19 @@ enum xb_status xb_encoded_verify(struct xb_mode_context *context, struct xb_resu
     xb_result_detail_text(result, "encoder", "%s", xb_encoder_name(state->format));
     enum xb_status status = compare_with_stages(result, state, error);
     if (status == XB_OK)
-        status = read_report(context, &report, error);
-    if (status == XB_OK)
+        status = xb_copy_and_wait(context->queues[0], state->back, 0, state->report, 0,
+                                  sizeof report, error);
+    if (status == XB_OK) {
+        memcpy(&report, state->back->host_address, sizeof report);
         status = look_at_all(context, parts, &sum, error);
+    }
     free(parts);
     if (status != XB_OK)
         return status;
     if (xb_format_is_lossy(state->format)) {
-        xb_result_compute(result, &xb_figure_error_max, sum.errors.worst);
-        if (sum.errors.squared > 0)
-            xb_result_compute(result, &xb_figure_error_rms,
-                              sqrt(sum.errors.squared_error / sum.errors.squared));
+        xb_result_compute(result, &xb_figure_error_max, sum.worst);
+        if (sum.squared > 0)
+            xb_result_compute(result, &xb_figure_error_rms, sqrt(sum.squared_error / sum.squared));
     }
     conclude(result, &sum, &report);
     return XB_OK;

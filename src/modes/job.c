@@ -6,11 +6,11 @@
 #include "ring.h"
 #include "shared_options.h"
 
+#include "backends/verify.h"
 #include "base/terminal.h"
-#include "xferbench/reading.h"
-#include "xferbench/result.h"
-#include "xferbench/units.h"
-#include "xferbench/verify.h"
+#include "base/units.h"
+#include "measure/result.h"
+#include "reading/reading.h"
 #include "xferbench/workspace.h"
 
 #include <math.h>
@@ -52,11 +52,8 @@ static const struct xb_option option_job_out = {
 
 struct state {
     struct xb_job_layout layout;
-    struct xb_buffer *in, *out; /* on the host; `out` is NULL where nothing comes back */
-    struct xb_buffer *data;     /* on the device: all slots */
-    struct xb_ring *ring;       /* NULL: the copies do without */
-    struct xb_buffer *piece;    /* on the host; NULL where all that went in comes back */
-    uint64_t steps;             /* of the kernel, on every word */
+    struct xb_job_proof job; /* what moves and is proved; the kernel's steps are 0 for no kernel */
+    struct xb_ring *ring;    /* NULL: the copies do without */
 };
 
 static bool is_overlapped(const struct xb_case *test)
@@ -132,28 +129,30 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
                    (unsigned long long)context->test->bytes);
 }
 
-/* ---- what is timed ---- */
-
 static enum xb_status copy_in(struct xb_mode_context *context, struct xb_queue *queue,
                               const struct xb_job_part *part, struct xb_error *error)
 {
     const struct state *state = context->state;
-    const char *host = state->in->host_address;
+    const struct xb_ring_copy copy = {true,
+                                      queue,
+                                      state->job.data,
+                                      part->device_offset,
+                                      (char *)state->job.in->host_address + part->in.offset,
+                                      part->in.bytes};
     if (state->ring != NULL)
-        return xb_ring_to_device(state->ring, queue, state->data, part->device_offset,
-                                 host + part->in.offset, part->in.bytes, error);
-    return context->device->backend->queue_copy(queue, state->data, part->device_offset, state->in,
-                                                part->in.offset, part->in.bytes, error);
+        return xb_ring_submit(state->ring, &copy, error);
+    return context->device->backend->queue_copy(queue, copy.device, copy.device_offset,
+                                                state->job.in, part->in.offset, copy.bytes, error);
 }
 
 static enum xb_status compute(struct xb_mode_context *context, struct xb_queue *queue,
                               const struct xb_job_part *part, struct xb_error *error)
 {
     const struct state *state = context->state;
-    if (state->steps == 0)
+    if (state->job.steps == 0)
         return XB_OK;
-    return context->device->backend->queue_compute(queue, state->data, part->device_offset,
-                                                   part->in.bytes, state->steps, error);
+    return context->device->backend->queue_compute(queue, state->job.data, part->device_offset,
+                                                   part->in.bytes, state->job.steps, error);
 }
 
 static enum xb_status copy_out(struct xb_mode_context *context, struct xb_queue *queue,
@@ -162,53 +161,56 @@ static enum xb_status copy_out(struct xb_mode_context *context, struct xb_queue 
     const struct state *state = context->state;
     if (part->out.bytes == 0)
         return XB_OK;
+    const struct xb_ring_copy copy = {false,
+                                      queue,
+                                      state->job.data,
+                                      part->device_offset,
+                                      (char *)state->job.out->host_address + part->out.offset,
+                                      part->out.bytes};
     if (state->ring != NULL)
-        return xb_ring_to_host(state->ring, queue,
-                               (char *)state->out->host_address + part->out.offset, state->data,
-                               part->device_offset, part->out.bytes, error);
-    return context->device->backend->queue_copy(queue, state->out, part->out.offset, state->data,
-                                                part->device_offset, part->out.bytes, error);
+        return xb_ring_submit(state->ring, &copy, error);
+    return context->device->backend->queue_copy(queue, state->job.out, part->out.offset,
+                                                copy.device, copy.device_offset, copy.bytes, error);
 }
 
 typedef enum xb_status stage(struct xb_mode_context *context, struct xb_queue *queue,
                              const struct xb_job_part *part, struct xb_error *error);
 
-/* Sends all chunks through some stages, one chunk a queue in turn: a queue keeps the stages of a
- * chunk in order, and those of different chunks overlap. */
-static enum xb_status run_stages(struct xb_mode_context *context, stage *const stages[],
-                                 size_t stage_count, struct xb_error *error)
+static stage *const all_stages[] = {copy_in, compute, copy_out};
+
+/* Sends all chunks through stages `first` to `last`, one chunk a queue in turn: a queue keeps the
+ * stages of a chunk in order, and those of different chunks overlap. */
+static enum xb_status run_stages(struct xb_mode_context *context, size_t first, size_t last,
+                                 struct xb_error *error)
 {
     const struct state *state = context->state;
     for (uint64_t i = 0; i < state->layout.count; i++) {
         struct xb_job_part part = xb_job_part_at(&state->layout, i);
         struct xb_queue *queue = context->queues[i % context->queue_count];
-        for (size_t s = 0; s < stage_count; s++) {
-            XB_TRY(stages[s](context, queue, &part, error));
-        }
+        for (size_t s = first; s <= last; s++)
+            XB_TRY(all_stages[s](context, queue, &part, error));
     }
     return XB_OK;
 }
 
-static stage *const all_stages[] = {copy_in, compute, copy_out};
-
 static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
 {
-    return run_stages(context, all_stages, 3, error);
+    return run_stages(context, 0, 2, error);
 }
 
 static enum xb_status submit_in(struct xb_mode_context *context, struct xb_error *error)
 {
-    return run_stages(context, &all_stages[0], 1, error);
+    return run_stages(context, 0, 0, error);
 }
 
 static enum xb_status submit_kernel(struct xb_mode_context *context, struct xb_error *error)
 {
-    return run_stages(context, &all_stages[1], 1, error);
+    return run_stages(context, 1, 1, error);
 }
 
 static enum xb_status submit_out(struct xb_mode_context *context, struct xb_error *error)
 {
-    return run_stages(context, &all_stages[2], 1, error);
+    return run_stages(context, 2, 2, error);
 }
 
 static const struct xb_figure job_time = {
@@ -217,16 +219,14 @@ static const struct xb_figure job_time = {
 static bool computes(const struct xb_mode_context *context)
 {
     const struct state *state = context->state;
-    return state->steps > 0;
+    return state->job.steps > 0;
 }
 
 static bool brings_back(const struct xb_mode_context *context)
 {
     const struct state *state = context->state;
-    return state->out != NULL;
+    return state->job.out != NULL;
 }
-
-/* ---- setup ---- */
 
 static enum xb_status refuse_time(double target, double possible, const char *is_what,
                                   struct xb_error *error)
@@ -241,16 +241,16 @@ static enum xb_status check_time(struct xb_mode_context *context, double target,
                                  struct xb_error *error)
 {
     struct state *state = context->state;
-    uint64_t tuned = state->steps;
+    uint64_t tuned = state->job.steps;
     double seconds = 0;
     enum xb_status status = xb_mode_time(context, submit_kernel, &seconds, error);
     if (status == XB_OK && seconds < TOO_SHORT * target && tuned == XB_KERNEL_STEPS_MOST)
         return refuse_time(target, seconds, "the longest kernel over the job's data", error);
     if (status != XB_OK || seconds <= TOO_LONG * target)
         return status;
-    state->steps = 1;
+    state->job.steps = 1;
     status = xb_mode_time(context, submit_kernel, &seconds, error);
-    state->steps = tuned;
+    state->job.steps = tuned;
     if (status != XB_OK || seconds <= TOO_LONG * target)
         return status;
     return refuse_time(target, seconds, "a kernel that reads and writes the job's data once",
@@ -263,16 +263,17 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     const struct xb_case *test = context->test;
     const struct xb_job_layout layout = state->layout = layout_of(test);
     const struct xb_ring_plan plan = ring_plan_of(&layout);
+    state->job = (struct xb_job_proof){.layout = &state->layout, .seed = test->seed};
     context->queue_count = is_overlapped(test) ? OVERLAPPING : 1;
     context->operations_per_iteration = 3 * layout.count;
     context->bytes_moved = layout.in + layout.out;
     context->host_timed = context->host_waits = true;
     uint64_t piece = layout.out < layout.in ? xb_job_piece_bytes(&layout) : 0;
     const struct xb_borrowing wanted[] = {
-        {&state->in, 0, memory_of(test), layout.in, false},
-        {&state->out, 1, memory_of(test), layout.out, true},
-        {&state->piece, 2, XB_MEMORY_PAGEABLE, piece, true},
-        {&state->data, 0, XB_MEMORY_DEVICE, layout.device_bytes, true}};
+        {&state->job.in, 0, memory_of(test), layout.in, false},
+        {&state->job.out, 1, memory_of(test), layout.out, true},
+        {&state->job.piece, 2, XB_MEMORY_PAGEABLE, piece, true},
+        {&state->job.data, 0, XB_MEMORY_DEVICE, layout.device_bytes, true}};
     XB_TRY(xb_borrow(context, wanted, 4, error));
     XB_TRY(xb_workspace_queues(context->workspace, context->queue_count, &context->queues, error));
     if (has_ring(test)) {
@@ -280,13 +281,13 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
             1 + xb_ring_operations(&plan, layout.in) + xb_ring_operations(&plan, layout.out);
         XB_TRY(xb_ring_open(context, &plan, 3, &state->ring, error));
     }
-    xb_host_fill(state->in->host_address, 0, test->bytes, xb_proof_before(test->seed));
-    XB_TRY(xb_proof_fill(context->queues[0], state->data, layout.device_bytes,
+    xb_host_fill(state->job.in->host_address, 0, test->bytes, xb_proof_before(test->seed));
+    XB_TRY(xb_proof_fill(context->queues[0], state->job.data, layout.device_bytes,
                          xb_job_beside(test->seed, false), error));
     double target = gpu_time_of(test);
     if (target == 0)
         return XB_OK;
-    XB_TRY(xb_kernel_time_tune(context, submit_kernel, target, &state->steps, error));
+    XB_TRY(xb_kernel_time_tune(context, submit_kernel, target, &state->job.steps, error));
     return check_time(context, target, error);
 }
 
@@ -301,36 +302,25 @@ static void teardown(struct xb_mode_context *context)
 static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
-    xb_host_fill(state->in->host_address, 0, context->test->bytes,
+    xb_host_fill(state->job.in->host_address, 0, context->test->bytes,
                  xb_proof_after(context->test->seed));
-    return xb_proof_fill(context->queues[0], state->data, state->layout.device_bytes,
+    return xb_proof_fill(context->queues[0], state->job.data, state->layout.device_bytes,
                          xb_job_beside(context->test->seed, true), error);
 }
-
-/* ---- proof ---- */
 
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
                              struct xb_error *error)
 {
     const struct state *state = context->state;
-    const struct xb_job_proof proof = {.layout = &state->layout,
-                                       .seed = context->test->seed,
-                                       .steps = state->steps,
-                                       .in = state->in,
-                                       .out = state->out,
-                                       .data = state->data,
-                                       .piece = state->piece};
     struct xb_mismatch all = {0};
     struct xb_mismatch spots = {0};
-    xb_result_detail_number(result, "compute_steps", (double)state->steps);
+    xb_result_detail_number(result, "compute_steps", (double)state->job.steps);
     xb_result_detail_text(result, "verified_by", "host");
     xb_result_compute(result, &job_time, (double)result->bytes_moved / result->bandwidth.median);
-    XB_TRY(xb_job_check(context->queues[0], &proof, &all, &spots, error));
+    XB_TRY(xb_job_check(context->queues[0], &state->job, &all, &spots, error));
     xb_proof_conclude(result, &all, &spots);
     return XB_OK;
 }
-
-/* ---- the Reading ---- */
 
 static const struct xb_record_case *best_by(struct xb_reading *reading, int device, uint64_t bytes,
                                             const char *way)

@@ -2,8 +2,8 @@
 /* How a job's data lies in chunks, and the proof that all of it came back. */
 #include "job.h"
 
+#include "backends/verify.h"
 #include "proof.h"
-#include "xferbench/verify.h"
 
 #define WORD UINT64_C(8)
 
@@ -47,8 +47,6 @@ struct xb_job_part xb_job_part_at(const struct xb_job_layout *layout, uint64_t i
     part.out.bytes = out_at(layout, part.in.offset + part.in.bytes) - part.out.offset;
     return part;
 }
-
-/* ---- the proof ---- */
 
 #define PIECE_BYTES (UINT64_C(4) << 20)
 

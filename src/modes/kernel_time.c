@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernel_time.h"
 
+#include "base/options.h"
+#include "base/units.h"
+#include "measure/engine/stage.h"
 #include "shared_options.h"
-#include "xferbench/stage.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,7 +18,7 @@ const struct xb_option xb_option_kernel_time = {
         "'none' for no kernel, or a time such as 500us.",
 };
 
-/* Of one chunk. */
+/* The longest that the kernel of one chunk may take. */
 #define LONGEST_S 1.0
 
 enum xb_status xb_kernel_time_read(const struct xb_case *test, double *seconds,

@@ -43,7 +43,7 @@ XB_MUST_CHECK enum xb_status xb_kernel_time_tune(struct xb_mode_context *context
                                                  struct xb_error *error);
 
 /*
- * The same of a line (stage.h) whose items are chunks of `bytes` and of which the stage with that
+ * Tunes a line (stage.h) whose items are chunks of `bytes`, and whose stage with that
  * index is the kernel: finds the steps with which the kernels of all items take `target` seconds.
  * Runs only some of the items, and leaves all of the line to be run.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a load takes: from the host's memory and from the device's own. */
 #include "chase.h"
-#include "readings.h"
+#include "modes/readings/readings.h"
 #include "shared_options.h"
 
 #include <string.h>
@@ -23,8 +23,6 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
                           is_of_host(context->test) ? XB_MEMORY_MAPPED : XB_MEMORY_DEVICE,
                           context->workspace, error);
 }
-
-/* ---- the Reading ---- */
 
 /* Whether a case is of loads by that device and in that order. */
 static bool is_by(const struct xb_reading *reading, const struct xb_record_case *test, int device,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One copy from one buffer of a device's memory to another of the same device. */
+#include "modes/readings/readings.h"
 #include "proof.h"
-#include "readings.h"
 #include "shared_options.h"
 
-#include "xferbench/result.h"
+#include "measure/result.h"
 #include "xferbench/workspace.h"
 
 /* A GPU copies 256 MiB within itself in some 0.1 ms: starting and ending a sample, 10 us, would be
@@ -81,9 +81,6 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     xb_proof_conclude(result, &all, &windows);
     return XB_OK;
 }
-
-/* ---- the Reading: beside the best that comes from the host, and by kernel beside by engine ----
- */
 
 static bool say_local(struct xb_reading *reading, int device, uint64_t bytes)
 {

@@ -4,8 +4,9 @@
 #include "proof.h"
 #include "shared_options.h"
 
-#include "xferbench/reading.h"
-#include "xferbench/result.h"
+#include "backends/verify.h"
+#include "measure/result.h"
+#include "reading/reading.h"
 #include "xferbench/workspace.h"
 
 #include <string.h>
@@ -129,15 +130,6 @@ static struct xb_pattern expected(const struct xb_mode_context *context)
                                                      : xb_proof_after(context->test->seed);
 }
 
-/* Reads one byte of each page, in one thread. A page that is on the device faults and is fetched.
- */
-static void touch_pages(const struct xb_buffer *buffer, uint64_t bytes)
-{
-    const volatile unsigned char *memory = buffer->host_address;
-    for (uint64_t at = 0; at < bytes; at += 4096)
-        (void)memory[at];
-}
-
 static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
@@ -151,36 +143,33 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
     if (state->how == HOW_ADVISE)
         return backend->queue_kernel_copy(context->queues[0], state->managed, 0, state->device, 0,
                                           bytes, XB_ACCESS_SEQUENTIAL, 1, error);
-    touch_pages(state->managed, bytes);
+    /* One thread reads a byte of each page: one that is on the device faults and is fetched. */
+    const volatile unsigned char *memory = state->managed->host_address;
+    for (uint64_t at = 0; at < bytes; at += 4096)
+        (void)memory[at];
     return XB_OK;
 }
 
 /* Checks every byte of the target: the device's buffer, or managed memory as the far side sees it.
  */
-static enum xb_status check_target(struct xb_mode_context *context, struct xb_mismatch *found,
-                                   struct xb_error *error)
-{
-    const struct state *state = context->state;
-    struct xb_queue *queue = context->queues[0];
-    uint64_t bytes = context->test->bytes;
-    if (state->to_device && state->how == HOW_PREFETCH)
-        return context->device->backend->queue_check(queue, state->managed, bytes,
-                                                     expected(context), found, error);
-    return xb_proof_check(queue, state->to_device ? state->device : state->managed, bytes,
-                          expected(context), found, error);
-}
-
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
                              struct xb_error *error)
 {
     const struct state *state = context->state;
     struct xb_mismatch all = {0};
     struct xb_mismatch windows = {0};
-    XB_TRY(check_target(context, &all, error));
+    struct xb_queue *queue = context->queues[0];
+    uint64_t bytes = context->test->bytes;
+    if (state->to_device && state->how == HOW_PREFETCH)
+        XB_TRY(context->device->backend->queue_check(queue, state->managed, bytes,
+                                                     expected(context), &all, error));
+    else
+        XB_TRY(xb_proof_check(queue, state->to_device ? state->device : state->managed, bytes,
+                              expected(context), &all, error));
     if (has_device_end(state)) {
-        const struct xb_proof_side here = {context->queues[0], state->managed, 0};
-        const struct xb_proof_side there = {context->queues[0], state->device, 0};
-        XB_TRY(xb_proof_compare(&here, &there, context->test->bytes, &windows, error));
+        const struct xb_proof_side here = {queue, state->managed, 0};
+        const struct xb_proof_side there = {queue, state->device, 0};
+        XB_TRY(xb_proof_compare(&here, &there, bytes, &windows, error));
     }
     xb_result_detail_text(result, "verified_by", state->to_device ? "device" : "host");
     if (context->host_timed)

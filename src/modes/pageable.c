@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One copy between ordinary host memory and the device: as a program that never heard of pinning
  * makes it, or through page-locked memory of its own. */
-#include "readings.h"
+#include "modes/readings/readings.h"
 #include "ring.h"
 #include "shared_options.h"
 #include "transfer.h"
 
-#include "xferbench/result.h"
+#include "measure/result.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,11 +28,6 @@ static bool has_ring(const struct xb_case *test)
     return strcmp(test->variant, "ring") == 0;
 }
 
-static bool is_to_device(const struct xb_mode_context *context)
-{
-    return context->test->direction == XB_H2D;
-}
-
 static struct xb_needs needs(const struct xb_case *test)
 {
     struct xb_needs needs = xb_transfer_needs(test);
@@ -51,9 +46,8 @@ static enum xb_status check_options(const struct xb_case *test, struct xb_error 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
-    bool by_ring = has_ring(context->test);
     XB_TRY(xb_transfer_setup(context, XB_MEMORY_PAGEABLE, 1, error));
-    if (!by_ring)
+    if (!has_ring(context->test))
         return XB_OK;
     const struct xb_ring_plan plan = xb_ring_plan_of(context->test);
     context->host_timed = context->host_waits = true;
@@ -61,27 +55,25 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     return xb_ring_open(context, &plan, 1, &state->ring, error);
 }
 
-static char *data_on_host(const struct state *state)
+static struct xb_ring_copy copy_of(const struct xb_mode_context *context)
 {
+    const struct state *state = context->state;
     const struct xb_way *way = &state->transfer.ways[0];
-    return (char *)way->host->host_address + way->host_offset;
+    return (struct xb_ring_copy){.to_device = context->test->direction == XB_H2D,
+                                 .queue = context->queues[0],
+                                 .device = way->device,
+                                 .device_offset = way->device_offset,
+                                 .host = (char *)way->host->host_address + way->host_offset,
+                                 .bytes = context->test->bytes};
 }
 
 static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
-    const struct xb_way *way = &state->transfer.ways[0];
-    uint64_t bytes = context->test->bytes;
-    if (state->ring == NULL)
-        return xb_transfer_submit(context, error);
-    if (is_to_device(context))
-        return xb_ring_to_device(state->ring, context->queues[0], way->device, way->device_offset,
-                                 data_on_host(state), bytes, error);
-    return xb_ring_to_host(state->ring, context->queues[0], data_on_host(state), way->device,
-                           way->device_offset, bytes, error);
+    const struct xb_ring_copy copy = copy_of(context);
+    return state->ring == NULL ? xb_transfer_submit(context, error)
+                               : xb_ring_submit(state->ring, &copy, error);
 }
-
-/* ---- what bounds the ring ---- */
 
 static const struct xb_figure host_copy_rate = {XB_FIGURE_RATE(
     "host_copy_rate", "The copies of the host's threads alone, between memory and ring")};
@@ -96,16 +88,15 @@ static bool is_wanted(const struct xb_mode_context *context)
 static enum xb_status submit_host_copies(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
-    return xb_ring_by_host_alone(state->ring, is_to_device(context), data_on_host(state),
-                                 context->test->bytes, error);
+    const struct xb_ring_copy copy = copy_of(context);
+    return xb_ring_submit_host(state->ring, &copy, error);
 }
 
 static enum xb_status submit_device_copies(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
-    const struct xb_way *way = &state->transfer.ways[0];
-    return xb_ring_by_device_alone(state->ring, context->queues[0], is_to_device(context),
-                                   way->device, way->device_offset, context->test->bytes, error);
+    const struct xb_ring_copy copy = copy_of(context);
+    return xb_ring_submit_device(state->ring, &copy, error);
 }
 
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,

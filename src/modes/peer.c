@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One copy between the memories of two devices: directly, or staged through the host. */
+#include "modes/readings/readings.h"
 #include "proof.h"
-#include "readings.h"
 #include "shared_options.h"
 
-#include "xferbench/result.h"
+#include "measure/result.h"
 #include "xferbench/workspace.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ struct way {
     struct xb_device *from, *to;
     struct xb_buffer *source, *target;
     unsigned long long seed;
-    /* Of a staged copy: */
+    /* Only a staged copy has: */
     struct xb_buffer *ring;
     struct xb_event *filled[RING];  /* recorded by the source: a chunk is on the host */
     struct xb_event *emptied[RING]; /* recorded by the destination: the chunk has left it */
@@ -100,8 +100,6 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
     return XB_OK;
 }
 
-/* ---- setup ---- */
-
 /* Opens direct access for each device that makes copies: to the device at the other end. */
 static enum xb_status open_access(struct xb_mode_context *context, struct xb_error *error)
 {
@@ -119,25 +117,25 @@ static enum xb_status open_access(struct xb_mode_context *context, struct xb_err
 }
 
 /* Borrows a way's buffers: the source is the first of its device's workspace, the target the second
- * of its own. Of two ways each device then has one source and one target. Of pairs that run at the
- * same time each has two buffers of its own there. */
+ * of its own. With two ways each device then has one source and one target. Pairs that run at the
+ * same time have two buffers each of their own there. */
 static enum xb_status set_up_way(struct xb_mode_context *context, size_t index,
                                  struct xb_error *error)
 {
     struct state *state = context->state;
     const struct xb_backend *backend = context->device->backend;
     struct way *way = &state->ways[index];
-    bool there = index == 0;
-    struct xb_workspace *from = there ? context->workspace : context->peer_workspace;
-    struct xb_workspace *to = there ? context->peer_workspace : context->workspace;
-    unsigned from_number = 2 * (there ? context->share : context->peer_share).number;
-    unsigned to_number = 2 * (there ? context->peer_share : context->share).number + 1;
-    way->from = there ? context->device : context->peer_device;
-    way->to = there ? context->peer_device : context->device;
+    struct xb_workspace *workspaces[2] = {context->workspace, context->peer_workspace};
+    struct xb_device *devices[2] = {context->device, context->peer_device};
+    const unsigned shares[2] = {context->share.number, context->peer_share.number};
+    size_t from = index, to = 1 - index;
+    way->from = devices[from];
+    way->to = devices[to];
     way->seed = context->test->seed + ((unsigned long long)index << 39);
-    XB_TRY(xb_workspace_buffer(from, from_number, XB_MEMORY_DEVICE, state->bytes, &way->source,
-                               error));
-    XB_TRY(xb_workspace_buffer(to, to_number, XB_MEMORY_DEVICE, state->bytes, &way->target, error));
+    XB_TRY(xb_workspace_buffer(workspaces[from], 2 * shares[from], XB_MEMORY_DEVICE, state->bytes,
+                               &way->source, error));
+    XB_TRY(xb_workspace_buffer(workspaces[to], 2 * shares[to] + 1, XB_MEMORY_DEVICE, state->bytes,
+                               &way->target, error));
     if (state->path != PATH_STAGED)
         return XB_OK;
     XB_TRY(xb_workspace_fixed_buffer(
@@ -150,23 +148,17 @@ static enum xb_status set_up_way(struct xb_mode_context *context, size_t index,
     return XB_OK;
 }
 
-/* Borrows the two queues of a device's workspace that are the pair's own. */
-static enum xb_status borrow_queues(struct xb_workspace *workspace, struct xb_share share,
-                                    struct xb_queue ***queues, struct xb_error *error)
-{
-    size_t first = 2 * (size_t)share.number;
-    XB_TRY(xb_workspace_queues(workspace, first + 2, queues, error));
-    *queues += first;
-    return XB_OK;
-}
-
 /* One queue for each way, of the device that copies; a staged way has one queue of each device. */
 static enum xb_status choose_queues(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
     struct xb_queue **ends[2]; /* two queues of the source device, and of the destination */
-    XB_TRY(borrow_queues(context->workspace, context->share, &ends[0], error));
-    XB_TRY(borrow_queues(context->peer_workspace, context->peer_share, &ends[1], error));
+    for (int i = 0; i < 2; i++) {
+        size_t first = 2 * (size_t)(i == 0 ? context->share : context->peer_share).number;
+        XB_TRY(xb_workspace_queues(i == 0 ? context->workspace : context->peer_workspace, first + 2,
+                                   &ends[i], error));
+        ends[i] += first; /* two of the pair's own */
+    }
     size_t per_way = state->path == PATH_STAGED ? 2 : 1;
     for (size_t way = 0; way < state->way_count; way++) {
         size_t source_end = way;
@@ -224,7 +216,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     if (state->path == PATH_STAGED)
         state->chunk = xb_case_setting(context->test, &xb_option_chunk)->count;
     state->way_count = context->test->direction == XB_BIDIR ? 2 : 1;
-    /* Of a pair that stages both ways each device has a copy in either; else it has one, and one of
+    /* In a pair that stages both ways each device has a copy in either; else it has one, and one of
      * each other pair that it copies for. */
     state->together = state->path == PATH_STAGED ? (unsigned)state->way_count
                       : state->path == PATH_READ ? context->peer_share.of
@@ -247,8 +239,6 @@ static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *
 {
     return fill(context, true, error);
 }
-
-/* ---- one iteration ---- */
 
 /* Both ends of a copy, and how far it reaches. */
 struct move {
@@ -281,7 +271,7 @@ static enum xb_status stage_chunk(const struct state *state, const struct way *w
     const struct xb_backend *backend = way->from->backend;
     struct xb_chunk chunk = xb_chunk_at(state->bytes, state->chunk, index);
     size_t slot = index % RING;
-    uint64_t at = slot * (state->chunk < state->bytes ? state->chunk : state->bytes);
+    uint64_t at = slot * xb_lesser(state->chunk, state->bytes);
     const struct move in = {way->ring, way->source, at, chunk.offset, chunk.bytes};
     const struct move out = {way->target, way->ring, chunk.offset, at, chunk.bytes};
     XB_TRY(backend->queue_wait_event(queues[0], way->emptied[slot], error));
@@ -307,8 +297,6 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
             XB_TRY(stage_chunk(state, &state->ways[i], &state->queues[2 * i], c, error));
     return XB_OK;
 }
-
-/* ---- checks ---- */
 
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
                              struct xb_error *error)

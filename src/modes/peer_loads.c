@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a load takes from another device's memory. */
 #include "chase.h"
-#include "readings.h"
+#include "modes/readings/readings.h"
 #include "shared_options.h"
 
 #include <string.h>

@@ -2,14 +2,13 @@
 #define _GNU_SOURCE
 #include "piece_layout.h"
 
+#include "backends/verify.h"
 #include "base/parallel.h"
 #include "xferbench/access.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- where pieces lie ---- */
 
 uint64_t xb_layout_span(uint64_t bytes, uint64_t piece, const struct xb_layout_side *side)
 {
@@ -60,8 +59,6 @@ void xb_layout_free(struct xb_layout *layout)
     free(layout->pieces);
     layout->pieces = NULL;
 }
-
-/* ---- the proof ---- */
 
 /* Few pieces a thread are not worth it. */
 #define GRAIN 64

@@ -8,10 +8,11 @@
 #include "shared_options.h"
 #include "transfer.h"
 
+#include "backends/verify.h"
 #include "base/clock.h"
 #include "machine/host_memory.h"
+#include "measure/result.h"
 #include "measure/run.h"
-#include "xferbench/result.h"
 #include "xferbench/workspace.h"
 
 #include <math.h>
@@ -54,8 +55,6 @@ struct state {
     struct counts counts;
 };
 
-/* ---- cases ---- */
-
 static uint32_t capabilities(const struct xb_case *test)
 {
     enum xb_pin_way way = xb_variant_number(test);
@@ -83,31 +82,20 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
                    (unsigned long long)test->bytes);
 }
 
-/* ---- the memory ---- */
-
 /* What a program has filled before anyone thinks of page-locking it. */
 static enum xb_status make_data(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
     uint64_t bytes = context->test->bytes;
-    enum xb_status status = XB_OK;
-    switch (state->way) {
-    case XB_PIN_ALLOC:
-    case XB_PIN_REGISTER:
-        return XB_OK;
-    case XB_PIN_USED:
-        status = xb_pages_map_small(bytes, &state->used, error);
-        break;
-    case XB_PIN_USED_HUGE:
-        status = xb_pages_map_huge(bytes, &state->used, error);
-        break;
-    case XB_PIN_COPY:
+    if (state->way == XB_PIN_COPY)
         return context->device->backend->buffer_allocate(context->device, XB_MEMORY_PAGEABLE, bytes,
                                                          &state->data, error);
-    }
-    if (status == XB_OK)
-        xb_host_fill(state->used, 0, bytes, xb_proof_before(context->test->seed));
-    return status;
+    if (state->way != XB_PIN_USED && state->way != XB_PIN_USED_HUGE)
+        return XB_OK;
+    XB_TRY((state->way == XB_PIN_USED ? xb_pages_map_small : xb_pages_map_huge)(bytes, &state->used,
+                                                                                error));
+    xb_host_fill(state->used, 0, bytes, xb_proof_before(context->test->seed));
+    return XB_OK;
 }
 
 static enum xb_status count_device(const struct xb_mode_context *context, uint64_t *free_bytes,
@@ -115,8 +103,6 @@ static enum xb_status count_device(const struct xb_mode_context *context, uint64
 {
     return context->device->backend->device_memory(context->device, free_bytes, error);
 }
-
-/* ---- page-locking it, and what that takes ---- */
 
 static void release(const struct xb_mode_context *context, struct xb_buffer **buffer)
 {
@@ -134,29 +120,23 @@ static void undo(struct xb_mode_context *context)
     context->own_buffers[0] = NULL;
 }
 
-static enum xb_status lock(struct xb_mode_context *context, struct xb_error *error)
-{
-    struct state *state = context->state;
-    const struct xb_backend *backend = context->device->backend;
-    uint64_t bytes = context->test->bytes;
-    if (state->used != NULL)
-        return backend->buffer_register(context->device, state->used, bytes, &state->pinned, error);
-    return backend->buffer_allocate(
-        context->device, state->way == XB_PIN_REGISTER ? XB_MEMORY_REGISTERED : XB_MEMORY_PINNED,
-        bytes, &state->pinned, error);
-}
-
 /* The check that there is memory is ours, and not part of what a program pays: it is made before
  * the clock starts. Memory in use was checked for when it was made. */
 static enum xb_status lock_timed(struct xb_mode_context *context, double *seconds,
                                  struct xb_error *error)
 {
-    const struct state *state = context->state;
+    struct state *state = context->state;
+    const struct xb_backend *backend = context->device->backend;
+    uint64_t bytes = context->test->bytes;
+    enum xb_memory memory = state->way == XB_PIN_REGISTER ? XB_MEMORY_REGISTERED : XB_MEMORY_PINNED;
     if (state->used == NULL)
-        XB_TRY(xb_host_memory_check(context->test->bytes, error));
+        XB_TRY(xb_host_memory_check(bytes, error));
     xb_host_memory_trust(true);
     double begin = xb_clock_now();
-    enum xb_status status = lock(context, error);
+    enum xb_status status =
+        state->used != NULL
+            ? backend->buffer_register(context->device, state->used, bytes, &state->pinned, error)
+            : backend->buffer_allocate(context->device, memory, bytes, &state->pinned, error);
     *seconds = xb_clock_now() - begin;
     xb_host_memory_trust(false);
     return status;
@@ -186,26 +166,21 @@ static enum xb_status make_memory(struct xb_mode_context *context, struct xb_err
     counts->huge = xb_process_memory_huge(&counts->huge_before);
     counts->restarted = xb_process_memory_restart();
     counts->on_host = xb_process_memory_read(&counts->before);
-    /* Of a device that shares the host's memory nobody can tell whose it is. */
+    /* Where a device shares the host's memory nobody can tell whose it is. */
     counts->on_device = !context->device->info.shares_host_memory;
-    enum xb_status status =
-        counts->on_device ? count_device(context, &counts->device_before, error) : XB_OK;
-    if (status == XB_OK)
-        status = make_data(context, error);
+    if (counts->on_device)
+        XB_TRY(count_device(context, &counts->device_before, error));
+    XB_TRY(make_data(context, error));
     double limit = context->test->asked->time_limit;
     double begin = xb_clock_now();
-    if (status == XB_OK)
-        status = take_sample(context, error);
-    while (status == XB_OK &&
-           (state->setup_count < XB_PIN_LEAST ||
-            (state->setup_count < XB_PIN_MOST && xb_clock_now() - begin < limit))) {
+    XB_TRY(take_sample(context, error));
+    while (state->setup_count < XB_PIN_LEAST ||
+           (state->setup_count < XB_PIN_MOST && xb_clock_now() - begin < limit)) {
         undo(context);
-        status = take_sample(context, error);
+        XB_TRY(take_sample(context, error));
     }
-    return status;
+    return XB_OK;
 }
-
-/* ---- setup ---- */
 
 /* Single operations have no references. */
 static bool has_references(const struct xb_mode_context *context)
@@ -234,21 +209,16 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     const struct xb_ring_plan plan = xb_ring_plan_usual(context->test->bytes);
     state->way = xb_variant_number(context->test);
     /* First of all: what the process has more of afterwards is what this took. */
-    enum xb_status status = make_memory(context, error);
-    if (status == XB_OK)
-        status = xb_workspace_crew(context->workspace, plan.threads, &state->crew, error);
-    if (status == XB_OK)
-        status =
-            xb_transfer_setup_on(context, state->data != NULL ? state->data : state->pinned, error);
-    if (status == XB_OK && has_references(context))
-        status = borrow_for_references(context, &plan, error);
+    XB_TRY(make_memory(context, error));
     context->own_buffers[0] = state->pinned;
     context->own_buffers[1] = state->data;
+    XB_TRY(xb_workspace_crew(context->workspace, plan.threads, &state->crew, error));
+    XB_TRY(xb_transfer_setup_on(context, state->data != NULL ? state->data : state->pinned, error));
     /* One clock for all, because host threads and calls that block are part of some. */
     context->host_timed = context->host_waits = true;
     context->hold = false;
     context->operations_per_iteration = xb_ring_operations(&plan, context->test->bytes);
-    return status;
+    return has_references(context) ? borrow_for_references(context, &plan, error) : XB_OK;
 }
 
 static void teardown(struct xb_mode_context *context)
@@ -271,8 +241,6 @@ static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *
                                                         : xb_proof_before(context->test->seed));
     return xb_transfer_prepare(context, error);
 }
-
-/* ---- one iteration ---- */
 
 /* How much a host thread copies at a time. */
 #define COPY_CHUNK (UINT64_C(1) << 20)
@@ -319,20 +287,15 @@ static enum xb_status cross(const struct xb_mode_context *context, struct xb_buf
 static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
-    enum xb_status status = XB_OK;
-    bool copies = state->data != NULL;
     bool to_device = context->test->direction == XB_H2D;
-    if (copies && to_device)
-        status = copy_on_host(context, state->pinned, state->data, error);
-    if (status == XB_OK)
-        status = cross(context, state->pinned, error);
-    if (status != XB_OK || !copies || to_device)
-        return status;
-    status = context->device->backend->queue_wait(context->queues[0], error);
-    return status == XB_OK ? copy_on_host(context, state->data, state->pinned, error) : status;
+    if (state->data != NULL && to_device)
+        XB_TRY(copy_on_host(context, state->pinned, state->data, error));
+    XB_TRY(cross(context, state->pinned, error));
+    if (state->data == NULL || to_device)
+        return XB_OK;
+    XB_TRY(context->device->backend->queue_wait(context->queues[0], error));
+    return copy_on_host(context, state->data, state->pinned, error);
 }
-
-/* ---- what it is compared with ---- */
 
 static enum xb_status submit_pageable(struct xb_mode_context *context, struct xb_error *error)
 {
@@ -343,12 +306,12 @@ static enum xb_status submit_pageable(struct xb_mode_context *context, struct xb
 static enum xb_status submit_ring(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
-    struct xb_buffer *device = state->transfer.ways[0].device;
-    void *host = state->pageable->host_address;
-    uint64_t bytes = context->test->bytes;
-    return context->test->direction == XB_H2D
-               ? xb_ring_to_device(state->ring, context->queues[0], device, 0, host, bytes, error)
-               : xb_ring_to_host(state->ring, context->queues[0], host, device, 0, bytes, error);
+    const struct xb_ring_copy copy = {.to_device = context->test->direction == XB_H2D,
+                                      .queue = context->queues[0],
+                                      .device = state->transfer.ways[0].device,
+                                      .host = state->pageable->host_address,
+                                      .bytes = context->test->bytes};
+    return xb_ring_submit(state->ring, &copy, error);
 }
 
 const struct xb_figure xb_figure_pageable_time = {XB_FIGURE_TIME(
@@ -472,11 +435,12 @@ static void tell_huge_pages(const struct state *state, struct xb_result *result)
                        huge, (unsigned long long)whole);
 }
 
-/* Adds the figures and details of time and memory. */
-static enum xb_status tell(const struct xb_mode_context *context, struct xb_result *result,
-                           struct xb_error *error)
+static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
+                             struct xb_error *error)
 {
     const struct state *state = context->state;
+    XB_TRY(xb_transfer_verify(context, result, error));
+    undo(context); /* so that it is timed as often as the other */
     for (size_t i = 0; i < state->setup_count; i++)
         XB_TRY(xb_result_sample(result, &xb_figure_setup_time, state->setup_times[i], error));
     for (size_t i = 0; i < state->unpin_count; i++)
@@ -486,15 +450,6 @@ static enum xb_status tell(const struct xb_mode_context *context, struct xb_resu
     if (state->counts.on_device)
         xb_result_compute(result, &peak_device_memory,
                           more(state->counts.device_before, state->counts.device_after));
-    return XB_OK;
-}
-
-static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
-                             struct xb_error *error)
-{
-    XB_TRY(xb_transfer_verify(context, result, error));
-    undo(context); /* so that it is timed as often as the other */
-    XB_TRY(tell(context, result, error));
     XB_TRY(add_break_even(result, &xb_figure_pageable_time, &xb_figure_break_even_copies,
                           "pays_against_pageable", error));
     return add_break_even(result, &xb_figure_ring_time, &xb_figure_break_even_copies_ring,

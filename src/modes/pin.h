@@ -3,9 +3,9 @@
 
 #include "shared_options.h"
 
+#include "base/statistics.h"
 #include "machine/host_memory.h"
-#include "xferbench/reading.h"
-#include "xferbench/statistics.h"
+#include "reading/reading.h"
 
 /* What mode pin and its Reading share. */
 

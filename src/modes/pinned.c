@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One copy between page-locked host memory and the device: a single transfer by its copy engine. */
-#include "readings.h"
+#include "modes/readings/readings.h"
 #include "shared_options.h"
 #include "transfer.h"
 
@@ -14,8 +14,6 @@ struct state {
     struct xb_transfer transfer; /* first: the shared hooks find it there */
     struct xb_buffer *fore;      /* what is copied to the device goes there; NULL: nothing is */
 };
-
-/* ---- copies to the host after one to the device ---- */
 
 static bool is_wanted_after_h2d(const struct xb_mode_context *context)
 {
@@ -36,8 +34,6 @@ static enum xb_status submit_h2d(struct xb_mode_context *context, struct xb_erro
 static const struct xb_figure bandwidth_after_h2d = {XB_FIGURE_RATE(
     "bandwidth_after_h2d", "Device to host right after a copy to the device on the same queue; "
                            "only where the runtime chooses the copy engine by what ran before")};
-/* ---- setup ---- */
-
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
@@ -47,8 +43,6 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     return xb_workspace_buffer(context->workspace, 1, XB_MEMORY_DEVICE, FORE_BYTES, &state->fore,
                                error);
 }
-
-/* ---- the Reading: what a copy to the device does to those to the host ---- */
 
 /* A smaller loss needs no advice, however sure it is. */
 #define LEAST_LOSS 0.02

@@ -3,12 +3,12 @@
 /* From disk to device: files are read, copied, computed on, and the result brought back. */
 #include "pipeline.h"
 #include "kernel_time.h"
+#include "modes/readings/readings.h"
 #include "proof.h"
-#include "readings.h"
 #include "shared_options.h"
 
-#include "xferbench/stage.h"
-#include "xferbench/verify.h"
+#include "backends/verify.h"
+#include "measure/engine/stage.h"
 #include "xferbench/workspace.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@
 /* What comes back of each item: the digest of what the kernel made of it. */
 #define RESULT_BYTES UINT64_C(8)
 
-/* Of each item on the device: in, kernel, digest, out. */
+/* An item on the device: in, kernel, digest, out. */
 #define OPERATIONS 4
 
 struct state {
@@ -107,26 +107,6 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
     return XB_OK;
 }
 
-/* ---- setup ---- */
-
-static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_error *error)
-{
-    struct state *state = context->state;
-    const struct xb_case *test = context->test;
-    uint64_t item = state->source.item_most;
-    uint64_t slots = slots_of(test) * item;
-    uint64_t results = state->source.items * RESULT_BYTES;
-    uint64_t pinned = xb_io_is_by_device(test) ? 0 : slots;
-    uint64_t pageable = xb_order_is_pageable(test->variant) ? slots : 0;
-    const struct xb_borrowing wanted[] = {{&state->pinned, 0, XB_MEMORY_REGISTERED, pinned, true},
-                                          {&state->pageable, 1, XB_MEMORY_PAGEABLE, pageable, true},
-                                          {&state->results, 2, XB_MEMORY_PINNED, 2 * results, true},
-                                          {&state->scratch, 3, XB_MEMORY_PAGEABLE, item, true},
-                                          {&state->slots, 0, XB_MEMORY_DEVICE, slots, true},
-                                          {&state->digests, 1, XB_MEMORY_DEVICE, results, true}};
-    return xb_borrow(context, wanted, sizeof wanted / sizeof wanted[0], error);
-}
-
 /* Has the host's threads read to that buffer from now on. */
 static enum xb_status read_to(struct xb_mode_context *context, struct xb_buffer *buffer,
                               struct xb_error *error)
@@ -156,23 +136,6 @@ static enum xb_status open_file(struct xb_mode_context *context, struct xb_error
     state->is_open = true;
     return context->device->backend->file_open(context->device, state->descriptor, &state->file,
                                                error);
-}
-
-static enum xb_status open_line(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    const struct xb_line_plan plan = {
-        .items = state->source.items,
-        .slots = slots_of(context->test),
-        .in_a_row = !xb_order_is_overlapped(context->test->variant),
-        .threads = xb_readers_of(context->test) + 1,
-        .pieces = state->source.pieces,
-        .frees = state->file != NULL ? XB_PIPELINE_OUT : XB_PIPELINE_IN,
-    };
-    enum xb_status status =
-        xb_workspace_queues(context->workspace, plan.slots, &context->queues, error);
-    context->queue_count = plan.slots;
-    return status == XB_OK ? xb_line_open(context, &plan, error) : status;
 }
 
 static enum xb_status time_part(struct xb_mode_context *context, const struct xb_line_part *part,
@@ -237,11 +200,33 @@ static enum xb_status look_at_cache(const struct state *state, double *share,
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
+    const struct xb_case *test = context->test;
     XB_TRY(xb_source_open(context, &state->source, error));
     XB_TRY(look_at_cache(state, &state->cached_at_first, error));
-    XB_TRY(borrow_buffers(context, error));
+    uint64_t item = state->source.item_most;
+    uint64_t slots = slots_of(test) * item;
+    uint64_t results = state->source.items * RESULT_BYTES;
+    uint64_t pinned = xb_io_is_by_device(test) ? 0 : slots;
+    uint64_t pageable = xb_order_is_pageable(test->variant) ? slots : 0;
+    const struct xb_borrowing wanted[] = {{&state->pinned, 0, XB_MEMORY_REGISTERED, pinned, true},
+                                          {&state->pageable, 1, XB_MEMORY_PAGEABLE, pageable, true},
+                                          {&state->results, 2, XB_MEMORY_PINNED, 2 * results, true},
+                                          {&state->scratch, 3, XB_MEMORY_PAGEABLE, item, true},
+                                          {&state->slots, 0, XB_MEMORY_DEVICE, slots, true},
+                                          {&state->digests, 1, XB_MEMORY_DEVICE, results, true}};
+    XB_TRY(xb_borrow(context, wanted, sizeof wanted / sizeof wanted[0], error));
     XB_TRY(open_file(context, error));
-    XB_TRY(open_line(context, error));
+    const struct xb_line_plan plan = {
+        .items = state->source.items,
+        .slots = slots_of(test),
+        .in_a_row = !xb_order_is_overlapped(test->variant),
+        .threads = xb_readers_of(test) + 1,
+        .pieces = state->source.pieces,
+        .frees = state->file != NULL ? XB_PIPELINE_OUT : XB_PIPELINE_IN,
+    };
+    context->queue_count = plan.slots;
+    XB_TRY(xb_workspace_queues(context->workspace, plan.slots, &context->queues, error));
+    XB_TRY(xb_line_open(context, &plan, error));
     context->operations_per_iteration = OPERATIONS * state->source.items;
     context->bytes_moved = state->source.bytes;
     context->host_timed = context->host_waits = true;
@@ -305,8 +290,6 @@ static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *
     return look_at_cache(state, &state->cached_before, error);
 }
 
-/* ---- the stages of an item ---- */
-
 static uint64_t slot_offset(const struct state *state, const struct xb_turn *turn)
 {
     return turn->slot * state->source.item_most;
@@ -369,8 +352,6 @@ static enum xb_status copy_out(struct xb_mode_context *context, const struct xb_
     return context->device->backend->queue_copy(turn->queue, state->results, at, state->digests, at,
                                                 RESULT_BYTES, error);
 }
-
-/* ---- the line ---- */
 
 enum {
     READ = XB_PIPELINE_READ,
@@ -442,8 +423,6 @@ static enum xb_status tell_files(struct xb_mode_context *context, struct xb_resu
     return status;
 }
 
-/* ---- figures and proof ---- */
-
 /* Computes what follows from the rates and the bandwidth, and speed_up where there is a
  * serial_time. Nothing where not all stages were timed. */
 static enum xb_status compute_figures(struct xb_result *result, struct xb_error *error)
@@ -475,7 +454,7 @@ static enum xb_status prove(const struct xb_mode_context *context, struct xb_res
 {
     const struct state *state = context->state;
     const struct xb_source *source = &state->source;
-    /* Those of each item that came back in the latest iteration that was not stopped. */
+    /* The digests of each item that came back in the latest iteration that was not stopped. */
     const unsigned long long *back = state->results->host_address;
     const unsigned long long *digests = xb_line_was_stopped(context) ? back + source->items : back;
     void *scratch = state->scratch->host_address;

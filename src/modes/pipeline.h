@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "measure/engine/stage.h"
+#include "measure/result.h"
 #include "storage/files.h"
 #include "storage/reader.h"
 #include "xferbench/mode.h"
-#include "xferbench/result.h"
-#include "xferbench/stage.h"
 
 /* What the files of the mode `pipeline` share. */
-
-/* ---- pipeline_options.c: how it reads, in which order it does what, and its figures ---- */
 
 /* --order: its words are the mode's variants. */
 extern const struct xb_option xb_option_order;
@@ -29,8 +27,6 @@ bool xb_io_is_direct(const struct xb_case *test);
 extern const struct xb_option xb_option_readers;
 /* How many threads read. */
 unsigned xb_readers_of(const struct xb_case *test);
-/* How much each takes at a time where chunks are read. */
-uint64_t xb_reader_piece_of(const struct xb_case *test);
 
 enum xb_pipeline_stage {
     XB_PIPELINE_READ,
@@ -40,12 +36,10 @@ enum xb_pipeline_stage {
     XB_PIPELINE_STAGES
 };
 
-/* Of each stage: its rate alone, and the shares of the time that a recorded iteration tells. */
+/* Each stage's rate alone, and the shares of the time that a recorded iteration tells. */
 extern const struct xb_figure xb_pipeline_rates[XB_PIPELINE_STAGES];
 extern const struct xb_figure xb_pipeline_busy[XB_PIPELINE_STAGES];
 extern const struct xb_figure xb_pipeline_wait[XB_PIPELINE_STAGES];
-
-/* ---- pipeline_source.c ---- */
 
 /*
  * What the mode `pipeline` reads, and how it comes in items: chunks of one file, or batches of
@@ -98,7 +92,7 @@ struct xb_source_piece xb_source_piece_of(const struct xb_source *source, uint64
 
 /* From byte `from` of a slot to `until` only one of the items that go through it writes. After an
  * iteration these bytes still hold what the next one is to put there; all others hold what another
- * item has put over them. Of `slots` that items take in turn. */
+ * item has put over them. For `slots` that items take in turn. */
 struct xb_source_own {
     uint64_t from, until;
 };

@@ -2,14 +2,123 @@
 #define _POSIX_C_SOURCE 200809L
 #include "pipeline.h"
 
+#include "backends/verify.h"
 #include "base/memory.h"
+#include "record/run_options.h"
 #include "shared_options.h"
 #include "storage/reader.h"
-#include "xferbench/verify.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+const struct xb_option xb_option_order = {
+    XB_CHOICES("order", "ORDER", "overlapped,serial,serial-pageable",
+               "In which order chunks are read, copied and computed on: 'overlapped' all steps at "
+               "the same time, over --buffers chunks; 'serial' one step after the other, from "
+               "page-locked memory; 'serial-pageable' the same from ordinary memory.",
+               "overlapped", "serial", "serial-pageable")};
+
+bool xb_order_is_overlapped(const char *variant)
+{
+    return strcmp(variant, "overlapped") == 0;
+}
+
+bool xb_order_is_pageable(const char *variant)
+{
+    return strcmp(variant, "serial-pageable") == 0;
+}
+
+const struct xb_option xb_option_io = {XB_CHOICES(
+    "io", "WAY", "cached",
+    "How files are read: 'cached' through the page cache; 'direct' past it (O_DIRECT, by "
+    "io_uring); 'mmap' out of a mapping; 'gds' to the device's memory by the runtime (cuFile).",
+    "cached", "direct", "mmap", "gds")};
+
+static const char *io_word(const struct xb_case *test)
+{
+    return xb_case_setting(test, &xb_option_io)->word;
+}
+
+bool xb_io_is_by_device(const struct xb_case *test)
+{
+    return strcmp(io_word(test), "gds") == 0;
+}
+
+enum xb_io xb_io_of(const struct xb_case *test)
+{
+    if (strcmp(io_word(test), "direct") == 0)
+        return XB_IO_DIRECT;
+    return strcmp(io_word(test), "mmap") == 0 ? XB_IO_MMAP : XB_IO_CACHED;
+}
+
+bool xb_io_is_direct(const struct xb_case *test)
+{
+    return xb_io_is_by_device(test) || xb_io_of(test) == XB_IO_DIRECT;
+}
+
+const struct xb_option xb_option_readers = {
+    XB_COUNTS("readers", "0", 0, XB_CREW_THREADS - 1,
+              "How many host threads read: a number, a list (1,4,16), a range that doubles "
+              "(1..16), or 0 for one on each CPU near the device except one, which feeds the "
+              "device (16 at most; 4 for direct and gds).")};
+
+#define MOST_BY_DEFAULT 16u
+#define PAST_THE_CACHE_BY_DEFAULT 4u
+
+unsigned xb_readers_of(const struct xb_case *test)
+{
+    unsigned given = (unsigned)xb_case_setting(test, &xb_option_readers)->count;
+    if (given > 0)
+        return given;
+    if (xb_io_is_direct(test))
+        return PAST_THE_CACHE_BY_DEFAULT;
+    unsigned cpus = xb_threads_usual();
+    return cpus > MOST_BY_DEFAULT ? MOST_BY_DEFAULT : cpus > 1 ? cpus - 1 : 1;
+}
+
+/* Through the page cache a piece is copied by the thread, so all threads are to have one of each
+ * chunk; a disk wants long reads. */
+#define CACHED_PIECE (UINT64_C(512) << 10)
+#define DIRECT_PIECE (UINT64_C(2) << 20)
+
+/* So many pieces of a file are recorded (recorder.c) with room for what else there is. */
+#define MOST_PIECES UINT64_C(32768)
+
+/* How much each reader takes at a time where chunks are read. */
+static uint64_t reader_piece_of(const struct xb_case *test)
+{
+    uint64_t piece = xb_io_is_direct(test) ? DIRECT_PIECE : CACHED_PIECE;
+    while (test->bytes / piece > MOST_PIECES)
+        piece *= 2;
+    return piece;
+}
+
+#define RATE(stage, what)                                                                          \
+    XB_FIGURE_RATE("rate_" stage, what " alone: the files' bytes divided by its time")
+const struct xb_figure xb_pipeline_rates[XB_PIPELINE_STAGES] = {
+    {RATE("read", "Reading")},
+    {RATE("in", "The copies into the device")},
+    {RATE("compute", "The kernels")},
+    {RATE("out", "Bringing the results back")},
+};
+
+#define SHARE "In one recorded iteration: the share of the time in which "
+const struct xb_figure xb_pipeline_busy[XB_PIPELINE_STAGES] = {
+    {XB_FIGURE_GAIN("busy_read", SHARE "the readers read, on average")},
+    {XB_FIGURE_GAIN("busy_in", SHARE "data was copied into the device")},
+    {XB_FIGURE_GAIN("busy_compute", SHARE "kernels ran")},
+    {XB_FIGURE_GAIN("busy_out", SHARE "results were brought back")},
+};
+
+#define WAIT(stage, who)                                                                           \
+    XB_FIGURE_NUMBER("wait_" stage, SHARE who " waited between the first turn and the last")
+const struct xb_figure xb_pipeline_wait[XB_PIPELINE_STAGES] = {
+    {WAIT("read", "the readers, on average,")},
+    {WAIT("in", "the copies into the device")},
+    {WAIT("compute", "the kernels")},
+    {WAIT("out", "the copies out of the device")},
+};
 
 const struct xb_option xb_option_file = {
     XB_FILE("file", "PATH"),
@@ -72,22 +181,14 @@ uint64_t xb_source_bytes(const struct xb_run_options *asked)
     return bytes;
 }
 
-/* ---- what the options may say ---- */
-
-/* Whether --batch-files asks for cases of one file beside those of batches. */
-static bool has_one_file_too(const struct xb_run_options *asked)
-{
-    const struct xb_value *batches = xb_config_get(asked->config, &xb_option_batch_files);
-    for (size_t i = 0; i < xb_value_length(batches); i++)
-        if (xb_value_number(batches, i) == 0)
-            return true;
-    return false;
-}
-
 static enum xb_status check_batches(const struct xb_case *test, struct xb_error *error)
 {
     const char *file = file_of(test->asked);
-    if (file != NULL && is_folder(file) && has_one_file_too(test->asked))
+    const struct xb_value *batches = xb_config_get(test->asked->config, &xb_option_batch_files);
+    bool has_one_file_too = false; /* cases of one file are asked for beside those of batches */
+    for (size_t i = 0; i < xb_value_length(batches); i++)
+        has_one_file_too = has_one_file_too || xb_value_number(batches, i) == 0;
+    if (file != NULL && is_folder(file) && has_one_file_too)
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--batch-files 0 makes a file of --size in --file %.200s, and any other "
                        "number reads all files there: give 0 a run of its own",
@@ -142,23 +243,6 @@ enum xb_status xb_source_check(const struct xb_case *test, struct xb_error *erro
         XB_TRY(check_batches(test, error));
     return check_given(test, error);
 }
-
-/* ---- the files ---- */
-
-static enum xb_status make_files(const struct xb_mode_context *context, const char *where,
-                                 struct xb_source *source, struct xb_error *error)
-{
-    const struct xb_case *test = context->test;
-    uint64_t each = source->batch > 0 ? made_bytes(test) : test->bytes;
-    /* libcufile opens a file again, by its name. */
-    enum xb_status status = xb_store_files(context->store, where, (size_t)(test->bytes / each),
-                                           each, xb_io_is_by_device(test), &source->files, error);
-    source->is_made = true;
-    source->pattern = context->store->pattern;
-    return status;
-}
-
-/* ---- items ---- */
 
 static enum xb_status lay_out_chunks(const struct xb_case *test, struct xb_source *source,
                                      struct xb_error *error)
@@ -223,11 +307,15 @@ enum xb_status xb_source_open(const struct xb_mode_context *context, struct xb_s
 {
     const struct xb_case *test = context->test;
     uint64_t boundary = xb_io_is_direct(test) ? XB_STORAGE_BLOCK : WORD;
-    *source =
-        (struct xb_source){.batch = (size_t)batch_of(test), .piece = xb_reader_piece_of(test)};
+    *source = (struct xb_source){.batch = (size_t)batch_of(test), .piece = reader_piece_of(test)};
     const char *file = file_of(test->asked);
     if (file == NULL || (source->batch == 0 && is_folder(file))) {
-        XB_TRY(make_files(context, file, source, error));
+        uint64_t each = source->batch > 0 ? made_bytes(test) : test->bytes;
+        /* libcufile opens a file again, by its name. */
+        XB_TRY(xb_store_files(context->store, file, (size_t)(test->bytes / each), each,
+                              xb_io_is_by_device(test), &source->files, error));
+        source->is_made = true;
+        source->pattern = context->store->pattern;
     } else {
         source->files = &source->given;
         XB_TRY(xb_files_open(file, &source->given, error));
@@ -269,7 +357,8 @@ uint64_t xb_source_item_bytes(const struct xb_source *source, uint64_t item)
     return end_of(source, item, first_file(source, item) + files_of(source, item) - 1);
 }
 
-/* Each item writes its slot from the beginning, so the longest is alone behind the second. */
+/* Finds the bytes of a slot that only its longest item writes: each item writes from the beginning.
+ */
 struct xb_source_own xb_source_own(const struct xb_source *source, unsigned slots, unsigned slot)
 {
     struct xb_source_own own = {0};

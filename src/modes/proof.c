@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "proof.h"
 
-#include "xferbench/result.h"
+#include "backends/verify.h"
+#include "measure/result.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -189,4 +190,18 @@ void xb_proof_conclude(struct xb_result *result, const struct xb_mismatch *all,
                  "the pattern is right, but the two buffers differ at byte %llu: the check itself "
                  "is broken",
                  (unsigned long long)windows->first_offset);
+}
+
+void xb_proof_conclude_steps(struct xb_result *result, const struct xb_buffer *source,
+                             const struct xb_buffer *target, uint64_t steps)
+{
+    const struct xb_case *test = &result->test;
+    struct xb_pattern expected = xb_proof_after(test->seed);
+    struct xb_mismatch spots = {0};
+    expected.steps = steps;
+    xb_result_detail_number(result, "compute_steps", (double)steps);
+    xb_result_detail_text(result, "verified_by", "host");
+    struct xb_mismatch all = xb_host_check(target->host_address, 0, test->bytes, expected);
+    xb_proof_check_steps(source->host_address, target->host_address, test->bytes, steps, &spots);
+    xb_proof_conclude(result, &all, &spots);
 }

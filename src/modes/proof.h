@@ -68,6 +68,11 @@ XB_MUST_CHECK enum xb_status xb_proof_compare(const struct xb_proof_side *a,
 void xb_proof_check_steps(const void *source, const void *target, uint64_t bytes, uint64_t steps,
                           struct xb_mismatch *found);
 
+/* Concludes of a host's buffer that must hold what so many steps make of the other, which holds
+ * xb_proof_after. Says that the host checks, and how many steps there were. */
+void xb_proof_conclude_steps(struct xb_result *result, const struct xb_buffer *source,
+                             const struct xb_buffer *target, uint64_t steps);
+
 /* Says who compares the memory of that device with a pattern: the device itself, or the host on
  * copies of it where the device can run no kernels. That is a weaker proof. Static text. */
 const char *xb_proof_reader(const struct xb_device *device);

@@ -1,30 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* float32 values made smaller on the host, with loss, and widened again on the device. */
 #include "encoded.h"
-#include "readings.h"
+#include "modes/readings/readings.h"
 #include "sample_data.h"
 #include "shared_options.h"
-
-#include <string.h>
 
 static const struct xb_option option_to = {
     XB_CHOICES("to", "FORMAT", "fp16,bf16,int8,fp8",
                "What float32 values become on their way: 'fp16', 'bf16', 'int8' (with a scale for "
                "each 64 values) or 'fp8' (E4M3).",
                "fp16", "bf16", "int8", "fp8")};
-
-static struct xb_encoded_plan plan_of(const struct xb_case *test)
-{
-    static const enum xb_format formats[] = {XB_FORMAT_FP16, XB_FORMAT_BF16, XB_FORMAT_INT8,
-                                             XB_FORMAT_FP8}; /* the words of --to */
-    return (struct xb_encoded_plan){.format = formats[xb_variant_number(test)], .is_made = true};
-}
-
-static struct xb_needs needs(const struct xb_case *test)
-{
-    const struct xb_encoded_plan plan = plan_of(test);
-    return xb_encoded_needs(test, &plan);
-}
 
 static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
 {
@@ -38,8 +23,7 @@ static enum xb_status check_options(const struct xb_case *test, struct xb_error 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
-    const struct xb_encoded_plan plan = plan_of(context->test);
-    XB_TRY(xb_encoded_setup(context, &plan, error));
+    XB_TRY(xb_encoded_setup(context, error));
     xb_weights_fill(context->test->seed, state->original->host_address, context->test->bytes);
     return xb_encoded_begin(context, error);
 }
@@ -81,7 +65,6 @@ const struct xb_mode xb_mode_quantize = {
                           {.label = "int8", .code = "XB-QUANTIZE", .say = say_int8},
                           {.label = "fp8", .code = "XB-QUANTIZE", .say = say_fp8}),
     .answer = answer,
-    .needs = needs,
     .check_options = check_options,
     .setup = setup,
     XB_ENCODED_MODE,

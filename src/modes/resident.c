@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Data that stays on the device from kernel to kernel, beside a trip to the host after each. */
+#include "modes/readings/readings.h"
 #include "proof.h"
-#include "readings.h"
 #include "shared_options.h"
 
-#include "xferbench/result.h"
+#include "backends/verify.h"
+#include "measure/result.h"
 #include "xferbench/workspace.h"
 
 #include <math.h>
@@ -30,8 +31,6 @@ static struct xb_needs needs(const struct xb_case *test)
 {
     return (struct xb_needs){.host_bytes = 2 * test->bytes, .device_bytes = test->bytes};
 }
-
-/* ---- what is timed ---- */
 
 static enum xb_status copy(struct xb_mode_context *context, struct xb_buffer *target,
                            struct xb_buffer *source, struct xb_error *error)
@@ -103,8 +102,6 @@ static const struct xb_reference references[] = {
     {.figure = NULL},
 };
 
-/* ---- setup ---- */
-
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
@@ -134,8 +131,6 @@ static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *
     return XB_OK;
 }
 
-/* ---- figures and checks ---- */
-
 static enum xb_status compare_with_trips(const struct state *state, struct xb_result *result,
                                          struct xb_error *error)
 {
@@ -162,21 +157,10 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
                              struct xb_error *error)
 {
     const struct state *state = context->state;
-    const struct xb_case *test = context->test;
-    struct xb_pattern expected = xb_proof_after(test->seed);
-    struct xb_mismatch spots = {0};
-    expected.steps = state->kernels * KERNEL_STEPS;
-    xb_result_detail_number(result, "compute_steps", (double)expected.steps);
-    xb_result_detail_text(result, "verified_by", "host");
     XB_TRY(compare_with_trips(state, result, error));
-    struct xb_mismatch all = xb_host_check(state->out->host_address, 0, test->bytes, expected);
-    xb_proof_check_steps(state->in->host_address, state->out->host_address, test->bytes,
-                         expected.steps, &spots);
-    xb_proof_conclude(result, &all, &spots);
+    xb_proof_conclude_steps(result, state->in, state->out, state->kernels * KERNEL_STEPS);
     return XB_OK;
 }
-
-/* ---- the Reading ---- */
 
 static unsigned long long steps_of(const struct xb_record_case *test)
 {

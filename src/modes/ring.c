@@ -2,6 +2,7 @@
 #include "ring.h"
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "shared_options.h"
 #include "xferbench/workspace.h"
 
@@ -50,7 +51,7 @@ const struct xb_option xb_option_ring_slots = {
 /* So many chunks are on their way to the device before one is waited for. */
 #define CROSSING 2u
 
-/* Of each chunk: a copy and the event behind it. */
+/* A chunk takes a copy and the event behind it. */
 #define OPERATIONS 2
 
 struct xb_ring {
@@ -66,11 +67,7 @@ struct xb_ring {
 /* A copy while it is made. */
 struct course {
     struct xb_ring *ring;
-    struct xb_queue *queue;
-    struct xb_buffer *device;
-    uint64_t device_offset;
-    char *host; /* read from or written to */
-    uint64_t bytes;
+    struct xb_ring_copy copy;
     uint64_t chunks, pieces;
 };
 
@@ -122,8 +119,6 @@ enum xb_status xb_ring_check_options(const struct xb_case *test, struct xb_error
     return xb_chunk_check(test, &xb_option_ring_chunk, OPERATIONS, error);
 }
 
-/* ---- the memory ---- */
-
 enum xb_status xb_ring_open(struct xb_mode_context *context, const struct xb_ring_plan *plan,
                             unsigned number, struct xb_ring **ring, struct xb_error *error)
 {
@@ -151,17 +146,16 @@ void xb_ring_close(struct xb_ring *ring)
     free(ring);
 }
 
-/* ---- chunks and pieces ---- */
-
-/* Fills in how many chunks and pieces there are. A chunk begins with a piece of its own. */
-static void count(struct course *course)
+/* Counts chunks and pieces. A chunk begins with a piece of its own. */
+static struct course course_of(struct xb_ring *ring, const struct xb_ring_copy *copy)
 {
-    const struct xb_ring *ring = course->ring;
-    uint64_t a_chunk = xb_chunk_count(ring->plan.chunk, ring->piece);
-    uint64_t full = course->bytes / ring->plan.chunk;
-    course->chunks = xb_chunk_count(course->bytes, ring->plan.chunk);
-    course->pieces =
-        full * a_chunk + xb_chunk_count(course->bytes - full * ring->plan.chunk, ring->piece);
+    uint64_t chunk = ring->plan.chunk;
+    uint64_t full = copy->bytes / chunk;
+    return (struct course){.ring = ring,
+                           .copy = *copy,
+                           .chunks = xb_chunk_count(copy->bytes, chunk),
+                           .pieces = full * xb_chunk_count(chunk, ring->piece) +
+                                     xb_chunk_count(copy->bytes - full * chunk, ring->piece)};
 }
 
 /* The first piece of a chunk; of one behind the last, how many there are. */
@@ -178,22 +172,19 @@ static uint64_t slot_of(const struct course *course, uint64_t chunk)
 }
 
 /* Enqueues the copy of a chunk and the event behind it. */
-static enum xb_status send(const struct course *course, uint64_t index, bool to_device,
-                           struct xb_error *error)
+static enum xb_status send(const struct course *course, uint64_t index, struct xb_error *error)
 {
     const struct xb_ring *ring = course->ring;
+    const struct xb_ring_copy *copy = &course->copy;
     const struct xb_backend *backend = ring->device->backend;
-    struct xb_chunk chunk = xb_chunk_at(course->bytes, ring->plan.chunk, index);
+    struct xb_chunk chunk = xb_chunk_at(copy->bytes, ring->plan.chunk, index);
     uint64_t slot = slot_of(course, index) * ring->plan.chunk;
-    uint64_t there = course->device_offset + chunk.offset;
-    enum xb_status status = to_device
-                                ? backend->queue_copy(course->queue, course->device, there,
-                                                      ring->slots, slot, chunk.bytes, error)
-                                : backend->queue_copy(course->queue, ring->slots, slot,
-                                                      course->device, there, chunk.bytes, error);
-    return status == XB_OK
-               ? backend->event_record(ring->moved[slot_of(course, index)], course->queue, error)
-               : status;
+    uint64_t there = copy->device_offset + chunk.offset;
+    XB_TRY(copy->to_device ? backend->queue_copy(copy->queue, copy->device, there, ring->slots,
+                                                 slot, chunk.bytes, error)
+                           : backend->queue_copy(copy->queue, ring->slots, slot, copy->device,
+                                                 there, chunk.bytes, error));
+    return backend->event_record(ring->moved[slot_of(course, index)], copy->queue, error);
 }
 
 static enum xb_status wait_for_chunk(const struct course *course, uint64_t chunk,
@@ -210,39 +201,21 @@ static void wait_for_pieces(const struct course *course, uint64_t chunk)
         xb_crew_wait(course->ring->crew, i);
 }
 
-/* A piece, in the host's memory and in its slot. */
-struct piece {
-    char *outside, *inside;
-    uint64_t bytes;
-};
-
-static struct piece piece_at(const struct course *course, uint64_t index)
+/* Copies a piece between the host's memory and its slot. */
+static void copy_piece(void *argument, uint64_t index, unsigned thread)
 {
+    const struct course *course = argument;
     const struct xb_ring *ring = course->ring;
     uint64_t a_chunk = xb_chunk_count(ring->plan.chunk, ring->piece);
     uint64_t chunk = index / a_chunk;
-    struct xb_chunk whole = xb_chunk_at(course->bytes, ring->plan.chunk, chunk);
+    struct xb_chunk whole = xb_chunk_at(course->copy.bytes, ring->plan.chunk, chunk);
     struct xb_chunk part = xb_chunk_at(whole.bytes, ring->piece, index % a_chunk);
-    char *slots = ring->slots->host_address;
-    return (struct piece){.outside = course->host + whole.offset + part.offset,
-                          .inside = slots + slot_of(course, chunk) * ring->plan.chunk + part.offset,
-                          .bytes = part.bytes};
-}
-
-/* ---- both ways ---- */
-
-static void gather(void *argument, uint64_t item, unsigned thread)
-{
-    struct piece piece = piece_at(argument, item);
+    char *outside = course->copy.host + whole.offset + part.offset;
+    char *inside =
+        (char *)ring->slots->host_address + slot_of(course, chunk) * ring->plan.chunk + part.offset;
     (void)thread;
-    memcpy(piece.inside, piece.outside, piece.bytes);
-}
-
-static void scatter(void *argument, uint64_t item, unsigned thread)
-{
-    struct piece piece = piece_at(argument, item);
-    (void)thread;
-    memcpy(piece.outside, piece.inside, piece.bytes);
+    memcpy(course->copy.to_device ? inside : outside, course->copy.to_device ? outside : inside,
+           part.bytes);
 }
 
 /* Sends each chunk as soon as it is gathered. Its slot is used again once it has crossed. */
@@ -254,7 +227,7 @@ static enum xb_status send_gathered(const struct course *course, struct xb_error
     xb_crew_allow(crew, first_piece(course, slots));
     for (uint64_t i = 0; status == XB_OK && i < course->chunks; i++) {
         wait_for_pieces(course, i);
-        status = send(course, i, true, error);
+        status = send(course, i, error);
         if (status != XB_OK || i < CROSSING)
             continue;
         status = wait_for_chunk(course, i - CROSSING, error);
@@ -270,7 +243,7 @@ static enum xb_status scatter_received(const struct course *course, struct xb_er
     unsigned slots = course->ring->plan.slots;
     enum xb_status status = XB_OK;
     for (uint64_t i = 0; status == XB_OK && i < xb_lesser(slots, course->chunks); i++)
-        status = send(course, i, false, error);
+        status = send(course, i, error);
     for (uint64_t i = 0; status == XB_OK && i < course->chunks; i++) {
         status = wait_for_chunk(course, i, error);
         if (status != XB_OK)
@@ -279,71 +252,12 @@ static enum xb_status scatter_received(const struct course *course, struct xb_er
         if (i == 0 || i - 1 + slots >= course->chunks)
             continue;
         wait_for_pieces(course, i - 1);
-        status = send(course, i - 1 + slots, false, error);
+        status = send(course, i - 1 + slots, error);
     }
     for (uint64_t i = 0; status == XB_OK && i < course->pieces; i++)
         xb_crew_wait(course->ring->crew, i);
     return status;
 }
-
-/* Waits for what still reads the slots, which a copy to the device before this one may have left.
- */
-static enum xb_status wait_for_slots(struct xb_ring *ring, struct xb_error *error)
-{
-    enum xb_status status = XB_OK;
-    for (unsigned i = 0; ring->crossing && status == XB_OK && i < ring->plan.slots; i++)
-        status = ring->device->backend->event_wait(ring->moved[i], error);
-    ring->crossing = false;
-    return status;
-}
-
-typedef void worker(void *argument, uint64_t item, unsigned thread);
-typedef enum xb_status mover(const struct course *course, struct xb_error *error);
-
-static enum xb_status run(struct course *course, worker *work, mover *move, struct xb_error *error)
-{
-    struct xb_ring *ring = course->ring;
-    struct xb_error ignored;
-    count(course);
-    const struct xb_crew_job job = {.work = work, .argument = course, .count = course->pieces};
-    XB_TRY(wait_for_slots(ring, error));
-    XB_TRY(xb_crew_begin(ring->crew, &job, error));
-    enum xb_status status = move(course, error);
-    xb_crew_end(ring->crew);
-    if (status != XB_OK) /* what is enqueued uses the slots */
-        (void)ring->device->backend->queue_wait(course->queue, &ignored);
-    return status;
-}
-
-enum xb_status xb_ring_to_device(struct xb_ring *ring, struct xb_queue *queue,
-                                 struct xb_buffer *device, uint64_t device_offset, const void *host,
-                                 uint64_t bytes, struct xb_error *error)
-{
-    struct course course = {.ring = ring,
-                            .queue = queue,
-                            .device = device,
-                            .device_offset = device_offset,
-                            .host = (char *)host, /* gather only reads it */
-                            .bytes = bytes};
-    enum xb_status status = run(&course, gather, send_gathered, error);
-    ring->crossing = true;
-    return status;
-}
-
-enum xb_status xb_ring_to_host(struct xb_ring *ring, struct xb_queue *queue, void *host,
-                               struct xb_buffer *device, uint64_t device_offset, uint64_t bytes,
-                               struct xb_error *error)
-{
-    struct course course = {.ring = ring,
-                            .queue = queue,
-                            .device = device,
-                            .device_offset = device_offset,
-                            .host = host,
-                            .bytes = bytes};
-    return run(&course, scatter, scatter_received, error);
-}
-
-/* ---- what bounds it ---- */
 
 /* Allows a chunk once the threads are done with the one before it in its slot, as if it had crossed
  * at once: more at a time would be several in one slot, and more threads than a ring keeps busy. */
@@ -360,26 +274,54 @@ static enum xb_status cross_nothing(const struct course *course, struct xb_error
     return XB_OK;
 }
 
-enum xb_status xb_ring_by_host_alone(struct xb_ring *ring, bool to_device, void *host,
-                                     uint64_t bytes, struct xb_error *error)
+/* Waits first for what still reads the slots, which a copy to the device before this one may have
+ * left. */
+static enum xb_status run(struct course *course,
+                          enum xb_status (*move)(const struct course *, struct xb_error *),
+                          struct xb_error *error)
 {
-    struct course course = {.ring = ring, .host = host, .bytes = bytes};
-    return run(&course, to_device ? gather : scatter, cross_nothing, error);
+    struct xb_ring *ring = course->ring;
+    struct xb_error ignored;
+    const struct xb_crew_job job = {
+        .work = copy_piece, .argument = course, .count = course->pieces};
+    enum xb_status status = XB_OK;
+    for (unsigned i = 0; ring->crossing && status == XB_OK && i < ring->plan.slots; i++)
+        status = ring->device->backend->event_wait(ring->moved[i], error);
+    ring->crossing = false;
+    if (status == XB_OK)
+        status = xb_crew_begin(ring->crew, &job, error);
+    if (status != XB_OK)
+        return status;
+    status = move(course, error);
+    xb_crew_end(ring->crew);
+    if (status != XB_OK) /* what is enqueued uses the slots */
+        (void)ring->device->backend->queue_wait(course->copy.queue, &ignored);
+    return status;
 }
 
-enum xb_status xb_ring_by_device_alone(struct xb_ring *ring, struct xb_queue *queue, bool to_device,
-                                       struct xb_buffer *device, uint64_t device_offset,
-                                       uint64_t bytes, struct xb_error *error)
+enum xb_status xb_ring_submit(struct xb_ring *ring, const struct xb_ring_copy *copy,
+                              struct xb_error *error)
 {
-    struct course course = {.ring = ring,
-                            .queue = queue,
-                            .device = device,
-                            .device_offset = device_offset,
-                            .bytes = bytes};
+    struct course course = course_of(ring, copy);
+    enum xb_status status = run(&course, copy->to_device ? send_gathered : scatter_received, error);
+    ring->crossing = copy->to_device;
+    return status;
+}
+
+enum xb_status xb_ring_submit_host(struct xb_ring *ring, const struct xb_ring_copy *copy,
+                                   struct xb_error *error)
+{
+    struct course course = course_of(ring, copy);
+    return run(&course, cross_nothing, error);
+}
+
+enum xb_status xb_ring_submit_device(struct xb_ring *ring, const struct xb_ring_copy *copy,
+                                     struct xb_error *error)
+{
+    const struct course course = course_of(ring, copy);
     enum xb_status status = XB_OK;
-    count(&course);
     for (uint64_t i = 0; status == XB_OK && i < course.chunks; i++)
-        status = send(&course, i, to_device, error);
+        status = send(&course, i, error);
     ring->crossing = true;
     return status;
 }

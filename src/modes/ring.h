@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "xferbench/crew.h"
+#include "measure/engine/crew.h"
 #include "xferbench/mode.h"
 
 /*
@@ -52,26 +52,28 @@ XB_MUST_CHECK enum xb_status xb_ring_open(struct xb_mode_context *context,
                                           struct xb_ring **ring, struct xb_error *error);
 void xb_ring_close(struct xb_ring *ring); /* accepts NULL */
 
+/* A copy between host memory and the device's. */
+struct xb_ring_copy {
+    bool to_device;
+    struct xb_queue *queue;
+    struct xb_buffer *device;
+    uint64_t device_offset;
+    char *host; /* read from or written to */
+    uint64_t bytes;
+};
+
 /*
- * For submit. Copies `bytes` of host memory to the device, or back. To the device it returns when
- * the last copy is enqueued and all of `host` was read; to the host it returns when all bytes are
- * there. So it blocks: a case that uses it is timed by the host's clock until the queues are done,
- * and is never held.
+ * For submit. To the device it returns when the last copy is enqueued and all of `host` was read;
+ * to the host it returns when all bytes are there. So it blocks: a case that uses it is timed by
+ * the host's clock until the queues are done, and is never held.
  */
-XB_MUST_CHECK enum xb_status xb_ring_to_device(struct xb_ring *ring, struct xb_queue *queue,
-                                               struct xb_buffer *device, uint64_t device_offset,
-                                               const void *host, uint64_t bytes,
-                                               struct xb_error *error);
-XB_MUST_CHECK enum xb_status xb_ring_to_host(struct xb_ring *ring, struct xb_queue *queue,
-                                             void *host, struct xb_buffer *device,
-                                             uint64_t device_offset, uint64_t bytes,
-                                             struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_ring_submit(struct xb_ring *ring, const struct xb_ring_copy *copy,
+                                            struct xb_error *error);
 
 /* What bounds it, for references: the host threads' copies alone, as many and as long, and the
  * device's. What the target then holds is no copy of the source. */
-XB_MUST_CHECK enum xb_status xb_ring_by_host_alone(struct xb_ring *ring, bool to_device, void *host,
-                                                   uint64_t bytes, struct xb_error *error);
-XB_MUST_CHECK enum xb_status xb_ring_by_device_alone(struct xb_ring *ring, struct xb_queue *queue,
-                                                     bool to_device, struct xb_buffer *device,
-                                                     uint64_t device_offset, uint64_t bytes,
-                                                     struct xb_error *error);
+XB_MUST_CHECK enum xb_status
+xb_ring_submit_host(struct xb_ring *ring, const struct xb_ring_copy *copy, struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_ring_submit_device(struct xb_ring *ring,
+                                                   const struct xb_ring_copy *copy,
+                                                   struct xb_error *error);

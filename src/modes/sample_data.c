@@ -7,7 +7,7 @@
 
 #include "base/parallel.h"
 
-#include "xferbench/verify.h"
+#include "backends/verify.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,20 +27,11 @@ const struct xb_option xb_option_data = {
                 "'zeros', or 'file:PATH' (no comma in it), repeated to fill --size."),
     .offers = list_words};
 
-struct fill {
-    unsigned long long seed;
-    char *memory;
-    /* Writes the values of a block. */
-    void (*make)(unsigned long long seed, uint64_t block, uint32_t *values);
-};
-
 /* Word `index` of what the seed makes. */
 static unsigned long long random_word(unsigned long long seed, uint64_t index)
 {
     return xb_pattern_word((struct xb_pattern){.seed = seed}, index);
 }
-
-/* ---- blocks of values ---- */
 
 #define BLOCK_BYTES ((uint64_t)XB_DATA_BLOCK_VALUES * 4)
 
@@ -49,6 +40,13 @@ static unsigned long long random_word(unsigned long long seed, uint64_t index)
 static unsigned long long block_word(unsigned long long seed, uint64_t block)
 {
     return random_word(~seed, block);
+}
+
+static void make_zeros(unsigned long long seed, uint64_t block, uint32_t *values)
+{
+    (void)seed;
+    (void)block;
+    memset(values, 0, BLOCK_BYTES);
 }
 
 static void make_integers(unsigned long long seed, uint64_t block, uint32_t *values)
@@ -107,19 +105,27 @@ static void make_weights(unsigned long long seed, uint64_t block, uint32_t *valu
     }
 }
 
+/* Writes the values of a block. */
+typedef void maker(unsigned long long seed, uint64_t block, uint32_t *values);
+
+struct fill {
+    unsigned long long seed;
+    char *memory;
+    maker *make;                         /* NULL: text */
+    const struct vocabulary *vocabulary; /* of text */
+};
+
 static void fill_blocks(void *argument, uint64_t begin, uint64_t end)
 {
     const struct fill *fill = argument;
     uint32_t values[XB_DATA_BLOCK_VALUES];
     for (uint64_t at = begin; at < end; at += BLOCK_BYTES) {
-        uint64_t length = end - at < BLOCK_BYTES ? end - at : BLOCK_BYTES;
         fill->make(fill->seed, at / BLOCK_BYTES, values);
-        memcpy(fill->memory + at, values, length);
+        memcpy(fill->memory + at, values, xb_lesser(end - at, BLOCK_BYTES));
     }
 }
 
-static void fill_with(void (*make)(unsigned long long seed, uint64_t block, uint32_t *values),
-                      unsigned long long seed, void *memory, uint64_t bytes)
+static void fill_with(maker *make, unsigned long long seed, void *memory, uint64_t bytes)
 {
     struct fill fill = {.seed = seed, .memory = memory, .make = make};
     xb_parallel_for(bytes, BLOCK_BYTES, fill_blocks, &fill);
@@ -129,8 +135,6 @@ void xb_weights_fill(unsigned long long seed, void *memory, uint64_t bytes)
 {
     fill_with(make_weights, seed, memory, bytes);
 }
-
-/* ---- files ---- */
 
 static enum xb_status open_file(const char *path, int *descriptor, uint64_t *length,
                                 struct xb_error *error)
@@ -154,16 +158,6 @@ static enum xb_status open_file(const char *path, int *descriptor, uint64_t *len
     if (status != XB_OK)
         close(*descriptor);
     return status;
-}
-
-static enum xb_status check_file(const char *path, struct xb_error *error)
-{
-    int descriptor;
-    uint64_t length = 0;
-    if (open_file(path, &descriptor, &length, error) != XB_OK)
-        return error->status = XB_ERR_USAGE;
-    close(descriptor);
-    return XB_OK;
 }
 
 static enum xb_status read_all(int descriptor, const char *path, char *memory, uint64_t bytes,
@@ -197,12 +191,12 @@ static void repeat(void *argument, uint64_t begin, uint64_t end)
     char *to = period->memory + period->length + begin;
     uint64_t phase = begin % period->length;
     uint64_t total = end - begin;
-    uint64_t first = period->length - phase < total ? period->length - phase : total;
+    uint64_t first = xb_lesser(period->length - phase, total);
     memcpy(to, period->memory + phase, first);
-    uint64_t done = period->length < total ? period->length : total;
+    uint64_t done = xb_lesser(period->length, total);
     memcpy(to + first, period->memory, done - first);
     while (done < total) {
-        uint64_t more = done < total - done ? done : total - done;
+        uint64_t more = xb_lesser(done, total - done);
         memcpy(to + done, to, more);
         done += more;
     }
@@ -216,8 +210,7 @@ static enum xb_status fill_from_file(const char *path, void *memory, uint64_t by
     int descriptor;
     uint64_t length = 0;
     XB_TRY(open_file(path, &descriptor, &length, error));
-    enum xb_status status =
-        read_all(descriptor, path, memory, length < bytes ? length : bytes, error);
+    enum xb_status status = read_all(descriptor, path, memory, xb_lesser(length, bytes), error);
     close(descriptor);
     if (status != XB_OK || length >= bytes)
         return status;
@@ -225,10 +218,6 @@ static enum xb_status fill_from_file(const char *path, void *memory, uint64_t by
     xb_parallel_for(bytes - length, GRAIN, repeat, &period);
     return XB_OK;
 }
-
-/* ---- the words ---- */
-
-/* ---- text: its words ---- */
 
 static const char onsets[] = "bdfgklmnprstvz";
 static const char vowels[] = "aeiou";
@@ -293,8 +282,6 @@ static void make_vocabulary(struct vocabulary *vocabulary)
     }
 }
 
-/* ---- the text ---- */
-
 /* A line ends with the sentence that makes it so long. */
 #define LINE_LETTERS 72u
 /* Phrases recur in a text too. One word in so many begins a phrase of its own: so many words behind
@@ -349,22 +336,15 @@ static void put_word(struct writer *writer, const struct vocabulary *vocabulary,
         writer->column = 0;
 }
 
-struct text {
-    unsigned long long seed;
-    char *memory;
-    const struct vocabulary *vocabulary;
-};
-
 static void write_blocks(void *argument, uint64_t begin, uint64_t end)
 {
-    const struct text *text = argument;
+    const struct fill *text = argument;
     for (uint64_t at = begin; at < end; at += XB_TEXT_BLOCK) {
-        uint64_t length = end - at < XB_TEXT_BLOCK ? end - at : XB_TEXT_BLOCK;
+        uint64_t length = xb_lesser(end - at, XB_TEXT_BLOCK);
         struct writer writer = {.to = text->memory + at, .end = text->memory + at + length};
         /* A word has a letter at least, so a block draws no number twice that another has. */
         for (uint64_t i = at; writer.to < writer.end; i++)
-            put_word(&writer, text->vocabulary,
-                     xb_pattern_word((struct xb_pattern){.seed = text->seed}, i));
+            put_word(&writer, text->vocabulary, random_word(text->seed, i));
     }
 }
 
@@ -372,7 +352,7 @@ static void fill_text(unsigned long long seed, void *memory, uint64_t bytes)
 {
     struct vocabulary vocabulary;
     make_vocabulary(&vocabulary);
-    struct text text = {.seed = seed, .memory = memory, .vocabulary = &vocabulary};
+    struct fill text = {.seed = seed, .memory = memory, .vocabulary = &vocabulary};
     xb_parallel_for(bytes, XB_TEXT_BLOCK, write_blocks, &text);
 }
 
@@ -381,26 +361,15 @@ static void fill_random(unsigned long long seed, void *memory, uint64_t bytes)
     xb_host_fill(memory, 0, bytes, (struct xb_pattern){.seed = seed});
 }
 
-static void clear(void *argument, uint64_t begin, uint64_t end)
-{
-    memset((char *)argument + begin, 0, end - begin);
-}
-
-static void fill_zeros(unsigned long long seed, void *memory, uint64_t bytes)
-{
-    (void)seed;
-    xb_parallel_for(bytes, BLOCK_BYTES, clear, memory);
-}
-
-/* By a function for all of it, or for a block. Ends with the word for a file, which has neither. */
+/* Has a function for all of it, or for a block. Ends with the word for a file, which has neither.
+ */
 static const struct {
     const char *word;
     void (*fill)(unsigned long long seed, void *memory, uint64_t bytes);
-    void (*make)(unsigned long long seed, uint64_t block, uint32_t *values);
-} kinds[] = {
-    {"random", fill_random, NULL}, {"integers", NULL, make_integers}, {"floats", NULL, make_floats},
-    {"text", fill_text, NULL},     {"zeros", fill_zeros, NULL},       {FILE_WORD, NULL, NULL},
-};
+    maker *make;
+} kinds[] = {{"random", fill_random, NULL}, {"integers", NULL, make_integers},
+             {"floats", NULL, make_floats}, {"text", fill_text, NULL},
+             {"zeros", NULL, make_zeros},   {FILE_WORD, NULL, NULL}};
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
 static const char *const *list_words(void)
@@ -428,8 +397,14 @@ static size_t kind_of(const char *word)
 
 enum xb_status xb_data_check(const char *word, struct xb_error *error)
 {
-    if (path_of(word) != NULL)
-        return check_file(path_of(word), error);
+    int descriptor;
+    uint64_t length = 0;
+    if (path_of(word) != NULL) {
+        if (open_file(path_of(word), &descriptor, &length, error) != XB_OK)
+            return error->status = XB_ERR_USAGE;
+        close(descriptor);
+        return XB_OK;
+    }
     if (kind_of(word) + 1 < KINDS)
         return XB_OK;
     const char *nearest = xb_nearest(word, list_words());

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "xferbench/options.h"
+#include "base/options.h"
 
 /*
  * Data for modes that make it smaller: how much smaller depends on what it is. Everything that is

@@ -2,7 +2,8 @@
 #include "shared_options.h"
 
 #include "machine/cgroups.h"
-#include "xferbench/result.h"
+#include "measure/result.h"
+#include "record/run_options.h"
 #include "xferbench/workspace.h"
 
 #include <string.h>
@@ -195,8 +196,6 @@ enum xb_status xb_chunk_check(const struct xb_case *test, const struct xb_option
                    (unsigned long long)count, (unsigned long long)per_chunk,
                    (unsigned long long)MAX_OPERATIONS, option->name);
 }
-
-/* ---- figures ---- */
 
 const struct xb_figure xb_figure_in_time = {
     XB_FIGURE_TIME("in_time", "The copies into the device alone")};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "xferbench/crew.h"
+#include "base/options.h"
+#include "measure/engine/crew.h"
 #include "xferbench/mode.h"
 
 /* An option that makes a case of each of its values: of words, which stand last, or of numbers.
@@ -130,8 +131,6 @@ XB_MUST_CHECK enum xb_status xb_chunk_check_words(const struct xb_case *test,
 XB_MUST_CHECK enum xb_status xb_chunk_check(const struct xb_case *test,
                                             const struct xb_option *option, uint64_t per_chunk,
                                             struct xb_error *error);
-
-/* ---- figures of modes that work in stages: data in, computing, data out ---- */
 
 /* Each stage alone. */
 extern const struct xb_figure xb_figure_in_time, xb_figure_kernel_time, xb_figure_out_time;

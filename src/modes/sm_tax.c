@@ -6,7 +6,7 @@
 #include "measure/run.h"
 #include "proof.h"
 
-#include "xferbench/result.h"
+#include "measure/result.h"
 #include "xferbench/workspace.h"
 
 #include <math.h>

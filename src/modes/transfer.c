@@ -4,7 +4,8 @@
 #include "proof.h"
 #include "shared_options.h"
 
-#include "xferbench/result.h"
+#include "backends/verify.h"
+#include "measure/result.h"
 #include "xferbench/workspace.h"
 
 #include <stdio.h>
@@ -15,8 +16,6 @@ static size_t way_count(const struct xb_case *test)
 {
     return test->direction == XB_BIDIR ? 2 : 1;
 }
-
-/* ---- offsets ---- */
 
 /* 0 in a mode of which it is no parameter. */
 static uint64_t offset_of(const struct xb_case *test, const struct xb_option *option)
@@ -39,8 +38,6 @@ struct xb_needs xb_transfer_needs(const struct xb_case *test)
     uint64_t bytes = way_count(test) * (each < INT64_MAX ? each : INT64_MAX);
     return (struct xb_needs){.host_bytes = bytes, .device_bytes = bytes};
 }
-
-/* ---- what the buffers hold ---- */
 
 /*
  * What the device's buffer holds once it was prepared so many times. At first both ends hold
@@ -176,8 +173,6 @@ enum xb_status xb_transfer_submit(struct xb_mode_context *context, struct xb_err
     return XB_OK;
 }
 
-/* ---- the proof ---- */
-
 /* What was found wrong. */
 struct findings {
     struct xb_mismatch data;           /* in the target */
@@ -230,36 +225,18 @@ static enum xb_status check_data(const struct xb_mode_context *context, const st
     return XB_OK;
 }
 
-static enum xb_status check_way(const struct xb_mode_context *context, const struct xb_way *way,
-                                struct findings *found, struct xb_error *error)
-{
-    const struct xb_proof_side here = {context->queues[0], way->host, way->host_offset};
-    const struct xb_proof_side there = {context->queues[0], way->device, way->device_offset};
-    XB_TRY(check_round(context, way, found, error));
-    XB_TRY(check_data(context, way, &found->data, error));
-    return xb_proof_compare(&here, &there, context->test->bytes, &found->windows, error);
-}
-
-static void conclude(struct xb_result *result, const struct findings *found)
-{
-    xb_proof_conclude(result, &found->data, &found->windows);
-    if (result->row.verified != XB_VERIFIED_TRUE ||
-        found->before.wrong_bytes + found->behind.wrong_bytes == 0)
-        return;
-    result->row.verified = XB_VERIFIED_FALSE;
-    snprintf(result->reason, sizeof result->reason,
-             "the copy also changed %llu bytes before its target and %llu behind it",
-             (unsigned long long)found->before.wrong_bytes,
-             (unsigned long long)found->behind.wrong_bytes);
-}
-
 enum xb_status xb_transfer_verify(struct xb_mode_context *context, struct xb_result *result,
                                   struct xb_error *error)
 {
     const struct xb_transfer *transfer = context->state;
     struct findings found = {{0}, {0}, {0}, {0}};
     for (size_t i = 0; i < transfer->way_count; i++) {
-        XB_TRY(check_way(context, &transfer->ways[i], &found, error));
+        const struct xb_way *way = &transfer->ways[i];
+        const struct xb_proof_side here = {context->queues[0], way->host, way->host_offset};
+        const struct xb_proof_side there = {context->queues[0], way->device, way->device_offset};
+        XB_TRY(check_round(context, way, &found, error));
+        XB_TRY(check_data(context, way, &found.data, error));
+        XB_TRY(xb_proof_compare(&here, &there, context->test->bytes, &found.windows, error));
     }
     const char *reader = xb_proof_reader(context->device);
     if (transfer->way_count > 1)
@@ -267,6 +244,14 @@ enum xb_status xb_transfer_verify(struct xb_mode_context *context, struct xb_res
     else
         xb_result_detail_text(result, "verified_by", "%s",
                               context->test->direction == XB_H2D ? reader : "host");
-    conclude(result, &found);
+    xb_proof_conclude(result, &found.data, &found.windows);
+    if (result->row.verified != XB_VERIFIED_TRUE ||
+        found.before.wrong_bytes + found.behind.wrong_bytes == 0)
+        return XB_OK;
+    result->row.verified = XB_VERIFIED_FALSE;
+    snprintf(result->reason, sizeof result->reason,
+             "the copy also changed %llu bytes before its target and %llu behind it",
+             (unsigned long long)found.before.wrong_bytes,
+             (unsigned long long)found.behind.wrong_bytes);
     return XB_OK;
 }

@@ -44,8 +44,8 @@ XB_MUST_CHECK enum xb_status xb_transfer_setup(struct xb_mode_context *context,
                                                enum xb_memory memory, size_t queues_per_way,
                                                struct xb_error *error);
 
-/* The same for one direction, one queue, and host memory of the mode's own, of the case's size or
- * more. */
+/* As xb_transfer_setup, for one direction, one queue, and host memory of the mode's own, of the
+ * case's size or more. */
 XB_MUST_CHECK enum xb_status xb_transfer_setup_on(struct xb_mode_context *context,
                                                   struct xb_buffer *host, struct xb_error *error);
 

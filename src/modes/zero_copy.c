@@ -3,8 +3,8 @@
 #include "shared_options.h"
 #include "transfer.h"
 
-#include "xferbench/reading.h"
-#include "xferbench/result.h"
+#include "measure/result.h"
+#include "reading/reading.h"
 #include "xferbench/workspace.h"
 
 #include <math.h>
@@ -49,19 +49,6 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     return XB_OK;
 }
 
-/* Part of an iteration, for one way. */
-typedef enum xb_status part(struct xb_mode_context *context, size_t way, struct xb_error *error);
-
-static enum xb_status each_way(struct xb_mode_context *context, part *submit_part,
-                               struct xb_error *error)
-{
-    const struct state *state = context->state;
-    for (size_t way = 0; way < state->transfer.way_count; way++) {
-        XB_TRY(submit_part(context, way, error));
-    }
-    return XB_OK;
-}
-
 /* Enqueues one kernel a pass, which copies from `source` to `target`. */
 static enum xb_status run_passes(struct xb_mode_context *context, size_t way,
                                  struct xb_buffer *target, struct xb_buffer *source,
@@ -77,33 +64,25 @@ static enum xb_status run_passes(struct xb_mode_context *context, size_t way,
 }
 
 /* The explicit way: the copy engine moves the data once, and the same kernels work on the device's
- * own memory. */
-static enum xb_status copy(struct xb_mode_context *context, size_t way, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    const struct xb_way *ends = &state->transfer.ways[way];
-    bool to_device = ends->direction == XB_H2D;
-    return context->device->backend->queue_copy(
-        context->queues[way], to_device ? state->staged[way] : ends->host, 0,
-        to_device ? ends->host : state->staged[way], 0, context->test->bytes, error);
-}
-
-static enum xb_status kernel(struct xb_mode_context *context, size_t way, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    const struct xb_way *ends = &state->transfer.ways[way];
-    return ends->direction == XB_H2D
-               ? run_passes(context, way, ends->device, state->staged[way], error)
-               : run_passes(context, way, state->staged[way], ends->device, error);
-}
-
-static enum xb_status explicit_way(struct xb_mode_context *context, size_t way,
+ * own memory. Or one part of that. */
+static enum xb_status submit_parts(struct xb_mode_context *context, bool copies, bool computes,
                                    struct xb_error *error)
 {
     const struct state *state = context->state;
-    bool to_device = state->transfer.ways[way].direction == XB_H2D;
-    XB_TRY(to_device ? copy(context, way, error) : kernel(context, way, error));
-    return to_device ? kernel(context, way, error) : copy(context, way, error);
+    for (size_t i = 0; i < state->transfer.way_count; i++) {
+        const struct xb_way *way = &state->transfer.ways[i];
+        struct xb_buffer *staged = state->staged[i];
+        bool to_device = way->direction == XB_H2D;
+        if (computes && !to_device)
+            XB_TRY(run_passes(context, i, staged, way->device, error));
+        if (copies)
+            XB_TRY(context->device->backend->queue_copy(
+                context->queues[i], to_device ? staged : way->host, 0,
+                to_device ? way->host : staged, 0, context->test->bytes, error));
+        if (computes && to_device)
+            XB_TRY(run_passes(context, i, way->device, staged, error));
+    }
+    return XB_OK;
 }
 
 static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
@@ -117,17 +96,17 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
 
 static enum xb_status submit_copy(struct xb_mode_context *context, struct xb_error *error)
 {
-    return each_way(context, copy, error);
+    return submit_parts(context, true, false, error);
 }
 
 static enum xb_status submit_kernel(struct xb_mode_context *context, struct xb_error *error)
 {
-    return each_way(context, kernel, error);
+    return submit_parts(context, false, true, error);
 }
 
 static enum xb_status submit_explicit(struct xb_mode_context *context, struct xb_error *error)
 {
-    return each_way(context, explicit_way, error);
+    return submit_parts(context, true, true, error);
 }
 
 static const struct xb_figure copy_time = {

@@ -139,8 +139,6 @@ static size_t date_ticks(double low, double high, double *ticks, size_t most)
     return 0;
 }
 
-/* ---- axes ---- */
-
 bool xb_scale_shows(enum xb_scale scale, double value)
 {
     if (!isfinite(value) || fabs(value) > XB_PLOT_LARGE)

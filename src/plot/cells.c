@@ -19,11 +19,6 @@ struct frame {
     struct xb_range range;
 };
 
-static double value_at(const struct frame *frame, size_t row, size_t column)
-{
-    return frame->cells->values[row * frame->cells->column_count + column];
-}
-
 static const char *text_at(const struct frame *frame, size_t row, size_t column)
 {
     const char *text = frame->cells->texts[row * frame->cells->column_count + column];
@@ -43,7 +38,7 @@ static struct frame make_frame(const struct xb_cells *cells)
     for (size_t i = 0; i < frame.rows; i++)
         for (size_t k = 0; k < frame.columns; k++) {
             frame.cell = fmax(frame.cell, xb_svg_text_width(text_at(&frame, i, k)) + 10.0);
-            xb_range_add(&frame.range, XB_SCALE_LINEAR, value_at(&frame, i, k));
+            xb_range_add(&frame.range, XB_SCALE_LINEAR, cells->values[i * cells->column_count + k]);
         }
     frame.cell = fmin(frame.cell, COLUMN_NAMES_MOST);
     frame.left = fmin(names, NAMES_MOST) + 18.0;
@@ -68,64 +63,54 @@ static const char *step_look(int step)
 static void draw_cell(FILE *stream, const struct frame *frame, size_t row, size_t column)
 {
     const struct xb_cells *cells = frame->cells;
-    double value = value_at(frame, row, column);
+    struct xb_range range = frame->range;
+    const char *text = text_at(frame, row, column);
+    double value = cells->values[row * cells->column_count + column];
     double x = frame->left + frame->cell * (double)column;
     double y = frame->top + CELL_HEIGHT * (double)row;
     double middle = x + frame->cell / 2.0;
+    char tip[400];
     if (!xb_scale_shows(XB_SCALE_LINEAR, value)) {
-        const char *text = text_at(frame, row, column);
         xb_svg_text_within(stream, "quiet", middle, y + CELL_HEIGHT / 2.0 + XB_TEXT_DROP,
                            XB_ANCHOR_MIDDLE, frame->cell - 4.0, text[0] != '\0' ? text : "-");
         return;
     }
-    struct xb_range range = frame->range;
     double share = (value - range.low) / (range.high - range.low);
-    char tip[400];
     snprintf(tip, sizeof tip, "%.40s %.100s, %.40s %.100s: %.40s %.20s", cells->rows_are,
-             cells->row_names[row], cells->columns_are, cells->column_names[column],
-             text_at(frame, row, column), cells->unit);
+             cells->row_names[row], cells->columns_are, cells->column_names[column], text,
+             cells->unit);
     xb_svg_group_begin(stream, step_look(is_narrow(range) ? 2 : (int)(share * STEPS) + 1), tip);
     xb_svg_rectangle(stream, "", x, y, frame->cell - 2.0, CELL_HEIGHT - 2.0, NULL);
     xb_svg_text_within(stream, "", middle - 1.0, y + CELL_HEIGHT / 2.0 - 1.0 + XB_TEXT_DROP,
-                       XB_ANCHOR_MIDDLE, frame->cell - 4.0, text_at(frame, row, column));
+                       XB_ANCHOR_MIDDLE, frame->cell - 4.0, text);
     xb_svg_group_end(stream);
 }
 
-/* Writes a text of the key; returns where the next begins. */
-static double draw_key_text(FILE *stream, double x, double y, const char *text)
-{
-    xb_svg_text(stream, "quiet", x, y + XB_TEXT_DROP, XB_ANCHOR_START, text);
-    return x + xb_svg_text_width(text) + 6.0;
-}
-
-/* What the shades mean: from the least to the largest value. */
+/* Draws what the shades mean: from the least to the largest value. */
 static void draw_key(FILE *stream, const struct frame *frame, double y)
 {
-    char low[XB_TICK_TEXT];
-    char high[XB_TICK_TEXT];
-    char text[4 * XB_TICK_TEXT];
+    const char *low = XB_VALUE_TEXT(frame->range.low);
+    const char *high = XB_VALUE_TEXT(frame->range.high);
     double x = 8.0;
     if (xb_range_is_empty(frame->range)) {
-        (void)draw_key_text(stream, x, y, "no data");
+        xb_svg_note(stream, y + XB_TEXT_DROP, "no data");
         return;
     }
-    xb_value_text(frame->range.low, low, sizeof low);
-    xb_value_text(frame->range.high, high, sizeof high);
     if (is_narrow(frame->range)) {
-        snprintf(text, sizeof text, "%s to %s %.20s: nearly equal, one shade", low, high,
-                 frame->cells->unit);
-        (void)draw_key_text(stream, x, y, text);
+        xb_svg_note(stream, y + XB_TEXT_DROP, "%s to %s %.20s: nearly equal, one shade", low, high,
+                    frame->cells->unit);
         return;
     }
-    x = draw_key_text(stream, x, y, low);
-    for (int step = 1; step <= STEPS; step++) {
+    xb_svg_note(stream, y + XB_TEXT_DROP, "%s", low);
+    x += xb_svg_text_width(low) + 6.0;
+    for (int step = 1; step <= STEPS; step++, x += KEY_BOX) {
         xb_svg_group_begin(stream, step_look(step), NULL);
         xb_svg_rectangle(stream, "", x, y - 6.0, KEY_BOX - 2.0, 12.0, NULL);
         xb_svg_group_end(stream);
-        x += KEY_BOX;
     }
-    x = draw_key_text(stream, x + 4.0, y, high);
-    (void)draw_key_text(stream, x, y, frame->cells->unit);
+    xb_svg_text(stream, "quiet", x + 4.0, y + XB_TEXT_DROP, XB_ANCHOR_START, high);
+    xb_svg_text(stream, "quiet", x + 4.0 + xb_svg_text_width(high) + 6.0, y + XB_TEXT_DROP,
+                XB_ANCHOR_START, frame->cells->unit);
 }
 
 void xb_cells_draw(FILE *stream, const void *picture, bool is_alone)

@@ -27,8 +27,6 @@ static bool has_band(const struct xb_chart *chart, const struct xb_point *point)
            xb_scale_shows(chart->y.scale, point->high) && point->low <= point->high;
 }
 
-/* ---- the place of everything ---- */
-
 static struct frame make_frame(const struct xb_chart *chart)
 {
     struct frame frame = {.chart = chart,
@@ -63,56 +61,43 @@ static struct frame make_frame(const struct xb_chart *chart)
     return frame;
 }
 
-/* ---- lines and bands ---- */
-
-/* The points of a line that stand on one pixel. */
-struct column {
-    bool is_open;
-    long pixel;
-    double first_x, first_y, last_x, last_y, least, largest;
-};
-
 static void add_step(FILE *stream, bool *is_begun, double x, double y)
 {
     xb_svg_path_add(stream, *is_begun ? "L# #" : "M# #", (double[]){x, y});
     *is_begun = true;
 }
 
-static void write_column(FILE *stream, const struct column *column, bool *is_begun)
-{
-    if (!column->is_open)
-        return;
-    add_step(stream, is_begun, column->first_x, column->first_y);
-    if (column->least < fmin(column->first_y, column->last_y))
-        add_step(stream, is_begun, column->last_x, column->least);
-    if (column->largest > fmax(column->first_y, column->last_y))
-        add_step(stream, is_begun, column->last_x, column->largest);
-    if (column->last_x != column->first_x || column->last_y != column->first_y)
-        add_step(stream, is_begun, column->last_x, column->last_y);
-}
-
+/* Draws the line through the first, least, largest and last of the points that stand on one pixel.
+ */
 static void draw_line(FILE *stream, const struct frame *frame, const struct xb_series *series)
 {
-    struct column column = {.is_open = false};
     bool is_begun = false;
     xb_svg_path_begin(stream, "line");
-    for (size_t i = 0; i < series->count; i++) {
-        const struct xb_point *point = &series->points[i];
-        bool shown = is_shown(frame->chart, point);
-        double x = shown ? xb_ruler_place(&frame->x, point->x) : 0.0;
-        double y = shown ? xb_ruler_place(&frame->y, point->y) : 0.0;
-        if (shown && column.is_open && column.pixel == lround(x)) {
-            column.last_x = x;
-            column.last_y = y;
-            column.least = fmin(column.least, y);
-            column.largest = fmax(column.largest, y);
+    for (size_t i = 0, next = 0; i < series->count; i = next) {
+        const struct xb_point *point = &series->points[next++];
+        if (!is_shown(frame->chart, point)) {
+            is_begun = false;
             continue;
         }
-        write_column(stream, &column, &is_begun);
-        is_begun = is_begun && shown;
-        column = (struct column){shown, lround(x), x, y, x, y, y, y};
+        double x = xb_ruler_place(&frame->x, point->x), last_x = x;
+        double y = xb_ruler_place(&frame->y, point->y), last_y = y, least = y, largest = y;
+        for (; next < series->count && is_shown(frame->chart, &series->points[next]); next++) {
+            double next_x = xb_ruler_place(&frame->x, series->points[next].x);
+            if (lround(next_x) != lround(x))
+                break;
+            last_x = next_x;
+            last_y = xb_ruler_place(&frame->y, series->points[next].y);
+            least = fmin(least, last_y);
+            largest = fmax(largest, last_y);
+        }
+        add_step(stream, &is_begun, x, y);
+        if (least < fmin(y, last_y))
+            add_step(stream, &is_begun, last_x, least);
+        if (largest > fmax(y, last_y))
+            add_step(stream, &is_begun, last_x, largest);
+        if (last_x != x || last_y != y)
+            add_step(stream, &is_begun, last_x, last_y);
     }
-    write_column(stream, &column, &is_begun);
     xb_svg_path_end(stream);
 }
 
@@ -165,8 +150,6 @@ static void draw_markers(FILE *stream, const struct frame *frame, size_t index)
 {
     const struct xb_series *series = &frame->chart->series[index];
     const struct xb_chart *chart = frame->chart;
-    char x_text[XB_TICK_TEXT];
-    char y_text[XB_TICK_TEXT];
     char tip[256];
     for (size_t i = 0; i < series->count; i++) {
         const struct xb_point *point = &series->points[i];
@@ -175,8 +158,7 @@ static void draw_markers(FILE *stream, const struct frame *frame, size_t index)
         double x = xb_ruler_place(&frame->x, point->x);
         double y = xb_ruler_place(&frame->y, point->y);
         snprintf(tip, sizeof tip, "%.100s, %s: %s %.60s", series->name,
-                 xb_axis_tick_text(chart->x.scale, point->x, x_text, sizeof x_text),
-                 xb_value_text(point->y, y_text, sizeof y_text),
+                 XB_TICK_TEXT(chart->x.scale, point->x), XB_VALUE_TEXT(point->y),
                  chart->y.label != NULL ? chart->y.label : "");
         xb_svg_marker(stream, index, x, y, tip);
         if (point->is_marked)
@@ -184,29 +166,19 @@ static void draw_markers(FILE *stream, const struct frame *frame, size_t index)
     }
 }
 
-/* Draws the legend from `top` on, or only goes through it where `stream` is NULL. Returns the
- * middle of its last line. */
-static double draw_legend(FILE *stream, const struct frame *frame, double top)
-{
-    struct xb_legend legend = XB_LEGEND_AT(XB_PLOT_WIDTH, top);
-    for (size_t i = 0; i < frame->series_count; i++) {
-        const char *name = frame->chart->series[i].name;
-        if (!xb_legend_begin(stream, &legend, xb_series_look(i), name))
-            continue;
-        double x = legend.item_x, y = legend.item_y;
-        xb_svg_path(stream, "line", "M# #L# #", (double[]){x, y, x + 24.0, y});
-        xb_svg_marker(stream, i, x + 12.0, y, NULL);
-        xb_legend_end(stream, &legend, name);
-    }
-    return legend.y;
-}
-
 void xb_chart_draw(FILE *stream, const void *picture, bool is_alone)
 {
     const struct xb_chart *chart = picture;
     struct frame frame = make_frame(chart);
+    struct xb_legend_item items[XB_CHART_SERIES];
+    for (size_t i = 0; i < frame.series_count; i++)
+        items[i] = (struct xb_legend_item){.look = xb_series_look(i),
+                                           .name = chart->series[i].name,
+                                           .series = i,
+                                           .is_coloured = true};
     double first = frame.bottom + xb_ruler_bottom_room(chart->x.label) + XB_LINE_HEIGHT;
-    double below = draw_legend(NULL, &frame, first) + XB_LINE_HEIGHT;
+    double below =
+        xb_legend_draw(NULL, items, frame.series_count, XB_PLOT_WIDTH, first) + XB_LINE_HEIGHT;
     size_t more = chart->series_count - frame.series_count;
     xb_svg_begin(stream, &chart->picture, XB_PLOT_WIDTH, below + (more > 0 ? XB_LINE_HEIGHT : 0.0),
                  is_alone);
@@ -229,7 +201,7 @@ void xb_chart_draw(FILE *stream, const void *picture, bool is_alone)
         draw_markers(stream, &frame, i);
         xb_svg_group_end(stream);
     }
-    (void)draw_legend(stream, &frame, first);
+    (void)xb_legend_draw(stream, items, frame.series_count, XB_PLOT_WIDTH, first);
     if (more > 0)
         xb_svg_note(stream, below + XB_TEXT_DROP, "%zu more series are not drawn", more);
     xb_svg_end(stream);

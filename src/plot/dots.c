@@ -22,6 +22,7 @@
 enum kind { ORDINARY, BAD, OTHER, KINDS };
 
 static const char *const looks[KINDS] = {"series-1", "bad", "unsure"};
+static const size_t markers[KINDS] = {0, 1, 4};
 
 struct frame {
     const struct xb_dots *dots;
@@ -31,7 +32,11 @@ struct frame {
     struct xb_ruler y;
     size_t bins[KINDS][BINS]; /* from the top */
     size_t fullest;           /* of bins, all kinds together */
-    struct xb_caption captions[XB_DOTS_OUT];
+    struct xb_legend_item items[KINDS + 1];
+    char names[KINDS][200];
+    size_t item_count;
+    char notes[3][128]; /* what the picture does not show one by one */
+    size_t note_count;
 };
 
 static bool is_shown(const struct frame *frame, size_t place, double value)
@@ -51,17 +56,17 @@ static int side_of(const struct frame *frame, double value)
     return value < frame->y.low ? -1 : value > frame->y.high ? 1 : 0;
 }
 
-/* ---- the place of everything ---- */
-
-static void count_in_bin(struct frame *frame, enum kind kind, double value)
-{
-    double bin = (xb_ruler_place(&frame->y, value) - TOP) / HEIGHT * BINS;
-    frame->bins[kind][(size_t)fmin(fmax(bin, 0.0), BINS - 1)]++;
-}
-
 static enum kind kind_of(const struct xb_dot_out *out)
 {
     return out->is_bad ? BAD : OTHER;
+}
+
+static void count_value(struct frame *frame, enum kind kind, size_t place, double value)
+{
+    if (!is_shown(frame, place, value))
+        return;
+    double bin = (xb_ruler_place(&frame->y, value) - TOP) / HEIGHT * BINS;
+    frame->bins[kind][(size_t)fmin(fmax(bin, 0.0), BINS - 1)]++;
 }
 
 static void make_frame(struct frame *frame, const struct xb_dots *dots)
@@ -82,74 +87,103 @@ static void make_frame(struct frame *frame, const struct xb_dots *dots)
     frame->bars = WIDTH - fmax(names, 32.0) - HISTOGRAM;
     frame->right = frame->bars - GAP;
     for (size_t i = 0; i < dots->count; i++)
-        if (is_shown(frame, dots->dots[i].place, dots->dots[i].value))
-            count_in_bin(frame, ORDINARY, dots->dots[i].value);
+        count_value(frame, ORDINARY, dots->dots[i].place, dots->dots[i].value);
     for (size_t i = 0; i < dots->out_count; i++)
-        if (is_shown(frame, dots->outs[i].place, dots->outs[i].value))
-            count_in_bin(frame, kind_of(&dots->outs[i]), dots->outs[i].value);
+        count_value(frame, kind_of(&dots->outs[i]), dots->outs[i].place, dots->outs[i].value);
     for (size_t i = 0; i < BINS; i++) {
         size_t sum = frame->bins[ORDINARY][i] + frame->bins[BAD][i] + frame->bins[OTHER][i];
         frame->fullest = sum > frame->fullest ? sum : frame->fullest;
     }
 }
 
-/* ---- shades: very many points as cells, by how many points are in each ---- */
+/* Makes the legend and the notes. The markers differ in shape, so that they need no colour. */
+static void write_words(struct frame *frame)
+{
+    const struct xb_dots *dots = frame->dots;
+    const char *const names[KINDS] = {dots->dots_are, dots->bad_are, dots->others_are};
+    size_t counts[KINDS] = {dots->count, 0, 0};
+    size_t beyond = 0;
+    for (size_t i = 0; i < dots->out_count; i++) {
+        const struct xb_dot_out *out = &dots->outs[i];
+        counts[kind_of(out)]++;
+        beyond += is_shown(frame, out->place, out->value) && side_of(frame, out->value) != 0;
+    }
+    for (int kind = 0; kind < KINDS; kind++) {
+        if (counts[kind] == 0)
+            continue;
+        snprintf(frame->names[kind], sizeof frame->names[kind], "%.100s: %zu", names[kind],
+                 counts[kind]);
+        frame->items[frame->item_count++] =
+            (struct xb_legend_item){.look = looks[kind],
+                                    .name = frame->names[kind],
+                                    .sample = kind == ORDINARY ? XB_SAMPLE_DOT : XB_SAMPLE_MARKER,
+                                    .series = markers[kind],
+                                    .size = DOT};
+    }
+    if (isfinite(dots->band_low))
+        frame->items[frame->item_count++] = (struct xb_legend_item){.look = "series-3",
+                                                                    .name = dots->band_is,
+                                                                    .sample = XB_SAMPLE_BOX,
+                                                                    .size = 24.0,
+                                                                    .box = "band"};
+    if (dots->count > DOTS_MOST)
+        snprintf(frame->notes[frame->note_count++], sizeof frame->notes[0],
+                 "Shades of a cell: 1, then 4, then 16 %.60s or more.", dots->counted);
+    if (beyond > 0)
+        snprintf(frame->notes[frame->note_count++], sizeof frame->notes[0],
+                 "Arrows: %zu beyond the axis.", beyond);
+    if (frame->out_count < dots->out_count)
+        snprintf(frame->notes[frame->note_count++], sizeof frame->notes[0],
+                 "%zu more of those that stand out are drawn as cells.",
+                 dots->out_count - frame->out_count);
+}
+
+/* ---- values that are drawn together, or one by one ---- */
 
 #define SHADE_CELL 4.0 /* pixels */
 #define SHADE_ROWS 66
 #define SHADE_COLUMNS 180
 
-struct shades {
-    double left;
-    unsigned counts[SHADE_COLUMNS][SHADE_ROWS];
-};
-
 static size_t cell_at(double distance, size_t count)
 {
-    double cell = fmin(fmax(distance / SHADE_CELL, 0.0), (double)(count - 1));
-    return (size_t)cell;
+    return (size_t)fmin(fmax(distance / SHADE_CELL, 0.0), (double)(count - 1));
 }
 
-static void begin_shades(struct shades *shades, const struct frame *frame)
-{
-    memset(shades, 0, sizeof *shades);
-    /* Whole pixels are shorter to write, and cells have sharp edges. */
-    shades->left = round(frame->left);
-}
-
-/* A point outside counts in the nearest cell. */
-static void add_shade(struct shades *shades, const struct frame *frame, size_t place, double value)
-{
-    if (!is_shown(frame, place, value))
-        return;
-    double x = place_of(frame, place) - shades->left;
-    double y = xb_ruler_place(&frame->y, value) - TOP;
-    shades->counts[cell_at(x, SHADE_COLUMNS)][cell_at(y, SHADE_ROWS)]++;
-}
-
-/* Draws them in the colour of the SVG group around them. Cells of one shade above each other are
- * drawn as one line. */
-static void draw_shades(FILE *stream, const struct shades *shades)
+/* Draws very many ordinary values, or those that are too many to have a marker, as cells, by how
+ * many are in each. Cells of one shade above each other are drawn as one line. */
+static void draw_shades(FILE *stream, const struct frame *frame, enum kind kind)
 {
     static const char *const shade_looks[] = {"cells cells-1", "cells cells-2", "cells cells-3"};
-    static const unsigned least[] = {1, 4, 16, UINT_MAX}; /* points of each, and of none */
+    static const unsigned least[] = {1, 4, 16, UINT_MAX}; /* values of each, and of none */
+    const struct xb_dots *dots = frame->dots;
+    unsigned counts[SHADE_COLUMNS][SHADE_ROWS] = {{0}};
+    /* Whole pixels are shorter to write, and cells have sharp edges. */
+    double left = round(frame->left);
+    size_t count = kind == ORDINARY ? dots->count : dots->out_count;
+    for (size_t i = kind == ORDINARY ? 0 : frame->out_count; i < count; i++) {
+        size_t place = kind == ORDINARY ? dots->dots[i].place : dots->outs[i].place;
+        double value = kind == ORDINARY ? dots->dots[i].value : dots->outs[i].value;
+        if (is_shown(frame, place, value) && (kind == ORDINARY || kind_of(&dots->outs[i]) == kind))
+            counts[cell_at(place_of(frame, place) - left, SHADE_COLUMNS)]
+                  [cell_at(xb_ruler_place(&frame->y, value) - TOP, SHADE_ROWS)]++;
+    }
+    xb_svg_group_begin(stream, looks[kind], NULL);
     for (size_t shade = 0; shade < 3; shade++) {
         xb_svg_path_begin(stream, shade_looks[shade]);
-        for (size_t column = 0; column < SHADE_COLUMNS; column++) {
-            const unsigned *counts = shades->counts[column];
-            double x = shades->left + SHADE_CELL * (double)column + SHADE_CELL / 2.0;
+        for (size_t column = 0; column < SHADE_COLUMNS; column++)
             for (size_t row = 0, end = 0; row < SHADE_ROWS; row = ++end) {
-                while (end < SHADE_ROWS && counts[end] >= least[shade] &&
-                       counts[end] < least[shade + 1])
+                while (end < SHADE_ROWS && counts[column][end] >= least[shade] &&
+                       counts[column][end] < least[shade + 1])
                     end++;
                 if (end > row)
                     xb_svg_path_add(stream, "M# #v#",
-                                    (double[]){x, TOP + SHADE_CELL * (double)row,
+                                    (double[]){left + SHADE_CELL * ((double)column + 0.5),
+                                               TOP + SHADE_CELL * (double)row,
                                                SHADE_CELL * (double)(end - row)});
             }
-        }
         xb_svg_path_end(stream);
     }
+    xb_svg_group_end(stream);
 }
 
 /* Where they are few, a small pale dot is lost; where they are many, shades keep the picture small.
@@ -158,124 +192,88 @@ static void draw_ordinary(FILE *stream, const struct frame *frame)
 {
     const struct xb_dots *dots = frame->dots;
     bool is_few = dots->count <= DOTS_FEW;
-    bool is_shaded = dots->count > DOTS_MOST;
-    struct shades shades;
+    if (dots->count > DOTS_MOST) {
+        draw_shades(stream, frame, ORDINARY);
+        return;
+    }
     xb_svg_group_begin(stream, looks[ORDINARY], NULL);
-    begin_shades(&shades, frame);
-    if (!is_few && !is_shaded)
+    if (!is_few)
         xb_svg_path_begin(stream, "dots");
     for (size_t i = 0; i < dots->count; i++) {
         const struct xb_dot *dot = &dots->dots[i];
         double x = place_of(frame, dot->place);
         double y = xb_ruler_place(&frame->y, dot->value);
-        if (is_shaded)
-            add_shade(&shades, frame, dot->place, dot->value);
-        else if (is_shown(frame, dot->place, dot->value) && is_few)
+        if (!is_shown(frame, dot->place, dot->value))
+            continue;
+        if (is_few)
             xb_svg_circle(stream, "marker", x, y, DOT, NULL);
-        else if (is_shown(frame, dot->place, dot->value))
+        else
             xb_svg_path_add(stream, "M# #h0", (double[]){x, y});
     }
-    if (is_shaded)
-        draw_shades(stream, &shades);
-    else if (!is_few)
+    if (!is_few)
         xb_svg_path_end(stream);
     xb_svg_group_end(stream);
 }
 
-/* ---- what stands out ---- */
-
-/* The markers differ in shape, so that they need no colour. */
-static void draw_marker(FILE *stream, enum kind kind, double x, double y, const char *tip)
-{
-    xb_svg_marker(stream, kind == BAD ? 1 : 4, x, y, tip);
-}
-
-/* The worst is drawn last, so that it lies above the others. */
-static void draw_outs(FILE *stream, struct frame *frame)
+/* Draws what stands out. The worst is drawn last, so that it lies above the others. */
+static void draw_outs(FILE *stream, const struct frame *frame)
 {
     const struct xb_dots *dots = frame->dots;
-    struct shades shades;
-    /* Those that are too many to have a marker. */
-    for (int kind = BAD; kind < KINDS && frame->out_count < dots->out_count; kind++) {
-        begin_shades(&shades, frame);
-        for (size_t i = frame->out_count; i < dots->out_count; i++)
-            if ((int)kind_of(&dots->outs[i]) == kind)
-                add_shade(&shades, frame, dots->outs[i].place, dots->outs[i].value);
-        xb_svg_group_begin(stream, looks[kind], NULL);
-        draw_shades(stream, &shades);
-        xb_svg_group_end(stream);
-    }
+    struct xb_caption captions[XB_DOTS_OUT];
+    for (int kind = BAD; kind < KINDS && frame->out_count < dots->out_count; kind++)
+        draw_shades(stream, frame, (enum kind)kind);
     for (size_t i = frame->out_count; i-- > 0;) {
         const struct xb_dot_out *out = &dots->outs[i];
         int side = side_of(frame, out->value);
         double x = place_of(frame, out->place);
         double y = xb_ruler_place(&frame->y, out->value);
         double back = y + 9.0 * side;
-        /* One that is not shown has its point where no name can stand. */
-        frame->captions[i] = (struct xb_caption){.x = -WIDTH};
+        /* Captions of hidden points go off the page, so that they are not placed. */
+        captions[i] = (struct xb_caption){.x = -WIDTH};
         if (!is_shown(frame, out->place, out->value))
             continue;
-        frame->captions[i] = (struct xb_caption){.x = x, .y = y + 5.0 * side, .name = out->name};
+        captions[i] = (struct xb_caption){.x = x, .y = y + 5.0 * side, .name = out->name};
         xb_svg_group_begin(stream, looks[kind_of(out)], side != 0 ? out->tip : NULL);
         if (side != 0) /* an arrow */
             xb_svg_path(stream, "marker", "M# #L# #L# #z",
                         (double[]){x - 5.0, back, x + 5.0, back, x, y});
         else
-            draw_marker(stream, kind_of(out), x, y, out->tip);
+            xb_svg_marker(stream, markers[kind_of(out)], x, y, out->tip);
         xb_svg_group_end(stream);
     }
-    xb_captions_place(frame->captions, frame->out_count, frame->left + 2.0, frame->right, TOP - 2.0,
+    xb_captions_place(captions, frame->out_count, frame->left + 2.0, frame->right, TOP - 2.0,
                       frame->bottom - 2.0);
-    xb_captions_draw(stream, frame->captions, frame->out_count);
+    xb_captions_draw(stream, captions, frame->out_count);
 }
 
-/* ---- axes ---- */
-
-static size_t place_at(const struct frame *frame, size_t index, size_t count)
-{
-    return count < 2 ? 0 : index * (frame->dots->place_count - 1) / (count - 1);
-}
-
-static double name_width(const struct frame *frame, size_t place)
-{
-    return fmin(xb_svg_text_width(frame->dots->places[place]), PLACE_NAMES);
-}
-
-/* Where the middle of a name stands: those at the ends do not stand out. */
-static double name_place(const struct frame *frame, size_t place)
-{
-    double half = name_width(frame, place) / 2.0;
-    return fmin(fmax(place_of(frame, place), half + 4.0), frame->right - half);
-}
-
-static bool names_touch(const struct frame *frame, size_t count)
-{
-    for (size_t i = 1; i < count; i++) {
-        size_t one = place_at(frame, i - 1, count), other = place_at(frame, i, count);
-        double needed = (name_width(frame, one) + name_width(frame, other)) / 2.0 + 14.0;
-        if (name_place(frame, other) - name_place(frame, one) < needed)
-            return true;
-    }
-    return false;
-}
-
-/* As many names as there is room for, the first and the last among them. */
+/* Draws as many names as there is room for, the first and the last among them. Those at the ends do
+ * not stand out. */
 static void draw_places(FILE *stream, const struct frame *frame)
 {
-    size_t count = frame->dots->place_count;
-    count = count < PLACE_NAMES_MOST ? count : PLACE_NAMES_MOST;
-    while (count > 1 && names_touch(frame, count))
-        count--;
+    const struct xb_dots *dots = frame->dots;
+    size_t places[PLACE_NAMES_MOST];
+    double widths[PLACE_NAMES_MOST], middles[PLACE_NAMES_MOST];
+    size_t count = xb_at_most(dots->place_count, PLACE_NAMES_MOST);
+    for (bool touch = count > 0; touch; count -= touch) {
+        touch = false;
+        for (size_t i = 0; i < count; i++) {
+            places[i] = count < 2 ? 0 : i * (dots->place_count - 1) / (count - 1);
+            widths[i] = fmin(xb_svg_text_width(dots->places[places[i]]), PLACE_NAMES);
+            middles[i] = fmin(fmax(place_of(frame, places[i]), widths[i] / 2.0 + 4.0),
+                              frame->right - widths[i] / 2.0);
+            touch = touch || (i > 0 && middles[i] - middles[i - 1] <
+                                           (widths[i - 1] + widths[i]) / 2.0 + 14.0);
+        }
+    }
     for (size_t i = 0; i < count; i++) {
-        size_t place = place_at(frame, i, count);
-        double x = place_of(frame, place);
+        double x = place_of(frame, places[i]);
         xb_svg_line(stream, "axis", x, frame->bottom, x, frame->bottom + 4.0);
-        xb_svg_text_within(stream, "quiet", name_place(frame, place), frame->bottom + 18.0,
-                           XB_ANCHOR_MIDDLE, PLACE_NAMES, frame->dots->places[place]);
+        xb_svg_text_within(stream, "quiet", middles[i], frame->bottom + 18.0, XB_ANCHOR_MIDDLE,
+                           PLACE_NAMES, dots->places[places[i]]);
     }
     xb_svg_line(stream, "axis", frame->left, frame->bottom, frame->right, frame->bottom);
     xb_svg_text_within(stream, "", (frame->left + frame->right) / 2.0, frame->bottom + 38.0,
-                       XB_ANCHOR_MIDDLE, frame->right - frame->left, frame->dots->places_are);
+                       XB_ANCHOR_MIDDLE, frame->right - frame->left, dots->places_are);
 }
 
 static void draw_histogram(FILE *stream, const struct frame *frame)
@@ -313,82 +311,17 @@ static void draw_histogram(FILE *stream, const struct frame *frame)
                        XB_ANCHOR_MIDDLE, HISTOGRAM + 40.0, frame->dots->counted);
 }
 
-/* ---- the legend, and the whole ---- */
-
-/* Draws an item; `stream` NULL: only places it. */
-static void draw_item(FILE *stream, struct xb_legend *legend, enum kind kind, bool is_band,
-                      const char *name)
-{
-    if (!xb_legend_begin(stream, legend, is_band ? "series-3" : looks[kind], name))
-        return;
-    double x = legend->item_x;
-    double y = legend->item_y;
-    if (is_band)
-        xb_svg_rectangle(stream, "band", x, y - 6.0, 24.0, 12.0, NULL);
-    else if (kind == ORDINARY)
-        xb_svg_circle(stream, "marker", x + 12.0, y, DOT, NULL);
-    else
-        draw_marker(stream, kind, x + 12.0, y, NULL);
-    xb_svg_group_end(stream); /* its colour is not the name's */
-    xb_svg_text_within(stream, "", x + XB_LEGEND_KEY, y + XB_TEXT_DROP, XB_ANCHOR_START,
-                       legend->name_width + 1.0, name);
-}
-
-/* From `top` on; returns the middle of its last line. */
-static double draw_legend(FILE *stream, const struct frame *frame, double top)
-{
-    struct xb_legend legend = XB_LEGEND_AT(WIDTH, top);
-    const struct xb_dots *dots = frame->dots;
-    const char *const names[KINDS] = {dots->dots_are, dots->bad_are, dots->others_are};
-    char text[200];
-    for (int kind = 0; kind < KINDS; kind++) {
-        size_t count = kind == ORDINARY ? dots->count : 0;
-        for (size_t i = 0; kind != ORDINARY && i < dots->out_count; i++)
-            count += (int)kind_of(&dots->outs[i]) == kind;
-        if (count == 0)
-            continue;
-        snprintf(text, sizeof text, "%.100s: %zu", names[kind], count);
-        draw_item(stream, &legend, (enum kind)kind, false, text);
-    }
-    if (isfinite(dots->band_low))
-        draw_item(stream, &legend, ORDINARY, true, dots->band_is);
-    return legend.y;
-}
-
-/* Says what the picture does not show one by one, from line `y` on. Returns the line behind;
- * `stream` NULL: only that. */
-static double draw_notes(FILE *stream, const struct frame *frame, double y)
-{
-    const struct xb_dots *dots = frame->dots;
-    size_t beyond = 0;
-    for (size_t i = 0; i < dots->out_count; i++)
-        beyond += is_shown(frame, dots->outs[i].place, dots->outs[i].value) &&
-                  side_of(frame, dots->outs[i].value) != 0;
-    if (dots->count > DOTS_MOST) {
-        xb_svg_note(stream, y, "Shades of a cell: 1, then 4, then 16 %.60s or more.",
-                    dots->counted);
-        y += XB_LINE_HEIGHT;
-    }
-    if (beyond > 0) {
-        xb_svg_note(stream, y, "Arrows: %zu beyond the axis.", beyond);
-        y += XB_LINE_HEIGHT;
-    }
-    if (frame->out_count < dots->out_count) {
-        xb_svg_note(stream, y, "%zu more of those that stand out are drawn as cells.",
-                    dots->out_count - frame->out_count);
-        y += XB_LINE_HEIGHT;
-    }
-    return y;
-}
-
 void xb_dots_draw(FILE *stream, const void *picture, bool is_alone)
 {
     const struct xb_dots *dots = picture;
     struct frame frame;
     make_frame(&frame, dots);
+    write_words(&frame);
     double first = frame.bottom + xb_ruler_bottom_room(dots->places_are) + XB_LINE_HEIGHT;
-    double last = draw_legend(NULL, &frame, first) + XB_LINE_HEIGHT;
-    xb_svg_begin(stream, &dots->picture, WIDTH, draw_notes(NULL, &frame, last), is_alone);
+    double last =
+        xb_legend_draw(NULL, frame.items, frame.item_count, WIDTH, first) + XB_LINE_HEIGHT;
+    xb_svg_begin(stream, &dots->picture, WIDTH, last + XB_LINE_HEIGHT * (double)frame.note_count,
+                 is_alone);
     xb_ruler_draw_left(stream, &frame.y, frame.left, frame.bars + HISTOGRAM, dots->y.label);
     if (xb_scale_shows(dots->y.scale, dots->band_low) &&
         xb_scale_shows(dots->y.scale, dots->band_high) && dots->band_low <= dots->band_high) {
@@ -409,7 +342,8 @@ void xb_dots_draw(FILE *stream, const void *picture, bool is_alone)
     if (dots->count + dots->out_count == 0)
         xb_svg_text(stream, "quiet", (frame.left + frame.right) / 2.0, TOP + HEIGHT / 2.0,
                     XB_ANCHOR_MIDDLE, "no data");
-    (void)draw_legend(stream, &frame, first);
-    (void)draw_notes(stream, &frame, last + XB_TEXT_DROP);
+    (void)xb_legend_draw(stream, frame.items, frame.item_count, WIDTH, first);
+    for (size_t i = 0; i < frame.note_count; i++)
+        xb_svg_note(stream, last + XB_TEXT_DROP + XB_LINE_HEIGHT * (double)i, "%s", frame.notes[i]);
     xb_svg_end(stream);
 }

@@ -30,48 +30,38 @@ static bool is_log(enum xb_scale scale)
     return scale == XB_SCALE_SIZE || scale == XB_SCALE_LOG;
 }
 
-/* An axis of one value reaches an octave or a decade, an hour, or a tenth of it to both sides. */
-static void widen(struct xb_ruler *ruler)
-{
-    double middle = ruler->low / 2.0 + ruler->high / 2.0;
-    if (is_log(ruler->scale)) {
-        double factor = ruler->scale == XB_SCALE_SIZE ? 2.0 : 10.0;
-        if (ruler->high / ruler->low < 1.0 + 1e-9) {
-            ruler->low /= factor;
-            ruler->high *= factor;
-        }
-        return;
-    }
-    double least = ruler->scale == XB_SCALE_DATE ? 3600.0 : fmax(fabs(middle) * 0.1, 1e-90);
-    if (middle == 0.0 && ruler->scale == XB_SCALE_LINEAR)
-        least = 1.0;
-    if (ruler->high - ruler->low < least * 1e-6) {
-        ruler->low = middle - least;
-        ruler->high = middle + least;
-    }
-}
-
 struct xb_ruler xb_ruler_make(enum xb_scale scale, struct xb_range range, bool from_zero,
                               double from, double to)
 {
+    const double margin = 0.04;
     struct xb_ruler ruler = {scale, range.low, range.high, from, to};
     if (xb_range_is_empty(range)) {
         ruler.low = is_log(scale) ? 1.0 : 0.0;
         ruler.high = scale == XB_SCALE_DATE ? 86400.0 : 10.0;
         return ruler;
     }
-    bool at_zero = from_zero && scale == XB_SCALE_LINEAR && range.low >= 0.0;
-    if (at_zero)
-        ruler.low = 0.0;
-    widen(&ruler);
-    if (at_zero)
-        ruler.low = 0.0;
-    double margin = 0.04;
+    /* An axis of one value reaches an octave or a decade, an hour, or a tenth of it to both sides.
+     */
     if (is_log(scale)) {
-        double factor = pow(ruler.high / ruler.low, margin);
+        double factor = scale == XB_SCALE_SIZE ? 2.0 : 10.0;
+        bool is_one = ruler.high / ruler.low < 1.0 + 1e-9;
+        ruler.low /= is_one ? factor : 1.0;
+        ruler.high *= is_one ? factor : 1.0;
+        factor = pow(ruler.high / ruler.low, margin);
         ruler.low /= factor;
         ruler.high *= factor;
         return ruler;
+    }
+    bool at_zero = from_zero && scale == XB_SCALE_LINEAR && range.low >= 0.0;
+    if (at_zero)
+        ruler.low = 0.0;
+    double middle = ruler.low / 2.0 + ruler.high / 2.0;
+    double least = scale == XB_SCALE_DATE ? 3600.0
+                   : middle == 0.0        ? 1.0
+                                          : fmax(fabs(middle) * 0.1, 1e-90);
+    if (ruler.high - ruler.low < least * 1e-6) {
+        ruler.low = at_zero ? 0.0 : middle - least;
+        ruler.high = middle + least;
     }
     double room = (ruler.high - ruler.low) * margin;
     ruler.low -= at_zero ? 0.0 : room;
@@ -90,8 +80,7 @@ double xb_ruler_place(const struct xb_ruler *ruler, double value)
 
 static double tick_width(const struct xb_ruler *ruler, double tick)
 {
-    char text[XB_TICK_TEXT];
-    return xb_svg_text_width(xb_axis_tick_text(ruler->scale, tick, text, sizeof text));
+    return xb_svg_text_width(XB_TICK_TEXT(ruler->scale, tick));
 }
 
 /* The ticks of a ruler that lies, so few that their texts do not touch. Returns how many. */
@@ -134,13 +123,12 @@ void xb_ruler_draw_left(FILE *stream, const struct xb_ruler *ruler, double left,
                         const char *label)
 {
     double ticks[XB_TICKS_MOST];
-    char text[XB_TICK_TEXT];
     size_t count = ticks_up(ruler, ticks);
     for (size_t i = 0; i < count; i++) {
         double y = xb_ruler_place(ruler, ticks[i]);
         xb_svg_line(stream, "grid", left, y, right, y);
         xb_svg_text(stream, "quiet", left - 8.0, y + XB_TEXT_DROP, XB_ANCHOR_END,
-                    xb_axis_tick_text(ruler->scale, ticks[i], text, sizeof text));
+                    XB_TICK_TEXT(ruler->scale, ticks[i]));
     }
     if (label != NULL)
         xb_svg_text_within(stream, "", 4.0, fmin(ruler->from, ruler->to) - 12.0, XB_ANCHOR_START,
@@ -156,16 +144,14 @@ void xb_ruler_draw_bottom(FILE *stream, const struct xb_ruler *ruler, double top
                           const char *label)
 {
     double ticks[XB_TICKS_MOST];
-    char text[XB_TICK_TEXT];
     size_t count = ticks_across(ruler, ticks);
     for (size_t i = 0; i < count; i++) {
         double x = xb_ruler_place(ruler, ticks[i]);
+        double half = tick_width(ruler, ticks[i]) / 2.0;
         xb_svg_line(stream, "grid", x, top, x, bottom);
         xb_svg_line(stream, "axis", x, bottom, x, bottom + 4.0);
-        xb_axis_tick_text(ruler->scale, ticks[i], text, sizeof text);
-        double half = xb_svg_text_width(text) / 2.0;
         xb_svg_text(stream, "quiet", fmin(fmax(x, half), ruler->to + MARGIN - half), bottom + 18.0,
-                    XB_ANCHOR_MIDDLE, text);
+                    XB_ANCHOR_MIDDLE, XB_TICK_TEXT(ruler->scale, ticks[i]));
     }
     xb_svg_line(stream, "axis", ruler->from, bottom, ruler->to, bottom);
     if (label != NULL && label[0] != '\0')
@@ -205,8 +191,8 @@ void xb_levels_draw(FILE *stream, const struct xb_ruler *ruler, const struct xb_
                            width - beside, names[i]);
 }
 
-/* ---- legends ---- */
-
+#define EDGE 8.0
+#define SAMPLE 30.0 /* how wide the sample before a name is */
 #define BETWEEN_ITEMS 18.0
 
 size_t xb_at_most(size_t count, size_t most)
@@ -214,28 +200,41 @@ size_t xb_at_most(size_t count, size_t most)
     return count < most ? count : most;
 }
 
-bool xb_legend_begin(FILE *stream, struct xb_legend *legend, const char *look, const char *name)
+static void draw_item(FILE *stream, const struct xb_legend_item *item, double x, double y,
+                      double name_width)
 {
-    double whole = legend->right - legend->left - XB_LEGEND_KEY;
-    legend->name_width = fmin(xb_svg_text_width(name), whole);
-    double width = XB_LEGEND_KEY + legend->name_width;
-    if (legend->x > legend->left && legend->x + width > legend->right) {
-        legend->x = legend->left;
-        legend->y += XB_LINE_HEIGHT + 2.0;
-    }
-    legend->item_x = legend->x;
-    legend->item_y = legend->y;
-    legend->x += width + BETWEEN_ITEMS;
-    if (stream != NULL)
-        xb_svg_group_begin(stream, look, NULL);
-    return stream != NULL;
+    xb_svg_group_begin(stream, item->look, NULL);
+    if (item->sample == XB_SAMPLE_LINE)
+        xb_svg_path(stream, "line", "M# #L# #", (double[]){x, y, x + 24.0, y});
+    if (item->sample == XB_SAMPLE_BOX)
+        xb_svg_rectangle(stream, item->box, x, y - 6.0, item->size, 12.0, NULL);
+    else if (item->sample == XB_SAMPLE_DOT)
+        xb_svg_circle(stream, "marker", x + 12.0, y, item->size, NULL);
+    else
+        xb_svg_marker(stream, item->series, x + 12.0, y, NULL);
+    if (!item->is_coloured)
+        xb_svg_group_end(stream);
+    xb_svg_text_within(stream, "", x + SAMPLE, y + XB_TEXT_DROP, XB_ANCHOR_START, name_width,
+                       item->name);
+    if (item->is_coloured)
+        xb_svg_group_end(stream);
 }
 
-void xb_legend_end(FILE *stream, const struct xb_legend *legend, const char *name)
+double xb_legend_draw(FILE *stream, const struct xb_legend_item *items, size_t count, double width,
+                      double top)
 {
-    xb_svg_text_within(stream, "", legend->item_x + XB_LEGEND_KEY, legend->item_y + XB_TEXT_DROP,
-                       XB_ANCHOR_START, legend->name_width, name);
-    xb_svg_group_end(stream);
+    double x = EDGE;
+    for (size_t i = 0; i < count; i++) {
+        double name = fmin(xb_svg_text_width(items[i].name), width - 2.0 * EDGE - SAMPLE);
+        if (x > EDGE && x + (SAMPLE + name) > width - EDGE) {
+            x = EDGE;
+            top += XB_LINE_HEIGHT + 2.0;
+        }
+        if (stream != NULL)
+            draw_item(stream, &items[i], x, top, name);
+        x += SAMPLE + name + BETWEEN_ITEMS;
+    }
+    return top;
 }
 
 /* Each pass moves every two neighbours that are too near apart by half of what lacks. */
@@ -268,12 +267,6 @@ struct box {
     double left, right, top, bottom;
 };
 
-static bool touch(const struct box *one, const struct box *other)
-{
-    return one->left < other->right && other->left < one->right && one->top < other->bottom &&
-           other->top < one->bottom;
-}
-
 static double width_of(const struct xb_caption *caption)
 {
     return fmin(xb_svg_text_width(caption->name), NAMES_MOST);
@@ -285,54 +278,44 @@ static struct box box_of_name(const struct xb_caption *caption)
                         caption->text_y - LINE / 2.0, caption->text_y + LINE / 2.0};
 }
 
+/* Whether the box touches no point and no name that is placed. */
 static bool has_room(const struct xb_caption *captions, size_t count, const struct box *box)
 {
-    for (size_t i = 0; i < count; i++) {
-        double x = captions[i].x;
-        double y = captions[i].y;
-        struct box point = {x - POINT, x + POINT, y - POINT, y + POINT};
-        if (touch(box, &point))
-            return false;
-        if (!captions[i].is_placed)
-            continue;
-        struct box name = box_of_name(&captions[i]);
-        if (touch(box, &name))
-            return false;
-    }
-    return true;
-}
-
-/* Right of its point, then left of it; then further up and down. */
-static bool place(struct xb_caption *captions, size_t count, size_t index, const struct box *within)
-{
-    struct xb_caption *caption = &captions[index];
-    for (int step = 0; step <= 2 * STEPS; step++)
-        for (int side = 0; side < 2; side++) {
-            int lines = (step + 1) / 2;
-            double away = (step % 2 == 0 ? -LINE : LINE) * lines;
-            caption->text_x =
-                side == 0 ? caption->x + BESIDE : caption->x - BESIDE - width_of(caption);
-            caption->text_y = caption->y + away;
-            struct box box = box_of_name(caption);
-            if (box.left >= within->left && box.right <= within->right && box.top >= within->top &&
-                box.bottom <= within->bottom && has_room(captions, count, &box))
-                return true;
+    for (size_t i = 0; i < count; i++)
+        for (int is_name = 0; is_name <= captions[i].is_placed; is_name++) {
+            double x = captions[i].x;
+            double y = captions[i].y;
+            struct box other = {x - POINT, x + POINT, y - POINT, y + POINT};
+            if (is_name)
+                other = box_of_name(&captions[i]);
+            if (box->left < other.right && other.left < box->right && box->top < other.bottom &&
+                other.top < box->bottom)
+                return false;
         }
-    return false;
+    return true;
 }
 
 size_t xb_captions_place(struct xb_caption *captions, size_t count, double left, double right,
                          double top, double bottom)
 {
-    const struct box within = {left, right, top, bottom};
     size_t placed = 0;
     for (size_t i = 0; i < count; i++)
         captions[i].is_placed = false;
     for (size_t i = 0; i < count && placed < XB_CAPTIONS_MOST; i++) {
-        if (captions[i].name == NULL)
-            continue;
-        captions[i].is_placed = place(captions, count, i, &within);
-        placed += captions[i].is_placed;
+        struct xb_caption *caption = &captions[i];
+        /* Right of its point, then left of it; then further up and down. */
+        for (int at = 0; caption->name != NULL && at < 4 * STEPS + 2 && !caption->is_placed; at++) {
+            int step = at / 2;
+            int lines = (step + 1) / 2;
+            double away = (step % 2 == 0 ? -LINE : LINE) * lines;
+            caption->text_x =
+                at % 2 == 0 ? caption->x + BESIDE : caption->x - BESIDE - width_of(caption);
+            caption->text_y = caption->y + away;
+            struct box box = box_of_name(caption);
+            caption->is_placed = box.left >= left && box.right <= right && box.top >= top &&
+                                 box.bottom <= bottom && has_room(captions, count, &box);
+        }
+        placed += caption->is_placed;
     }
     return placed;
 }

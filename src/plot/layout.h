@@ -40,13 +40,12 @@ bool xb_scale_shows(enum xb_scale scale, double value);
 /* The places of ticks on an axis from `low` to `high`, rising; at most `most`. Returns how many: 0
  * where the axis cannot show its ends, or they are not rising. */
 size_t xb_axis_ticks(enum xb_scale scale, double low, double high, double *ticks, size_t most);
-/* What stands at a tick; `text` holds 40 bytes. */
+/* What stands at a tick, and a value with four digits; `text` holds 40 bytes. */
 const char *xb_axis_tick_text(enum xb_scale scale, double tick, char *text, size_t size);
-
-/* A value with four digits; `text` holds 40 bytes. */
 const char *xb_value_text(double value, char *text, size_t size);
-
-/* ---- sizes ---- */
+/* The same in memory that lasts as long as the block in which the call stands. */
+#define XB_TICK_TEXT(scale, tick) xb_axis_tick_text((scale), (tick), (char[40]){0}, 40)
+#define XB_VALUE_TEXT(value) xb_value_text((value), (char[40]){0}, 40)
 
 /* How wide pictures are that may choose, how high a line of text is, and how far the middle of a
  * line is above its base. */
@@ -66,7 +65,7 @@ struct xb_range {
 #define XB_RANGE_NONE ((struct xb_range){1.0, 0.0})
 
 bool xb_range_is_empty(struct xb_range range);
-/* Leaves alone what an axis with this scale cannot show. */
+/* Leaves out what an axis with this scale cannot show. */
 void xb_range_add(struct xb_range *range, enum xb_scale scale, double value);
 
 struct xb_ruler {
@@ -83,7 +82,6 @@ struct xb_ruler xb_ruler_make(enum xb_scale scale, struct xb_range range, bool f
 double xb_ruler_place(const struct xb_ruler *ruler, double value);
 
 #define XB_TICKS_MOST 16
-#define XB_TICK_TEXT 40
 
 /* How much room the texts of a ruler that stands need at its left. */
 double xb_ruler_left_room(const struct xb_ruler *ruler);
@@ -106,28 +104,19 @@ void xb_levels_draw(FILE *stream, const struct xb_ruler *ruler, const struct xb_
 
 /* ---- legends: items in rows as wide as the picture ---- */
 
-#define XB_LEGEND_KEY 30.0 /* how wide the sample before a name is */
-
-struct xb_legend {
-    double left, right;
-    double x, y; /* where the next item would stand: the middle of its line */
-    /* Of the item that is drawn: where its sample begins, its middle, and how wide its name is. */
-    double item_x, item_y, name_width;
+struct xb_legend_item {
+    const char *look, *name;
+    size_t series;   /* of a line or marker */
+    double size;     /* radius of a dot, width of a box */
+    const char *box; /* its class */
+    enum { XB_SAMPLE_LINE, XB_SAMPLE_MARKER, XB_SAMPLE_DOT, XB_SAMPLE_BOX } sample;
+    bool is_coloured; /* the name, too, has the colour of its look */
 };
 
-/* An empty one in a picture that is so wide. */
-#define XB_LEGEND_AT(width, top)                                                                   \
-    {                                                                                              \
-        .left = 8.0, .right = (width)-8.0, .x = 8.0, .y = (top)                                    \
-    }
-
-/* Places an item and begins its group; its sample is drawn next. False: `stream` is NULL, and the
- * item is only placed. */
-bool xb_legend_begin(FILE *stream, struct xb_legend *legend, const char *look, const char *name);
-/* Writes the name and ends the group. */
-void xb_legend_end(FILE *stream, const struct xb_legend *legend, const char *name);
-
-/* ---- names beside lines ---- */
+/* Draws them from `top` on, or only places them where `stream` is NULL. Returns the middle of the
+ * last row. */
+double xb_legend_draw(FILE *stream, const struct xb_legend_item *items, size_t count, double width,
+                      double top);
 
 /* Moves places apart that are nearer to each other than `apart`, as little as that takes, and keeps
  * them from `low` to `high` where that has room. They need not be in order, and stay in theirs. */

@@ -6,11 +6,28 @@
 
 /*
  * The kinds of pictures. Each is a struct that begins with its struct xb_picture, and a function
- * that draws one: as a file of its own (`is_alone`), else in a page.
+ * that draws one: as a file of its own (`is_alone`), else in a page. What an axis cannot show (not
+ * finite, beyond XB_PLOT_LARGE, not positive on a logarithmic one) is left out, and a picture
+ * without anything says "no data".
  */
 typedef void xb_draw(FILE *stream, const void *picture, bool is_alone);
+xb_draw xb_chart_draw, xb_strips_draw, xb_cells_draw, xb_dots_draw, xb_spans_draw, xb_tree_draw;
 
-/* A chart of curves: points over an axis, with bands of uncertainty and lines to compare with. */
+/* As many are drawn; the picture says how many more there are. */
+#define XB_CHART_SERIES 32
+#define XB_CHART_MARKS 16
+#define XB_STRIPS_MOST 200
+#define XB_CELLS_MOST 64 /* rows, and columns */
+#define XB_DOTS_OUT 200  /* values that stand out: the others are drawn together */
+#define XB_SPANS_TRACKS 64
+#define XB_SPANS_KINDS XB_PLOT_SERIES /* what is of a kind beyond is drawn as of the last */
+#define XB_TREE_MOST 64
+
+/*
+ * A chart of curves: points over an axis, with bands of uncertainty and lines to compare with, and
+ * a legend. A line of very many points goes through the first, least, largest and last of each
+ * pixel.
+ */
 
 struct xb_point {
     double x, y;
@@ -32,26 +49,14 @@ struct xb_chart {
     size_t series_count;
     const struct xb_plot_level *levels; /* of y; named at their right ends */
     size_t level_count;
-    /* Upright lines, such as where a trend changed. */
-    const double *marks;
+    const double *marks; /* upright lines, such as where a trend changed */
     size_t mark_count;
 };
 
-/* As many of each are drawn; the legend says how many series more there are. */
-#define XB_CHART_SERIES 32
-#define XB_CHART_MARKS 16
-
-/*
- * Draws it with a legend. Points that its axes cannot show (not finite, beyond 1e100, not positive
- * on a logarithmic one) are left out; a chart without a point says "no data". A line of very many
- * points goes through the first, least, largest and last of each pixel. `is_alone`: as a file of
- * its own, else in a page.
- */
-xb_draw xb_chart_draw;
-
 /*
  * One line a thing, one below the other over a common axis: the samples of a case as points with
- * their median and its interval, or a ratio with its interval.
+ * their median and its interval, or a ratio with its interval. Five samples at most are drawn at
+ * one place.
  */
 
 struct xb_strip {
@@ -70,19 +75,12 @@ struct xb_strips {
     bool x_from_zero;     /* so that distances from the left compare as the values do */
     const struct xb_strip *strips;
     size_t count;
-    /* Upright lines, such as a ratio of 1 and the threshold. */
-    const struct xb_plot_level *levels;
+    const struct xb_plot_level *levels; /* upright lines, such as a ratio of 1 and the threshold */
     size_t level_count;
 };
 
-/* As many are drawn; the picture says how many more there are. */
-#define XB_STRIPS_MOST 200
-
-/* What the axis cannot show is left out. Of samples that stand at one place five are drawn. */
-xb_draw xb_strips_draw;
-
-/* A heat map: a matrix with a number in each cell, shaded from the least to the largest. */
-
+/* A heat map: a matrix with a number in each cell, shaded from the least to the largest. Values
+ * within 5 % have one shade, and a cell whose value is no number has none. */
 struct xb_cells {
     struct xb_picture picture;
     const char *rows_are, *columns_are; /* "from", "to" */
@@ -93,15 +91,9 @@ struct xb_cells {
     const char *unit;
 };
 
-/* As many rows and columns are drawn; the picture says how many more there are. */
-#define XB_CELLS_MOST 64
-
-/* A cell whose value is no number stands without shade. Values within 5 % have one shade. */
-xb_draw xb_cells_draw;
-
 /*
- * Draws very many values by their places from left to right, such as a fleet's GPUs by node, and at
- * the right a histogram over the same axis. Values that stand out are drawn one by one, with names;
+ * Very many values by their places from left to right, such as a fleet's GPUs by node, and at the
+ * right a histogram over the same axis. Values that stand out are drawn one by one, with names;
  * many others are drawn together. So the picture stays small for any number of values.
  */
 
@@ -139,13 +131,12 @@ struct xb_dots {
     const char *counted; /* what is counted: "GPUs" */
 };
 
-/* At most so many values that stand out are drawn one by one; the others together. */
-#define XB_DOTS_OUT 200
-
-/* Leaves out values that the axis cannot show or that have no place. */
-xb_draw xb_dots_draw;
-
-/* What happened when: tracks one below the other over a common time, with spans on them. */
+/*
+ * What happened when: tracks one below the other over a common time, with spans on them. Spans that
+ * would be narrower than a pixel are drawn together, as the kind that covers most of the pixel, so
+ * that the picture stays small however many there are. The axis begins at 0 with the first
+ * beginning. A span without a track, or that ends before it begins, is left out.
+ */
 
 struct xb_drawn_span {
     double begin, end; /* seconds */
@@ -165,19 +156,6 @@ struct xb_spans {
     size_t count;
 };
 
-/* As many of each are drawn; the picture says how many tracks more there are, and what is of a kind
- * beyond is drawn as of the last. */
-#define XB_SPANS_TRACKS 64
-#define XB_SPANS_KINDS XB_PLOT_SERIES
-
-/*
- * Spans that would be narrower than a pixel are drawn together, as the kind that covers most of
- * the pixel, so that the picture stays small however many there are. The axis begins at 0 with the
- * first beginning. A span is left out where it has no track, ends before it begins, or is not
- * finite.
- */
-xb_draw xb_spans_draw;
-
 /* A tree of named boxes from the top down, such as the way from a CPU by its bridges to a GPU. */
 
 struct xb_node {
@@ -194,8 +172,3 @@ struct xb_tree {
     const struct xb_node *nodes;
     size_t count;
 };
-
-/* As many nodes are drawn; the picture says how many more there are. */
-#define XB_TREE_MOST 64
-
-xb_draw xb_tree_draw;

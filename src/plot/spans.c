@@ -16,8 +16,8 @@
 struct frame {
     const struct xb_spans *spans;
     size_t tracks, kinds;
-    double begin, end; /* of all */
-    double factor;     /* seconds to the unit of the axis */
+    double begin;  /* of all */
+    double factor; /* seconds to the unit of the axis */
     double left, right, bottom;
     struct xb_ruler x;
     const char *unit; /* of the axis */
@@ -44,10 +44,6 @@ static struct frame make_frame(const struct xb_spans *spans)
             xb_range_add(&range, XB_SCALE_LINEAR, spans->spans[i].begin);
             xb_range_add(&range, XB_SCALE_LINEAR, spans->spans[i].end);
         }
-    if (!xb_range_is_empty(range)) {
-        frame.begin = range.low;
-        frame.end = range.high;
-    }
     double names = 40.0;
     for (size_t i = 0; i < frame.tracks; i++)
         names = fmax(names, xb_svg_text_width(spans->tracks[i]));
@@ -56,10 +52,11 @@ static struct frame make_frame(const struct xb_spans *spans)
     frame.bottom = TOP + ROW * fmax((double)frame.tracks, 1.0);
     /* The largest unit in which the end is 1 or more. */
     size_t unit = 0;
-    double seconds = frame.end - frame.begin;
+    double seconds = range.low <= range.high ? range.high - range.low : 0.0;
     while (unit + 1 < sizeof units / sizeof *units && seconds * units[unit].factor < 1.0 &&
            seconds > 0.0)
         unit++;
+    frame.begin = range.low;
     frame.unit = units[unit].name;
     frame.factor = units[unit].factor;
     double length = seconds * frame.factor;
@@ -71,11 +68,6 @@ static struct frame make_frame(const struct xb_spans *spans)
 static double place(const struct frame *frame, double seconds)
 {
     return xb_ruler_place(&frame->x, (seconds - frame->begin) * frame->factor);
-}
-
-static size_t kind_of(const struct xb_drawn_span *span)
-{
-    return xb_at_most(span->kind, XB_SPANS_KINDS - 1);
 }
 
 static void draw_bar(FILE *stream, size_t kind, bool is_wait, double x, double y, double width,
@@ -107,8 +99,7 @@ static size_t most_of(const struct narrow *narrow, size_t pixel)
 
 static void draw_track(FILE *stream, const struct frame *frame, size_t track)
 {
-    struct narrow narrow;
-    memset(&narrow, 0, sizeof narrow);
+    struct narrow narrow = {{{0}}};
     double y = TOP + ROW * (double)track + (ROW - BAR) / 2.0;
     size_t drawn = 0;
     xb_svg_text_within(stream, "", 8.0, y + BAR / 2.0 + XB_TEXT_DROP, XB_ANCHOR_START,
@@ -117,58 +108,50 @@ static void draw_track(FILE *stream, const struct frame *frame, size_t track)
         const struct xb_drawn_span *span = &frame->spans->spans[i];
         if (span->track != track || !is_drawn(frame, span))
             continue;
+        size_t kind = xb_at_most(span->kind, XB_SPANS_KINDS - 1);
         double x = place(frame, span->begin);
-        double width = place(frame, span->end) - x;
-        if (width < 1.0 || drawn == ALONE_MOST) {
-            size_t row = kind_of(span) + (span->is_wait ? XB_SPANS_KINDS : 0);
-            size_t from = (size_t)(x - frame->left);
-            size_t to = (size_t)(place(frame, span->end) - frame->left);
-            double share = (span->end - span->begin) / (double)(to - from + 1);
-            for (size_t pixel = from; pixel <= to && pixel < PIXELS; pixel++)
-                narrow.covered[row][pixel] += (float)fmax(share, 1e-30);
-        } else {
-            draw_bar(stream, kind_of(span), span->is_wait, x, y, width, span->tip);
+        double end = place(frame, span->end);
+        if (end - x >= 1.0 && drawn < ALONE_MOST) {
+            draw_bar(stream, kind, span->is_wait, x, y, end - x, span->tip);
             drawn++;
+            continue;
         }
+        size_t from = (size_t)(x - frame->left);
+        size_t to = (size_t)(end - frame->left);
+        double share = (span->end - span->begin) / (double)(to - from + 1);
+        for (size_t pixel = from; pixel <= to && pixel < PIXELS; pixel++)
+            narrow.covered[kind + (span->is_wait ? XB_SPANS_KINDS : 0)][pixel] +=
+                (float)fmax(share, 1e-30);
     }
     for (size_t pixel = 0; pixel < PIXELS;) {
         size_t from = pixel;
         size_t row = most_of(&narrow, from);
         while (pixel < PIXELS && most_of(&narrow, pixel) == row)
             pixel++;
-        if (row == NO_KIND)
-            continue;
-        draw_bar(stream, row, row >= XB_SPANS_KINDS, frame->left + (double)from, y,
-                 (double)(pixel - from), NULL);
+        if (row != NO_KIND)
+            draw_bar(stream, row, row >= XB_SPANS_KINDS, frame->left + (double)from, y,
+                     (double)(pixel - from), NULL);
     }
-}
-
-/* Draws the legend from `top` on, or only goes through it where `stream` is NULL. Returns the
- * middle of its last line. */
-static double draw_legend(FILE *stream, const struct frame *frame, double top)
-{
-    struct xb_legend legend = XB_LEGEND_AT(XB_PLOT_WIDTH, top);
-    bool waits = false;
-    for (size_t i = 0; i < frame->spans->count; i++)
-        waits = waits || frame->spans->spans[i].is_wait;
-    for (size_t i = 0; i < frame->kinds + waits; i++) {
-        bool is_wait = i == frame->kinds;
-        const char *name = is_wait ? "waiting" : frame->spans->kinds[i];
-        if (!xb_legend_begin(stream, &legend, xb_series_look(is_wait ? 5 : i), name))
-            continue;
-        xb_svg_rectangle(stream, is_wait ? "wait" : "span", legend.item_x, legend.item_y - 6.0,
-                         22.0, 12.0, NULL);
-        xb_legend_end(stream, &legend, name);
-    }
-    return legend.y;
 }
 
 void xb_spans_draw(FILE *stream, const void *picture, bool is_alone)
 {
     const struct xb_spans *spans = picture;
     struct frame frame = make_frame(spans);
+    struct xb_legend_item items[XB_SPANS_KINDS + 1];
+    size_t waits = 0;
+    for (size_t i = 0; i < spans->count; i++)
+        waits = spans->spans[i].is_wait ? 1 : waits;
+    for (size_t i = 0; i < frame.kinds + waits; i++)
+        items[i] = (struct xb_legend_item){.look = xb_series_look(i == frame.kinds ? 5 : i),
+                                           .name = i == frame.kinds ? "waiting" : spans->kinds[i],
+                                           .sample = XB_SAMPLE_BOX,
+                                           .size = 22.0,
+                                           .box = i == frame.kinds ? "wait" : "span",
+                                           .is_coloured = true};
     double first = frame.bottom + xb_ruler_bottom_room(frame.unit) + XB_LINE_HEIGHT;
-    double height = draw_legend(NULL, &frame, first) + XB_LINE_HEIGHT;
+    double height =
+        xb_legend_draw(NULL, items, frame.kinds + waits, XB_PLOT_WIDTH, first) + XB_LINE_HEIGHT;
     size_t more = spans->track_count - frame.tracks;
     xb_svg_begin(stream, &spans->picture, XB_PLOT_WIDTH, height + (more > 0 ? XB_LINE_HEIGHT : 0.0),
                  is_alone);
@@ -180,7 +163,7 @@ void xb_spans_draw(FILE *stream, const void *picture, bool is_alone)
     if (spans->count == 0)
         xb_svg_text(stream, "quiet", (frame.left + frame.right) / 2.0, TOP + 20.0, XB_ANCHOR_MIDDLE,
                     "no data");
-    (void)draw_legend(stream, &frame, first);
+    (void)xb_legend_draw(stream, items, frame.kinds + waits, XB_PLOT_WIDTH, first);
     if (more > 0)
         xb_svg_note(stream, height + 4.0, "%zu more tracks are not drawn", more);
     xb_svg_end(stream);

@@ -5,7 +5,6 @@
 #include "base/text.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,13 +59,6 @@ static const struct colour colours[] = {
     {" .step-5 rect", "fill", "#3274ae", "#6aa8da"},
     {" .step-6 rect", "fill", "#1c5c98", "#98c6ea"},
     {" .step-7 rect", "fill", "#0b3f78", "#c8e2f6"},
-    {" .step-1 text", "fill", "#15202b", "#f2f6fa"},
-    {" .step-2 text", "fill", "#15202b", "#f2f6fa"},
-    {" .step-3 text", "fill", "#15202b", "#f2f6fa"},
-    {" .step-4 text", "fill", "#15202b", "#f2f6fa"},
-    {" .step-5 text", "fill", "#ffffff", "#10181f"},
-    {" .step-6 text", "fill", "#ffffff", "#10181f"},
-    {" .step-7 text", "fill", "#ffffff", "#10181f"},
 };
 
 static const char *const rules[] = {
@@ -108,6 +100,18 @@ static const char *const rules[] = {
     " .edge-name,.plot .bad text,.plot .unsure text,.plot .good text{fill:currentColor}",
 };
 
+static void write_colours(FILE *stream, bool is_dark)
+{
+    for (size_t i = 0; i < COUNT_OF(colours); i++)
+        fprintf(stream, ".plot%s{%s:%s}\n", colours[i].selector, colours[i].property,
+                is_dark ? colours[i].dark : colours[i].light);
+    for (int step = 1; step <= 7; step++) { /* the texts on them */
+        const char *light = step < 5 ? "#15202b" : "#ffffff";
+        const char *dark = step < 5 ? "#f2f6fa" : "#10181f";
+        fprintf(stream, ".plot .step-%d text{fill:%s}\n", step, is_dark ? dark : light);
+    }
+}
+
 /* A hollow marker is a marker too, and a later rule of equal weight wins: colours come last. */
 void xb_plot_style(FILE *stream)
 {
@@ -117,13 +121,9 @@ void xb_plot_style(FILE *stream)
           stream);
     for (size_t i = 0; i < COUNT_OF(rules); i++)
         fprintf(stream, ".plot%s\n", rules[i]);
-    for (size_t i = 0; i < COUNT_OF(colours); i++)
-        fprintf(stream, ".plot%s{%s:%s}\n", colours[i].selector, colours[i].property,
-                colours[i].light);
+    write_colours(stream, false);
     fputs("@media screen and (prefers-color-scheme:dark){\n", stream);
-    for (size_t i = 0; i < COUNT_OF(colours); i++)
-        fprintf(stream, ".plot%s{%s:%s}\n", colours[i].selector, colours[i].property,
-                colours[i].dark);
+    write_colours(stream, true);
     fputs("}\n", stream);
 }
 
@@ -140,7 +140,7 @@ static void write_markup(FILE *stream, const char *text, size_t bytes)
         const char *found = strchr(special, *text);
         if (found != NULL)
             fputs(entities[found - special], stream);
-        else if (xb_utf8_is_harmful(text, length))
+        else if (xb_utf8_is_harmful(text))
             fputs(XB_UTF8_REPLACEMENT, stream);
         else
             fwrite(text, 1, length, stream);
@@ -203,8 +203,6 @@ double xb_svg_text_width(const char *text)
     return width;
 }
 
-/* ---- pictures ---- */
-
 /* Writes a form such as " x=\"#\"", in which each # is the next of the lengths, with one decimal at
  * most: shorter than what printf has for it. */
 static void write_form(FILE *stream, const char *form, const double *lengths)
@@ -226,24 +224,26 @@ static void write_form(FILE *stream, const char *form, const double *lengths)
 
 static void begin_element(FILE *stream, const char *name, const char *look)
 {
-    fprintf(stream, "<%s", name);
-    if (look[0] == '\0')
-        return;
-    fputs(" class=\"", stream);
+    fprintf(stream, look[0] != '\0' ? "<%s class=\"" : "<%s", name);
     xb_markup_text(stream, look);
-    fputc('"', stream);
+    fputs(look[0] != '\0' ? "\"" : "", stream);
+}
+
+static void write_tip(FILE *stream, const char *tip)
+{
+    fputs("<title>", stream);
+    write_short(stream, tip);
+    fputs("</title>", stream);
 }
 
 /* Ends an element that holds nothing but its tip. */
 static void end_element(FILE *stream, const char *name, const char *tip)
 {
-    if (tip == NULL) {
-        fputs("/>\n", stream);
+    fputs(tip != NULL ? ">" : "/>\n", stream);
+    if (tip == NULL)
         return;
-    }
-    fputs("><title>", stream);
-    write_short(stream, tip);
-    fprintf(stream, "</title></%s>\n", name);
+    write_tip(stream, tip);
+    fprintf(stream, "</%s>\n", name);
 }
 
 static void write_id(FILE *stream, const char *id)
@@ -311,9 +311,8 @@ void xb_svg_group_begin(FILE *stream, const char *look, const char *tip)
     fputs(">\n", stream);
     if (tip == NULL)
         return;
-    fputs("<title>", stream);
-    write_short(stream, tip);
-    fputs("</title>\n", stream);
+    write_tip(stream, tip);
+    fputs("\n", stream);
 }
 
 void xb_svg_group_end(FILE *stream)
@@ -393,8 +392,6 @@ void xb_svg_path(FILE *stream, const char *look, const char *steps, const double
     xb_svg_path_end(stream);
 }
 
-/* ---- text ---- */
-
 static void begin_text(FILE *stream, const char *look, double x, double y, enum xb_anchor anchor)
 {
     static const char *const anchors[] = {"", " text-anchor=\"middle\"", " text-anchor=\"end\""};
@@ -423,9 +420,7 @@ void xb_svg_text_within(FILE *stream, const char *look, double x, double y, enum
     while (kept > 0 && text[kept - 1] == ' ')
         kept--;
     begin_text(stream, look, x, y, anchor);
-    fputs("<title>", stream);
-    write_short(stream, text);
-    fputs("</title>", stream);
+    write_tip(stream, text);
     write_markup(stream, text, kept);
     fputs(ELLIPSIS "</text>\n", stream);
 }
@@ -433,10 +428,6 @@ void xb_svg_text_within(FILE *stream, const char *look, double x, double y, enum
 void xb_svg_note(FILE *stream, double y, const char *format, ...)
 {
     char text[256];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    if (stream != NULL)
-        xb_svg_text(stream, "quiet", 8.0, y, XB_ANCHOR_START, text);
+    XB_FORMAT(text, sizeof text, format);
+    xb_svg_text(stream, "quiet", 8.0, y, XB_ANCHOR_START, text);
 }

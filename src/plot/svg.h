@@ -15,8 +15,6 @@
  * the end.
  */
 
-/* ---- texts of files, made harmless for XML and HTML ---- */
-
 /* Writes a text as the content of an element or of an attribute in double quotes. Control bytes,
  * characters that are invisible or change the direction of writing, and what is no UTF-8 become
  * U+FFFD; a tab and the end of a line become a space. */
@@ -24,8 +22,6 @@ void xb_markup_text(FILE *stream, const char *text);
 
 /* About how wide a text is in the style sheet's font of pictures; rather too wide. */
 double xb_svg_text_width(const char *text);
-
-/* ---- the style sheet ---- */
 
 /* What a page must have behind its pictures: hollow markers are of it. */
 #define XB_PLOT_PAPER_LIGHT "#ffffff"
@@ -41,15 +37,12 @@ void xb_plot_style(FILE *stream);
 #define XB_PLOT_SERIES 8
 const char *xb_series_look(size_t series); /* from 0 */
 
-/* ---- pictures ---- */
-
 /* What every picture has. */
 struct xb_picture {
-    /* Letters, digits and dashes; one of its kind in the page. */
-    const char *id;
+    const char *id;    /* letters, digits and dashes; one of its kind in the page */
     const char *title; /* one line, also for screen readers */
-    /* For screen readers: what is to be seen in it, in a sentence or two. */
-    const char *description;
+    const char
+        *description; /* for screen readers: what is to be seen in it, in a sentence or two */
 };
 
 /*
@@ -61,8 +54,6 @@ struct xb_picture {
 void xb_svg_begin(FILE *stream, const struct xb_picture *picture, double width, double height,
                   bool is_alone);
 void xb_svg_end(FILE *stream);
-
-/* ---- elements ---- */
 
 /* `look` is one or more classes of the style sheet, such as "axis" or "series-2". `tip` is what a
  * mouse gets to know of an element; NULL: nothing. */
@@ -94,6 +85,6 @@ void xb_svg_text(FILE *stream, const char *look, double x, double y, enum xb_anc
 void xb_svg_text_within(FILE *stream, const char *look, double x, double y, enum xb_anchor anchor,
                         double width, const char *text);
 
-/* Quiet words at the left side, such as what is left out. Nothing where `stream` is NULL. */
+/* Quiet words at the left side, such as what is left out. */
 void xb_svg_note(FILE *stream, double y, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

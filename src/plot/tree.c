@@ -14,11 +14,11 @@
 #define WIDTH_LEAST 360.0
 
 struct place {
-    double width;  /* of the box */
-    double height; /* of the box */
-    double room;   /* width of all below it, and of itself */
-    double x, y;   /* the middle of its top */
-    double next;   /* where the room of its next child begins */
+    double width, height; /* of the box */
+    double room;          /* width of all below it, and of itself */
+    double x, y;          /* the middle of its top */
+    double next;          /* where the room of its next child begins */
+    size_t edge_lines;
 };
 
 struct frame {
@@ -72,7 +72,7 @@ static void make_frame(const struct xb_tree *tree, struct frame *frame)
         place->width = fmax(fmin(measure(node->name, LINES, &lines) + 20.0, BOX_MOST), BOX_LEAST);
         place->height = 14.0 + XB_LINE_HEIGHT * (double)lines;
         /* The name of the edge stands at its right, from the middle of the box on. */
-        double edge = fmin(measure(node->edge, EDGE_LINES, &lines) + 10.0, BOX_MOST);
+        double edge = fmin(measure(node->edge, EDGE_LINES, &place->edge_lines) + 10.0, BOX_MOST);
         place->room = fmax(place->width, node->edge != NULL ? 2.0 * edge : 0.0);
         place->room = fmax(place->room, children[i] - BETWEEN_BOXES);
         double *sum = is_root(frame, i) ? &roots : &children[tree->nodes[i].parent];
@@ -103,11 +103,9 @@ static void write_lines(FILE *stream, const char *text, size_t count, double x, 
     char line[512];
     for (size_t i = 0; text != NULL && i < count; i++, y += XB_LINE_HEIGHT) {
         text = take_line(text, line, sizeof line);
-        xb_svg_text_within(stream,
-                           !is_box  ? "edge-name"
-                           : i == 0 ? "strong"
-                                    : "",
-                           x, y, is_box ? XB_ANCHOR_MIDDLE : XB_ANCHOR_START, width, line);
+        const char *look = !is_box ? "edge-name" : i == 0 ? "strong" : "";
+        xb_svg_text_within(stream, look, x, y, is_box ? XB_ANCHOR_MIDDLE : XB_ANCHOR_START, width,
+                           line);
     }
 }
 
@@ -121,8 +119,7 @@ void xb_tree_draw(FILE *stream, const void *picture, bool is_alone)
                  frame.height + (more > 0 ? XB_LINE_HEIGHT : 0.0), is_alone);
     for (size_t i = 0; i < frame.count; i++)
         if (!is_root(&frame, i)) {
-            /* The part of an edge that it shares with those of its siblings: nothing is said of it.
-             */
+            /* The part of an edge that it shares with its siblings: nothing is said of it. */
             const struct place *parent = &frame.places[tree->nodes[i].parent];
             double bottom = parent->y + parent->height, x = frame.places[i].x;
             xb_svg_path(
@@ -136,12 +133,11 @@ void xb_tree_draw(FILE *stream, const void *picture, bool is_alone)
         xb_svg_group_begin(stream, node->edge_look != NULL ? node->edge_look : look, NULL);
         if (!is_root(&frame, i)) { /* the part of an edge that is its own, with its name */
             const struct place *parent = &frame.places[node->parent];
-            size_t lines;
             xb_svg_line(stream, "edge", place->x, parent->y + parent->height + TRUNK, place->x,
                         place->y);
-            (void)measure(node->edge, EDGE_LINES, &lines);
-            write_lines(stream, node->edge, lines, place->x + 8.0,
-                        place->y + 5.0 - XB_LINE_HEIGHT * (double)lines, BOX_MOST, false);
+            write_lines(stream, node->edge, place->edge_lines, place->x + 8.0,
+                        place->y + 5.0 - XB_LINE_HEIGHT * (double)place->edge_lines, BOX_MOST,
+                        false);
         }
         xb_svg_group_end(stream);
         xb_svg_group_begin(stream, look, NULL);

@@ -2,8 +2,8 @@
 #include "finding.h"
 
 #include "base/terminal.h"
+#include "base/text.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 const char *xb_level_name(enum xb_level level)
@@ -46,12 +46,9 @@ void xb_finding_add(struct xb_findings *found, enum xb_level level, const char *
         found->reasons[i] = found->reasons[i - 1];
 
     struct xb_finding *reason = &found->reasons[at];
-    va_list arguments;
     reason->code = code;
     reason->level = level;
-    va_start(arguments, format);
-    vsnprintf(reason->text, sizeof reason->text, format, arguments);
-    va_end(arguments);
+    XB_FORMAT(reason->text, sizeof reason->text, format);
 }
 
 bool xb_finding_is_first(const struct xb_findings *found, size_t index)

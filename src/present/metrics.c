@@ -14,7 +14,7 @@ static void put_value(FILE *stream, const char *text)
             fputs("\\n", stream);
         else if (*text == '"' || *text == '\\')
             fprintf(stream, "\\%c", *text);
-        else if (xb_utf8_is_harmful(text, length)) /* it could steer a terminal */
+        else if (xb_utf8_is_harmful(text)) /* it could steer a terminal */
             fputc(' ', stream);
         else
             fwrite(text, 1, length, stream);

@@ -3,9 +3,9 @@
 
 #include "base/memory.h"
 #include "base/terminal.h"
+#include "base/text.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,12 +105,9 @@ void xb_table_cell(struct xb_table *table, enum xb_colour colour, const char *fo
 {
     struct cell *cell = next_cell(table);
     struct xb_words words = {.length = 0};
-    va_list arguments;
     if (cell == NULL)
         return;
-    va_start(arguments, format);
-    (void)vsnprintf(words.text, sizeof words.text, format, arguments);
-    va_end(arguments);
+    XB_FORMAT(words.text, sizeof words.text, format);
     *cell = (struct cell){.text = keep_plain(table, words.text), .colour = colour};
 }
 
@@ -125,21 +122,13 @@ void xb_table_bar(struct xb_table *table, double share)
 
 void xb_table_curve(struct xb_table *table, const double *shares, size_t count)
 {
-    static const char *const heights[] = {" ",
-                                          "\xE2\x96\x81",
-                                          "\xE2\x96\x82",
-                                          "\xE2\x96\x83",
-                                          "\xE2\x96\x84",
-                                          "\xE2\x96\x85",
-                                          "\xE2\x96\x86",
-                                          "\xE2\x96\x87",
-                                          "\xE2\x96\x88"};
     struct cell *cell = next_cell(table);
     struct xb_words words = {.length = 0};
     for (size_t i = 0; i < count; i++) {
         /* What is there is seen, however small. */
         bool is_there = isfinite(shares[i]) && shares[i] > 0;
-        xb_words_add(&words, "%s", heights[is_there ? lround(fmin(fmax(8 * shares[i], 1), 8)) : 0]);
+        long eighths = is_there ? lround(fmin(fmax(8 * shares[i], 1), 8)) : 0;
+        xb_words_add(&words, is_there ? "\xE2\x96%c" : " ", (char)(0x80 + eighths)); /* U+2581... */
     }
     if (cell != NULL)
         cell->text = xb_arena_copy(&table->texts, words.text);
@@ -264,19 +253,13 @@ static size_t bar_parts(double share, size_t width)
 /* Nothing stands behind the last one. */
 static void print_bar(FILE *stream, double share, size_t width, bool is_last)
 {
-    static const char *const eighths[] = {"",
-                                          "\xE2\x96\x8F",
-                                          "\xE2\x96\x8E",
-                                          "\xE2\x96\x8D",
-                                          "\xE2\x96\x8C",
-                                          "\xE2\x96\x8B",
-                                          "\xE2\x96\x8A",
-                                          "\xE2\x96\x89"};
     size_t parts = bar_parts(share, width);
     size_t used = (parts + 7) / 8;
     for (size_t i = 0; i < parts / 8; i++)
         fputs(xb_locale_has_utf8() ? "\xE2\x96\x88" : "#", stream);
-    fprintf(stream, "%s%*s", eighths[parts % 8], is_last ? 0 : (int)(width - used), "");
+    if (parts % 8 > 0) /* U+258F, an eighth, to U+2589 */
+        fprintf(stream, "\xE2\x96%c", (char)(0x90 - parts % 8));
+    fprintf(stream, "%*s", is_last ? 0 : (int)(width - used), "");
 }
 
 /* One line; the titles where `row` is NULL. */
@@ -413,7 +396,7 @@ bool xb_table_shows(const struct xb_table *table, size_t column)
     return column < table->column_count && !table->columns[column].is_hidden;
 }
 
-/* ---- other renderers ---- */
+/* ---- other forms ---- */
 
 void xb_table_each(const struct xb_table *table, xb_table_render *render, void *argument)
 {
@@ -424,8 +407,6 @@ void xb_table_each(const struct xb_table *table, xb_table_render *render, void *
             render(argument, (int)row, text_of(cell_of(table, row, i)),
                    table->columns[i].of.is_right);
 }
-
-/* ---- Markdown ---- */
 
 /* A '|' would begin a cell. */
 static void print_markdown_cell(FILE *stream, const struct column *column, const char *text)

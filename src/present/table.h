@@ -46,6 +46,7 @@ void xb_table_row(struct xb_table *table);
 /* Adds the next cell of the row. */
 void xb_table_cell(struct xb_table *table, enum xb_colour colour, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+#define xb_table_text(table, ...) xb_table_cell((table), XB_COLOUR_NONE, __VA_ARGS__)
 
 /* The same, a bar: `share` of the column's whole width, which is what other columns leave, up to 25
  * characters. It takes eighths of a character on a stream that is written in UTF-8, else '#'. */

@@ -21,7 +21,7 @@ static void add_speed(struct xb_reading *reading, const struct xb_record_case *t
     if (xb_reading_figure(test)->more_is_better)
         xb_reading_phrase(reading, "{rate}{text}", median, unit);
     else
-        xb_reading_add_duration(reading, median);
+        xb_reading_phrase(reading, "{duration}", median);
 }
 
 /* "pinned, 55.5 GB/s to the GPU and 55.3 back". */
@@ -223,8 +223,8 @@ static bool ask(struct xb_reading *reading, answer *give, bool of_pairs)
     return false;
 }
 
-/* Of several modes that are no copies one way what comes first under "What to do"; else the first
- * mode that says anything. */
+/* Where several modes are no copies one way, says what comes first under "What to do"; else the
+ * first mode that says anything. */
 static bool ask_modes(struct xb_reading *reading)
 {
     const struct xb_reading_entry *most = NULL;

@@ -185,11 +185,6 @@ const struct xb_record_case *xb_reading_best(const struct xb_reading *reading, i
     return xb_reading_best_of_any(reading, device, bytes, direction, mode, variant);
 }
 
-uint64_t xb_reading_size_below(const struct xb_reading *reading, uint64_t below)
-{
-    return xb_rows_size_below(reading->record, below);
-}
-
 struct xb_record_cases xb_reading_group(struct xb_reading *reading, uint64_t bytes,
                                         xb_reading_filter *is_one, xb_cases_comparison *compare,
                                         const void *argument)
@@ -215,12 +210,11 @@ struct xb_record_cases xb_reading_group(struct xb_reading *reading, uint64_t byt
  * by 5. */
 #define FEWEST 9
 
-/* The two figures are one, or two of one unit. */
-static enum xb_reading_order judge(const struct xb_reading *reading,
-                                   const struct xb_record_case *test,
-                                   const struct xb_figure *figure,
-                                   const struct xb_record_case *other,
-                                   const struct xb_figure *other_figure)
+enum xb_reading_order xb_reading_judge_by(const struct xb_reading *reading,
+                                          const struct xb_record_case *test,
+                                          const struct xb_figure *figure,
+                                          const struct xb_record_case *other,
+                                          const struct xb_figure *other_figure)
 {
     struct xb_statistics own, its;
     if (!xb_record_describe(reading->record, test, figure->name, &own) || own.n < 2 ||
@@ -245,26 +239,11 @@ bool xb_reading_is_sure(const struct xb_reading *reading, const struct xb_record
     return xb_record_describe(reading->record, test, figure->name, &own) && own.has_interval;
 }
 
-enum xb_reading_order xb_reading_judge_by(const struct xb_reading *reading,
-                                          const struct xb_figure *figure,
-                                          const struct xb_record_case *test,
-                                          const struct xb_record_case *other)
-{
-    return judge(reading, test, figure, other, figure);
-}
-
-enum xb_reading_order xb_reading_judge_own(const struct xb_reading *reading,
-                                           const struct xb_record_case *test,
-                                           const struct xb_figure *plain_bandwidth)
-{
-    return judge(reading, test, &xb_figure_bandwidth, test, plain_bandwidth);
-}
-
 enum xb_reading_order xb_reading_judge(const struct xb_reading *reading,
                                        const struct xb_record_case *test,
                                        const struct xb_record_case *other)
 {
-    return xb_reading_judge_by(reading, &xb_figure_bandwidth, test, other);
+    return xb_reading_judge_by(reading, test, &xb_figure_bandwidth, other, &xb_figure_bandwidth);
 }
 
 void xb_reading_collect(struct xb_reading *reading, double value)

@@ -5,8 +5,8 @@
 #include "base/terminal.h"
 #include "list.h"
 #include "measure/run.h"
-#include "record/shown_parameters.h"
-#include "xferbench/reading.h"
+#include "reading.h"
+#include "record/rows.h"
 
 struct xb_reading {
     const struct xb_record *record;
@@ -52,10 +52,6 @@ const struct xb_figure *xb_reading_figure(const struct xb_record_case *test);
 /* Returns the bytes a second of a copy one way, computed from that figure. */
 double xb_reading_speed(const struct xb_reading *reading, const struct xb_record_case *test);
 
-/* The name without that parameter, which the sentence tells. */
-void xb_reading_add_name_but(struct xb_reading *reading, const struct xb_record_case *test,
-                             const char *but);
-
 /* Whether the case is of that direction. */
 bool xb_reading_goes(const struct xb_record_case *test, enum xb_direction direction);
 
@@ -65,7 +61,7 @@ bool xb_reading_alone(const struct xb_record_case *test);
 /* A usable case of a device alone whose bandwidth is that of the buffer moved once, h2d or d2h; not
  * of a mode that is about something else (only_named in mode.h). */
 bool xb_reading_one_way(const struct xb_reading *reading, const struct xb_record_case *test);
-/* The same of any length: a small one has the time that copies of its size are compared by. */
+/* As above, of any length: a small one has the time that copies of its size are compared by. */
 bool xb_reading_one_way_of_any(const struct xb_reading *reading, const struct xb_record_case *test);
 
 /* Such a case that the device's clock timed and whose time is that of one crossing of the link. */
@@ -77,11 +73,6 @@ uint64_t xb_reading_bytes_moved(const struct xb_reading *reading,
 
 /* Returns the bandwidth of a usable case. */
 double xb_reading_bandwidth(const struct xb_reading *reading, const struct xb_record_case *test);
-
-/* The fastest of the cases of a device and size that `is_one` chooses; NULL: it chooses none. */
-const struct xb_record_case *xb_reading_fastest(const struct xb_reading *reading, int device,
-                                                uint64_t bytes, xb_reading_filter *is_one,
-                                                const void *argument);
 
 /* Sets the list's answer. */
 void xb_reading_make_answer(struct xb_reading *reading);
@@ -100,39 +91,11 @@ bool xb_reading_is_one_method(const struct xb_record_case *a, const struct xb_re
 
 /* ---- what is said of any mode; each list ends with a label of NULL ---- */
 
-extern const struct xb_reading_line xb_reading_first[];  /* before the modes' lines */
-extern const struct xb_reading_line xb_reading_groups[]; /* behind them, of pairs: one way */
-extern const struct xb_reading_line xb_reading_last[];
+/* Before the modes' lines; of pairs behind them, one way; and last. */
+extern const struct xb_reading_line xb_reading_of_link[], xb_reading_of_both_ways[],
+    xb_reading_of_groups[], xb_reading_of_numa[], xb_reading_of_slow[];
 
-/* Of devices that ran at the same time; says nothing by itself. */
+/* About devices that ran at the same time; says nothing by itself. */
 extern const struct xb_reading_line xb_reading_together;
 /* Says it of the largest sum of each kind. */
 void xb_reading_say_together(struct xb_reading *reading);
-
-/* How much of what its link can carry the fastest copy each way reached, of one device and size;
- * of the raw rate where the ceiling is not known. False where no copy crossed a known link. */
-bool xb_reading_say_link(struct xb_reading *reading, int device, uint64_t bytes);
-
-/* A link that was below what device and slot can do while data moved, or of whose ceiling the
- * fastest copies reach little. */
-bool xb_reading_say_slow_link(struct xb_reading *reading, int device, uint64_t bytes);
-
-/* The fastest copy both ways at once, beside the fastest single way. */
-bool xb_reading_say_both_ways(struct xb_reading *reading, int device, uint64_t bytes);
-
-/* Every way to move one buffer once that is far below the best one, each a statement. A way that is
- * slow in both directions is told by the first, and the second is not printed. */
-bool xb_reading_say_slow_to(struct xb_reading *reading, int device, uint64_t bytes);
-bool xb_reading_say_slow_from(struct xb_reading *reading, int device, uint64_t bytes);
-
-/* What memory on the farthest NUMA node costs the fastest copy each way, of one device and size.
- * False where no node was measured but the near one, where it is not known which is near, or where
- * none is slower for certain. */
-bool xb_reading_say_numa(struct xb_reading *reading, int device, uint64_t bytes);
-
-/* For xb_reading_line: the fastest way to copy from one device to several others at the same time,
- * and from several to one. */
-bool xb_reading_say_one_to_all(struct xb_reading *reading, enum xb_direction direction,
-                               uint64_t bytes);
-bool xb_reading_say_all_to_one(struct xb_reading *reading, enum xb_direction direction,
-                               uint64_t bytes);

@@ -4,8 +4,8 @@
 
 #include "base/memory.h"
 #include "base/terminal.h"
-#include "record/fields.h"
-#include "xferbench/units.h"
+#include "base/units.h"
+#include "record/document.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,13 +2,13 @@
 #pragma once
 
 #include "base/json_write.h"
-#include "xferbench/reading.h"
-#include "xferbench/record.h"
+#include "reading.h"
+#include "record/record.h"
 
 #include <stdio.h>
 
 /*
- * The Reading of a record as a list of statements (xferbench/reading.h). docs/reading.md says for
+ * The Reading of a record as a list of statements (reading.h). docs/reading.md says for
  * each code when it is said, and what its numbers are.
  */
 

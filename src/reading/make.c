@@ -7,7 +7,6 @@
 #include "record/rows.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,12 +50,9 @@ void xb_reading_remedy(struct xb_reading *reading, enum xb_effort effort, double
     const struct xb_record_device *device =
         xb_record_device(reading->record, reading->entry.device);
     struct xb_words words = {.length = 0};
-    va_list arguments;
     if (device != NULL && device->shares_host_memory)
         return;
-    va_start(arguments, format);
-    (void)vsnprintf(words.text, sizeof words.text, format, arguments);
-    va_end(arguments);
+    XB_FORMAT(words.text, sizeof words.text, format);
     reading->entry.remedy = xb_arena_copy(&reading->list->texts, words.text);
     reading->entry.effort = effort;
     reading->entry.gain = isfinite(gain) ? gain : (double)NAN;
@@ -146,25 +142,16 @@ static void say_of_devices(struct xb_reading *reading, const struct xb_reading_l
     }
 }
 
-const struct xb_reading_line xb_reading_first[] = {
-    {.label = "link", .code = "XB-SHARE-OF-LINK", .say = xb_reading_say_link},
-    {.label = "slow link", .code = "XB-SLOW-LINK", .say = xb_reading_say_slow_link},
-    {.label = "both ways", .code = "XB-BOTH-WAYS", .say = xb_reading_say_both_ways},
-    {.label = NULL},
-};
-
-const struct xb_reading_line xb_reading_groups[] = {
-    {.label = "one to all", .code = "XB-ONE-TO-ALL", .say_of_pairs = xb_reading_say_one_to_all},
-    {.label = "all to one", .code = "XB-ALL-TO-ONE", .say_of_pairs = xb_reading_say_all_to_one},
-    {.label = NULL},
-};
-
-const struct xb_reading_line xb_reading_last[] = {
-    {.label = "NUMA", .code = "XB-NUMA", .say = xb_reading_say_numa},
-    {.label = "slow", .code = "XB-SLOW-H2D", .say = xb_reading_say_slow_to},
-    {.label = "slow", .code = "XB-SLOW-D2H", .say = xb_reading_say_slow_from},
-    {.label = NULL},
-};
+static void say_lines(struct xb_reading *reading, const struct xb_reading_line *line)
+{
+    for (; line != NULL && line->label != NULL; line++) {
+        say_of_devices(reading, line);
+        if (line->say_of_pairs == NULL)
+            continue;
+        say_of_largest(reading, line, -1, XB_D2D);
+        say_of_largest(reading, line, -1, XB_BIDIR);
+    }
+}
 
 void xb_reading_make(const struct xb_record *record, struct xb_reading_list *list)
 {
@@ -180,23 +167,15 @@ void xb_reading_make(const struct xb_record *record, struct xb_reading_list *lis
         .many_sizes = count > 0 && record->by_size[0]->bytes != record->by_size[count - 1]->bytes,
         .many_devices = devices > 1};
     xb_reading_choose_nodes(&reading);
-    for (const struct xb_reading_line *line = xb_reading_first; line->label != NULL; line++)
-        say_of_devices(&reading, line);
-    for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++) {
-        const struct xb_reading_line *line = (*mode)->reading;
-        for (; line != NULL && line->label != NULL; line++) {
-            say_of_devices(&reading, line);
-            if (line->say_of_pairs == NULL)
-                continue;
-            say_of_largest(&reading, line, -1, XB_D2D);
-            say_of_largest(&reading, line, -1, XB_BIDIR);
-        }
-    }
+    say_lines(&reading, xb_reading_of_link);
+    say_lines(&reading, xb_reading_of_both_ways);
+    for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++)
+        say_lines(&reading, (*mode)->reading);
     xb_reading_say_together(&reading);
-    for (const struct xb_reading_line *line = xb_reading_groups; line->label != NULL; line++)
+    for (const struct xb_reading_line *line = xb_reading_of_groups; line->label != NULL; line++)
         say_of_largest(&reading, line, -1, XB_D2D);
-    for (const struct xb_reading_line *line = xb_reading_last; line->label != NULL; line++)
-        say_of_devices(&reading, line);
+    say_lines(&reading, xb_reading_of_numa);
+    say_lines(&reading, xb_reading_of_slow);
     xb_reading_make_answer(&reading);
     xb_samples_free(&reading.collected);
     free(reading.numbers);

@@ -52,12 +52,6 @@ bool xb_reading_on_node(const struct xb_reading *reading, const struct xb_record
 
 /* ---- what memory far from a device costs ---- */
 
-/* The same work with its memory near the device and far from it. */
-struct pair {
-    const struct xb_record_case *near, *far;
-    double share; /* of the near one's bandwidth that the far one reaches */
-};
-
 /* A case of a direction and node whose bandwidth the Reading may speak of. */
 struct place {
     enum xb_direction direction;
@@ -72,61 +66,62 @@ static bool is_there(const struct xb_reading *reading, const struct xb_record_ca
            xb_reading_one_way(reading, test);
 }
 
-/* The fastest near way in that direction, and the far node that costs it most; its `far` is NULL
- * where none costs anything. */
-static struct pair find_pair(const struct xb_reading *reading, int device, uint64_t bytes,
-                             enum xb_direction direction)
+/* Finds the same work with its memory on the far node that costs it most, and the share of the near
+ * one's bandwidth that it reaches; NULL where no node costs anything. */
+static const struct xb_record_case *find_far(const struct xb_reading *reading,
+                                             const struct xb_record_case *near, double *share)
 {
-    const struct xb_record_cases sized = xb_record_of_size(reading->record, bytes);
-    const struct xb_record_device *info = xb_record_device(reading->record, device);
-    const struct place near = {direction, info != NULL ? info->numa_node : -1};
-    struct pair worst = {.share = 1};
-    if (near.node >= 0) /* else it is not known which is near */
-        worst.near = xb_reading_fastest(reading, device, bytes, is_there, &near);
-    for (size_t i = 0; worst.near != NULL && i < sized.count; i++) {
+    const struct xb_record_cases sized = xb_record_of_size(reading->record, near->bytes);
+    const struct xb_record_case *worst = NULL;
+    *share = 1;
+    for (size_t i = 0; i < sized.count; i++) {
         const struct xb_record_case *far = sized.cases[i];
-        if (xb_record_case_node(far) < 0 || !xb_reading_one_way(reading, far) ||
-            xb_cases_order(far, worst.near, XB_BUT_NODE) != 0 ||
-            xb_reading_judge(reading, far, worst.near) != XB_READING_SLOWER)
+        double own = xb_reading_bandwidth(reading, far) / xb_reading_bandwidth(reading, near);
+        if (!(own < *share) || xb_record_case_node(far) < 0 || !xb_reading_one_way(reading, far) ||
+            xb_cases_order(far, near, XB_BUT_NODE) != 0 ||
+            xb_reading_judge(reading, far, near) != XB_READING_SLOWER)
             continue;
-        double share =
-            xb_reading_bandwidth(reading, far) / xb_reading_bandwidth(reading, worst.near);
-        if (share < worst.share) {
-            worst.far = far;
-            worst.share = share;
-        }
+        worst = far;
+        *share = own;
     }
     return worst;
 }
 
-static bool say_way(struct xb_reading *reading, const struct pair *pair, const char *number)
+/* Says what memory on the farthest NUMA node costs the fastest copy each way. */
+static bool say_numa(struct xb_reading *reading, int device, uint64_t bytes)
 {
-    if (pair->far == NULL)
-        return false;
-    if (reading->words.length > 0)
-        xb_reading_add(reading, " ");
-    xb_reading_add(reading, "Memory on NUMA node %d costs ", xb_record_case_node(pair->far));
-    xb_reading_add_name_but(reading, pair->near, XB_RECORD_NUMA);
-    xb_reading_add(reading, " %.0f %% %s; node %d is near.", 100 - 100 * pair->share,
-                   xb_direction_words(pair->near), xb_record_case_node(pair->near));
-    xb_reading_number(reading, number, 1 - pair->share, XB_UNIT_RATIO);
-    xb_reading_rests_on(reading, pair->far);
-    return true;
-}
-
-bool xb_reading_say_numa(struct xb_reading *reading, int device, uint64_t bytes)
-{
+    const struct xb_record_device *info = xb_record_device(reading->record, device);
+    double least = 1;
+    if (info == NULL || info->numa_node < 0)
+        return false; /* it is not known which is near */
     reading->all_nodes = true;
-    struct pair to = find_pair(reading, device, bytes, XB_H2D);
-    struct pair from = find_pair(reading, device, bytes, XB_D2H);
-    bool said = say_way(reading, &to, "cost_h2d");
-    said = say_way(reading, &from, "cost_d2h") || said;
-    if (said)
+    for (int i = 0; i < 2; i++) {
+        const struct place place = {i == 0 ? XB_H2D : XB_D2H, info->numa_node};
+        const struct xb_record_case *near =
+            xb_reading_fastest(reading, device, bytes, is_there, &place);
+        double share = 1;
+        const struct xb_record_case *far = near != NULL ? find_far(reading, near, &share) : NULL;
+        if (far == NULL)
+            continue;
+        xb_reading_phrase(reading,
+                          "{text}Memory on NUMA node {whole} costs {name:but} {whole} % {text}; "
+                          "node {whole} is near.{+share:*}{case}",
+                          reading->words.length > 0 ? " " : "", (double)xb_record_case_node(far),
+                          near, XB_RECORD_NUMA, 100 - 100 * share, xb_direction_words(near),
+                          (double)info->numa_node, 1 - share, i == 0 ? "cost_h2d" : "cost_d2h",
+                          far);
+        least = fmin(least, share);
+    }
+    if (least < 1)
         xb_reading_remedy(
-            reading, XB_EFFORT_CALL, 1 / fmin(to.share, from.share),
+            reading, XB_EFFORT_CALL, 1 / least,
             "Bind the process to the GPU's NUMA node, or its memory lies far from it: "
             "numactl --cpunodebind=%d --membind=%d",
-            xb_record_device(reading->record, device)->numa_node,
-            xb_record_device(reading->record, device)->numa_node);
-    return said;
+            info->numa_node, info->numa_node);
+    return least < 1;
 }
+
+const struct xb_reading_line xb_reading_of_numa[] = {
+    {.label = "NUMA", .code = "XB-NUMA", .say = say_numa},
+    {.label = NULL},
+};

@@ -5,6 +5,7 @@
 #include "record/rows.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static double share_of_alone(const struct xb_reading *reading, const struct xb_record_case *test)
 {
@@ -47,42 +48,39 @@ static int by_kind(const struct xb_record_case *a, const struct xb_record_case *
  * all, from the least up. */
 static void add_shares(struct xb_reading *reading, const struct xb_record_case *cases, size_t count)
 {
-    const struct xb_record_case *least = NULL, *last = NULL;
+    const struct xb_record_case **sorted = xb_new(count, sizeof(const struct xb_record_case *));
     size_t known = 0;
-    for (;; known++) {
-        const struct xb_record_case *next = NULL; /* with the least share behind (share, place) */
-        double before = last != NULL ? share_of_alone(reading, last) : 0;
+    for (size_t i = 0; i < count; i++) {
+        double share = share_of_alone(reading, &cases[i]);
+        size_t at = known;
+        if (!(share > 0))
+            continue;
+        for (; at > 0 && share_of_alone(reading, sorted[at - 1]) > share; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = &cases[i];
+        known++;
+    }
+    for (size_t i = 0; i < known; i++) {
         char name[40];
-        for (const struct xb_record_case *test = cases; test < cases + count; test++) {
-            double share = share_of_alone(reading, test);
-            bool later = share > before || (share > 0 && share == before && test > last);
-            if (later && (next == NULL || share < share_of_alone(reading, next)))
-                next = test;
-        }
-        if (next == NULL)
-            break;
-        snprintf(name, sizeof name, "share_of_alone_%d", next->device);
-        xb_reading_number(reading, name, share_of_alone(reading, next), XB_UNIT_RATIO);
-        xb_reading_rests_on(reading, next);
-        least = least == NULL ? next : least;
-        last = next;
+        snprintf(name, sizeof name, "share_of_alone_%d", sorted[i]->device);
+        xb_reading_phrase(reading, "{+share:*}{case}", share_of_alone(reading, sorted[i]), name,
+                          sorted[i]);
     }
-    if (known == 0)
-        return;
-    bool keeps = share_of_alone(reading, least) >= KEEPS;
-    xb_reading_add(reading, " Each GPU keeps %s", keeps ? "its speed: " : "");
-    xb_reading_add_share(reading, share_of_alone(reading, least));
-    bool is_one =
-        lround(100 * share_of_alone(reading, least)) == lround(100 * share_of_alone(reading, last));
-    if (!is_one) {
-        xb_reading_add(reading, " (GPU %d) to ", least->device);
-        xb_reading_add_share(reading, share_of_alone(reading, last));
-        xb_reading_add(reading, " (GPU %d)", last->device);
+    if (known > 0) {
+        double low = share_of_alone(reading, sorted[0]);
+        double high = share_of_alone(reading, sorted[known - 1]);
+        bool keeps = low >= KEEPS;
+        xb_reading_phrase(reading, " Each GPU keeps {text}{share}", keeps ? "its speed: " : "",
+                          low);
+        if (lround(100 * low) != lround(100 * high))
+            xb_reading_phrase(reading, " (GPU {whole}) to {share} (GPU {whole})",
+                              (double)sorted[0]->device, high, (double)sorted[known - 1]->device);
+        xb_reading_add(reading, " of what it reaches alone%s.",
+                       known < count ? ", as far as that was measured" : "");
+        if (keeps && known == count)
+            xb_reading_is_fine(reading);
     }
-    xb_reading_add(reading, " of what it reaches alone%s.",
-                   known < count ? ", as far as that was measured" : "");
-    if (keeps && known == count)
-        xb_reading_is_fine(reading);
+    free(sorted);
 }
 
 void xb_reading_say_together(struct xb_reading *reading)
@@ -181,21 +179,21 @@ static bool say(struct xb_reading *reading, bool to_one, uint64_t bytes)
     if (groups.rates.n > 1)
         xb_reading_phrase(reading, "; the median of {whole}, {rate} to {rate}",
                           (double)groups.rates.n, groups.rates.min, groups.rates.max);
-    xb_reading_add(reading, ").");
-    xb_reading_number(reading, "bandwidth", groups.rates.median, XB_UNIT_RATE);
-    xb_reading_number(reading, "bandwidth_low", groups.rates.min, XB_UNIT_RATE);
-    xb_reading_number(reading, "bandwidth_high", groups.rates.max, XB_UNIT_RATE);
-    xb_reading_number(reading, "groups", (double)groups.rates.n, XB_UNIT_RATIO);
+    xb_reading_phrase(reading,
+                      ").{+rate:bandwidth}{+rate:bandwidth_low}{+rate:bandwidth_high}"
+                      "{+whole:groups}",
+                      groups.rates.median, groups.rates.min, groups.rates.max,
+                      (double)groups.rates.n);
     for (size_t i = 0; i < groups.count; i++)
         xb_reading_rests_on(reading, groups.sums[i]);
     /* What the pairs of all those groups keep of what each has alone: the median. */
     for (size_t k = 0; k < groups.count; k++)
         for (size_t i = xb_group_size(reading->record, groups.sums[k]); i > 0; i--) {
-            const struct xb_record_case *pair = &groups.sums[k][i];
-            if (!(share_of_alone(reading, pair) > 0))
+            double share = share_of_alone(reading, &groups.sums[k][i]);
+            if (!(share > 0))
                 continue;
-            xb_reading_collect(reading, share_of_alone(reading, pair));
-            xb_reading_rests_on(reading, pair);
+            xb_reading_collect(reading, share);
+            xb_reading_rests_on(reading, &groups.sums[k][i]);
         }
     if (xb_reading_spread(reading, &shares))
         xb_reading_phrase(reading, " Each pair gets {share:share_of_alone} of what it gets alone.",
@@ -203,16 +201,20 @@ static bool say(struct xb_reading *reading, bool to_one, uint64_t bytes)
     return true;
 }
 
-bool xb_reading_say_one_to_all(struct xb_reading *reading, enum xb_direction direction,
-                               uint64_t bytes)
+static bool say_one_to_all(struct xb_reading *reading, enum xb_direction direction, uint64_t bytes)
 {
     (void)direction;
     return say(reading, false, bytes);
 }
 
-bool xb_reading_say_all_to_one(struct xb_reading *reading, enum xb_direction direction,
-                               uint64_t bytes)
+static bool say_all_to_one(struct xb_reading *reading, enum xb_direction direction, uint64_t bytes)
 {
     (void)direction;
     return say(reading, true, bytes);
 }
+
+const struct xb_reading_line xb_reading_of_groups[] = {
+    {.label = "one to all", .code = "XB-ONE-TO-ALL", .say_of_pairs = say_one_to_all},
+    {.label = "all to one", .code = "XB-ALL-TO-ONE", .say_of_pairs = say_all_to_one},
+    {.label = NULL},
+};

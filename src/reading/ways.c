@@ -31,7 +31,8 @@ static bool crosses_link(const struct xb_reading *reading, const struct xb_recor
     return xb_reading_crosses_link(reading, test);
 }
 
-bool xb_reading_say_both_ways(struct xb_reading *reading, int device, uint64_t bytes)
+/* Tells of the fastest copy both ways at once, beside the fastest single way. */
+static bool say_both_ways(struct xb_reading *reading, int device, uint64_t bytes)
 {
     const struct xb_record_case *both =
         xb_reading_fastest(reading, device, bytes, goes_both_ways, NULL);
@@ -46,9 +47,9 @@ bool xb_reading_say_both_ways(struct xb_reading *reading, int device, uint64_t b
     xb_reading_phrase(reading, "Both ways at once, {name} moves {rate:bandwidth} GB/s", both, rate);
     if (one != NULL) {
         double single = xb_reading_bandwidth(reading, one);
-        xb_reading_phrase(reading, ", {factor:ratio} the best single way ({way})", rate / single,
-                          one);
-        xb_reading_number(reading, "single_bandwidth", single, XB_UNIT_RATE);
+        xb_reading_phrase(reading,
+                          ", {factor:ratio} the best single way ({way}){+rate:single_bandwidth}",
+                          rate / single, one, single);
     }
     xb_reading_add(reading, ".");
     if (to > 0 && from > 0)
@@ -69,6 +70,11 @@ bool xb_reading_say_both_ways(struct xb_reading *reading, int device, uint64_t b
         xb_reading_phrase(reading, " Both directions moved data {share-of-time:overlap}.", overlap);
     return true;
 }
+
+const struct xb_reading_line xb_reading_of_both_ways[] = {
+    {.label = "both ways", .code = "XB-BOTH-WAYS", .say = say_both_ways},
+    {.label = NULL},
+};
 
 /* ---- slow ways ---- */
 
@@ -117,10 +123,13 @@ static bool is_slow(const struct xb_reading *reading, const struct xb_reading_wa
                     const struct xb_record_case *way)
 {
     return share_of(reading, ways, way) < SLOW_BELOW &&
-           (way->bytes >= XB_LARGE_BYTES || xb_reading_judge_by(reading, &xb_figure_wall_time, way,
-                                                                ways->best) == XB_READING_SLOWER);
+           (way->bytes >= XB_LARGE_BYTES ||
+            xb_reading_judge_by(reading, way, &xb_figure_wall_time, ways->best,
+                                &xb_figure_wall_time) == XB_READING_SLOWER);
 }
 
+/* Tells of every way to move one buffer once that is far below the best one, each a statement. A
+ * way that is slow in both directions is told by the first, and the second is not printed. */
 static bool say_slow(struct xb_reading *reading, int device, uint64_t bytes,
                      enum xb_direction direction)
 {
@@ -135,19 +144,18 @@ static bool say_slow(struct xb_reading *reading, int device, uint64_t bytes,
                               entry->bytes == bytes);
     }
     for (size_t i = 0; i < ways.count; i++) {
-        const struct xb_mode *mode = xb_mode_find(ways.all[i]->mode);
-        if (!is_slow(reading, &ways, ways.all[i]))
+        const struct xb_record_case *way = ways.all[i];
+        const struct xb_mode *mode = xb_mode_find(way->mode);
+        if (!is_slow(reading, &ways, way))
             continue;
         if (said)
             xb_reading_next(reading);
         /* The same way in the other direction, if it is slow there too. */
         const struct xb_record_case *twin = NULL;
         for (size_t k = 0; k < back.count && twin == NULL; k++)
-            if (xb_reading_is_one_method(back.all[k], ways.all[i]) &&
-                is_slow(reading, &back, back.all[k]))
+            if (xb_reading_is_one_method(back.all[k], way) && is_slow(reading, &back, back.all[k]))
                 twin = back.all[k];
         /* "Pageable reaches 14 % of pinned to the GPU and 30 % of async back." */
-        const struct xb_record_case *way = ways.all[i];
         bool with_back = twin != NULL && direction == XB_H2D;
         xb_reading_phrase(reading, "{name} reaches {share:share} of {name} {text}", way,
                           share_of(reading, &ways, way), ways.best, xb_direction_words(way));
@@ -155,13 +163,12 @@ static bool say_slow(struct xb_reading *reading, int device, uint64_t bytes,
             xb_reading_phrase(reading, " and {share}", share_of(reading, &back, twin));
         if (with_back && !xb_reading_is_one_method(ways.best, back.best))
             xb_reading_phrase(reading, " of {name}", back.best);
-        xb_reading_add(reading, "%s%s.", with_back ? " back" : "",
-                       bytes < XB_LARGE_BYTES ? ", from the call until it is done" : "");
-        xb_reading_number(reading, "bandwidth", xb_reading_speed(reading, way), XB_UNIT_RATE);
-        xb_reading_number(reading, "best_bandwidth", xb_reading_speed(reading, ways.best),
-                          XB_UNIT_RATE);
+        xb_reading_phrase(reading, "{text}{text}.{+rate:bandwidth}{+rate:best_bandwidth}",
+                          with_back ? " back" : "",
+                          bytes < XB_LARGE_BYTES ? ", from the call until it is done" : "",
+                          xb_reading_speed(reading, way), xb_reading_speed(reading, ways.best));
         if (mode != NULL && mode->say_first_thing != NULL)
-            mode->say_first_thing(reading, ways.all[i]);
+            mode->say_first_thing(reading, way);
         if (twin != NULL && direction == XB_D2H && is_told) {
             reading->entry.is_repeated = true;
             reading->entry.remedy = NULL;
@@ -172,12 +179,18 @@ static bool say_slow(struct xb_reading *reading, int device, uint64_t bytes,
     return said;
 }
 
-bool xb_reading_say_slow_to(struct xb_reading *reading, int device, uint64_t bytes)
+static bool say_slow_to(struct xb_reading *reading, int device, uint64_t bytes)
 {
     return say_slow(reading, device, bytes, XB_H2D);
 }
 
-bool xb_reading_say_slow_from(struct xb_reading *reading, int device, uint64_t bytes)
+static bool say_slow_from(struct xb_reading *reading, int device, uint64_t bytes)
 {
     return say_slow(reading, device, bytes, XB_D2H);
 }
+
+const struct xb_reading_line xb_reading_of_slow[] = {
+    {.label = "slow", .code = "XB-SLOW-H2D", .say = say_slow_to},
+    {.label = "slow", .code = "XB-SLOW-D2H", .say = say_slow_from},
+    {.label = NULL},
+};

@@ -3,9 +3,8 @@
 #include "internal.h"
 
 #include "base/text.h"
+#include "base/units.h"
 #include "record/rows.h"
-#include "record/shown_parameters.h"
-#include "xferbench/units.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -16,13 +15,8 @@
 void xb_reading_add(struct xb_reading *reading, const char *format, ...)
 {
     struct xb_words *words = &reading->words;
-    size_t room = sizeof words->text - words->length;
-    va_list arguments;
-    va_start(arguments, format);
-    int more = vsnprintf(words->text + words->length, room, format, arguments);
-    va_end(arguments);
-    if (more > 0)
-        words->length += (size_t)more < room ? (size_t)more : room - 1;
+    XB_FORMAT(words->text + words->length, sizeof words->text - words->length, format);
+    words->length += strlen(words->text + words->length);
 }
 
 /* Passes a number on to the words, which are dropped if it is none (xb_reading_keep). */
@@ -62,36 +56,23 @@ static void add_whole(struct xb_reading *reading, double number)
     xb_reading_add(reading, "%.0f", needed(reading, number));
 }
 
-void xb_reading_add_size(struct xb_reading *reading, uint64_t bytes)
+static void add_size(struct xb_reading *reading, double bytes)
 {
-    xb_reading_add(reading, "%s", XB_SIZE_TEXT(bytes));
+    xb_reading_add(reading, "%s", XB_SIZE_TEXT((uint64_t)bytes));
 }
 
-void xb_reading_add_duration(struct xb_reading *reading, double seconds)
+static void add_duration(struct xb_reading *reading, double seconds)
 {
     xb_reading_add(reading, "%s", XB_DURATION_TEXT(needed(reading, seconds)));
 }
 
-void xb_reading_add_factor(struct xb_reading *reading, double factor)
+static void add_factor(struct xb_reading *reading, double factor)
 {
-    char text[32];
     xb_reading_add(reading, "%s",
-                   xb_reading_factor_text(needed(reading, factor), text, sizeof text));
+                   xb_reading_factor_text(needed(reading, factor), (char[32]){0}, 32));
 }
 
-void xb_reading_add_speed(struct xb_reading *reading, double factor)
-{
-    if (needed(reading, factor) < 0.995) {
-        xb_reading_add_share(reading, factor);
-        xb_reading_add(reading, " ");
-    } else if (factor >= 1.005) {
-        xb_reading_add_factor(reading, factor);
-        xb_reading_add(reading, " ");
-    }
-    xb_reading_add(reading, "as fast");
-}
-
-void xb_reading_add_share(struct xb_reading *reading, double share)
+static void add_share(struct xb_reading *reading, double share)
 {
     if (needed(reading, share) < 0.001)
         xb_reading_add(reading, "less than 0.1 %%");
@@ -99,9 +80,21 @@ void xb_reading_add_share(struct xb_reading *reading, double share)
         xb_reading_add(reading, "%.*f %%", share < 0.1 ? 1 : 0, 100 * share);
 }
 
+void xb_reading_add_speed(struct xb_reading *reading, double factor)
+{
+    if (needed(reading, factor) < 0.995) {
+        add_share(reading, factor);
+        xb_reading_add(reading, " ");
+    } else if (factor >= 1.005) {
+        add_factor(reading, factor);
+        xb_reading_add(reading, " ");
+    }
+    xb_reading_add(reading, "as fast");
+}
+
 static void add_share_of_time(struct xb_reading *reading, double share)
 {
-    xb_reading_add_share(reading, needed(reading, share) < 1 ? share : 1);
+    add_share(reading, needed(reading, share) < 1 ? share : 1);
     xb_reading_add(reading, " of the time");
 }
 
@@ -144,13 +137,6 @@ static void add_method(struct xb_reading *reading, const struct xb_record_case *
     xb_reading_add(reading, "%s", name);
 }
 
-void xb_reading_add_name_but(struct xb_reading *reading, const struct xb_record_case *test,
-                             const char *but)
-{
-    add_method(reading, test);
-    add_parameters(reading, test, but);
-}
-
 /* ---- phrases ---- */
 
 static const struct {
@@ -158,12 +144,13 @@ static const struct {
     void (*add)(struct xb_reading *reading, double value);
 } kinds[] = {
     {"rate", XB_UNIT_RATE, add_rate},
-    {"factor", XB_UNIT_RATIO, xb_reading_add_factor},
+    {"factor", XB_UNIT_RATIO, add_factor},
     {"speed", XB_UNIT_RATIO, xb_reading_add_speed},
-    {"share", XB_UNIT_RATIO, xb_reading_add_share},
+    {"share", XB_UNIT_RATIO, add_share},
     {"share-of-time", XB_UNIT_RATIO, add_share_of_time},
-    {"duration", XB_UNIT_SECONDS, xb_reading_add_duration},
+    {"duration", XB_UNIT_SECONDS, add_duration},
     {"whole", XB_UNIT_RATIO, add_whole},
+    {"size", XB_UNIT_BYTES, add_size},
 };
 
 void xb_reading_phrase(struct xb_reading *reading, const char *phrase, ...)
@@ -171,36 +158,37 @@ void xb_reading_phrase(struct xb_reading *reading, const char *phrase, ...)
     va_list arguments;
     va_start(arguments, phrase);
     for (const char *c = phrase; *c != '\0';) {
-        char word[16] = "", name[48] = "";
+        char parsed[16] = "", name[48] = "";
         size_t plain = strcspn(c, "{");
         xb_reading_add(reading, "%.*s", (int)plain, c);
         c += plain;
         if (*c == '\0')
             break;
-        (void)sscanf(c, "{%15[^:}]:%47[^}]", word, name);
+        (void)sscanf(c, "{%15[^:}]:%47[^}]", parsed, name);
         c += strcspn(c, "}") + 1;
-        if (strcmp(word, "name") == 0) {
-            xb_reading_add_name_but(reading, va_arg(arguments, const struct xb_record_case *),
-                                    NULL);
-        } else if (strcmp(word, "way") == 0) {
-            const struct xb_record_case *test = va_arg(arguments, const struct xb_record_case *);
-            add_method(reading, test);
-            xb_reading_add(reading, " %s", xb_direction_words(test));
-            add_parameters(reading, test, NULL);
-        } else if (strcmp(word, "text") == 0) {
+        const char *word = parsed[0] == '+' ? parsed + 1 : parsed;
+        if (strcmp(word, "text") == 0) {
             xb_reading_add(reading, "%s", va_arg(arguments, const char *));
-        } else if (strcmp(word, "size") == 0) {
-            uint64_t bytes = va_arg(arguments, uint64_t);
-            xb_reading_add_size(reading, bytes);
-            if (name[0] != '\0')
-                xb_reading_number(reading, name, (double)bytes, XB_UNIT_BYTES);
+        } else if (strcmp(word, "name") == 0 || strcmp(word, "way") == 0) {
+            const struct xb_record_case *test = va_arg(arguments, const struct xb_record_case *);
+            const char *but = strcmp(name, "but") == 0 ? va_arg(arguments, const char *) : NULL;
+            add_method(reading, test);
+            if (word[0] == 'w')
+                xb_reading_add(reading, " %s", xb_direction_words(test));
+            add_parameters(reading, test, but);
+        } else if (strcmp(word, "case") == 0) {
+            xb_reading_rests_on(reading, va_arg(arguments, const struct xb_record_case *));
         } else {
-            double value = va_arg(arguments, double);
             size_t i = 0;
             while (strcmp(word, kinds[i].word) != 0)
                 if (++i == sizeof kinds / sizeof kinds[0])
                     abort();
-            kinds[i].add(reading, value);
+            double value = kinds[i].add == add_size ? (double)va_arg(arguments, uint64_t)
+                                                    : va_arg(arguments, double);
+            if (strcmp(name, "*") == 0)
+                snprintf(name, sizeof name, "%s", va_arg(arguments, const char *));
+            if (word == parsed)
+                kinds[i].add(reading, value);
             if (name[0] != '\0')
                 xb_reading_number(reading, name, value, kinds[i].unit);
         }
@@ -255,20 +243,23 @@ static bool is_same(const struct pair *pair)
     return pair->order == XB_READING_ALIKE && fabs(pair->ratio - 1) < 0.02;
 }
 
-static struct pair find_pair(const struct xb_reading *reading, int device, uint64_t bytes,
-                             enum xb_direction direction, struct xb_reading_way way,
-                             struct xb_reading_way other)
+/* Finds both directions, to the device first. */
+static void find_pairs(const struct xb_reading *reading, int device, uint64_t bytes,
+                       struct xb_reading_way way, struct xb_reading_way other, struct pair pairs[2])
 {
-    struct pair pair = {
-        .way = xb_reading_best_of_any(reading, device, bytes, direction, way.mode, way.variant),
-        .other =
-            xb_reading_best_of_any(reading, device, bytes, direction, other.mode, other.variant)};
-    if (pair.way == NULL || pair.other == NULL)
-        return pair;
-    double ratio = xb_reading_speed(reading, pair.way) / xb_reading_speed(reading, pair.other);
-    pair.ratio = ratio > 0 ? ratio : 0;
-    pair.order = xb_reading_judge_by(reading, xb_reading_figure(pair.way), pair.way, pair.other);
-    return pair;
+    for (int i = 0; i < 2; i++) {
+        enum xb_direction to = i == 0 ? XB_H2D : XB_D2H;
+        const struct xb_record_case *one =
+            xb_reading_best_of_any(reading, device, bytes, to, way.mode, way.variant);
+        const struct xb_record_case *two =
+            xb_reading_best_of_any(reading, device, bytes, to, other.mode, other.variant);
+        pairs[i] = (struct pair){.way = one, .other = two};
+        if (one == NULL || two == NULL)
+            continue;
+        pairs[i].ratio = fmax(xb_reading_speed(reading, one) / xb_reading_speed(reading, two), 0);
+        pairs[i].order =
+            xb_reading_judge_by(reading, one, xb_reading_figure(one), two, xb_reading_figure(one));
+    }
 }
 
 static void find_gain(const struct pair pairs[2], struct xb_reading_gain *gain)
@@ -295,8 +286,8 @@ bool xb_reading_find_gain(const struct xb_reading *reading, int device, uint64_t
                           struct xb_reading_way way, struct xb_reading_way other,
                           struct xb_reading_gain *gain)
 {
-    const struct pair pairs[2] = {find_pair(reading, device, bytes, XB_H2D, way, other),
-                                  find_pair(reading, device, bytes, XB_D2H, way, other)};
+    struct pair pairs[2];
+    find_pairs(reading, device, bytes, way, other, pairs);
     find_gain(pairs, gain);
     return isfinite(gain->most);
 }
@@ -307,10 +298,9 @@ static void put_figure(struct xb_reading *reading, struct xb_reading_way way, bo
                        const struct xb_record_case *test)
 {
     const struct xb_figure *figure = xb_reading_figure(test);
+    const char *of = by_variant && way.variant != NULL ? way.variant : way.mode;
     char name[64];
-    snprintf(name, sizeof name, "%s_%s_%s",
-             by_variant && way.variant != NULL ? way.variant : way.mode, figure->name,
-             test->direction);
+    snprintf(name, sizeof name, "%s_%s_%s", of, figure->name, test->direction);
     for (char *c = name; *c != '\0'; c++)
         *c = (char)(*c == '-' ? '_' : *c);
     xb_reading_number(reading, name, xb_reading_median(reading, test, figure), figure->unit);
@@ -332,13 +322,11 @@ static void say_pair(struct xb_reading *reading, const struct pair *pair, const 
     else
         xb_reading_phrase(reading, "{name} is {speed} as {name} {text}", pair->way, pair->ratio,
                           pair->other, way);
-    if (back != NULL) {
-        xb_reading_add(reading, " and ");
-        (back->ratio < 1 ? xb_reading_add_share : xb_reading_add_factor)(reading, back->ratio);
-        xb_reading_add(reading, " back");
-        xb_reading_rests_on(reading, back->way);
-        xb_reading_rests_on(reading, back->other);
-    }
+    if (back != NULL)
+        xb_reading_phrase(reading,
+                          back->ratio < 1 ? " and {share} back{case}{case}"
+                                          : " and {factor} back{case}{case}",
+                          back->ratio, back->way, back->other);
     xb_reading_add(reading, "%s.",
                    pair->way->bytes < XB_LARGE_BYTES && is_certain(pair)
                        ? ", from the call until it is done"
@@ -360,12 +348,12 @@ bool xb_reading_compare(struct xb_reading *reading, int device, uint64_t bytes,
                         struct xb_reading_way way, struct xb_reading_way other,
                         struct xb_reading_gain *gain)
 {
-    const struct pair pairs[2] = {find_pair(reading, device, bytes, XB_H2D, way, other),
-                                  find_pair(reading, device, bytes, XB_D2H, way, other)};
+    struct pair pairs[2];
     const struct pair *by_two_clocks = NULL;
     bool by_variant = strcmp(way.mode, other.mode) == 0;
-    bool both = are_alike(reading, pairs);
     bool is_told = false;
+    find_pairs(reading, device, bytes, way, other, pairs);
+    bool both = are_alike(reading, pairs);
     for (size_t i = 0; i < 2; i++) {
         if (!(pairs[i].ratio > 0))
             continue;
@@ -396,9 +384,9 @@ bool xb_reading_try(struct xb_reading *reading, const struct xb_record_case *slo
                     struct xb_reading_way way, struct xb_reading_gain *gain)
 {
     const struct xb_reading_way is = {slow->mode, slow->variant};
-    const struct pair pairs[2] = {find_pair(reading, slow->device, slow->bytes, XB_H2D, way, is),
-                                  find_pair(reading, slow->device, slow->bytes, XB_D2H, way, is)};
+    struct pair pairs[2];
     const struct pair *pair = &pairs[xb_reading_goes(slow, XB_D2H)];
+    find_pairs(reading, slow->device, slow->bytes, way, is, pairs);
     find_gain(pairs, gain);
     if (pair->order != XB_READING_FASTER)
         return false;

@@ -4,8 +4,6 @@
 #include "making.h"
 #include "rows.h"
 
-#include "base/json_read.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,7 +171,7 @@ static const struct xb_record_fact *next_parameter(const struct xb_record_case *
     return NULL;
 }
 
-/* Both are sorted by name. A text is not the number that reads like it. */
+/* Both lists are sorted by name. "8" and 8 are different values. */
 static int compare_parameters(const struct xb_record_case *a, const struct xb_record_case *b,
                               unsigned but)
 {
@@ -245,8 +243,6 @@ void xb_record_keep(struct xb_record *record, xb_record_case_test *keeps, const 
     for (size_t i = 0; i < record->case_count; i++)
         if (keeps(&record->cases[i], what))
             record->cases[kept++] = record->cases[i];
-        else
-            free(record->cases[i].rows);
     record->case_count = kept;
     sort_cases(record);
 }
@@ -356,7 +352,7 @@ void xb_record_make_cases(struct xb_json_reader *reader, struct xb_record *recor
                           const struct xb_record_entry *entries, size_t count, size_t most)
 {
     const struct xb_record_case **tests = xb_new(count, sizeof(struct xb_record_case *));
-    record->cases = xb_new(count, sizeof *record->cases);
+    record->cases = xb_arena_new(&record->texts, count * sizeof *record->cases);
     for (size_t i = 0; i < count; i++)
         tests[i] = &entries[i].test;
     xb_cases_group(tests, count, by_all, NULL);
@@ -368,7 +364,7 @@ void xb_record_make_cases(struct xb_json_reader *reader, struct xb_record *recor
             break;
         }
         *made = *tests[i];
-        made->rows = xb_new(record->process_count, sizeof *made->rows);
+        made->rows = xb_arena_new(&record->texts, record->process_count * sizeof *made->rows);
         record->case_count++;
         for (size_t k = 0; k < equal; k++) {
             /* An entry begins with its case. */

@@ -59,7 +59,8 @@ static enum xb_status keep_place(struct xb_record *record, struct xb_error *erro
     return XB_OK;
 }
 
-/* The variables that bear on a measurement. Of two with one name the first counts, as in getenv. */
+/* Keeps the variables that bear on a measurement: the first of two with one name, as getenv does.
+ */
 static void keep_environment(struct xb_record *record)
 {
     size_t count = 0;
@@ -270,7 +271,7 @@ void xb_record_make_facts(struct xb_record *record)
     for (size_t i = 0; i < count; i++)
         most += 7 + devices[i].fact_count;
     record->fact_count = 0;
-    record->facts = xb_new(most, sizeof *record->facts);
+    record->facts = xb_arena_new(&record->texts, most * sizeof *record->facts);
     add(record, "", "hostname", host->hostname, true);
     add(record, "", "operating system", host->os, true);
     add(record, "", "kernel", host->kernel, true);

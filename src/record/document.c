@@ -3,7 +3,6 @@
 #include "document.h"
 
 #include "base/left_out.h"
-#include "fields.h"
 #include "xferbench/version.h"
 
 #include <string.h>

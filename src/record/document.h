@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "base/json_write.h"
+#include "base/json_fields.h"
+#include "record.h"
 #include "xferbench/backend.h"
 
 #include <time.h>
-
-struct cJSON;
-struct xb_record;
 
 /* What every document of xferbench has in common: members of the innermost open object. */
 
@@ -23,8 +21,26 @@ void xb_document_put_time(struct xb_json *json, const char *key, time_t when);
 void xb_document_put_facts(struct xb_json *json, const char *key,
                            const struct xb_device_info *info);
 
-/* What a document after docs/result.schema.json says of a record of one process: all of it but the
- * Reading. */
+/* ---- a result file, written and read by the same tables: docs/result.schema.json ---- */
+
+/* Members of struct xb_record. */
+extern const struct xb_field xb_record_tool_fields[];     /* what is in "tool" */
+extern const struct xb_field xb_record_node_fields[];     /* host; launcher: null for no rank */
+extern const struct xb_field xb_record_start_fields[];    /* start */
+extern const struct xb_field xb_record_backend_fields[];  /* backend: written as null for none */
+extern const struct xb_field xb_record_settings_fields[]; /* environment; config: the same */
+/* What docs/processes.schema.json says of several processes: from "asked" to "start". */
+extern const struct xb_field xb_record_merged_fields[];
+
+/* Members of struct xb_record_process: interrupted and deadline_met; devices. */
+extern const struct xb_field xb_record_end_fields[];
+extern const struct xb_field xb_record_devices_fields[];
+
+extern const struct xb_field xb_record_case_fields[];   /* struct xb_record_case: what makes it */
+extern const struct xb_field xb_record_row_fields[];    /* struct xb_record_row: what came of it */
+extern const struct xb_field xb_record_figure_fields[]; /* struct xb_record_figure, no samples */
+
+/* Puts all of a record of one process but the Reading. */
 void xb_record_put(struct xb_json *json, const struct xb_record *record);
 
 /* Which of the program's commands wrote a JSON file. Whoever reads the file checks the rest of it.

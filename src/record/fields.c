@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fields.h"
+#include "document.h"
 
 #include "base/memory.h"
 #include "machine/node.h"
@@ -273,9 +273,7 @@ static void read_devices(struct xb_json_reader *reader, const cJSON *object,
     size_t count = (size_t)cJSON_GetArraySize(xb_json_get_array(reader, object, field->key));
     if (count == 0 || count > MOST_DEVICES)
         xb_json_refuse(reader, field->key, "must be 1 to %d", MOST_DEVICES);
-    if (xb_json_failed(reader))
-        return;
-    of->devices = xb_new(count, sizeof *of->devices);
+    of->devices = xb_fields_room(reader, count, sizeof *of->devices);
     of->device_count =
         xb_fields_read_each(reader, object, field->key, MOST_DEVICES, read_device, of);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A record's figures, as they are made, checked and shown; and its devices. */
-#include "fields.h"
+#include "document.h"
 #include "making.h"
 #include "record/mode_list.h"
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/json_read.h"
 #include "base/memory.h"
 #include "machine/start.h"
 #include "machine/topology.h"
+#include "record.h"
 #include "xferbench/backend.h"
-#include "xferbench/record.h"
-
-struct xb_json_reader;
 
 /* The record's own copy of a text; NULL for one that is not there. */
 const char *xb_record_keep_text(struct xb_record *record, const char *text);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mode_list.h"
 
+#include "base/options.h"
 #include "xferbench/figure.h"
 
 #include <stddef.h>

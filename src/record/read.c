@@ -2,7 +2,7 @@
 /* A file of one process or of several becomes a record. */
 #include "base/file_text.h"
 #include "base/memory.h"
-#include "fields.h"
+#include "document.h"
 #include "machine/topology.h"
 #include "making.h"
 #include "record/mode_list.h"
@@ -128,7 +128,8 @@ static void make_processes(struct reader *reader, size_t count)
 {
     if (xb_json_failed(&reader->json) || count == 0)
         return;
-    reader->record->processes = xb_new(count, sizeof *reader->record->processes);
+    reader->record->processes =
+        xb_arena_new(&reader->record->texts, count * sizeof *reader->record->processes);
     reader->record->process_count = count;
 }
 
@@ -258,7 +259,8 @@ enum xb_status xb_record_of_tree(const char *path, const cJSON *tree, struct xb_
                             .record = record};
     struct xb_json_reader *json = &reader.json;
     const char *schema = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(tree, "schema"));
-    *record = (struct xb_record){.path = xb_copy(path)};
+    *record = (struct xb_record){.texts = NULL};
+    record->path = xb_arena_copy(&record->texts, path);
     if (schema != NULL && strcmp(schema, "xferbench.processes") == 0) {
         read_merged(&reader, tree);
     } else {
@@ -320,16 +322,8 @@ enum xb_status xb_record_read(const char *path, struct xb_record *record, struct
 
 void xb_record_free(struct xb_record *record)
 {
-    for (size_t i = 0; i < record->process_count; i++)
-        free(record->processes[i].devices);
-    for (size_t i = 0; i < record->case_count; i++)
-        free(record->cases[i].rows);
-    free(record->processes);
     free(record->index);
     free(record->by_size);
-    free(record->cases);
-    free(record->facts);
-    free(record->path);
     if (record->release != NULL)
         record->release(record->measured);
     xb_arena_free(record->texts);

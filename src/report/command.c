@@ -10,9 +10,9 @@
 #include "base/text.h"
 #include "cli/help.h"
 #include "cli/places.h"
+#include "record/record.h"
 #include "report.h"
 #include "run/command.h"
-#include "xferbench/record.h"
 
 #include <errno.h>
 #include <string.h>

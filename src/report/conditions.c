@@ -3,9 +3,9 @@
  * what differs. */
 #include "report.h"
 
+#include "base/options.h"
 #include "machine/pcie.h"
-#include "xferbench/options.h"
-#include "xferbench/record.h"
+#include "record/record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,31 +36,25 @@ struct state {
     const struct xb_report_document *document; /* that is taken */
 };
 
-/* ---- taking ---- */
-
-static struct condition *find(struct state *state, const char *name)
-{
-    for (size_t i = 0; i < state->count; i++)
-        if (strcmp(state->conditions[i].name, name) == 0)
-            return &state->conditions[i];
-    if (state->count == CONDITIONS) {
-        state->left_out++;
-        return NULL;
-    }
-    struct condition *condition = &state->conditions[state->count++];
-    condition->name = xb_arena_print(&state->texts, "%.200s", name);
-    condition->values = xb_arena_new(&state->texts, VALUES * sizeof *condition->values);
-    return condition;
-}
-
+/* Adds what the file that is taken says of a condition; NULL: it is not known. */
 static void take(struct state *state, const char *name, const char *text)
 {
-    struct condition *condition = find(state, name);
-    char kept[400];
     size_t number = state->document->number;
+    size_t at = 0;
     size_t i = 0;
-    if (condition == NULL)
+    char kept[400];
+    while (at < state->count && strcmp(state->conditions[at].name, name) != 0)
+        at++;
+    if (at == CONDITIONS) {
+        state->left_out++;
         return;
+    }
+    struct condition *condition = &state->conditions[at];
+    if (at == state->count) {
+        state->count++;
+        condition->name = xb_arena_print(&state->texts, "%.200s", name);
+        condition->values = xb_arena_new(&state->texts, VALUES * sizeof *condition->values);
+    }
     snprintf(kept, sizeof kept, "%s", text != NULL ? text : "not known");
     condition->files++;
     while (i < condition->count && strcmp(condition->values[i].text, kept) != 0)
@@ -92,24 +86,20 @@ static void take_device(struct state *state, const struct xb_record_device *devi
     snprintf(name, sizeof name, "device %u model", device->index);
     take(state, name, device->name);
     snprintf(name, sizeof name, "device %u link", device->index);
-    if (device->pci_bdf == NULL) {
-        take(state, name, "none: not a PCI device");
-        return;
-    }
-    if (!device->link_known) {
-        take(state, name, NULL);
-        return;
-    }
-    xb_words_add(&words, "PCIe %s",
-                 xb_lanes_text(device->link_speed_gts, device->link_width, lanes, sizeof lanes));
-    if (device->link_max_width > 0)
+    if (device->pci_bdf == NULL)
+        xb_words_add(&words, "none: not a PCI device");
+    else if (device->link_known)
+        xb_words_add(
+            &words, "PCIe %s",
+            xb_lanes_text(device->link_speed_gts, device->link_width, lanes, sizeof lanes));
+    if (device->pci_bdf != NULL && device->link_known && device->link_max_width > 0)
         xb_words_add(
             &words, ", at best %s",
             xb_lanes_text(device->link_max_speed_gts, device->link_max_width, lanes, sizeof lanes));
-    take(state, name, words.text);
+    take(state, name, words.length > 0 ? words.text : NULL);
 }
 
-/* Bytes of memory are told in GiB. */
+/* Memory in bytes is said in GiB. */
 static void take_fact(struct state *state, const struct xb_record_fact *fact)
 {
     static const char unit[] = " in bytes";
@@ -149,8 +139,9 @@ static enum xb_status take_document(void *own, const struct xb_report_document *
         take_fact(state, &record->facts[i]);
     for (size_t i = 0; i < record->option_count; i++) {
         const struct xb_record_fact *option = &record->options[i];
-        const struct xb_record_fact *usual = xb_record_option(document->defaults, option->name);
-        const struct xb_option *row = xb_option_find(document->rows, option->name);
+        const struct xb_record_fact *usual =
+            xb_record_option(document->request->defaults, option->name);
+        const struct xb_option *row = xb_option_find(document->request->rows, option->name);
         /* Options that are as they are by default go without saying. Those that choose what is
          * measured, or where results go, do not matter: the rows tell. */
         if (option->value == NULL || (row != NULL && row->selects) ||
@@ -162,9 +153,7 @@ static enum xb_status take_document(void *own, const struct xb_report_document *
     return XB_OK;
 }
 
-/* ---- writing ---- */
-
-static bool speaks(const void *own)
+static bool finish(void *own)
 {
     const struct state *state = own;
     return state->count > 0;
@@ -196,8 +185,8 @@ static void write_differing(struct xb_page *page, const struct state *state)
         }
         if (condition->left_out == 0)
             continue;
-        XB_PAGE_CELLS(page, condition->name, "others");
-        xb_page_cell(page, "%zu files", condition->left_out);
+        XB_PAGE_CELLS(page, condition->name, "others",
+                      xb_page_print(page, "%zu files", condition->left_out));
     }
     xb_page_table_end(page);
 }
@@ -211,16 +200,14 @@ static void write(struct xb_page *page, void *own)
                         "Condition|Value");
     for (size_t i = 0; i < state->count; i++) {
         const struct condition *condition = &state->conditions[i];
-        if (!is_common(state, condition))
-            continue;
-        XB_PAGE_CELLS(page, condition->name, condition->values[0].text);
-        common++;
+        if (is_common(state, condition))
+            XB_PAGE_CELLS(page, condition->name, condition->values[0].text);
+        common += is_common(state, condition);
     }
     xb_page_table_end(page);
     if (common < state->count)
         write_differing(page, state);
-    if (state->left_out > 0)
-        xb_page_remark(page, "%zu more conditions are in the files only.", state->left_out);
+    xb_page_more(page, state->left_out, "conditions are in the files only.");
 }
 
 static void free_state(void *own)
@@ -234,7 +221,7 @@ const struct xb_common_section xb_section_conditions = {
     .title = "Conditions",
     .state_size = sizeof(struct state),
     .take = take_document,
-    .speaks = speaks,
+    .finish = finish,
     .write = write,
     .free = free_state,
 };

@@ -11,14 +11,13 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- verdicts ---- */
-
-static void put_rate(struct xb_page *page, double bytes_per_second)
+/* NULL for one that is not known. */
+static const char *rate_text(struct xb_page *page, double rate)
 {
-    xb_page_cell_if(page, xb_rate_known(bytes_per_second), "%s", XB_RATE_TEXT(bytes_per_second));
+    return xb_rate_known(rate) ? xb_page_print(page, "%s", XB_RATE_TEXT(rate)) : NULL;
 }
 
-static void put_reasons(struct xb_page *page, const struct xb_findings *found, const char *of)
+static void write_reasons(struct xb_page *page, const struct xb_findings *found, const char *of)
 {
     for (size_t i = 0; i < found->reason_count; i++) {
         const struct xb_finding *reason = &found->reasons[i];
@@ -26,26 +25,23 @@ static void put_reasons(struct xb_page *page, const struct xb_findings *found, c
     }
 }
 
-static void write_verdicts(struct xb_page *page, const struct xb_report_document *document)
+void xb_write_verdicts(struct xb_page *page, const struct xb_report_document *document)
 {
-    if (document->link == NULL || document->link->report.device_count == 0)
-        return;
     const struct xb_link_report *report = &document->link->report;
     size_t reasons = 0;
-    char of[64];
+    if (report->device_count == 0)
+        return;
     xb_page_table_begin(page, "Verdicts",
                         "#Device|Name|PCI address|Verdict|#h2d GB/s|#Link can carry|#d2h GB/s|"
                         "#Link can carry");
     for (size_t i = 0; i < report->device_count; i++) {
         const struct xb_device_info *info = &report->devices[i].info;
         const struct xb_verdict *verdict = &report->verdicts[i];
-        xb_page_cell(page, "%u", info->index);
-        XB_PAGE_CELLS(page, info->name, info->pci_bdf[0] != '\0' ? info->pci_bdf : "-",
-                      xb_level_name(verdict->found.level));
-        put_rate(page, verdict->h2d.measured);
-        put_rate(page, verdict->ceiling.h2d);
-        put_rate(page, verdict->d2h.measured);
-        put_rate(page, verdict->ceiling.d2h);
+        XB_PAGE_CELLS(page, xb_page_print(page, "%u", info->index), info->name,
+                      info->pci_bdf[0] != '\0' ? info->pci_bdf : NULL,
+                      xb_level_name(verdict->found.level), rate_text(page, verdict->h2d.measured),
+                      rate_text(page, verdict->ceiling.h2d), rate_text(page, verdict->d2h.measured),
+                      rate_text(page, verdict->ceiling.d2h));
         reasons += verdict->found.reason_count;
     }
     xb_page_table_end(page);
@@ -54,16 +50,14 @@ static void write_verdicts(struct xb_page *page, const struct xb_report_document
     if (reasons == 0)
         return;
     xb_page_table_begin(page, "Reasons", "Of|Level|Code|What to do");
-    for (size_t i = 0; i < report->device_count; i++) {
-        snprintf(of, sizeof of, "device %u", report->devices[i].info.index);
-        put_reasons(page, &report->verdicts[i].found, of);
-    }
-    for (size_t i = 0; i < report->pair_count; i++) {
-        const struct xb_link_pair *pair = &report->pairs[i];
-        snprintf(of, sizeof of, "%u to %u", report->devices[pair->from].info.index,
-                 report->devices[pair->to].info.index);
-        put_reasons(page, &report->pair_verdicts[i].found, of);
-    }
+    for (size_t i = 0; i < report->device_count; i++)
+        write_reasons(page, &report->verdicts[i].found,
+                      xb_page_print(page, "device %u", report->devices[i].info.index));
+    for (size_t i = 0; i < report->pair_count; i++)
+        write_reasons(page, &report->pair_verdicts[i].found,
+                      xb_page_print(page, "%u to %u",
+                                    report->devices[report->pairs[i].from].info.index,
+                                    report->devices[report->pairs[i].to].info.index));
     xb_page_table_end(page);
 }
 
@@ -150,42 +144,35 @@ static void add_path(struct drawing *drawing, const struct xb_link_device *devic
     if (is_new)
         drawing->nodes[parent].name = xb_page_print(page, "root port\n%s", top->upper);
     for (size_t i = verdict->facts.hop_count; i-- > 0;) {
-        size_t node = take_node(drawing, hops[i].lower, parent, &is_new);
-        const char *look = is_weak(&hops[i]) ? "bad" : is_known(hops[i].load) ? "good" : "unsure";
-        const char *edge = is_new ? edge_of(drawing, &hops[i]) : NULL;
-        if (is_new && i > 0)
-            drawing->nodes[node] = (struct xb_node){
-                .parent = parent,
-                .name = xb_page_print(page, "%s\n%s",
-                                      hops[i - 1].on_package ? "bridge on the card" : "bridge",
-                                      hops[i].lower),
-                .edge = edge,
-                .look = look};
-        else if (is_new)
-            drawing->nodes[node] = (struct xb_node){
-                .parent = parent,
-                .name = xb_page_print(page, "device %u: %s\n%s\n%s", device->info.index, level,
-                                      device->info.name, hops[i].lower),
-                .edge = edge,
-                .edge_look = look,
-                /* That of the device's own link and of its verdict, whichever is worse. */
-                .look = verdict->found.level == XB_LEVEL_CRITICAL ? "bad"
-                        : strcmp(look, "good") == 0 && verdict->found.level != XB_LEVEL_OK
-                            ? "unsure"
-                            : look};
-        parent = node;
+        parent = take_node(drawing, hops[i].lower, parent, &is_new);
+        if (!is_new)
+            continue;
+        struct xb_node *node = &drawing->nodes[parent];
+        node->edge = edge_of(drawing, &hops[i]);
+        node->look = is_weak(&hops[i]) ? "bad" : is_known(hops[i].load) ? "good" : "unsure";
+        if (i > 0) {
+            node->name = xb_page_print(page, "%s\n%s",
+                                       hops[i - 1].on_package ? "bridge on the card" : "bridge",
+                                       hops[i].lower);
+            continue;
+        }
+        node->name = xb_page_print(page, "device %u: %s\n%s\n%s", device->info.index, level,
+                                   device->info.name, hops[i].lower);
+        node->edge_look = node->look;
+        /* The box has the look of the device's own link or of its verdict, whichever is worse. */
+        if (verdict->found.level == XB_LEVEL_CRITICAL)
+            node->look = "bad";
+        else if (strcmp(node->look, "good") == 0 && verdict->found.level != XB_LEVEL_OK)
+            node->look = "unsure";
     }
 }
 
-static void put_hop(struct xb_page *page, const struct xb_verdict *verdict, size_t index)
+static void write_hop(struct xb_page *page, unsigned device, const struct xb_verdict *verdict,
+                      size_t index)
 {
     const struct xb_link_hop *hop = &verdict->facts.hops[index];
     struct xb_words remark = {.length = 0};
-    char text[32];
-    const struct xb_lanes lanes[] = {hop->load, hop->best, hop->at_rest};
-    xb_page_cell(page, "%s - %s", hop->lower, hop->has_upper ? hop->upper : "(no bridge seen)");
-    for (size_t i = 0; i < sizeof lanes / sizeof lanes[0]; i++)
-        xb_page_cell(page, "%s", xb_link_lanes_text(lanes[i], text, sizeof text));
+    char load[32], best[32], at_rest[32];
     xb_words_add(&remark, "%s%s%s", is_weak(hop) ? "less than both ends can do; " : "",
                  limits(verdict, index) ? "limits the path; " : "",
                  hop->on_package ? "on the card; " : "");
@@ -193,26 +180,28 @@ static void put_hop(struct xb_page *page, const struct xb_verdict *verdict, size
         xb_words_add(&remark, "changed %u time%s; ", hop->changes, hop->changes == 1 ? "" : "s");
     if (remark.length > 0)
         remark.text[remark.length - 2] = '\0';
-    xb_page_cell(page, "%s", remark.text);
+    XB_PAGE_CELLS(page, xb_page_print(page, "%u", device),
+                  xb_page_print(page, "%s - %s", hop->lower,
+                                hop->has_upper ? hop->upper : "(no bridge seen)"),
+                  xb_link_lanes_text(hop->load, load, sizeof load),
+                  xb_link_lanes_text(hop->best, best, sizeof best),
+                  xb_link_lanes_text(hop->at_rest, at_rest, sizeof at_rest), remark.text);
 }
 
-static void write_path(struct xb_page *page, const struct xb_report_document *document)
+void xb_write_path(struct xb_page *page, const struct xb_report_document *document)
 {
-    if (document->link == NULL)
-        return;
     const struct xb_link_report *report = &document->link->report;
-    size_t hops = 0;
-    for (size_t i = 0; i < report->device_count; i++)
-        hops += report->verdicts[i].facts.hop_count;
-    if (hops == 0)
-        return;
-    struct drawing drawing = {.count = 1, .page = page, .report = report};
+    struct drawing drawing = {.nodes = {{.name = "host memory", .look = ""}},
+                              .addresses = {""},
+                              .count = 1,
+                              .page = page,
+                              .report = report};
     struct xb_words description = {.length = 0};
-    drawing.nodes[0] = (struct xb_node){.parent = 0, .name = "host memory", .look = ""};
-    drawing.addresses[0] = "";
+    size_t hops = 0;
     xb_words_add(&description, "The ways from the host to its devices.");
     for (size_t i = 0; i < report->device_count; i++) {
         const struct xb_verdict *verdict = &report->verdicts[i];
+        hops += verdict->facts.hop_count;
         if (verdict->facts.hop_count > 0)
             add_path(&drawing, &report->devices[i], verdict);
         xb_words_add(&description, " Device %u: %s", report->devices[i].info.index,
@@ -223,6 +212,8 @@ static void write_path(struct xb_page *page, const struct xb_report_document *do
                              verdict->facts.hops[k].lower);
         xb_words_add(&description, ".");
     }
+    if (hops == 0)
+        return;
     struct xb_tree tree = {.picture = {.title = "Links between the host and its devices",
                                        .description = description.text},
                            .nodes = drawing.nodes,
@@ -234,36 +225,30 @@ static void write_path(struct xb_page *page, const struct xb_report_document *do
     xb_page_table_begin(page, "Links of each way, the device's own first",
                         "#Device|Link|Under load|Both ends can do|At rest|Remark");
     for (size_t i = 0; i < report->device_count; i++)
-        for (size_t k = 0; k < report->verdicts[i].facts.hop_count; k++) {
-            xb_page_cell(page, "%u", report->devices[i].info.index);
-            put_hop(page, &report->verdicts[i], k);
-        }
+        for (size_t k = 0; k < report->verdicts[i].facts.hop_count; k++)
+            write_hop(page, report->devices[i].info.index, &report->verdicts[i], k);
     xb_page_table_end(page);
 }
 
 /* ---- matrices ---- */
 
-/* "The least is 38.0 GB/s, from device 0 to device 5; the largest ...". */
+/* "The least is 38.0 GB/s, from device 0, to device 5; the largest is ...". */
 static void describe_grid(struct xb_words *words, const struct xb_matrix_grid *grid)
 {
-    size_t least = SIZE_MAX;
-    size_t largest = SIZE_MAX;
-    for (size_t i = 0; i < grid->row_count * grid->column_count; i++) {
-        if (!isfinite(grid->values[i]))
-            continue;
-        least = least == SIZE_MAX || grid->values[i] < grid->values[least] ? i : least;
-        largest = largest == SIZE_MAX || grid->values[i] > grid->values[largest] ? i : largest;
-    }
-    xb_words_add(words, "A matrix of %zu rows and %zu columns.", grid->row_count,
-                 grid->column_count);
-    if (least == SIZE_MAX)
-        return;
     const size_t columns = grid->column_count;
-    xb_words_add(words, " The least is %s %s, %s %s, %s %s; the largest is %s %s, %s %s, %s %s.",
-                 grid->texts[least], grid->unit, grid->rows_are, grid->row_names[least / columns],
-                 grid->columns_are, grid->column_names[least % columns], grid->texts[largest],
-                 grid->unit, grid->rows_are, grid->row_names[largest / columns], grid->columns_are,
-                 grid->column_names[largest % columns]);
+    size_t ends[2] = {SIZE_MAX, SIZE_MAX}; /* the least and the largest */
+    for (size_t i = 0; i < grid->row_count * columns; i++)
+        for (int k = 0; k < 2 && isfinite(grid->values[i]); k++) {
+            double best = ends[k] < SIZE_MAX ? grid->values[ends[k]] : (double)NAN;
+            if (isnan(best) || (k == 0 ? grid->values[i] < best : grid->values[i] > best))
+                ends[k] = i;
+        }
+    xb_words_add(words, "A matrix of %zu rows and %zu columns.", grid->row_count, columns);
+    for (int k = 0; k < 2 && ends[k] < SIZE_MAX; k++)
+        xb_words_add(words, "%s is %s %s, %s %s, %s %s%s", k == 0 ? " The least" : "; the largest",
+                     grid->texts[ends[k]], grid->unit, grid->rows_are,
+                     grid->row_names[ends[k] / columns], grid->columns_are,
+                     grid->column_names[ends[k] % columns], k == 0 ? "" : ".");
 }
 
 /* Matrices of one file that have a picture; a sweep over sizes has dozens. */
@@ -301,77 +286,60 @@ static void write_grid(void *argument, const struct xb_matrix_grid *grid)
     for (size_t k = 0; k < grid->column_count; k++)
         xb_page_column(page, grid->column_names[k], true);
     for (size_t i = 0; i < grid->row_count; i++) {
-        xb_page_cell(page, "%s", grid->row_names[i]);
-        for (size_t k = 0; k < grid->column_count; k++) {
-            XB_PAGE_CELLS(page, grid->texts[i * grid->column_count + k]);
-        }
+        xb_page_cell(page, grid->row_names[i]);
+        for (size_t k = 0; k < grid->column_count; k++)
+            xb_page_cell(page, grid->texts[i * grid->column_count + k]);
     }
     xb_page_table_end(page);
     if (grid->left_out > 0)
         xb_page_remark(page, "%zu cells in further rows or columns are left out.", grid->left_out);
 }
 
-#define PAIRS ((size_t)XB_PEER_DEVICES * XB_PEER_DEVICES)
-
-/* Of more devices no pairs are tested. */
-static void write_link(struct xb_page *page, const struct xb_link_report *report)
+/* Pairs of more devices are not tested. */
+static void write_link(struct matrices *matrices, const struct xb_link_report *report)
 {
-    double values[PAIRS];
-    char rates[PAIRS][32];
-    const char *texts[PAIRS];
-    char names[XB_PEER_DEVICES][32];
-    const char *all[XB_PEER_DEVICES];
+    struct xb_page *page = matrices->page;
     const size_t count = report->device_count;
-    struct xb_matrix_grid grid = {.title = "Copies between devices, GB/s (rows: from, columns: to)",
-                                  .unit = "GB/s",
-                                  .rows_are = "from",
-                                  .columns_are = "to",
-                                  .row_names = all,
-                                  .column_names = all,
-                                  .row_count = count,
-                                  .column_count = count,
-                                  .values = values,
-                                  .texts = texts};
-    if (count > XB_PEER_DEVICES)
-        return;
-    for (size_t i = 0; i < count; i++) {
-        snprintf(names[i], sizeof names[i], "device %u", report->devices[i].info.index);
-        all[i] = names[i];
-    }
-    for (size_t i = 0; i < count * count; i++) {
+    double *values = xb_page_new(page, count * count, sizeof *values);
+    const char **texts = xb_page_new(page, count * count, sizeof *texts);
+    const char **names = xb_page_new(page, count, sizeof *names);
+    const struct xb_matrix_grid grid = {
+        .title = "Copies between devices, GB/s (rows: from, columns: to)",
+        .unit = "GB/s",
+        .rows_are = "from",
+        .columns_are = "to",
+        .row_names = names,
+        .column_names = names,
+        .row_count = count,
+        .column_count = count,
+        .values = values,
+        .texts = texts};
+    for (size_t i = 0; i < count; i++)
+        names[i] = xb_page_print(page, "device %u", report->devices[i].info.index);
+    for (size_t i = 0; i < count * count; i++)
         values[i] = (double)NAN;
-        texts[i] = NULL;
-    }
     for (size_t i = 0; i < report->pair_count; i++) {
         size_t at = report->pairs[i].from * count + report->pairs[i].to;
         double rate = report->pair_verdicts[i].bandwidth.measured;
-        if (!xb_rate_known(rate))
-            continue;
-        values[at] = rate / 1e9;
-        texts[at] = xb_rate_text(rate, rates[at], sizeof rates[at]);
+        values[at] = xb_rate_known(rate) ? rate / 1e9 : values[at];
+        texts[at] = xb_rate_known(rate) ? rate_text(page, rate) : texts[at];
     }
-    struct matrices matrices = {.page = page};
-    write_grid(&matrices, &grid);
+    write_grid(matrices, &grid);
 }
 
-static void write_matrices(struct xb_page *page, const struct xb_report_document *document)
+void xb_write_matrices(struct xb_page *page, const struct xb_report_document *document)
 {
     struct matrices matrices = {.page = page};
-    if (document->link != NULL && document->link->report.pair_count > 0)
-        write_link(page, &document->link->report);
-    if (document->record == NULL || !xb_matrix_is_there(document->record))
+    if (document->link != NULL) {
+        const struct xb_link_report *report = &document->link->report;
+        if (report->pair_count > 0 && report->device_count <= XB_PEER_DEVICES)
+            write_link(&matrices, report);
+        return;
+    }
+    if (!xb_matrix_is_there(document->record))
         return;
     xb_matrix_each(document->record, write_grid, &matrices);
     if (matrices.count > DRAWN)
         xb_page_remark(page, "Of %zu matrices the first %d have a picture.", matrices.count, DRAWN);
-    if (matrices.left_out > 0)
-        xb_page_remark(page, "%zu more matrices have no room in the page: name fewer files.",
-                       matrices.left_out);
+    xb_page_more(page, matrices.left_out, "matrices have no room in the page: name fewer files.");
 }
-
-const struct xb_section xb_sections_of_links[] = {
-    {"verdicts", "Verdicts", write_verdicts},
-    {"path", "The link", write_path},
-    {"matrices", "Pairs and nodes", write_matrices},
-    {.name = NULL},
-};

@@ -14,8 +14,6 @@
 #define TEXT 4096
 #define CUT " [cut]"
 
-/* ---- frame ---- */
-
 /* Colours are named once, and the pictures' style sheet has its own. A table scrolls in its own
  * box, so that a narrow window does not scroll the page. Nothing here needs escaping in XML. */
 static const char style[] =
@@ -63,22 +61,27 @@ static const char style[] =
     ".wide{overflow:visible}\nfigure,tr,li{break-inside:avoid}\nfigure svg{max-height:85vh}\n"
     "h2,h3,h4{break-after:avoid}}\n";
 
+void xb_page_write(struct xb_page *page, const char *before, const char *text, const char *after)
+{
+    fputs(before, page->stream);
+    xb_markup_text(page->stream, text);
+    fputs(after, page->stream);
+}
+
 void xb_page_begin(struct xb_page *page, const char *title)
 {
-    FILE *stream = page->stream;
     page->full_at = LONG_MAX;
-    fputs("<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n"
-          "<meta charset=\"utf-8\"/>\n"
-          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-          "<meta name=\"generator\" content=\"xferbench " XB_VERSION "\"/>\n<title>",
-          stream);
-    xb_markup_text(stream, title);
-    fputs("</title>\n<style>\n", stream);
-    fputs(style, stream);
-    xb_plot_style(stream);
-    fputs("</style>\n</head>\n<body>\n<header>\n<h1>", stream);
-    xb_markup_text(stream, title);
-    fputs("</h1>\n</header>\n<main>\n", stream);
+    xb_page_write(
+        page,
+        "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n"
+        "<meta charset=\"utf-8\"/>\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+        "<meta name=\"generator\" content=\"xferbench " XB_VERSION "\"/>\n<title>",
+        title, "</title>\n<style>\n");
+    fputs(style, page->stream);
+    xb_plot_style(page->stream);
+    xb_page_write(page, "</style>\n</head>\n<body>\n<header>\n<h1>", title,
+                  "</h1>\n</header>\n<main>\n");
 }
 
 void xb_page_end(struct xb_page *page)
@@ -106,8 +109,7 @@ bool xb_page_has_room(const struct xb_page *page)
 void xb_page_heading(struct xb_page *page, int level, const char *id, const char *text)
 {
     fprintf(page->stream, "<h%d id=\"", level);
-    xb_markup_text(page->stream, id);
-    fputs("\">", page->stream);
+    xb_page_write(page, "", id, "\">");
     xb_markup_text(page->stream, text);
     fprintf(page->stream, "</h%d>\n", level);
 }
@@ -121,7 +123,7 @@ void xb_page_section_begin(struct xb_page *page, int level, const char *id, cons
     page->level = level;
 }
 
-/* Before anything of a section. */
+/* Writes the heading of the section before anything else of it. */
 static void begin(struct xb_page *page)
 {
     int level = page->level;
@@ -146,8 +148,6 @@ void xb_page_section_end(struct xb_page *page)
     page->memory = NULL;
 }
 
-/* ---- words ---- */
-
 void xb_page_words(struct xb_page *page, const char *before, const char *after, const char *format,
                    ...)
 {
@@ -157,9 +157,8 @@ void xb_page_words(struct xb_page *page, const char *before, const char *after, 
     int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     begin(page);
-    fputs(before, page->stream);
-    xb_markup_text(page->stream, text);
-    fprintf(page->stream, "%s%s", length < 0 || (size_t)length >= sizeof text ? CUT : "", after);
+    xb_page_write(page, before, text, length < 0 || (size_t)length >= sizeof text ? CUT : "");
+    fputs(after, page->stream);
 }
 
 void xb_page_list(struct xb_page *page, size_t number, const char *name, const char *subject,
@@ -167,15 +166,12 @@ void xb_page_list(struct xb_page *page, size_t number, const char *name, const c
 {
     begin(page);
     fprintf(page->stream, "<p><a href=\"#file-%zu\">%zu. ", number, number);
-    xb_markup_text(page->stream, name);
-    fputs("</a> ", page->stream);
-    xb_markup_text(page->stream, subject);
-    fputs("</p>\n<ul>\n", page->stream);
+    xb_page_write(page, "", name, "</a> ");
+    xb_page_write(page, "", subject, "</p>\n<ul>\n");
     for (size_t i = 0; i < count; i++) {
         bool has_look = i == 0 && look[0] != '\0';
         fprintf(page->stream, has_look ? "<li class=\"%s\">" : "<li>", look);
-        xb_markup_text(page->stream, lines[i]);
-        fputs("</li>\n", page->stream);
+        xb_page_write(page, "", lines[i], "</li>\n");
     }
     fputs("</ul>\n", page->stream);
 }
@@ -196,14 +192,10 @@ void xb_page_table_begin(struct xb_page *page, const char *caption, const char *
     memset(&page->table, 0, sizeof page->table);
     begin(page);
     /* It can be scrolled with the keyboard. */
-    fputs("<div class=\"wide table\" tabindex=\"0\" role=\"group\" aria-label=\"", page->stream);
-    xb_markup_text(page->stream, caption);
-    fputs("\"><table>", page->stream);
-    if (strcmp(caption, page->title) != 0) {
-        fputs("<caption>", page->stream);
-        xb_markup_text(page->stream, caption);
-        fputs("</caption>", page->stream);
-    }
+    xb_page_write(page, "<div class=\"wide table\" tabindex=\"0\" role=\"group\" aria-label=\"",
+                  caption, "\"><table>");
+    if (strcmp(caption, page->title) != 0)
+        xb_page_write(page, "<caption>", caption, "</caption>");
     fputs("\n<thead><tr>", page->stream);
     while (*columns != '\0') {
         char name[64];
@@ -222,11 +214,10 @@ void xb_page_column(struct xb_page *page, const char *name, bool is_number)
         return;
     page->table.numbers[page->table.columns++] = is_number;
     fprintf(page->stream, "<th scope=\"col\"%s>", class_of(is_number, 0));
-    xb_markup_text(page->stream, name);
-    fputs("</th>", page->stream);
+    xb_page_write(page, "", name, "</th>");
 }
 
-void xb_page_cell_if(struct xb_page *page, bool is_known, const char *format, ...)
+void xb_page_cell(struct xb_page *page, const char *text)
 {
     bool is_first = page->table.column == 0;
     if (is_first) {
@@ -239,18 +230,12 @@ void xb_page_cell_if(struct xb_page *page, bool is_known, const char *format, ..
             fputs("</tr></thead>\n<tbody>\n", page->stream);
     }
     if (page->table.is_shown) {
-        const char *element = is_first ? "th" : "td";
-        char text[TEXT];
-        va_list arguments;
-        va_start(arguments, format);
-        int length = vsnprintf(text, sizeof text, is_known ? format : "-", arguments);
-        va_end(arguments);
-        size_t shown = length > 0 ? (size_t)length : 0;
-        fprintf(page->stream, "%s<%s%s%s>", is_first ? "<tr>" : "", element,
-                is_first ? " scope=\"row\"" : "",
-                class_of(page->table.numbers[page->table.column], shown));
-        xb_markup_text(page->stream, text);
-        fprintf(page->stream, "%s</%s>", shown >= sizeof text ? CUT : "", element);
+        char shown[TEXT];
+        int length = snprintf(shown, sizeof shown, "%s", text != NULL ? text : "-");
+        fprintf(page->stream, is_first ? "<tr><th scope=\"row\"%s>" : "<td%s>",
+                class_of(page->table.numbers[page->table.column], (size_t)length));
+        xb_page_write(page, "", shown, length >= (int)sizeof shown ? CUT : "");
+        fputs(is_first ? "</th>" : "</td>", page->stream);
     }
     if (++page->table.column < page->table.columns)
         return;
@@ -265,7 +250,7 @@ void xb_page_cell_if(struct xb_page *page, bool is_known, const char *format, ..
 void xb_page_cells(struct xb_page *page, const char *const *texts, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        xb_page_cell_if(page, texts[i] != NULL, "%s", texts[i]);
+        xb_page_cell(page, texts[i]);
 }
 
 void xb_page_table_end(struct xb_page *page)
@@ -277,8 +262,6 @@ void xb_page_table_end(struct xb_page *page)
                        page->table.left_out > 1 ? "s are" : " is",
                        page->table.left_out > 1 ? "them" : "it");
 }
-
-/* ---- pictures ---- */
 
 /* Into FOLDER/ID.svg. */
 static void write_alone(struct xb_page *page, const char *id, xb_draw *draw, const void *picture)
@@ -314,12 +297,9 @@ void xb_page_picture(struct xb_page *page, xb_draw *draw, void *picture)
     page->pictures++;
     snprintf(id, sizeof id, "%s-%zu", page->section, ++page->section_pictures);
     head->id = id;
-    fputs("<figure><figcaption>", page->stream);
-    xb_markup_text(page->stream, head->title);
-    fputs("</figcaption><div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"",
-          page->stream);
-    xb_markup_text(page->stream, head->title);
-    fputs("\">\n", page->stream);
+    xb_page_write(page, "<figure><figcaption>", head->title, "</figcaption>");
+    xb_page_write(page, "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"",
+                  head->title, "\">\n");
     draw(page->stream, picture, false);
     fputs("</div></figure>\n", page->stream);
     if (page->folder != NULL)

@@ -18,10 +18,8 @@
 /* A page stays small whatever its files are: what is more is counted, and said. */
 #define XB_PAGE_PICTURES 120 /* in all */
 #define XB_PAGE_ROWS 120     /* of a table */
-/* About so long is a page at most: what comes last of a file may be a little more. */
-#define XB_PAGE_BYTES 900000
 #define XB_PAGE_ROWS_LEAST 3 /* of a table, however full the page is */
-
+#define XB_PAGE_BYTES 900000 /* about: what comes last of a file may be a little more */
 #define XB_PAGE_COLUMNS 48
 #define XB_PAGE_ID 80
 
@@ -63,11 +61,9 @@ void xb_page_section_begin(struct xb_page *page, int level, const char *id, cons
 /* Says what was left out of it, and releases its memory. */
 void xb_page_section_end(struct xb_page *page);
 
-/*
- * Of the bytes that are left of XB_PAGE_BYTES, what comes now may take one part of so many. When
+/* What comes now may take one part of so many of the bytes that are left of XB_PAGE_BYTES. When
  * they are used up it has no further pictures, and only XB_PAGE_ROWS_LEAST rows in each table.
- * Before the first call there is no end.
- */
+ * Before the first call there is no end. */
 void xb_page_share(struct xb_page *page, size_t parts);
 /* Whether they are not used up. */
 bool xb_page_has_room(const struct xb_page *page);
@@ -77,13 +73,21 @@ void xb_page_heading(struct xb_page *page, int level, const char *id, const char
 
 /* ---- words ---- */
 
-/* A text between two tags, escaped. */
+/* Writes a text between two pieces of markup, escaped. */
+void xb_page_write(struct xb_page *page, const char *before, const char *text, const char *after);
+/* Does so with printed words, as a part of the section. */
 void xb_page_words(struct xb_page *page, const char *before, const char *after, const char *format,
                    ...) __attribute__((format(printf, 4, 5)));
 #define xb_page_paragraph(page, ...) xb_page_words((page), "<p>", "</p>\n", __VA_ARGS__)
-/* Smaller and paler: of what is left out, or how something was made. */
+/* Smaller and paler: what is left out, or how something was made. */
 #define xb_page_remark(page, ...)                                                                  \
     xb_page_words((page), "<p class=\"remark\">", "</p>\n", __VA_ARGS__)
+/* A remark that so many more are left out; nothing where there are none. */
+#define xb_page_more(page, count, words)                                                           \
+    do {                                                                                           \
+        if ((count) > 0)                                                                           \
+            xb_page_remark((page), "%zu more " words, (count));                                    \
+    } while (0)
 /* A heading within a section of level 2. */
 #define xb_page_title(page, ...) xb_page_words((page), "<h3>", "</h3>\n", __VA_ARGS__)
 
@@ -96,7 +100,7 @@ void xb_page_list(struct xb_page *page, size_t number, const char *name, const c
  * ---- tables: numbers below a picture, or facts ----
  *
  *     xb_page_table_begin(page, "GB/s by size", "#SIZE|WAY");
- *     for each row: xb_page_cell(page, "%s", size); xb_page_cell(page, "%s", way);
+ *     for each row: XB_PAGE_CELLS(page, size, way);
  *     xb_page_table_end(page);
  *
  * The names of columns are parted by '|'; '#' before one says that it is of numbers. Names that are
@@ -106,17 +110,13 @@ void xb_page_list(struct xb_page *page, size_t number, const char *name, const c
  */
 void xb_page_table_begin(struct xb_page *page, const char *caption, const char *columns);
 void xb_page_column(struct xb_page *page, const char *name, bool is_number);
-void xb_page_cell_if(struct xb_page *page, bool is_known, const char *format, ...)
-    __attribute__((format(printf, 3, 4))); /* "-" for what is not known */
-#define xb_page_cell(page, ...) xb_page_cell_if((page), true, __VA_ARGS__)
-/* Cells of texts, to NULL. */
+void xb_page_cell(struct xb_page *page, const char *text); /* NULL: "-" */
+/* Cells, one after the other. */
 #define XB_PAGE_CELLS(page, ...)                                                                   \
     xb_page_cells((page), (const char *const[]){__VA_ARGS__},                                      \
                   sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 void xb_page_cells(struct xb_page *page, const char *const *texts, size_t count);
 void xb_page_table_end(struct xb_page *page);
-
-/* ---- pictures ---- */
 
 /*
  * Draws a picture, which begins with its struct xb_picture, with an id of its own, and puts it

@@ -9,10 +9,33 @@
 #include <stdlib.h>
 
 #define COMMON 3 /* sections of all files together */
+#define FIRST 1  /* of them, the answer, before what each file says */
 
-static const struct xb_section *const sections[] = {
-    xb_sections_of_tables,  xb_sections_of_ways,      xb_sections_of_links,
-    xb_sections_of_samples, xb_sections_of_timelines,
+#define OF(kind) (1u << XB_DOCUMENT_##kind)
+#define OF_RUN (OF(RESULT) | OF(PROCESSES))
+
+/* In the order of the page. The name is lower case letters and dashes: part of the ids of its
+ * pictures, and of their files' names. */
+static const struct {
+    const char *name, *title;
+    unsigned kinds; /* of files that have it */
+    xb_write_section *write;
+} sections[] = {
+    {"advice", "What the figures mean", OF_RUN, xb_write_advice},
+    {"notes", "Notes", OF_RUN, xb_write_notes},
+    {"ratios", "Ratios", OF(COMPARE), xb_write_ratios},
+    {"differences", "What differs", OF(COMPARE), xb_write_differences},
+    {"strategies", "Strategies", OF(ADVISE), xb_write_strategies},
+    {"devices", "Devices", OF(LIST), xb_write_devices},
+    {"findings", "Findings", OF(FLEET), xb_write_findings},
+    {"by-size", "By size", OF_RUN, xb_write_by_size},
+    {"by-mode", "By mode", OF_RUN, xb_write_by_mode},
+    {"verdicts", "Verdicts", OF(LINK), xb_write_verdicts},
+    {"path", "The link", OF(LINK), xb_write_path},
+    {"matrices", "Pairs and nodes", OF_RUN | OF(LINK), xb_write_matrices},
+    {"samples", "How samples spread", OF_RUN, xb_write_samples},
+    {"numbers", "All rows", OF_RUN, xb_write_rows},
+    {"timelines", "Timelines", OF(TRACE), xb_write_timelines},
 };
 static const struct xb_common_section *const common_sections[COMMON] = {
     &xb_section_fleet,
@@ -37,6 +60,7 @@ struct report {
     struct file *files;
     struct xb_arena *texts; /* of the files */
     void *states[COMMON];
+    bool speaks[COMMON];
     size_t in_full, left_out; /* files */
 };
 
@@ -45,32 +69,16 @@ static bool has_failed(const struct report *report)
     return report->page->error.status != XB_OK;
 }
 
-/* Reads a file, and says whether that went well. One that cannot be read, or not any more, does not
- * keep the others from the page. Leaves the file's text to the caller, to free. */
-static bool read_document(struct report *report, size_t index, struct xb_report_document *document,
-                          char **text)
+/* Reads a file. False: it is listed under "Left out", and the report goes on. */
+static bool read_document(struct report *report, size_t index, struct xb_report_document *document)
 {
-    const struct xb_report_request *request = report->request;
-    const char *path = request->paths[index];
-    struct file *file = &report->files[index];
     struct xb_error cause;
-    size_t length = 0;
-    *text = NULL;
-    enum xb_status status = request->read(path, text, &length, &cause);
-    if (status == XB_OK)
-        status = xb_report_document_parse(path, *text, length, document, &cause);
-    if (status == XB_OK) {
-        document->text = *text;
-        document->length = length;
-        document->number = index + 1;
-        document->defaults = request->defaults;
-        document->rows = request->rows;
+    if (xb_report_document_read(report->request, index, document, &cause) == XB_OK)
         return true;
-    }
-    file->problem = xb_arena_copy(&report->texts, cause.message);
+    report->files[index].problem = xb_arena_copy(&report->texts, cause.message);
     report->left_out++;
-    if (request->tell != NULL)
-        request->tell(&cause);
+    if (report->request->tell != NULL)
+        report->request->tell(&cause);
     return false;
 }
 
@@ -83,19 +91,16 @@ static bool goes_on(struct report *report)
     return !has_failed(report);
 }
 
-/* ---- the first time: what is told of all files ---- */
-
 /* What is told of all files takes what it needs of this one. */
 static void take_file(struct report *report, size_t index)
 {
     struct xb_error *error = &report->page->error;
     struct file *file = &report->files[index];
     struct xb_report_document document;
-    char *text;
     file->path = report->request->paths[index];
     file->kind = XB_DOCUMENT_FOREIGN;
     file->date = (double)NAN;
-    if (read_document(report, index, &document, &text)) {
+    if (read_document(report, index, &document)) {
         enum xb_status status = XB_OK;
         file->answer = xb_answer_make(&document, &report->texts);
         for (size_t i = 0; status == XB_OK && i < COMMON; i++)
@@ -104,14 +109,13 @@ static void take_file(struct report *report, size_t index)
         file->date = document.date;
         xb_report_document_free(&document);
     }
-    free(text);
     file->title =
         xb_arena_print(&report->texts, "%zu. %.300s: %s", index + 1,
                        xb_report_file_name(file->path), xb_document_kind_name(file->kind));
 }
 
-/* Of each kind in turn the newest file is shown in full, until there are enough. Of two without a
- * date the first is the newer. */
+/* Chooses which files are shown in full: the newest of each kind in turn, until there are enough.
+ * If two have no date, the first is the newer. */
 static void choose(struct report *report)
 {
     bool more = true;
@@ -149,8 +153,8 @@ static void write_left_out(struct xb_page *page, const struct report *report)
     for (size_t i = 0; i < report->request->count; i++) {
         if (report->files[i].problem == NULL)
             continue;
-        xb_page_cell(page, "%zu. %.200s", i + 1, report->files[i].path);
-        xb_page_cell(page, "%s", report->files[i].problem);
+        XB_PAGE_CELLS(page, xb_page_print(page, "%zu. %.200s", i + 1, report->files[i].path),
+                      report->files[i].problem);
     }
     xb_page_table_end(page);
     xb_page_section_end(page);
@@ -160,7 +164,6 @@ static void write_files(struct xb_page *page, const struct report *report)
 {
     /* than stand in full */
     bool more = report->in_full + report->left_out < report->request->count;
-    char date[32];
     xb_page_section_begin(page, 2, "files", "Files");
     if (more)
         xb_page_paragraph(page,
@@ -174,29 +177,21 @@ static void write_files(struct xb_page *page, const struct report *report)
         const struct file *file = &report->files[i];
         if (file->problem != NULL)
             continue;
-        xb_page_cell(page, "%zu. %.200s", i + 1, xb_report_file_name(file->path));
-        XB_PAGE_CELLS(page, xb_document_kind_name(file->kind),
-                      xb_report_date(file->date, date, sizeof date), file->answer.subject);
+        XB_PAGE_CELLS(
+            page, xb_page_print(page, "%zu. %.200s", i + 1, xb_report_file_name(file->path)),
+            xb_document_kind_name(file->kind), XB_REPORT_DATE(file->date), file->answer.subject);
         if (more)
-            xb_page_cell(page, "%s", file->answer.count > 0 ? file->answer.lines[0] : "");
+            xb_page_cell(page, file->answer.count > 0 ? file->answer.lines[0] : "");
     }
     xb_page_table_end(page);
     xb_page_section_end(page);
 }
 
-/* ---- sections ---- */
-
-static bool is_spoken(const struct report *report, size_t index, bool comes_first)
+static void write_common(struct xb_page *page, const struct report *report, size_t from, size_t to)
 {
-    const struct xb_common_section *section = common_sections[index];
-    return section->comes_first == comes_first && section->speaks(report->states[index]);
-}
-
-static void write_common(struct xb_page *page, const struct report *report, bool comes_first)
-{
-    for (size_t i = 0; !has_failed(report) && i < COMMON; i++) {
+    for (size_t i = from; !has_failed(report) && i < to; i++) {
         const struct xb_common_section *section = common_sections[i];
-        if (!is_spoken(report, i, comes_first))
+        if (!report->speaks[i])
             continue;
         xb_page_section_begin(page, 2, section->name, section->title);
         xb_page_share(page, 2); /* the other half is for what comes behind it */
@@ -212,44 +207,40 @@ static void write_file(struct xb_page *page, struct report *report, size_t index
     struct xb_report_document document;
     char id[XB_PAGE_ID];
     char date[32];
-    char *text;
     snprintf(id, sizeof id, "file-%zu", index + 1);
     fputs("<article>\n", page->stream);
     xb_page_heading(page, 2, id, file->title);
-    if (read_document(report, index, &document, &text)) {
+    if (read_document(report, index, &document)) {
         xb_report_date(file->date, date, sizeof date);
         xb_page_remark(page, "%s%s%.1000s", date, date[0] != '\0' ? ", " : "", file->path);
-        enum xb_status status = page->error.status;
-        for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
-            for (const struct xb_section *s = sections[i]; status == XB_OK && s->name != NULL;
-                 s++) {
-                snprintf(id, sizeof id, "file-%zu-%s", index + 1, s->name);
-                xb_page_section_begin(page, 3, id, s->title);
-                s->write(page, &document);
-                xb_page_section_end(page);
-                status = page->error.status;
-            }
+        for (size_t i = 0; !has_failed(report) && i < sizeof sections / sizeof sections[0]; i++) {
+            if ((sections[i].kinds >> document.kind & 1) == 0)
+                continue;
+            snprintf(id, sizeof id, "file-%zu-%s", index + 1, sections[i].name);
+            xb_page_section_begin(page, 3, id, sections[i].title);
+            sections[i].write(page, &document);
+            xb_page_section_end(page);
+        }
         xb_report_document_free(&document);
     } else {
         xb_page_paragraph(page, "%s", file->problem != NULL ? file->problem : "");
     }
-    free(text);
     fputs("</article>\n", page->stream);
 }
 
-/* A link to a part of the page, by its id. */
-static void put_link(struct xb_page *page, const char *id, const char *title)
+/* A link to a part of the page, by its id, if there is that part. */
+static void write_link(struct xb_page *page, bool is_there, const char *id, const char *title)
 {
+    if (!is_there)
+        return;
     fprintf(page->stream, "<li><a href=\"#%s\">", id);
-    xb_markup_text(page->stream, title);
-    fputs("</a></li>\n", page->stream);
+    xb_page_write(page, "", title, "</a></li>\n");
 }
 
-static void list_common(struct xb_page *page, const struct report *report, bool comes_first)
+static void list_common(struct xb_page *page, const struct report *report, size_t from, size_t to)
 {
-    for (size_t i = 0; i < COMMON; i++)
-        if (is_spoken(report, i, comes_first))
-            put_link(page, common_sections[i]->name, common_sections[i]->title);
+    for (size_t i = from; i < to; i++)
+        write_link(page, report->speaks[i], common_sections[i]->name, common_sections[i]->title);
 }
 
 /* Links to the parts of a page of several files. */
@@ -257,16 +248,14 @@ static void write_contents(struct xb_page *page, const struct report *report)
 {
     char id[32];
     fputs("<nav aria-label=\"Contents\">\n<ul>\n", page->stream);
-    list_common(page, report, true);
-    put_link(page, "short", "In short");
-    if (report->left_out > 0)
-        put_link(page, "left-out", "Left out");
-    put_link(page, "files", "Files");
-    list_common(page, report, false);
+    list_common(page, report, 0, FIRST);
+    write_link(page, true, "short", "In short");
+    write_link(page, report->left_out > 0, "left-out", "Left out");
+    write_link(page, true, "files", "Files");
+    list_common(page, report, FIRST, COMMON);
     for (size_t i = 0; i < report->request->count; i++) {
         snprintf(id, sizeof id, "file-%zu", i + 1);
-        if (report->files[i].in_full)
-            put_link(page, id, report->files[i].title);
+        write_link(page, report->files[i].in_full, id, report->files[i].title);
     }
     fputs("</ul>\n</nav>\n", page->stream);
 }
@@ -284,7 +273,7 @@ static void write_page(struct xb_page *page, struct report *report)
     xb_page_begin(page, title);
     if (count > 1)
         write_contents(page, report);
-    write_common(page, report, true);
+    write_common(page, report, 0, FIRST);
     xb_page_section_begin(page, 2, "short", "In short");
     for (size_t i = 0; i < report->request->count; i++) {
         const struct file *file = &report->files[i];
@@ -298,7 +287,7 @@ static void write_page(struct xb_page *page, struct report *report)
     write_left_out(page, report);
     if (count > 1)
         write_files(page, report);
-    write_common(page, report, false);
+    write_common(page, report, FIRST, COMMON);
     for (size_t i = 0; i < count && goes_on(report); i++) {
         if (!report->files[i].in_full)
             continue;
@@ -322,8 +311,7 @@ enum xb_status xb_report_write(struct xb_page *page, const struct xb_report_requ
     for (size_t i = 0; goes_on(&report) && i < request->count; i++)
         take_file(&report, i);
     for (size_t i = 0; !has_failed(&report) && i < COMMON; i++)
-        if (common_sections[i]->finish != NULL)
-            common_sections[i]->finish(report.states[i]);
+        report.speaks[i] = common_sections[i]->finish(report.states[i]);
     if (!has_failed(&report)) {
         choose(&report);
         /* Into memory first: what is left out depends on how long the page is. */

@@ -1,14 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/options.h"
 #include "page.h"
 #include "record/document.h"
-#include "record/shown_parameters.h"
-#include "xferbench/options.h"
+#include "record/rows.h"
 
 #include <stddef.h>
 
-/* ---- files ---- */
+/* More files than these are read and counted, but not shown one by one. */
+#define XB_REPORT_FILES 20
+
+struct xb_report_request {
+    char *const *paths;
+    size_t count;
+    /* Reads a file's text, with a zero byte behind it; release it with free(3). */
+    enum xb_status (*read)(const char *path, char **text, size_t *length, struct xb_error *error);
+    /* The options as they are by default (xb_record_of_defaults); NULL: not known. */
+    const struct xb_record *defaults;
+    /* The options of `run` and of every mode; ends with NULL. NULL: not known. */
+    const struct xb_option *const *rows;
+    /* Told of every file that is left out, and why. NULL: nobody is. */
+    void (*tell)(const struct xb_error *error);
+};
 
 /* One file, as it was read: what the sections of a report speak of. It is in memory only as long
  * as they do. */
@@ -18,38 +32,34 @@ struct xb_report_document {
     enum xb_document_kind kind;
     double date; /* seconds since 1970; NAN where the file does not say */
 
-    /* The file's text, with a zero byte after it; borrowed. */
-    const char *text;
+    const char *text; /* with a zero byte behind it */
     size_t length;
 
     /* By its kind one of these is not NULL: */
-    const struct xb_record *record;         /* RESULT and PROCESSES (xferbench/record.h), */
+    const struct xb_record *record;         /* RESULT and PROCESSES (record/record.h), */
     const struct xb_reading_list *reading;  /* and what can be said of it (reading/list.h) */
-    const struct xb_link_file *link;        /* LINK (link/read.h) */
+    const struct xb_parameters *parameters; /* and what tells its cases apart */
+    const struct xb_link_file *link;        /* LINK (link/report.h) */
     const struct xb_comparison *comparison; /* COMPARE (compare/comparison.h) */
-    const struct xb_trace *trace;           /* TRACE (trace/read.h) */
+    const struct xb_trace *trace;           /* TRACE (trace/trace.h) */
     const struct cJSON *tree; /* LIST, ADVISE, FLEET and TRACE: nobody has checked its content */
 
-    /* The options as they are by default, in a record that has nothing else; NULL: not known. */
-    const struct xb_record *defaults;
-    const struct xb_option *const *rows; /* of these options, to NULL; NULL: not known */
-
+    const struct xb_report_request *request;
     struct xb_report_held *held; /* where these lie; document.c's own */
 };
 
-/*
- * Reads the text, which has a zero byte behind it. XB_ERR_USAGE names the file and the place of
- * whatever is wrong. On failure nothing is left to free. `path` is borrowed.
- */
-XB_MUST_CHECK enum xb_status xb_report_document_parse(const char *path, const char *text,
-                                                      size_t length,
-                                                      struct xb_report_document *document,
-                                                      struct xb_error *error);
+/* Reads the file of that index. XB_ERR_USAGE names it and the place of whatever is wrong. On
+ * failure nothing is left to free. */
+XB_MUST_CHECK enum xb_status xb_report_document_read(const struct xb_report_request *request,
+                                                     size_t index,
+                                                     struct xb_report_document *document,
+                                                     struct xb_error *error);
 void xb_report_document_free(struct xb_report_document *document);
 
-/* A text in a tree that nobody has checked: "-" where there is none of that key. */
+/* Members of an object in a tree that nobody has checked: anything or NULL, a text or "-", a number
+ * or what to take otherwise. */
+const struct cJSON *xb_report_member(const struct cJSON *object, const char *key);
 const char *xb_report_text(const struct cJSON *object, const char *key);
-/* A number in it, or what to take otherwise. */
 double xb_report_number(const struct cJSON *object, const char *key, double otherwise);
 
 /* "2026-11-21 05:18 UTC"; "" for NAN. */
@@ -59,58 +69,46 @@ const char *xb_report_date(double date, char *text, size_t size);
 /* "all-1g-7.json" of a path. */
 const char *xb_report_file_name(const char *path);
 
-/* What a file says in short: what stands on top of the page. It outlives the file. */
-
 #define XB_ANSWER_LINES 8
 
+/* What a file says in short: what stands on top of the page. It outlives the file. */
 struct xb_answer {
     const char *subject; /* "NVIDIA H200 in host vm-1" */
     const char *lines[XB_ANSWER_LINES];
     size_t count;
-    const char *look; /* class of the page: "good", "bad", "unsure" or "" */
+    const char *look;        /* class of the page: "good", "bad", "unsure" or "" */
+    struct xb_arena **texts; /* where its texts lie */
 };
 
-/* The texts lie in *texts. */
 struct xb_answer xb_answer_make(const struct xb_report_document *document, struct xb_arena **texts);
 
 /* ---- sections ---- */
 
 /*
  * The page is made of sections. Each writes what it has to say with the functions of page.h; one
- * that writes nothing is not in the page. What fails is in page->error, and ends the report.
+ * that writes nothing is not in the page. What fails is in page->error, and ends the report. These
+ * say something of one file below its heading: report.c has the kinds of files that each is for.
  */
-
-/* What is said of one file below its heading. */
-struct xb_section {
-    /* Lower case letters and dashes; it is part of the ids of its pictures, and of their files'
-     * names. NULL: behind the last of some sections. */
-    const char *name;
-    const char *title; /* its heading */
-    /* What the page says of a document of any kind, below the heading. */
-    void (*write)(struct xb_page *page, const struct xb_report_document *document);
-};
+typedef void xb_write_section(struct xb_page *page, const struct xb_report_document *document);
+xb_write_section xb_write_advice, xb_write_notes, xb_write_by_size, xb_write_by_mode,
+    xb_write_samples, xb_write_rows, xb_write_verdicts, xb_write_path, xb_write_matrices,
+    xb_write_ratios, xb_write_differences, xb_write_strategies, xb_write_devices, xb_write_findings,
+    xb_write_timelines;
 
 /* What is said of several files together, such as a trend. Every file goes by once; it is gone
  * afterwards, so that memory is needed only for what take() keeps. */
 struct xb_common_section {
     const char *name, *title;
-    bool comes_first;  /* it is the answer, before what each file says */
     size_t state_size; /* of a state, which is zeros before the first file */
     /* XB_ERR_MEMORY for a text that is kept, XB_ERR_STOPPED after a signal. */
     enum xb_status (*take)(void *state, const struct xb_report_document *document,
                            struct xb_error *error);
-    /* Called after the last file, to judge everything that take() kept. NULL: not needed. */
-    void (*finish)(void *state);
-    bool (*speaks)(const void *state); /* whether there is anything to say */
+    /* Judges what take() kept, once after the last file; false: there is nothing to say. */
+    bool (*finish)(void *state);
     void (*write)(struct xb_page *page, void *state);
     void (*free)(void *state); /* what the state points to */
 };
 
-/* In the order of the page. */
-extern const struct xb_section xb_sections_of_tables[], xb_sections_of_ways[],
-    xb_sections_of_links[], xb_sections_of_samples[], xb_sections_of_timelines[];
-
-/* Of all files together: */
 extern const struct xb_common_section xb_section_fleet; /* GPUs of many nodes, by their siblings */
 extern const struct xb_common_section xb_section_trends;
 extern const struct xb_common_section xb_section_conditions;
@@ -125,12 +123,12 @@ bool xb_way_value(const struct xb_record *record, const struct xb_record_case *t
 bool xb_way_is_rate(const struct xb_record_case *test);
 /* "GB/s" or "us". */
 const char *xb_way_unit(const struct xb_record_case *test);
-/* A cell: "55.31 to 55.38", or "-" for NAN. */
-void xb_way_put_interval(struct xb_page *page, double low, double high);
+/* A cell: "55.31 to 55.38", or NULL for NAN. */
+const char *xb_way_interval(struct xb_page *page, double low, double high);
 /* "pinned registered", with those of the parameters that tell it from others; and of a pair its
  * devices. */
-const char *xb_way_name(struct xb_page *page, const struct xb_record *record,
-                        const struct xb_parameters *parameters, const struct xb_record_case *test);
+const char *xb_way_name(struct xb_page *page, const struct xb_report_document *document,
+                        const struct xb_record_case *test);
 
 /* ---- trends ---- */
 
@@ -138,7 +136,7 @@ const char *xb_way_name(struct xb_page *page, const struct xb_record *record,
  * Whether a row of values changed, and where.
  *
  * Whether: by the maximally selected rank statistic (Lausen and Schumacher, Biometrics 48, 1992).
- * Of the ways to cut the row in two it takes the one whose parts differ most by ranks, for what
+ * Among the ways to cut the row in two it takes the one whose parts differ most by ranks, for what
  * chance makes of parts of such sizes; so a change in the last few values is seen as well as one in
  * the middle. How likely it is that chance alone makes such a difference, at whatever place, is
  * counted in rows of the same values in another order: so the probability is right for few values
@@ -162,33 +160,14 @@ struct xb_change {
     double before, after; /* medians of both parts */
 };
 
-/* Of `count` values, at most XB_CHANGE_VALUES; one of `rows` rows that are looked at together. */
+/* Judges a row of at most XB_CHANGE_VALUES values, one of `rows` that are looked at together. */
 struct xb_change xb_change_find(const double *values, size_t count, size_t rows);
-
-/* ---- the page ---- */
-
-/* More files than these are read and counted, but not shown one by one. */
-#define XB_REPORT_FILES 20
-
-struct xb_report_request {
-    char *const *paths;
-    size_t count;
-    /* Reads a file's text, with a zero byte behind it; release it with free(3). */
-    enum xb_status (*read)(const char *path, char **text, size_t *length, struct xb_error *error);
-    /* The options as they are by default (xb_record_of_defaults); NULL: not known. */
-    const struct xb_record *defaults;
-    /* The options of `run` and of every mode; ends with NULL. NULL: not known. */
-    const struct xb_option *const *rows;
-    /* Told of every file that is left out, and why. NULL: nobody is. */
-    void (*tell)(const struct xb_error *error);
-};
 
 /*
  * Writes the page of these files. Each is read twice, one at a time: once for what is told of all
  * together, and once for what is told of it, if it is among those that the page shows. So memory is
- * needed for one of them. *left_out is how many could not be read: they are no failure.
- * Why a picture's file could not be written is in page->error; of page->stream the
- * caller looks at ferror().
+ * needed for one of them. *left_out is how many could not be read: they are no failure. What failed
+ * is in page->error, too; of page->stream the caller looks at ferror().
  */
 XB_MUST_CHECK enum xb_status
 xb_report_write(struct xb_page *page, const struct xb_report_request *request, size_t *left_out);

@@ -4,44 +4,47 @@
 #include "report.h"
 
 #include "base/json_read.h"
+#include "base/units.h"
 #include "compare/text.h"
 #include "reading/list.h"
-#include "xferbench/units.h"
 
 #include <math.h>
 #include <string.h>
 
-static const cJSON *member(const cJSON *object, const char *key)
+/* A text of an object, at most so long. */
+static const char *text_of(struct xb_page *page, const cJSON *object, const char *key, int most)
 {
-    return cJSON_GetObjectItemCaseSensitive(object, key);
+    return xb_page_print(page, "%.*s", most, xb_report_text(object, key));
 }
 
-/* ---- what the figures of a result mean ---- */
+/* A number of an object in units, with so many decimals; NULL where it has none. */
+static const char *number_of(struct xb_page *page, const cJSON *object, const char *key,
+                             double unit, int decimals)
+{
+    double number = xb_report_number(object, key, (double)NAN);
+    return isnan(number) ? NULL : xb_page_print(page, "%.*f", decimals, number / unit);
+}
 
-static void write_advice(struct xb_page *page, const struct xb_report_document *document)
+void xb_write_advice(struct xb_page *page, const struct xb_report_document *document)
 {
     const struct xb_reading_list *list = document->reading;
-    bool has_subjects = list != NULL && (list->many_devices || list->many_sizes);
-    if (list == NULL || list->count == 0)
+    bool has_subjects = list->many_devices || list->many_sizes;
+    if (list->count == 0)
         return;
     xb_page_table_begin(page, "What the figures mean",
                         has_subjects ? "About|Of|Finding" : "About|Finding");
     for (size_t i = 0; i < list->count; i++) {
         const struct xb_reading_entry *entry = &list->entries[i];
-        bool has_device = list->many_devices && entry->device >= 0;
-        bool has_bytes = list->many_sizes && entry->bytes > 0;
-        char device[32] = "";
-        char bytes[32] = "";
+        char of[64]; /* "GPU 0, 1 GiB: " */
         if (entry->is_repeated)
             continue;
-        if (has_device)
-            snprintf(device, sizeof device, "GPU %d%s", entry->device, has_bytes ? ", " : "");
-        if (has_bytes)
-            xb_size_format(entry->bytes, bytes, sizeof bytes);
-        XB_PAGE_CELLS(page, entry->label);
-        if (has_subjects)
-            xb_page_cell(page, "%s%s", device, bytes);
-        xb_page_cell(page, "%s", entry->text);
+        xb_page_cell(page, entry->label);
+        if (has_subjects) {
+            xb_reading_subject(list, entry, of, sizeof of);
+            of[strcspn(of, ":")] = '\0';
+            xb_page_cell(page, of);
+        }
+        xb_page_cell(page, entry->text);
     }
     xb_page_table_end(page);
 }
@@ -79,11 +82,10 @@ static void add_note(struct notes *notes, const struct xb_record_case *test, con
             return;
         }
     }
-    if (notes->count == KINDS) {
+    if (notes->count < KINDS)
+        notes->all[notes->count++] = (struct note){.label = label, .text = text, .test = test};
+    else
         notes->left_out++;
-        return;
-    }
-    notes->all[notes->count++] = (struct note){.label = label, .text = text, .test = test};
 }
 
 static void add_notes(struct xb_page *page, struct notes *notes, const struct xb_record_case *test)
@@ -105,12 +107,9 @@ static void add_notes(struct xb_page *page, struct notes *notes, const struct xb
         add_note(notes, test, "warning", warnings[i].text);
 }
 
-static void write_notes(struct xb_page *page, const struct xb_report_document *document)
+void xb_write_notes(struct xb_page *page, const struct xb_report_document *document)
 {
     const struct xb_record *record = document->record;
-    if (record == NULL)
-        return;
-    const struct xb_parameters parameters = xb_parameters_that_differ(record);
     struct notes notes = {.record = record};
     for (size_t i = 0; i < record->case_count; i++)
         add_notes(page, &notes, &record->cases[i]);
@@ -127,19 +126,19 @@ static void write_notes(struct xb_page *page, const struct xb_report_document *d
     xb_page_table_begin(page, "Notes", "Case|#And more|What|Why");
     for (size_t i = 0; i < notes.count; i++) {
         const struct note *note = &notes.all[i];
-        xb_page_cell(page, "%s %s, %s", xb_way_name(page, record, &parameters, note->test),
-                     note->test->direction, XB_SIZE_TEXT(note->test->bytes));
-        xb_page_cell_if(page, note->others > 0, "%zu", note->others);
-        XB_PAGE_CELLS(page, note->label, note->text);
+        XB_PAGE_CELLS(page,
+                      xb_page_print(page, "%s %s, %s", xb_way_name(page, document, note->test),
+                                    note->test->direction, XB_SIZE_TEXT(note->test->bytes)),
+                      note->others > 0 ? xb_page_print(page, "%zu", note->others) : NULL,
+                      note->label, note->text);
     }
     xb_page_table_end(page);
-    if (notes.left_out > 0)
-        xb_page_remark(page, "%zu more notes are in the file only.", notes.left_out);
+    xb_page_more(page, notes.left_out, "notes are in the file only.");
 }
 
 /* ---- what a comparison found: the ratio of each figure with its interval ---- */
 
-/* Of a rate a smaller ratio is worse, of a time a larger one: they are two pictures. */
+/* A smaller ratio is worse of a rate, a larger one of a time: they are two pictures. */
 static void draw_ratios(struct xb_page *page, const struct xb_comparison *comparison,
                         bool more_is_better, struct xb_strip *strips)
 {
@@ -148,8 +147,6 @@ static void draw_ratios(struct xb_page *page, const struct xb_comparison *compar
     size_t left_out = 0;
     for (size_t i = 0; i < comparison->case_count; i++) {
         const struct xb_compared *compared = &comparison->cases[i];
-        bool is_indicative = compared->basis == XB_BASIS_INDICATIVE;
-        bool is_bad = compared->outcome == XB_OUTCOME_REGRESSION;
         bool is_open = compared->outcome == XB_OUTCOME_INCONCLUSIVE || !xb_compare_judged(compared);
         if (compared->figure.more_is_better != more_is_better || !compared->has_ratio)
             continue;
@@ -157,21 +154,19 @@ static void draw_ratios(struct xb_page *page, const struct xb_comparison *compar
             left_out++;
             continue;
         }
-        if (count == 0)
-            threshold = compared->threshold;
-        else if (compared->threshold != threshold)
-            threshold = (double)NAN;
+        threshold =
+            count == 0 || compared->threshold == threshold ? compared->threshold : (double)NAN;
         strips[count++] = (struct xb_strip){
             .name = xb_page_print(page, "%s", XB_CASE_TEXT(comparison, compared, XB_CASE_NAME)),
             .middle = compared->ratio,
             .low = compared->has_interval ? compared->low : (double)NAN,
             .high = compared->has_interval ? compared->high : (double)NAN,
-            .look = is_open  ? "unsure"
-                    : is_bad ? "bad"
-                             : "good",
+            .look = is_open                                      ? "unsure"
+                    : compared->outcome == XB_OUTCOME_REGRESSION ? "bad"
+                                                                 : "good",
             .note =
                 xb_page_print(page, "%.60s%s", XB_CASE_TEXT(comparison, compared, XB_CASE_CHANGE),
-                              is_indicative ? "?" : "")};
+                              compared->basis == XB_BASIS_INDICATIVE ? "?" : "")};
     }
     if (count == 0)
         return;
@@ -197,11 +192,10 @@ static void draw_ratios(struct xb_page *page, const struct xb_comparison *compar
         .levels = levels,
         .level_count = isfinite(threshold) ? 2 : 1};
     xb_page_picture(page, xb_strips_draw, &picture);
-    if (left_out > 0)
-        xb_page_remark(page, "%zu more figures are in the table only.", left_out);
+    xb_page_more(page, left_out, "figures are in the table only.");
 }
 
-static void write_ratios(struct xb_page *page, const struct xb_report_document *document)
+void xb_write_ratios(struct xb_page *page, const struct xb_report_document *document)
 {
     const struct xb_comparison *comparison = document->comparison;
     static const enum xb_compared_part parts[] = {
@@ -209,7 +203,7 @@ static void write_ratios(struct xb_page *page, const struct xb_report_document *
         XB_CASE_RATIO, XB_CASE_INTERVAL_TO, XB_CASE_LEVEL,    XB_CASE_NOTE};
     struct xb_strip strips[XB_STRIPS_MOST];
     bool is_indicative = false;
-    if (comparison == NULL || comparison->case_count == 0)
+    if (comparison->case_count == 0)
         return;
     draw_ratios(page, comparison, true, strips);
     draw_ratios(page, comparison, false, strips);
@@ -222,18 +216,16 @@ static void write_ratios(struct xb_page *page, const struct xb_report_document *
                         "Figure|Verdict|#Baseline|#Candidate|Change|#Ratio|#Interval|#Level|Why");
     for (size_t i = 0; i < comparison->case_count; i++)
         for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++)
-            xb_page_cell(page, "%s", XB_CASE_TEXT(comparison, &comparison->cases[i], parts[k]));
+            xb_page_cell(page, XB_CASE_TEXT(comparison, &comparison->cases[i], parts[k]));
     xb_page_table_end(page);
 }
 
-/* ---- what differs between the files of a comparison ---- */
-
-static void write_differences(struct xb_page *page, const struct xb_report_document *document)
+void xb_write_differences(struct xb_page *page, const struct xb_report_document *document)
 {
     const struct xb_comparison *comparison = document->comparison;
     char baseline[XB_COMPARE_VALUE];
     char candidate[XB_COMPARE_VALUE];
-    if (comparison == NULL || comparison->difference_count == 0)
+    if (comparison->difference_count == 0)
         return;
     xb_page_table_begin(page, "What differs between the two files",
                         "Condition|Baseline|Candidate|Comparable");
@@ -246,100 +238,73 @@ static void write_differences(struct xb_page *page, const struct xb_report_docum
     xb_page_table_end(page);
 }
 
-/* ---- what advise predicted ---- */
-
-static void write_strategies(struct xb_page *page, const struct xb_report_document *document)
+void xb_write_strategies(struct xb_page *page, const struct xb_report_document *document)
 {
     static const char *const times[] = {"seconds",   "seconds_low", "seconds_high",
                                         "copy_in_s", "kernel_s",    "copy_out_s"};
+    const cJSON *strategies = xb_report_member(document->tree, "strategies");
     const cJSON *strategy;
-    if (document->kind != XB_DOCUMENT_ADVISE ||
-        cJSON_GetArraySize(member(document->tree, "strategies")) == 0)
+    if (cJSON_GetArraySize(strategies) == 0)
         return;
     xb_page_table_begin(page, "Predicted times of the job",
                         "Strategy|#Time|#At least|#At most|#Copy in|#Kernel|#Copy out|"
                         "Limited by, or what is missing");
-    cJSON_ArrayForEach(strategy, member(document->tree, "strategies"))
+    cJSON_ArrayForEach(strategy, strategies)
     {
-        const char *missing = cJSON_GetStringValue(member(strategy, "missing"));
-        const char *limit = cJSON_GetStringValue(member(strategy, "limit"));
-        xb_page_cell(page, "%.100s", xb_report_text(strategy, "strategy"));
+        const char *missing = cJSON_GetStringValue(xb_report_member(strategy, "missing"));
+        const char *limit = cJSON_GetStringValue(xb_report_member(strategy, "limit"));
+        xb_page_cell(page, text_of(page, strategy, "strategy", 100));
         for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
             double seconds = xb_report_number(strategy, times[i], 0.0);
-            xb_page_cell_if(page, seconds > 0, "%s", XB_DURATION_TEXT(seconds));
+            xb_page_cell(page, seconds > 0 ? XB_DURATION_TEXT(seconds) : NULL);
         }
-        xb_page_cell(page, "%s", missing != NULL ? missing : limit != NULL ? limit : "");
+        xb_page_cell(page, missing != NULL ? missing : limit != NULL ? limit : "");
     }
     xb_page_table_end(page);
 }
 
-/* ---- what list found ---- */
-
-static void write_devices(struct xb_page *page, const struct xb_report_document *document)
+void xb_write_devices(struct xb_page *page, const struct xb_report_document *document)
 {
     const cJSON *device;
     const cJSON *backend;
     const cJSON *check;
-    if (document->kind != XB_DOCUMENT_LIST)
-        return;
     xb_page_table_begin(page, "Devices", "Backend|#Index|Name|Architecture|PCI address|#GiB");
-    cJSON_ArrayForEach(device, member(document->tree, "devices"))
+    cJSON_ArrayForEach(device, xb_report_member(document->tree, "devices"))
     {
-        double index = xb_report_number(device, "index", (double)NAN);
-        double bytes = xb_report_number(device, "memory_bytes", (double)NAN);
-        xb_page_cell(page, "%.100s", xb_report_text(device, "backend"));
-        xb_page_cell_if(page, !isnan(index), "%.0f", index);
-        xb_page_cell(page, "%.300s", xb_report_text(device, "name"));
-        xb_page_cell(page, "%.100s", xb_report_text(device, "architecture"));
-        xb_page_cell(page, "%.100s", xb_report_text(device, "pci_bdf"));
-        xb_page_cell_if(page, !isnan(bytes), "%.1f", bytes / (double)(1ULL << 30));
+        XB_PAGE_CELLS(page, text_of(page, device, "backend", 100),
+                      number_of(page, device, "index", 1, 0), text_of(page, device, "name", 300),
+                      text_of(page, device, "architecture", 100),
+                      text_of(page, device, "pci_bdf", 100),
+                      number_of(page, device, "memory_bytes", (double)(1ULL << 30), 1));
     }
     xb_page_table_end(page);
     xb_page_table_begin(page, "What each backend looked for", "Backend|What|Found");
-    cJSON_ArrayForEach(backend, member(document->tree, "backends"))
+    cJSON_ArrayForEach(backend, xb_report_member(document->tree, "backends"))
     {
-        const cJSON *checks = member(backend, "checks");
-        const char *name = xb_report_text(backend, "name");
-        if (cJSON_GetArraySize(checks) == 0) {
-            xb_page_cell(page, "%.100s", name);
-            XB_PAGE_CELLS(page, "-", xb_report_text(backend, "absent_reason"));
-        }
+        const cJSON *checks = xb_report_member(backend, "checks");
+        const char *name = text_of(page, backend, "name", 100);
+        if (cJSON_GetArraySize(checks) == 0)
+            XB_PAGE_CELLS(page, name, "-", xb_report_text(backend, "absent_reason"));
         cJSON_ArrayForEach(check, checks)
         {
-            xb_page_cell(page, "%.100s", name);
-            XB_PAGE_CELLS(page, xb_report_text(check, "what"), xb_report_text(check, "found"));
+            XB_PAGE_CELLS(page, name, xb_report_text(check, "what"),
+                          xb_report_text(check, "found"));
         }
     }
     xb_page_table_end(page);
 }
 
-/* ---- what fleet found ---- */
-
-static void write_findings(struct xb_page *page, const struct xb_report_document *document)
+void xb_write_findings(struct xb_page *page, const struct xb_report_document *document)
 {
     const cJSON *finding;
-    if (document->kind != XB_DOCUMENT_FLEET ||
-        cJSON_GetArraySize(member(document->tree, "findings")) == 0)
+    if (cJSON_GetArraySize(xb_report_member(document->tree, "findings")) == 0)
         return;
     xb_page_table_begin(page, "Findings, the worst first", "Node|#GPU|What|Finding");
-    cJSON_ArrayForEach(finding, member(document->tree, "findings"))
+    cJSON_ArrayForEach(finding, xb_report_member(document->tree, "findings"))
     {
-        double index = xb_report_number(member(finding, "gpu"), "index", (double)NAN);
-        xb_page_cell(page, "%.200s", xb_report_text(finding, "node"));
-        xb_page_cell_if(page, !isnan(index), "%.0f", index);
-        xb_page_cell(page, "%.60s", xb_report_text(finding, "code"));
-        xb_page_cell(page, "%.1000s", xb_report_text(finding, "text"));
+        XB_PAGE_CELLS(page, text_of(page, finding, "node", 200),
+                      number_of(page, xb_report_member(finding, "gpu"), "index", 1, 0),
+                      text_of(page, finding, "code", 60), text_of(page, finding, "text", 1000));
     }
     xb_page_table_end(page);
 }
-
-const struct xb_section xb_sections_of_tables[] = {
-    {"advice", "What the figures mean", write_advice},
-    {"notes", "Notes", write_notes},
-    {"ratios", "Ratios", write_ratios},
-    {"differences", "What differs", write_differences},
-    {"strategies", "Strategies", write_strategies},
-    {"devices", "Devices", write_devices},
-    {"findings", "Findings", write_findings},
-    {.name = NULL},
-};

@@ -2,14 +2,13 @@
 /* The timelines of a trace: what each thread and stream did when, a picture a case. */
 #include "report.h"
 
-#include "trace/read.h"
-#include "xferbench/units.h"
+#include "base/units.h"
+#include "trace/trace.h"
 
 #include <string.h>
 
 #define DRAWN 12 /* cases */
 #define LABEL 48
-#define OTHER "other"
 
 /* What is told of a track in the table. */
 struct track {
@@ -25,34 +24,33 @@ struct drawing {
     size_t places[XB_TRACE_TRACKS];     /* of all tracks among those */
     struct track tracks[XB_TRACE_TRACKS];
     size_t track_count;
-    char kinds[XB_SPANS_KINDS][LABEL];
-    const char *kind_names[XB_SPANS_KINDS];
+    const char *kinds[XB_SPANS_KINDS];
     size_t kind_count;
     double length;
 };
 
-/* That of "Memcpy HtoD" for "Memcpy HtoD (Pinned -> Device)". The last of too many kinds is all
- * others. */
-static size_t kind_of(struct drawing *drawing, const struct xb_trace_span *span)
+/* "Memcpy HtoD" for "Memcpy HtoD (Pinned -> Device)". The last of too many kinds is all others. */
+static size_t kind_of(struct xb_page *page, struct drawing *drawing,
+                      const struct xb_trace_span *span)
 {
     const char *text = span->stage != NULL ? span->stage : span->name;
     char label[LABEL];
+    size_t kind = 0;
     snprintf(label, sizeof label, "%s", span->kind == XB_SPAN_CALL ? "submit" : text);
     char *bracket = strstr(label, " (");
     if (bracket != NULL && bracket > label)
         *bracket = '\0';
-    for (size_t i = 0; i < drawing->kind_count; i++)
-        if (strcmp(drawing->kinds[i], label) == 0)
-            return i;
-    if (drawing->kind_count == XB_SPANS_KINDS)
+    while (kind < drawing->kind_count && strcmp(drawing->kinds[kind], label) != 0)
+        kind++;
+    if (kind == XB_SPANS_KINDS)
         return XB_SPANS_KINDS - 1;
-    size_t kind = drawing->kind_count++;
-    snprintf(drawing->kinds[kind], LABEL, "%s", kind + 1 == XB_SPANS_KINDS ? OTHER : label);
-    drawing->kind_names[kind] = drawing->kinds[kind];
+    if (kind == drawing->kind_count)
+        drawing->kinds[drawing->kind_count++] =
+            kind + 1 == XB_SPANS_KINDS ? "other" : xb_page_print(page, "%s", label);
     return kind;
 }
 
-static void fill(const struct xb_trace_case *of, struct drawing *drawing)
+static void fill(struct xb_page *page, const struct xb_trace_case *of, struct drawing *drawing)
 {
     double first = of->span_count > 0 ? of->spans[0].begin : 0.0;
     double last = first;
@@ -73,7 +71,7 @@ static void fill(const struct xb_trace_case *of, struct drawing *drawing)
             .begin = span->begin,
             .end = span->end,
             .track = drawing->places[span->track],
-            .kind = is_wait && span->stage == NULL ? 0 : kind_of(drawing, span),
+            .kind = is_wait && span->stage == NULL ? 0 : kind_of(page, drawing, span),
             .is_wait = is_wait,
             .tip = span->name};
         *(is_wait ? &track->wait : &track->work) += span->end - span->begin;
@@ -93,10 +91,10 @@ static const char *describe(struct xb_page *page, const struct xb_trace_case *of
     for (size_t i = 0; i < of->track_count; i++)
         if (drawing->tracks[i].work > drawing->tracks[busiest].work)
             busiest = i;
-    if (drawing->length > 0 && drawing->tracks[busiest].work > 0)
-        more =
-            xb_page_print(page, " The busiest is %.200s, %.0f %% of the time.", of->tracks[busiest],
-                          100 * drawing->tracks[busiest].work / drawing->length);
+    double work = drawing->tracks[busiest].work;
+    if (drawing->length > 0 && work > 0)
+        more = xb_page_print(page, " The busiest is %.200s, %.0f %% of the time.",
+                             of->tracks[busiest], 100 * work / drawing->length);
     return xb_page_print(page,
                          "%zu spans on %zu threads and streams in %s, one below the other; time "
                          "goes from left to right, and waits are pale.%s",
@@ -104,26 +102,28 @@ static const char *describe(struct xb_page *page, const struct xb_trace_case *of
                          more);
 }
 
-static void put_time(struct xb_page *page, const struct drawing *drawing, double seconds)
+/* "1.20 ms (37 %)"; NULL where there is none. */
+static const char *share_of(struct xb_page *page, const struct drawing *drawing, double seconds)
 {
-    xb_page_cell_if(page, seconds > 0 && drawing->length > 0, "%s (%.0f %%)",
-                    XB_DURATION_TEXT(seconds), 100 * seconds / drawing->length);
+    return seconds > 0 && drawing->length > 0
+               ? xb_page_print(page, "%s (%.0f %%)", XB_DURATION_TEXT(seconds),
+                               100 * seconds / drawing->length)
+               : NULL;
 }
 
 static void write_case(struct xb_page *page, const struct xb_trace_case *of, bool is_drawn)
 {
     struct drawing *drawing = xb_page_new(page, 1, sizeof *drawing);
-    struct xb_drawn_span *drawn = xb_page_new(page, of->span_count, sizeof *drawn);
-    drawing->spans = drawn;
-    fill(of, drawing);
+    drawing->spans = xb_page_new(page, of->span_count, sizeof *drawing->spans);
+    fill(page, of, drawing);
     struct xb_spans spans = {
         .picture = {.title = xb_page_print(page, "One iteration of %.280s", of->name),
                     .description = describe(page, of, drawing)},
         .tracks = drawing->names,
         .track_count = drawing->track_count,
-        .kinds = drawing->kind_names,
+        .kinds = drawing->kinds,
         .kind_count = drawing->kind_count,
-        .spans = drawn,
+        .spans = drawing->spans,
         .count = drawing->count};
     if (is_drawn)
         xb_page_picture(page, xb_spans_draw, &spans);
@@ -131,29 +131,20 @@ static void write_case(struct xb_page *page, const struct xb_trace_case *of, boo
                         "Thread or stream|#Spans|#At work|#Waiting|#Data");
     for (size_t i = 0; i < of->track_count; i++) {
         const struct track *track = &drawing->tracks[i];
-        if (track->spans == 0)
-            continue;
-        xb_page_cell(page, "%s", of->tracks[i]);
-        xb_page_cell(page, "%zu", track->spans);
-        put_time(page, drawing, track->work);
-        put_time(page, drawing, track->wait);
-        xb_page_cell_if(page, track->bytes > 0, "%s", XB_SIZE_TEXT(track->bytes));
+        if (track->spans > 0)
+            XB_PAGE_CELLS(page, of->tracks[i], xb_page_print(page, "%zu", track->spans),
+                          share_of(page, drawing, track->work),
+                          share_of(page, drawing, track->wait),
+                          track->bytes > 0 ? XB_SIZE_TEXT(track->bytes) : NULL);
     }
     xb_page_table_end(page);
 }
 
-static void write_timelines(struct xb_page *page, const struct xb_report_document *document)
+void xb_write_timelines(struct xb_page *page, const struct xb_report_document *document)
 {
     const struct xb_trace *trace = document->trace;
-    if (trace == NULL)
-        return;
     for (size_t i = 0; i < trace->case_count; i++)
         write_case(page, &trace->cases[i], i < DRAWN);
     if (trace->case_count > DRAWN)
         xb_page_remark(page, "Of %zu cases the first %d have a picture.", trace->case_count, DRAWN);
 }
-
-const struct xb_section xb_sections_of_timelines[] = {
-    {"timelines", "Timelines", write_timelines},
-    {.name = NULL},
-};

@@ -3,11 +3,10 @@
 #define _GNU_SOURCE /* text.h */
 #include "report.h"
 
+#include "base/statistics.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "fleet/internal.h"
-#include "record/shown_parameters.h"
-#include "xferbench/statistics.h"
-#include "xferbench/units.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -17,14 +16,15 @@
 #define TRENDS 400 /* cases of all files together: more are counted */
 #define TESTED 40  /* those of most files, and of these the largest */
 #define DRAWN 12
+#define CONDITIONS 2
 #define LEAST 3 /* files of different dates that make a trend */
 
 /* One case by date, of files of one host, backend and GPU model. */
 struct point {
-    double date;                 /* seconds since 1970 */
-    double value, low, high;     /* NAN: no interval */
-    size_t file;                 /* its number in the report */
-    const char *driver, *kernel; /* "not known" */
+    double date;                        /* seconds since 1970 */
+    double value, low, high;            /* NAN: no interval */
+    size_t file;                        /* its number in the report */
+    const char *conditions[CONDITIONS]; /* driver and kernel, or "not known" */
 };
 
 struct trend {
@@ -34,7 +34,7 @@ struct trend {
     const char *unit;  /* "GB/s", "us" */
     uint64_t bytes;
     struct point *points; /* by date when they are written */
-    size_t count;
+    size_t count, dates;
     struct xb_change change;
 };
 
@@ -42,10 +42,7 @@ struct state {
     struct trend trends[TRENDS];
     size_t count, left_out;
     struct xb_arena *texts;
-    struct xb_parameters shown; /* that tell cases of the file apart that is taken */
 };
-
-/* ---- taking ---- */
 
 /* "pinned registered h2d 1 GiB, chunk 8 MiB, device 0", with all parameters that have not their
  * default, which an older program's file lacks (NULL), or with those alone that tell cases of this
@@ -59,9 +56,9 @@ static void add_name(struct xb_words *words, const struct xb_report_document *do
     for (size_t i = 0; i < test->parameter_count; i++) {
         const struct xb_record_fact *own = &test->parameters[i];
         const char *value = xb_parameter_text(test, own->name, text, sizeof text);
-        if (value != NULL &&
-            (which == NULL ? !xb_parameter_is_default(document->defaults, document->rows, own)
-                           : xb_parameter_differs(which, test, own->name)))
+        if (value != NULL && (which == NULL ? !xb_parameter_is_default(document->request->defaults,
+                                                                       document->request->rows, own)
+                                            : xb_parameter_differs(which, test, own->name)))
             xb_words_add(words, ", %.60s %.60s", own->name, value);
     }
     xb_words_add(words, ", device %s%s", xb_record_case_device(test, text, sizeof text),
@@ -79,7 +76,7 @@ static struct trend *find(struct state *state, const char *key, const char *plac
             return &state->trends[i];
     if (state->count == TRENDS)
         return NULL;
-    add_name(&name, document, test, &state->shown);
+    add_name(&name, document, test, document->parameters);
     struct trend *trend = &state->trends[state->count++];
     *trend = (struct trend){.key = xb_arena_copy(&state->texts, key),
                             .name = xb_arena_copy(&state->texts, name.text),
@@ -124,14 +121,13 @@ static enum xb_status take(void *own, const struct xb_report_document *document,
     (void)error;
     if (record == NULL || !isfinite(document->date))
         return XB_OK;
-    state->shown = xb_parameters_that_differ(record);
     const struct point point = {
         .date = document->date,
         .file = document->number,
-        .driver =
+        .conditions = {
             xb_arena_copy(&state->texts, record->driver != NULL ? record->driver : "not known"),
-        .kernel = xb_arena_copy(&state->texts,
-                                record->host.kernel != NULL ? record->host.kernel : "not known")};
+            xb_arena_copy(&state->texts,
+                          record->host.kernel != NULL ? record->host.kernel : "not known")}};
     for (size_t i = 0; i < record->case_count; i++)
         take_case(state, document, &record->cases[i], point);
     return XB_OK;
@@ -139,8 +135,8 @@ static enum xb_status take(void *own, const struct xb_report_document *document,
 
 /* ---- where a row of values changed ---- */
 
-/* Orders in which the values are looked at. Of long rows fewer: still enough for the level among 40
- * rows, and counting does not take seconds. */
+/* Orders in which the values are looked at. Fewer are enough for the level among 40 long rows, and
+ * counting does not take seconds. */
 #define ORDERS 9999
 #define ORDERS_OF_LONG 4999
 #define LONG 200
@@ -235,31 +231,6 @@ struct xb_change xb_change_find(const double *values, size_t count, size_t rows)
     return change;
 }
 
-/* ---- what is worth a picture ---- */
-
-static bool is_trend(const struct trend *trend)
-{
-    size_t dates = trend->count > 0;
-    for (size_t i = 1; i < trend->count; i++) {
-        bool is_new = true;
-        for (size_t k = 0; k < i; k++)
-            is_new = is_new && trend->points[k].date != trend->points[i].date;
-        dates += is_new;
-        if (dates >= LEAST)
-            return true;
-    }
-    return false;
-}
-
-static bool speaks(const void *own)
-{
-    const struct state *state = own;
-    for (size_t i = 0; i < state->count; i++)
-        if (is_trend(&state->trends[i]))
-            return true;
-    return false;
-}
-
 static int by_weight(const void *a, const void *b)
 {
     const struct trend *one = *(const struct trend *const *)a;
@@ -283,58 +254,60 @@ static int by_date(const void *a, const void *b)
                           XB_ORDER(one->file, other->file));
 }
 
-/* By date, and each measurement once: copies, or the same file twice, are no further evidence of a
- * change. */
-static void put_in_order(struct trend *trend)
+/* Sorts by date, and leaves each measurement once: copies, or the same file twice, are no further
+ * evidence of a change. Returns whether there are any with enough dates. */
+static bool finish(void *own)
 {
-    size_t kept = 0;
-    qsort(trend->points, trend->count, sizeof *trend->points, by_date);
-    for (size_t i = 0; i < trend->count; i++) {
-        const struct point *last = kept > 0 ? &trend->points[kept - 1] : NULL;
-        const struct point *next = &trend->points[i];
-        if (last == NULL || last->date != next->date || last->value != next->value ||
-            XB_ORDER(last->low, next->low) != 0 || XB_ORDER(last->high, next->high) != 0)
-            trend->points[kept++] = *next;
+    struct state *state = own;
+    bool any = false;
+    for (size_t i = 0; i < state->count; i++) {
+        struct trend *trend = &state->trends[i];
+        size_t kept = 0;
+        qsort(trend->points, trend->count, sizeof *trend->points, by_date);
+        for (size_t k = 0; k < trend->count; k++) {
+            const struct point *last = kept > 0 ? &trend->points[kept - 1] : NULL;
+            const struct point *next = &trend->points[k];
+            trend->dates += last == NULL || last->date != next->date;
+            if (last == NULL || last->date != next->date || last->value != next->value ||
+                XB_ORDER(last->low, next->low) != 0 || XB_ORDER(last->high, next->high) != 0)
+                trend->points[kept++] = *next;
+        }
+        trend->count = kept;
+        any = any || trend->dates >= LEAST;
     }
-    trend->count = kept;
+    return any;
 }
 
-/* ---- writing ---- */
-
-/* The value that all of some points have; NULL where they differ. */
-static const char *common(const struct point *points, size_t count, bool driver)
+/* The condition that all of some points have; NULL where they differ. */
+static const char *common(const struct point *points, size_t count, size_t condition)
 {
-    const char *first = driver ? points[0].driver : points[0].kernel;
     for (size_t i = 1; i < count; i++)
-        if (strcmp(driver ? points[i].driver : points[i].kernel, first) != 0)
+        if (strcmp(points[i].conditions[condition], points[0].conditions[condition]) != 0)
             return NULL;
-    return first;
+    return points[0].conditions[condition];
 }
 
-/* What else is not the same before and after, where it is the same within both. */
-static void tell_condition(struct xb_page *page, const struct trend *trend, bool driver)
+static void write_change(struct xb_page *page, const struct trend *trend)
 {
-    size_t at = trend->change.at;
-    const char *before = common(trend->points, at, driver);
-    const char *after = common(trend->points + at, trend->count - at, driver);
-    if (before != NULL && after != NULL && strcmp(before, after) != 0)
-        xb_page_paragraph(page, "At the same place the %s changed from %.200s to %.200s.",
-                          driver ? "driver" : "kernel", before, after);
-}
-
-static void tell_change(struct xb_page *page, const struct trend *trend)
-{
+    static const char *const names[CONDITIONS] = {"driver", "kernel"};
     const struct xb_change *change = &trend->change;
+    const struct point *first = &trend->points[change->at]; /* after it */
     xb_page_paragraph(
         page,
         "Between %s and %s it changed: from %s to %s %s (%+.3g %%), medians of %zu and %zu files. "
         "By chance alone a row of such values looks like this with a probability of %.2g.",
-        XB_REPORT_DATE(trend->points[change->at - 1].date),
-        XB_REPORT_DATE(trend->points[change->at].date), XB_DECIMAL_TEXT(change->before),
-        XB_DECIMAL_TEXT(change->after), trend->unit, 100 * (change->after / change->before - 1),
-        change->at, trend->count - change->at, change->probability);
-    tell_condition(page, trend, true);
-    tell_condition(page, trend, false);
+        XB_REPORT_DATE(first[-1].date), XB_REPORT_DATE(first->date),
+        XB_DECIMAL_TEXT(change->before), XB_DECIMAL_TEXT(change->after), trend->unit,
+        100 * (change->after / change->before - 1), change->at, trend->count - change->at,
+        change->probability);
+    /* What else is not the same before and after, where it is the same within both. */
+    for (size_t i = 0; i < CONDITIONS; i++) {
+        const char *before = common(trend->points, change->at, i);
+        const char *after = common(first, trend->count - change->at, i);
+        if (before != NULL && after != NULL && strcmp(before, after) != 0)
+            xb_page_paragraph(page, "At the same place the %s changed from %.200s to %.200s.",
+                              names[i], before, after);
+    }
 }
 
 /* A picture of the trend with its numbers. */
@@ -345,7 +318,7 @@ static void write_trend(struct xb_page *page, const struct trend *trend)
     double mark = (double)NAN;
     xb_page_title(page, "%s: %s", trend->place, trend->name);
     if (change->is_tested && change->is_there)
-        tell_change(page, trend);
+        write_change(page, trend);
     for (size_t i = 0; i < trend->count; i++) {
         const struct point *point = &trend->points[i];
         points[i] = (struct xb_point){point->date, point->value, point->low, point->high, false};
@@ -375,11 +348,9 @@ static void write_trend(struct xb_page *page, const struct trend *trend)
                         xb_page_print(page, "Date|#File|#%s|#95 %% interval|Driver", trend->unit));
     for (size_t i = 0; i < trend->count; i++) {
         const struct point *point = &trend->points[i];
-        xb_page_cell(page, "%s", XB_REPORT_DATE(point->date));
-        xb_page_cell(page, "%zu", point->file);
-        xb_page_cell(page, "%s", XB_DECIMAL_TEXT(point->value));
-        xb_way_put_interval(page, point->low, point->high);
-        xb_page_cell(page, "%s", point->driver);
+        XB_PAGE_CELLS(page, XB_REPORT_DATE(point->date), xb_page_print(page, "%zu", point->file),
+                      XB_DECIMAL_TEXT(point->value), xb_way_interval(page, point->low, point->high),
+                      point->conditions[0]);
     }
     xb_page_table_end(page);
 }
@@ -391,15 +362,13 @@ static void write_overview(struct xb_page *page, struct trend *const *list, size
     for (size_t i = 0; i < count; i++) {
         const struct trend *trend = list[i];
         const struct xb_change *change = &trend->change;
-        XB_PAGE_CELLS(page, trend->place, trend->name);
-        xb_page_cell(page, "%zu", trend->count);
+        const char *changed = change->is_tested ? "no" : "too few files to tell";
         if (change->is_there)
-            xb_page_cell(page, "before %s", XB_REPORT_DATE(trend->points[change->at].date));
-        else
-            xb_page_cell(page, "%s", change->is_tested ? "no" : "too few files to tell");
-        xb_page_cell_if(page, change->is_there, "%s", XB_DECIMAL_TEXT(change->before));
-        xb_page_cell_if(page, change->is_there, "%s", XB_DECIMAL_TEXT(change->after));
-        xb_page_cell(page, "%s", trend->unit);
+            changed =
+                xb_page_print(page, "before %s", XB_REPORT_DATE(trend->points[change->at].date));
+        XB_PAGE_CELLS(page, trend->place, trend->name, xb_page_print(page, "%zu", trend->count),
+                      changed, change->is_there ? XB_DECIMAL_TEXT(change->before) : NULL,
+                      change->is_there ? XB_DECIMAL_TEXT(change->after) : NULL, trend->unit);
     }
     xb_page_table_end(page);
 }
@@ -410,17 +379,14 @@ static void write(struct xb_page *page, void *own)
     struct trend **list = xb_page_new(page, state->count, sizeof(struct trend *));
     size_t all = 0;
     size_t tested = 0;
-    for (size_t i = 0; i < state->count; i++) {
-        if (!is_trend(&state->trends[i]))
-            continue;
-        put_in_order(&state->trends[i]);
-        list[all++] = &state->trends[i];
-    }
+    for (size_t i = 0; i < state->count; i++)
+        if (state->trends[i].dates >= LEAST)
+            list[all++] = &state->trends[i];
     qsort(list, all, sizeof(struct trend *), by_weight);
     size_t count = all < TESTED ? all : TESTED;
     for (size_t i = 0; i < count; i++)
         tested += list[i]->count >= 2 * (size_t)XB_CHANGE_SIDE;
-    /* Where two have one name, that of each says all that makes it. */
+    /* If two trends have the same short name, use their full names. */
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < i; k++)
             if (strcmp(list[i]->name, list[k]->name) == 0 &&
@@ -472,7 +438,7 @@ const struct xb_common_section xb_section_trends = {
     .title = "By date",
     .state_size = sizeof(struct state),
     .take = take,
-    .speaks = speaks,
+    .finish = finish,
     .write = write,
     .free = free_state,
 };

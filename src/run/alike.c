@@ -4,20 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char digits[] = "0123456789";
-
-/* The length of the number that stands there: digits, and perhaps a point with more of them. */
-static size_t number_length(const char *text)
+/* Where the number ends that begins there: digits, and perhaps a point with more of them. `text`
+ * itself where none does. */
+static const char *number_end(const char *text)
 {
-    size_t length = strspn(text, digits);
-    size_t behind = length > 0 && text[length] == '.' ? strspn(text + length + 1, digits) : 0;
-    return behind > 0 ? length + 1 + behind : length;
-}
-
-/* Whether a word ends before `c`, so that a number there is one, and no part of a name. */
-static bool ends_word(char c)
-{
-    return c == '\0' || strchr(" ,;:)%", c) != NULL;
+    static const char digits[] = "0123456789";
+    const char *end = text + strspn(text, digits);
+    size_t behind = end > text && *end == '.' ? strspn(end + 1, digits) : 0;
+    return behind > 0 ? end + 1 + behind : end;
 }
 
 /* Whether the word before the number says that it is a name: nodes 0 and 3 are not "node 0 to 3".
@@ -33,28 +27,19 @@ static bool is_name(const char *text, const char *number)
     return false;
 }
 
-/* The next number that is a word of its own; NULL: none. */
-static const char *next_number(const char *text, const char *from)
-{
-    for (const char *c = from; *c != '\0'; c++) {
-        size_t length = number_length(c);
-        if (length == 0)
-            continue;
-        if ((c == text || c[-1] == ' ' || c[-1] == '(') && !is_name(text, c) &&
-            (ends_word(c[length]) || (c[length] == '.' && ends_word(c[length + 1]))))
-            return c;
-        c += length - 1;
-    }
-    return NULL;
-}
-
+/* Finds the numbers that are words of their own and no part of a name; returns how many. */
 static size_t find_numbers(const char *text, const char **numbers)
 {
+    static const char behind[] = " ,;:)%"; /* or the end */
     size_t count = 0;
-    const char *number = next_number(text, text);
-    while (number != NULL && count < XB_ALIKE_NUMBERS) {
-        numbers[count++] = number;
-        number = next_number(text, number + number_length(number));
+    for (const char *c = text; *c != '\0' && count < XB_ALIKE_NUMBERS; c++) {
+        const char *end = number_end(c);
+        if (end == c)
+            continue;
+        if ((c == text || c[-1] == ' ' || c[-1] == '(') && !is_name(text, c) &&
+            strchr(behind, *end == '.' ? end[1] : *end) != NULL)
+            numbers[count++] = c;
+        c = end - 1;
     }
     return count;
 }
@@ -69,27 +54,20 @@ struct xb_alike xb_alike_begin(const char *text)
     return alike;
 }
 
-/* Whether the texts are equal but for their numbers. */
-static bool is_alike(const char *a, const char *const *of_a, const char *b, const char *const *of_b,
-                     size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        size_t length = (size_t)(of_a[i] - a);
-        if (length != (size_t)(of_b[i] - b) || strncmp(a, b, length) != 0)
-            return false;
-        a = of_a[i] + number_length(of_a[i]);
-        b = of_b[i] + number_length(of_b[i]);
-    }
-    return strcmp(a, b) == 0;
-}
-
 bool xb_alike_add(struct xb_alike *alike, const char *text)
 {
-    const char *first[XB_ALIKE_NUMBERS];
-    const char *numbers[XB_ALIKE_NUMBERS];
+    const char *first[XB_ALIKE_NUMBERS], *numbers[XB_ALIKE_NUMBERS];
+    const char *a = alike->text, *b = text;
     size_t count = find_numbers(text, numbers);
-    if (find_numbers(alike->text, first) != count ||
-        !is_alike(alike->text, first, text, numbers, count))
+    if (find_numbers(alike->text, first) != count)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (first[i] - a != numbers[i] - b || strncmp(a, b, (size_t)(first[i] - a)) != 0)
+            return false;
+        a = number_end(first[i]);
+        b = number_end(numbers[i]);
+    }
+    if (strcmp(a, b) != 0)
         return false;
     for (size_t i = 0; i < count; i++) {
         double number = strtod(numbers[i], NULL);
@@ -105,8 +83,8 @@ bool xb_alike_add(struct xb_alike *alike, const char *text)
 static bool is_range(const char *from, const char *to)
 {
     static const char between[] = " to ";
-    const char *behind = from + number_length(from);
-    return strncmp(behind, between, strlen(between)) == 0 && behind + strlen(between) == to;
+    const char *end = number_end(from);
+    return strncmp(end, between, strlen(between)) == 0 && end + strlen(between) == to;
 }
 
 void xb_alike_say(const struct xb_alike *alike, size_t from, struct xb_words *words)
@@ -115,18 +93,17 @@ void xb_alike_say(const struct xb_alike *alike, size_t from, struct xb_words *wo
     const char *text = alike->text + from;
     size_t count = find_numbers(alike->text, numbers);
     for (size_t i = 0; i < count; i++) {
-        const char *least = alike->numbers[i].least;
-        const char *most = alike->numbers[i].most;
+        const char *least = alike->numbers[i].least, *most = alike->numbers[i].most;
         if (numbers[i] < text)
             continue;
         bool begins = i + 1 < count && is_range(numbers[i], numbers[i + 1]);
         bool ends = i > 0 && is_range(numbers[i - 1], numbers[i]);
         xb_words_add(words, "%.*s", (int)(numbers[i] - text), text);
         if (!ends)
-            xb_words_add(words, "%.*s", (int)number_length(least), least);
+            xb_words_add(words, "%.*s", (int)(number_end(least) - least), least);
         if (ends || (!begins && strtod(least, NULL) < strtod(most, NULL)))
-            xb_words_add(words, "%s%.*s", ends ? "" : " to ", (int)number_length(most), most);
-        text = numbers[i] + number_length(numbers[i]);
+            xb_words_add(words, "%s%.*s", ends ? "" : " to ", (int)(number_end(most) - most), most);
+        text = number_end(numbers[i]);
     }
     xb_words_add(words, "%s", text);
 }

@@ -2,10 +2,10 @@
 #define _POSIX_C_SOURCE 200809L
 #include "command.h"
 
-#include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/output.h"
+#include "base/program.h"
 #include "base/stream.h"
 #include "base/terminal.h"
 #include "base/text.h"
@@ -41,28 +41,13 @@ struct timelines {
 
 /* The files of a run, whether one of them is standard output, and what is shown meanwhile. */
 struct outputs {
-    struct xb_output json, csv, trace;
-    struct xb_json_place json_place;
+    struct xb_progress progress; /* first: the argument of its callbacks */
+    struct xb_run_places places;
     bool on_stdout;
     struct timelines timelines;
-    struct xb_progress progress;
 };
 
 /* ---- timelines ---- */
-
-static enum xb_status begin_timelines(struct timelines *timelines, const struct xb_run *run,
-                                      struct xb_output *output, struct xb_error *error)
-{
-    enum xb_status status = XB_OK;
-    timelines->output = output;
-    timelines->has_begun = true;
-    pthread_mutex_init(&timelines->lock, NULL);
-    if (output->stream != NULL)
-        status = xb_chrome_begin(&timelines->chrome, output->stream, error);
-    if (status == XB_OK && run->asked.timeline)
-        (void)xb_memory_text_begin(&timelines->drawn);
-    return status;
-}
 
 /* Takes the timelines of the results that are final since the last call. */
 static void take_timelines(struct timelines *timelines, const struct xb_run *run)
@@ -84,51 +69,32 @@ static void take_timelines(struct timelines *timelines, const struct xb_run *run
     pthread_mutex_unlock(&timelines->lock);
 }
 
-/* With the lock held: ends and commits the trace, and prints what was drawn. */
-static enum xb_status write_timelines(struct timelines *timelines, const struct xb_run *run,
-                                      struct xb_error *error)
-{
-    if (timelines->has_failed) {
-        *error = timelines->failure;
-        return error->status;
-    }
-    enum xb_status status = XB_OK;
-    if (timelines->output->stream != NULL)
-        status = xb_chrome_end(&timelines->chrome, run, error);
-    if (status == XB_OK && timelines->output->stream != NULL)
-        status = xb_output_commit(timelines->output, error);
-    if (status != XB_OK || timelines->drawn.stream == NULL)
-        return status;
-    xb_memory_text_end(&timelines->drawn);
-    fwrite(timelines->drawn.text, 1, timelines->drawn.length, stdout);
-    return xb_stream_finish(stdout, "the timelines", error);
-}
-
-/* Says so and returns false where a part of it failed; the file is then as it was. */
+/* Ends and commits the trace, and prints what was drawn. Says so and returns false where a part of
+ * it failed; the file is then as it was. */
 static bool end_timelines(struct timelines *timelines, const struct xb_run *run)
 {
+    struct xb_output *output = timelines->output;
     struct xb_error error;
     /* Whoever holds the lock now is stuck in the middle of writing: such a file is no trace. */
     if (pthread_mutex_trylock(&timelines->lock) != 0) {
         xb_say("the timelines were not written: writing them does not end");
         return false;
     }
-    bool is_written = write_timelines(timelines, run, &error) == XB_OK;
-    if (!is_written)
+    error = timelines->failure;
+    enum xb_status status = timelines->has_failed ? error.status : XB_OK;
+    if (status == XB_OK && output->stream != NULL)
+        status = xb_chrome_end(&timelines->chrome, run, &error);
+    if (status == XB_OK && output->stream != NULL)
+        status = xb_output_commit(output, &error);
+    if (status == XB_OK && timelines->drawn.stream != NULL) {
+        xb_memory_text_end(&timelines->drawn);
+        fwrite(timelines->drawn.text, 1, timelines->drawn.length, stdout);
+        status = xb_stream_finish(stdout, "the timelines", &error);
+    }
+    if (status != XB_OK)
         xb_cli_fail(&error);
     pthread_mutex_unlock(&timelines->lock);
-    return is_written;
-}
-
-static void free_timelines(struct timelines *timelines)
-{
-    if (!timelines->has_begun)
-        return;
-    xb_chrome_free(&timelines->chrome);
-    if (timelines->drawn.stream != NULL)
-        fclose(timelines->drawn.stream);
-    free(timelines->drawn.text);
-    pthread_mutex_destroy(&timelines->lock);
+    return status == XB_OK;
 }
 
 /* ---- what is asked, and where it goes ---- */
@@ -166,27 +132,58 @@ static enum xb_status check_request(const struct xb_run_options *asked, struct x
     return xb_processes_check(asked, error);
 }
 
+enum xb_status xb_run_find_places(const struct xb_run_options *asked, struct xb_run_places *places,
+                                  struct xb_error *error)
+{
+    struct xb_error cause;
+    XB_TRY(xb_json_place_choose(asked->json, asked->json_lines, &places->json, error));
+    const char *const paths[] = {places->json.path, asked->csv, asked->trace, asked->baseline_json};
+    const char *const options[] = {places->json.option, "--csv", "--trace", "--baseline-json",
+                                   "--interleave"};
+    enum xb_status status = asked->interleave != NULL
+                                ? xb_program_find(asked->interleave, &places->program, &cause)
+                                : XB_OK;
+    if (status != XB_OK)
+        return XB_FAIL_NATIVE(error, status, cause.call, cause.native_code, cause.native_name,
+                              "--interleave: %s", cause.message);
+    places->all[XB_RUN_OUTPUTS] =
+        (struct xb_cli_place){.option = options[XB_RUN_OUTPUTS], .input = places->program};
+    for (size_t i = 0; i < XB_RUN_OUTPUTS; i++) {
+        struct xb_output *output = &places->outputs[i];
+        places->all[i] = (struct xb_cli_place){.option = options[i], .output = output};
+        if (paths[i] != NULL)
+            XB_TRY(xb_cli_find_output(options[i], paths[i], output, error));
+    }
+    return XB_OK;
+}
+
+void xb_run_release_places(struct xb_run_places *places)
+{
+    for (size_t i = 0; i < XB_RUN_OUTPUTS; i++)
+        xb_output_discard(&places->outputs[i]);
+    free(places->program);
+    places->program = NULL;
+}
+
 static enum xb_status open_outputs(const struct xb_run *run, struct outputs *outputs,
                                    struct xb_error *error)
 {
-    const struct xb_run_options *asked = &run->asked;
-    struct xb_json_place *json = &outputs->json_place;
-    XB_TRY(xb_json_place_choose(asked->json, asked->json_lines, json, error));
-    if (json->path != NULL)
-        XB_TRY(xb_cli_find_output(json->option, json->path, &outputs->json, error));
-    if (asked->csv != NULL)
-        XB_TRY(xb_cli_find_output("--csv", asked->csv, &outputs->csv, error));
-    if (asked->trace != NULL)
-        XB_TRY(xb_cli_find_output("--trace", asked->trace, &outputs->trace, error));
-    const struct xb_cli_place places[] = {{.option = json->option, .output = &outputs->json},
-                                          {.option = "--csv", .output = &outputs->csv},
-                                          {.option = "--trace", .output = &outputs->trace}};
-    outputs->on_stdout =
-        outputs->json.is_stdout || outputs->csv.is_stdout || outputs->trace.is_stdout;
-    XB_TRY(xb_cli_open_places(places, sizeof places / sizeof places[0], run->deadline, error));
-    if (json->is_line)
-        xb_output_unbuffer(&outputs->json);
-    return begin_timelines(&outputs->timelines, run, &outputs->trace, error);
+    struct xb_run_places *places = &outputs->places;
+    struct timelines *timelines = &outputs->timelines;
+    XB_TRY(xb_run_find_places(&run->asked, places, error));
+    for (size_t i = 0; i < XB_RUN_OUTPUTS; i++)
+        outputs->on_stdout = outputs->on_stdout || places->outputs[i].is_stdout;
+    XB_TRY(xb_cli_open_places(places->all, XB_RUN_OUTPUTS, run->deadline, error));
+    if (places->json.is_line)
+        xb_output_unbuffer(&places->outputs[XB_RUN_JSON]);
+    timelines->output = &places->outputs[XB_RUN_TRACE];
+    timelines->has_begun = true;
+    pthread_mutex_init(&timelines->lock, NULL);
+    if (timelines->output->stream != NULL)
+        XB_TRY(xb_chrome_begin(&timelines->chrome, timelines->output->stream, error));
+    if (run->asked.timeline)
+        (void)xb_memory_text_begin(&timelines->drawn);
+    return XB_OK;
 }
 
 /* ---- writing; the JSON's keys and their meaning stand in docs/result.schema.json ---- */
@@ -223,16 +220,14 @@ static bool write_output(struct xb_output *output, const struct xb_record *recor
     struct xb_error error;
     if (output->stream == NULL)
         return true;
-    if (write(output->stream, record, &error) != XB_OK) {
-        /* A format knows its stream, but not the file's name. */
+    enum xb_status status = write(output->stream, record, &error);
+    if (status != XB_OK) /* a format knows its stream, but not the file's name */
         xb_say("'%s' was not written:", output->path);
+    else
+        status = xb_output_commit(output, &error);
+    if (status != XB_OK)
         xb_cli_fail(&error);
-        return false;
-    }
-    if (xb_output_commit(output, &error) == XB_OK)
-        return true;
-    xb_cli_fail(&error);
-    return false;
+    return status == XB_OK;
 }
 
 /* Whether a table tells what became of each case; else stderr tells what failed. */
@@ -251,16 +246,17 @@ static bool write_all(struct outputs *outputs, const struct xb_run *run)
         xb_cli_fail(&error);
         return false;
     }
-    bool written = write_output(&outputs->json, &record,
-                                outputs->json_place.is_line ? xb_result_json_line_write
-                                                            : xb_result_json_write);
-    written = write_output(&outputs->csv, &record, xb_csv_write) && written;
+    struct xb_run_places *places = &outputs->places;
+    bool written =
+        write_output(&places->outputs[XB_RUN_JSON], &record,
+                     places->json.is_line ? xb_result_json_line_write : xb_result_json_write);
+    written = write_output(&places->outputs[XB_RUN_CSV], &record, xb_csv_write) && written;
     if (!has_table(outputs, run)) {
         xb_failures_say(&record);
     } else {
         enum xb_status status = xb_table_write(stdout, &record, &view, &error);
         /* What `compare` needs, while the file is made that it will be given. */
-        if (status == XB_OK && outputs->json_place.path != NULL && !outputs->json_place.is_line) {
+        if (status == XB_OK && places->json.path != NULL && !places->json.is_line) {
             fputs("To compare with another file: measure with --processes 8.\n", stdout);
             status = xb_stream_finish(stdout, "the table", &error);
         }
@@ -291,20 +287,6 @@ static int exit_code(const struct xb_run *run, const struct outputs *outputs, bo
     return ok > 0 ? XB_EXIT_OK : XB_EXIT_NOTHING;
 }
 
-/* Not before: waiting for other nodes tells nothing of how long a case takes. */
-static void plan_progress(void *argument, const struct xb_run *run)
-{
-    struct outputs *outputs = argument;
-    xb_progress_plan(&outputs->progress, run);
-}
-
-static void show_progress(void *argument, const struct xb_run *run, size_t samples,
-                          double bandwidth)
-{
-    struct outputs *outputs = argument;
-    xb_progress_show(&outputs->progress, run, samples, bandwidth);
-}
-
 /* Before the results are final for those who read them, their timelines are taken from them. */
 static void note_finished(void *argument, const struct xb_run *run)
 {
@@ -314,18 +296,25 @@ static void note_finished(void *argument, const struct xb_run *run)
     xb_deadline_finished(run);
 }
 
-static void discard(struct outputs *outputs)
+static void release(struct outputs *outputs)
 {
-    xb_output_discard(&outputs->json);
-    xb_output_discard(&outputs->csv);
-    xb_output_discard(&outputs->trace);
+    struct timelines *timelines = &outputs->timelines;
+    if (timelines->has_begun) {
+        xb_chrome_free(&timelines->chrome);
+        if (timelines->drawn.stream != NULL)
+            fclose(timelines->drawn.stream);
+        free(timelines->drawn.text);
+        pthread_mutex_destroy(&timelines->lock);
+    }
+    xb_run_release_places(&outputs->places);
 }
 
 /* For a case that does not come to an end: the process ends right after this. */
 static bool write_overdue(void *argument, const struct xb_run *run)
 {
-    bool written = write_all(argument, run);
-    discard(argument);
+    struct outputs *outputs = argument;
+    bool written = write_all(outputs, run);
+    xb_run_release_places(&outputs->places);
     return written;
 }
 
@@ -333,8 +322,10 @@ static bool write_overdue(void *argument, const struct xb_run *run)
 static int run_with_backend(struct xb_run *run)
 {
     struct outputs outputs = {0};
-    struct xb_run_observer observer = {.begun = plan_progress,
-                                       .progress = show_progress,
+    /* The plan is told when the run begins: waiting for other nodes tells nothing of how long a
+     * case takes. */
+    struct xb_run_observer observer = {.begun = xb_progress_plan,
+                                       .progress = xb_progress_show,
                                        .finished = note_finished,
                                        .argument = &outputs};
     struct xb_error error;
@@ -357,8 +348,7 @@ static int run_with_backend(struct xb_run *run)
     }
     int code =
         status == XB_OK ? exit_code(run, &outputs, write_all(&outputs, run)) : xb_cli_fail(&error);
-    free_timelines(&outputs.timelines);
-    discard(&outputs);
+    release(&outputs);
     return code;
 }
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include <stdbool.h>
-
+#include "base/options.h"
 #include "cli/command.h"
+#include "cli/places.h"
 #include "measure/run.h"
-#include "xferbench/options.h"
 
 /* The rows of its options, of options.c: its own and those of every mode, each once. Ends with
  * NULL; static memory. */
@@ -38,6 +37,22 @@ void xb_run_print_columns_help(FILE *stream);
 /* Only the columns, of any table. */
 void xb_run_print_columns(FILE *stream, const struct xb_column_help *columns);
 
+/* Where the results of a run go, and the program that --interleave names. */
+enum { XB_RUN_JSON, XB_RUN_CSV, XB_RUN_TRACE, XB_RUN_BASELINE, XB_RUN_OUTPUTS };
+struct xb_run_places {
+    struct xb_json_place json;
+    struct xb_output outputs[XB_RUN_OUTPUTS];
+    char *program;                               /* its path; NULL: none */
+    struct xb_cli_place all[XB_RUN_OUTPUTS + 1]; /* the outputs, and the program, which is read */
+};
+
+/* Finds all of them, and opens nothing. Zero-initialise; release also after a failure.
+ * XB_ERR_USAGE. */
+XB_MUST_CHECK enum xb_status xb_run_find_places(const struct xb_run_options *asked,
+                                                struct xb_run_places *places,
+                                                struct xb_error *error);
+void xb_run_release_places(struct xb_run_places *places);
+
 /*
  * --dry-run: prints what a planned run would measure, how long that takes, how much memory, and
  * which files it would write. Opens no device, allocates nothing, writes no file. Returns the exit
@@ -56,11 +71,6 @@ int xb_dry_run(const struct xb_run *run);
 /* Whether what is asked of processes can be: XB_ERR_USAGE. Also where one is asked for. */
 XB_MUST_CHECK enum xb_status xb_processes_check(const struct xb_run_options *asked,
                                                 struct xb_error *error);
-
-/* Finds the program of --interleave: its path, which free() releases, or NULL where none was given.
- * XB_ERR_USAGE where there is none that can be run. */
-XB_MUST_CHECK enum xb_status xb_processes_find_baseline(const struct xb_run_options *asked,
-                                                        char **path, struct xb_error *error);
 
 /*
  * Runs the processes one after the other, merges what they write, and writes it. `deadline` is on

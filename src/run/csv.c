@@ -35,36 +35,26 @@ static const struct xb_figure *const named[] = {
 /* More columns come from no files of ours; each is looked for in every line. */
 #define MOST_COLUMNS 512
 
-/* ---- which figures and parameters there are ---- */
-
-static bool has_column(const struct xb_csv *csv, const char *name)
+/* Whether there is a column of that figure or, without a unit, of that parameter. */
+static bool has_column(const struct xb_csv *csv, const char *name, bool has_unit)
 {
-    for (size_t i = 0; i < sizeof named / sizeof named[0]; i++)
+    for (size_t i = 0; has_unit && i < sizeof named / sizeof named[0]; i++)
         if (strcmp(named[i]->name, name) == 0)
             return true;
-    for (size_t i = 0; i < csv->figure_count; i++)
-        if (strcmp(csv->figures[i].name, name) == 0)
+    for (size_t i = 0; i < csv->count; i++)
+        if (strcmp(csv->columns[i].name, name) == 0 && has_unit == (csv->columns[i].unit != NULL))
             return true;
     return false;
 }
 
-static void add_figure(struct xb_csv *csv, const struct xb_record_figure *figure)
+static void add_column(struct xb_csv *csv, const char *name, const char *unit)
 {
-    if (has_column(csv, figure->name))
+    if (has_column(csv, name, unit != NULL))
         return;
-    csv->figures = xb_grow(csv->figures, csv->figure_count, sizeof *csv->figures);
-    csv->figures[csv->figure_count++] =
-        (struct xb_csv_figure){.name = xb_arena_copy(&csv->texts, figure->name),
-                               .unit = xb_arena_copy(&csv->texts, figure->unit)};
-}
-
-static void add_parameter(struct xb_csv *csv, const char *name)
-{
-    for (size_t i = 0; i < csv->parameter_count; i++)
-        if (strcmp(csv->parameters[i], name) == 0)
-            return;
-    csv->parameters = xb_grow(csv->parameters, csv->parameter_count, sizeof *csv->parameters);
-    csv->parameters[csv->parameter_count++] = xb_arena_copy(&csv->texts, name);
+    csv->columns = xb_grow(csv->columns, csv->count, sizeof *csv->columns);
+    csv->columns[csv->count++] =
+        (struct xb_csv_column){.name = xb_arena_copy(&csv->texts, name),
+                               .unit = unit != NULL ? xb_arena_copy(&csv->texts, unit) : NULL};
 }
 
 enum xb_status xb_csv_add_columns(struct xb_csv *csv, const struct xb_record *record,
@@ -73,11 +63,11 @@ enum xb_status xb_csv_add_columns(struct xb_csv *csv, const struct xb_record *re
     for (size_t i = 0; i < record->case_count; i++) {
         const struct xb_record_case *test = &record->cases[i];
         for (size_t k = 0; k < test->parameter_count; k++)
-            add_parameter(csv, test->parameters[k].name);
+            add_column(csv, test->parameters[k].name, NULL);
         for (size_t p = 0; p < record->process_count; p++)
             for (size_t k = 0; k < test->rows[p].figure_count; k++)
-                add_figure(csv, &test->rows[p].figures[k]);
-        if (csv->figure_count + csv->parameter_count > MOST_COLUMNS)
+                add_column(csv, test->rows[p].figures[k].name, test->rows[p].figures[k].unit);
+        if (csv->count > MOST_COLUMNS)
             return XB_FAIL(error, XB_ERR_USAGE,
                            "'%.300s': more than %d columns of figures and parameters in one CSV: "
                            "no run has so many; show fewer files at once",
@@ -88,10 +78,9 @@ enum xb_status xb_csv_add_columns(struct xb_csv *csv, const struct xb_record *re
 
 void xb_csv_free(struct xb_csv *csv)
 {
-    free(csv->figures);
-    free(csv->parameters);
+    free(csv->columns);
     xb_arena_free(csv->texts);
-    *csv = (struct xb_csv){.figures = NULL};
+    *csv = (struct xb_csv){.columns = NULL};
 }
 
 /* ---- a line ---- */
@@ -224,10 +213,12 @@ static void put_line(FILE *stream, const struct xb_csv *csv, const struct xb_rec
     put(&line, record->path);
     put(&line, record->timestamp);
     put(&line, record->host.node != NULL ? record->host.node : record->host.hostname);
-    for (size_t i = 0; i < csv->figure_count; i++)
-        cell_median(&line, &subject, csv->figures[i].name);
-    for (size_t i = 0; i < csv->parameter_count; i++)
-        put(&line, xb_record_parameter(test, csv->parameters[i]));
+    for (size_t i = 0; i < csv->count; i++)
+        if (csv->columns[i].unit != NULL)
+            cell_median(&line, &subject, csv->columns[i].name);
+    for (size_t i = 0; i < csv->count; i++)
+        if (csv->columns[i].unit == NULL)
+            put(&line, xb_record_parameter(test, csv->columns[i].name));
     xb_csv_end(&line);
 }
 
@@ -244,24 +235,28 @@ enum xb_status xb_csv_write_header(FILE *stream, const struct xb_csv *csv, struc
         xb_csv_put(&line, columns[i]);
     /* "setup_time_s", "bandwidth_h2d_bytes_per_second", "peak_host_memory_bytes", "speed_up": its
      * unit in words, as the older columns have it. */
-    for (size_t i = 0; i < csv->figure_count; i++) {
-        const char *unit = csv->figures[i].unit;
+    for (size_t i = 0; i < csv->count; i++) {
+        const char *unit = csv->columns[i].unit;
+        if (unit == NULL)
+            continue;
         const char *words = strcmp(unit, XB_UNIT_RATE) == 0      ? "_bytes_per_second"
                             : strcmp(unit, XB_UNIT_SECONDS) == 0 ? "_s"
                             : strcmp(unit, XB_UNIT_BYTES) == 0   ? "_bytes"
                                                                  : "";
-        snprintf(column, sizeof column, "%s%s", csv->figures[i].name, words);
+        snprintf(column, sizeof column, "%s%s", csv->columns[i].name, words);
         xb_csv_put(&line, column);
     }
     /* "host_offset": an underscore for a dash, as in the names of the older columns. Where a figure
      * or another column has that name, "threads_given": what the option said, which may be 0 for as
      * many as fit. */
-    for (size_t i = 0; i < csv->parameter_count; i++) {
-        snprintf(column, sizeof column, "%.100s", csv->parameters[i]);
+    for (size_t i = 0; i < csv->count; i++) {
+        if (csv->columns[i].unit != NULL)
+            continue;
+        snprintf(column, sizeof column, "%.100s", csv->columns[i].name);
         for (char *at = column; *at != '\0'; at++)
             if (*at == '-')
                 *at = '_';
-        bool is_taken = has_column(csv, column) || xb_figure_find(column) != NULL;
+        bool is_taken = has_column(csv, column, true) || xb_figure_find(column) != NULL;
         for (size_t k = 0; !is_taken && k < sizeof columns / sizeof columns[0]; k++)
             is_taken = strcmp(columns[k], column) == 0;
         if (is_taken)
@@ -282,7 +277,7 @@ enum xb_status xb_csv_write_lines(FILE *stream, const struct xb_csv *csv,
 
 enum xb_status xb_csv_write(FILE *stream, const struct xb_record *record, struct xb_error *error)
 {
-    struct xb_csv csv = {.figures = NULL};
+    struct xb_csv csv = {.columns = NULL};
     enum xb_status status = xb_csv_add_columns(&csv, record, error);
     if (status == XB_OK)
         status = xb_csv_write_header(stream, &csv, error);

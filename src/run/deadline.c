@@ -8,12 +8,9 @@
 #include "base/parallel.h"
 #include "base/terminal.h"
 #include "base/text.h"
-#include "cli/command.h"
-#include "measure/case.h"
+#include "measure/plan/case.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,23 +4,19 @@
 
 #include "base/stream.h"
 #include "base/terminal.h"
-#include "base/text.h"
+#include "base/units.h"
 #include "cli/command.h"
 #include "cli/places.h"
-#include "measure/case.h"
-#include "measure/estimate.h"
+#include "measure/plan/estimate.h"
 #include "progress.h"
-#include "xferbench/units.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LABEL 9
 #define REASONS 16 /* kinds of them; the others are counted */
-#define OUTPUTS 4
 
 #define FACET 48         /* characters of what a case has of a facet */
 #define FACETS_KNOWN 128 /* different ones; more are counted as so many */
@@ -59,39 +55,34 @@ static void facet_text(const struct xb_case *test, enum facet facet, const struc
         snprintf(text, FACET, "%" PRIu64, setting->count);
 }
 
-/* The different ones of a mode, in the order of the plan. */
-struct facets {
-    char texts[FACETS_KNOWN][FACET];
-    size_t count;
-};
-
 /* "; h2d, d2h", "; 4 KiB to 1 GiB (19)"; with the label of what there are several of: "; chunk 1
  * MiB, 8 MiB". Nothing of what all cases have alike, unless it is always told. */
 static void add(struct xb_words *words, const struct xb_run *run, const struct xb_mode *mode,
                 enum facet facet, const struct xb_option *option, const char *label, bool always)
 {
-    struct facets facets = {.count = 0};
-    for (size_t i = 0; i < run->case_count && facets.count < FACETS_KNOWN; i++) {
-        char *text = facets.texts[facets.count];
+    char texts[FACETS_KNOWN][FACET]; /* different ones, in the order of the plan */
+    size_t count = 0;
+    for (size_t i = 0; i < run->case_count && count < FACETS_KNOWN; i++) {
+        char *text = texts[count];
         if (run->results[i].test.mode != mode)
             continue;
         facet_text(&run->results[i].test, facet, option, text);
         bool is_new = text[0] != '\0';
-        for (size_t k = 0; is_new && k < facets.count; k++)
-            is_new = strcmp(facets.texts[k], text) != 0;
-        facets.count += is_new;
+        for (size_t k = 0; is_new && k < count; k++)
+            is_new = strcmp(texts[k], text) != 0;
+        count += is_new;
     }
-    if (facets.count == 0 || (facets.count == 1 && !always))
+    if (count == 0 || (count == 1 && !always))
         return;
     xb_words_add(words, "%s%s%s", words->length > 0 ? "; " : "", label,
                  label[0] != '\0' ? " " : "");
-    if (facets.count > FACETS_SHOWN) {
-        xb_words_add(words, "%s to %s (%zu%s)", facets.texts[0], facets.texts[facets.count - 1],
-                     facets.count, facets.count == FACETS_KNOWN ? " or more" : "");
+    if (count > FACETS_SHOWN) {
+        xb_words_add(words, "%s to %s (%zu%s)", texts[0], texts[count - 1], count,
+                     count == FACETS_KNOWN ? " or more" : "");
         return;
     }
-    for (size_t i = 0; i < facets.count; i++)
-        xb_words_add(words, "%s%s", i > 0 ? ", " : "", facets.texts[i]);
+    for (size_t i = 0; i < count; i++)
+        xb_words_add(words, "%s%s", i > 0 ? ", " : "", texts[i]);
 }
 
 /* "pinned  registered; h2d, d2h; 4 KiB to 1 GiB (19): 38 cases". */
@@ -135,40 +126,34 @@ static void print_plan(FILE *stream, const struct xb_run *run)
 
 /* ---- what will be skipped ---- */
 
-struct reason {
-    char text[512];
-    size_t first, rows;
-};
-
 static void print_skipped(FILE *stream, const struct xb_run *run)
 {
-    struct reason kinds[REASONS];
+    struct {
+        char text[512];
+        const char *mode;
+        size_t rows;
+    } kinds[REASONS + 1] = {{.rows = 0}};
     struct xb_error error;
-    size_t count = 0;
-    size_t others = 0;
+    size_t count = 0, others = 0;
     for (size_t first = 0, rows; first < run->case_count; first += rows) {
-        char text[sizeof kinds[0].text];
         size_t kind = 0;
         rows = xb_run_rows_of(run, first);
         const char *reason = xb_estimate_skips(run, first, rows, &error);
         if (reason == NULL)
             continue;
-        snprintf(text, sizeof text, "%s", reason);
-        while (kind < count && strcmp(kinds[kind].text, text) != 0)
+        snprintf(kinds[count].text, sizeof kinds[count].text, "%s", reason);
+        while (strcmp(kinds[kind].text, kinds[count].text) != 0)
             kind++;
         if (kind == REASONS) {
             others += rows;
             continue;
         }
-        if (kind == count) {
-            kinds[count++] = (struct reason){.first = first};
-            memcpy(kinds[kind].text, text, sizeof text);
-        }
+        if (kind == count)
+            kinds[count++].mode = run->results[first].test.mode->name;
         kinds[kind].rows += rows;
     }
     for (size_t i = 0; i < count; i++)
-        xb_note_print(stream, "skipped", LABEL, "%s, %zu case%s: %s",
-                      run->results[kinds[i].first].test.mode->name, kinds[i].rows,
+        xb_note_print(stream, "skipped", LABEL, "%s, %zu case%s: %s", kinds[i].mode, kinds[i].rows,
                       kinds[i].rows > 1 ? "s" : "", kinds[i].text);
     if (others > 0)
         xb_note_print(stream, "skipped", LABEL, "%zu more for other reasons", others);
@@ -176,14 +161,15 @@ static void print_skipped(FILE *stream, const struct xb_run *run)
 
 /* ---- what it takes ---- */
 
-static const char *memory_text(uint64_t bytes, char *text, size_t size)
+#define MEMORY_TEXT 32
+static const char *memory_text(uint64_t bytes, char *text)
 {
     if (bytes < 1u << 20)
-        snprintf(text, size, "less than 1 MiB");
+        snprintf(text, MEMORY_TEXT, "less than 1 MiB");
     else if (bytes < 1u << 30)
-        snprintf(text, size, "%.0f MiB", ceil((double)bytes / 0x1p20));
+        snprintf(text, MEMORY_TEXT, "%.0f MiB", ceil((double)bytes / 0x1p20));
     else
-        snprintf(text, size, "%.1f GiB", ceil((double)bytes / 0x1p30 * 10) / 10);
+        snprintf(text, MEMORY_TEXT, "%.1f GiB", ceil((double)bytes / 0x1p30 * 10) / 10);
     return text;
 }
 
@@ -194,7 +180,8 @@ static void print_estimate(FILE *stream, const struct xb_run *run,
     /* The plan is measured in each of --processes, by --interleave in two programs. */
     double times = (asked->interleave != NULL ? 2 : 1) * (double)asked->processes;
     struct xb_words words = {.length = 0};
-    char likely[XB_ETA_TEXT], least[XB_ETA_TEXT], most[XB_ETA_TEXT], host[32], device[32];
+    char likely[XB_ETA_TEXT], least[XB_ETA_TEXT], most[XB_ETA_TEXT], host[MEMORY_TEXT],
+        device[MEMORY_TEXT];
     xb_words_add(&words, "about %s; from %s on a fast node to %s on a slow one",
                  xb_eta_duration(times * estimate->time.likely, likely),
                  xb_eta_duration(times * estimate->time.least, least),
@@ -207,56 +194,20 @@ static void print_estimate(FILE *stream, const struct xb_run *run,
     xb_note_print(stream, "time", LABEL, "%s", words.text);
 
     bool shared = run->device_count > 0 && run->devices[0].info.shares_host_memory;
-    uint64_t bytes = estimate->host_bytes;
+    uint64_t bytes = estimate->host_bytes, more = shared ? estimate->device_bytes : 0;
+    bytes = more > UINT64_MAX - bytes ? UINT64_MAX : bytes + more;
     if (shared)
-        bytes = estimate->device_bytes > UINT64_MAX - bytes ? UINT64_MAX
-                                                            : bytes + estimate->device_bytes;
-    memory_text(bytes, host, sizeof host);
-    memory_text(estimate->device_bytes, device, sizeof device);
-    if (shared)
-        xb_note_print(stream, "memory", LABEL, "%s at most", host);
+        xb_note_print(stream, "memory", LABEL, "%s at most", memory_text(bytes, host));
     else
-        xb_note_print(stream, "memory", LABEL, "%s of the host's at most, %s of a device's", host,
-                      device);
-}
-
-/* ---- the files ---- */
-
-struct files {
-    struct xb_output json, csv, trace, baseline;
-    char *program; /* of --interleave; NULL: none */
-    struct xb_cli_place
-        places[OUTPUTS + 1]; /* with these outputs, and the program, which is read */
-};
-
-/* Finds all outputs, and what is read. XB_ERR_USAGE as the run itself has it. */
-static enum xb_status find_files(const struct xb_run *run, struct files *files,
-                                 struct xb_error *error)
-{
-    const struct xb_run_options *asked = &run->asked;
-    struct xb_json_place json;
-    XB_TRY(xb_json_place_choose(asked->json, asked->json_lines, &json, error));
-    const struct xb_cli_place places[] = {{.option = json.option, .output = &files->json},
-                                          {.option = "--csv", .output = &files->csv},
-                                          {.option = "--trace", .output = &files->trace},
-                                          {.option = "--baseline-json", .output = &files->baseline},
-                                          {.option = "--interleave"}};
-    const char *const paths[OUTPUTS] = {json.path, asked->csv, asked->trace, asked->baseline_json};
-    memcpy(files->places, places, sizeof places);
-    XB_TRY(xb_processes_find_baseline(asked, &files->program, error));
-    files->places[OUTPUTS].input = files->program;
-    for (size_t i = 0; i < OUTPUTS; i++) {
-        if (paths[i] != NULL)
-            XB_TRY(xb_cli_find_output(places[i].option, paths[i], places[i].output, error));
-    }
-    return xb_cli_check_places(files->places, OUTPUTS + 1, error);
+        xb_note_print(stream, "memory", LABEL, "%s of the host's at most, %s of a device's",
+                      memory_text(bytes, host), memory_text(estimate->device_bytes, device));
 }
 
 /* ---- the whole ---- */
 
 static enum xb_status print_all(FILE *stream, const struct xb_run *run,
-                                const struct xb_estimate *estimate, const struct files *files,
-                                struct xb_error *error)
+                                const struct xb_estimate *estimate,
+                                const struct xb_run_places *places, struct xb_error *error)
 {
     struct xb_words words = {.length = 0};
     fputs("Plan only: nothing measured or written\n\n", stream);
@@ -283,9 +234,9 @@ static enum xb_status print_all(FILE *stream, const struct xb_run *run,
     print_skipped(stream, run);
     if (estimate->skipped < estimate->rows)
         print_estimate(stream, run, estimate);
-    for (size_t i = 0; estimate->skipped < estimate->rows && i < OUTPUTS; i++) {
-        const struct xb_output *output = files->places[i].output;
-        const char *option = files->places[i].option;
+    for (size_t i = 0; estimate->skipped < estimate->rows && i < XB_RUN_OUTPUTS; i++) {
+        const struct xb_output *output = places->all[i].output;
+        const char *option = places->all[i].option;
         if (output->is_stdout)
             xb_note_print(stream, "file", LABEL, "%s would print instead of the table", option);
         else if (output->path != NULL)
@@ -298,15 +249,15 @@ static enum xb_status print_all(FILE *stream, const struct xb_run *run,
 
 int xb_dry_run(const struct xb_run *run)
 {
-    struct files files = {.json = {.path = NULL}};
+    struct xb_run_places places = {.program = NULL};
     struct xb_estimate estimate = xb_estimate_run(run);
     struct xb_error error;
-    enum xb_status status = find_files(run, &files, &error);
+    enum xb_status status = xb_run_find_places(&run->asked, &places, &error);
+    if (status == XB_OK)
+        status = xb_cli_check_places(places.all, XB_RUN_OUTPUTS + 1, &error);
     if (status == XB_OK && !run->asked.quiet)
-        status = print_all(stdout, run, &estimate, &files, &error);
-    for (size_t i = 0; i < OUTPUTS; i++)
-        xb_output_discard(files.places[i].output);
-    free(files.program);
+        status = print_all(stdout, run, &estimate, &places, &error);
+    xb_run_release_places(&places);
     if (status != XB_OK)
         return xb_cli_fail(&error);
     return estimate.skipped < estimate.rows ? XB_EXIT_OK : XB_EXIT_NOTHING;

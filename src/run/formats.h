@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "base/memory.h"
-#include "xferbench/options.h"
-#include "xferbench/record.h"
+#include "base/options.h"
+#include "record/record.h"
 
 #include <stdio.h>
 
@@ -48,19 +47,15 @@ XB_MUST_CHECK enum xb_status xb_csv_write(FILE *stream, const struct xb_record *
  * then the header is written, and the lines of each record. No record need be kept between the two.
  */
 
-/* A figure that has a column because some record has it. */
-struct xb_csv_figure {
-    const char *name, *unit;
-};
-
 /* Zero-initialise; release with xb_csv_free. */
 struct xb_csv {
-    /* Those besides the fixed columns, each in the order in which they were met. */
-    struct xb_csv_figure *figures;
-    size_t figure_count;
-    const char **parameters;
-    size_t parameter_count;
-    struct xb_arena *texts; /* of both */
+    /* Those besides the fixed ones, in the order in which they were met: figures, which come first,
+     * and parameters, which have no unit. */
+    struct xb_csv_column {
+        const char *name, *unit;
+    } * columns;
+    size_t count;
+    struct xb_arena *texts; /* of these */
 };
 
 /* Adds the columns that this record needs. XB_ERR_USAGE for more than a CSV has. */

@@ -28,41 +28,39 @@ void xb_run_print_modes(FILE *stream)
     }
 }
 
-/* What it does, the modes, and its own options. */
-static void print_beginning(FILE *stream)
+/* `all`: with the options of modes. */
+static void print_help(FILE *stream, bool all)
 {
     const struct xb_option *const *rows = xb_run_rows();
+    const size_t own = xb_run_own_row_count();
     xb_help_print_beginning(stream, &xb_command_run);
     xb_run_print_modes(stream);
     fprintf(stream, "\nOptions:\n");
-    for (size_t i = 0; i < xb_run_own_row_count(); i++)
+    for (size_t i = 0; i < own; i++)
         xb_help_print_option(stream, rows[i]);
-}
-
-void xb_run_print_help(FILE *stream)
-{
-    print_beginning(stream);
-    fprintf(stream, "\nOptions of modes: ");
-    xb_help_print_wrapped(stream,
-                          "`xferbench help MODE` has those of a mode, `xferbench help all` has "
-                          "all.",
-                          (int)strlen("Options of modes: "));
-    xb_help_print_exits(stream, &xb_command_run);
-}
-
-void xb_run_print_all_help(FILE *stream)
-{
-    const struct xb_option *const *rows = xb_run_rows();
-    print_beginning(stream);
-    fprintf(stream, "\nOptions of modes:\n");
-    for (size_t i = xb_run_own_row_count(); rows[i] != NULL; i++) {
-        char takers[512];
-        char text[600];
+    fprintf(stream, "\nOptions of modes:%s", all ? "\n" : " ");
+    for (size_t i = own; all && rows[i] != NULL; i++) {
+        char takers[512], text[600];
         xb_help_print_option(stream, rows[i]);
         snprintf(text, sizeof text, "(%s)", xb_run_takers(rows[i], takers, sizeof takers));
         xb_help_print_entry(stream, "", text, 30);
     }
+    if (!all)
+        xb_help_print_wrapped(stream,
+                              "`xferbench help MODE` has those of a mode, `xferbench help all` has "
+                              "all.",
+                              (int)strlen("Options of modes: "));
     xb_help_print_exits(stream, &xb_command_run);
+}
+
+void xb_run_print_help(FILE *stream)
+{
+    print_help(stream, false);
+}
+
+void xb_run_print_all_help(FILE *stream)
+{
+    print_help(stream, true);
 }
 
 /* ---- what the columns of the table are ---- */

@@ -6,11 +6,10 @@
 #include "base/memory.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "record/mode_list.h"
 #include "record/rows.h"
-#include "record/shown_parameters.h"
 #include "xferbench/mode.h"
-#include "xferbench/units.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,64 +17,88 @@
 
 #define CELL 64       /* characters of a cell */
 #define PLACE_WIDTH 6 /* of a row's number */
-/* The place of what several have together, behind those that have numbers. */
-#define ALL (-1)
+#define ALL (-1)      /* the place of what several have together, behind those with numbers */
 
-/* What stands down and across, and which cases. */
-struct kind {
-    /* Whether a case stands in a matrix of this kind. */
-    bool (*holds)(const struct xb_record *record, const struct xb_record_case *test);
-    unsigned but; /* what those of one matrix may differ in (record/rows.h) */
-    bool is_one;  /* all of them are one matrix */
-    /* The number of its row and of its column: 0 and up, or ALL. */
-    int (*row)(const struct xb_record_case *test);
-    int (*column)(const struct xb_record_case *test);
-    bool same_places; /* both are of the same things, and each of them has a row and a column */
-    /* Writes what a cell shows of a case; leaves it empty where that is nothing. */
-    void (*fill)(const struct xb_record *record, const struct xb_record_case *test, char *cell);
-    const char *title;  /* NULL: it says what the cases have alike, and this: */
-    const char *axes;   /* NULL: those of pairs, and their link if they have one alike */
-    const char *unsaid; /* a parameter that the title need not say; NULL: none */
+enum kind {
+    PAIRS, /* of devices: sources down, destinations across */
+    NODES, /* NUMA nodes of the host's memory down, devices across */
+    LINKS  /* that pairs took: all of them are one matrix */
 };
 
-/* The cases of a matrix, in the order of the record. */
+/* Cases that are one matrix, in the order of the record: one of several of that kind. */
 struct matrix {
-    const struct kind *kind;
+    enum kind kind;
     const struct xb_record *record;
-    const struct xb_parameters *parameters; /* that tell the record's rows apart */
     const struct xb_record_case *const *cases;
     size_t count;
+    struct xb_parameters parameters;   /* that tell the record's rows apart */
+    const struct xb_record_case **all; /* of that kind */
+    size_t all_count;
 };
 
 /* ---- which cases ---- */
 
-static int by_kind(const struct xb_record_case *a, const struct xb_record_case *b, const void *kind)
+static bool is_of_a_node(const struct xb_record_case *test)
 {
-    const struct kind *of = kind;
-    return of->is_one ? 0 : xb_cases_order(a, b, of->but);
+    return xb_record_case_node(test) >= 0 && test->peer < 0;
 }
 
-typedef void visitor(const struct matrix *matrix, void *argument);
-
-/* Calls `visit` for each matrix of the kind that the record has. */
-static void visit_all(const struct xb_record *record, const struct kind *kind, visitor *visit,
-                      void *argument)
+static int by_matrix(const struct xb_record_case *a, const struct xb_record_case *b,
+                     const void *kind)
 {
-    const struct xb_parameters parameters = xb_parameters_that_differ(record);
-    size_t count = 0;
-    const struct xb_record_case **cases =
-        xb_new(record->case_count, sizeof(const struct xb_record_case *));
-    for (size_t i = 0; i < record->case_count; i++)
-        if (kind->holds(record, &record->cases[i]))
-            cases[count++] = &record->cases[i];
-    xb_cases_group(cases, count, by_kind, kind);
-    for (size_t i = 0, equal = 0; i < count; i += equal) {
-        equal = xb_cases_equal(cases + i, count - i, by_kind, kind);
-        const struct matrix matrix = {kind, record, &parameters, cases + i, equal};
-        visit(&matrix, argument);
+    enum kind own = *(const enum kind *)kind;
+    return own == LINKS ? 0
+                        : xb_cases_order(a, b, XB_BUT_DEVICES | (own == NODES ? XB_BUT_NODE : 0));
+}
+
+/* Begins with the cases of a kind; next_matrix finds the first matrix. */
+static struct matrix matrices_of(const struct xb_record *record, enum kind kind)
+{
+    struct matrix matrix = {.kind = kind,
+                            .record = record,
+                            .parameters = xb_parameters_that_differ(record),
+                            .all =
+                                xb_new(record->case_count, sizeof(const struct xb_record_case *))};
+    for (size_t i = 0; i < record->case_count; i++) {
+        const struct xb_record_case *test = &record->cases[i];
+        if (kind == PAIRS   ? xb_case_is_in_matrix(record, test)
+            : kind == LINKS ? test->peer >= 0 && !xb_record_is_sum(test)
+                            : is_of_a_node(test))
+            matrix.all[matrix.all_count++] = test;
     }
-    free(cases);
+    xb_cases_group(matrix.all, matrix.all_count, by_matrix, &kind);
+    matrix.cases = matrix.all;
+    return matrix;
 }
+
+/* False behind the last one; then nothing is left to free. */
+static bool next_matrix(struct matrix *matrix)
+{
+    matrix->cases += matrix->count;
+    size_t left = matrix->all_count - (size_t)(matrix->cases - matrix->all);
+    if (left > 0)
+        matrix->count = xb_cases_equal(matrix->cases, left, by_matrix, &matrix->kind);
+    else
+        free(matrix->all);
+    return left > 0;
+}
+
+/* Whether the record has matrices of nodes: of one node that was named there is none. */
+static bool has_nodes(const struct xb_record *record)
+{
+    int first = -1;
+    for (size_t i = 0; i < record->case_count; i++) {
+        int node = xb_record_case_node(&record->cases[i]);
+        if (node >= 0 && first >= 0 && node != first)
+            return true;
+        first = node >= 0 ? node : first;
+    }
+    const struct xb_record_fact *option = xb_record_option(record, XB_RECORD_NUMA);
+    return first >= 0 && option != NULL && option->value != NULL &&
+           strcmp(option->value, "[\"all\"]") == 0;
+}
+
+/* ---- cells ---- */
 
 /* The case's detail of that name, of the first process that has it; NULL for none. */
 static const struct xb_record_detail *
@@ -90,40 +113,6 @@ find_detail(const struct xb_record *record, const struct xb_record_case *test, c
     return NULL;
 }
 
-/* ---- pairs of devices: sources down, destinations across ---- */
-
-static int device_of(const struct xb_record_case *test)
-{
-    return test->device;
-}
-
-static int peer_of(const struct xb_record_case *test)
-{
-    return test->peer;
-}
-
-/* The figure that a case is about, in GB/s or in us; NAN where there is none. */
-static double value_of(const struct xb_record *record, const struct xb_record_case *test)
-{
-    const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
-    return xb_record_median(record, test, figure->name) * (test->latency ? 1e6 : 1e-9);
-}
-
-/* That figure, or else why there is none. */
-static void fill_figure(const struct xb_record *record, const struct xb_record_case *test,
-                        char *cell)
-{
-    const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
-    double median = xb_record_median(record, test, figure->name);
-    enum xb_result_status status = xb_record_summarize(record, test).status;
-    if (test->latency && isfinite(median))
-        xb_decimal_text(1e6 * median, cell, CELL);
-    else if (isfinite(median))
-        xb_rate_text(median, cell, CELL);
-    else if (status != XB_RESULT_OK)
-        snprintf(cell, CELL, "%s", status == XB_RESULT_SKIPPED ? "skip" : "ERR");
-}
-
 static double number_of(const struct xb_record *record, const struct xb_record_case *test,
                         const char *name)
 {
@@ -131,8 +120,29 @@ static double number_of(const struct xb_record *record, const struct xb_record_c
     return detail != NULL && detail->text == NULL ? detail->number : 0;
 }
 
+/* The median of the figure that a case is about; NAN where there is none. */
+static double median_of(const struct xb_record *record, const struct xb_record_case *test)
+{
+    const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
+    return xb_record_median(record, test, figure->name);
+}
+
+/* The same in GB/s or in us. */
+static double value_of(const struct xb_record *record, const struct xb_record_case *test)
+{
+    return median_of(record, test) * (test->latency ? 1e6 : 1e-9);
+}
+
+/* The node that a device is close to; -1 where that is not known, and for a sum. */
+static int own_node(const struct xb_record *record, int index)
+{
+    const struct xb_record_device *device = xb_record_device(record, index);
+    return device != NULL ? device->numa_node : -1;
+}
+
 /* "NVLink 18 x 26.6"; empty where the case says nothing of a link that its data took. */
-static void fill_link(const struct xb_record *record, const struct xb_record_case *test, char *cell)
+static void write_link(const struct xb_record *record, const struct xb_record_case *test,
+                       char *cell)
 {
     const struct xb_record_detail *kind = find_detail(record, test, "link");
     double links = number_of(record, test, "links");
@@ -148,6 +158,31 @@ static void fill_link(const struct xb_record *record, const struct xb_record_cas
     xb_make_plain(cell);
 }
 
+/* What a cell shows of a case: its figure, or else why there is none, or its link; "" for nothing.
+ * A device's own node has a mark. */
+static void write_cell(const struct matrix *matrix, const struct xb_record_case *test, char *cell)
+{
+    const struct xb_record *record = matrix->record;
+    double median = median_of(record, test);
+    enum xb_result_status status = xb_record_summarize(record, test).status;
+    bool is_own =
+        matrix->kind == NODES && own_node(record, test->device) == xb_record_case_node(test);
+    char text[32] = "";
+    if (matrix->kind == LINKS) {
+        write_link(record, test, cell);
+        return;
+    }
+    if (isfinite(median) && test->latency)
+        xb_decimal_text(1e6 * median, text, sizeof text);
+    else if (isfinite(median))
+        xb_rate_text(median, text, sizeof text);
+    else if (status != XB_RESULT_OK)
+        snprintf(text, sizeof text, "%s", status == XB_RESULT_SKIPPED ? "skip" : "ERR");
+    else if (matrix->kind == NODES)
+        snprintf(text, sizeof text, "-");
+    snprintf(cell, CELL, "%s%s", is_own ? "*" : "", text);
+}
+
 /* Whether all measured pairs here took the same link, or none says which; `link` is it. */
 static bool one_link(const struct matrix *matrix, char *link)
 {
@@ -159,7 +194,7 @@ static bool one_link(const struct matrix *matrix, char *link)
         if (xb_record_is_sum(test) ||
             xb_record_summarize(matrix->record, test).status != XB_RESULT_OK)
             continue;
-        fill_link(matrix->record, test, other);
+        write_link(matrix->record, test, other);
         if (any && strcmp(other, link) != 0)
             return false;
         memcpy(link, other, sizeof other);
@@ -168,85 +203,22 @@ static bool one_link(const struct matrix *matrix, char *link)
     return true;
 }
 
-static bool is_of_a_pair(const struct xb_record *record, const struct xb_record_case *test)
-{
-    (void)record;
-    return test->peer >= 0 && !xb_record_is_sum(test);
-}
-
-static const struct kind of_pairs = {.holds = xb_case_is_in_matrix,
-                                     .but = XB_BUT_DEVICES,
-                                     .row = device_of,
-                                     .column = peer_of,
-                                     .same_places = true,
-                                     .fill = fill_figure};
-
-static const struct kind of_links = {
-    .holds = is_of_a_pair,
-    .is_one = true,
-    .row = device_of,
-    .column = peer_of,
-    .same_places = true,
-    .fill = fill_link,
-    .title = "links between the devices, number x GB/s each way (rows: from, columns: to)"};
-
-/* ---- NUMA nodes of the host's memory down, devices across ---- */
-
-static bool is_of_a_node(const struct xb_record *record, const struct xb_record_case *test)
-{
-    (void)record;
-    return xb_record_case_node(test) >= 0 && test->peer < 0;
-}
-
-/* The node that a device is close to; -1 where that is not known, and for a sum. */
-static int own_node(const struct xb_record *record, int index)
-{
-    const struct xb_record_device *device = xb_record_device(record, index);
-    return device != NULL ? device->numa_node : -1;
-}
-
-static void fill_on_node(const struct xb_record *record, const struct xb_record_case *test,
-                         char *cell)
-{
-    char own[CELL] = "-";
-    bool is_own = own_node(record, test->device) == xb_record_case_node(test);
-    fill_figure(record, test, own);
-    snprintf(cell, CELL, "%s%.60s", is_own ? "*" : "", own);
-}
-
-static const struct kind of_nodes = {.holds = is_of_a_node,
-                                     .but = XB_BUT_DEVICES | XB_BUT_NODE,
-                                     .row = xb_record_case_node,
-                                     .column = device_of,
-                                     .fill = fill_on_node,
-                                     .axes = "rows: NUMA nodes, columns: devices",
-                                     .unsaid = XB_RECORD_NUMA};
-
-/* Whether the record has matrices of nodes: of one node that was named there is none. */
-static bool has_nodes(const struct xb_record *record)
-{
-    int first = -1;
-    for (size_t i = 0; i < record->case_count; i++) {
-        int node = xb_record_case_node(&record->cases[i]);
-        if (node >= 0 && first >= 0 && node != first)
-            return true;
-        first = node >= 0 ? node : first;
-    }
-    for (size_t i = 0; first >= 0 && i < record->option_count; i++) {
-        const struct xb_record_fact *option = &record->options[i];
-        if (strcmp(option->name, XB_RECORD_NUMA) == 0 && option->value != NULL)
-            return strcmp(option->value, "[\"all\"]") == 0;
-    }
-    return false;
-}
-
-/* ---- rows, columns, cells ---- */
+/* ---- rows and columns ---- */
 
 /* Numbers of rows or columns, rising; what several have together, ALL, comes last. */
 struct places {
     int *numbers;
+    const char **names;
     size_t count;
 };
+
+/* The number of a case's row or column: 0 and up, or ALL. */
+static int place_of(const struct matrix *matrix, const struct xb_record_case *test, bool is_column)
+{
+    if (matrix->kind == NODES)
+        return is_column ? test->device : xb_record_case_node(test);
+    return is_column ? test->peer : test->device;
+}
 
 /* The largest unsigned number is that of all together. */
 static int by_number(const void *a, const void *b)
@@ -256,94 +228,80 @@ static int by_number(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Sorts them, each once; of more than there is room for the largest go, but for all together. Names
- * them, with the noun. */
-static const char **name_places(struct places *places, size_t most, const char *noun,
-                                struct xb_arena **memory)
+/* Where there are more than fit, the largest go, but for all together. Each end of a pair has a row
+ * and a column. A name is the noun and a number. */
+static struct places places_of(const struct matrix *matrix, bool is_column, size_t most,
+                               const char *noun, struct xb_arena **memory)
 {
+    struct places places = {.numbers = xb_arena_new(memory, 2 * matrix->count * sizeof(int))};
     size_t count = 0;
-    qsort(places->numbers, places->count, sizeof *places->numbers, by_number);
-    for (size_t i = 0; i < places->count; i++)
-        if (count == 0 || places->numbers[i] != places->numbers[count - 1])
-            places->numbers[count++] = places->numbers[i];
-    bool all = count > 0 && places->numbers[count - 1] == ALL;
-    places->count = count - all < most ? count : most - 1 + all;
+    for (size_t i = 0; i < matrix->count; i++) {
+        int other = place_of(matrix, matrix->cases[i], !is_column);
+        places.numbers[count++] = place_of(matrix, matrix->cases[i], is_column);
+        if (matrix->kind != NODES && other != ALL)
+            places.numbers[count++] = other;
+    }
+    qsort(places.numbers, count, sizeof(int), by_number);
+    for (size_t i = 0; i < count; i++)
+        if (places.count == 0 || places.numbers[i] != places.numbers[places.count - 1])
+            places.numbers[places.count++] = places.numbers[i];
+    bool all = places.count > 0 && places.numbers[places.count - 1] == ALL;
+    places.count = places.count - all < most ? places.count : most - 1 + all;
     if (all)
-        places->numbers[places->count - 1] = ALL;
-    const char **names = xb_arena_new(memory, places->count * sizeof *names);
-    for (size_t i = 0; i < places->count; i++)
-        names[i] = places->numbers[i] == ALL
-                       ? "all"
-                       : xb_arena_print(memory, "%s%d", noun, places->numbers[i]);
-    return names;
+        places.numbers[places.count - 1] = ALL;
+    places.names = xb_arena_new(memory, places.count * sizeof *places.names);
+    for (size_t i = 0; i < places.count; i++)
+        places.names[i] = places.numbers[i] == ALL
+                              ? "all"
+                              : xb_arena_print(memory, "%s%d", noun, places.numbers[i]);
+    return places;
 }
 
-/* Its index; false where it has none. */
-static bool find_place(const struct places *places, int number, size_t *index)
-{
-    const int *found =
-        bsearch(&number, places->numbers, places->count, sizeof *places->numbers, by_number);
-    *index = found != NULL ? (size_t)(found - places->numbers) : 0;
-    return found != NULL;
-}
-
-/* Makes names, values and texts of a grid, with at most so many rows and columns; a name is the
- * noun and a number. Every case goes to its cell, if no case that stands there already says
- * something. All of it lies in *memory. */
+/* Makes names, values and texts of a grid, with at most so many rows and columns. Every case goes
+ * to its cell, if no case that stands there already says something. All of it lies in *memory. */
 static void make_grid(const struct matrix *matrix, size_t most, const char *row_noun,
                       const char *column_noun, struct xb_matrix_grid *grid,
                       struct xb_arena **memory)
 {
-    const struct kind *kind = matrix->kind;
-    struct places rows = {.numbers = xb_new(2 * matrix->count, sizeof *rows.numbers)};
-    struct places columns = {.numbers = xb_new(2 * matrix->count, sizeof *columns.numbers)};
-    for (size_t i = 0; i < matrix->count; i++) {
-        int row = kind->row(matrix->cases[i]);
-        int column = kind->column(matrix->cases[i]);
-        rows.numbers[rows.count++] = row;
-        columns.numbers[columns.count++] = column;
-        if (kind->same_places && row != ALL)
-            columns.numbers[columns.count++] = row;
-        if (kind->same_places && column != ALL)
-            rows.numbers[rows.count++] = column;
-    }
-    grid->row_names = name_places(&rows, most, row_noun, memory);
-    grid->column_names = name_places(&columns, most, column_noun, memory);
-    grid->row_count = rows.count;
-    grid->column_count = columns.count;
+    const struct places rows = places_of(matrix, false, most, row_noun, memory);
+    const struct places columns = places_of(matrix, true, most, column_noun, memory);
     const size_t cells = rows.count * columns.count;
     double *values = xb_arena_new(memory, cells * sizeof *values);
     const char **texts = xb_arena_new(memory, cells * sizeof *texts);
     for (size_t i = 0; i < cells; i++)
         values[i] = (double)NAN;
+    grid->row_names = rows.names;
+    grid->column_names = columns.names;
+    grid->row_count = rows.count;
+    grid->column_count = columns.count;
+    grid->values = values;
+    grid->texts = texts;
     for (size_t i = 0; i < matrix->count; i++) {
         const struct xb_record_case *test = matrix->cases[i];
-        size_t row, column;
+        int row = place_of(matrix, test, false), column = place_of(matrix, test, true);
+        const int *down = bsearch(&row, rows.numbers, rows.count, sizeof(int), by_number);
+        const int *across =
+            bsearch(&column, columns.numbers, columns.count, sizeof(int), by_number);
         char cell[CELL] = "";
-        if (!find_place(&rows, kind->row(test), &row) ||
-            !find_place(&columns, kind->column(test), &column)) {
+        if (down == NULL || across == NULL) {
             grid->left_out++;
             continue;
         }
-        size_t at = row * columns.count + column;
+        size_t at =
+            (size_t)(down - rows.numbers) * columns.count + (size_t)(across - columns.numbers);
         if (texts[at] == NULL)
-            kind->fill(matrix->record, test, cell);
+            write_cell(matrix, test, cell);
         if (cell[0] == '\0')
             continue;
         texts[at] = xb_arena_copy(memory, cell);
         if (!xb_record_is_sum(test) && test->device >= 0)
             values[at] = value_of(matrix->record, test);
     }
-    grid->values = values;
-    grid->texts = texts;
-    free(rows.numbers);
-    free(columns.numbers);
 }
 
 /* "peer, direct read, one way, 1 GiB, chunk 8 MiB, GB/s (rows: from, columns: to)". */
 static const char *title(const struct matrix *matrix, struct xb_words *words)
 {
-    const struct kind *kind = matrix->kind;
     const struct xb_record_case *of = matrix->cases[0]; /* any stands for all */
     char text[CELL];
     bool both_ways = strcmp(of->direction, xb_direction_name(XB_BIDIR)) == 0;
@@ -351,23 +309,24 @@ static const char *title(const struct matrix *matrix, struct xb_words *words)
                        : of->latency                 ? "host latency p50 in us"
                        : both_ways                   ? "GB/s together"
                                                      : "GB/s";
+    if (matrix->kind == LINKS)
+        return "links between the devices, number x GB/s each way (rows: from, columns: to)";
     xb_words_add(words, "%s", xb_method_name(of, text, sizeof text));
-    xb_words_add(words, ", %s, %s", xb_direction_words(of),
-                 xb_size_format(of->bytes, text, sizeof text));
-    for (size_t i = 0; i < matrix->parameters->count; i++) {
-        const char *name = matrix->parameters->names[i];
+    xb_words_add(words, ", %s, %s", xb_direction_words(of), XB_SIZE_TEXT(of->bytes));
+    for (size_t i = 0; i < matrix->parameters.count; i++) {
+        const char *name = matrix->parameters.names[i];
         const char *value = xb_parameter_text(of, name, text, sizeof text);
-        if (value != NULL && (kind->unsaid == NULL || strcmp(name, kind->unsaid) != 0))
+        if (value != NULL && (matrix->kind != NODES || strcmp(name, XB_RECORD_NUMA) != 0))
             xb_words_add(words, ", %s %s", name, value);
     }
-    xb_words_add(words, "%s, %s (", of->simultaneous ? ", at the same time" : "", unit);
-    if (kind->axes != NULL)
-        xb_words_add(words, "%s)", kind->axes);
-    else if (one_link(matrix, text) && text[0] != '\0')
-        xb_words_add(words, "%s; %s%s)", both_ways ? "between the two" : "rows: from, columns: to",
-                     text, strchr(text, '.') != NULL ? " GB/s" : "");
-    else
-        xb_words_add(words, "%s)", both_ways ? "between the two" : "rows: from, columns: to");
+    bool has_link = matrix->kind == PAIRS && one_link(matrix, text) && text[0] != '\0';
+    xb_words_add(words, "%s, %s (%s", of->simultaneous ? ", at the same time" : "", unit,
+                 matrix->kind == NODES ? "rows: NUMA nodes, columns: devices"
+                 : both_ways           ? "between the two"
+                                       : "rows: from, columns: to");
+    if (has_link)
+        xb_words_add(words, "; %s%s", text, strchr(text, '.') != NULL ? " GB/s" : "");
+    xb_words_add(words, ")");
     return words->text;
 }
 
@@ -413,82 +372,88 @@ static struct range range_of(const struct matrix *matrix)
 }
 
 /* Columns that do not fit into a line stand below. */
-static void print_one(const struct matrix *matrix, void *argument)
+static void print_grid(FILE *stream, const struct xb_matrix_grid *grid)
 {
-    struct printing *printing = argument;
-    FILE *stream = printing->stream;
-    const struct xb_record *record = matrix->record;
-    struct xb_words words = {.length = 0};
-    struct xb_arena *memory = NULL;
-    struct xb_matrix_grid grid = {.title = matrix->kind->title};
-    struct range range = {.count = 0};
-    char link[CELL];
-    for (size_t i = 0; printing->brief && i < record->case_count; i++)
-        if (record->cases[i].bytes > matrix->cases[0]->bytes &&
-            xb_cases_order(&record->cases[i], matrix->cases[0], XB_BUT_SIZE) == 0) {
-            printing->left_out++;
-            return;
-        }
-    if (grid.title == NULL)
-        grid.title = title(matrix, &words);
-    printing->differs = printing->differs || !one_link(matrix, link);
-    if (printing->brief)
-        range = range_of(matrix);
-    if (!printing->first && !(range.count > 0 && printing->is_line))
-        fputc('\n', stream);
-    printing->first = false;
-    printing->is_line = range.count > 0;
-    if (range.count > 0) {
-        /* "peer, direct read, one way, 1 GiB, GB/s: 396.0 to 396.3, 12 pairs" */
-        const char *low = XB_DECIMAL_TEXT(range.least), *high = XB_DECIMAL_TEXT(range.most);
-        bool is_one = strcmp(low, high) == 0;
-        xb_lines_print(stream, xb_terminal_prose_columns(stream), "%.*s%s: %s%s%s, %zu %s%s",
-                       (int)strcspn(grid.title, "(") - 1, grid.title,
-                       range.is_of_groups ? " together" : "", low, is_one ? "" : " to ",
-                       is_one ? "" : high, range.count, range.is_of_groups ? "group" : "pair",
-                       range.count > 1 ? "s" : "");
-        return;
-    }
-    make_grid(matrix, SIZE_MAX, "", "", &grid, &memory);
-    xb_heading_print(stream, XB_COLOUR_TITLE, "%s", grid.title);
     int width = 4;
-    for (size_t i = 0; i < grid.row_count * grid.column_count; i++)
-        if (grid.texts[i] != NULL && (int)strlen(grid.texts[i]) > width)
-            width = (int)strlen(grid.texts[i]);
+    for (size_t i = 0; i < grid->row_count * grid->column_count; i++)
+        if (grid->texts[i] != NULL && (int)strlen(grid->texts[i]) > width)
+            width = (int)strlen(grid->texts[i]);
     int room = ((int)xb_terminal_columns(stream) - PLACE_WIDTH) / (width + 2);
     size_t step = room > 0 ? (size_t)room : 1;
-    for (size_t first = 0; first < grid.column_count; first += step) {
-        size_t behind = first + step < grid.column_count ? first + step : grid.column_count;
+    for (size_t first = 0; first < grid->column_count; first += step) {
+        size_t behind = first + step < grid->column_count ? first + step : grid->column_count;
         fprintf(stream, "%*s", PLACE_WIDTH, "");
         for (size_t k = first; k < behind; k++)
-            fprintf(stream, "  %*s", width, grid.column_names[k]);
-        for (size_t i = 0; i < grid.row_count; i++) {
-            fprintf(stream, "\n%*s", PLACE_WIDTH, grid.row_names[i]);
+            fprintf(stream, "  %*s", width, grid->column_names[k]);
+        for (size_t i = 0; i < grid->row_count; i++) {
+            fprintf(stream, "\n%*s", PLACE_WIDTH, grid->row_names[i]);
             for (size_t k = first; k < behind; k++) {
-                const char *text = grid.texts[i * grid.column_count + k];
+                const char *text = grid->texts[i * grid->column_count + k];
                 fprintf(stream, "  %*s", width, text != NULL ? text : "-");
             }
         }
         fputc('\n', stream);
     }
-    xb_arena_free(memory);
+}
+
+static void print_all(struct printing *printing, const struct xb_record *record, enum kind kind)
+{
+    FILE *stream = printing->stream;
+    struct matrix matrix = matrices_of(record, kind);
+    while (next_matrix(&matrix)) {
+        struct xb_words words = {.length = 0};
+        struct xb_arena *memory = NULL;
+        struct range range = {.count = 0};
+        char link[CELL];
+        bool has_larger = false; /* a larger size of the same is in the record */
+        for (size_t i = 0; printing->brief && !has_larger && i < record->case_count; i++)
+            has_larger = record->cases[i].bytes > matrix.cases[0]->bytes &&
+                         xb_cases_order(&record->cases[i], matrix.cases[0], XB_BUT_SIZE) == 0;
+        if (has_larger) {
+            printing->left_out++;
+            continue;
+        }
+        struct xb_matrix_grid grid = {.title = title(&matrix, &words)};
+        printing->differs = printing->differs || !one_link(&matrix, link);
+        if (printing->brief)
+            range = range_of(&matrix);
+        if (!printing->first && !(range.count > 0 && printing->is_line))
+            fputc('\n', stream);
+        printing->first = false;
+        printing->is_line = range.count > 0;
+        if (range.count > 0) {
+            /* "peer, direct read, one way, 1 GiB, GB/s: 396.0 to 396.3, 12 pairs" */
+            const char *low = XB_DECIMAL_TEXT(range.least), *high = XB_DECIMAL_TEXT(range.most);
+            bool is_one = strcmp(low, high) == 0;
+            xb_heading_print(stream, XB_COLOUR_NONE, "%.*s%s: %s%s%s, %zu %s%s",
+                             (int)strcspn(grid.title, "(") - 1, grid.title,
+                             range.is_of_groups ? " together" : "", low, is_one ? "" : " to ",
+                             is_one ? "" : high, range.count, range.is_of_groups ? "group" : "pair",
+                             range.count > 1 ? "s" : "");
+            continue;
+        }
+        make_grid(&matrix, SIZE_MAX, "", "", &grid, &memory);
+        xb_heading_print(stream, XB_COLOUR_TITLE, "%s", grid.title);
+        print_grid(stream, &grid);
+        xb_arena_free(memory);
+    }
 }
 
 void xb_matrix_print(FILE *stream, const struct xb_record *record, bool first, bool brief)
 {
     struct printing printing = {.stream = stream, .first = first, .brief = brief};
-    visit_all(record, &of_pairs, print_one, &printing);
+    print_all(&printing, record, PAIRS);
     if (printing.left_out > 0)
         fputs("Pairs in other sizes: --columns all\n", stream);
     if (printing.differs)
-        visit_all(record, &of_links, print_one, &printing);
+        print_all(&printing, record, LINKS);
 }
 
 /* Where its threads ran, if that was not on the node of the memory; NULL else. */
 static const char *threads_of(const struct xb_record *record, const struct xb_record_case *test)
 {
     const struct xb_record_detail *detail = find_detail(record, test, "threads_run");
-    return detail != NULL && is_of_a_node(record, test) ? detail->text : NULL;
+    return detail != NULL && is_of_a_node(test) ? detail->text : NULL;
 }
 
 static int by_threads(const struct xb_record_case *a, const struct xb_record_case *b,
@@ -505,13 +470,13 @@ void xb_matrix_print_nodes(FILE *stream, const struct xb_record *record, bool fi
     size_t count = 0;
     if (!has_nodes(record))
         return;
-    visit_all(record, &of_nodes, print_one, &printing);
+    print_all(&printing, record, NODES);
     const struct xb_record_case **cases =
         xb_new(record->case_count, sizeof(const struct xb_record_case *));
     for (size_t i = 0; i < record->case_count; i++) {
         const struct xb_record_case *test = &record->cases[i];
         bool is_known = own_node(record, test->device) >= 0;
-        bool is_device = is_of_a_node(record, test) && test->device >= 0;
+        bool is_device = is_of_a_node(test) && test->device >= 0;
         any_known = any_known || (is_device && is_known);
         any_unknown = any_unknown || (is_device && !is_known);
         if (threads_of(record, test) != NULL)
@@ -523,7 +488,7 @@ void xb_matrix_print_nodes(FILE *stream, const struct xb_record *record, bool fi
         marks = any_unknown
                     ? "* the node that the device is close to; of some devices that is not known"
                     : "* the node that the device is close to";
-    xb_lines_print(stream, xb_terminal_prose_columns(stream), "%s", marks);
+    xb_heading_print(stream, XB_COLOUR_NONE, "%s", marks);
     xb_cases_group(cases, count, by_threads, record);
     for (size_t i = 0; i < count; i += xb_cases_equal(cases + i, count - i, by_threads, record))
         xb_note_print(stream, "", 0, "Threads ran %.200s.", threads_of(record, cases[i]));
@@ -532,38 +497,29 @@ void xb_matrix_print_nodes(FILE *stream, const struct xb_record *record, bool fi
 
 /* ---- for pictures ---- */
 
-struct use {
-    xb_matrix_use *use;
-    void *argument;
-};
-
-static void use_one(const struct matrix *matrix, void *argument)
-{
-    const struct use *use = argument;
-    bool is_pairs = matrix->kind == &of_pairs;
-    struct xb_words words = {.length = 0};
-    struct xb_arena *memory = NULL;
-    struct xb_matrix_grid grid = {.title = title(matrix, &words),
-                                  .unit = matrix->cases[0]->latency ? "us" : "GB/s",
-                                  .rows_are = is_pairs ? "from" : "memory on",
-                                  .columns_are = is_pairs ? "to" : "of"};
-    make_grid(matrix, XB_MATRIX_MOST, is_pairs ? "device " : "node ", "device ", &grid, &memory);
-    use->use(use->argument, &grid);
-    xb_arena_free(memory);
-}
-
 bool xb_matrix_is_there(const struct xb_record *record)
 {
     for (size_t i = 0; i < record->case_count; i++)
-        if (of_pairs.holds(record, &record->cases[i]))
+        if (xb_case_is_in_matrix(record, &record->cases[i]))
             return true;
     return has_nodes(record);
 }
 
 void xb_matrix_each(const struct xb_record *record, xb_matrix_use *use, void *argument)
 {
-    struct use own = {use, argument};
-    visit_all(record, &of_pairs, use_one, &own);
-    if (has_nodes(record))
-        visit_all(record, &of_nodes, use_one, &own);
+    for (enum kind kind = PAIRS; kind <= (has_nodes(record) ? NODES : PAIRS); kind++) {
+        struct matrix matrix = matrices_of(record, kind);
+        while (next_matrix(&matrix)) {
+            struct xb_words words = {.length = 0};
+            struct xb_arena *memory = NULL;
+            struct xb_matrix_grid grid = {.title = title(&matrix, &words),
+                                          .unit = matrix.cases[0]->latency ? "us" : "GB/s",
+                                          .rows_are = kind == PAIRS ? "from" : "memory on",
+                                          .columns_are = kind == PAIRS ? "to" : "of"};
+            make_grid(&matrix, XB_MATRIX_MOST, kind == PAIRS ? "device " : "node ", "device ",
+                      &grid, &memory);
+            use(argument, &grid);
+            xb_arena_free(memory);
+        }
+    }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "xferbench/record.h"
+#include "record/record.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "cli/command.h"
 #include "cli/places.h"
 #include "record/mode_list.h"
-#include "xferbench/record.h"
+#include "record/record.h"
 
 #include <string.h>
 

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/program.h"
 #include "base/stream.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "cli/places.h"
 #include "formats.h"
@@ -19,7 +20,6 @@
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,10 +40,10 @@ enum { CANDIDATE, BASELINE, SIDES };
 
 /* One of the programs that are measured. */
 struct side {
-    char *path;              /* the file that is run; NULL for this program */
-    char *name;              /* the program, for people and argv[0] */
-    struct xb_json_place to; /* where its results go */
-    struct xb_output output;
+    const char *path;         /* the file that is run; NULL for this program */
+    char *name;               /* the program, for people and argv[0] */
+    struct xb_output *output; /* where its results go */
+    bool is_line;             /* in one line */
     struct xb_processes set;
     size_t bytes; /* of the processes' documents */
     bool overdue; /* one of its processes had to be ended after the deadline */
@@ -52,6 +52,7 @@ struct side {
 struct session {
     const struct xb_run_options *asked;
     double deadline; /* 0 for none */
+    struct xb_run_places places;
     struct side sides[SIDES];
     size_t side_count;
     struct xb_progress progress;
@@ -63,7 +64,7 @@ struct session {
 const struct xb_process *xb_processes_first(const struct xb_processes *set)
 {
     for (size_t i = 0; i < set->count; i++)
-        if (set->processes[i].document != NULL)
+        if (set->processes[i].outcome.text != NULL)
             return &set->processes[i];
     return NULL;
 }
@@ -141,33 +142,32 @@ static char **words_for(const struct session *session, const struct side *side)
 __attribute__((format(printf, 2, 3))) static void fail(struct xb_process *process,
                                                        const char *format, ...)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(process->failure, sizeof process->failure, format, arguments);
-    va_end(arguments);
+    XB_FORMAT(process->failure, sizeof process->failure, format);
 }
 
-/* Judges what came of a process: keeps what it printed as its document, if it is one and was
+/* Judges what came of a process: returns whether what it printed is its document, which was
  * measured under the conditions of the first. One that crashed after it printed its results is not
  * believed. But one that was told to leave is: a shell that started the program may have been ended
  * by the signal before it. */
-static void judge(struct side *side, struct xb_process *process, struct xb_program_outcome *outcome)
+static bool judge(struct side *side, struct xb_process *process)
 {
+    const struct xb_program_outcome *outcome = &process->outcome;
     char name[16], end[64], difference[XB_RECORD_DIFFERENCE];
     /* The signal that its program caught, wrote what it had and then told by an exit code above
      * 128; 0 for none. xferbench catches these alone. */
-    int code = process->exit_code - 128;
+    int code = outcome->exit_code - 128;
     int heeded = code == SIGINT || code == SIGTERM || code == SIGHUP ? code : 0;
     struct xb_error error;
+    struct xb_record *record = &process->record;
     const struct xb_process *first = xb_processes_first(&side->set);
     /* By this program: it passed a signal on, or the deadline came. */
     bool was_told_to_leave = outcome->overdue || xb_interrupt_signal() != 0;
     side->overdue = side->overdue || outcome->overdue;
-    if (process->signal[0] != '\0' || heeded != 0)
+    if (outcome->signal != 0 || heeded != 0)
         snprintf(end, sizeof end, "it was ended by %s",
                  heeded != 0 ? xb_child_signal_name(heeded, name, sizeof name) : process->signal);
     else
-        snprintf(end, sizeof end, "it ended with exit code %d", process->exit_code);
+        snprintf(end, sizeof end, "it ended with exit code %d", outcome->exit_code);
     if (outcome->too_long)
         fail(process,
              "it printed too much: all results together may be %zu MiB, so take fewer "
@@ -180,34 +180,61 @@ static void judge(struct side *side, struct xb_process *process, struct xb_progr
         fail(process, "%s", end);
     else if (outcome->length == 0)
         fail(process, "%s and printed no results", end);
-    else if (xb_record_parse("standard output", outcome->text, outcome->length, &process->record,
-                             &error) != XB_OK)
+    else if (xb_record_parse("standard output", outcome->text, outcome->length, record, &error) !=
+             XB_OK)
         fail(process, "%s and printed no results: %s", end, error.message);
     if (process->failure[0] != '\0')
-        return;
-    const char *other = first != NULL ? xb_record_other_condition(&first->record, &process->record,
+        return false;
+    const char *other = first != NULL ? xb_record_other_condition(&first->record, record,
                                                                   difference, sizeof difference)
                                       : NULL;
-    if (process->record.is_merged || other != NULL) {
-        if (process->record.is_merged)
-            fail(process, "it printed the results of several processes");
-        else
-            fail(process, "measured under other conditions: %s", other);
-        xb_record_free(&process->record);
-        return;
-    }
-    if (heeded != 0 && !was_told_to_leave)
+    if (record->is_merged)
+        fail(process, "it printed the results of several processes");
+    else if (other != NULL)
+        fail(process, "measured under other conditions: %s", other);
+    else if (heeded != 0 && !was_told_to_leave)
         fail(process, "%s, and wrote what it had measured", end);
-    process->document = outcome->text;
+    if (record->is_merged || other != NULL) {
+        xb_record_free(record);
+        return false;
+    }
     side->bytes += outcome->length;
-    outcome->text = NULL;
+    return true;
+}
+
+/* Shows "process 2 of 5 (baseline), about 40 s left"; the role goes where there is no room for it.
+ */
+static void show_progress(struct session *session, const struct side *side)
+{
+    struct xb_progress *progress = &session->progress;
+    const struct xb_record *head = &side->set.head;
+    char begin[64], role[48] = "", eta[XB_ETA_TEXT];
+    double now = xb_clock_now();
+    size_t done = 0;
+    if (!progress->enabled || !xb_terminal_has_cursor(stderr))
+        return;
+    for (size_t i = 0; i < session->side_count; i++)
+        done += session->sides[i].set.count;
+    double left = xb_eta_of_parts(done, now - progress->begin,
+                                  session->side_count * head->asked_processes - done);
+    if (isfinite(left) && session->deadline > 0)
+        left = fmin(left, fmax(session->deadline - now, 0));
+    progress->shown = true;
+    snprintf(begin, sizeof begin, "process %zu of %zu", side->set.count + 1, head->asked_processes);
+    if (head->role != NULL)
+        snprintf(role, sizeof role, " (%s)", head->role);
+    xb_eta_text(left, eta);
+    bool fits = strlen(begin) + strlen(role) + strlen(eta) < xb_terminal_columns(stderr);
+    /* What the process itself prints begins its own line. */
+    fprintf(stderr, "\r%s%s%s\033[K\r", begin, fits ? role : "", eta);
+    fflush(stderr);
 }
 
 /* Runs the next process of a side, and keeps what came of it. Blocks until it has ended. */
 static void run_one(struct session *session, struct side *side)
 {
     struct xb_process *process = &side->set.processes[side->set.count];
-    struct xb_program_outcome outcome = {.exit_code = -1, .started = time(NULL)};
+    struct xb_program_outcome *outcome = &process->outcome;
     struct xb_error error;
     char name[16];
     char **words = words_for(session, side);
@@ -222,29 +249,20 @@ static void run_one(struct session *session, struct side *side)
         .argv = words,
         .largest = MOST_DOCUMENTS - side->bytes,
         .end_at = session->deadline > 0 ? fmax(session->deadline, xb_clock_now()) + GRACE_S : 0};
-    struct xb_progress_process progress = {.number = side->set.count + 1,
-                                           .total = side->set.head.asked_processes,
-                                           .role = side->set.head.role,
-                                           .deadline = session->deadline};
-    for (size_t i = 0; i < session->side_count; i++) {
-        progress.done += session->sides[i].set.count;
-        progress.all += session->sides[i].set.head.asked_processes;
-    }
-    xb_progress_show_process(&session->progress, &progress);
-    enum xb_status status = xb_program_run(&program, &outcome, &error);
-    process->started = outcome.started;
-    process->wall_s = outcome.wall_s;
-    process->exit_code = outcome.exit_code;
-    if (outcome.signal != 0)
+    show_progress(session, side);
+    *outcome = (struct xb_program_outcome){.exit_code = -1, .started = time(NULL)};
+    enum xb_status status = xb_program_run(&program, outcome, &error);
+    if (outcome->signal != 0)
         snprintf(process->signal, sizeof process->signal, "%s",
-                 xb_child_signal_name(outcome.signal, name, sizeof name));
-    if (status == XB_OK)
-        judge(side, process, &outcome);
-    else
+                 xb_child_signal_name(outcome->signal, name, sizeof name));
+    if (status != XB_OK)
         fail(process, "%s", error.message);
-    session->stuck = outcome.stuck;
+    if (status != XB_OK || !judge(side, process)) {
+        free(outcome->text);
+        outcome->text = NULL;
+    }
+    session->stuck = outcome->stuck;
     side->set.count++;
-    xb_program_free(&outcome);
     for (size_t i = 0; words[i] != NULL; i++)
         free(words[i]);
     free(words);
@@ -257,8 +275,9 @@ static void run_one(struct session *session, struct side *side)
 static bool is_refused(const struct side *side)
 {
     const struct xb_process *first = &side->set.processes[0];
-    return side->set.count == 1 && first->document == NULL &&
-           (first->exit_code == XB_EXIT_USAGE || first->exit_code == XB_EXIT_NOTHING);
+    return side->set.count == 1 && first->outcome.text == NULL &&
+           (first->outcome.exit_code == XB_EXIT_USAGE ||
+            first->outcome.exit_code == XB_EXIT_NOTHING);
 }
 
 static void run_all(struct session *session)
@@ -277,7 +296,7 @@ static void run_all(struct session *session)
                 return;
             run_one(session, side);
             if (is_refused(side) && xb_interrupt_signal() == 0) {
-                session->refused = side->set.processes[0].exit_code;
+                session->refused = side->set.processes[0].outcome.exit_code;
                 return;
             }
         }
@@ -309,10 +328,10 @@ static int exit_code(const struct session *session, bool written)
         size_t nothing = 0;
         for (size_t k = 0; !has_failed && k < set->count; k++) {
             const struct xb_process *process = &set->processes[k];
-            bool is_nothing = process->exit_code == XB_EXIT_NOTHING;
+            bool is_nothing = process->outcome.exit_code == XB_EXIT_NOTHING;
             nothing += is_nothing;
-            has_failed = process->document == NULL ||
-                         (process->exit_code != XB_EXIT_OK && !is_nothing) ||
+            has_failed = process->outcome.text == NULL ||
+                         (process->outcome.exit_code != XB_EXIT_OK && !is_nothing) ||
                          lacks_cases(process, first) || lacks_cases(first, process);
         }
         int own = has_failed              ? XB_EXIT_FAILED
@@ -336,7 +355,7 @@ static bool say(const struct xb_error *error)
 static struct xb_record outline(const struct xb_processes *set)
 {
     struct xb_record record = set->head;
-    record.processes = xb_new(set->count, sizeof *record.processes);
+    record.processes = xb_arena_new(&record.texts, set->count * sizeof *record.processes);
     for (size_t i = 0; i < set->count; i++)
         record.processes[record.process_count++].failure =
             set->processes[i].failure[0] != '\0' ? set->processes[i].failure : NULL;
@@ -351,23 +370,23 @@ static bool write_outputs(struct session *session)
     bool quiet = session->asked->quiet;
     bool written = true;
     for (size_t i = 0; i < session->side_count; i++)
-        quiet = quiet || session->sides[i].output.is_stdout;
+        quiet = quiet || session->sides[i].output->is_stdout;
     for (size_t i = session->side_count; i-- > 0;) { /* the baseline first */
         struct side *side = &session->sides[i];
         struct xb_memory_text document = {.text = NULL};
         /* The merged document; where there is none, say why. */
         struct xb_error error;
-        enum xb_status status = xb_processes_json_write(
-            xb_memory_text_begin(&document), &side->set,
-            side->to.is_line ? xb_json_finish_line : xb_json_finish, &error);
+        enum xb_status status =
+            xb_processes_json_write(xb_memory_text_begin(&document), &side->set,
+                                    side->is_line ? xb_json_finish_line : xb_json_finish, &error);
         xb_memory_text_end(&document);
         bool is_there = status == XB_OK || say(&error);
-        FILE *stream = side->output.stream;
+        FILE *stream = side->output->stream;
         if (is_there && stream != NULL) {
             bool is_out = fwrite(document.text, 1, document.length, stream) == document.length &&
                           fflush(stream) == 0;
-            status = is_out ? xb_output_commit(&side->output, &error)
-                            : xb_output_fail(&side->output, "write", errno, &error);
+            status = is_out ? xb_output_commit(side->output, &error)
+                            : xb_output_fail(side->output, "write", errno, &error);
             written = (status == XB_OK || say(&error)) && written;
         }
         written = is_there && written;
@@ -398,51 +417,6 @@ static bool write_outputs(struct session *session)
 
 /* ---- beginning and end ---- */
 
-static void prepare_side(const struct session *session, struct side *side, const char *role)
-{
-    size_t count = (size_t)session->asked->processes;
-    side->set.head = (struct xb_record){.is_merged = true,
-                                        .version = XB_VERSION,
-                                        .role = role,
-                                        .program = side->name,
-                                        .asked_processes = count};
-    side->set.processes = xb_new(count, sizeof *side->set.processes);
-}
-
-enum xb_status xb_processes_find_baseline(const struct xb_run_options *asked, char **path,
-                                          struct xb_error *error)
-{
-    struct xb_error cause;
-    *path = NULL;
-    if (asked->interleave == NULL)
-        return XB_OK;
-    enum xb_status status = xb_program_find(asked->interleave, path, &cause);
-    if (status != XB_OK)
-        return XB_FAIL_NATIVE(error, status, cause.call, cause.native_code, cause.native_name,
-                              "--interleave: %s", cause.message);
-    return XB_OK;
-}
-
-/* XB_ERR_USAGE too where both sides would write to the same file. */
-static enum xb_status open_outputs(struct session *session, struct xb_error *error)
-{
-    for (size_t i = 0; i < session->side_count; i++) {
-        struct side *side = &session->sides[i];
-        if (side->to.path == NULL)
-            continue;
-        XB_TRY(xb_cli_find_output(side->to.option, side->to.path, &side->output, error));
-    }
-    const struct xb_cli_place places[] = {
-        {.option = session->sides[CANDIDATE].to.option,
-         .output = &session->sides[CANDIDATE].output},
-        {.option = "--baseline-json", .output = &session->sides[BASELINE].output},
-        {.option = "--interleave", .input = session->sides[BASELINE].path}};
-    XB_TRY(xb_cli_open_places(places, sizeof places / sizeof places[0], session->deadline, error));
-    if (session->sides[CANDIDATE].to.is_line)
-        xb_output_unbuffer(&session->sides[CANDIDATE].output);
-    return XB_OK;
-}
-
 static enum xb_status prepare(struct session *session, struct xb_error *error)
 {
     struct side *candidate = &session->sides[CANDIDATE];
@@ -453,43 +427,53 @@ static enum xb_status prepare(struct session *session, struct xb_error *error)
         return XB_FAIL_ERRNO(error, "readlink", errno, "cannot find out which program this is%s",
                              errno == ENOENT ? ": is /proc mounted?" : "");
     target[length] = '\0';
+    const struct xb_run_options *asked = session->asked;
+    struct xb_run_places *places = &session->places;
     candidate->name = xb_copy(target);
     session->side_count = 1;
-    const struct xb_run_options *asked = session->asked;
-    XB_TRY(xb_json_place_choose(asked->json, asked->json_lines, &candidate->to, error));
-    prepare_side(session, candidate, asked->interleave != NULL ? "candidate" : NULL);
-    XB_TRY(xb_processes_find_baseline(asked, &baseline->path, error));
-    if (baseline->path != NULL) {
-        baseline->name = xb_copy(baseline->path);
+    XB_TRY(xb_run_find_places(asked, places, error));
+    candidate->output = &places->outputs[XB_RUN_JSON];
+    candidate->is_line = places->json.is_line;
+    if (places->program != NULL) {
+        baseline->path = places->program;
+        baseline->name = xb_copy(places->program);
+        baseline->output = &places->outputs[XB_RUN_BASELINE];
         session->side_count = SIDES;
-        baseline->to = (struct xb_json_place){
-            .option = "--baseline-json",
-            .path = asked->baseline_json,
-        };
-        prepare_side(session, baseline, "baseline");
-        baseline->set.head.counterpart = candidate->name;
-        candidate->set.head.counterpart = baseline->name;
+    }
+    for (size_t i = 0; i < session->side_count; i++) {
+        static const char *const roles[] = {[CANDIDATE] = "candidate", [BASELINE] = "baseline"};
+        struct xb_processes *set = &session->sides[i].set;
+        const struct side *other = &session->sides[i == CANDIDATE ? BASELINE : CANDIDATE];
+        set->processes = xb_new((size_t)asked->processes, sizeof *set->processes);
+        set->head = (struct xb_record){.is_merged = true,
+                                       .version = XB_VERSION,
+                                       .role = session->side_count == SIDES ? roles[i] : NULL,
+                                       .program = session->sides[i].name,
+                                       .counterpart = other->name,
+                                       .asked_processes = (size_t)asked->processes};
     }
     /* Before there is a temporary file that a signal could leave behind. The first signal has the
      * process that runs write its results; the second ends that process. */
     xb_interrupt_catch_twice();
     XB_TRY(xb_memory_reserve(XB_RUN_RESERVE(session->side_count * asked->processes), error));
-    return open_outputs(session, error);
+    XB_TRY(xb_cli_open_places(places->all, XB_RUN_OUTPUTS + 1, session->deadline, error));
+    if (candidate->is_line)
+        xb_output_unbuffer(candidate->output);
+    return XB_OK;
 }
 
 static void release(struct session *session)
 {
     for (size_t i = 0; i < SIDES; i++) {
         struct side *side = &session->sides[i];
-        xb_output_discard(&side->output);
         for (size_t k = 0; k < side->set.count; k++) {
-            free(side->set.processes[k].document);
+            free(side->set.processes[k].outcome.text);
             xb_record_free(&side->set.processes[k].record);
         }
         free(side->set.processes);
-        free(side->path);
         free(side->name);
     }
+    xb_run_release_places(&session->places);
 }
 
 int xb_processes_run(const struct xb_run_options *asked, double deadline, double start_at)
@@ -512,7 +496,7 @@ int xb_processes_run(const struct xb_run_options *asked, double deadline, double
     xb_progress_clear(&session.progress);
     for (size_t i = 0; i < session.side_count; i++) {
         struct side *side = &session.sides[i];
-        /* Of two programs, the words of one that refuses do not say whose they are. */
+        /* With two programs, the words of one that refuses do not say whose they are. */
         if (session.refused != 0 && session.side_count == SIDES && is_refused(side))
             xb_say("the %s, '%s', ended with exit code %d and no results", side->set.head.role,
                    side->name, session.refused);
@@ -530,7 +514,7 @@ int xb_processes_run(const struct xb_run_options *asked, double deadline, double
                 !side->overdue && !(session.out_of_time && set->count < head->asked_processes);
             for (size_t k = 0; k < set->count; k++)
                 head->deadline_met =
-                    head->deadline_met && (set->processes[k].document == NULL ||
+                    head->deadline_met && (set->processes[k].outcome.text == NULL ||
                                            set->processes[k].record.processes->deadline_met);
         }
         code = exit_code(&session, write_outputs(&session));

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "base/json_write.h"
+#include "base/program.h"
 #include "machine/start.h"
-#include "xferbench/record.h"
+#include "record/record.h"
 
 #include <stdio.h>
-#include <time.h>
 
 /*
  * One measurement taken several times, each in a fresh process with a context and memory of its
@@ -16,12 +16,10 @@
 /* What came of one process: it failed, or has a document and a record of it. It has both if it
  * wrote what it had measured when a signal ended it. */
 struct xb_process {
-    time_t started;
-    double wall_s;           /* from its start to its end */
-    int exit_code;           /* -1 where a signal ended it, or it could not be started */
+    /* Its text is the document, JSON after docs/result.schema.json; NULL for none. */
+    struct xb_program_outcome outcome;
     char signal[16];         /* "SIGSEGV", which ended it; "" for none */
     char failure[800];       /* "" for none; without a document nothing of it counts */
-    char *document;          /* what it wrote, JSON after docs/result.schema.json; NULL for none */
     struct xb_record record; /* of the document; zeroed if there is none */
 };
 

@@ -6,12 +6,10 @@
 #include "base/memory.h"
 #include "reading/list.h"
 #include "record/document.h"
-#include "record/fields.h"
 #include "record/making.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void put_figure(struct xb_json *json, const struct xb_record *merged,
                        const struct xb_record_case *test, const struct xb_record_figure *figure)
@@ -32,36 +30,24 @@ static void put_figure(struct xb_json *json, const struct xb_record *merged,
     xb_json_close(json);
 }
 
-/* Whether a process before has a figure of that name. */
-static bool is_known(const struct xb_record_case *test, size_t process, const char *name)
-{
-    for (size_t i = 0; i < process; i++)
-        if (xb_record_row_figure(&test->rows[i], name) != NULL)
-            return true;
-    return false;
-}
-
-static void put_warning(struct xb_json *json, const char *text, size_t processes)
-{
-    xb_json_open_object(json, NULL);
-    xb_json_put_text(json, "text", text);
-    xb_json_put_whole(json, "processes", processes);
-    xb_json_close(json);
-}
-
-/* Those of the processes, and ours of those that do not count. */
+/* Writes the processes' warnings, behind ours of the processes that do not count. */
 static void put_warnings(struct xb_json *json, const struct xb_record *merged,
                          const struct xb_record_case *test, const struct xb_record_summary *summary)
 {
-    struct xb_record_warning warnings[XB_RECORD_WARNINGS];
+    struct xb_record_warning warnings[XB_RECORD_WARNINGS + 1];
     char text[XB_RECORD_CUT];
-    size_t count = xb_record_warnings(merged, test, warnings);
-    const char *cut = xb_record_cut_text(merged, test, text, sizeof text);
+    warnings[0].text = xb_record_cut_text(merged, test, text, sizeof text);
+    warnings[0].processes = summary->cut;
+    size_t count = 1 + xb_record_warnings(merged, test, warnings + 1);
     xb_json_open_array(json, "warnings");
-    if (cut != NULL)
-        put_warning(json, cut, summary->cut);
-    for (size_t i = 0; i < count; i++)
-        put_warning(json, warnings[i].text, warnings[i].processes);
+    for (size_t i = 0; i < count; i++) {
+        if (warnings[i].text == NULL)
+            continue;
+        xb_json_open_object(json, NULL);
+        xb_json_put_text(json, "text", warnings[i].text);
+        xb_json_put_whole(json, "processes", warnings[i].processes);
+        xb_json_close(json);
+    }
     xb_json_close(json);
 }
 
@@ -80,9 +66,14 @@ static void put_case(struct xb_json *json, const struct xb_record *merged,
     /* Each figure that any process has, once. */
     xb_json_open_array(json, "figures");
     for (size_t i = 0; i < merged->process_count; i++)
-        for (size_t k = 0; k < test->rows[i].figure_count; k++)
-            if (!is_known(test, i, test->rows[i].figures[k].name))
-                put_figure(json, merged, test, &test->rows[i].figures[k]);
+        for (size_t k = 0; k < test->rows[i].figure_count; k++) {
+            const struct xb_record_figure *figure = &test->rows[i].figures[k];
+            bool is_known = false;
+            for (size_t p = 0; !is_known && p < i; p++)
+                is_known = xb_record_row_figure(&test->rows[p], figure->name) != NULL;
+            if (!is_known)
+                put_figure(json, merged, test, figure);
+        }
     xb_json_close(json);
     put_warnings(json, merged, test, &summary);
     xb_json_close(json);
@@ -98,7 +89,7 @@ static void put_merged(struct xb_json *json, const struct xb_processes *set)
     for (size_t i = 0; i < set->count; i++)
         most += set->processes[i].record.case_count;
     struct xb_record_entry *entries = xb_new(most, sizeof *entries);
-    merged.processes = xb_new(set->count, sizeof *merged.processes);
+    merged.processes = xb_arena_new(&merged.texts, set->count * sizeof *merged.processes);
     for (size_t i = 0; i < set->count; i++) {
         const struct xb_record *own = &set->processes[i].record;
         if (own->process_count > 0) /* it did not fail */
@@ -118,8 +109,6 @@ static void put_merged(struct xb_json *json, const struct xb_processes *set)
     } else {
         xb_json_fail(json, &reader.error);
     }
-    for (size_t i = 0; i < merged.process_count; i++)
-        merged.processes[i].devices = NULL; /* the process's */
     xb_record_free(&merged);
 }
 
@@ -158,13 +147,13 @@ enum xb_status xb_processes_json_write(FILE *stream, const struct xb_processes *
         const struct xb_process *process = &set->processes[i];
         xb_json_open_object(&json, NULL);
         xb_json_put_whole(&json, "index", i);
-        xb_document_put_time(&json, "started", process->started);
-        xb_json_put_number(&json, "wall_s", process->wall_s);
-        xb_json_put_index(&json, "exit_code", process->exit_code);
+        xb_document_put_time(&json, "started", process->outcome.started);
+        xb_json_put_number(&json, "wall_s", process->outcome.wall_s);
+        xb_json_put_index(&json, "exit_code", process->outcome.exit_code);
         xb_json_put_optional(&json, "signal", process->signal);
         xb_json_put_optional(&json, "failure", process->failure);
         /* As it was written: the reader has found that it is JSON. */
-        xb_json_put_raw(&json, "document", process->document);
+        xb_json_put_raw(&json, "document", process->outcome.text);
         xb_json_close(&json);
     }
     xb_json_close(&json);

@@ -5,11 +5,11 @@
 #include "base/clock.h"
 #include "base/terminal.h"
 #include "base/text.h"
-#include "measure/case.h"
-#include "measure/estimate.h"
+#include "base/units.h"
+#include "measure/plan/case.h"
+#include "measure/plan/estimate.h"
 #include "record/mode_list.h"
 #include "record/rows.h"
-#include "xferbench/units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,23 +24,19 @@
 
 /* ---- when a run will be done ---- */
 
-/* Of the case that is next. */
-static void look_at_next(struct xb_eta *eta, const struct xb_run *run)
+/* What is estimated of the case that begins there; 0 behind the last. */
+static double guess(const struct xb_run *run, size_t first)
 {
-    eta->guessed_now =
-        eta->taken < run->case_count
-            ? xb_estimate_case(run, eta->taken, xb_run_rows_of(run, eta->taken)).likely
-            : 0;
+    return first < run->case_count ? xb_estimate_case(run, first, xb_run_rows_of(run, first)).likely
+                                   : 0;
 }
 
 void xb_eta_begin(struct xb_eta *eta, const struct xb_run *run, double now)
 {
     *eta = (struct xb_eta){.begun = now};
-    for (size_t first = 0, count; first < run->case_count; first += count) {
-        count = xb_run_rows_of(run, first);
-        eta->guessed_left += xb_estimate_case(run, first, count).likely;
-    }
-    look_at_next(eta, run);
+    for (size_t first = 0; first < run->case_count; first += xb_run_rows_of(run, first))
+        eta->guessed_left += guess(run, first);
+    eta->guessed_now = guess(run, 0);
 }
 
 /* What was skipped tells nothing of how long the others take. */
@@ -54,7 +50,7 @@ void xb_eta_finished(struct xb_eta *eta, const struct xb_run *run, double now)
         eta->guessed_left = fmax(eta->guessed_left - eta->guessed_now, 0);
         eta->taken += xb_run_rows_of(run, eta->taken);
         eta->begun = now;
-        look_at_next(eta, run);
+        eta->guessed_now = guess(run, eta->taken);
     }
 }
 
@@ -134,8 +130,6 @@ void xb_live_rows_begin(struct xb_live_rows *live, FILE *stream, const struct xb
         live->name_width = live->columns - FIGURE_WIDTH;
 }
 
-/* ---- what a row says ---- */
-
 /* "6.61 us", what the host's clock says, or of a mode about a latency of its own that; of a copy
  * "55.34 GB/s  55.31-55.38". */
 static void add_figure(struct xb_words *words, const struct xb_result *result)
@@ -201,8 +195,6 @@ void xb_live_rows_take(struct xb_live_rows *live, const struct xb_run *run)
     }
 }
 
-/* ---- on the terminal ---- */
-
 /* In a window that is smaller than it was, rows may take two lines or be out of reach. Then nobody
  * knows where the first one is: those that are there stay, and no others are shown. */
 static void give_up_if_smaller(struct xb_live_rows *live, FILE *stream)
@@ -237,24 +229,21 @@ void xb_live_rows_erase(struct xb_live_rows *live, FILE *stream)
     live->drawn = 0;
 }
 
-/* ---- both ---- */
-
 void xb_progress_start(struct xb_progress *progress, bool enabled)
 {
     *progress =
         (struct xb_progress){.enabled = enabled && xb_is_terminal(stderr), .begin = xb_clock_now()};
 }
 
-void xb_progress_plan(struct xb_progress *progress, const struct xb_run *run)
+void xb_progress_plan(void *argument, const struct xb_run *run)
 {
+    struct xb_progress *progress = argument;
     if (!progress->enabled)
         return;
     xb_eta_begin(&progress->eta, run, xb_clock_now());
     xb_live_rows_begin(&progress->rows, stderr, run);
     progress->is_planned = true;
 }
-
-/* ---- the line ---- */
 
 const char *xb_progress_text(const struct xb_progress_text *text, size_t columns, char *line)
 {
@@ -318,31 +307,6 @@ void xb_progress_finished(struct xb_progress *progress, const struct xb_run *run
         return;
     xb_eta_finished(&progress->eta, run, xb_clock_now());
     xb_live_rows_take(&progress->rows, run);
-}
-
-/* ---- processes ---- */
-
-void xb_progress_show_process(struct xb_progress *progress,
-                              const struct xb_progress_process *process)
-{
-    char begin[64], role[48] = "", eta[XB_ETA_TEXT];
-    double now = xb_clock_now();
-    if (!progress->enabled || !xb_terminal_has_cursor(stderr))
-        return;
-    double left =
-        xb_eta_of_parts(process->done, now - progress->begin, process->all - process->done);
-    if (isfinite(left) && process->deadline > 0)
-        left = fmin(left, fmax(process->deadline - now, 0));
-    progress->shown = true;
-    /* "process 2 of 5 (baseline), about 40 s left"; the role goes where there is no room for it. */
-    snprintf(begin, sizeof begin, "process %zu of %zu", process->number, process->total);
-    if (process->role != NULL)
-        snprintf(role, sizeof role, " (%s)", process->role);
-    xb_eta_text(left, eta);
-    bool fits = strlen(begin) + strlen(role) + strlen(eta) < xb_terminal_columns(stderr);
-    /* What the process itself prints begins its own line. */
-    fprintf(stderr, "\r%s%s%s\033[K\r", begin, fits ? role : "", eta);
-    fflush(stderr);
 }
 
 void xb_progress_clear(struct xb_progress *progress)

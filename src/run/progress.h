@@ -4,12 +4,8 @@
 #include "base/terminal.h"
 #include "measure/run.h"
 
-/* ---- when a run will be done ---- */
-
-/*
- * When a run will be done: what was estimated of the cases that are left, scaled by how much longer
- * or shorter the cases took that are done. Zero-initialise.
- */
+/* When a run will be done: what was estimated of the cases that are left, scaled by how much longer
+ * or shorter the cases took that are done. Zero-initialise. */
 struct xb_eta {
     double guessed_done; /* seconds that were estimated of cases that are done, */
     double took;         /* and what those took */
@@ -19,16 +15,13 @@ struct xb_eta {
     size_t taken;        /* of the run's results, so many are counted */
 };
 
-/* For a run that is planned and about to begin. */
+/* For a run that is planned and about to begin; when more results of it are final. */
 void xb_eta_begin(struct xb_eta *eta, const struct xb_run *run, double now);
-/* More results of it are final. */
 void xb_eta_finished(struct xb_eta *eta, const struct xb_run *run, double now);
-
 /* The seconds that are left, the deadline's at most; NAN as long as no case tells how fast it goes.
  */
 double xb_eta_left(const struct xb_eta *eta, const struct xb_run *run, double now);
-
-/* The same of equal parts, of which `done` took so many seconds and `left` are left. */
+/* The time left, from equal parts, of which `done` took so many seconds and `left` are left. */
 double xb_eta_of_parts(size_t done, double took, size_t left);
 
 #define XB_ETA_TEXT 32
@@ -37,8 +30,6 @@ double xb_eta_of_parts(size_t done, double took, size_t left);
 const char *xb_eta_duration(double seconds, char *text);
 /* ", about 40 s left": as coarse as it is known. "" for NAN. `text` holds XB_ETA_TEXT. */
 const char *xb_eta_text(double seconds, char *text);
-
-/* ---- the cases that are done ---- */
 
 /*
  * The latest cases that are done, a line each on a terminal, for people who want an answer before
@@ -74,12 +65,8 @@ void xb_live_rows_draw(struct xb_live_rows *live, FILE *stream);
 /* Wipes them out; the cursor is then where the first was. */
 void xb_live_rows_erase(struct xb_live_rows *live, FILE *stream);
 
-/* ---- both ---- */
-
-/*
- * What stderr shows while the work is long, when it is a terminal: the cases that are done, and
- * below them a line that tells what is measured and when it will be done.
- */
+/* What stderr shows while the work is long, when it is a terminal: the cases that are done, and
+ * below them a line that tells what is measured and when it will be done. */
 struct xb_progress {
     bool enabled;
     bool shown; /* the line is */
@@ -89,23 +76,12 @@ struct xb_progress {
     struct xb_live_rows rows;
 };
 void xb_progress_start(struct xb_progress *progress, bool enabled);
-/* Tells the plan, before it begins. Without it no rows are shown, and nothing of the time left. */
-void xb_progress_plan(struct xb_progress *progress, const struct xb_run *run);
-/* An observer's callback; the argument is the struct xb_progress. */
+/* Callbacks of an observer whose argument begins with the struct xb_progress. Without the plan no
+ * rows are shown, and nothing of the time left. */
+void xb_progress_plan(void *argument, const struct xb_run *run);
 void xb_progress_show(void *argument, const struct xb_run *run, size_t samples, double bandwidth);
 /* More results of the planned run are final. */
 void xb_progress_finished(struct xb_progress *progress, const struct xb_run *run);
-
-/* Of several processes the one that begins. */
-struct xb_progress_process {
-    size_t number, total; /* it is the `number`th of so many of its role */
-    const char *role;     /* NULL for none */
-    size_t done, all;     /* of all roles together */
-    double deadline;      /* 0 for none */
-};
-/* The line for it. */
-void xb_progress_show_process(struct xb_progress *progress,
-                              const struct xb_progress_process *process);
 /* Wipes everything out. */
 void xb_progress_clear(struct xb_progress *progress);
 

@@ -3,10 +3,8 @@
 #define _GNU_SOURCE
 #include "table.h"
 
-#include "base/memory.h"
 #include "base/stream.h"
 #include "base/terminal.h"
-#include "base/text.h"
 #include "formats.h"
 #include "machine/node.h"
 #include "machine/pcie.h"
@@ -16,10 +14,17 @@
 #include "record/rows.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- the header: who measured, and on what ---- */
+
+#define NOTE(label, ...) xb_note_print(stream, (label), XB_TABLE_LABEL, __VA_ARGS__)
+
+static void add_known(struct xb_words *words, const char *before, const char *text)
+{
+    if (text != NULL)
+        xb_words_add(words, "%s%s", before, text);
+}
 
 static bool is_below(const struct xb_record_device *device)
 {
@@ -27,7 +32,7 @@ static bool is_below(const struct xb_record_device *device)
            device->link_width < device->link_max_width;
 }
 
-/* Whether the header says the same of both: of a link that is worse it says so. */
+/* Whether the short header says the same of both: of a link that is worse it says so. */
 static bool are_alike(const struct xb_record_device *a, const struct xb_record_device *b)
 {
     return strcmp(a->name, b->name) == 0 && a->link_known == b->link_known &&
@@ -41,7 +46,7 @@ static bool are_alike(const struct xb_record_device *a, const struct xb_record_d
 static void print_short_header(FILE *stream, const struct xb_record *record)
 {
     struct xb_words words = {.length = 0};
-    char text[32];
+    char text[64];
     size_t width = xb_terminal_prose_columns(stream);
     size_t count = 0;
     const struct xb_record_device *devices = xb_record_devices(record, &count);
@@ -63,17 +68,12 @@ static void print_short_header(FILE *stream, const struct xb_record *record)
             xb_words_add(&words, " (BELOW its %s)", text);
     }
     /* ", driver 580.1, CUDA 13.0, without hwloc" */
-    text[0] = '\0';
-    for (size_t i = 0; record->backend != NULL && i < sizeof text - 1 && record->backend[i]; i++) {
-        text[i] = (char)toupper((unsigned char)record->backend[i]);
-        text[i + 1] = '\0';
-    }
-    if (record->driver != NULL)
-        xb_words_add(&words, "%sdriver %s", words.length > 0 ? ", " : "", record->driver);
-    if (record->runtime != NULL)
-        xb_words_add(&words, ", %s %s", text, record->runtime);
-    if (record->left_out != NULL)
-        xb_words_add(&words, "%swithout %s", words.length > 0 ? ", " : "", record->left_out);
+    snprintf(text, sizeof text, ", %.31s ", record->backend != NULL ? record->backend : "");
+    for (char *c = text; *c != '\0'; c++)
+        *c = (char)toupper((unsigned char)*c);
+    add_known(&words, words.length > 0 ? ", driver " : "driver ", record->driver);
+    add_known(&words, text, record->runtime);
+    add_known(&words, words.length > 0 ? ", without " : "without ", record->left_out);
     /* "            node gpu07", at the right edge if the line has room. */
     char node[XB_NODE_TEXT];
     xb_node_text(record->host.node, record->host.hostname, node);
@@ -89,13 +89,13 @@ static void print_short_header(FILE *stream, const struct xb_record *record)
     else
         xb_heading_print(stream, XB_COLOUR_TITLE, "%s", words.text);
     if (record->library_named_by != NULL)
-        xb_note_print(stream, "library", XB_TABLE_LABEL, "%s, NAMED BY %s", record->library,
-                      record->library_named_by);
-    for (size_t i = 0; i < count; i++)
+        NOTE("library", "%s, NAMED BY %s", record->library, record->library_named_by);
+    for (size_t i = 0; i < count; i++) {
+        const char *note = devices[i].numa_note;
         if (!devices[i].bound && !devices[i].numa_is_normal)
-            xb_note_print(stream, "NUMA", XB_TABLE_LABEL, "GPU %u is NOT bound to its node%s%s",
-                          devices[i].index, devices[i].numa_note != NULL ? ": " : "",
-                          devices[i].numa_note != NULL ? devices[i].numa_note : "");
+            NOTE("NUMA", "GPU %u is NOT bound to its node%s%s", devices[i].index,
+                 note != NULL ? ": " : "", note != NULL ? note : "");
+    }
 }
 
 /* "PCIe Gen5 x16 at 0000:0e:00.0, 63.0 GB/s raw each way (device and slot can do Gen5 x16)" */
@@ -124,12 +124,10 @@ static void print_device(FILE *stream, const struct xb_record_device *device)
     const char *note = device->numa_note != NULL ? device->numa_note : "";
     const char *colon = note[0] != '\0' ? ": " : "";
     xb_words_add(&name, "%s", device->name);
-    if (device->pci_bdf != NULL)
-        xb_words_add(&name, ", %s", device->pci_bdf);
+    add_known(&name, ", ", device->pci_bdf);
     if (device->memory_bytes > 0)
         xb_words_add(&name, ", %.1f GiB", (double)device->memory_bytes / (double)(1ULL << 30));
-    if (device->architecture != NULL)
-        xb_words_add(&name, ", %s", device->architecture);
+    add_known(&name, ", ", device->architecture);
     xb_heading_print(stream, XB_COLOUR_NONE, "GPU %u: %s", device->index, name.text);
     if (device->pci_bdf == NULL)
         xb_words_add(&link, "none: not a PCI device");
@@ -137,85 +135,56 @@ static void print_device(FILE *stream, const struct xb_record_device *device)
         xb_words_add(&link, "not known");
     else
         add_link(&link, device);
-    xb_note_print(stream, "link", XB_TABLE_LABEL, "%s", link.text);
+    NOTE("link", "%s", link.text);
     if (device->bound)
-        xb_note_print(stream, "NUMA", XB_TABLE_LABEL, "bound to node %d, %u CPUs%s%s",
-                      device->numa_node, device->cpus, colon, note);
+        NOTE("NUMA", "bound to node %d, %u CPUs%s%s", device->numa_node, device->cpus, colon, note);
     else if (!device->numa_is_normal)
-        xb_note_print(stream, "NUMA", XB_TABLE_LABEL, "NOT bound%s%s", colon, note);
+        NOTE("NUMA", "NOT bound%s%s", colon, note);
     else if (note[0] != '\0')
-        xb_note_print(stream, "NUMA", XB_TABLE_LABEL, "%s", note);
+        NOTE("NUMA", "%s", note);
     if (device->shares_host_memory)
-        xb_note_print(stream, "memory", XB_TABLE_LABEL,
-                      "host memory only: both directions are copies by the CPU; no link is used");
+        NOTE("memory", "host memory only: both directions are copies by the CPU; no link is used");
     for (size_t i = 0; i < device->fact_count; i++)
         xb_words_add(&facts, "%s%s %s", i > 0 ? "; " : "", device->facts[i].name,
                      device->facts[i].value != NULL ? device->facts[i].value : "not known");
     if (facts.length > 0)
-        xb_note_print(stream, "facts", XB_TABLE_LABEL, "%s", facts.text);
+        NOTE("facts", "%s", facts.text);
 }
 
 /* All that is known of who measured, and on what devices. */
 static void print_long_header(FILE *stream, const struct xb_record *record)
 {
-    struct xb_words words = {.length = 0}, role = {.length = 0};
+    struct xb_words words = {.length = 0}, library = {.length = 0}, role = {.length = 0};
     char node[XB_NODE_TEXT];
     size_t count = 0;
+    const struct xb_record_device *devices = xb_record_devices(record, &count);
     xb_words_add(&words, "xferbench %s", record->version != NULL ? record->version : "?");
-    if (record->backend != NULL)
-        xb_words_add(&words, ", backend %s", record->backend);
-    if (record->runtime != NULL)
-        xb_words_add(&words, ", runtime %s", record->runtime);
-    if (record->driver != NULL)
-        xb_words_add(&words, ", driver %s", record->driver);
+    add_known(&words, ", backend ", record->backend);
+    add_known(&words, ", runtime ", record->runtime);
+    add_known(&words, ", driver ", record->driver);
     xb_heading_print(stream, XB_COLOUR_NONE, "%s", words.text);
     xb_node_text(record->host.node, record->host.hostname, node);
     if (node[0] != '\0')
-        xb_note_print(stream, "node", XB_TABLE_LABEL, "%s", node);
+        NOTE("node", "%s", node);
+    add_known(&library, "", record->library);
+    add_known(&library, ", NAMED BY ", record->library_named_by);
     if (record->library != NULL)
-        xb_note_print(stream, "library", XB_TABLE_LABEL, "%s%s%s", record->library,
-                      record->library_named_by != NULL ? ", NAMED BY " : "",
-                      record->library_named_by != NULL ? record->library_named_by : "");
+        NOTE("library", "%s", library.text);
     if (record->left_out != NULL)
-        xb_note_print(stream, "left out", XB_TABLE_LABEL, "%s", record->left_out);
-    /* Of several processes: whose they are. */
-    if (record->is_merged && record->role != NULL) {
-        xb_words_add(&role, "%s", record->role);
-        if (record->program != NULL)
-            xb_words_add(&role, ": %s", record->program);
-        if (record->counterpart != NULL)
-            xb_words_add(&role, ", in turn with %s", record->counterpart);
-        xb_note_print(stream, "role", XB_TABLE_LABEL, "%s", role.text);
+        NOTE("left out", "%s", record->left_out);
+    if (record->is_merged && record->role != NULL) { /* whose processes they are */
+        add_known(&role, record->role, "");
+        add_known(&role, ": ", record->program);
+        add_known(&role, ", in turn with ", record->counterpart);
+        NOTE("role", "%s", role.text);
     }
-    const struct xb_record_device *devices = xb_record_devices(record, &count);
-    if (count > 0)
-        fputc('\n', stream);
+    fputs(count > 0 ? "\n" : "", stream);
     for (size_t i = 0; i < count; i++)
         print_device(stream, &devices[i]);
     fputs(count > 0 ? "\n" : "", stream);
 }
 
-/* ---- which tables there are ---- */
-
-/* Which kinds of rows there are. */
-struct kinds {
-    bool alone, together;
-    size_t most; /* devices that ran at the same time, all between themselves and the host */
-};
-
-static struct kinds kinds_of(const struct xb_record *record)
-{
-    struct kinds kinds = {.most = 0};
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
-        size_t devices = xb_case_is_of_pairs(test) ? 0 : xb_group_size(record, test);
-        bool has = xb_table_has_row(record, test);
-        kinds.alone = kinds.alone || (has && !test->simultaneous);
-        kinds.together = kinds.together || (has && test->simultaneous);
-        kinds.most = devices > kinds.most ? devices : kinds.most;
-    }
-    return kinds;
-}
+/* ---- results ---- */
 
 void xb_table_finish(FILE *stream, struct xb_table *table, const char *elsewhere)
 {
@@ -224,64 +193,44 @@ void xb_table_finish(FILE *stream, struct xb_table *table, const char *elsewhere
     xb_table_free(table);
 }
 
-static void print_rows(FILE *stream, const struct xb_record *record, enum xb_row_kind which)
-{
-    xb_table_finish(stream, xb_table_of_rows(record, which), "JSON and CSV have all");
-}
-
-static void print_together(FILE *stream, const struct xb_record *record, size_t most)
-{
-    if (most > 1)
-        xb_heading_print(stream, XB_COLOUR_TITLE, "%zu GPUs at the same time", most);
-    else
-        xb_heading_print(stream, XB_COLOUR_TITLE, "GPUs at the same time");
-    print_rows(stream, record, XB_ROWS_TOGETHER);
-}
-
-/* Bars, curves and small matrices of what stands in no other table than that of rows. */
-static void print_bars(FILE *stream, const struct xb_record *record, bool only_sweeps)
-{
-    bool *told = xb_new(record->case_count, sizeof *told);
-    for (size_t i = 0; i < record->case_count; i++)
-        told[i] = !xb_table_has_row(record, &record->cases[i]) || record->cases[i].simultaneous ||
-                  xb_case_is_in_matrix(record, &record->cases[i]);
-    xb_overview_bars(stream, record, told, only_sweeps);
-    free(told);
-}
-
+/* Prints bars, and tables of what they cannot show; or, for `all`, every row with every column, and
+ * the curves of sweeps over sizes. On a terminal it then says where the columns are explained. */
 static void print_results(FILE *stream, const struct xb_record *record, bool all)
 {
-    const struct kinds kinds = kinds_of(record);
-    size_t not_run = 0;
-    for (size_t i = 0; i < record->case_count; i++)
-        not_run += xb_case_was_not_run(record, &record->cases[i]);
+    static const char elsewhere[] = "JSON and CSV have all";
+    bool has_alone = false, has_together = false;
+    size_t not_run = 0, most = 0; /* devices at the same time, between themselves and the host */
+    for (size_t i = 0; i < record->case_count; i++) {
+        const struct xb_record_case *test = &record->cases[i];
+        size_t devices = xb_case_is_of_pairs(test) ? 0 : xb_group_size(record, test);
+        bool has_row = xb_table_has_row(record, test);
+        has_alone = has_alone || (has_row && !test->simultaneous);
+        has_together = has_together || (has_row && test->simultaneous);
+        most = devices > most ? devices : most;
+        not_run += xb_case_was_not_run(record, test);
+    }
     if (not_run > 0 && not_run == record->case_count) {
         fputs("Nothing was measured.\n", stream);
         return;
     }
-    if (!all) { /* bars; what they cannot show stands in tables */
-        print_bars(stream, record, false);
-        if (kinds.together) {
-            fputc('\n', stream);
-            print_together(stream, record, kinds.most);
-        }
-        xb_matrix_print_nodes(stream, record, false);
-        xb_matrix_print(stream, record, false, true);
-        return;
+    if (!all)
+        xb_overview_bars(stream, record, false);
+    else if (has_alone || record->case_count == 0)
+        xb_table_finish(stream, xb_table_of_rows(record, XB_ROWS_ALONE), elsewhere);
+    if (has_together) {
+        fputs(!all || has_alone ? "\n" : "", stream);
+        if (most > 1)
+            xb_heading_print(stream, XB_COLOUR_TITLE, "%zu GPUs at the same time", most);
+        else
+            xb_heading_print(stream, XB_COLOUR_TITLE, "GPUs at the same time");
+        xb_table_finish(stream, xb_table_of_rows(record, XB_ROWS_TOGETHER), elsewhere);
     }
-    /* Every row with every column, and the curves of sweeps over sizes. On a terminal it says where
-     * the columns are explained. */
-    if (kinds.alone || record->case_count == 0)
-        print_rows(stream, record, XB_ROWS_ALONE);
-    if (kinds.together) {
-        fputs(kinds.alone ? "\n" : "", stream);
-        print_together(stream, record, kinds.most);
-    }
-    if (xb_is_terminal(stream))
+    if (all && xb_is_terminal(stream))
         fputs("\nColumns: xferbench help columns\n", stream);
     xb_matrix_print_nodes(stream, record, false);
-    xb_matrix_print(stream, record, !kinds.alone && !kinds.together, false);
-    print_bars(stream, record, true);
+    xb_matrix_print(stream, record, all && !has_alone && !has_together, !all);
+    if (all)
+        xb_overview_bars(stream, record, true);
 }
 
 /* ---- what to do, and what is fine ---- */
@@ -309,8 +258,8 @@ static void print_advice(FILE *stream, const struct xb_reading_list *list)
         char subject[64];
         bool is_answer = list->answer != NULL && strcmp(list->answer, entry->text) == 0;
         if (entry->is_fine && !is_answer)
-            xb_lines_print(stream, xb_terminal_prose_columns(stream), "Fine: %s%s",
-                           xb_reading_subject(list, entry, subject, sizeof subject), entry->text);
+            xb_heading_print(stream, XB_COLOUR_NONE, "Fine: %s%s",
+                             xb_reading_subject(list, entry, subject, sizeof subject), entry->text);
     }
 }
 
@@ -326,10 +275,7 @@ enum xb_status xb_table_write(FILE *stream, const struct xb_record *record,
     bool has_results = with_results > 0;
     if (has_results)
         xb_reading_make(record, &reading);
-    if (view->all_notes)
-        print_long_header(stream, record);
-    else
-        print_short_header(stream, record);
+    (view->all_notes ? print_long_header : print_short_header)(stream, record);
     if (record->is_merged) {
         struct xb_words words = {.length = 0};
         if (record->role != NULL && !view->all_notes) /* the long header has it */

@@ -3,7 +3,7 @@
 
 #include "base/terminal.h"
 #include "reading/list.h"
-#include "xferbench/record.h"
+#include "record/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,8 +12,6 @@
 /* What the parts of the table share. */
 
 #define XB_TABLE_LABEL 9 /* the width of "warning" and the like before their text */
-
-/* ---- table_rows.c ---- */
 
 /* Whether a case has a row. Pairs of devices stand in matrices; how far processes differ, only a
  * row can say. Cases that were not run are counted in a note. */
@@ -25,22 +23,15 @@ enum xb_row_kind { XB_ROWS_ALONE, XB_ROWS_TOGETHER, XB_ROWS_ALL };
  * with xb_table_free. */
 struct xb_table *xb_table_of_rows(const struct xb_record *record, enum xb_row_kind which);
 
-/* ---- table_notes.c ---- */
-
 /* Why rows have no figure, what to beware of, and what kept the run from its end: what is skipped,
  * noisy or warned of in a line each if `brief`. Prints nothing where there is nothing to say. */
 void xb_table_notes(FILE *stream, const struct xb_record *record, bool brief,
                     const struct xb_reading_list *reading);
 
-/* ---- bars.c ---- */
-
 /* The results as bars, the fastest first; of several sizes, devices or values of a parameter as a
- * small matrix, and of one method as its curve. `told`: for each case whether it stands elsewhere;
- * `only_sweeps`: nothing of one value. */
-void xb_overview_bars(FILE *stream, const struct xb_record *record, const bool *told,
-                      bool only_sweeps);
-
-/* ---- table.c ---- */
+ * small matrix, and of one method as its curve. What stands in another table than that of rows is
+ * left out. `only_sweeps`: nothing of one value. */
+void xb_overview_bars(FILE *stream, const struct xb_record *record, bool only_sweeps);
 
 /* Prints a table and frees it. `elsewhere`: where to find columns that have no room, or NULL. */
 void xb_table_finish(FILE *stream, struct xb_table *table, const char *elsewhere);

@@ -6,146 +6,38 @@
 #include "base/memory.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "formats.h"
 #include "machine/start.h"
 #include "record/rows.h"
-#include "record/shown_parameters.h"
-#include "xferbench/units.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const char noisy[] = "noisy: ";
 
+static bool is_noise(const char *warning)
+{
+    return strncmp(warning, noisy, strlen(noisy)) == 0;
+}
+
 #define MOST_WARNINGS 32 /* kinds of them; the rest stands in the JSON */
 
-/* ---- names of rows ---- */
-
-/* What a name needs to tell its row from others. */
-struct names {
-    const struct xb_record *record;
-    struct xb_parameters parameters;
-    bool with_devices;
-};
-
-static struct names names_of(const struct xb_record *record)
-{
-    return (struct names){.record = record,
-                          .parameters = xb_parameters_that_differ(record),
-                          .with_devices = xb_rows_name_devices(record)};
-}
-
-/* "pinned alloc h2d 1 GiB", with what else tells the row from others; where there are several
- * devices " sum of 4", " 0>1", " GPU 0 (with 3 others)". */
-static void add_name(struct xb_words *name, const struct names *names,
-                     const struct xb_record_case *test)
-{
-    char text[64];
-    xb_words_add(name, "%s %s %s %s", test->mode, test->variant, test->direction,
-                 xb_size_format(test->bytes, text, sizeof text));
-    for (size_t i = 0; i < names->parameters.count; i++) {
-        const char *parameter = names->parameters.names[i];
-        const char *value = xb_parameter_text(test, parameter, text, sizeof text);
-        if (value != NULL)
-            xb_words_add(name, " %s %s", parameter, value);
-    }
-    if (names->with_devices)
-        xb_words_add(name, "%s%s",
-                     xb_case_is_of_pairs(test) || xb_record_is_sum(test) ? " " : " GPU ",
-                     xb_device_text(names->record, test, text, sizeof text));
-}
-
-/* ---- why cases have no figure: once for all of which the same is true ---- */
-
-/* Why a case has no figure; NULL if it has one. What was not run is one line for all (print_stop).
- */
-static const char *trouble_of(const struct xb_record *record, const struct xb_record_case *test,
-                              struct xb_record_summary *summary, char *text, size_t size)
-{
-    *summary = xb_record_summarize(record, test);
-    return xb_case_was_not_run(record, test) ? NULL : xb_record_reason(test, summary, text, size);
-}
-
-static int by_trouble(const struct xb_record_case *a, const struct xb_record_case *b,
-                      const void *record)
-{
-    struct xb_record_summary left, right;
-    char of_left[XB_RECORD_REASON], of_right[XB_RECORD_REASON];
-    int order = strcmp(trouble_of(record, a, &left, of_left, sizeof of_left),
-                       trouble_of(record, b, &right, of_right, sizeof of_right));
-    if (order == 0)
-        order = (int)left.status - (int)right.status;
-    return order != 0 ? order : (int)(left.processes - left.ok) - (int)(right.processes - right.ok);
-}
-
-/* ---- warnings: once for all that differ in their numbers only ---- */
-
-struct warning {
-    struct xb_alike alike;
-    const struct xb_record_case *first, *last; /* rows that have it */
-    size_t rows;
-    size_t last_process;
-    size_t processes;    /* of the last row, that have it */
-    size_t fewest, most; /* the same of the rows before */
-};
-
-struct warnings {
-    struct warning kinds[MOST_WARNINGS];
-    size_t count;
-    bool more; /* there are others, which are not kept */
-};
-
-/* Takes the last row to those before it. */
-static void end_row(struct warning *warning)
-{
-    size_t processes = warning->processes;
-    if (warning->fewest == 0 || processes < warning->fewest)
-        warning->fewest = processes;
-    warning->most = processes > warning->most ? processes : warning->most;
-}
-
-static void take_warning(struct warnings *warnings, const struct xb_record_case *test,
-                         size_t process, const char *text)
-{
-    size_t kind = 0;
-    while (kind < warnings->count && !xb_alike_add(&warnings->kinds[kind].alike, text))
-        kind++;
-    struct warning *warning = &warnings->kinds[kind];
-    if (kind == MOST_WARNINGS) {
-        warnings->more = true;
-        return;
-    }
-    if (kind == warnings->count) {
-        *warning = (struct warning){
-            .alike = xb_alike_begin(text), .first = test, .last = test, .rows = 1, .processes = 1};
-        warnings->count++;
-    } else if (warning->last == test) {
-        warning->processes += warning->last_process != process;
-    } else {
-        end_row(warning);
-        warning->rows++;
-        warning->last = test;
-        warning->processes = 1;
-    }
-    warning->last_process = process;
-}
-
-/* ---- they are printed: the first brings the heading ---- */
-
+/* What prints the notes, the first with the heading. */
 struct printer {
     FILE *stream;
     const struct xb_record *record;
-    struct names names;
+    struct xb_parameters parameters; /* that the name of a row tells */
     bool brief; /* no heading, and one line of what was not run, and of what is noisy */
     bool begun;
 };
 
 static void print(struct printer *printer, enum xb_colour colour, const char *label,
-                  const struct xb_words *words)
+                  const char *text)
 {
     if (printer->brief) {
         xb_heading_print(printer->stream, colour, "%s%s%s", label, label[0] != '\0' ? ": " : "",
-                         words->text);
+                         text);
         return;
     }
     if (!printer->begun) {
@@ -153,7 +45,50 @@ static void print(struct printer *printer, enum xb_colour colour, const char *la
         xb_heading_print(printer->stream, XB_COLOUR_TITLE, "Notes");
     }
     printer->begun = true;
-    xb_note_print_in(printer->stream, colour, label, XB_TABLE_LABEL, "%s", words->text);
+    xb_note_print_in(printer->stream, colour, label, XB_TABLE_LABEL, "%s", text);
+}
+
+/* "pinned alloc h2d 1 GiB", with what else tells the row from others; where there are several
+ * devices " sum of 4", " 0>1", " GPU 0 (with 3 others)". */
+static void add_name(struct xb_words *name, const struct printer *printer,
+                     const struct xb_record_case *test)
+{
+    char text[64];
+    xb_words_add(name, "%s %s %s %s", test->mode, test->variant, test->direction,
+                 XB_SIZE_TEXT(test->bytes));
+    for (size_t i = 0; i < printer->parameters.count; i++) {
+        const char *parameter = printer->parameters.names[i];
+        const char *value = xb_parameter_text(test, parameter, text, sizeof text);
+        if (value != NULL)
+            xb_words_add(name, " %s %s", parameter, value);
+    }
+    if (xb_rows_name_devices(printer->record))
+        xb_words_add(name, "%s%s",
+                     xb_case_is_of_pairs(test) || xb_record_is_sum(test) ? " " : " GPU ",
+                     xb_device_text(printer->record, test, text, sizeof text));
+}
+
+/* ---- why cases have no figure: once for all of which the same is true ---- */
+
+/* Why a case has no figure; NULL if it has one. What was not run is one line for all (print_stop).
+ */
+static const char *trouble_of(const struct xb_record *record, const struct xb_record_case *test,
+                              struct xb_record_summary *summary, char *text)
+{
+    *summary = xb_record_summarize(record, test);
+    return xb_case_was_not_run(record, test)
+               ? NULL
+               : xb_record_reason(test, summary, text, XB_RECORD_REASON);
+}
+
+static int by_trouble(const struct xb_record_case *a, const struct xb_record_case *b,
+                      const void *record)
+{
+    struct xb_record_summary left, right;
+    char one[XB_RECORD_REASON], other[XB_RECORD_REASON];
+    int order = strcmp(trouble_of(record, a, &left, one), trouble_of(record, b, &right, other));
+    order = order != 0 ? order : (int)left.status - (int)right.status;
+    return order != 0 ? order : (int)(left.processes - left.ok) - (int)(right.processes - right.ok);
 }
 
 /* "pinned alloc h2d 1 GiB and 3 more rows: the copy failed" */
@@ -167,12 +102,12 @@ static void print_troubles(struct printer *printer)
     const struct xb_record_case **cases =
         xb_new(record->case_count, sizeof(const struct xb_record_case *));
     for (size_t i = 0; i < record->case_count; i++)
-        if (trouble_of(record, &record->cases[i], &summary, text, sizeof text) != NULL)
+        if (trouble_of(record, &record->cases[i], &summary, text) != NULL)
             cases[count++] = &record->cases[i];
     xb_cases_group(cases, count, by_trouble, record);
     for (size_t i = 0, equal = 0; i < count; i += equal) {
         struct xb_words words = {.length = 0};
-        const char *reason = trouble_of(record, cases[i], &summary, text, sizeof text);
+        const char *reason = trouble_of(record, cases[i], &summary, text);
         size_t processes = summary.processes - summary.ok;
         bool is_skipped = summary.status == XB_RESULT_SKIPPED;
         equal = xb_cases_equal(cases + i, count - i, by_trouble, record);
@@ -185,7 +120,7 @@ static void print_troubles(struct printer *printer)
             xb_words_add(&not_run, " (%.*s)", (int)strcspn(reason, ":,"), reason);
             continue;
         }
-        add_name(&words, &printer->names, cases[i]);
+        add_name(&words, printer, cases[i]);
         if (equal > 1)
             xb_words_add(&words, " and %zu more row%s", equal - 1, equal > 2 ? "s" : "");
         if (processes < summary.processes)
@@ -193,25 +128,71 @@ static void print_troubles(struct printer *printer)
                          processes > 1 ? ", at the worst" : "");
         xb_words_add(&words, ": %s", reason);
         print(printer, is_skipped ? XB_COLOUR_WARNING : XB_COLOUR_BAD,
-              is_skipped ? "skipped" : "ERROR", &words);
+              is_skipped ? "skipped" : "ERROR", words.text);
     }
     free(cases);
     if (not_run.length > 0)
-        print(printer, XB_COLOUR_WARNING, "Not run", &not_run);
+        print(printer, XB_COLOUR_WARNING, "Not run", not_run.text);
+}
+
+/* ---- warnings: once for all that differ in their numbers only ---- */
+
+struct warning {
+    struct xb_alike alike;
+    const struct xb_record_case *first; /* row that has it, of so many: */
+    size_t rows;
+    size_t fewest, most; /* processes of such a row that have it */
+    bool is_noise;
+};
+
+/* Finds the kinds of warnings; returns how many. `more`: whether there are others. */
+static size_t find_warnings(const struct xb_record *record, struct warning *kinds, bool *more)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < record->case_count; i++) {
+        const struct xb_record_case *test = &record->cases[i];
+        size_t processes[MOST_WARNINGS] = {0}; /* that have it in this row */
+        for (size_t p = 0; p < record->process_count; p++) {
+            bool has[MOST_WARNINGS] = {false};
+            for (size_t k = 0; k < test->rows[p].warning_count; k++) {
+                const char *text = test->rows[p].warning_texts[k];
+                size_t kind = 0;
+                while (kind < count && !xb_alike_add(&kinds[kind].alike, text))
+                    kind++;
+                *more = *more || kind == MOST_WARNINGS;
+                if (kind == MOST_WARNINGS)
+                    continue;
+                if (kind == count)
+                    kinds[count++] = (struct warning){.alike = xb_alike_begin(text),
+                                                      .first = test,
+                                                      .fewest = SIZE_MAX,
+                                                      .is_noise = is_noise(text)};
+                processes[kind] += !has[kind];
+                has[kind] = true;
+            }
+        }
+        for (size_t k = 0; k < count; k++) {
+            struct warning *kind = &kinds[k];
+            kind->rows += processes[k] > 0;
+            if (processes[k] > 0 && processes[k] < kind->fewest)
+                kind->fewest = processes[k];
+            kind->most = processes[k] > kind->most ? processes[k] : kind->most;
+        }
+    }
+    return count;
 }
 
 /* "12 rows: the median is known only to within 4 to 13 %"; if there are one or two, by name. */
 static void add_warning(struct xb_words *words, const struct printer *printer,
-                        struct warning *warning, size_t from)
+                        const struct warning *warning)
 {
     struct xb_words text = {.length = 0};
     if (warning->rows > 2)
         xb_words_add(words, "%zu rows", warning->rows);
     else
-        add_name(words, &printer->names, warning->first);
+        add_name(words, printer, warning->first);
     if (warning->rows == 2)
         xb_words_add(words, " and 1 more row");
-    end_row(warning);
     /* " in 1 to 3 of 5 processes", " in all 5 processes"; nothing of one process. */
     size_t all = printer->record->is_merged ? printer->record->process_count : 1;
     if (warning->fewest == all && all == 2)
@@ -222,22 +203,73 @@ static void add_warning(struct xb_words *words, const struct printer *printer,
         xb_words_add(words, " in %zu to %zu of %zu processes", warning->fewest, warning->most, all);
     else if (all > 1)
         xb_words_add(words, " in %zu of %zu processes", warning->fewest, all);
-    xb_alike_say(&warning->alike, from, &text);
+    xb_alike_say(&warning->alike, warning->is_noise ? strlen(noisy) : 0, &text);
     xb_words_add(words, printer->record->is_merged ? ": %.400s" : ": %s", text.text);
 }
 
-static bool is_noisy(const struct warning *warning)
+/* All kinds of noise are one note. */
+static void print_warnings(struct printer *printer)
 {
-    return strncmp(warning->alike.text, noisy, strlen(noisy)) == 0;
+    struct warning kinds[MOST_WARNINGS];
+    struct xb_words noise = {.length = 0};
+    bool more = false;
+    size_t count = find_warnings(printer->record, kinds, &more);
+    for (size_t i = 0; i < count; i++)
+        if (kinds[i].is_noise) {
+            xb_words_add(&noise, "%s", noise.length > 0 ? "; " : "");
+            add_warning(&noise, printer, &kinds[i]);
+        }
+    if (noise.length > 0)
+        print(printer, XB_COLOUR_WARNING, "noisy", noise.text);
+    for (size_t i = 0; i < count; i++) {
+        struct xb_words words = {.length = 0};
+        if (kinds[i].is_noise)
+            continue;
+        add_warning(&words, printer, &kinds[i]);
+        print(printer, XB_COLOUR_WARNING, "warning", words.text);
+    }
+    if (more)
+        print(printer, XB_COLOUR_WARNING, "warning", "there are more: the JSON has all");
 }
+
+/* "Noisy: 4 results. Too noisy to tell: 2 comparisons. Details: --verbose" */
+static void count_warnings(struct printer *printer, const struct xb_reading_list *reading)
+{
+    const struct xb_record *record = printer->record;
+    struct xb_words words = {.length = 0};
+    size_t noise = 0, others = 0, untold = 0;
+    for (size_t i = 0; i < record->case_count; i++) {
+        bool has[2] = {false}; /* others, noise */
+        for (size_t p = 0; p < record->process_count; p++) {
+            const struct xb_record_row *row = &record->cases[i].rows[p];
+            for (size_t k = 0; k < row->warning_count; k++)
+                has[is_noise(row->warning_texts[k])] = true;
+        }
+        others += has[0];
+        noise += has[1];
+    }
+    for (size_t i = 0; i < reading->count; i++)
+        untold += reading->entries[i].is_untold;
+    if (noise > 0)
+        xb_words_add(&words, "Noisy: %zu result%s. ", noise, noise > 1 ? "s" : "");
+    if (others > 0)
+        xb_words_add(&words, "With a warning: %zu result%s. ", others, others > 1 ? "s" : "");
+    if (untold > 0)
+        xb_words_add(&words, "Too noisy to tell: %zu comparison%s. ", untold,
+                     untold > 1 ? "s" : "");
+    xb_words_add(&words, "Details: --verbose");
+    if (noise + others + untold > 0)
+        print(printer, XB_COLOUR_WARNING, "", words.text);
+}
+
+/* ---- all notes ---- */
 
 static void print_stop(struct printer *printer)
 {
     const struct xb_record *record = printer->record;
     const bool stopped[] = {record->interrupted, record->has_deadline && !record->deadline_met};
     static const char *const why[] = {"interrupted by a signal", "the deadline came"};
-    size_t measured = 0;
-    size_t not_run = 0;
+    size_t measured = 0, not_run = 0;
     for (size_t i = 0; i < record->case_count; i++) {
         measured += xb_record_summarize(record, &record->cases[i]).status == XB_RESULT_OK;
         not_run += xb_case_was_not_run(record, &record->cases[i]);
@@ -246,17 +278,15 @@ static void print_stop(struct printer *printer)
         struct xb_words words = {.length = 0};
         if (!stopped[i])
             continue;
-        if (record->is_merged)
-            xb_words_add(&words, "%s: %zu of %zu processes were begun", why[i],
-                         record->process_count, record->asked_processes);
-        else
-            xb_words_add(&words, "%s: %zu of %zu cases were measured", why[i], measured,
-                         record->case_count);
+        xb_words_add(&words, "%s: %zu of %zu %s", why[i],
+                     record->is_merged ? record->process_count : measured,
+                     record->is_merged ? record->asked_processes : record->case_count,
+                     record->is_merged ? "processes were begun" : "cases were measured");
         if (not_run > 0)
             xb_words_add(&words,
                          record->is_merged ? "; %zu cases were not run in any" : ", %zu not run",
                          not_run);
-        print(printer, XB_COLOUR_BAD, "STOPPED", &words);
+        print(printer, XB_COLOUR_BAD, "STOPPED", words.text);
     }
 }
 
@@ -270,117 +300,53 @@ static bool add_failure(struct xb_words *words, const struct xb_record *record, 
     return failure != NULL;
 }
 
-/* "Noisy: 4 results. Too noisy to tell: 2 comparisons. Details: --verbose" */
-static void count_warnings(struct printer *printer, const struct xb_reading_list *reading)
+static struct printer printer_of(FILE *stream, const struct xb_record *record, bool brief)
 {
-    const struct xb_record *record = printer->record;
-    struct xb_words words = {.length = 0};
-    size_t noise = 0;
-    size_t others = 0;
-    size_t untold = 0;
-    for (size_t i = 0; i < record->case_count; i++) {
-        bool is_noise = false, is_other = false;
-        for (size_t p = 0; p < record->process_count; p++) {
-            const struct xb_record_row *row = &record->cases[i].rows[p];
-            for (size_t k = 0; k < row->warning_count; k++) {
-                bool is = strncmp(row->warning_texts[k], noisy, strlen(noisy)) == 0;
-                is_noise = is_noise || is;
-                is_other = is_other || !is;
-            }
-        }
-        noise += is_noise;
-        others += is_other;
-    }
-    if (noise > 0)
-        xb_words_add(&words, "Noisy: %zu result%s. ", noise, noise > 1 ? "s" : "");
-    if (others > 0)
-        xb_words_add(&words, "With a warning: %zu result%s. ", others, others > 1 ? "s" : "");
-    for (size_t i = 0; i < reading->count; i++)
-        untold += reading->entries[i].is_untold;
-    if (untold > 0)
-        xb_words_add(&words, "Too noisy to tell: %zu comparison%s. ", untold,
-                     untold > 1 ? "s" : "");
-    xb_words_add(&words, "Details: --verbose");
-    if (noise + others + untold > 0)
-        print(printer, XB_COLOUR_WARNING, "", &words);
-}
-
-/* All kinds of noise are one note. */
-static void print_warnings(struct printer *printer, struct warnings *warnings)
-{
-    struct xb_words noise = {.length = 0};
-    struct xb_words more = {.length = 0};
-    for (size_t i = 0; i < warnings->count; i++) {
-        if (!is_noisy(&warnings->kinds[i]))
-            continue;
-        xb_words_add(&noise, "%s", noise.length > 0 ? "; " : "");
-        add_warning(&noise, printer, &warnings->kinds[i], strlen(noisy));
-    }
-    if (noise.length > 0)
-        print(printer, XB_COLOUR_WARNING, "noisy", &noise);
-    for (size_t i = 0; i < warnings->count; i++) {
-        struct xb_words words = {.length = 0};
-        if (is_noisy(&warnings->kinds[i]))
-            continue;
-        add_warning(&words, printer, &warnings->kinds[i], 0);
-        print(printer, XB_COLOUR_WARNING, "warning", &words);
-    }
-    xb_words_add(&more, "there are more: the JSON has all");
-    if (warnings->more)
-        print(printer, XB_COLOUR_WARNING, "warning", &more);
+    return (struct printer){.stream = stream,
+                            .record = record,
+                            .parameters = xb_parameters_that_differ(record),
+                            .brief = brief};
 }
 
 void xb_table_notes(FILE *stream, const struct xb_record *record, bool brief,
                     const struct xb_reading_list *reading)
 {
-    struct printer printer = {
-        .stream = stream, .record = record, .names = names_of(record), .brief = brief};
-    struct warnings warnings = {.count = 0};
+    struct printer printer = printer_of(stream, record, brief);
     const struct xb_record_start *start = &record->start;
     const struct xb_clock_state clock = {.is_known = start->clock_known,
                                          .is_synchronised = start->synchronised};
-    struct xb_words late = {.length = 0};
-    char text[XB_START_WARNING];
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
-        for (size_t p = 0; p < record->process_count; p++)
-            for (size_t k = 0; k < test->rows[p].warning_count; k++)
-                take_warning(&warnings, test, p, test->rows[p].warning_texts[k]);
-    }
+    char late[XB_START_WARNING], text[XB_RECORD_CUT];
     print_stop(&printer);
     /* Where nodes were to begin at once: whether this one did. */
-    if (start->asked != NULL && xb_start_warning(start->late_s, &clock, text) != NULL) {
-        xb_words_add(&late, "%s", text);
-        print(&printer, XB_COLOUR_WARNING, "warning", &late);
-    }
+    if (start->asked != NULL && xb_start_warning(start->late_s, &clock, late) != NULL)
+        print(&printer, XB_COLOUR_WARNING, "warning", late);
     for (size_t i = 0; i < record->process_count; i++) {
         struct xb_words words = {.length = 0};
         if (add_failure(&words, record, i))
-            print(&printer, XB_COLOUR_BAD, "FAILED", &words);
+            print(&printer, XB_COLOUR_BAD, "FAILED", words.text);
     }
     print_troubles(&printer);
     /* In one process what was cut short counts all the same. */
     for (size_t i = 0; record->is_merged && i < record->case_count; i++) {
-        char of_cut[XB_RECORD_CUT];
         struct xb_words words = {.length = 0};
-        const char *cut = xb_record_cut_text(record, &record->cases[i], of_cut, sizeof of_cut);
+        const char *cut = xb_record_cut_text(record, &record->cases[i], text, sizeof text);
         if (cut == NULL)
             continue;
-        add_name(&words, &printer.names, &record->cases[i]);
+        add_name(&words, &printer, &record->cases[i]);
         xb_words_add(&words, ": %s", cut);
-        print(&printer, XB_COLOUR_WARNING, "warning", &words);
+        print(&printer, XB_COLOUR_WARNING, "warning", words.text);
     }
     if (brief)
         count_warnings(&printer, reading);
     else
-        print_warnings(&printer, &warnings);
+        print_warnings(&printer);
 }
 
 /* ---- where no table tells ---- */
 
 void xb_failures_say(const struct xb_record *record)
 {
-    const struct names names = names_of(record);
+    const struct printer printer = printer_of(stderr, record, true);
     for (size_t i = 0; record->is_merged && i < record->process_count; i++) {
         struct xb_words words = {.length = 0};
         if (record->role != NULL)
@@ -393,7 +359,7 @@ void xb_failures_say(const struct xb_record *record)
         struct xb_words words = {.length = 0};
         if (row->status != XB_RESULT_ERROR)
             continue;
-        add_name(&words, &names, &record->cases[i]);
+        add_name(&words, &printer, &record->cases[i]);
         xb_say("%s: %s", words.text, row->reason != NULL ? row->reason : "no reason was given");
     }
 }

@@ -7,7 +7,6 @@
 #include "base/json_read.h"
 #include "base/terminal.h"
 #include "base/text.h"
-#include "cli/help.h"
 #include "cli/places.h"
 #include "compare/comparison.h"
 #include "link/report.h"
@@ -119,13 +118,12 @@ static void say_kept(size_t kept, size_t all)
 static enum xb_status write_lines(struct show *show, const struct xb_record *record,
                                   struct xb_error *error)
 {
-    size_t known = show->csv.figure_count + show->csv.parameter_count;
-    enum xb_status status = xb_csv_add_columns(&show->csv, record, error);
-    if (status == XB_OK && show->csv.figure_count + show->csv.parameter_count != known)
+    size_t known = show->csv.count;
+    XB_TRY(xb_csv_add_columns(&show->csv, record, error));
+    if (show->csv.count != known)
         return XB_FAIL(error, XB_ERR_USAGE, "'%.300s' changed while it was read: try again",
                        record->path);
-    return status == XB_OK ? xb_csv_write_lines(show->output.stream, &show->csv, record, error)
-                           : status;
+    return xb_csv_write_lines(show->output.stream, &show->csv, record, error);
 }
 
 /* Releases the tree as soon as there is a record of it. */
@@ -274,77 +272,55 @@ static int show_files(struct show *show, const struct xb_config *config)
     return code;
 }
 
-/* What cannot be read is told when the files are shown. */
-static enum xb_status find_columns(struct show *show, const struct xb_config *config,
-                                   struct xb_error *error)
-{
-    enum xb_status status = XB_OK;
-    show->finds_columns = true;
-    for (size_t i = 0; i < config->operand_count && status != XB_ERR_MEMORY; i++)
-        status = show_file(show, config->operands[i], error);
-    show->finds_columns = false;
-    return status == XB_ERR_MEMORY ? status : XB_OK;
-}
-
-/* Each file is read twice, and a pipe gives what it has once. */
-static enum xb_status refuse_pipes(const struct xb_config *config, struct xb_error *error)
-{
-    struct stat file;
-    for (size_t i = 0; i < config->operand_count; i++)
-        if (stat(config->operands[i], &file) == 0 && S_ISFIFO(file.st_mode))
-            return XB_FAIL(error, XB_ERR_USAGE,
-                           "'%.300s' is a pipe, and --csv reads each file twice: write it to a "
-                           "file first",
-                           config->operands[i]);
-    return XB_OK;
-}
-
+/* Opens the CSV, finds its columns and writes its header. What cannot be read is told when the
+ * files are shown. */
 static enum xb_status begin_csv(struct show *show, const struct xb_config *config,
                                 struct xb_error *error)
 {
-    if (show->csv_path == NULL)
-        return XB_OK;
-    enum xb_status status = refuse_pipes(config, error);
-    if (status == XB_OK)
-        status = xb_cli_find_output("--csv", show->csv_path, &show->output, error);
+    char *const *paths = config->operands;
+    enum xb_status status = XB_OK;
+    struct stat file;
+    for (size_t i = 0; i < config->operand_count; i++)
+        if (stat(paths[i], &file) == 0 && S_ISFIFO(file.st_mode))
+            return XB_FAIL(error, XB_ERR_USAGE,
+                           "'%.300s' is a pipe, and --csv reads each file twice: write it to a "
+                           "file first",
+                           paths[i]);
+    XB_TRY(xb_cli_find_output("--csv", show->csv_path, &show->output, error));
     if (show->output.target != NULL)
         xb_interrupt_catch(); /* before there is a temporary file to leave behind */
     /* The CSV must not take the place of a file that is shown. */
-    if (status == XB_OK)
-        status = xb_cli_open_beside("--csv", &show->output, config->operands, config->operand_count,
-                                    error);
-    if (status == XB_OK)
-        status = find_columns(show, config, error);
-    return status == XB_OK ? xb_csv_write_header(show->output.stream, &show->csv, error) : status;
+    XB_TRY(xb_cli_open_beside("--csv", &show->output, paths, config->operand_count, error));
+    show->finds_columns = true;
+    for (size_t i = 0; i < config->operand_count && status != XB_ERR_MEMORY; i++)
+        status = show_file(show, paths[i], error);
+    show->finds_columns = false;
+    return status == XB_ERR_MEMORY ? status
+                                   : xb_csv_write_header(show->output.stream, &show->csv, error);
 }
 
+/* A gate may have a figure, a case may not. */
 static enum xb_status read_cases(struct show *show, struct xb_error *error)
 {
-    struct xb_gates *cases = &show->gates;
     struct xb_error cause;
-    bool has_figure = false;
-    if (show->cases == NULL)
-        return XB_OK;
-    enum xb_status status = xb_gates_parse(show->cases, cases, &cause);
-    for (size_t i = 0; status == XB_OK && i < cases->count; i++)
-        has_figure = has_figure || cases->items[i].figure != NULL;
-    if (status == XB_OK && !has_figure)
-        return XB_OK;
-    if (status != XB_OK && status != XB_ERR_USAGE)
-        return XB_FAIL(error, status, "--case: %.400s", cause.message);
-    return XB_FAIL(error, XB_ERR_USAGE,
-                   "--case takes MODE, MODE/DIRECTION or MODE/DIRECTION/SIZE, such as "
-                   "pinned/h2d/64M..1G, and '*' for any; not '%.100s'",
-                   show->cases);
+    bool is_wrong = xb_gates_parse(show->cases, &show->gates, &cause) != XB_OK;
+    for (size_t i = 0; !is_wrong && i < show->gates.count; i++)
+        is_wrong = show->gates.items[i].figure != NULL;
+    if (is_wrong)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--case takes MODE, MODE/DIRECTION or MODE/DIRECTION/SIZE, such as "
+                       "pinned/h2d/64M..1G, and '*' for any; not '%.100s'",
+                       show->cases);
+    return XB_OK;
 }
 
 static int show_all(struct show *show, const struct xb_config *config)
 {
     struct xb_error error;
     xb_config_fill(config, fields, show);
-    enum xb_status status = read_cases(show, &error);
+    enum xb_status status = show->cases != NULL ? read_cases(show, &error) : XB_OK;
     show->view = xb_table_view_of(config);
-    if (status == XB_OK)
+    if (status == XB_OK && show->csv_path != NULL)
         status = begin_csv(show, config, &error);
     if (status != XB_OK)
         return xb_cli_fail(&error);

@@ -86,14 +86,12 @@ struct xb_store {
     struct xb_pattern pattern; /* of their contents, as one run of bytes, file behind file */
 };
 
-/* Gives files as xb_files_make does: those of the last call where these are such, else others in
- * place of them. What *files points to is the store's, until the next call. Of one place only. */
+/* Gives files of one place as xb_files_make does: those of the last call where these are such, else
+ * others in place of them. What *files points to is the store's, until the next call. */
 XB_MUST_CHECK enum xb_status xb_store_files(struct xb_store *store, const char *where, size_t count,
                                             uint64_t bytes_each, bool need_names,
                                             const struct xb_files **files, struct xb_error *error);
 void xb_store_close(struct xb_store *store);
-
-/* ---- without a reader ---- */
 
 /* Reads [offset, offset + bytes) of a file (its index) in the plainest way there is, to check what
  * other ways gave. Any alignment. Blocks. XB_ERR_RUNTIME with path, offset and errno's name, or

@@ -14,6 +14,8 @@ _Static_assert(sizeof(off_t) == 8, "files are larger than 2 GiB");
 
 /* A file as messages name it: the path of a single one, else the folder's path with its name. */
 const char *xb_files_label(const struct xb_files *files, size_t file, char text[XB_STORAGE_LABEL]);
+/* The same, in memory of the block that it stands in. */
+#define XB_FILE_LABEL(files, file) xb_files_label((files), (file), (char[XB_STORAGE_LABEL]){""})
 
 /* openat(2) for reading with `flags` besides. A descriptor, or -1 with errno. */
 int xb_files_open_one(const struct xb_files *files, size_t file, int flags);
@@ -28,8 +30,7 @@ bool xb_file_system_is_memory(int descriptor);
 
 /* What statx(2) says of O_DIRECT on this file. */
 struct xb_direct_needs {
-    bool known;      /* the kernel and the file system tell */
-    bool possible;   /* they say it is there; false where not known */
+    bool possible;   /* it is there; false also where nobody tells */
     unsigned offset; /* alignment in the file, bytes */
     unsigned memory; /* and in memory */
 };
@@ -76,11 +77,10 @@ struct xb_uring_plan {
     size_t count;
 };
 
-/* Returns 0, or errno where io_uring cannot be had: ENOSYS also where it was not built in. */
-int xb_uring_open(const struct xb_uring_plan *plan, struct xb_uring **opened);
+/* Returns 0, or errno where io_uring cannot be had: ENOSYS also where it was not built in.
+ * *buffer_error: the errno of registering the memory; 0 where it is registered. */
+int xb_uring_open(const struct xb_uring_plan *plan, struct xb_uring **opened, int *buffer_error);
 void xb_uring_close(struct xb_uring *ring);
-/* The errno of registering the memory; 0 where it is registered. */
-int xb_uring_buffer_error(const struct xb_uring *ring);
 enum xb_status xb_read_by_uring(struct xb_uring *ring, const struct xb_read *read,
                                 struct xb_error *error);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* O_TMPFILE, fallocate, syncfs, secure_getenv */
+#include "backends/verify.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "files.h"
 #include "internal.h"
-#include "xferbench/units.h"
-#include "xferbench/verify.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -40,7 +40,6 @@ struct making {
     const char *advice; /* where they cannot be made */
     size_t count;
     uint64_t bytes_each;
-    bool need_names;
     double end_at;
     struct xb_pattern pattern;
     void *piece; /* PIECE_BYTES */
@@ -320,7 +319,6 @@ enum xb_status xb_files_make(const char *where, size_t count, uint64_t bytes_eac
                                                     : "name another place by TMPDIR, or make less",
                             .count = count,
                             .bytes_each = bytes_each,
-                            .need_names = need_names,
                             .end_at = end_at,
                             .pattern = pattern};
     if (where == NULL)
@@ -346,7 +344,7 @@ enum xb_status xb_files_make(const char *where, size_t count, uint64_t bytes_eac
 
 /* ---- kept for the next case ---- */
 
-/* Of no case of a run: those are counted from 1 << 40 on. */
+/* No case of a run has it: those are counted from 1 << 40 on. */
 #define SEED (1ULL << 32)
 
 void xb_store_close(struct xb_store *store)
@@ -365,12 +363,8 @@ enum xb_status xb_store_files(struct xb_store *store, const char *where, size_t 
         (store->has_names || !need_names))
         return XB_OK;
     xb_store_close(store);
-    enum xb_status status = xb_files_make(where, count, bytes_each, need_names, store->end_at,
-                                          pattern, &store->files, error);
-    if (status != XB_OK) {
-        *store = (struct xb_store){.end_at = store->end_at};
-        return status;
-    }
+    XB_TRY(xb_files_make(where, count, bytes_each, need_names, store->end_at, pattern,
+                         &store->files, error));
     store->bytes_each = bytes_each;
     store->has_names = need_names || count > 1;
     store->pattern = pattern;

@@ -169,7 +169,6 @@ void xb_files_close(struct xb_files *files)
 
 enum xb_status xb_files_check_lengths(const struct xb_files *files, struct xb_error *error)
 {
-    char label[XB_STORAGE_LABEL];
     for (size_t i = 0; i < files->count; i++) {
         struct stat status;
         const struct xb_file_entry *entry = &files->entries[i];
@@ -177,15 +176,14 @@ enum xb_status xb_files_check_lengths(const struct xb_files *files, struct xb_er
             return XB_FAIL_NATIVE(error, XB_ERR_RUNTIME, "fstatat", errno, xb_errno_name(errno),
                                   "%.300s: is not there any more, %s: leave the files alone "
                                   "while they are measured",
-                                  xb_files_label(files, i, label), strerror(errno));
+                                  XB_FILE_LABEL(files, i), strerror(errno));
         uint64_t bytes = (uint64_t)status.st_size;
         if (bytes != entry->bytes)
             return XB_FAIL(error, XB_ERR_RUNTIME,
                            "%.300s: became %s, %llu bytes now and %llu when it was opened: leave "
                            "the files alone while they are measured",
-                           xb_files_label(files, i, label),
-                           bytes < entry->bytes ? "shorter" : "longer", (unsigned long long)bytes,
-                           (unsigned long long)entry->bytes);
+                           XB_FILE_LABEL(files, i), bytes < entry->bytes ? "shorter" : "longer",
+                           (unsigned long long)bytes, (unsigned long long)entry->bytes);
     }
     return XB_OK;
 }
@@ -195,17 +193,14 @@ enum xb_status xb_files_check_lengths(const struct xb_files *files, struct xb_er
 static enum xb_status not_to_check(const struct xb_files *files, size_t file, uint64_t offset,
                                    int code, struct xb_error *error)
 {
-    char label[XB_STORAGE_LABEL];
     return XB_FAIL_NATIVE(error, XB_ERR_RUNTIME, "pread", code, xb_errno_name(code),
                           "%.300s: cannot be read at %llu to check what was measured, %s",
-                          xb_files_label(files, file, label), (unsigned long long)offset,
-                          strerror(code));
+                          XB_FILE_LABEL(files, file), (unsigned long long)offset, strerror(code));
 }
 
 enum xb_status xb_files_read(const struct xb_files *files, size_t file, uint64_t offset,
                              void *target, uint64_t bytes, struct xb_error *error)
 {
-    char label[XB_STORAGE_LABEL];
     int descriptor = xb_files_open_one(files, file, 0);
     if (descriptor < 0)
         return not_to_check(files, file, offset, errno, error);
@@ -216,11 +211,10 @@ enum xb_status xb_files_read(const struct xb_files *files, size_t file, uint64_t
         if (count < 0 && errno != EINTR)
             status = not_to_check(files, file, offset + done, errno, error);
         else if (count == 0)
-            status =
-                XB_FAIL(error, XB_ERR_RUNTIME,
-                        "%.300s: ends at %llu, before what was measured: leave the files "
-                        "alone while they are measured",
-                        xb_files_label(files, file, label), (unsigned long long)(offset + done));
+            status = XB_FAIL(error, XB_ERR_RUNTIME,
+                             "%.300s: ends at %llu, before what was measured: leave the files "
+                             "alone while they are measured",
+                             XB_FILE_LABEL(files, file), (unsigned long long)(offset + done));
         else if (count > 0)
             done += (uint64_t)count;
     }
@@ -308,12 +302,11 @@ bool xb_file_system_is_memory(int descriptor)
 
 struct xb_direct_needs xb_direct_needs_of(int descriptor)
 {
-    struct xb_direct_needs needs = {.known = false};
+    struct xb_direct_needs needs = {.possible = false};
 #ifdef STATX_DIOALIGN /* Linux 6.1 and later */
     struct statx status;
     if (statx(descriptor, "", AT_EMPTY_PATH, STATX_DIOALIGN, &status) == 0 &&
         (status.stx_mask & STATX_DIOALIGN) != 0) {
-        needs.known = true;
         needs.offset = status.stx_dio_offset_align;
         needs.memory = status.stx_dio_mem_align;
         needs.possible = needs.offset != 0 && needs.memory != 0;
@@ -327,13 +320,12 @@ struct xb_direct_needs xb_direct_needs_of(int descriptor)
 enum xb_status xb_direct_check_needs(const struct xb_files *files, size_t file, int descriptor,
                                      struct xb_error *error)
 {
-    char label[XB_STORAGE_LABEL];
     struct xb_direct_needs needs = xb_direct_needs_of(descriptor);
     if (needs.offset <= XB_STORAGE_BLOCK && needs.memory <= XB_STORAGE_BLOCK)
         return XB_OK;
     return XB_FAIL(error, XB_ERR_UNSUPPORTED,
                    "%.300s: O_DIRECT on this %s needs blocks of %u bytes in the file and %u in "
                    "memory, and direct reads here have blocks of %llu: read through the page cache",
-                   xb_files_label(files, file, label), files->file_system, needs.offset,
-                   needs.memory, (unsigned long long)XB_STORAGE_BLOCK);
+                   XB_FILE_LABEL(files, file), files->file_system, needs.offset, needs.memory,
+                   (unsigned long long)XB_STORAGE_BLOCK);
 }

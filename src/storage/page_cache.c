@@ -19,10 +19,9 @@
 static enum xb_status failed(const struct xb_files *files, size_t file, const char *call, int code,
                              struct xb_error *error)
 {
-    char label[XB_STORAGE_LABEL];
     return XB_FAIL_NATIVE(error, XB_ERR_RUNTIME, call, code, xb_errno_name(code),
                           "%.300s (%s): how much of it is in the page cache is not known, %s",
-                          xb_files_label(files, file, label), files->file_system, strerror(code));
+                          XB_FILE_LABEL(files, file), files->file_system, strerror(code));
 }
 
 /* mincore(2) says "all" to whoever neither owns the file nor may write it, since Linux 5.2: others
@@ -67,7 +66,6 @@ static int count_window(int descriptor, uint64_t begin, uint64_t bytes, uint64_t
 static enum xb_status count_file(const struct xb_files *files, size_t file, uint64_t bytes,
                                  uint64_t *cached, uint64_t *pages, struct xb_error *error)
 {
-    char label[XB_STORAGE_LABEL];
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     const char *call = NULL;
     int fd = xb_files_open_one(files, file, 0);
@@ -78,7 +76,7 @@ static enum xb_status count_file(const struct xb_files *files, size_t file, uint
         return XB_FAIL(error, XB_ERR_UNSUPPORTED,
                        "%.300s: Linux tells only the owner of a file, or who may write it, how "
                        "much of it is in the page cache",
-                       xb_files_label(files, file, label));
+                       XB_FILE_LABEL(files, file));
     }
     int code = 0;
     for (uint64_t at = 0; code == 0 && at < bytes; at += WINDOW_BYTES)
@@ -90,7 +88,7 @@ static enum xb_status count_file(const struct xb_files *files, size_t file, uint
         return XB_FAIL_NATIVE(error, XB_ERR_UNSUPPORTED, call, code, xb_errno_name(code),
                               "%.300s: this file system cannot map files, so how much of it is in "
                               "the page cache is not known",
-                              xb_files_label(files, file, label));
+                              XB_FILE_LABEL(files, file));
     return code == 0 ? XB_OK : failed(files, file, call, code, error);
 }
 
@@ -169,12 +167,11 @@ static int read_block(int descriptor, uint64_t begin)
 static enum xb_status through_cache(const struct xb_files *files, const char *seen,
                                     struct xb_error *error)
 {
-    char label[XB_STORAGE_LABEL];
     return XB_FAIL(
         error, XB_ERR_UNSUPPORTED,
         "%.300s: its file system, %s, takes O_DIRECT, %s: read through the page cache, or "
         "have the file on another one",
-        xb_files_label(files, 0, label), files->file_system, seen);
+        XB_FILE_LABEL(files, 0), files->file_system, seen);
 }
 
 static enum xb_status prove(const struct xb_files *files, int descriptor, struct xb_error *error)

@@ -63,12 +63,13 @@ static void open_rings(struct xb_reader *reader)
                                  .memory_bytes = reader->plan.memory_bytes,
                                  .descriptors = reader->descriptors,
                                  .count = reader->files->count};
-    int code = 0, buffers = 0; /* errno; the buffers' is that of the worst of all rings */
+    int code = 0, buffers = 0; /* errno; the buffers' is that of the first ring without them */
     reader->rings = xb_new(reader->plan.threads, sizeof(struct xb_uring *));
-    for (unsigned i = 0; code == 0 && i < reader->plan.threads; i++)
-        code = xb_uring_open(&plan, &reader->rings[i]);
-    for (unsigned i = 0; code == 0 && buffers == 0 && i < reader->plan.threads; i++)
-        buffers = xb_uring_buffer_error(reader->rings[i]);
+    for (unsigned i = 0; code == 0 && i < reader->plan.threads; i++) {
+        int own = 0;
+        code = xb_uring_open(&plan, &reader->rings[i], &own);
+        buffers = buffers != 0 ? buffers : own;
+    }
     reader->is_second_choice = code != 0 || buffers != 0;
     if (code != 0) {
         close_rings(reader);
@@ -142,23 +143,21 @@ void xb_reader_close(struct xb_reader *reader)
 enum xb_status xb_read_failed(const struct xb_read *read, const char *call, int code,
                               uint64_t offset, uint64_t bytes, struct xb_error *error)
 {
-    char label[XB_STORAGE_LABEL];
     return XB_FAIL_NATIVE(error, XB_ERR_RUNTIME, call, code, xb_errno_name(code),
                           "%.300s: %llu bytes at offset %llu cannot be read, %s%s",
-                          xb_files_label(read->files, read->file, label), (unsigned long long)bytes,
+                          XB_FILE_LABEL(read->files, read->file), (unsigned long long)bytes,
                           (unsigned long long)offset, strerror(code),
                           code == EIO ? ": the disk or the way to it fails, see dmesg" : "");
 }
 
 enum xb_status xb_read_ended(const struct xb_read *read, uint64_t offset, struct xb_error *error)
 {
-    char label[XB_STORAGE_LABEL];
     return XB_FAIL(
         error, XB_ERR_RUNTIME,
         "%.300s: ends before offset %llu, where %llu bytes from %llu on were to be read: "
         "it is shorter than when it was opened; leave the files alone while they are "
         "measured",
-        xb_files_label(read->files, read->file, label), (unsigned long long)(offset + 1),
+        XB_FILE_LABEL(read->files, read->file), (unsigned long long)(offset + 1),
         (unsigned long long)read->bytes, (unsigned long long)read->offset);
 }
 

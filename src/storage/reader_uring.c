@@ -61,7 +61,7 @@ static int register_buffers(struct xb_uring *ring)
     return outcome < 0 ? -outcome : 0;
 }
 
-int xb_uring_open(const struct xb_uring_plan *plan, struct xb_uring **opened)
+int xb_uring_open(const struct xb_uring_plan *plan, struct xb_uring **opened, int *buffer_error)
 {
     struct xb_uring *ring = calloc(1, sizeof *ring);
     *opened = NULL;
@@ -74,7 +74,7 @@ int xb_uring_open(const struct xb_uring_plan *plan, struct xb_uring **opened)
     }
     ring->memory = plan->memory;
     ring->memory_bytes = plan->memory_bytes;
-    ring->buffer_error = register_buffers(ring);
+    *buffer_error = ring->buffer_error = register_buffers(ring);
     ring->has_files =
         plan->descriptors != NULL && plan->count <= MOST_FILES &&
         io_uring_register_files(&ring->ring, plan->descriptors, (unsigned)plan->count) == 0;
@@ -88,11 +88,6 @@ void xb_uring_close(struct xb_uring *ring)
         return;
     io_uring_queue_exit(&ring->ring);
     free(ring);
-}
-
-int xb_uring_buffer_error(const struct xb_uring *ring)
-{
-    return ring->buffer_error;
 }
 
 /* The registered buffer that the part lies in, or -1. */
@@ -158,14 +153,13 @@ static void take(struct work *work, unsigned index, int got)
     uint64_t more = got > 0 ? (uint64_t)got : 0;
     if (more < part->wanted)
         more -= more % XB_STORAGE_BLOCK; /* the next read begins on a block too */
-    if (more >= part->wanted || work->status != XB_OK)
-        give_back(work, index);
-    else if (got < 0 && got != -EINTR && got != -EAGAIN) {
+    bool is_done = more >= part->wanted || work->status != XB_OK;
+    if (!is_done && got < 0 && got != -EINTR && got != -EAGAIN)
         work->status = xb_read_failed(work->read, "io_uring read", -got, part->offset, part->bytes,
                                       work->error);
-        give_back(work, index);
-    } else if (got >= 0 && more == 0) {
+    else if (!is_done && got >= 0 && more == 0)
         work->status = xb_read_ended(work->read, part->offset + (uint64_t)got, work->error);
+    if (is_done || work->status != XB_OK) {
         give_back(work, index);
     } else {
         part->target += more;

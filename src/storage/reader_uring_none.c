@@ -4,9 +4,10 @@
 
 #include <errno.h>
 
-int xb_uring_open(const struct xb_uring_plan *plan, struct xb_uring **opened)
+int xb_uring_open(const struct xb_uring_plan *plan, struct xb_uring **opened, int *buffer_error)
 {
     (void)plan;
+    (void)buffer_error;
     *opened = NULL;
     return ENOSYS;
 }
@@ -14,12 +15,6 @@ int xb_uring_open(const struct xb_uring_plan *plan, struct xb_uring **opened)
 void xb_uring_close(struct xb_uring *ring)
 {
     (void)ring;
-}
-
-int xb_uring_buffer_error(const struct xb_uring *ring)
-{
-    (void)ring;
-    return 0;
 }
 
 enum xb_status xb_read_by_uring(struct xb_uring *ring, const struct xb_read *read,

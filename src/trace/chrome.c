@@ -4,9 +4,8 @@
 
 #include "base/memory.h"
 #include "base/stream.h"
-#include "read.h"
 
-#include "measure/case.h"
+#include "measure/plan/case.h"
 #include "xferbench/version.h"
 
 #include <errno.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "read.h"
+#include "trace.h"
 
 #include "base/memory.h"
+
 #include <string.h>
 
 #define LONGEST_US UINT64_C(1000000000000) /* longer than any run */

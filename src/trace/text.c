@@ -3,10 +3,10 @@
 
 #include "base/memory.h"
 #include "base/terminal.h"
-#include "measure/case.h"
+#include "base/units.h"
+#include "measure/engine/stage.h"
+#include "measure/plan/case.h"
 #include "measure/run.h"
-#include "xferbench/stage.h"
-#include "xferbench/units.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -70,26 +70,9 @@ const char *xb_track_name(const struct xb_timeline *timeline, size_t track, char
     return text;
 }
 
-/* Seconds of the track, without what overlaps, in which it did something else than wait. */
-static double track_busy(const struct xb_timeline *timeline, size_t track)
-{
-    double busy = 0, covered = 0;
-    bool has_any = false;
-    for (size_t i = 0; i < timeline->span_count; i++) {
-        const struct xb_timeline_span *span = &timeline->spans[i];
-        if (span->track != track || span->kind == XB_SPAN_WAIT)
-            continue;
-        double begin = has_any && span->begin < covered ? covered : span->begin;
-        busy += span->end > begin ? span->end - begin : 0;
-        covered = !has_any || span->end > covered ? span->end : covered;
-        has_any = true;
-    }
-    return busy;
-}
-
 /* ---- rows ---- */
 
-/* Of those that begin together, what ends first is drawn first. */
+/* What begins first is drawn first, then what ends first. */
 static int order_cells(const void *a, const void *b)
 {
     const struct cell *one = a, *other = b;
@@ -115,16 +98,20 @@ static void add_track(struct picture *picture, size_t track)
 {
     const struct xb_timeline *timeline = picture->timeline;
     struct row *row = add_row(picture);
+    struct xb_busy_time work = {.has_any = false};
     uint64_t item = 0;
     double covered = -INFINITY;
     if (row == NULL)
         return;
     xb_track_name(timeline, track, row->label, sizeof row->label);
     row->is_thread = timeline->tracks[track].kind == XB_TRACK_THREAD;
-    row->busy = track_busy(timeline, track) / timeline->seconds;
     for (size_t i = 0; i < timeline->span_count; i++) {
         const struct xb_timeline_span *span = &timeline->spans[i];
-        if (span->track != track || span->begin < covered)
+        if (span->track != track)
+            continue;
+        if (span->kind != XB_SPAN_WAIT)
+            xb_busy_time_add(&work, span);
+        if (span->begin < covered)
             continue;
         row->cells[row->count++] = (struct cell){.item = item,
                                                  .begin = span->begin,
@@ -133,6 +120,7 @@ static void add_track(struct picture *picture, size_t track)
         item += span->kind != XB_SPAN_WAIT;
         covered = span->end;
     }
+    row->busy = work.busy / timeline->seconds;
 }
 
 static int order_items(const void *a, const void *b)
@@ -234,8 +222,8 @@ static void draw_cell(char *line, const struct cell *cell, int from, int to)
     memcpy(line + from + 1 + (room - length) / 2, number, (size_t)length);
 }
 
-/* Whose column is which: `owners` has picture->columns indices of cells, or -1. Of several that are
- * under way it is the one that ends first: work that waits behind other work on the same device is
+/* Whose column is which: `owners` has picture->columns indices of cells, or -1. What ends first has
+ * a column that several are under way in: work that waits behind other work on the same device is
  * drawn where that ends. What is there has one column at least. */
 static void share_columns(const struct picture *picture, const struct row *row, long *owners)
 {

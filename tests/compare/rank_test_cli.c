@@ -14,8 +14,8 @@
  *
  * Ends with 2 on anything else.
  */
+#include "base/statistics.h"
 #include "compare/rank_test.h"
-#include "xferbench/statistics.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -7,6 +7,7 @@
 #include "contract.h"
 
 #include "../doubles/damaged_backend.h"
+#include "backends/verify.h"
 #include "codecs/codec.h"
 
 #include <stdio.h>

@@ -6,6 +6,7 @@
  */
 #include "contract.h"
 
+#include "backends/verify.h"
 #include "codecs/codec.h"
 
 #include <stdio.h>

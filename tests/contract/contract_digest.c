@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 /* Digests of what lies in a device's memory, against the host's own, which test_pattern.c holds
  * against the words' definition. */
+#include "backends/verify.h"
 #include "contract.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 /* Queues that are held, and events. */
+#include "backends/verify.h"
 #include "contract.h"
 
 #include <stdio.h>

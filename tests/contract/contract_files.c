@@ -4,6 +4,7 @@
 #include "contract.h"
 
 #include "../doubles/damaged_backend.h"
+#include "backends/verify.h"
 
 #include <errno.h>
 #include <fcntl.h>

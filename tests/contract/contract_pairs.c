@@ -4,6 +4,7 @@
 #include "contract.h"
 
 #include "../doubles/fake_backend.h"
+#include "backends/verify.h"
 
 #include <pthread.h>
 #include <stdio.h>

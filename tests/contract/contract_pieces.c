@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 /* Many copies at once: batches, kernels, graphs and rows move every byte of a piece and no other.
  */
+#include "backends/verify.h"
 #include "contract.h"
 
 #include <stdio.h>

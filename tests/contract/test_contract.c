@@ -13,6 +13,7 @@
 #include "machine/host_memory.h"
 
 #include "../doubles/fake_backend.h"
+#include "backends/verify.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "damage.h"
 
-#include "xferbench/slot_checks.h"
+#include "backends/slot_checks.h"
 
 #include <pthread.h>
 

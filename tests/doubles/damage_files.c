@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "damage.h"
 
-#include "xferbench/slot_checks.h"
+#include "backends/slot_checks.h"
 
 #define BLOCK UINT64_C(4096)
 #define SHIFT (UINT64_C(2) << 20)

@@ -3,7 +3,7 @@
 /* Queues and events of the fake backend: what they do in the host backend, in virtual time. */
 #include "fake_internal.h"
 
-#include "xferbench/slot_checks.h"
+#include "backends/slot_checks.h"
 
 #include <stdint.h>
 #include <string.h>

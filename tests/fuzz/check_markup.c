@@ -39,7 +39,7 @@ static const char *skip_text(const char *at, const char *ends)
         for (size_t i = 0; i < sizeof entities / sizeof *entities; i++)
             is_known = is_known || strncmp(at, entities[i], strlen(entities[i])) == 0;
         require(is_known, "no ampersand stands alone", at);
-        require(*at == '\n' || !xb_utf8_is_harmful(at, length), "no character is harmful", at);
+        require(*at == '\n' || !xb_utf8_is_harmful(at), "no character is harmful", at);
         require(*at != '<', "no bracket opens in an attribute", at);
         at += length;
     }

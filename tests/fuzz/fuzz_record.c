@@ -301,8 +301,7 @@ static size_t make_gates(const struct xb_record *record, struct xb_gate *gates, 
         for (size_t p = 0; p < record->process_count; p++) {
             const struct xb_record_row *row = &record->cases[i].rows[p];
             for (size_t k = 0; k < row->figure_count && count < most; k++)
-                gates[count++] =
-                    (struct xb_gate){.most = UINT64_MAX, .figure = row->figures[k].name};
+                gates[count++] = (struct xb_gate){.figure = row->figures[k].name};
         }
     return count;
 }

@@ -10,7 +10,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "doubles/fake_internal.h"
 #include "machine/host_memory.h"
-#include "measure/measure.h"
+#include "measure/sample/measure.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -63,7 +63,7 @@ static void make_side(struct side *side, const char *path)
     for (size_t i = 0; i < PROCESSES; i++)
         side->processes[i] = (struct xb_record_process){
             .devices = &side->device, .device_count = 1, .deadline_met = true};
-    side->record = (struct xb_record){.path = strdup(path),
+    side->record = (struct xb_record){.path = path,
                                       .backend = "cuda",
                                       .driver = "580.159.04",
                                       .is_merged = true,
@@ -128,9 +128,8 @@ static struct xb_compared *add_case(struct node *n, const char *variant,
     struct xb_compared *compared = &n->cases[n->comparison.case_count++];
     *compared = (struct xb_compared){.test = second != NULL ? second : first,
                                      .figure = *figure,
-                                     .presence = first == NULL    ? XB_ONLY_IN_CANDIDATE
-                                                 : second == NULL ? XB_ONLY_IN_BASELINE
-                                                                  : XB_IN_BOTH,
+                                     .baseline = {.is_there = first != NULL, .median = NAN},
+                                     .candidate = {.is_there = second != NULL, .median = NAN},
                                      .gates = true,
                                      .threshold = 0.02,
                                      .basis = XB_BASIS_NONE,
@@ -138,12 +137,12 @@ static struct xb_compared *add_case(struct node *n, const char *variant,
                                      .p_improved = 1,
                                      .p_pass = 1};
     if (baseline > 0) {
-        compared->baseline_n = PROCESSES;
-        compared->baseline_median = baseline;
+        compared->baseline.processes = PROCESSES;
+        compared->baseline.median = baseline;
     }
     if (candidate > 0) {
-        compared->candidate_n = PROCESSES;
-        compared->candidate_median = candidate;
+        compared->candidate.processes = PROCESSES;
+        compared->candidate.median = candidate;
     }
     return compared;
 }
@@ -232,7 +231,7 @@ void make_indicative(struct node *n)
         struct xb_compared *compared =
             add_judged(n, xb_outcome_name(looks[i].outcome), looks[i].outcome, looks[i].ratio);
         compared->basis = XB_BASIS_INDICATIVE;
-        compared->baseline_n = compared->candidate_n = 1;
+        compared->baseline.processes = compared->candidate.processes = 1;
         compared->confidence = 0;
         compared->p_regression = compared->p_improved = compared->p_pass = 1;
     }
@@ -287,7 +286,7 @@ void make_latency(struct node *n)
     *other = *compared;
     other->figure = xb_figure_latency_device;
     other->outcome = XB_OUTCOME_PASS;
-    other->baseline_median = other->candidate_median = 2.2e-6;
+    other->baseline.median = other->candidate.median = 2.2e-6;
     other->ratio = other->low = other->high = 1;
     for (size_t i = 0; i < PROCESSES; i++)
         add_figure(&n->candidate, 0, i, &xb_figure_latency_device, 2.2e-6);
@@ -316,7 +315,7 @@ void make_parameters(struct node *n)
     struct xb_compared *other = &n->cases[n->comparison.case_count++];
     *other = n->cases[1];
     other->figure = speed_up;
-    other->baseline_median = other->candidate_median = 1.6437;
+    other->baseline.median = other->candidate.median = 1.6437;
     other->ratio = 1;
     other->has_interval = false;
     for (size_t i = 0; i < PROCESSES; i++)
@@ -391,10 +390,8 @@ void make_nasty(struct node *n)
     n->cases[2].ratio = NAN;
     n->cases[2].low = -INFINITY;
     n->cases[0].ratio = n->cases[0].high = 1e300;
-    free(n->baseline.record.path);
-    free(n->candidate.record.path);
-    n->baseline.record.path = strdup(NASTY);
-    n->candidate.record.path = strdup(n->long_text);
+    n->baseline.record.path = NASTY;
+    n->candidate.record.path = n->long_text;
     n->baseline.record.backend = n->baseline.record.driver = NASTY;
     n->candidate.device.name = NASTY;
     add_difference(n, NASTY, NASTY, n->long_text, true);
@@ -439,8 +436,6 @@ int setup(void **state)
 int teardown(void **state)
 {
     struct node *n = *state;
-    free(n->baseline.record.path);
-    free(n->candidate.record.path);
     free(n->long_text);
     free(n);
     return 0;

@@ -80,6 +80,16 @@ void assert_overall(enum xb_outcome outcome, int code, const char *words)
         fail_msg("\"%s\" and \"%s\" do not say \"%s\"", result.reason, result.next, words);
 }
 
+size_t count_judged(enum xb_outcome outcome)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < result.case_count; i++)
+        count +=
+            result.cases[i].gates && result.cases[i].outcome == outcome &&
+            (result.cases[i].basis == XB_BASIS_TEST || result.cases[i].basis == XB_BASIS_STATUS);
+    return count;
+}
+
 const struct xb_compared *assert_case(size_t i, enum xb_basis basis, enum xb_outcome outcome,
                                       const char *words)
 {

@@ -37,6 +37,8 @@ void add_latency(double host_ratio, double device_ratio);
 void compare(void);
 /* The verdict, its exit code, and words of its reason. */
 void assert_overall(enum xb_outcome outcome, int code, const char *words);
+/* How many cases gate and have that outcome. Indicative ones do not count. */
+size_t count_judged(enum xb_outcome outcome);
 /* One case's basis, outcome, and words of its note; "" for none. */
 const struct xb_compared *assert_case(size_t i, enum xb_basis basis, enum xb_outcome outcome,
                                       const char *words);

@@ -3,8 +3,8 @@
 
 /* Result files made by hand, as trees that a test changes before they are read. */
 
+#include "record/record.h"
 #include "xferbench/error.h"
-#include "xferbench/record.h"
 
 #include <cjson/cJSON.h>
 

@@ -3,7 +3,7 @@
 
 /* Judgements made by hand, for the tests of the formats that write them. */
 
-#include "fleet/formats.h"
+#include "fleet/write/formats.h"
 
 #define NASTY "a \"q\" | 'b', `c` $(d) \\ <e>;\nsecond\r\tline \x1b[31m::x \xff\xc0 end \xe2\x82"
 #define NODES 40

@@ -7,11 +7,11 @@
  * that defines _GNU_SOURCE.
  */
 #include "base/clock.h"
-#include "measure/sampler.h"
+#include "measure/sample/sampler.h"
 
 #include "../doubles/fake_internal.h"
+#include "measure/engine/stage.h"
 #include "run_fixture.h"
-#include "xferbench/stage.h"
 #include "xferbench/workspace.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))

@@ -4,7 +4,7 @@
 /* Every mode over the fake backend, from options to results. Include after cmocka.h, from a file
  * that defines _GNU_SOURCE. */
 
-#include "measure/case.h"
+#include "measure/plan/case.h"
 #include "record/mode_list.h"
 #include "run_fixture.h"
 

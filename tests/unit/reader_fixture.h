@@ -3,11 +3,11 @@
 
 /* A reader over made files, and calls of the kernel that fail as a test wants them to. Include
  * after cmocka.h, from a file that defines _GNU_SOURCE. */
+#include "backends/verify.h"
 #include "checks.h"
 #include "fixture_tree.h"
 #include "storage/internal.h"
 #include "storage/reader.h"
-#include "xferbench/verify.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

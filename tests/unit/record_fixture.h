@@ -17,13 +17,6 @@
 #define FIXTURE_DEVICES 4
 #define FIXTURE_FIGURES 4 /* of a row */
 
-static inline void *fixture_zeroed(size_t count, size_t size)
-{
-    void *memory = calloc(count, size);
-    assert_non_null(memory);
-    return memory;
-}
-
 static inline void fixture_fact(struct xb_record_fact *facts, size_t *count, const char *name,
                                 const char *value)
 {
@@ -74,16 +67,16 @@ static inline struct xb_record make_record(size_t processes)
                                .is_merged = processes > 1,
                                .asked_processes = processes,
                                .process_count = processes};
-    record.processes = fixture_zeroed(processes, sizeof *record.processes);
-    record.cases = fixture_zeroed(FIXTURE_CASES, sizeof *record.cases);
-    record.index = fixture_zeroed(FIXTURE_CASES, sizeof(*record.index));
+    record.processes = xb_arena_new(&record.texts, processes * sizeof *record.processes);
+    record.cases = xb_arena_new(&record.texts, FIXTURE_CASES * sizeof *record.cases);
+    record.index = xb_new(FIXTURE_CASES, sizeof(*record.index));
     record.options = xb_arena_new(&record.texts, FIXTURE_FACTS * sizeof *record.options);
     assert_non_null(record.options);
-    record.facts = fixture_zeroed(FIXTURE_FACTS, sizeof *record.facts);
+    record.facts = xb_arena_new(&record.texts, FIXTURE_FACTS * sizeof *record.facts);
     for (size_t i = 0; i < processes; i++) {
         record.processes[i].deadline_met = true;
         record.processes[i].devices =
-            fixture_zeroed(FIXTURE_DEVICES, sizeof *record.processes[i].devices);
+            xb_arena_new(&record.texts, FIXTURE_DEVICES * sizeof *record.processes[i].devices);
         (void)device_of(&record, i, 0);
     }
     set_option(&record, "mode", "[\"all\"]");
@@ -118,7 +111,7 @@ static inline struct xb_record_case *add_named(struct xb_record *record, const c
                                     .bytes = bytes,
                                     .peer = -1,
                                     .latency = latency};
-    made->rows = fixture_zeroed(record->process_count, sizeof *made->rows);
+    made->rows = xb_arena_new(&record->texts, record->process_count * sizeof *made->rows);
     for (size_t i = 0; i < record->process_count; i++) {
         made->rows[i].figures =
             xb_arena_new(&record->texts, FIXTURE_FIGURES * sizeof *made->rows[i].figures);

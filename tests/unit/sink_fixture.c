@@ -93,7 +93,7 @@ static void make_config(struct fixture *f)
     f->values[1].text = json_path;
     f->values[2].count = 20;
     f->values[3].count = ODD_BYTES;
-    f->values[4].sizes = (struct xb_sizes){size_list, 2};
+    f->values[4].numbers = (struct xb_numbers){size_list, 2};
     f->values[5].seconds = 0.1;
     f->values[6].words = (struct xb_word_list){mode_words, 2};
     f->config = (struct xb_config){.values = f->values, .count = OPTION_COUNT};

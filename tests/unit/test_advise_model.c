@@ -25,16 +25,16 @@ static void test_time_is_a_line_from_size_to_size(NO_STATE)
     struct xb_costs costs = costs_of(&made);
     const struct xb_cost *in = cost(&costs, XB_COST_PINNED_IN);
     assert_int_equal(in->count, 2);
-    assert_close(xb_cost_behind(in, MIB, XB_MIDDLE), 100e-6);
-    assert_close(xb_cost_alone(in, MIB, XB_MIDDLE), 110e-6);
-    assert_close(xb_cost_behind(in, 2 * MIB, XB_MIDDLE), 200e-6);
-    assert_close(xb_cost_alone(in, 2 * MIB, XB_MIDDLE), 225e-6);
+    assert_close(xb_cost_seconds(in, MIB, false, XB_MIDDLE), 100e-6);
+    assert_close(xb_cost_seconds(in, MIB, true, XB_MIDDLE), 110e-6);
+    assert_close(xb_cost_seconds(in, 2 * MIB, false, XB_MIDDLE), 200e-6);
+    assert_close(xb_cost_seconds(in, 2 * MIB, true, XB_MIDDLE), 225e-6);
     /* Beyond the largest its further bytes at the rate behind: it starts once. */
-    assert_close(xb_cost_behind(in, 6 * MIB, XB_MIDDLE), 600e-6);
-    assert_close(xb_cost_alone(in, 6 * MIB, XB_MIDDLE), 640e-6);
+    assert_close(xb_cost_seconds(in, 6 * MIB, false, XB_MIDDLE), 600e-6);
+    assert_close(xb_cost_seconds(in, 6 * MIB, true, XB_MIDDLE), 640e-6);
     assert_close(xb_cost_call(in, 2 * MIB), 2e-6);
     assert_close(xb_cost_call(in, 9 * MIB), 2e-6);
-    assert_close(xb_cost_alone(in, 0, XB_MIDDLE), 0);
+    assert_close(xb_cost_seconds(in, 0, true, XB_MIDDLE), 0);
 }
 
 static void test_what_is_smaller_has_wide_bounds(NO_STATE)
@@ -49,17 +49,17 @@ static void test_what_is_smaller_has_wide_bounds(NO_STATE)
     assert_true(xb_cost_is_known(in, 4));
     /* Its share of the row and 0, 10 or 100 us, or the row; 0.9 to 1.2 times that. */
     double whole = 65536 / 10e9 + 10e-6;
-    assert_close(xb_cost_alone(in, 32 * KIB, XB_LOW), 0.9 * whole / 2);
-    assert_close(xb_cost_alone(in, 6 * KIB, XB_MIDDLE), whole * 6 / 64 + 10e-6);
-    assert_close(xb_cost_alone(in, 32 * KIB, XB_MIDDLE), whole);
-    assert_close(xb_cost_alone(in, 32 * KIB, XB_HIGH), 1.2 * whole);
+    assert_close(xb_cost_seconds(in, 32 * KIB, true, XB_LOW), 0.9 * whole / 2);
+    assert_close(xb_cost_seconds(in, 6 * KIB, true, XB_MIDDLE), whole * 6 / 64 + 10e-6);
+    assert_close(xb_cost_seconds(in, 32 * KIB, true, XB_MIDDLE), whole);
+    assert_close(xb_cost_seconds(in, 32 * KIB, true, XB_HIGH), 1.2 * whole);
     /* CPUs have a part in it: 0 to 300 us, and 0.4 to 1.5 times that. */
-    assert_close(xb_cost_alone(out, MIB, XB_LOW), 0.4 * 4e-3 / 16);
-    assert_close(xb_cost_alone(out, MIB, XB_MIDDLE), 4e-3 / 16 + 10e-6);
-    assert_close(xb_cost_alone(out, MIB, XB_HIGH), 1.5 * (4e-3 / 16 + 300e-6));
+    assert_close(xb_cost_seconds(out, MIB, true, XB_LOW), 0.4 * 4e-3 / 16);
+    assert_close(xb_cost_seconds(out, MIB, true, XB_MIDDLE), 4e-3 / 16 + 10e-6);
+    assert_close(xb_cost_seconds(out, MIB, true, XB_HIGH), 1.5 * (4e-3 / 16 + 300e-6));
     assert_true(xb_cost_is_known(out, 0));
     assert_false(xb_cost_is_known(none, 1));
-    assert_true(isnan(xb_cost_alone(none, 1, XB_MIDDLE)));
+    assert_true(isnan(xb_cost_seconds(none, 1, true, XB_MIDDLE)));
 }
 
 /* Whether a row of the file tells what its smaller rows took. */
@@ -71,10 +71,10 @@ static void assert_bounds_hold(const char *file, const struct xb_cost *cost, siz
         const struct xb_cost_point *left_out = &cost->points[i];
         uint64_t bytes = left_out->bytes;
         double alone = left_out->alone[XB_MIDDLE], behind = left_out->behind[XB_MIDDLE];
-        if (!(alone >= xb_cost_alone(&cut, bytes, XB_LOW)) ||
-            !(alone <= xb_cost_alone(&cut, bytes, XB_HIGH)) ||
-            !(behind >= xb_cost_behind(&cut, bytes, XB_LOW)) ||
-            !(behind <= xb_cost_behind(&cut, bytes, XB_HIGH)))
+        if (!(alone >= xb_cost_seconds(&cut, bytes, true, XB_LOW)) ||
+            !(alone <= xb_cost_seconds(&cut, bytes, true, XB_HIGH)) ||
+            !(behind >= xb_cost_seconds(&cut, bytes, false, XB_LOW)) ||
+            !(behind <= xb_cost_seconds(&cut, bytes, false, XB_HIGH)))
             fail_msg("%s: %s %s %s: %g alone, %g behind: %" PRIu64 " bytes from %" PRIu64, file,
                      left_out->test->mode, left_out->test->variant, left_out->test->direction,
                      alone, behind, bytes, cut.points->bytes);
@@ -114,9 +114,9 @@ static void test_latency_rows_tell_of_the_smallest(NO_STATE)
     add_copy(&made, "pinned", "registered", "d2h", MIB, (double)MIB / 100e-6, 10e-6, 0);
     struct xb_costs costs = costs_of(&made);
     const struct xb_cost *out = cost(&costs, XB_COST_PINNED_OUT);
-    assert_close(xb_cost_alone(out, 4, XB_MIDDLE), 8e-6);
-    assert_close(xb_cost_alone(out, 4, XB_HIGH), 8.8e-6);
-    assert_close(xb_cost_behind(out, 1, XB_MIDDLE), 2e-6);
+    assert_close(xb_cost_seconds(out, 4, true, XB_MIDDLE), 8e-6);
+    assert_close(xb_cost_seconds(out, 4, true, XB_HIGH), 8.8e-6);
+    assert_close(xb_cost_seconds(out, 1, false, XB_MIDDLE), 2e-6);
 }
 
 /* A bandwidth of 9 to 11 GB/s around 10 is a time of 1/1.1 to 1/0.9; of wall_time, of few samples,
@@ -129,10 +129,10 @@ static void test_intervals_turn_round(NO_STATE)
     set_figure(&made, "wall_time", 120e-6, false);
     struct xb_costs costs = costs_of(&made);
     const struct xb_cost *in = cost(&costs, XB_COST_PAGEABLE_IN);
-    assert_close(xb_cost_behind(in, MIB, XB_LOW), 100e-6 / 1.1);
-    assert_close(xb_cost_behind(in, MIB, XB_HIGH), 100e-6 / 0.9);
-    assert_close(xb_cost_alone(in, MIB, XB_LOW), 120e-6 / 1.1);
-    assert_close(xb_cost_alone(in, MIB, XB_HIGH), 120e-6 / 0.9);
+    assert_close(xb_cost_seconds(in, MIB, false, XB_LOW), 100e-6 / 1.1);
+    assert_close(xb_cost_seconds(in, MIB, false, XB_HIGH), 100e-6 / 0.9);
+    assert_close(xb_cost_seconds(in, MIB, true, XB_LOW), 120e-6 / 1.1);
+    assert_close(xb_cost_seconds(in, MIB, true, XB_HIGH), 120e-6 / 0.9);
 }
 
 /* What was not measured alone, on this device, or did not verify; and other ways. */
@@ -169,7 +169,7 @@ static void test_of_several_the_fastest_counts(NO_STATE)
     struct xb_costs costs = costs_of(&made);
     const struct xb_cost *in = cost(&costs, XB_COST_PINNED_IN);
     assert_int_equal(in->count, 1);
-    assert_close(xb_cost_behind(in, MIB, XB_MIDDLE), (double)MIB / 12e9);
+    assert_close(xb_cost_seconds(in, MIB, false, XB_MIDDLE), (double)MIB / 12e9);
     assert_close(costs.both_in, 4e9);
     assert_close(costs.both_out, 8e9);
     static const struct xb_record_fact far = {XB_RECORD_NUMA, "1", false};
@@ -212,8 +212,8 @@ static void test_setup_is_a_mean(NO_STATE)
     add_row(&made, "pin", "used", "d2h", MIB);
     set_figure(&made, "setup_time", 200e-6, true);
     struct xb_costs costs = costs_of(&made);
-    assert_close(xb_cost_alone(cost(&costs, XB_COST_REGISTER), MIB, XB_MIDDLE), 150e-6);
-    assert_close(xb_cost_alone(cost(&costs, XB_COST_REGISTER), MIB, XB_HIGH), 165e-6);
+    assert_close(xb_cost_seconds(cost(&costs, XB_COST_REGISTER), MIB, true, XB_MIDDLE), 150e-6);
+    assert_close(xb_cost_seconds(cost(&costs, XB_COST_REGISTER), MIB, true, XB_HIGH), 165e-6);
 }
 
 /* Of two settings the one that is fastest at the largest size counts at all sizes; what is on a
@@ -239,15 +239,15 @@ static void test_rows_of_one_setting_count(NO_STATE)
     struct xb_costs costs = costs_of(&made);
     const struct xb_cost *in = cost(&costs, XB_COST_RING_IN);
     struct xb_words words = {.length = 0};
-    assert_close(xb_cost_behind(in, 64 * MIB, XB_MIDDLE), 64 * 1048576 / 40e9);
-    assert_close(xb_cost_behind(in, MIB, XB_MIDDLE), 1048576 / 5e9);
+    assert_close(xb_cost_seconds(in, 64 * MIB, false, XB_MIDDLE), 64 * 1048576 / 40e9);
+    assert_close(xb_cost_seconds(in, MIB, false, XB_MIDDLE), 1048576 / 5e9);
     xb_cost_basis(in, MIB, &words);
     assert_string_equal(words.text, "pageable ring h2d (threads 8): row of 1 MiB");
     made.record.cases += 4; /* nothing is near */
     made.record.case_count -= 4;
     costs = costs_of(&made);
     in = cost(&costs, XB_COST_RING_IN);
-    assert_close(xb_cost_behind(in, MIB, XB_MIDDLE), 1048576 / 10e9);
+    assert_close(xb_cost_seconds(in, MIB, false, XB_MIDDLE), 1048576 / 10e9);
 }
 
 static void assert_basis(const struct xb_cost *cost, uint64_t bytes, const char *text)

@@ -4,7 +4,8 @@
 
 #include "testing.h"
 
-#include "measure/case.h"
+#include "base/options.h"
+#include "measure/plan/case.h"
 #include "record/mode_list.h"
 
 #include <signal.h>

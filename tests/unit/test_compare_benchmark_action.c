@@ -74,7 +74,7 @@ static void benchmark_action_has_any_figure(void **state)
                            {true, "s", "s", 1.6437},
                            {false, "B/s", "1/GB/s", 1e9 / 1.6437}};
     struct node *n = *state;
-    struct xb_gate gate = {.most = UINT64_MAX, .figure = "speed_up"};
+    struct xb_gate gate = {.figure = "speed_up"};
     make_parameters(n);
     n->comparison.request.gates = (struct xb_gates){.items = &gate, .count = 1};
     for (size_t i = 0; i < sizeof kinds_of_figure / sizeof kinds_of_figure[0]; i++) {

@@ -10,7 +10,7 @@
 static void json_holds_everything(void **state)
 {
     struct node *n = *state;
-    struct xb_gate gate = {"pinned", NULL, 1, 1024, "bandwidth"};
+    struct xb_gate gate = {"pinned", NULL, 1, 1024, "bandwidth", 0};
     make_regression(n);
     n->comparison.request.gates = (struct xb_gates){.items = &gate, .count = 1};
     cJSON *root = parsed(xb_compare_json_write, n);

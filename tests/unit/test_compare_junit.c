@@ -43,6 +43,19 @@ static size_t red(const char *text)
     return count_of(text, "<failure ") + count_of(text, "<error ");
 }
 
+/* A variable may be set to nothing: the line ends all the same. */
+static void junit_ends_the_line_of_an_empty_value(void **state)
+{
+    struct node *n = *state;
+    make_regression(n);
+    add_difference(n, "environment A", "x", "", false);
+    add_difference(n, "environment B", "x", "y", false);
+    char *text = written(xb_compare_junit_write, n);
+    assert_has(text,
+               "\nenvironment A: baseline x, candidate \nenvironment B: baseline x, candidate y\n");
+    free(text);
+}
+
 static void junit_is_red_where_the_exit_code_is_not_0(NO_STATE)
 {
     for (size_t i = 0; i < KINDS; i++) {
@@ -150,6 +163,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         RUN_TEST(junit_of_a_regression),
+        RUN_TEST(junit_ends_the_line_of_an_empty_value),
         RUN_TEST(junit_is_red_where_the_exit_code_is_not_0),
         RUN_TEST(junit_of_what_is_indicative),
         RUN_TEST(junit_of_what_does_not_gate),

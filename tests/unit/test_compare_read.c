@@ -6,7 +6,7 @@
 #include "checks.h"
 #include "compare/internal.h"
 #include "compare_fixture.h"
-#include "record/fields.h"
+#include "record/document.h"
 #include "schema_check.h"
 
 #include <cjson/cJSON.h>
@@ -78,7 +78,8 @@ static void keeps_what_the_table_depends_on(void **state)
     n->comparison.request.alpha = 0.05;
     n->comparison.processes_needed = 0;
     n->cases[1].cannot_pass = true;
-    n->cases[1].baseline_n = n->cases[1].candidate_n = 2; /* which the note does not count */
+    n->cases[1].baseline.processes = n->cases[1].candidate.processes =
+        2; /* which the note does not count */
     n->candidate.record.asked_processes = 10;
     n->candidate.processes[3].interrupted = true;
     n->candidate.processes[5].deadline_met = false;
@@ -168,7 +169,6 @@ static void the_schema_has_what_the_tables_have(NO_STATE)
     assert_schema_describes(schema, "case", xb_record_case_fields);
     assert_schema_describes(schema, "case", xb_compare_figure_fields);
     assert_schema_describes(schema, "case", xb_compare_judged_fields);
-    assert_schema_describes(schema, "case", xb_compare_measured_fields);
 }
 
 static void names_what_is_wrong(NO_STATE)
@@ -310,7 +310,7 @@ static void damage(const cJSON *root, cJSON *item)
 static void survives_any_damage(void **state)
 {
     struct node *n = *state;
-    static struct xb_gate gate = {.mode = "pinned", .most = UINT64_MAX, .figure = "bandwidth"};
+    static struct xb_gate gate = {.mode = "pinned", .figure = "bandwidth"};
     make_parameters(n);
     n->comparison.request.gates = (struct xb_gates){.items = &gate, .count = 1};
     n->baseline.record.process_count = n->candidate.record.process_count = 2;

@@ -284,12 +284,12 @@ static void table_of_latencies(void **state)
 
 static void table_tells_thresholds(void **state)
 {
-    struct xb_threshold own[] = {{{.mode = "pinned", .most = UINT64_MAX}, 0.01},
-                                 {{.direction = "d2h", .least = 4096, .most = 4096}, 0.1},
-                                 {{.least = 4096, .most = 8192}, 0.03}};
+    struct xb_gate own[] = {{.mode = "pinned", .share = 0.01},
+                            {.direction = "d2h", .least = 4096, .most = 4096, .share = 0.1},
+                            {.least = 4096, .most = 8192, .share = 0.03}};
     struct node *n = *state;
     make_pass(n);
-    n->comparison.request.thresholds = (struct xb_thresholds){.items = own, .count = 3};
+    n->comparison.request.thresholds = (struct xb_gates){.items = own, .count = 3};
     char *text = written(plain_table, n);
     assert_has(text, "  rule      worse by 2 % or more is a regression (pinned 1 %, all modes d2h "
                      "4 KiB 10 %, all modes\n            from 4 KiB to 8 KiB 3 %); 1 of 1 figures "

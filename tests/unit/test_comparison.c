@@ -33,12 +33,12 @@ static void passes_what_is_the_same(NO_STATE)
     const struct xb_compared *compared = verdict_of(1.0, XB_OUTCOME_PASS);
     assert_ptr_equal(compared->test, &after.cases[0]);
     assert_string_equal(compared->figure.name, "bandwidth");
-    assert_int_equal(compared->presence, XB_IN_BOTH);
+    assert_int_equal(xb_presence_of(compared), XB_IN_BOTH);
     assert_true(compared->gates);
-    assert_int_equal(compared->baseline_n, 8);
-    assert_int_equal(compared->candidate_n, 8);
-    assert_near(compared->baseline_median, RATE * (1.0 + 3.5 * STEP));
-    assert_near(compared->candidate_median, RATE * (1.0 + 3.5 * STEP));
+    assert_int_equal(compared->baseline.processes, 8);
+    assert_int_equal(compared->candidate.processes, 8);
+    assert_near(compared->baseline.median, RATE * (1.0 + 3.5 * STEP));
+    assert_near(compared->candidate.median, RATE * (1.0 + 3.5 * STEP));
     assert_true(compared->has_ratio);
     assert_near(compared->ratio, 1.0);
     assert_true(compared->has_interval);
@@ -62,7 +62,7 @@ static void judges_bandwidth(NO_STATE)
     assert_near(compared->p_pass, 1.0);
     assert_near(compared->ratio, 0.97);
     assert_true(compared->low < 0.97 && compared->high > 0.97 && compared->high < 0.98);
-    assert_near(compared->candidate_median, 0.97 * RATE * (1.0 + 3.5 * STEP));
+    assert_near(compared->candidate.median, 0.97 * RATE * (1.0 + 3.5 * STEP));
     assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 result is slower by 2 % or more");
     verdict_of(0.985, XB_OUTCOME_PASS);
     verdict_of(1.015, XB_OUTCOME_PASS);
@@ -93,7 +93,7 @@ static void judges_latency_the_other_way(NO_STATE)
         const struct xb_compared *device = assert_case(1, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
         assert_string_equal(host->figure.name, "latency_host");
         assert_near(host->ratio, expected[i].ratio);
-        assert_near(host->baseline_median, SECONDS * (1.0 + 3.5 * STEP));
+        assert_near(host->baseline.median, SECONDS * (1.0 + 3.5 * STEP));
         assert_string_equal(device->figure.name, "latency_device");
         assert_near(device->ratio, 1.0);
         assert_near(device->p_pass, 1.0 / 12870.0);
@@ -193,8 +193,8 @@ static void compares_unequal_numbers(NO_STATE)
         compare();
         const struct xb_compared *compared =
             assert_case(0, XB_BASIS_TEST, XB_OUTCOME_REGRESSION, "");
-        assert_int_equal(compared->baseline_n, sides[i].n);
-        assert_int_equal(compared->candidate_n, sides[i].m);
+        assert_int_equal(compared->baseline.processes, sides[i].n);
+        assert_int_equal(compared->candidate.processes, sides[i].m);
         assert_near(compared->p_regression, sides[i].p);
         begin(sides[i].n, sides[i].m);
         add_pinned(1.0);
@@ -230,8 +230,8 @@ static void compares_a_hundred_processes(NO_STATE)
     add_pinned(1.0);
     compare();
     const struct xb_compared *compared = assert_case(0, XB_BASIS_TEST, XB_OUTCOME_REGRESSION, "");
-    assert_int_equal(compared->baseline_n, 100);
-    assert_int_equal(compared->candidate_n, 100);
+    assert_int_equal(compared->baseline.processes, 100);
+    assert_int_equal(compared->candidate.processes, 100);
     assert_case(1, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
     assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 2 results");
 }

@@ -15,7 +15,7 @@ static void compares_no_figures_of_different_clocks(NO_STATE)
         0, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE,
         "not timed by the same clock: device-event in the baseline, host-clock in the candidate");
     assert_false(compared->has_ratio);
-    assert_int_equal(compared->baseline_n, 8);
+    assert_int_equal(compared->baseline.processes, 8);
     assert_int_equal(result.gating_count, 0);
     assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 result");
     after.cases[0].rows[5].timer = "device-event";
@@ -77,8 +77,8 @@ static void lists_both_clocks_of_one_file(NO_STATE)
     assert_int_equal(result.case_count, 4);
     assert_string_equal(result.cases[1].figure.name, "latency_device");
     assert_string_equal(result.cases[3].figure.name, "latency_device");
-    assert_int_equal(result.cases[1].baseline_n, 8);
-    assert_int_equal(result.cases[3].candidate_n, 8);
+    assert_int_equal(result.cases[1].baseline.processes, 8);
+    assert_int_equal(result.cases[3].candidate.processes, 8);
 }
 
 int main(void)

@@ -62,8 +62,8 @@ static void compares_the_processes_that_are_left(NO_STATE)
         const struct xb_compared *compared =
             assert_case(1, XB_BASIS_TEST, XB_OUTCOME_PASS,
                         "a run was cut short: there are fewer processes than asked for");
-        assert_int_equal(compared->baseline_n, side == 0 ? 7 : 8);
-        assert_int_equal(compared->candidate_n, side == 0 ? 8 : 7);
+        assert_int_equal(compared->baseline.processes, side == 0 ? 7 : 8);
+        assert_int_equal(compared->candidate.processes, side == 0 ? 8 : 7);
         assert_near(compared->p_pass, 1.0 / 6435);
         for (size_t i = 2; i < 7; i++) { /* and too few of them are not enough */
             cut->processes[i].deadline_met = false;
@@ -89,7 +89,8 @@ static void takes_rows_that_were_cut_short_for_not_reached(NO_STATE)
         const struct xb_compared *compared =
             assert_case(0, XB_BASIS_TEST, XB_OUTCOME_PASS,
                         "a run was cut short: there are fewer processes than asked for");
-        assert_int_equal(side == 0 ? compared->baseline_n : compared->candidate_n, 7);
+        assert_int_equal(side == 0 ? compared->baseline.processes : compared->candidate.processes,
+                         7);
     }
     begin(1, 1); /* and there is nothing left where it is the only one */
     add_pinned(1.0);

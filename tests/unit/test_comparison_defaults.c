@@ -5,7 +5,7 @@
 
 #include "comparison_fixture.h"
 
-#include "xferbench/options.h"
+#include "base/options.h"
 
 static struct xb_record defaults;
 

@@ -122,7 +122,7 @@ static void says_all_that_is_to_be_done(NO_STATE)
 
 static enum xb_status parse(const char *text, struct xb_error *error)
 {
-    xb_thresholds_free(&request.thresholds);
+    xb_gates_free(&request.thresholds);
     request.threshold = 0.02;
     return xb_thresholds_parse(text, &request.threshold, &request.thresholds, error);
 }
@@ -155,7 +155,7 @@ static void reads_thresholds(NO_STATE)
         assert_near(result.cases[1].threshold, rows[i].d2h);
         assert_near(result.cases[2].threshold, rows[i].managed);
     }
-    xb_thresholds_free(&request.thresholds);
+    xb_gates_free(&request.thresholds);
 }
 
 static void judges_each_by_its_own(NO_STATE)
@@ -174,7 +174,7 @@ static void judges_each_by_its_own(NO_STATE)
     assert_int_equal(parse("10%,pinned=10%", &error), XB_OK);
     compare();
     assert_overall(XB_OUTCOME_PASS, 0, "None of 2 results is slower by 10 % or more");
-    xb_thresholds_free(&request.thresholds);
+    xb_gates_free(&request.thresholds);
 }
 
 static void refuses_what_is_no_threshold(NO_STATE)

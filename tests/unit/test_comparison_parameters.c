@@ -36,7 +36,7 @@ static void begin_with(const struct xb_record_fact *baseline,
 static void assert_pair(size_t i, enum xb_presence presence, const char *note)
 {
     assert_true(i < result.case_count);
-    assert_int_equal(result.cases[i].presence, presence);
+    assert_int_equal(xb_presence_of(&result.cases[i]), presence);
     assert_case(i, result.cases[i].basis, result.cases[i].outcome, note);
 }
 
@@ -44,7 +44,7 @@ static void assert_pair(size_t i, enum xb_presence presence, const char *note)
 static void assert_apart(const char *note)
 {
     assert_int_equal(result.case_count, 1);
-    assert_int_equal(result.cases[0].presence, XB_IN_BOTH);
+    assert_int_equal(xb_presence_of(&result.cases[0]), XB_IN_BOTH);
     assert_case(0, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE, note);
     assert_string_equal(result.cases[0].note, note);
     assert_true(xb_compared_is_apart(&result, &result.cases[0]));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
-#include "xferbench/options.h"
+#include "base/options.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -162,10 +162,10 @@ static void defaults_are_read(NO_STATE)
             assert_null(value->text);
     }
     assert_words(xb_config_get(&config, &mode), 2, (const char *const[]){"pinned", "async"});
-    const struct xb_sizes *sizes = &xb_config_get(&config, &size)->sizes;
+    const struct xb_numbers *sizes = &xb_config_get(&config, &size)->numbers;
     assert_int_equal(sizes->count, 2);
-    assert_int_equal(sizes->bytes[0], 65536);
-    assert_int_equal(sizes->bytes[1], 1048576);
+    assert_int_equal(sizes->values[0], 65536);
+    assert_int_equal(sizes->values[1], 1048576);
     assert_int_equal(xb_config_get(&config, &chunk)->count, 1048576);
     assert_int_equal(xb_config_get(&config, &seed)->count, 0);
     assert_true(xb_config_get(&config, &time_limit)->seconds == 1.5);
@@ -191,9 +191,9 @@ static void every_type_is_read(NO_STATE)
     assert_words(xb_config_get(&config, &mode), 2,
                  (const char *const[]){"double-buffer", "pageable"});
     assert_words(xb_config_get(&config, &label), 2, (const char *const[]){"b", "a"});
-    const struct xb_sizes *sizes = &xb_config_get(&config, &size)->sizes;
+    const struct xb_numbers *sizes = &xb_config_get(&config, &size)->numbers;
     assert_int_equal(sizes->count, 3);
-    assert_int_equal(sizes->bytes[2], 4);
+    assert_int_equal(sizes->values[2], 4);
     assert_int_equal(xb_config_get(&config, &chunk)->count, 8192);
     assert_int_equal(xb_config_get(&config, &samples)->count, 17);
     assert_true(xb_config_get(&config, &seed)->count == UINT64_MAX);
@@ -227,14 +227,14 @@ static void ranges_of_numbers_double(NO_STATE)
 /* The largest number that there is does not overflow. */
 static void ranges_end_where_numbers_do(NO_STATE)
 {
-    struct xb_counts counts = {NULL, 0};
+    struct xb_numbers counts = {NULL, 0};
     struct xb_error error;
     assert_int_equal(xb_counts_parse("9223372036854775808..18446744073709551615", 0, UINT64_MAX,
                                      &counts, &error),
                      XB_OK);
     assert_int_equal(counts.count, 1);
     assert_true(counts.values[0] == UINT64_C(1) << 63);
-    xb_counts_free(&counts);
+    xb_numbers_free(&counts);
     assert_int_equal(xb_counts_parse("0..4", 0, 8, &counts, &error), XB_ERR_USAGE);
     assert_non_null(strstr(error.message, "cannot double from 0"));
 }
@@ -577,8 +577,8 @@ static void another_default_takes_its_place(NO_STATE)
     set_default(&config, &samples, "7");
     set_default(&config, &output, "a");
     const struct xb_value *value = xb_config_get(&config, &size);
-    assert_int_equal(value->sizes.count, 1);
-    assert_int_equal(value->sizes.bytes[0], 4);
+    assert_int_equal(value->numbers.count, 1);
+    assert_int_equal(value->numbers.values[0], 4);
     assert_string_equal(value->text, "4");
     assert_ptr_equal(value->option, &size);
     assert_words(xb_config_get(&config, &mode), 1, (const char *const[]){"async"});
@@ -590,7 +590,7 @@ static void another_default_takes_its_place(NO_STATE)
     for (size_t i = 0; i < config.count; i++)
         assert_false(config.values[i].given);
     set_default(&config, &size, "1K,2K"); /* the last one stands */
-    assert_int_equal(xb_config_get(&config, &size)->sizes.count, 2);
+    assert_int_equal(xb_config_get(&config, &size)->numbers.count, 2);
     xb_config_free(&config);
 }
 
@@ -600,7 +600,7 @@ static void what_is_given_stands(NO_STATE)
     PARSE(config, command, "-s", "64K,1M", "-t2s");
     set_default(&config, &size, "4");
     set_default(&config, &time_limit, "100ms");
-    assert_int_equal(xb_config_get(&config, &size)->sizes.count, 2);
+    assert_int_equal(xb_config_get(&config, &size)->numbers.count, 2);
     assert_string_equal(xb_config_get(&config, &size)->text, "64K,1M");
     assert_true(xb_config_get(&config, &time_limit)->seconds == 2.0);
     assert_true(xb_config_get(&config, &size)->given);
@@ -652,7 +652,7 @@ struct bound {
     double time;
     enum { PAGEABLE, PINNED, ASYNC } how; /* in the order of `modes` */
     struct xb_word_list mode, label;
-    struct xb_sizes size;
+    struct xb_numbers size;
 };
 
 /* What no option is bound to stays as it was. */
@@ -703,7 +703,7 @@ static void fields_are_filled(NO_STATE)
     assert_string_equal(bound.mode.items[0], "async");
     assert_true(xb_word_is_in(&bound.label, "b") && xb_word_is_in(&bound.label, "c"));
     assert_false(xb_word_is_in(&bound.label, "b,c") || xb_word_is_in(&bound.mode, "pinned"));
-    assert_int_equal(bound.size.bytes[0], 4);
+    assert_int_equal(bound.size.values[0], 4);
     xb_config_free(&config);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whole numbers: one, and lists of them and of ranges that double. */
-#include "xferbench/units.h"
+#include "base/units.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -54,12 +54,12 @@ static void a_number_is_refused(NO_STATE)
 static void assert_list(const char *text, uint64_t maximum, size_t count, const uint64_t *values)
 {
     struct xb_error error;
-    struct xb_counts counts;
+    struct xb_numbers counts;
     assert_int_equal(xb_counts_parse(text, 0, maximum, &counts, &error), XB_OK);
     assert_int_equal(counts.count, count);
     for (size_t i = 0; i < count; i++)
         assert_true(counts.values[i] == values[i]);
-    xb_counts_free(&counts);
+    xb_numbers_free(&counts);
     assert_null(counts.values);
 }
 
@@ -108,7 +108,7 @@ static void lists_are_refused(NO_STATE)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct xb_error error;
         uint64_t value = 0;
-        struct xb_counts counts = {.values = &value, .count = 1};
+        struct xb_numbers counts = {.values = &value, .count = 1};
         assert_int_equal(xb_counts_parse(rows[i].text, 0, 64, &counts, &error), XB_ERR_USAGE);
         if (strncmp(error.message, rows[i].message, strlen(rows[i].message)) != 0)
             fail_msg("\"%s\": %s", rows[i].text, error.message);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
-#include "xferbench/crew.h"
+#include "measure/engine/crew.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

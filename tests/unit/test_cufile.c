@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "backends/verify.h"
 #include "testing.h"
 
 #define LENGTH 100003u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the host makes of a digest, against the sum of the words, one by one. */
-#include "xferbench/verify.h"
+#include "backends/verify.h"
 
 #include <stdlib.h>
 #include <string.h>

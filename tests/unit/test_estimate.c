@@ -4,7 +4,7 @@
 
 #include "testing.h"
 
-#include "measure/estimate.h"
+#include "measure/plan/estimate.h"
 #include "run_fixture.h"
 #include "xferbench/workspace.h"
 

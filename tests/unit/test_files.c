@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* nftw, mkfifo, O_DIRECT */
+#include "backends/verify.h"
 #include "storage/files.h"
 #include "storage/internal.h"
-#include "xferbench/verify.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -6,11 +6,11 @@
 
 #include "testing.h"
 
+#include "base/statistics.h"
 #include "checks.h"
 #include "fleet/internal.h"
 #include "fleet_fixture.h"
 #include "random.h"
-#include "xferbench/statistics.h"
 
 /* What slow and fast GPUs are, and what is told of a figure. */
 

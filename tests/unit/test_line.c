@@ -5,8 +5,8 @@
 #include "testing.h"
 
 #include "line_fixture.h"
-#include "measure/recorder.h"
-#include "xferbench/stage.h"
+#include "measure/engine/stage.h"
+#include "measure/timeline/recorder.h"
 
 /* ---- all of it ---- */
 

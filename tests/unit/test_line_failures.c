@@ -5,7 +5,7 @@
 #include "testing.h"
 
 #include "line_fixture.h"
-#include "xferbench/stage.h"
+#include "measure/engine/stage.h"
 
 static void expect_usable(struct bench *b, const struct xb_line_plan *plan)
 {

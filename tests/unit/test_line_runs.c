@@ -5,12 +5,12 @@
 
 #include "testing.h"
 
+#include "backends/verify.h"
 #include "base/clock.h"
+#include "measure/engine/stage.h"
+#include "measure/result.h"
 #include "modes/proof.h"
 #include "modes_fixture.h"
-#include "xferbench/result.h"
-#include "xferbench/stage.h"
-#include "xferbench/verify.h"
 #include "xferbench/workspace.h"
 
 /* ---- the mode: threads write the pattern to slots, which are sent ---- */

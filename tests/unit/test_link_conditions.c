@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 /* What else goes on beside copies that are only told of, on a host, a device and a clock that are
  * stand-ins. */
-#include "link/conditions.h"
+#include "link/session.h"
 
 #include "machine/environment.h"
 

@@ -7,7 +7,7 @@
 #include "pcie_fixture.h"
 #include "run_fixture.h"
 
-#include "measure/link_load.h"
+#include "measure/engine/link_load.h"
 #include "measure/run.h"
 
 #define DEVICE PCIE_FIXTURE_DEVICE

@@ -422,7 +422,7 @@ static void a_device_that_is_not_there_is_refused(void **state)
     ask(&o, *state);
     o.session->device_text = "9";
     test(&o);
-    assert_int_equal(o.session->status, XB_ERR_USAGE);
+    assert_int_equal(o.session->error.status, XB_ERR_USAGE);
     assert_non_null(strstr(o.session->error.message, "'9'"));
     release(&o);
 }
@@ -444,7 +444,7 @@ static void test_pairs(struct outcome *o)
     struct xb_error error = {.message = ""};
     assert_int_equal(xb_link_session_start(o->session, &error), XB_OK);
     assert_true(xb_link_session_wait(o->session));
-    assert_int_equal(o->session->status, XB_OK);
+    assert_int_equal(o->session->error.status, XB_OK);
     xb_link_session_judge_pairs(o->session, o->pair_verdicts);
     for (size_t i = 0; i < o->session->device_count; i++) {
         struct xb_link_limits limits = xb_link_session_limits(o->session, &o->session->devices[i]);
@@ -625,7 +625,7 @@ static void a_least_bandwidth_of_no_pairs_is_refused(void **state)
     o.session->limits.min_peer = (struct xb_limit){true, 1e9, XB_LIMIT_COMMAND_LINE};
     assert_int_equal(xb_link_session_start(o.session, &error), XB_OK);
     assert_true(xb_link_session_wait(o.session));
-    assert_int_equal(o.session->status, XB_ERR_USAGE);
+    assert_int_equal(o.session->error.status, XB_ERR_USAGE);
     assert_non_null(strstr(o.session->error.message, "--min-peer: no pair is tested: 9 devices"));
     release(&o);
 }

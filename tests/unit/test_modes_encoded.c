@@ -6,11 +6,11 @@
 #include "testing.h"
 
 #include "backends/host/host.h"
+#include "backends/verify.h"
 #include "measure_fixture.h"
 #include "modes/encoded.h"
 #include "modes/proof.h"
 #include "sanitized.h"
-#include "xferbench/verify.h"
 
 /* Every operation is as long as a sample, which then is of one iteration: the next one's copies
  * would write the same bytes over what this one still restores, which a thread sanitizer tells. */

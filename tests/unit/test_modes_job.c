@@ -4,6 +4,7 @@
 
 #include "testing.h"
 
+#include "backends/verify.h"
 #include "measure_fixture.h"
 #include "modes/job.h"
 #include "modes/kernel_time.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "xferbench/options.h"
+#include "base/options.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "numa_fixture.h"
 #include "run_fixture.h"
 
-#include "measure/case.h"
+#include "measure/plan/case.h"
 #include "measure/run.h"
 #include "run/formats.h"
 

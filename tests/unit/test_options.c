@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rows of all commands together: one vocabulary. */
+#include "base/options.h"
 #include "commands.h"
-#include "xferbench/options.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* F_SETPIPE_SZ */
-#include "base/pipe_stream.h"
+#include "base/stream.h"
 
 #include <errno.h>
 #include <fcntl.h>

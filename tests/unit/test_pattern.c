@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/verify.h"
 #include "backends/words.h"
-#include "xferbench/verify.h"
 
 #include <stdlib.h>
 #include <string.h>

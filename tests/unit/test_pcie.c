@@ -32,7 +32,7 @@ static void assert_link(struct xb_pcie_link link, double speed, unsigned width, 
 static void reads_a_healthy_link(void **state)
 {
     write_link(*state, "32.0 GT/s PCIe\n", "16\n", "32.0 GT/s PCIe\n", "16\n");
-    struct xb_pcie_link link = xb_pcie_link_read_at(*state, BDF);
+    struct xb_pcie_link link = xb_pcie_link_read(*state, BDF);
     assert_link(link, 32.0, 16, 32.0, 16);
     assert_string_equal(link.port, BDF);
 }
@@ -40,15 +40,15 @@ static void reads_a_healthy_link(void **state)
 static void reads_a_link_trained_down(void **state)
 {
     write_link(*state, "16.0 GT/s PCIe\n", "8\n", "32.0 GT/s PCIe\n", "16\n");
-    assert_link(xb_pcie_link_read_at(*state, BDF), 16.0, 8, 32.0, 16);
+    assert_link(xb_pcie_link_read(*state, BDF), 16.0, 8, 32.0, 16);
 }
 
 /* Without rounding: 2.5 is the one rate with a fraction; the texts are those of older kernels. */
 static void reads_a_fraction(void **state)
 {
     write_link(*state, "2.5 GT/s\n", "1\n", "8 GT/s\n", "4\n");
-    assert_link(xb_pcie_link_read_at(*state, BDF), 2.5, 1, 8.0, 4);
-    assert_int_equal(xb_pcie_generation(xb_pcie_link_read_at(*state, BDF).speed_gts), 1);
+    assert_link(xb_pcie_link_read(*state, BDF), 2.5, 1, 8.0, 4);
+    assert_int_equal(xb_pcie_generation(xb_pcie_link_read(*state, BDF).speed_gts), 1);
 }
 
 static void does_not_know_what_is_no_number(void **state)
@@ -68,7 +68,7 @@ static void does_not_know_what_is_no_number(void **state)
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         write_link(*state, bad[i][0], bad[i][1], bad[i][2], bad[i][3]);
-        if (xb_pcie_link_read_at(*state, BDF).known)
+        if (xb_pcie_link_read(*state, BDF).known)
             fail_msg("row %zu is taken for a link", i);
     }
 }
@@ -78,17 +78,17 @@ static void does_not_know_without_every_file(void **state)
     static const char *const files[] = {"current_link_speed", "current_link_width",
                                         "max_link_speed", "max_link_width"};
 
-    assert_false(xb_pcie_link_read_at(*state, BDF).known);
+    assert_false(xb_pcie_link_read(*state, BDF).known);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char path[PATH_MAX];
         write_link(*state, "32.0 GT/s PCIe\n", "16\n", "32.0 GT/s PCIe\n", "16\n");
-        assert_true(xb_pcie_link_read_at(*state, BDF).known);
+        assert_true(xb_pcie_link_read(*state, BDF).known);
         snprintf(path, sizeof path, "%s/" BDF "/%s", (const char *)*state, files[i]);
         assert_int_equal(unlink(path), 0);
-        assert_false(xb_pcie_link_read_at(*state, BDF).known);
+        assert_false(xb_pcie_link_read(*state, BDF).known);
     }
-    assert_false(xb_pcie_link_read("").known); /* what a device that is on no PCI bus has */
-    assert_false(xb_pcie_link_read("ffff:ff:1f.7").known);
+    assert_false(xb_pcie_link_read(XB_PCI_DEVICES, "").known); /* a device on no PCI bus */
+    assert_false(xb_pcie_link_read(XB_PCI_DEVICES, "ffff:ff:1f.7").known);
 }
 
 /* ---- bridges above the device ---- */
@@ -106,7 +106,7 @@ static const struct pcie_function amd_card[] = {
 static void reads_where_an_amd_card_meets_its_slot(void **state)
 {
     pcie_fixture_chain(*state, amd_card, 4);
-    struct xb_pcie_link link = xb_pcie_link_read_at(*state, "0000:03:00.0");
+    struct xb_pcie_link link = xb_pcie_link_read(*state, "0000:03:00.0");
     assert_link(link, 16.0, 8, 32.0, 16);
     assert_string_equal(link.port, "0000:01:00.0");
 }
@@ -122,7 +122,7 @@ static void climbs_no_further_than_the_first_bridge_of_others(void **state)
     };
 
     pcie_fixture_chain(*state, chain, 4);
-    struct xb_pcie_link link = xb_pcie_link_read_at(*state, "0000:03:00.0");
+    struct xb_pcie_link link = xb_pcie_link_read(*state, "0000:03:00.0");
     assert_link(link, 16.0, 8, 16.0, 8);
     assert_string_equal(link.port, "0000:02:00.0");
 }
@@ -135,7 +135,7 @@ static void stays_at_an_amd_card_without_a_switch(void **state)
     };
 
     pcie_fixture_chain(*state, chain, 2);
-    struct xb_pcie_link link = xb_pcie_link_read_at(*state, "0000:01:00.0");
+    struct xb_pcie_link link = xb_pcie_link_read(*state, "0000:01:00.0");
     assert_link(link, 16.0, 8, 32.0, 16);
     assert_string_equal(link.port, "0000:01:00.0");
 }
@@ -149,7 +149,7 @@ static void stays_at_a_card_of_another_vendor(void **state)
     };
 
     pcie_fixture_chain(*state, chain, 3);
-    struct xb_pcie_link link = xb_pcie_link_read_at(*state, "0000:02:00.0");
+    struct xb_pcie_link link = xb_pcie_link_read(*state, "0000:02:00.0");
     assert_link(link, 32.0, 16, 32.0, 16);
     assert_string_equal(link.port, "0000:02:00.0");
 }
@@ -166,15 +166,15 @@ static void does_not_know_a_slot_that_it_cannot_read(void **state)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         snprintf(path, sizeof path, "0000:01:00.0/%s", files[i]);
         write_file(*state, path, "Unknown\n");
-        link = xb_pcie_link_read_at(*state, "0000:03:00.0");
+        link = xb_pcie_link_read(*state, "0000:03:00.0");
         assert_false(link.known);
         assert_string_equal(link.port, "");
         write_file(*state, path, i % 2 == 0 ? "16.0 GT/s PCIe\n" : "8\n");
-        assert_true(xb_pcie_link_read_at(*state, "0000:03:00.0").known);
+        assert_true(xb_pcie_link_read(*state, "0000:03:00.0").known);
     }
     snprintf(path, sizeof path, "%s/0000:01:00.0/%s", (const char *)*state, files[0]);
     assert_int_equal(unlink(path), 0);
-    link = xb_pcie_link_read_at(*state, "0000:03:00.0");
+    link = xb_pcie_link_read(*state, "0000:03:00.0");
     assert_false(link.known);
     assert_string_equal(link.port, "");
 }

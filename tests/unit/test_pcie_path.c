@@ -115,7 +115,7 @@ static void tells_a_package_from_a_slot(void **state)
     assert_end(&path.hops[1].upper, "0000:00:01.1", 0x1022, 16.0, 8);
     assert_best(&path.hops[1], 16.0, 8);
     /* The same that xb_pcie_link_read shows. */
-    assert_string_equal(xb_pcie_link_read_at(*state, DEVICE).port, path.hops[1].lower.bdf);
+    assert_string_equal(xb_pcie_link_read(*state, DEVICE).port, path.hops[1].lower.bdf);
 }
 
 /* Of whose vendor a bridge is says nothing where the device is another's, where another's stands

@@ -16,7 +16,7 @@ static void assert_ticks(enum xb_scale scale, double low, double high, size_t mo
                          const char *expected)
 {
     double ticks[XB_TICKS_MOST];
-    char text[XB_TICK_TEXT];
+    char text[40];
     char all[512] = "";
     size_t count = xb_axis_ticks(scale, low, high, ticks, most);
     assert_true(count <= most);
@@ -91,7 +91,7 @@ static void dates_are_those_of_the_calendar(NO_STATE)
                 {253402214400.0, "9999-12-31"},
                 {253402300800.0, "-"},
                 {1760000000.0, "10-09 08:53:20"}};
-    char text[XB_TICK_TEXT];
+    char text[40];
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         assert_string_equal(xb_axis_tick_text(XB_SCALE_DATE, rows[i].seconds, text, sizeof text),
                             rows[i].text);

@@ -5,7 +5,7 @@
 
 #include "testing.h"
 
-#include "measure/estimate.h"
+#include "measure/plan/estimate.h"
 #include "run/progress.h"
 #include "run_fixture.h"
 
@@ -129,8 +129,10 @@ static void line_of_a_warm_up(NO_STATE)
 
 /* ---- the cases that are done ---- */
 
-/* What drawing, or erasing, writes; release with free(). */
-static char *drawn(struct xb_live_rows *live, void (*draw)(struct xb_live_rows *live, FILE *stream))
+/* Expects what drawing, or erasing, writes. */
+static void expect_drawn(struct xb_live_rows *live,
+                         void (*draw)(struct xb_live_rows *live, FILE *stream),
+                         const char *expected)
 {
     char *text = NULL;
     size_t length = 0;
@@ -138,14 +140,6 @@ static char *drawn(struct xb_live_rows *live, void (*draw)(struct xb_live_rows *
     assert_non_null(stream);
     draw(live, stream);
     assert_int_equal(fclose(stream), 0);
-    return text;
-}
-
-static void expect_drawn(struct xb_live_rows *live,
-                         void (*draw)(struct xb_live_rows *live, FILE *stream),
-                         const char *expected)
-{
-    char *text = drawn(live, draw);
     assert_string_equal(text, expected);
     free(text);
 }

@@ -5,9 +5,9 @@
 
 #include "base/file_text.h"
 #include "base/stream.h"
+#include "reading/reading.h"
 #include "record/making.h"
 #include "record/mode_list.h"
-#include "xferbench/reading.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,9 +4,9 @@
 
 #include "base/file_text.h"
 #include "reading/internal.h"
+#include "reading/reading.h"
 #include "record/mode_list.h"
 #include "run/formats.h"
-#include "xferbench/reading.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,10 +69,12 @@ static size_t all_lines(struct line lines[MOST_LINES])
     const struct xb_reading_line together[] = {xb_reading_together, {.label = NULL}};
     static struct xb_reading_line kept[2];
     memcpy(kept, together, sizeof kept);
-    size_t count = take(lines, 0, xb_reading_first, "");
+    size_t count = take(lines, 0, xb_reading_of_link, "");
+    count = take(lines, count, xb_reading_of_both_ways, "");
     count = take(lines, count, kept, "");
-    count = take(lines, count, xb_reading_groups, "");
-    count = take(lines, count, xb_reading_last, "");
+    count = take(lines, count, xb_reading_of_groups, "");
+    count = take(lines, count, xb_reading_of_numa, "");
+    count = take(lines, count, xb_reading_of_slow, "");
     for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++)
         count = take(lines, count, (*mode)->reading, (*mode)->name);
     return count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "document_fixture.h"
-#include "record/fields.h"
+#include "record/document.h"
 #include "schema_check.h"
 
 #include "run/formats.h"

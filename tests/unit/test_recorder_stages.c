@@ -5,10 +5,11 @@
 
 #include "testing.h"
 
-#include "measure/recorder.h"
+#include "measure/engine/crew.h"
+#include "measure/engine/stage.h"
+#include "measure/timeline/recorder.h"
 #include "modes/transfer.h"
 #include "timeline_fixture.h"
-#include "xferbench/stage.h"
 #include "xferbench/workspace.h"
 
 /* What both modes of this test have in common: a copy to the device. */

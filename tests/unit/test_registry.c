@@ -4,7 +4,7 @@
 #include "record/mode_list.h"
 
 #include "../doubles/fake_backend.h"
-#include "xferbench/stage.h"
+#include "measure/engine/stage.h"
 
 #include <string.h>
 

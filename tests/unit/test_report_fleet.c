@@ -4,7 +4,7 @@
 #include "../fuzz/check_markup.h"
 #include "base/memory.h"
 #include "fleet/fleet.h"
-#include "fleet/judgement.h"
+#include "fleet/judge/judgement.h"
 #include "report/report.h"
 #include "xferbench/figure.h"
 
@@ -156,9 +156,7 @@ static void take(void *own, enum xb_document_kind kind, const char *node)
 
 static void *begin(void)
 {
-    void *own = calloc(1, xb_section_fleet.state_size);
-    assert_non_null(own);
-    return own;
+    return xb_new(1, xb_section_fleet.state_size);
 }
 
 static void discard(void *own)
@@ -189,7 +187,6 @@ static char *write_page(void *own)
     assert_non_null(page.stream);
     xb_page_begin(&page, "A fleet");
     xb_page_section_begin(&page, 2, xb_section_fleet.name, xb_section_fleet.title);
-    assert_true(xb_section_fleet.speaks(own));
     xb_section_fleet.write(&page, own);
     assert_int_equal(page.error.status, XB_OK);
     xb_page_section_end(&page);
@@ -208,7 +205,7 @@ static void *make_fleet(size_t nodes)
         snprintf(name, sizeof name, "gpu%zu", i);
         take(own, XB_DOCUMENT_LINK, name);
     }
-    xb_section_fleet.finish(own);
+    assert_true(xb_section_fleet.finish(own));
     return own;
 }
 
@@ -239,11 +236,10 @@ static void set_odds(const struct odd *list, size_t count)
 static void nothing_is_said_of_one_node(NO_STATE)
 {
     void *own = begin();
-    assert_false(xb_section_fleet.speaks(own)); /* of none */
+    assert_false(xb_section_fleet.finish(own)); /* of none */
     take(own, XB_DOCUMENT_LINK, "gpu1");
     take(own, XB_DOCUMENT_RESULT, "gpu1");
-    xb_section_fleet.finish(own);
-    assert_false(xb_section_fleet.speaks(own));
+    assert_false(xb_section_fleet.finish(own));
     discard(own);
 }
 
@@ -325,7 +321,7 @@ static void names_may_be_anything(NO_STATE)
     take(own, XB_DOCUMENT_LINK, HOSTILE);
     take(own, XB_DOCUMENT_LINK, "");
     take(own, XB_DOCUMENT_LINK, HOSTILE HOSTILE);
-    xb_section_fleet.finish(own);
+    assert_true(xb_section_fleet.finish(own));
     char *text = write_page(own);
     assert_null(strstr(text, "<script"));
     assert_non_null(strstr(text, "&lt;script&gt;"));

@@ -5,7 +5,7 @@
 
 #include "base/parallel.h"
 
-#include "xferbench/verify.h"
+#include "backends/verify.h"
 
 #include <ctype.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "xferbench/stopping.h"
+#include "measure/sample/stopping.h"
 
 #include <stdlib.h>
 

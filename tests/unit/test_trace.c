@@ -5,9 +5,9 @@
 #include "testing.h"
 
 #include "checks.h"
+#include "measure/engine/stage.h"
 #include "measure/run.h"
 #include "trace/trace.h"
-#include "xferbench/stage.h"
 
 #include <math.h>
 #include <stdlib.h>

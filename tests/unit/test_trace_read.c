@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/json_read.h"
 #include "checks.h"
-#include "trace/read.h"
+#include "trace/trace.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/text.h"
 
-#include "xferbench/units.h"
+#include "base/units.h"
 
 #include <float.h>
 #include <inttypes.h>
@@ -167,13 +167,13 @@ static void long_text_is_cut(NO_STATE)
     char text[4096];
     struct xb_error error;
     uint64_t bytes = 0;
-    struct xb_sizes sizes = {NULL, 0};
+    struct xb_numbers sizes = {NULL, 0};
     double seconds = 0.0;
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';
     assert_int_equal(xb_size_parse(text, &bytes, &error), XB_ERR_USAGE);
     assert_says(&error, "powers of 1000)");
-    assert_int_equal(xb_sizes_parse(text, &sizes, &error), XB_ERR_USAGE);
+    assert_int_equal(xb_sizes_parse(text, 0, 0, &sizes, &error), XB_ERR_USAGE);
     assert_says(&error, "powers of 1000)");
     assert_int_equal(xb_duration_parse(text, &seconds, &error), XB_ERR_USAGE);
     assert_says(&error, "such as 500ms or 1.5");
@@ -209,13 +209,13 @@ static void sizes_are_read(NO_STATE)
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct xb_error error;
-        struct xb_sizes sizes = {NULL, 0};
-        if (xb_sizes_parse(rows[i].text, &sizes, &error) != XB_OK)
+        struct xb_numbers sizes = {NULL, 0};
+        if (xb_sizes_parse(rows[i].text, 0, 0, &sizes, &error) != XB_OK)
             fail_msg("%s: %s", rows[i].text, error.message);
         assert_int_equal(sizes.count, rows[i].count);
-        assert_memory_equal(sizes.bytes, rows[i].bytes, sizes.count * sizeof *sizes.bytes);
-        xb_sizes_free(&sizes);
-        assert_null(sizes.bytes);
+        assert_memory_equal(sizes.values, rows[i].bytes, sizes.count * sizeof *sizes.values);
+        xb_numbers_free(&sizes);
+        assert_null(sizes.values);
         assert_int_equal(sizes.count, 0);
     }
 }
@@ -223,12 +223,12 @@ static void sizes_are_read(NO_STATE)
 static void longest_range_is_read(NO_STATE)
 {
     struct xb_error error;
-    struct xb_sizes sizes = {NULL, 0};
-    assert_int_equal(xb_sizes_parse("1..9223372036854775807", &sizes, &error), XB_OK);
+    struct xb_numbers sizes = {NULL, 0};
+    assert_int_equal(xb_sizes_parse("1..9223372036854775807", 0, 0, &sizes, &error), XB_OK);
     assert_int_equal(sizes.count, 63);
     for (size_t i = 0; i < sizes.count; i++)
-        assert_int_equal(sizes.bytes[i], UINT64_C(1) << i);
-    xb_sizes_free(&sizes);
+        assert_int_equal(sizes.values[i], UINT64_C(1) << i);
+    xb_numbers_free(&sizes);
 }
 
 static void sizes_are_refused(NO_STATE)
@@ -270,11 +270,11 @@ static void sizes_are_refused(NO_STATE)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct xb_error error;
         uint64_t sentinel = 0;
-        struct xb_sizes sizes = {&sentinel, 77};
-        if (xb_sizes_parse(rows[i].text, &sizes, &error) != XB_ERR_USAGE)
+        struct xb_numbers sizes = {&sentinel, 77};
+        if (xb_sizes_parse(rows[i].text, 0, 0, &sizes, &error) != XB_ERR_USAGE)
             fail_msg("\"%s\" is taken for a list of sizes", rows[i].text);
         assert_int_equal(error.status, XB_ERR_USAGE);
-        assert_ptr_equal(sizes.bytes, &sentinel);
+        assert_ptr_equal(sizes.values, &sentinel);
         assert_int_equal(sizes.count, 77);
         assert_quotes(&error, rows[i].quoted);
         assert_says(&error, rows[i].reason);
@@ -302,14 +302,14 @@ static void sizes_keep_to_their_bounds(NO_STATE)
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct xb_error error;
-        struct xb_sizes sizes = {NULL, 0};
+        struct xb_numbers sizes = {NULL, 0};
         enum xb_status status =
-            xb_sizes_parse_within(rows[i].text, rows[i].minimum, rows[i].maximum, &sizes, &error);
+            xb_sizes_parse(rows[i].text, rows[i].minimum, rows[i].maximum, &sizes, &error);
         assert_int_equal(status, rows[i].count > 0 ? XB_OK : XB_ERR_USAGE);
         assert_int_equal(sizes.count, rows[i].count);
         if (rows[i].count == 0)
             assert_says(&error, rows[i].says);
-        xb_sizes_free(&sizes);
+        xb_numbers_free(&sizes);
     }
 }
 
@@ -329,8 +329,8 @@ static void a_size_keeps_to_its_bounds(NO_STATE)
 static void twice_named_size_is_shown(NO_STATE)
 {
     struct xb_error error;
-    struct xb_sizes sizes = {NULL, 0};
-    assert_int_equal(xb_sizes_parse("1M,1024K", &sizes, &error), XB_ERR_USAGE);
+    struct xb_numbers sizes = {NULL, 0};
+    assert_int_equal(xb_sizes_parse("1M,1024K", 0, 0, &sizes, &error), XB_ERR_USAGE);
     assert_says(&error, "size 1 MiB is named twice, again by \"1024K\"");
 }
 

@@ -5,8 +5,8 @@
 
 #include "testing.h"
 
-#include "measure/measure.h"
-#include "measure/sampler.h"
+#include "measure/sample/measure.h"
+#include "measure/sample/sampler.h"
 #include "measure_fixture.h"
 
 static double warm_up_of(const char *warm_up, const char *time_limit, const char *figure)

@@ -2,8 +2,8 @@
 #pragma once
 
 /* Runs whose timelines are kept. Include after cmocka.h, from a file that defines _GNU_SOURCE. */
+#include "measure/timeline/timeline.h"
 #include "modes_fixture.h"
-#include "xferbench/timeline.h"
 
 static inline void record(struct fixture *f, const char *const *arguments)
 {

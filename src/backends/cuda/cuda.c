@@ -5,7 +5,7 @@
 #include "cufile.h"
 #include "nvml.h"
 
-#include "xferbench/slot_checks.h"
+#include "backends/slot_checks.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
@@ -127,17 +127,7 @@ static enum xb_status driver_open(struct xb_driver **driver, struct xb_probe *pr
     if (probe->device_count == 0)
         return XB_FAIL_NATIVE(error, XB_ERR_UNAVAILABLE, "cudaGetDeviceCount", (int64_t)counted,
                               cudaGetErrorName(counted), "CUDA: no usable device");
-    struct xb_driver *opened = calloc(1, sizeof *opened);
-    if (opened == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open the CUDA backend");
-    opened->backend = &xb_cuda_backend;
-    *driver = opened;
-    return XB_OK;
-}
-
-static void driver_close(struct xb_driver *driver)
-{
-    free(driver);
+    return xb_driver_make(&xb_cuda_backend, "CUDA", driver, error);
 }
 
 static enum xb_status read_bus_id(unsigned index, char *text, int size, struct xb_error *error)
@@ -353,7 +343,7 @@ const struct xb_backend xb_cuda_backend = {
     .summary = "NVIDIA GPUs through the CUDA runtime",
     .automatic = true,
     .driver_open = driver_open,
-    .driver_close = driver_close,
+    .driver_close = xb_driver_drop,
     .device_info = device_info,
     .device_health = device_health,
     .device_open = device_open,

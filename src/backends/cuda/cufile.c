@@ -26,12 +26,7 @@ _Static_assert(offsetof(struct xb_cufile_counts, reserved) == 5000,
 static char path[XB_PATH_SIZE]; /* "" where there is no library */
 static pthread_once_t search_once = PTHREAD_ONCE_INIT;
 
-/* The outcome of opening the library, for later callers. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool tried;
 static struct xb_cufile functions;
-static enum xb_status outcome;
-static struct xb_error reason;
 
 /* ---- finding it ---- */
 
@@ -155,18 +150,10 @@ static enum xb_status open_library(struct xb_error *error)
 
 enum xb_status xb_cufile_open(const struct xb_cufile **library, struct xb_error *error)
 {
-    pthread_mutex_lock(&lock);
-    if (!tried) {
-        tried = true;
-        outcome = open_library(&reason);
-    }
-    enum xb_status status = outcome;
-    if (status == XB_OK)
-        *library = &functions;
-    else
-        *error = reason;
-    pthread_mutex_unlock(&lock);
-    return status;
+    static struct xb_opening opening = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    XB_TRY(xb_open_once(&opening, open_library, error));
+    *library = &functions;
+    return XB_OK;
 }
 
 /* ---- its errors ---- */

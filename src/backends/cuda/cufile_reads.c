@@ -95,21 +95,16 @@ static bool count_since(const struct xb_cufile_reads *reads, struct xb_cufile_wa
     return since->p2p + since->nvfs + since->posix > 0;
 }
 
-static int version_of(const struct xb_cufile *library)
+/* Writes "cuFile 1.15" and returns 1150: 1000 * major + 10 * minor. "cuFile", and 0: not known. */
+static int print_version(const struct xb_cufile *library, char *text, size_t size)
 {
     int version = 0;
-    if (library->version != NULL && library->version(&version).code == XB_CUFILE_SUCCESS)
-        return version;
-    return 0;
-}
-
-/* "cuFile 1.15": the numbers are 1000 * major + 10 * minor. */
-static void print_version(int version, char *text, size_t size)
-{
+    if (library->version == NULL || library->version(&version).code != XB_CUFILE_SUCCESS)
+        version = 0;
+    snprintf(text, size, "cuFile");
     if (version > 0)
         snprintf(text, size, "cuFile %d.%d", version / 1000, version % 1000 / 10);
-    else
-        snprintf(text, size, "cuFile");
+    return version;
 }
 
 /* What the set-up allows, where nothing is counted: only what it rules out is said for certain. */
@@ -121,9 +116,8 @@ static enum xb_status tell_setup(const struct xb_cufile_reads *reads, struct xb_
     memset(&found, 0, sizeof found);
     XB_TRY(xb_cufile_status(reads->library->properties(&found), "cuFileDriverGetProperties",
                             "libcufile does not say how it is set up", error));
-    int number = version_of(reads->library);
+    int number = print_version(reads->library, version, sizeof version);
     bool compatible = (found.nvfs.control & XB_CUFILE_ALLOW_COMPATIBILITY) != 0;
-    print_version(number, version, sizeof version);
     way->is_direct = found.nvfs.major > 0 && !compatible;
     if (way->is_direct)
         snprintf(way->how, sizeof way->how,
@@ -149,12 +143,11 @@ enum xb_status xb_cufile_reads_way(struct xb_cufile_reads *reads, struct xb_file
     struct xb_cufile_ways since;
     char version[32];
     if (!count_since(reads, &since)) {
-        enum xb_status status = tell_setup(reads, &told, error);
-        if (status == XB_OK)
-            *way = told;
-        return status;
+        XB_TRY(tell_setup(reads, &told, error));
+        *way = told;
+        return XB_OK;
     }
-    print_version(version_of(reads->library), version, sizeof version);
+    (void)print_version(reads->library, version, sizeof version);
     told.is_direct = since.posix == 0;
     snprintf(told.how, sizeof told.how,
              "%s, as it counts reads: %llu by nvidia-fs, %llu by P2PDMA, %llu in compatibility "

@@ -16,6 +16,10 @@ static struct xb_nvml library;
 static bool usable;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+/* Whether the library has that function, and it succeeds. */
+#define ASK(function, ...)                                                                         \
+    (library.function != NULL && library.function(__VA_ARGS__) == XB_NVML_SUCCESS)
+
 static void open_library(void)
 {
     static const struct xb_symbol symbols[] = {
@@ -38,19 +42,14 @@ const struct xb_nvml *xb_nvml_get(void)
 
 bool xb_nvml_find(const char *bus_id, xb_nvml_device *device)
 {
-    const struct xb_nvml *nvml = xb_nvml_get();
-    return nvml != NULL && nvml->device_by_bus_id != NULL &&
-           nvml->device_by_bus_id(bus_id, device) == XB_NVML_SUCCESS;
+    return xb_nvml_get() != NULL && ASK(device_by_bus_id, bus_id, device);
 }
 
 static bool number_of(xb_nvml_device device, unsigned field, unsigned scope, double *value)
 {
-    const struct xb_nvml *nvml = xb_nvml_get();
     struct xb_nvml_field asked = {.field = field, .scope = scope};
-    if (nvml == NULL || nvml->field_values == NULL ||
-        nvml->field_values(device, 1, &asked) != XB_NVML_SUCCESS ||
-        asked.result != XB_NVML_SUCCESS || asked.type < XB_NVML_DOUBLE ||
-        asked.type > XB_NVML_SIGNED_LONG_LONG)
+    if (!ASK(field_values, device, 1, &asked) || asked.result != XB_NVML_SUCCESS ||
+        asked.type < XB_NVML_DOUBLE || asked.type > XB_NVML_SIGNED_LONG_LONG)
         return false;
     *value = asked.type == XB_NVML_DOUBLE               ? asked.value.as_double
              : asked.type == XB_NVML_UNSIGNED           ? asked.value.as_unsigned
@@ -94,8 +93,8 @@ static const struct {
     [XB_NVLINK_CRC_ERRORS] = {{163}, 3},           /* ERROR_DL_CRC */
 };
 
-static bool read_nvlink_count(const struct xb_nvml *nvml, xb_nvml_device device, unsigned link,
-                              enum xb_nvlink_counter which, uint64_t *count)
+static bool read_nvlink_count(xb_nvml_device device, unsigned link, enum xb_nvlink_counter which,
+                              uint64_t *count)
 {
     for (size_t i = 0; i < FIELDS && sources[which].fields[i] != NONE; i++) {
         double value = 0;
@@ -105,8 +104,8 @@ static bool read_nvlink_count(const struct xb_nvml *nvml, xb_nvml_device device,
         return true;
     }
     unsigned long long counted = 0;
-    if (sources[which].counter == NONE || nvml->link_errors == NULL ||
-        nvml->link_errors(device, link, sources[which].counter - 1, &counted) != XB_NVML_SUCCESS)
+    if (sources[which].counter == NONE ||
+        !ASK(link_errors, device, link, sources[which].counter - 1, &counted))
         return false;
     *count = counted;
     return true;
@@ -121,11 +120,10 @@ static double read_nvlink_rate(xb_nvml_device device, unsigned link)
     return megabytes > 0 ? megabytes * 1e6 : 0;
 }
 
-static bool read_nvlink_state(const struct xb_nvml *nvml, xb_nvml_device device, unsigned link,
-                              bool *active)
+static bool read_nvlink_state(xb_nvml_device device, unsigned link, bool *active)
 {
     int state = LINK_INACTIVE;
-    if (nvml->link_state == NULL || nvml->link_state(device, link, &state) != XB_NVML_SUCCESS)
+    if (!ASK(link_state, device, link, &state))
         return false;
     *active = state != LINK_INACTIVE;
     return true;
@@ -133,35 +131,31 @@ static bool read_nvlink_state(const struct xb_nvml *nvml, xb_nvml_device device,
 
 /* Whether a link may lead to `other`. A switch leads to every device, a CPU to none; a link counts
  * where the library does not tell. */
-static bool link_leads_to(const struct xb_nvml *nvml, xb_nvml_device device, unsigned link,
-                          const struct xb_nvml_pci *other)
+static bool link_leads_to(xb_nvml_device device, unsigned link, const struct xb_nvml_pci *other)
 {
     int type = 0;
-    if (nvml->link_remote_type == NULL ||
-        nvml->link_remote_type(device, link, &type) != XB_NVML_SUCCESS)
+    if (!ASK(link_remote_type, device, link, &type))
         return true;
     if (type != REMOTE_IS_GPU)
         return type != REMOTE_IS_CPU;
     struct xb_nvml_pci remote = {.bus_id = ""};
-    if (nvml->link_remote_pci == NULL ||
-        nvml->link_remote_pci(device, link, &remote) != XB_NVML_SUCCESS)
+    if (!ASK(link_remote_pci, device, link, &remote))
         return true;
     return remote.domain == other->domain && remote.bus == other->bus &&
            remote.device == other->device;
 }
 
 /* Counts the links from `device` to `other`. *first becomes the number of the first link. */
-static unsigned count_nvlinks(const struct xb_nvml *nvml, xb_nvml_device device,
-                              xb_nvml_device other, unsigned *first)
+static unsigned count_nvlinks(xb_nvml_device device, xb_nvml_device other, unsigned *first)
 {
     struct xb_nvml_pci pci = {.bus_id = ""};
-    if (nvml->pci_info == NULL || nvml->pci_info(other, &pci) != XB_NVML_SUCCESS)
+    if (!ASK(pci_info, other, &pci))
         return 0;
     unsigned count = 0;
     for (unsigned link = 0; link < XB_NVLINKS; link++) {
         bool active = false;
-        if (!read_nvlink_state(nvml, device, link, &active) || !active ||
-            !link_leads_to(nvml, device, link, &pci))
+        if (!read_nvlink_state(device, link, &active) || !active ||
+            !link_leads_to(device, link, &pci))
             continue;
         if (count++ == 0)
             *first = link;
@@ -171,19 +165,17 @@ static unsigned count_nvlinks(const struct xb_nvml *nvml, xb_nvml_device device,
 
 bool xb_nvml_describe_pair(const char *bus_id, const char *other_bus_id, struct xb_peer_info *info)
 {
-    const struct xb_nvml *nvml = xb_nvml_get();
     xb_nvml_device device = NULL;
     xb_nvml_device other = NULL;
     int nvlink = !P2P_OK;
-    if (nvml == NULL || nvml->p2p_status == NULL || !xb_nvml_find(bus_id, &device) ||
-        !xb_nvml_find(other_bus_id, &other) ||
-        nvml->p2p_status(device, other, P2P_CAPABILITY_NVLINK, &nvlink) != XB_NVML_SUCCESS)
+    if (!xb_nvml_find(bus_id, &device) || !xb_nvml_find(other_bus_id, &other) ||
+        !ASK(p2p_status, device, other, P2P_CAPABILITY_NVLINK, &nvlink))
         return false;
     if (nvlink != P2P_OK)
         return nvlink != P2P_UNKNOWN;
     snprintf(info->link, sizeof info->link, "NVLink");
     unsigned first = 0;
-    info->links = count_nvlinks(nvml, device, other, &first);
+    info->links = count_nvlinks(device, other, &first);
     info->link_rate = read_nvlink_rate(device, first);
     return true;
 }
@@ -210,11 +202,10 @@ static const struct {
     {0x100, "display clock setting", false},
 };
 
-static void read_throttle(const struct xb_nvml *nvml, xb_nvml_device device,
-                          struct xb_device_health *health)
+static void read_throttle(xb_nvml_device device, struct xb_device_health *health)
 {
     unsigned long long now = 0;
-    if (nvml->throttle_reasons == NULL || nvml->throttle_reasons(device, &now) != XB_NVML_SUCCESS)
+    if (!ASK(throttle_reasons, device, &now))
         return;
     health->throttle_known = true;
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
@@ -250,15 +241,13 @@ static bool read_count(xb_nvml_device device, unsigned field, uint64_t *count)
 
 void xb_nvml_health(const char *bus_id, unsigned parts, struct xb_device_health *health)
 {
-    const struct xb_nvml *nvml = xb_nvml_get();
     xb_nvml_device device = NULL;
     memset(health, 0, sizeof *health);
-    if (nvml == NULL || !xb_nvml_find(bus_id, &device))
+    if (!xb_nvml_find(bus_id, &device))
         return;
     if (parts & XB_HEALTH_COUNTERS) {
         unsigned replays = 0;
-        health->replays_known =
-            nvml->pcie_replays != NULL && nvml->pcie_replays(device, &replays) == XB_NVML_SUCCESS;
+        health->replays_known = ASK(pcie_replays, device, &replays);
         health->replays = replays;
         for (size_t i = 0; i < XB_PCIE_COUNTERS; i++)
             health->counted[i] = read_count(device, counter_fields[i], &health->counts[i]);
@@ -273,19 +262,15 @@ void xb_nvml_health(const char *bus_id, unsigned parts, struct xb_device_health 
         health->bytes_received = health->traffic_known ? (uint32_t)received : 0;
     }
     if (parts & XB_HEALTH_CLOCKS) {
-        health->clocks_known =
-            nvml->clock != NULL &&
-            nvml->clock(device, CLOCK_SM, &health->sm_clock_mhz) == XB_NVML_SUCCESS &&
-            nvml->clock(device, CLOCK_MEMORY, &health->memory_clock_mhz) == XB_NVML_SUCCESS;
-        if (nvml->best_clock == NULL ||
-            nvml->best_clock(device, CLOCK_MEMORY, &health->memory_clock_best_mhz) !=
-                XB_NVML_SUCCESS)
+        health->clocks_known = ASK(clock, device, CLOCK_SM, &health->sm_clock_mhz) &&
+                               ASK(clock, device, CLOCK_MEMORY, &health->memory_clock_mhz);
+        if (!ASK(best_clock, device, CLOCK_MEMORY, &health->memory_clock_best_mhz))
             health->memory_clock_best_mhz = 0;
-        read_throttle(nvml, device, health);
+        read_throttle(device, health);
     }
     for (unsigned i = 0; (parts & XB_HEALTH_NVLINKS) && i < XB_NVLINKS; i++) {
         struct xb_nvlink *link = &health->nvlinks[i];
-        link->known = read_nvlink_state(nvml, device, i, &link->active);
+        link->known = read_nvlink_state(device, i, &link->active);
         if (!link->known)
             continue;
         health->nvlinks_known = true;
@@ -294,6 +279,6 @@ void xb_nvml_health(const char *bus_id, unsigned parts, struct xb_device_health 
         if (link->active)
             link->rate = read_nvlink_rate(device, i);
         for (enum xb_nvlink_counter which = 0; which < XB_NVLINK_COUNTERS; which++)
-            link->counted[which] = read_nvlink_count(nvml, device, i, which, &link->counts[which]);
+            link->counted[which] = read_nvlink_count(device, i, which, &link->counts[which]);
     }
 }

@@ -88,36 +88,6 @@ static struct xb_gpu_outcome advise(const void *address, size_t bytes, enum xb_g
 ADAPTER(prefetch, (const void *address, size_t bytes, int location, void *stream),
         cudaMemPrefetchAsync, address, bytes, native_location_of(location), PREFETCH_FLAGS stream)
 
-static struct xb_gpu_outcome stream_wait_event(void *stream, void *event)
-{
-    return XB_CUDA_CALL(cudaStreamWaitEvent, stream, event, 0);
-}
-
-static struct xb_gpu_outcome open_event(void **event)
-{
-    return XB_CUDA_CALL(cudaEventCreate, (cudaEvent_t *)event);
-}
-
-static struct xb_gpu_outcome close_event(void *event)
-{
-    return XB_CUDA_CALL(cudaEventDestroy, event);
-}
-
-static struct xb_gpu_outcome record_event(void *event, void *stream)
-{
-    return XB_CUDA_CALL(cudaEventRecord, event, stream);
-}
-
-static struct xb_gpu_outcome wait_for_event(void *event)
-{
-    return XB_CUDA_CALL(cudaEventSynchronize, event);
-}
-
-static struct xb_gpu_outcome elapsed(float *milliseconds, void *start, void *stop)
-{
-    return XB_CUDA_CALL(cudaEventElapsedTime, milliseconds, start, stop);
-}
-
 /* CUDA has this function since 12.8, and without the index of the failed copy since 13.0. Its
  * pointers got other qualifiers in between: void * suits all of them. It reads device sources in
  * the order of the stream, as cudaMemcpyAsync does, and host sources in any, because nothing on the

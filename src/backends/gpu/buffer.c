@@ -4,7 +4,7 @@
 
 #include "machine/host_memory.h"
 
-#include "xferbench/slot_checks.h"
+#include "backends/slot_checks.h"
 
 #include <stdlib.h>
 

@@ -73,13 +73,14 @@ enum xb_gpu_order {
          N##StreamNonBlocking)                                                                     \
     SAME(close_stream, (void *stream), N##StreamDestroy, stream)                                   \
     SAME(wait_for_stream, (void *stream), N##StreamSynchronize, stream)                            \
-    OWN(stream_wait_event, (void *stream, void *event))                                            \
-    OWN(open_event, (void **event))                                                                \
-    OWN(close_event, (void *event))                                                                \
-    OWN(record_event, (void *event, void *stream))                                                 \
+    SAME(stream_wait_event, (void *stream, void *event), N##StreamWaitEvent, stream, event, 0)     \
+    SAME(open_event, (void **event), N##EventCreate, (N##Event_t *)event)                          \
+    SAME(close_event, (void *event), N##EventDestroy, event)                                       \
+    SAME(record_event, (void *event, void *stream), N##EventRecord, event, stream)                 \
     /* Returns at once for an event that was never recorded. */                                    \
-    OWN(wait_for_event, (void *event))                                                             \
-    OWN(elapsed, (float *milliseconds, void *start, void *stop))                                   \
+    SAME(wait_for_event, (void *event), N##EventSynchronize, event)                                \
+    SAME(elapsed, (float *milliseconds, void *start, void *stop), N##EventElapsedTime,             \
+         milliseconds, start, stop)                                                                \
     SAME(copy,                                                                                     \
          (void *target, const void *source, size_t bytes, enum xb_gpu_way way, void *stream),      \
          N##MemcpyAsync, target, source, bytes, kind_of(way), stream)                              \

@@ -4,7 +4,8 @@
 
 #include "codecs/codec.h"
 
-#include "xferbench/slot_checks.h"
+#include "backends/slot_checks.h"
+#include "backends/verify.h"
 
 #include <stdint.h>
 

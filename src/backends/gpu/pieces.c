@@ -2,7 +2,7 @@
 /* Many copies by one call: a batch of the runtime, a kernel, rows, or a graph. */
 #include "gpu.h"
 
-#include "xferbench/slot_checks.h"
+#include "backends/slot_checks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 struct gpu_pieces {
     struct xb_pieces base;
     struct xb_piece *pieces;
-    /* For the runtime's batch. */
+    /* For the runtime's batch; they lie behind the pieces. */
     void **targets, **sources;
     size_t *sizes;
     /* For the kernel: NULL where it cannot reach both buffers. */
@@ -29,9 +29,6 @@ void xb_gpu_pieces_close(struct xb_pieces *list)
         (void)xb_gpu_select(list->device, &ignored);
         (void)xb_gpu_device_of(list->device)->runtime->release(closing->device_list);
     }
-    free(closing->sizes);
-    free(closing->sources);
-    free(closing->targets);
     free(closing->pieces);
     free(closing);
 }
@@ -44,13 +41,13 @@ static enum xb_status list_addresses(struct gpu_pieces *opening, const struct xb
     struct xb_pieces *base = &opening->base;
     char *target = xb_gpu_buffer_address(base->target);
     char *source = xb_gpu_buffer_address(base->source);
-    opening->pieces = calloc(base->count, sizeof *opening->pieces);
-    opening->targets = calloc(base->count, sizeof *opening->targets);
-    opening->sources = calloc(base->count, sizeof *opening->sources);
-    opening->sizes = calloc(base->count, sizeof *opening->sizes);
-    if (opening->pieces == NULL || opening->targets == NULL || opening->sources == NULL ||
-        opening->sizes == NULL)
+    /* All arrays in one piece of memory: their items are all as large as a word, or some words. */
+    opening->pieces = calloc(base->count, sizeof *pieces + 2 * sizeof(void *) + sizeof(size_t));
+    if (opening->pieces == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %zu pieces", base->count);
+    opening->targets = (void **)(void *)(opening->pieces + base->count);
+    opening->sources = opening->targets + base->count;
+    opening->sizes = (size_t *)(void *)(opening->sources + base->count);
     memcpy(opening->pieces, pieces, base->count * sizeof *pieces);
     for (size_t i = 0; i < base->count; i++) {
         opening->targets[i] = target + pieces[i].target_offset;

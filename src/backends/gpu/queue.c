@@ -2,7 +2,7 @@
 /* Queues, which are the runtime's streams. */
 #include "gpu.h"
 
-#include "xferbench/slot_checks.h"
+#include "backends/slot_checks.h"
 
 #include <stdlib.h>
 

@@ -143,17 +143,7 @@ static enum xb_status driver_open(struct xb_driver **driver, struct xb_probe *pr
     XB_TRY(check_library(probe, error));
     XB_TRY(check_version(probe, error));
     XB_TRY(check_devices(probe, error));
-    struct xb_driver *opened = calloc(1, sizeof *opened);
-    if (opened == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open the HIP backend");
-    opened->backend = &xb_hip_backend;
-    *driver = opened;
-    return XB_OK;
-}
-
-static void driver_close(struct xb_driver *driver)
-{
-    free(driver);
+    return xb_driver_make(&xb_hip_backend, "HIP", driver, error);
 }
 
 static void range_push(const char *name)
@@ -186,7 +176,7 @@ const struct xb_backend xb_hip_backend = {
     .summary = "AMD GPUs through the HIP runtime",
     .automatic = true,
     .driver_open = driver_open,
-    .driver_close = driver_close,
+    .driver_close = xb_driver_drop,
     .device_info = xb_hip_device_info,
     .device_open = device_open,
     .peer_info = xb_hip_peer_info,

@@ -4,7 +4,6 @@
 
 #include <glob.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,12 +21,6 @@ const size_t xb_hip_symbol_count = sizeof xb_hip_symbols / sizeof xb_hip_symbols
 
 /* The major versions whose interface we know, newest first. */
 static const int majors[] = {7, 6, 5};
-
-/* The result of opening the library, for later callers. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool tried;
-static enum xb_status outcome;
-static struct xb_error reason;
 
 /* The loader's message about a file that exists but does not load. It ends the search. */
 static char refusal[256];
@@ -142,16 +135,8 @@ static enum xb_status open_library(struct xb_error *error)
 
 enum xb_status xb_hip_library_open(struct xb_error *error)
 {
-    pthread_mutex_lock(&lock);
-    if (!tried) {
-        tried = true;
-        outcome = open_library(&reason);
-    }
-    enum xb_status status = outcome;
-    if (status != XB_OK)
-        *error = reason;
-    pthread_mutex_unlock(&lock);
-    return status;
+    static struct xb_opening opening = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    return xb_open_once(&opening, open_library, error);
 }
 
 bool xb_hip_has(const char *lost, const char **missing)

@@ -69,36 +69,6 @@ static struct xb_gpu_outcome advise(const void *address, size_t bytes, enum xb_g
 ADAPTER(prefetch, (const void *address, size_t bytes, int location, void *stream),
         hipMemPrefetchAsync, address, bytes, native_location_of(location), stream)
 
-static struct xb_gpu_outcome stream_wait_event(void *stream, void *event)
-{
-    return XB_HIP_CALL(stream_wait_event, "hipStreamWaitEvent", stream, event, 0);
-}
-
-static struct xb_gpu_outcome open_event(void **event)
-{
-    return XB_HIP_CALL(open_event, "hipEventCreate", (hipEvent_t *)event);
-}
-
-static struct xb_gpu_outcome close_event(void *event)
-{
-    return XB_HIP_CALL(close_event, "hipEventDestroy", event);
-}
-
-static struct xb_gpu_outcome record_event(void *event, void *stream)
-{
-    return XB_HIP_CALL(record_event, "hipEventRecord", event, stream);
-}
-
-static struct xb_gpu_outcome wait_for_event(void *event)
-{
-    return XB_HIP_CALL(wait_for_event, "hipEventSynchronize", event);
-}
-
-static struct xb_gpu_outcome elapsed(float *milliseconds, void *start, void *stop)
-{
-    return XB_HIP_CALL(elapsed, "hipEventElapsedTime", milliseconds, start, stop);
-}
-
 /* ROCm 7.2 refuses attributes, and takes a batch without any: ROCm/clr#273. The index of a copy
  * that failed gets a place always, because no source says that it may be NULL in every release. */
 static struct xb_gpu_outcome copy_batch(void **targets, void **sources, size_t *sizes, size_t count,

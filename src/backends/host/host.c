@@ -8,7 +8,7 @@
 #include "machine/environment.h"
 #include "machine/host_memory.h"
 
-#include "xferbench/slot_checks.h"
+#include "backends/slot_checks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,22 +24,12 @@ static enum xb_status driver_open(struct xb_driver **driver, struct xb_probe *pr
                                   struct xb_error *error)
 {
     memset(probe, 0, sizeof *probe);
-    struct xb_driver *opened = calloc(1, sizeof *opened);
-    if (opened == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open the host backend");
-    opened->backend = &xb_host_backend;
     probe->device_count = 1;
     probe->check_count = 1;
     probe->checks[0].ok = true;
     snprintf(probe->checks[0].what, sizeof probe->checks[0].what, "the CPU");
     snprintf(probe->checks[0].found, sizeof probe->checks[0].found, "always there");
-    *driver = opened;
-    return XB_OK;
-}
-
-static void driver_close(struct xb_driver *driver)
-{
-    free(driver);
+    return xb_driver_make(&xb_host_backend, "host", driver, error);
 }
 
 static enum xb_status device_info(struct xb_driver *driver, unsigned index,
@@ -231,7 +221,7 @@ const struct xb_backend xb_host_backend = {
     .summary = "the CPU copying within its own memory; a baseline, never a stand-in for a GPU",
     .automatic = false,
     .driver_open = driver_open,
-    .driver_close = driver_close,
+    .driver_close = xb_driver_drop,
     .device_info = device_info,
     .device_open = device_open,
     .device_close = device_close,

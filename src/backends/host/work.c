@@ -6,7 +6,8 @@
 
 #include "codecs/codec.h"
 
-#include "xferbench/slot_checks.h"
+#include "backends/slot_checks.h"
+#include "backends/verify.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -217,32 +218,25 @@ enum xb_status xb_host_queue_decode(struct xb_queue *queue, const struct xb_deco
 /* Many copies at once. A batch, a kernel and a graph do the same: one operation in which the
  * queue's thread copies piece after piece. They save the operations of the single copies. */
 
-/* The pieces of a list, or of a graph. */
-struct copies {
-    struct xb_buffer *target, *source;
-    struct xb_piece *pieces;
-    size_t count;
-};
-
 struct host_pieces {
     struct xb_pieces base;
-    struct copies copies;
+    struct xb_piece pieces[];
 };
 
 struct host_graph {
     struct xb_graph base;
-    struct copies copies; /* of its own, so that the list may be closed before */
+    struct xb_pieces *list; /* of its own, so that the one it was made of may be closed before */
 };
 
-static enum xb_status keep(struct copies *copies, struct xb_buffer *target,
-                           struct xb_buffer *source, const struct xb_piece *pieces, size_t count,
-                           struct xb_error *error)
+static enum xb_status copy_list(const struct xb_pieces *base, const struct xb_piece *pieces,
+                                struct xb_pieces **list, struct xb_error *error)
 {
-    struct xb_piece *kept = calloc(count, sizeof *kept);
-    if (kept == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %zu pieces", count);
-    memcpy(kept, pieces, count * sizeof *kept);
-    *copies = (struct copies){.target = target, .source = source, .pieces = kept, .count = count};
+    struct host_pieces *opened = calloc(1, sizeof *opened + base->count * sizeof *pieces);
+    if (opened == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %zu pieces", base->count);
+    opened->base = *base;
+    memcpy(opened->pieces, pieces, base->count * sizeof *pieces);
+    *list = &opened->base;
     return XB_OK;
 }
 
@@ -250,28 +244,15 @@ enum xb_status xb_host_pieces_open(struct xb_device *device, struct xb_buffer *t
                                    struct xb_buffer *source, const struct xb_piece *pieces,
                                    size_t count, struct xb_pieces **list, struct xb_error *error)
 {
+    struct xb_pieces base = {.device = device, .target = target, .source = source, .count = count};
     XB_TRY(xb_pieces_check(target, source, pieces, count, error));
-    struct host_pieces *opened = calloc(1, sizeof *opened);
-    if (opened == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a list of pieces");
-    enum xb_status status = keep(&opened->copies, target, source, pieces, count, error);
-    if (status != XB_OK) {
-        free(opened);
-        return status;
-    }
-    opened->base =
-        (struct xb_pieces){.device = device, .target = target, .source = source, .count = count};
     for (size_t i = 0; i < count; i++)
-        opened->base.bytes += pieces[i].bytes;
-    *list = &opened->base;
-    return XB_OK;
+        base.bytes += pieces[i].bytes;
+    return copy_list(&base, pieces, list, error);
 }
 
 void xb_host_pieces_close(struct xb_pieces *list)
 {
-    if (list == NULL)
-        return;
-    free(((struct host_pieces *)list)->copies.pieces);
     free(list);
 }
 
@@ -292,14 +273,14 @@ static void run_rows(const struct xb_host_work *work)
         memcpy(target + row * work->target_pitch, source + row * work->source_pitch, work->bytes);
 }
 
-static enum xb_status enqueue(struct xb_queue *queue, const struct copies *copies,
+static enum xb_status enqueue(struct xb_queue *queue, const struct xb_pieces *list,
                               struct xb_error *error)
 {
     const struct xb_host_work work = {.run = run_pieces,
-                                      .target = xb_host_buffer_address(copies->target),
-                                      .source = xb_host_buffer_address(copies->source),
-                                      .pieces = copies->pieces,
-                                      .count = copies->count};
+                                      .target = xb_host_buffer_address(list->target),
+                                      .source = xb_host_buffer_address(list->source),
+                                      .pieces = ((const struct host_pieces *)list)->pieces,
+                                      .count = list->count};
     return xb_host_queue_enqueue(queue, &work, error);
 }
 
@@ -307,7 +288,7 @@ enum xb_status xb_host_queue_copy_pieces(struct xb_queue *queue, struct xb_piece
                                          struct xb_error *error)
 {
     XB_TRY(xb_copy_pieces_check(queue, list, error));
-    return enqueue(queue, &((struct host_pieces *)list)->copies, error);
+    return enqueue(queue, list, error);
 }
 
 enum xb_status xb_host_queue_kernel_pieces(struct xb_queue *queue, struct xb_pieces *list,
@@ -315,19 +296,18 @@ enum xb_status xb_host_queue_kernel_pieces(struct xb_queue *queue, struct xb_pie
 {
     (void)blocks; /* a queue's thread has one core, whatever is asked for */
     XB_TRY(xb_kernel_pieces_check(queue, list, error));
-    return enqueue(queue, &((struct host_pieces *)list)->copies, error);
+    return enqueue(queue, list, error);
 }
 
 enum xb_status xb_host_graph_open(struct xb_queue *queue, struct xb_pieces *list,
                                   struct xb_graph **graph, struct xb_error *error)
 {
-    const struct copies *captured = &((struct host_pieces *)list)->copies;
     XB_TRY(xb_copy_pieces_check(queue, list, error));
     struct host_graph *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a graph");
-    enum xb_status status = keep(&opened->copies, captured->target, captured->source,
-                                 captured->pieces, captured->count, error);
+    enum xb_status status =
+        copy_list(list, ((const struct host_pieces *)list)->pieces, &opened->list, error);
     if (status != XB_OK) {
         free(opened);
         return status;
@@ -341,7 +321,7 @@ void xb_host_graph_close(struct xb_graph *graph)
 {
     if (graph == NULL)
         return;
-    free(((struct host_graph *)graph)->copies.pieces);
+    xb_host_pieces_close(((struct host_graph *)graph)->list);
     free(graph);
 }
 
@@ -349,7 +329,7 @@ enum xb_status xb_host_queue_graph(struct xb_queue *queue, struct xb_graph *grap
                                    struct xb_error *error)
 {
     XB_TRY(xb_graph_check(queue, graph, error));
-    return enqueue(queue, &((struct host_graph *)graph)->copies, error);
+    return enqueue(queue, ((const struct host_graph *)graph)->list, error);
 }
 
 enum xb_status xb_host_queue_copy_rows(struct xb_queue *queue, struct xb_rows target,

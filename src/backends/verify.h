@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "xferbench/backend.h"
+
+#include <stdint.h>
+
+/* Writes bytes [offset, offset + bytes) of the pattern to `memory`, which stands for byte `offset`.
+ * Any alignment and length. Uses the CPUs that the process is bound to for large ranges; blocks;
+ * cannot fail. */
+void xb_host_fill(void *memory, uint64_t offset, uint64_t bytes, struct xb_pattern pattern);
+
+/* Compares memory with the same range of the pattern. Blocks. Reads a wrong block of 4 KiB twice:
+ * where it is right the second time, one byte counts as wrong, at its beginning. */
+struct xb_mismatch xb_host_check(const void *memory, uint64_t offset, uint64_t bytes,
+                                 struct xb_pattern pattern);
+
+/* Makes the digest (pattern.h) of memory at any address, as queue_digest does: zeros fill up the
+ * last word. Uses the CPUs that the process is bound to for large ranges; blocks; cannot fail. */
+uint64_t xb_digest_memory(const void *memory, uint64_t bytes);
+
+/* Makes the digest that memory would have after `steps` of queue_compute; leaves it as it is. */
+uint64_t xb_digest_stepped(const void *memory, uint64_t bytes, uint64_t steps);
+
+/* Makes the digest of bytes [offset, offset + bytes) of a pattern, with its steps on every whole
+ * word. Words count from `offset`, a multiple of 8. */
+uint64_t xb_digest_pattern(struct xb_pattern pattern, uint64_t offset, uint64_t bytes);

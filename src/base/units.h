@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "xferbench/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A list of sizes in bytes, or of whole numbers. Release with xb_numbers_free. */
+struct xb_numbers {
+    uint64_t *values;
+    size_t count;
+};
+void xb_numbers_free(struct xb_numbers *numbers);
+
+/* Reads one size: a decimal number, perhaps with a fraction, and a suffix of either case: K M G T
+ * (or KiB MiB GiB TiB) are powers of 1024, KB MB GB TB powers of 1000, B or none is bytes. The
+ * value must be a whole number of bytes, 1 or more, and fit in 63 bits. XB_ERR_USAGE says what is
+ * wrong. */
+XB_MUST_CHECK enum xb_status xb_size_parse(const char *text, uint64_t *bytes,
+                                           struct xb_error *error);
+
+/* Reads a size from `minimum` to `maximum`. From 0 on, 0 is a size too. */
+XB_MUST_CHECK enum xb_status xb_size_parse_within(const char *text, uint64_t minimum,
+                                                  uint64_t maximum, uint64_t *bytes,
+                                                  struct xb_error *error);
+
+/* Reads a list of such sizes and ranges: "64K,1M" or "4K..1G", which doubles from the first up to
+ * the last, so that it cannot begin at 0. Keeps the order given; a size named twice is an error. A
+ * maximum of 0 takes every size that xb_size_parse does. */
+XB_MUST_CHECK enum xb_status xb_sizes_parse(const char *text, uint64_t minimum, uint64_t maximum,
+                                            struct xb_numbers *sizes, struct xb_error *error);
+
+/* Reads a whole number from `minimum` to `maximum`: decimal digits and nothing else. XB_ERR_USAGE
+ * says what is wrong with the text. */
+XB_MUST_CHECK enum xb_status xb_count_parse(const char *text, uint64_t minimum, uint64_t maximum,
+                                            uint64_t *count, struct xb_error *error);
+
+/* Reads a list of such numbers and ranges, as xb_sizes_parse does: "1,2,4" or "1..16". */
+XB_MUST_CHECK enum xb_status xb_counts_parse(const char *text, uint64_t minimum, uint64_t maximum,
+                                             struct xb_numbers *counts, struct xb_error *error);
+
+/* Reads a duration: a decimal number with ns, us, ms, s or m; none means seconds. Must be > 0. */
+XB_MUST_CHECK enum xb_status xb_duration_parse(const char *text, double *seconds,
+                                               struct xb_error *error);
+
+/* "1 GiB", "1536 KiB", "64 KB", "1023 B": exact, in the unit that takes fewest digits; of two that
+ * take as many, in that of 1024. */
+const char *xb_size_format(uint64_t bytes, char *text, size_t size);
+/* Makes a name that programs keep and compare, the same in every release: "1 GiB", "64000 B".
+ * Exact, with the largest power of 1024 that divides. */
+const char *xb_size_key(uint64_t bytes, char *text, size_t size);
+
+/* Three significant digits with a fitting unit: "3.31 us", "19.4 ms", "1.20 s". */
+const char *xb_duration_format(double seconds, char *text, size_t size);
+
+/* Texts in memory that lasts as long as the block in which the call stands. */
+#define XB_SIZE_TEXT(bytes) xb_size_format((bytes), (char[32]){0}, 32)
+#define XB_DURATION_TEXT(seconds) xb_duration_format((seconds), (char[32]){0}, 32)

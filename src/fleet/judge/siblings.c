@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What each value is judged by: what is usual for its slot, and its siblings. */
+#define _GNU_SOURCE /* qsort_r */
+#include "fleet/internal.h"
+
+#include "base/statistics.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct xb_fleet_value *value_of(const struct xb_fleet *fleet,
+                                             const struct xb_tested *tested)
+{
+    return &fleet->values[tested->value];
+}
+
+/* Where the figure of `tested` that begins at `begin` ends. */
+static size_t end_of_figure(const struct xb_judging *judging, size_t begin)
+{
+    size_t figure = value_of(judging->fleet, &judging->tested[begin])->figure, end = begin;
+    while (end < judging->tested_count &&
+           value_of(judging->fleet, &judging->tested[end])->figure == figure)
+        end++;
+    return end;
+}
+
+/* ---- slots ---- */
+
+/*
+ * A slot may be slower than others of its node by design: behind one more switch, or beside another
+ * CPU. Together, such GPUs look as if they scatter, which hides one that is slow for its slot; or
+ * those of few slots look slow on every node. So a GPU is judged by how far it lies from what is
+ * usual for its slot.
+ *
+ * Slots are compared within nodes. Nodes of another kind may have other addresses: if all GPUs of
+ * these are slow, that is no slot's design.
+ */
+
+/* The median of n normal values scatters by so many spreads, divided by the root of n. */
+#define OF_MEDIAN 1.2533141373155003
+/* A slot differs if it lies further off than so many of those: of 370 equal slots one does. */
+#define SURE 3
+/* A slot that differs by more is hardly meant to: its GPUs are named. A logarithm. */
+#define MOST 0.25
+
+/* A value and the slot of its GPU. */
+struct seat {
+    const char *slot; /* PCI address; equal texts have one address */
+    double offset;    /* of its logarithm from the median of its node */
+    size_t tested;
+};
+
+static int compare_seats(const void *left, const void *right)
+{
+    const struct seat *a = left, *b = right;
+    return XB_FIRST_ORDER(strcmp(a->slot, b->slot), XB_ORDER(a->tested, b->tested));
+}
+
+static size_t end_of_slot(const struct seat *seats, size_t count, size_t begin)
+{
+    size_t end = begin;
+    while (end < count && seats[end].slot == seats[begin].slot)
+        end++;
+    return end;
+}
+
+/* Whether a slot has enough values to tell what is usual. */
+static bool is_usual_known(size_t values)
+{
+    return values > XB_FLEET_SIBLINGS;
+}
+
+/* Lists values of one figure by slot: those of GPUs whose slot is known, and not of pairs. Returns
+ * how many. */
+static size_t list_seats(const struct xb_judging *judging, size_t begin, size_t end,
+                         struct seat *seats, double *scratch)
+{
+    const struct xb_fleet *fleet = judging->fleet;
+    const struct xb_tested *tested = judging->tested;
+    size_t count = 0;
+    if (value_of(fleet, &tested[begin])->peer >= 0)
+        return 0;
+    for (size_t i = begin, next = begin; i < end; i = next) {
+        size_t first = count, node = xb_tested_node(fleet, &tested[i]);
+        for (; next < end && xb_tested_node(fleet, &tested[next]) == node; next++) {
+            const char *slot = fleet->gpus[value_of(fleet, &tested[next])->gpu].pci_bdf;
+            scratch[next - i] = tested[next].logarithm;
+            if (slot != NULL)
+                seats[count++] = (struct seat){.slot = slot, .tested = next};
+        }
+        double middle = xb_median_of(scratch, next - i);
+        for (size_t k = first; k < count; k++)
+            seats[k].offset = tested[seats[k].tested].logarithm - middle;
+    }
+    if (count > 0)
+        qsort(seats, count, sizeof *seats, compare_seats);
+    return count;
+}
+
+static double median_of(const struct seat *seats, size_t count, double *scratch)
+{
+    for (size_t i = 0; i < count; i++)
+        scratch[i] = seats[i].offset;
+    return xb_median_of(scratch, count);
+}
+
+/* The median of sorted offsets if one of them, `own`, is left out: with it, a value would hide
+ * behind itself where nodes are few. */
+static double median_without(const double *sorted, size_t count, double own)
+{
+    size_t upper = (count - 1) / 2, lower = (count - 2) / 2;
+    return (sorted[lower + (own <= sorted[lower])] + sorted[upper + (own <= sorted[upper])]) / 2;
+}
+
+/* Shifts the values of one figure by what is usual for their slots, where these differ. Returns by
+ * how much the slots differ. */
+static double shift(struct xb_judging *judging, const struct seat *seats, size_t count,
+                    double *scratch)
+{
+    double middle = median_of(seats, count, scratch);
+    /* The spread of offsets from the median of their slot, where that is known. */
+    size_t values = 0;
+    for (size_t begin = 0, end = 0; begin < count; begin = end) {
+        end = end_of_slot(seats, count, begin);
+        if (!is_usual_known(end - begin))
+            continue;
+        double usual = median_of(seats + begin, end - begin, scratch + values);
+        for (size_t i = begin; i < end; i++)
+            scratch[values++] = fabs(seats[i].offset - usual);
+    }
+    double spread =
+        fmax(XB_FLEET_TO_DEVIATION * xb_median_of(scratch, values), XB_FLEET_LEAST_SPREAD);
+    double least = 0, most = 0;
+    for (size_t begin = 0, end = 0; begin < count; begin = end) {
+        end = end_of_slot(seats, count, begin);
+        double usual = median_of(seats + begin, end - begin, scratch) - middle;
+        double sure = SURE * OF_MEDIAN * spread / sqrt((double)(end - begin));
+        if (!is_usual_known(end - begin) || fabs(usual) <= sure || fabs(usual) > MOST)
+            continue;
+        for (size_t i = begin; i < end; i++) { /* `scratch` still has the slot's, sorted */
+            struct xb_tested *tested = &judging->tested[seats[i].tested];
+            tested->shift = median_without(scratch, end - begin, seats[i].offset) - middle;
+            tested->logarithm -= tested->shift;
+        }
+        least = fmin(least, usual);
+        most = fmax(most, usual);
+    }
+    return most - least;
+}
+
+void xb_fleet_shift_slots(struct xb_judging *judging)
+{
+    const struct xb_fleet *fleet = judging->fleet;
+    struct seat *seats = XB_SCRATCH(judging, judging->tested_count, sizeof *seats);
+    double *scratch = XB_SCRATCH(judging, judging->tested_count, sizeof *scratch);
+    char name[256], percent[64];
+    const struct xb_fleet_figure *worst = NULL;
+    size_t figures = 0;
+    double most = 0;
+    for (size_t begin = 0, end = 0; begin < judging->tested_count; begin = end) {
+        end = end_of_figure(judging, begin);
+        size_t count = list_seats(judging, begin, end, seats, scratch);
+        double distance = shift(judging, seats, count, scratch);
+        /* What is usual for a slot that few nodes have, or that nobody told, is not known: it may
+         * be anything between the others. */
+        for (size_t i = begin; i < end; i++)
+            judging->tested[i].unsure = distance / 2;
+        for (size_t i = 0, behind = 0; i < count; i = behind) {
+            behind = end_of_slot(seats, count, i);
+            for (size_t k = i; k < behind && is_usual_known(behind - i); k++)
+                judging->tested[seats[k].tested].unsure = 0;
+        }
+        if (distance < XB_FLEET_LEAST_DEVIATION)
+            continue;
+        figures++;
+        if (distance > most) {
+            most = distance;
+            worst = &fleet->figures[fleet->values[judging->tested[begin].value].figure];
+        }
+    }
+    if (figures > 0)
+        xb_fleet_add_note(
+            judging,
+            "%zu figure%s on the slot (most: %.200s: slots differ by %s). There fleet judges a GPU "
+            "by what is usual for its slot.",
+            figures, figures == 1 ? " depends" : "s depend",
+            xb_fleet_figure_text(worst, name, sizeof name),
+            xb_fleet_percent_text(expm1(most), percent));
+}
+
+/* ---- how alike they are ---- */
+
+/*
+ * GPUs of a node share its memory, settings and neighbours, and the copies to and from a GPU share
+ * that: 56 values of pairs of one node may be as good as eight or as one. How alike they are is the
+ * share of the variance that lies between nodes, and so many values are worth n / (1 + (m - 1)
+ * share) for m values a node (Kish, "Survey Sampling", 1965, section 5.4); likewise for sources and
+ * targets of pairs. Both variances are from medians, so that outliers do not count.
+ */
+
+/* What values have in common that are alike. */
+enum common { A_NODE, A_GPU, A_PEER };
+
+static bool share(const struct xb_fleet *fleet, const struct xb_tested *left,
+                  const struct xb_tested *right, enum common what)
+{
+    const struct xb_fleet_value *a = value_of(fleet, left), *b = value_of(fleet, right);
+    if (what == A_GPU)
+        return a->gpu == b->gpu;
+    return xb_tested_node(fleet, left) == xb_tested_node(fleet, right) &&
+           (what == A_NODE || a->peer == b->peer);
+}
+
+/* What `count` values are worth, of which those that are alike stand together in `groups` groups.
+ */
+static double effective_sample_size(const struct xb_fleet *fleet, const struct xb_tested *values,
+                                    size_t count, enum common what, double *scratch, size_t *groups)
+{
+    double squares = 0;
+    size_t pairs = 0;
+    *groups = 0;
+    for (size_t begin = 0, end = 0; begin < count; begin = end, (*groups)++) {
+        for (end++; end < count && share(fleet, &values[end], &values[begin], what); end++)
+            scratch[pairs++] = fabs(values[end].logarithm - values[end - 1].logarithm);
+        squares += (double)(end - begin) * (double)(end - begin);
+    }
+    /* The spread within a group, from differences of neighbours. */
+    double inside = XB_FLEET_TO_DEVIATION * xb_median_of(scratch, pairs) / sqrt(2);
+    for (size_t i = 0; i < count; i++)
+        scratch[i] = values[i].logarithm;
+    double median = xb_median_of(scratch, count);
+    for (size_t i = 0; i < count; i++)
+        scratch[i] = fabs(values[i].logarithm - median);
+    double all = XB_FLEET_TO_DEVIATION * xb_median_of(scratch, count);
+    /* One node alone does not show how nodes differ: its GPUs judge each other. */
+    if (pairs == 0 || *groups < 2 || !(all > 0))
+        return (double)count;
+    double share_between = fmax(0, 1 - (inside / all) * (inside / all));
+    return (double)count / (1 + (squares / (double)count - 1) * share_between);
+}
+
+static int compare_peers(const void *left, const void *right, void *fleet)
+{
+    const struct xb_tested *a = left, *b = right;
+    return XB_FIRST_ORDER(XB_ORDER(xb_tested_node(fleet, a), xb_tested_node(fleet, b)),
+                          XB_ORDER(value_of(fleet, a)->peer, value_of(fleet, b)->peer),
+                          XB_ORDER(a->value, b->value));
+}
+
+/* ---- each by the others ---- */
+
+static int compare_logarithms(const void *left, const void *right)
+{
+    const struct xb_tested *a = left, *b = right;
+    return XB_FIRST_ORDER(XB_ORDER(a->logarithm, b->logarithm), XB_ORDER(a->value, b->value));
+}
+
+/* Judges the values from `begin` to `end`: whichever is left out, the others have the same median.
+ */
+static void leave_out_range(struct xb_tested *values, size_t count, size_t begin, size_t end,
+                            double centre, double *offsets)
+{
+    /* The distances of sorted values from `centre`, sorted. */
+    size_t above = count / 2;
+    while (above > 0 && values[above - 1].logarithm > centre)
+        above--;
+    while (above < count && values[above].logarithm <= centre)
+        above++;
+    size_t below = above;
+    for (size_t i = 0; i < count; i++) {
+        bool up = below == 0 || (above < count && values[above].logarithm - centre <
+                                                      centre - values[below - 1].logarithm);
+        offsets[i] = up ? values[above++].logarithm - centre : centre - values[--below].logarithm;
+    }
+    for (size_t i = begin; i < end; i++) {
+        double own = fabs(values[i].logarithm - centre);
+        values[i].centre = centre;
+        values[i].spread = XB_FLEET_TO_DEVIATION * median_without(offsets, count, own);
+        values[i].siblings = count - 1;
+    }
+}
+
+void xb_fleet_leave_each_out(struct xb_tested *values, size_t count, double *offsets)
+{
+    size_t h = count / 2;
+    qsort(values, count, sizeof *values, compare_logarithms);
+    if (count % 2 == 0) {
+        leave_out_range(values, count, 0, h, values[h].logarithm, offsets);
+        leave_out_range(values, count, h, count, values[h - 1].logarithm, offsets);
+        return;
+    }
+    double below = values[h - 1].logarithm;
+    double middle = values[h].logarithm;
+    double above = values[h + 1].logarithm;
+    leave_out_range(values, count, 0, h, (middle + above) / 2, offsets);
+    leave_out_range(values, count, h, h + 1, (below + above) / 2, offsets);
+    leave_out_range(values, count, h + 1, count, (below + middle) / 2, offsets);
+}
+
+/* What its samples say; 0 where they say nothing: a few documents cannot excuse all others. */
+static double scatter_of(const struct xb_fleet *fleet, const struct xb_tested *tested)
+{
+    double scatter = value_of(fleet, tested)->scatter;
+    return scatter >= 0 && isfinite(scatter) ? scatter : 0;
+}
+
+/* Describes `count` values of one figure, and gives each its siblings if there are enough. */
+static void gather(struct xb_fleet *fleet, struct xb_tested *values, size_t count, double *scratch,
+                   struct xb_fleet_siblings *siblings)
+{
+    *siblings = (struct xb_fleet_siblings){.figure = fleet->values[values[0].value].figure,
+                                           .values = count,
+                                           .judged = count > XB_FLEET_SIBLINGS,
+                                           .named_from = NAN};
+    /* How many values that know nothing of each other judge as well as these, which come in the
+     * order of their nodes and GPUs. */
+    size_t groups = 0, lower = (count - 1) / 2, upper = count / 2;
+    double worth = effective_sample_size(fleet, values, count, A_NODE, scratch, &siblings->nodes);
+    if (value_of(fleet, values)->peer >= 0) {
+        worth = fmin(worth, effective_sample_size(fleet, values, count, A_GPU, scratch, &groups));
+        qsort_r(values, count, sizeof *values, compare_peers, fleet);
+        worth = fmin(worth, effective_sample_size(fleet, values, count, A_PEER, scratch, &groups));
+    }
+    siblings->independent = worth;
+    if (siblings->judged)
+        xb_fleet_leave_each_out(values, count, scratch);
+    else
+        qsort(values, count, sizeof *values, compare_logarithms);
+    for (size_t i = 0; i < count; i++)
+        scratch[i] = value_of(fleet, &values[i])->value;
+    (void)xb_median_of(scratch, count); /* sorts; its sum of two may be too large */
+    siblings->centre = scratch[lower] + (scratch[upper] - scratch[lower]) / 2;
+    siblings->least = scratch[0];
+    siblings->most = scratch[count - 1];
+    for (size_t i = 0; i < count; i++)
+        scratch[i] = scatter_of(fleet, &values[i]);
+    double typical = xb_median_of(scratch, count), floor_of = fmax(typical, XB_FLEET_LEAST_SPREAD);
+    double low = values[lower].logarithm;
+    double middle = low + (values[upper].logarithm - low) / 2;
+    double lowest = 0, highest = 0;
+    for (size_t i = 0; i < count; i++) {
+        scratch[i] = fabs(values[i].logarithm - middle);
+        lowest = fmin(lowest, values[i].shift);
+        highest = fmax(highest, values[i].shift);
+    }
+    double spread = XB_FLEET_TO_DEVIATION * xb_median_of(scratch, count);
+    double distance = highest - lowest;
+    siblings->slots_differ = distance >= XB_FLEET_LEAST_DEVIATION ? expm1(distance) : 0;
+    siblings->is_floor = !(spread > floor_of);
+    siblings->spread = fmax(spread, floor_of);
+    siblings->wide = xb_fleet_wide(values, count, siblings->spread);
+    double half = fmax(siblings->most - siblings->centre, siblings->centre - siblings->least);
+    if (!(half > 0))
+        half = siblings->centre * XB_FLEET_LEAST_DEVIATION;
+    siblings->bins_from = siblings->centre - half;
+    siblings->bins_to = fmin(siblings->centre + half, DBL_MAX);
+    for (size_t i = 0; i < count; i++) {
+        double own = scatter_of(fleet, &values[i]);
+        double place = (value_of(fleet, &values[i])->value - siblings->centre) / half;
+        double bin = floor((place + 1) / 2 * XB_FLEET_BINS);
+        siblings->bins[(size_t)fmin(fmax(bin, 0), XB_FLEET_BINS - 1)]++;
+        if (!siblings->judged)
+            continue;
+        values[i].spread = fmax(values[i].spread, fmax(floor_of, values[i].unsure));
+        /* A value whose own samples scatter more than most may lie further off by that. */
+        if (own > typical)
+            values[i].spread =
+                xb_fleet_add_squares(values[i].spread, sqrt(own - typical) * sqrt(own + typical));
+        values[i].wide = siblings->wide;
+        values[i].independent = worth * (double)(count - 1) / (double)count;
+    }
+}
+
+void xb_fleet_gather_siblings(struct xb_judging *judging)
+{
+    struct xb_fleet_judgement *judgement = judging->judgement;
+    size_t kept = 0;
+    double *scratch = XB_SCRATCH(judging, judging->tested_count, sizeof *scratch);
+    judgement->siblings = xb_new(judging->fleet->figure_count, sizeof *judgement->siblings);
+    for (size_t begin = 0, end = 0; begin < judging->tested_count; begin = end) {
+        end = end_of_figure(judging, begin);
+        struct xb_fleet_siblings *siblings = &judgement->siblings[judgement->sibling_count++];
+        gather(judging->fleet, judging->tested + begin, end - begin, scratch, siblings);
+        for (size_t i = 0; siblings->judged && i < end - begin; i++)
+            judging->tested[kept++] = judging->tested[begin + i];
+    }
+    judging->tested_count = kept;
+}

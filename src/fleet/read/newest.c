@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which GPU is which, and which of its values counts. */
+#define _GNU_SOURCE /* qsort_r */
+#include "fleet/internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- GPUs that were moved ---- */
+
+/*
+ * Which GPUs are one that was moved. Cloned machines and some runtimes give several GPUs one UUID.
+ * So an equal UUID alone proves nothing: a GPU was moved if a newer document has another one at its
+ * place. Where none is mentioned there, other processes of the same launch may have measured it: it
+ * was moved if a later launch does not find it, and no launch found it at both places.
+ */
+
+static int compare_by_uuid(const void *left, const void *right)
+{
+    const struct xb_fleet_gpu *a = *(const struct xb_fleet_gpu *const *)left;
+    const struct xb_fleet_gpu *b = *(const struct xb_fleet_gpu *const *)right;
+    return XB_FIRST_ORDER(strcmp(a->uuid, b->uuid), XB_ORDER(a->told, b->told), XB_ORDER(a, b));
+}
+
+/* Puts GPUs of one place together. */
+static int compare_by_place(const void *left, const void *right)
+{
+    const struct xb_fleet_gpu *a = *(const struct xb_fleet_gpu *const *)left;
+    const struct xb_fleet_gpu *b = *(const struct xb_fleet_gpu *const *)right;
+    return XB_FIRST_ORDER(XB_ORDER(a->node, b->node), XB_ORDER_ADDRESSES(a->pci_bdf, b->pci_bdf),
+                          XB_ORDER(a->told, b->told), XB_ORDER_ADDRESSES(a, b));
+}
+
+static bool is_later_launch(time_t when, time_t than)
+{
+    return when > than + XB_FLEET_LAUNCH_S;
+}
+
+/* `gpus`: all of the fleet. Sorts them. */
+static void find_gone(struct xb_fleet_gpu **gpus, size_t count)
+{
+    qsort(gpus, count, sizeof(struct xb_fleet_gpu *), compare_by_place);
+    for (size_t begin = 0, end = 0; begin < count; begin = end) {
+        time_t newest = 0; /* document of the node */
+        for (; end < count && gpus[end]->node == gpus[begin]->node; end++)
+            if (gpus[end]->told > newest)
+                newest = gpus[end]->told;
+        for (size_t i = begin; i < end; i++) {
+            const struct xb_fleet_gpu *next = i + 1 < end ? gpus[i + 1] : gpus[i];
+            bool is_dated = gpus[i]->told > 0;
+            gpus[i]->is_replaced = is_dated && gpus[i]->pci_bdf != NULL &&
+                                   next->pci_bdf == gpus[i]->pci_bdf && next->told > gpus[i]->told;
+            gpus[i]->is_gone =
+                gpus[i]->is_replaced || (is_dated && is_later_launch(newest, gpus[i]->told));
+        }
+    }
+}
+
+/* Whether a GPU is one that is told of later. In one node it may also have been brought back. */
+static bool was_moved(const struct xb_fleet_gpu *from, const struct xb_fleet_gpu *to)
+{
+    if (from->is_replaced || !from->is_gone)
+        return from->is_replaced;
+    if (from->node != to->node)
+        return is_later_launch(to->first_told, from->told);
+    return is_later_launch(to->first_told, from->first_told) ||
+           is_later_launch(from->first_told, to->first_told);
+}
+
+/* Gives values and complaints the number that each GPU has now. */
+static void renumber(struct xb_fleet *fleet, const size_t *numbers)
+{
+    for (size_t i = 0; i < fleet->value_count; i++)
+        fleet->values[i].gpu = numbers[fleet->values[i].gpu];
+    for (size_t i = 0; i < fleet->complaint_count; i++)
+        if (fleet->complaints[i].gpu != XB_FLEET_NONE)
+            fleet->complaints[i].gpu = numbers[fleet->complaints[i].gpu];
+}
+
+/* UUIDs that several GPUs have, and two of the GPUs of the first. */
+struct shared {
+    size_t count;
+    const struct xb_fleet_gpu *first, *last;
+};
+
+void xb_fleet_join_moved(struct xb_judging *judging)
+{
+    struct xb_fleet *fleet = judging->fleet;
+    struct xb_fleet_gpu **gpus =
+        XB_SCRATCH(judging, fleet->gpu_count, sizeof(struct xb_fleet_gpu *));
+    size_t *joined = XB_SCRATCH(judging, fleet->gpu_count, sizeof *joined);
+    size_t count = 0; /* of those with a UUID */
+    struct shared equal = {.count = 0}, moved = {.count = 0};
+    for (size_t i = 0; i < fleet->gpu_count; i++)
+        gpus[i] = &fleet->gpus[joined[i] = i];
+    find_gone(gpus, fleet->gpu_count);
+    for (size_t i = 0; i < fleet->gpu_count; i++)
+        if (gpus[i]->uuid != NULL)
+            gpus[count++] = gpus[i];
+    qsort(gpus, count, sizeof(struct xb_fleet_gpu *), compare_by_uuid);
+    for (size_t begin = 0, end = 0; begin < count; begin = end) {
+        while (end < count && gpus[end]->uuid == gpus[begin]->uuid)
+            end++;
+        size_t next = begin + 1; /* they are in the order of their time */
+        while (next < end && was_moved(gpus[next - 1], gpus[next]))
+            next++;
+        bool one = next == end;
+        for (size_t i = begin; i < end && one; i++)
+            joined[gpus[i] - fleet->gpus] = (size_t)(gpus[end - 1] - fleet->gpus);
+        struct shared *shared = one ? &moved : &equal;
+        if (end - begin > 1 && shared->count++ == 0) {
+            shared->first = gpus[begin];
+            shared->last = gpus[end - 1];
+        }
+    }
+    const struct xb_fleet_node *nodes = fleet->nodes;
+    if (equal.count > 0)
+        xb_fleet_add_note(
+            judging,
+            "%zu UUID%s several GPUs (first: on %.64s and on %.64s). fleet tells them apart by "
+            "node and PCI address. Are machines cloned? If a GPU was moved, measure again where it "
+            "was, 6 hours later or more.",
+            equal.count, equal.count == 1 ? " names" : "s name", nodes[equal.first->node].name,
+            nodes[equal.last->node].name);
+    if (moved.count > 0)
+        xb_fleet_add_note(
+            judging,
+            "%zu GPU%s as moved (first: from %.64s GPU %u to %.64s GPU %u): newer files do not "
+            "find %s at the old place. Are machines cloned? Then measure again there.",
+            moved.count, moved.count == 1 ? " counts" : "s count", nodes[moved.first->node].name,
+            moved.first->index, nodes[moved.last->node].name, moved.last->index,
+            moved.count == 1 ? "it" : "them");
+    /* `joined`: for each GPU the one that it is, which is itself for those that stay. */
+    size_t kept = 0;
+    renumber(fleet, joined);
+    for (size_t i = 0; i < fleet->gpu_count; i++) {
+        if (joined[i] != i)
+            continue;
+        fleet->gpus[kept] = fleet->gpus[i];
+        joined[i] = kept++;
+    }
+    fleet->gpu_count = kept;
+    renumber(fleet, joined);
+}
+
+/* ---- the newest values ---- */
+
+int xb_quantity_compare(const struct xb_fleet_figure *left, const struct xb_fleet_figure *right)
+{
+    return XB_FIRST_ORDER(XB_ORDER_ADDRESSES(left->name, right->name),
+                          XB_ORDER_ADDRESSES(left->model, right->model),
+                          XB_ORDER_ADDRESSES(left->backend, right->backend),
+                          XB_ORDER_ADDRESSES(left->options, right->options),
+                          XB_ORDER_ADDRESSES(left->unit, right->unit));
+}
+
+static int compare_quantities(const struct xb_fleet *fleet, const struct xb_fleet_value *left,
+                              const struct xb_fleet_value *right)
+{
+    return left->figure == right->figure
+               ? 0
+               : xb_quantity_compare(&fleet->figures[left->figure], &fleet->figures[right->figure]);
+}
+
+/* By node, GPU and peer. */
+static int compare_value_places(const struct xb_fleet *fleet, const struct xb_fleet_value *left,
+                                const struct xb_fleet_value *right)
+{
+    return XB_FIRST_ORDER(XB_ORDER(fleet->gpus[left->gpu].node, fleet->gpus[right->gpu].node),
+                          XB_ORDER(left->gpu, right->gpu), XB_ORDER(left->peer, right->peer));
+}
+
+time_t xb_fleet_written(const struct xb_fleet *fleet, const struct xb_fleet_value *value)
+{
+    return value->source < fleet->source_count ? fleet->sources[value->source].written : 0;
+}
+
+/* A document without a timestamp counts as older than any with one. If two are equally old, the one
+ * that was given later counts. */
+static int newest_first(const void *left, const void *right, void *fleet)
+{
+    const struct xb_fleet_value *a = left, *b = right;
+    return XB_FIRST_ORDER(compare_quantities(fleet, a, b), compare_value_places(fleet, a, b),
+                          XB_ORDER(xb_fleet_written(fleet, b), xb_fleet_written(fleet, a)),
+                          XB_ORDER(b->source, a->source), XB_ORDER(a->value, b->value));
+}
+
+static int by_figure(const void *left, const void *right, void *fleet)
+{
+    const struct xb_fleet_value *a = left, *b = right;
+    return XB_FIRST_ORDER(XB_ORDER(a->figure, b->figure), compare_value_places(fleet, a, b));
+}
+
+void xb_fleet_take_newest(struct xb_judging *judging)
+{
+    struct xb_fleet *fleet = judging->fleet;
+    struct xb_fleet_value *values = fleet->values;
+    size_t all = fleet->value_count, kept = 0;
+    judging->tested = xb_new(all, sizeof *judging->tested);
+    if (all == 0)
+        return; /* there is no array either */
+    qsort_r(values, all, sizeof *values, newest_first, fleet);
+    for (size_t i = 0; i < all; i++)
+        if (i == 0 || compare_quantities(fleet, &values[i], &values[kept - 1]) != 0 ||
+            compare_value_places(fleet, &values[i], &values[kept - 1]) != 0)
+            values[kept++] = values[i];
+    qsort_r(values, kept, sizeof *values, by_figure, fleet);
+    fleet->value_count = kept;
+    judging->judgement->duplicates = all - kept;
+    for (size_t i = 0; i < kept; i++) {
+        double value = values[i].value;
+        if (!(value > 0) || isinf(value))
+            judging->unusable++;
+        else
+            judging->tested[judging->tested_count++] =
+                (struct xb_tested){.value = i, .logarithm = log(value), .p = 1};
+    }
+}

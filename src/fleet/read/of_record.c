@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Takes results of one process or of several into a fleet. */
+#include "base/memory.h"
+#include "base/options.h"
+#include "base/terminal.h"
+#include "base/text.h"
+#include "fleet/internal.h"
+#include "record/mode_list.h"
+#include "record/rows.h"
+#include "taking.h"
+#include "xferbench/mode.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CONFIDENT 1.959964  /* standard errors from the middle to the end of a 95 % interval */
+#define OF_MEDIAN 1.2533141 /* a median's standard error by a mean's, of a normal distribution */
+#define STEPS 20u           /* times that tell by what steps a clock counts, at least */
+#define SAME 1e-6           /* shares by which times are apart for their being rounded */
+/* In steps of a clock: the largest standard deviation with which more than half of normal values
+ * still fall on one step. */
+#define OF_STEP 0.7413011
+
+/* A result on its way into a fleet. */
+struct result {
+    struct xb_fleet_taking *taking;
+    const struct xb_record *record;
+    struct xb_arena *texts;
+    const struct xb_record_device *devices;
+    size_t device_count;
+    size_t *gpus; /* of the devices, in the fleet */
+};
+
+/* ---- names ---- */
+
+static void add_word(struct xb_words *words, const char *text)
+{
+    char plain[XB_RECORD_DIFFERENCE];
+    xb_words_add(words, "%s%s", words->length > 0 ? " " : "",
+                 xb_plain_text(text, plain, sizeof plain));
+}
+
+/*
+ * "pinned registered h2d 1 GiB chunk 4 MiB". The name must be the same in all documents, so it
+ * depends only on the case, not on the other cases of a document.
+ */
+static struct xb_words name_case(const struct result *result, const struct xb_record_case *test,
+                                 const struct xb_parameters *parameters)
+{
+    char text[64];
+    struct xb_words words = {.length = 0};
+    add_word(&words, test->mode);
+    add_word(&words, test->variant);
+    add_word(&words, test->direction);
+    add_word(&words, xb_size_key(test->bytes, text, sizeof text));
+    for (size_t i = 0; i < parameters->count; i++) {
+        const char *own = xb_parameter_key(test, parameters->names[i], text, sizeof text);
+        if (own == NULL)
+            continue;
+        add_word(&words, parameters->names[i]);
+        add_word(&words, own);
+    }
+    if (test->simultaneous) { /* what they share is less for each of more */
+        size_t count = xb_group_size(result->record, test);
+        snprintf(text, sizeof text, "with %zu other%s", count - 1, count == 2 ? "" : "s");
+        add_word(&words, count > 0 ? text : "with others");
+    }
+    if (test->latency)
+        add_word(&words, "latency run");
+    return words;
+}
+
+/* ---- what must be the same before two are compared: as in `compare`, but as a text ---- */
+
+/* Whether it changes how cases of the mode are measured. One that no mode takes is for all; a mode
+ * that this program does not know may take any. */
+static bool matters(const struct xb_option *const *rows, const char *mode_name, const char *option)
+{
+    const struct xb_option *row = xb_option_find(rows, option);
+    const struct xb_mode *mode = xb_mode_find(mode_name);
+    /* How long a case is measured at most makes its median more or less certain, which its scatter
+     * tells, and no other. */
+    bool is_of_time = strcmp(option, "time-limit") == 0;
+    return (row == NULL || !row->selects) && !is_of_time &&
+           (mode == NULL || !xb_modes_take(option) ||
+            xb_option_find(mode->options, option) != NULL);
+}
+
+/* Appends "chunk=4194304". */
+static const char *add_option(struct xb_arena **texts, const char *before,
+                              const struct xb_record_fact *fact)
+{
+    return xb_arena_print(texts, "%s%s%s=%s", before, before[0] != '\0' ? " " : "", fact->name,
+                          fact->value != NULL ? fact->value : "null");
+}
+
+/* The options that change how a case is measured, and its parameters, without those at their
+ * defaults and those in `named`: "chunk=4194304 streams=4"; "" for none. */
+static const char *list_options(struct result *result, const struct xb_record_case *test,
+                                const struct xb_parameters *named)
+{
+    const struct xb_record *record = result->record;
+    const struct xb_fleet_terms *terms = result->taking->terms;
+    const char *text = "";
+    for (size_t i = 0; i < test->parameter_count; i++) {
+        const struct xb_record_fact *own = &test->parameters[i];
+        if (!xb_parameters_have(named, own->name) &&
+            !xb_parameter_is_default(&terms->defaults, terms->rows, own))
+            text = add_option(&result->texts, text, own);
+    }
+    for (size_t i = 0; i < record->option_count; i++) {
+        const struct xb_record_fact *option = &record->options[i];
+        bool says_itself =
+            xb_record_fact_find(test->parameters, test->parameter_count, option->name) != NULL;
+        if (!says_itself && !xb_fact_is_default(&terms->defaults, option) &&
+            matters(terms->rows, test->mode, option->name))
+            text = add_option(&result->texts, text, option);
+    }
+    return text;
+}
+
+/* ---- links ---- */
+
+static const struct xb_record_detail *find_detail(const struct xb_record_row *row, const char *name)
+{
+    for (size_t i = 0; i < row->detail_count; i++)
+        if (strcmp(row->details[i].name, name) == 0)
+            return &row->details[i];
+    return NULL;
+}
+
+static size_t find_device(const struct result *result, int index)
+{
+    for (size_t i = 0; index >= 0 && i < result->device_count; i++)
+        if (result->devices[i].index == (unsigned)index)
+            return i;
+    return XB_FLEET_NONE;
+}
+
+/* Pairs: the link is in the row. Single GPUs: the device's best possible link. */
+static void set_link(const struct result *result, const struct xb_record_case *test,
+                     const struct xb_record_row *row, const struct xb_record_device *device,
+                     struct xb_fleet_figure *figure, char *text)
+{
+    if (test->peer < 0) {
+        if (device->link_known)
+            figure->link =
+                xb_taking_link_text(device->link_max_speed_gts, device->link_max_width, text);
+        return;
+    }
+    const struct xb_record_detail *link = find_detail(row, "link");
+    const struct xb_record_detail *links = find_detail(row, "links");
+    double count = links != NULL && links->text == NULL ? links->number : 0.0;
+    size_t peer = find_device(result, test->peer);
+    xb_taking_pair_link(
+        figure, link != NULL ? link->text : NULL,
+        count > 0.0 && count < 1000.0 ? (unsigned)count : 0,
+        &(struct xb_taking_end){device->pci_bdf, device->index},
+        &(struct xb_taking_end){peer != XB_FLEET_NONE ? result->devices[peer].pci_bdf : NULL,
+                                (unsigned)test->peer},
+        text);
+}
+
+/* ---- values ---- */
+
+/* Where most times of a row fall on few values, what lies between these: the clock counts by that.
+ * CUDA's events do by 32 ns, more than a hundredth of a small copy: equal GPUs have the same median
+ * but for some that are a whole step off. A value that was seen once may be far off, and tells
+ * nothing. 0 where the clock is fine. */
+static double step_of_sorted(const double *times, size_t count)
+{
+    double least = 0.0, before = 0.0;
+    size_t kinds = 0, often = 0;
+    for (size_t begin = 0, end = 0; begin < count; begin = end, kinds++) {
+        while (end < count && times[end] - times[begin] <= SAME * times[begin])
+            end++;
+        if (end - begin < 2)
+            continue;
+        if (often++ > 0 && (often == 2 || times[begin] - before < least))
+            least = times[begin] - before;
+        before = times[begin];
+    }
+    return often > 2 && 2 * kinds < count ? least : 0.0;
+}
+
+/* What the clock adds to a scatter, as a share. */
+static double scatter_of_clock(const struct xb_record_row *row)
+{
+    size_t count = row->time_count;
+    if (count < STEPS)
+        return 0.0;
+    double *times = xb_new(count, sizeof *times);
+    memcpy(times, row->times, count * sizeof *times);
+    (void)xb_median_of(times, count); /* sorts them */
+    double middle = times[count / 2];
+    double share = middle > 0.0 ? OF_STEP * step_of_sorted(times, count) / middle : 0.0;
+    free(times);
+    return isfinite(share) ? share : 0.0;
+}
+
+/* The scatter that the processes' distance shows. */
+static double scatter_of_processes(const double *medians, size_t count, double median)
+{
+    double mean = 0.0, squares = 0.0;
+    for (size_t i = 0; i < count; i++)
+        mean += medians[i] / (double)count;
+    for (size_t i = 0; i < count; i++)
+        squares += (medians[i] - mean) * (medians[i] - mean);
+    double deviation = sqrt(squares / (double)(count - 1));
+    return OF_MEDIAN * deviation / sqrt((double)count) / median;
+}
+
+/* `of_clock`: what the clock adds to the scatter. */
+static void measure(const struct result *result, const struct xb_record_case *test,
+                    const struct xb_record_figure *figure, double of_clock,
+                    struct xb_fleet_value *value)
+{
+    double medians[XB_RECORD_PROCESSES];
+    size_t count = xb_record_medians(result->record, test, figure->name, medians);
+    const struct xb_statistics *own = &figure->statistics;
+    double half = (own->ci95_high - own->ci95_low) / 2.0;
+    value->value = count > 0 ? xb_median_of(medians, count) : 0.0;
+    value->scatter = (double)NAN;
+    if (count == 1 && own->has_interval && half >= 0.0) /* by its own samples */
+        value->scatter = half / CONFIDENT / own->median;
+    else if (count > 1)
+        value->scatter = scatter_of_processes(medians, count, value->value);
+    if (!isfinite(value->scatter))
+        value->scatter = of_clock > 0.0 ? of_clock : (double)NAN;
+    else
+        value->scatter = xb_fleet_add_squares(value->scatter, of_clock);
+}
+
+static void take_figures(struct result *result, const struct xb_record_case *test,
+                         const struct xb_parameters *parameters, const char *case_name,
+                         size_t device)
+{
+    struct xb_fleet_taking *taking = result->taking;
+    char link[XB_TAKING_LINK];
+    const struct xb_record_row *row = NULL; /* the first that has figures to compare */
+    for (size_t i = 0; row == NULL && i < result->record->process_count; i++)
+        row = xb_record_row_counts(&test->rows[i]) ? &test->rows[i] : NULL;
+    if (row == NULL)
+        return;
+    struct xb_fleet_figure figure_of = {.model = result->devices[device].name,
+                                        .options = list_options(result, test, parameters)};
+    double of_clock = scatter_of_clock(row);
+    set_link(result, test, row, &result->devices[device], &figure_of, link);
+    for (size_t i = 0; i < row->figure_count; i++) {
+        const struct xb_record_figure *figure = &row->figures[i];
+        struct xb_fleet_value value = {.gpu = result->gpus[device], .peer = test->peer};
+        if (!figure->gates)
+            continue;
+        measure(result, test, figure, of_clock, &value);
+        figure_of.name = xb_arena_print(&result->texts, "%s %s", case_name, figure->name);
+        figure_of.unit = figure->unit;
+        figure_of.more_is_better = figure->more_is_better;
+        xb_taking_add_value(taking, figure_of, value);
+    }
+}
+
+/* ---- what is wrong ---- */
+
+/* Copies the words without a digit: numbers and addresses differ from node to node. */
+static const char *without_numbers(const char *text, char *copy, size_t size)
+{
+    size_t length = 0;
+    copy[0] = '\0';
+    while (*text != '\0' && length < size) {
+        size_t word = strcspn(text, " \n");
+        if (word > 0 && strcspn(text, "0123456789") >= word)
+            length += (size_t)snprintf(copy + length, size - length, "%.*s ", (int)word, text);
+        text += word + (text[word] != '\0');
+    }
+    return copy;
+}
+
+static void complain_of_failure(struct result *result, size_t gpu, const char *text,
+                                const char *why)
+{
+    char cause[XB_RECORD_REASON];
+    xb_taking_complain(result->taking, XB_FLEET_FAILED, gpu, text,
+                       without_numbers(why != NULL ? why : "", cause, sizeof cause));
+}
+
+static void take_case(struct result *result, const struct xb_record_case *test)
+{
+    char reason[XB_RECORD_REASON], of[64];
+    const struct xb_record_summary summary = xb_record_summarize(result->record, test);
+    /* Name only parameters that do not go without saying. */
+    struct xb_record_case alone = *test;
+    const struct xb_record record = {.cases = &alone, .case_count = 1};
+    const struct xb_parameters parameters = xb_parameters_that_differ(&record);
+    const struct xb_words name = name_case(result, test, &parameters);
+    struct xb_words words = name;
+    size_t device = find_device(result, test->device);
+    size_t gpu = device != XB_FLEET_NONE ? result->gpus[device] : XB_FLEET_NONE;
+    const char *why = xb_record_reason(test, &summary, reason, sizeof reason);
+    xb_words_add(&words, ", device %s: %s", xb_record_case_device(test, of, sizeof of),
+                 why != NULL ? why : "a copy arrived wrong");
+    if (summary.verified == XB_VERIFIED_FALSE)
+        xb_taking_complain(result->taking, XB_FLEET_WRONG_DATA, gpu, words.text, NULL);
+    else if (summary.status == XB_RESULT_ERROR)
+        complain_of_failure(result, gpu, words.text, why);
+    if (summary.verified != XB_VERIFIED_FALSE && device != XB_FLEET_NONE && !xb_record_is_sum(test))
+        take_figures(result, test, &parameters, name.text, device);
+}
+
+void xb_taking_record(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
+                      const cJSON *document)
+{
+    struct xb_record record;
+    struct result result = {.taking = taking, .record = &record};
+    if (xb_record_of_tree(reader->place.path, document, &record, &reader->error) != XB_OK)
+        return;
+    xb_taking_begin(taking);
+    result.devices = xb_record_devices(&record, &result.device_count);
+    result.gpus = xb_arena_new(&result.texts, result.device_count * sizeof *result.gpus);
+    for (size_t i = 0; i < result.device_count; i++) {
+        const struct xb_record_device *device = &result.devices[i];
+        /* Between transfers a healthy link may go slower to save power. */
+        bool loaded = device->link_known && device->link_under_load;
+        result.gpus[i] = xb_taking_add_gpu(
+            taking, (struct xb_fleet_gpu){.index = device->index,
+                                          .model = device->name,
+                                          .uuid = device->uuid,
+                                          .pci_bdf = device->pci_bdf,
+                                          .link_speed_gts = loaded ? device->link_speed_gts : 0.0,
+                                          .link_width = loaded ? device->link_width : 0});
+    }
+    if (record.interrupted)
+        xb_taking_complain(taking, XB_FLEET_CUT, XB_FLEET_NONE,
+                           "a signal came before all was measured", NULL);
+    else if (record.has_deadline && !record.deadline_met)
+        xb_taking_complain(taking, XB_FLEET_CUT, XB_FLEET_NONE,
+                           "the deadline came before all was measured", NULL);
+    for (size_t i = 0; i < record.process_count; i++) {
+        const char *failure = record.processes[i].failure;
+        if (failure != NULL)
+            complain_of_failure(&result, XB_FLEET_NONE,
+                                xb_arena_print(&result.texts, "process %zu: %s", i, failure),
+                                failure);
+    }
+    for (size_t i = 0; i < record.case_count; i++)
+        take_case(&result, &record.cases[i]);
+    xb_arena_free(result.texts);
+    xb_record_free(&record);
+}

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Documents from files, folders and streams, read by several threads. */
+#define _GNU_SOURCE /* fts, strverscmp, fopencookie */
+#include "fleet/fleet.h"
+
+#include "base/documents.h"
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "base/options.h"
+#include "base/parallel.h"
+#include "base/terminal.h"
+#include "link/report.h"
+#include "run/command.h"
+#include "taking.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- a batch ---- */
+
+/*
+ * Collects documents, and reads a whole batch of them with several threads. They come into the
+ * fleet in the order in which they were added, so it does not matter which thread is faster.
+ */
+
+#define MOST_PIECES 256
+#define MOST_BYTES ((size_t)32 << 20)    /* of text; the last document may exceed it */
+#define LARGEST_BYTES ((size_t)64 << 20) /* of one document */
+
+struct piece {
+    char *path;
+    size_t number; /* of the document in its file; 0: it is the only one, or none */
+    uint64_t line; /* where it begins; 0: it is the only one */
+    char *text;    /* NULL: it is broken, and `why` says why */
+    size_t length;
+    char why[XB_TAKING_WHY];
+    bool is_foreign;       /* it is not broken, but it is of no node */
+    struct xb_fleet taken; /* a fleet of this document alone */
+};
+
+struct batch {
+    struct xb_fleet *fleet;
+    struct xb_fleet_terms terms;
+    struct piece *pieces;
+    size_t count;
+    size_t bytes;          /* of their texts */
+    struct xb_error error; /* the first failure: nothing is read after it */
+};
+
+static bool failed(const struct batch *batch)
+{
+    return batch->error.status != XB_OK;
+}
+
+static void begin(struct batch *batch, struct xb_fleet *fleet)
+{
+    struct xb_fleet_terms *terms = &batch->terms;
+    struct xb_error *error = &batch->error;
+    *batch = (struct batch){.fleet = fleet,
+                            .terms = {.rows = xb_run_rows()},
+                            .pieces = xb_new(MOST_PIECES, sizeof *batch->pieces)};
+    error->status = xb_size_parse(xb_option_find(xb_link_rows(), "size")->default_text,
+                                  &terms->link_bytes, error);
+    if (!failed(batch))
+        error->status = xb_record_of_defaults(terms->rows, &terms->defaults, error);
+}
+
+static void empty(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        struct piece *piece = &batch->pieces[i];
+        free(piece->path);
+        free(piece->text);
+        xb_fleet_free(&piece->taken);
+        *piece = (struct piece){.path = NULL};
+    }
+    batch->count = batch->bytes = 0;
+}
+
+/* Each into a fleet of its own. */
+static void read_pieces(void *argument, uint64_t first, uint64_t end)
+{
+    struct batch *batch = argument;
+    for (uint64_t i = first; i < end && xb_interrupt_signal() == 0; i++) {
+        struct piece *piece = &batch->pieces[i];
+        if (piece->text == NULL)
+            continue;
+        xb_fleet_open(&piece->taken);
+        piece->taken.now = batch->fleet->now;
+        xb_taking_document(&piece->taken, &batch->terms, piece->path, piece->number, piece->text,
+                           piece->length, piece->why, &piece->is_foreign);
+    }
+}
+
+/* Reads its documents into the fleet, and empties it. */
+static void read_batch(struct batch *batch)
+{
+    xb_parallel_for(batch->count, 1, read_pieces, batch);
+    if (xb_interrupt_signal() != 0)
+        (void)XB_FAIL(&batch->error, XB_ERR_STOPPED, "stopped by a signal while reading");
+    for (size_t i = 0; i < batch->count && !failed(batch); i++) {
+        const struct piece *piece = &batch->pieces[i];
+        struct xb_words what = {.length = 0};
+        if (piece->why[0] == '\0') {
+            xb_fleet_merge(batch->fleet, &piece->taken);
+            continue;
+        }
+        xb_words_add(&what, "%s", piece->path);
+        if (piece->number > 0)
+            xb_words_add(&what, ", document %zu", piece->number);
+        if (piece->line > 0)
+            xb_words_add(&what, ", line %" PRIu64, piece->line);
+        xb_fleet_leave_out(batch->fleet, what.text, piece->why, piece->is_foreign);
+    }
+    empty(batch);
+}
+
+/* Adds a document of a file, or the reason why there is none; copies both. Before that it reads a
+ * batch that is full. A document may be so long that its memory is lacking. */
+static void add(struct batch *batch, const char *path, size_t number,
+                const struct xb_document_piece *read)
+{
+    if (!failed(batch) && (batch->count == MOST_PIECES || batch->bytes >= MOST_BYTES))
+        read_batch(batch);
+    if (failed(batch))
+        return;
+    struct piece *piece = &batch->pieces[batch->count];
+    *piece = (struct piece){.path = xb_copy(path),
+                            .number = number,
+                            .line = read->line,
+                            .text = read->text != NULL ? malloc(read->length + 1) : NULL,
+                            .length = read->length};
+    batch->count++;
+    batch->bytes += read->length;
+    if (read->text != NULL && piece->text == NULL)
+        (void)XB_FAIL(&batch->error, XB_ERR_MEMORY, "no memory for a document of %zu bytes",
+                      read->length);
+    else if (read->text != NULL)
+        memcpy(piece->text, read->text, read->length + 1); /* and the zero behind it */
+    else if (read->why != NULL)
+        snprintf(piece->why, sizeof piece->why, "%s", read->why);
+}
+
+/* Reads what is in it, unless something failed before, and closes it. */
+static enum xb_status finish(struct batch *batch, struct xb_error *error)
+{
+    if (!failed(batch))
+        read_batch(batch);
+    empty(batch);
+    free(batch->pieces);
+    xb_record_free(&batch->terms.defaults);
+    if (failed(batch))
+        *error = batch->error;
+    return batch->error.status;
+}
+
+static void leave_out(struct batch *batch, const char *path, const char *why)
+{
+    add(batch, path, 0, &(struct xb_document_piece){.why = why});
+}
+
+static void leave_out_unread(struct batch *batch, const char *path, int code)
+{
+    char why[256];
+    snprintf(why, sizeof why, "cannot be read: %s (%s)", strerror(code), xb_errno_name(code));
+    leave_out(batch, path, why);
+}
+
+/* ---- a stream ---- */
+
+/* Adds a stream's pieces. The first waits in the batch until it is clear whether it is the only
+ * one, because an only one gets no number. */
+static void read_stream(struct batch *batch, const char *path, FILE *stream)
+{
+    struct xb_documents documents;
+    struct xb_document_piece piece;
+    size_t count = 0, number = 0;
+    bool any = true;
+    xb_documents_open(&documents, stream, LARGEST_BYTES);
+    while (!failed(batch) && xb_documents_next(&documents, &piece, &any, &batch->error) == XB_OK &&
+           any) {
+        count++;
+        number += !piece.is_none;
+        add(batch, path, piece.is_none ? 0 : number, &piece);
+    }
+    xb_documents_close(&documents);
+    if (count == 0)
+        leave_out(batch, path, "it is empty");
+    else if (count == 1 && !failed(batch))
+        batch->pieces[batch->count - 1].number = batch->pieces[batch->count - 1].line = 0;
+}
+
+/* A descriptor as a stream that a signal ends: reading then fails with EINTR. A plain read would go
+ * on after a signal, because the program's handlers restart system calls, and wait for a sender
+ * that may never write again. */
+struct input {
+    int descriptor;
+    bool owns; /* closes the descriptor too */
+};
+
+/* A signal that comes just before poll() begins to wait does not end it: look again after that. */
+#define LOOK_MS 100
+
+static ssize_t read_some(void *cookie, char *buffer, size_t size)
+{
+    const struct input *input = cookie;
+    struct pollfd waiting = {.fd = input->descriptor, .events = POLLIN};
+    while (xb_interrupt_signal() == 0) {
+        int ready = poll(&waiting, 1, LOOK_MS);
+        ssize_t got = ready > 0 ? read(input->descriptor, buffer, size) : ready;
+        bool goes_on = ready == 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
+        if (!goes_on)
+            return got;
+    }
+    errno = EINTR;
+    return -1;
+}
+
+static int close_input(void *cookie)
+{
+    struct input *input = cookie;
+    int failed = input->owns ? close(input->descriptor) : 0;
+    free(input);
+    return failed;
+}
+
+static FILE *open_input(int descriptor, bool owns)
+{
+    struct input *input = xb_new(1, sizeof *input);
+    *input = (struct input){.descriptor = descriptor, .owns = owns};
+    FILE *stream =
+        fopencookie(input, "r", (cookie_io_functions_t){.read = read_some, .close = close_input});
+    if (stream == NULL)
+        xb_memory_end(sizeof *input);
+    return stream;
+}
+
+/* ---- a file ---- */
+
+/* Opens a file that can hold a document; NULL with errno for anything else. Looks at its type
+ * first, because opening a device can make it act. Opening a FIFO would wait for its writer, also
+ * after a signal: O_NONBLOCK leaves the waiting to the stream. A regular file is opened without it:
+ * if a server of NFS or Samba has a lease on the file, opening waits until that is given back. */
+static FILE *open_file(const char *path, bool pipes, struct stat *file)
+{
+    FILE *stream = NULL;
+    if (stat(path, file) != 0)
+        return NULL;
+    bool is_pipe = S_ISFIFO(file->st_mode);
+    errno = S_ISDIR(file->st_mode) ? EISDIR : EINVAL;
+    if (!S_ISREG(file->st_mode) && !(pipes && is_pipe))
+        return NULL;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_pipe ? O_NONBLOCK : 0));
+    if (descriptor >= 0)
+        stream = is_pipe ? open_input(descriptor, true) : fdopen(descriptor, "r");
+    if (descriptor >= 0 && stream == NULL)
+        close(descriptor);
+    return stream;
+}
+
+static void read_file(struct batch *batch, const char *path, bool pipes)
+{
+    struct stat file = {.st_mode = 0};
+    FILE *stream = open_file(path, pipes, &file);
+    if (stream == NULL && errno == EINVAL && file.st_mode != 0) {
+        leave_out(batch, path, "it is no regular file");
+    } else if (stream == NULL) {
+        leave_out_unread(batch, path, errno);
+    } else {
+        read_stream(batch, path, stream);
+        fclose(stream);
+    }
+}
+
+/* ---- a folder ---- */
+
+/* Sorts by name: the order of the file system differs from machine to machine. */
+static int compare_names(const FTSENT **a, const FTSENT **b)
+{
+    int order = strverscmp((*a)->fts_name, (*b)->fts_name);
+    return order != 0 ? order : strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+static bool is_document(const FTSENT *entry)
+{
+    static const char *const endings[] = {".json", ".jsonl", ".ndjson"};
+    struct stat file;
+    bool is_named = false;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t length = strlen(endings[i]);
+        is_named =
+            is_named || (entry->fts_namelen > length &&
+                         strcmp(entry->fts_name + entry->fts_namelen - length, endings[i]) == 0);
+    }
+    switch (entry->fts_info) {
+    case FTS_F:
+    case FTS_DEFAULT: /* a pipe or a device: it will be named as such */
+    case FTS_NS:
+    case FTS_SLNONE:
+        return is_named;
+    case FTS_SL: /* links to folders are not followed, but a link to a file counts like the file */
+        return is_named && !(stat(entry->fts_accpath, &file) == 0 && S_ISDIR(file.st_mode));
+    default:
+        return false;
+    }
+}
+
+static void read_folder(struct batch *batch, const char *path)
+{
+    char *const paths[] = {(char *)path, NULL}; /* which fts_open(3) does not write to */
+    bool any = false;
+    FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, compare_names);
+    if (tree == NULL) {
+        (void)XB_FAIL_ERRNO(&batch->error, "fts_open", errno,
+                            "%.300s: no memory to read the folder", path);
+        return;
+    }
+    for (const FTSENT *entry; !failed(batch);) {
+        errno = 0;
+        entry = fts_read(tree);
+        if (entry == NULL)
+            break;
+        bool has_failed = entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR;
+        any = any || has_failed || is_document(entry);
+        if (has_failed)
+            leave_out_unread(batch, entry->fts_path, entry->fts_errno);
+        else if (is_document(entry))
+            read_file(batch, entry->fts_path, false);
+    }
+    /* Where the list breaks off, what follows would be missing, and nobody would know. */
+    if (!failed(batch) && errno != 0)
+        leave_out_unread(batch, path, errno);
+    else if (!failed(batch) && !any)
+        leave_out(batch, path, "it has no file that ends with .json, .jsonl or .ndjson");
+    fts_close(tree);
+}
+
+/* ---- what others call ---- */
+
+enum xb_status xb_fleet_read(struct xb_fleet *fleet, const char *path, struct xb_error *error)
+{
+    struct batch batch;
+    struct stat file;
+    begin(&batch, fleet);
+    if (strcmp(path, "-") == 0) {
+        FILE *stream = open_input(STDIN_FILENO, false);
+        read_stream(&batch, path, stream);
+        fclose(stream);
+    } else if (!failed(&batch) && stat(path, &file) == 0 && S_ISDIR(file.st_mode)) {
+        read_folder(&batch, path);
+    } else if (!failed(&batch)) {
+        read_file(&batch, path, true);
+    }
+    return finish(&batch, error);
+}
+
+enum xb_status xb_fleet_read_stream(struct xb_fleet *fleet, const char *path, FILE *stream,
+                                    struct xb_error *error)
+{
+    struct batch batch;
+    begin(&batch, fleet);
+    read_stream(&batch, path, stream);
+    return finish(&batch, error);
+}
+
+enum xb_status xb_fleet_read_text(struct xb_fleet *fleet, const char *path, size_t number,
+                                  const char *text, size_t length, struct xb_error *error)
+{
+    struct batch batch;
+    begin(&batch, fleet);
+    add(&batch, path, number, &(struct xb_document_piece){.text = text, .length = length});
+    return finish(&batch, error);
+}

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The formats for programs: CSV, Prometheus, node lists and JSON. */
+#define _POSIX_C_SOURCE 200809L
+#include "formats.h"
+#include "fleet/internal.h"
+#include "fleet/read/hostlist.h"
+
+#include "base/memory.h"
+#include "base/stream.h"
+#include "base/text.h"
+#include "present/metrics.h"
+#include "record/document.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- CSV ---- */
+
+/* Add new columns at the end, because some readers count columns. */
+static const char *const columns[] = {
+    "node", "code",   "gpu",     "pci",       "uuid",    "peer",        "model", "figure",
+    "unit", "value",  "median",  "deviation", "spreads", "p",           "text",  "backend",
+    "link", "driver", "options", "together",  "unsure",  "is_to_drain",
+};
+
+static const char *known(const char *text)
+{
+    return text != NULL ? text : "";
+}
+
+/* A zeroed one where the finding has none. */
+static const struct xb_fleet_gpu *gpu_of(const struct xb_fleet *fleet,
+                                         const struct xb_fleet_finding *finding)
+{
+    static const struct xb_fleet_gpu none;
+    return finding->gpu != XB_FLEET_NONE ? &fleet->gpus[finding->gpu] : &none;
+}
+
+static const struct xb_fleet_figure *figure_of(const struct xb_fleet *fleet,
+                                               const struct xb_fleet_finding *finding)
+{
+    static const struct xb_fleet_figure none;
+    return finding->figure != XB_FLEET_NONE ? &fleet->figures[finding->figure] : &none;
+}
+
+static void put_csv_line(FILE *stream, const struct xb_fleet *fleet,
+                         const struct xb_fleet_finding *finding)
+{
+    const struct xb_fleet_gpu *gpu = gpu_of(fleet, finding);
+    const struct xb_fleet_figure *figure = figure_of(fleet, finding);
+    const double numbers[] = {finding->value, finding->centre, finding->deviation, finding->spreads,
+                              finding->p};
+    struct xb_csv_line line = {.stream = stream};
+    xb_csv_put(&line, finding->node);
+    xb_csv_put(&line, xb_fleet_code_name(finding->code));
+    xb_csv_put_whole(&line, finding->gpu != XB_FLEET_NONE, gpu->index);
+    xb_csv_put(&line, known(gpu->pci_bdf));
+    xb_csv_put(&line, known(gpu->uuid));
+    xb_csv_put_whole(&line, finding->peer >= 0, (uint64_t)finding->peer);
+    xb_csv_put(&line, known(gpu->model));
+    xb_csv_put(&line, known(figure->name));
+    xb_csv_put(&line, known(figure->unit));
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        xb_csv_put_number(&line, finding->figure != XB_FLEET_NONE, numbers[i]);
+    xb_csv_put(&line, known(finding->text));
+    xb_csv_put(&line, known(figure->backend));
+    xb_csv_put(&line, known(figure->link));
+    xb_csv_put(&line, known(figure->driver));
+    xb_csv_put(&line, known(figure->options));
+    xb_csv_put(&line, finding->together ? "true" : "false");
+    xb_csv_put(&line, finding->unsure ? "true" : "false");
+    xb_csv_put(&line, xb_fleet_is_to_drain(finding) ? "true" : "false");
+    xb_csv_end(&line);
+}
+
+enum xb_status xb_fleet_csv_write(FILE *stream, const struct xb_fleet_judgement *judgement,
+                                  struct xb_error *error)
+{
+    struct xb_csv_line names = {.stream = stream};
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+        xb_csv_put(&names, columns[i]);
+    xb_csv_end(&names);
+    for (size_t i = 0; i < judgement->finding_count && !ferror(stream); i++)
+        put_csv_line(stream, judgement->fleet, &judgement->findings[i]);
+    return xb_stream_finish(stream, "the CSV", error);
+}
+
+/* ---- Prometheus ---- */
+
+#define PREFIX "xferbench_fleet_" /* of all names */
+
+static size_t count_code(const struct xb_fleet_judgement *judgement, enum xb_fleet_code code)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < judgement->finding_count; i++)
+        count += judgement->findings[i].code == code;
+    return count;
+}
+
+static void put_counts(FILE *stream, const struct xb_fleet_judgement *judgement)
+{
+    const struct {
+        const char *name, *help;
+        size_t value;
+    } counts[] = {
+        {"status",
+         "Verdict: 0 no findings, 1 findings, or a document could not be read, 2 none could be "
+         "read, 3 too few siblings to judge.",
+         (size_t)xb_fleet_exit_code(judgement)},
+        {"nodes", "Nodes with a document.", judgement->fleet->node_count},
+        {"gpus", "GPUs with a document.", judgement->fleet->gpu_count},
+        {"judged_gpus", "GPUs judged by their siblings.", judgement->judged_gpus},
+        {"missing_nodes", "Expected nodes without a document.",
+         count_code(judgement, XB_FLEET_MISSING)},
+        {"left_out_documents", "Documents, files and folders that were left out.",
+         judgement->fleet->left_out_count},
+    };
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        xb_metric_begin(stream, PREFIX, counts[i].name, counts[i].help);
+        fprintf(stream, PREFIX "%s %zu\n", counts[i].name, counts[i].value);
+    }
+    /* Codes without a finding too: a rule that watches one needs its sample. */
+    xb_metric_begin(stream, PREFIX, "findings", "Findings of each code.");
+    for (enum xb_fleet_code code = 0; code < XB_FLEET_CODES; code++) {
+        fputs(PREFIX "findings", stream);
+        xb_metric_put_labels(stream, XB_METRIC_LABELS({"code", xb_fleet_code_name(code)}));
+        fprintf(stream, " %zu\n", count_code(judgement, code));
+    }
+}
+
+/* A sample a finding. */
+struct sample {
+    const char *labels;
+    const struct xb_fleet_finding *finding;
+};
+
+static const char *known_label(const char *value)
+{
+    return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+static void put_labels(FILE *stream, const struct xb_fleet *fleet,
+                       const struct xb_fleet_finding *finding)
+{
+    const struct xb_fleet_gpu *gpu = gpu_of(fleet, finding);
+    const struct xb_fleet_figure *figure = figure_of(fleet, finding);
+    bool has_gpu = finding->gpu != XB_FLEET_NONE;
+    xb_metric_put_labels(
+        stream,
+        XB_METRIC_LABELS(
+            {"node", finding->node}, {"code", xb_fleet_code_name(finding->code)},
+            {"gpu", has_gpu ? XB_METRIC_NUMBER(gpu->index) : NULL},
+            {"pci", known_label(gpu->pci_bdf)}, {"uuid", known_label(gpu->uuid)},
+            {"peer", finding->peer >= 0 ? XB_METRIC_NUMBER((size_t)finding->peer) : NULL},
+            {"figure", known_label(figure->name)}, {"options", known_label(figure->options)},
+            {"together", finding->together ? "true" : NULL},
+            {"unsure", finding->unsure ? "true" : NULL}));
+}
+
+/* The worst comes first among those with the same labels. */
+static int by_labels(const void *a, const void *b)
+{
+    const struct sample *first = a, *second = b;
+    return XB_FIRST_ORDER(strcmp(first->labels, second->labels),
+                          XB_ORDER(first->finding, second->finding));
+}
+
+static void put_findings(FILE *stream, const struct xb_fleet_judgement *judgement)
+{
+    struct xb_arena *arena = NULL;
+    size_t count = judgement->finding_count;
+    struct sample *samples = xb_new(count, sizeof *samples);
+    for (size_t i = 0; i < count; i++) {
+        struct xb_memory_text labels = {.text = NULL};
+        put_labels(xb_memory_text_begin(&labels), judgement->fleet, &judgement->findings[i]);
+        samples[i] = (struct sample){.finding = &judgement->findings[i],
+                                     .labels = xb_memory_text_keep(&labels, &arena)};
+    }
+    /* A sample may not appear twice, and a node may have failed twice. */
+    size_t kept = 0;
+    qsort(samples, count, sizeof *samples, by_labels);
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || strcmp(samples[kept - 1].labels, samples[i].labels) != 0)
+            samples[kept++] = samples[i];
+    if (kept > 0)
+        xb_metric_begin(stream, PREFIX, "finding", "1 for each finding.");
+    for (size_t i = 0; i < kept; i++)
+        fprintf(stream, PREFIX "finding%s 1\n", samples[i].labels);
+    bool begun = false;
+    for (size_t i = 0; i < kept; i++) {
+        double share = samples[i].finding->deviation;
+        if (!isfinite(share))
+            continue;
+        if (!begun)
+            xb_metric_begin(stream, PREFIX, "deviation_ratio",
+                            "Value of a finding / its siblings' median - 1.");
+        begun = true;
+        fprintf(stream, PREFIX "deviation_ratio%s %s\n", samples[i].labels, XB_NUMBER_TEXT(share));
+    }
+    free(samples);
+    xb_arena_free(arena);
+}
+
+enum xb_status xb_fleet_prometheus_write(FILE *stream, const struct xb_fleet_judgement *judgement,
+                                         struct xb_error *error)
+{
+    put_counts(stream, judgement);
+    put_findings(stream, judgement);
+    return xb_stream_finish(stream, "the metrics", error);
+}
+
+/* ---- nodes to drain ---- */
+
+#define TOLD 10 /* names that cannot be listed: so many are told */
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+size_t xb_fleet_sort_names(const char **names, size_t count)
+{
+    size_t kept = 0;
+    qsort(names, count, sizeof(const char *), by_name);
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || strcmp(names[kept - 1], names[i]) != 0)
+            names[kept++] = names[i];
+    return kept;
+}
+
+void xb_fleet_drain_list(const struct xb_fleet_judgement *judgement, struct xb_drain_list *list)
+{
+    *list = (struct xb_drain_list){.names = xb_new(judgement->finding_count, sizeof(const char *))};
+    size_t found = 0;
+    for (size_t i = 0; i < judgement->finding_count; i++)
+        if (xb_fleet_is_to_drain(&judgement->findings[i]))
+            list->names[found++] = judgement->findings[i].node;
+    list->count = xb_fleet_sort_names(list->names, found);
+    /* As the user calls them: hosts that call themselves gpu1.cluster are gpu1 to a scheduler that
+     * knows them so, and it refuses a list with one name that it does not know. */
+    for (size_t i = 0; i < list->count; i++)
+        for (size_t k = 0; k < judgement->fleet->node_count; k++) {
+            const struct xb_fleet_node *node = &judgement->fleet->nodes[k];
+            if (node->expected == NULL || strcmp(node->name, list->names[i]) != 0)
+                continue;
+            list->names[i] = node->expected;
+            break;
+        }
+    list->text = xb_hostlist_compress(list->names, list->count, &list->arena, &list->left_out);
+}
+
+void xb_fleet_drain_list_free(struct xb_drain_list *list)
+{
+    xb_arena_free(list->arena);
+    free(list->names);
+}
+
+enum xb_status xb_fleet_nodelist_write(FILE *stream, const struct xb_fleet_judgement *judgement,
+                                       struct xb_error *error)
+{
+    struct xb_drain_list list;
+    size_t told = 0;
+    xb_fleet_drain_list(judgement, &list);
+    /* A node that is left out would stay in service without anybody knowing. */
+    for (size_t i = 0; i < list.count && told < TOLD; i++) {
+        if (xb_hostlist_is_name(list.names[i]))
+            continue;
+        xb_say("not in the node list, because it is no valid host name: '%.80s'", list.names[i]);
+        told++;
+    }
+    if (list.left_out > told)
+        xb_say("and %zu more names that are no valid host names", list.left_out - told);
+    /* The list may be all that a script looks at. */
+    size_t shared = 0, unsure = 0, doubtful = 0;
+    for (size_t i = 0; i < judgement->finding_count; i++) {
+        const struct xb_fleet_finding *of = &judgement->findings[i];
+        unsure += of->unsure;
+        doubtful += of->code == XB_FLEET_CUT || of->code == XB_FLEET_LINK_WARNING;
+        shared += of->together && !of->unsure && xb_fleet_code_is_bad(of->code);
+    }
+    if (unsure > 0 && unsure == judgement->request.expected_count)
+        xb_say(
+            "expected nodes are not listed: %zu, but none of them is there. Are the names and the "
+            "folder right?",
+            unsure);
+    else if (unsure > 0)
+        xb_say("missing nodes are not listed: %zu, but %zu files could not be read, and may be "
+               "theirs; see --format table",
+               unsure, judgement->fleet->unread_count);
+    if (doubtful > 0)
+        xb_say("findings of cut-short and link-warning list no node: %zu; measure those nodes "
+               "again, see --format table",
+               doubtful);
+    if (shared > 0)
+        xb_say("%zu findings drain no node: so many have the same that one cause is likelier than "
+               "so many faults; see --format table",
+               shared);
+    if (list.text[0] != '\0')
+        fprintf(stream, "%s\n", list.text);
+    xb_fleet_drain_list_free(&list);
+    return xb_stream_finish(stream, "the node list", error);
+}
+
+/* ---- JSON ---- */
+
+/* docs/fleet.schema.json explains the keys. An unknown value is null. */
+
+typedef struct xb_fleet_gpu gpu;
+typedef struct xb_fleet_finding finding;
+typedef struct xb_fleet_figure figure;
+typedef struct xb_fleet_siblings siblings;
+typedef struct xb_fleet_source source;
+typedef struct xb_fleet_left_out left_out;
+typedef struct xb_fleet fleet;
+
+const struct xb_field xb_fleet_gpu_fields[] = {
+    XB_FIELD("index", UNSIGNED, gpu, index),
+    XB_FIELD("model", STRING, gpu, model, XB_NULL_IF_EMPTY),
+    XB_FIELD("uuid", STRING, gpu, uuid, XB_NULL_IF_EMPTY),
+    XB_FIELD("pci_bdf", STRING, gpu, pci_bdf, XB_NULL_IF_EMPTY),
+    XB_FIELD("link_speed_gts", DOUBLE, gpu, link_speed_gts, XB_RATE),
+    XB_FIELD("link_width", UNSIGNED, gpu, link_width, XB_NULL_IF_EMPTY),
+    XB_FIELDS_END};
+
+const struct xb_field xb_fleet_finding_fields[] = {
+    XB_FIELD("value", DOUBLE, finding, value, XB_NULL_IF_NAN),
+    XB_FIELD("median", DOUBLE, finding, centre, XB_NULL_IF_NAN),
+    XB_FIELD("deviation", DOUBLE, finding, deviation, XB_NULL_IF_NAN),
+    XB_FIELD("spreads", DOUBLE, finding, spreads, XB_NULL_IF_NAN),
+    XB_FIELD("p", DOUBLE, finding, p, XB_NULL_IF_NAN),
+    XB_FIELD("together", FLAG, finding, together),
+    XB_FIELD("unsure", FLAG, finding, unsure),
+    XB_FIELD("text", STRING, finding, text, XB_NULL_IF_EMPTY),
+    XB_FIELDS_END};
+
+const struct xb_field xb_fleet_figure_fields[] = {
+    XB_FIELD("name", STRING, figure, name),
+    XB_FIELD("unit", STRING, figure, unit),
+    XB_FIELD("more_is_better", FLAG, figure, more_is_better),
+    XB_FIELD("backend", STRING, figure, backend, XB_NULL_IF_EMPTY),
+    XB_FIELD("model", STRING, figure, model, XB_NULL_IF_EMPTY),
+    XB_FIELD("link", STRING, figure, link, XB_NULL_IF_EMPTY),
+    XB_FIELD("driver", STRING, figure, driver, XB_NULL_IF_EMPTY),
+    XB_FIELD("options", STRING, figure, options, XB_NULL_IF_EMPTY),
+    XB_FIELDS_END};
+
+static void put_bins(struct xb_json *json, const struct xb_field *field, const void *from)
+{
+    xb_json_open_array(json, field->key);
+    for (size_t i = 0; i < XB_FLEET_BINS; i++)
+        xb_json_put_whole(json, NULL, ((const siblings *)from)->bins[i]);
+    xb_json_close(json);
+}
+
+static const struct xb_field histogram_fields[] = {
+    XB_FIELD("from", DOUBLE, siblings, bins_from, XB_NULL_IF_NAN),
+    XB_FIELD("to", DOUBLE, siblings, bins_to, XB_NULL_IF_NAN), XB_CUSTOM("counts", put_bins, NULL),
+    XB_FIELDS_END};
+
+const struct xb_field xb_fleet_siblings_fields[] = {
+    XB_FIELD("values", SIZE, siblings, values),
+    XB_FIELD("nodes", SIZE, siblings, nodes),
+    XB_FIELD("judged", FLAG, siblings, judged),
+    XB_FIELD("median", DOUBLE, siblings, centre, XB_NULL_IF_NAN),
+    XB_FIELD("spread", DOUBLE, siblings, spread, XB_NULL_IF_NAN),
+    XB_FIELD("spread_is_floor", FLAG, siblings, is_floor),
+    XB_FIELD("least", DOUBLE, siblings, least, XB_NULL_IF_NAN),
+    XB_FIELD("most", DOUBLE, siblings, most, XB_NULL_IF_NAN),
+    XB_FIELD("slots_differ", DOUBLE, siblings, slots_differ),
+    XB_FIELD("independent", DOUBLE, siblings, independent, XB_KNOWN(siblings, judged)),
+    XB_FIELD("named_from", DOUBLE, siblings, named_from, XB_KNOWN(siblings, judged)),
+    XB_FIELD("slow", SIZE, siblings, slow),
+    XB_FIELD("fast", SIZE, siblings, fast),
+    XB_PART("histogram", histogram_fields),
+    XB_FIELDS_END};
+
+static void put_dated(struct xb_json *json, const struct xb_field *field, const void *from)
+{
+    if (((const source *)from)->dated != 0)
+        xb_document_put_time(json, field->key, ((const source *)from)->dated);
+    else
+        xb_json_put_null(json, field->key);
+}
+
+static const struct xb_field source_fields[] = {
+    XB_FIELD("path", STRING, source, path),
+    XB_FIELD("kind", STRING, source, kind, XB_NULL_IF_EMPTY),
+    XB_FIELD("number", SIZE, source, number, XB_NULL_IF_EMPTY),
+    XB_CUSTOM("timestamp", put_dated, NULL),
+    XB_FIELD("began_s", DOUBLE, source, began, XB_NULL_IF_NAN),
+    XB_FIELD("late_s", DOUBLE, source, late_s, XB_NULL_IF_NAN),
+    XB_FIELD("clock_is_unsynchronised", FLAG, source, unsynchronised),
+    XB_FIELDS_END};
+
+static const struct xb_field left_out_fields[] = {XB_FIELD("what", STRING, left_out, what),
+                                                  XB_FIELD("why", STRING, left_out, why),
+                                                  XB_FIELDS_END};
+
+const struct xb_field xb_fleet_fields[] = {
+    XB_LIST("sources", fleet, sources, source_count, SIZE_MAX, source_fields),
+    XB_FIELD("left_out_count", SIZE, fleet, left_out_count),
+    XB_FIELD("unread_count", SIZE, fleet, unread_count),
+    XB_LIST("left_out", fleet, left_out, left_out_count, XB_FLEET_TOLD, left_out_fields),
+    XB_FIELDS_END};
+
+static void put_json_finding(struct xb_json *json, const struct xb_fleet_judgement *judgement,
+                             const finding *of)
+{
+    const fleet *all = judgement->fleet;
+    size_t place = 0; /* of the figure, in `siblings` */
+    while (place < judgement->sibling_count && judgement->siblings[place].figure != of->figure)
+        place++;
+    xb_json_open_object(json, NULL);
+    xb_json_put_text(json, "code", xb_fleet_code_name(of->code));
+    xb_json_put_flag(json, "is_to_drain", xb_fleet_is_to_drain(of));
+    xb_json_put_text(json, "node", of->node);
+    if (of->gpu != XB_FLEET_NONE)
+        xb_fields_put_object(json, "gpu", xb_fleet_gpu_fields, &all->gpus[of->gpu]);
+    else
+        xb_json_put_null(json, "gpu");
+    xb_json_put_index(json, "peer", of->peer);
+    xb_json_put_text(json, "figure", figure_of(all, of)->name);
+    xb_json_put_index(json, "siblings", place < judgement->sibling_count ? (int64_t)place : -1);
+    xb_fields_put(json, xb_fleet_finding_fields, of);
+    xb_json_close(json);
+}
+
+enum xb_status xb_fleet_json_write(FILE *stream, const struct xb_fleet_judgement *judgement,
+                                   struct xb_error *error)
+{
+    const struct xb_fleet_request *request = &judgement->request;
+    struct xb_json json;
+    xb_json_begin(&json);
+    xb_json_open_object(&json, NULL);
+    xb_document_put_schema(&json, "xferbench.fleet", 1);
+    xb_json_put_number(&json, "alpha", request->alpha);
+    xb_json_put_known_whole(&json, "expected_nodes", request->expected != NULL,
+                            request->expected_count);
+    xb_json_put_whole(&json, "exit_code", (uint64_t)xb_fleet_exit_code(judgement));
+    xb_json_put_whole(&json, "nodes", judgement->fleet->node_count);
+    xb_json_put_whole(&json, "gpus", judgement->fleet->gpu_count);
+    xb_json_put_whole(&json, "judged_gpus", judgement->judged_gpus);
+    xb_json_put_whole(&json, "tests", judgement->tests);
+    xb_json_put_whole(&json, "duplicates", judgement->duplicates);
+    xb_json_open_array(&json, "findings");
+    for (size_t i = 0; i < judgement->finding_count; i++)
+        put_json_finding(&json, judgement, &judgement->findings[i]);
+    xb_json_close(&json);
+    xb_json_open_array(&json, "siblings");
+    for (size_t i = 0; i < judgement->sibling_count; i++) {
+        const siblings *of = &judgement->siblings[i];
+        xb_json_open_object(&json, NULL);
+        xb_fields_put_object(&json, "figure", xb_fleet_figure_fields,
+                             &judgement->fleet->figures[of->figure]);
+        xb_fields_put(&json, xb_fleet_siblings_fields, of);
+        xb_json_close(&json);
+    }
+    xb_json_close(&json);
+    xb_json_open_array(&json, "notes");
+    for (size_t i = 0; i < judgement->note_count; i++)
+        xb_json_put_text(&json, NULL, judgement->notes[i]);
+    xb_json_close(&json);
+    xb_fields_put(&json, xb_fleet_fields, judgement->fleet);
+    xb_json_close(&json);
+    return xb_json_finish(&json, stream, "the JSON", error);
+}

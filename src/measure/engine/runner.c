@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+/* Goes through a run's cases, opens the devices that each needs, and has it measured (measure.c).
+ */
+#include "measure/sample/measure.h"
+
+#include "base/clock.h"
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "machine/host_memory.h"
+#include "measure/plan/case.h"
+#include "storage/files.h"
+#include "xferbench/workspace.h"
+
+#include <stdlib.h>
+
+/* A device of the run while it runs. */
+struct opened {
+    struct xb_device *device;       /* NULL until a case has needed it */
+    struct xb_workspace *workspace; /* closed when the next case is of other devices or of another
+                                       NUMA node: its memory and threads are where they are */
+    struct xb_case workspace_for;   /* a case of that node */
+    struct xb_work last_work;
+};
+
+struct runner {
+    struct xb_run *run;
+    const struct xb_run_observer *observer;
+    struct opened *opened; /* one a device of the run, and so are these */
+    struct xb_opening *openings;
+    struct xb_store store;
+};
+
+bool xb_run_should_stop(const struct xb_run *run)
+{
+    return xb_interrupt_signal() != 0 || (run->deadline > 0 && xb_clock_now() >= run->deadline);
+}
+
+size_t xb_run_find_device(const struct xb_run *run, unsigned index)
+{
+    size_t i = 0;
+    while (run->devices[i].info.index != index)
+        i++;
+    return i;
+}
+
+void xb_run_free(struct xb_run *run)
+{
+    for (size_t i = 0; i < run->case_count; i++)
+        xb_result_free(&run->results[i]);
+    free(run->results);
+    free(run->devices);
+    xb_topology_close(run->topology);
+    if (run->driver != NULL)
+        run->backend->driver_close(run->driver);
+}
+
+/* ---- memory ---- */
+
+static uint64_t kept_by(const struct opened *opened, bool on_host)
+{
+    uint64_t host = 0;
+    uint64_t device = 0;
+    if (opened->workspace != NULL)
+        xb_workspace_kept(opened->workspace, &host, &device);
+    return on_host ? host : device;
+}
+
+/* A device, and how many lanes of a case take a lane's memory on it. */
+struct use {
+    struct opened *opened;
+    unsigned lanes;
+};
+
+/* Checks that the memory of one case on `count` devices is there now, before any is allocated:
+ * `host_bytes` in all, and `device_bytes` for each lane of a device. What workspaces keep counts as
+ * free. */
+static enum xb_status check_memory(uint64_t host_bytes, uint64_t device_bytes,
+                                   const struct use *uses, size_t count, struct xb_error *error)
+{
+    uint64_t host = host_bytes;
+    uint64_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct opened *opened = uses[i].opened;
+        struct xb_device *device = opened->device;
+        uint64_t needed = uses[i].lanes * device_bytes;
+        uint64_t free_bytes = 0;
+        if (device == NULL)
+            return XB_FAIL(error, XB_ERR_INTERNAL, "a device that is needed was not opened");
+        kept += kept_by(opened, true);
+        if (device->info.shares_host_memory) {
+            kept += kept_by(opened, false);
+            host += needed;
+            continue;
+        }
+        XB_TRY(device->backend->device_memory(device, &free_bytes, error));
+        free_bytes += kept_by(opened, false);
+        if (needed > free_bytes)
+            return XB_FAIL(error, XB_ERR_MEMORY,
+                           "device %u has %.2f GiB of memory free, and the case needs %.2f GiB; "
+                           "free the device of other programs, or take a smaller --size",
+                           device->info.index, (double)free_bytes / 0x1p30,
+                           (double)needed / 0x1p30);
+    }
+    return host > kept ? xb_host_memory_check(host - kept, error) : XB_OK;
+}
+
+/* ---- devices ---- */
+
+static bool concerns(const struct xb_case *test, unsigned index)
+{
+    return !test->sum && (test->device == index || test->peer == (int)index);
+}
+
+/* Finds the largest case of the device that fits now: its workspace allocates memory for that at
+ * once. A case that does not fit is passed over, its own row will tell. Any other failure is one of
+ * the case that is to be run. */
+static enum xb_status find_largest(const struct xb_run *run, struct opened *opened,
+                                   uint64_t *largest, struct xb_error *error)
+{
+    *largest = 0;
+    for (size_t i = 0; i < run->case_count; i++) {
+        const struct xb_case *test = &run->results[i].test;
+        if (!concerns(test, opened->device->info.index) || test->bytes <= *largest)
+            continue;
+        struct xb_needs needs = test->mode->needs(test);
+        const struct use use = {.opened = opened, .lanes = 1};
+        enum xb_status status = check_memory(needs.host_bytes, needs.device_bytes, &use, 1, error);
+        if (status == XB_ERR_MEMORY)
+            continue;
+        if (status != XB_OK)
+            return status;
+        *largest = test->bytes;
+    }
+    return XB_OK;
+}
+
+static void close_workspace(struct opened *opened)
+{
+    xb_workspace_close(opened->workspace);
+    opened->workspace = NULL;
+}
+
+/* Opens a device of the run and its workspace for a case, if they are not open yet. */
+static enum xb_status open_device(struct runner *runner, size_t position,
+                                  const struct xb_case *test, struct xb_error *error)
+{
+    struct xb_run *run = runner->run;
+    struct xb_run_device *where = &run->devices[position];
+    struct xb_opening *opening = &runner->openings[position];
+    struct opened *opened = &runner->opened[position];
+    /* Before it is opened, so that the driver's own memory for this device lies near it too. */
+    xb_topology_bind(run->topology, xb_pcie_numa_node(where->info.pci_bdf), &where->binding);
+    xb_opening_wait(opening);
+    if (opening->status != XB_OK) {
+        *error = opening->error;
+        return opening->status;
+    }
+    opened->device = opening->device;
+    where->info = opened->device->info; /* an open device tells more of itself */
+    if (opened->workspace != NULL && !xb_case_same_node(&opened->workspace_for, test))
+        close_workspace(opened);
+    opened->workspace_for = *test;
+    if (opened->workspace != NULL)
+        return XB_OK;
+    if (!where->path.present)
+        xb_link_load_open(run, where);
+    uint64_t largest;
+    XB_TRY(find_largest(run, opened, &largest, error));
+    return xb_workspace_open(opened->device, largest, &opened->workspace, error);
+}
+
+/* Opens the devices that the case needs, and frees the memory kept on the others. */
+static enum xb_status open_needed(struct runner *runner, const struct xb_result *results,
+                                  size_t count, struct xb_error *error)
+{
+    const struct xb_run *run = runner->run;
+    bool needed[XB_RUN_DEVICES] = {false};
+    for (size_t i = 0; i < run->device_count; i++) {
+        for (size_t k = 0; k < count; k++)
+            needed[i] = needed[i] || concerns(&results[k].test, run->devices[i].info.index);
+        if (!needed[i])
+            close_workspace(&runner->opened[i]);
+    }
+    for (size_t i = 0; i < run->device_count; i++)
+        if (needed[i])
+            XB_TRY(open_device(runner, i, &results->test, error));
+    return XB_OK;
+}
+
+/* ---- cases ---- */
+
+size_t xb_run_rows_of(const struct xb_run *run, size_t first)
+{
+    size_t count = 1;
+    if (!run->results[first].test.sum)
+        return 1;
+    while (first + count < run->case_count && run->results[first + count].test.simultaneous &&
+           !run->results[first + count].test.sum)
+        count++;
+    return count;
+}
+
+/* Makes a lane and the context that its mode will see. */
+static enum xb_status make_lane(struct runner *runner, struct xb_result *result,
+                                struct xb_lane *lane, struct xb_error *error)
+{
+    struct xb_run *run = runner->run;
+    const struct xb_case *test = &result->test;
+    size_t position = xb_run_find_device(run, test->device);
+    struct opened *opened = &runner->opened[position];
+    *lane = (struct xb_lane){.where = &run->devices[position],
+                             .result = result,
+                             .last_work = &opened->last_work,
+                             .context = {.test = test,
+                                         .run = run,
+                                         .device = opened->device,
+                                         .workspace = opened->workspace,
+                                         .store = &runner->store}};
+    xb_workspace_begin(opened->workspace, test->bytes);
+    if (test->peer == XB_NO_PEER)
+        return XB_OK;
+    struct opened *peer = &runner->opened[xb_run_find_device(run, (unsigned)test->peer)];
+    lane->peer_last_work = &peer->last_work;
+    lane->context.peer_device = peer->device;
+    lane->context.peer_workspace = peer->workspace;
+    xb_workspace_begin(peer->workspace, test->bytes);
+    XB_TRY(run->backend->peer_info(run->driver, test->device, (unsigned)test->peer,
+                                   &lane->context.source_reach, error));
+    return run->backend->peer_info(run->driver, (unsigned)test->peer, test->device,
+                                   &lane->context.destination_reach, error);
+}
+
+/* How many lanes before the one of that index use the device, and how many there are in all. */
+static struct xb_share share_of(const struct xb_lane *lanes, size_t lane_count, size_t index,
+                                const struct xb_device *device)
+{
+    struct xb_share share = {.of = 0};
+    for (size_t i = 0; i < lane_count; i++) {
+        const struct xb_mode_context *context = &lanes[i].context;
+        bool uses = context->device == device || context->peer_device == device;
+        share.of += uses;
+        share.number += uses && i < index;
+    }
+    return share;
+}
+
+/* Measures the case whose rows are results[0 .. count). */
+static enum xb_status run_case(struct runner *runner, struct xb_result *results, size_t count,
+                               struct xb_error *error)
+{
+    struct xb_lane lanes[XB_RUN_DEVICES];
+    struct xb_result *first_lane = results[0].test.sum ? results + 1 : results;
+    size_t lane_count = results[0].test.sum ? count - 1 : 1;
+    XB_TRY(open_needed(runner, results, count, error));
+    for (size_t i = 0; i < lane_count; i++)
+        XB_TRY(make_lane(runner, &first_lane[i], &lanes[i], error));
+    for (size_t i = 0; i < lane_count; i++) { /* lanes that use the same device share it */
+        struct xb_mode_context *context = &lanes[i].context;
+        context->share = share_of(lanes, lane_count, i, context->device);
+        if (context->peer_device != NULL)
+            context->peer_share = share_of(lanes, lane_count, i, context->peer_device);
+        if (context->share.of > 1)
+            xb_workspace_share(context->workspace);
+        if (context->peer_share.of > 1)
+            xb_workspace_share(context->peer_workspace);
+    }
+    const struct xb_case *test = &first_lane->test;
+    struct xb_needs needs = test->mode->needs(test);
+    struct use uses[XB_RUN_DEVICES];
+    size_t use_count = 0;
+    for (size_t i = 0; i < runner->run->device_count; i++) {
+        struct opened *opened = &runner->opened[i];
+        unsigned used_by =
+            opened->device != NULL ? share_of(lanes, lane_count, 0, opened->device).of : 0;
+        if (used_by > 0)
+            uses[use_count++] = (struct use){.opened = opened, .lanes = used_by};
+    }
+    XB_TRY(check_memory(needs.host_bytes * lane_count, needs.device_bytes, uses, use_count, error));
+    struct xb_measurement measurement = {
+        .run = runner->run,
+        .observer = runner->observer,
+        .result = results,
+        .lanes = lanes,
+        .lane_count = lane_count,
+    };
+    xb_measure(&measurement);
+    return XB_OK;
+}
+
+const char *xb_run_cannot(const struct xb_run *run, size_t first, size_t count)
+{
+    const struct xb_result *results = &run->results[first];
+    if (results->test.mode->pairs && run->backend->peer_info == NULL)
+        return "this backend has no copies between devices";
+    if (results->test.group != XB_GROUP_NONE && count < 3)
+        return "one to all and all to one: needs three GPUs; with two it is the pair alone";
+    if (results->test.mode->pairs && results->test.peer == XB_NO_PEER && !results->test.sum)
+        return "needs two GPUs; only one is here or selected";
+    if (results->test.sum && count < 3)
+        return "at the same time: needs two GPUs; only one is here or selected";
+    return NULL;
+}
+
+static void run_rows(struct runner *runner, size_t first, size_t count)
+{
+    struct xb_result *results = &runner->run->results[first];
+    const char *reason = xb_run_cannot(runner->run, first, count);
+    const char *before = "it began";
+    struct xb_error error;
+    enum xb_status status = XB_ERR_STOPPED;
+    if (reason != NULL) {
+        status = XB_FAIL(&error, XB_ERR_UNSUPPORTED, "%s", reason);
+    } else if (!xb_run_should_stop(runner->run)) {
+        before = "its device was ready";
+        status = run_case(runner, results, count, &error);
+        if (status == XB_OK)
+            return;
+    }
+    for (size_t i = 0; i < count; i++)
+        xb_result_end(&results[i], status, &error, before);
+}
+
+/* A signal or a deadline that came after the last case has cut nothing short, and is not told. */
+static void note_cuts(struct xb_run *run)
+{
+    run->deadline_met = true;
+    for (size_t i = 0; i < run->case_count; i++) {
+        if (run->results[i].stop_reason == XB_STOP_INTERRUPTED)
+            run->interrupted = true;
+        if (run->results[i].stop_reason == XB_STOP_DEADLINE)
+            run->deadline_met = false;
+    }
+}
+
+void xb_run_abandon(struct xb_run *run, const struct xb_error *error)
+{
+    size_t in_flight = run->done_count;
+    size_t behind =
+        in_flight < run->case_count ? in_flight + xb_run_rows_of(run, in_flight) : in_flight;
+    for (size_t i = in_flight; i < behind; i++)
+        xb_result_fail(&run->results[i], error);
+    for (size_t i = behind; i < run->case_count; i++)
+        xb_result_cut(&run->results[i], "it began");
+    run->done_count = run->case_count;
+    note_cuts(run);
+    run->deadline_met = run->deadline_met && behind == in_flight;
+}
+
+/* Opens the devices of all cases at the same time, and none that only impossible cases have. A
+ * single one only where nodes begin at once: creating its context must not make this one late. */
+static void open_several(struct runner *runner)
+{
+    const struct xb_run *run = runner->run;
+    bool wanted[XB_RUN_DEVICES] = {false};
+    for (size_t first = 0, count; first < run->case_count; first += count) {
+        count = xb_run_rows_of(run, first);
+        if (xb_run_cannot(run, first, count) != NULL)
+            continue;
+        for (size_t k = first; k < first + count; k++)
+            for (size_t i = 0; i < run->device_count; i++)
+                wanted[i] =
+                    wanted[i] || concerns(&run->results[k].test, run->devices[i].info.index);
+    }
+    if (!xb_run_should_stop(run))
+        xb_openings_begin(runner->openings, wanted, run->device_count, run->start_at > 0);
+    xb_openings_settle(runner->openings, run->device_count);
+}
+
+enum xb_status xb_run_execute(struct xb_run *run, const struct xb_run_observer *observer,
+                              struct xb_error *error)
+{
+    XB_TRY(xb_topology_open(&run->topology, error));
+    struct runner runner = {.run = run,
+                            .observer = observer,
+                            .opened = xb_new(run->device_count, sizeof *runner.opened),
+                            .openings = xb_new(run->device_count, sizeof *runner.openings),
+                            .store = {.end_at = run->deadline}};
+    for (size_t i = 0; i < run->device_count; i++) {
+        runner.openings[i].run = run;
+        runner.openings[i].position = i;
+    }
+    open_several(&runner);
+    xb_start_wait(run->start_at, run->deadline, &run->start);
+    if (observer != NULL && observer->begun != NULL)
+        observer->begun(observer->argument, run);
+    while (run->done_count < run->case_count) {
+        size_t count = xb_run_rows_of(run, run->done_count);
+        run_rows(&runner, run->done_count, count);
+        run->done_count += count;
+        if (observer != NULL && observer->finished != NULL)
+            observer->finished(observer->argument, run);
+    }
+    for (size_t i = 0; i < run->device_count; i++)
+        close_workspace(&runner.opened[i]);
+    for (size_t i = 0; i < run->device_count; i++)
+        xb_opening_close(&runner.openings[i]);
+    note_cuts(run);
+    xb_store_close(&runner.store);
+    free(runner.opened);
+    free(runner.openings);
+    return XB_OK;
+}

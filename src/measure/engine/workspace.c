@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "xferbench/workspace.h"
+#include "crew.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum side { SIDE_HOST, SIDE_DEVICE, SIDES };
+
+struct kept {
+    struct xb_buffer *buffer; /* NULL: none yet */
+    bool borrowed;            /* by the case that runs now */
+};
+
+/* On either side; only the host's side has more than XB_WORKSPACE_BUFFERS of them. */
+#define SLOTS (XB_WORKSPACE_BUFFERS + XB_PLACEMENTS - 1)
+
+/* More sweeps of a mode that remembers something are run by nobody. */
+#define REMEMBERED 256
+
+struct xb_workspace {
+    struct xb_device *device;
+    uint64_t hint;
+    uint64_t case_bytes; /* of the case that runs now */
+    uint64_t beyond;     /* how much its buffers of that size are longer than it */
+    unsigned placement;  /* likewise */
+    bool shared;         /* likewise: several pairs of it borrow here */
+    struct kept buffers[SIDES][SLOTS];
+    struct xb_queue **queues;
+    size_t queue_count;
+    struct xb_crew *crew; /* NULL: none yet */
+    struct {
+        char name[XB_WORKSPACE_NAME];
+        uint64_t number;
+    } remembered[REMEMBERED];
+    size_t remembered_count;
+};
+
+enum xb_status xb_workspace_open(struct xb_device *device, uint64_t hint,
+                                 struct xb_workspace **workspace, struct xb_error *error)
+{
+    struct xb_workspace *opened = calloc(1, sizeof *opened);
+    if (opened == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a workspace");
+    opened->device = device;
+    opened->hint = hint;
+    *workspace = opened;
+    return XB_OK;
+}
+
+static void give_up(struct xb_workspace *workspace, struct kept *kept)
+{
+    workspace->device->backend->buffer_free(kept->buffer);
+    *kept = (struct kept){.buffer = NULL};
+}
+
+static void close_queues(struct xb_workspace *workspace)
+{
+    while (workspace->queue_count > 0)
+        workspace->device->backend->queue_close(workspace->queues[--workspace->queue_count]);
+    free(workspace->queues);
+    workspace->queues = NULL;
+}
+
+void xb_workspace_close(struct xb_workspace *workspace)
+{
+    if (workspace == NULL)
+        return;
+    xb_crew_close(workspace->crew);
+    close_queues(workspace);
+    for (size_t side = 0; side < SIDES; side++)
+        for (size_t i = 0; i < SLOTS; i++)
+            give_up(workspace, &workspace->buffers[side][i]);
+    free(workspace);
+}
+
+void xb_workspace_begin(struct xb_workspace *workspace, uint64_t bytes)
+{
+    workspace->case_bytes = bytes;
+    workspace->beyond = 0;
+    workspace->placement = 0;
+    workspace->shared = false;
+    if (workspace->device->info.engine_by_history)
+        close_queues(workspace);
+    for (size_t side = 0; side < SIDES; side++)
+        for (size_t i = 0; i < SLOTS; i++)
+            workspace->buffers[side][i].borrowed = false;
+}
+
+void xb_workspace_share(struct xb_workspace *workspace)
+{
+    workspace->shared = true;
+    for (size_t i = 0; i < SLOTS; i++) {
+        struct kept *kept = &workspace->buffers[SIDE_DEVICE][i];
+        if (kept->buffer != NULL && kept->buffer->bytes > workspace->case_bytes)
+            give_up(workspace, kept);
+    }
+}
+
+void xb_workspace_give_up_idle(struct xb_workspace *workspace)
+{
+    for (size_t side = 0; side < SIDES; side++)
+        for (size_t i = 0; i < SLOTS; i++)
+            if (!workspace->buffers[side][i].borrowed)
+                give_up(workspace, &workspace->buffers[side][i]);
+}
+
+void xb_workspace_extend(struct xb_workspace *workspace, uint64_t beyond)
+{
+    workspace->beyond = beyond;
+}
+
+/* Allocates a buffer of `wanted` bytes, or at least of `least`, in place of the one that is kept.
+ */
+static enum xb_status replace(struct xb_workspace *workspace, struct kept *kept,
+                              enum xb_memory memory, uint64_t wanted, uint64_t least,
+                              struct xb_error *error)
+{
+    const struct xb_backend *backend = workspace->device->backend;
+    give_up(workspace, kept);
+    enum xb_status status =
+        backend->buffer_allocate(workspace->device, memory, wanted, &kept->buffer, error);
+    if (status != XB_ERR_MEMORY)
+        return status;
+    /* Without the hint, and without the buffers that this case does not use, it may still fit. */
+    xb_workspace_give_up_idle(workspace);
+    return backend->buffer_allocate(workspace->device, memory, least, &kept->buffer, error);
+}
+
+static enum xb_status borrow(struct xb_workspace *workspace, unsigned number, enum xb_memory memory,
+                             uint64_t wanted, uint64_t least, struct xb_buffer **buffer,
+                             struct xb_error *error)
+{
+    struct kept *kept = memory == XB_MEMORY_DEVICE
+                            ? &workspace->buffers[SIDE_DEVICE][number]
+                            : &workspace->buffers[SIDE_HOST][workspace->placement + number];
+    if (kept->buffer == NULL || kept->buffer->memory != memory || kept->buffer->bytes < least) {
+        XB_TRY(replace(workspace, kept, memory, wanted, least, error));
+    }
+    kept->borrowed = true;
+    *buffer = kept->buffer;
+    return XB_OK;
+}
+
+enum xb_status xb_workspace_buffer(struct xb_workspace *workspace, unsigned number,
+                                   enum xb_memory memory, uint64_t bytes, struct xb_buffer **buffer,
+                                   struct xb_error *error)
+{
+    /* A buffer of the case's own size will have to be larger for a larger case. */
+    bool grows = !workspace->shared && bytes == workspace->case_bytes && bytes < workspace->hint;
+    /* How long a buffer is that is borrowed for `bytes`. */
+    uint64_t least = bytes == workspace->case_bytes ? bytes + workspace->beyond : bytes;
+    uint64_t wanted = grows ? workspace->hint + workspace->beyond : least;
+    return borrow(workspace, number, memory, wanted, least, buffer, error);
+}
+
+enum xb_status xb_workspace_fixed_buffer(struct xb_workspace *workspace, unsigned number,
+                                         enum xb_memory memory, uint64_t bytes,
+                                         struct xb_buffer **buffer, struct xb_error *error)
+{
+    return borrow(workspace, number, memory, bytes, bytes, buffer, error);
+}
+
+const struct xb_buffer *xb_workspace_host_buffer(const struct xb_workspace *workspace)
+{
+    return xb_workspace_host_buffer_of(workspace, 0);
+}
+
+const struct xb_buffer *xb_workspace_host_buffer_of(const struct xb_workspace *workspace,
+                                                    unsigned number)
+{
+    const struct kept *kept = &workspace->buffers[SIDE_HOST][workspace->placement + number];
+    return kept->borrowed ? kept->buffer : NULL;
+}
+
+void xb_workspace_place(struct xb_workspace *workspace, unsigned placement)
+{
+    workspace->placement = placement;
+}
+
+unsigned xb_workspace_spread(struct xb_workspace *workspace, unsigned most, struct xb_error *error)
+{
+    const struct kept *host = workspace->buffers[SIDE_HOST];
+    unsigned own = 0;
+    unsigned placements = 1;
+    while (own < XB_WORKSPACE_BUFFERS && host[own].borrowed)
+        own++;
+    while (own > 0 && placements < most && placements < XB_PLACEMENTS) {
+        struct xb_buffer *buffer = NULL;
+        if (xb_workspace_buffer(workspace, own - 1 + placements, host[0].buffer->memory,
+                                workspace->case_bytes, &buffer, error) != XB_OK)
+            break;
+        placements++;
+    }
+    return placements;
+}
+
+static uint64_t bytes_of(const struct kept buffers[SLOTS])
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < SLOTS; i++)
+        if (buffers[i].buffer != NULL)
+            bytes += buffers[i].buffer->bytes;
+    return bytes;
+}
+
+void xb_workspace_kept(const struct xb_workspace *workspace, uint64_t *host_bytes,
+                       uint64_t *device_bytes)
+{
+    *host_bytes = bytes_of(workspace->buffers[SIDE_HOST]);
+    *device_bytes = bytes_of(workspace->buffers[SIDE_DEVICE]);
+    for (size_t i = 0; i < SLOTS; i++) {
+        const struct xb_buffer *buffer = workspace->buffers[SIDE_HOST][i].buffer;
+        if (buffer != NULL && buffer->memory == XB_MEMORY_MANAGED)
+            *device_bytes += buffer->bytes;
+    }
+}
+
+enum xb_status xb_workspace_queues(struct xb_workspace *workspace, size_t count,
+                                   struct xb_queue ***queues, struct xb_error *error)
+{
+    if (count > workspace->queue_count) {
+        struct xb_queue **grown = realloc(workspace->queues, count * sizeof(struct xb_queue *));
+        if (grown == NULL)
+            return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu queues", count);
+        workspace->queues = grown;
+        while (workspace->queue_count < count) {
+            XB_TRY(workspace->device->backend->queue_open(workspace->device,
+                                                          &grown[workspace->queue_count], error));
+            workspace->queue_count++;
+        }
+    }
+    *queues = workspace->queues;
+    return XB_OK;
+}
+
+enum xb_status xb_workspace_crew(struct xb_workspace *workspace, unsigned threads,
+                                 struct xb_crew **crew, struct xb_error *error)
+{
+    if (workspace->crew == NULL || xb_crew_threads(workspace->crew) != threads) {
+        xb_crew_close(workspace->crew);
+        workspace->crew = NULL;
+        XB_TRY(xb_crew_open(threads, &workspace->crew, error));
+    }
+    *crew = workspace->crew;
+    return XB_OK;
+}
+
+/* ---- numbers ---- */
+
+bool xb_workspace_recall(const struct xb_workspace *workspace, const char *name, uint64_t *number)
+{
+    for (size_t i = 0; i < workspace->remembered_count; i++)
+        if (strcmp(workspace->remembered[i].name, name) == 0) {
+            *number = workspace->remembered[i].number;
+            return true;
+        }
+    return false;
+}
+
+void xb_workspace_remember(struct xb_workspace *workspace, const char *name, uint64_t number)
+{
+    size_t place = workspace->remembered_count;
+    if (place == REMEMBERED || strlen(name) >= XB_WORKSPACE_NAME)
+        return;
+    snprintf(workspace->remembered[place].name, XB_WORKSPACE_NAME, "%s", name);
+    workspace->remembered[place].number = number;
+    workspace->remembered_count++;
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+/* From warm-up to the last sample of one case. What one iteration is, its mode says. */
+#include "measure.h"
+
+#include "base/clock.h"
+
+#include "measure/plan/case.h"
+#include "record/mode_list.h"
+#include "sampler.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Whether the queues can be held while an iteration is enqueued. Adds a warning where the case
+ * would need it. */
+static bool can_hold(struct xb_measurement *measurement, const struct xb_lane *lane)
+{
+    const struct xb_mode_context *context = &lane->context;
+    uint64_t operations = xb_lane_operations(lane);
+    const struct xb_device_info *device = &context->queues[0]->device->info;
+    if (!context->hold || xb_case_is_single(context->test)) /* which is timed as it comes */
+        return false;
+    if ((device->capabilities & XB_CAP_HOLD) == 0) {
+        const char *reason = xb_device_lacks(device, XB_CAP_HOLD);
+        xb_result_warn(measurement->result,
+                       "queues cannot be held here%s%.120s%s: the time may include enqueuing",
+                       reason[0] != '\0' ? " (" : "", reason, reason[0] != '\0' ? ")" : "");
+        return false;
+    }
+    if (operations <= device->held_operations)
+        return true;
+    xb_result_warn(
+        measurement->result,
+        "too many operations to queue before the clock starts (%llu; limit %u): the time "
+        "may include launching them",
+        (unsigned long long)operations, device->held_operations);
+    return false;
+}
+
+/* Decides whether the queues are held while a sample is enqueued. XB_ERR_UNSUPPORTED for several
+ * devices whose queues cannot be held: those enqueued first would run ahead, and their sum would be
+ * wrong. */
+static enum xb_status decide_hold(struct xb_measurement *measurement, struct xb_error *error)
+{
+    const struct xb_result *result = measurement->result;
+    bool all = true;
+    for (size_t i = 0; all && i < measurement->lane_count; i++)
+        all = can_hold(measurement, &measurement->lanes[i]);
+    measurement->held = all;
+    if (all || measurement->lane_count == 1)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                   "devices start together only if their queues can be held while all of an "
+                   "iteration is enqueued: %s",
+                   result->row.warning_count > 0 ? result->warnings[result->row.warning_count - 1]
+                                                 : "this variant's calls may block");
+}
+
+/* Adds what the host's clock says of one operation alone. */
+static enum xb_status add_host_times(struct xb_result *result, const struct xb_timing *timing,
+                                     struct xb_error *error)
+{
+    XB_TRY(xb_samples_add(&result->submit_times, timing->submit, error));
+    return xb_samples_add(&result->wall_times, timing->wall, error);
+}
+
+/* How often one operation is timed alone: as often as there is an interval of the median then, and
+ * more often where that is over in no time; where it takes long, no more often than is needed for a
+ * median. There the samples have one iteration each, and an interval that says the same. */
+#define MOST_ALONE 20u
+#define ALONE_TARGET_S 2e-3
+#define LONG_ALONE_S 10e-3
+
+/* Whether `count` operations alone, which took so long together, are enough. */
+static bool are_enough(size_t count, double seconds)
+{
+    if (count < XB_STOP_LEAST_SAMPLES)
+        return count >= XB_ALONE_REPETITIONS && seconds >= LONG_ALONE_S * (double)count;
+    return count >= MOST_ALONE || seconds >= ALONE_TARGET_S;
+}
+
+/* Adds what the warm-up has told of one operation alone: `count` of them, in so many seconds. Where
+ * it tells of any it was not held, because each takes long by the device's clock (warm_up.c). */
+static enum xb_status add_warm_up(struct xb_measurement *measurement, size_t *count,
+                                  double *seconds, struct xb_error *error)
+{
+    if (measurement->alone_count < XB_ALONE_REPETITIONS)
+        return XB_OK;
+    for (; *count < XB_ALONE_REPETITIONS; ++*count) {
+        const struct xb_timing *timing = &measurement->alone[*count];
+        XB_TRY(add_host_times(measurement->lanes[0].result, timing, error));
+        *seconds += timing->device;
+    }
+    return XB_OK;
+}
+
+/* Times operations alone on one lane, besides `count` that took so many seconds together. */
+static enum xb_status time_lane_alone(struct xb_measurement *measurement, struct xb_lane *lane,
+                                      size_t count, double seconds, struct xb_error *error)
+{
+    while (!are_enough(count, seconds) && !xb_measure_out_of_time(measurement)) {
+        XB_TRY(xb_measure_restore(measurement, error));
+        XB_TRY(xb_sampler_repeat(&lane->sampler, lane->context.test->mode->submit, 1, false,
+                                 &lane->timing, error));
+        XB_TRY(add_host_times(lane->result, &lane->timing, error));
+        count++;
+        seconds += xb_lane_seconds(lane);
+    }
+    return XB_OK;
+}
+
+/* Times some operations alone, a lane at a time, unless the warm-up has: a held or batched sample
+ * does not tell how long one operation blocks its caller. */
+static enum xb_status time_all_alone(struct xb_measurement *measurement, struct xb_error *error)
+{
+    size_t count = 0;
+    double seconds = 0;
+    if (!measurement->held && measurement->iterations == 1 && measurement->lane_count == 1)
+        return XB_OK; /* each sample is one operation alone */
+    XB_TRY(add_warm_up(measurement, &count, &seconds, error));
+    for (size_t i = 0; i < measurement->lane_count; i++)
+        XB_TRY(time_lane_alone(measurement, &measurement->lanes[i], count, seconds, error));
+    return XB_OK;
+}
+
+/* The time in which all of a lane was at work. Its spans may begin apart: the times of both add up
+ * to more than the lane's by the time in which both were at work. */
+static double lane_overlap(const struct xb_lane *lane)
+{
+    double whole = xb_lane_seconds(lane);
+    if (lane->context.span_count < XB_SPANS)
+        return whole;
+    return lane->timing.spans[0] + lane->timing.spans[1] - whole;
+}
+
+/* The share of the whole time in which all lanes, with both spans of each, can have been at work:
+ * the least of any lane's, because lanes start together. */
+static double overlap_of(const struct xb_measurement *measurement, double whole)
+{
+    double all = whole;
+    for (size_t i = 0; i < measurement->lane_count; i++)
+        all = fmin(all, lane_overlap(&measurement->lanes[i]));
+    return fmax(all / whole, 0);
+}
+
+/* Adds what the repetition on one lane took to the lane's own result. */
+static enum xb_status add_lane(struct xb_measurement *measurement, struct xb_lane *lane,
+                               struct xb_error *error)
+{
+    struct xb_result *result = lane->result;
+    double iterations = (double)measurement->iterations;
+    double seconds = xb_lane_seconds(lane) / iterations;
+    if (!(seconds > 0))
+        return XB_FAIL(error, XB_ERR_RUNTIME, XB_MEASURE_WRONG_CLOCK, (double)result->test.bytes,
+                       seconds);
+    XB_TRY(xb_samples_add(&result->times, seconds, error));
+    for (size_t i = 0; i < lane->context.span_count; i++) {
+        const struct xb_span *span = &lane->context.spans[i];
+        if (!(lane->timing.spans[i] > 0))
+            return XB_FAIL(error, XB_ERR_RUNTIME, "%s: " XB_MEASURE_WRONG_CLOCK, span->figure->name,
+                           (double)span->bytes, lane->timing.spans[i] / iterations);
+        double rate = (double)span->bytes * iterations / lane->timing.spans[i];
+        XB_TRY(xb_result_sample(result, span->figure, rate, error));
+    }
+    return XB_OK;
+}
+
+/* Adds each way of several lanes that go both ways: all that was moved this way, by the time of the
+ * lane that was slowest in it. */
+static enum xb_status add_each_way(struct xb_measurement *measurement, struct xb_error *error)
+{
+    const struct xb_mode_context *first = &measurement->lanes[0].context;
+    for (size_t s = 0; s < first->span_count; s++) {
+        double bytes = 0;
+        double slowest = 0;
+        for (size_t i = 0; i < measurement->lane_count; i++) {
+            const struct xb_lane *lane = &measurement->lanes[i];
+            bytes += (double)lane->context.spans[s].bytes * (double)measurement->iterations;
+            slowest = fmax(slowest, lane->timing.spans[s]);
+        }
+        XB_TRY(
+            xb_result_sample(measurement->result, first->spans[s].figure, bytes / slowest, error));
+    }
+    return XB_OK;
+}
+
+/* Adds what the repetition tells of the whole beyond its lanes. */
+static enum xb_status add_whole(struct xb_measurement *measurement, double seconds,
+                                struct xb_error *error)
+{
+    struct xb_result *result = measurement->result;
+    const struct xb_lane *first = &measurement->lanes[0];
+    if (measurement->lane_count > 1) {
+        XB_TRY(add_each_way(measurement, error));
+        XB_TRY(xb_samples_add(&result->times, seconds / (double)measurement->iterations, error));
+    } else if (!measurement->held && measurement->iterations == 1 && !result->test.latency) {
+        XB_TRY(add_host_times(result, &first->timing, error));
+    }
+    if (measurement->lane_count == 1 && first->context.span_count < XB_SPANS)
+        return XB_OK;
+    return xb_result_sample(result, &xb_figure_overlap, overlap_of(measurement, seconds), error);
+}
+
+/* Takes one sample and adds what it tells to the results. */
+static enum xb_status take_sample(struct xb_measurement *measurement, struct xb_error *error)
+{
+    struct xb_result *result = measurement->result;
+    double seconds = 0;
+    XB_TRY(xb_measure_repeat(measurement, result->test.mode->submit, measurement->iterations,
+                             measurement->held, &seconds, error));
+    for (size_t i = 0; i < measurement->lane_count; i++)
+        XB_TRY(add_lane(measurement, &measurement->lanes[i], error));
+    XB_TRY(add_whole(measurement, seconds, error));
+    xb_measure_tell(measurement, result->times.count, seconds / (double)measurement->iterations);
+    return XB_OK;
+}
+
+/* Times one operation by the host's clock, without events around it: they would be part of its
+ * time. */
+static enum xb_status time_bare(struct xb_measurement *measurement, struct xb_error *error)
+{
+    struct xb_lane *lane = &measurement->lanes[0];
+    XB_TRY(xb_measure_restore(measurement, error));
+    XB_TRY(xb_sampler_repeat_bare(&lane->sampler, lane->context.test->mode->submit, &lane->timing,
+                                  error));
+    return add_host_times(lane->result, &lane->timing, error);
+}
+
+/* Decides whether to go on after the latest sample of this placement, `elapsed` seconds after its
+ * first began. */
+static enum xb_status decide(struct xb_measurement *measurement, struct xb_stopping *stopping,
+                             size_t before, double elapsed, bool *done, struct xb_error *error)
+{
+    struct xb_result *result = measurement->result;
+    if (measurement->placements > 1) {
+        *done = xb_placement_is_full(measurement, stopping->fixed_samples,
+                                     result->times.count - before, elapsed);
+        if (*done && measurement->placement + 1 == measurement->placements)
+            result->stop_reason = stopping->fixed_samples > 0 ? XB_STOP_FIXED : XB_STOP_TIME_LIMIT;
+        return XB_OK;
+    }
+    enum xb_status status =
+        xb_stopping_decide(stopping, &result->times, elapsed, &result->stop_reason, error);
+    *done = result->stop_reason != XB_STOP_NOT_YET;
+    return status;
+}
+
+static enum xb_status take_samples(struct xb_measurement *measurement, struct xb_error *error)
+{
+    struct xb_result *result = measurement->result;
+    bool single = xb_case_is_single(&result->test);
+    /* With how many samples sampling may end. Where lanes or ways share what they run on, each with
+     * a median of its own, and where the run asks for it, a few do not do. */
+    bool few_do = measurement->lane_count == 1 && measurement->lanes[0].context.span_count == 0 &&
+                  !measurement->run->unhurried;
+    struct xb_stopping stopping = {
+        .iterations = measurement->iterations,
+        .fixed_samples = measurement->run->asked.samples,
+        .time_limit = measurement->run->asked.time_limit,
+        .min_samples = single ? XB_STOP_LATENCY_SAMPLES : XB_STOP_MIN_SAMPLES,
+        .sure_samples = single   ? XB_STOP_LATENCY_SAMPLES
+                        : few_do ? XB_STOP_LEAST_SAMPLES
+                                 : XB_STOP_MIN_SAMPLES,
+    };
+    size_t before = result->times.count;
+    double begin = xb_clock_now();
+    bool done = false;
+    while (!done) {
+        enum xb_status status = XB_ERR_STOPPED;
+        if (!xb_measure_out_of_time(measurement))
+            status = take_sample(measurement, error);
+        if (status == XB_OK && single)
+            status = time_bare(measurement, error);
+        if (status == XB_ERR_STOPPED) { /* what was cut in the middle is no sample */
+            xb_measure_note_cut(measurement);
+            break;
+        }
+        if (status != XB_OK)
+            return status;
+        XB_TRY(decide(measurement, &stopping, before, xb_clock_now() - begin, &done, error));
+    }
+    xb_placement_close(measurement, before);
+    return XB_OK;
+}
+
+static enum xb_status prepare(struct xb_measurement *measurement, struct xb_error *error)
+{
+    for (size_t i = 0; i < measurement->lane_count; i++) {
+        struct xb_mode_context *context = &measurement->lanes[i].context;
+        XB_TRY(context->test->mode->prepare(context, error));
+    }
+    return XB_OK;
+}
+
+/* What comes before the samples. The device is warm in every placement but the first: there one
+ * repetition is enough, for what the new memory costs the first time. */
+static enum xb_status begin_placement(struct xb_measurement *measurement, struct xb_error *error)
+{
+    double ignored = 0;
+    if (measurement->placement > 0)
+        return xb_measure_repeat(measurement, measurement->result->test.mode->submit,
+                                 measurement->iterations, measurement->held, &ignored, error);
+    XB_TRY(decide_hold(measurement, error));
+    XB_TRY(xb_measure_warm_up(measurement, error));
+    /* What is shown beside the samples. Single operations have their times in the samples, and of
+     * several lanes nobody wants a reference: each was measured alone. */
+    if (measurement->result->test.latency)
+        return XB_OK;
+    XB_TRY(time_all_alone(measurement, error));
+    return measurement->lane_count > 1 ? XB_OK : xb_measure_references(measurement, error);
+}
+
+/*
+ * Has a profiler that waits for it collect the samples. The case's own range began before: a
+ * profile of what was collected would lack it. So the samples have a range that names the case too.
+ */
+static enum xb_status take_collected_samples(struct xb_measurement *measurement,
+                                             struct xb_error *error)
+{
+    const struct xb_backend *backend = measurement->run->backend;
+    if (backend->profiler_collect == NULL)
+        return take_samples(measurement, error);
+    char text[128], name[sizeof text + 16];
+    snprintf(name, sizeof name, "samples of %s",
+             xb_case_text(&measurement->result->test, text, sizeof text));
+    backend->profiler_collect(true);
+    backend->range_push(name);
+    enum xb_status status = take_samples(measurement, error);
+    backend->range_pop();
+    backend->profiler_collect(false);
+    return status;
+}
+
+enum xb_status xb_measure_sample(struct xb_measurement *measurement, struct xb_error *error)
+{
+    enum xb_status status = begin_placement(measurement, error);
+    bool is_cut = status == XB_ERR_STOPPED && measurement->placement > 0;
+    if (status != XB_OK && !is_cut)
+        return status;
+    if (is_cut || xb_measure_out_of_time(measurement)) {
+        if (measurement->placement > 0)
+            xb_measure_note_cut(measurement); /* else there is nothing that it cuts short */
+        return XB_OK;
+    }
+    XB_TRY(prepare(measurement, error));
+    status = take_collected_samples(measurement, error);
+    if (measurement->result->stop_reason == XB_STOP_NOT_YET && xb_measure_out_of_time(measurement))
+        xb_measure_note_cut(measurement); /* before the next placement */
+    xb_measure_note_work(measurement);
+    return status;
+}

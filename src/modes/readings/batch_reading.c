@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the Reading says of many pieces: which way wins for which pieces, and what it costs. */
+#include "modes/batch.h"
+#include "readings.h"
+
+#include "base/terminal.h"
+#include "base/units.h"
+#include "record/rows.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One copy a piece is called good enough where it reaches this share of the best. */
+#define GOOD_ENOUGH 0.9
+
+#define MOST_PIECES 64
+#define MOST_LAYOUTS 8
+
+static uint64_t piece_of(const struct xb_record_case *test)
+{
+    return strtoull(xb_record_parameter(test, xb_option_piece.name), NULL, 10);
+}
+
+/* The fastest cases of a piece; NULL where there is none. */
+struct piece {
+    uint64_t bytes;
+    const struct xb_record_case *best, *each, *call; /* of any way, and of two of them */
+};
+
+/* Cases that are told of together: of one device, size, direction, layout and alignment. */
+struct group {
+    struct xb_reading *reading;
+    const struct xb_record_case *of;  /* the first of them */
+    bool is_one_of_several;           /* there are groups of other layouts */
+    struct piece pieces[MOST_PIECES]; /* from the smallest up */
+    size_t count;
+};
+
+static bool is_piece(const struct xb_reading *reading, const struct xb_record_case *test,
+                     int device, const char *direction)
+{
+    return strcmp(test->mode, "batch") == 0 && test->device == device &&
+           strcmp(test->direction, direction) == 0 && xb_reading_measured(reading, test) &&
+           piece_of(test) > 0;
+}
+
+static bool is_alike(const struct xb_record_case *test, const struct xb_record_case *other)
+{
+    static const char *const same[] = {"layout", "pitch", "host-offset", "device-offset"};
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++)
+        if (strcmp(xb_record_parameter(test, same[i]), xb_record_parameter(other, same[i])) != 0)
+            return false;
+    return true;
+}
+
+/* Fills in the pieces; false where they were copied one way only, which is no comparison. */
+static bool read_pieces(struct group *group)
+{
+    struct xb_reading *reading = group->reading;
+    const struct xb_record_cases sized =
+        xb_record_of_size(xb_reading_record(reading), group->of->bytes);
+    bool has_other_ways = false;
+    group->count = 0;
+    for (size_t i = 0; i < sized.count; i++) {
+        const struct xb_record_case *test = sized.cases[i];
+        struct piece *piece = group->pieces, *end = piece + group->count;
+        if (!is_piece(reading, test, group->of->device, group->of->direction) ||
+            !is_alike(test, group->of))
+            continue;
+        has_other_ways = has_other_ways || strcmp(test->variant, group->of->variant) != 0;
+        while (piece < end && piece->bytes < piece_of(test))
+            piece++;
+        if (piece == end || piece->bytes != piece_of(test)) {
+            if (group->count == MOST_PIECES)
+                continue;
+            memmove(piece + 1, piece, (size_t)(end - piece) * sizeof *piece);
+            *piece = (struct piece){.bytes = piece_of(test)};
+            group->count++;
+        }
+        piece->best = xb_reading_faster(reading, piece->best, test);
+        if (strcmp(test->variant, "each") == 0)
+            piece->each = xb_reading_faster(reading, piece->each, test);
+        if (strcmp(test->variant, "call") == 0)
+            piece->call = xb_reading_faster(reading, piece->call, test);
+    }
+    return has_other_ways;
+}
+
+static double rate_of(const struct group *group, const struct xb_record_case *test)
+{
+    return xb_reading_median(group->reading, test, &xb_figure_bandwidth);
+}
+
+/* "a kernel", "one call". */
+static const char *words_of(const struct xb_record_case *test)
+{
+    static const struct xb_variant_name names[] = {
+        {"each", "a copy a piece"}, {"call", "one call"},     {"graph", "a graph"},
+        {"kernel", "a kernel"},     {"pitched", "a 2D copy"}, {NULL, "packing"}};
+    const struct xb_variant_name *name = names;
+    while (name->variant != NULL && strcmp(name->variant, test->variant) != 0)
+        name++;
+    return name->name;
+}
+
+/* "kernel_bandwidth_4096": of a way and a piece. */
+static void put_rate(const struct group *group, const struct xb_record_case *test)
+{
+    char name[80];
+    snprintf(name, sizeof name, "%s_bandwidth_%" PRIu64, test->variant, piece_of(test));
+    xb_reading_number(group->reading, name, rate_of(group, test), XB_UNIT_RATE);
+    xb_reading_rests_on(group->reading, test);
+}
+
+/* "Fastest to the GPU: a kernel for 512 B to 512 KiB, one call from 1 MiB on." Names the layout
+ * where it is not the only one. */
+static void add_winners(const struct group *group)
+{
+    struct xb_reading *reading = group->reading;
+    const struct piece *end = group->pieces + group->count;
+    for (const struct piece *piece = group->pieces; piece < end; piece++) {
+        put_rate(group, piece->best);
+        if (piece->each != NULL && piece->each != piece->best)
+            put_rate(group, piece->each);
+    }
+    xb_reading_add(reading, "Fastest %s", xb_direction_words(group->of));
+    if (group->is_one_of_several)
+        xb_reading_add(reading, " (%s)", xb_record_parameter(group->of, "layout"));
+    for (const struct piece *first = group->pieces, *last; first < end; first = last + 1) {
+        bool is_first = first == group->pieces;
+        last = first;
+        while (last + 1 < end && strcmp(last[1].best->variant, first->best->variant) == 0)
+            last++;
+        bool is_from = !is_first && last + 1 == end;
+        xb_reading_phrase(reading, "{text} {text} {text} {size}", is_first ? ":" : ",",
+                          words_of(first->best), is_from ? "from" : "for", first->bytes);
+        if (is_from)
+            xb_reading_add(reading, " on");
+        else if (last > first)
+            xb_reading_phrase(reading, " to {size}", last->bytes);
+    }
+    xb_reading_add(reading, ".");
+}
+
+/* How many times as fast as a copy a piece a case is, if that is certain; else 0. */
+static double sure_gain(const struct group *group, const struct piece *piece,
+                        const struct xb_record_case *test)
+{
+    double gain = rate_of(group, test) / rate_of(group, piece->each);
+    return gain >= XB_WORTH_SAYING &&
+                   xb_reading_judge(group->reading, test, piece->each) == XB_READING_FASTER
+               ? gain
+               : 0;
+}
+
+/* One call, and what is faster than that. */
+static void advise(const struct group *group, const struct piece *piece)
+{
+    double call = sure_gain(group, piece, piece->call), most = sure_gain(group, piece, piece->best);
+    struct xb_words words = {.length = 0};
+    if (call > 0)
+        xb_words_add(&words, "one call, %s, is %s as fast",
+                     xb_reading_call(group->reading, XB_CALL_COPY_BATCH),
+                     xb_reading_factor_text(call, (char[32]){0}, 32));
+    if (most > 0 && piece->best != piece->call)
+        xb_words_add(&words, "%s%s is %s as fast", call > 0 ? ", " : "", words_of(piece->best),
+                     xb_reading_factor_text(most, (char[32]){0}, 32));
+    if (words.length > 0)
+        xb_reading_remedy(group->reading, XB_EFFORT_LINES, fmax(call, most),
+                          "Do not copy pieces of %s one by one: %s.", XB_SIZE_TEXT(piece->bytes),
+                          words.text);
+}
+
+/* For which of the pieces one copy each will do. */
+static void add_each(const struct group *group)
+{
+    struct xb_reading *reading = group->reading;
+    const struct piece *worst = group->pieces; /* where it costs most */
+    const struct piece *from = NULL;           /* it is enough for all from this one on */
+    size_t known = 0, good = 0; /* pieces that were copied so, and where that is good enough */
+    double most = 0;
+    for (const struct piece *piece = group->pieces; piece < group->pieces + group->count; piece++) {
+        double gain = rate_of(group, piece->best) / rate_of(group, piece->each);
+        if (!isfinite(gain))
+            continue;
+        bool is_good = 1 / gain >= GOOD_ENOUGH;
+        worst = gain > most ? piece : worst;
+        most = fmax(most, gain);
+        known++;
+        good += is_good;
+        from = !is_good ? NULL : from == NULL ? piece : from;
+    }
+    const char *of_all = known == group->count && known > 1 ? " for all of these" : "";
+    if (known == 0)
+        return;
+    if (good < known) {
+        if (group->count > 1)
+            xb_reading_phrase(reading, " For {size} the best", worst->bytes);
+        else
+            xb_reading_add(reading, " That");
+        xb_reading_phrase(reading,
+                          "{+size:worst_piece} is {factor:gain_at_worst} as fast as a copy a "
+                          "piece.",
+                          worst->bytes, most);
+        advise(group, worst);
+    }
+    if (group->count == 1 && good == 0)
+        return;
+    if (good == 0 || good == group->count)
+        xb_reading_phrase(reading, " A copy a piece is {text}{text}.",
+                          good == 0 ? "too slow" : "good enough", of_all);
+    else if (from == NULL)
+        xb_reading_add(reading, " A copy a piece is good enough for some of these only.");
+    else
+        xb_reading_phrase(reading, " A copy a piece is good enough from {size} on.", from->bytes);
+    if (from != NULL)
+        xb_reading_phrase(reading, "{+size:each_is_enough_from}", from->bytes);
+}
+
+/* The first usable case of every layout begins a group: its pitch and offsets stand for that
+ * layout. */
+static size_t find_layouts(const struct xb_reading *reading, int device, uint64_t bytes,
+                           enum xb_direction direction,
+                           const struct xb_record_case *layouts[MOST_LAYOUTS])
+{
+    const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
+    size_t count = 0;
+    for (size_t i = 0; i < sized.count && count < MOST_LAYOUTS; i++) {
+        const struct xb_record_case *test = sized.cases[i];
+        bool is_new = is_piece(reading, test, device, xb_direction_name(direction));
+        for (size_t k = 0; is_new && k < count; k++)
+            is_new = strcmp(xb_record_parameter(test, "layout"),
+                            xb_record_parameter(layouts[k], "layout")) != 0;
+        if (is_new)
+            layouts[count++] = test;
+    }
+    return count;
+}
+
+bool xb_batch_say_pieces(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    static const enum xb_direction directions[] = {XB_H2D, XB_D2H};
+    bool said = false;
+    for (int i = 0; i < 2; i++) {
+        const struct xb_record_case *layouts[MOST_LAYOUTS];
+        size_t count = find_layouts(reading, device, bytes, directions[i], layouts);
+        for (size_t k = 0; k < count; k++) {
+            struct group group = {
+                .reading = reading, .of = layouts[k], .is_one_of_several = count > 1};
+            if (!read_pieces(&group))
+                continue;
+            if (said)
+                xb_reading_next(reading);
+            add_winners(&group);
+            add_each(&group);
+            said = true;
+        }
+    }
+    return said;
+}
+
+static bool say_tax(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
+    const struct xb_record_case *least = NULL;
+    const struct xb_record_case *most = NULL;
+    for (size_t i = 0; i < sized.count; i++) {
+        const struct xb_record_case *test = sized.cases[i];
+        double tax = xb_reading_median(reading, test, &xb_figure_sm_tax);
+        if (strcmp(test->mode, "batch") != 0 || strcmp(test->variant, "kernel") != 0 ||
+            test->device != device || !isfinite(tax) || !xb_reading_measured(reading, test))
+            continue;
+        if (least == NULL || tax < xb_reading_median(reading, least, &xb_figure_sm_tax))
+            least = test;
+        if (most == NULL || tax > xb_reading_median(reading, most, &xb_figure_sm_tax))
+            most = test;
+    }
+    if (least == NULL)
+        return false;
+    double low = xb_reading_median(reading, least, &xb_figure_sm_tax);
+    double high = xb_reading_median(reading, most, &xb_figure_sm_tax);
+    xb_reading_phrase(reading, "While the batch kernel copies, others compute {share:tax_low}",
+                      low);
+    if (least != most)
+        xb_reading_phrase(reading, " to {share}", high);
+    xb_reading_phrase(reading, " slower.{+share:tax_high}{case}{case}", high, least, most);
+    return true;
+}
+
+XB_SAY(say_alignment, xb_alignment_say, "batch")
+
+const struct xb_reading_line xb_batch_reading[] = {
+    {.label = "pieces", .code = "XB-PIECES", .say = xb_batch_say_pieces},
+    {.label = "sm tax", .code = "XB-SM-TAX", .say = say_tax},
+    {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment},
+    {.label = NULL},
+};

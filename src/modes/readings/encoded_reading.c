@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "modes/encoded.h"
+#include "modes/sample_data.h"
+#include "modes/shared_options.h"
+#include "readings.h"
+
+#include "base/terminal.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+/* Data that gets smaller by less than this gets no smaller to speak of. */
+#define MATTERS 0.02
+
+/* What is compared: one case and its figures. */
+struct seen {
+    const struct xb_record_case *test;
+    double rate, plain, ratio, speed_up;
+    double encode, decode, threads; /* NAN where not known */
+    enum xb_reading_order order;    /* to the plain copy */
+    bool is_made;
+};
+
+/* ---- which cases ---- */
+
+/* Equal are two cases that make the same of the same data. */
+static int by_work(const struct xb_record_case *a, const struct xb_record_case *b,
+                   const void *argument)
+{
+    static const char *const same[] = {"codec", "data"};
+    int order = strcmp(a->variant, b->variant);
+    (void)argument;
+    for (int i = 0; order == 0 && i < 2; i++)
+        order = strcmp(xb_record_parameter(a, same[i]), xb_record_parameter(b, same[i]));
+    return order;
+}
+
+/* What is spoken of; `variant` may be NULL for any. */
+struct meant {
+    int device;
+    const char *mode, *variant;
+};
+
+static bool is_meant(const struct xb_reading *reading, const struct xb_record_case *test,
+                     const void *argument)
+{
+    const struct meant *meant = argument;
+    return strcmp(test->mode, meant->mode) == 0 && test->device == meant->device &&
+           (meant->variant == NULL || strcmp(test->variant, meant->variant) == 0) &&
+           xb_reading_measured(reading, test) && xb_reading_has(reading, test, &xb_figure_speed_up);
+}
+
+/* ---- sentences ---- */
+
+/* "integers packed with FOR by 16 threads", "fp16 in place of float32 by 16 threads". */
+static const char *work_of(const struct seen *seen, struct xb_words *words)
+{
+    const char *data = xb_record_parameter(seen->test, xb_option_data.name);
+    xb_words_add(words, data[0] != '\0' ? "%s packed with " : "%s in place of float32",
+                 data[0] != '\0' ? data : seen->test->variant);
+    for (const char *c = xb_record_parameter(seen->test, "codec"); *c != '\0'; c++)
+        xb_words_add(words, "%c", toupper((unsigned char)*c)); /* a name, and no word like "for" */
+    if (seen->is_made && seen->threads > 0)
+        xb_words_add(words, " by %.0f thread%s", seen->threads, seen->threads > 1 ? "s" : "");
+    return words->text;
+}
+
+/* "integers packed with FOR: worth it, 2.8 times as fast as the plain copy (155 and 54.4 GB/s)." */
+static void add_answer(struct xb_reading *reading, const struct seen *seen)
+{
+    static const char *const answers[] = {
+        [XB_READING_UNKNOWN] = "too noisy to tell from the plain copy",
+        [XB_READING_ALIKE] = "no faster than the plain copy, within the noise",
+        [XB_READING_FASTER] = "worth it, {speed} as the plain copy",
+        [XB_READING_SLOWER] = "not worth it, {speed} as the plain copy",
+    };
+    struct xb_words words = {.length = 0};
+    xb_reading_add(reading, "Sending %s: ", work_of(seen, &words));
+    xb_reading_phrase(reading, answers[seen->order], seen->speed_up);
+    xb_reading_phrase(reading, " ({rate} and {rate} GB/s).", seen->rate, seen->plain);
+}
+
+/* Why it does not pay, or not for certain, and what to do. */
+static void add_why_not(struct xb_reading *reading, const struct seen *seen)
+{
+    if (seen->ratio < 1 + MATTERS) {
+        xb_reading_add(reading, " The data gets no smaller (ratio %.3f): send it as it is.",
+                       seen->ratio);
+    } else if (seen->is_made && seen->encode < seen->plain) {
+        /* How many threads would encode as fast as the plain copy goes. One of several feeds the
+         * device and encodes nothing. */
+        double encoding = seen->threads > 1 ? seen->threads - 1 : 1;
+        double wanted = ceil(seen->plain / (seen->encode / encoding)) + 1;
+        xb_reading_phrase(reading,
+                          " The host is too slow, {rate} GB/s alone; about {whole} threads would "
+                          "do.",
+                          seen->encode, wanted);
+    } else if (seen->decode < seen->plain) {
+        xb_reading_phrase(reading, " The GPU is too slow: it restores {rate} GB/s alone.",
+                          seen->decode);
+    } else if (seen->order == XB_READING_SLOWER) {
+        xb_reading_add(reading, " Each stage alone is fast enough; together they are not.");
+    }
+}
+
+/* Which stage the whole cannot be faster than. */
+static void add_limit(struct xb_reading *reading, const struct seen *seen)
+{
+    double link = seen->ratio * seen->plain;
+    double bound = fmin(link, seen->decode);
+    const char *what = link <= seen->decode ? "link" : "GPU, which restores it,";
+    if (seen->is_made && seen->encode < bound) {
+        bound = seen->encode;
+        what = "host, which makes it smaller,";
+    }
+    if (bound > 0)
+        xb_reading_phrase(reading, " The {text} is the limit: {rate} GB/s alone.", what, bound);
+}
+
+static void say(struct xb_reading *reading, const struct seen *seen)
+{
+    static const struct xb_figure *const told[] = {
+        &xb_figure_bandwidth,        &xb_figure_plain_bandwidth,
+        &xb_figure_speed_up,         &xb_figure_ratio,
+        &xb_figure_encode_rate,      &xb_figure_decode_rate,
+        &xb_figure_threads,          &xb_figure_error_max,
+        &xb_figure_error_rms,        &xb_figure_break_even_threads,
+        &xb_figure_break_even_sends,
+    };
+    const struct xb_record_case *test = seen->test;
+    double most = xb_reading_median(reading, test, &xb_figure_error_max);
+    double all = xb_reading_median(reading, test, &xb_figure_error_rms);
+    bool knows_stages = isfinite(seen->ratio + seen->encode + seen->decode);
+    add_answer(reading, seen);
+    if (seen->order == XB_READING_FASTER) {
+        /* With how many threads or sends it pays. */
+        double threads = xb_reading_median(reading, seen->test, &xb_figure_break_even_threads);
+        double sends = xb_reading_median(reading, seen->test, &xb_figure_break_even_sends);
+        if (seen->is_made && threads > 0)
+            xb_reading_add(reading, " It pays with %.0f thread%s.", threads,
+                           threads > 1 ? "s" : "");
+        if (!seen->is_made && sends > 0)
+            xb_reading_add(reading, " Packing pays off after %.0f send%s.", sends,
+                           sends > 1 ? "s" : "");
+    }
+    if (seen->order == XB_READING_FASTER && knows_stages)
+        add_limit(reading, seen);
+    else if (seen->order != XB_READING_UNKNOWN && knows_stages)
+        add_why_not(reading, seen);
+    if (most > 0 && all > 0) /* what is lost */
+        xb_reading_add(reading,
+                       " The largest error is %.2g %% of a value, over all values %.2g %%.",
+                       100 * most, 100 * all);
+    xb_reading_rests_on(reading, test);
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++)
+        xb_reading_number(reading, told[i]->name, xb_reading_median(reading, test, told[i]),
+                          told[i]->unit);
+}
+
+static struct seen look_at(const struct xb_reading *reading, const struct xb_record_case *test)
+{
+    return (struct seen){
+        .test = test,
+        .rate = xb_reading_median(reading, test, &xb_figure_bandwidth),
+        .plain = xb_reading_median(reading, test, &xb_figure_plain_bandwidth),
+        .ratio = xb_reading_median(reading, test, &xb_figure_ratio),
+        .speed_up = xb_reading_median(reading, test, &xb_figure_speed_up),
+        .encode = xb_reading_median(reading, test, &xb_figure_encode_rate),
+        .decode = xb_reading_median(reading, test, &xb_figure_decode_rate),
+        .threads = xb_reading_median(reading, test, &xb_figure_threads),
+        .order = xb_reading_judge_by(reading, test, &xb_figure_bandwidth, test,
+                                     &xb_figure_plain_bandwidth),
+        .is_made = strcmp(test->variant, "sent") != 0,
+    };
+}
+
+/* Names what gains most of all that was measured, for certain if there is one. */
+bool xb_encoded_answer(struct xb_reading *reading, int device, uint64_t bytes, const char *mode)
+{
+    const struct meant meant = {device, mode, NULL};
+    const struct xb_record_cases all = xb_reading_group(reading, bytes, is_meant, by_work, &meant);
+    struct seen best = {.test = NULL};
+    for (size_t i = 0; i < all.count; i++) {
+        const struct seen seen = look_at(reading, all.cases[i]);
+        int surer = (seen.order == XB_READING_FASTER) - (best.order == XB_READING_FASTER);
+        if (best.test == NULL || surer > 0 || (surer == 0 && seen.speed_up > best.speed_up))
+            best = seen;
+    }
+    if (best.test != NULL)
+        add_answer(reading, &best);
+    return best.test != NULL;
+}
+
+bool xb_encoded_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode,
+                    const char *variant)
+{
+    const struct meant meant = {device, mode, variant};
+    const struct xb_record_cases all = xb_reading_group(reading, bytes, is_meant, by_work, &meant);
+    for (size_t i = 0, behind = 0; i < all.count; i = behind) {
+        const struct xb_record_case *best = all.cases[i];
+        behind = i + xb_cases_equal(all.cases + i, all.count - i, by_work, NULL);
+        for (size_t k = i; k < behind; k++)
+            best = xb_reading_faster(reading, best, all.cases[k]);
+        const struct seen seen = look_at(reading, best);
+        if (i > 0)
+            xb_reading_next(reading);
+        say(reading, &seen);
+        /* What a program that sends such data gains for certain. */
+        struct xb_words words = {.length = 0};
+        if (seen.order == XB_READING_UNKNOWN)
+            xb_reading_is_untold(reading);
+        if (seen.order == XB_READING_FASTER && seen.speed_up >= XB_WORTH_SAYING)
+            xb_reading_remedy(reading, XB_EFFORT_DESIGN, seen.speed_up,
+                              "Send fewer bytes: %s, %s as fast as the plain copy.",
+                              work_of(&seen, &words),
+                              xb_reading_factor_text(seen.speed_up, (char[32]){0}, 32));
+    }
+    return all.count > 0;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "modes/pipeline.h"
+#include "modes/shared_options.h"
+#include "readings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- which rows ---- */
+
+static bool is_by(const struct xb_record_case *test, const char *io)
+{
+    return strcmp(xb_record_parameter(test, xb_option_io.name), io) == 0;
+}
+
+static const struct xb_record_detail *find_detail(const struct xb_record_case *test, size_t process,
+                                                  const char *name)
+{
+    for (size_t i = 0; i < test->rows[process].detail_count; i++)
+        if (strcmp(test->rows[process].details[i].name, name) == 0)
+            return &test->rows[process].details[i];
+    return NULL;
+}
+
+/* ---- words ---- */
+
+const char *xb_page_cache_word(double share)
+{
+    if (isnan(share))
+        return "unknown";
+    return share >= 0.999 ? "warm" : share <= 0.001 ? "cold" : "partly warm";
+}
+
+static void add_rate(struct xb_reading *reading, const struct xb_record_case *test)
+{
+    double rate = xb_reading_median(reading, test, &xb_figure_bandwidth);
+    const char *cache = NULL; /* what every process says of it that has it */
+    bool differs = false;
+    for (size_t i = 0; i < xb_reading_record(reading)->process_count; i++) {
+        const struct xb_record_detail *detail = find_detail(test, i, "page_cache");
+        const char *own = detail != NULL ? detail->text : NULL;
+        differs = differs || (own != NULL && cache != NULL && strcmp(own, cache) != 0);
+        cache = own != NULL ? own : cache;
+    }
+    xb_reading_phrase(reading, "From file to GPU: {rate:bandwidth} GB/s ({name}", rate, test);
+    if (cache != NULL && !differs && (is_by(test, "cached") || is_by(test, "mmap")))
+        xb_reading_add(reading, ", page cache %s", cache);
+    xb_reading_add(reading, ").");
+}
+
+/* From here on the slowest stage is what a case is limited by. */
+#define NEAR_ITS_BOUND 0.9
+
+/* Kernels that take that much longer beside the other stages than alone are told. */
+#define SLOWED 0.05
+
+/* "Kernels are the limit: 51.8 GB/s alone." How near the whole is to that, and what would help. */
+static void add_limit(struct xb_reading *reading, const struct xb_record_case *test)
+{
+    static const char *const words[XB_PIPELINE_STAGES] = {
+        "Reading is", "Copies to the GPU are", "Kernels are", "Copies back to the host are"};
+    static const char *const advice[XB_PIPELINE_STAGES] = {
+        "Read with more threads (PyTorch: num_workers) or from faster storage: reading is the "
+        "limit.",
+        "Send fewer bytes: the link is the limit. What that takes: --mode quantize", NULL,
+        "Bring results back in larger chunks: the copies back are the limit."};
+    double share = xb_reading_median(reading, test, &xb_figure_share_of_bound);
+    double least = 0; /* of the stage that is slowest alone */
+    size_t slowest = 0;
+    for (size_t i = 0; i < XB_PIPELINE_STAGES; i++) {
+        double rate = xb_reading_median(reading, test, &xb_pipeline_rates[i]);
+        if (rate > 0 && (least == 0 || rate < least)) {
+            slowest = i;
+            least = rate;
+        }
+    }
+    if (least > 0)
+        xb_reading_phrase(reading, " {text} the limit: {rate:slowest_stage_rate} GB/s alone.",
+                          words[slowest], least);
+    if (least == 0 || !(share > 0))
+        return;
+    xb_reading_phrase(reading, " The whole reaches {share} of that.{+share:share_of_bound}",
+                      share < 1 ? share : 1, share);
+    if (share < NEAR_ITS_BOUND && xb_order_is_overlapped(test->variant))
+        xb_reading_remedy(reading, XB_EFFORT_CALL, (double)NAN,
+                          "Let the stages wait less for each other: more buffers, or chunks of "
+                          "another size.");
+    else if (share >= NEAR_ITS_BOUND && advice[slowest] != NULL)
+        xb_reading_remedy(reading, XB_EFFORT_CALL, (double)NAN, "%s", advice[slowest]);
+}
+
+static void add_busy(struct xb_reading *reading, const struct xb_record_case *test)
+{
+    double busy = xb_reading_median(reading, test, &xb_figure_gpu_busy);
+    double recorded = xb_reading_median(reading, test, &xb_pipeline_busy[XB_PIPELINE_COMPUTE]);
+    if (!(busy > 0))
+        return;
+    xb_reading_phrase(reading, " The GPU computed {share-of-time}", busy);
+    if (recorded > busy + SLOWED)
+        xb_reading_phrase(reading,
+                          ", {share:busy_compute} in the recorded iteration: kernels are slower "
+                          "beside the other stages",
+                          recorded);
+    xb_reading_phrase(reading, ".{+share:gpu_busy}", busy);
+}
+
+/* Whether both are the same work: of the same files in the same batches, and with the same kernel
+ * in every process. */
+static bool is_same_work(const struct xb_reading *reading, const struct xb_record_case *test,
+                         const struct xb_record_case *other)
+{
+    if (strcmp(xb_record_parameter(test, xb_option_batch_files.name),
+               xb_record_parameter(other, xb_option_batch_files.name)) != 0)
+        return false;
+    for (size_t i = 0; i < xb_reading_record(reading)->process_count; i++) {
+        const struct xb_record_detail *own = find_detail(test, i, "compute_steps");
+        const struct xb_record_detail *others = find_detail(other, i, "compute_steps");
+        bool is_same = own != NULL && others != NULL && own->number == others->number;
+        if (test->rows[i].is_there && other->rows[i].is_there && !is_same)
+            return false;
+    }
+    return true;
+}
+
+/* " It is 3.0 times as fast as one step after the other." What that takes, if it is overlapped. */
+static void add_other(struct xb_reading *reading, const struct xb_record_case *best,
+                      const struct xb_record_case *other)
+{
+    double factor = xb_reading_median(reading, best, &xb_figure_bandwidth) /
+                    xb_reading_median(reading, other, &xb_figure_bandwidth);
+    enum xb_reading_order order = xb_reading_judge(reading, best, other);
+    bool is_pageable = xb_order_is_pageable(other->variant);
+    if (!is_same_work(reading, best, other) || order == XB_READING_UNKNOWN)
+        return;
+    xb_reading_rests_on(reading, other);
+    xb_reading_phrase(reading, " It is {speed} as one step after the other{text}{text}.",
+                      order == XB_READING_ALIKE ? 1 : factor,
+                      is_pageable ? " with pageable memory" : "",
+                      order == XB_READING_ALIKE ? ", within the noise" : "");
+    if (order == XB_READING_ALIKE)
+        return;
+    xb_reading_number(reading, is_pageable ? "ratio_serial_pageable" : "ratio_serial", factor,
+                      XB_UNIT_RATIO);
+    if (xb_order_is_overlapped(best->variant) && !is_pageable && factor >= XB_WORTH_SAYING)
+        xb_reading_remedy(reading, XB_EFFORT_DESIGN, factor,
+                          "Read, copy and compute at the same time: %s as fast as one step "
+                          "after the other here. Threads read into pinned buffers (PyTorch: "
+                          "num_workers, pin_memory=True), %s sends them on another stream.",
+                          xb_reading_factor_text(factor, (char[32]){0}, 32),
+                          xb_reading_call(reading, XB_CALL_COPY_ASYNC));
+}
+
+/* An order of the steps, and how it reads. */
+struct way {
+    const char *order, *io;
+};
+
+static bool is_way(const struct xb_reading *reading, const struct xb_record_case *test,
+                   const void *argument)
+{
+    const struct way *way = argument;
+    return strcmp(test->mode, "pipeline") == 0 && strcmp(test->variant, way->order) == 0 &&
+           is_by(test, way->io) && xb_reading_measured(reading, test);
+}
+
+bool xb_pipeline_say_disk(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    static const char *const orders[] = {"overlapped", "serial", "serial-pageable"};
+    bool said = false;
+    for (const char *const *io = xb_option_io.choices; *io != NULL; io++) {
+        const struct xb_record_case *best = NULL;
+        for (size_t i = 0; i < 3; i++) {
+            const struct way way = {orders[i], *io};
+            const struct xb_record_case *row =
+                xb_reading_fastest(reading, device, bytes, is_way, &way);
+            if (row != NULL && best != NULL)
+                add_other(reading, best, row);
+            if (row == NULL || best != NULL)
+                continue;
+            if (said)
+                xb_reading_next(reading);
+            best = row;
+            said = true;
+            add_rate(reading, best);
+            add_limit(reading, best);
+            add_busy(reading, best);
+        }
+    }
+    return said;
+}
+
+XB_SAY(say_readers, xb_parameter_say, "pipeline", &xb_option_readers, "number of readers")
+XB_SAY(say_buffers, xb_parameter_say, "pipeline", &xb_option_buffers, "number of buffers")
+XB_SAY(say_chunk, xb_parameter_say, "pipeline", &xb_option_chunk, "chunk")
+
+const struct xb_reading_line xb_pipeline_lines[] = {
+    {.label = "from disk", .code = "XB-DISK", .say = xb_pipeline_say_disk},
+    {.label = "readers", .code = "XB-READERS", .say = say_readers},
+    {.label = "buffers", .code = "XB-BUFFERS", .say = say_buffers},
+    {.label = "chunk", .code = "XB-CHUNK", .say = say_chunk},
+    {.label = NULL},
+};
