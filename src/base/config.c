@@ -4,6 +4,7 @@
 
 #include "memory.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -123,6 +124,7 @@ static void free_value(struct xb_value *value)
 static enum xb_status set_value(struct xb_value *value, const char *text, struct xb_error *error)
 {
     const struct xb_option *option = value->option;
+    assert(text != NULL || option->type == XB_OPTION_FLAG);
     value->is_set = true;
     value->text = text != NULL ? xb_copy(text) : NULL;
     struct xb_error cause;

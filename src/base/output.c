@@ -243,7 +243,7 @@ static FILE *open_stream(int fd)
 {
     FILE *stream = fdopen(fd, "w");
     if (stream == NULL)
-        xb_memory_end(sizeof *stream);
+        xb_memory_end(BUFSIZ);
     return stream;
 }
 

@@ -40,6 +40,7 @@ static inline void xb_narrow_finish(void)
 
 /* Defines an encoder: pack() makes a vector of `step` values, and the file's put() stores it. The
  * file's TARGET names the instructions. Plain C takes the values that are left. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): a type has none */
 #define XB_DEFINE_NARROW(name, pack, format, type, step)                                           \
     TARGET static void name(const float *source, uint64_t values, void *target)                    \
     {                                                                                              \
@@ -50,6 +51,7 @@ static inline void xb_narrow_finish(void)
         xb_narrow_plain.narrow[format](source + i, values - i, out + i);                           \
         xb_narrow_finish();                                                                        \
     }
+/* NOLINTEND(bugprone-macro-parentheses) */
 #endif
 
 struct xb_int8_scaling {

@@ -77,6 +77,7 @@ static uint8_t fp8_of(float value)
     return (uint8_t)(sign | small);
 }
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): a type has none */
 #define DEFINE_NARROW(format, type)                                                                \
     static void narrow_##format(const float *source, uint64_t values, void *target)                \
     {                                                                                              \
@@ -84,6 +85,7 @@ static uint8_t fp8_of(float value)
         for (uint64_t i = 0; i < values; i++)                                                      \
             out[i] = format##_of(source[i]);                                                       \
     }
+/* NOLINTEND(bugprone-macro-parentheses) */
 DEFINE_NARROW(fp16, uint16_t)
 DEFINE_NARROW(bf16, uint16_t)
 DEFINE_NARROW(fp8, uint8_t)

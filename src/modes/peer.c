@@ -7,6 +7,7 @@
 #include "measure/result.h"
 #include "xferbench/workspace.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const struct xb_option option_path = {XB_CHOICES(
@@ -129,6 +130,7 @@ static enum xb_status set_up_way(struct xb_mode_context *context, size_t index,
     struct xb_device *devices[2] = {context->device, context->peer_device};
     const unsigned shares[2] = {context->share.number, context->peer_share.number};
     size_t from = index, to = 1 - index;
+    assert(index < 2);
     way->from = devices[from];
     way->to = devices[to];
     way->seed = context->test->seed + ((unsigned long long)index << 39);

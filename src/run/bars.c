@@ -14,6 +14,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Reads the bar's value, if its case has one. */
+static void read_value(struct xb_bar *bar, const struct xb_record *record)
+{
+    struct xb_statistics *s = &bar->s;
+    double unit = bar->is_time ? 1 : 1e9;
+    double whole = xb_record_median(record, bar->test, xb_figure_wall_time.name);
+    if (!xb_record_describe(record, bar->test, bar->figure->name, s))
+        return;
+    s->median /= unit;
+    s->p99 /= unit;
+    s->ci95_low /= unit;
+    s->ci95_high /= unit;
+    bar->rank = bar->is_time ? s->median : -s->median;
+    /* Four digits, fewer where the interval is wide: 55.34, but 13.5 and 8.2. */
+    double width = s->has_interval ? (s->ci95_high - s->ci95_low) / s->median : 0;
+    bar->decimals = xb_decimals_for(s->median) - (width >= 0.05) - (width >= 0.1);
+    bar->decimals = bar->decimals > 0 ? bar->decimals : 0;
+    if (!bar->is_time && bar->test->bytes < XB_LARGE_BYTES && isfinite(whole))
+        bar->copy_time = whole;
+}
+
 /* Makes bars of the cases that belong here and have a figure or failed. */
 static void make_bars(struct xb_bars *view)
 {
@@ -41,26 +62,11 @@ static void make_bars(struct xb_bars *view)
                     : summary.status != XB_RESULT_OK      ? "FAILED"
                     : summary.cut > 0                     ? "cut short"
                                                           : ""};
-        struct xb_statistics *s = &bar.s;
         bar.is_time = strcmp(bar.figure->unit, XB_UNIT_SECONDS) == 0;
         if (is_elsewhere)
             continue;
-        if (xb_record_describe(record, test, bar.figure->name, s)) {
-            double unit = bar.is_time ? 1 : 1e9;
-            double whole = xb_record_median(record, test, xb_figure_wall_time.name);
-            s->median /= unit;
-            s->p99 /= unit;
-            s->ci95_low /= unit;
-            s->ci95_high /= unit;
-            bar.rank = bar.is_time ? s->median : -s->median;
-            /* Four digits, fewer where the interval is wide: 55.34, but 13.5 and 8.2. */
-            double width = s->has_interval ? (s->ci95_high - s->ci95_low) / s->median : 0;
-            bar.decimals = xb_decimals_for(s->median) - (width >= 0.05) - (width >= 0.1);
-            bar.decimals = bar.decimals > 0 ? bar.decimals : 0;
-            if (!bar.is_time && test->bytes < XB_LARGE_BYTES && isfinite(whole))
-                bar.copy_time = whole;
-        }
-        if (s->median > 0 || summary.status == XB_RESULT_ERROR)
+        read_value(&bar, record);
+        if (bar.s.median > 0 || summary.status == XB_RESULT_ERROR)
             view->bars[view->count++] = bar;
     }
 }

@@ -373,19 +373,21 @@ static bool print_sweep(const struct xb_bars *view, const struct grid *grid)
     return true;
 }
 
-/* Methods go down, by their rate at the last value; some of the values stand across. `rows`: those
- * of the grid that are of one kind. */
-static void print_matrix(const struct xb_bars *view, const struct grid *grid,
-                         const struct xb_bar *rows, size_t count)
+/* Whether the row is the last of its method, which has one line. */
+static bool is_last_of_method(const struct grid *grid, const struct xb_bar *row)
 {
-    const size_t values = grid->value_count;
-    const bool has_curve = !view->is_beside && values >= LEAST_CURVE && xb_locale_has_utf8();
-    const size_t room = has_curve ? MOST_BESIDE_CURVE : MOST_ACROSS;
-    const size_t across = values < room || view->is_beside ? values : room;
-    struct xb_table *table = xb_table_new();
+    for (size_t i = row->place + 1; i < grid->value_count; i++)
+        if (find_bar(grid, row->method, i) != NULL)
+            return false;
+    return true;
+}
+
+/* "To the GPU, GB/s"; where sizes are not what stands across "To the GPU, 1 GiB, GB/s". */
+static void add_title(const struct xb_bars *view, const struct xb_bar *rows, size_t count,
+                      struct xb_table *table)
+{
     struct xb_words title = {.length = 0};
     char text[TITLE];
-    /* "To the GPU, GB/s"; where sizes are not what stands across "To the GPU, 1 GiB, GB/s" */
     xb_words_add(&title, "%s",
                  title_of(rows, count, view->names_devices && !view->is_beside, text));
     if (view->is_beside || view->swept != NULL)
@@ -396,6 +398,20 @@ static void print_matrix(const struct xb_bars *view, const struct grid *grid,
     const char *brief = view->is_beside && !rows[0].is_time ? briefs[rows[0].kind] : NULL;
     xb_table_add_column(
         table, &(struct xb_table_column){.title = title.text, .brief = brief, .least = 16});
+}
+
+/* Methods go down, by their rate at the last value; some of the values stand across. `rows`: those
+ * of the grid that are of one kind. */
+static void print_matrix(const struct xb_bars *view, const struct grid *grid,
+                         const struct xb_bar *rows, size_t count)
+{
+    const size_t values = grid->value_count;
+    const bool has_curve = !view->is_beside && values >= LEAST_CURVE && xb_locale_has_utf8();
+    const size_t room = has_curve ? MOST_BESIDE_CURVE : MOST_ACROSS;
+    const size_t across = values < room || view->is_beside ? values : room;
+    struct xb_table *table = xb_table_new();
+    char text[TITLE];
+    add_title(view, rows, count, table);
     for (size_t a = 0; a < across; a++) {
         /* In a narrow line the ends stay, and every device. */
         bool is_end = a == 0 || a + 1 == across || view->is_beside;
@@ -418,10 +434,7 @@ static void print_matrix(const struct xb_bars *view, const struct grid *grid,
             const struct xb_bar *row = &rows[k];
             double shares[MOST_AXIS]; /* of all its values */
             bool shows_any = has_curve;
-            bool is_last = row->place == v; /* of its method, which has one line */
-            for (size_t i = v + 1; is_last && i < values; i++)
-                is_last = find_bar(grid, row->method, i) == NULL;
-            if (!is_last)
+            if (row->place != v || !is_last_of_method(grid, row))
                 continue;
             for (size_t a = 0; a < across; a++)
                 shows_any |= find_bar(grid, row->method, place_across(grid, a, across)) != NULL;

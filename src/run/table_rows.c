@@ -206,14 +206,10 @@ bool xb_table_has_row(const struct xb_record *record, const struct xb_record_cas
            !xb_case_was_not_run(record, test);
 }
 
-struct xb_table *xb_table_of_rows(const struct xb_record *record, enum xb_row_kind which)
+/* Which kinds of rows there are. */
+static unsigned kinds_of_rows(const struct xb_record *record)
 {
-    const struct xb_parameters parameters = xb_parameters_that_differ(record);
-    const unsigned processes = record->is_merged ? SEVERAL : ONE;
     unsigned rows = record->case_count == 0 ? RATES : 0;
-    size_t times[COLUMNS]; /* that a column is there */
-    char cell[CELL];
-    struct xb_table *table = xb_table_new();
     for (size_t i = 0; i < record->case_count; i++) {
         const struct xb_record_case *test = &record->cases[i];
         rows |= test->latency ? LATENCIES : RATES;
@@ -221,6 +217,17 @@ struct xb_table *xb_table_of_rows(const struct xb_record *record, enum xb_row_ki
             isfinite(xb_record_median(record, test, xb_figure_share_of_ceiling_h2d.name)))
             rows |= SHARES;
     }
+    return rows;
+}
+
+struct xb_table *xb_table_of_rows(const struct xb_record *record, enum xb_row_kind which)
+{
+    const struct xb_parameters parameters = xb_parameters_that_differ(record);
+    const unsigned processes = record->is_merged ? SEVERAL : ONE;
+    const unsigned rows = kinds_of_rows(record);
+    size_t times[COLUMNS]; /* that a column is there */
+    char cell[CELL];
+    struct xb_table *table = xb_table_new();
     for (size_t i = 0; i < COLUMNS; i++) {
         const struct column *column = &columns[i];
         struct xb_table_column shown = {.title = column->name,

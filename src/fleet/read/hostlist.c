@@ -156,6 +156,8 @@ static enum xb_status add_name(struct parser *parser, const char *word, const ch
     return XB_OK;
 }
 
+/* NOLINTBEGIN(misc-no-recursion): as deep as a word has brackets */
+
 /* Adds all names that begin with the `length` characters in `name` and go on as at `at` in a word
  * that was checked. Calls itself for what follows a bracket: the last bracket turns fastest. */
 static enum xb_status expand_from(struct parser *parser, const char *word, const char *at,
@@ -184,6 +186,8 @@ static enum xb_status expand_from(struct parser *parser, const char *word, const
     }
     return XB_OK;
 }
+
+/* NOLINTEND(misc-no-recursion) */
 
 static enum xb_status expand_words(struct parser *parser)
 {

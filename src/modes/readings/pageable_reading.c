@@ -225,9 +225,9 @@ static void add_from(struct xb_reading *reading, const struct pair *pairs, size_
 {
     const struct pair *from = paying > 0 ? &pairs[paying - 1] : NULL;
     const struct pair *below = paying < count ? &pairs[paying] : NULL;
-    if (from == NULL)
+    if (paying == 0)
         xb_reading_add(reading, "pinning pays at no size compared");
-    else if (below == NULL)
+    else if (paying == count)
         xb_reading_phrase(reading,
                           "pinned memory is faster at every size compared: {factor:ratio_from} at "
                           "{size:from}",
