@@ -71,11 +71,10 @@ double xb_reading_iterations(const struct xb_reading *reading, const struct xb_r
 {
     double most = 0;
     for (size_t i = 0; i < reading->record->process_count; i++) {
-        const struct xb_record_row *row = &test->rows[i];
-        for (size_t k = 0; k < row->detail_count; k++)
-            if (strcmp(row->details[k].name, "iterations_per_sample") == 0 &&
-                row->details[k].text == NULL)
-                most = fmax(most, row->details[k].number);
+        const struct xb_record_detail *detail =
+            xb_record_detail_find(&test->rows[i], "iterations_per_sample");
+        if (detail != NULL && detail->text == NULL)
+            most = fmax(most, detail->number);
     }
     return most;
 }

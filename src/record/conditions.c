@@ -225,6 +225,15 @@ const struct xb_record_fact *xb_record_fact_find(const struct xb_record_fact *fa
     return NULL;
 }
 
+const struct xb_record_detail *xb_record_detail_find(const struct xb_record_row *row,
+                                                     const char *name)
+{
+    for (size_t i = 0; i < row->detail_count; i++)
+        if (strcmp(row->details[i].name, name) == 0)
+            return &row->details[i];
+    return NULL;
+}
+
 const struct xb_record_fact *xb_record_option(const struct xb_record *record, const char *name)
 {
     return record != NULL ? xb_record_fact_find(record->options, record->option_count, name) : NULL;

@@ -252,6 +252,9 @@ void xb_record_free(struct xb_record *record); /* accepts a zeroed one */
 /* The fact of that name; NULL for none. */
 const struct xb_record_fact *xb_record_fact_find(const struct xb_record_fact *facts, size_t count,
                                                  const char *name);
+/* The detail of that name; NULL for none. */
+const struct xb_record_detail *xb_record_detail_find(const struct xb_record_row *row,
+                                                     const char *name);
 /* The option of that name; NULL for none, and where `record` is NULL. */
 const struct xb_record_fact *xb_record_option(const struct xb_record *record, const char *name);
 

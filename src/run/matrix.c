@@ -104,13 +104,10 @@ static bool has_nodes(const struct xb_record *record)
 static const struct xb_record_detail *
 find_detail(const struct xb_record *record, const struct xb_record_case *test, const char *name)
 {
-    for (size_t p = 0; p < record->process_count; p++) {
-        const struct xb_record_row *row = &test->rows[p];
-        for (size_t i = 0; i < row->detail_count; i++)
-            if (strcmp(row->details[i].name, name) == 0)
-                return &row->details[i];
-    }
-    return NULL;
+    const struct xb_record_detail *detail = NULL;
+    for (size_t i = 0; i < record->process_count && detail == NULL; i++)
+        detail = xb_record_detail_find(&test->rows[i], name);
+    return detail;
 }
 
 static double number_of(const struct xb_record *record, const struct xb_record_case *test,

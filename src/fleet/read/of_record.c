@@ -123,14 +123,6 @@ static const char *list_options(struct result *result, const struct xb_record_ca
 
 /* ---- links ---- */
 
-static const struct xb_record_detail *find_detail(const struct xb_record_row *row, const char *name)
-{
-    for (size_t i = 0; i < row->detail_count; i++)
-        if (strcmp(row->details[i].name, name) == 0)
-            return &row->details[i];
-    return NULL;
-}
-
 static size_t find_device(const struct result *result, int index)
 {
     for (size_t i = 0; index >= 0 && i < result->device_count; i++)
@@ -150,8 +142,8 @@ static void set_link(const struct result *result, const struct xb_record_case *t
                 xb_taking_link_text(device->link_max_speed_gts, device->link_max_width, text);
         return;
     }
-    const struct xb_record_detail *link = find_detail(row, "link");
-    const struct xb_record_detail *links = find_detail(row, "links");
+    const struct xb_record_detail *link = xb_record_detail_find(row, "link");
+    const struct xb_record_detail *links = xb_record_detail_find(row, "links");
     double count = links != NULL && links->text == NULL ? links->number : 0.0;
     size_t peer = find_device(result, test->peer);
     xb_taking_pair_link(

@@ -14,15 +14,6 @@ static bool is_by(const struct xb_record_case *test, const char *io)
     return strcmp(xb_record_parameter(test, xb_option_io.name), io) == 0;
 }
 
-static const struct xb_record_detail *find_detail(const struct xb_record_case *test, size_t process,
-                                                  const char *name)
-{
-    for (size_t i = 0; i < test->rows[process].detail_count; i++)
-        if (strcmp(test->rows[process].details[i].name, name) == 0)
-            return &test->rows[process].details[i];
-    return NULL;
-}
-
 /* ---- words ---- */
 
 const char *xb_page_cache_word(double share)
@@ -38,7 +29,7 @@ static void add_rate(struct xb_reading *reading, const struct xb_record_case *te
     const char *cache = NULL; /* what every process says of it that has it */
     bool differs = false;
     for (size_t i = 0; i < xb_reading_record(reading)->process_count; i++) {
-        const struct xb_record_detail *detail = find_detail(test, i, "page_cache");
+        const struct xb_record_detail *detail = xb_record_detail_find(&test->rows[i], "page_cache");
         const char *own = detail != NULL ? detail->text : NULL;
         differs = differs || (own != NULL && cache != NULL && strcmp(own, cache) != 0);
         cache = own != NULL ? own : cache;
@@ -114,8 +105,9 @@ static bool is_same_work(const struct xb_reading *reading, const struct xb_recor
                xb_record_parameter(other, xb_option_batch_files.name)) != 0)
         return false;
     for (size_t i = 0; i < xb_reading_record(reading)->process_count; i++) {
-        const struct xb_record_detail *own = find_detail(test, i, "compute_steps");
-        const struct xb_record_detail *others = find_detail(other, i, "compute_steps");
+        const struct xb_record_detail *own = xb_record_detail_find(&test->rows[i], "compute_steps");
+        const struct xb_record_detail *others =
+            xb_record_detail_find(&other->rows[i], "compute_steps");
         bool is_same = own != NULL && others != NULL && own->number == others->number;
         if (test->rows[i].is_there && other->rows[i].is_there && !is_same)
             return false;
