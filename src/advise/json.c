@@ -8,7 +8,7 @@
 
 /* ---- tables of what is asked, and of what follows ---- */
 
-static void put_memory(struct xb_json *json, const struct xb_field *field, const void *from)
+static void write_memory(struct xb_json *json, const struct xb_field *field, const void *from)
 {
     const struct xb_job *job = from;
     xb_json_put_text(json, field->key,
@@ -22,7 +22,7 @@ const struct xb_field xb_advice_job_fields[] = {
     XB_FIELD("gpu_time_s", DOUBLE, job, gpu_time),
     XB_FIELD("cpu_time_s", DOUBLE, job, cpu_time, XB_RATE),
     XB_FIELD("times", UINT64, job, times),
-    XB_CUSTOM("memory", put_memory, NULL),
+    XB_CUSTOM("memory", write_memory, NULL),
     XB_FIELDS_END};
 
 typedef struct xb_break_even found;
@@ -39,13 +39,13 @@ const struct xb_field xb_advice_break_even_fields[] = {
     XB_FIELDS_END};
 
 /* An end of the range, which is known where there is one. */
-static void put_end(struct xb_json *json, const struct xb_field *field, const void *from)
+static void write_end(struct xb_json *json, const struct xb_field *field, const void *from)
 {
     xb_json_put_known_number(json, field->key, xb_prediction_has_ends(from),
                              *(const double *)((const char *)from + field->offset));
 }
 
-static void put_copied(struct xb_json *json, const struct xb_field *field, const void *from)
+static void write_copied(struct xb_json *json, const struct xb_field *field, const void *from)
 {
     const struct xb_prediction *one = from;
     xb_json_put_known_flag(json, field->key, one->pinning[XB_MIDDLE] > 0, one->is_copied);
@@ -54,14 +54,14 @@ static void put_copied(struct xb_json *json, const struct xb_field *field, const
 typedef struct xb_prediction answer;
 static const struct xb_field known_fields[] = {
     XB_FIELD("seconds", DOUBLE, answer, total[XB_MIDDLE]),
-    XB_CUSTOM("seconds_low", put_end, NULL, .offset = offsetof(answer, total[XB_LOW])),
-    XB_CUSTOM("seconds_high", put_end, NULL, .offset = offsetof(answer, total[XB_HIGH])),
+    XB_CUSTOM("seconds_low", write_end, NULL, .offset = offsetof(answer, total[XB_LOW])),
+    XB_CUSTOM("seconds_high", write_end, NULL, .offset = offsetof(answer, total[XB_HIGH])),
     XB_FIELD("running_s", DOUBLE, answer, running[XB_MIDDLE]),
     XB_FIELD("copy_in_s", DOUBLE, answer, in),
     XB_FIELD("kernel_s", DOUBLE, answer, kernel),
     XB_FIELD("copy_out_s", DOUBLE, answer, out),
     XB_FIELD("pinning_s", DOUBLE, answer, pinning[XB_MIDDLE]),
-    XB_CUSTOM("copied_into_pinned", put_copied, NULL),
+    XB_CUSTOM("copied_into_pinned", write_copied, NULL),
     XB_FIELD("chunk_bytes", UINT64, answer, chunk, XB_NULL_IF_EMPTY),
     XB_FIELD("limit", WORD, answer, limit, .word = xb_limit_name, .most = XB_LIMIT_PINNING),
     XB_FIELD("limit_s", DOUBLE, answer, limit_seconds),
@@ -69,8 +69,8 @@ static const struct xb_field known_fields[] = {
 
 /* ---- a prediction ---- */
 
-static void put_prediction(struct xb_json *json, const struct xb_advice_report *report,
-                           const struct xb_prediction *one)
+static void write_prediction(struct xb_json *json, const struct xb_advice_report *report,
+                             const struct xb_prediction *one)
 {
     xb_json_open_object(json, NULL);
     xb_json_put_text(json, "strategy", xb_strategy_words[one->strategy].name);
@@ -152,7 +152,7 @@ enum xb_status xb_advice_json_write(FILE *stream, const struct xb_advice_report 
     xb_json_open_array(&json, "strategies");
     for (int i = 0; i < XB_STRATEGIES; i++)
         if (xb_strategy_is_asked(&all->job, (enum xb_strategy)i))
-            put_prediction(&json, report, &all->each[i]);
+            write_prediction(&json, report, &all->each[i]);
     xb_json_close(&json);
     xb_json_close(&json);
     return xb_json_finish(&json, stream, "the JSON", error);

@@ -17,7 +17,7 @@ _Static_assert(_Generic((size_t)0, uint64_t : 1, default : 0), "a size is read a
 
 /* ---- writing ---- */
 
-static void put_items(struct xb_json *json, const struct xb_field *field, const char *from)
+static void write_items(struct xb_json *json, const struct xb_field *field, const char *from)
 {
     const char *at = from + field->offset;
     const char *items = field->kind == XB_FIELD_LIST ? *(const char *const *)at : at;
@@ -28,7 +28,7 @@ static void put_items(struct xb_json *json, const struct xb_field *field, const 
     xb_json_close(json);
 }
 
-static void put_field(struct xb_json *json, const struct xb_field *field, const char *from)
+static void write_field(struct xb_json *json, const struct xb_field *field, const char *from)
 {
     const char *at = from + field->offset, *key = field->key;
     bool may_be_empty = (field->flags & XB_FIELD_EMPTY_IS_NULL) == 0;
@@ -68,7 +68,7 @@ static void put_field(struct xb_json *json, const struct xb_field *field, const 
         break;
     case XB_FIELD_ITEMS:
     case XB_FIELD_LIST:
-        put_items(json, field, from);
+        write_items(json, field, from);
         break;
     case XB_FIELD_NUMBERS:
         xb_json_put_numbers(json, key, *(const double *const *)at,
@@ -89,7 +89,7 @@ void xb_fields_put(struct xb_json *json, const struct xb_field *fields, const vo
         else if (field->write != NULL)
             field->write(json, field, from);
         else
-            put_field(json, field, base);
+            write_field(json, field, base);
 }
 
 void xb_fields_put_object(struct xb_json *json, const char *key, const struct xb_field *fields,

@@ -149,7 +149,7 @@ static const char *find_twice(struct xb_json_reader *reader, const cJSON *object
 {
     const char *few[FEW], *twice = NULL;
     size_t count = (size_t)cJSON_GetArraySize(object), filled = 0;
-    const char **keys = count > FEW ? malloc(count * sizeof *keys) : few;
+    const char **keys = count > FEW ? xb_try(count, sizeof *keys) : few;
     const cJSON *item;
     if (keys == NULL) {
         xb_json_refuse_memory(reader);

@@ -443,7 +443,7 @@ static int take_name(const struct xb_output *output)
     return errno == EEXIST ? -1 : renameat(directory, output->temporary, directory, base);
 }
 
-static const char *put_in_place(struct xb_output *output)
+static const char *write_in_place(struct xb_output *output)
 {
     const char *failed = output->temporary[0] == '\0' ? give_name(output) : NULL;
     if (failed != NULL)
@@ -517,7 +517,7 @@ enum xb_status xb_output_commit(struct xb_output *output, struct xb_error *error
     } else {
         /* What follows, closing the file and removing a temporary name, does not matter to readers:
          * xb_output_discard() does it and reports nothing. */
-        failed = put_in_place(output);
+        failed = write_in_place(output);
         int code = errno;
         if (failed != NULL)
             kept = keep(output);

@@ -206,7 +206,7 @@ static void begin_line(struct lines *lines)
 }
 
 /* Breaks the text into lines. */
-static void put_words(struct lines *lines, const char *text)
+static void write_words(struct lines *lines, const char *text)
 {
     for (const char *word = text + strspn(text, " "); word[0] != '\0'; word += strspn(word, " ")) {
         int length = (int)strcspn(word, " ");
@@ -236,7 +236,7 @@ void xb_wrapped_print(FILE *stream, const char *text, int indent, int used)
                           .width = (int)xb_terminal_prose_columns(stream),
                           .indent = indent,
                           .used = used};
-    put_words(&lines, text);
+    write_words(&lines, text);
     fputc('\n', stream);
 }
 
@@ -253,7 +253,7 @@ void xb_note_print_in(FILE *stream, enum xb_colour colour, const char *label, in
     lines.indent = lines.used = 2 + (length > width ? length : width);
     fprintf(stream, "  %s%s%s%*s", xb_colour_begin(stream, colour), label,
             xb_colour_end(stream, colour), lines.indent - 2 - length, "");
-    put_words(&lines, text);
+    write_words(&lines, text);
     fputc('\n', stream);
 }
 
@@ -265,7 +265,7 @@ void xb_lines_print_in(FILE *stream, size_t width, enum xb_colour colour, const 
     XB_FORMAT(text, sizeof text, format);
     xb_make_plain(text);
     fputs(xb_colour_begin(stream, colour), stream);
-    put_words(&lines, text);
+    write_words(&lines, text);
     fprintf(stream, "%s\n", xb_colour_end(stream, colour));
 }
 

@@ -151,7 +151,7 @@ static void separate(struct xb_csv_line *line)
 /* Writes a text with quotes doubled (RFC 4180, 2.7) and invalid UTF-8 replaced. Writes a line break
  * as \n, and so on: a result must be one line for every reader. A cell that begins with = + - or @
  * gets a ' before it, because spreadsheets would compute it, and a text may come from anybody. */
-static void put_part(struct xb_csv_line *line, const char *text)
+static void write_part(struct xb_csv_line *line, const char *text)
 {
     FILE *stream = line->stream;
     if (strspn(text, "=+-@") > 0)
@@ -176,7 +176,7 @@ void xb_csv_put(struct xb_csv_line *line, const char *text)
     const char *quote = strpbrk(text, ",\"") != NULL ? "\"" : "";
     separate(line);
     fputs(quote, line->stream);
-    put_part(line, text);
+    write_part(line, text);
     fputs(quote, line->stream);
 }
 

@@ -32,7 +32,7 @@ struct log {
 };
 
 /* Texts are plain here, but for the line breaks that are our own. */
-static void put_escaped(FILE *stream, const char *text, bool property)
+static void write_escaped(FILE *stream, const char *text, bool property)
 {
     for (const char *c = text; *c != '\0'; c++) {
         if (*c == '%' || *c == '\r' || *c == '\n' || (property && (*c == ':' || *c == ',')))
@@ -47,11 +47,11 @@ static void annotate(struct log *log, enum kind kind, const char *title, const c
     if (log->count[kind]++ >= SHOWN)
         return;
     fprintf(log->stream, "::%s title=xferbench ", kind_names[kind]);
-    put_escaped(log->stream, title, true);
+    write_escaped(log->stream, title, true);
     /* An annotation is read by itself: each one tells that it should not be. */
-    put_escaped(log->stream, xb_compare_caution(log->comparison), true);
+    write_escaped(log->stream, xb_compare_caution(log->comparison), true);
     fputs("::", log->stream);
-    put_escaped(log->stream, text, false);
+    write_escaped(log->stream, text, false);
     fputc('\n', log->stream);
 }
 
@@ -198,8 +198,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /* `compared`: NULL where the case has not been compared. */
-static void put_extra(struct xb_json *json, const struct xb_comparison *comparison, size_t n,
-                      const struct xb_compared *compared)
+static void write_extra(struct xb_json *json, const struct xb_comparison *comparison, size_t n,
+                        const struct xb_compared *compared)
 {
     struct xb_words words = {.length = 0};
     xb_words_add(&words, "%zu process%s", n, n == 1 ? "" : "es");
@@ -218,9 +218,9 @@ static void put_extra(struct xb_json *json, const struct xb_comparison *comparis
 
 /* The entry of a figure of a case. `values` has room for one of each process of the candidate.
  * Searches what was compared from *place on, where the last was: both are in the file's order. */
-static void put_entry(struct xb_json *json, const struct xb_comparison *comparison,
-                      const struct xb_record_case *test, const struct xb_figure *figure,
-                      const struct xb_parameters *parameters, double *values, size_t *place)
+static void write_entry(struct xb_json *json, const struct xb_comparison *comparison,
+                        const struct xb_record_case *test, const struct xb_figure *figure,
+                        const struct xb_parameters *parameters, double *values, size_t *place)
 {
     const struct xb_compared *compared = NULL;
     char text[XB_COMPARE_TEXT];
@@ -252,7 +252,7 @@ static void put_entry(struct xb_json *json, const struct xb_comparison *comparis
     snprintf(text, sizeof text, "\xC2\xB1 %.3g", half_range);
     if (n >= 2 && isfinite(half_range))
         xb_json_put_text(json, "range", text);
-    put_extra(json, comparison, n, compared);
+    write_extra(json, comparison, n, compared);
     xb_json_close(json);
 }
 
@@ -273,7 +273,7 @@ enum xb_status xb_compare_benchmark_action_write(FILE *stream,
         const struct xb_record_case *test = &record->cases[i];
         size_t count = xb_compare_figures(comparison, &(struct xb_pair){.candidate = test}, all);
         for (size_t k = 0; k < count; k++)
-            put_entry(&json, comparison, test, &all[k], &parameters, values, &place);
+            write_entry(&json, comparison, test, &all[k], &parameters, values, &place);
     }
     xb_json_close(&json);
     free(values);

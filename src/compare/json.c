@@ -45,7 +45,8 @@ static const struct xb_field process_fields[] = {
     XB_FIELD("interrupted", FLAG, process, interrupted),
     XB_FIELD("deadline_met", FLAG, process, deadline_met), XB_FIELDS_END};
 
-static void put_process_count(struct xb_json *json, const struct xb_field *field, const void *from)
+static void write_process_count(struct xb_json *json, const struct xb_field *field,
+                                const void *from)
 {
     xb_json_put_whole(json, field->key, ((const record *)from)->process_count);
 }
@@ -66,7 +67,7 @@ const struct xb_field xb_compare_file_fields[] = {
     XB_FIELD("driver_version", STRING, record, driver, XB_NULL_IF_EMPTY),
     XB_FIELD("hostname", STRING, record, host.hostname, XB_NULL_IF_EMPTY),
     XB_FIELD("node", STRING, record, host.node, XB_NULL_IF_EMPTY),
-    XB_CUSTOM("process_count", put_process_count, check_process_count),
+    XB_CUSTOM("process_count", write_process_count, check_process_count),
     XB_FIELD("asked_processes", SIZE, record, asked_processes),
     XB_LIST("processes", record, processes, process_count, XB_RECORD_PROCESSES, process_fields),
     XB_FIELDS_END};
@@ -94,7 +95,7 @@ static const struct xb_field difference_fields[] = {
     XB_FIELD("of_stack", FLAG, difference, of_stack),
     XB_FIELDS_END};
 
-static void put_forced(struct xb_json *json, const struct xb_field *field, const void *from)
+static void write_forced(struct xb_json *json, const struct xb_field *field, const void *from)
 {
     xb_json_put_flag(json, field->key, xb_compare_forced(from));
 }
@@ -107,7 +108,7 @@ static void read_forced(struct xb_json_reader *reader, const cJSON *object,
 
 const struct xb_field xb_compare_request_fields[] = {
     XB_FIELD("comparable", FLAG, comparison, comparable),
-    XB_CUSTOM("forced", put_forced, read_forced),
+    XB_CUSTOM("forced", write_forced, read_forced),
     XB_FIELD("strict", FLAG, comparison, request.strict),
     XB_FIELD("threshold", DOUBLE, comparison, request.threshold, .most = 1),
     XB_LIST("thresholds", comparison, request.thresholds.items, request.thresholds.count,
@@ -161,7 +162,7 @@ static bool read_outcome(struct xb_json_reader *reader, const cJSON *object, con
 }
 
 /* A text of a comparison, "" for null. It is read as plain ASCII, which has as many characters. */
-static void put_plain(struct xb_json *json, const struct xb_field *field, const void *from)
+static void write_plain(struct xb_json *json, const struct xb_field *field, const void *from)
 {
     xb_json_put_optional(json, field->key, (const char *)from + field->offset);
 }
@@ -186,7 +187,7 @@ static void read_plain(struct xb_json_reader *reader, const cJSON *object,
 }
 
 #define PLAIN(key, type, member)                                                                   \
-    XB_CUSTOM(key, put_plain, read_plain, .offset = offsetof(type, member),                        \
+    XB_CUSTOM(key, write_plain, read_plain, .offset = offsetof(type, member),                      \
               .size = sizeof(((type *)0)->member))
 
 static const struct xb_field said_fields[] = {PLAIN("reason", comparison, reason),
@@ -202,7 +203,8 @@ const struct xb_field xb_compare_figure_fields[] = {
     XB_FIELD("basis", WORD, compared, basis, .word = basis_word, .most = XB_BASIS_NONE),
     XB_FIELDS_END};
 
-static void put_same_settings(struct xb_json *json, const struct xb_field *field, const void *from)
+static void write_same_settings(struct xb_json *json, const struct xb_field *field,
+                                const void *from)
 {
     xb_json_put_flag(json, field->key, !((const compared *)from)->differs);
 }
@@ -219,7 +221,7 @@ static const struct xb_field side_fields[] = {
     XB_FIELD("median", DOUBLE, side, median, XB_NULL_IF_NAN), XB_FIELDS_END};
 
 /* P by a test; null without one, which is read as 1. */
-static void put_p(struct xb_json *json, const struct xb_field *field, const void *from)
+static void write_p(struct xb_json *json, const struct xb_field *field, const void *from)
 {
     xb_json_put_known_number(json, field->key, ((const compared *)from)->basis == XB_BASIS_TEST,
                              *(const double *)((const char *)from + field->offset));
@@ -232,7 +234,7 @@ static void read_p(struct xb_json_reader *reader, const cJSON *object, const str
     *(double *)((char *)to + field->offset) = isnan(p) ? 1 : p;
 }
 
-#define P(name) XB_CUSTOM(#name, put_p, read_p, .offset = offsetof(compared, name))
+#define P(name) XB_CUSTOM(#name, write_p, read_p, .offset = offsetof(compared, name))
 
 static const struct xb_field interval_fields[] = {
     XB_FIELD("low", DOUBLE, compared, low, XB_NULL_IF_NAN),
@@ -242,7 +244,7 @@ static const struct xb_field interval_fields[] = {
 
 const struct xb_field xb_compare_judged_fields[] = {
     XB_FIELD("cannot_pass", FLAG, compared, cannot_pass),
-    XB_CUSTOM("same_settings", put_same_settings, read_same_settings),
+    XB_CUSTOM("same_settings", write_same_settings, read_same_settings),
     XB_FIELD("threshold", DOUBLE, compared, threshold, .most = 1),
     XB_OBJECT("baseline", compared, baseline, side_fields),
     XB_OBJECT("candidate", compared, candidate, side_fields),
@@ -256,7 +258,7 @@ const struct xb_field xb_compare_judged_fields[] = {
 
 /* What looks like a verdict and is none has a key of its own: whoever counts verdicts gets the
  * right number without knowing of it. */
-static void put_case(struct xb_json *json, const compared *of)
+static void write_case(struct xb_json *json, const compared *of)
 {
     const char *outcome = xb_outcome_name(of->outcome);
     xb_json_open_object(json, NULL);
@@ -308,7 +310,7 @@ enum xb_status xb_compare_json_write(FILE *stream, const struct xb_comparison *o
     xb_fields_put(&json, xb_compare_differences_fields, of);
     xb_json_open_array(&json, "cases");
     for (size_t i = 0; i < of->case_count; i++)
-        put_case(&json, &of->cases[i]);
+        write_case(&json, &of->cases[i]);
     xb_json_close(&json);
     xb_json_close(&json);
     return xb_json_finish(&json, stream, "the JSON", error);

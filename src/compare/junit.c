@@ -18,7 +18,7 @@ enum end { PASSED, FAILURE, ERROR, SKIPPED, ENDS };
 static const char *const end_names[ENDS] = {"system-out", "failure", "error", "skipped"};
 
 /* Plain ASCII with our own line breaks: nothing in it that XML cannot hold. */
-static void put_escaped(FILE *stream, const char *text)
+static void write_escaped(FILE *stream, const char *text)
 {
     static const char special[] = "&<>\"'";
     static const char *const escapes[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"};
@@ -31,10 +31,10 @@ static void put_escaped(FILE *stream, const char *text)
     }
 }
 
-static void put_attribute(FILE *stream, const char *name, const char *value)
+static void write_attribute(FILE *stream, const char *name, const char *value)
 {
     fprintf(stream, " %s=\"", name);
-    put_escaped(stream, value);
+    write_escaped(stream, value);
     fputc('"', stream);
 }
 
@@ -43,11 +43,11 @@ static void begin_testcase(FILE *stream, const char *class_name, const char *nam
                            const char *message)
 {
     fputs("    <testcase", stream);
-    put_attribute(stream, "classname", class_name);
-    put_attribute(stream, "name", name);
+    write_attribute(stream, "classname", class_name);
+    write_attribute(stream, "name", name);
     fprintf(stream, ">\n      <%s", end_names[end]);
     if (end != PASSED)
-        put_attribute(stream, "message", message);
+        write_attribute(stream, "message", message);
     fputc('>', stream);
 }
 
@@ -78,33 +78,33 @@ static enum end end_of(const struct xb_comparison *comparison, const struct xb_c
 /* ---- the testcases ---- */
 
 /* Nothing where the text is empty. `label` needs no escapes. */
-static void put_line(FILE *stream, const char *label, const char *text)
+static void write_line(FILE *stream, const char *label, const char *text)
 {
     if (text[0] == '\0')
         return;
     fputs(label, stream);
-    put_escaped(stream, text);
+    write_escaped(stream, text);
     fputc('\n', stream);
 }
 
 /* "baseline file a.json: 8 processes": both files, and how they were compared. */
-static void put_conditions(FILE *stream, const struct xb_comparison *comparison)
+static void write_conditions(FILE *stream, const struct xb_comparison *comparison)
 {
     const struct xb_record *const files[] = {comparison->baseline, comparison->candidate};
     const char *stack = xb_compare_stack(comparison, XB_NEW_WORDS);
     if (xb_compare_forced(comparison))
-        put_line(stream, "", xb_compare_forbidden(comparison, XB_NEW_WORDS));
-    put_line(stream, "changed: ", stack);
-    put_line(stream, "", xb_compare_rule(comparison, XB_NEW_WORDS));
-    put_line(stream, "", xb_compare_needed(comparison, XB_NEW_WORDS));
+        write_line(stream, "", xb_compare_forbidden(comparison, XB_NEW_WORDS));
+    write_line(stream, "changed: ", stack);
+    write_line(stream, "", xb_compare_rule(comparison, XB_NEW_WORDS));
+    write_line(stream, "", xb_compare_needed(comparison, XB_NEW_WORDS));
     for (size_t i = 0; i < 2; i++) {
         fputs(i == 0 ? "baseline file " : "candidate file ", stream);
-        put_escaped(stream, XB_PLAIN_VALUE(files[i]->path));
-        put_line(stream, ": ", xb_compare_file(files[i], XB_NEW_WORDS));
+        write_escaped(stream, XB_PLAIN_VALUE(files[i]->path));
+        write_line(stream, ": ", xb_compare_file(files[i], XB_NEW_WORDS));
     }
 }
 
-static void put_differences(FILE *stream, const struct xb_comparison *comparison, bool forbid)
+static void write_differences(FILE *stream, const struct xb_comparison *comparison, bool forbid)
 {
     char baseline[XB_COMPARE_VALUE], candidate[XB_COMPARE_VALUE];
     for (size_t i = 0; i < comparison->difference_count; i++) {
@@ -112,29 +112,30 @@ static void put_differences(FILE *stream, const struct xb_comparison *comparison
         if (!xb_compare_is_listed(difference, forbid))
             continue;
         xb_compare_sides(difference, baseline, candidate);
-        put_escaped(stream, XB_PLAIN_VALUE(difference->name));
+        write_escaped(stream, XB_PLAIN_VALUE(difference->name));
         fputs(": baseline ", stream);
-        put_escaped(stream, baseline);
+        write_escaped(stream, baseline);
         fputs(", candidate ", stream);
-        put_escaped(stream, candidate);
+        write_escaped(stream, candidate);
         fputc('\n', stream);
     }
 }
 
 /* The verdict and the conditions. `differs`: with those that forbid a comparison in between. */
-static void put_overall(FILE *stream, const struct xb_comparison *comparison, bool differs)
+static void write_overall(FILE *stream, const struct xb_comparison *comparison, bool differs)
 {
     fprintf(stream, "%s: ", xb_compare_overall(comparison));
-    put_line(stream, "", XB_PLAIN_TEXT(comparison->reason));
-    put_line(stream, "Next: ", comparison->next[0] != '\0' ? XB_PLAIN_TEXT(comparison->next) : "");
+    write_line(stream, "", XB_PLAIN_TEXT(comparison->reason));
+    write_line(stream,
+               "Next: ", comparison->next[0] != '\0' ? XB_PLAIN_TEXT(comparison->next) : "");
     if (differs)
-        put_differences(stream, comparison, true);
-    put_conditions(stream, comparison);
+        write_differences(stream, comparison, true);
+    write_conditions(stream, comparison);
 }
 
-/* `conditions` are the text of put_conditions. */
-static void put_case(FILE *stream, const struct xb_comparison *comparison,
-                     const struct xb_compared *compared, const char *conditions)
+/* `conditions` are the text of write_conditions. */
+static void write_case(FILE *stream, const struct xb_comparison *comparison,
+                       const struct xb_compared *compared, const char *conditions)
 {
     char class_name[XB_COMPARE_WORD + 16], message[256];
     struct xb_words figures = {.length = 0};
@@ -150,7 +151,7 @@ static void put_case(FILE *stream, const struct xb_comparison *comparison,
                    message);
     xb_words_add(&figures, "%s\n", verdict);
     xb_compare_tell(&figures, comparison, compared, "\n");
-    put_line(stream, "", figures.text);
+    write_line(stream, "", figures.text);
     /* Where it fails the body may be all that a reader sees. */
     if (end == FAILURE || end == ERROR)
         fputs(conditions, stream);
@@ -172,7 +173,7 @@ enum xb_status xb_compare_junit_write(FILE *stream, const struct xb_comparison *
         counts[FAILURE] + counts[ERROR] == 0 && xb_comparison_exit_code(comparison) != 0;
     counts[SKIPPED] += xb_compare_forced(comparison);
     counts[ERROR] += overall_is_needed;
-    put_conditions(xb_memory_text_begin(&conditions), comparison);
+    write_conditions(xb_memory_text_begin(&conditions), comparison);
     xb_memory_text_end(&conditions);
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", stream);
     for (size_t i = 0; i < 2; i++) /* the caution needs no escapes */
@@ -186,7 +187,7 @@ enum xb_status xb_compare_junit_write(FILE *stream, const struct xb_comparison *
     if (xb_compare_forced(comparison)) {
         begin_testcase(stream, "xferbench", "FORCED: not comparable", SKIPPED,
                        xb_compare_forbidden(comparison, XB_NEW_WORDS));
-        put_differences(stream, comparison, true);
+        write_differences(stream, comparison, true);
         end_testcase(stream, SKIPPED);
     }
     if (overall_is_needed) {
@@ -194,16 +195,16 @@ enum xb_status xb_compare_junit_write(FILE *stream, const struct xb_comparison *
         begin_testcase(stream, "xferbench",
                        xb_compare_refused(comparison) ? verdict : "overall verdict", ERROR,
                        verdict);
-        put_overall(stream, comparison, true);
+        write_overall(stream, comparison, true);
         end_testcase(stream, ERROR);
     }
     for (size_t i = 0; i < comparison->case_count; i++)
-        put_case(stream, comparison, &comparison->cases[i], conditions.text);
+        write_case(stream, comparison, &comparison->cases[i], conditions.text);
     fputs("    <system-out>", stream);
-    put_overall(stream, comparison, false);
+    write_overall(stream, comparison, false);
     if (xb_compare_differences(comparison, false) > 0)
         fputs("other differences:\n", stream);
-    put_differences(stream, comparison, false);
+    write_differences(stream, comparison, false);
     fputs("</system-out>\n  </testsuite>\n</testsuites>\n", stream);
     enum xb_status status = xb_stream_finish(stream, "the JUnit report", error);
     free(conditions.text);

@@ -207,7 +207,7 @@ static const struct xb_field nvlink_fields[] = {
     XB_FIELDS_END};
 
 /* Those that are known, each with its number. */
-static void put_nvlinks(struct xb_json *json, const struct xb_field *field, const void *from)
+static void write_nvlinks(struct xb_json *json, const struct xb_field *field, const void *from)
 {
     const health *of = from;
     if (!of->nvlinks_known) {
@@ -255,7 +255,7 @@ static const struct xb_field health_fields[] = {
     XB_FIELD("nvlinks_active", UNSIGNED, health, nvlinks_active, XB_KNOWN(health, nvlinks_known)),
     XB_FIELD("nvlinks_inactive", UNSIGNED, health, nvlinks_inactive,
              XB_KNOWN(health, nvlinks_known)),
-    XB_CUSTOM("nvlinks", put_nvlinks, read_nvlinks),
+    XB_CUSTOM("nvlinks", write_nvlinks, read_nvlinks),
     XB_FIELDS_END};
 
 static const struct xb_field conditions_fields[] = {

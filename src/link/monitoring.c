@@ -21,7 +21,7 @@
  * quotes, the bar that begins performance data, and what else a shell gives a meaning. (NHC's die()
  * gives its message to eval between apostrophes; Nagios' illegal_macro_output_chars.)
  */
-static void put_safe(FILE *stream, const char *text)
+static void write_safe(FILE *stream, const char *text)
 {
     char plain[XB_NOTE_SIZE];
     snprintf(plain, sizeof plain, "%s", text);
@@ -39,7 +39,7 @@ static void put_safe(FILE *stream, const char *text)
 /* "CRITICAL XB-LINK-WIDTH (x8 of x16 ...), XB-LINK-SPEED": the worst reason in full and only the
  * codes of the others, because some monitoring cores cut a line at 1 KiB. Brief are the codes
  * alone, or the level where there is no reason. */
-static void put_findings(FILE *stream, const struct xb_findings *found, bool is_brief)
+static void write_findings(FILE *stream, const struct xb_findings *found, bool is_brief)
 {
     const char *separator = is_brief ? "" : " ";
     if (!is_brief || found->reason_count == 0)
@@ -52,15 +52,15 @@ static void put_findings(FILE *stream, const struct xb_findings *found, bool is_
         if (i > 0 || is_brief)
             continue;
         fputs(" (", stream);
-        put_safe(stream, found->reasons[i].text);
+        write_safe(stream, found->reasons[i].text);
         fputc(')', stream);
     }
 }
 
 /* Tells all devices and pairs that are not OK, CRITICAL ones first, and why no device was tested.
  * `separator` stands before the first, `next` before the others. */
-static void put_all_bad(FILE *stream, const struct xb_link_report *report, bool is_brief,
-                        const char *separator, const char *next)
+static void write_all_bad(FILE *stream, const struct xb_link_report *report, bool is_brief,
+                          const char *separator, const char *next)
 {
     /* In the order of xb_level_worse. */
     static const enum xb_level levels[] = {XB_LEVEL_CRITICAL, XB_LEVEL_WARNING, XB_LEVEL_UNKNOWN};
@@ -73,14 +73,14 @@ static void put_all_bad(FILE *stream, const struct xb_link_report *report, bool 
             if (of.peer != NULL)
                 fprintf(stream, "to %u ", of.peer->index);
             else
-                put_safe(stream, of.gpu->pci_bdf);
+                write_safe(stream, of.gpu->pci_bdf);
             fputs(of.peer == NULL && of.gpu->pci_bdf[0] != '\0' ? " " : "", stream);
-            put_findings(stream, of.found, is_brief);
+            write_findings(stream, of.found, is_brief);
             separator = next;
         }
     }
     fputs(report->nothing[0] != '\0' ? separator : "", stream);
-    put_safe(stream, report->nothing);
+    write_safe(stream, report->nothing);
 }
 
 /* ---- NHC ---- */
@@ -91,7 +91,7 @@ enum xb_status xb_link_nhc_write(FILE *stream, const struct xb_link_report *repo
 {
     if (report->level != XB_LEVEL_OK) {
         fprintf(stream, "xferbench link %s", xb_level_name(report->level));
-        put_all_bad(stream, report, true, ": ", ", ");
+        write_all_bad(stream, report, true, ": ", ", ");
         fputc('\n', stream);
     }
     return xb_stream_finish(stream, "the line for NHC", error);
@@ -111,7 +111,7 @@ static const char *lanes_of(const struct xb_verdict *verdict, char text[64])
 }
 
 /* "Gen5 x16", or "3 of Gen5 x16, 1 of Gen4 x16" where they differ. */
-static void put_lanes(FILE *stream, const struct xb_link_report *report)
+static void write_lanes(FILE *stream, const struct xb_link_report *report)
 {
     char text[64], others[64];
     const char *separator = "";
@@ -134,7 +134,7 @@ static void put_lanes(FILE *stream, const struct xb_link_report *report)
     }
 }
 
-static void put_good(FILE *stream, const struct xb_link_report *report)
+static void write_good(FILE *stream, const struct xb_link_report *report)
 {
     static const char *const names[] = {"H2D", "D2H", "peers"};
     struct range ranges[3] = {0};
@@ -151,7 +151,7 @@ static void put_good(FILE *stream, const struct xb_link_report *report)
         }
     }
     fprintf(stream, "%zu GPU%s: ", report->device_count, report->device_count == 1 ? "" : "s");
-    put_lanes(stream, report);
+    write_lanes(stream, report);
     for (size_t i = 0; i < 3; i++)
         if (ranges[i].high > 0) {
             fprintf(stream, ", %s %s", names[i], XB_LINK_RANGE(ranges[i].low, ranges[i].high, 1));
@@ -169,13 +169,18 @@ struct data {
     unsigned gpu; /* that the next entries are of */
 };
 
-/* Below a limit is bad: the range "48:" says that 48 and more is good. 0 for no limit, no most. */
-static void put_entry(struct data *data, const char *name, int decimals, double value,
-                      const double limits[2], double most)
+static void begin_entry(struct data *data, const char *name)
 {
-    fprintf(data->stream, "%s 'gpu%u_%s'=%.*f;", data->begun ? "" : " |", data->gpu, name, decimals,
-            value);
+    fprintf(data->stream, "%s 'gpu%u_%s'=", data->begun ? "" : " |", data->gpu, name);
     data->begun = true;
+}
+
+/* Below a limit is bad: the range "48:" says that 48 and more is good. 0 for no limit, no most. */
+static void write_entry(struct data *data, const char *name, int decimals, double value,
+                        const double limits[2], double most)
+{
+    begin_entry(data, name);
+    fprintf(data->stream, "%.*f;", decimals, value);
     for (size_t i = 0; i < 2; i++) {
         if (limits[i] > 0)
             fprintf(data->stream, "%.*f:", decimals, limits[i]);
@@ -186,7 +191,7 @@ static void put_entry(struct data *data, const char *name, int decimals, double 
         fprintf(data->stream, "%.*f", decimals, most);
 }
 
-static void put_link(struct data *data, const struct xb_verdict *verdict)
+static void write_link(struct data *data, const struct xb_verdict *verdict)
 {
     const struct xb_lanes lanes = xb_verdict_lanes(verdict);
     const struct xb_link_limits *limits = &verdict->limits;
@@ -198,34 +203,33 @@ static void put_link(struct data *data, const struct xb_verdict *verdict)
     if (lanes.width == 0)
         return;
     const struct xb_lanes best = verdict->facts.hops[verdict->bottleneck].best;
-    put_entry(data, "width", 0, lanes.width, (double[]){0, width}, best.width);
+    write_entry(data, "width", 0, lanes.width, (double[]){0, width}, best.width);
     if (xb_pcie_generation(lanes.speed_gts) > 0)
-        put_entry(data, "generation", 0, xb_pcie_generation(lanes.speed_gts),
-                  (double[]){0, generation}, xb_pcie_generation(best.speed_gts));
+        write_entry(data, "generation", 0, xb_pcie_generation(lanes.speed_gts),
+                    (double[]){0, generation}, xb_pcie_generation(best.speed_gts));
 }
 
-static void put_count(struct data *data, const char *name, uint64_t count)
+static void write_count(struct data *data, const char *name, uint64_t count)
 {
-    fprintf(data->stream, "%s 'gpu%u_%s'=%" PRIu64 ";;;0;", data->begun ? "" : " |", data->gpu,
-            name, count);
-    data->begun = true;
+    begin_entry(data, name);
+    fprintf(data->stream, "%" PRIu64 ";;;0;", count);
 }
 
-static void put_counters(struct data *data, const struct xb_link_facts *facts)
+static void write_counters(struct data *data, const struct xb_link_facts *facts)
 {
     if (facts->replays_known)
-        put_count(data, "replays", facts->replays);
+        write_count(data, "replays", facts->replays);
     for (enum xb_nvlink_counter i = 0; i < XB_NVLINK_COUNTERS; i++) {
         char name[48];
         snprintf(name, sizeof name, "nvlink_%s", xb_nvlink_counters[i].key);
         if (facts->nvlinks.counted[i])
-            put_count(data, name, facts->nvlinks.rises[i]);
+            write_count(data, name, facts->nvlinks.rises[i]);
     }
     if (!facts->errors.known)
         return;
-    put_count(data, "aer_correctable", facts->errors.correctable);
-    put_count(data, "aer_nonfatal", facts->errors.nonfatal);
-    put_count(data, "aer_fatal", facts->errors.fatal);
+    write_count(data, "aer_correctable", facts->errors.correctable);
+    write_count(data, "aer_nonfatal", facts->errors.nonfatal);
+    write_count(data, "aer_fatal", facts->errors.fatal);
 }
 
 enum xb_status xb_link_nagios_write(FILE *stream, const struct xb_link_report *report,
@@ -234,14 +238,14 @@ enum xb_status xb_link_nagios_write(FILE *stream, const struct xb_link_report *r
     size_t bad_pairs = 0, bad = xb_link_count_bad(report, &bad_pairs);
     fprintf(stream, "XFERBENCH LINK %s - ", xb_level_name(report->level));
     if (report->level == XB_LEVEL_OK) {
-        put_good(stream, report);
+        write_good(stream, report);
     } else {
         if (report->device_count > 0)
             fprintf(stream, "%zu of %zu GPUs", bad, report->device_count);
         if (report->device_count > 0 && report->pair_count > 0)
             fprintf(stream, ", %zu of %zu pairs", bad_pairs, report->pair_count);
         fputs(report->device_count > 0 ? ": " : "", stream);
-        put_all_bad(stream, report, false, "", "; ");
+        write_all_bad(stream, report, false, "", "; ");
     }
     struct data data = {.stream = stream};
     for (size_t i = 0; i < xb_link_subjects(report); i++) {
@@ -255,14 +259,14 @@ enum xb_status xb_link_nagios_write(FILE *stream, const struct xb_link_report *r
             else
                 snprintf(name, sizeof name, "%s_GBps", of.ways[j].direction);
             if (copies->measured > 0)
-                put_entry(&data, name, 3, copies->measured / 1e9,
-                          (double[]){copies->warning / 1e9, copies->critical / 1e9},
-                          of.ways[j].ceiling / 1e9);
+                write_entry(&data, name, 3, copies->measured / 1e9,
+                            (double[]){copies->warning / 1e9, copies->critical / 1e9},
+                            of.ways[j].ceiling / 1e9);
         }
         if (of.peer != NULL)
             continue;
-        put_link(&data, of.verdict);
-        put_counters(&data, &of.verdict->facts);
+        write_link(&data, of.verdict);
+        write_counters(&data, &of.verdict->facts);
     }
     fputc('\n', stream);
     return xb_stream_finish(stream, "the line for Nagios", error);

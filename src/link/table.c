@@ -135,8 +135,8 @@ static void print_alike(FILE *stream, const struct pairs *all)
 }
 
 /* The cell of the copies from one device to another; what is missing says why. */
-static void put_pair(struct xb_table *table, const struct xb_link_report *report, size_t from,
-                     size_t to)
+static void write_pair(struct xb_table *table, const struct xb_link_report *report, size_t from,
+                       size_t to)
 {
     size_t i = 0;
     while (i < report->pair_count && (report->pairs[i].from != from || report->pairs[i].to != to))
@@ -169,7 +169,7 @@ static void print_matrix(FILE *stream, const struct xb_link_report *report)
         xb_table_row(table);
         CELL("%u", report->devices[from].info.index);
         for (size_t to = 0; to < report->device_count; to++)
-            put_pair(table, report, from, to);
+            write_pair(table, report, from, to);
     }
     xb_table_print(stream, table, &(struct xb_table_look){0});
     xb_table_free(table);
@@ -252,7 +252,7 @@ static const struct xb_table_column columns[] = {
 };
 
 /* "55.42  95 %" */
-static void put_rate(struct xb_table *table, const struct xb_link_direction *direction)
+static void write_rate(struct xb_table *table, const struct xb_link_direction *direction)
 {
     enum xb_colour colour = direction->is_slow ? XB_COLOUR_WARNING : XB_COLOUR_NONE;
     if (direction->measured > 0 && direction->share > 0)
@@ -266,7 +266,7 @@ static void put_rate(struct xb_table *table, const struct xb_link_direction *dir
 
 /* What ports, device and NVLinks counted during the test; links that were trained again, and what
  * no GPU is asked to support, are no errors. */
-static void put_error_count(struct xb_table *table, const struct xb_link_facts *facts)
+static void write_error_count(struct xb_table *table, const struct xb_link_facts *facts)
 {
     uint64_t count = facts->errors.correctable + facts->errors.nonfatal + facts->errors.fatal;
     bool known = facts->errors.known;
@@ -296,13 +296,13 @@ static void add_gpu(struct xb_table *table, const struct xb_link_device *device,
     CELL("%u", device->info.index);
     CELL("%s", device->info.pci_bdf[0] != '\0' ? device->info.pci_bdf : "-");
     CELL("%s", XB_LINK_LANES(xb_verdict_lanes(verdict)));
-    put_rate(table, &verdict->h2d);
-    put_rate(table, &verdict->d2h);
+    write_rate(table, &verdict->h2d);
+    write_rate(table, &verdict->d2h);
     if (health->nvlinks_known)
         CELL("%u/%u", health->nvlinks_active, health->nvlinks_active + health->nvlinks_inactive);
     else
         CELL("-");
-    put_error_count(table, &verdict->facts);
+    write_error_count(table, &verdict->facts);
     xb_table_cell(table, xb_level_colour(verdict->found.level), "%s",
                   xb_level_name(verdict->found.level));
 }

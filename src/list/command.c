@@ -192,7 +192,7 @@ typedef struct xb_device_info device;
 typedef struct xb_probe probe;
 typedef struct xb_probe_check check;
 
-static void put_capabilities(struct xb_json *json, const char *key, uint32_t capabilities)
+static void write_capabilities(struct xb_json *json, const char *key, uint32_t capabilities)
 {
     xb_json_open_array(json, key);
     for (size_t i = 0; xb_capability_names[i] != NULL; i++)
@@ -222,12 +222,12 @@ const struct xb_field xb_list_probe_fields[] = {
     XB_ITEMS("checks", probe, checks, check_count, XB_PROBE_CHECKS, check_fields),
     XB_FIELDS_END};
 
-static void put_device(struct xb_json *json, const char *backend, const device *of)
+static void write_device(struct xb_json *json, const char *backend, const device *of)
 {
     xb_json_open_object(json, NULL);
     xb_json_put_text(json, "backend", backend);
     xb_fields_put(json, xb_list_device_fields, of);
-    put_capabilities(json, "capabilities", of->capabilities);
+    write_capabilities(json, "capabilities", of->capabilities);
     xb_json_open_object(json,
                         "lacks"); /* what it cannot do, where there is more to say than that */
     for (size_t i = 0; i < XB_CAPABILITIES; i++)
@@ -239,7 +239,7 @@ static void put_device(struct xb_json *json, const char *backend, const device *
 }
 
 /* `directions`: bits of enum xb_direction. */
-static void put_directions(struct xb_json *json, const char *key, unsigned directions)
+static void write_directions(struct xb_json *json, const char *key, unsigned directions)
 {
     xb_json_open_array(json, key);
     for (unsigned i = 0; i < XB_DIRECTIONS; i++)
@@ -248,7 +248,7 @@ static void put_directions(struct xb_json *json, const char *key, unsigned direc
     xb_json_close(json);
 }
 
-static void put_variant(void *argument, const struct xb_case *test, uint32_t needs)
+static void write_variant(void *argument, const struct xb_case *test, uint32_t needs)
 {
     struct xb_json *json = argument;
     xb_json_open_object(json, NULL);
@@ -261,20 +261,20 @@ static void put_variant(void *argument, const struct xb_case *test, uint32_t nee
         xb_json_close(json);
     }
     xb_json_close(json);
-    put_capabilities(json, "needs", needs);
+    write_capabilities(json, "needs", needs);
     xb_json_close(json);
 }
 
-static void put_mode(struct xb_json *json, const struct xb_mode *mode)
+static void write_mode(struct xb_json *json, const struct xb_mode *mode)
 {
     xb_json_open_object(json, NULL);
     xb_json_put_text(json, "name", mode->name);
     xb_json_put_text(json, "summary", mode->summary);
-    put_directions(json, "directions", mode->directions);
-    put_directions(json, "default_directions", mode->by_default);
+    write_directions(json, "directions", mode->directions);
+    write_directions(json, "default_directions", mode->by_default);
     xb_json_put_text(json, "latency", mode->latency != NULL ? mode->latency->name : NULL);
     xb_json_open_array(json, "variants");
-    each_variant(mode, put_variant, json);
+    each_variant(mode, write_variant, json);
     xb_json_close(json);
     xb_json_open_array(json, "options");
     for (size_t i = 0; mode->options != NULL && mode->options[i] != NULL; i++)
@@ -307,12 +307,12 @@ enum xb_status xb_list_json_write(FILE *stream, const struct xb_inventory *inven
     xb_json_open_array(&json, "devices");
     for (size_t i = 0; i < inventory->count; i++)
         for (size_t k = 0; k < inventory->backends[i].device_count; k++)
-            put_device(&json, inventory->backends[i].entry->name,
-                       &inventory->backends[i].devices[k]);
+            write_device(&json, inventory->backends[i].entry->name,
+                         &inventory->backends[i].devices[k]);
     xb_json_close(&json);
     xb_json_open_array(&json, "modes");
     for (size_t i = 0; xb_modes[i] != NULL; i++)
-        put_mode(&json, xb_modes[i]);
+        write_mode(&json, xb_modes[i]);
     xb_json_close(&json);
     xb_json_close(&json);
     return xb_json_finish(&json, stream, "the JSON", error);

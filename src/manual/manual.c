@@ -18,8 +18,8 @@
 
 /* Writes a text, between two others, so that every character of it stands for itself. An escape is
  * the character and, behind it, what is written in its place. */
-static void put_escaped(FILE *stream, const char *before, const char *text, const char *after,
-                        const char *const escapes[])
+static void write_escaped(FILE *stream, const char *before, const char *text, const char *after,
+                          const char *const escapes[])
 {
     fputs(before, stream);
     for (; *text != '\0'; text++) {
@@ -36,77 +36,77 @@ static void put_escaped(FILE *stream, const char *before, const char *text, cons
 
 /* ---- the man page, in the macros of man(7) ---- */
 
-static void put(FILE *stream, const char *before, const char *text, const char *after)
+static void write_with(FILE *stream, const char *before, const char *text, const char *after)
 {
     static const char *const escapes[] = {"\\\\e",  "-\\-",   "'\\(aq",  "`\\(ga",
                                           "^\\(ha", "~\\(ti", "\"\\(dq", NULL};
-    put_escaped(stream, before, text, after, escapes);
+    write_escaped(stream, before, text, after, escapes);
 }
 
 /* A paragraph's text. A line that began with a dot or an apostrophe would be a macro. */
-static void put_text(FILE *stream, const char *text)
+static void write_text(FILE *stream, const char *text)
 {
-    put(stream, text[0] == '.' ? "\\&" : "", text, "\n");
+    write_with(stream, text[0] == '.' ? "\\&" : "", text, "\n");
 }
 
 /* An indented paragraph below a name. */
-static void put_entry(FILE *stream, const char *name, const char *text)
+static void write_entry(FILE *stream, const char *name, const char *text)
 {
-    put(stream, ".TP\n\\fB", name, "\\fR\n");
-    put_text(stream, text);
+    write_with(stream, ".TP\n\\fB", name, "\\fR\n");
+    write_text(stream, text);
 }
 
-static void put_option(FILE *stream, const struct xb_option *option)
+static void write_option(FILE *stream, const struct xb_option *option)
 {
     const char *const *words = xb_option_words(option);
     char takers[512];
     fputs(".TP\n", stream);
     if (option->short_name != 0)
         fprintf(stream, "\\fB\\-%c\\fR, ", option->short_name);
-    put(stream, "\\fB\\-\\-", option->name, "\\fR");
+    write_with(stream, "\\fB\\-\\-", option->name, "\\fR");
     if (option->argument != NULL)
-        put(stream, " \\fI", option->argument, "\\fR");
+        write_with(stream, " \\fI", option->argument, "\\fR");
     fputc('\n', stream);
-    put_text(stream, option->help);
+    write_text(stream, option->help);
     if (words != NULL) {
         fputs("Words:", stream);
         for (size_t i = 0; words[i] != NULL; i++)
-            put(stream, i > 0 ? ", " : " ", words[i], "");
+            write_with(stream, i > 0 ? ", " : " ", words[i], "");
         fputs(".\n", stream);
     }
     if (option->default_text != NULL)
-        put(stream, "Default: ", option->default_text, ".\n");
+        write_with(stream, "Default: ", option->default_text, ".\n");
     if (xb_run_takers(option, takers, sizeof takers)[0] != '\0')
-        put(stream, "Modes: ", takers, ".\n");
+        write_with(stream, "Modes: ", takers, ".\n");
 }
 
 /* The options of every command stand there once, then each command's own. */
-static void put_options(FILE *stream)
+static void write_options(FILE *stream)
 {
     static const struct xb_option *const common[] = {XB_OPTIONS_OF_ALL};
     fputs(".SH OPTIONS\n.SS \"Every command\"\n", stream);
     for (size_t i = 0; common[i] != NULL; i++)
-        put_option(stream, common[i]);
+        write_option(stream, common[i]);
     for (size_t c = 0; xb_commands[c] != NULL; c++) {
         if (xb_commands[c]->operands == XB_OPERANDS_TOPIC)
             continue;
-        put(stream, ".SS \"xferbench ", xb_commands[c]->name, "\"\n");
+        write_with(stream, ".SS \"xferbench ", xb_commands[c]->name, "\"\n");
         const struct xb_option *const *rows = xb_commands[c]->rows();
         for (size_t i = 0; rows[i] != NULL; i++)
             if (xb_option_find(common, rows[i]->name) != rows[i])
-                put_option(stream, rows[i]);
+                write_option(stream, rows[i]);
     }
 }
 
-static void put_modes(FILE *stream)
+static void write_modes(FILE *stream)
 {
     fputs(".SH MODES\n", stream);
     for (size_t m = 0; xb_modes[m] != NULL; m++) {
         const char *before = "Directions: ";
-        put_entry(stream, xb_modes[m]->name, xb_modes[m]->description);
+        write_entry(stream, xb_modes[m]->name, xb_modes[m]->description);
         if (xb_modes[m]->calls != NULL) {
             fputs("Calls:\n", stream);
-            put_text(stream, xb_modes[m]->calls);
+            write_text(stream, xb_modes[m]->calls);
         }
         for (unsigned d = 0; d < XB_DIRECTIONS; d++)
             if ((xb_modes[m]->directions >> d & 1u) != 0) {
@@ -117,10 +117,10 @@ static void put_modes(FILE *stream)
     }
 }
 
-static void put_columns(FILE *stream, const struct xb_column_help *columns)
+static void write_columns(FILE *stream, const struct xb_column_help *columns)
 {
     for (; columns->name != NULL; columns++)
-        put_entry(stream, columns->name, columns->help);
+        write_entry(stream, columns->name, columns->help);
 }
 
 static const char *const variables[][2] = {
@@ -154,7 +154,7 @@ static const char *const tasks[][2] = {
     {"Show results to others", "xferbench report *.json --output report.html"},
 };
 
-static void put_page(FILE *stream, const char *date)
+static void write_body(FILE *stream, const char *date)
 {
     fprintf(stream,
             ".\\\" SPDX-License-Identifier: Apache-2.0\n.TH XFERBENCH 1 %s \"xferbench %s\"\n"
@@ -162,30 +162,31 @@ static void put_page(FILE *stream, const char *date)
             ".SH SYNOPSIS\n.nf\n",
             date, XB_VERSION);
     for (size_t i = 0; xb_commands[i] != NULL; i++)
-        put(stream, "\\fBxferbench\\fR ", xb_commands[i]->synopsis, " [\\fIOPTION\\fR]...\n");
+        write_with(stream, "\\fBxferbench\\fR ", xb_commands[i]->synopsis,
+                   " [\\fIOPTION\\fR]...\n");
     fputs(".fi\n.SH DESCRIPTION\n", stream);
-    put_text(stream, xb_command_run.description);
+    write_text(stream, xb_command_run.description);
     fputs(
         "Without a command \\fBxferbench\\fR does what \\fBxferbench run\\fR does. An option means "
         "the same in every command that has it.\n.SH COMMANDS\n",
         stream);
     for (size_t i = 0; xb_commands[i] != NULL; i++)
-        put_entry(stream, xb_commands[i]->synopsis, xb_commands[i]->description);
-    put_options(stream);
-    put_modes(stream);
+        write_entry(stream, xb_commands[i]->synopsis, xb_commands[i]->description);
+    write_options(stream);
+    write_modes(stream);
     fputs(".SH COLUMNS\n.SS run\n", stream);
-    put_columns(stream, xb_column_helps);
+    write_columns(stream, xb_column_helps);
     fputs(".SS fleet\n", stream);
-    put_columns(stream, xb_fleet_column_helps);
+    write_columns(stream, xb_fleet_column_helps);
     fputs(".SH \"EXIT STATUS\"\n", stream);
     for (size_t i = 0; xb_commands[i] != NULL; i++)
-        put_entry(stream, xb_commands[i]->name, xb_commands[i]->exits);
+        write_entry(stream, xb_commands[i]->name, xb_commands[i]->exits);
     fputs(".SH ENVIRONMENT\n", stream);
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-        put_entry(stream, variables[i][0], variables[i][1]);
+        write_entry(stream, variables[i][0], variables[i][1]);
     fputs(".SH EXAMPLES\n", stream);
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++)
-        put_entry(stream, tasks[i][0], tasks[i][1]);
+        write_entry(stream, tasks[i][0], tasks[i][1]);
     fputs(".SH \"SEE ALSO\"\n" XB_DOCUMENTS
           "\ndocs/README.md says which page answers which question.\n",
           stream);
@@ -212,7 +213,7 @@ static size_t first_part(const char *line, size_t length)
 static void write_page(FILE *stream, const char *date)
 {
     struct xb_memory_text whole = {.text = NULL};
-    put_page(xb_memory_text_begin(&whole), date);
+    write_body(xb_memory_text_begin(&whole), date);
     xb_memory_text_end(&whole);
     for (const char *line = whole.text; *line != '\0';) {
         size_t length = strcspn(line, "\n");
@@ -235,19 +236,19 @@ static void write_page(FILE *stream, const char *date)
 /* Writes a name that can stand where `where` says, and what it is. */
 typedef void name_writer(FILE *stream, const char *where, const char *name, const char *summary);
 
-static void put_commands(FILE *stream, name_writer *put_name, const char *where)
+static void write_commands(FILE *stream, name_writer *write_name, const char *where)
 {
     for (size_t i = 0; xb_commands[i] != NULL; i++)
-        put_name(stream, where, xb_commands[i]->name, xb_commands[i]->summary);
+        write_name(stream, where, xb_commands[i]->name, xb_commands[i]->summary);
 }
 
 /* What else `help` tells of. */
-static void put_topics(FILE *stream, name_writer *put_name, const char *where)
+static void write_topics(FILE *stream, name_writer *write_name, const char *where)
 {
     for (size_t m = 0; xb_modes[m] != NULL; m++)
-        put_name(stream, where, xb_modes[m]->name, xb_modes[m]->summary);
+        write_name(stream, where, xb_modes[m]->name, xb_modes[m]->summary);
     for (const struct xb_topic *topic = xb_topics; topic->name != NULL; topic++)
-        put_name(stream, where, topic->name, topic->summary);
+        write_name(stream, where, topic->name, topic->summary);
 }
 
 /* Whether several words can be given, with commas between. */
@@ -274,7 +275,7 @@ static const char *brief_of(const struct xb_option *option, char *text, size_t s
 }
 
 /* Writes each word behind a blank. */
-static void put_words(FILE *stream, const char *const *words)
+static void write_words(FILE *stream, const char *const *words)
 {
     for (size_t i = 0; words[i] != NULL; i++)
         fprintf(stream, " %s", words[i]);
@@ -283,7 +284,7 @@ static void put_words(FILE *stream, const char *const *words)
 /* ---- bash ---- */
 
 /* What comes behind an option. */
-static void put_bash_option(FILE *stream, const struct xb_option *option)
+static void write_bash_option(FILE *stream, const struct xb_option *option)
 {
     const char *const *words = xb_option_words(option);
     if (option->type == XB_OPTION_FLAG)
@@ -296,25 +297,25 @@ static void put_bash_option(FILE *stream, const struct xb_option *option)
         fputs(" _xferbench_files;", stream);
     } else if (words != NULL) {
         fprintf(stream, " _xferbench_%s", takes_several(option) ? "list" : "words");
-        put_words(stream, words);
+        write_words(stream, words);
         fputc(';', stream);
     }
     fputs(" return ;;\n", stream);
 }
 
-static void put_bash_name(FILE *stream, const char *where, const char *name, const char *summary)
+static void write_bash_name(FILE *stream, const char *where, const char *name, const char *summary)
 {
     (void)where;
     (void)summary;
     fprintf(stream, " %s", name);
 }
 
-static void put_bash_command(FILE *stream, const struct xb_command *command)
+static void write_bash_command(FILE *stream, const struct xb_command *command)
 {
     const struct xb_option *const *rows = command->rows();
     fprintf(stream, "\n_xferbench_of_%s()\n{\n    case $prev in\n", command->name);
     for (size_t i = 0; rows[i] != NULL; i++)
-        put_bash_option(stream, rows[i]);
+        write_bash_option(stream, rows[i]);
     fputs("    esac\n    if [[ $cur == -* ]]; then\n        _xferbench_words", stream);
     for (size_t i = 0; rows[i] != NULL; i++)
         fprintf(stream, " --%s", rows[i]->name);
@@ -324,33 +325,33 @@ static void put_bash_command(FILE *stream, const struct xb_command *command)
     } else {
         bool is_topic = command->operands == XB_OPERANDS_TOPIC;
         fputs(is_topic ? "_xferbench_words" : "((COMP_CWORD > 1)) || _xferbench_words", stream);
-        put_commands(stream, put_bash_name, NULL);
+        write_commands(stream, write_bash_name, NULL);
         if (is_topic)
-            put_topics(stream, put_bash_name, NULL);
+            write_topics(stream, write_bash_name, NULL);
     }
     fputs("\n    fi\n}\n", stream);
 }
 
 /* ---- fish ---- */
 
-static void put_fish_described(FILE *stream, const char *text)
+static void write_fish_described(FILE *stream, const char *text)
 {
     static const char *const escapes[] = {"\\\\\\", "'\\'", NULL};
-    put_escaped(stream, " -d '", text, "'\n", escapes);
+    write_escaped(stream, " -d '", text, "'\n", escapes);
 }
 
-static void put_fish_name(FILE *stream, const char *where, const char *name, const char *summary)
+static void write_fish_name(FILE *stream, const char *where, const char *name, const char *summary)
 {
     fprintf(stream, "complete -c xferbench -n '%s' -a %s", where, name);
-    put_fish_described(stream, summary);
+    write_fish_described(stream, summary);
 }
 
-static void put_fish_names(FILE *stream)
+static void write_fish_names(FILE *stream)
 {
-    put_commands(stream, put_fish_name, "__xferbench_is_first");
+    write_commands(stream, write_fish_name, "__xferbench_is_first");
 }
 
-static void put_fish_option(FILE *stream, const char *where, const struct xb_option *option)
+static void write_fish_option(FILE *stream, const char *where, const struct xb_option *option)
 {
     const char *const *words = xb_option_words(option);
     char brief[100];
@@ -361,52 +362,52 @@ static void put_fish_option(FILE *stream, const char *where, const struct xb_opt
         fputs(option->type == XB_OPTION_FILE ? " -r -F" : " -x", stream);
     if (words != NULL) {
         fputs(takes_several(option) ? " -a '(__xferbench_list" : " -a '", stream);
-        put_words(stream, words);
+        write_words(stream, words);
         fputs(takes_several(option) ? ")'" : "'", stream);
     }
-    put_fish_described(stream, brief_of(option, brief, sizeof brief));
+    write_fish_described(stream, brief_of(option, brief, sizeof brief));
 }
 
-static void put_fish_command(FILE *stream, const struct xb_command *command)
+static void write_fish_command(FILE *stream, const struct xb_command *command)
 {
     const struct xb_option *const *rows = command->rows();
     char where[80];
     snprintf(where, sizeof where, "__xferbench_is %s", command->name);
     fprintf(stream, "\n# %s\n", command->name);
     for (size_t i = 0; rows[i] != NULL; i++)
-        put_fish_option(stream, where, rows[i]);
+        write_fish_option(stream, where, rows[i]);
     if (command->operands == XB_OPERANDS_FILES)
         fprintf(stream, "complete -c xferbench -n '%s' -F\n", where);
     if (command->operands != XB_OPERANDS_TOPIC)
         return;
-    put_commands(stream, put_fish_name, where);
-    put_topics(stream, put_fish_name, where);
+    write_commands(stream, write_fish_name, where);
+    write_topics(stream, write_fish_name, where);
 }
 
 /* ---- zsh ---- */
 
 static const char *const zsh_word_escapes[] = {":\\:", "\\\\\\", "''\\''", NULL};
 
-static void put_zsh_name(FILE *stream, const char *where, const char *name, const char *summary)
+static void write_zsh_name(FILE *stream, const char *where, const char *name, const char *summary)
 {
     (void)where;
     fprintf(stream, "        '%s:", name);
-    put_escaped(stream, "", summary, "'\n", zsh_word_escapes);
+    write_escaped(stream, "", summary, "'\n", zsh_word_escapes);
 }
 
-static void put_zsh_names(FILE *stream)
+static void write_zsh_names(FILE *stream)
 {
     fputs("\n_xferbench_commands()\n{\n    local -a commands=(\n", stream);
-    put_commands(stream, put_zsh_name, NULL);
+    write_commands(stream, write_zsh_name, NULL);
     fputs("    )\n    _describe command commands\n}\n"
           "\n_xferbench_topics()\n{\n    local -a topics=(\n",
           stream);
-    put_topics(stream, put_zsh_name, NULL);
+    write_topics(stream, write_zsh_name, NULL);
     fputs("    )\n    _xferbench_commands\n    _describe topic topics\n}\n", stream);
 }
 
 /* "'(-m --mode)'{-m+,--mode=}'[what it is]:MODE:_files' \" */
-static void put_zsh_option(FILE *stream, const struct xb_option *option)
+static void write_zsh_option(FILE *stream, const struct xb_option *option)
 {
     static const char *const escapes[] = {"[\\[", "]\\]", ":\\:", "\\\\\\", "''\\''", NULL};
     const char *const *words = xb_option_words(option);
@@ -418,20 +419,20 @@ static void put_zsh_option(FILE *stream, const struct xb_option *option)
                 option->short_name, is_flag ? "" : "+", option->name, is_flag ? "" : "=");
     else
         fprintf(stream, "'--%s%s", option->name, is_flag ? "" : "=");
-    put_escaped(stream, "[", brief_of(option, brief, sizeof brief), "]", escapes);
+    write_escaped(stream, "[", brief_of(option, brief, sizeof brief), "]", escapes);
     if (!is_flag)
-        put_escaped(stream, ":", option->argument, ":", escapes);
+        write_escaped(stream, ":", option->argument, ":", escapes);
     if (option->type == XB_OPTION_FILE) {
         fputs("_files", stream);
     } else if (words != NULL) {
         fputs(takes_several(option) ? " _xferbench_list" : " compadd --", stream);
         for (size_t i = 0; words[i] != NULL; i++)
-            put_escaped(stream, " ", words[i], "", zsh_word_escapes);
+            write_escaped(stream, " ", words[i], "", zsh_word_escapes);
     }
     fputs("' \\\n", stream);
 }
 
-static void put_zsh_command(FILE *stream, const struct xb_command *command)
+static void write_zsh_command(FILE *stream, const struct xb_command *command)
 {
     static const char *const operands[] = {[XB_OPERANDS_NONE] = "",
                                            [XB_OPERANDS_FILES] = "        '*:file:_files'",
@@ -440,7 +441,7 @@ static void put_zsh_command(FILE *stream, const struct xb_command *command)
     const struct xb_option *const *rows = command->rows();
     fprintf(stream, "\n_xferbench_of_%s()\n{\n    _arguments -s -S : \\\n", command->name);
     for (size_t i = 0; rows[i] != NULL; i++)
-        put_zsh_option(stream, rows[i]);
+        write_zsh_option(stream, rows[i]);
     fprintf(stream, "%s\n}\n", operands[command->operands]);
 }
 
@@ -450,13 +451,13 @@ static const struct file {
     const char *name;
     /* Completion: what is written in the place of the lines @NAMES@ and @COMMANDS@ of this file. */
     const char *source;
-    void (*put_names)(FILE *stream);
+    void (*write_names)(FILE *stream);
     void (*put_command)(FILE *stream, const struct xb_command *command);
 } files[] = {
     {"xferbench.1", NULL, NULL, NULL},
-    {"xferbench.bash", "xferbench.bash.in", NULL, put_bash_command},
-    {"_xferbench", "xferbench.zsh.in", put_zsh_names, put_zsh_command},
-    {"xferbench.fish", "xferbench.fish.in", put_fish_names, put_fish_command},
+    {"xferbench.bash", "xferbench.bash.in", NULL, write_bash_command},
+    {"_xferbench", "xferbench.zsh.in", write_zsh_names, write_zsh_command},
+    {"xferbench.fish", "xferbench.fish.in", write_fish_names, write_fish_command},
 };
 
 static void write_completion(FILE *stream, FILE *source, const struct file *file)
@@ -464,7 +465,7 @@ static void write_completion(FILE *stream, FILE *source, const struct file *file
     char line[256];
     while (fgets(line, sizeof line, source) != NULL) {
         if (strcmp(line, "@NAMES@\n") == 0)
-            file->put_names(stream);
+            file->write_names(stream);
         else if (strcmp(line, "@COMMANDS@\n") != 0)
             fputs(line, stream);
         else

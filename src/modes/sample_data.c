@@ -305,8 +305,8 @@ static void put(struct writer *writer, const char *text, size_t length)
 }
 
 /* Which word is next: one of the phrase that the last one was of, or what the random bits draw. */
-static void put_word(struct writer *writer, const struct vocabulary *vocabulary,
-                     unsigned long long random)
+static void write_word(struct writer *writer, const struct vocabulary *vocabulary,
+                       unsigned long long random)
 {
     unsigned rank = vocabulary->drawn[random % DRAWS];
     if (writer->phrase > 0) {
@@ -344,7 +344,7 @@ static void write_blocks(void *argument, uint64_t begin, uint64_t end)
         struct writer writer = {.to = text->memory + at, .end = text->memory + at + length};
         /* A word has a letter at least, so a block draws no number twice that another has. */
         for (uint64_t i = at; writer.to < writer.end; i++)
-            put_word(&writer, text->vocabulary, random_word(text->seed, i));
+            write_word(&writer, text->vocabulary, random_word(text->seed, i));
     }
 }
 

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 
-static void put_value(FILE *stream, const char *text)
+static void write_value(FILE *stream, const char *text)
 {
     while (*text != '\0') {
         size_t length = xb_utf8_length(text);
@@ -39,7 +39,7 @@ void xb_metric_put_labels(FILE *stream, const struct xb_metric_label *labels)
         if (labels->value == NULL)
             continue;
         fprintf(stream, "%c%s=\"", before, labels->name);
-        put_value(stream, labels->value);
+        write_value(stream, labels->value);
         fputc('"', stream);
         before = ',';
     }

@@ -97,7 +97,7 @@ static const struct xb_field number_fields[] = {
     XB_FIELD("value", DOUBLE, struct xb_reading_number, value),
     XB_FIELD("unit", STRING, struct xb_reading_number, unit), XB_FIELDS_END};
 
-static void put_cases(struct xb_json *json, const struct xb_field *field, const void *from)
+static void write_cases(struct xb_json *json, const struct xb_field *field, const void *from)
 {
     const entry *of = from;
     xb_json_open_array(json, field->key);
@@ -117,7 +117,7 @@ static const struct xb_field entry_fields[] = {
     XB_FIELD("fine", FLAG, entry, is_fine),
     XB_FIELD("untold", FLAG, entry, is_untold),
     XB_LIST("numbers", entry, numbers, number_count, SIZE_MAX, number_fields),
-    XB_CUSTOM("cases", put_cases, NULL),
+    XB_CUSTOM("cases", write_cases, NULL),
     XB_FIELDS_END};
 
 static const struct xb_field list_fields[] = {

@@ -294,8 +294,8 @@ bool xb_reading_find_gain(const struct xb_reading *reading, int device, uint64_t
 
 /* "pinned_bandwidth_h2d", "prefetch_bandwidth_h2d": a number of a way, by its mode or its variant.
  */
-static void put_figure(struct xb_reading *reading, struct xb_reading_way way, bool by_variant,
-                       const struct xb_record_case *test)
+static void write_figure(struct xb_reading *reading, struct xb_reading_way way, bool by_variant,
+                         const struct xb_record_case *test)
 {
     const struct xb_figure *figure = xb_reading_figure(test);
     const char *of = by_variant && way.variant != NULL ? way.variant : way.mode;
@@ -365,8 +365,8 @@ bool xb_reading_compare(struct xb_reading *reading, int device, uint64_t bytes,
             by_two_clocks = &pairs[i];
         xb_reading_number(reading, i == 0 ? "ratio_h2d" : "ratio_d2h", pairs[i].ratio,
                           XB_UNIT_RATIO);
-        put_figure(reading, way, by_variant, pairs[i].way);
-        put_figure(reading, other, by_variant, pairs[i].other);
+        write_figure(reading, way, by_variant, pairs[i].way);
+        write_figure(reading, other, by_variant, pairs[i].other);
     }
     if (by_two_clocks != NULL)
         xb_reading_phrase(reading, " The host's clock timed {name}, and the GPU's the other.",

@@ -55,7 +55,7 @@ static const char *value_of(struct xb_json_reader *reader, const cJSON *item)
     return kept;
 }
 
-static void put_facts(struct xb_json *json, const struct xb_field *field, const void *from)
+static void write_facts(struct xb_json *json, const struct xb_field *field, const void *from)
 {
     const char *base = from;
     const struct xb_record_fact *facts =
@@ -147,7 +147,7 @@ static const struct xb_field backend_fields[] = {
     XB_FIELD("runtime_override", STRING, record, library_named_by, XB_TEXT_OR_NULL),
     XB_FIELDS_END};
 
-static void put_backend(struct xb_json *json, const struct xb_field *field, const void *from)
+static void write_backend(struct xb_json *json, const struct xb_field *field, const void *from)
 {
     if (((const record *)from)->backend == NULL)
         xb_json_put_null(json, field->key);
@@ -162,14 +162,14 @@ static void read_backend(struct xb_json_reader *reader, const cJSON *object,
 }
 
 const struct xb_field xb_record_backend_fields[] = {
-    XB_CUSTOM("backend", put_backend, read_backend, .fields = backend_fields), XB_FIELDS_END};
+    XB_CUSTOM("backend", write_backend, read_backend, .fields = backend_fields), XB_FIELDS_END};
 
-static void put_config(struct xb_json *json, const struct xb_field *field, const void *from)
+static void write_config(struct xb_json *json, const struct xb_field *field, const void *from)
 {
     if (((const record *)from)->options == NULL)
         xb_json_put_null(json, field->key);
     else
-        put_facts(json, field, from);
+        write_facts(json, field, from);
 }
 
 /* Early builds had --barrier and --barrier-tasks, which said only when to begin. */
@@ -186,9 +186,9 @@ static void read_config(struct xb_json_reader *reader, const cJSON *object,
 }
 
 const struct xb_field xb_record_settings_fields[] = {
-    FACTS("environment", put_facts, read_facts, record, environment, environment_count,
+    FACTS("environment", write_facts, read_facts, record, environment, environment_count,
           MOST_VARIABLES),
-    FACTS("config", put_config, read_config, record, options, option_count, MOST_OPTIONS),
+    FACTS("config", write_config, read_config, record, options, option_count, MOST_OPTIONS),
     XB_FIELDS_END};
 
 const struct xb_field xb_record_merged_fields[] = {
@@ -253,7 +253,7 @@ static const struct xb_field device_fields[] = {
     XB_FIELD("driver", STRING, device, driver, XB_TEXT_OR_NULL),
     XB_PART("link", link_fields, XB_KNOWN(device, link_known)),
     XB_PART("numa", numa_fields),
-    FACTS("facts", put_facts, read_facts, device, facts, fact_count, MOST_FACTS),
+    FACTS("facts", write_facts, read_facts, device, facts, fact_count, MOST_FACTS),
     XB_FIELDS_END};
 
 /* Rows name their device by its index. */
@@ -303,7 +303,7 @@ const struct xb_field xb_record_case_fields[] = {
     XB_FIELD("peer", INDEX, test, peer, .most = 1023),
     XB_FIELD("latency", FLAG, test, latency),
     XB_FIELD("simultaneous", FLAG, test, simultaneous),
-    FACTS("parameters", put_facts, read_parameters, test, parameters, parameter_count,
+    FACTS("parameters", write_facts, read_parameters, test, parameters, parameter_count,
           MOST_PARAMETERS),
     XB_FIELDS_END};
 
@@ -391,7 +391,7 @@ static const struct xb_field error_fields[] = {
     XB_FIELD("at", STRING, failure, at, XB_TEXT_OR_NULL),
     XB_FIELDS_END};
 
-static void put_placements(struct xb_json *json, const struct xb_field *field, const void *from)
+static void write_placements(struct xb_json *json, const struct xb_field *field, const void *from)
 {
     const struct xb_record_placements *placements = &((const row *)from)->placements;
     if (placements->count == 0) {
@@ -436,7 +436,7 @@ static void read_placements(struct xb_json_reader *reader, const cJSON *object,
     of->placements = (struct xb_record_placements){.samples = samples, .count = read.count};
 }
 
-static void put_verified(struct xb_json *json, const struct xb_field *field, const void *from)
+static void write_verified(struct xb_json *json, const struct xb_field *field, const void *from)
 {
     enum xb_verified verified = ((const row *)from)->verified;
     xb_json_put_known_flag(json, field->key, verified != XB_VERIFIED_UNKNOWN,
@@ -453,7 +453,7 @@ static void read_verified(struct xb_json_reader *reader, const cJSON *object,
                                        : XB_VERIFIED_FALSE;
 }
 
-static void put_warnings(struct xb_json *json, const struct xb_field *field, const void *from)
+static void write_warnings(struct xb_json *json, const struct xb_field *field, const void *from)
 {
     const row *of = from;
     xb_json_open_array(json, field->key);
@@ -483,7 +483,7 @@ static void read_warnings(struct xb_json_reader *reader, const cJSON *object,
     of->warning_texts = texts;
 }
 
-static void put_details(struct xb_json *json, const struct xb_field *field, const void *from)
+static void write_details(struct xb_json *json, const struct xb_field *field, const void *from)
 {
     const row *of = from;
     xb_json_open_object(json, field->key);
@@ -530,11 +530,11 @@ const struct xb_field xb_record_row_fields[] = {
     XB_FIELD("timer", STRING, row, timer, XB_TEXT_OR_NULL),
     XB_FIELD("bytes_moved", UINT64, row, bytes_moved, XB_NULL_IF_EMPTY, .least = 1),
     XB_NUMBERS("samples_s", row, times, time_count, XB_ABOVE_0, .most = MOST_SECONDS),
-    XB_CUSTOM("placements", put_placements, read_placements),
+    XB_CUSTOM("placements", write_placements, read_placements),
     XB_LIST("figures", row, figures, figure_count, MOST_FIGURES, sampled_figure_fields,
             .read = read_figures),
     XB_FIELD("stop_reason", STRING, row, stop_reason, XB_TEXT_OR_NULL),
-    XB_CUSTOM("verified", put_verified, read_verified),
-    XB_CUSTOM("warnings", put_warnings, read_warnings),
-    XB_CUSTOM("details", put_details, read_details),
+    XB_CUSTOM("verified", write_verified, read_verified),
+    XB_CUSTOM("warnings", write_warnings, read_warnings),
+    XB_CUSTOM("details", write_details, read_details),
     XB_FIELDS_END};

@@ -105,7 +105,7 @@ static void cell_median(struct xb_csv_line *line, const struct subject *subject,
 }
 
 /* Where a copy failed or did not verify there is no figure, but the count of its samples. */
-static void put_bandwidth(struct xb_csv_line *line, const struct subject *subject)
+static void write_bandwidth(struct xb_csv_line *line, const struct subject *subject)
 {
     struct xb_statistics s = {0};
     bool known = xb_record_describe(subject->record, subject->test, xb_figure_bandwidth.name, &s);
@@ -123,7 +123,7 @@ static void put_bandwidth(struct xb_csv_line *line, const struct subject *subjec
 }
 
 /* A cell of what was written to memory. */
-static void put_all(struct xb_csv_line *line, struct xb_memory_text *all)
+static void write_all(struct xb_csv_line *line, struct xb_memory_text *all)
 {
     xb_memory_text_end(all);
     xb_csv_put(line, all->text);
@@ -131,7 +131,7 @@ static void put_all(struct xb_csv_line *line, struct xb_memory_text *all)
 }
 
 /* "a warning; and another" */
-static void put_warnings(struct xb_csv_line *line, const struct subject *subject)
+static void write_warnings(struct xb_csv_line *line, const struct subject *subject)
 {
     struct xb_record_warning kinds[XB_RECORD_WARNINGS];
     const struct xb_record_row *row = subject->row;
@@ -142,11 +142,11 @@ static void put_warnings(struct xb_csv_line *line, const struct subject *subject
         merged ? xb_record_warnings(subject->record, subject->test, kinds) : row->warning_count;
     for (size_t i = 0; i < count; i++)
         fprintf(stream, "%s%s", i > 0 ? "; " : "", merged ? kinds[i].text : row->warning_texts[i]);
-    put_all(line, &all);
+    write_all(line, &all);
 }
 
-static void put_percentiles(struct xb_csv_line *line, const struct subject *subject,
-                            const struct xb_figure *figure)
+static void write_percentiles(struct xb_csv_line *line, const struct subject *subject,
+                              const struct xb_figure *figure)
 {
     struct xb_statistics s = {0};
     bool known = xb_record_describe(subject->record, subject->test, figure->name, &s);
@@ -156,7 +156,7 @@ static void put_percentiles(struct xb_csv_line *line, const struct subject *subj
 }
 
 /* "chunk=8388608;streams=2" */
-static void put_parameters(struct xb_csv_line *line, const struct xb_record_case *test)
+static void write_parameters(struct xb_csv_line *line, const struct xb_record_case *test)
 {
     struct xb_memory_text all = {.text = NULL};
     FILE *stream = xb_memory_text_begin(&all);
@@ -165,11 +165,11 @@ static void put_parameters(struct xb_csv_line *line, const struct xb_record_case
         fprintf(stream, "%s%s=%s", i > 0 ? ";" : "", test->parameters[i].name,
                 value != NULL ? value : "");
     }
-    put_all(line, &all);
+    write_all(line, &all);
 }
 
-static void put_line(FILE *stream, const struct xb_csv *csv, const struct xb_record *record,
-                     const struct xb_record_case *test)
+static void write_line(FILE *stream, const struct xb_csv *csv, const struct xb_record *record,
+                       const struct xb_record_case *test)
 {
     static const char *const verified[] = {"", "true", "false"};
     struct xb_csv_line line = {.stream = stream};
@@ -193,22 +193,22 @@ static void put_line(FILE *stream, const struct xb_csv *csv, const struct xb_rec
     put(&line, xb_result_status_name(subject.summary.status));
     put(&line, xb_record_reason(test, &subject.summary, text, sizeof text));
     put(&line, row->timer);
-    put_bandwidth(&line, &subject);
+    write_bandwidth(&line, &subject);
     cell_median(&line, &subject, xb_figure_submit_time.name);
     cell_median(&line, &subject, xb_figure_wall_time.name);
     put(&line, measured ? row->stop_reason : NULL);
     put(&line, verified[subject.summary.verified]);
-    put_warnings(&line, &subject);
+    write_warnings(&line, &subject);
     xb_csv_put_whole(&line, row->bytes_moved > 0, row->bytes_moved);
     put(&line, test->simultaneous ? "true" : "false");
     cell_median(&line, &subject, xb_figure_overlap.name);
     cell_median(&line, &subject, xb_figure_share_of_alone.name);
     put(&line, test->latency ? "true" : "false");
-    put_percentiles(&line, &subject, &xb_figure_latency_host);
-    put_percentiles(&line, &subject, &xb_figure_latency_device);
+    write_percentiles(&line, &subject, &xb_figure_latency_host);
+    write_percentiles(&line, &subject, &xb_figure_latency_device);
     put(&line, record->backend);
     put(&line, device != NULL ? device->name : NULL);
-    put_parameters(&line, test);
+    write_parameters(&line, test);
     put(&line, record->host.hostname);
     put(&line, record->path);
     put(&line, record->timestamp);
@@ -271,7 +271,7 @@ enum xb_status xb_csv_write_lines(FILE *stream, const struct xb_csv *csv,
                                   const struct xb_record *record, struct xb_error *error)
 {
     for (size_t i = 0; !ferror(stream) && i < record->case_count; i++)
-        put_line(stream, csv, record, &record->cases[i]);
+        write_line(stream, csv, record, &record->cases[i]);
     return written(stream, error);
 }
 

@@ -17,6 +17,7 @@
 #include "progress.h"
 #include "xferbench/version.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -355,6 +356,7 @@ static bool say(const struct xb_error *error)
 static struct xb_record outline(const struct xb_processes *set)
 {
     struct xb_record record = set->head;
+    assert(record.texts == NULL); /* else two records would free them */
     record.processes = xb_arena_new(&record.texts, set->count * sizeof *record.processes);
     for (size_t i = 0; i < set->count; i++)
         record.processes[record.process_count++].failure =

@@ -11,8 +11,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void put_figure(struct xb_json *json, const struct xb_record *merged,
-                       const struct xb_record_case *test, const struct xb_record_figure *figure)
+static void write_figure(struct xb_json *json, const struct xb_record *merged,
+                         const struct xb_record_case *test, const struct xb_record_figure *figure)
 {
     double medians[XB_RECORD_PROCESSES];
     struct xb_record_figure described = *figure;
@@ -31,8 +31,9 @@ static void put_figure(struct xb_json *json, const struct xb_record *merged,
 }
 
 /* Writes the processes' warnings, behind ours of the processes that do not count. */
-static void put_warnings(struct xb_json *json, const struct xb_record *merged,
-                         const struct xb_record_case *test, const struct xb_record_summary *summary)
+static void write_warnings(struct xb_json *json, const struct xb_record *merged,
+                           const struct xb_record_case *test,
+                           const struct xb_record_summary *summary)
 {
     struct xb_record_warning warnings[XB_RECORD_WARNINGS + 1];
     char text[XB_RECORD_CUT];
@@ -51,8 +52,8 @@ static void put_warnings(struct xb_json *json, const struct xb_record *merged,
     xb_json_close(json);
 }
 
-static void put_case(struct xb_json *json, const struct xb_record *merged,
-                     const struct xb_record_case *test)
+static void write_case(struct xb_json *json, const struct xb_record *merged,
+                       const struct xb_record_case *test)
 {
     char text[XB_RECORD_REASON];
     struct xb_record_summary summary = xb_record_summarize(merged, test);
@@ -72,16 +73,16 @@ static void put_case(struct xb_json *json, const struct xb_record *merged,
             for (size_t p = 0; !is_known && p < i; p++)
                 is_known = xb_record_row_figure(&test->rows[p], figure->name) != NULL;
             if (!is_known)
-                put_figure(json, merged, test, figure);
+                write_figure(json, merged, test, figure);
         }
     xb_json_close(json);
-    put_warnings(json, merged, test, &summary);
+    write_warnings(json, merged, test, &summary);
     xb_json_close(json);
 }
 
 /* What all processes together measured, and what that means: their records as the one that a reader
  * makes of the merged file. Its rows, and what the Reading says of devices, are theirs. */
-static void put_merged(struct xb_json *json, const struct xb_processes *set)
+static void write_merged(struct xb_json *json, const struct xb_processes *set)
 {
     struct xb_json_reader reader = {.place = {.path = "the processes"}};
     struct xb_record merged = {.is_merged = true, .process_count = set->count};
@@ -103,7 +104,7 @@ static void put_merged(struct xb_json *json, const struct xb_processes *set)
     if (!xb_json_failed(&reader)) {
         xb_json_open_array(json, "results");
         for (size_t i = 0; i < merged.case_count; i++)
-            put_case(json, &merged, &merged.cases[i]);
+            write_case(json, &merged, &merged.cases[i]);
         xb_json_close(json);
         xb_reading_put_of(json, &merged);
     } else {
@@ -113,7 +114,7 @@ static void put_merged(struct xb_json *json, const struct xb_processes *set)
 }
 
 /* What the first process says of machine and options; null where none says anything. */
-static void put_conditions(struct xb_json *json, const struct xb_processes *set)
+static void write_conditions(struct xb_json *json, const struct xb_processes *set)
 {
     static const struct xb_field *const tables[] = {xb_record_node_fields, xb_record_backend_fields,
                                                     xb_record_devices_fields,
@@ -141,7 +142,7 @@ enum xb_status xb_processes_json_write(FILE *stream, const struct xb_processes *
     xb_record_keep_start(&own, &set->start);
     xb_fields_put(&json, xb_record_merged_fields, &own);
     xb_record_free(&own);
-    put_conditions(&json, set);
+    write_conditions(&json, set);
     xb_json_open_array(&json, "processes");
     for (size_t i = 0; i < set->count; i++) {
         const struct xb_process *process = &set->processes[i];
@@ -157,7 +158,7 @@ enum xb_status xb_processes_json_write(FILE *stream, const struct xb_processes *
         xb_json_close(&json);
     }
     xb_json_close(&json);
-    put_merged(&json, set);
+    write_merged(&json, set);
     xb_json_close(&json);
     return finish(&json, stream, "the JSON", error);
 }

@@ -137,7 +137,7 @@ static int look(int descriptor, uint64_t begin, uint64_t bytes, bool *is_cached)
 
 /* Puts the block out of the page cache. First as little as will do: a large folio goes only as a
  * whole, and a file that others use had better stay. */
-static int put_out(int descriptor, uint64_t begin, uint64_t bytes, bool *is_cached)
+static int write_out(int descriptor, uint64_t begin, uint64_t bytes, bool *is_cached)
 {
     static const uint64_t around[] = {UINT64_C(1) << 12, UINT64_C(1) << 22, UINT64_C(1) << 62};
     (void)fdatasync(descriptor); /* dirty pages stay; it may fail where nothing can be dirty */
@@ -188,7 +188,7 @@ static enum xb_status prove(const struct xb_files *files, int descriptor, struct
         return promised ? XB_OK
                         : through_cache(
                               files, "and nobody but the file's owner can see what it does", error);
-    int code = put_out(descriptor, begin, bytes - begin, &before);
+    int code = write_out(descriptor, begin, bytes - begin, &before);
     if (code != 0)
         return failed(files, 0, "mincore", code, error);
     code = read_block(descriptor, begin);

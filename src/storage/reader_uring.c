@@ -65,6 +65,7 @@ int xb_uring_open(const struct xb_uring_plan *plan, struct xb_uring **opened, in
 {
     struct xb_uring *ring = calloc(1, sizeof *ring);
     *opened = NULL;
+    *buffer_error = 0;
     if (ring == NULL)
         return ENOMEM;
     int outcome = io_uring_queue_init(DEPTH, &ring->ring, 0);

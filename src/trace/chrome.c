@@ -90,8 +90,8 @@ static void end_event(struct page *page, struct xb_json *json)
     }
 }
 
-static void put_metadata(struct page *page, const char *what, size_t thread, const char *key,
-                         const char *text, uint64_t number)
+static void write_metadata(struct page *page, const char *what, size_t thread, const char *key,
+                           const char *text, uint64_t number)
 {
     struct xb_json json;
     begin_event(page, &json, "M", what, thread);
@@ -105,7 +105,7 @@ static void put_metadata(struct page *page, const char *what, size_t thread, con
 }
 
 /* A span, and where there is an arrow its end: "s" at the call, "f" at what it submitted. */
-static void put_span(struct page *page, const struct xb_timeline_span *span)
+static void write_span(struct page *page, const struct xb_timeline_span *span)
 {
     struct xb_json json;
     int64_t length = nanoseconds(span->end) - nanoseconds(span->begin);
@@ -156,7 +156,7 @@ static int order_edges(const void *a, const void *b)
 
 /* Adds up the edges. What is at work is counted, so that no rest of the rounding stays at the end.
  */
-static void put_edges(struct page *page, struct edge *edges, size_t count, const char *name)
+static void write_edges(struct page *page, struct edge *edges, size_t count, const char *name)
 {
     double value = 0;
     long at_work = 0;
@@ -177,8 +177,8 @@ static void put_edges(struct page *page, struct edge *edges, size_t count, const
 }
 
 /* Puts the rate of all spans of that kind whose name has that word. */
-static void put_rates(struct page *page, enum xb_span_kind kind, const char *word,
-                      struct edge *edges)
+static void write_rates(struct page *page, enum xb_span_kind kind, const char *word,
+                        struct edge *edges)
 {
     const struct xb_timeline *timeline = page->timeline;
     char name[64];
@@ -193,7 +193,7 @@ static void put_rates(struct page *page, enum xb_span_kind kind, const char *wor
         edges[count++] = (struct edge){span->end, -rate};
     }
     snprintf(name, sizeof name, "GB/s %s", word);
-    put_edges(page, edges, count, name);
+    write_edges(page, edges, count, name);
 }
 
 static int order_items(const void *a, const void *b)
@@ -203,7 +203,7 @@ static int order_items(const void *a, const void *b)
     return one->item < other->item ? -1 : one->item > other->item;
 }
 
-static void put_items(struct page *page, const struct xb_timeline_span **list, struct edge *edges)
+static void write_items(struct page *page, const struct xb_timeline_span **list, struct edge *edges)
 {
     size_t listed = 0, count = 0;
     for (size_t i = 0; i < page->timeline->span_count; i++) {
@@ -222,7 +222,7 @@ static void put_items(struct page *page, const struct xb_timeline_span **list, s
         edges[count++] = (struct edge){begin, 1};
         edges[count++] = (struct edge){end, -1};
     }
-    put_edges(page, edges, count, "items under way");
+    write_edges(page, edges, count, "items under way");
 }
 
 /*
@@ -231,7 +231,7 @@ static void put_items(struct page *page, const struct xb_timeline_span **list, s
  * its span, and "items under way" by items of a line, each from its first span to the end of its
  * last.
  */
-static void put_counters(struct page *page)
+static void write_counters(struct page *page)
 {
     static const char *const ways[] = {"HtoD", "DtoH", "DtoD", "PtoP"};
     const struct xb_timeline *timeline = page->timeline;
@@ -243,10 +243,10 @@ static void put_counters(struct page *page)
         if (timeline->spans[i].kind == XB_SPAN_WORK)
             stage = timeline->spans[i].stage;
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
-        put_rates(page, XB_SPAN_COPY, ways[i], edges);
+        write_rates(page, XB_SPAN_COPY, ways[i], edges);
     if (stage != NULL)
-        put_rates(page, XB_SPAN_WORK, stage, edges);
-    put_items(page, list, edges);
+        write_rates(page, XB_SPAN_WORK, stage, edges);
+    write_items(page, list, edges);
     free(edges);
     free(list);
 }
@@ -275,17 +275,17 @@ enum xb_status xb_chrome_add(struct xb_chrome *chrome, const struct xb_result *r
                         ? page.zero
                         : nanoseconds(timeline->spans[i].begin);
     char text[XB_TRACK_NAME];
-    put_metadata(&page, "process_name", 0, "name", own->name, 0);
-    put_metadata(&page, "process_sort_index", 0, "sort_index", NULL, page.chrome->count);
+    write_metadata(&page, "process_name", 0, "name", own->name, 0);
+    write_metadata(&page, "process_sort_index", 0, "sort_index", NULL, page.chrome->count);
     for (size_t i = 0; i < page.timeline->track_count; i++) {
-        put_metadata(&page, "thread_name", i + 1, "name",
-                     xb_track_name(page.timeline, i, text, sizeof text), 0);
-        put_metadata(&page, "thread_sort_index", i + 1, "sort_index", NULL, i);
+        write_metadata(&page, "thread_name", i + 1, "name",
+                       xb_track_name(page.timeline, i, text, sizeof text), 0);
+        write_metadata(&page, "thread_sort_index", i + 1, "sort_index", NULL, i);
     }
     for (size_t i = 0; page.status == XB_OK && i < timeline->span_count; i++)
-        put_span(&page, &timeline->spans[i]);
+        write_span(&page, &timeline->spans[i]);
     if (page.status == XB_OK)
-        put_counters(&page);
+        write_counters(&page);
     chrome->count++;
     return page.status != XB_OK ? page.status : xb_stream_finish(chrome->stream, WHAT, error);
 }

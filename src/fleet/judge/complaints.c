@@ -169,7 +169,7 @@ struct cause {
 };
 
 /* Causes of one kind lie together. */
-static int compare_topics(const void *left, const void *right)
+static int compare_causes(const void *left, const void *right)
 {
     const struct cause *a = left, *b = right;
     int order = XB_FIRST_ORDER(XB_ORDER(a->charge->complaint->code, b->charge->complaint->code),
@@ -196,10 +196,10 @@ static void mark_together(struct xb_judging *judging, struct charge *charges, si
     }
     struct xb_node_tally tally = xb_node_tally_open(judging);
     if (listed > 0)
-        qsort(causes, listed, sizeof *causes, compare_topics);
+        qsort(causes, listed, sizeof *causes, compare_causes);
     for (size_t begin = 0, end = 0; begin < listed; begin = end) {
         xb_node_tally_begin(&tally);
-        for (; end < listed && compare_topics(&causes[end], &causes[begin]) == 0; end++)
+        for (; end < listed && compare_causes(&causes[end], &causes[begin]) == 0; end++)
             xb_node_tally_add(&tally, causes[end].charge->complaint->node);
         bool together = xb_fleet_is_together(tally.count, judging->fleet->node_count);
         for (size_t i = begin; i < end; i++)

@@ -223,14 +223,18 @@ void xb_fleet_sort_findings(struct xb_judging *judging)
     double(*worst)[2] = XB_SCRATCH(judging, judging->fleet->gpu_count, sizeof *worst);
     if (judgement->finding_count == 0)
         return;
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < judgement->finding_count; i++) {
-            struct xb_fleet_finding *finding = &judgement->findings[i];
-            if (finding->figure == XB_FLEET_NONE)
-                continue;
+    for (size_t i = 0; i < judgement->finding_count; i++) {
+        const struct xb_fleet_finding *finding = &judgement->findings[i];
+        if (finding->figure != XB_FLEET_NONE) {
             double *own = &worst[finding->gpu][finding->code == XB_FLEET_FAST];
-            finding->worst = *own = fmax(*own, size_of(finding));
+            *own = fmax(*own, size_of(finding));
         }
+    }
+    for (size_t i = 0; i < judgement->finding_count; i++) {
+        struct xb_fleet_finding *finding = &judgement->findings[i];
+        if (finding->figure != XB_FLEET_NONE)
+            finding->worst = worst[finding->gpu][finding->code == XB_FLEET_FAST];
+    }
     qsort_r(judgement->findings, judgement->finding_count, sizeof *judgement->findings,
             compare_findings, judging->fleet);
 }

@@ -80,8 +80,9 @@ static void name_of_model(struct xb_judging *judging, const struct xb_vote *vote
         xb_node_tally_begin(&tallies[i]);
     for (size_t i = 0; i < count; i++) {
         const struct xb_fleet_gpu *of = &fleet->gpus[votes[i].item];
-        for (int k = 0; k <= is_narrower(of, &usual[votes[i].item]); k++)
-            xb_node_tally_add(&tallies[k], of->node);
+        xb_node_tally_add(&tallies[0], of->node);
+        if (is_narrower(of, &usual[votes[i].item]))
+            xb_node_tally_add(&tallies[1], of->node);
     }
     bool together = xb_fleet_is_together(tallies[1].count, tallies[0].count);
     for (size_t i = 0; i < count; i++) {
@@ -249,9 +250,11 @@ void xb_fleet_name_narrower_pairs(struct xb_judging *judging)
     struct xb_node_tally tallies[] = {xb_node_tally_open(judging), xb_node_tally_open(judging)};
     size_t count = list_pairs(fleet, pairs);
     find_usual(judging, pairs, count, usual);
-    for (size_t i = 0; i < count; i++)
-        for (int k = 0; k <= (usual[i] != XB_FLEET_NONE); k++)
-            xb_node_tally_add(&tallies[k], fleet->gpus[pairs[i].gpu].node);
+    for (size_t i = 0; i < count; i++) {
+        xb_node_tally_add(&tallies[0], fleet->gpus[pairs[i].gpu].node);
+        if (usual[i] != XB_FLEET_NONE)
+            xb_node_tally_add(&tallies[1], fleet->gpus[pairs[i].gpu].node);
+    }
     bool together = xb_fleet_is_together(tallies[1].count, tallies[0].count);
     for (size_t begin = 0, end = 0; begin < count; begin = end) {
         while (end < count && pairs[end].gpu == pairs[begin].gpu)

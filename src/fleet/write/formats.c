@@ -44,8 +44,8 @@ static const struct xb_fleet_figure *figure_of(const struct xb_fleet *fleet,
     return finding->figure != XB_FLEET_NONE ? &fleet->figures[finding->figure] : &none;
 }
 
-static void put_csv_line(FILE *stream, const struct xb_fleet *fleet,
-                         const struct xb_fleet_finding *finding)
+static void write_csv_line(FILE *stream, const struct xb_fleet *fleet,
+                           const struct xb_fleet_finding *finding)
 {
     const struct xb_fleet_gpu *gpu = gpu_of(fleet, finding);
     const struct xb_fleet_figure *figure = figure_of(fleet, finding);
@@ -82,7 +82,7 @@ enum xb_status xb_fleet_csv_write(FILE *stream, const struct xb_fleet_judgement 
         xb_csv_put(&names, columns[i]);
     xb_csv_end(&names);
     for (size_t i = 0; i < judgement->finding_count && !ferror(stream); i++)
-        put_csv_line(stream, judgement->fleet, &judgement->findings[i]);
+        write_csv_line(stream, judgement->fleet, &judgement->findings[i]);
     return xb_stream_finish(stream, "the CSV", error);
 }
 
@@ -98,7 +98,7 @@ static size_t count_code(const struct xb_fleet_judgement *judgement, enum xb_fle
     return count;
 }
 
-static void put_counts(FILE *stream, const struct xb_fleet_judgement *judgement)
+static void write_counts(FILE *stream, const struct xb_fleet_judgement *judgement)
 {
     const struct {
         const char *name, *help;
@@ -140,8 +140,8 @@ static const char *known_label(const char *value)
     return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-static void put_labels(FILE *stream, const struct xb_fleet *fleet,
-                       const struct xb_fleet_finding *finding)
+static void write_labels(FILE *stream, const struct xb_fleet *fleet,
+                         const struct xb_fleet_finding *finding)
 {
     const struct xb_fleet_gpu *gpu = gpu_of(fleet, finding);
     const struct xb_fleet_figure *figure = figure_of(fleet, finding);
@@ -166,14 +166,14 @@ static int by_labels(const void *a, const void *b)
                           XB_ORDER(first->finding, second->finding));
 }
 
-static void put_findings(FILE *stream, const struct xb_fleet_judgement *judgement)
+static void write_findings(FILE *stream, const struct xb_fleet_judgement *judgement)
 {
     struct xb_arena *arena = NULL;
     size_t count = judgement->finding_count;
     struct sample *samples = xb_new(count, sizeof *samples);
     for (size_t i = 0; i < count; i++) {
         struct xb_memory_text labels = {.text = NULL};
-        put_labels(xb_memory_text_begin(&labels), judgement->fleet, &judgement->findings[i]);
+        write_labels(xb_memory_text_begin(&labels), judgement->fleet, &judgement->findings[i]);
         samples[i] = (struct sample){.finding = &judgement->findings[i],
                                      .labels = xb_memory_text_keep(&labels, &arena)};
     }
@@ -205,8 +205,8 @@ static void put_findings(FILE *stream, const struct xb_fleet_judgement *judgemen
 enum xb_status xb_fleet_prometheus_write(FILE *stream, const struct xb_fleet_judgement *judgement,
                                          struct xb_error *error)
 {
-    put_counts(stream, judgement);
-    put_findings(stream, judgement);
+    write_counts(stream, judgement);
+    write_findings(stream, judgement);
     return xb_stream_finish(stream, "the metrics", error);
 }
 
@@ -345,7 +345,7 @@ const struct xb_field xb_fleet_figure_fields[] = {
     XB_FIELD("options", STRING, figure, options, XB_NULL_IF_EMPTY),
     XB_FIELDS_END};
 
-static void put_bins(struct xb_json *json, const struct xb_field *field, const void *from)
+static void write_bins(struct xb_json *json, const struct xb_field *field, const void *from)
 {
     xb_json_open_array(json, field->key);
     for (size_t i = 0; i < XB_FLEET_BINS; i++)
@@ -355,8 +355,8 @@ static void put_bins(struct xb_json *json, const struct xb_field *field, const v
 
 static const struct xb_field histogram_fields[] = {
     XB_FIELD("from", DOUBLE, siblings, bins_from, XB_NULL_IF_NAN),
-    XB_FIELD("to", DOUBLE, siblings, bins_to, XB_NULL_IF_NAN), XB_CUSTOM("counts", put_bins, NULL),
-    XB_FIELDS_END};
+    XB_FIELD("to", DOUBLE, siblings, bins_to, XB_NULL_IF_NAN),
+    XB_CUSTOM("counts", write_bins, NULL), XB_FIELDS_END};
 
 const struct xb_field xb_fleet_siblings_fields[] = {
     XB_FIELD("values", SIZE, siblings, values),
@@ -375,7 +375,7 @@ const struct xb_field xb_fleet_siblings_fields[] = {
     XB_PART("histogram", histogram_fields),
     XB_FIELDS_END};
 
-static void put_dated(struct xb_json *json, const struct xb_field *field, const void *from)
+static void write_dated(struct xb_json *json, const struct xb_field *field, const void *from)
 {
     if (((const source *)from)->dated != 0)
         xb_document_put_time(json, field->key, ((const source *)from)->dated);
@@ -387,7 +387,7 @@ static const struct xb_field source_fields[] = {
     XB_FIELD("path", STRING, source, path),
     XB_FIELD("kind", STRING, source, kind, XB_NULL_IF_EMPTY),
     XB_FIELD("number", SIZE, source, number, XB_NULL_IF_EMPTY),
-    XB_CUSTOM("timestamp", put_dated, NULL),
+    XB_CUSTOM("timestamp", write_dated, NULL),
     XB_FIELD("began_s", DOUBLE, source, began, XB_NULL_IF_NAN),
     XB_FIELD("late_s", DOUBLE, source, late_s, XB_NULL_IF_NAN),
     XB_FIELD("clock_is_unsynchronised", FLAG, source, unsynchronised),
@@ -404,11 +404,12 @@ const struct xb_field xb_fleet_fields[] = {
     XB_LIST("left_out", fleet, left_out, left_out_count, XB_FLEET_TOLD, left_out_fields),
     XB_FIELDS_END};
 
-static void put_json_finding(struct xb_json *json, const struct xb_fleet_judgement *judgement,
-                             const finding *of)
+static void write_json_finding(struct xb_json *json, const struct xb_fleet_judgement *judgement,
+                               const finding *of)
 {
     const fleet *all = judgement->fleet;
-    size_t place = 0; /* of the figure, in `siblings` */
+    /* The place of its figure in `siblings`. */
+    size_t place = of->figure != XB_FLEET_NONE ? 0 : judgement->sibling_count;
     while (place < judgement->sibling_count && judgement->siblings[place].figure != of->figure)
         place++;
     xb_json_open_object(json, NULL);
@@ -445,7 +446,7 @@ enum xb_status xb_fleet_json_write(FILE *stream, const struct xb_fleet_judgement
     xb_json_put_whole(&json, "duplicates", judgement->duplicates);
     xb_json_open_array(&json, "findings");
     for (size_t i = 0; i < judgement->finding_count; i++)
-        put_json_finding(&json, judgement, &judgement->findings[i]);
+        write_json_finding(&json, judgement, &judgement->findings[i]);
     xb_json_close(&json);
     xb_json_open_array(&json, "siblings");
     for (size_t i = 0; i < judgement->sibling_count; i++) {

@@ -131,8 +131,8 @@ static void add_deviation(struct xb_words *words, const struct xb_fleet_view *vi
 }
 
 /* "1 of 497 nodes is slow: gpu00017, all 8 GPUs, 4.5 % below the others." */
-static void put_code(const struct xb_fleet_view *view, const struct told *told, bool together,
-                     struct xb_arena **arena)
+static void write_code(const struct xb_fleet_view *view, const struct told *told, bool together,
+                       struct xb_arena **arena)
 {
     const struct xb_fleet_judgement *judgement = view->judgement;
     enum xb_fleet_code code = told->worst->code;
@@ -154,12 +154,12 @@ static void put_code(const struct xb_fleet_view *view, const struct told *told, 
                          : xb_fleet_names_text(told->names, told->count, few));
     if (!together && told->worst->figure != XB_FLEET_NONE)
         add_deviation(&words, view, told);
-    table_put_in(view, xb_fleet_is_to_drain(told->worst) ? XB_COLOUR_BAD : XB_COLOUR_WARNING, "%s.",
-                 words.text);
+    table_print_in(view, xb_fleet_is_to_drain(told->worst) ? XB_COLOUR_BAD : XB_COLOUR_WARNING,
+                   "%s.", words.text);
 }
 
 /* The worst first, but for what is missing: nobody knows how bad that is. */
-static void put_codes(const struct xb_fleet_view *view)
+static void write_codes(const struct xb_fleet_view *view)
 {
     const struct xb_fleet_judgement *judgement = view->judgement;
     struct told told = {.names = xb_new(judgement->finding_count, sizeof(const char *))};
@@ -169,14 +169,14 @@ static void put_codes(const struct xb_fleet_view *view)
         code = code < XB_FLEET_SLOW ? code + 1 : code == XB_FLEET_SLOW ? XB_FLEET_MISSING : code;
         gather(judgement, code, i % 2 > 0, &told);
         if (told.findings > 0)
-            put_code(view, &told, i % 2 > 0, &arena);
+            write_code(view, &told, i % 2 > 0, &arena);
     }
     xb_arena_free(arena);
     free(told.names);
 }
 
 /* What must be known before the rest is believed. */
-static void put_limits(const struct xb_fleet_view *view)
+static void write_limits(const struct xb_fleet_view *view)
 {
     const struct xb_fleet_judgement *judgement = view->judgement;
     const struct xb_fleet *fleet = judgement->fleet;
@@ -184,49 +184,50 @@ static void put_limits(const struct xb_fleet_view *view)
     for (size_t i = 0; i < judgement->finding_count; i++)
         unsure += judgement->findings[i].unsure;
     if (judgement->judged_gpus < fleet->gpu_count)
-        table_put_in(view, XB_COLOUR_WARNING, "%s of %s GPUs could be judged by their siblings.",
-                     judgement->judged_gpus == 0 ? "None" : COUNT(judgement->judged_gpus),
-                     COUNT(fleet->gpu_count));
+        table_print_in(view, XB_COLOUR_WARNING, "%s of %s GPUs could be judged by their siblings.",
+                       judgement->judged_gpus == 0 ? "None" : COUNT(judgement->judged_gpus),
+                       COUNT(fleet->gpu_count));
     if (fleet->unread_count > 0 && fleet->source_count > 0)
-        table_put_in(view, XB_COLOUR_WARNING, "%s file%s could not be read (below).",
-                     COUNT(fleet->unread_count), PLURAL(fleet->unread_count));
+        table_print_in(view, XB_COLOUR_WARNING, "%s file%s could not be read (below).",
+                       COUNT(fleet->unread_count), PLURAL(fleet->unread_count));
     if (unsure > 0 && unsure == judgement->request.expected_count)
-        table_put_in(view, XB_COLOUR_WARNING,
-                     "None of the expected nodes is there: are the names and the folder "
-                     "right? The first file is of %.100s",
-                     fleet->node_count > 0 ? fleet->nodes[0].name : "");
+        table_print_in(view, XB_COLOUR_WARNING,
+                       "None of the expected nodes is there: are the names and the folder "
+                       "right? The first file is of %.100s",
+                       fleet->node_count > 0 ? fleet->nodes[0].name : "");
     else if (unsure > 0)
-        table_put_in(view, XB_COLOUR_WARNING,
-                     "Missing nodes may have written the files that could not be read: look "
-                     "at them before you drain any.");
+        table_print_in(view, XB_COLOUR_WARNING,
+                       "Missing nodes may have written the files that could not be read: look "
+                       "at them before you drain any.");
 }
 
 /* Names them if their names have room in a line. */
-static void put_drained(const struct xb_fleet_view *view)
+static void write_drained(const struct xb_fleet_view *view)
 {
     struct xb_drain_list list;
     xb_fleet_drain_list(view->judgement, &list);
-    bool some = list.left_out > 0;
+    struct xb_words left_out = {.length = 0};
+    if (list.left_out > 0)
+        xb_words_add(&left_out, ", but for %s with a name that no scheduler takes",
+                     COUNT(list.left_out));
     if (list.count == 0)
-        table_put(view, "Drain: no node.");
-    else if (!some && strlen(list.text) + INDENT <= view->prose)
-        table_put(view, "Drain: %s (for a script: --format nodelist)", list.text);
+        table_print(view, "Drain: no node.");
+    else if (list.left_out == 0 && strlen(list.text) + INDENT <= view->prose)
+        table_print(view, "Drain: %s (for a script: --format nodelist)", list.text);
     else
-        table_put(view, "Drain: %s node%s, which --format nodelist names for Slurm%s%s%s.",
-                  COUNT(list.count), PLURAL(list.count), some ? ", but for " : "",
-                  some ? COUNT(list.left_out) : "",
-                  some ? " with a name that no scheduler takes" : "");
+        table_print(view, "Drain: %s node%s, which --format nodelist names for Slurm%s.",
+                    COUNT(list.count), PLURAL(list.count), left_out.text);
     xb_fleet_drain_list_free(&list);
 }
 
-static void put_answer(const struct xb_fleet_view *view)
+static void write_answer(const struct xb_fleet_view *view)
 {
     int code = xb_fleet_exit_code(view->judgement);
     if (code == 2) {
-        table_put_in(view, XB_COLOUR_BAD, "No file could be read: nothing was judged.");
+        table_print_in(view, XB_COLOUR_BAD, "No file could be read: nothing was judged.");
     } else if (code == 3) {
-        table_put_in(view, XB_COLOUR_WARNING, "Too few siblings: nothing was judged.");
-        table_put(
+        table_print_in(view, XB_COLOUR_WARNING, "Too few siblings: nothing was judged.");
+        table_print(
             view,
             "To judge a value fleet needs at least %d others with the same figure, model, link, "
             "driver and options. Give it the files of more nodes.",
@@ -235,33 +236,33 @@ static void put_answer(const struct xb_fleet_view *view)
         const struct xb_fleet_judgement *judgement = view->judgement;
         const struct xb_fleet *fleet = judgement->fleet;
         bool is_whole = judgement->judged_gpus == fleet->gpu_count;
-        table_put_in(view, fleet->unread_count > 0 ? XB_COLOUR_WARNING : XB_COLOUR_GOOD,
-                     "%s%s GPU%s on %s node%s are like their siblings.", is_whole ? "All " : "",
-                     COUNT(judgement->judged_gpus), PLURAL(judgement->judged_gpus),
-                     COUNT(fleet->node_count), PLURAL(fleet->node_count));
-        put_limits(view);
+        table_print_in(view, fleet->unread_count > 0 ? XB_COLOUR_WARNING : XB_COLOUR_GOOD,
+                       "%s%s GPU%s on %s node%s are like their siblings.", is_whole ? "All " : "",
+                       COUNT(judgement->judged_gpus), PLURAL(judgement->judged_gpus),
+                       COUNT(fleet->node_count), PLURAL(fleet->node_count));
+        write_limits(view);
     } else {
-        put_codes(view);
-        put_limits(view);
-        put_drained(view);
+        write_codes(view);
+        write_limits(view);
+        write_drained(view);
     }
 }
 
 /* ---- what a reader must know besides ---- */
 
-static void put_left_out(const struct xb_fleet_view *view)
+static void write_left_out(const struct xb_fleet_view *view)
 {
     const struct xb_fleet *fleet = view->judgement->fleet;
     size_t told = fleet->left_out_count < LEFT_OUT_TOLD ? fleet->left_out_count : LEFT_OUT_TOLD;
     if (told == 0)
         return;
     fputc('\n', view->stream);
-    table_put_in(view, XB_COLOUR_WARNING, "Left out: %s file%s", COUNT(fleet->left_out_count),
-                 PLURAL(fleet->left_out_count));
+    table_print_in(view, XB_COLOUR_WARNING, "Left out: %s file%s", COUNT(fleet->left_out_count),
+                   PLURAL(fleet->left_out_count));
     for (size_t i = 0; i < told; i++)
-        table_put(view, "%.300s: %.1000s", fleet->left_out[i].what, fleet->left_out[i].why);
+        table_print(view, "%.300s: %.1000s", fleet->left_out[i].what, fleet->left_out[i].why);
     if (fleet->left_out_count > told)
-        table_put(view, "and %s more: --format json", COUNT(fleet->left_out_count - told));
+        table_print(view, "and %s more: --format json", COUNT(fleet->left_out_count - told));
 }
 
 /* ---- figures: a histogram of each, and those that could not be judged ---- */
@@ -324,8 +325,8 @@ static void merge(const struct xb_fleet_siblings *siblings, size_t step, struct 
 }
 
 /* "  49.90 GB/s [.    :@=   ] 60.98 GB/s", and the median's place below it. */
-static void put_histogram(const struct xb_fleet_view *view,
-                          const struct xb_fleet_siblings *siblings, const char *unit)
+static void write_histogram(const struct xb_fleet_view *view,
+                            const struct xb_fleet_siblings *siblings, const char *unit)
 {
     bool with_blocks = xb_locale_has_utf8();
     struct drawn drawn;
@@ -354,15 +355,15 @@ static void put_histogram(const struct xb_fleet_view *view,
             VALUE(unit, siblings->centre));
 }
 
-static void put_judged(const struct xb_fleet_view *view, size_t index)
+static void write_judged(const struct xb_fleet_view *view, size_t index)
 {
     const struct xb_fleet_siblings *siblings = &view->judgement->siblings[index];
     const struct xb_fleet_figure *figure = &view->judgement->fleet->figures[siblings->figure];
     struct xb_words words = {.length = 0};
     fputc('\n', view->stream);
     add_title(&words, view->judgement, index);
-    table_put_in(view, XB_COLOUR_TITLE, "%s", words.text);
-    put_histogram(view, siblings, figure->unit);
+    table_print_in(view, XB_COLOUR_TITLE, "%s", words.text);
+    write_histogram(view, siblings, figure->unit);
     words = (struct xb_words){.length = 0};
     xb_words_add(&words, "%s values of %s node%s; spread %s%s; ", COUNT(siblings->values),
                  COUNT(siblings->nodes), PLURAL(siblings->nodes), SHARE(siblings->spread),
@@ -376,10 +377,10 @@ static void put_judged(const struct xb_fleet_view *view, size_t index)
         xb_words_add(&words, "; %s slow", COUNT(siblings->slow));
     if (siblings->fast > 0)
         xb_words_add(&words, "; %s fast", COUNT(siblings->fast));
-    table_put(view, "  %s.", words.text);
+    table_print(view, "  %s.", words.text);
 }
 
-static void put_unjudged(const struct xb_fleet_view *view)
+static void write_unjudged(const struct xb_fleet_view *view)
 {
     const struct xb_fleet_judgement *judgement = view->judgement;
     struct xb_words words = {.length = 0};
@@ -397,9 +398,9 @@ static void put_unjudged(const struct xb_fleet_view *view)
     if (count > UNJUDGED)
         xb_words_add(&words, "; and %s more: --format json", COUNT(count - UNJUDGED));
     fputc('\n', view->stream);
-    table_put(view, "Not judged: %s figure%s that fewer than %d GPUs measured alike%s%s.",
-              COUNT(count), PLURAL(count), XB_FLEET_SIBLINGS + 1,
-              is_named ? " (number of values): " : ": --verbose", is_named ? words.text : "");
+    table_print(view, "Not judged: %s figure%s that fewer than %d GPUs measured alike%s%s.",
+                COUNT(count), PLURAL(count), XB_FLEET_SIBLINGS + 1,
+                is_named ? " (number of values): " : ": --verbose", is_named ? words.text : "");
 }
 
 /* ---- all of it ---- */
@@ -415,7 +416,7 @@ enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgemen
         .verbose = verbose,
         .most_rows = xb_is_terminal(stream) && !verbose ? ROWS : SIZE_MAX,
     };
-    put_answer(&view);
+    write_answer(&view);
     /* Without any document each expected node is missing: only why there is none helps. */
     if (judgement->fleet->source_count > 0) {
         xb_fleet_table_findings(&view);
@@ -424,14 +425,14 @@ enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgemen
             for (size_t i = 0; i < judgement->sibling_count; i++) {
                 const struct xb_fleet_siblings *of = &judgement->siblings[i];
                 if (of->judged && (of->slow + of->fast > 0) == (named > 0))
-                    put_judged(&view, i);
+                    write_judged(&view, i);
             }
-        put_unjudged(&view);
+        write_unjudged(&view);
         if (judgement->note_count > 0)
             fputc('\n', stream);
         for (size_t i = 0; i < judgement->note_count; i++)
-            table_put(&view, "Note: %s", judgement->notes[i]);
+            table_print(&view, "Note: %s", judgement->notes[i]);
     }
-    put_left_out(&view);
+    write_left_out(&view);
     return xb_stream_finish(stream, "the table", error);
 }

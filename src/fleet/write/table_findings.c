@@ -115,7 +115,7 @@ static const struct {
 };
 
 /* A text of a document, of any length. */
-static void put_text(const struct xb_fleet_view *view, struct xb_table *table, const char *text)
+static void write_text(const struct xb_fleet_view *view, struct xb_table *table, const char *text)
 {
     size_t room = view->columns - 2; /* where a row is a paragraph, its lines are indented */
     xb_table_text(table, "%.*s", (int)(room < LONG_TEXT ? room : LONG_TEXT),
@@ -154,10 +154,10 @@ static void add_row(const struct xb_fleet_view *view, struct xb_table *table, co
     else
         xb_table_text(table, "%s", gpus->count > 1 ? list : "-");
     if (view->verbose) {
-        put_text(view, table, gpu != NULL ? gpu->pci_bdf : NULL);
-        put_text(view, table, gpu != NULL ? gpu->uuid : NULL);
+        write_text(view, table, gpu != NULL ? gpu->pci_bdf : NULL);
+        write_text(view, table, gpu != NULL ? gpu->uuid : NULL);
     }
-    put_text(view, table, figure != NULL ? figure->name : NULL);
+    write_text(view, table, figure != NULL ? figure->name : NULL);
     xb_table_text(table, "%s", VALUE(unit, finding->value));
     xb_table_text(table, "%s", VALUE(unit, finding->centre));
     xb_table_text(table, "%s", xb_fleet_table_share(finding->deviation, true, (char[64]){0}, 64));
@@ -170,8 +170,8 @@ static void add_row(const struct xb_fleet_view *view, struct xb_table *table, co
 
 /* Prints the rows that there is room for. Missing nodes have none: the answer names them, and their
  * rows would say the same of each. Returns in *end the first finding of a row that is left out. */
-static void put_rows(const struct xb_fleet_view *view, const struct row *rows, size_t count,
-                     size_t *end)
+static void write_rows(const struct xb_fleet_view *view, const struct row *rows, size_t count,
+                       size_t *end)
 {
     const struct xb_table_look look = {.width = view->columns, .elsewhere = "See --format csv"};
     const struct xb_fleet_judgement *judgement = view->judgement;
@@ -199,10 +199,10 @@ static void put_rows(const struct xb_fleet_view *view, const struct row *rows, s
     }
     xb_table_free(table);
     if (more > 0)
-        table_put(view, "and %s more: --verbose or --format csv", COUNT(more));
+        table_print(view, "and %s more: --verbose or --format csv", COUNT(more));
     if (has_more && view->verbose)
-        table_put(view, "A row shows the worst figure, MORE how many others: --format csv has "
-                        "all.");
+        table_print(view, "A row shows the worst figure, MORE how many others: --format csv has "
+                          "all.");
 }
 
 void xb_fleet_table_findings(const struct xb_fleet_view *view)
@@ -212,7 +212,7 @@ void xb_fleet_table_findings(const struct xb_fleet_view *view)
     struct row *rows = xb_new(judgement->finding_count, sizeof *rows);
     bool found[XB_FLEET_CODES] = {false};
     size_t end = 0;
-    put_rows(view, rows, make_rows(view, places, rows), &end);
+    write_rows(view, rows, make_rows(view, places, rows), &end);
     free(places);
     free(rows);
     if (judgement->finding_count == 0)
@@ -222,7 +222,7 @@ void xb_fleet_table_findings(const struct xb_fleet_view *view)
     fputc('\n', view->stream);
     for (enum xb_fleet_code code = 0; code < XB_FLEET_CODES; code++)
         if (found[code])
-            table_put(view, "%s: %s", xb_fleet_code_name(code), xb_fleet_sayings[code].next);
+            table_print(view, "%s: %s", xb_fleet_code_name(code), xb_fleet_sayings[code].next);
     /* A finding without a figure has a sentence, which says what a number says of the others. */
     bool begun = false;
     for (size_t i = 0; i < end; i++) {
@@ -241,7 +241,7 @@ void xb_fleet_table_findings(const struct xb_fleet_view *view)
             snprintf(text, sizeof text, "GPU %u%s%s", gpu->index, pci != NULL ? " " : "",
                      pci != NULL ? pci : "");
         xb_make_plain(text);
-        table_put(view, "%.*s%s%s: %.1000s", (int)view->columns - 3, finding->node,
-                  gpu != NULL ? ", " : "", text, finding->text);
+        table_print(view, "%.*s%s%s: %.1000s", (int)view->columns - 3, finding->node,
+                    gpu != NULL ? ", " : "", text, finding->text);
     }
 }

@@ -40,8 +40,8 @@ void xb_fleet_table_add_gpu(struct xb_fleet_gpus *gpus, const struct xb_fleet_gp
 const char *xb_fleet_table_indices(const struct xb_fleet_gpus *gpus, char text[XB_FLEET_INDICES]);
 
 /* Prints sentences, wrapped, in a colour or without. */
-#define table_put_in(view, colour, ...)                                                            \
+#define table_print_in(view, colour, ...)                                                          \
     xb_lines_print_in((view)->stream, (view)->prose, (colour), __VA_ARGS__)
-#define table_put(view, ...) table_put_in((view), XB_COLOUR_NONE, __VA_ARGS__)
+#define table_print(view, ...) table_print_in((view), XB_COLOUR_NONE, __VA_ARGS__)
 
 void xb_fleet_table_findings(const struct xb_fleet_view *view);

@@ -504,7 +504,6 @@ static enum xb_status resolve(struct xb_recorder *recorder, double *clock_error,
 
 /* ---- beginning and end ---- */
 
-/* Lists the devices and queues of all lanes, in their order, and makes room for what they do. */
 /* Writes to every page, so that none is first touched, and cleared, while the clock runs. */
 static void touch(void *memory, size_t bytes)
 {
@@ -512,6 +511,7 @@ static void touch(void *memory, size_t bytes)
         ((volatile char *)memory)[at] = 0;
 }
 
+/* Lists the devices and queues of all lanes, in their order, and makes room for what they do. */
 static enum xb_status open_recorder(struct xb_recorder *recorder,
                                     const struct xb_measurement *measurement,
                                     struct xb_error *error)

@@ -46,6 +46,12 @@ static int order_by_begin(const void *a, const void *b)
     return one->begin < other->begin ? -1 : one->begin > other->begin;
 }
 
+/* The seconds between the first span and the last in which none was under way. */
+static double waited(const struct xb_busy_time *work)
+{
+    return work->end - work->begin - work->busy;
+}
+
 static struct xb_shares share_devices(const struct xb_stage *stage,
                                       const struct xb_timeline *timeline)
 {
@@ -61,7 +67,7 @@ static struct xb_shares share_devices(const struct xb_stage *stage,
         xb_busy_time_add(&work, list[i]);
     free(list);
     return (struct xb_shares){.busy = work.busy / timeline->seconds,
-                              .wait = (work.end - work.begin - work.busy) / timeline->seconds};
+                              .wait = waited(&work) / timeline->seconds};
 }
 
 struct xb_shares xb_stage_shares(const struct xb_stage *stage, const struct xb_timeline *timeline)
@@ -76,7 +82,7 @@ struct xb_shares xb_stage_shares(const struct xb_stage *stage, const struct xb_t
             if (timeline->spans[i].track == t && xb_stage_does(stage, &timeline->spans[i]))
                 xb_busy_time_add(&work, &timeline->spans[i]);
         shares.busy += work.busy / whole;
-        shares.wait += (work.end - work.begin - work.busy) / whole;
+        shares.wait += waited(&work) / whole;
     }
     return shares;
 }

@@ -107,7 +107,7 @@ static const char *words_of(const struct xb_record_case *test)
 }
 
 /* "kernel_bandwidth_4096": of a way and a piece. */
-static void put_rate(const struct group *group, const struct xb_record_case *test)
+static void write_rate(const struct group *group, const struct xb_record_case *test)
 {
     char name[80];
     snprintf(name, sizeof name, "%s_bandwidth_%" PRIu64, test->variant, piece_of(test));
@@ -122,9 +122,9 @@ static void add_winners(const struct group *group)
     struct xb_reading *reading = group->reading;
     const struct piece *end = group->pieces + group->count;
     for (const struct piece *piece = group->pieces; piece < end; piece++) {
-        put_rate(group, piece->best);
+        write_rate(group, piece->best);
         if (piece->each != NULL && piece->each != piece->best)
-            put_rate(group, piece->each);
+            write_rate(group, piece->each);
     }
     xb_reading_add(reading, "Fastest %s", xb_direction_words(group->of));
     if (group->is_one_of_several)

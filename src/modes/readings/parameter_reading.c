@@ -139,7 +139,7 @@ static const char *value_text(const struct family *family, uint64_t value, char 
 /* In memory that lasts as long as the block in which it stands. */
 #define VALUE(family, value) value_text((family), (value), (char[32]){0})
 
-static void put_value(const struct family *family, const char *name, uint64_t value)
+static void write_value(const struct family *family, const char *name, uint64_t value)
 {
     xb_reading_number(family->reading, name, (double)value,
                       is_size(family) ? XB_UNIT_BYTES : XB_UNIT_RATIO);
@@ -153,7 +153,7 @@ static void add_loss(const struct family *family, const struct xb_record_case *t
     uint64_t value = value_of(family, test);
     char name[32];
     snprintf(name, sizeof name, "%s_loss", what);
-    put_value(family, what, value);
+    write_value(family, what, value);
     xb_reading_phrase(family->reading, " The {text}, {text}, loses {share:*}.", what,
                       VALUE(family, value), loss, name);
 }
@@ -186,7 +186,7 @@ static void add_losses(const struct family *family)
         xb_reading_add(family->reading, family->first == family->last
                                             ? " It is the default."
                                             : " The default is among them.");
-        put_value(family, "default", usual);
+        write_value(family, "default", usual);
         return;
     }
     if (family->standings[slowest] == WORSE)
@@ -207,9 +207,9 @@ static void add_best(const struct family *family, const char *noun)
     else
         xb_reading_add(reading, "any %s from %s to %s is as good", noun, VALUE(family, from),
                        VALUE(family, to));
-    put_value(family, "best", value_of(family, family->best));
-    put_value(family, "as_good_from", from);
-    put_value(family, "as_good_to", to);
+    write_value(family, "best", value_of(family, family->best));
+    write_value(family, "as_good_from", from);
+    write_value(family, "as_good_to", to);
     xb_reading_phrase(reading, " ({rate:bandwidth} GB/s).", rate_of(family, family->best));
     if (family->open == 0)
         return;
