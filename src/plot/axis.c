@@ -36,11 +36,11 @@ static size_t linear_ticks(double low, double high, double *ticks, size_t most)
     return 0;
 }
 
-/* Powers of two whose exponents are multiples of 1, 2, 4 or of tens: 4 KiB, 64 KiB, 1 MiB. Sizes
+/* Powers of two whose exponents are multiples of 1, 2, 4, 5 or of tens: 4 KiB, 64 KiB, 1 MiB. Sizes
  * that lie between two powers have linear ticks: 1.2 MiB, 1.4 MiB. */
 static size_t size_ticks(double low, double high, double *ticks, size_t most)
 {
-    static const double steps[] = {1.0, 2.0, 4.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0};
+    static const double steps[] = {1.0, 2.0, 4.0, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         size_t count = multiples(steps[i], log2(low), log2(high), ticks, most);
         for (size_t k = 0; k < count; k++)
@@ -53,38 +53,6 @@ static size_t size_ticks(double low, double high, double *ticks, size_t most)
     for (size_t k = 0; k < count; k++)
         ticks[k] *= unit;
     return count;
-}
-
-/* 1, 2 and 5 times each power of ten that lies in the axis; none where there would be more than
- * `most`. */
-static size_t decimal_ticks(double low, double high, double *ticks, size_t most)
-{
-    static const double factors[] = {1.0, 2.0, 5.0};
-    size_t count = 0;
-    int last = (int)floor(log10(high));
-    for (int exponent = (int)floor(log10(low)); exponent <= last; exponent++)
-        for (size_t i = 0; i < 3; i++) {
-            double tick = pow(10.0, exponent) * factors[i];
-            if (tick < low * (1.0 - 1e-9) || tick > high * (1.0 + 1e-9))
-                continue;
-            if (count == most)
-                return 0;
-            ticks[count++] = tick;
-        }
-    return count;
-}
-
-static size_t log_ticks(double low, double high, double *ticks, size_t most)
-{
-    size_t count = 0;
-    if (high / low <= 1e4)
-        count = decimal_ticks(low, high, ticks, most);
-    for (double step = 1.0; count < 2 && step <= 64.0; step *= 2.0) {
-        count = multiples(step, log10(low), log10(high), ticks, most);
-        for (size_t k = 0; k < count; k++)
-            ticks[k] = pow(10.0, ticks[k]);
-    }
-    return count >= 2 ? count : linear_ticks(low, high, ticks, most);
 }
 
 /* ---- dates in UTC, by the calendar of today for all years ---- */
@@ -155,8 +123,6 @@ size_t xb_axis_ticks(enum xb_scale scale, double low, double high, double *ticks
     switch (scale) {
     case XB_SCALE_SIZE:
         return size_ticks(low, high, ticks, most);
-    case XB_SCALE_LOG:
-        return log_ticks(low, high, ticks, most);
     case XB_SCALE_DATE:
         return date_ticks(low, high, ticks, most);
     case XB_SCALE_LINEAR:

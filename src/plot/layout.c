@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* text.h */
 #include "layout.h"
 
-#include "svg.h"
+#include "base/text.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* ---- rulers ---- */
 
-#define MARGIN 20.0 /* that pictures have at the right end of a ruler that lies */
 #define BETWEEN_TEXTS 14.0
 #define BETWEEN_LINES 38.0 /* of a ruler that stands */
 
@@ -25,29 +26,22 @@ void xb_range_add(struct xb_range *range, enum xb_scale scale, double value)
     range->high = is_first ? value : fmax(range->high, value);
 }
 
-static bool is_log(enum xb_scale scale)
-{
-    return scale == XB_SCALE_SIZE || scale == XB_SCALE_LOG;
-}
-
 struct xb_ruler xb_ruler_make(enum xb_scale scale, struct xb_range range, bool from_zero,
                               double from, double to)
 {
     const double margin = 0.04;
     struct xb_ruler ruler = {scale, range.low, range.high, from, to};
     if (xb_range_is_empty(range)) {
-        ruler.low = is_log(scale) ? 1.0 : 0.0;
+        ruler.low = scale == XB_SCALE_SIZE ? 1.0 : 0.0;
         ruler.high = scale == XB_SCALE_DATE ? 86400.0 : 10.0;
         return ruler;
     }
-    /* An axis of one value reaches an octave or a decade, an hour, or a tenth of it to both sides.
-     */
-    if (is_log(scale)) {
-        double factor = scale == XB_SCALE_SIZE ? 2.0 : 10.0;
+    /* An axis of one value reaches an octave, an hour, or a tenth of it to both sides. */
+    if (scale == XB_SCALE_SIZE) {
         bool is_one = ruler.high / ruler.low < 1.0 + 1e-9;
-        ruler.low /= is_one ? factor : 1.0;
-        ruler.high *= is_one ? factor : 1.0;
-        factor = pow(ruler.high / ruler.low, margin);
+        ruler.low /= is_one ? 2.0 : 1.0;
+        ruler.high *= is_one ? 2.0 : 1.0;
+        double factor = pow(ruler.high / ruler.low, margin);
         ruler.low /= factor;
         ruler.high *= factor;
         return ruler;
@@ -71,8 +65,9 @@ struct xb_ruler xb_ruler_make(enum xb_scale scale, struct xb_range range, bool f
 
 double xb_ruler_place(const struct xb_ruler *ruler, double value)
 {
-    double share = is_log(ruler->scale) ? log(value / ruler->low) / log(ruler->high / ruler->low)
-                                        : (value - ruler->low) / (ruler->high - ruler->low);
+    double share = ruler->scale == XB_SCALE_SIZE
+                       ? log(value / ruler->low) / log(ruler->high / ruler->low)
+                       : (value - ruler->low) / (ruler->high - ruler->low);
     if (!(share >= 0.0))
         share = 0.0;
     return ruler->from + fmin(share, 1.0) * (ruler->to - ruler->from);
@@ -119,76 +114,63 @@ double xb_ruler_left_room(const struct xb_ruler *ruler)
     return widest + 16.0;
 }
 
-void xb_ruler_draw_left(FILE *stream, const struct xb_ruler *ruler, double left, double right,
-                        const char *label)
+static void draw_left_ruler(FILE *stream, const struct xb_frame *frame)
 {
     double ticks[XB_TICKS_MOST];
-    size_t count = ticks_up(ruler, ticks);
+    size_t count = ticks_up(&frame->y, ticks);
     for (size_t i = 0; i < count; i++) {
-        double y = xb_ruler_place(ruler, ticks[i]);
-        xb_svg_line(stream, "grid", left, y, right, y);
-        xb_svg_text(stream, "quiet", left - 8.0, y + XB_TEXT_DROP, XB_ANCHOR_END,
-                    XB_TICK_TEXT(ruler->scale, ticks[i]));
+        double y = xb_ruler_place(&frame->y, ticks[i]);
+        xb_svg_line(stream, "grid", frame->left, y, frame->right, y);
+        xb_svg_text(stream, "quiet", frame->left - 8.0, y + XB_TEXT_DROP, XB_ANCHOR_END,
+                    XB_TICK_TEXT(frame->y.scale, ticks[i]));
     }
-    if (label != NULL)
-        xb_svg_text_within(stream, "", 4.0, fmin(ruler->from, ruler->to) - 12.0, XB_ANCHOR_START,
-                           right - 4.0, label);
+    if (frame->y_label != NULL)
+        xb_svg_text_within(stream, "quiet", 4.0, frame->top - 12.0, XB_ANCHOR_START,
+                           frame->width - 8.0, frame->y_label);
 }
 
-double xb_ruler_bottom_room(const char *label)
+static void draw_bottom_ruler(FILE *stream, const struct xb_frame *frame)
 {
-    return label != NULL && label[0] != '\0' ? 46.0 : 26.0;
-}
-
-void xb_ruler_draw_bottom(FILE *stream, const struct xb_ruler *ruler, double top, double bottom,
-                          const char *label)
-{
+    const struct xb_ruler *ruler = &frame->x;
+    double bottom = frame->bottom;
     double ticks[XB_TICKS_MOST];
     size_t count = ticks_across(ruler, ticks);
     for (size_t i = 0; i < count; i++) {
         double x = xb_ruler_place(ruler, ticks[i]);
         double half = tick_width(ruler, ticks[i]) / 2.0;
-        xb_svg_line(stream, "grid", x, top, x, bottom);
+        xb_svg_line(stream, "grid", x, frame->top, x, bottom);
         xb_svg_line(stream, "axis", x, bottom, x, bottom + 4.0);
-        xb_svg_text(stream, "quiet", fmin(fmax(x, half), ruler->to + MARGIN - half), bottom + 18.0,
+        xb_svg_text(stream, "quiet", fmin(fmax(x, half), frame->width - half), bottom + 18.0,
                     XB_ANCHOR_MIDDLE, XB_TICK_TEXT(ruler->scale, ticks[i]));
     }
     xb_svg_line(stream, "axis", ruler->from, bottom, ruler->to, bottom);
-    if (label != NULL && label[0] != '\0')
-        xb_svg_text_within(stream, "", (ruler->from + ruler->to) / 2.0, bottom + 38.0,
-                           XB_ANCHOR_MIDDLE, ruler->to - ruler->from, label);
+    if (frame->x_label != NULL)
+        xb_svg_text_within(stream, "quiet", (ruler->from + ruler->to) / 2.0, bottom + 38.0,
+                           XB_ANCHOR_MIDDLE, ruler->to - ruler->from, frame->x_label);
 }
 
-#define LEVEL_NAMES 150.0
-
-double xb_levels_room(enum xb_scale scale, const struct xb_plot_level *levels, size_t count)
+double xb_ends_room(const struct xb_end *ends, size_t count)
 {
     double widest = 0.0;
     for (size_t i = 0; i < count; i++)
-        if (xb_scale_shows(scale, levels[i].at))
-            widest = fmax(widest, xb_svg_text_width(levels[i].name));
-    return widest > 0.0 ? fmin(widest, LEVEL_NAMES) + 12.0 : 0.0;
+        widest = fmax(widest, xb_svg_text_width(ends[i].name));
+    return widest > 0.0 ? fmin(widest, XB_ENDS_WIDTH) + 12.0 : 0.0;
 }
 
-void xb_levels_draw(FILE *stream, const struct xb_ruler *ruler, const struct xb_plot_level *levels,
-                    size_t count, struct xb_range across, double width, double top)
+void xb_ends_draw(FILE *stream, struct xb_end *ends, size_t count, double right, double top,
+                  double bottom)
 {
-    double places[XB_LEVELS_MOST];
-    const char *names[XB_LEVELS_MOST];
-    double beside = across.high + 6.0;
-    size_t shown = 0;
+    double places[XB_ENDS_MOST];
+    count = xb_at_most(count, XB_ENDS_MOST);
+    for (size_t i = 0; i < count; i++)
+        places[i] = ends[i].at;
+    xb_spread(places, count, XB_LINE_HEIGHT - 3.0, top, bottom);
     for (size_t i = 0; i < count; i++) {
-        double at = levels[i].at;
-        if (!xb_scale_shows(ruler->scale, at) || at < ruler->low || at > ruler->high)
-            continue;
-        places[shown] = xb_ruler_place(ruler, at);
-        xb_svg_line(stream, "level", across.low, places[shown], across.high, places[shown]);
-        names[shown++] = levels[i].name;
+        xb_svg_group_begin(stream, ends[i].look, NULL);
+        xb_svg_text_within(stream, "end", right + 7.0, places[i] + XB_TEXT_DROP, XB_ANCHOR_START,
+                           XB_ENDS_WIDTH, ends[i].name);
+        xb_svg_group_end(stream);
     }
-    xb_spread(places, shown, XB_LINE_HEIGHT - 2.0, top, ruler->from);
-    for (size_t i = 0; i < shown; i++)
-        xb_svg_text_within(stream, "quiet", beside, places[i] + XB_TEXT_DROP, XB_ANCHOR_START,
-                           width - beside, names[i]);
 }
 
 #define EDGE 8.0
@@ -253,6 +235,54 @@ void xb_spread(double *places, size_t count, double apart, double low, double hi
         for (size_t i = 0; i < count; i++)
             places[i] = fmin(fmax(places[i], low), high);
     }
+}
+
+/* ---- frames ---- */
+
+void xb_frame_note(struct xb_frame *frame, const char *format, ...)
+{
+    assert(frame->note_count < sizeof frame->notes / sizeof frame->notes[0]);
+    XB_FORMAT(frame->notes[frame->note_count], sizeof frame->notes[0], format);
+    frame->note_count++;
+}
+
+void xb_frame_more(struct xb_frame *frame, size_t count, const char *what)
+{
+    if (count > 0)
+        xb_frame_note(frame, "%zu more %s not drawn", count, what);
+}
+
+void xb_frame_begin(FILE *stream, struct xb_frame *frame, bool is_alone)
+{
+    double foot = !frame->has_x ? fmax(frame->foot, 8.0) : frame->x_label != NULL ? 46.0 : 26.0;
+    double below = frame->bottom + foot;
+    frame->legend_top = below + XB_LINE_HEIGHT / 2.0;
+    if (frame->item_count > 0)
+        below =
+            xb_legend_draw(NULL, frame->items, frame->item_count, frame->width, frame->legend_top) +
+            XB_LINE_HEIGHT - 4.0;
+    frame->notes_top = below + XB_LINE_HEIGHT / 2.0 + XB_TEXT_DROP;
+    xb_svg_begin(stream, frame->picture, frame->width,
+                 below + XB_LINE_HEIGHT * (double)frame->note_count, is_alone);
+    for (double y = frame->top; frame->row > 0.0 && y + 1.0 < frame->bottom; y += 2.0 * frame->row)
+        xb_svg_rectangle(stream, "stripe", 0.0, y, frame->width,
+                         fmin(frame->row, frame->bottom - y), NULL);
+    if (frame->has_y)
+        draw_left_ruler(stream, frame);
+    if (frame->has_x)
+        draw_bottom_ruler(stream, frame);
+    if (frame->is_empty)
+        xb_svg_text(stream, "quiet", (frame->left + frame->right) / 2.0,
+                    (frame->top + frame->bottom) / 2.0, XB_ANCHOR_MIDDLE, "no data");
+}
+
+void xb_frame_end(FILE *stream, const struct xb_frame *frame)
+{
+    (void)xb_legend_draw(stream, frame->items, frame->item_count, frame->width, frame->legend_top);
+    for (size_t i = 0; i < frame->note_count; i++)
+        xb_svg_text_within(stream, "quiet", 8.0, frame->notes_top + XB_LINE_HEIGHT * (double)i,
+                           XB_ANCHOR_START, frame->width - 16.0, frame->notes[i]);
+    xb_svg_end(stream);
 }
 
 /* ---- names beside points ---- */
@@ -332,8 +362,11 @@ void xb_captions_draw(FILE *stream, const struct xb_caption *captions, size_t co
             xb_svg_line(stream, "axis", caption->x, caption->y, end, caption->text_y);
     }
     for (size_t i = 0; i < count; i++)
-        if (captions[i].is_placed)
-            xb_svg_text_within(stream, "halo", captions[i].text_x,
-                               captions[i].text_y + XB_TEXT_DROP, XB_ANCHOR_START,
-                               width_of(&captions[i]) + 1.0, captions[i].name);
+        if (captions[i].is_placed) {
+            xb_svg_rectangle(stream, "paper", captions[i].text_x - 1.0,
+                             captions[i].text_y - LINE / 2.0, width_of(&captions[i]) + 2.0, LINE,
+                             NULL);
+            xb_svg_text_within(stream, "", captions[i].text_x, captions[i].text_y + XB_TEXT_DROP,
+                               XB_ANCHOR_START, width_of(&captions[i]) + 1.0, captions[i].name);
+        }
 }

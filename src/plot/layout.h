@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "svg.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -16,7 +18,6 @@
 enum xb_scale {
     XB_SCALE_LINEAR,
     XB_SCALE_SIZE, /* logarithmic to base 2, ticks such as 4 KiB */
-    XB_SCALE_LOG,  /* logarithmic to base 10 */
     XB_SCALE_DATE  /* seconds since 1970, ticks are dates in UTC */
 };
 
@@ -47,9 +48,9 @@ const char *xb_value_text(double value, char *text, size_t size);
 #define XB_TICK_TEXT(scale, tick) xb_axis_tick_text((scale), (tick), (char[40]){0}, 40)
 #define XB_VALUE_TEXT(value) xb_value_text((value), (char[40]){0}, 40)
 
-/* How wide pictures are that may choose, how high a line of text is, and how far the middle of a
- * line is above its base. */
-#define XB_PLOT_WIDTH 640.0
+/* How wide pictures are that may choose (so wide is a telephone), how high a line of text is, and
+ * how far the middle of a line is above its base. */
+#define XB_PLOT_WIDTH 440.0
 #define XB_LINE_HEIGHT 18.0
 #define XB_TEXT_DROP 4.5
 
@@ -85,22 +86,22 @@ double xb_ruler_place(const struct xb_ruler *ruler, double value);
 
 /* How much room the texts of a ruler that stands need at its left. */
 double xb_ruler_left_room(const struct xb_ruler *ruler);
-/* Draws it with lines across the picture from `left` to `right`, and its label above it. */
-void xb_ruler_draw_left(FILE *stream, const struct xb_ruler *ruler, double left, double right,
-                        const char *label);
-/* How much room a ruler needs below it. */
-double xb_ruler_bottom_room(const char *label);
-/* Draws it with upright lines from `top` to `bottom`, and its label below it. */
-void xb_ruler_draw_bottom(FILE *stream, const struct xb_ruler *ruler, double top, double bottom,
-                          const char *label);
 
-/* How much room the names of levels need at the right; 0: there is none to show. At most
- * XB_LEVELS_MOST. */
-double xb_levels_room(enum xb_scale scale, const struct xb_plot_level *levels, size_t count);
-/* Draws levels of a ruler that stands as lines across, with their names behind them, in a picture
- * that is so wide. The names are kept below `top`. */
-void xb_levels_draw(FILE *stream, const struct xb_ruler *ruler, const struct xb_plot_level *levels,
-                    size_t count, struct xb_range across, double width, double top);
+/* ---- names at the right ends of curves and of levels ---- */
+
+struct xb_end {
+    const char *name, *look; /* `look`: class of its colour */
+    double at;               /* where its line ends */
+};
+
+#define XB_ENDS_MOST 24
+#define XB_ENDS_WIDTH 118.0 /* of a name: a longer one is cut */
+
+/* How much room the names need at the right; 0: there is none. */
+double xb_ends_room(const struct xb_end *ends, size_t count);
+/* Draws them behind `right`, apart from each other, between `top` and `bottom`. Moves `at`. */
+void xb_ends_draw(FILE *stream, struct xb_end *ends, size_t count, double right, double top,
+                  double bottom);
 
 /* ---- legends: items in rows as wide as the picture ---- */
 
@@ -121,6 +122,34 @@ double xb_legend_draw(FILE *stream, const struct xb_legend_item *items, size_t c
 /* Moves places apart that are nearer to each other than `apart`, as little as that takes, and keeps
  * them from `low` to `high` where that has room. They need not be in order, and stay in theirs. */
 void xb_spread(double *places, size_t count, double apart, double low, double high);
+
+/* ---- frames: what surrounds every picture that has axes ---- */
+
+struct xb_frame {
+    const struct xb_picture *picture;
+    double width;
+    double left, right, top, bottom; /* of the field */
+    double row;                      /* height of its rows, every other one shaded; 0: no rows */
+    struct xb_ruler x, y;
+    bool has_x, has_y; /* a ruler below the field, and at its left */
+    double foot;       /* what stands below the field without a ruler takes so much */
+    const char *x_label, *y_label;
+    const struct xb_legend_item *items; /* of the legend */
+    size_t item_count;
+    bool is_empty;      /* says "no data" */
+    char notes[3][128]; /* below all, such as how much is not drawn */
+    size_t note_count;
+    double legend_top, notes_top; /* made by xb_frame_begin */
+};
+
+void xb_frame_note(struct xb_frame *frame, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* A note that so many more of these are not drawn; none for 0. */
+void xb_frame_more(struct xb_frame *frame, size_t count, const char *what);
+/* Begins the picture: as high as all that is in it, with rows and rulers. */
+void xb_frame_begin(FILE *stream, struct xb_frame *frame, bool is_alone);
+/* Ends it with the legend and the notes. */
+void xb_frame_end(FILE *stream, const struct xb_frame *frame);
 
 /* ---- names beside points: none covers another name or a named point ---- */
 

@@ -11,11 +11,12 @@
  * without anything says "no data".
  */
 typedef void xb_draw(FILE *stream, const void *picture, bool is_alone);
-xb_draw xb_chart_draw, xb_strips_draw, xb_cells_draw, xb_dots_draw, xb_spans_draw, xb_tree_draw;
+xb_draw xb_chart_draw, xb_lengths_draw, xb_strips_draw, xb_cells_draw, xb_dots_draw, xb_spans_draw,
+    xb_tree_draw;
 
 /* As many are drawn; the picture says how many more there are. */
 #define XB_CHART_SERIES 32
-#define XB_CHART_MARKS 16
+#define XB_LENGTHS_MOST 60
 #define XB_STRIPS_MOST 200
 #define XB_CELLS_MOST 64 /* rows, and columns */
 #define XB_DOTS_OUT 200  /* values that stand out: the others are drawn together */
@@ -24,15 +25,13 @@ xb_draw xb_chart_draw, xb_strips_draw, xb_cells_draw, xb_dots_draw, xb_spans_dra
 #define XB_TREE_MOST 64
 
 /*
- * A chart of curves: points over an axis, with bands of uncertainty and lines to compare with, and
- * a legend. A line of very many points goes through the first, least, largest and last of each
- * pixel.
+ * A chart of curves: points over an axis, with bands of uncertainty and lines to compare with. The
+ * names of curves stand at their ends; many or long ones in a legend.
  */
 
 struct xb_point {
     double x, y;
     double low, high; /* of its band; NAN: it has none */
-    bool is_marked;   /* as a point that something is said of */
 };
 
 struct xb_series {
@@ -45,12 +44,35 @@ struct xb_chart {
     struct xb_picture picture;
     struct xb_axis x, y; /* y begins at 0 where it is linear, unless y_from_data */
     bool y_from_data;
+    double y_least, y_most; /* y reaches them at least; both 0: there is no such rule */
     const struct xb_series *series;
     size_t series_count;
     const struct xb_plot_level *levels; /* of y; named at their right ends */
     size_t level_count;
-    const double *marks; /* upright lines, such as where a trend changed */
-    size_t mark_count;
+    double mark; /* an upright line, such as where a trend changed; 0: none */
+};
+
+/*
+ * Bars that lie and begin at 0: a row a name, in it a bar for each series, such as a machine, and
+ * its value as a text at the right edge. The bars have no axis: their values are there.
+ */
+
+struct xb_length {
+    double value;     /* NAN or 0: there is no bar */
+    const char *text; /* "55.34", "FAILED"; NULL: nothing */
+    const char *look; /* class in place of the series'; NULL: the series' */
+    const char *tip;  /* NULL: none */
+};
+
+struct xb_lengths {
+    struct xb_picture picture;
+    const char *const *rows;
+    size_t row_count;
+    const char *const *series; /* of several the legend names each */
+    size_t series_count;
+    const struct xb_length *bars; /* row after row, one for each series */
+    struct xb_plot_level level;   /* such as what the link carries; at 0: none */
+    double end;                   /* what the axis reaches at least: as pictures beside it; or 0 */
 };
 
 /*
@@ -72,7 +94,6 @@ struct xb_strips {
     struct xb_picture picture;
     struct xb_axis x;
     double x_low, x_high; /* the axis reaches them at least; both 0: there is no such rule */
-    bool x_from_zero;     /* so that distances from the left compare as the values do */
     const struct xb_strip *strips;
     size_t count;
     const struct xb_plot_level *levels; /* upright lines, such as a ratio of 1 and the threshold */
@@ -124,7 +145,7 @@ struct xb_dots {
     const struct xb_dot_out *outs; /* the worst first */
     size_t out_count;
     double band_low, band_high;         /* NAN: there is none */
-    const struct xb_plot_level *levels; /* of y; named at their right ends */
+    const struct xb_plot_level *levels; /* of y; named above their right ends */
     size_t level_count;
     /* Words for the legend: "as their siblings", "slow", "fast", "1 spread". */
     const char *dots_are, *bad_are, *others_are, *band_is;
@@ -154,6 +175,7 @@ struct xb_spans {
     size_t kind_count;
     const struct xb_drawn_span *spans;
     size_t count;
+    double length; /* seconds that the axis reaches at least, as pictures beside it; or 0 */
 };
 
 /* A tree of named boxes from the top down, such as the way from a CPU by its bridges to a GPU. */

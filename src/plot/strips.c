@@ -6,18 +6,16 @@
 
 #define ROW 26.0
 #define STACKED_ROW 42.0 /* of one whose name stands above it */
-#define NAMES_MOST 200.0 /* beside their strips; longer ones stand above */
-#define NOTES_MOST 150.0
+#define NAMES_MOST 150.0 /* beside their strips; longer ones stand above */
+#define NOTES_MOST 110.0
 #define DOT_COLUMNS 200 /* more than the room for dots has, at 4 pixels each */
 #define DOTS_HIGH 5     /* samples that stand at one place */
 
-struct frame {
+struct drawing {
     const struct xb_strips *strips;
     size_t count, level_count;
     bool is_stacked; /* names stand above their strips, not beside them */
-    double row;      /* how high one is */
-    double left, right, top, bottom;
-    struct xb_ruler x;
+    struct xb_frame frame;
 };
 
 static bool has_interval(const struct xb_strips *strips, const struct xb_strip *strip)
@@ -27,16 +25,14 @@ static bool has_interval(const struct xb_strips *strips, const struct xb_strip *
 }
 
 /* Names that are short leave the axis room beside them. */
-static struct frame make_frame(const struct xb_strips *strips)
+static void place_axes(struct drawing *drawing)
 {
-    struct frame frame = {.strips = strips,
-                          .count = xb_at_most(strips->count, XB_STRIPS_MOST),
-                          .level_count = xb_at_most(strips->level_count, XB_LEVELS_MOST)};
+    const struct xb_strips *strips = drawing->strips;
+    struct xb_frame *frame = &drawing->frame;
     enum xb_scale scale = strips->x.scale;
     struct xb_range range = XB_RANGE_NONE;
-    double names = 40.0;
-    double notes = 0.0;
-    for (size_t i = 0; i < frame.count; i++) {
+    double names = 40.0, notes = 0.0;
+    for (size_t i = 0; i < drawing->count; i++) {
         const struct xb_strip *strip = &strips->strips[i];
         names = fmax(names, xb_svg_text_width(strip->name));
         notes = fmax(notes, strip->note != NULL ? xb_svg_text_width(strip->note) : 0.0);
@@ -48,26 +44,23 @@ static struct frame make_frame(const struct xb_strips *strips)
         for (size_t k = 0; strip->samples != NULL && k < strip->sample_count; k++)
             xb_range_add(&range, scale, strip->samples[k]);
     }
-    for (size_t i = 0; i < frame.level_count; i++)
+    for (size_t i = 0; i < drawing->level_count; i++)
         xb_range_add(&range, scale, strips->levels[i].at);
     if (strips->x_low < strips->x_high) {
         xb_range_add(&range, scale, strips->x_low);
         xb_range_add(&range, scale, strips->x_high);
     }
-    frame.is_stacked = names > NAMES_MOST;
-    frame.row = frame.is_stacked ? STACKED_ROW : ROW;
-    frame.left = frame.is_stacked ? 20.0 : names + 20.0;
-    frame.right = XB_PLOT_WIDTH - (frame.is_stacked ? 20.0
-                                   : notes > 0.0    ? fmin(notes, NOTES_MOST) + 18.0
-                                                    : 28.0);
-    frame.top = 10.0 + XB_LINE_HEIGHT * (double)frame.level_count;
-    frame.bottom = frame.top + frame.row * fmax((double)frame.count, 2.0);
-    frame.x = xb_ruler_make(scale, range, strips->x_from_zero, frame.left, frame.right);
-    return frame;
+    drawing->is_stacked = names > NAMES_MOST;
+    frame->row = drawing->is_stacked ? STACKED_ROW : ROW;
+    frame->left = drawing->is_stacked ? 20.0 : names + 20.0;
+    frame->right = frame->width - (notes > 0.0 ? fmin(notes, NOTES_MOST) + 18.0 : 28.0);
+    frame->top = 10.0 + XB_LINE_HEIGHT * (double)drawing->level_count;
+    frame->bottom = frame->top + frame->row * fmax((double)drawing->count, 2.0);
+    frame->x = xb_ruler_make(scale, range, false, frame->left, frame->right);
 }
 
 /* Samples at one place stand above and below each other, at most five. */
-static void draw_samples(FILE *stream, const struct frame *frame, const struct xb_strip *strip,
+static void draw_samples(FILE *stream, const struct xb_frame *frame, const struct xb_strip *strip,
                          double y)
 {
     static const double levels[DOTS_HIGH] = {0.0, -3.5, 3.5, -7.0, 7.0};
@@ -85,27 +78,25 @@ static void draw_samples(FILE *stream, const struct frame *frame, const struct x
 }
 
 /* The name, the note in the colour of what is said, and the strip. */
-static void draw_strip(FILE *stream, const struct frame *frame, const struct xb_strip *strip,
+static void draw_strip(FILE *stream, const struct drawing *drawing, const struct xb_strip *strip,
                        double top)
 {
+    const struct xb_frame *frame = &drawing->frame;
     const char *look = strip->look != NULL ? strip->look : "";
-    double y = top + (frame->is_stacked ? 30.0 : ROW / 2.0);
-    double words = top + (frame->is_stacked ? 12.0 : ROW / 2.0) + XB_TEXT_DROP;
+    bool is_stacked = drawing->is_stacked;
+    double y = top + (is_stacked ? 30.0 : ROW / 2.0);
+    double words = top + (is_stacked ? 12.0 : ROW / 2.0) + XB_TEXT_DROP;
     xb_svg_text_within(stream, "halo", 8.0, words, XB_ANCHOR_START,
-                       frame->is_stacked ? XB_PLOT_WIDTH - NOTES_MOST - 24.0 : frame->left - 20.0,
+                       is_stacked ? frame->width - NOTES_MOST - 24.0 : frame->left - 20.0,
                        strip->name);
     if (strip->note != NULL) {
         xb_svg_group_begin(stream, look, NULL);
-        if (frame->is_stacked)
-            xb_svg_text_within(stream, "halo", XB_PLOT_WIDTH - 8.0, words, XB_ANCHOR_END,
-                               NOTES_MOST, strip->note);
-        else
-            xb_svg_text_within(stream, "", frame->right + 10.0, words, XB_ANCHOR_START,
-                               XB_PLOT_WIDTH - frame->right - 14.0, strip->note);
+        xb_svg_text_within(stream, "halo", frame->width - 8.0, words, XB_ANCHOR_END, NOTES_MOST,
+                           strip->note);
         xb_svg_group_end(stream);
     }
     xb_svg_group_begin(stream, look[0] != '\0' ? look : "series-1", NULL);
-    if (has_interval(frame->strips, strip))
+    if (has_interval(drawing->strips, strip))
         xb_svg_line(stream, "interval", xb_ruler_place(&frame->x, strip->low), y,
                     xb_ruler_place(&frame->x, strip->high), y);
     if (strip->samples != NULL && strip->sample_count > 0)
@@ -124,46 +115,45 @@ static void draw_strip(FILE *stream, const struct frame *frame, const struct xb_
 
 /* Names stand at the outer sides of their lines, a line of text each, so that no line goes through
  * the name of another. */
-static void draw_level(FILE *stream, const struct frame *frame, size_t index)
+static void draw_level(FILE *stream, const struct drawing *drawing, size_t index)
 {
-    const struct xb_plot_level *levels = frame->strips->levels;
+    const struct xb_plot_level *levels = drawing->strips->levels;
+    const struct xb_frame *frame = &drawing->frame;
     double x = xb_ruler_place(&frame->x, levels[index].at);
     double y = 18.0 + XB_LINE_HEIGHT * (double)index;
     double width = xb_svg_text_width(levels[index].name);
     size_t lower = 0;
     if (!xb_scale_shows(frame->x.scale, levels[index].at))
         return;
-    for (size_t k = 0; k < frame->level_count; k++)
+    for (size_t k = 0; k < drawing->level_count; k++)
         lower += levels[k].at < levels[index].at;
     /* But not outside the picture. */
-    bool is_left =
-        lower < frame->level_count / 2 ? width < x - 10.0 : width > XB_PLOT_WIDTH - x - 10.0;
+    double behind = frame->width - x - 10.0;
+    bool is_left = lower < drawing->level_count / 2 ? width < x - 10.0 : width > behind;
     xb_svg_line(stream, "level", x, y - 8.0, x, frame->bottom);
     xb_svg_text_within(stream, "quiet", is_left ? x - 6.0 : x + 6.0, y,
-                       is_left ? XB_ANCHOR_END : XB_ANCHOR_START,
-                       is_left ? x - 10.0 : XB_PLOT_WIDTH - x - 10.0, levels[index].name);
+                       is_left ? XB_ANCHOR_END : XB_ANCHOR_START, is_left ? x - 10.0 : behind,
+                       levels[index].name);
 }
 
 void xb_strips_draw(FILE *stream, const void *picture, bool is_alone)
 {
     const struct xb_strips *strips = picture;
-    const struct frame frame = make_frame(strips);
-    double height = frame.bottom + xb_ruler_bottom_room(strips->x.label) + 4.0;
-    size_t more = strips->count - frame.count;
-    xb_svg_begin(stream, &strips->picture, XB_PLOT_WIDTH,
-                 height + (more > 0 ? XB_LINE_HEIGHT : 0.0), is_alone);
-    for (size_t i = 0; i < frame.count && !frame.is_stacked; i += 2)
-        xb_svg_rectangle(stream, "stripe", 0.0, frame.top + ROW * (double)i, XB_PLOT_WIDTH, ROW,
-                         NULL);
-    xb_ruler_draw_bottom(stream, &frame.x, frame.top, frame.bottom, strips->x.label);
-    for (size_t i = 0; i < frame.level_count; i++)
-        draw_level(stream, &frame, i);
-    for (size_t i = 0; i < frame.count; i++)
-        draw_strip(stream, &frame, &strips->strips[i], frame.top + frame.row * (double)i);
-    if (strips->count == 0)
-        xb_svg_text(stream, "quiet", XB_PLOT_WIDTH / 2.0, frame.top + ROW, XB_ANCHOR_MIDDLE,
-                    "no data");
-    if (more > 0)
-        xb_svg_note(stream, height + 8.0, "%zu more are not drawn", more);
-    xb_svg_end(stream);
+    struct drawing drawing = {.strips = strips,
+                              .count = xb_at_most(strips->count, XB_STRIPS_MOST),
+                              .level_count = xb_at_most(strips->level_count, XB_LEVELS_MOST),
+                              .frame = {.picture = &strips->picture,
+                                        .width = XB_PLOT_WIDTH,
+                                        .has_x = true,
+                                        .x_label = strips->x.label,
+                                        .is_empty = strips->count == 0}};
+    place_axes(&drawing);
+    xb_frame_more(&drawing.frame, strips->count - drawing.count, "are");
+    xb_frame_begin(stream, &drawing.frame, is_alone);
+    for (size_t i = 0; i < drawing.level_count; i++)
+        draw_level(stream, &drawing, i);
+    for (size_t i = 0; i < drawing.count; i++)
+        draw_strip(stream, &drawing, &strips->strips[i],
+                   drawing.frame.top + drawing.frame.row * (double)i);
+    xb_frame_end(stream, &drawing.frame);
 }

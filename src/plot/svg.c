@@ -36,6 +36,7 @@ static const struct colour colours[] = {
     {" .grid", "stroke", "#e4e8ec", "#2a3139"},
     {" .axis", "stroke", "#8a949e", "#76818c"},
     {" .level", "stroke", "#5a646e", "#a3adb7"},
+    {" .limit", "color", "#5a646e", "#a3adb7"},
     {" .mark", "stroke", "#b3261e", "#ff8a80"},
     {" .hollow", "fill", XB_PLOT_PAPER_LIGHT, XB_PLOT_PAPER_DARK},
     {" .halo", "stroke", XB_PLOT_PAPER_LIGHT, XB_PLOT_PAPER_DARK},
@@ -85,7 +86,7 @@ static const char *const rules[] = {
     " .cells-2{stroke-opacity:.7}",
     " .cells-3{stroke-opacity:.9}",
     " .marker{fill:currentColor;stroke:currentColor;stroke-width:1.5}",
-    " .ring{fill:none;stroke:currentColor;stroke-width:2}",
+    " .end{fill:currentColor}",
     " .band{fill:currentColor;fill-opacity:.16;stroke:none}",
     " .span{fill:currentColor}",
     " .wait{fill:currentColor;fill-opacity:.16}",
@@ -423,11 +424,4 @@ void xb_svg_text_within(FILE *stream, const char *look, double x, double y, enum
     write_tip(stream, text);
     write_markup(stream, text, kept);
     fputs(ELLIPSIS "</text>\n", stream);
-}
-
-void xb_svg_note(FILE *stream, double y, const char *format, ...)
-{
-    char text[256];
-    XB_FORMAT(text, sizeof text, format);
-    xb_svg_text(stream, "quiet", 8.0, y, XB_ANCHOR_START, text);
 }

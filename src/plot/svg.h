@@ -84,7 +84,3 @@ void xb_svg_text(FILE *stream, const char *look, double x, double y, enum xb_anc
  * then its tip. */
 void xb_svg_text_within(FILE *stream, const char *look, double x, double y, enum xb_anchor anchor,
                         double width, const char *text);
-
-/* Quiet words at the left side, such as what is left out. */
-void xb_svg_note(FILE *stream, double y, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));

@@ -21,11 +21,11 @@ struct place {
     size_t edge_lines;
 };
 
-struct frame {
+struct layout {
     const struct xb_tree *tree;
     size_t count;
     struct place places[XB_TREE_MOST];
-    double width, height;
+    struct xb_frame frame;
 };
 
 /* Copies a line of a name, which is cut where it is very long; returns the rest, or NULL. */
@@ -38,9 +38,9 @@ static const char *take_line(const char *text, char *line, size_t size)
     return text[length] == '\n' ? text + length + 1 : NULL;
 }
 
-static bool is_root(const struct frame *frame, size_t node)
+static bool is_root(const struct layout *layout, size_t node)
 {
-    return frame->tree->nodes[node].parent >= node;
+    return layout->tree->nodes[node].parent >= node;
 }
 
 /* The width of the widest of so many lines; *lines is how many there are. */
@@ -58,15 +58,15 @@ static double measure(const char *text, size_t most, size_t *lines)
 
 /* Children follow their parents, so one pass from the last node to the first sums up all rooms, and
  * one from the first to the last places them. */
-static void make_frame(const struct xb_tree *tree, struct frame *frame)
+static void place_nodes(const struct xb_tree *tree, struct layout *layout)
 {
     double children[XB_TREE_MOST] = {0.0};
-    memset(frame, 0, sizeof *frame);
-    frame->tree = tree;
-    frame->count = xb_at_most(tree->count, XB_TREE_MOST);
+    memset(layout, 0, sizeof *layout);
+    layout->tree = tree;
+    layout->count = xb_at_most(tree->count, XB_TREE_MOST);
     double roots = 0.0;
-    for (size_t i = frame->count; i-- > 0;) {
-        struct place *place = &frame->places[i];
+    for (size_t i = layout->count; i-- > 0;) {
+        struct place *place = &layout->places[i];
         const struct xb_node *node = &tree->nodes[i];
         size_t lines;
         place->width = fmax(fmin(measure(node->name, LINES, &lines) + 20.0, BOX_MOST), BOX_LEAST);
@@ -75,23 +75,23 @@ static void make_frame(const struct xb_tree *tree, struct frame *frame)
         double edge = fmin(measure(node->edge, EDGE_LINES, &place->edge_lines) + 10.0, BOX_MOST);
         place->room = fmax(place->width, node->edge != NULL ? 2.0 * edge : 0.0);
         place->room = fmax(place->room, children[i] - BETWEEN_BOXES);
-        double *sum = is_root(frame, i) ? &roots : &children[tree->nodes[i].parent];
+        double *sum = is_root(layout, i) ? &roots : &children[tree->nodes[i].parent];
         *sum += place->room + BETWEEN_BOXES;
     }
     double all = fmax(roots - BETWEEN_BOXES, 0.0);
-    frame->width = fmax(all + 16.0, WIDTH_LEAST);
-    frame->height = 40.0;
-    double next_root = (frame->width - all) / 2.0;
-    for (size_t i = 0; i < frame->count; i++) {
-        struct place *place = &frame->places[i];
-        struct place *parent = is_root(frame, i) ? NULL : &frame->places[tree->nodes[i].parent];
+    layout->frame.width = fmax(all + 16.0, WIDTH_LEAST);
+    layout->frame.bottom = 40.0;
+    double next_root = (layout->frame.width - all) / 2.0;
+    for (size_t i = 0; i < layout->count; i++) {
+        struct place *place = &layout->places[i];
+        struct place *parent = is_root(layout, i) ? NULL : &layout->places[tree->nodes[i].parent];
         double *next = parent == NULL ? &next_root : &parent->next;
         place->x = *next + place->room / 2.0;
         place->y = parent == NULL ? 8.0 : parent->y + parent->height + BETWEEN_LEVELS;
         *next += place->room + BETWEEN_BOXES;
         double below = fmax(children[i] - BETWEEN_BOXES, 0.0);
         place->next = place->x - below / 2.0;
-        frame->height = fmax(frame->height, place->y + place->height + 10.0);
+        layout->frame.bottom = fmax(layout->frame.bottom, place->y + place->height + 10.0);
     }
 }
 
@@ -112,27 +112,29 @@ static void write_lines(FILE *stream, const char *text, size_t count, double x, 
 void xb_tree_draw(FILE *stream, const void *picture, bool is_alone)
 {
     const struct xb_tree *tree = picture;
-    struct frame frame;
-    make_frame(tree, &frame);
-    size_t more = tree->count - frame.count;
-    xb_svg_begin(stream, &tree->picture, frame.width,
-                 frame.height + (more > 0 ? XB_LINE_HEIGHT : 0.0), is_alone);
-    for (size_t i = 0; i < frame.count; i++)
-        if (!is_root(&frame, i)) {
+    struct layout layout;
+    place_nodes(tree, &layout);
+    layout.frame.picture = &tree->picture;
+    layout.frame.right = layout.frame.width;
+    layout.frame.is_empty = tree->count == 0;
+    xb_frame_more(&layout.frame, tree->count - layout.count, "are");
+    xb_frame_begin(stream, &layout.frame, is_alone);
+    for (size_t i = 0; i < layout.count; i++)
+        if (!is_root(&layout, i)) {
             /* The part of an edge that it shares with its siblings: nothing is said of it. */
-            const struct place *parent = &frame.places[tree->nodes[i].parent];
-            double bottom = parent->y + parent->height, x = frame.places[i].x;
+            const struct place *parent = &layout.places[tree->nodes[i].parent];
+            double bottom = parent->y + parent->height, x = layout.places[i].x;
             xb_svg_path(
                 stream, "edge", "M# #L# #L# #",
                 (double[]){parent->x, bottom, parent->x, bottom + TRUNK, x, bottom + TRUNK});
         }
-    for (size_t i = 0; i < frame.count; i++) {
+    for (size_t i = 0; i < layout.count; i++) {
         const struct xb_node *node = &tree->nodes[i];
-        const struct place *place = &frame.places[i];
+        const struct place *place = &layout.places[i];
         const char *look = node->look != NULL ? node->look : "";
         xb_svg_group_begin(stream, node->edge_look != NULL ? node->edge_look : look, NULL);
-        if (!is_root(&frame, i)) { /* the part of an edge that is its own, with its name */
-            const struct place *parent = &frame.places[node->parent];
+        if (!is_root(&layout, i)) { /* the part of an edge that is its own, with its name */
+            const struct place *parent = &layout.places[node->parent];
             xb_svg_line(stream, "edge", place->x, parent->y + parent->height + TRUNK, place->x,
                         place->y);
             write_lines(stream, node->edge, place->edge_lines, place->x + 8.0,
@@ -148,9 +150,5 @@ void xb_tree_draw(FILE *stream, const void *picture, bool is_alone)
                     true);
         xb_svg_group_end(stream);
     }
-    if (tree->count == 0)
-        xb_svg_text(stream, "quiet", frame.width / 2.0, 24.0, XB_ANCHOR_MIDDLE, "no data");
-    if (more > 0)
-        xb_svg_note(stream, frame.height + 4.0, "%zu more are not drawn", more);
-    xb_svg_end(stream);
+    xb_frame_end(stream, &layout.frame);
 }

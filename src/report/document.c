@@ -134,6 +134,13 @@ enum xb_status xb_report_document_read(const struct xb_report_request *request, 
     return status;
 }
 
+void xb_report_document_forget_text(struct xb_report_document *document)
+{
+    free(document->held->text);
+    document->held->text = NULL;
+    document->text = NULL;
+}
+
 void xb_report_document_free(struct xb_report_document *document)
 {
     struct xb_report_held *held = document->held;
@@ -150,29 +157,15 @@ void xb_report_document_free(struct xb_report_document *document)
 
 /* ---- what it says in short ---- */
 
-/* Beyond XB_ANSWER_LINES they are left out. */
-__attribute__((format(printf, 2, 3))) static void add_line(struct xb_answer *answer,
-                                                           const char *format, ...)
-{
-    char text[XB_NOTE_SIZE];
-    XB_FORMAT(text, sizeof text, format);
-    if (answer->count < XB_ANSWER_LINES)
-        answer->lines[answer->count++] = xb_arena_copy(answer->texts, text);
-}
+#define SET(answer, part, ...) ((answer)->part = xb_arena_print((answer)->texts, __VA_ARGS__))
 
-#define SET_SUBJECT(answer, ...) ((answer)->subject = xb_arena_print((answer)->texts, __VA_ARGS__))
-
-/* "2 x NVIDIA H200 on host vm-1"; devices are named once where they are of one model. Then what a
- * terminal shows of it: cases that failed, its answer, and what to do. */
+/* "2 x NVIDIA H200 on vm-1"; devices are named once where they are of one model. Then what a
+ * terminal shows first: the answer, or how many cases failed. */
 static void answer_record(struct xb_answer *answer, const struct xb_record *record,
                           const struct xb_reading_list *reading)
 {
-    const struct xb_reading_entry *advice[XB_MOST_ADVICE];
     struct xb_words words = {.length = 0};
-    char text[64] = "";
-    size_t count = 0;
-    size_t failed = 0;
-    size_t wrong = 0;
+    size_t count = 0, failed = 0, wrong = 0;
     const struct xb_record_device *devices = xb_record_devices(record, &count);
     for (size_t i = 0, next = 0; i < count; i = next) {
         while (next < count && strcmp(devices[next].name, devices[i].name) == 0)
@@ -183,111 +176,73 @@ static void answer_record(struct xb_answer *answer, const struct xb_record *reco
         xb_words_add(&words, "%.200s", devices[i].name);
     }
     if (record->host.hostname != NULL)
-        xb_words_add(&words, "%shost %.200s", count > 0 ? " on " : "", record->host.hostname);
-    SET_SUBJECT(answer, "%s", words.text);
+        xb_words_add(&words, "%s%.200s", count > 0 ? " on " : "", record->host.hostname);
+    SET(answer, subject, "%s", words.text);
     for (size_t i = 0; i < record->case_count; i++) {
         struct xb_record_summary summary = xb_record_summarize(record, &record->cases[i]);
         wrong += summary.verified == XB_VERIFIED_FALSE;
         failed += summary.status == XB_RESULT_ERROR;
     }
-    if (wrong > 0)
-        snprintf(text, sizeof text, ", %zu of them because the data was WRONG", wrong);
     if (failed > 0) {
         answer->look = "bad";
-        add_line(answer, "%zu of %zu cases failed%s.", failed, record->case_count, text);
+        SET(answer, verdict, "%zu failed", failed);
+        SET(answer, line, "%zu of %zu cases failed%s.", failed, record->case_count,
+            wrong > 0
+                ? xb_arena_print(answer->texts, ", %zu of them because the data was WRONG", wrong)
+                : "");
+    } else if (reading->answer != NULL) {
+        SET(answer, line, "%s", reading->answer);
     }
-    if (reading->answer != NULL)
-        add_line(answer, "%s", reading->answer);
-    count = xb_reading_advice(reading, advice);
-    for (size_t i = 0; i < count; i++)
-        add_line(answer, "What to do: %s%s",
-                 xb_reading_subject(reading, advice[i], text, sizeof text), advice[i]->remedy);
 }
 
-/* "; host to device 55.34 GB/s, 95.3 % of what the link can carry" */
-static void add_direction(struct xb_words *words, const char *what,
-                          const struct xb_link_direction *direction)
+static void answer_link(struct xb_answer *answer, const struct xb_link_report *report)
 {
-    if (!xb_rate_known(direction->measured))
-        return;
-    xb_words_add(words, "; %s %s GB/s", what, XB_RATE_TEXT(direction->measured));
-    if (direction->share > 0)
-        xb_words_add(words, ", %.1f %% of what the link can carry", 100 * direction->share);
-}
-
-static void answer_link(struct xb_answer *answer, const struct xb_link_file *file)
-{
-    const struct xb_link_report *report = &file->report;
-    SET_SUBJECT(answer, "%zu device%s of the backend %.60s", report->device_count,
-                report->device_count == 1 ? "" : "s",
-                report->backend != NULL ? report->backend : "none");
+    const char *one = report->device_count > 0 ? report->devices[0].info.name : "GPUs";
+    size_t least[4] = {0};
+    if (report->device_count == 1)
+        SET(answer, subject, "Link of %.200s", one);
+    else
+        SET(answer, subject, "Links of %zu %.200s", report->device_count, one);
+    if (report->hostname != NULL)
+        SET(answer, subject, "%s on %.200s", answer->subject, report->hostname);
+    answer->verdict = xb_level_name(report->level);
     answer->look = report->level == XB_LEVEL_OK         ? "good"
                    : report->level == XB_LEVEL_CRITICAL ? "bad"
                                                         : "unsure";
-    if (report->device_count != 1)
-        add_line(answer, "All links together: %s.%s%.500s", xb_level_name(report->level),
-                 report->nothing[0] != '\0' ? " Nothing could be tested: " : "", report->nothing);
-    for (size_t i = 0; i < report->device_count; i++) {
-        const struct xb_device_info *info = &report->devices[i].info;
-        const struct xb_verdict *verdict = &report->verdicts[i];
-        struct xb_words words = {.length = 0};
-        xb_words_add(&words, "Link of device %u, %.100s: %s", info->index, info->name,
-                     xb_level_name(verdict->found.level));
-        if (verdict->found.reason_count > 0)
-            xb_words_add(&words, " (%.60s: %.250s)", verdict->found.reasons[0].code,
-                         verdict->found.reasons[0].text);
-        add_direction(&words, "host to device", &verdict->h2d);
-        add_direction(&words, "device to host", &verdict->d2h);
-        add_line(answer, "%s.", words.text);
-    }
+    for (size_t i = 0; i < report->device_count; i++)
+        least[report->verdicts[i].found.level & 3]++;
+    SET(answer, line, "%s: %zu of %zu links to GPUs are OK.%s%.500s", answer->verdict,
+        least[XB_LEVEL_OK], report->device_count,
+        report->nothing[0] != '\0' ? " Nothing could be tested: " : "", report->nothing);
 }
 
-/* Files without a reader of their own: anything may be missing. */
-
-static void answer_trace(struct xb_answer *answer, const cJSON *root)
-{
-    const cJSON *other = xb_report_member(root, "otherData");
-    const cJSON *item;
-    struct xb_words subject = {.length = 0};
-    cJSON_ArrayForEach(item, xb_report_member(other, "devices"))
-    {
-        xb_words_add(&subject, "%s%.200s", subject.length > 0 ? ", " : "",
-                     xb_report_text(item, "name"));
-    }
-    SET_SUBJECT(answer, "%s", subject.text);
-    cJSON_ArrayForEach(item, xb_report_member(other, "cases"))
-    {
-        add_line(answer, "One iteration of %.300s.", xb_report_text(item, "case"));
-    }
-}
-
+/* A file without a reader of its own: anything may be missing. */
 static void answer_fleet(struct xb_answer *answer, const cJSON *root)
 {
     const cJSON *findings = xb_report_member(root, "findings");
     const cJSON *finding;
     double judged = xb_report_number(root, "judged_gpus", 0.0);
-    int bad = 0;
+    struct xb_words bad = {.length = 0}; /* the first of the nodes to take out of service */
+    size_t nodes = 0;
     cJSON_ArrayForEach(finding, findings)
     {
-        bad += cJSON_IsTrue(xb_report_member(finding, "is_to_drain"));
+        const char *node = xb_report_text(finding, "node");
+        const cJSON *before = findings->child;
+        while (before != finding && (!cJSON_IsTrue(xb_report_member(before, "is_to_drain")) ||
+                                     strcmp(xb_report_text(before, "node"), node) != 0))
+            before = before->next;
+        if (before != finding || !cJSON_IsTrue(xb_report_member(finding, "is_to_drain")))
+            continue;
+        if (nodes++ < 5)
+            xb_words_add(&bad, "%s%.100s", nodes > 1 ? ", " : "", node);
     }
-    SET_SUBJECT(answer, "%.0f GPUs of %.0f nodes", xb_report_number(root, "gpus", 0.0),
-                xb_report_number(root, "nodes", 0.0));
-    add_line(answer,
-             "%.0f GPUs judged by their siblings; %d findings, %d of them a reason to take a node "
-             "out of service.",
-             judged, cJSON_GetArraySize(findings), bad);
-    answer->look = bad > 0 ? "bad" : judged > 0.0 ? "good" : "unsure";
-    /* "gpu17 GPU 3: link h2d 52.20 GB/s, ..." */
-    cJSON_ArrayForEach(finding, findings)
-    {
-        const cJSON *gpu = xb_report_member(finding, "gpu");
-        char index[400] = "";
-        if (cJSON_IsObject(gpu))
-            snprintf(index, sizeof index, " GPU %.0f", xb_report_number(gpu, "index", 0.0));
-        add_line(answer, "%.200s%s: %.500s", xb_report_text(finding, "node"), index,
-                 xb_report_text(finding, "text"));
-    }
+    SET(answer, subject, "%.0f GPUs of %.0f nodes", xb_report_number(root, "gpus", 0.0),
+        xb_report_number(root, "nodes", 0.0));
+    answer->look = nodes > 0 ? "bad" : judged > 0.0 ? "good" : "unsure";
+    SET(answer, verdict, nodes > 0 ? "%zu to drain" : judged > 0.0 ? "OK" : "not judged", nodes);
+    SET(answer, line, "%.0f GPUs judged by their siblings, %d findings%s%s%s.", judged,
+        cJSON_GetArraySize(findings), nodes > 0 ? ". To drain: " : "", bad.text,
+        nodes > 5 ? " and more" : "");
 }
 
 static const char *name_of(const struct xb_record *record)
@@ -298,42 +253,51 @@ static const char *name_of(const struct xb_record *record)
 struct xb_answer xb_answer_make(const struct xb_report_document *document, struct xb_arena **texts)
 {
     const struct xb_comparison *comparison = document->comparison;
-    struct xb_answer answer = {.texts = texts, .subject = "", .look = ""};
-    const cJSON *device;
-    if (document->record != NULL)
+    const cJSON *tree = document->tree, *item;
+    struct xb_words words = {.length = 0};
+    struct xb_answer answer = {
+        .texts = texts, .subject = "", .look = "", .line = "It has no figures."};
+    switch (document->kind) {
+    case XB_DOCUMENT_RESULT:
+    case XB_DOCUMENT_PROCESSES:
         answer_record(&answer, document->record, document->reading);
-    if (document->link != NULL)
-        answer_link(&answer, document->link);
-    if (comparison != NULL) {
-        bool is_open =
-            xb_compare_refused(comparison) || comparison->overall == XB_OUTCOME_INCONCLUSIVE;
-        SET_SUBJECT(&answer, "%.200s against %.200s", name_of(comparison->candidate),
-                    name_of(comparison->baseline));
-        add_line(&answer, "%s: %.500s", xb_compare_overall(comparison), comparison->reason);
-        answer.look = is_open                                        ? "unsure"
-                      : comparison->overall == XB_OUTCOME_REGRESSION ? "bad"
-                                                                     : "good";
-    }
-    if (document->kind == XB_DOCUMENT_LIST) {
-        const cJSON *devices = xb_report_member(document->tree, "devices");
-        SET_SUBJECT(&answer, "%d devices", cJSON_GetArraySize(devices));
-        cJSON_ArrayForEach(device, devices)
+        break;
+    case XB_DOCUMENT_LINK:
+        answer_link(&answer, &document->link->report);
+        break;
+    case XB_DOCUMENT_COMPARE:
+        SET(&answer, subject, "%.200s against %.200s", name_of(comparison->candidate),
+            name_of(comparison->baseline));
+        SET(&answer, line, "%.500s", comparison->reason);
+        answer.verdict = xb_compare_overall(comparison);
+        answer.look =
+            xb_compare_refused(comparison) || comparison->overall == XB_OUTCOME_INCONCLUSIVE
+                ? "unsure"
+            : comparison->overall == XB_OUTCOME_REGRESSION ? "bad"
+                                                           : "good";
+        break;
+    case XB_DOCUMENT_LIST:
+        item = xb_report_member(tree, "devices");
+        SET(&answer, subject, "%d devices", cJSON_GetArraySize(item));
+        SET(&answer, line, "%.200s", xb_report_text(cJSON_GetArrayItem(item, 0), "name"));
+        break;
+    case XB_DOCUMENT_ADVISE:
+        item = xb_report_member(tree, "source");
+        SET(&answer, subject, "%.200s on %.200s", xb_report_text(item, "device_name"),
+            xb_report_text(item, "hostname"));
+        SET(&answer, line, "%.2000s", xb_report_text(tree, "advice"));
+        break;
+    case XB_DOCUMENT_FLEET:
+        answer_fleet(&answer, tree);
+        break;
+    default: /* a trace */
+        cJSON_ArrayForEach(item, xb_report_member(xb_report_member(tree, "otherData"), "devices"))
         {
-            add_line(&answer, "%.60s: %.200s", xb_report_text(device, "backend"),
-                     xb_report_text(device, "name"));
+            xb_words_add(&words, "%s%.200s", words.length > 0 ? ", " : "",
+                         xb_report_text(item, "name"));
         }
+        SET(&answer, subject, "%s", words.text);
+        SET(&answer, line, "Timelines of %zu cases.", document->trace->case_count);
     }
-    if (document->kind == XB_DOCUMENT_ADVISE) {
-        const cJSON *source = xb_report_member(document->tree, "source");
-        SET_SUBJECT(&answer, "%.200s on host %.200s", xb_report_text(source, "device_name"),
-                    xb_report_text(source, "hostname"));
-        add_line(&answer, "%.2000s", xb_report_text(document->tree, "advice"));
-    }
-    if (document->kind == XB_DOCUMENT_FLEET)
-        answer_fleet(&answer, document->tree);
-    if (document->kind == XB_DOCUMENT_TRACE)
-        answer_trace(&answer, document->tree);
-    if (answer.count == 0)
-        add_line(&answer, "It has no figures.");
     return answer;
 }

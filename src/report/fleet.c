@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* text.h */
 #include "report.h"
 
+#include "base/json_read.h"
 #include "base/text.h"
 #include "fleet/fleet.h"
 #include "fleet/internal.h"
@@ -13,9 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FINDINGS 40 /* rows: `fleet` tells all */
-#define NAMED 10    /* nodes that the first sentence names */
-#define NOTES 8
 #define DRAWN 12      /* pictures of figures in which a GPU is named */
 #define DRAWN_QUIET 4 /* or so many of any, where fewer have one */
 
@@ -58,102 +56,15 @@ static bool finish(void *own)
     return any;
 }
 
-static int by_name(const void *a, const void *b)
+/* As `fleet` prints it. */
+static void write_table(struct xb_page *page, const struct xb_fleet_judgement *judgement,
+                        bool is_verbose)
 {
-    return xb_natural_compare(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* The nodes to take out of service, each once and by name. */
-static void write_bad_nodes(struct xb_page *page, const struct xb_fleet_judgement *judgement)
-{
-    const char **nodes = xb_page_new(page, judgement->finding_count, sizeof *nodes);
-    struct xb_words words = {.length = 0};
-    size_t count = 0;
-    for (size_t i = 0; i < judgement->finding_count; i++)
-        if (xb_fleet_is_to_drain(&judgement->findings[i]))
-            nodes[count++] = judgement->findings[i].node;
-    count = xb_fleet_sort_names(nodes, count);
-    qsort(nodes, count, sizeof *nodes, by_name);
-    for (size_t i = 0; i < count && i < NAMED; i++)
-        xb_words_add(&words, "%s%.100s", i > 0 ? ", " : "", nodes[i]);
-    if (count > NAMED)
-        xb_words_add(&words, " and %zu more", count - NAMED);
-    if (count > 0)
-        xb_page_paragraph(page, "Look at %zu node%s: %s.", count, count == 1 ? "" : "s",
-                          words.text);
-    else
-        xb_page_paragraph(page, "No finding is a reason to take a node out of service.");
-}
-
-static void write_answer(struct xb_page *page, const struct xb_fleet_judgement *judgement)
-{
-    const struct xb_fleet *fleet = judgement->fleet;
-    size_t slow = 0;
-    size_t fast = 0;
-    size_t together = 0;
-    for (size_t i = 0; i < judgement->finding_count; i++) {
-        slow += judgement->findings[i].code == XB_FLEET_SLOW;
-        fast += judgement->findings[i].code == XB_FLEET_FAST;
-        together += judgement->findings[i].together;
-    }
-    write_bad_nodes(page, judgement);
-    /* One cause of many findings is no fault of each node. */
-    if (together > 0)
-        xb_page_paragraph(page,
-                          "%zu findings are the same on so many GPUs or nodes that one cause is "
-                          "likelier than so many faults: look for it before you take these nodes "
-                          "out of service.",
-                          together);
-    xb_page_paragraph(page,
-                      "%zu of %zu GPUs on %zu nodes are judged by their siblings. Findings: %zu "
-                      "slow, %zu fast, %zu of other kinds.",
-                      judgement->judged_gpus, fleet->gpu_count, fleet->node_count, slow, fast,
-                      judgement->finding_count - slow - fast);
-    xb_page_remark(page,
-                   "Siblings are GPUs with the same model, link, driver and options. If all GPUs "
-                   "were equal, any would be named slow or fast in at most %g %% of such reports. "
-                   "docs/fleet.md tells how.",
-                   100.0 * judgement->request.alpha);
-    for (size_t i = 0; i < judgement->note_count && i < NOTES; i++)
-        xb_page_remark(page, "%s", judgement->notes[i]);
-    if (judgement->note_count > NOTES)
-        xb_page_remark(page, "%zu more notes: xferbench fleet prints them.",
-                       judgement->note_count - NOTES);
-    if (fleet->left_out_count > 0)
-        xb_page_remark(page,
-                       "%zu of the files could not be judged here: xferbench fleet says which, and "
-                       "why.",
-                       fleet->left_out_count);
-}
-
-static void write_findings(struct xb_page *page, const struct xb_fleet_judgement *judgement)
-{
-    size_t told = 0;
-    if (judgement->finding_count == 0)
-        return;
-    xb_page_table_begin(page, "Findings, the worst first", "Node|#GPU|What|Finding");
-    for (size_t rows = 0; told < judgement->finding_count && rows < FINDINGS; rows++) {
-        const struct xb_fleet_finding *finding = &judgement->findings[told];
-        char gpu[32] = "-";
-        char more[40] = "";
-        /* A node with eight slow GPUs has 72 findings: in one row, so that others have room. */
-        size_t count = 1;
-        while (told + count < judgement->finding_count &&
-               !xb_fleet_table_is_row(judgement, told + count))
-            count++;
-        if (finding->gpu != XB_FLEET_NONE)
-            snprintf(gpu, sizeof gpu, finding->peer >= 0 ? "%u>%d" : "%u",
-                     judgement->fleet->gpus[finding->gpu].index, finding->peer);
-        if (count > 1)
-            snprintf(more, sizeof more, "; and in %zu more", count - 1);
-        XB_PAGE_CELLS(page, finding->node, gpu, xb_fleet_code_name(finding->code),
-                      xb_page_print(page, "%s%s", finding->text, more));
-        told += count;
-    }
-    xb_page_table_end(page);
-    if (told < judgement->finding_count)
-        xb_page_remark(page, "And %zu more findings: xferbench fleet names all.",
-                       judgement->finding_count - told);
+    struct xb_error error;
+    if (xb_fleet_table_write(xb_page_terminal_begin(page), judgement, XB_PLAIN_COLUMNS, is_verbose,
+                             &error) != XB_OK)
+        page->error = error;
+    xb_page_terminal_end(page);
 }
 
 /* In what the page shows a figure: "GB/s" for B/s, "us" for s. */
@@ -190,28 +101,6 @@ static const char *counted_name(const struct xb_fleet_judgement *judgement,
         if (fleet->values[i].figure == siblings->figure)
             return fleet->values[i].peer >= 0 ? "pairs" : "GPUs";
     return "GPUs";
-}
-
-static void write_figure(struct xb_page *page, const struct xb_fleet_judgement *judgement,
-                         const struct xb_fleet_siblings *siblings)
-{
-    const struct xb_fleet_figure *figure = &judgement->fleet->figures[siblings->figure];
-    const struct unit unit = unit_of(figure);
-    const double values[] = {siblings->least, siblings->centre, siblings->most};
-    const double shares[] = {siblings->spread,
-                             siblings->judged ? siblings->named_from : (double)NAN};
-    const size_t named[] = {siblings->slow, siblings->fast};
-    XB_PAGE_CELLS(
-        page, figure->name, kind_text(page, figure),
-        xb_page_print(page, "%zu %s", siblings->values, counted_name(judgement, siblings)),
-        xb_page_print(page, "%zu", siblings->nodes), unit.name);
-    for (size_t i = 0; i < 3; i++)
-        xb_page_cell(page, isfinite(values[i]) ? XB_DECIMAL_TEXT(values[i] / unit.size) : NULL);
-    for (size_t i = 0; i < 2; i++)
-        xb_page_cell(page, isfinite(shares[i]) ? xb_page_print(page, "%.2g %%", 100.0 * shares[i])
-                                               : NULL);
-    for (size_t i = 0; i < 2; i++)
-        xb_page_cell(page, siblings->judged ? xb_page_print(page, "%zu", named[i]) : "too few");
 }
 
 /* ---- a picture of the values of one figure by node ---- */
@@ -422,23 +311,129 @@ static void write(struct xb_page *page, void *own)
     for (size_t i = 0; i < count; i++)
         list[i] = &judgement->siblings[i];
     qsort(list, count, sizeof(struct xb_fleet_siblings *), by_weight);
-    write_answer(page, judgement);
-    write_findings(page, judgement);
+    write_table(page, judgement, false);
     for (; drawn < count && is_judged(list[drawn]) &&
            drawn < (list[drawn]->slow + list[drawn]->fast > 0 ? DRAWN : DRAWN_QUIET);
          drawn++)
         draw_siblings(page, judgement, list[drawn]);
     if (drawn < count)
         xb_page_remark(page,
-                       "%zu of %zu figures have a picture, first those in which a GPU is named. "
-                       "The table below has the numbers of all.",
+                       "%zu of %zu figures have a picture, first those in which a GPU is named.",
                        drawn, count);
-    xb_page_table_begin(page, "Figures, and how alike their GPUs are",
-                        "Figure|Of|#Values|#Nodes|Unit|#Least|#Median|#Most|#Spread|#Named from|"
-                        "#Slow|#Fast");
-    for (size_t i = 0; i < count; i++)
-        write_figure(page, judgement, list[i]);
+    xb_page_fold_begin(page, NULL, "All figures and findings", "", "");
+    write_table(page, judgement, true);
+    xb_page_fold_end(page);
+}
+
+/* ---- what `fleet --format json` wrote ---- */
+
+/* Takes a figure with what its GPUs have in common; nobody has checked it. */
+static struct xb_fleet_siblings read_siblings(struct xb_fleet *fleet, const cJSON *object)
+{
+    const cJSON *of = xb_report_member(object, "figure");
+    const struct xb_fleet_figure figure = {
+        .name = xb_report_text(of, "name"),
+        .unit = xb_report_text(of, "unit"),
+        .more_is_better = cJSON_IsTrue(xb_report_member(of, "more_is_better")),
+        .model = cJSON_GetStringValue(xb_report_member(of, "model")),
+        .link = cJSON_GetStringValue(xb_report_member(of, "link")),
+        .driver = cJSON_GetStringValue(xb_report_member(of, "driver")),
+        .options = cJSON_GetStringValue(xb_report_member(of, "options"))};
+    return (struct xb_fleet_siblings){
+        .figure = xb_fleet_add_figure(fleet, &figure),
+        .values = (size_t)fabs(fmin(xb_report_number(object, "values", 0.0), 1e9)),
+        .nodes = (size_t)fabs(fmin(xb_report_number(object, "nodes", 0.0), 1e9)),
+        .judged = cJSON_IsTrue(xb_report_member(object, "judged")),
+        .centre = xb_report_number(object, "median", (double)NAN),
+        .spread = xb_report_number(object, "spread", (double)NAN),
+        .is_floor = cJSON_IsTrue(xb_report_member(object, "spread_is_floor")),
+        .least = xb_report_number(object, "least", (double)NAN),
+        .most = xb_report_number(object, "most", (double)NAN),
+        .slots_differ = xb_report_number(object, "slots_differ", 0.0),
+        .named_from = xb_report_number(object, "named_from", (double)NAN)};
+}
+
+/* Takes a finding and its GPU; false if it is of no value. */
+static bool read_finding(struct xb_fleet *fleet, struct xb_fleet_judgement *judgement,
+                         const cJSON *object)
+{
+    const cJSON *gpu = xb_report_member(object, "gpu");
+    const char *code = xb_report_text(object, "code");
+    double siblings = xb_report_number(object, "siblings", -1.0);
+    double peer = xb_report_number(object, "peer", -1.0);
+    bool is_slow = strcmp(code, "slow") == 0;
+    if ((!is_slow && strcmp(code, "fast") != 0) || !cJSON_IsObject(gpu) || !(siblings >= 0.0) ||
+        !(siblings < (double)judgement->sibling_count))
+        return false;
+    struct xb_fleet_siblings *of = &judgement->siblings[(size_t)siblings];
+    struct xb_fleet_finding finding = {
+        .code = is_slow ? XB_FLEET_SLOW : XB_FLEET_FAST,
+        .node = xb_report_text(object, "node"),
+        .peer = peer >= 0.0 && peer < XB_RUN_DEVICES ? (int)peer : -1,
+        .figure = of->figure,
+        .deviation = xb_report_number(object, "deviation", (double)NAN),
+        .text = xb_report_text(object, "text")};
+    const struct xb_fleet_node node = {.name = finding.node, .hostname = finding.node};
+    const struct xb_fleet_gpu named = {
+        .node = xb_fleet_add_node(fleet, &node),
+        .index = (unsigned)fmin(fabs(xb_report_number(gpu, "index", 0.0)), XB_RUN_DEVICES),
+        .model = xb_report_text(gpu, "model"),
+        .uuid = xb_report_text(gpu, "uuid"),
+        .pci_bdf = xb_report_text(gpu, "pci_bdf")};
+    finding.gpu = xb_fleet_add_gpu(fleet, &named);
+    const struct xb_fleet_value value = {.figure = of->figure,
+                                         .gpu = finding.gpu,
+                                         .peer = finding.peer,
+                                         .value = xb_report_number(object, "value", (double)NAN),
+                                         .scatter = (double)NAN};
+    if (!isfinite(value.value))
+        return false;
+    xb_fleet_add_value(fleet, &value);
+    *(is_slow ? &of->slow : &of->fast) += 1;
+    judgement->findings[judgement->finding_count++] = finding;
+    return true;
+}
+
+void xb_write_findings(struct xb_page *page, const struct xb_report_document *document)
+{
+    const cJSON *findings = xb_report_member(document->tree, "findings");
+    const cJSON *siblings = xb_report_member(document->tree, "siblings");
+    const size_t count = (size_t)cJSON_GetArraySize(findings);
+    const size_t figures = (size_t)cJSON_GetArraySize(siblings);
+    struct xb_fleet fleet;
+    const cJSON *item;
+    size_t drawn = 0;
+    if (count == 0)
+        return;
+    xb_fleet_open(&fleet);
+    struct xb_fleet_judgement judgement = {
+        .fleet = &fleet,
+        .findings = xb_page_new(page, count, sizeof *judgement.findings),
+        .siblings = xb_page_new(page, figures, sizeof *judgement.siblings)};
+    xb_page_table_begin(page, "Findings, the worst first", "Node|#GPU|What|Finding");
+    cJSON_ArrayForEach(item, siblings)
+    {
+        judgement.siblings[judgement.sibling_count++] = read_siblings(&fleet, item);
+    }
+    cJSON_ArrayForEach(item, findings)
+    {
+        double gpu = xb_report_number(xb_report_member(item, "gpu"), "index", (double)NAN);
+        (void)read_finding(&fleet, &judgement, item);
+        XB_PAGE_CELLS(page, xb_page_print(page, "%.200s", xb_report_text(item, "node")),
+                      isfinite(gpu) ? xb_page_print(page, "%.0f", gpu) : NULL,
+                      xb_page_print(page, "%.60s", xb_report_text(item, "code")),
+                      xb_page_print(page, "%.1000s", xb_report_text(item, "text")));
+    }
     xb_page_table_end(page);
+    for (size_t i = 0; i < figures && drawn < DRAWN; i++)
+        if (is_judged(&judgement.siblings[i]) &&
+            judgement.siblings[i].slow + judgement.siblings[i].fast > 0) {
+            draw_siblings(page, &judgement, &judgement.siblings[i]);
+            drawn++;
+        }
+    if (drawn > 0)
+        xb_page_remark(page, "Drawn are the GPUs that are named: the file has no others.");
+    xb_fleet_free(&fleet);
 }
 
 static void free_state(void *own)

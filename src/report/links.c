@@ -11,54 +11,20 @@
 #include <math.h>
 #include <string.h>
 
-/* NULL for one that is not known. */
-static const char *rate_text(struct xb_page *page, double rate)
+static void write_table(struct xb_page *page, const struct xb_report_document *document,
+                        bool is_verbose)
 {
-    return xb_rate_known(rate) ? xb_page_print(page, "%s", XB_RATE_TEXT(rate)) : NULL;
+    struct xb_link_report report = document->link->report;
+    struct xb_error error;
+    report.verbose = is_verbose;
+    if (xb_link_table_write(xb_page_terminal_begin(page), &report, &error) != XB_OK)
+        page->error = error;
+    xb_page_terminal_end(page);
 }
 
-static void write_reasons(struct xb_page *page, const struct xb_findings *found, const char *of)
+void xb_write_link_details(struct xb_page *page, const struct xb_report_document *document)
 {
-    for (size_t i = 0; i < found->reason_count; i++) {
-        const struct xb_finding *reason = &found->reasons[i];
-        XB_PAGE_CELLS(page, of, xb_level_name(reason->level), reason->code, reason->text);
-    }
-}
-
-void xb_write_verdicts(struct xb_page *page, const struct xb_report_document *document)
-{
-    const struct xb_link_report *report = &document->link->report;
-    size_t reasons = 0;
-    if (report->device_count == 0)
-        return;
-    xb_page_table_begin(page, "Verdicts",
-                        "#Device|Name|PCI address|Verdict|#h2d GB/s|#Link can carry|#d2h GB/s|"
-                        "#Link can carry");
-    for (size_t i = 0; i < report->device_count; i++) {
-        const struct xb_device_info *info = &report->devices[i].info;
-        const struct xb_verdict *verdict = &report->verdicts[i];
-        XB_PAGE_CELLS(page, xb_page_print(page, "%u", info->index), info->name,
-                      info->pci_bdf[0] != '\0' ? info->pci_bdf : NULL,
-                      xb_level_name(verdict->found.level), rate_text(page, verdict->h2d.measured),
-                      rate_text(page, verdict->ceiling.h2d), rate_text(page, verdict->d2h.measured),
-                      rate_text(page, verdict->ceiling.d2h));
-        reasons += verdict->found.reason_count;
-    }
-    xb_page_table_end(page);
-    for (size_t i = 0; i < report->pair_count; i++)
-        reasons += report->pair_verdicts[i].found.reason_count;
-    if (reasons == 0)
-        return;
-    xb_page_table_begin(page, "Reasons", "Of|Level|Code|What to do");
-    for (size_t i = 0; i < report->device_count; i++)
-        write_reasons(page, &report->verdicts[i].found,
-                      xb_page_print(page, "device %u", report->devices[i].info.index));
-    for (size_t i = 0; i < report->pair_count; i++)
-        write_reasons(page, &report->pair_verdicts[i].found,
-                      xb_page_print(page, "%u to %u",
-                                    report->devices[report->pairs[i].from].info.index,
-                                    report->devices[report->pairs[i].to].info.index));
-    xb_page_table_end(page);
+    write_table(page, document, true);
 }
 
 /* ---- the links ---- */
@@ -156,7 +122,7 @@ static void add_path(struct drawing *drawing, const struct xb_link_device *devic
                                        hops[i].lower);
             continue;
         }
-        node->name = xb_page_print(page, "device %u: %s\n%s\n%s", device->info.index, level,
+        node->name = xb_page_print(page, "GPU %u: %s\n%s\n%s", device->info.index, level,
                                    device->info.name, hops[i].lower);
         node->edge_look = node->look;
         /* The box has the look of the device's own link or of its verdict, whichever is worse. */
@@ -167,28 +133,7 @@ static void add_path(struct drawing *drawing, const struct xb_link_device *devic
     }
 }
 
-static void write_hop(struct xb_page *page, unsigned device, const struct xb_verdict *verdict,
-                      size_t index)
-{
-    const struct xb_link_hop *hop = &verdict->facts.hops[index];
-    struct xb_words remark = {.length = 0};
-    char load[32], best[32], at_rest[32];
-    xb_words_add(&remark, "%s%s%s", is_weak(hop) ? "less than both ends can do; " : "",
-                 limits(verdict, index) ? "limits the path; " : "",
-                 hop->on_package ? "on the card; " : "");
-    if (hop->changes > 0)
-        xb_words_add(&remark, "changed %u time%s; ", hop->changes, hop->changes == 1 ? "" : "s");
-    if (remark.length > 0)
-        remark.text[remark.length - 2] = '\0';
-    XB_PAGE_CELLS(page, xb_page_print(page, "%u", device),
-                  xb_page_print(page, "%s - %s", hop->lower,
-                                hop->has_upper ? hop->upper : "(no bridge seen)"),
-                  xb_link_lanes_text(hop->load, load, sizeof load),
-                  xb_link_lanes_text(hop->best, best, sizeof best),
-                  xb_link_lanes_text(hop->at_rest, at_rest, sizeof at_rest), remark.text);
-}
-
-void xb_write_path(struct xb_page *page, const struct xb_report_document *document)
+void xb_write_links(struct xb_page *page, const struct xb_report_document *document)
 {
     const struct xb_link_report *report = &document->link->report;
     struct drawing drawing = {.nodes = {{.name = "host memory", .look = ""}},
@@ -198,13 +143,13 @@ void xb_write_path(struct xb_page *page, const struct xb_report_document *docume
                               .report = report};
     struct xb_words description = {.length = 0};
     size_t hops = 0;
-    xb_words_add(&description, "The ways from the host to its devices.");
+    xb_words_add(&description, "The ways from the host to its GPUs.");
     for (size_t i = 0; i < report->device_count; i++) {
         const struct xb_verdict *verdict = &report->verdicts[i];
         hops += verdict->facts.hop_count;
         if (verdict->facts.hop_count > 0)
             add_path(&drawing, &report->devices[i], verdict);
-        xb_words_add(&description, " Device %u: %s", report->devices[i].info.index,
+        xb_words_add(&description, " GPU %u: %s", report->devices[i].info.index,
                      xb_level_name(verdict->found.level));
         for (size_t k = 0; k < verdict->facts.hop_count; k++)
             if (is_weak(&verdict->facts.hops[k]))
@@ -212,22 +157,15 @@ void xb_write_path(struct xb_page *page, const struct xb_report_document *docume
                              verdict->facts.hops[k].lower);
         xb_words_add(&description, ".");
     }
-    if (hops == 0)
-        return;
-    struct xb_tree tree = {.picture = {.title = "Links between the host and its devices",
+    struct xb_tree tree = {.picture = {.title = "Links between the host and its GPUs",
                                        .description = description.text},
                            .nodes = drawing.nodes,
                            .count = drawing.count};
-    xb_page_picture(page, xb_tree_draw, &tree);
+    if (hops > 0)
+        xb_page_picture(page, xb_tree_draw, &tree);
     if (drawing.is_full)
-        xb_page_remark(page, "The picture shows %d of the places; the table has all.",
-                       XB_TREE_MOST);
-    xb_page_table_begin(page, "Links of each way, the device's own first",
-                        "#Device|Link|Under load|Both ends can do|At rest|Remark");
-    for (size_t i = 0; i < report->device_count; i++)
-        for (size_t k = 0; k < report->verdicts[i].facts.hop_count; k++)
-            write_hop(page, report->devices[i].info.index, &report->verdicts[i], k);
-    xb_page_table_end(page);
+        xb_page_remark(page, "The picture shows %d of the places.", XB_TREE_MOST);
+    write_table(page, document, false);
 }
 
 /* ---- matrices ---- */
@@ -303,26 +241,26 @@ static void write_link(struct matrices *matrices, const struct xb_link_report *r
     double *values = xb_page_new(page, count * count, sizeof *values);
     const char **texts = xb_page_new(page, count * count, sizeof *texts);
     const char **names = xb_page_new(page, count, sizeof *names);
-    const struct xb_matrix_grid grid = {
-        .title = "Copies between devices, GB/s (rows: from, columns: to)",
-        .unit = "GB/s",
-        .rows_are = "from",
-        .columns_are = "to",
-        .row_names = names,
-        .column_names = names,
-        .row_count = count,
-        .column_count = count,
-        .values = values,
-        .texts = texts};
+    const struct xb_matrix_grid grid = {.title =
+                                            "Copies between GPUs, GB/s (rows: from, columns: to)",
+                                        .unit = "GB/s",
+                                        .rows_are = "from",
+                                        .columns_are = "to",
+                                        .row_names = names,
+                                        .column_names = names,
+                                        .row_count = count,
+                                        .column_count = count,
+                                        .values = values,
+                                        .texts = texts};
     for (size_t i = 0; i < count; i++)
-        names[i] = xb_page_print(page, "device %u", report->devices[i].info.index);
+        names[i] = xb_page_print(page, "GPU %u", report->devices[i].info.index);
     for (size_t i = 0; i < count * count; i++)
         values[i] = (double)NAN;
     for (size_t i = 0; i < report->pair_count; i++) {
         size_t at = report->pairs[i].from * count + report->pairs[i].to;
         double rate = report->pair_verdicts[i].bandwidth.measured;
         values[at] = xb_rate_known(rate) ? rate / 1e9 : values[at];
-        texts[at] = xb_rate_known(rate) ? rate_text(page, rate) : texts[at];
+        texts[at] = xb_rate_known(rate) ? xb_page_print(page, "%s", XB_RATE_TEXT(rate)) : texts[at];
     }
     write_grid(matrices, &grid);
 }

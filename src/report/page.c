@@ -5,9 +5,12 @@
 #include "base/output.h"
 #include "xferbench/version.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <linux/limits.h>
 #include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The longest text of a paragraph or cell; what is more is cut, and said to be. */
@@ -25,20 +28,25 @@ static const char style[] =
     "--line:#343b44;--link:#79b8ff;--raised:#161b22;--good:#56d364;--bad:#ff8a80;"
     "--unsure:#e3b341}}\n"
     "html{color-scheme:light dark}\n"
-    "body{margin:0 auto;max-width:74rem;padding:1rem;color:var(--ink);background:var(--paper);"
-    "font:1rem/1.5 system-ui,sans-serif;overflow-wrap:anywhere}\n"
-    "h1{font-size:1.6rem;margin:.5rem 0}\n"
-    "h2{font-size:1.3rem;margin:2.5rem 0 .5rem;padding-top:.5rem;border-top:1px solid "
-    "var(--line)}\n"
-    "h3{font-size:1.1rem;margin:1.8rem 0 .4rem}\n"
-    "h4{font-size:1rem;margin:1.2rem 0 .3rem}\n"
-    "p,ul{margin:.5rem 0}\n"
-    "ul{padding-left:1.4rem}\n"
+    "body{margin:0 auto;max-width:74rem;padding:.5rem 1rem;color:var(--ink);"
+    "background:var(--paper);font:1rem/1.5 system-ui,sans-serif;overflow-wrap:anywhere}\n"
+    "h1{font-size:1.5rem;margin:.3rem 0 0}\n"
+    "h2,h3{font-size:1.1rem;margin:1.1rem 0 .2rem}\n"
+    "p,ul,ol{margin:.3rem 0}\n"
+    "ul,ol{padding-left:1.4rem}li{margin:.25rem 0}\n"
     "a{color:var(--link)}\n"
-    "nav ul{list-style:none;padding:0;columns:16rem auto;font-size:.875rem}\n"
+    "code{background:var(--raised);padding:.05rem .3rem;border-radius:4px;font-size:.85em}\n"
     ".remark{color:var(--pale);font-size:.875rem}\n"
     ".good{color:var(--good)}\n.bad{color:var(--bad)}\n.unsure{color:var(--unsure)}\n"
-    "figure{margin:1rem 0}\n"
+    ".tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(11rem,1fr));gap:.6rem;"
+    "margin:.6rem 0}\n"
+    ".tiles p{background:var(--raised);border:1px solid var(--line);border-radius:8px;margin:0;"
+    "padding:.5rem .9rem;font-size:.8rem;line-height:1.3}\n"
+    ".tiles b{display:block;font-size:1.6rem;font-variant-numeric:tabular-nums}\n"
+    "details{border-top:1px solid var(--line);padding:.4rem 0}\n"
+    "summary{cursor:pointer}summary h2,summary h3{display:inline;font-size:1rem}\n"
+    /* Pictures stand side by side where there is room for two. */
+    "figure{display:inline-block;vertical-align:top;width:min(100%,35.5rem);margin:.5rem 0}\n"
     "figcaption{font-weight:600;font-size:.95rem}\n"
     ".wide{overflow-x:auto}\n"
     ".table{margin:.7rem 0}\n"
@@ -50,16 +58,21 @@ static const char style[] =
     "tbody th{font-weight:400}\n"
     ".number{text-align:right}\n"
     "td.prose,th.prose{white-space:normal;min-width:min(18rem,70vw);overflow-wrap:anywhere}\n"
+    "pre{background:var(--raised);border:1px solid var(--line);border-radius:8px;margin:.5rem 0;"
+    "padding:.6rem .8rem;overflow-x:auto;font-size:.8rem;line-height:1.35}\n"
     "@media "
     "(max-width:40rem){th,td,caption{white-space:normal;overflow-wrap:break-word;min-width:4rem}\n"
-    "td.prose,th.prose{min-width:45vw}.number{white-space:nowrap}}\n"
+    "td.prose,th.prose{min-width:45vw}.number{white-space:nowrap}\n"
+    ".tiles{grid-template-columns:1fr 1fr}.tiles b{font-size:1.3rem}}\n"
     "@media print{:root{--ink:#000;--pale:#444;--paper:#fff;--line:#bbb;--raised:#fff;"
     "--link:#000;--good:#116329;--bad:#b3001b;--unsure:#7a4e00}\n"
-    "body{max-width:none;padding:0;font-size:10pt}\n"
+    /* On paper nobody can open what is closed. */
+    "details::details-content{content-visibility:visible;display:block}\n"
+    "body{max-width:none;padding:0;font-size:10pt}pre{white-space:pre-wrap;font-size:7pt}\n"
     "table{font-size:7pt}th,td{padding:.1rem .25rem}\n"
     /* A picture that is longer than the sheet would be cut in two. */
     ".wide{overflow:visible}\nfigure,tr,li{break-inside:avoid}\nfigure svg{max-height:85vh}\n"
-    "h2,h3,h4{break-after:avoid}}\n";
+    "h2,h3{break-after:avoid}}\n";
 
 void xb_page_write(struct xb_page *page, const char *before, const char *text, const char *after)
 {
@@ -68,9 +81,10 @@ void xb_page_write(struct xb_page *page, const char *before, const char *text, c
     fputs(after, page->stream);
 }
 
-void xb_page_begin(struct xb_page *page, const char *title)
+void xb_page_begin(struct xb_page *page, const char *title, const char *under)
 {
     page->full_at = LONG_MAX;
+    page->ids = xb_new(XB_PAGE_PICTURES, sizeof *page->ids);
     xb_page_write(
         page,
         "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n"
@@ -81,7 +95,8 @@ void xb_page_begin(struct xb_page *page, const char *title)
     fputs(style, page->stream);
     xb_plot_style(page->stream);
     xb_page_write(page, "</style>\n</head>\n<body>\n<header>\n<h1>", title,
-                  "</h1>\n</header>\n<main>\n");
+                  "</h1>\n<p class=\"remark\">");
+    xb_page_write(page, "", under, "</p>\n</header>\n<main>\n");
 }
 
 void xb_page_end(struct xb_page *page)
@@ -92,6 +107,8 @@ void xb_page_end(struct xb_page *page)
                    "network and no script.",
                    XB_VERSION);
     fputs("</footer>\n</body>\n</html>\n", page->stream);
+    free(page->ids);
+    page->ids = NULL;
 }
 
 void xb_page_share(struct xb_page *page, size_t parts)
@@ -106,21 +123,14 @@ bool xb_page_has_room(const struct xb_page *page)
     return ftell(page->stream) < page->full_at;
 }
 
-void xb_page_heading(struct xb_page *page, int level, const char *id, const char *text)
+void xb_page_section_begin(struct xb_page *page, int level, bool is_closed, const char *id,
+                           const char *title)
 {
-    fprintf(page->stream, "<h%d id=\"", level);
-    xb_page_write(page, "", id, "\">");
-    xb_markup_text(page->stream, text);
-    fprintf(page->stream, "</h%d>\n", level);
-}
-
-void xb_page_section_begin(struct xb_page *page, int level, const char *id, const char *title)
-{
-    snprintf(page->section, sizeof page->section, "%s", id);
-    snprintf(page->title, sizeof page->title, "%s", title);
-    page->section_pictures = 0;
+    page->id = xb_page_print(page, "%s", id);
+    page->title = xb_page_print(page, "%s", title);
     page->left_out = 0;
     page->level = level;
+    page->is_closed = is_closed;
 }
 
 /* Writes the heading of the section before anything else of it. */
@@ -130,8 +140,14 @@ static void begin(struct xb_page *page)
     page->level = 0;
     if (level == 0)
         return;
-    fputs("<section>\n", page->stream);
-    xb_page_heading(page, level, page->section, page->title);
+    fprintf(page->stream, "<%s id=\"", page->is_closed ? "details" : "section");
+    xb_page_write(page, "", page->id, page->is_closed ? "\"><summary>" : "\">\n");
+    if (page->title[0] != '\0') {
+        fprintf(page->stream, "<h%d>", level);
+        xb_page_write(page, "", page->title, "");
+        fprintf(page->stream, "</h%d>", level);
+    }
+    fputs(page->is_closed ? "</summary>\n" : "\n", page->stream);
 }
 
 void xb_page_section_end(struct xb_page *page)
@@ -142,7 +158,7 @@ void xb_page_section_end(struct xb_page *page)
                        "1 MB. Name fewer files to see all.",
                        page->left_out, page->left_out > 1 ? "s" : "", XB_PAGE_PICTURES);
     if (page->level == 0)
-        fputs("</section>\n", page->stream);
+        fputs(page->is_closed ? "</details>\n" : "</section>\n", page->stream);
     page->level = 0;
     xb_arena_free(page->memory);
     page->memory = NULL;
@@ -161,19 +177,89 @@ void xb_page_words(struct xb_page *page, const char *before, const char *after, 
     fputs(after, page->stream);
 }
 
-void xb_page_list(struct xb_page *page, size_t number, const char *name, const char *subject,
-                  const char *look, const char *const *lines, size_t count)
+void xb_page_fold_begin(struct xb_page *page, const char *id, const char *name, const char *look,
+                        const char *said)
 {
     begin(page);
-    fprintf(page->stream, "<p><a href=\"#file-%zu\">%zu. ", number, number);
-    xb_page_write(page, "", name, "</a> ");
-    xb_page_write(page, "", subject, "</p>\n<ul>\n");
-    for (size_t i = 0; i < count; i++) {
-        bool has_look = i == 0 && look[0] != '\0';
-        fprintf(page->stream, has_look ? "<li class=\"%s\">" : "<li>", look);
-        xb_page_write(page, "", lines[i], "</li>\n");
+    if (id != NULL)
+        fprintf(page->stream, "<details id=\"%s\"><summary><h2>", id);
+    else
+        fputs("<details><summary>", page->stream);
+    xb_page_write(page, "", name, id != NULL ? "</h2> " : " ");
+    fprintf(page->stream, look[0] != '\0' ? "<span class=\"%s\">" : "<span>", look);
+    xb_page_write(page, "", said, "</span></summary>\n");
+}
+
+void xb_page_fold_end(struct xb_page *page)
+{
+    fputs("</details>\n", page->stream);
+}
+
+void xb_page_tiles_begin(struct xb_page *page)
+{
+    begin(page);
+    fputs("<div class=\"tiles\">\n", page->stream);
+}
+
+void xb_page_tile(struct xb_page *page, const char *look, const char *value, const char *text)
+{
+    fprintf(page->stream, look[0] != '\0' ? "<p><b class=\"%s\">" : "<p><b>", look);
+    xb_page_write(page, "", value, "</b> ");
+    xb_page_write(page, "", text, "</p>\n");
+}
+
+void xb_page_tiles_end(struct xb_page *page)
+{
+    fputs("</div>\n", page->stream);
+}
+
+void xb_page_advice(struct xb_page *page, const char *before, const char *text, const char *after)
+{
+    begin(page);
+    fputs(before, page->stream);
+    for (const char *end; (end = strstr(text, "()")) != NULL; text = end + 2) {
+        const char *call = end;
+        while (call > text && (isalnum((unsigned char)call[-1]) || call[-1] == '_'))
+            call--;
+        xb_page_write(page, "", xb_page_print(page, "%.*s", (int)(call - text), text), "");
+        xb_page_write(page, "<code>", xb_page_print(page, "%.*s", (int)(end + 2 - call), call),
+                      "</code>");
     }
-    fputs("</ul>\n", page->stream);
+    xb_page_write(page, "", text, after);
+}
+
+FILE *xb_page_terminal_begin(struct xb_page *page)
+{
+    return xb_memory_text_begin(&page->terminal);
+}
+
+/* Sentences before the first table wrap as all sentences do; the rest stands as it was printed. */
+void xb_page_terminal_end(struct xb_page *page)
+{
+    bool is_plain = true; /* as long as lines are sentences: columns are two blanks apart */
+    xb_memory_text_end(&page->terminal);
+    const char *text = page->terminal.text + strspn(page->terminal.text, "\n");
+    const char *after = "";
+    if (*text != '\0')
+        begin(page);
+    for (size_t line = 0; *text != '\0'; text += line + (text[line] == '\n')) {
+        line = strcspn(text, "\n");
+        const char *words = xb_page_print(page, "%.*s", (int)line, text);
+        size_t indent = strspn(words, " ");
+        bool was_plain = is_plain;
+        is_plain = is_plain && line > indent && strstr(words + indent, "  ") == NULL;
+        const char *before = !is_plain ? "" : indent > 0 && after[0] != '\0' ? " " : "<p>";
+        if (strcmp(before, " ") != 0)
+            fputs(after, page->stream);
+        if (was_plain && !is_plain)
+            fputs("<pre tabindex=\"0\">", page->stream);
+        after = is_plain ? "</p>\n" : "";
+        if (is_plain || line > 0 || !was_plain)
+            xb_page_write(page, before, words + (is_plain ? indent : 0), is_plain ? "" : "\n");
+    }
+    fputs(is_plain ? after : "</pre>\n", page->stream);
+    free(page->terminal.text);
+    page->terminal = (struct xb_memory_text){.text = NULL};
 }
 
 /* ---- tables ---- */
@@ -194,7 +280,7 @@ void xb_page_table_begin(struct xb_page *page, const char *caption, const char *
     /* It can be scrolled with the keyboard. */
     xb_page_write(page, "<div class=\"wide table\" tabindex=\"0\" role=\"group\" aria-label=\"",
                   caption, "\"><table>");
-    if (strcmp(caption, page->title) != 0)
+    if (page->title == NULL || strcmp(caption, page->title) != 0)
         xb_page_write(page, "<caption>", caption, "</caption>");
     fputs("\n<thead><tr>", page->stream);
     while (*columns != '\0') {
@@ -263,6 +349,49 @@ void xb_page_table_end(struct xb_page *page)
                        page->table.left_out > 1 ? "them" : "it");
 }
 
+static void write_of_terminal(void *page, int row, const char *text, bool is_right)
+{
+    if (row < 0)
+        xb_page_column(page, text, is_right);
+    else
+        xb_page_cell(page, text);
+}
+
+void xb_page_table_of(struct xb_page *page, const char *caption, struct xb_table *table)
+{
+    xb_page_table_begin(page, caption, "");
+    xb_table_each(table, write_of_terminal, page);
+    xb_page_table_end(page);
+    xb_table_free(table);
+}
+
+/* ---- pictures ---- */
+
+/* "nvidia-h200-on-vm-to-the-gpu-1-gib" of the subject and the title up to a colon; of equal ones
+ * the next has a number behind it. */
+static const char *make_id(struct xb_page *page, const char *title)
+{
+    const char *const parts[] = {page->subject != NULL ? page->subject : "", " ", title};
+    char *id = page->ids[page->pictures];
+    size_t length = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        for (const char *c = parts[i]; *c != '\0' && *c != ':' && length < XB_PAGE_ID - 8; c++) {
+            bool is_kept = strchr("abcdefghijklmnopqrstuvwxyz0123456789", tolower(*c)) != NULL;
+            if (is_kept || (length > 0 && id[length - 1] != '-'))
+                id[length++] = (char)(is_kept ? tolower(*c) : '-');
+        }
+    while (length > 0 && id[length - 1] == '-')
+        length--;
+    snprintf(id + length, 2, "%s", length == 0 ? "x" : "");
+    length += length == 0;
+    for (size_t i = 0, again = 2; i < page->pictures; i++)
+        if (strcmp(page->ids[i], id) == 0) {
+            snprintf(id + length, XB_PAGE_ID - length, "-%zu", again++);
+            i = SIZE_MAX; /* from the first again */
+        }
+    return id;
+}
+
 /* Into FOLDER/ID.svg. */
 static void write_alone(struct xb_page *page, const char *id, xb_draw *draw, const void *picture)
 {
@@ -286,7 +415,6 @@ static void write_alone(struct xb_page *page, const char *id, xb_draw *draw, con
 void xb_page_picture(struct xb_page *page, xb_draw *draw, void *picture)
 {
     struct xb_picture *head = picture;
-    char id[XB_PAGE_ID];
     if (page->error.status != XB_OK)
         return;
     begin(page);
@@ -294,8 +422,8 @@ void xb_page_picture(struct xb_page *page, xb_draw *draw, void *picture)
         page->left_out++;
         return;
     }
+    const char *id = make_id(page, head->title);
     page->pictures++;
-    snprintf(id, sizeof id, "%s-%zu", page->section, ++page->section_pictures);
     head->id = id;
     xb_page_write(page, "<figure><figcaption>", head->title, "</figcaption>");
     xb_page_write(page, "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"",

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "base/memory.h"
+#include "base/stream.h"
 #include "base/terminal.h"
 #include "plot/pictures.h"
+#include "present/table.h"
 #include "xferbench/error.h"
 
 #include <stdbool.h>
@@ -21,7 +23,7 @@
 #define XB_PAGE_ROWS_LEAST 3 /* of a table, however full the page is */
 #define XB_PAGE_BYTES 900000 /* about: what comes last of a file may be a little more */
 #define XB_PAGE_COLUMNS 48
-#define XB_PAGE_ID 80
+#define XB_PAGE_ID 96
 
 struct xb_page {
     FILE *stream;
@@ -29,15 +31,17 @@ struct xb_page {
     /* What failed first, such as a picture's file. After it no picture is drawn, and nobody shows
      * the page. Its status is XB_OK before. */
     struct xb_error error;
+    const char *subject; /* what the ids of pictures, and the names of their files, begin with */
     /* page.c's own: */
-    struct xb_arena *memory;       /* of the section that is written */
-    char section[XB_PAGE_ID - 16]; /* its id */
-    char title[64];                /* its heading */
-    int level;                     /* of its heading; 0 once that is written */
-    size_t pictures;               /* so far, in the page */
-    size_t section_pictures;       /* so far, in the section */
-    size_t left_out;               /* pictures, of the section */
-    long full_at;                  /* see xb_page_share() */
+    struct xb_arena *memory; /* of the section that is written */
+    struct xb_memory_text terminal;
+    const char *id, *title;  /* of its heading */
+    int level;               /* of its heading; 0 once that is written */
+    bool is_closed;          /* it is opened by who wants to read it */
+    char (*ids)[XB_PAGE_ID]; /* of the pictures so far */
+    size_t pictures;
+    size_t left_out; /* pictures, of the section */
+    long full_at;    /* see xb_page_share() */
     struct {
         bool numbers[XB_PAGE_COLUMNS]; /* which columns are of numbers */
         size_t columns, column;
@@ -52,14 +56,21 @@ struct xb_page {
 
 /* ---- frame ---- */
 
-/* page->stream must tell how much was written to it (ftell), as a stream to memory does. */
-void xb_page_begin(struct xb_page *page, const char *title);
+/* page->stream must tell how much was written to it (ftell), as a stream to memory does. `under`
+ * stands in small letters below the title. */
+void xb_page_begin(struct xb_page *page, const char *title, const char *under);
 void xb_page_end(struct xb_page *page);
-/* A section: its heading (level 2 or 3), which is written when anything below it is, and the id
- * that those of its pictures begin with. */
-void xb_page_section_begin(struct xb_page *page, int level, const char *id, const char *title);
+/* A section: its heading (level 2 or 3) is written when anything below it is; without a title it
+ * has none. What the reader need not see first is closed: its heading opens it. */
+void xb_page_section_begin(struct xb_page *page, int level, bool is_closed, const char *id,
+                           const char *title);
 /* Says what was left out of it, and releases its memory. */
 void xb_page_section_end(struct xb_page *page);
+/* A part that is closed, such as all of a file: what it says in short stands beside its name.
+ * `id`: NULL for none; `look`: class of what is said, as "good", "bad", "unsure" or "". */
+void xb_page_fold_begin(struct xb_page *page, const char *id, const char *name, const char *look,
+                        const char *said);
+void xb_page_fold_end(struct xb_page *page);
 
 /* What comes now may take one part of so many of the bytes that are left of XB_PAGE_BYTES. When
  * they are used up it has no further pictures, and only XB_PAGE_ROWS_LEAST rows in each table.
@@ -68,8 +79,11 @@ void xb_page_share(struct xb_page *page, size_t parts);
 /* Whether they are not used up. */
 bool xb_page_has_room(const struct xb_page *page);
 
-/* A heading of that level (2 or 3) with an id that may be linked to. */
-void xb_page_heading(struct xb_page *page, int level, const char *id, const char *text);
+/* A box with a figure or a verdict in large letters, and what it is. Several stand in a row,
+ * between its begin and its end. */
+void xb_page_tiles_begin(struct xb_page *page);
+void xb_page_tile(struct xb_page *page, const char *look, const char *value, const char *text);
+void xb_page_tiles_end(struct xb_page *page);
 
 /* ---- words ---- */
 
@@ -88,13 +102,15 @@ void xb_page_words(struct xb_page *page, const char *before, const char *after, 
         if ((count) > 0)                                                                           \
             xb_page_remark((page), "%zu more " words, (count));                                    \
     } while (0)
-/* A heading within a section of level 2. */
-#define xb_page_title(page, ...) xb_page_words((page), "<h3>", "</h3>\n", __VA_ARGS__)
+/* A heading within a section that has none of its own. */
+#define xb_page_title(page, ...) xb_page_words((page), "<h2>", "</h2>\n", __VA_ARGS__)
+/* Words in which calls such as cudaMallocHost() look like code. */
+void xb_page_advice(struct xb_page *page, const char *before, const char *text, const char *after);
 
-/* What a file says in short, with a link to where it is shown. `look`: class of the first line:
- * "good", "bad", "unsure" or "". */
-void xb_page_list(struct xb_page *page, size_t number, const char *name, const char *subject,
-                  const char *look, const char *const *lines, size_t count);
+/* What a command prints for a terminal: begin, print to page->terminal.stream, end. Nothing is
+ * written where nothing was printed. */
+FILE *xb_page_terminal_begin(struct xb_page *page);
+void xb_page_terminal_end(struct xb_page *page);
 
 /*
  * ---- tables: numbers below a picture, or facts ----
@@ -117,10 +133,13 @@ void xb_page_cell(struct xb_page *page, const char *text); /* NULL: "-" */
                   sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 void xb_page_cells(struct xb_page *page, const char *const *texts, size_t count);
 void xb_page_table_end(struct xb_page *page);
+/* A table of the terminal with all its columns. It is freed. */
+void xb_page_table_of(struct xb_page *page, const char *caption, struct xb_table *table);
 
 /*
- * Draws a picture, which begins with its struct xb_picture, with an id of its own, and puts it
- * alone into a file of page->folder if there is one. Beyond XB_PAGE_PICTURES nothing is drawn, and
- * the section's end says so. The caller writes the picture's numbers below it, in any case.
+ * Draws a picture, which begins with its struct xb_picture, with an id made of page->subject and
+ * its title, and puts it alone into a file of that name in page->folder if there is one. Beyond
+ * XB_PAGE_PICTURES nothing is drawn, and the section's end says so. The numbers of every picture
+ * stand somewhere in the page, in any case.
  */
 void xb_page_picture(struct xb_page *page, xb_draw *draw, void *picture);

@@ -10,6 +10,8 @@
 
 /* More files than these are read and counted, but not shown one by one. */
 #define XB_REPORT_FILES 20
+/* At most so many stand side by side in one picture. */
+#define XB_REPORT_SHOWN 4
 
 struct xb_report_request {
     char *const *paths;
@@ -24,15 +26,17 @@ struct xb_report_request {
     void (*tell)(const struct xb_error *error);
 };
 
-/* One file, as it was read: what the sections of a report speak of. It is in memory only as long
- * as they do. */
+/* One file, as it was read: what the sections of a report speak of. */
 struct xb_report_document {
     size_t number; /* in the report, from 1 */
     const char *path;
     enum xb_document_kind kind;
     double date; /* seconds since 1970; NAN where the file does not say */
 
-    const char *text; /* with a zero byte behind it */
+    const char *label; /* what tells it from those beside it in a picture: "H200" */
+    double longest;    /* seconds of the longest timeline of all traces in the page */
+
+    const char *text; /* with a zero byte behind it; only until every file was read */
     size_t length;
 
     /* By its kind one of these is not NULL: */
@@ -54,6 +58,8 @@ XB_MUST_CHECK enum xb_status xb_report_document_read(const struct xb_report_requ
                                                      size_t index,
                                                      struct xb_report_document *document,
                                                      struct xb_error *error);
+/* Its text is not needed any more. */
+void xb_report_document_forget_text(struct xb_report_document *document);
 void xb_report_document_free(struct xb_report_document *document);
 
 /* Members of an object in a tree that nobody has checked: anything or NULL, a text or "-", a number
@@ -69,13 +75,11 @@ const char *xb_report_date(double date, char *text, size_t size);
 /* "all-1g-7.json" of a path. */
 const char *xb_report_file_name(const char *path);
 
-#define XB_ANSWER_LINES 8
-
-/* What a file says in short: what stands on top of the page. It outlives the file. */
+/* What a file says in short. It outlives the file. */
 struct xb_answer {
-    const char *subject; /* "NVIDIA H200 in host vm-1" */
-    const char *lines[XB_ANSWER_LINES];
-    size_t count;
+    const char *subject;     /* "NVIDIA H200 on vm-1" */
+    const char *verdict;     /* a word or a figure: "OK", "REGRESSION"; NULL: there is none */
+    const char *line;        /* a sentence, or the first words of one */
     const char *look;        /* class of the page: "good", "bad", "unsure" or "" */
     struct xb_arena **texts; /* where its texts lie */
 };
@@ -90,10 +94,19 @@ struct xb_answer xb_answer_make(const struct xb_report_document *document, struc
  * say something of one file below its heading: report.c has the kinds of files that each is for.
  */
 typedef void xb_write_section(struct xb_page *page, const struct xb_report_document *document);
-xb_write_section xb_write_advice, xb_write_notes, xb_write_by_size, xb_write_by_mode,
-    xb_write_samples, xb_write_rows, xb_write_verdicts, xb_write_path, xb_write_matrices,
-    xb_write_ratios, xb_write_differences, xb_write_strategies, xb_write_devices, xb_write_findings,
-    xb_write_timelines;
+xb_write_section xb_write_reading, xb_write_notes, xb_write_samples, xb_write_rows, xb_write_links,
+    xb_write_link_details, xb_write_matrices, xb_write_ratios, xb_write_comparison,
+    xb_write_strategies, xb_write_devices, xb_write_findings, xb_write_timelines;
+
+/* Chooses which results are drawn together: the one with the most copies between host and GPU, and
+ * those that measured the same, XB_REPORT_SHOWN at most. Returns how many `shown` has. */
+size_t xb_choose_results(const struct xb_report_document *const *documents, size_t count,
+                         const struct xb_report_document **shown);
+/* In short, as bars and curves, and what to do; of several side by side, with a table. */
+void xb_write_results(struct xb_page *page, const struct xb_report_document *const *documents,
+                      size_t count);
+/* Seconds of the longest timeline of a trace. */
+double xb_longest_timeline(const struct xb_trace *trace);
 
 /* What is said of several files together, such as a trend. Every file goes by once; it is gone
  * afterwards, so that memory is needed only for what take() keeps. */
@@ -115,20 +128,16 @@ extern const struct xb_common_section xb_section_conditions;
 
 /* ---- cases ---- */
 
-/* The figure that a case is about, in GB/s or microseconds (xb_way_unit), its interval NAN where
- * there is none. False: it has no such figure. */
-bool xb_way_value(const struct xb_record *record, const struct xb_record_case *test,
-                  struct xb_statistics *value);
-/* Whether that is a rate, of which more is better; false: a time. */
-bool xb_way_is_rate(const struct xb_record_case *test);
-/* "GB/s" or "us". */
-const char *xb_way_unit(const struct xb_record_case *test);
-/* A cell: "55.31 to 55.38", or NULL for NAN. */
-const char *xb_way_interval(struct xb_page *page, double low, double high);
-/* "pinned registered", with those of the parameters that tell it from others; and of a pair its
- * devices. */
-const char *xb_way_name(struct xb_page *page, const struct xb_report_document *document,
-                        const struct xb_record_case *test);
+/* The figure that a case is about, in its unit, its interval NAN where there is none. False: it has
+ * no such figure. */
+bool xb_case_value(const struct xb_record *record, const struct xb_record_case *test,
+                   struct xb_statistics *value);
+/* "GB/s", of which more is better, or "us". */
+const char *xb_case_unit(const struct xb_record_case *test);
+/* "pinned to the GPU, 1 GiB", with those of the parameters that tell it from others, and the GPU
+ * where there are several. */
+const char *xb_case_name(struct xb_arena **texts, const struct xb_report_document *document,
+                         const struct xb_record_case *test);
 
 /* ---- trends ---- */
 
@@ -164,10 +173,9 @@ struct xb_change {
 struct xb_change xb_change_find(const double *values, size_t count, size_t rows);
 
 /*
- * Writes the page of these files. Each is read twice, one at a time: once for what is told of all
- * together, and once for what is told of it, if it is among those that the page shows. So memory is
- * needed for one of them. *left_out is how many could not be read: they are no failure. What failed
- * is in page->error, too; of page->stream the caller looks at ferror().
+ * Writes the page of these files. Each is read once; XB_REPORT_FILES of them at most, and what is
+ * told of all together, stay in memory. *left_out is how many could not be read: they are no
+ * failure. What failed is in page->error, too; of page->stream the caller looks at ferror().
  */
 XB_MUST_CHECK enum xb_status
 xb_report_write(struct xb_page *page, const struct xb_report_request *request, size_t *left_out);

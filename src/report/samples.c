@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far the samples of each case lie from its median; and all rows of a result. */
+/* How far the samples of each case lie from its median. */
 #include "report.h"
 
 #include "base/statistics.h"
 #include "base/units.h"
-#include "present/table.h"
 #include "record/mode_list.h"
-#include "run/table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -56,11 +54,8 @@ static void add_case(struct xb_page *page, struct drawing *drawing,
         for (size_t i = 0; i < drawn; i++)
             shares[i] =
                 100 * values[count < POINTS ? i : i * (count - 1) / (POINTS - 1)] / value.median;
-        const char *name =
-            xb_page_print(page, "%s %s %s", xb_way_name(page, document, test), test->direction,
-                          test->latency ? "latency" : XB_SIZE_TEXT(test->bytes));
         *strip = (struct xb_strip){
-            .name = xb_page_print(page, "%.230s", name),
+            .name = xb_case_name(&page->memory, document, test),
             .samples = shares,
             .sample_count = drawn,
             .middle = 100,
@@ -101,19 +96,6 @@ static void draw(struct xb_page *page, const struct xb_record *record,
         .levels = levels,
         .level_count = 1};
     xb_page_picture(page, xb_strips_draw, &strips);
-    xb_page_table_begin(page, "Least and largest, in % of the median",
-                        record->is_merged ? "Case|#Processes|#Least|#Largest|#95 % interval"
-                                          : "Case|#Samples|#Least|#Largest|#95 % interval");
-    for (size_t i = 0; i < drawing->count; i++) {
-        const struct xb_strip *strip = &drawing->strips[i];
-        XB_PAGE_CELLS(page, strip->name, xb_page_print(page, "%zu", drawing->samples[i]),
-                      xb_page_print(page, "%.2f", least_of(strip)),
-                      xb_page_print(page, "%.2f", most_of(strip)),
-                      isfinite(strip->low)
-                          ? xb_page_print(page, "%.2f to %.2f", strip->low, strip->high)
-                          : NULL);
-    }
-    xb_page_table_end(page);
 }
 
 void xb_write_samples(struct xb_page *page, const struct xb_report_document *document)
@@ -144,23 +126,4 @@ void xb_write_samples(struct xb_page *page, const struct xb_report_document *doc
                        "%zu more cases are not drawn: the largest sizes come first, and %d have "
                        "room.",
                        drawing->left_out, DRAWN);
-}
-
-static void write_cell(void *page, int row, const char *text, bool is_right)
-{
-    if (row < 0)
-        xb_page_column(page, text, is_right);
-    else
-        xb_page_cell(page, text);
-}
-
-void xb_write_rows(struct xb_page *page, const struct xb_report_document *document)
-{
-    if (document->record->case_count == 0)
-        return;
-    struct xb_table *table = xb_table_of_rows(document->record, XB_ROWS_ALL);
-    xb_page_table_begin(page, "All rows", "");
-    xb_table_each(table, write_cell, page);
-    xb_page_table_end(page);
-    xb_table_free(table);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sections that are a table, most without a picture. */
+/* Sections that are tables, or what a terminal shows. */
 #define _GNU_SOURCE /* text.h */
 #include "report.h"
 
@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "compare/text.h"
 #include "reading/list.h"
+#include "run/table.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,7 +26,7 @@ static const char *number_of(struct xb_page *page, const cJSON *object, const ch
     return isnan(number) ? NULL : xb_page_print(page, "%.*f", decimals, number / unit);
 }
 
-void xb_write_advice(struct xb_page *page, const struct xb_report_document *document)
+void xb_write_reading(struct xb_page *page, const struct xb_report_document *document)
 {
     const struct xb_reading_list *list = document->reading;
     bool has_subjects = list->many_devices || list->many_sizes;
@@ -49,91 +50,16 @@ void xb_write_advice(struct xb_page *page, const struct xb_report_document *docu
     xb_page_table_end(page);
 }
 
-/* ---- notes ---- */
-
-/* Why rows of a result have no figure, what to beware of, and what kept the run from its end. Of
- * rows of which the same is true it is said once. */
-
-#define KINDS 60 /* of notes: more are counted */
-
-struct note {
-    const char *label; /* "skipped" */
-    const char *text;
-    const struct xb_record_case *test; /* the first of them */
-    size_t others;
-};
-
-struct notes {
-    const struct xb_record *record;
-    struct note all[KINDS];
-    size_t count, left_out;
-};
-
-static void add_note(struct notes *notes, const struct xb_record_case *test, const char *label,
-                     const char *text)
-{
-    for (size_t i = 0; i < notes->count; i++) {
-        struct note *note = &notes->all[i];
-        /* Warnings of several processes rarely agree to the last figure: alike is the same. */
-        if (note->label == label &&
-            (notes->record->is_merged ? xb_record_like_warnings(note->text, text)
-                                      : strcmp(note->text, text) == 0)) {
-            note->others++;
-            return;
-        }
-    }
-    if (notes->count < KINDS)
-        notes->all[notes->count++] = (struct note){.label = label, .text = text, .test = test};
-    else
-        notes->left_out++;
-}
-
-static void add_notes(struct xb_page *page, struct notes *notes, const struct xb_record_case *test)
-{
-    static const char *const labels[] = {"", "skipped", "ERROR"};
-    struct xb_record_warning warnings[XB_RECORD_WARNINGS];
-    char text[XB_RECORD_CUT];
-    struct xb_record_summary summary = xb_record_summarize(notes->record, test);
-    const char *reason = xb_record_reason(test, &summary, text, sizeof text);
-    if (reason == text)
-        reason = xb_page_print(page, "%s", text);
-    if (summary.status != XB_RESULT_OK)
-        add_note(notes, test, labels[summary.status],
-                 reason != NULL ? reason : "no reason was given");
-    if (xb_record_cut_text(notes->record, test, text, sizeof text) != NULL)
-        add_note(notes, test, "cut short", xb_page_print(page, "%s", text));
-    size_t count = xb_record_warnings(notes->record, test, warnings);
-    for (size_t i = 0; i < count; i++)
-        add_note(notes, test, "warning", warnings[i].text);
-}
-
 void xb_write_notes(struct xb_page *page, const struct xb_report_document *document)
 {
-    const struct xb_record *record = document->record;
-    struct notes notes = {.record = record};
-    for (size_t i = 0; i < record->case_count; i++)
-        add_notes(page, &notes, &record->cases[i]);
-    if (record->interrupted)
-        xb_page_paragraph(page, "A signal stopped the run before its end.");
-    if (record->has_deadline && !record->deadline_met)
-        xb_page_paragraph(page, "The deadline stopped the run before its end.");
-    for (size_t i = 0; i < record->process_count; i++)
-        if (record->processes[i].failure != NULL)
-            xb_page_paragraph(page, "Process %zu of %zu failed: %s", i + 1, record->asked_processes,
-                              record->processes[i].failure);
-    if (notes.count == 0)
-        return;
-    xb_page_table_begin(page, "Notes", "Case|#And more|What|Why");
-    for (size_t i = 0; i < notes.count; i++) {
-        const struct note *note = &notes.all[i];
-        XB_PAGE_CELLS(page,
-                      xb_page_print(page, "%s %s, %s", xb_way_name(page, document, note->test),
-                                    note->test->direction, XB_SIZE_TEXT(note->test->bytes)),
-                      note->others > 0 ? xb_page_print(page, "%zu", note->others) : NULL,
-                      note->label, note->text);
-    }
-    xb_page_table_end(page);
-    xb_page_more(page, notes.left_out, "notes are in the file only.");
+    xb_table_notes(xb_page_terminal_begin(page), document->record, false, document->reading);
+    xb_page_terminal_end(page);
+}
+
+void xb_write_rows(struct xb_page *page, const struct xb_report_document *document)
+{
+    if (document->record->case_count > 0)
+        xb_page_table_of(page, "All results", xb_table_of_rows(document->record, XB_ROWS_ALL));
 }
 
 /* ---- what a comparison found: the ratio of each figure with its interval ---- */
@@ -157,7 +83,7 @@ static void draw_ratios(struct xb_page *page, const struct xb_comparison *compar
         threshold =
             count == 0 || compared->threshold == threshold ? compared->threshold : (double)NAN;
         strips[count++] = (struct xb_strip){
-            .name = xb_page_print(page, "%s", XB_CASE_TEXT(comparison, compared, XB_CASE_NAME)),
+            .name = xb_page_print(page, "%s", XB_CASE_TEXT(comparison, compared, XB_CASE_TITLE)),
             .middle = compared->ratio,
             .low = compared->has_interval ? compared->low : (double)NAN,
             .high = compared->has_interval ? compared->high : (double)NAN,
@@ -197,45 +123,18 @@ static void draw_ratios(struct xb_page *page, const struct xb_comparison *compar
 
 void xb_write_ratios(struct xb_page *page, const struct xb_report_document *document)
 {
-    const struct xb_comparison *comparison = document->comparison;
-    static const enum xb_compared_part parts[] = {
-        XB_CASE_NAME,  XB_CASE_VERDICT,     XB_CASE_BASELINE, XB_CASE_CANDIDATE, XB_CASE_SAYS,
-        XB_CASE_RATIO, XB_CASE_INTERVAL_TO, XB_CASE_LEVEL,    XB_CASE_NOTE};
     struct xb_strip strips[XB_STRIPS_MOST];
-    bool is_indicative = false;
-    if (comparison->case_count == 0)
-        return;
-    draw_ratios(page, comparison, true, strips);
-    draw_ratios(page, comparison, false, strips);
-    for (size_t i = 0; i < comparison->case_count; i++)
-        is_indicative = is_indicative || comparison->cases[i].basis == XB_BASIS_INDICATIVE;
-    if (is_indicative)
-        xb_page_remark(page, "A verdict with a question mark is of too few processes for the test: "
-                             "it tells what the figures look like.");
-    xb_page_table_begin(page, "Ratios, each figure that both files have",
-                        "Figure|Verdict|#Baseline|#Candidate|Change|#Ratio|#Interval|#Level|Why");
-    for (size_t i = 0; i < comparison->case_count; i++)
-        for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++)
-            xb_page_cell(page, XB_CASE_TEXT(comparison, &comparison->cases[i], parts[k]));
-    xb_page_table_end(page);
+    draw_ratios(page, document->comparison, true, strips);
+    draw_ratios(page, document->comparison, false, strips);
 }
 
-void xb_write_differences(struct xb_page *page, const struct xb_report_document *document)
+void xb_write_comparison(struct xb_page *page, const struct xb_report_document *document)
 {
-    const struct xb_comparison *comparison = document->comparison;
-    char baseline[XB_COMPARE_VALUE];
-    char candidate[XB_COMPARE_VALUE];
-    if (comparison->difference_count == 0)
-        return;
-    xb_page_table_begin(page, "What differs between the two files",
-                        "Condition|Baseline|Candidate|Comparable");
-    for (size_t i = 0; i < comparison->difference_count; i++) {
-        const struct xb_difference *difference = &comparison->differences[i];
-        xb_compare_sides(difference, baseline, candidate);
-        XB_PAGE_CELLS(page, difference->name, baseline, candidate,
-                      difference->forbids ? "no" : "yes");
-    }
-    xb_page_table_end(page);
+    struct xb_error error;
+    if (xb_compare_table_write(xb_page_terminal_begin(page), document->comparison, XB_PLAIN_COLUMNS,
+                               true, &error) != XB_OK)
+        page->error = error;
+    xb_page_terminal_end(page);
 }
 
 void xb_write_strategies(struct xb_page *page, const struct xb_report_document *document)
@@ -290,21 +189,6 @@ void xb_write_devices(struct xb_page *page, const struct xb_report_document *doc
             XB_PAGE_CELLS(page, name, xb_report_text(check, "what"),
                           xb_report_text(check, "found"));
         }
-    }
-    xb_page_table_end(page);
-}
-
-void xb_write_findings(struct xb_page *page, const struct xb_report_document *document)
-{
-    const cJSON *finding;
-    if (cJSON_GetArraySize(xb_report_member(document->tree, "findings")) == 0)
-        return;
-    xb_page_table_begin(page, "Findings, the worst first", "Node|#GPU|What|Finding");
-    cJSON_ArrayForEach(finding, xb_report_member(document->tree, "findings"))
-    {
-        XB_PAGE_CELLS(page, text_of(page, finding, "node", 200),
-                      number_of(page, xb_report_member(finding, "gpu"), "index", 1, 0),
-                      text_of(page, finding, "code", 60), text_of(page, finding, "text", 1000));
     }
     xb_page_table_end(page);
 }

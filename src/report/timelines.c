@@ -5,10 +5,12 @@
 #include "base/units.h"
 #include "trace/trace.h"
 
+#include <math.h>
 #include <string.h>
 
 #define DRAWN 12 /* cases */
 #define LABEL 48
+#define SHARED 20.0 /* timelines that differ by less share one axis */
 
 /* What is told of a track in the table. */
 struct track {
@@ -111,7 +113,20 @@ static const char *share_of(struct xb_page *page, const struct drawing *drawing,
                : NULL;
 }
 
-static void write_case(struct xb_page *page, const struct xb_trace_case *of, bool is_drawn)
+double xb_longest_timeline(const struct xb_trace *trace)
+{
+    double longest = 0.0;
+    for (size_t i = 0; i < trace->case_count; i++) {
+        const struct xb_trace_case *of = &trace->cases[i];
+        for (size_t k = 0; k < of->span_count; k++) /* the first begins first */
+            longest = fmax(longest, of->spans[k].end - of->spans[0].begin);
+    }
+    return longest;
+}
+
+/* Draws a case, or writes its numbers. */
+static void write_case(struct xb_page *page, const struct xb_trace_case *of, bool draws,
+                       double longest)
 {
     struct drawing *drawing = xb_page_new(page, 1, sizeof *drawing);
     drawing->spans = xb_page_new(page, of->span_count, sizeof *drawing->spans);
@@ -124,9 +139,13 @@ static void write_case(struct xb_page *page, const struct xb_trace_case *of, boo
         .kinds = drawing->kinds,
         .kind_count = drawing->kind_count,
         .spans = drawing->spans,
-        .count = drawing->count};
-    if (is_drawn)
+        .count = drawing->count,
+        /* An axis of the longest of all; but a short one would be a stroke. */
+        .length = longest < SHARED * drawing->length ? longest : 0.0};
+    if (draws) {
         xb_page_picture(page, xb_spans_draw, &spans);
+        return;
+    }
     xb_page_table_begin(page, spans.picture.title,
                         "Thread or stream|#Spans|#At work|#Waiting|#Data");
     for (size_t i = 0; i < of->track_count; i++) {
@@ -143,8 +162,12 @@ static void write_case(struct xb_page *page, const struct xb_trace_case *of, boo
 void xb_write_timelines(struct xb_page *page, const struct xb_report_document *document)
 {
     const struct xb_trace *trace = document->trace;
-    for (size_t i = 0; i < trace->case_count; i++)
-        write_case(page, &trace->cases[i], i < DRAWN);
+    for (size_t i = 0; i < trace->case_count && i < DRAWN; i++)
+        write_case(page, &trace->cases[i], true, document->longest);
     if (trace->case_count > DRAWN)
         xb_page_remark(page, "Of %zu cases the first %d have a picture.", trace->case_count, DRAWN);
+    xb_page_fold_begin(page, NULL, "Numbers", "", "");
+    for (size_t i = 0; i < trace->case_count; i++)
+        write_case(page, &trace->cases[i], false, document->longest);
+    xb_page_fold_end(page);
 }

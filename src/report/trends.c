@@ -29,8 +29,8 @@ struct point {
 
 struct trend {
     const char *key;   /* all that makes the case */
-    const char *name;  /* "pinned registered h2d 1 GiB, device 0" */
-    const char *place; /* "NVIDIA H200 on host vm-1, backend cuda" */
+    const char *name;  /* "pinned to the GPU, 1 GiB" */
+    const char *place; /* "NVIDIA H200 on vm-1, backend cuda" */
     const char *unit;  /* "GB/s", "us" */
     uint64_t bytes;
     struct point *points; /* by date when they are written */
@@ -44,24 +44,22 @@ struct state {
     struct xb_arena *texts;
 };
 
-/* "pinned registered h2d 1 GiB, chunk 8 MiB, device 0", with all parameters that have not their
- * default, which an older program's file lacks (NULL), or with those alone that tell cases of this
- * file apart. */
-static void add_name(struct xb_words *words, const struct xb_report_document *document,
-                     const struct xb_record_case *test, const struct xb_parameters *which)
+/* All that makes the case: the parameters that have not their default, which an older program's
+ * file lacks. */
+static void add_key(struct xb_words *words, const struct xb_report_document *document,
+                    const struct xb_record_case *test)
 {
     char text[64];
     xb_words_add(words, "%.60s %.60s %.20s%s %s", test->mode, test->variant, test->direction,
-                 test->latency ? " latency" : "", xb_size_format(test->bytes, text, sizeof text));
+                 test->latency ? " latency" : "", XB_SIZE_TEXT(test->bytes));
     for (size_t i = 0; i < test->parameter_count; i++) {
         const struct xb_record_fact *own = &test->parameters[i];
         const char *value = xb_parameter_text(test, own->name, text, sizeof text);
-        if (value != NULL && (which == NULL ? !xb_parameter_is_default(document->request->defaults,
-                                                                       document->request->rows, own)
-                                            : xb_parameter_differs(which, test, own->name)))
+        if (value != NULL &&
+            !xb_parameter_is_default(document->request->defaults, document->request->rows, own))
             xb_words_add(words, ", %.60s %.60s", own->name, value);
     }
-    xb_words_add(words, ", device %s%s", xb_record_case_device(test, text, sizeof text),
+    xb_words_add(words, ", GPU %s%s", xb_record_case_device(test, text, sizeof text),
                  test->simultaneous ? ", at the same time" : "");
 }
 
@@ -70,18 +68,16 @@ static struct trend *find(struct state *state, const char *key, const char *plac
                           const struct xb_report_document *document,
                           const struct xb_record_case *test)
 {
-    struct xb_words name = {.length = 0};
     for (size_t i = 0; i < state->count; i++)
         if (strcmp(state->trends[i].key, key) == 0 && strcmp(state->trends[i].place, place) == 0)
             return &state->trends[i];
     if (state->count == TRENDS)
         return NULL;
-    add_name(&name, document, test, document->parameters);
     struct trend *trend = &state->trends[state->count++];
     *trend = (struct trend){.key = xb_arena_copy(&state->texts, key),
-                            .name = xb_arena_copy(&state->texts, name.text),
+                            .name = xb_case_name(&state->texts, document, test),
                             .place = xb_arena_copy(&state->texts, place),
-                            .unit = xb_way_unit(test),
+                            .unit = xb_case_unit(test),
                             .bytes = test->bytes};
     return trend;
 }
@@ -94,10 +90,10 @@ static void take_case(struct state *state, const struct xb_report_document *docu
     struct xb_words key = {.length = 0};
     struct xb_words place = {.length = 0};
     struct xb_statistics value;
-    if (!xb_way_value(record, test, &value))
+    if (!xb_case_value(record, test, &value))
         return;
-    add_name(&key, document, test, NULL);
-    xb_words_add(&place, "%.200s on host %.200s, backend %.60s",
+    add_key(&key, document, test);
+    xb_words_add(&place, "%.200s on %.200s, backend %.60s",
                  device != NULL ? device->name : "several devices",
                  record->host.hostname != NULL ? record->host.hostname : "not known",
                  record->backend);
@@ -310,24 +306,35 @@ static void write_change(struct xb_page *page, const struct trend *trend)
     }
 }
 
+#define LEAST_SPAN                                                                                 \
+    0.05 /* of the median, that the axis has: so that what is next to nothing looks so */
+#define NEXT_TO_NOTHING 0.01
+
 /* A picture of the trend with its numbers. */
-static void write_trend(struct xb_page *page, const struct trend *trend)
+static void write_trend(struct xb_page *page, const struct trend *trend, double *values)
 {
     const struct xb_change *change = &trend->change;
     struct xb_point *points = xb_page_new(page, trend->count, sizeof *points);
-    double mark = (double)NAN;
-    xb_page_title(page, "%s: %s", trend->place, trend->name);
+    double least = (double)INFINITY, most = 0.0, mark = 0.0;
+    const char *within = "";
     if (change->is_tested && change->is_there)
         write_change(page, trend);
     for (size_t i = 0; i < trend->count; i++) {
         const struct point *point = &trend->points[i];
-        points[i] = (struct xb_point){point->date, point->value, point->low, point->high, false};
+        points[i] = (struct xb_point){point->date, point->value, point->low, point->high};
+        values[i] = point->value;
+        least = fmin(least, point->value);
+        most = fmax(most, point->value);
     }
+    double median = xb_median_of(values, trend->count);
+    if (most - least < NEXT_TO_NOTHING * median)
+        within = xb_page_print(page, ": all within %.1f %%", 100.0 * (most - least) / median);
     if (change->is_there)
         mark = (trend->points[change->at - 1].date + trend->points[change->at].date) / 2;
-    const struct xb_series series = {trend->name, points, trend->count};
+    const struct xb_series series = {"", points, trend->count};
     struct xb_chart chart = {
-        .picture = {.title = xb_page_print(page, "%.250s, by date", trend->name),
+        .picture = {.title =
+                        xb_page_print(page, "%.250s%s, %.200s", trend->name, within, trend->place),
                     .description = xb_page_print(
                         page,
                         "%zu files from %s to %s, a point for each with the interval of its "
@@ -339,20 +346,27 @@ static void write_trend(struct xb_page *page, const struct trend *trend)
         .x = {XB_SCALE_DATE, "date (UTC)"},
         .y = {XB_SCALE_LINEAR, trend->unit},
         .y_from_data = true,
+        .y_least = median * (1.0 - LEAST_SPAN / 2.0),
+        .y_most = median * (1.0 + LEAST_SPAN / 2.0),
         .series = &series,
         .series_count = 1,
-        .marks = &mark,
-        .mark_count = change->is_there ? 1 : 0};
+        .mark = mark};
     xb_page_picture(page, xb_chart_draw, &chart);
+    xb_page_fold_begin(page, NULL, "Numbers:", "", trend->name);
     xb_page_table_begin(page, trend->name,
                         xb_page_print(page, "Date|#File|#%s|#95 %% interval|Driver", trend->unit));
     for (size_t i = 0; i < trend->count; i++) {
         const struct point *point = &trend->points[i];
         XB_PAGE_CELLS(page, XB_REPORT_DATE(point->date), xb_page_print(page, "%zu", point->file),
-                      XB_DECIMAL_TEXT(point->value), xb_way_interval(page, point->low, point->high),
+                      XB_DECIMAL_TEXT(point->value),
+                      isfinite(point->low)
+                          ? xb_page_print(page, "%s to %s", XB_DECIMAL_TEXT(point->low),
+                                          XB_DECIMAL_TEXT(point->high))
+                          : NULL,
                       point->conditions[0]);
     }
     xb_page_table_end(page);
+    xb_page_fold_end(page);
 }
 
 static void write_overview(struct xb_page *page, struct trend *const *list, size_t count)
@@ -415,7 +429,7 @@ static void write(struct xb_page *page, void *own)
             tested == 1 ? " is looked at" : "s are looked at");
     write_overview(page, list, count);
     for (size_t i = 0; i < count && i < DRAWN; i++)
-        write_trend(page, list[i]);
+        write_trend(page, list[i], values);
     if (count > DRAWN)
         xb_page_remark(page, "Of %zu cases the first %d have a picture.", count, DRAWN);
     if (all > count || state->left_out > 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which results stand in which bars, in which order: bars_tables.c prints them. */
+/* Which results stand in which bars, in which order: bars_tables.c prints them, and a
+ * page draws them. */
 #define _GNU_SOURCE
 #include "bars.h"
 
@@ -121,7 +122,7 @@ static int by_method(const void *a, const void *b, void *of)
     return order;
 }
 
-static int by_device(const struct xb_bar *a, const struct xb_bar *b)
+int xb_bars_by_device(const struct xb_bar *a, const struct xb_bar *b)
 {
     int order = ORDER(a->test->device, b->test->device);
     return order != 0 ? order : ORDER(a->part, b->part);
@@ -148,15 +149,15 @@ static int by_print(const void *a, const void *b, void *of)
 {
     const struct xb_bars *view = of;
     const struct xb_bar *left = a, *right = b;
-    int order = view->is_beside ? 0 : by_device(left, right);
+    int order = view->is_beside ? 0 : xb_bars_by_device(left, right);
     order = order != 0 ? order : xb_bars_by_table(left, right);
-    order = order != 0 ? order : by_device(left, right);
+    order = order != 0 ? order : xb_bars_by_device(left, right);
     order = order != 0 ? order : ORDER(left->test->bytes, right->test->bytes);
     return order != 0 ? order : xb_bars_by_rank(a, b);
 }
 
-/* Prints bars of what a parameter is swept in, or of the rest. */
-static void print_view(struct xb_bars *view)
+/* Makes the bars of what a parameter is swept in, or of the rest. */
+static void make_view(struct xb_bars *view)
 {
     struct xb_bar *bars = view->bars;
     bool is_one_size = true;
@@ -174,13 +175,6 @@ static void print_view(struct xb_bars *view)
     }
     view->is_beside = view->is_beside && is_one_size;
     qsort_r(bars, view->count, sizeof(struct xb_bar), by_print, view);
-    for (size_t i = 0, equal = 0; i < view->count; i += equal) {
-        equal = 1;
-        while (i + equal < view->count &&
-               (view->is_beside || by_device(&bars[i], &bars[i + equal]) == 0))
-            equal++;
-        xb_bars_print(view, bars + i, equal);
-    }
 }
 
 /* ---- sweeps over a parameter ---- */
@@ -230,11 +224,9 @@ static const struct xb_option *swept_option(const struct xb_record *record,
     return NULL;
 }
 
-void xb_overview_bars(FILE *stream, const struct xb_record *record, bool only_sweeps)
+void xb_bars_each(const struct xb_record *record, xb_bars_visit *visit, void *argument)
 {
-    struct xb_bars view = {.stream = stream,
-                           .only_sweeps = only_sweeps,
-                           .record = record,
+    struct xb_bars view = {.record = record,
                            .parameters = xb_parameters_that_differ(record),
                            .bars = xb_new(record->case_count, sizeof *view.bars),
                            .swept_by =
@@ -245,12 +237,15 @@ void xb_overview_bars(FILE *stream, const struct xb_record *record, bool only_sw
             if (is_of(&record->cases[i], xb_modes[m], option))
                 view.swept_by[i] = option;
     }
-    print_view(&view);
+    make_view(&view);
+    visit(argument, &view);
     for (size_t m = 0; xb_modes[m] != NULL; m++) {
         view.mode = xb_modes[m];
         view.swept = swept_option(record, view.mode);
-        if (view.swept != NULL)
-            print_view(&view);
+        if (view.swept == NULL)
+            continue;
+        make_view(&view);
+        visit(argument, &view);
     }
     free(view.swept_by);
     free(view.bars);

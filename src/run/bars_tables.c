@@ -25,11 +25,9 @@
 
 /* ---- titles and cells ---- */
 
-#define TITLE 64
+#define TITLE XB_BARS_TITLE
 
-/* "To the GPU", "Within GPU 1", "Both ways, and within the GPU" */
-static const char *title_of(const struct xb_bar *bars, size_t count, bool names_devices,
-                            char *title)
+const char *xb_bars_title(const struct xb_bar *bars, size_t count, bool names_devices, char *title)
 {
     enum xb_bar_kind kind = bars[0].kind;
     bool both = false, within = false;
@@ -99,11 +97,22 @@ struct group {
     bool is_small; /* copies by how long they take: the device's rate leaves out what starts them */
 };
 
+double xb_bars_ceiling(const struct xb_bars *view, const struct xb_bar *bars, size_t count)
+{
+    const struct xb_record_device *device = xb_record_device(view->record, bars[0].test->device);
+    double most = 0, ceiling = 0;
+    if (!bars[0].is_time && !bars[0].is_encoded && bars[0].kind != XB_BAR_OTHER && device != NULL &&
+        device->ceiling.known)
+        ceiling = (bars[0].kind == XB_BAR_TO ? device->ceiling.h2d : device->ceiling.d2h) / 1e9;
+    for (size_t i = 0; i < count; i++)
+        most = bars[i].flaw[0] == '\0' ? fmax(most, bars[i].s.median) : most;
+    return most > ceiling ? 0 : ceiling; /* the link was read wrongly */
+}
+
 static struct group group_of(const struct xb_bars *view, const struct xb_bar *bars, size_t count)
 {
     static const struct xb_mode_part none = {NULL, NULL};
     const struct xb_record_case *test = bars[0].test;
-    const struct xb_record_device *device = xb_record_device(view->record, test->device);
     const struct xb_mode *mode = xb_mode_find(test->mode);
     const struct xb_mode_part *parts = mode != NULL ? mode->parts : NULL;
     double most = 0, least = (double)INFINITY;
@@ -123,12 +132,8 @@ static struct group group_of(const struct xb_bars *view, const struct xb_bar *ba
         /* Rates of copies within a GPU and over its link are not held against each other. */
         group.has_bars &= strcmp(bars[i].test->direction, test->direction) == 0;
     }
-    if (!bars[0].is_time && !bars[0].is_encoded && !group.is_small &&
-        bars[0].kind != XB_BAR_OTHER && device != NULL && device->ceiling.known)
-        group.ceiling =
-            (bars[0].kind == XB_BAR_TO ? device->ceiling.h2d : device->ceiling.d2h) / 1e9;
-    if (most > group.ceiling) /* the link was read wrongly */
-        group.ceiling = 0;
+    if (!group.is_small)
+        group.ceiling = xb_bars_ceiling(view, bars, count);
     group.has_bars &= count > 1 || group.ceiling > 0;
     group.whole = group.is_small ? least : group.ceiling > 0 ? group.ceiling : most;
     return group;
@@ -186,7 +191,7 @@ static void print_bars(const struct xb_bars *view, struct xb_bar *bars, size_t c
         bars[i].rank = bars[i].copy_time;
     if (group.is_small)
         qsort(bars, count, sizeof(struct xb_bar), xb_bars_by_rank);
-    xb_words_add(&first, "%s, %s", title_of(bars, count, view->names_devices, text),
+    xb_words_add(&first, "%s, %s", xb_bars_title(bars, count, view->names_devices, text),
                  XB_SIZE_TEXT(bars[0].test->bytes));
     snprintf(briefly, sizeof briefly, "%.63s", first.text);
     if (first.length < view->name_width)
@@ -231,7 +236,7 @@ struct grid {
     const struct xb_bar **cells; /* by method, then by value; NULL: none */
 };
 
-static uint64_t value_of(const struct xb_bars *view, const struct xb_record_case *test)
+uint64_t xb_bars_across(const struct xb_bars *view, const struct xb_record_case *test)
 {
     if (view->is_beside)
         return (uint64_t)test->device;
@@ -256,7 +261,7 @@ static struct grid grid_of(const struct xb_bars *view, struct xb_bar *bars, size
     struct grid grid = {.bars = bars, .count = count, .values = xb_new(count, sizeof *grid.values)};
     size_t values = 0;
     for (size_t i = 0; i < count; i++)
-        grid.values[i] = value_of(view, bars[i].test);
+        grid.values[i] = xb_bars_across(view, bars[i].test);
     qsort(grid.values, count, sizeof *grid.values, by_value);
     for (size_t i = 0; i < count; i++)
         if (values == 0 || grid.values[i] != grid.values[values - 1])
@@ -270,7 +275,7 @@ static struct grid grid_of(const struct xb_bars *view, struct xb_bar *bars, size
         struct xb_bar *bar = &bars[i];
         bar->place = 0;
         while (bar->place < grid.value_count &&
-               grid.values[bar->place] != value_of(view, bar->test))
+               grid.values[bar->place] != xb_bars_across(view, bar->test))
             bar->place++;
         if (bar->place == grid.value_count)
             continue;
@@ -347,7 +352,7 @@ static bool print_sweep(const struct xb_bars *view, const struct grid *grid)
         if (first[kind] == NULL)
             continue;
         bool is_rate = !first[kind]->is_time;
-        xb_words_add(&title, "%s%s", title_of(first[kind], 1, false, text),
+        xb_words_add(&title, "%s%s", xb_bars_title(first[kind], 1, false, text),
                      is_rate ? ", GB/s" : "");
         xb_table_add_column(table, &(struct xb_table_column){.title = title.text,
                                                              .brief = is_rate ? briefs[kind] : NULL,
@@ -389,7 +394,7 @@ static void add_title(const struct xb_bars *view, const struct xb_bar *rows, siz
     struct xb_words title = {.length = 0};
     char text[TITLE];
     xb_words_add(&title, "%s",
-                 title_of(rows, count, view->names_devices && !view->is_beside, text));
+                 xb_bars_title(rows, count, view->names_devices && !view->is_beside, text));
     if (view->is_beside || view->swept != NULL)
         xb_words_add(&title, ", %s", XB_SIZE_TEXT(rows[0].test->bytes));
     xb_words_add(&title, "%s", rows[0].is_time ? "" : ", GB/s");
@@ -461,7 +466,8 @@ static void print_matrix(const struct xb_bars *view, const struct grid *grid,
         fputs("  other values: --columns all\n", view->stream);
 }
 
-void xb_bars_print(const struct xb_bars *view, struct xb_bar *bars, size_t count)
+/* Prints bars of one device, or of all beside each other, in the order of tables. */
+static void print_device(const struct xb_bars *view, struct xb_bar *bars, size_t count)
 {
     struct grid grid = grid_of(view, bars, count);
     bool is_told = (!view->is_beside && grid.value_count > 2 && print_sweep(view, &grid)) ||
@@ -478,4 +484,30 @@ void xb_bars_print(const struct xb_bars *view, struct xb_bar *bars, size_t count
     }
     free(grid.cells);
     free(grid.values);
+}
+
+/* What xb_overview_bars was called with. */
+struct printing {
+    FILE *stream;
+    bool only_sweeps;
+};
+
+static void print_view(void *argument, struct xb_bars *view)
+{
+    const struct printing *printing = argument;
+    view->stream = printing->stream;
+    view->only_sweeps = printing->only_sweeps;
+    for (size_t i = 0, equal = 0; i < view->count; i += equal) {
+        equal = 1;
+        while (i + equal < view->count &&
+               (view->is_beside || xb_bars_by_device(&view->bars[i], &view->bars[i + equal]) == 0))
+            equal++;
+        print_device(view, view->bars + i, equal);
+    }
+}
+
+void xb_overview_bars(FILE *stream, const struct xb_record *record, bool only_sweeps)
+{
+    struct printing printing = {stream, only_sweeps};
+    xb_bars_each(record, print_view, &printing);
 }

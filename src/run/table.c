@@ -41,13 +41,9 @@ static bool are_alike(const struct xb_record_device *a, const struct xb_record_d
            a->link_max_width == b->link_max_width && (a->pci_bdf == NULL) == (b->pci_bdf == NULL);
 }
 
-/* In one line: on what, by which driver, on which node; more only of what is not as it should be.
- */
-static void print_short_header(FILE *stream, const struct xb_record *record)
+void xb_table_name_devices(struct xb_words *words, const struct xb_record *record)
 {
-    struct xb_words words = {.length = 0};
     char text[64];
-    size_t width = xb_terminal_prose_columns(stream);
     size_t count = 0;
     const struct xb_record_device *devices = xb_record_devices(record, &count);
     /* "2 x NVIDIA H200, PCIe Gen5 x16": neighbours that are alike stand together. */
@@ -55,25 +51,36 @@ static void print_short_header(FILE *stream, const struct xb_record *record)
         alike = 1;
         while (i + alike < count && are_alike(&devices[i], &devices[i + alike]))
             alike++;
-        xb_words_add(&words, "%s", i > 0 ? "; " : "");
+        xb_words_add(words, "%s", i > 0 ? "; " : "");
         if (alike > 1)
-            xb_words_add(&words, "%zu x ", alike);
-        xb_words_add(&words, "%s", devices[i].name);
+            xb_words_add(words, "%zu x ", alike);
+        xb_words_add(words, "%s", devices[i].name);
         if (devices[i].pci_bdf == NULL || !devices[i].link_known)
             continue;
         xb_lanes_text(devices[i].link_speed_gts, devices[i].link_width, text, sizeof text);
-        xb_words_add(&words, ", PCIe %s", text);
+        xb_words_add(words, ", PCIe %s", text);
         xb_lanes_text(devices[i].link_max_speed_gts, devices[i].link_max_width, text, sizeof text);
         if (devices[i].link_max_width > 0 && is_below(&devices[i]))
-            xb_words_add(&words, " (BELOW its %s)", text);
+            xb_words_add(words, " (BELOW its %s)", text);
     }
     /* ", driver 580.1, CUDA 13.0, without hwloc" */
     snprintf(text, sizeof text, ", %.31s ", record->backend != NULL ? record->backend : "");
     for (char *c = text; *c != '\0'; c++)
         *c = (char)toupper((unsigned char)*c);
-    add_known(&words, words.length > 0 ? ", driver " : "driver ", record->driver);
-    add_known(&words, text, record->runtime);
-    add_known(&words, words.length > 0 ? ", without " : "without ", record->left_out);
+    add_known(words, words->length > 0 ? ", driver " : "driver ", record->driver);
+    add_known(words, text, record->runtime);
+    add_known(words, words->length > 0 ? ", without " : "without ", record->left_out);
+}
+
+/* In one line: on what, by which driver, on which node; more only of what is not as it should be.
+ */
+static void print_short_header(FILE *stream, const struct xb_record *record)
+{
+    struct xb_words words = {.length = 0};
+    size_t width = xb_terminal_prose_columns(stream);
+    size_t count = 0;
+    const struct xb_record_device *devices = xb_record_devices(record, &count);
+    xb_table_name_devices(&words, record);
     /* "            node gpu07", at the right edge if the line has room. */
     char node[XB_NODE_TEXT];
     xb_node_text(record->host.node, record->host.hostname, node);

@@ -17,6 +17,9 @@
  * row can say. Cases that were not run are counted in a note. */
 bool xb_table_has_row(const struct xb_record *record, const struct xb_record_case *test);
 
+/* Adds on what a record was measured: "2 x NVIDIA H200, PCIe Gen5 x16, driver 580.1, CUDA 13.0". */
+void xb_table_name_devices(struct xb_words *words, const struct xb_record *record);
+
 enum xb_row_kind { XB_ROWS_ALONE, XB_ROWS_TOGETHER, XB_ROWS_ALL };
 
 /* The rows of what ran alone, of what ran at the same time, or all with those of pairs. Release

@@ -100,9 +100,9 @@ class Report(Case):
             self.assertTrue(part in page.text, f"the page lacks {part!r}")
 
     def assert_pictures_have_numbers(self, page):
-        """Every picture's section has a table."""
+        """They are in a table, or stand beside their bars."""
         self.assertGreater(page.elements.count("svg"), 0)
-        self.assertGreaterEqual(page.elements.count("table"), page.elements.count("svg"))
+        self.assertGreater(page.elements.count("table"), 0)
 
     def test_a_terminal_is_not_filled_with_html(self):
         terminal = harness.Terminal()
@@ -116,13 +116,13 @@ class Report(Case):
         self.assert_pictures_have_numbers(page)
         self.assert_says(
             page,
-            "Fastest: pinned, 55.3 GB/s to the GPU and 55.3 back, 95 % of the link.",
-            "What to do: Pin buffers that you copy more than once: 6.7 times as fast to the GPU",
-            "NVIDIA H200 on host vm",
+            "95 % of what the link carries, to the GPU: pinned, 55.34 of 58.1 GB/s",
+            "Pin buffers that you copy more than once: 6.7 times as fast to the GPU",
+            "NVIDIA H200 on vm",
             "580.159.04",  # the driver
             "PCIe Gen5 x16",
             "Pinned is 6.7 times as fast as pageable to the GPU",  # the Reading
-            "GB/s by mode, 1 GiB",
+            "To the GPU, 1 GiB: GB/s",
             "Samples around their median",
             "it takes two devices",  # why a row has no figure
             "16.73",  # a number of the table
@@ -132,8 +132,7 @@ class Report(Case):
 
     def test_of_several_sizes(self):
         page = self.report(os.path.join(H200, "crossover.json"))
-        self.assert_says(page, "Host to device: GB/s by size", "Device to host: GB/s by size", "raw rate",
-                         "link's ceiling")
+        self.assert_says(page, "To the GPU, by size", "Back to the host, by size", "link carries")
 
     def test_of_every_kind(self):
         """Each kind of file is told from the others, and says something."""
@@ -150,17 +149,16 @@ class Report(Case):
         self.assert_says(page, "list.json: list of devices", "advise.json: advice", "compare.json: comparison",
                       "trace.json: timeline", "link-1.json: link test",
                       "compare-again.json: result of several processes", "all-256m.json: result",
-                      "Predicted times of the job", "What differs", "INCONCLUSIVE", "Medians of the processes around their median",
-                      "Link of device 0, NVIDIA H200: OK")
+                      "Predicted times of the job", "INCONCLUSIVE", "Medians of the processes around their median",
+                      "OK: 1 of 1 links to GPUs are OK.")
 
     def test_a_row_without_a_name_is_shown(self):
         self.run_program("compare", os.path.join(H200, "all-cuda-11.8.json"),
                          os.path.join(H200, "all-cuda-12.4.json"), "--format", "json", "-o", "compare.json")
-        cells = self.report("compare.json").elements.count("td")
         document = harness.read_json(self.path("compare.json"))
         document["differences"][0]["name"] = None
         self.write_json("compare.json", document)
-        self.assertEqual(self.report("compare.json").elements.count("td"), cells)
+        self.assert_says(self.report("compare.json"), "INCONCLUSIVE")
 
     def test_of_all_measurements(self):
         """Also of files that versions before this one wrote."""
@@ -178,13 +176,27 @@ class Report(Case):
         self.write("broken.json", '{"schema": "xferbench.result"')
         self.write("foreign.json", '{"schema": "<b>other</b>"}')
         self.write("text.json", "no JSON <i>at</i> all")
-        page = self.report("broken.json", "missing.json", good, "foreign.json", "text.json", self.folder,
+        os.mkdir(self.path("empty"))
+        page = self.report("broken.json", "missing.json", good, "foreign.json", "text.json", "empty",
                            code=1, err="(?s)broken.json.*missing.json.*foreign.json.*text.json")
         self.assert_says(page, "5 of 6 files could not be read.")
         for name in ("1. broken.json", "2. missing.json", "4. foreign.json", "5. text.json"):
             self.assert_says(page, name)
         self.assert_says(page, "3. pinned-1g.json: result")
         self.report("foreign.json", code=1, err="foreign.json")
+
+    def test_a_folder_is_its_files(self):
+        """In the order of their names, below it too; what names no JSON, and JSON lines, are not of it."""
+        names = ("a/day-2.json", "a/day-10.json", "a/b/other.json")
+        for name in names:
+            os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+            with open(os.path.join(H200, "pinned-1g.json"), encoding="utf-8") as file:
+                self.write(name, file.read())
+        self.write("a/notes.txt", "no JSON")
+        self.write("a/many.jsonl", "{}\n{}\n")
+        page = self.report("a")
+        self.assert_says(page, "1. other.json: result", "2. day-2.json: result", "3. day-10.json: result")
+        self.assertNotIn("Left out", page.text)
 
     def test_hostile_texts_are_shown_as_text(self):
         with open(os.path.join(H200, "quick.json"), encoding="utf-8") as file:
@@ -206,15 +218,9 @@ class Report(Case):
         self.assert_says(page, '"><img src=x onerror=alert(1)>')
 
     def test_data_that_does_not_cross_the_link_as_it_is(self):
-        """The answer says what was sent, a remark that no link is so fast."""
+        """The answer says what was sent; its bars are not held against the link."""
         page = self.report(os.path.join(H200, "compress.json"))
-        self.assert_says(
-            page,
-            "Sending zeros packed with FOR: worth it",
-            "A way above the raw rate sends less than all of its data over the link",
-        )
-        page = self.report(os.path.join(H200, "pinned-1g.json"))
-        self.assertNotIn("A way above the raw rate", page.text)
+        self.assert_says(page, "Sending zeros packed with FOR: worth it")
 
     def test_pictures_alone(self):
         outcome = self.assert_succeeds("report", os.path.join(H200, "crossover.json"), "-o", "report.html",
@@ -223,7 +229,7 @@ class Report(Case):
         page = Page(self.read("report.html"))
         names = sorted(os.listdir(self.path("pictures")))
         self.assertEqual(len(names), page.elements.count("svg"))
-        self.assertIn("file-1-by-size-1.svg", names)
+        self.assertIn("nvidia-h200-on-vm-to-the-gpu-by-size.svg", names)
         for name in names:
             root = xml.etree.ElementTree.parse(self.path("pictures", name)).getroot()
             self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
@@ -235,7 +241,7 @@ class Report(Case):
 
     def test_what_cannot_be_written(self):
         good = os.path.join(H200, "pinned-1g.json")
-        self.assert_usage(("takes the files to show",), "report")
+        self.assert_usage(("takes the files or folders to show",), "report")
         self.write("file", "")
         self.assert_usage(("--svg", "file"), "report", good, "-o", "report.html", "--svg", "file")
         self.assertFalse(os.path.exists(self.path("report.html")))
@@ -288,7 +294,6 @@ class Report(Case):
         page = self.check(outcome.out)
         self.assert_says(page, "but a page has 120 at most, and about 1 MB", "more rows are not shown")
         for number in range(1, 21):
-            self.assertIn(f"file-{number}-by-size-1-title", page.ids)  # each has its first picture
             self.assertIn(f"file-{number}-numbers", page.ids)
 
 

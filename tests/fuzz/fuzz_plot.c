@@ -63,7 +63,7 @@ static const char *take_name(struct bytes *bytes, size_t index)
 
 static enum xb_scale take_scale(struct bytes *bytes)
 {
-    return (enum xb_scale)(take(bytes) % 4);
+    return (enum xb_scale)(take(bytes) % 3);
 }
 
 static const char *take_look(struct bytes *bytes)
@@ -86,7 +86,6 @@ static void draw_chart(FILE *stream, struct bytes *bytes, size_t count, bool is_
     struct xb_point points[MOST];
     struct xb_series series[MOST];
     struct xb_plot_level levels[MOST];
-    double marks[MOST];
     struct xb_chart chart = {.picture = take_picture(bytes),
                              .x = {take_scale(bytes), take_name(bytes, 3)},
                              .y = {take_scale(bytes), take_name(bytes, 4)},
@@ -95,18 +94,40 @@ static void draw_chart(FILE *stream, struct bytes *bytes, size_t count, bool is_
                              .series_count = count,
                              .levels = levels,
                              .level_count = take(bytes) % MOST,
-                             .marks = marks,
-                             .mark_count = take(bytes) % MOST};
+                             .mark = take_number(bytes),
+                             .y_least = take_number(bytes),
+                             .y_most = take_number(bytes)};
     for (size_t i = 0; i < MOST; i++) {
         points[i] = (struct xb_point){take_number(bytes), take_number(bytes), take_number(bytes),
-                                      take_number(bytes), take(bytes) % 2 == 0};
+                                      take_number(bytes)};
         series[i] = (struct xb_series){bytes->names[5 + i % 8], points, take(bytes) % MOST};
         levels[i] = (struct xb_plot_level){bytes->names[5 + i % 8], take_number(bytes)};
-        marks[i] = take_number(bytes);
     }
     for (size_t i = 0; i < 8; i++)
         (void)take_name(bytes, 5 + i);
     xb_chart_draw(stream, &chart, is_alone);
+}
+
+static void draw_lengths(FILE *stream, struct bytes *bytes, size_t count, bool is_alone)
+{
+    const char *names[MOST];
+    struct xb_length bars[MOST * MOST];
+    struct xb_lengths picture = {.picture = take_picture(bytes),
+                                 .rows = names,
+                                 .row_count = count,
+                                 .series = names,
+                                 .series_count = take(bytes) % MOST,
+                                 .bars = bars,
+                                 .level = {take_name(bytes, 3), take_number(bytes)},
+                                 .end = take_number(bytes)};
+    for (size_t i = 0; i < MOST; i++)
+        names[i] = take_name(bytes, i > 3 ? i : 4);
+    for (size_t i = 0; i < sizeof bars / sizeof *bars; i++)
+        bars[i] = (struct xb_length){.value = take_number(bytes),
+                                     .text = take(bytes) % 2 == 0 ? names[i % MOST] : NULL,
+                                     .look = take(bytes) % 2 == 0 ? take_look(bytes) : NULL,
+                                     .tip = take(bytes) % 2 == 0 ? names[i % MOST] : NULL};
+    xb_lengths_draw(stream, &picture, is_alone);
 }
 
 static void draw_strips(FILE *stream, struct bytes *bytes, size_t count, bool is_alone)
@@ -203,7 +224,8 @@ static void check_svg(const char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const draw draws[] = {draw_chart, draw_strips, draw_cells, draw_spans, draw_tree};
+    static const draw draws[] = {draw_chart, draw_strips, draw_cells,
+                                 draw_spans, draw_tree,   draw_lengths};
     if (size < 3)
         return 0;
     struct bytes *bytes = calloc(1, sizeof *bytes);

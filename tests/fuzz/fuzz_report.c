@@ -68,11 +68,12 @@ static enum xb_status read_file(const char *path, char **text, size_t *length,
 static void check_page(const char *text)
 {
     static const char *const elements[] = {
-        "html",   "head",    "meta",    "title",  "style",      "body",    "header", "main",
-        "footer", "h1",      "h2",      "h3",     "h4",         "p",       "a",      "ul",
-        "li",     "section", "article", "div",    "table",      "caption", "thead",  "tbody",
-        "tr",     "th",      "td",      "figure", "figcaption", "svg",     "desc",   "g",
-        "line",   "rect",    "circle",  "path",   "text",       "nav",     NULL};
+        "html",   "head",    "meta",    "title",  "style",      "body",    "header",  "main",
+        "footer", "h1",      "h2",      "h3",     "h4",         "p",       "a",       "ul",
+        "li",     "section", "article", "div",    "table",      "caption", "thead",   "tbody",
+        "tr",     "th",      "td",      "figure", "figcaption", "svg",     "desc",    "g",
+        "line",   "rect",    "circle",  "path",   "text",       "details", "summary", "span",
+        "pre",    "ol",      "b",       "code",   NULL};
     static const char type[] = "<!DOCTYPE html>\n";
     require(strncmp(text, type, sizeof type - 1) == 0, "a page begins", text);
     check_markup(text + sizeof type - 1, elements);

@@ -39,7 +39,7 @@ static void draw_sizes(FILE *stream, bool is_alone)
         for (size_t k = 0; k < 10; k++) {
             double x = exp2(12.0 + 2.0 * (double)k);
             double y = most[i] * x / (x + 3e5 * (1.0 + 0.3 * (double)i));
-            points[i][k] = (struct xb_point){x, y, i % 2 ? NONE : y * 0.96, y * 1.03, k == 9};
+            points[i][k] = (struct xb_point){x, y, i % 2 ? NONE : y * 0.96, y * 1.03};
         }
         series[i] = (struct xb_series){names[i], points[i], 10};
     }
@@ -60,18 +60,16 @@ static void draw_trend(FILE *stream, bool is_alone)
     struct xb_point points[30];
     for (size_t i = 0; i < COUNT_OF(points); i++) {
         double y = (i < 18 ? 55.4 : 53.9) + 0.1 * sin((double)(i * i));
-        points[i] = (struct xb_point){1.76e9 + 86400.0 * (double)i, y, y - 0.2, y + 0.25, false};
+        points[i] = (struct xb_point){1.76e9 + 86400.0 * (double)i, y, y - 0.2, y + 0.25};
     }
     const struct xb_series series[] = {{"pinned registered h2d, 1 GiB", points, 30}};
-    const double marks[] = {1.76e9 + 86400.0 * 17.5};
     const struct xb_chart chart = {.picture = picture_of("trend", "GB/s by date"),
                                    .x = {XB_SCALE_DATE, "date (UTC)"},
                                    .y = {XB_SCALE_LINEAR, "GB/s"},
                                    .y_from_data = true,
                                    .series = series,
                                    .series_count = 1,
-                                   .marks = marks,
-                                   .mark_count = 1};
+                                   .mark = 1.76e9 + 86400.0 * 17.5};
     xb_chart_draw(stream, &chart, is_alone);
 }
 
@@ -80,27 +78,27 @@ static void draw_latency(FILE *stream, bool is_alone)
     struct xb_point points[2][8];
     for (size_t k = 0; k < 8; k++) {
         double x = exp2(2.0 + 2.0 * (double)k);
-        points[0][k] = (struct xb_point){x, 6.6 + x / 55e3, NONE, NONE, false};
-        points[1][k] = (struct xb_point){x, 950.0 + x / 5e3, NONE, NONE, false};
+        points[0][k] = (struct xb_point){x, 6.6 + x / 55e3, NONE, NONE};
+        points[1][k] = (struct xb_point){x, 950.0 + x / 5e3, NONE, NONE};
     }
     points[0][3].y = NONE;
     const struct xb_series series[] = {{HOSTILE, points[0], 8}, {LONG LONG, points[1], 8}};
     const struct xb_chart chart = {.picture = picture_of("latency", HOSTILE),
                                    .x = {XB_SCALE_SIZE, HOSTILE},
-                                   .y = {XB_SCALE_LOG, "microseconds"},
+                                   .y = {XB_SCALE_LINEAR, "microseconds"},
                                    .series = series,
                                    .series_count = 2};
     xb_chart_draw(stream, &chart, is_alone);
 }
 
-/* 40 lines of 20,000 points. */
+/* 40 lines of up to 1,000 points. */
 static void draw_many(FILE *stream, bool is_alone)
 {
-    static struct xb_point points[20000];
+    static struct xb_point points[1000];
     struct xb_series series[40];
     for (size_t i = 0; i < COUNT_OF(points); i++) {
-        double y = 50.0 + 5.0 * sin((double)i / 900.0) + (double)(i * 7919 % 100) / 50.0;
-        points[i] = (struct xb_point){(double)i, y, y - 3.0, y + 3.0, false};
+        double y = 50.0 + 5.0 * sin((double)i / 90.0) + (double)(i * 7919 % 100) / 50.0;
+        points[i] = (struct xb_point){(double)i, y, y - 3.0, y + 3.0};
     }
     for (size_t i = 0; i < COUNT_OF(series); i++)
         series[i] = (struct xb_series){"one of many", points, i == 0 ? COUNT_OF(points) : i};
@@ -115,10 +113,10 @@ static void draw_many(FILE *stream, bool is_alone)
 /* Points that no axis can show, one alone, and levels that are all the same. */
 static void draw_odd(FILE *stream, bool is_alone)
 {
-    const struct xb_point points[] = {{NONE, 1.0, NONE, NONE, false},
-                                      {-5.0, (double)INFINITY, 0.0, 1.0, false},
-                                      {4096.0, 7.0, 7.0, 7.0, true},
-                                      {1e308, 1e308, -1e308, 1e308, false}};
+    const struct xb_point points[] = {{NONE, 1.0, NONE, NONE},
+                                      {-5.0, (double)INFINITY, 0.0, 1.0},
+                                      {4096.0, 7.0, 7.0, 7.0},
+                                      {1e308, 1e308, -1e308, 1e308}};
     const struct xb_series series[] = {{"", points, COUNT_OF(points)}};
     const struct xb_plot_level levels[] = {{"a", 7.0}, {LONG, 7.0}, {"c", 7.0}, {"none", NONE}};
     const struct xb_chart chart = {.picture = picture_of("odd", "One point"),
@@ -135,7 +133,7 @@ static void draw_empty(FILE *stream, bool is_alone)
 {
     const struct xb_chart chart = {.picture = picture_of("no chart", "Nothing"),
                                    .x = {XB_SCALE_DATE, ""},
-                                   .y = {XB_SCALE_LOG, NULL}};
+                                   .y = {XB_SCALE_LINEAR, NULL}};
     const struct xb_strips strips = {.picture = picture_of("no-strips", "Nothing")};
     xb_chart_draw(stream, &chart, is_alone);
     const struct xb_dots dots = {.picture = picture_of("no-dots", "Nothing"),
@@ -147,6 +145,36 @@ static void draw_empty(FILE *stream, bool is_alone)
         xb_strips_draw(stream, &strips, is_alone);
         xb_dots_draw(stream, &dots, is_alone);
     }
+}
+
+/* ---- bars ---- */
+
+static void draw_lengths(FILE *stream, bool is_alone)
+{
+    static const char *const rows[] = {"pinned", "pageable, by a ring", HOSTILE, LONG, "no bar"};
+    static const char *const series[] = {"H100", "H200"};
+    const struct xb_length bars[] = {{54.7, "54.74", NULL, "95 % interval"},
+                                     {55.5, "55.48", NULL, NULL},
+                                     {48.7, "48.7", NULL, NULL},
+                                     {53.2, LONG, NULL, HOSTILE},
+                                     {7.4, "7.4", "bad", NULL},
+                                     {-3.0, "below 0", NULL, NULL},
+                                     {1e300, "beyond", NULL, NULL},
+                                     {NONE, "FAILED", NULL, NULL},
+                                     {NONE, NULL, NULL, NULL},
+                                     {0.0, "0", NULL, NULL}};
+    const struct xb_lengths picture = {.picture = picture_of("lengths", "To the GPU"),
+                                       .rows = rows,
+                                       .row_count = COUNT_OF(rows),
+                                       .series = series,
+                                       .series_count = COUNT_OF(series),
+                                       .bars = bars,
+                                       .level = {"link carries 58.1", 58.1},
+                                       .end = 58.1};
+    const struct xb_lengths none = {.picture = picture_of("no-lengths", "Nothing")};
+    xb_lengths_draw(stream, &picture, is_alone);
+    if (!is_alone)
+        xb_lengths_draw(stream, &none, is_alone);
 }
 
 /* ---- strips ---- */
@@ -353,7 +381,7 @@ static void draw_timeline(FILE *stream, bool is_alone)
     }
     spans[count++] = (struct xb_drawn_span){NONE, 1.0, 0, 0, false, NULL};
     const struct xb_spans picture = {
-        picture_of("timeline", "One iteration"), tracks, 5, kinds, 4, spans, count};
+        picture_of("timeline", "One iteration"), tracks, 5, kinds, 4, spans, count, 0.0};
     xb_spans_draw(stream, &picture, is_alone);
 }
 
@@ -386,6 +414,7 @@ static const struct {
                 {"many", draw_many},
                 {"odd", draw_odd},
                 {"empty", draw_empty},
+                {"bars", draw_lengths},
                 {"samples", draw_samples},
                 {"ratios", draw_ratios},
                 {"matrix", draw_matrix},

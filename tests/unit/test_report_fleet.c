@@ -168,10 +168,11 @@ static void discard(void *own)
 static void check_page(const char *text)
 {
     static const char *const elements[] = {
-        "html",  "head", "meta", "title", "style",   "body", "header", "main",       "footer",
-        "h1",    "h2",   "h3",   "p",     "section", "div",  "table",  "caption",    "thead",
-        "tbody", "tr",   "th",   "td",    "figure",  "svg",  "desc",   "figcaption", "g",
-        "line",  "rect", "path", "text",  "circle",  NULL};
+        "html",    "head",       "meta",  "title", "style", "body",    "header", "main",
+        "footer",  "h1",         "h2",    "h3",    "p",     "section", "div",    "table",
+        "caption", "thead",      "tbody", "tr",    "th",    "td",      "figure", "svg",
+        "desc",    "figcaption", "g",     "line",  "rect",  "path",    "text",   "circle",
+        "details", "summary",    "span",  "pre",   NULL};
     static const char type[] = "<!DOCTYPE html>\n";
     assert_memory_equal(text, type, sizeof type - 1);
     check_markup(text + sizeof type - 1, elements);
@@ -185,8 +186,8 @@ static char *write_page(void *own)
     size_t length = 0;
     page.stream = open_memstream(&text, &length);
     assert_non_null(page.stream);
-    xb_page_begin(&page, "A fleet");
-    xb_page_section_begin(&page, 2, xb_section_fleet.name, xb_section_fleet.title);
+    xb_page_begin(&page, "A fleet", "");
+    xb_page_section_begin(&page, 2, false, xb_section_fleet.name, xb_section_fleet.title);
     xb_section_fleet.write(&page, own);
     assert_int_equal(page.error.status, XB_OK);
     xb_page_section_end(&page);
@@ -262,9 +263,7 @@ static void the_slow_and_the_fast_are_named(NO_STATE)
     set_odds(few, 4);
     void *own = make_fleet(12);
     char *text = write_page(own);
-    assert_non_null(strstr(text, "96 of 96 GPUs on 12 nodes are judged"));
-    assert_non_null(strstr(text, "Findings: 3 slow, 1 fast, 0 of other kinds."));
-    assert_non_null(strstr(text, "Look at 2 nodes: gpu2, gpu10.")); /* 2 before 10 */
+    assert_non_null(strstr(text, "Drain: gpu[2,10]")); /* 2 before 10 */
     assert_non_null(strstr(text, ">-2.0 %: gpu2 GPU 3<"));
     assert_non_null(strstr(text, ">-2.2 %: gpu10 GPU 5<"));
     assert_non_null(strstr(text, ">+3.0 %: gpu7 GPU 1<"));
@@ -275,7 +274,6 @@ static void the_slow_and_the_fast_are_named(NO_STATE)
     assert_non_null(strstr(text, ">slow below 55.12<"));
     assert_non_null(strstr(text, ">gpu12<")); /* the last place of the axis */
     assert_int_equal(count_texts(text, "<svg"), 1);
-    assert_null(strstr(text, "one cause is likelier"));
     free(text);
     discard(own);
 }
@@ -287,9 +285,7 @@ static void a_node_that_is_slow_as_a_whole_has_one_name(NO_STATE)
     void *own = make_fleet(9);
     char *text = write_page(own);
     assert_non_null(strstr(text, ">gpu5: 8 GPUs<"));
-    assert_non_null(
-        strstr(text, "8 findings are the same on so many GPUs or nodes that one cause"));
-    assert_non_null(strstr(text, "No finding is a reason to take a node out of service."));
+    assert_null(strstr(text, "Drain: gpu"));
     assert_int_equal(count_texts(text, ": gpu5 GPU "), 0);
     free(text);
     discard(own);
@@ -341,9 +337,6 @@ static void a_large_fleet_has_a_small_picture(NO_STATE)
     assert_non_null(strstr(text, ">like their siblings: 76000<"));
     assert_non_null(strstr(text, ">slow: 4000<"));
     assert_non_null(strstr(text, ">gpu10000<"));
-    assert_non_null(strstr(text, "And 3960 more findings: xferbench fleet names all."));
-    assert_non_null(strstr(text, "gpu180, gpu200 and 490 more."));
-    assert_true(count_texts(text, "<tr>") < 60);
     free(text);
     discard(own);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Documents from files, folders and streams, read by several threads. */
-#define _GNU_SOURCE /* fts, strverscmp, fopencookie */
+#define _GNU_SOURCE /* fopencookie */
 #include "fleet/fleet.h"
 
 #include "base/documents.h"
+#include "base/folder.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/options.h"
@@ -15,7 +16,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -281,65 +281,28 @@ static void read_file(struct batch *batch, const char *path, bool pipes)
 
 /* ---- a folder ---- */
 
-/* Sorts by name: the order of the file system differs from machine to machine. */
-static int compare_names(const FTSENT **a, const FTSENT **b)
-{
-    int order = strverscmp((*a)->fts_name, (*b)->fts_name);
-    return order != 0 ? order : strcmp((*a)->fts_name, (*b)->fts_name);
-}
+struct folder {
+    struct batch *batch;
+    bool any; /* file in it */
+};
 
-static bool is_document(const FTSENT *entry)
+static bool take_entry(void *argument, const char *path, int code)
 {
-    static const char *const endings[] = {".json", ".jsonl", ".ndjson"};
-    struct stat file;
-    bool is_named = false;
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        size_t length = strlen(endings[i]);
-        is_named =
-            is_named || (entry->fts_namelen > length &&
-                         strcmp(entry->fts_name + entry->fts_namelen - length, endings[i]) == 0);
-    }
-    switch (entry->fts_info) {
-    case FTS_F:
-    case FTS_DEFAULT: /* a pipe or a device: it will be named as such */
-    case FTS_NS:
-    case FTS_SLNONE:
-        return is_named;
-    case FTS_SL: /* links to folders are not followed, but a link to a file counts like the file */
-        return is_named && !(stat(entry->fts_accpath, &file) == 0 && S_ISDIR(file.st_mode));
-    default:
-        return false;
-    }
+    struct folder *folder = argument;
+    folder->any = true;
+    if (code != 0)
+        leave_out_unread(folder->batch, path, code);
+    else
+        read_file(folder->batch, path, false);
+    return !failed(folder->batch);
 }
 
 static void read_folder(struct batch *batch, const char *path)
 {
-    char *const paths[] = {(char *)path, NULL}; /* which fts_open(3) does not write to */
-    bool any = false;
-    FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, compare_names);
-    if (tree == NULL) {
-        (void)XB_FAIL_ERRNO(&batch->error, "fts_open", errno,
-                            "%.300s: no memory to read the folder", path);
-        return;
-    }
-    for (const FTSENT *entry; !failed(batch);) {
-        errno = 0;
-        entry = fts_read(tree);
-        if (entry == NULL)
-            break;
-        bool has_failed = entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR;
-        any = any || has_failed || is_document(entry);
-        if (has_failed)
-            leave_out_unread(batch, entry->fts_path, entry->fts_errno);
-        else if (is_document(entry))
-            read_file(batch, entry->fts_path, false);
-    }
-    /* Where the list breaks off, what follows would be missing, and nobody would know. */
-    if (!failed(batch) && errno != 0)
-        leave_out_unread(batch, path, errno);
-    else if (!failed(batch) && !any)
+    struct folder folder = {.batch = batch};
+    xb_folder_each(path, take_entry, &folder);
+    if (!failed(batch) && !folder.any)
         leave_out(batch, path, "it has no file that ends with .json, .jsonl or .ndjson");
-    fts_close(tree);
 }
 
 /* ---- what others call ---- */

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bars that lie, by name, each with its value behind it. */
+#include "pictures.h"
+
+#include <math.h>
+
+#define BAR 16.0
+#define BETWEEN_ROWS 9.0
+#define NAMES_MOST 215.0
+#define VALUES_MOST 90.0
+
+/* The bar of a row and series, and its value at the right edge. */
+static void draw_bar(FILE *stream, const struct xb_frame *frame, const struct xb_length *bar,
+                     size_t series, double y)
+{
+    bool is_drawn = xb_scale_shows(XB_SCALE_LINEAR, bar->value) && bar->value > 0.0;
+    if (is_drawn) {
+        double width = xb_ruler_place(&frame->x, bar->value) - frame->left;
+        xb_svg_group_begin(stream, bar->look != NULL ? bar->look : xb_series_look(series),
+                           bar->tip);
+        xb_svg_rectangle(stream, "span", frame->left, y, fmax(width, 1.0), BAR - 1.0, NULL);
+        xb_svg_group_end(stream);
+    }
+    if (bar->text != NULL)
+        xb_svg_text_within(stream, is_drawn ? "strong" : "quiet", frame->width - 6.0,
+                           y + BAR / 2.0 + XB_TEXT_DROP, XB_ANCHOR_END, VALUES_MOST, bar->text);
+}
+
+void xb_lengths_draw(FILE *stream, const void *picture, bool is_alone)
+{
+    const struct xb_lengths *lengths = picture;
+    const size_t rows = xb_at_most(lengths->row_count, XB_LENGTHS_MOST);
+    const size_t across = xb_at_most(lengths->series_count, XB_PLOT_SERIES);
+    const bool has_level =
+        lengths->level.at > 0.0 && xb_scale_shows(XB_SCALE_LINEAR, lengths->level.at);
+    struct xb_legend_item items[XB_PLOT_SERIES];
+    struct xb_range range = XB_RANGE_NONE;
+    double names = 40.0, values = 20.0;
+    double row = BAR * fmax((double)across, 1.0) + BETWEEN_ROWS;
+    struct xb_frame frame = {.picture = &lengths->picture, .width = XB_PLOT_WIDTH, .items = items};
+    xb_range_add(&range, XB_SCALE_LINEAR, lengths->end);
+    xb_range_add(&range, XB_SCALE_LINEAR, has_level ? lengths->level.at : 0.0);
+    for (size_t i = 0; i < rows; i++) {
+        names = fmax(names, xb_svg_text_width(lengths->rows[i]));
+        for (size_t k = 0; k < across; k++) {
+            const struct xb_length *bar = &lengths->bars[i * lengths->series_count + k];
+            xb_range_add(&range, XB_SCALE_LINEAR, bar->value);
+            values = fmax(values, bar->text != NULL ? xb_svg_text_width(bar->text) * 1.1 : 0.0);
+        }
+    }
+    for (; across > 1 && frame.item_count < across; frame.item_count++)
+        items[frame.item_count] = (struct xb_legend_item){.look = xb_series_look(frame.item_count),
+                                                          .name = lengths->series[frame.item_count],
+                                                          .sample = XB_SAMPLE_BOX,
+                                                          .size = 22.0,
+                                                          .box = "span"};
+    frame.top = has_level ? 24.0 : 4.0;
+    frame.bottom = frame.top + row * fmax((double)rows, 1.0);
+    frame.left = fmin(names, NAMES_MOST) + 14.0;
+    frame.right = frame.width - fmin(values, VALUES_MOST) - 14.0;
+    frame.x =
+        (struct xb_ruler){XB_SCALE_LINEAR, 0.0, fmax(range.high, 1e-90), frame.left, frame.right};
+    frame.is_empty = rows == 0 || across == 0;
+    xb_frame_more(&frame, lengths->row_count - rows, "are");
+    xb_frame_begin(stream, &frame, is_alone);
+    for (size_t i = 0; i < rows; i++) {
+        double top = frame.top + row * (double)i + BETWEEN_ROWS / 2.0;
+        xb_svg_text_within(stream, "", frame.left - 8.0,
+                           top + (row - BETWEEN_ROWS) / 2.0 + XB_TEXT_DROP, XB_ANCHOR_END,
+                           frame.left - 10.0, lengths->rows[i]);
+        for (size_t k = 0; k < across; k++)
+            draw_bar(stream, &frame, &lengths->bars[i * lengths->series_count + k], k,
+                     top + BAR * (double)k);
+    }
+    xb_svg_line(stream, "axis", frame.left, frame.top, frame.left, frame.bottom);
+    if (has_level) {
+        double x = xb_ruler_place(&frame.x, lengths->level.at);
+        xb_svg_line(stream, "level", x, frame.top - 4.0, x, frame.bottom);
+        xb_svg_text_within(stream, "quiet", x, 14.0, XB_ANCHOR_END, x - 8.0, lengths->level.name);
+    }
+    xb_frame_end(stream, &frame);
+}
