@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pictures.h"
 
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -15,9 +14,8 @@
 #define PLACE_NAMES_MOST 9
 #define PLACES 46.0 /* their names below the field, and what they are */
 
-#define DOTS_FEW 120   /* so few are as large as in the legend */
-#define DOTS_MOST 1500 /* more are drawn as shades */
-#define DOT 2.5        /* its radius, in the legend and where they are few */
+#define DOTS_MOST 1500 /* of more that are near each other, one is drawn */
+#define DOT 2.5        /* the radius in the legend */
 #define BINS 65        /* of the histogram */
 
 enum kind { ORDINARY, BAD, OTHER, KINDS };
@@ -123,89 +121,43 @@ static void write_words(struct drawing *drawing)
                                                                       .box = "band"};
     frame->items = drawing->items;
     if (dots->count > DOTS_MOST)
-        xb_frame_note(frame, "Shades of a cell: 1, then 4, then 16 %.60s or more.", dots->counted);
+        xb_frame_note(frame, "Of %.60s near each other one is drawn.", dots->counted);
     if (beyond > 0)
         xb_frame_note(frame, "Arrows: %zu beyond the axis.", beyond);
     if (drawing->out_count < dots->out_count)
-        xb_frame_note(frame, "%zu more of those that stand out are drawn as cells.",
+        xb_frame_note(frame, "%zu more of those that stand out have no marker.",
                       dots->out_count - drawing->out_count);
 }
 
-/* ---- values that are drawn together, or one by one ---- */
+#define CELL 4.0 /* pixels: of very many values, each cell has one dot */
+#define CELLS 110
 
-#define SHADE_CELL 4.0 /* pixels */
-#define SHADE_ROWS 66
-#define SHADE_COLUMNS 110
-
-static size_t cell_at(double distance, size_t count)
+/* Draws ordinary values, or those that are too many to have a marker, as dots. */
+static void draw_dots(FILE *stream, const struct drawing *drawing, enum kind kind)
 {
-    return (size_t)fmin(fmax(distance / SHADE_CELL, 0.0), (double)(count - 1));
-}
-
-/* Draws very many ordinary values, or those that are too many to have a marker, as cells, by how
- * many are in each. Cells of one shade above each other are drawn as one line. */
-static void draw_shades(FILE *stream, const struct drawing *drawing, enum kind kind)
-{
-    static const char *const shade_looks[] = {"cells cells-1", "cells cells-2", "cells cells-3"};
-    static const unsigned least[] = {1, 4, 16, UINT_MAX}; /* values of each, and of none */
     const struct xb_dots *dots = drawing->dots;
-    unsigned counts[SHADE_COLUMNS][SHADE_ROWS] = {{0}};
-    /* Whole pixels are shorter to write, and cells have sharp edges. */
-    double left = round(drawing->frame.left);
-    size_t count = kind == ORDINARY ? dots->count : dots->out_count;
-    for (size_t i = kind == ORDINARY ? 0 : drawing->out_count; i < count; i++) {
-        size_t place = kind == ORDINARY ? dots->dots[i].place : dots->outs[i].place;
-        double value = kind == ORDINARY ? dots->dots[i].value : dots->outs[i].value;
-        if (is_shown(drawing, place, value) &&
-            (kind == ORDINARY || kind_of(&dots->outs[i]) == kind))
-            counts[cell_at(place_of(drawing, place) - left, SHADE_COLUMNS)]
-                  [cell_at(xb_ruler_place(&drawing->frame.y, value) - TOP, SHADE_ROWS)]++;
-    }
+    const bool is_ordinary = kind == ORDINARY;
+    const size_t count = is_ordinary ? dots->count : dots->out_count;
+    bool seen[CELLS][CELLS] = {{false}};
     xb_svg_group_begin(stream, looks[kind], NULL);
-    for (size_t shade = 0; shade < 3; shade++) {
-        xb_svg_path_begin(stream, shade_looks[shade]);
-        for (size_t column = 0; column < SHADE_COLUMNS; column++)
-            for (size_t row = 0, end = 0; row < SHADE_ROWS; row = ++end) {
-                while (end < SHADE_ROWS && counts[column][end] >= least[shade] &&
-                       counts[column][end] < least[shade + 1])
-                    end++;
-                if (end > row)
-                    xb_svg_path_add(stream, "M# #v#",
-                                    (double[]){left + SHADE_CELL * ((double)column + 0.5),
-                                               TOP + SHADE_CELL * (double)row,
-                                               SHADE_CELL * (double)(end - row)});
-            }
-        xb_svg_path_end(stream);
-    }
-    xb_svg_group_end(stream);
-}
-
-/* Where they are few, a small pale dot is lost; where they are many, shades keep the picture small.
- */
-static void draw_ordinary(FILE *stream, const struct drawing *drawing)
-{
-    const struct xb_dots *dots = drawing->dots;
-    bool is_few = dots->count <= DOTS_FEW;
-    if (dots->count > DOTS_MOST) {
-        draw_shades(stream, drawing, ORDINARY);
-        return;
-    }
-    xb_svg_group_begin(stream, looks[ORDINARY], NULL);
-    if (!is_few)
-        xb_svg_path_begin(stream, "dots");
-    for (size_t i = 0; i < dots->count; i++) {
-        const struct xb_dot *dot = &dots->dots[i];
-        double x = place_of(drawing, dot->place);
-        double y = xb_ruler_place(&drawing->frame.y, dot->value);
-        if (!is_shown(drawing, dot->place, dot->value))
+    xb_svg_path_begin(stream, "dots");
+    for (size_t i = is_ordinary ? 0 : drawing->out_count; i < count; i++) {
+        size_t place = is_ordinary ? dots->dots[i].place : dots->outs[i].place;
+        double value = is_ordinary ? dots->dots[i].value : dots->outs[i].value;
+        if (!is_shown(drawing, place, value) || (!is_ordinary && kind_of(&dots->outs[i]) != kind))
             continue;
-        if (is_few)
-            xb_svg_circle(stream, "marker", x, y, DOT, NULL);
-        else
-            xb_svg_path_add(stream, "M# #h0", (double[]){x, y});
+        double x = place_of(drawing, place), y = xb_ruler_place(&drawing->frame.y, value);
+        if (count > DOTS_MOST || !is_ordinary) {
+            size_t column = (size_t)(x / CELL), row = (size_t)(y / CELL);
+            if (seen[column][row])
+                continue;
+            seen[column][row] = true;
+            x = CELL * ((double)column + 0.5);
+            y = CELL * ((double)row + 0.5);
+        }
+        xb_svg_path_add(stream, "M# #h0", (double[]){x, y});
     }
-    if (!is_few)
-        xb_svg_path_end(stream);
+    xb_svg_path_end(stream);
     xb_svg_group_end(stream);
 }
 
@@ -215,7 +167,7 @@ static void draw_outs(FILE *stream, const struct drawing *drawing)
     const struct xb_dots *dots = drawing->dots;
     struct xb_caption captions[XB_DOTS_OUT];
     for (int kind = BAD; kind < KINDS && drawing->out_count < dots->out_count; kind++)
-        draw_shades(stream, drawing, (enum kind)kind);
+        draw_dots(stream, drawing, (enum kind)kind);
     for (size_t i = drawing->out_count; i-- > 0;) {
         const struct xb_dot_out *out = &dots->outs[i];
         int side = side_of(drawing, out->value);
@@ -353,7 +305,7 @@ void xb_dots_draw(FILE *stream, const void *picture, bool is_alone)
     if (dots->place_count > 0)
         draw_places(stream, &drawing);
     draw_histogram(stream, &drawing);
-    draw_ordinary(stream, &drawing);
+    draw_dots(stream, &drawing, ORDINARY);
     draw_levels(stream, &drawing);
     draw_outs(stream, &drawing);
     xb_frame_end(stream, frame);

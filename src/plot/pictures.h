@@ -19,7 +19,7 @@ xb_draw xb_chart_draw, xb_lengths_draw, xb_strips_draw, xb_cells_draw, xb_dots_d
 #define XB_LENGTHS_MOST 60
 #define XB_STRIPS_MOST 200
 #define XB_CELLS_MOST 64 /* rows, and columns */
-#define XB_DOTS_OUT 200  /* values that stand out: the others are drawn together */
+#define XB_DOTS_OUT 200  /* values that stand out: the others have no marker */
 #define XB_SPANS_TRACKS 64
 #define XB_SPANS_KINDS XB_PLOT_SERIES /* what is of a kind beyond is drawn as of the last */
 #define XB_TREE_MOST 64
@@ -115,7 +115,7 @@ struct xb_cells {
 /*
  * Very many values by their places from left to right, such as a fleet's GPUs by node, and at the
  * right a histogram over the same axis. Values that stand out are drawn one by one, with names;
- * many others are drawn together. So the picture stays small for any number of values.
+ * of very many others near each other one is drawn. So the picture stays small for any number.
  */
 
 struct xb_dot {

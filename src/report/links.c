@@ -189,23 +189,11 @@ static void describe_grid(struct xb_words *words, const struct xb_matrix_grid *g
                      grid->column_names[ends[k] % columns], k == 0 ? "" : ".");
 }
 
-/* Matrices of one file that have a picture; a sweep over sizes has dozens. */
-#define DRAWN 12
-
-struct matrices {
-    struct xb_page *page;
-    size_t count, left_out;
-};
-
+/* Its cells have the numbers. */
 static void write_grid(void *argument, const struct xb_matrix_grid *grid)
 {
-    struct matrices *matrices = argument;
-    struct xb_page *page = matrices->page;
+    struct xb_page *page = argument;
     struct xb_words description = {.length = 0};
-    if (!xb_page_has_room(page)) {
-        matrices->left_out++;
-        return;
-    }
     describe_grid(&description, grid);
     struct xb_cells cells = {.picture = {.title = grid->title, .description = description.text},
                              .rows_are = grid->rows_are,
@@ -217,26 +205,14 @@ static void write_grid(void *argument, const struct xb_matrix_grid *grid)
                              .values = grid->values,
                              .texts = grid->texts,
                              .unit = grid->unit};
-    if (matrices->count++ < DRAWN)
-        xb_page_picture(page, xb_cells_draw, &cells);
-    xb_page_table_begin(page, grid->title, "");
-    xb_page_column(page, grid->rows_are, false);
-    for (size_t k = 0; k < grid->column_count; k++)
-        xb_page_column(page, grid->column_names[k], true);
-    for (size_t i = 0; i < grid->row_count; i++) {
-        xb_page_cell(page, grid->row_names[i]);
-        for (size_t k = 0; k < grid->column_count; k++)
-            xb_page_cell(page, grid->texts[i * grid->column_count + k]);
-    }
-    xb_page_table_end(page);
+    xb_page_picture(page, xb_cells_draw, &cells);
     if (grid->left_out > 0)
         xb_page_remark(page, "%zu cells in further rows or columns are left out.", grid->left_out);
 }
 
 /* Pairs of more devices are not tested. */
-static void write_link(struct matrices *matrices, const struct xb_link_report *report)
+static void write_pairs(struct xb_page *page, const struct xb_link_report *report)
 {
-    struct xb_page *page = matrices->page;
     const size_t count = report->device_count;
     double *values = xb_page_new(page, count * count, sizeof *values);
     const char **texts = xb_page_new(page, count * count, sizeof *texts);
@@ -262,22 +238,17 @@ static void write_link(struct matrices *matrices, const struct xb_link_report *r
         values[at] = xb_rate_known(rate) ? rate / 1e9 : values[at];
         texts[at] = xb_rate_known(rate) ? xb_page_print(page, "%s", XB_RATE_TEXT(rate)) : texts[at];
     }
-    write_grid(matrices, &grid);
+    write_grid(page, &grid);
 }
 
 void xb_write_matrices(struct xb_page *page, const struct xb_report_document *document)
 {
-    struct matrices matrices = {.page = page};
-    if (document->link != NULL) {
-        const struct xb_link_report *report = &document->link->report;
-        if (report->pair_count > 0 && report->device_count <= XB_PEER_DEVICES)
-            write_link(&matrices, report);
+    if (document->link == NULL) {
+        if (xb_matrix_is_there(document->record))
+            xb_matrix_each(document->record, write_grid, page);
         return;
     }
-    if (!xb_matrix_is_there(document->record))
-        return;
-    xb_matrix_each(document->record, write_grid, &matrices);
-    if (matrices.count > DRAWN)
-        xb_page_remark(page, "Of %zu matrices the first %d have a picture.", matrices.count, DRAWN);
-    xb_page_more(page, matrices.left_out, "matrices have no room in the page: name fewer files.");
+    const struct xb_link_report *report = &document->link->report;
+    if (report->pair_count > 0 && report->device_count <= XB_PEER_DEVICES)
+        write_pairs(page, report);
 }

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "fleet/internal.h"
 #include "reading/list.h"
 #include "record/mode_list.h"
 #include "run/bars.h"
@@ -56,12 +57,11 @@ const char *xb_case_name(struct xb_arena **texts, const struct xb_report_documen
 /* ---- panels: what can be drawn in one picture ---- */
 
 #define PANELS 24
-#define ACROSS 64 /* sizes of a panel; further ones are in the table of all results */
-#define NAMES 40
+#define ENTRIES 2000 /* of a panel; further ones are in the table of all results */
+#define NAMES 40     /* drawn as bars */
 
 struct entry {
     size_t document; /* index of those that are shown */
-    size_t name;     /* of the panel's */
     uint64_t across; /* a size, or the value of the parameter that is swept */
     struct xb_bar bar;
 };
@@ -69,16 +69,13 @@ struct entry {
 /* Figures of the same kind, the same way, on the same GPU: by method, and by size or parameter. */
 struct panel {
     const char *key, *title;
-    const char *swept; /* the parameter; NULL: sizes */
-    bool is_count;     /* its values are no sizes */
-    const char *names[NAMES];
-    double best[NAMES]; /* of each name, where it reaches farthest: more is better */
-    size_t name_count;
-    uint64_t across[ACROSS]; /* rising */
-    size_t across_count;
+    const char *swept;                /* the parameter; NULL: sizes */
+    bool is_count;                    /* its values are no sizes */
+    bool is_time, is_other;           /* no rates; not of data as it is between host and GPU */
     double ceilings[XB_REPORT_SHOWN]; /* of the link, for each document; 0: not known */
-    struct entry *entries;
+    struct entry *entries;            /* the largest across first, then the best */
     size_t count;
+    size_t steps; /* values across */
 };
 
 struct panels {
@@ -86,62 +83,39 @@ struct panels {
     const struct xb_report_document *const *documents;
     size_t document_count, current;
     const char **labels; /* of the documents */
-    double end;          /* what rates between host and GPU reach: their pictures share one axis */
-    struct panel *all;
+    struct panel all[PANELS];
     size_t count, left_out, not_drawn;
 };
 
 static struct panel *find_panel(struct panels *panels, const struct xb_bars *view,
                                 const struct xb_bar *bar)
 {
-    char title[XB_BARS_TITLE], size[40] = "";
-    xb_bars_title(bar, 1, view->names_devices, title);
-    if (view->swept != NULL)
-        snprintf(size, sizeof size, ", %s", XB_SIZE_TEXT(bar->test->bytes));
+    const char *swept = view->swept != NULL ? view->swept->name : NULL;
+    struct xb_words title = {.length = 0};
+    char text[XB_BARS_TITLE];
+    xb_words_add(&title, "%s", xb_bars_title(bar, 1, view->names_devices, text));
+    if (swept != NULL)
+        xb_words_add(&title, ", %s, by %.60s", XB_SIZE_TEXT(bar->test->bytes), swept);
     const char *key =
-        xb_page_print(panels->page, "%s%s %s %d %.60s", title, size, bar->figure->name,
-                      bar->is_encoded, view->swept != NULL ? view->swept->name : "");
+        xb_page_print(panels->page, "%s %s %d", title.text, bar->figure->name, bar->is_encoded);
     for (size_t i = 0; i < panels->count; i++)
         if (strcmp(panels->all[i].key, key) == 0)
             return &panels->all[i];
     if (panels->count == PANELS)
         return NULL;
     struct panel *panel = &panels->all[panels->count++];
-    panel->key = key;
-    panel->title =
-        xb_page_print(panels->page, "%s%s%s%s", title, size, view->swept != NULL ? ", by " : "",
-                      view->swept != NULL ? view->swept->name : "");
-    panel->swept = view->swept != NULL ? view->swept->name : NULL;
-    panel->is_count = view->swept != NULL && view->swept->type == XB_OPTION_COUNTS;
+    *panel = (struct panel){.key = key,
+                            .title = xb_page_print(panels->page, "%s", title.text),
+                            .swept = swept,
+                            .is_count = swept != NULL && view->swept->type == XB_OPTION_COUNTS,
+                            .is_time = bar->is_time,
+                            .is_other = bar->kind == XB_BAR_OTHER || bar->is_encoded};
     return panel;
 }
 
-/* The place of `name` among the panel's; NAMES where there is no room. */
-static size_t find_name(struct xb_page *page, struct panel *panel, const char *name)
+static bool is_sound(const struct entry *entry)
 {
-    size_t at = 0;
-    while (at < panel->name_count && strcmp(panel->names[at], name) != 0)
-        at++;
-    if (at == panel->name_count && at < NAMES)
-        panel->names[panel->name_count++] = xb_page_print(page, "%s", name);
-    return at;
-}
-
-/* Keeps the values across in their order; false where there is no room. */
-static bool add_across(struct panel *panel, uint64_t value)
-{
-    size_t at = 0;
-    while (at < panel->across_count && panel->across[at] < value)
-        at++;
-    if (at < panel->across_count && panel->across[at] == value)
-        return true;
-    if (panel->across_count == ACROSS)
-        return false;
-    memmove(&panel->across[at + 1], &panel->across[at],
-            (panel->across_count - at) * sizeof panel->across[0]);
-    panel->across[at] = value;
-    panel->across_count++;
-    return true;
+    return entry != NULL && entry->bar.flaw[0] == '\0' && entry->bar.s.median > 0;
 }
 
 static void take_view(void *argument, struct xb_bars *view)
@@ -150,47 +124,74 @@ static void take_view(void *argument, struct xb_bars *view)
     for (size_t i = 0; i < view->count; i++) {
         const struct xb_bar *bar = &view->bars[i];
         struct panel *panel = find_panel(panels, view, bar);
-        uint64_t across = view->swept != NULL ? xb_bars_across(view, bar->test) : bar->test->bytes;
-        size_t name = panel != NULL ? find_name(panels->page, panel, bar->name) : NAMES;
-        if (name == NAMES || !add_across(panel, across)) {
+        if (panel == NULL || panel->count == ENTRIES) {
             panels->left_out++;
             continue;
         }
-        double ceiling = xb_bars_ceiling(view, bar, 1);
-        double *known = &panel->ceilings[panels->current];
-        bool is_first = true;
-        for (size_t k = 0; k < panel->count; k++)
-            is_first = is_first && panel->entries[k].document != panels->current;
-        *known = is_first || ceiling < *known ? ceiling : *known; /* 0 where any is above it */
-        if (bar->kind != XB_BAR_OTHER && !bar->is_time && !bar->is_encoded)
-            panels->end = fmax(panels->end, fmax(bar->s.median, ceiling));
         panel->entries = xb_grow(panel->entries, panel->count, sizeof *panel->entries);
         panel->entries[panel->count++] = (struct entry){
-            .document = panels->current, .name = name, .across = across, .bar = *bar};
+            .document = panels->current,
+            .across = view->swept != NULL ? xb_bars_across(view, bar->test) : bar->test->bytes,
+            .bar = *bar};
+        double *ceiling = &panel->ceilings[panels->current];
+        *ceiling = fmax(*ceiling, xb_bars_ceiling(view, bar, 1));
     }
 }
 
-static const struct entry *find_entry(const struct panel *panel, size_t document, size_t name,
+static int by_place(const void *a, const void *b)
+{
+    const struct entry *one = a, *other = b;
+    return XB_FIRST_ORDER(XB_ORDER(other->across, one->across),
+                          xb_bars_by_rank(&one->bar, &other->bar),
+                          XB_ORDER(one->document, other->document));
+}
+
+/* Puts the entries in order. A link that a copy exceeds was read wrongly: nothing is held against
+ * it. */
+static void finish_panel(struct panel *panel)
+{
+    qsort(panel->entries, panel->count, sizeof *panel->entries, by_place);
+    for (size_t i = 0; i < panel->count; i++) {
+        const struct entry *entry = &panel->entries[i];
+        double *ceiling = &panel->ceilings[entry->document];
+        *ceiling = is_sound(entry) && entry->bar.s.median > *ceiling ? 0 : *ceiling;
+        panel->steps += i == 0 || entry->across != entry[-1].across;
+    }
+}
+
+/* The names of methods, each once: at one place across, or at any for UINT64_MAX. */
+static size_t list_names(const struct panel *panel, uint64_t across, const char **names)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < panel->count; i++) {
+        const struct entry *entry = &panel->entries[i];
+        size_t at = 0;
+        while (at < count && strcmp(names[at], entry->bar.name) != 0)
+            at++;
+        if (at == count && count < NAMES && (across == UINT64_MAX || entry->across == across))
+            names[count++] = entry->bar.name;
+    }
+    return count;
+}
+
+static const struct entry *find_entry(const struct panel *panel, size_t document, const char *name,
                                       uint64_t across)
 {
     for (size_t i = 0; i < panel->count; i++) {
         const struct entry *entry = &panel->entries[i];
-        if (entry->document == document && entry->name == name && entry->across == across)
+        if (entry->document == document && entry->across == across &&
+            strcmp(entry->bar.name, name) == 0)
             return entry;
     }
     return NULL;
 }
 
-static bool is_sound(const struct entry *entry)
+/* "55.34", "1.20 ms", "FAILED"; NULL for nothing. */
+static const char *value_text(struct xb_page *page, const struct entry *entry)
 {
-    return entry != NULL && entry->bar.flaw[0] == '\0' && entry->bar.s.median > 0;
-}
-
-/* "55.34", "1.20 ms", "FAILED". */
-static const char *value_text(struct xb_page *page, const struct xb_bar *bar)
-{
-    if (bar->flaw[0] != '\0' || !(bar->s.median > 0))
-        return bar->flaw;
+    if (!is_sound(entry))
+        return entry != NULL ? entry->bar.flaw : NULL;
+    const struct xb_bar *bar = &entry->bar;
     return bar->is_time ? xb_page_print(page, "%s", XB_DURATION_TEXT(bar->s.median))
                         : xb_page_print(page, "%.*f", bar->decimals, bar->s.median);
 }
@@ -205,57 +206,12 @@ static const char *across_text(struct xb_page *page, const struct panel *panel, 
 static uint64_t widest_across(const struct panel *panel)
 {
     uint64_t widest = 0;
-    size_t most = 0;
-    for (size_t a = panel->across_count; a-- > 0;) {
-        size_t count = 0;
-        for (size_t i = 0; i < panel->count; i++)
-            count += panel->entries[i].across == panel->across[a];
-        if (count > most) {
-            most = count;
-            widest = panel->across[a];
-        }
+    for (size_t i = 0, run = 0, most = 0; i < panel->count; i++) {
+        run = i > 0 && panel->entries[i].across == panel->entries[i - 1].across ? run + 1 : 1;
+        widest = run > most ? panel->entries[i].across : widest;
+        most = run > most ? run : most;
     }
     return widest;
-}
-
-/* Sets what each name reaches best at `across`, or at its largest for UINT64_MAX. */
-static void rank_names(struct panel *panel, uint64_t across)
-{
-    uint64_t at[NAMES] = {0};
-    for (size_t n = 0; n < panel->name_count; n++)
-        panel->best[n] = -(double)INFINITY;
-    for (size_t i = 0; i < panel->count; i++) {
-        const struct entry *entry = &panel->entries[i];
-        double rank = -entry->bar.rank;
-        if (!is_sound(entry) || (across != UINT64_MAX && entry->across != across) ||
-            entry->across < at[entry->name])
-            continue;
-        bool is_farther = entry->across > at[entry->name];
-        at[entry->name] = entry->across;
-        double *best = &panel->best[entry->name];
-        *best = is_farther ? rank : fmax(*best, rank);
-    }
-}
-
-/* The next name in the order of their best; NAMES: there is none left. */
-static size_t next_name(const struct panel *panel, bool *taken)
-{
-    size_t next = NAMES;
-    for (size_t n = 0; n < panel->name_count; n++)
-        if (!taken[n] && (next == NAMES || panel->best[n] > panel->best[next]))
-            next = n;
-    if (next < NAMES)
-        taken[next] = true;
-    return next;
-}
-
-/* ---- bars ---- */
-
-/* What the axis of a panel reaches at least. */
-static double end_of(const struct panels *panels, const struct panel *panel)
-{
-    const struct xb_bar *bar = &panel->entries[0].bar;
-    return bar->kind != XB_BAR_OTHER && !bar->is_time && !bar->is_encoded ? panels->end : 0;
 }
 
 /* What the link carries, where it is the same for all documents; else 0. */
@@ -267,55 +223,60 @@ static double level_of(const struct panels *panels, const struct panel *panel)
     return level;
 }
 
+/* What the axis of a panel reaches: that of the way back is the same as that to the GPU. */
+static double end_of(const struct panels *panels, const struct panel *panel)
+{
+    double end = 0;
+    for (const struct panel *other = panels->all; other < panels->all + panels->count; other++) {
+        bool is_alike = other == panel ||
+                        (!other->is_other && !panel->is_other && other->swept == panel->swept &&
+                         other->entries[0].bar.figure == panel->entries[0].bar.figure);
+        for (size_t d = 0; is_alike && d < panels->document_count; d++)
+            end = fmax(end, other->ceilings[d]);
+        for (size_t i = 0; is_alike && i < other->count; i++)
+            end = is_sound(&other->entries[i]) ? fmax(end, other->entries[i].bar.s.median) : end;
+    }
+    return end;
+}
+
 /* The bars of a panel where most methods stand beside each other; those of less than half the
  * fastest look so. */
-static void draw_bars(struct panels *panels, struct panel *panel)
+static void draw_bars(struct panels *panels, const struct panel *panel)
 {
     struct xb_page *page = panels->page;
     const size_t documents = panels->document_count;
     const uint64_t across = widest_across(panel);
-    bool taken[NAMES] = {false};
+    const double level = level_of(panels, panel);
     const char **rows = xb_page_new(page, NAMES, sizeof *rows);
     struct xb_length *bars = xb_page_new(page, NAMES * documents, sizeof *bars);
-    size_t count = 0;
-    double most = 0, level = level_of(panels, panel);
-    rank_names(panel, across);
+    size_t count = list_names(panel, across, rows);
+    double most = 0;
     for (size_t i = 0; i < panel->count; i++)
         if (panel->entries[i].across == across && is_sound(&panel->entries[i]))
             most = fmax(most, panel->entries[i].bar.s.median);
-    for (size_t name = 0; (name = next_name(panel, taken)) < NAMES;) {
-        bool any = false;
-        for (size_t d = 0; d < documents; d++) {
-            const struct entry *entry = find_entry(panel, d, name, across);
-            struct xb_length *bar = &bars[count * documents + d];
-            *bar = (struct xb_length){.value = (double)NAN, .text = "-"};
-            if (entry == NULL)
-                continue;
-            const struct xb_statistics *s = &entry->bar.s;
-            any = true;
-            bar->text = value_text(page, &entry->bar);
-            if (!is_sound(entry))
-                continue;
-            bar->value = s->median;
-            bar->look =
-                documents == 1 && !entry->bar.is_time && s->median < most / 2 ? "series-2" : NULL;
-            if (s->has_interval && !entry->bar.is_time)
-                bar->tip =
-                    xb_page_print(page, "95 %% interval %.*f to %.*f GB/s", entry->bar.decimals,
-                                  s->ci95_low, entry->bar.decimals, s->ci95_high);
-        }
-        rows[count] = panel->names[name];
-        count += any;
+    for (size_t i = 0; i < count * documents; i++) {
+        const struct entry *entry = find_entry(panel, i % documents, rows[i / documents], across);
+        const char *text = value_text(page, entry);
+        bars[i] = (struct xb_length){.text = text != NULL ? text : "-"};
+        if (!is_sound(entry))
+            continue;
+        const struct xb_statistics *s = &entry->bar.s;
+        bars[i].value = s->median;
+        if (documents == 1 && !panel->is_time && s->median < most / 2)
+            bars[i].look = "series-2";
+        if (s->has_interval && !panel->is_time)
+            bars[i].tip =
+                xb_page_print(page, "95 %% interval %.*f to %.*f GB/s", entry->bar.decimals,
+                              s->ci95_low, entry->bar.decimals, s->ci95_high);
     }
-    bool is_time = panel->entries[0].bar.is_time;
     struct xb_lengths lengths = {
-        .picture = {.title = xb_page_print(page, "%s, %s%s", panel->title,
+        .picture = {.title = xb_page_print(page, "%s, %s: %s", panel->title,
                                            across_text(page, panel, across),
-                                           is_time ? ": time" : ": GB/s"),
+                                           panel->is_time ? "time" : "GB/s"),
                     .description = xb_page_print(
                         page, "Bars of %zu methods, the %s first. %s: %s. %s: %s.%s", count,
-                        is_time ? "shortest" : "fastest", rows[0], bars[0].text, rows[count - 1],
-                        bars[(count - 1) * documents].text,
+                        panel->is_time ? "shortest" : "fastest", rows[0], bars[0].text,
+                        rows[count - 1], bars[(count - 1) * documents].text,
                         level > 0 ? " A line marks what the link carries." : "")},
         .rows = rows,
         .row_count = count,
@@ -327,109 +288,107 @@ static void draw_bars(struct panels *panels, struct panel *panel)
     xb_page_picture(page, xb_lengths_draw, &lengths);
 }
 
-/* ---- curves ---- */
+#define CURVE 3 /* values across that make one */
 
-static bool has_curves(const struct panel *panel)
-{
-    return panel->across_count >= 3;
-}
-
-/* At most XB_PLOT_SERIES curves: the methods that are fastest where they reach farthest. */
-static void draw_curves(struct panels *panels, struct panel *panel)
+/* A curve of the method in a document; false: it has no point. */
+static bool make_series(struct panels *panels, const struct panel *panel, size_t document,
+                        const char *name, struct xb_series *series)
 {
     struct xb_page *page = panels->page;
-    const size_t documents = panels->document_count;
-    const size_t names = XB_PLOT_SERIES / documents;
+    struct xb_point *points = xb_page_new(page, panel->steps, sizeof *points);
+    const double scale = panel->is_time ? 1e3 : 1;
+    *series = (struct xb_series){name, points, 0};
+    if (panels->document_count > 1)
+        series->name = xb_page_print(page, "%s %s", panels->labels[document], name);
+    for (size_t i = panel->count; i-- > 0 && series->count < panel->steps;) {
+        const struct entry *entry = &panel->entries[i];
+        const struct xb_statistics *s = &entry->bar.s;
+        if (entry->document == document && strcmp(entry->bar.name, name) == 0 && is_sound(entry))
+            points[series->count++] =
+                (struct xb_point){.x = (double)entry->across,
+                                  .y = s->median * scale,
+                                  .low = s->has_interval ? s->ci95_low * scale : (double)NAN,
+                                  .high = s->has_interval ? s->ci95_high * scale : (double)NAN};
+    }
+    return series->count > 0;
+}
+
+/* At most XB_PLOT_SERIES curves: the methods that are best where they reach farthest. */
+static void draw_curves(struct panels *panels, const struct panel *panel)
+{
+    struct xb_page *page = panels->page;
+    const char *names[NAMES];
     struct xb_series series[XB_PLOT_SERIES];
-    bool taken[NAMES] = {false};
-    bool is_time = panel->entries[0].bar.is_time;
-    double scale = is_time ? 1e3 : 1;
-    size_t count = 0;
-    rank_names(panel, UINT64_MAX);
-    for (size_t n = 0, name = 0; n < names && (name = next_name(panel, taken)) < NAMES; n++)
-        for (size_t d = 0; d < documents; d++) {
-            struct xb_point *points = xb_page_new(page, panel->across_count, sizeof *points);
-            size_t length = 0;
-            for (size_t a = 0; a < panel->across_count; a++) {
-                const struct entry *entry = find_entry(panel, d, name, panel->across[a]);
-                if (!is_sound(entry))
-                    continue;
-                const struct xb_statistics *s = &entry->bar.s;
-                points[length++] =
-                    (struct xb_point){.x = (double)panel->across[a],
-                                      .y = s->median * scale,
-                                      .low = s->has_interval ? s->ci95_low * scale : (double)NAN,
-                                      .high = s->has_interval ? s->ci95_high * scale : (double)NAN};
-            }
-            if (length > 0)
-                series[count++] = (struct xb_series){
-                    documents > 1
-                        ? xb_page_print(page, "%s %s", panels->labels[d], panel->names[name])
-                        : panel->names[name],
-                    points, length};
-        }
+    const size_t found = list_names(panel, UINT64_MAX, names);
+    const size_t drawn = found * panels->document_count <= XB_PLOT_SERIES
+                             ? found
+                             : XB_PLOT_SERIES / panels->document_count;
+    const struct xb_plot_level level = {"link carries", level_of(panels, panel)};
     const char *by = panel->swept != NULL ? panel->swept : "size";
-    double level = level_of(panels, panel);
-    const struct xb_plot_level levels[] = {{"link carries", level}};
+    size_t count = 0;
+    for (size_t n = 0; n < drawn; n++)
+        for (size_t d = 0; d < panels->document_count; d++)
+            count += make_series(panels, panel, d, names[n], &series[count]);
     struct xb_chart chart = {
         .picture = {.title = panel->swept != NULL
                                  ? panel->title
                                  : xb_page_print(page, "%s, by size", panel->title),
                     .description = xb_page_print(
-                        page,
-                        "%zu curves of %s by %s, from %s to %s. The best at the end is %.190s.",
-                        count, is_time ? "milliseconds" : "GB/s", by,
-                        across_text(page, panel, panel->across[0]),
-                        across_text(page, panel, panel->across[panel->across_count - 1]),
-                        count > 0 ? series[0].name : "none")},
+                        page, "%zu curves of %s by %s, from %s to %s. The best at the end is %s.",
+                        count, panel->is_time ? "milliseconds" : "GB/s", by,
+                        across_text(page, panel, panel->entries[panel->count - 1].across),
+                        across_text(page, panel, panel->entries[0].across), names[0])},
         .x = {panel->is_count ? XB_SCALE_LINEAR : XB_SCALE_SIZE, by},
-        .y = {XB_SCALE_LINEAR, is_time ? "ms" : "GB/s"},
-        .y_most = end_of(panels, panel) * scale,
+        .y = {XB_SCALE_LINEAR, panel->is_time ? "ms" : "GB/s"},
+        .y_most = end_of(panels, panel) * (panel->is_time ? 1e3 : 1),
         .series = series,
         .series_count = count,
-        .levels = levels,
-        .level_count = level > 0};
+        .levels = &level,
+        .level_count = level.at > 0};
     xb_page_picture(page, xb_chart_draw, &chart);
-    panels->not_drawn += panel->name_count > names ? panel->name_count - names : 0;
+    panels->not_drawn += found - drawn;
 }
 
-/* ---- the numbers of several files side by side ---- */
-
-/* A table of many sizes is closed. */
+/* The numbers of several files. A table of many sizes is closed. */
 static void write_side_by_side(struct panels *panels, bool is_long)
 {
     struct xb_page *page = panels->page;
-    const bool are_two = panels->document_count == 2;
+    const size_t documents = panels->document_count;
+    const struct entry *found[XB_REPORT_SHOWN];
+    const char *names[NAMES];
     if (is_long)
         xb_page_fold_begin(page, NULL, "Side by side", "", "");
     xb_page_table_begin(page, "GB/s or time", "Results|#Size");
-    for (size_t d = 0; d < panels->document_count; d++)
+    for (size_t d = 0; d < documents; d++)
         xb_page_column(page, panels->labels[d], true);
-    if (are_two)
+    if (documents == 2)
         xb_page_column(page, "Second by first", true);
-    for (size_t p = 0; p < panels->count; p++) {
-        const struct panel *panel = &panels->all[p];
-        for (size_t n = 0; n < panel->name_count; n++)
-            for (size_t a = 0; a < panel->across_count; a++) {
-                const struct entry *found[XB_REPORT_SHOWN];
-                size_t count = 0;
-                for (size_t d = 0; d < panels->document_count; d++) {
-                    found[d] = find_entry(panel, d, n, panel->across[a]);
-                    count += found[d] != NULL;
-                }
-                if (count == 0)
-                    continue;
-                xb_page_cell(page, xb_page_print(page, "%s: %s", panel->title, panel->names[n]));
-                xb_page_cell(page, across_text(page, panel, panel->across[a]));
-                for (size_t d = 0; d < panels->document_count; d++)
-                    xb_page_cell(page, found[d] != NULL ? value_text(page, &found[d]->bar) : NULL);
-                if (are_two)
-                    xb_page_cell(
-                        page, is_sound(found[0]) && is_sound(found[1])
-                                  ? xb_page_print(page, "%.3g",
-                                                  found[1]->bar.s.median / found[0]->bar.s.median)
-                                  : NULL);
+    for (const struct panel *panel = panels->all; panel < panels->all + panels->count; panel++) {
+        const size_t count = list_names(panel, UINT64_MAX, names);
+        for (size_t i = 0; i < count * panel->count; i++) {
+            const char *name = names[i / panel->count];
+            const struct entry *entry = &panel->entries[panel->count - 1 - i % panel->count];
+            /* A row for each size, by its last entry. */
+            if (i % panel->count > 0 && entry[1].across == entry->across)
+                continue;
+            bool any = false;
+            for (size_t d = 0; d < documents; d++) {
+                found[d] = find_entry(panel, d, name, entry->across);
+                any = any || found[d] != NULL;
             }
+            if (!any)
+                continue;
+            XB_PAGE_CELLS(page, xb_page_print(page, "%s: %s", panel->title, name),
+                          across_text(page, panel, entry->across));
+            for (size_t d = 0; d < documents; d++)
+                xb_page_cell(page, value_text(page, found[d]));
+            if (documents == 2)
+                xb_page_cell(page,
+                             is_sound(found[0]) && is_sound(found[1])
+                                 ? xb_page_print(page, "%.3g",
+                                                 found[1]->bar.s.median / found[0]->bar.s.median)
+                                 : NULL);
+        }
     }
     xb_page_table_end(page);
     if (is_long)
@@ -467,6 +426,7 @@ static void write_tiles(const struct panels *panels)
     const struct xb_reading_list *reading = panels->documents[0]->reading;
     const bool is_alone = panels->document_count == 1;
     const char *look = "";
+    char text[32];
     for (size_t i = 0; is_alone && i < reading->count; i++)
         if (reading->entries[i].is_fine && strcmp(reading->entries[i].label, "link") == 0)
             look = "good";
@@ -492,7 +452,9 @@ static void write_tiles(const struct panels *panels)
     size_t count = is_alone ? xb_reading_advice(reading, advice) : 0;
     for (size_t i = 0; i < count && i < 2; i++)
         if (isfinite(advice[i]->gain) && advice[i]->gain > 0)
-            xb_page_tile(page, "unsure", xb_page_print(page, "%.2g \xC3\x97", advice[i]->gain),
+            xb_page_tile(page, "unsure",
+                         xb_page_print(page, "%s \xC3\x97",
+                                       xb_reading_factor_text(advice[i]->gain, text, sizeof text)),
                          xb_page_print(page, "%.*s", (int)strcspn(advice[i]->remedy, ":."),
                                        advice[i]->remedy));
     xb_page_tiles_end(page);
@@ -520,37 +482,38 @@ static void write_advice(struct xb_page *page, const struct xb_reading_list *rea
 void xb_write_results(struct xb_page *page, const struct xb_report_document *const *documents,
                       size_t count)
 {
-    struct panels panels = {.page = page,
-                            .documents = documents,
-                            .document_count = count,
-                            .all = xb_page_new(page, PANELS, sizeof *panels.all)};
+    struct panels *panels = xb_page_new(page, 1, sizeof *panels);
     bool any_curves = false;
-    panels.labels = xb_page_new(page, count, sizeof *panels.labels);
-    for (; panels.current < count; panels.current++) {
-        panels.labels[panels.current] = documents[panels.current]->label;
-        xb_bars_each(documents[panels.current]->record, take_view, &panels);
+    panels->page = page;
+    panels->documents = documents;
+    panels->document_count = count;
+    panels->labels = xb_page_new(page, count, sizeof *panels->labels);
+    for (; panels->current < count; panels->current++) {
+        panels->labels[panels->current] = documents[panels->current]->label;
+        xb_bars_each(documents[panels->current]->record, take_view, panels);
     }
-    write_tiles(&panels);
+    for (struct panel *panel = panels->all; panel < panels->all + panels->count; panel++) {
+        finish_panel(panel);
+        any_curves = any_curves || panel->steps >= CURVE;
+    }
+    write_tiles(panels);
     /* Bars of one size, to the GPU and back side by side, then curves. */
-    for (int curves = 0; curves < 2; curves++)
-        for (size_t p = 0; p < panels.count; p++) {
-            struct panel *panel = &panels.all[p];
-            if (!curves && (panel->name_count > 1 || !has_curves(panel)))
-                draw_bars(&panels, panel);
-            else if (curves && has_curves(panel))
-                draw_curves(&panels, panel);
-            any_curves = any_curves || has_curves(panel);
-        }
-    xb_page_more(page, panels.not_drawn,
+    for (const struct panel *panel = panels->all; panel < panels->all + panels->count; panel++)
+        if (panel->steps < CURVE || list_names(panel, UINT64_MAX, (const char *[NAMES]){NULL}) > 1)
+            draw_bars(panels, panel);
+    for (const struct panel *panel = panels->all; panel < panels->all + panels->count; panel++)
+        if (panel->steps >= CURVE)
+            draw_curves(panels, panel);
+    xb_page_more(page, panels->not_drawn,
                  "slower methods have no curve: the table of all results has them.");
     if (count == 1)
         write_advice(page, documents[0]->reading);
     else
-        write_side_by_side(&panels, any_curves);
-    xb_page_more(page, panels.left_out,
+        write_side_by_side(panels, any_curves);
+    xb_page_more(page, panels->left_out,
                  "results are not drawn: the table of all results has them.");
-    for (size_t p = 0; p < panels.count; p++)
-        free(panels.all[p].entries);
+    for (size_t p = 0; p < panels->count; p++)
+        free(panels->all[p].entries);
 }
 
 /* ---- which files stand side by side ---- */

@@ -67,7 +67,7 @@ class Pictures(Case):
         self.assertLessEqual(len(text.encode()), 150_000)
         texts = ["".join(text.itertext()) for text in self.pictures["large-fleet.svg"].iter(f"{SVG}text")]
         for part in ("as their siblings: 80000", "slow: 8000", "fast: 2000", "gpu0001", "gpu10000",
-                     "9800 more of those that stand out are drawn as cells."):
+                     "9800 more of those that stand out have no marker."):
             self.assertIn(part, texts)
 
     def test_the_page_has_each_name_once(self):

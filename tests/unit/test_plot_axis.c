@@ -47,10 +47,6 @@ static void size_ticks_are_powers_of_two(NO_STATE)
                  "1.1 MiB, 1.2 MiB, 1.3 MiB, 1.4 MiB, 1.5 MiB");
 }
 
-static void logarithmic_ticks_are_decades(NO_STATE)
-{
-}
-
 /* 1760000000 is 2025-10-09 08:53:20 UTC (date -u -d @1760000000). */
 static void date_ticks_are_of_the_calendar(NO_STATE)
 {
@@ -192,7 +188,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(linear_ticks_are_round),
         cmocka_unit_test(size_ticks_are_powers_of_two),
-        cmocka_unit_test(logarithmic_ticks_are_decades),
         cmocka_unit_test(date_ticks_are_of_the_calendar),
         cmocka_unit_test(dates_are_those_of_the_calendar),
         cmocka_unit_test(an_axis_without_a_range_has_no_ticks),
