@@ -94,17 +94,12 @@ static size_t date_ticks(double low, double high, double *ticks, size_t most)
                                   10800.0, 21600.0, 43200.0, 1.0 * DAY, 2.0 * DAY, 7.0 * DAY};
     static const long months[] = {1,   3,    6,    12,   24,    60,    120,  240,
                                   600, 1200, 2400, 6000, 12000, 24000, 60000};
-    for (size_t i = 0; i < sizeof even / sizeof *even; i++) {
-        size_t count = multiples(even[i], low, high, ticks, most);
-        if (count > 0)
-            return count;
-    }
-    for (size_t i = 0; i < sizeof months / sizeof *months; i++) {
-        size_t count = month_ticks(months[i], low, high, ticks, most);
-        if (count > 0)
-            return count;
-    }
-    return 0;
+    const size_t evens = sizeof even / sizeof *even, all = evens + sizeof months / sizeof *months;
+    size_t count = 0;
+    for (size_t i = 0; count == 0 && i < all; i++)
+        count = i < evens ? multiples(even[i], low, high, ticks, most)
+                          : month_ticks(months[i - evens], low, high, ticks, most);
+    return count;
 }
 
 bool xb_scale_shows(enum xb_scale scale, double value)
@@ -116,19 +111,20 @@ bool xb_scale_shows(enum xb_scale scale, double value)
     return scale == XB_SCALE_LINEAR || value > 1.0 / XB_PLOT_LARGE;
 }
 
+bool xb_scale_spans(enum xb_scale scale, double low, double high)
+{
+    return xb_scale_shows(scale, low) && xb_scale_shows(scale, high) && low <= high;
+}
+
 size_t xb_axis_ticks(enum xb_scale scale, double low, double high, double *ticks, size_t most)
 {
-    if (!xb_scale_shows(scale, low) || !xb_scale_shows(scale, high) || !(low < high) || most == 0)
+    static size_t (*const ticks_of[])(double, double, double *,
+                                      size_t) = {[XB_SCALE_LINEAR] = linear_ticks,
+                                                 [XB_SCALE_SIZE] = size_ticks,
+                                                 [XB_SCALE_DATE] = date_ticks};
+    if (!xb_scale_spans(scale, low, high) || low == high || most == 0)
         return 0;
-    switch (scale) {
-    case XB_SCALE_SIZE:
-        return size_ticks(low, high, ticks, most);
-    case XB_SCALE_DATE:
-        return date_ticks(low, high, ticks, most);
-    case XB_SCALE_LINEAR:
-        break;
-    }
-    return linear_ticks(low, high, ticks, most);
+    return ticks_of[scale](low, high, ticks, most);
 }
 
 const char *xb_axis_tick_text(enum xb_scale scale, double tick, char *text, size_t size)
@@ -144,15 +140,11 @@ const char *xb_axis_tick_text(enum xb_scale scale, double tick, char *text, size
     } else if (scale == XB_SCALE_DATE) {
         /* The date at midnight, else the day and the time. */
         struct tm date = date_of(tick);
-        int month = date.tm_mon + 1;
         if (date.tm_hour + date.tm_min + date.tm_sec == 0)
-            snprintf(text, size, "%04d-%02d-%02d", date.tm_year + 1900, month, date.tm_mday);
-        else if (date.tm_sec == 0)
-            snprintf(text, size, "%02d-%02d %02d:%02d", month, date.tm_mday, date.tm_hour,
-                     date.tm_min);
+            snprintf(text, size, "%04d-%02d-%02d", date.tm_year + 1900, date.tm_mon + 1,
+                     date.tm_mday);
         else
-            snprintf(text, size, "%02d-%02d %02d:%02d:%02d", month, date.tm_mday, date.tm_hour,
-                     date.tm_min, date.tm_sec);
+            strftime(text, size, date.tm_sec == 0 ? "%m-%d %H:%M" : "%m-%d %H:%M:%S", &date);
     } else {
         /* Ten digits: what rounding leaves at the end of 0.1 + 0.2 goes, and what differs shows. */
         snprintf(text, size, "%.10g", tick == 0.0 ? 0.0 : tick);

@@ -27,14 +27,11 @@ static const char *text_at(const struct grid *grid, size_t row, size_t column)
 
 static struct grid place_cells(const struct xb_cells *cells)
 {
-    struct grid grid = {.cells = cells, .cell = CELL_LEAST, .range = XB_RANGE_NONE};
+    struct grid grid = {.cells = cells, .top = 50.0, .range = XB_RANGE_NONE};
     grid.rows = xb_at_most(cells->row_count, XB_CELLS_MOST);
     grid.columns = xb_at_most(cells->column_count, XB_CELLS_MOST);
-    double names = xb_svg_text_width(cells->rows_are);
-    for (size_t i = 0; i < grid.rows; i++)
-        names = fmax(names, xb_svg_text_width(cells->row_names[i]));
-    for (size_t k = 0; k < grid.columns; k++)
-        grid.cell = fmax(grid.cell, xb_svg_text_width(cells->column_names[k]) + 10.0);
+    double names = xb_svg_widest(cells->row_names, grid.rows, xb_svg_text_width(cells->rows_are));
+    grid.cell = xb_svg_widest(cells->column_names, grid.columns, CELL_LEAST - 10.0) + 10.0;
     for (size_t i = 0; i < grid.rows; i++)
         for (size_t k = 0; k < grid.columns; k++) {
             grid.cell = fmax(grid.cell, xb_svg_text_width(text_at(&grid, i, k)) + 10.0);
@@ -42,7 +39,6 @@ static struct grid place_cells(const struct xb_cells *cells)
         }
     grid.cell = fmin(grid.cell, COLUMN_NAMES_MOST);
     grid.left = fmin(names, NAMES_MOST) + 18.0;
-    grid.top = 50.0;
     return grid;
 }
 

@@ -8,24 +8,24 @@
 #define HEIGHT 230.0
 #define MARKERS 60 /* a line of more points has none */
 
+#define ENDS_MOST 24
+#define ENDS_WIDTH 118.0 /* of the name of a curve or level at its end: a longer one is cut */
+
 /* A chart with its axes placed. */
 struct drawing {
     const struct xb_chart *chart;
     size_t series_count;
     struct xb_frame frame;
-    struct xb_end ends[XB_CHART_SERIES + XB_LEVELS_MOST];
+    struct end {
+        const char *name, *look; /* `look`: class of its colour */
+        double at;               /* its value, then where its line ends */
+    } ends[XB_CHART_SERIES + XB_LEVELS_MOST];
     size_t end_count;
 };
 
 static bool is_shown(const struct xb_chart *chart, const struct xb_point *point)
 {
     return xb_scale_shows(chart->x.scale, point->x) && xb_scale_shows(chart->y.scale, point->y);
-}
-
-static bool has_band(const struct xb_chart *chart, const struct xb_point *point)
-{
-    return is_shown(chart, point) && xb_scale_shows(chart->y.scale, point->low) &&
-           xb_scale_shows(chart->y.scale, point->high) && point->low <= point->high;
 }
 
 static double y_of(const struct drawing *drawing, double value)
@@ -38,21 +38,16 @@ static double x_of(const struct drawing *drawing, double value)
     return xb_ruler_place(&drawing->frame.x, value);
 }
 
-/* The names of curves stand at their ends, where they can be told apart; else in the legend. */
-static bool names_fit(const struct xb_chart *chart, size_t count)
-{
-    bool fit = count <= XB_PLOT_SERIES;
-    for (size_t i = 0; i < count; i++)
-        fit = fit && xb_svg_text_width(chart->series[i].name) <= XB_ENDS_WIDTH;
-    return fit;
-}
-
 static void place_axes(struct drawing *drawing)
 {
     const struct xb_chart *chart = drawing->chart;
     struct xb_frame *frame = &drawing->frame;
     struct xb_range x = XB_RANGE_NONE, y = XB_RANGE_NONE;
-    const bool has_names = names_fit(chart, drawing->series_count);
+    /* The names of curves stand at their ends, where they can be told apart; else in the legend. */
+    bool has_names = drawing->series_count <= XB_PLOT_SERIES;
+    for (size_t i = 0; i < drawing->series_count; i++)
+        has_names = has_names && xb_svg_text_width(chart->series[i].name) <= ENDS_WIDTH;
+    double names = 0.0;
     for (size_t i = 0; i < drawing->series_count; i++) {
         const struct xb_series *series = &chart->series[i];
         double last = (double)NAN;
@@ -63,35 +58,33 @@ static void place_axes(struct drawing *drawing)
             last = point->y;
             xb_range_add(&x, chart->x.scale, point->x);
             xb_range_add(&y, chart->y.scale, point->y);
-            if (has_band(chart, point)) {
-                xb_range_add(&y, chart->y.scale, point->low);
-                xb_range_add(&y, chart->y.scale, point->high);
-            }
+            xb_range_span(&y, chart->y.scale, point->low, point->high);
         }
         if (has_names && isfinite(last))
             drawing->ends[drawing->end_count++] =
-                (struct xb_end){series->name, xb_series_look(i), last};
+                (struct end){series->name, xb_series_look(i), last};
+        else if (!has_names)
+            xb_frame_item(frame, "line", xb_series_look(i), series->name);
     }
     frame->is_empty = xb_range_is_empty(x);
     for (size_t i = 0; i < chart->level_count && i < XB_LEVELS_MOST; i++)
         if (xb_scale_shows(chart->y.scale, chart->levels[i].at)) {
             xb_range_add(&y, chart->y.scale, chart->levels[i].at);
             drawing->ends[drawing->end_count++] =
-                (struct xb_end){chart->levels[i].name, "limit", chart->levels[i].at};
+                (struct end){chart->levels[i].name, "limit", chart->levels[i].at};
         }
     if (chart->mark != 0.0)
         xb_range_add(&x, chart->x.scale, chart->mark);
-    if (chart->y_least < chart->y_most) {
-        xb_range_add(&y, chart->y.scale, chart->y_least);
-        xb_range_add(&y, chart->y.scale, chart->y_most);
-    }
+    if (chart->y_least < chart->y_most)
+        xb_range_span(&y, chart->y.scale, chart->y_least, chart->y_most);
     frame->y = xb_ruler_make(chart->y.scale, y, !chart->y_from_data, frame->bottom, frame->top);
     frame->left = xb_ruler_left_room(&frame->y);
-    double names = xb_ends_room(drawing->ends, drawing->end_count);
-    frame->right = frame->width - (names > 0.0 ? names : 20.0);
-    frame->x = xb_ruler_make(chart->x.scale, x, false, frame->left, frame->right);
-    for (size_t i = 0; i < drawing->end_count; i++)
+    for (size_t i = 0; i < drawing->end_count; i++) {
         drawing->ends[i].at = y_of(drawing, drawing->ends[i].at);
+        names = fmax(names, xb_svg_text_width(drawing->ends[i].name));
+    }
+    frame->right = frame->width - (names > 0.0 ? fmin(names, ENDS_WIDTH) + 12.0 : 20.0);
+    frame->x = xb_ruler_make(chart->x.scale, x, false, frame->left, frame->right);
 }
 
 static void draw_line(FILE *stream, const struct drawing *drawing, const struct xb_series *series)
@@ -114,8 +107,10 @@ static void draw_line(FILE *stream, const struct drawing *drawing, const struct 
 static void draw_bands(FILE *stream, const struct drawing *drawing, const struct xb_series *series)
 {
     const struct xb_point *points = series->points;
+    const enum xb_scale scale = drawing->chart->y.scale;
     for (size_t first = 0, end = 0; first < series->count; first = end + 1) {
-        for (end = first; end < series->count && has_band(drawing->chart, &points[end]);)
+        for (end = first; end < series->count && is_shown(drawing->chart, &points[end]) &&
+                          xb_scale_spans(scale, points[end].low, points[end].high);)
             end++;
         if (end - first == 1) {
             double x = x_of(drawing, points[first].x);
@@ -151,7 +146,8 @@ static void draw_markers(FILE *stream, const struct drawing *drawing, size_t ind
         snprintf(tip, sizeof tip, "%.100s, %s: %s %.60s", series->name,
                  XB_TICK_TEXT(chart->x.scale, point->x), XB_VALUE_TEXT(point->y),
                  chart->y.label != NULL ? chart->y.label : "");
-        xb_svg_marker(stream, index, x_of(drawing, point->x), y_of(drawing, point->y), tip);
+        xb_svg_marker(stream, xb_series_look(index), x_of(drawing, point->x),
+                      y_of(drawing, point->y), tip);
     }
 }
 
@@ -166,27 +162,23 @@ void xb_chart_draw(FILE *stream, const void *picture, bool is_alone)
                                         .bottom = TOP + HEIGHT,
                                         .has_x = true,
                                         .has_y = true,
+                                        .is_coloured = true,
                                         .x_label = chart->x.label,
                                         .y_label = chart->y.label}};
     struct xb_frame *frame = &drawing.frame;
-    struct xb_legend_item items[XB_CHART_SERIES];
+    double places[ENDS_MOST];
     place_axes(&drawing);
-    for (size_t i = 0; i < drawing.series_count; i++)
-        items[i] = (struct xb_legend_item){.look = xb_series_look(i),
-                                           .name = chart->series[i].name,
-                                           .series = i,
-                                           .is_coloured = true};
-    frame->items = items;
-    frame->item_count = names_fit(chart, drawing.series_count) ? 0 : drawing.series_count;
+    const size_t names = xb_at_most(drawing.end_count, ENDS_MOST);
     xb_frame_more(frame, chart->series_count - drawing.series_count, "curves are");
     xb_frame_begin(stream, frame, is_alone);
     for (size_t i = 0; i < drawing.end_count; i++)
         if (strcmp(drawing.ends[i].look, "limit") == 0)
             xb_svg_line(stream, "level", frame->left, drawing.ends[i].at, frame->right,
                         drawing.ends[i].at);
-    if (chart->mark != 0.0 && xb_scale_shows(chart->x.scale, chart->mark))
-        xb_svg_line(stream, "mark", x_of(&drawing, chart->mark), frame->top,
-                    x_of(&drawing, chart->mark), frame->bottom);
+    if (chart->mark != 0.0 && xb_scale_shows(chart->x.scale, chart->mark)) {
+        double x = x_of(&drawing, chart->mark);
+        xb_svg_line(stream, "mark", x, frame->top, x, frame->bottom);
+    }
     for (size_t i = 0; i < drawing.series_count; i++) {
         xb_svg_group_begin(stream, xb_series_look(i), NULL);
         draw_bands(stream, &drawing, &chart->series[i]);
@@ -194,6 +186,14 @@ void xb_chart_draw(FILE *stream, const void *picture, bool is_alone)
         draw_markers(stream, &drawing, i);
         xb_svg_group_end(stream);
     }
-    xb_ends_draw(stream, drawing.ends, drawing.end_count, frame->right, frame->top, frame->bottom);
+    for (size_t i = 0; i < names; i++)
+        places[i] = drawing.ends[i].at;
+    xb_spread(places, names, XB_LINE_HEIGHT - 3.0, frame->top, frame->bottom);
+    for (size_t i = 0; i < names; i++) {
+        xb_svg_group_begin(stream, drawing.ends[i].look, NULL);
+        xb_svg_text_within(stream, "end", frame->right + 7.0, places[i] + XB_TEXT_DROP,
+                           XB_ANCHOR_START, ENDS_WIDTH, drawing.ends[i].name);
+        xb_svg_group_end(stream);
+    }
     xb_frame_end(stream, frame);
 }

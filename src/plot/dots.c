@@ -2,7 +2,6 @@
 #include "pictures.h"
 
 #include <math.h>
-#include <string.h>
 
 #define TOP 34.0
 #define HEIGHT 260.0
@@ -15,28 +14,26 @@
 #define PLACES 46.0 /* their names below the field, and what they are */
 
 #define DOTS_MOST 1500 /* of more that are near each other, one is drawn */
-#define DOT 2.5        /* the radius in the legend */
 #define BINS 65        /* of the histogram */
 
 enum kind { ORDINARY, BAD, OTHER, KINDS };
 
 static const char *const looks[KINDS] = {"series-1", "bad", "unsure"};
-static const size_t markers[KINDS] = {0, 1, 4};
 
 struct drawing {
     const struct xb_dots *dots;
-    size_t out_count;         /* drawn one by one */
+    size_t marked;            /* drawn one by one */
     double bars;              /* where the histogram begins */
     size_t bins[KINDS][BINS]; /* from the top */
     size_t fullest;           /* of bins, all kinds together */
-    struct xb_legend_item items[KINDS + 1];
-    char names[KINDS][200];
+    char names[KINDS][200];   /* for the legend */
     struct xb_frame frame;
 };
 
-static bool is_shown(const struct drawing *drawing, size_t place, double value)
+static bool is_shown(const struct drawing *drawing, const struct xb_dot *dot)
 {
-    return place < drawing->dots->place_count && xb_scale_shows(drawing->dots->y.scale, value);
+    return dot->place < drawing->dots->place_count &&
+           xb_scale_shows(drawing->dots->y.scale, dot->value);
 }
 
 static double place_of(const struct drawing *drawing, size_t place)
@@ -52,17 +49,9 @@ static int side_of(const struct drawing *drawing, double value)
     return value < drawing->frame.y.low ? -1 : value > drawing->frame.y.high ? 1 : 0;
 }
 
-static enum kind kind_of(const struct xb_dot_out *out)
+static enum kind kind_of(const struct xb_dots *dots, size_t index)
 {
-    return out->is_bad ? BAD : OTHER;
-}
-
-static void count_value(struct drawing *drawing, enum kind kind, size_t place, double value)
-{
-    if (!is_shown(drawing, place, value))
-        return;
-    double bin = (xb_ruler_place(&drawing->frame.y, value) - TOP) / HEIGHT * BINS;
-    drawing->bins[kind][(size_t)fmin(fmax(bin, 0.0), BINS - 1)]++;
+    return index >= dots->out_count ? ORDINARY : dots->dots[index].is_bad ? BAD : OTHER;
 }
 
 static void place_axes(struct drawing *drawing)
@@ -70,63 +59,51 @@ static void place_axes(struct drawing *drawing)
     const struct xb_dots *dots = drawing->dots;
     struct xb_frame *frame = &drawing->frame;
     struct xb_range range = XB_RANGE_NONE;
-    if (dots->y_low <= dots->y_high) {
-        xb_range_add(&range, dots->y.scale, dots->y_low);
-        xb_range_add(&range, dots->y.scale, dots->y_high);
-    }
+    xb_range_span(&range, dots->y.scale, dots->y_low, dots->y_high);
     frame->y = xb_ruler_make(dots->y.scale, range, false, frame->bottom, frame->top);
     frame->left = xb_ruler_left_room(&frame->y);
     drawing->bars = frame->width - BEHIND - HISTOGRAM;
     frame->right = drawing->bars - GAP;
-    for (size_t i = 0; i < dots->count; i++)
-        count_value(drawing, ORDINARY, dots->dots[i].place, dots->dots[i].value);
-    for (size_t i = 0; i < dots->out_count; i++)
-        count_value(drawing, kind_of(&dots->outs[i]), dots->outs[i].place, dots->outs[i].value);
+    for (size_t i = 0; i < dots->count; i++) {
+        double bin = (xb_ruler_place(&frame->y, dots->dots[i].value) - TOP) / HEIGHT * BINS;
+        if (is_shown(drawing, &dots->dots[i]))
+            drawing->bins[kind_of(dots, i)][(size_t)fmin(fmax(bin, 0.0), BINS - 1)]++;
+    }
     for (size_t i = 0; i < BINS; i++) {
         size_t sum = drawing->bins[ORDINARY][i] + drawing->bins[BAD][i] + drawing->bins[OTHER][i];
         drawing->fullest = sum > drawing->fullest ? sum : drawing->fullest;
     }
 }
 
-/* Makes the legend and the notes. The markers differ in shape, so that they need no colour. */
+/* Makes the legend and the notes. */
 static void write_words(struct drawing *drawing)
 {
     const struct xb_dots *dots = drawing->dots;
     struct xb_frame *frame = &drawing->frame;
     const char *const names[KINDS] = {dots->dots_are, dots->bad_are, dots->others_are};
-    size_t counts[KINDS] = {dots->count, 0, 0};
+    size_t counts[KINDS] = {0};
     size_t beyond = 0;
-    for (size_t i = 0; i < dots->out_count; i++) {
-        const struct xb_dot_out *out = &dots->outs[i];
-        counts[kind_of(out)]++;
-        beyond += is_shown(drawing, out->place, out->value) && side_of(drawing, out->value) != 0;
+    for (size_t i = 0; i < dots->count; i++) {
+        counts[kind_of(dots, i)]++;
+        beyond += i < dots->out_count && is_shown(drawing, &dots->dots[i]) &&
+                  side_of(drawing, dots->dots[i].value) != 0;
     }
     for (int kind = 0; kind < KINDS; kind++) {
-        if (counts[kind] == 0)
-            continue;
         snprintf(drawing->names[kind], sizeof drawing->names[kind], "%.100s: %zu", names[kind],
                  counts[kind]);
-        drawing->items[frame->item_count++] =
-            (struct xb_legend_item){.look = looks[kind],
-                                    .name = drawing->names[kind],
-                                    .sample = kind == ORDINARY ? XB_SAMPLE_DOT : XB_SAMPLE_MARKER,
-                                    .series = markers[kind],
-                                    .size = DOT};
+        if (counts[kind] > 0)
+            xb_frame_item(frame, kind == ORDINARY ? "dot" : "marker", looks[kind],
+                          drawing->names[kind]);
     }
     if (isfinite(dots->band_low))
-        drawing->items[frame->item_count++] = (struct xb_legend_item){.look = "series-3",
-                                                                      .name = dots->band_is,
-                                                                      .sample = XB_SAMPLE_BOX,
-                                                                      .size = 24.0,
-                                                                      .box = "band"};
-    frame->items = drawing->items;
-    if (dots->count > DOTS_MOST)
+        xb_frame_item(frame, "band", "series-3", dots->band_is);
+    if (counts[ORDINARY] > DOTS_MOST)
         xb_frame_note(frame, "Of %.60s near each other one is drawn.", dots->counted);
     if (beyond > 0)
         xb_frame_note(frame, "Arrows: %zu beyond the axis.", beyond);
-    if (drawing->out_count < dots->out_count)
+    if (drawing->marked < dots->out_count)
         xb_frame_note(frame, "%zu more of those that stand out have no marker.",
-                      dots->out_count - drawing->out_count);
+                      dots->out_count - drawing->marked);
 }
 
 #define CELL 4.0 /* pixels: of very many values, each cell has one dot */
@@ -136,18 +113,16 @@ static void write_words(struct drawing *drawing)
 static void draw_dots(FILE *stream, const struct drawing *drawing, enum kind kind)
 {
     const struct xb_dots *dots = drawing->dots;
-    const bool is_ordinary = kind == ORDINARY;
-    const size_t count = is_ordinary ? dots->count : dots->out_count;
     bool seen[CELLS][CELLS] = {{false}};
     xb_svg_group_begin(stream, looks[kind], NULL);
     xb_svg_path_begin(stream, "dots");
-    for (size_t i = is_ordinary ? 0 : drawing->out_count; i < count; i++) {
-        size_t place = is_ordinary ? dots->dots[i].place : dots->outs[i].place;
-        double value = is_ordinary ? dots->dots[i].value : dots->outs[i].value;
-        if (!is_shown(drawing, place, value) || (!is_ordinary && kind_of(&dots->outs[i]) != kind))
+    for (size_t i = drawing->marked; i < dots->count; i++) {
+        const struct xb_dot *dot = &dots->dots[i];
+        if (!is_shown(drawing, dot) || kind_of(dots, i) != kind)
             continue;
-        double x = place_of(drawing, place), y = xb_ruler_place(&drawing->frame.y, value);
-        if (count > DOTS_MOST || !is_ordinary) {
+        double x = place_of(drawing, dot->place);
+        double y = xb_ruler_place(&drawing->frame.y, dot->value);
+        if (dots->count - dots->out_count > DOTS_MOST || kind != ORDINARY) {
             size_t column = (size_t)(x / CELL), row = (size_t)(y / CELL);
             if (seen[column][row])
                 continue;
@@ -166,30 +141,31 @@ static void draw_outs(FILE *stream, const struct drawing *drawing)
 {
     const struct xb_dots *dots = drawing->dots;
     struct xb_caption captions[XB_DOTS_OUT];
-    for (int kind = BAD; kind < KINDS && drawing->out_count < dots->out_count; kind++)
+    for (int kind = BAD; kind < KINDS && drawing->marked < dots->out_count; kind++)
         draw_dots(stream, drawing, (enum kind)kind);
-    for (size_t i = drawing->out_count; i-- > 0;) {
-        const struct xb_dot_out *out = &dots->outs[i];
+    for (size_t i = drawing->marked; i-- > 0;) {
+        const struct xb_dot *out = &dots->dots[i];
+        const char *look = looks[kind_of(dots, i)];
         int side = side_of(drawing, out->value);
         double x = place_of(drawing, out->place);
         double y = xb_ruler_place(&drawing->frame.y, out->value);
         double back = y + 9.0 * side;
         /* Captions of hidden points go off the page, so that they are not placed. */
         captions[i] = (struct xb_caption){.x = -XB_PLOT_WIDTH};
-        if (!is_shown(drawing, out->place, out->value))
+        if (!is_shown(drawing, out))
             continue;
         captions[i] = (struct xb_caption){.x = x, .y = y + 5.0 * side, .name = out->name};
-        xb_svg_group_begin(stream, looks[kind_of(out)], side != 0 ? out->tip : NULL);
+        xb_svg_group_begin(stream, look, side != 0 ? out->tip : NULL);
         if (side != 0) /* an arrow */
             xb_svg_path(stream, "marker", "M# #L# #L# #z",
                         (double[]){x - 5.0, back, x + 5.0, back, x, y});
         else
-            xb_svg_marker(stream, markers[kind_of(out)], x, y, out->tip);
+            xb_svg_marker(stream, look, x, y, out->tip);
         xb_svg_group_end(stream);
     }
-    xb_captions_place(captions, drawing->out_count, drawing->frame.left + 2.0, drawing->frame.right,
+    xb_captions_place(captions, drawing->marked, drawing->frame.left + 2.0, drawing->frame.right,
                       TOP - 2.0, drawing->frame.bottom - 2.0);
-    xb_captions_draw(stream, captions, drawing->out_count);
+    xb_captions_draw(stream, captions, drawing->marked);
 }
 
 /* Draws as many names as there is room for, the first and the last among them. Those at the ends do
@@ -280,21 +256,20 @@ void xb_dots_draw(FILE *stream, const void *picture, bool is_alone)
 {
     const struct xb_dots *dots = picture;
     struct drawing drawing = {.dots = dots,
-                              .out_count = xb_at_most(dots->out_count, XB_DOTS_OUT),
+                              .marked = xb_at_most(dots->out_count, XB_DOTS_OUT),
                               .frame = {.picture = &dots->picture,
                                         .width = XB_PLOT_WIDTH,
                                         .top = TOP,
                                         .bottom = TOP + HEIGHT,
                                         .has_y = true,
+                                        .foot = PLACES,
                                         .y_label = dots->y.label,
-                                        .is_empty = dots->count + dots->out_count == 0}};
+                                        .is_empty = dots->count == 0}};
     struct xb_frame *frame = &drawing.frame;
     place_axes(&drawing);
     write_words(&drawing);
-    frame->foot = PLACES;
     xb_frame_begin(stream, frame, is_alone);
-    if (xb_scale_shows(dots->y.scale, dots->band_low) &&
-        xb_scale_shows(dots->y.scale, dots->band_high) && dots->band_low <= dots->band_high) {
+    if (xb_scale_spans(dots->y.scale, dots->band_low, dots->band_high)) {
         double top = xb_ruler_place(&frame->y, dots->band_high);
         double bottom = xb_ruler_place(&frame->y, dots->band_low);
         xb_svg_group_begin(stream, "series-3", NULL);

@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 /* ---- rulers ---- */
 
@@ -26,6 +27,14 @@ void xb_range_add(struct xb_range *range, enum xb_scale scale, double value)
     range->high = is_first ? value : fmax(range->high, value);
 }
 
+void xb_range_span(struct xb_range *range, enum xb_scale scale, double low, double high)
+{
+    if (!xb_scale_spans(scale, low, high))
+        return;
+    xb_range_add(range, scale, low);
+    xb_range_add(range, scale, high);
+}
+
 struct xb_ruler xb_ruler_make(enum xb_scale scale, struct xb_range range, bool from_zero,
                               double from, double to)
 {
@@ -38,10 +47,8 @@ struct xb_ruler xb_ruler_make(enum xb_scale scale, struct xb_range range, bool f
     }
     /* An axis of one value reaches an octave, an hour, or a tenth of it to both sides. */
     if (scale == XB_SCALE_SIZE) {
-        bool is_one = ruler.high / ruler.low < 1.0 + 1e-9;
-        ruler.low /= is_one ? 2.0 : 1.0;
-        ruler.high *= is_one ? 2.0 : 1.0;
-        double factor = pow(ruler.high / ruler.low, margin);
+        double octave = ruler.high / ruler.low < 1.0 + 1e-9 ? 2.0 : 1.0;
+        double factor = octave * pow(octave * octave * ruler.high / ruler.low, margin);
         ruler.low /= factor;
         ruler.high *= factor;
         return ruler;
@@ -68,9 +75,7 @@ double xb_ruler_place(const struct xb_ruler *ruler, double value)
     double share = ruler->scale == XB_SCALE_SIZE
                        ? log(value / ruler->low) / log(ruler->high / ruler->low)
                        : (value - ruler->low) / (ruler->high - ruler->low);
-    if (!(share >= 0.0))
-        share = 0.0;
-    return ruler->from + fmin(share, 1.0) * (ruler->to - ruler->from);
+    return ruler->from + fmin(fmax(share, 0.0), 1.0) * (ruler->to - ruler->from);
 }
 
 static double tick_width(const struct xb_ruler *ruler, double tick)
@@ -149,74 +154,9 @@ static void draw_bottom_ruler(FILE *stream, const struct xb_frame *frame)
                            XB_ANCHOR_MIDDLE, ruler->to - ruler->from, frame->x_label);
 }
 
-double xb_ends_room(const struct xb_end *ends, size_t count)
-{
-    double widest = 0.0;
-    for (size_t i = 0; i < count; i++)
-        widest = fmax(widest, xb_svg_text_width(ends[i].name));
-    return widest > 0.0 ? fmin(widest, XB_ENDS_WIDTH) + 12.0 : 0.0;
-}
-
-void xb_ends_draw(FILE *stream, struct xb_end *ends, size_t count, double right, double top,
-                  double bottom)
-{
-    double places[XB_ENDS_MOST];
-    count = xb_at_most(count, XB_ENDS_MOST);
-    for (size_t i = 0; i < count; i++)
-        places[i] = ends[i].at;
-    xb_spread(places, count, XB_LINE_HEIGHT - 3.0, top, bottom);
-    for (size_t i = 0; i < count; i++) {
-        xb_svg_group_begin(stream, ends[i].look, NULL);
-        xb_svg_text_within(stream, "end", right + 7.0, places[i] + XB_TEXT_DROP, XB_ANCHOR_START,
-                           XB_ENDS_WIDTH, ends[i].name);
-        xb_svg_group_end(stream);
-    }
-}
-
-#define EDGE 8.0
-#define SAMPLE 30.0 /* how wide the sample before a name is */
-#define BETWEEN_ITEMS 18.0
-
 size_t xb_at_most(size_t count, size_t most)
 {
     return count < most ? count : most;
-}
-
-static void draw_item(FILE *stream, const struct xb_legend_item *item, double x, double y,
-                      double name_width)
-{
-    xb_svg_group_begin(stream, item->look, NULL);
-    if (item->sample == XB_SAMPLE_LINE)
-        xb_svg_path(stream, "line", "M# #L# #", (double[]){x, y, x + 24.0, y});
-    if (item->sample == XB_SAMPLE_BOX)
-        xb_svg_rectangle(stream, item->box, x, y - 6.0, item->size, 12.0, NULL);
-    else if (item->sample == XB_SAMPLE_DOT)
-        xb_svg_circle(stream, "marker", x + 12.0, y, item->size, NULL);
-    else
-        xb_svg_marker(stream, item->series, x + 12.0, y, NULL);
-    if (!item->is_coloured)
-        xb_svg_group_end(stream);
-    xb_svg_text_within(stream, "", x + SAMPLE, y + XB_TEXT_DROP, XB_ANCHOR_START, name_width,
-                       item->name);
-    if (item->is_coloured)
-        xb_svg_group_end(stream);
-}
-
-double xb_legend_draw(FILE *stream, const struct xb_legend_item *items, size_t count, double width,
-                      double top)
-{
-    double x = EDGE;
-    for (size_t i = 0; i < count; i++) {
-        double name = fmin(xb_svg_text_width(items[i].name), width - 2.0 * EDGE - SAMPLE);
-        if (x > EDGE && x + (SAMPLE + name) > width - EDGE) {
-            x = EDGE;
-            top += XB_LINE_HEIGHT + 2.0;
-        }
-        if (stream != NULL)
-            draw_item(stream, &items[i], x, top, name);
-        x += SAMPLE + name + BETWEEN_ITEMS;
-    }
-    return top;
 }
 
 /* Each pass moves every two neighbours that are too near apart by half of what lacks. */
@@ -239,6 +179,57 @@ void xb_spread(double *places, size_t count, double apart, double low, double hi
 
 /* ---- frames ---- */
 
+#define EDGE 8.0
+#define SAMPLE 30.0 /* how wide the sample before a name is */
+#define BETWEEN_ITEMS 18.0
+
+void xb_frame_item(struct xb_frame *frame, const char *sample, const char *look, const char *name)
+{
+    assert(frame->item_count < XB_LEGEND_MOST);
+    frame->items[frame->item_count++] = (struct xb_legend_item){sample, look, name};
+}
+
+static void draw_item(FILE *stream, const struct xb_legend_item *item, bool is_coloured, double x,
+                      double y, double name_width)
+{
+    xb_svg_group_begin(stream, item->look, NULL);
+    bool is_line = strcmp(item->sample, "line") == 0;
+    if (is_line)
+        xb_svg_path(stream, "line", "M# #L# #", (double[]){x, y, x + 24.0, y});
+    if (is_line || strcmp(item->sample, "marker") == 0)
+        xb_svg_marker(stream, item->look, x + 12.0, y, NULL);
+    else if (strcmp(item->sample, "dot") == 0)
+        xb_svg_circle(stream, "marker", x + 12.0, y, 2.5, NULL);
+    else
+        xb_svg_rectangle(stream, item->sample, x, y - 6.0,
+                         strcmp(item->sample, "band") == 0 ? 24.0 : 22.0, 12.0, NULL);
+    if (!is_coloured)
+        xb_svg_group_end(stream);
+    xb_svg_text_within(stream, "", x + SAMPLE, y + XB_TEXT_DROP, XB_ANCHOR_START, name_width,
+                       item->name);
+    if (is_coloured)
+        xb_svg_group_end(stream);
+}
+
+/* Draws the legend in rows as wide as the picture, or only places it where `stream` is NULL.
+ * Returns the middle of the last row. */
+static double draw_legend(FILE *stream, const struct xb_frame *frame)
+{
+    double x = EDGE, top = frame->legend_top;
+    for (size_t i = 0; i < frame->item_count; i++) {
+        const struct xb_legend_item *item = &frame->items[i];
+        double name = fmin(xb_svg_text_width(item->name), frame->width - 2.0 * EDGE - SAMPLE);
+        if (x > EDGE && x + (SAMPLE + name) > frame->width - EDGE) {
+            x = EDGE;
+            top += XB_LINE_HEIGHT + 2.0;
+        }
+        if (stream != NULL)
+            draw_item(stream, item, frame->is_coloured, x, top, name);
+        x += SAMPLE + name + BETWEEN_ITEMS;
+    }
+    return top;
+}
+
 void xb_frame_note(struct xb_frame *frame, const char *format, ...)
 {
     assert(frame->note_count < sizeof frame->notes / sizeof frame->notes[0]);
@@ -258,9 +249,7 @@ void xb_frame_begin(FILE *stream, struct xb_frame *frame, bool is_alone)
     double below = frame->bottom + foot;
     frame->legend_top = below + XB_LINE_HEIGHT / 2.0;
     if (frame->item_count > 0)
-        below =
-            xb_legend_draw(NULL, frame->items, frame->item_count, frame->width, frame->legend_top) +
-            XB_LINE_HEIGHT - 4.0;
+        below = draw_legend(NULL, frame) + XB_LINE_HEIGHT - 4.0;
     frame->notes_top = below + XB_LINE_HEIGHT / 2.0 + XB_TEXT_DROP;
     xb_svg_begin(stream, frame->picture, frame->width,
                  below + XB_LINE_HEIGHT * (double)frame->note_count, is_alone);
@@ -278,7 +267,7 @@ void xb_frame_begin(FILE *stream, struct xb_frame *frame, bool is_alone)
 
 void xb_frame_end(FILE *stream, const struct xb_frame *frame)
 {
-    (void)xb_legend_draw(stream, frame->items, frame->item_count, frame->width, frame->legend_top);
+    (void)draw_legend(stream, frame);
     for (size_t i = 0; i < frame->note_count; i++)
         xb_svg_text_within(stream, "quiet", 8.0, frame->notes_top + XB_LINE_HEIGHT * (double)i,
                            XB_ANCHOR_START, frame->width - 16.0, frame->notes[i]);
@@ -352,21 +341,20 @@ size_t xb_captions_place(struct xb_caption *captions, size_t count, double left,
 
 void xb_captions_draw(FILE *stream, const struct xb_caption *captions, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        const struct xb_caption *caption = &captions[i];
+    /* All lines lie below all names. */
+    for (size_t k = 0; k < 2 * count; k++) {
+        const struct xb_caption *caption = &captions[k % count];
         if (!caption->is_placed)
             continue;
-        double end = caption->text_x > caption->x ? caption->text_x - 2.0
-                                                  : caption->text_x + width_of(caption) + 2.0;
-        if (fabs(caption->text_y - caption->y) > LINE / 2.0)
-            xb_svg_line(stream, "axis", caption->x, caption->y, end, caption->text_y);
-    }
-    for (size_t i = 0; i < count; i++)
-        if (captions[i].is_placed) {
-            xb_svg_rectangle(stream, "paper", captions[i].text_x - 1.0,
-                             captions[i].text_y - LINE / 2.0, width_of(&captions[i]) + 2.0, LINE,
-                             NULL);
-            xb_svg_text_within(stream, "", captions[i].text_x, captions[i].text_y + XB_TEXT_DROP,
-                               XB_ANCHOR_START, width_of(&captions[i]) + 1.0, captions[i].name);
+        const struct box box = box_of_name(caption);
+        if (k >= count) {
+            xb_svg_rectangle(stream, "paper", box.left - 1.0, box.top, width_of(caption) + 2.0,
+                             LINE, NULL);
+            xb_svg_text_within(stream, "", box.left, caption->text_y + XB_TEXT_DROP,
+                               XB_ANCHOR_START, width_of(caption) + 1.0, caption->name);
+        } else if (fabs(caption->text_y - caption->y) > LINE / 2.0) {
+            xb_svg_line(stream, "axis", caption->x, caption->y,
+                        box.left > caption->x ? box.left - 2.0 : box.right + 2.0, caption->text_y);
         }
+    }
 }

@@ -35,8 +35,9 @@ struct xb_plot_level {
 /* As many levels of a picture are drawn. */
 #define XB_LEVELS_MOST 8
 
-/* Whether an axis with this scale can show the value. */
+/* Whether an axis with this scale can show the value, and all from `low` to `high`. */
 bool xb_scale_shows(enum xb_scale scale, double value);
+bool xb_scale_spans(enum xb_scale scale, double low, double high);
 
 /* The places of ticks on an axis from `low` to `high`, rising; at most `most`. Returns how many: 0
  * where the axis cannot show its ends, or they are not rising. */
@@ -66,8 +67,9 @@ struct xb_range {
 #define XB_RANGE_NONE ((struct xb_range){1.0, 0.0})
 
 bool xb_range_is_empty(struct xb_range range);
-/* Leaves out what an axis with this scale cannot show. */
+/* Leaves out what an axis with this scale cannot show: a value, or all from one to another. */
 void xb_range_add(struct xb_range *range, enum xb_scale scale, double value);
+void xb_range_span(struct xb_range *range, enum xb_scale scale, double low, double high);
 
 struct xb_ruler {
     enum xb_scale scale;
@@ -87,43 +89,13 @@ double xb_ruler_place(const struct xb_ruler *ruler, double value);
 /* How much room the texts of a ruler that stands need at its left. */
 double xb_ruler_left_room(const struct xb_ruler *ruler);
 
-/* ---- names at the right ends of curves and of levels ---- */
-
-struct xb_end {
-    const char *name, *look; /* `look`: class of its colour */
-    double at;               /* where its line ends */
-};
-
-#define XB_ENDS_MOST 24
-#define XB_ENDS_WIDTH 118.0 /* of a name: a longer one is cut */
-
-/* How much room the names need at the right; 0: there is none. */
-double xb_ends_room(const struct xb_end *ends, size_t count);
-/* Draws them behind `right`, apart from each other, between `top` and `bottom`. Moves `at`. */
-void xb_ends_draw(FILE *stream, struct xb_end *ends, size_t count, double right, double top,
-                  double bottom);
-
-/* ---- legends: items in rows as wide as the picture ---- */
-
-struct xb_legend_item {
-    const char *look, *name;
-    size_t series;   /* of a line or marker */
-    double size;     /* radius of a dot, width of a box */
-    const char *box; /* its class */
-    enum { XB_SAMPLE_LINE, XB_SAMPLE_MARKER, XB_SAMPLE_DOT, XB_SAMPLE_BOX } sample;
-    bool is_coloured; /* the name, too, has the colour of its look */
-};
-
-/* Draws them from `top` on, or only places them where `stream` is NULL. Returns the middle of the
- * last row. */
-double xb_legend_draw(FILE *stream, const struct xb_legend_item *items, size_t count, double width,
-                      double top);
-
 /* Moves places apart that are nearer to each other than `apart`, as little as that takes, and keeps
  * them from `low` to `high` where that has room. They need not be in order, and stay in theirs. */
 void xb_spread(double *places, size_t count, double apart, double low, double high);
 
 /* ---- frames: what surrounds every picture that has axes ---- */
+
+#define XB_LEGEND_MOST 32
 
 struct xb_frame {
     const struct xb_picture *picture;
@@ -134,14 +106,20 @@ struct xb_frame {
     bool has_x, has_y; /* a ruler below the field, and at its left */
     double foot;       /* what stands below the field without a ruler takes so much */
     const char *x_label, *y_label;
-    const struct xb_legend_item *items; /* of the legend */
-    size_t item_count;
-    bool is_empty;      /* says "no data" */
-    char notes[3][128]; /* below all, such as how much is not drawn */
-    size_t note_count;
-    double legend_top, notes_top; /* made by xb_frame_begin */
+    bool is_empty;    /* says "no data" */
+    bool is_coloured; /* names in the legend, too, have the colour of their look */
+    /* Its own: the legend, notes below all, and where they stand. */
+    struct xb_legend_item {
+        const char *sample, *look, *name;
+    } items[XB_LEGEND_MOST];
+    size_t item_count, note_count;
+    char notes[3][128];
+    double legend_top, notes_top;
 };
 
+/* Adds a name to the legend, behind a sample of its look: "line", which has its marker, "marker" or
+ * "dot" alone, or a box of the class "span", "wait" or "band". */
+void xb_frame_item(struct xb_frame *frame, const char *sample, const char *look, const char *name);
 void xb_frame_note(struct xb_frame *frame, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* A note that so many more of these are not drawn; none for 0. */

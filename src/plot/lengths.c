@@ -33,30 +33,23 @@ void xb_lengths_draw(FILE *stream, const void *picture, bool is_alone)
     const size_t across = xb_at_most(lengths->series_count, XB_PLOT_SERIES);
     const bool has_level =
         lengths->level.at > 0.0 && xb_scale_shows(XB_SCALE_LINEAR, lengths->level.at);
-    struct xb_legend_item items[XB_PLOT_SERIES];
     struct xb_range range = XB_RANGE_NONE;
-    double names = 40.0, values = 20.0;
+    double values = 20.0;
     double row = BAR * fmax((double)across, 1.0) + BETWEEN_ROWS;
-    struct xb_frame frame = {.picture = &lengths->picture, .width = XB_PLOT_WIDTH, .items = items};
+    struct xb_frame frame = {.picture = &lengths->picture, .width = XB_PLOT_WIDTH};
     xb_range_add(&range, XB_SCALE_LINEAR, lengths->end);
     xb_range_add(&range, XB_SCALE_LINEAR, has_level ? lengths->level.at : 0.0);
-    for (size_t i = 0; i < rows; i++) {
-        names = fmax(names, xb_svg_text_width(lengths->rows[i]));
-        for (size_t k = 0; k < across; k++) {
-            const struct xb_length *bar = &lengths->bars[i * lengths->series_count + k];
-            xb_range_add(&range, XB_SCALE_LINEAR, bar->value);
-            values = fmax(values, bar->text != NULL ? xb_svg_text_width(bar->text) * 1.1 : 0.0);
-        }
+    for (size_t i = 0; i < rows * across; i++) {
+        const struct xb_length *bar =
+            &lengths->bars[i / across * lengths->series_count + i % across];
+        xb_range_add(&range, XB_SCALE_LINEAR, bar->value);
+        values = fmax(values, bar->text != NULL ? xb_svg_text_width(bar->text) * 1.1 : 0.0);
     }
-    for (; across > 1 && frame.item_count < across; frame.item_count++)
-        items[frame.item_count] = (struct xb_legend_item){.look = xb_series_look(frame.item_count),
-                                                          .name = lengths->series[frame.item_count],
-                                                          .sample = XB_SAMPLE_BOX,
-                                                          .size = 22.0,
-                                                          .box = "span"};
+    for (size_t k = 0; across > 1 && k < across; k++)
+        xb_frame_item(&frame, "span", xb_series_look(k), lengths->series[k]);
     frame.top = has_level ? 24.0 : 4.0;
     frame.bottom = frame.top + row * fmax((double)rows, 1.0);
-    frame.left = fmin(names, NAMES_MOST) + 14.0;
+    frame.left = fmin(xb_svg_widest(lengths->rows, rows, 40.0), NAMES_MOST) + 14.0;
     frame.right = frame.width - fmin(values, VALUES_MOST) - 14.0;
     frame.x =
         (struct xb_ruler){XB_SCALE_LINEAR, 0.0, fmax(range.high, 1e-90), frame.left, frame.right};

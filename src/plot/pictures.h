@@ -121,13 +121,7 @@ struct xb_cells {
 struct xb_dot {
     size_t place; /* from the left, the first is 0 */
     double value;
-};
-
-/* A value that stands out. */
-struct xb_dot_out {
-    size_t place;
-    double value;
-    bool is_bad;      /* false: it is only unusual, and looks different */
+    bool is_bad;      /* of those that stand out; false: it is only unusual, and looks different */
     const char *name; /* stands beside it if there is room; NULL: none */
     const char *tip;  /* NULL: none */
 };
@@ -140,10 +134,8 @@ struct xb_dots {
     struct xb_axis y;
     /* The axis ends about here; a value beyond is an arrow at its edge. */
     double y_low, y_high;
-    const struct xb_dot *dots; /* the ordinary values */
-    size_t count;
-    const struct xb_dot_out *outs; /* the worst first */
-    size_t out_count;
+    const struct xb_dot *dots; /* those that stand out, the worst first, then the ordinary ones */
+    size_t count, out_count;
     double band_low, band_high;         /* NAN: there is none */
     const struct xb_plot_level *levels; /* of y; named above their right ends */
     size_t level_count;

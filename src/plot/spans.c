@@ -2,7 +2,6 @@
 #include "pictures.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 #define ROW 30.0
@@ -15,7 +14,7 @@
 
 struct drawing {
     const struct xb_spans *spans;
-    size_t tracks, kinds;
+    size_t tracks;
     double begin;  /* of all */
     double factor; /* seconds to the unit of the axis */
     struct xb_frame frame;
@@ -23,8 +22,7 @@ struct drawing {
 
 static bool is_drawn(const struct drawing *drawing, const struct xb_drawn_span *span)
 {
-    return span->track < drawing->tracks && xb_scale_shows(XB_SCALE_LINEAR, span->begin) &&
-           xb_scale_shows(XB_SCALE_LINEAR, span->end) && span->begin <= span->end;
+    return span->track < drawing->tracks && xb_scale_spans(XB_SCALE_LINEAR, span->begin, span->end);
 }
 
 static void place_axis(struct drawing *drawing)
@@ -37,14 +35,9 @@ static void place_axis(struct drawing *drawing)
     struct xb_frame *frame = &drawing->frame;
     struct xb_range range = XB_RANGE_NONE;
     for (size_t i = 0; i < spans->count; i++)
-        if (is_drawn(drawing, &spans->spans[i])) {
-            xb_range_add(&range, XB_SCALE_LINEAR, spans->spans[i].begin);
-            xb_range_add(&range, XB_SCALE_LINEAR, spans->spans[i].end);
-        }
-    double names = 40.0;
-    for (size_t i = 0; i < drawing->tracks; i++)
-        names = fmax(names, xb_svg_text_width(spans->tracks[i]));
-    frame->left = fmin(names, NAMES_MOST) + 14.0;
+        if (is_drawn(drawing, &spans->spans[i]))
+            xb_range_span(&range, XB_SCALE_LINEAR, spans->spans[i].begin, spans->spans[i].end);
+    frame->left = fmin(xb_svg_widest(spans->tracks, drawing->tracks, 40.0), NAMES_MOST) + 14.0;
     frame->right = frame->width - 16.0;
     frame->bottom = frame->top + ROW * fmax((double)drawing->tracks, 1.0);
     double seconds = xb_range_is_empty(range) ? 0.0 : range.high - range.low;
@@ -76,28 +69,21 @@ static void draw_bar(FILE *stream, size_t kind, bool is_wait, double x, double y
     xb_svg_group_end(stream);
 }
 
-/* What narrow spans of each kind cover of each pixel, in seconds; work before waits. */
-struct narrow {
-    float covered[2 * XB_SPANS_KINDS][PIXELS];
-};
+#define ROWS (2 * (size_t)XB_SPANS_KINDS) /* a kind's work, and behind all of them its waits */
 
-/* The kind that covers most of a pixel; NO_KIND: nothing covers it. */
-#define NO_KIND SIZE_MAX
-
-static size_t most_of(const struct narrow *narrow, size_t pixel)
+/* What covers most of a pixel; ROWS: nothing does. */
+static size_t most_of(const float *covered)
 {
-    size_t most = NO_KIND;
-    for (size_t row = 0; row < 2 * (size_t)XB_SPANS_KINDS; row++) {
-        float covered = narrow->covered[row][pixel];
-        if (covered > 0.0f && (most == NO_KIND || covered > narrow->covered[most][pixel]))
+    size_t most = ROWS;
+    for (size_t row = 0; row < ROWS; row++)
+        if (covered[row] > (most < ROWS ? covered[most] : 0.0f))
             most = row;
-    }
     return most;
 }
 
 static void draw_track(FILE *stream, const struct drawing *drawing, size_t track)
 {
-    struct narrow narrow = {{{0}}};
+    float narrow[PIXELS][ROWS] = {{0}}; /* what narrow spans cover of each pixel, in seconds */
     double y = TOP + ROW * (double)track + (ROW - BAR) / 2.0;
     size_t drawn = 0;
     xb_svg_text_within(stream, "", 8.0, y + BAR / 2.0 + XB_TEXT_DROP, XB_ANCHOR_START,
@@ -118,48 +104,38 @@ static void draw_track(FILE *stream, const struct drawing *drawing, size_t track
         size_t to = (size_t)(end - drawing->frame.left);
         double share = (span->end - span->begin) / (double)(to - from + 1);
         for (size_t pixel = from; pixel <= to && pixel < PIXELS; pixel++)
-            narrow.covered[kind + (span->is_wait ? XB_SPANS_KINDS : 0)][pixel] +=
-                (float)fmax(share, 1e-30);
+            narrow[pixel][kind + (span->is_wait ? XB_SPANS_KINDS : 0)] += (float)fmax(share, 1e-30);
     }
-    for (size_t pixel = 0; pixel < PIXELS;) {
-        size_t from = pixel;
-        size_t row = most_of(&narrow, from);
-        while (pixel < PIXELS && most_of(&narrow, pixel) == row)
-            pixel++;
-        if (row != NO_KIND)
+    for (size_t from = 0, end; from < PIXELS; from = end) {
+        size_t row = most_of(narrow[from]);
+        for (end = from + 1; end < PIXELS && most_of(narrow[end]) == row;)
+            end++;
+        if (row < ROWS)
             draw_bar(stream, row, row >= XB_SPANS_KINDS, drawing->frame.left + (double)from, y,
-                     (double)(pixel - from), NULL);
+                     (double)(end - from), NULL);
     }
 }
 
 void xb_spans_draw(FILE *stream, const void *picture, bool is_alone)
 {
     const struct xb_spans *spans = picture;
-    struct xb_legend_item items[XB_SPANS_KINDS + 1];
     struct drawing drawing = {.spans = spans,
                               .tracks = xb_at_most(spans->track_count, XB_SPANS_TRACKS),
-                              .kinds = xb_at_most(spans->kind_count, XB_SPANS_KINDS),
                               .frame = {.picture = &spans->picture,
                                         .width = XB_PLOT_WIDTH,
                                         .top = TOP,
                                         .row = ROW,
                                         .has_x = true,
-                                        .items = items,
-                                        .is_empty = spans->count == 0}};
-    size_t waits = 0;
+                                        .is_empty = spans->count == 0,
+                                        .is_coloured = true}};
+    bool any_waits = false;
     place_axis(&drawing);
     for (size_t i = 0; i < spans->count; i++)
-        waits = spans->spans[i].is_wait ? 1 : waits;
-    drawing.frame.item_count = drawing.kinds + waits;
-    for (size_t i = 0; i < drawing.kinds + waits; i++) {
-        bool is_wait = i == drawing.kinds;
-        items[i] = (struct xb_legend_item){.look = xb_series_look(is_wait ? 5 : i),
-                                           .name = is_wait ? "waiting" : spans->kinds[i],
-                                           .sample = XB_SAMPLE_BOX,
-                                           .size = 22.0,
-                                           .box = is_wait ? "wait" : "span",
-                                           .is_coloured = true};
-    }
+        any_waits = any_waits || spans->spans[i].is_wait;
+    for (size_t i = 0; i < spans->kind_count && i < XB_SPANS_KINDS; i++)
+        xb_frame_item(&drawing.frame, "span", xb_series_look(i), spans->kinds[i]);
+    if (any_waits)
+        xb_frame_item(&drawing.frame, "wait", xb_series_look(5), "waiting");
     xb_frame_more(&drawing.frame, spans->track_count - drawing.tracks, "tracks are");
     xb_frame_begin(stream, &drawing.frame, is_alone);
     for (size_t i = 0; i < drawing.tracks; i++)

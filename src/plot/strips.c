@@ -2,7 +2,6 @@
 #include "pictures.h"
 
 #include <math.h>
-#include <string.h>
 
 #define ROW 26.0
 #define STACKED_ROW 42.0 /* of one whose name stands above it */
@@ -18,12 +17,6 @@ struct drawing {
     struct xb_frame frame;
 };
 
-static bool has_interval(const struct xb_strips *strips, const struct xb_strip *strip)
-{
-    return xb_scale_shows(strips->x.scale, strip->low) &&
-           xb_scale_shows(strips->x.scale, strip->high) && strip->low <= strip->high;
-}
-
 /* Names that are short leave the axis room beside them. */
 static void place_axes(struct drawing *drawing)
 {
@@ -37,19 +30,14 @@ static void place_axes(struct drawing *drawing)
         names = fmax(names, xb_svg_text_width(strip->name));
         notes = fmax(notes, strip->note != NULL ? xb_svg_text_width(strip->note) : 0.0);
         xb_range_add(&range, scale, strip->middle);
-        if (has_interval(strips, strip)) {
-            xb_range_add(&range, scale, strip->low);
-            xb_range_add(&range, scale, strip->high);
-        }
+        xb_range_span(&range, scale, strip->low, strip->high);
         for (size_t k = 0; strip->samples != NULL && k < strip->sample_count; k++)
             xb_range_add(&range, scale, strip->samples[k]);
     }
     for (size_t i = 0; i < drawing->level_count; i++)
         xb_range_add(&range, scale, strips->levels[i].at);
-    if (strips->x_low < strips->x_high) {
-        xb_range_add(&range, scale, strips->x_low);
-        xb_range_add(&range, scale, strips->x_high);
-    }
+    if (strips->x_low < strips->x_high)
+        xb_range_span(&range, scale, strips->x_low, strips->x_high);
     drawing->is_stacked = names > NAMES_MOST;
     frame->row = drawing->is_stacked ? STACKED_ROW : ROW;
     frame->left = drawing->is_stacked ? 20.0 : names + 20.0;
@@ -96,19 +84,17 @@ static void draw_strip(FILE *stream, const struct drawing *drawing, const struct
         xb_svg_group_end(stream);
     }
     xb_svg_group_begin(stream, look[0] != '\0' ? look : "series-1", NULL);
-    if (has_interval(drawing->strips, strip))
+    if (xb_scale_spans(frame->x.scale, strip->low, strip->high))
         xb_svg_line(stream, "interval", xb_ruler_place(&frame->x, strip->low), y,
                     xb_ruler_place(&frame->x, strip->high), y);
     if (strip->samples != NULL && strip->sample_count > 0)
         draw_samples(stream, frame, strip, y);
     if (xb_scale_shows(frame->x.scale, strip->middle)) {
         double x = xb_ruler_place(&frame->x, strip->middle);
-        /* Each look has a marker of its own, so that it needs no colour. */
-        size_t marker = strcmp(look, "bad") == 0 ? 1 : strcmp(look, "unsure") == 0 ? 4 : 0;
         if (strip->samples != NULL)
             xb_svg_line(stream, "whisker", x, y - 10.0, x, y + 10.0);
         else
-            xb_svg_marker(stream, marker, x, y, NULL);
+            xb_svg_marker(stream, look, x, y, NULL);
     }
     xb_svg_group_end(stream);
 }

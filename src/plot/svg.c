@@ -24,11 +24,9 @@
  * than browsers that draw SVG know no variables.
  */
 
-struct colour {
+static const struct {
     const char *selector, *property, *light, *dark;
-};
-
-static const struct colour colours[] = {
+} colours[] = {
     {"", "color", "#22282e", "#dde3e8"},
     {" text", "fill", "#22282e", "#dde3e8"},
     {" .quiet", "fill", "#5a646e", "#a3adb7"},
@@ -200,6 +198,13 @@ double xb_svg_text_width(const char *text)
     return width;
 }
 
+double xb_svg_widest(const char *const *texts, size_t count, double least)
+{
+    for (size_t i = 0; i < count; i++)
+        least = fmax(least, xb_svg_text_width(texts[i]));
+    return least;
+}
+
 /* Writes a form such as " x=\"#\"", in which each # is the next of the lengths, with one decimal at
  * most: shorter than what printf has for it. */
 static void write_form(FILE *stream, const char *form, const double *lengths)
@@ -349,8 +354,11 @@ const char *xb_series_look(size_t series)
     return looks[series % XB_PLOT_SERIES];
 }
 
-void xb_svg_marker(FILE *stream, size_t series, double x, double y, const char *tip)
+void xb_svg_marker(FILE *stream, const char *of, double x, double y, const char *tip)
 {
+    size_t series = strcmp(of, "bad") == 0 ? 1 : strcmp(of, "unsure") == 0 ? 4 : 0;
+    if (strncmp(of, "series-", 7) == 0)
+        series = (size_t)(of[7] - '1');
     /* Four shapes, filled and then hollow: as paths from the marker's middle. */
     static const char *const shapes[] = {NULL, "m-3.4-3.4h6.8v6.8h-6.8z", "m0-4.6l4.4 7.6h-8.8z",
                                          "m0-4.8l4.4 4.8l-4.4 4.8l-4.4-4.8z"};

@@ -20,8 +20,10 @@
  * U+FFFD; a tab and the end of a line become a space. */
 void xb_markup_text(FILE *stream, const char *text);
 
-/* About how wide a text is in the style sheet's font of pictures; rather too wide. */
+/* About how wide a text is in the style sheet's font of pictures; rather too wide. And the widest
+ * of several, `least` at least. */
 double xb_svg_text_width(const char *text);
+double xb_svg_widest(const char *const *texts, size_t count, double least);
 
 /* What a page must have behind its pictures: hollow markers are of it. */
 #define XB_PLOT_PAPER_LIGHT "#ffffff"
@@ -65,8 +67,9 @@ void xb_svg_rectangle(FILE *stream, const char *look, double x, double y, double
                       double height, const char *tip);
 void xb_svg_circle(FILE *stream, const char *look, double x, double y, double radius,
                    const char *tip);
-/* The marker of a series, the first is 0, in the colour of the group that it is in. */
-void xb_svg_marker(FILE *stream, size_t series, double x, double y, const char *tip);
+/* The marker of a look, in the colour of the group that it is in: series, and what is "bad" or
+ * "unsure", differ in shape too, so that they need no colour. */
+void xb_svg_marker(FILE *stream, const char *look, double x, double y, const char *tip);
 
 /* A path of any length: begin, then steps such as "M# #L# #z", in which each # is the next of the
  * lengths, then end. "M# #h0" is a dot, because lines have round ends. */

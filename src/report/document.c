@@ -49,17 +49,174 @@ const char *xb_report_date(double date, char *text, size_t size)
     return text;
 }
 
+/* ---- what it says in short ---- */
+
+#define SET(part, ...) (document->answer.part = xb_arena_print(document->texts, __VA_ARGS__))
+
+/* "2 x NVIDIA H200 on vm-1"; devices are named once where they are of one model. Then what a
+ * terminal shows first: the answer, or how many cases failed. */
+static void answer_record(struct xb_report_document *document)
+{
+    const struct xb_record *record = document->record;
+    struct xb_words words = {.length = 0};
+    size_t count = 0, failed = 0, wrong = 0;
+    const struct xb_record_device *devices = xb_record_devices(record, &count);
+    for (size_t i = 0, next = 0; i < count; i = next) {
+        while (next < count && strcmp(devices[next].name, devices[i].name) == 0)
+            next++;
+        xb_words_add(&words, i > 0 ? ", " : "");
+        if (next - i > 1)
+            xb_words_add(&words, "%zu x ", next - i);
+        xb_words_add(&words, "%.200s", devices[i].name);
+    }
+    if (record->host.hostname != NULL)
+        xb_words_add(&words, "%s%.200s", count > 0 ? " on " : "", record->host.hostname);
+    SET(subject, "%s", words.text);
+    for (size_t i = 0; i < record->case_count; i++) {
+        struct xb_record_summary summary = xb_record_summarize(record, &record->cases[i]);
+        wrong += summary.verified == XB_VERIFIED_FALSE;
+        failed += summary.status == XB_RESULT_ERROR;
+    }
+    if (failed > 0) {
+        document->answer.look = "bad";
+        SET(verdict, "%zu failed", failed);
+        SET(line, "%zu of %zu cases failed", failed, record->case_count);
+        if (wrong > 0)
+            SET(line, "%s, %zu of them because the data was WRONG", document->answer.line, wrong);
+        SET(line, "%s.", document->answer.line);
+    } else if (document->reading->answer != NULL) {
+        SET(line, "%s", document->reading->answer);
+    }
+}
+
+static void answer_link(struct xb_report_document *document)
+{
+    const struct xb_link_report *report = &document->link->report;
+    struct xb_answer *answer = &document->answer;
+    const char *one = report->device_count > 0 ? report->devices[0].info.name : "GPUs";
+    size_t fine = 0;
+    if (report->device_count == 1)
+        SET(subject, "Link of %.200s", one);
+    else
+        SET(subject, "Links of %zu %.200s", report->device_count, one);
+    if (report->hostname != NULL)
+        SET(subject, "%s on %.200s", answer->subject, report->hostname);
+    answer->verdict = xb_level_name(report->level);
+    answer->look = report->level == XB_LEVEL_OK         ? "good"
+                   : report->level == XB_LEVEL_CRITICAL ? "bad"
+                                                        : "unsure";
+    for (size_t i = 0; i < report->device_count; i++)
+        fine += report->verdicts[i].found.level == XB_LEVEL_OK;
+    SET(line, "%s: %zu of %zu links to GPUs are OK.%s%.500s", answer->verdict, fine,
+        report->device_count, report->nothing[0] != '\0' ? " Nothing could be tested: " : "",
+        report->nothing);
+}
+
+/* A file without a reader of its own: anything may be missing. */
+static void answer_fleet(struct xb_report_document *document)
+{
+    const cJSON *root = document->tree;
+    const cJSON *findings = xb_report_member(root, "findings");
+    const cJSON *finding;
+    double judged = xb_report_number(root, "judged_gpus", 0.0);
+    struct xb_words bad = {.length = 0}; /* the first of the nodes to take out of service */
+    size_t nodes = 0;
+    cJSON_ArrayForEach(finding, findings)
+    {
+        const char *node = xb_report_text(finding, "node");
+        const cJSON *before = findings->child;
+        while (before != finding && (!cJSON_IsTrue(xb_report_member(before, "is_to_drain")) ||
+                                     strcmp(xb_report_text(before, "node"), node) != 0))
+            before = before->next;
+        if (before != finding || !cJSON_IsTrue(xb_report_member(finding, "is_to_drain")))
+            continue;
+        if (nodes++ < 5)
+            xb_words_add(&bad, "%s%.100s", nodes > 1 ? ", " : "", node);
+    }
+    SET(subject, "%.0f GPUs of %.0f nodes", xb_report_number(root, "gpus", 0.0),
+        xb_report_number(root, "nodes", 0.0));
+    document->answer.look = nodes > 0 ? "bad" : judged > 0.0 ? "good" : "unsure";
+    SET(verdict, nodes > 0 ? "%zu to drain" : judged > 0.0 ? "OK" : "not judged", nodes);
+    SET(line, "%.0f GPUs judged by their siblings, %d findings%s%s%s.", judged,
+        cJSON_GetArraySize(findings), nodes > 0 ? ". To drain: " : "", bad.text,
+        nodes > 5 ? " and more" : "");
+}
+
+static const char *name_of(const struct xb_record *record)
+{
+    return record->path != NULL ? xb_report_file_name(record->path) : "?";
+}
+
+static void answer(struct xb_report_document *document)
+{
+    const struct xb_comparison *comparison = document->comparison;
+    const cJSON *tree = document->tree, *item;
+    struct xb_words words = {.length = 0};
+    switch (document->kind) {
+    case XB_DOCUMENT_RESULT:
+    case XB_DOCUMENT_PROCESSES:
+        answer_record(document);
+        return;
+    case XB_DOCUMENT_LINK:
+        answer_link(document);
+        return;
+    case XB_DOCUMENT_COMPARE:
+        SET(subject, "%.200s against %.200s", name_of(comparison->candidate),
+            name_of(comparison->baseline));
+        SET(line, "%.500s", comparison->reason);
+        document->answer.verdict = xb_compare_overall(comparison);
+        document->answer.look =
+            xb_compare_refused(comparison) || comparison->overall == XB_OUTCOME_INCONCLUSIVE
+                ? "unsure"
+            : comparison->overall == XB_OUTCOME_REGRESSION ? "bad"
+                                                           : "good";
+        return;
+    case XB_DOCUMENT_LIST:
+        item = xb_report_member(tree, "devices");
+        SET(subject, "%d devices", cJSON_GetArraySize(item));
+        SET(line, "%.200s", xb_report_text(cJSON_GetArrayItem(item, 0), "name"));
+        return;
+    case XB_DOCUMENT_ADVISE:
+        item = xb_report_member(tree, "source");
+        SET(subject, "%.200s on %.200s", xb_report_text(item, "device_name"),
+            xb_report_text(item, "hostname"));
+        SET(line, "%.2000s", xb_report_text(tree, "advice"));
+        return;
+    case XB_DOCUMENT_FLEET:
+        answer_fleet(document);
+        return;
+    default: /* a trace */
+        cJSON_ArrayForEach(item, xb_report_member(xb_report_member(tree, "otherData"), "devices"))
+        {
+            xb_words_add(&words, "%s%.200s", words.length > 0 ? ", " : "",
+                         xb_report_text(item, "name"));
+        }
+        SET(subject, "%s", words.text);
+        SET(line, "Timelines of %zu cases.", document->trace->case_count);
+    }
+}
+
+/* ---- reading ---- */
+
 /* What a document points to. */
 struct xb_report_held {
-    char *text;
     struct xb_record record;
     struct xb_reading_list reading;
     struct xb_parameters parameters;
     struct xb_link_file link;
     struct xb_comparison_file comparison;
     struct xb_trace trace;
-    cJSON *tree;
 };
+
+/* Seconds of the longest timeline. */
+static double longest_of(const struct xb_trace *trace)
+{
+    double longest = 0.0;
+    for (size_t i = 0; i < trace->case_count; i++)
+        for (size_t k = 0; k < trace->cases[i].span_count; k++) /* the first begins first */
+            longest = fmax(longest, trace->cases[i].spans[k].end - trace->cases[i].spans[0].begin);
+    return longest;
+}
 
 /* Keeps the tree of what has no reader of its own, and gives the others theirs. On failure they
  * hold nothing. */
@@ -72,11 +229,12 @@ static enum xb_status take(cJSON *root, struct xb_report_document *document, str
     case XB_DOCUMENT_TRACE:
         document->trace = &held->trace;
         status = xb_trace_read(path, root, &held->trace, error);
+        document->longest = status == XB_OK ? longest_of(&held->trace) : 0.0;
         __attribute__((fallthrough));
     case XB_DOCUMENT_LIST:
     case XB_DOCUMENT_ADVISE:
     case XB_DOCUMENT_FLEET:
-        document->tree = held->tree = root;
+        document->tree = root;
         return status;
     case XB_DOCUMENT_RESULT:
     case XB_DOCUMENT_PROCESSES:
@@ -108,37 +266,31 @@ static enum xb_status take(cJSON *root, struct xb_report_document *document, str
                                      error);
 }
 
-enum xb_status xb_report_document_read(const struct xb_report_request *request, size_t index,
-                                       struct xb_report_document *document, struct xb_error *error)
+enum xb_status xb_report_document_read(struct xb_report_document *document, struct xb_error *error)
 {
-    struct xb_json_reader reader = {.place = {.path = request->paths[index]}};
+    struct xb_json_reader reader = {.place = {.path = document->path}};
     struct tm time = {.tm_sec = 0};
-    *document = (struct xb_report_document){.number = index + 1,
-                                            .path = request->paths[index],
-                                            .request = request,
-                                            .held = xb_new(1, sizeof *document->held)};
+    document->held = xb_new(1, sizeof *document->held);
+    document->kind = XB_DOCUMENT_FOREIGN;
+    document->date = (double)NAN;
+    document->answer = (struct xb_answer){.subject = "", .look = "", .line = "It has no figures."};
     enum xb_status status =
-        request->read(document->path, &document->held->text, &document->length, error);
-    document->text = document->held->text;
+        document->request->read(document->path, &document->text, &document->length, error);
     if (status == XB_OK) {
         cJSON *root = xb_json_read(&reader, document->text, document->length);
         /* "2026-11-22T23:20:51Z" */
         const char *end = strptime(xb_report_text(root, "timestamp"), "%Y-%m-%dT%H:%M:%SZ", &time);
         document->kind = xb_document_kind_of(root);
-        document->date = end != NULL && *end == '\0' ? (double)timegm(&time) : (double)NAN;
         *error = reader.error;
         status = root != NULL ? take(root, document, error) : reader.error.status;
+        if (status == XB_OK && end != NULL && *end == '\0')
+            document->date = (double)timegm(&time);
     }
-    if (status != XB_OK)
+    if (status == XB_OK)
+        answer(document);
+    else
         xb_report_document_free(document);
     return status;
-}
-
-void xb_report_document_forget_text(struct xb_report_document *document)
-{
-    free(document->held->text);
-    document->held->text = NULL;
-    document->text = NULL;
 }
 
 void xb_report_document_free(struct xb_report_document *document)
@@ -149,155 +301,7 @@ void xb_report_document_free(struct xb_report_document *document)
     xb_link_file_free(&held->link);
     xb_comparison_file_free(&held->comparison);
     xb_trace_free(&held->trace);
-    cJSON_Delete(held->tree);
-    free(held->text);
+    cJSON_Delete(document->tree);
+    free(document->text);
     free(held);
-    *document = (struct xb_report_document){.path = NULL};
-}
-
-/* ---- what it says in short ---- */
-
-#define SET(answer, part, ...) ((answer)->part = xb_arena_print((answer)->texts, __VA_ARGS__))
-
-/* "2 x NVIDIA H200 on vm-1"; devices are named once where they are of one model. Then what a
- * terminal shows first: the answer, or how many cases failed. */
-static void answer_record(struct xb_answer *answer, const struct xb_record *record,
-                          const struct xb_reading_list *reading)
-{
-    struct xb_words words = {.length = 0};
-    size_t count = 0, failed = 0, wrong = 0;
-    const struct xb_record_device *devices = xb_record_devices(record, &count);
-    for (size_t i = 0, next = 0; i < count; i = next) {
-        while (next < count && strcmp(devices[next].name, devices[i].name) == 0)
-            next++;
-        xb_words_add(&words, i > 0 ? ", " : "");
-        if (next - i > 1)
-            xb_words_add(&words, "%zu x ", next - i);
-        xb_words_add(&words, "%.200s", devices[i].name);
-    }
-    if (record->host.hostname != NULL)
-        xb_words_add(&words, "%s%.200s", count > 0 ? " on " : "", record->host.hostname);
-    SET(answer, subject, "%s", words.text);
-    for (size_t i = 0; i < record->case_count; i++) {
-        struct xb_record_summary summary = xb_record_summarize(record, &record->cases[i]);
-        wrong += summary.verified == XB_VERIFIED_FALSE;
-        failed += summary.status == XB_RESULT_ERROR;
-    }
-    if (failed > 0) {
-        answer->look = "bad";
-        SET(answer, verdict, "%zu failed", failed);
-        SET(answer, line, "%zu of %zu cases failed%s.", failed, record->case_count,
-            wrong > 0
-                ? xb_arena_print(answer->texts, ", %zu of them because the data was WRONG", wrong)
-                : "");
-    } else if (reading->answer != NULL) {
-        SET(answer, line, "%s", reading->answer);
-    }
-}
-
-static void answer_link(struct xb_answer *answer, const struct xb_link_report *report)
-{
-    const char *one = report->device_count > 0 ? report->devices[0].info.name : "GPUs";
-    size_t least[4] = {0};
-    if (report->device_count == 1)
-        SET(answer, subject, "Link of %.200s", one);
-    else
-        SET(answer, subject, "Links of %zu %.200s", report->device_count, one);
-    if (report->hostname != NULL)
-        SET(answer, subject, "%s on %.200s", answer->subject, report->hostname);
-    answer->verdict = xb_level_name(report->level);
-    answer->look = report->level == XB_LEVEL_OK         ? "good"
-                   : report->level == XB_LEVEL_CRITICAL ? "bad"
-                                                        : "unsure";
-    for (size_t i = 0; i < report->device_count; i++)
-        least[report->verdicts[i].found.level & 3]++;
-    SET(answer, line, "%s: %zu of %zu links to GPUs are OK.%s%.500s", answer->verdict,
-        least[XB_LEVEL_OK], report->device_count,
-        report->nothing[0] != '\0' ? " Nothing could be tested: " : "", report->nothing);
-}
-
-/* A file without a reader of its own: anything may be missing. */
-static void answer_fleet(struct xb_answer *answer, const cJSON *root)
-{
-    const cJSON *findings = xb_report_member(root, "findings");
-    const cJSON *finding;
-    double judged = xb_report_number(root, "judged_gpus", 0.0);
-    struct xb_words bad = {.length = 0}; /* the first of the nodes to take out of service */
-    size_t nodes = 0;
-    cJSON_ArrayForEach(finding, findings)
-    {
-        const char *node = xb_report_text(finding, "node");
-        const cJSON *before = findings->child;
-        while (before != finding && (!cJSON_IsTrue(xb_report_member(before, "is_to_drain")) ||
-                                     strcmp(xb_report_text(before, "node"), node) != 0))
-            before = before->next;
-        if (before != finding || !cJSON_IsTrue(xb_report_member(finding, "is_to_drain")))
-            continue;
-        if (nodes++ < 5)
-            xb_words_add(&bad, "%s%.100s", nodes > 1 ? ", " : "", node);
-    }
-    SET(answer, subject, "%.0f GPUs of %.0f nodes", xb_report_number(root, "gpus", 0.0),
-        xb_report_number(root, "nodes", 0.0));
-    answer->look = nodes > 0 ? "bad" : judged > 0.0 ? "good" : "unsure";
-    SET(answer, verdict, nodes > 0 ? "%zu to drain" : judged > 0.0 ? "OK" : "not judged", nodes);
-    SET(answer, line, "%.0f GPUs judged by their siblings, %d findings%s%s%s.", judged,
-        cJSON_GetArraySize(findings), nodes > 0 ? ". To drain: " : "", bad.text,
-        nodes > 5 ? " and more" : "");
-}
-
-static const char *name_of(const struct xb_record *record)
-{
-    return record->path != NULL ? xb_report_file_name(record->path) : "?";
-}
-
-struct xb_answer xb_answer_make(const struct xb_report_document *document, struct xb_arena **texts)
-{
-    const struct xb_comparison *comparison = document->comparison;
-    const cJSON *tree = document->tree, *item;
-    struct xb_words words = {.length = 0};
-    struct xb_answer answer = {
-        .texts = texts, .subject = "", .look = "", .line = "It has no figures."};
-    switch (document->kind) {
-    case XB_DOCUMENT_RESULT:
-    case XB_DOCUMENT_PROCESSES:
-        answer_record(&answer, document->record, document->reading);
-        break;
-    case XB_DOCUMENT_LINK:
-        answer_link(&answer, &document->link->report);
-        break;
-    case XB_DOCUMENT_COMPARE:
-        SET(&answer, subject, "%.200s against %.200s", name_of(comparison->candidate),
-            name_of(comparison->baseline));
-        SET(&answer, line, "%.500s", comparison->reason);
-        answer.verdict = xb_compare_overall(comparison);
-        answer.look =
-            xb_compare_refused(comparison) || comparison->overall == XB_OUTCOME_INCONCLUSIVE
-                ? "unsure"
-            : comparison->overall == XB_OUTCOME_REGRESSION ? "bad"
-                                                           : "good";
-        break;
-    case XB_DOCUMENT_LIST:
-        item = xb_report_member(tree, "devices");
-        SET(&answer, subject, "%d devices", cJSON_GetArraySize(item));
-        SET(&answer, line, "%.200s", xb_report_text(cJSON_GetArrayItem(item, 0), "name"));
-        break;
-    case XB_DOCUMENT_ADVISE:
-        item = xb_report_member(tree, "source");
-        SET(&answer, subject, "%.200s on %.200s", xb_report_text(item, "device_name"),
-            xb_report_text(item, "hostname"));
-        SET(&answer, line, "%.2000s", xb_report_text(tree, "advice"));
-        break;
-    case XB_DOCUMENT_FLEET:
-        answer_fleet(&answer, tree);
-        break;
-    default: /* a trace */
-        cJSON_ArrayForEach(item, xb_report_member(xb_report_member(tree, "otherData"), "devices"))
-        {
-            xb_words_add(&words, "%s%.200s", words.length > 0 ? ", " : "",
-                         xb_report_text(item, "name"));
-        }
-        SET(&answer, subject, "%s", words.text);
-        SET(&answer, line, "Timelines of %zu cases.", document->trace->case_count);
-    }
-    return answer;
 }

@@ -92,17 +92,6 @@ static const char *kind_text(struct xb_page *page, const struct xb_fleet_figure 
     return words.length > 0 ? xb_page_print(page, "%s", words.text) : "any GPU";
 }
 
-/* "GPUs" or "pairs". */
-static const char *counted_name(const struct xb_fleet_judgement *judgement,
-                                const struct xb_fleet_siblings *siblings)
-{
-    const struct xb_fleet *fleet = judgement->fleet;
-    for (size_t i = 0; i < fleet->value_count; i++)
-        if (fleet->values[i].figure == siblings->figure)
-            return fleet->values[i].peer >= 0 ? "pairs" : "GPUs";
-    return "GPUs";
-}
-
 /* ---- a picture of the values of one figure by node ---- */
 
 /* The axis reaches values up to so many limits from the median; others stand at its edge. Else one
@@ -132,22 +121,23 @@ static int by_pair(const void *a, const void *b)
 struct sheet {
     struct value *values; /* by node */
     size_t count;
-    const char **places;     /* names of nodes that have any */
-    size_t *named;           /* how many of each stand out */
-    struct xb_dot_out *outs; /* as their findings */
+    const char **places; /* names of nodes that have any */
+    size_t *named;       /* how many of each stand out */
+    struct xb_dot *dots; /* those that stand out, as their findings, then the others */
     size_t out_count;
 };
 
 static struct sheet find_values(const struct xb_fleet *fleet, size_t figure, double unit,
                                 struct xb_arena **memory)
 {
-    struct sheet sheet = {.places = xb_arena_new(memory, fleet->node_count * sizeof(char *)),
-                          .named = xb_arena_new(memory, fleet->node_count * sizeof(size_t))};
     size_t most = 0;
     for (size_t i = 0; i < fleet->value_count; i++)
         most += fleet->values[i].figure == figure;
-    sheet.outs = xb_arena_new(memory, most * sizeof *sheet.outs);
-    struct value *all = sheet.values = xb_arena_new(memory, most * sizeof *all);
+    struct value *all = xb_arena_new(memory, most * sizeof *all);
+    struct sheet sheet = {.values = all,
+                          .places = xb_arena_new(memory, fleet->node_count * sizeof(char *)),
+                          .named = xb_arena_new(memory, fleet->node_count * sizeof(size_t)),
+                          .dots = xb_arena_new(memory, most * sizeof *sheet.dots)};
     for (size_t i = 0; i < fleet->value_count; i++) {
         const struct xb_fleet_value *value = &fleet->values[i];
         if (value->figure == figure)
@@ -169,45 +159,43 @@ static struct sheet find_values(const struct xb_fleet *fleet, size_t figure, dou
 /* Finds the values that stand out because they are slow or fast, each once, as its worst finding
  * has it. */
 static void find_outs(struct xb_page *page, const struct xb_fleet_judgement *judgement,
-                      const struct xb_fleet_siblings *siblings, struct sheet *sheet)
+                      size_t figure, const char *counted, struct sheet *sheet)
 {
     for (size_t i = 0; i < judgement->finding_count; i++) {
         const struct xb_fleet_finding *finding = &judgement->findings[i];
         if ((finding->code != XB_FLEET_SLOW && finding->code != XB_FLEET_FAST) ||
-            finding->figure != siblings->figure || finding->gpu == XB_FLEET_NONE)
+            finding->figure != figure || finding->gpu == XB_FLEET_NONE)
             continue;
         const struct xb_fleet_gpu *gpu = &judgement->fleet->gpus[finding->gpu];
         const struct value key = {.node = judgement->fleet->nodes[gpu->node].name,
                                   .gpu = finding->gpu,
                                   .peer = finding->peer};
         struct value *value = bsearch(&key, sheet->values, sheet->count, sizeof key, by_pair);
-        char peer[16] = "";
         if (value == NULL || value->is_named)
             continue;
-        if (finding->peer >= 0)
-            snprintf(peer, sizeof peer, ">%d", finding->peer);
         value->is_named = true;
         sheet->named[value->place]++;
         /* "-2.1 %: gpu012 GPU 3". The share stands first: where a node's name is long, the end is
          * cut. */
-        sheet->outs[sheet->out_count++] = (struct xb_dot_out){
+        sheet->dots[sheet->out_count++] = (struct xb_dot){
             .place = value->place,
             .value = value->value,
             .is_bad = finding->code == XB_FLEET_SLOW,
-            .name = xb_page_print(page, "%+.1f %%: %.200s GPU %u%s", 100.0 * finding->deviation,
-                                  finding->node, gpu->index, peer),
+            .name = xb_page_print(
+                page, "%+.1f %%: %.200s GPU %u%s", 100.0 * finding->deviation, finding->node,
+                gpu->index, finding->peer < 0 ? "" : xb_page_print(page, ">%d", finding->peer)),
             .tip = finding->text};
     }
     /* The worst of a node with many named GPUs has the name of all. */
     for (size_t i = 0; i < sheet->out_count; i++) {
-        struct xb_dot_out *out = &sheet->outs[i];
+        struct xb_dot *out = &sheet->dots[i];
         size_t *named = &sheet->named[out->place];
         if (*named == 0)
             out->name = NULL;
         if (*named < TOGETHER)
             continue;
-        out->name = xb_page_print(page, "%.200s: %zu %s", sheet->places[out->place], *named,
-                                  counted_name(judgement, siblings));
+        out->name =
+            xb_page_print(page, "%.200s: %zu %s", sheet->places[out->place], *named, counted);
         *named = 0;
     }
 }
@@ -237,14 +225,15 @@ static void draw_siblings(struct xb_page *page, const struct xb_fleet_judgement 
     const struct xb_fleet *fleet = judgement->fleet;
     const struct xb_fleet_figure *figure = &fleet->figures[siblings->figure];
     const struct unit unit = unit_of(figure);
-    const char *counted = counted_name(judgement, siblings);
+    const char *counted = "GPUs";
     double centre = siblings->centre / unit.size;
     double share = isfinite(siblings->named_from) ? siblings->named_from : 3.0 * siblings->spread;
     double limit = share * siblings->centre / unit.size;
     struct xb_arena *memory = NULL; /* there may be many pictures of very many values */
     struct sheet sheet = find_values(fleet, siblings->figure, unit.size, &memory);
-    struct xb_dot *ordinary = xb_arena_new(&memory, sheet.count * sizeof *ordinary);
-    find_outs(page, judgement, siblings, &sheet);
+    if (sheet.count > 0 && sheet.values[0].peer >= 0)
+        counted = "pairs";
+    find_outs(page, judgement, siblings->figure, counted, &sheet);
     struct xb_plot_level levels[3];
     struct xb_dots dots = {
         .picture = {.title = xb_page_print(page, "%.200s by node: %.400s", figure->name,
@@ -254,8 +243,8 @@ static void draw_siblings(struct xb_page *page, const struct xb_fleet_judgement 
         .y = {XB_SCALE_LINEAR, unit.name},
         .y_low = centre - 1.2 * limit,
         .y_high = centre + 1.2 * limit,
-        .dots = ordinary,
-        .outs = sheet.outs,
+        .dots = sheet.dots,
+        .count = sheet.out_count,
         .out_count = sheet.out_count,
         .band_low = centre * (1.0 - siblings->spread),
         .band_high = centre * (1.0 + siblings->spread),
@@ -273,14 +262,15 @@ static void draw_siblings(struct xb_page *page, const struct xb_fleet_judgement 
         const struct value *value = &sheet.values[i];
         dots.place_count = value->place + 1;
         if (!value->is_named)
-            ordinary[dots.count++] = (struct xb_dot){value->place, value->value};
+            sheet.dots[dots.count++] =
+                (struct xb_dot){.place = value->place, .value = value->value};
         if (fabs(value->value - centre) > LIMITS * limit)
             continue;
         dots.y_low = fmin(dots.y_low, value->value);
         dots.y_high = fmax(dots.y_high, value->value);
     }
     const char *worst =
-        sheet.out_count > 0 ? xb_page_print(page, " The worst is %.300s.", sheet.outs[0].name) : "";
+        sheet.out_count > 0 ? xb_page_print(page, " The worst is %.300s.", sheet.dots[0].name) : "";
     dots.picture.description = xb_page_print(
         page, "%zu %s of %zu nodes: median %s %s, from %s to %s; %zu named slow, %zu fast.%s",
         siblings->values, counted, siblings->nodes, XB_DECIMAL_TEXT(centre), unit.name,

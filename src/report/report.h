@@ -26,17 +26,28 @@ struct xb_report_request {
     void (*tell)(const struct xb_error *error);
 };
 
+/* What a file says in short. It outlives what the file holds. */
+struct xb_answer {
+    const char *subject; /* "NVIDIA H200 on vm-1" */
+    const char *verdict; /* a word or a figure: "OK", "REGRESSION"; NULL: there is none */
+    const char *line;    /* a sentence, or the first words of one */
+    const char *look;    /* class of the page: "good", "bad", "unsure" or "" */
+};
+
 /* One file, as it was read: what the sections of a report speak of. */
 struct xb_report_document {
     size_t number; /* in the report, from 1 */
     const char *path;
     enum xb_document_kind kind;
-    double date; /* seconds since 1970; NAN where the file does not say */
+    double date;         /* seconds since 1970; NAN where the file does not say */
+    const char *problem; /* why it is left out; NULL: it is not */
+    struct xb_answer answer;
+    bool is_drawn; /* above: in front of the page */
 
     const char *label; /* what tells it from those beside it in a picture: "H200" */
-    double longest;    /* seconds of the longest timeline of all traces in the page */
+    double longest;    /* seconds of its longest timeline, then of that of all in the page */
 
-    const char *text; /* with a zero byte behind it; only until every file was read */
+    char *text; /* with a zero byte behind it; only until every common section took it */
     size_t length;
 
     /* By its kind one of these is not NULL: */
@@ -46,20 +57,18 @@ struct xb_report_document {
     const struct xb_link_file *link;        /* LINK (link/report.h) */
     const struct xb_comparison *comparison; /* COMPARE (compare/comparison.h) */
     const struct xb_trace *trace;           /* TRACE (trace/trace.h) */
-    const struct cJSON *tree; /* LIST, ADVISE, FLEET and TRACE: nobody has checked its content */
+    struct cJSON *tree; /* LIST, ADVISE, FLEET and TRACE: nobody has checked its content */
 
     const struct xb_report_request *request;
+    struct xb_arena **texts;     /* of the report: where what outlives the file lies */
     struct xb_report_held *held; /* where these lie; document.c's own */
 };
 
-/* Reads the file of that index. XB_ERR_USAGE names it and the place of whatever is wrong. On
- * failure nothing is left to free. */
-XB_MUST_CHECK enum xb_status xb_report_document_read(const struct xb_report_request *request,
-                                                     size_t index,
-                                                     struct xb_report_document *document,
+/* Reads the file into a document that has its number, path, request and texts. XB_ERR_USAGE names
+ * it and the place of whatever is wrong. On failure nothing is left to free. */
+XB_MUST_CHECK enum xb_status xb_report_document_read(struct xb_report_document *document,
                                                      struct xb_error *error);
-/* Its text is not needed any more. */
-void xb_report_document_forget_text(struct xb_report_document *document);
+/* What it says in short stays. */
 void xb_report_document_free(struct xb_report_document *document);
 
 /* Members of an object in a tree that nobody has checked: anything or NULL, a text or "-", a number
@@ -75,17 +84,6 @@ const char *xb_report_date(double date, char *text, size_t size);
 /* "all-1g-7.json" of a path. */
 const char *xb_report_file_name(const char *path);
 
-/* What a file says in short. It outlives the file. */
-struct xb_answer {
-    const char *subject;     /* "NVIDIA H200 on vm-1" */
-    const char *verdict;     /* a word or a figure: "OK", "REGRESSION"; NULL: there is none */
-    const char *line;        /* a sentence, or the first words of one */
-    const char *look;        /* class of the page: "good", "bad", "unsure" or "" */
-    struct xb_arena **texts; /* where its texts lie */
-};
-
-struct xb_answer xb_answer_make(const struct xb_report_document *document, struct xb_arena **texts);
-
 /* ---- sections ---- */
 
 /*
@@ -100,13 +98,11 @@ xb_write_section xb_write_reading, xb_write_notes, xb_write_samples, xb_write_ro
 
 /* Chooses which results are drawn together: the one with the most copies between host and GPU, and
  * those that measured the same, XB_REPORT_SHOWN at most. Returns how many `shown` has. */
-size_t xb_choose_results(const struct xb_report_document *const *documents, size_t count,
-                         const struct xb_report_document **shown);
+size_t xb_choose_results(struct xb_report_document *const *documents, size_t count,
+                         struct xb_report_document **shown);
 /* In short, as bars and curves, and what to do; of several side by side, with a table. */
 void xb_write_results(struct xb_page *page, const struct xb_report_document *const *documents,
                       size_t count);
-/* Seconds of the longest timeline of a trace. */
-double xb_longest_timeline(const struct xb_trace *trace);
 
 /* What is said of several files together, such as a trend. Every file goes by once; it is gone
  * afterwards, so that memory is needed only for what take() keeps. */
@@ -119,7 +115,7 @@ struct xb_common_section {
     /* Judges what take() kept, once after the last file; false: there is nothing to say. */
     bool (*finish)(void *state);
     void (*write)(struct xb_page *page, void *state);
-    void (*free)(void *state); /* what the state points to */
+    void (*free)(void *state); /* what the state points to, beside document->texts; or NULL */
 };
 
 extern const struct xb_common_section xb_section_fleet; /* GPUs of many nodes, by their siblings */

@@ -580,8 +580,8 @@ static bool is_same_machine(const struct xb_report_document *a, const struct xb_
            (count_a == 0 || count_b == 0 || strcmp(one[0].name, other[0].name) == 0);
 }
 
-size_t xb_choose_results(const struct xb_report_document *const *documents, size_t count,
-                         const struct xb_report_document **shown)
+size_t xb_choose_results(struct xb_report_document *const *documents, size_t count,
+                         struct xb_report_document **shown)
 {
     struct keys *keys = xb_new(count, sizeof *keys);
     size_t lead = 0, alike = 0, chosen = 0;

@@ -113,17 +113,6 @@ static const char *share_of(struct xb_page *page, const struct drawing *drawing,
                : NULL;
 }
 
-double xb_longest_timeline(const struct xb_trace *trace)
-{
-    double longest = 0.0;
-    for (size_t i = 0; i < trace->case_count; i++) {
-        const struct xb_trace_case *of = &trace->cases[i];
-        for (size_t k = 0; k < of->span_count; k++) /* the first begins first */
-            longest = fmax(longest, of->spans[k].end - of->spans[0].begin);
-    }
-    return longest;
-}
-
 /* Draws a case, or writes its numbers. */
 static void write_case(struct xb_page *page, const struct xb_trace_case *of, bool draws,
                        double longest)

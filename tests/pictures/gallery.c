@@ -227,23 +227,22 @@ static void draw_fleet(FILE *stream, bool is_alone, const char *id, size_t place
 {
     static char texts[PLACES][16];
     static const char *names[PLACES];
-    static struct xb_dot dots[PLACES * 8];
-    static struct xb_dot_out outs[PLACES];
+    static struct xb_dot dots[PLACES * 9];
     for (size_t i = 0; i < place_count; i++) {
         snprintf(texts[i], sizeof texts[i], "gpu%04zu", i + 1);
         names[i] = texts[i];
         for (size_t k = 0; k < 8; k++)
-            dots[i * 8 + k] =
-                (struct xb_dot){i, 55.4 + 0.08 * sin((double)(i * i + 31 * k)) * cos((double)i)};
+            dots[6 + further + i * 8 + k] = (struct xb_dot){
+                .place = i, .value = 55.4 + 0.08 * sin((double)(i * i + 31 * k)) * cos((double)i)};
     }
     for (size_t i = 0; i < 6; i++)
-        outs[i] = (struct xb_dot_out){i < 4 ? place_count / 3 + i % 2 : place_count - 1 - i % 2,
-                                      i == 3 ? 27.5 : 54.2 + 0.01 * (double)i + (i > 4 ? 2.0 : 0.0),
-                                      i < 5, i == 1 ? HOSTILE : "gpu0123 GPU 3: -2.1 %",
-                                      "gpu0123 GPU 3: 54.2 GB/s"};
+        dots[i] =
+            (struct xb_dot){i < 4 ? place_count / 3 + i % 2 : place_count - 1 - i % 2,
+                            i == 3 ? 27.5 : 54.2 + 0.01 * (double)i + (i > 4 ? 2.0 : 0.0), i < 5,
+                            i == 1 ? HOSTILE : "gpu0123 GPU 3: -2.1 %", "gpu0123 GPU 3: 54.2 GB/s"};
     for (size_t i = 0; i < further; i++)
-        outs[6 + i] = (struct xb_dot_out){i * 7919 % place_count, 54.0 + (double)(i % 50) / 100.0,
-                                          i % 5 != 0, NULL, NULL};
+        dots[6 + i] = (struct xb_dot){i * 7919 % place_count, 54.0 + (double)(i % 50) / 100.0,
+                                      i % 5 != 0, NULL, NULL};
     const struct xb_plot_level levels[] = {
         {"named above 55.9", 55.9}, {"median 55.4", 55.4}, {"named below 54.9", 54.9}};
     const struct xb_dots picture = {.picture = picture_of(id, "GB/s by node"),
@@ -254,8 +253,7 @@ static void draw_fleet(FILE *stream, bool is_alone, const char *id, size_t place
                                     .y_low = 53.8,
                                     .y_high = 56.6,
                                     .dots = dots,
-                                    .count = place_count * 8,
-                                    .outs = outs,
+                                    .count = 6 + further + place_count * 8,
                                     .out_count = 6 + further,
                                     .band_low = 55.34,
                                     .band_high = 55.46,
@@ -283,12 +281,15 @@ static void draw_large_fleet(FILE *stream, bool is_alone)
 static void draw_odd_dots(FILE *stream, bool is_alone)
 {
     static const char *const names[] = {HOSTILE, LONG, ""};
-    const struct xb_dot dots[] = {{0, NONE}, {1, (double)INFINITY}, {2, 5.0}, {3, 5.0}};
-    const struct xb_dot_out outs[] = {{0, NONE, true, LONG, HOSTILE},
-                                      {1, -1e300, true, LONG, HOSTILE},
-                                      {1, 1e99, false, HOSTILE, NULL},
-                                      {2, 6.0, true, LONG, LONG},
-                                      {9, 5.0, true, "nowhere", NULL}};
+    const struct xb_dot dots[] = {{0, NONE, true, LONG, HOSTILE},
+                                  {1, -1e300, true, LONG, HOSTILE},
+                                  {1, 1e99, false, HOSTILE, NULL},
+                                  {2, 6.0, true, LONG, LONG},
+                                  {9, 5.0, true, "nowhere", NULL},
+                                  {.place = 0, .value = NONE},
+                                  {.place = 1, .value = (double)INFINITY},
+                                  {.place = 2, .value = 5.0},
+                                  {.place = 3, .value = 5.0}};
     const struct xb_plot_level levels[] = {{HOSTILE, 5.0}, {LONG, 6.0}, {"none", NONE}};
     const struct xb_dots picture = {.picture = picture_of("odd-dots", HOSTILE),
                                     .places = names,
@@ -299,8 +300,7 @@ static void draw_odd_dots(FILE *stream, bool is_alone)
                                     .y_high = 7.0,
                                     .dots = dots,
                                     .count = COUNT_OF(dots),
-                                    .outs = outs,
-                                    .out_count = COUNT_OF(outs),
+                                    .out_count = 5,
                                     .band_low = NONE,
                                     .band_high = NONE,
                                     .levels = levels,

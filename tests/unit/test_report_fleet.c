@@ -150,7 +150,7 @@ static void take(void *own, enum xb_document_kind kind, const char *node)
 {
     struct xb_error error;
     const struct xb_report_document document = {
-        .path = "a.json", .kind = kind, .text = node, .length = strlen(node)};
+        .path = "a.json", .kind = kind, .text = (char *)node, .length = strlen(node)};
     assert_int_equal(xb_section_fleet.take(own, &document, &error), XB_OK);
 }
 
