@@ -143,9 +143,9 @@ static void draw_markers(FILE *stream, const struct drawing *drawing, size_t ind
         const struct xb_point *point = &series->points[i];
         if (!is_shown(chart, point))
             continue;
-        snprintf(tip, sizeof tip, "%.100s, %s: %s %.60s", series->name,
-                 XB_TICK_TEXT(chart->x.scale, point->x), XB_VALUE_TEXT(point->y),
-                 chart->y.label != NULL ? chart->y.label : "");
+        snprintf(tip, sizeof tip, "%.100s%s%s: %s %.60s", series->name,
+                 series->name[0] != '\0' ? ", " : "", XB_TICK_TEXT(chart->x.scale, point->x),
+                 XB_VALUE_TEXT(point->y), chart->y.label != NULL ? chart->y.label : "");
         xb_svg_marker(stream, xb_series_look(index), x_of(drawing, point->x),
                       y_of(drawing, point->y), tip);
     }

@@ -6,7 +6,7 @@
 
 #define BAR 16.0
 #define BETWEEN_ROWS 9.0
-#define NAMES_MOST 215.0
+#define NAMES_MOST 170.0 /* beside their bars; longer ones stand above */
 #define VALUES_MOST 90.0
 
 /* The bar of a row and series, and its value at the right edge. */
@@ -34,8 +34,10 @@ void xb_lengths_draw(FILE *stream, const void *picture, bool is_alone)
     const bool has_level =
         lengths->level.at > 0.0 && xb_scale_shows(XB_SCALE_LINEAR, lengths->level.at);
     struct xb_range range = XB_RANGE_NONE;
+    const double names = xb_svg_widest(lengths->rows, rows, 40.0);
+    const double above = names > NAMES_MOST ? XB_LINE_HEIGHT : 0.0; /* for the name of a row */
+    const double bars = BAR * fmax((double)across, 1.0), row = above + bars + BETWEEN_ROWS;
     double values = 20.0;
-    double row = BAR * fmax((double)across, 1.0) + BETWEEN_ROWS;
     struct xb_frame frame = {.picture = &lengths->picture, .width = XB_PLOT_WIDTH};
     xb_range_add(&range, XB_SCALE_LINEAR, lengths->end);
     xb_range_add(&range, XB_SCALE_LINEAR, has_level ? lengths->level.at : 0.0);
@@ -49,7 +51,7 @@ void xb_lengths_draw(FILE *stream, const void *picture, bool is_alone)
         xb_frame_item(&frame, "span", xb_series_look(k), lengths->series[k]);
     frame.top = has_level ? 24.0 : 4.0;
     frame.bottom = frame.top + row * fmax((double)rows, 1.0);
-    frame.left = fmin(xb_svg_widest(lengths->rows, rows, 40.0), NAMES_MOST) + 14.0;
+    frame.left = above > 0.0 ? 12.0 : names + 14.0;
     frame.right = frame.width - fmin(values, VALUES_MOST) - 14.0;
     frame.x =
         (struct xb_ruler){XB_SCALE_LINEAR, 0.0, fmax(range.high, 1e-90), frame.left, frame.right};
@@ -58,12 +60,15 @@ void xb_lengths_draw(FILE *stream, const void *picture, bool is_alone)
     xb_frame_begin(stream, &frame, is_alone);
     for (size_t i = 0; i < rows; i++) {
         double top = frame.top + row * (double)i + BETWEEN_ROWS / 2.0;
-        xb_svg_text_within(stream, "", frame.left - 8.0,
-                           top + (row - BETWEEN_ROWS) / 2.0 + XB_TEXT_DROP, XB_ANCHOR_END,
-                           frame.left - 10.0, lengths->rows[i]);
+        if (above > 0.0)
+            xb_svg_text_within(stream, "", frame.left, top + 13.0, XB_ANCHOR_START,
+                               frame.width - frame.left, lengths->rows[i]);
+        else
+            xb_svg_text(stream, "", frame.left - 8.0, top + bars / 2.0 + XB_TEXT_DROP,
+                        XB_ANCHOR_END, lengths->rows[i]);
         for (size_t k = 0; k < across; k++)
             draw_bar(stream, &frame, &lengths->bars[i * lengths->series_count + k], k,
-                     top + BAR * (double)k);
+                     top + above + BAR * (double)k);
     }
     xb_svg_line(stream, "axis", frame.left, frame.top, frame.left, frame.bottom);
     if (has_level) {

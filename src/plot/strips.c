@@ -75,12 +75,11 @@ static void draw_strip(FILE *stream, const struct drawing *drawing, const struct
     double y = top + (is_stacked ? 30.0 : ROW / 2.0);
     double words = top + (is_stacked ? 12.0 : ROW / 2.0) + XB_TEXT_DROP;
     xb_svg_text_within(stream, "halo", 8.0, words, XB_ANCHOR_START,
-                       is_stacked ? frame->width - NOTES_MOST - 24.0 : frame->left - 20.0,
-                       strip->name);
+                       is_stacked ? frame->width - 16.0 : frame->left - 20.0, strip->name);
     if (strip->note != NULL) {
         xb_svg_group_begin(stream, look, NULL);
-        xb_svg_text_within(stream, "halo", frame->width - 8.0, words, XB_ANCHOR_END, NOTES_MOST,
-                           strip->note);
+        xb_svg_text_within(stream, "halo", frame->width - 8.0, y + XB_TEXT_DROP, XB_ANCHOR_END,
+                           NOTES_MOST, strip->note);
         xb_svg_group_end(stream);
     }
     xb_svg_group_begin(stream, look[0] != '\0' ? look : "series-1", NULL);

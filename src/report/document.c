@@ -79,7 +79,7 @@ static void answer_record(struct xb_report_document *document)
     }
     if (failed > 0) {
         document->answer.look = "bad";
-        SET(verdict, "%zu failed", failed);
+        document->answer.verdict = "FAILED";
         SET(line, "%zu of %zu cases failed", failed, record->case_count);
         if (wrong > 0)
             SET(line, "%s, %zu of them because the data was WRONG", document->answer.line, wrong);
@@ -107,9 +107,8 @@ static void answer_link(struct xb_report_document *document)
                                                         : "unsure";
     for (size_t i = 0; i < report->device_count; i++)
         fine += report->verdicts[i].found.level == XB_LEVEL_OK;
-    SET(line, "%s: %zu of %zu links to GPUs are OK.%s%.500s", answer->verdict, fine,
-        report->device_count, report->nothing[0] != '\0' ? " Nothing could be tested: " : "",
-        report->nothing);
+    SET(line, "%zu of %zu links to GPUs are as they should be.%s%.500s", fine, report->device_count,
+        report->nothing[0] != '\0' ? " Nothing could be tested: " : "", report->nothing);
 }
 
 /* A file without a reader of its own: anything may be missing. */

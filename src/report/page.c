@@ -103,7 +103,7 @@ void xb_page_end(struct xb_page *page)
 {
     fputs("</main>\n<footer>\n", page->stream);
     xb_page_remark(page,
-                   "Made by xferbench %s from the files named above. The page needs no "
+                   "Made by xferbench %s from the files that it names. The page needs no "
                    "network and no script.",
                    XB_VERSION);
     fputs("</footer>\n</body>\n</html>\n", page->stream);
@@ -195,14 +195,11 @@ void xb_page_fold_end(struct xb_page *page)
     fputs("</details>\n", page->stream);
 }
 
-void xb_page_tiles_begin(struct xb_page *page)
-{
-    begin(page);
-    fputs("<div class=\"tiles\">\n", page->stream);
-}
-
 void xb_page_tile(struct xb_page *page, const char *look, const char *value, const char *text)
 {
+    begin(page);
+    fputs(page->has_tiles ? "" : "<div class=\"tiles\">\n", page->stream);
+    page->has_tiles = true;
     fprintf(page->stream, look[0] != '\0' ? "<p><b class=\"%s\">" : "<p><b>", look);
     xb_page_write(page, "", value, "</b> ");
     xb_page_write(page, "", text, "</p>\n");
@@ -210,7 +207,8 @@ void xb_page_tile(struct xb_page *page, const char *look, const char *value, con
 
 void xb_page_tiles_end(struct xb_page *page)
 {
-    fputs("</div>\n", page->stream);
+    fputs(page->has_tiles ? "</div>\n" : "", page->stream);
+    page->has_tiles = false;
 }
 
 void xb_page_advice(struct xb_page *page, const char *before, const char *text, const char *after)

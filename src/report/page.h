@@ -19,7 +19,7 @@
 
 /* A page stays small whatever its files are: what is more is counted, and said. */
 #define XB_PAGE_PICTURES 120 /* in all */
-#define XB_PAGE_ROWS 120     /* of a table */
+#define XB_PAGE_ROWS 1000    /* of a table */
 #define XB_PAGE_ROWS_LEAST 3 /* of a table, however full the page is */
 #define XB_PAGE_BYTES 900000 /* about: what comes last of a file may be a little more */
 #define XB_PAGE_COLUMNS 48
@@ -37,6 +37,7 @@ struct xb_page {
     struct xb_memory_text terminal;
     const char *id, *title;  /* of its heading */
     int level;               /* of its heading; 0 once that is written */
+    bool has_tiles;          /* a row of them is begun */
     bool is_closed;          /* it is opened by who wants to read it */
     char (*ids)[XB_PAGE_ID]; /* of the pictures so far */
     size_t pictures;
@@ -79,9 +80,8 @@ void xb_page_share(struct xb_page *page, size_t parts);
 /* Whether they are not used up. */
 bool xb_page_has_room(const struct xb_page *page);
 
-/* A box with a figure or a verdict in large letters, and what it is. Several stand in a row,
- * between its begin and its end. */
-void xb_page_tiles_begin(struct xb_page *page);
+/* A box with a figure or a verdict in large letters, and what it is. Several stand in a row, until
+ * its end. */
 void xb_page_tile(struct xb_page *page, const char *look, const char *value, const char *text);
 void xb_page_tiles_end(struct xb_page *page);
 

@@ -181,21 +181,22 @@ static void write_common(struct xb_page *page, const struct report *report, size
 
 /* What the page has of one file: what it is about, open, or the rest. */
 static void write_sections(struct xb_page *page, const struct report *report,
-                           const struct xb_report_document *file, bool is_front)
+                           const struct xb_report_document *file, bool is_front, bool are_beside)
 {
     const bool is_alone = report->request->count == 1;
     bool is_first = true;
     char id[XB_PAGE_ID];
     page->subject = file->answer.subject;
     for (size_t i = 0; !has_failed(report) && i < sizeof sections / sizeof sections[0]; i++) {
-        if ((sections[i].kinds >> file->kind & 1) == 0 || (is_front && !sections[i].is_front) ||
-            (!is_front && file->is_drawn && sections[i].is_front))
+        /* What stands side by side is the first section alone. */
+        bool is_shown = file->is_drawn && (are_beside ? i == 0 : sections[i].is_front);
+        if ((sections[i].kinds >> file->kind & 1) == 0 ||
+            (is_front ? !sections[i].is_front : is_shown))
             continue;
         snprintf(id, sizeof id, "file-%zu-%s", file->number, sections[i].name);
         xb_page_section_begin(page, is_front || is_alone ? 2 : 3, !is_front && is_alone, id,
                               sections[i].title);
-        if (is_front && is_first && file->answer.verdict != NULL) {
-            xb_page_tiles_begin(page);
+        if (is_front && is_first && file->answer.verdict != NULL && file->record == NULL) {
             xb_page_tile(page, file->answer.look, file->answer.verdict, file->answer.line);
             xb_page_tiles_end(page);
         }
@@ -225,7 +226,8 @@ static void name_apart(struct report *report, struct xb_report_document *const *
         bool differ = true;
         for (size_t i = 0; i < count; i++)
             for (size_t k = 0; k < i; k++)
-                differ = differ && strcmp(names[n][i], names[n][k]) != 0;
+                differ = differ && names[n][i][0] != '\0' && names[n][k][0] != '\0' &&
+                         strcmp(names[n][i], names[n][k]) != 0;
         for (size_t i = 0; differ && i < count; i++)
             shown[i]->label = names[n][i];
         if (differ)
@@ -279,6 +281,9 @@ static void begin_page(struct xb_page *page, const struct report *report,
                          XB_REPORT_DATE(report->files[i].date));
     if (files > 1 && any)
         xb_words_add(&under, "%s%zu files", under.length > 0 ? ", " : "", files);
+    else if (files == 1)
+        xb_words_add(&under, "%s%.300s", under.length > 0 ? ", " : "",
+                     xb_report_file_name(report->files[0].path));
     xb_page_begin(page, title.text, under.text);
 }
 
@@ -297,7 +302,7 @@ static void write_page(struct xb_page *page, struct report *report)
     }
     for (size_t i = 0; count < 2 && i < report->kept_count; i++)
         if (report->kept[i]->is_drawn)
-            write_sections(page, report, report->kept[i], true);
+            write_sections(page, report, report->kept[i], true, false);
     write_common(page, report, TRENDS);
     write_left_out(page, report);
     for (size_t i = 0; i < report->kept_count && goes_on(report); i++) {
@@ -310,7 +315,7 @@ static void write_page(struct xb_page *page, struct report *report)
                                              xb_report_file_name(file->path),
                                              xb_document_kind_name(file->kind)),
                                file->answer.look, file->answer.line);
-        write_sections(page, report, file, false);
+        write_sections(page, report, file, false, count > 1);
         if (has_folds)
             xb_page_fold_end(page);
     }

@@ -116,7 +116,9 @@ class Report(Case):
         self.assert_pictures_have_numbers(page)
         self.assert_says(
             page,
-            "95 % of what the link carries, to the GPU: pinned, 55.34 of 58.1 GB/s",
+            "Fastest: pinned, 55.3 GB/s to the GPU and 55.3 back, 95 % of the link.",
+            "95 % of what the link carries, to the GPU: 55.34 of 58.08 GB/s",
+            "6.7 \u00d7 Pin buffers that you copy more than once: 6.7 times as fast to the GPU, 3.3 times back.",
             "Pin buffers that you copy more than once: 6.7 times as fast to the GPU",
             "NVIDIA H200 on vm",
             "580.159.04",  # the driver
@@ -150,7 +152,7 @@ class Report(Case):
                       "trace.json: timeline", "link-1.json: link test",
                       "compare-again.json: result of several processes", "all-256m.json: result",
                       "Predicted times of the job", "INCONCLUSIVE", "Medians of the processes around their median",
-                      "OK: 1 of 1 links to GPUs are OK.")
+                      "1 of 1 links to GPUs are as they should be.")
 
     def test_a_row_without_a_name_is_shown(self):
         self.run_program("compare", os.path.join(H200, "all-cuda-11.8.json"),

@@ -187,17 +187,48 @@ class Pictures(Case):
         texts = self.texts_of(picture)
         for text in ("H100 80GB HBM3", "H200", "52.79", "55.34"):
             self.assertIn(text, texts)
-        table = self.table_of(page, "GB/s or time")
-        self.assertEqual(table[0], ["Results", "Size", "H100 80GB HBM3", "H200", "Second by first"])
-        self.assertEqual(table[1], ["To the GPU: pinned", "1 GiB", "52.79", "55.34", "1.05"])
+        table = self.table_of(page, "GB/s, or a time")
+        self.assertEqual(table[0], ["Results", "At", "H100 80GB HBM3", "H200"])
+        self.assertEqual(table[1], ["To the GPU: pinned", "1 GiB", "52.79", "55.34"])
         page = self.report(os.path.join(RESULTS, "h100", "sweep.json"), os.path.join(RESULTS, "h200", "crossover.json"))
         (picture,) = self.pictures_of(page, "To the GPU, by size")
         self.assertIn("H100 80GB HBM3 pinned", self.texts_of(picture))
         self.assertIn("H200 pinned", self.texts_of(picture))
 
+    def test_a_parameter_that_only_files_differ_in_is_named(self):
+        page = self.report(*(os.path.join(RESULTS, "h200", f"compare-{name}.json") for name in ("baseline", "small-chunks")))
+        rows = {row[0]: row[2:] for row in self.table_of(page, "GB/s, or a time")[1:]}
+        self.assertEqual(rows["To the GPU: async"][1], "-")
+        self.assertEqual(rows["To the GPU: async, chunk 64 KiB"][0], "-")
+
+    def test_small_copies_are_compared_by_the_whole_copy(self):
+        page = self.report(os.path.join(RESULTS, "h100", "tensor-16k.json"))
+        picture = self.pictures_of(page, "To the GPU, 16 KiB: time of the whole copy")[0]
+        self.assertFalse([text for text in self.texts_of(picture) if "link carries" in text])
+        self.assertIn("10.7 us", self.texts_of(picture))
+
+    def test_gpus_that_measured_the_same_stand_side_by_side(self):
+        page = self.report(os.path.join(RESULTS, "h200-x2", "all-devices-1g.json"))
+        (picture,) = self.pictures_of(page, "To the GPU, 1 GiB")
+        self.assertLessEqual({"GPU 0", "GPU 1"}, set(self.texts_of(picture)))
+        self.pictures_of(page, "rows: from, columns: to")
+
+    def test_a_failed_size_does_not_hide_the_others(self):
+        document = self.load_result("h200", "all-1g-7.json")
+        small = copy.deepcopy(document["results"])
+        for row in small:
+            row["bytes"] //= 2
+        for row in document["results"]:
+            row.update(status="error", reason="it failed", verified=None, figures=[])
+        document.update(results=document["results"] + small, reading=[])
+        self.write_json("failed.json", document)
+        page = self.report("failed.json")
+        self.assertIn("55.34", self.texts_of(self.pictures_of(page, "To the GPU, 512 MiB: GB/s")[0]))
+        self.assertIn("FAILED", self.words_of(page))
+
     def test_results_of_different_things_do_not_stand_side_by_side(self):
         page = self.report(os.path.join(RESULTS, "h200", "all-1g-7.json"), os.path.join(RESULTS, "h200", "pipeline-8g.json"))
-        self.assertNotIn("Second by first", self.words_of(page))
+        self.assertNotIn("GB/s, or a time", self.words_of(page))
         self.assertEqual(len(self.pictures_of(page, "To the GPU, 1 GiB")), 1)
 
     def test_a_spread_of_next_to_nothing_looks_like_it(self):
