@@ -3,8 +3,6 @@
 
 #include "shared_options.h"
 
-#include "base/statistics.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,6 @@
 #include "shared_options.h"
 #include "transfer.h"
 
-#include "measure/result.h"
-
 static const struct xb_option option_streams = {
     XB_COUNTS("streams", "2", 1, 64,
               "How many queues (streams in CUDA and HIP) take the chunks in turn; for bidir, this "

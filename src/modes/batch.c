@@ -2,14 +2,10 @@
 /* Many small pieces between host and device, by every way that a program has. */
 #include "batch.h"
 
-#include "shared_options.h"
-
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "measure/result.h"
 #include "reading/reading.h"
 #include "record/run_options.h"
-#include "xferbench/workspace.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,6 @@
 #include "proof.h"
 #include "shared_options.h"
 
-#include "measure/result.h"
-#include "xferbench/workspace.h"
-
 #include <stdio.h>
 
 const struct xb_figure xb_figure_load_latency = {

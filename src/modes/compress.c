@@ -4,7 +4,6 @@
 #include "encoded.h"
 #include "modes/readings/readings.h"
 #include "sample_data.h"
-#include "shared_options.h"
 
 #include <string.h>
 

@@ -6,10 +6,7 @@
 #include "shared_options.h"
 
 #include "backends/verify.h"
-#include "base/units.h"
 #include "measure/engine/stage.h"
-#include "measure/result.h"
-#include "xferbench/workspace.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "measure/run.h"
-#include "xferbench/workspace.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,9 +2,7 @@
 #pragma once
 
 #include "codecs/codec.h"
-#include "measure/engine/crew.h"
 #include "shared_options.h"
-#include "xferbench/mode.h"
 
 struct xb_result;
 

@@ -2,9 +2,6 @@
 /* Whether what was restored on the device is what it should be, and the figures. */
 #include "encoded.h"
 #include "proof.h"
-#include "shared_options.h"
-
-#include "measure/result.h"
 
 #include <math.h>
 #include <stdio.h>

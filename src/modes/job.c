@@ -4,14 +4,10 @@
 #include "kernel_time.h"
 #include "proof.h"
 #include "ring.h"
-#include "shared_options.h"
 
 #include "backends/verify.h"
 #include "base/terminal.h"
-#include "base/units.h"
-#include "measure/result.h"
 #include "reading/reading.h"
-#include "xferbench/workspace.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernel_time.h"
 
-#include "base/options.h"
-#include "base/units.h"
 #include "measure/engine/stage.h"
 #include "shared_options.h"
 

@@ -4,9 +4,6 @@
 #include "proof.h"
 #include "shared_options.h"
 
-#include "measure/result.h"
-#include "xferbench/workspace.h"
-
 /* A GPU copies 256 MiB within itself in some 0.1 ms: starting and ending a sample, 10 us, would be
  * a visible part of a millisecond. */
 #define SAMPLE_SECONDS 10e-3

@@ -5,9 +5,7 @@
 #include "shared_options.h"
 
 #include "backends/verify.h"
-#include "measure/result.h"
 #include "reading/reading.h"
-#include "xferbench/workspace.h"
 
 #include <string.h>
 

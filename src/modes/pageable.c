@@ -6,8 +6,6 @@
 #include "shared_options.h"
 #include "transfer.h"
 
-#include "measure/result.h"
-
 #include <math.h>
 #include <string.h>
 

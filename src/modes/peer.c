@@ -4,9 +4,6 @@
 #include "proof.h"
 #include "shared_options.h"
 
-#include "measure/result.h"
-#include "xferbench/workspace.h"
-
 #include <assert.h>
 #include <string.h>
 

@@ -5,15 +5,11 @@
 
 #include "proof.h"
 #include "ring.h"
-#include "shared_options.h"
 #include "transfer.h"
 
 #include "backends/verify.h"
 #include "base/clock.h"
-#include "machine/host_memory.h"
-#include "measure/result.h"
 #include "measure/run.h"
-#include "xferbench/workspace.h"
 
 #include <math.h>
 #include <string.h>

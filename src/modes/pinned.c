@@ -4,8 +4,6 @@
 #include "shared_options.h"
 #include "transfer.h"
 
-#include "xferbench/workspace.h"
-
 /* Bytes of a copy to the device whose only use is to have been there. Enough that the copy engine
  * makes it: runtimes write a few KiB by other means. */
 #define FORE_BYTES (UINT64_C(16) << 20)

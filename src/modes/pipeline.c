@@ -8,8 +8,6 @@
 #include "shared_options.h"
 
 #include "backends/verify.h"
-#include "measure/engine/stage.h"
-#include "xferbench/workspace.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "record/run_options.h"
 #include "shared_options.h"
-#include "storage/reader.h"
 
 #include <stdlib.h>
 #include <string.h>

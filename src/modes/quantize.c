@@ -3,7 +3,6 @@
 #include "encoded.h"
 #include "modes/readings/readings.h"
 #include "sample_data.h"
-#include "shared_options.h"
 
 static const struct xb_option option_to = {
     XB_CHOICES("to", "FORMAT", "fp16,bf16,int8,fp8",

@@ -5,8 +5,6 @@
 #include "shared_options.h"
 
 #include "backends/verify.h"
-#include "measure/result.h"
-#include "xferbench/workspace.h"
 
 #include <math.h>
 #include <stdlib.h>

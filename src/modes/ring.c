@@ -2,9 +2,7 @@
 #include "ring.h"
 
 #include "base/memory.h"
-#include "base/options.h"
 #include "shared_options.h"
-#include "xferbench/workspace.h"
 
 #include <assert.h>
 #include <math.h>

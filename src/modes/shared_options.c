@@ -2,9 +2,7 @@
 #include "shared_options.h"
 
 #include "machine/cgroups.h"
-#include "measure/result.h"
 #include "record/run_options.h"
-#include "xferbench/workspace.h"
 
 #include <string.h>
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "base/options.h"
 #include "measure/engine/crew.h"
-#include "xferbench/mode.h"
+#include "measure/result.h"
+
+/* What modes share. Results, workspaces and options come with it. */
 
 /* An option that makes a case of each of its values: of words, which stand last, or of numbers.
  * `usual` is what it has by default. */

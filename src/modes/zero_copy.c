@@ -3,9 +3,7 @@
 #include "shared_options.h"
 #include "transfer.h"
 
-#include "measure/result.h"
 #include "reading/reading.h"
-#include "xferbench/workspace.h"
 
 #include <math.h>
 #include <string.h>

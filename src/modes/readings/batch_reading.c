@@ -4,7 +4,6 @@
 #include "readings.h"
 
 #include "base/terminal.h"
-#include "base/units.h"
 #include "record/rows.h"
 
 #include <inttypes.h>

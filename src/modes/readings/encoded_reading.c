@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "modes/encoded.h"
 #include "modes/sample_data.h"
-#include "modes/shared_options.h"
 #include "readings.h"
 
 #include "base/terminal.h"

@@ -4,7 +4,6 @@
 #include "record/rows.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- way against way ---- */

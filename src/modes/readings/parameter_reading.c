@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/units.h"
 #include "readings.h"
 
 #include <inttypes.h>

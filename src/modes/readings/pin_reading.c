@@ -3,8 +3,6 @@
 #include "modes/pin.h"
 #include "readings.h"
 
-#include "base/units.h"
-
 #include <stdio.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "readings.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- which rows ---- */
