@@ -368,17 +368,16 @@ static enum xb_status submit_copy(struct xb_mode_context *context, struct xb_err
         state->to_device ? state->room : state->packed, 0, state->layout.bytes, error);
 }
 
-static enum xb_status submit_gathering(struct xb_mode_context *context, struct xb_error *error)
+/* The source's side gathers, the target's side scatters. */
+static enum xb_status submit_side(struct xb_mode_context *context, bool gathers,
+                                  struct xb_error *error)
 {
     const struct state *state = context->state;
-    return (state->to_device ? submit_host_part : submit_kernel_part)(context, error);
+    return (state->to_device == gathers ? submit_host_part : submit_kernel_part)(context, error);
 }
 
-static enum xb_status submit_scattering(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    return (state->to_device ? submit_kernel_part : submit_host_part)(context, error);
-}
+XB_SUBMIT(submit_gathering, submit_side, true)
+XB_SUBMIT(submit_scattering, submit_side, false)
 
 static enum xb_status copy_rows(struct xb_mode_context *context, struct xb_error *error)
 {

@@ -125,89 +125,53 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
                    (unsigned long long)context->test->bytes);
 }
 
-static enum xb_status copy_in(struct xb_mode_context *context, struct xb_queue *queue,
-                              const struct xb_job_part *part, struct xb_error *error)
+static enum xb_status copy(struct xb_mode_context *context, struct xb_queue *queue,
+                           const struct xb_job_part *part, bool to_device, struct xb_error *error)
 {
     const struct state *state = context->state;
-    const struct xb_ring_copy copy = {true,
-                                      queue,
-                                      state->job.data,
-                                      part->device_offset,
-                                      (char *)state->job.in->host_address + part->in.offset,
-                                      part->in.bytes};
-    if (state->ring != NULL)
-        return xb_ring_submit(state->ring, &copy, error);
-    return context->device->backend->queue_copy(queue, copy.device, copy.device_offset,
-                                                state->job.in, part->in.offset, copy.bytes, error);
-}
-
-static enum xb_status compute(struct xb_mode_context *context, struct xb_queue *queue,
-                              const struct xb_job_part *part, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    if (state->job.steps == 0)
+    const struct xb_backend *backend = context->device->backend;
+    const struct xb_chunk chunk = to_device ? part->in : part->out;
+    struct xb_buffer *host = to_device ? state->job.in : state->job.out;
+    struct xb_buffer *data = state->job.data;
+    uint64_t at = part->device_offset;
+    if (chunk.bytes == 0)
         return XB_OK;
-    return context->device->backend->queue_compute(queue, state->job.data, part->device_offset,
-                                                   part->in.bytes, state->job.steps, error);
-}
-
-static enum xb_status copy_out(struct xb_mode_context *context, struct xb_queue *queue,
-                               const struct xb_job_part *part, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    if (part->out.bytes == 0)
-        return XB_OK;
-    const struct xb_ring_copy copy = {false,
-                                      queue,
-                                      state->job.data,
-                                      part->device_offset,
-                                      (char *)state->job.out->host_address + part->out.offset,
-                                      part->out.bytes};
-    if (state->ring != NULL)
+    if (state->ring != NULL) {
+        char *memory = (char *)host->host_address + chunk.offset;
+        const struct xb_ring_copy copy = {to_device, queue, data, at, memory, chunk.bytes};
         return xb_ring_submit(state->ring, &copy, error);
-    return context->device->backend->queue_copy(queue, state->job.out, part->out.offset,
-                                                copy.device, copy.device_offset, copy.bytes, error);
+    }
+    return to_device ? backend->queue_copy(queue, data, at, host, chunk.offset, chunk.bytes, error)
+                     : backend->queue_copy(queue, host, chunk.offset, data, at, chunk.bytes, error);
 }
 
-typedef enum xb_status stage(struct xb_mode_context *context, struct xb_queue *queue,
-                             const struct xb_job_part *part, struct xb_error *error);
+/* Bits of a set. */
+enum stage { IN = 1, KERNEL = 2, OUT = 4 };
 
-static stage *const all_stages[] = {copy_in, compute, copy_out};
-
-/* Sends all chunks through stages `first` to `last`, one chunk a queue in turn: a queue keeps the
- * stages of a chunk in order, and those of different chunks overlap. */
-static enum xb_status run_stages(struct xb_mode_context *context, size_t first, size_t last,
-                                 struct xb_error *error)
+/* Sends all chunks through those stages, one chunk a queue in turn: a queue keeps the stages of a
+ * chunk in order, and those of different chunks overlap. */
+static enum xb_status run(struct xb_mode_context *context, unsigned stages, struct xb_error *error)
 {
     const struct state *state = context->state;
     for (uint64_t i = 0; i < state->layout.count; i++) {
         struct xb_job_part part = xb_job_part_at(&state->layout, i);
         struct xb_queue *queue = context->queues[i % context->queue_count];
-        for (size_t s = first; s <= last; s++)
-            XB_TRY(all_stages[s](context, queue, &part, error));
+        if ((stages & IN) != 0)
+            XB_TRY(copy(context, queue, &part, true, error));
+        if ((stages & KERNEL) != 0 && state->job.steps > 0)
+            XB_TRY(context->device->backend->queue_compute(queue, state->job.data,
+                                                           part.device_offset, part.in.bytes,
+                                                           state->job.steps, error));
+        if ((stages & OUT) != 0)
+            XB_TRY(copy(context, queue, &part, false, error));
     }
     return XB_OK;
 }
 
-static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
-{
-    return run_stages(context, 0, 2, error);
-}
-
-static enum xb_status submit_in(struct xb_mode_context *context, struct xb_error *error)
-{
-    return run_stages(context, 0, 0, error);
-}
-
-static enum xb_status submit_kernel(struct xb_mode_context *context, struct xb_error *error)
-{
-    return run_stages(context, 1, 1, error);
-}
-
-static enum xb_status submit_out(struct xb_mode_context *context, struct xb_error *error)
-{
-    return run_stages(context, 2, 2, error);
-}
+XB_SUBMIT(submit, run, IN | KERNEL | OUT)
+XB_SUBMIT(submit_in, run, IN)
+XB_SUBMIT(submit_kernel, run, KERNEL)
+XB_SUBMIT(submit_out, run, OUT)
 
 static const struct xb_figure job_time = {
     XB_FIGURE_TIME("job_time", "The whole job by the host's clock: copy in, kernel, copy out")};

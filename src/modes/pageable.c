@@ -53,24 +53,27 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     return xb_ring_open(context, &plan, 1, &state->ring, error);
 }
 
-static struct xb_ring_copy copy_of(const struct xb_mode_context *context)
+static enum xb_status copy_by_ring(struct xb_mode_context *context, xb_ring_submitter *submit,
+                                   struct xb_error *error)
 {
     const struct state *state = context->state;
     const struct xb_way *way = &state->transfer.ways[0];
-    return (struct xb_ring_copy){.to_device = context->test->direction == XB_H2D,
-                                 .queue = context->queues[0],
-                                 .device = way->device,
-                                 .device_offset = way->device_offset,
-                                 .host = (char *)way->host->host_address + way->host_offset,
-                                 .bytes = context->test->bytes};
+    const struct xb_ring_copy copy = {.to_device = context->test->direction == XB_H2D,
+                                      .queue = context->queues[0],
+                                      .device = way->device,
+                                      .device_offset = way->device_offset,
+                                      .host = (char *)way->host->host_address + way->host_offset,
+                                      .bytes = context->test->bytes};
+    return submit(state->ring, &copy, error);
 }
+
+XB_SUBMIT(submit_host_copies, copy_by_ring, xb_ring_submit_host)
+XB_SUBMIT(submit_device_copies, copy_by_ring, xb_ring_submit_device)
 
 static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
 {
-    const struct state *state = context->state;
-    const struct xb_ring_copy copy = copy_of(context);
-    return state->ring == NULL ? xb_transfer_submit(context, error)
-                               : xb_ring_submit(state->ring, &copy, error);
+    return has_ring(context->test) ? copy_by_ring(context, xb_ring_submit, error)
+                                   : xb_transfer_submit(context, error);
 }
 
 static const struct xb_figure host_copy_rate = {XB_FIGURE_RATE(
@@ -81,20 +84,6 @@ static const struct xb_figure ring_link_rate = {
 static bool is_wanted(const struct xb_mode_context *context)
 {
     return has_ring(context->test) && !context->test->latency;
-}
-
-static enum xb_status submit_host_copies(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    const struct xb_ring_copy copy = copy_of(context);
-    return xb_ring_submit_host(state->ring, &copy, error);
-}
-
-static enum xb_status submit_device_copies(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    const struct xb_ring_copy copy = copy_of(context);
-    return xb_ring_submit_device(state->ring, &copy, error);
 }
 
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,

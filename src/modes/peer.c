@@ -234,10 +234,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     return fill(context, false, error);
 }
 
-static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
-{
-    return fill(context, true, error);
-}
+XB_SUBMIT(prepare, fill, true)
 
 /* Both ends of a copy, and how far it reaches. */
 struct move {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a load takes from another device's memory. */
-#include "chase.h"
+#include "loads.h"
 #include "modes/readings/readings.h"
 #include "shared_options.h"
 

@@ -67,13 +67,10 @@ struct xb_ring_copy {
  * to the host it returns when all bytes are there. So it blocks: a case that uses it is timed by
  * the host's clock until the queues are done, and is never held.
  */
-XB_MUST_CHECK enum xb_status xb_ring_submit(struct xb_ring *ring, const struct xb_ring_copy *copy,
-                                            struct xb_error *error);
+typedef enum xb_status xb_ring_submitter(struct xb_ring *ring, const struct xb_ring_copy *copy,
+                                         struct xb_error *error);
+XB_MUST_CHECK xb_ring_submitter xb_ring_submit;
 
 /* What bounds it, for references: the host threads' copies alone, as many and as long, and the
  * device's. What the target then holds is no copy of the source. */
-XB_MUST_CHECK enum xb_status
-xb_ring_submit_host(struct xb_ring *ring, const struct xb_ring_copy *copy, struct xb_error *error);
-XB_MUST_CHECK enum xb_status xb_ring_submit_device(struct xb_ring *ring,
-                                                   const struct xb_ring_copy *copy,
-                                                   struct xb_error *error);
+XB_MUST_CHECK xb_ring_submitter xb_ring_submit_host, xb_ring_submit_device;

@@ -84,7 +84,15 @@ uint64_t xb_largest_offset(const struct xb_case *test);
  * destination. */
 void xb_pair_add_link(const struct xb_mode_context *context, struct xb_result *result);
 
+/* Defines what a mode, or a reference of it, enqueues: `part` with these arguments. */
+#define XB_SUBMIT(name, part, ...)                                                                 \
+    static enum xb_status name(struct xb_mode_context *context, struct xb_error *error)            \
+    {                                                                                              \
+        return part(context, __VA_ARGS__, error);                                                  \
+    }
+
 /* A buffer that a case borrows from its workspace. */
+
 struct xb_borrowing {
     struct xb_buffer **buffer;
     unsigned number;

@@ -92,20 +92,9 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
     return XB_OK;
 }
 
-static enum xb_status submit_copy(struct xb_mode_context *context, struct xb_error *error)
-{
-    return submit_parts(context, true, false, error);
-}
-
-static enum xb_status submit_kernel(struct xb_mode_context *context, struct xb_error *error)
-{
-    return submit_parts(context, false, true, error);
-}
-
-static enum xb_status submit_explicit(struct xb_mode_context *context, struct xb_error *error)
-{
-    return submit_parts(context, true, true, error);
-}
+XB_SUBMIT(submit_copy, submit_parts, true, false)
+XB_SUBMIT(submit_kernel, submit_parts, false, true)
+XB_SUBMIT(submit_explicit, submit_parts, true, true)
 
 static const struct xb_figure copy_time = {
     XB_FIGURE_TIME("copy_time", "The explicit way's copy alone")};
