@@ -519,12 +519,10 @@ const struct xb_mode xb_mode_job = {
         XB_FIGURES(&job_time, &xb_figure_in_time, &xb_figure_kernel_time, &xb_figure_out_time),
     .reading = XB_READING({.label = "job", .code = "XB-JOB", .say = say_job}),
     .answer = say_job,
-    .state_bytes = sizeof(struct state),
+    XB_HOOKS(struct state, needs, setup, prepare, submit, verify),
     .capabilities = capabilities,
-    .needs = needs,
     .check_options = check_options,
     .check = check,
-    .setup = setup,
     /* The copies by the clock of the case, which is the host's: so a program waits for them. The
      * kernel by the device's, because --gpu-time is what a profiler shows. */
     .references = XB_REFERENCES(
@@ -534,8 +532,5 @@ const struct xb_mode xb_mode_job = {
          .clock = XB_CLOCK_OF_DEVICE,
          .is_wanted = computes},
         {.figure = &xb_figure_out_time, .submit = submit_out, .is_wanted = brings_back}),
-    .prepare = prepare,
-    .submit = submit,
-    .verify = verify,
     .teardown = teardown,
 };

@@ -195,11 +195,8 @@ const struct xb_mode xb_mode_loads = {
     .options = XB_OPTIONS(&xb_option_access),
     .reading = XB_READING({.label = "loads", .code = "XB-LOADS", .say = say}),
     .answer = say,
-    .state_bytes = sizeof(struct xb_chase),
+    XB_HOOKS(struct xb_chase, needs, setup, xb_chase_prepare, xb_chase_submit, xb_chase_verify),
     .capabilities = xb_mapped_capabilities,
-    .needs = needs,
-    .setup = setup,
     .check = xb_chase_check_size,
     XB_CHASE_MODE,
-    .verify = xb_chase_verify,
 };

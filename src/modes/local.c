@@ -130,11 +130,6 @@ const struct xb_mode xb_mode_local = {
     .options = XB_OPTIONS(&xb_option_by),
     .reading = XB_READING({.label = "local", .code = "XB-LOCAL", .say = say_local}),
     .answer = say_local,
-    .state_bytes = sizeof(struct state),
+    XB_HOOKS(struct state, needs, setup, prepare, submit, verify),
     .capabilities = capabilities,
-    .needs = needs,
-    .setup = setup,
-    .prepare = prepare,
-    .submit = submit,
-    .verify = verify,
 };

@@ -140,15 +140,10 @@ const struct xb_mode xb_mode_pageable = {
     .reading = xb_pageable_reading,
     .say_first_thing = xb_pageable_say_first_thing,
     .ordinary = "driver",
-    .state_bytes = sizeof(struct state),
-    .needs = needs,
+    XB_HOOKS(struct state, needs, setup, xb_transfer_prepare, submit, verify),
     .check_options = check_options,
-    .setup = setup,
     .references = XB_REFERENCES(
         {.figure = &host_copy_rate, .submit = submit_host_copies, .is_wanted = is_wanted},
         {.figure = &ring_link_rate, .submit = submit_device_copies, .is_wanted = is_wanted}),
-    .prepare = xb_transfer_prepare,
-    .submit = submit,
-    .verify = verify,
     .teardown = teardown,
 };

@@ -530,13 +530,11 @@ const struct xb_mode xb_mode_pipeline = {
                           EACH_OF(xb_pipeline_busy), EACH_OF(xb_pipeline_wait)),
     .reading = xb_pipeline_lines,
     .answer = xb_pipeline_say_disk,
-    .state_bytes = sizeof(struct state),
+    XB_HOOKS(struct state, needs, setup, prepare, xb_line_submit, verify),
     .capabilities = capabilities,
-    .needs = needs,
     .check_options = check_options,
     .check_variant = check_variant,
     .check = check,
-    .setup = setup,
     .stages = stages,
     /* The kernels by the device's clock, because that is what a profiler calls the GPU's busy time.
      */
@@ -549,8 +547,5 @@ const struct xb_mode xb_mode_pipeline = {
          .clock = XB_CLOCK_OF_DEVICE},
         {.figure = &xb_pipeline_rates[OUT], .part = &parts[OUT]}),
     .restore = restore,
-    .prepare = prepare,
-    .submit = xb_line_submit,
-    .verify = verify,
     .teardown = teardown,
 };

@@ -91,6 +91,11 @@ void xb_pair_add_link(const struct xb_mode_context *context, struct xb_result *r
         return part(context, __VA_ARGS__, error);                                                  \
     }
 
+/* What no mode is without: its state, and these hooks. */
+#define XB_HOOKS(type, its_needs, its_setup, its_prepare, its_submit, its_verify)                  \
+    .state_bytes = sizeof(type), .needs = (its_needs), .setup = (its_setup),                       \
+    .prepare = (its_prepare), .submit = (its_submit), .verify = (its_verify)
+
 /* A buffer that a case borrows from its workspace. */
 
 struct xb_borrowing {

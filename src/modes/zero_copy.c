@@ -199,12 +199,7 @@ const struct xb_mode xb_mode_zero_copy = {
     .figures = XB_FIGURES(&copy_time, &kernel_time, &explicit_time, &break_even_passes),
     .reading = XB_READING({.label = "in place", .code = "XB-IN-PLACE", .say = say_in_place}),
     .say_first_thing = say_first_thing,
-    .state_bytes = sizeof(struct state),
+    XB_HOOKS(struct state, needs, setup, xb_transfer_prepare, submit, verify),
     .capabilities = xb_mapped_capabilities,
-    .needs = needs,
-    .setup = setup,
     .references = references,
-    .prepare = xb_transfer_prepare,
-    .submit = submit,
-    .verify = verify,
 };
