@@ -140,13 +140,6 @@ enum xb_status xb_transfer_setup(struct xb_mode_context *context, enum xb_memory
     return XB_OK;
 }
 
-enum xb_status xb_transfer_setup_on(struct xb_mode_context *context, struct xb_buffer *host,
-                                    struct xb_error *error)
-{
-    struct xb_transfer *transfer = context->state;
-    transfer->ways[0].host = host;
-    return xb_transfer_setup(context, host->memory, 1, error);
-}
 
 enum xb_status xb_transfer_prepare(struct xb_mode_context *context, struct xb_error *error)
 {
