@@ -270,13 +270,11 @@ static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_
         packed = length_for(context, state->layout.bytes);
     bool mapped = (context->device->info.capabilities & XB_CAP_MAPPED) != 0;
     enum xb_memory memory = mapped ? XB_MEMORY_MAPPED : XB_MEMORY_PINNED;
-    const struct xb_borrowing wanted[] = {
-        {&state->host, 0, memory, length_for(context, host), false},
-        {&state->room, 1, memory, length_for(context, device), false},
-        {&state->device, 0, XB_MEMORY_DEVICE, length_for(context, device), false},
-        {&state->packed, 1, XB_MEMORY_DEVICE, packed, false}};
     xb_workspace_extend(context->workspace, room_beyond(context->test));
-    XB_TRY(xb_borrow(context, wanted, sizeof wanted / sizeof wanted[0], error));
+    XB_TRY(XB_BORROW(context, 0, error, {&state->host, 0, memory, length_for(context, host), false},
+                     {&state->room, 1, memory, length_for(context, device), false},
+                     {&state->device, 0, XB_MEMORY_DEVICE, length_for(context, device), false},
+                     {&state->packed, 1, XB_MEMORY_DEVICE, packed, false}));
     state->source = state->to_device ? state->host : state->device;
     state->target = state->to_device ? state->device : state->host;
     return XB_OK;

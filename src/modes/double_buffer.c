@@ -136,16 +136,12 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
         .items = xb_chunk_count(test->bytes, state->chunk),
         .slots = (unsigned)xb_case_setting(test, &xb_option_buffers)->count,
     };
-    context->queue_count = plan.slots;
     context->operations_per_iteration = 3 * plan.items;
     context->bytes_moved = 2 * test->bytes;
     context->hold = true;
-    const struct xb_borrowing wanted[] = {
-        {&state->in, 0, state->memory, test->bytes, false},
-        {&state->out, 1, state->memory, test->bytes, false},
-        {&state->slots, 0, XB_MEMORY_DEVICE, plan.slots * state->chunk, true}};
-    XB_TRY(xb_borrow(context, wanted, 3, error));
-    XB_TRY(xb_workspace_queues(context->workspace, plan.slots, &context->queues, error));
+    XB_TRY(XB_BORROW(context, plan.slots, error, {&state->in, 0, state->memory, test->bytes, false},
+                     {&state->out, 1, state->memory, test->bytes, false},
+                     {&state->slots, 0, XB_MEMORY_DEVICE, plan.slots * state->chunk, true}));
     XB_TRY(xb_line_open(context, &plan, error));
     xb_host_fill(state->in->host_address, 0, test->bytes, xb_proof_before(test->seed));
     return choose_steps(context, plan.items, error);

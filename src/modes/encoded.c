@@ -384,21 +384,18 @@ enum xb_status xb_encoded_setup(struct xb_mode_context *context, struct xb_error
     struct xb_encoded *state = context->state;
     uint64_t bytes = context->test->bytes;
     lay_out(context->test, state);
-    context->queue_count = 1 + RESTORING;
     context->operations_per_iteration = OPERATIONS * state->count;
     context->hold = !state->is_made;
     context->host_timed = context->host_waits = state->is_made;
     context->one_iteration = true; /* else chunks cross while those before are still restored */
-    const struct xb_borrowing wanted[] = {
-        {&state->original, 0, XB_MEMORY_PINNED, bytes, false},
-        {&state->target, 0, XB_MEMORY_DEVICE, bytes, false},
-        {&state->made, 1, XB_MEMORY_PINNED, state->made_bytes, true},
-        {&state->back, 2, XB_MEMORY_PINNED, state->back_bytes, true},
-        {&state->arrived, 1, XB_MEMORY_DEVICE, state->arrived_bytes, true},
-        {&state->report, 2, XB_MEMORY_DEVICE, XB_FORMAT_ALIGNMENT, true},
-        {&state->rooms, 3, XB_MEMORY_PINNED, state->rooms_bytes, true}};
-    XB_TRY(xb_borrow(context, wanted, sizeof wanted / sizeof wanted[0], error));
-    XB_TRY(xb_workspace_queues(context->workspace, 1 + RESTORING, &context->queues, error));
+    XB_TRY(XB_BORROW(context, 1 + RESTORING, error,
+                     {&state->original, 0, XB_MEMORY_PINNED, bytes, false},
+                     {&state->target, 0, XB_MEMORY_DEVICE, bytes, false},
+                     {&state->made, 1, XB_MEMORY_PINNED, state->made_bytes, true},
+                     {&state->back, 2, XB_MEMORY_PINNED, state->back_bytes, true},
+                     {&state->arrived, 1, XB_MEMORY_DEVICE, state->arrived_bytes, true},
+                     {&state->report, 2, XB_MEMORY_DEVICE, XB_FORMAT_ALIGNMENT, true},
+                     {&state->rooms, 3, XB_MEMORY_PINNED, state->rooms_bytes, true}));
     XB_TRY(xb_workspace_crew(context->workspace, state->threads, &state->crew, error));
     state->lengths = xb_try(state->count, sizeof *state->lengths);
     if (state->lengths == NULL)

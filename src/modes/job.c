@@ -351,18 +351,15 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     const struct xb_job_layout layout = state->layout = layout_of(test);
     const struct xb_ring_plan plan = ring_plan_of(&layout);
     state->job = (struct xb_job_proof){.layout = &state->layout, .seed = test->seed};
-    context->queue_count = is_overlapped(test) ? OVERLAPPING : 1;
     context->operations_per_iteration = 3 * layout.count;
     context->bytes_moved = layout.in + layout.out;
     context->host_timed = context->host_waits = true;
     uint64_t piece = layout.out < layout.in ? xb_lesser(layout.in, PIECE_BYTES) : 0;
-    const struct xb_borrowing wanted[] = {
-        {&state->job.in, 0, memory_of(test), layout.in, false},
-        {&state->job.out, 1, memory_of(test), layout.out, true},
-        {&state->job.piece, 2, XB_MEMORY_PAGEABLE, piece, true},
-        {&state->job.data, 0, XB_MEMORY_DEVICE, layout.device_bytes, true}};
-    XB_TRY(xb_borrow(context, wanted, 4, error));
-    XB_TRY(xb_workspace_queues(context->workspace, context->queue_count, &context->queues, error));
+    XB_TRY(XB_BORROW(context, is_overlapped(test) ? OVERLAPPING : 1, error,
+                     {&state->job.in, 0, memory_of(test), layout.in, false},
+                     {&state->job.out, 1, memory_of(test), layout.out, true},
+                     {&state->job.piece, 2, XB_MEMORY_PAGEABLE, piece, true},
+                     {&state->job.data, 0, XB_MEMORY_DEVICE, layout.device_bytes, true}));
     if (has_ring(test)) {
         context->operations_per_iteration =
             1 + xb_ring_operations(&plan, layout.in) + xb_ring_operations(&plan, layout.out);

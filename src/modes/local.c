@@ -28,15 +28,11 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     struct state *state = context->state;
     const struct xb_case *test = context->test;
     state->by_kernel = xb_is_by_kernel(test->variant);
-    context->queue_count = 1;
     context->operations_per_iteration = state->by_kernel ? 1 : XB_LOCAL_COPY_OPERATIONS;
     context->hold = true;
     context->sample_seconds = SAMPLE_SECONDS;
-    const struct xb_borrowing wanted[] = {
-        {&state->source, 0, XB_MEMORY_DEVICE, test->bytes, false},
-        {&state->target, 1, XB_MEMORY_DEVICE, test->bytes, false}};
-    XB_TRY(xb_workspace_queues(context->workspace, 1, &context->queues, error));
-    XB_TRY(xb_borrow(context, wanted, 2, error));
+    XB_TRY(XB_BORROW(context, 1, error, {&state->source, 0, XB_MEMORY_DEVICE, test->bytes, false},
+                     {&state->target, 1, XB_MEMORY_DEVICE, test->bytes, false}));
     return xb_proof_fill(context->queues[0], state->source, test->bytes,
                          xb_proof_before(test->seed), error);
 }

@@ -206,13 +206,13 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     uint64_t results = state->source.items * RESULT_BYTES;
     uint64_t pinned = xb_io_is_by_device(test) ? 0 : slots;
     uint64_t pageable = xb_order_is_pageable(test->variant) ? slots : 0;
-    const struct xb_borrowing wanted[] = {{&state->pinned, 0, XB_MEMORY_REGISTERED, pinned, true},
-                                          {&state->pageable, 1, XB_MEMORY_PAGEABLE, pageable, true},
-                                          {&state->results, 2, XB_MEMORY_PINNED, 2 * results, true},
-                                          {&state->scratch, 3, XB_MEMORY_PAGEABLE, item, true},
-                                          {&state->slots, 0, XB_MEMORY_DEVICE, slots, true},
-                                          {&state->digests, 1, XB_MEMORY_DEVICE, results, true}};
-    XB_TRY(xb_borrow(context, wanted, sizeof wanted / sizeof wanted[0], error));
+    XB_TRY(XB_BORROW(context, slots_of(test), error,
+                     {&state->pinned, 0, XB_MEMORY_REGISTERED, pinned, true},
+                     {&state->pageable, 1, XB_MEMORY_PAGEABLE, pageable, true},
+                     {&state->results, 2, XB_MEMORY_PINNED, 2 * results, true},
+                     {&state->scratch, 3, XB_MEMORY_PAGEABLE, item, true},
+                     {&state->slots, 0, XB_MEMORY_DEVICE, slots, true},
+                     {&state->digests, 1, XB_MEMORY_DEVICE, results, true}));
     XB_TRY(open_file(context, error));
     const struct xb_line_plan plan = {
         .items = state->source.items,
@@ -222,8 +222,6 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
         .pieces = state->source.pieces,
         .frees = state->file != NULL ? XB_PIPELINE_OUT : XB_PIPELINE_IN,
     };
-    context->queue_count = plan.slots;
-    XB_TRY(xb_workspace_queues(context->workspace, plan.slots, &context->queues, error));
     XB_TRY(xb_line_open(context, &plan, error));
     context->operations_per_iteration = OPERATIONS * state->source.items;
     context->bytes_moved = state->source.bytes;

@@ -106,15 +106,12 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     const struct xb_case *test = context->test;
     enum xb_memory memory = xb_host_memory_of(test->variant);
     state->kernels = xb_case_setting(test, &option_steps)->count;
-    context->queue_count = 1;
     context->operations_per_iteration = 3 * state->kernels; /* of the round trips */
     context->bytes_moved = 2 * test->bytes;
     context->hold = true;
-    const struct xb_borrowing wanted[] = {{&state->in, 0, memory, test->bytes, false},
-                                          {&state->out, 1, memory, test->bytes, false},
-                                          {&state->data, 0, XB_MEMORY_DEVICE, test->bytes, false}};
-    XB_TRY(xb_borrow(context, wanted, 3, error));
-    XB_TRY(xb_workspace_queues(context->workspace, 1, &context->queues, error));
+    XB_TRY(XB_BORROW(context, 1, error, {&state->in, 0, memory, test->bytes, false},
+                     {&state->out, 1, memory, test->bytes, false},
+                     {&state->data, 0, XB_MEMORY_DEVICE, test->bytes, false}));
     xb_host_fill(state->in->host_address, 0, test->bytes, xb_proof_before(test->seed));
     return XB_OK;
 }

@@ -142,15 +142,18 @@ uint64_t xb_largest_offset(const struct xb_case *test)
     return host > device ? host : device;
 }
 
-enum xb_status xb_borrow(struct xb_mode_context *context, const struct xb_borrowing *wanted,
-                         size_t count, struct xb_error *error)
+enum xb_status xb_borrow(struct xb_mode_context *context, size_t queues,
+                         const struct xb_borrowing *wanted, struct xb_error *error)
 {
-    for (size_t i = 0; i < count; i++)
-        if (wanted[i].bytes > 0)
-            XB_TRY((wanted[i].is_fixed ? xb_workspace_fixed_buffer : xb_workspace_buffer)(
-                context->workspace, wanted[i].number, wanted[i].memory, wanted[i].bytes,
-                wanted[i].buffer, error));
-    return XB_OK;
+    for (; wanted->buffer != NULL; wanted++)
+        if (wanted->bytes > 0)
+            XB_TRY((wanted->is_fixed ? xb_workspace_fixed_buffer : xb_workspace_buffer)(
+                context->workspace, wanted->number, wanted->memory, wanted->bytes, wanted->buffer,
+                error));
+    if (queues == 0)
+        return XB_OK;
+    context->queue_count = queues;
+    return xb_workspace_queues(context->workspace, queues, &context->queues, error);
 }
 
 /* Rounded up without adding first: the sum could overflow. */

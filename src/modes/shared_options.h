@@ -106,10 +106,12 @@ struct xb_borrowing {
     bool is_fixed;  /* the size does not follow the case's (xb_workspace_fixed_buffer) */
 };
 
-/* Borrows them in that order. */
-XB_MUST_CHECK enum xb_status xb_borrow(struct xb_mode_context *context,
-                                       const struct xb_borrowing *wanted, size_t count,
-                                       struct xb_error *error);
+/* Borrows those buffers in that order, then so many queues, which it sets; 0: none. */
+#define XB_BORROW(context, queues, error, ...)                                                     \
+    xb_borrow((context), (queues), (const struct xb_borrowing[]){__VA_ARGS__, {.buffer = NULL}},   \
+              (error))
+XB_MUST_CHECK enum xb_status xb_borrow(struct xb_mode_context *context, size_t queues,
+                                       const struct xb_borrowing *wanted, struct xb_error *error);
 
 static inline uint64_t xb_lesser(uint64_t a, uint64_t b)
 {

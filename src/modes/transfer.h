@@ -45,7 +45,6 @@ XB_MUST_CHECK enum xb_status xb_transfer_setup(struct xb_mode_context *context,
                                                enum xb_memory memory, size_t queues_per_way,
                                                struct xb_error *error);
 
-
 /* `prepare`: makes the targets wrong in every byte, by writing the other pattern to the device
  * buffers. */
 XB_MUST_CHECK enum xb_status xb_transfer_prepare(struct xb_mode_context *context,
