@@ -79,17 +79,15 @@ static const struct xb_figure copies_time = {
     XB_FIGURE_TIME("copies_time", "The copies both ways at once, without the kernels")};
 
 static const struct xb_line_part in_a_row = {.in_a_row = true};
-static const struct xb_line_part in_alone = {.stages = 1u << STAGE_IN};
-static const struct xb_line_part kernels_alone = {.stages = 1u << STAGE_KERNEL};
-static const struct xb_line_part out_alone = {.stages = 1u << STAGE_OUT};
+
 /* Both ways at once: the pipeline's copies share the link like this, so they cannot be faster. */
 static const struct xb_line_part copies_alone = {.stages = 1u << STAGE_IN | 1u << STAGE_OUT};
 
 static const struct xb_reference references[] = {
     {.figure = &xb_figure_serial_time, .part = &in_a_row},
-    {.figure = &xb_figure_in_time, .part = &in_alone},
-    {.figure = &xb_figure_kernel_time, .part = &kernels_alone},
-    {.figure = &xb_figure_out_time, .part = &out_alone},
+    {.figure = &xb_figure_in_time, .part = XB_STAGE_ALONE(STAGE_IN)},
+    {.figure = &xb_figure_kernel_time, .part = XB_STAGE_ALONE(STAGE_KERNEL)},
+    {.figure = &xb_figure_out_time, .part = XB_STAGE_ALONE(STAGE_OUT)},
     {.figure = &copies_time, .part = &copies_alone},
     {.figure = NULL},
 };

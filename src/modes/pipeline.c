@@ -45,21 +45,6 @@ static unsigned slots_of(const struct xb_case *test)
                : 1;
 }
 
-/* How long a slot is at most, in whole blocks. */
-static uint64_t slot_bytes(const struct xb_case *test)
-{
-    uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
-    return xb_chunk_count(chunk, XB_STORAGE_BLOCK) * XB_STORAGE_BLOCK;
-}
-
-/* Each stage alone. */
-static const struct xb_line_part parts[XB_PIPELINE_STAGES] = {
-    {.stages = 1u << XB_PIPELINE_READ},
-    {.stages = 1u << XB_PIPELINE_IN},
-    {.stages = 1u << XB_PIPELINE_COMPUTE},
-    {.stages = 1u << XB_PIPELINE_OUT},
-};
-
 /* Whether the case has the stage `in`: not where the device reads the file itself. */
 static bool copies_in(const struct xb_mode_context *context)
 {
@@ -73,11 +58,12 @@ static uint32_t capabilities(const struct xb_case *test)
 
 static struct xb_needs needs(const struct xb_case *test)
 {
-    uint64_t slots = slots_of(test) * slot_bytes(test);
     uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
+    uint64_t slot = xb_rounded_up(chunk, XB_STORAGE_BLOCK); /* at most */
+    uint64_t slots = slots_of(test) * slot;
     uint64_t results = xb_chunk_count(test->bytes, chunk) * RESULT_BYTES;
     uint64_t pageable = xb_order_is_pageable(test->variant) ? slots : 0;
-    return (struct xb_needs){.host_bytes = slots + pageable + 2 * results + slot_bytes(test),
+    return (struct xb_needs){.host_bytes = slots + pageable + 2 * results + slot,
                              .device_bytes = slots + results};
 }
 
@@ -123,19 +109,6 @@ static enum xb_status read_to(struct xb_mode_context *context, struct xb_buffer 
     return xb_reader_open(state->source.files, &plan, &state->reader, error);
 }
 
-static enum xb_status open_file(struct xb_mode_context *context, struct xb_error *error)
-{
-    struct state *state = context->state;
-    if (xb_io_is_direct(context->test))
-        XB_TRY(xb_files_check_direct(state->source.files, error));
-    if (!xb_io_is_by_device(context->test))
-        return read_to(context, state->pinned, error);
-    XB_TRY(xb_files_open_direct(state->source.files, 0, &state->descriptor, error));
-    state->is_open = true;
-    return context->device->backend->file_open(context->device, state->descriptor, &state->file,
-                                               error);
-}
-
 static enum xb_status time_part(struct xb_mode_context *context, const struct xb_line_part *part,
                                 double *seconds, struct xb_error *error)
 {
@@ -170,9 +143,9 @@ static enum xb_status choose_steps(struct xb_mode_context *context, struct xb_er
         target *= (double)source->items;
     } else { /* 5 % more than the slower of reading and copying from page-locked memory */
         double reading = 0, copying = 0;
-        XB_TRY(time_part(context, &parts[XB_PIPELINE_READ], &reading, error));
+        XB_TRY(time_part(context, XB_STAGE_ALONE(XB_PIPELINE_READ), &reading, error));
         if (copies_in(context))
-            XB_TRY(time_part(context, &parts[XB_PIPELINE_IN], &copying, error));
+            XB_TRY(time_part(context, XB_STAGE_ALONE(XB_PIPELINE_IN), &copying, error));
         target = XB_KERNEL_TUNED_LONGER * (reading > copying ? reading : copying);
     }
     XB_TRY(xb_kernel_time_tune_stage(context, XB_PIPELINE_COMPUTE, source->bytes,
@@ -213,7 +186,16 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
                      {&state->scratch, 3, XB_MEMORY_PAGEABLE, item, true},
                      {&state->slots, 0, XB_MEMORY_DEVICE, slots, true},
                      {&state->digests, 1, XB_MEMORY_DEVICE, results, true}));
-    XB_TRY(open_file(context, error));
+    if (xb_io_is_direct(test))
+        XB_TRY(xb_files_check_direct(state->source.files, error));
+    if (xb_io_is_by_device(test)) {
+        XB_TRY(xb_files_open_direct(state->source.files, 0, &state->descriptor, error));
+        state->is_open = true;
+        XB_TRY(context->device->backend->file_open(context->device, state->descriptor, &state->file,
+                                                   error));
+    } else {
+        XB_TRY(read_to(context, state->pinned, error));
+    }
     const struct xb_line_plan plan = {
         .items = state->source.items,
         .slots = slots_of(test),
@@ -286,17 +268,12 @@ static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *
     return look_at_cache(state, &state->cached_before, error);
 }
 
-static uint64_t slot_offset(const struct state *state, const struct xb_turn *turn)
-{
-    return turn->slot * state->source.item_most;
-}
-
 static enum xb_status read_piece(struct xb_mode_context *context, const struct xb_turn *turn,
                                  struct xb_error *error)
 {
     const struct state *state = context->state;
     struct xb_source_piece piece = xb_source_piece_of(&state->source, turn->item, turn->piece);
-    uint64_t at = slot_offset(state, turn) + piece.position;
+    uint64_t at = turn->slot * state->source.item_most + piece.position;
     if (piece.bytes == 0)
         return XB_OK;
     if (state->file != NULL)
@@ -319,7 +296,7 @@ static enum xb_status copy_in(struct xb_mode_context *context, const struct xb_t
                               struct xb_error *error)
 {
     const struct state *state = context->state;
-    uint64_t at = slot_offset(state, turn);
+    uint64_t at = turn->slot * state->source.item_most;
     if (state->file != NULL) /* it is there already */
         return XB_OK;
     return context->device->backend->queue_copy(turn->queue, state->slots, at, state->host, at,
@@ -332,7 +309,7 @@ static enum xb_status compute(struct xb_mode_context *context, const struct xb_t
 {
     const struct state *state = context->state;
     const struct xb_backend *backend = context->device->backend;
-    uint64_t at = slot_offset(state, turn);
+    uint64_t at = turn->slot * state->source.item_most;
     uint64_t bytes = xb_source_item_bytes(&state->source, turn->item);
     if (state->steps > 0 && bytes >= 8)
         XB_TRY(backend->queue_compute(turn->queue, state->slots, at, bytes, state->steps, error));
@@ -538,12 +515,12 @@ const struct xb_mode xb_mode_pipeline = {
      */
     .references = XB_REFERENCES(
         {.figure = &xb_figure_serial_time, .part = &in_a_row, .is_wanted = is_overlapped},
-        {.figure = &xb_pipeline_rates[READ], .part = &parts[READ]},
-        {.figure = &xb_pipeline_rates[IN], .part = &parts[IN], .is_wanted = copies_in},
+        {.figure = &xb_pipeline_rates[READ], .part = XB_STAGE_ALONE(READ)},
+        {.figure = &xb_pipeline_rates[IN], .part = XB_STAGE_ALONE(IN), .is_wanted = copies_in},
         {.figure = &xb_pipeline_rates[COMPUTE],
-         .part = &parts[COMPUTE],
+         .part = XB_STAGE_ALONE(COMPUTE),
          .clock = XB_CLOCK_OF_DEVICE},
-        {.figure = &xb_pipeline_rates[OUT], .part = &parts[OUT]}),
+        {.figure = &xb_pipeline_rates[OUT], .part = XB_STAGE_ALONE(OUT)}),
     .restore = restore,
     .teardown = teardown,
 };

@@ -59,7 +59,7 @@ struct xb_source {
     uint64_t chunk;            /* of one file; 0: batches */
     size_t batch;              /* files in an item; 0: chunks */
     uint64_t items, pieces;    /* pieces of an item, at most */
-    uint64_t piece;            /* bytes, of chunks */
+    uint64_t piece;            /* of chunks: bytes that a reader takes at a time */
     uint64_t *positions;       /* of batches: where each file begins in its item */
     uint64_t item_most;        /* bytes of the longest item, in whole blocks */
 };

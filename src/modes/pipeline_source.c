@@ -84,15 +84,6 @@ unsigned xb_readers_of(const struct xb_case *test)
 /* So many pieces of a file are recorded (recorder.c) with room for what else there is. */
 #define MOST_PIECES UINT64_C(32768)
 
-/* How much each reader takes at a time where chunks are read. */
-static uint64_t reader_piece_of(const struct xb_case *test)
-{
-    uint64_t piece = xb_io_is_direct(test) ? DIRECT_PIECE : CACHED_PIECE;
-    while (test->bytes / piece > MOST_PIECES)
-        piece *= 2;
-    return piece;
-}
-
 #define RATE(stage, what)                                                                          \
     XB_FIGURE_RATE("rate_" stage, what " alone: the files' bytes divided by its time")
 const struct xb_figure xb_pipeline_rates[XB_PIPELINE_STAGES] = {
@@ -291,13 +282,12 @@ static enum xb_status lay_out_batches(const struct xb_case *test, uint64_t bound
     /* All are laid out first: the advice must hold for every batch. */
     if (longest <= source->item_most)
         return XB_OK;
-    char needed[32];
     bool is_one = source->batch == 1;
     return XB_FAIL(error, XB_ERR_UNSUPPORTED,
                    "batch %llu of %.400s, %zu %s, takes %s: give that or more as --chunk%s",
                    (unsigned long long)longest_item, files->path, source->batch,
                    is_one ? "file" : "files",
-                   xb_size_format(xb_rounded_up(longest, UINT64_C(1) << 20), needed, sizeof needed),
+                   XB_SIZE_TEXT(xb_rounded_up(longest, UINT64_C(1) << 20)),
                    is_one ? "" : ", or fewer files as --batch-files");
 }
 
@@ -306,7 +296,10 @@ enum xb_status xb_source_open(const struct xb_mode_context *context, struct xb_s
 {
     const struct xb_case *test = context->test;
     uint64_t boundary = xb_io_is_direct(test) ? XB_STORAGE_BLOCK : WORD;
-    *source = (struct xb_source){.batch = (size_t)batch_of(test), .piece = reader_piece_of(test)};
+    *source = (struct xb_source){.batch = (size_t)batch_of(test),
+                                 .piece = xb_io_is_direct(test) ? DIRECT_PIECE : CACHED_PIECE};
+    while (test->bytes / source->piece > MOST_PIECES)
+        source->piece *= 2;
     const char *file = file_of(test->asked);
     if (file == NULL || (source->batch == 0 && is_folder(file))) {
         uint64_t each = source->batch > 0 ? made_bytes(test) : test->bytes;

@@ -91,6 +91,9 @@ void xb_pair_add_link(const struct xb_mode_context *context, struct xb_result *r
         return part(context, __VA_ARGS__, error);                                                  \
     }
 
+/* For a mode with stages: one of them alone, as a part of its line (stage.h). */
+#define XB_STAGE_ALONE(stage) (&(const struct xb_line_part){.stages = 1u << (stage)})
+
 /* What no mode is without: its state, and these hooks. */
 #define XB_HOOKS(type, its_needs, its_setup, its_prepare, its_submit, its_verify)                  \
     .state_bytes = sizeof(type), .needs = (its_needs), .setup = (its_setup),                       \
