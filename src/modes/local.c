@@ -4,6 +4,8 @@
 #include "proof.h"
 #include "shared_options.h"
 
+#include <string.h>
+
 /* A GPU copies 256 MiB within itself in some 0.1 ms: starting and ending a sample, 10 us, would be
  * a visible part of a millisecond. */
 #define SAMPLE_SECONDS 10e-3
@@ -15,7 +17,7 @@ struct state {
 
 static uint32_t capabilities(const struct xb_case *test)
 {
-    return xb_is_by_kernel(test->variant) ? XB_CAP_KERNELS : 0;
+    return strcmp(test->variant, "kernel") == 0 ? XB_CAP_KERNELS : 0;
 }
 
 static struct xb_needs needs(const struct xb_case *test)
@@ -27,7 +29,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 {
     struct state *state = context->state;
     const struct xb_case *test = context->test;
-    state->by_kernel = xb_is_by_kernel(test->variant);
+    state->by_kernel = strcmp(test->variant, "kernel") == 0;
     context->operations_per_iteration = state->by_kernel ? 1 : XB_LOCAL_COPY_OPERATIONS;
     context->hold = true;
     context->sample_seconds = SAMPLE_SECONDS;

@@ -62,7 +62,7 @@ struct state {
 
 static bool is_by_kernel(const struct xb_case *test)
 {
-    return xb_is_by_kernel(xb_case_setting(test, &xb_option_by)->word);
+    return strcmp(xb_case_setting(test, &xb_option_by)->word, "kernel") == 0;
 }
 
 static uint32_t capabilities(const struct xb_case *test)
@@ -76,10 +76,8 @@ static struct xb_needs needs(const struct xb_case *test)
 {
     uint64_t ways = test->direction == XB_BIDIR ? 2 : 1;
     uint64_t ring = 0;
-    if (xb_variant_number(test) == PATH_STAGED) {
-        uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
-        ring = RING * (chunk < test->bytes ? chunk : test->bytes);
-    }
+    if (xb_variant_number(test) == PATH_STAGED)
+        ring = RING * xb_lesser(xb_case_setting(test, &xb_option_chunk)->count, test->bytes);
     return (struct xb_needs){.host_bytes = ways * ring, .device_bytes = ways * test->bytes};
 }
 

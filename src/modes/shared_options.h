@@ -25,9 +25,8 @@
  * order; 0 for none of them. */
 unsigned xb_variant_number(const struct xb_case *test);
 
-/* Options that more than one mode takes. */
-
-/* --host-memory: how the host side's memory is made. Its words are the modes' variants. */
+/* Options that more than one mode takes. --host-memory: how the host side's memory is made. Its
+ * words are the modes' variants. */
 extern const struct xb_option xb_option_host_memory;
 
 /* The memory behind a word of --host-memory. */
@@ -48,11 +47,8 @@ XB_MUST_CHECK enum xb_status xb_host_memory_refuse_pageable(const struct xb_case
  * order of enum xb_access. */
 extern const struct xb_option xb_option_access;
 
-/* --by: what moves the data, copy engines or the device's cores. */
+/* --by: what moves the data, 'engine' copy engines or 'kernel' the device's cores. */
 extern const struct xb_option xb_option_by;
-
-/* Whether a word of --by means the cores. */
-bool xb_is_by_kernel(const char *word);
 
 /* --threads: how many host threads there are. */
 extern const struct xb_option xb_option_threads;
