@@ -66,12 +66,6 @@ XB_SAY(say_alignment, xb_alignment_say, "async")
 XB_SAY(say_chunk, xb_parameter_say, "async", &xb_option_chunk, "chunk")
 XB_SAY(say_streams, xb_parameter_say, "async", &option_streams, "number of streams")
 
-static void say_first_thing(struct xb_reading *reading, const struct xb_record_case *slow)
-{
-    if (xb_host_memory_of(slow->variant) == XB_MEMORY_PAGEABLE)
-        xb_pinning_advise(reading, slow);
-}
-
 const struct xb_mode xb_mode_async = {
     .name = "async",
     .summary = "host memory in chunks over several streams, one way or both ways at once",
@@ -99,7 +93,7 @@ const struct xb_mode xb_mode_async = {
     .reading = XB_READING({.label = "chunk", .code = "XB-CHUNK", .say = say_chunk},
                           {.label = "streams", .code = "XB-STREAMS", .say = say_streams},
                           {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment}),
-    .say_first_thing = say_first_thing,
+    .say_first_thing = xb_pinning_advise,
     XB_HOOKS(struct state, xb_transfer_needs, setup, xb_transfer_prepare, submit,
              xb_transfer_verify),
     .capabilities = xb_host_memory_capabilities,

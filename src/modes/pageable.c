@@ -138,7 +138,7 @@ const struct xb_mode xb_mode_pageable = {
                                 {&xb_option_device_offset, NULL}),
     .figures = XB_FIGURES(&host_copy_rate, &ring_link_rate, &xb_figure_share_of_bound),
     .reading = xb_pageable_reading,
-    .say_first_thing = xb_pageable_say_first_thing,
+    .say_first_thing = xb_pinning_advise,
     .ordinary = "driver",
     XB_HOOKS(struct state, needs, setup, xb_transfer_prepare, submit, verify),
     .check_options = check_options,

@@ -292,6 +292,8 @@ void xb_pinning_advise(struct xb_reading *reading, const struct xb_record_case *
 {
     enum xb_direction direction = strcmp(slow->direction, "h2d") == 0 ? XB_H2D : XB_D2H;
     struct xb_reading_gain gain;
+    if (strcmp(slow->variant, driver.variant) != 0 && strcmp(slow->variant, "pageable") != 0)
+        return;
     if (xb_reading_best_of_any(reading, slow->device, slow->bytes, direction, pinned.mode, NULL) ==
         NULL)
         advise_pinning(reading, NULL);
@@ -301,10 +303,4 @@ void xb_pinning_advise(struct xb_reading *reading, const struct xb_record_case *
              find_pinning(reading, slow->device, slow->bytes,
                           (struct xb_reading_way){slow->mode, slow->variant}, &gain))
         advise_pinning(reading, &gain); /* else XB-PINNING does */
-}
-
-void xb_pageable_say_first_thing(struct xb_reading *reading, const struct xb_record_case *slow)
-{
-    if (strcmp(slow->variant, driver.variant) == 0)
-        xb_pinning_advise(reading, slow);
 }
