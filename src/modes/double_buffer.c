@@ -225,8 +225,8 @@ static bool add_times(struct xb_reading *reading, const struct xb_record_case *t
     if (serial > 0)
         xb_reading_phrase(reading, " take {duration} instead of {duration}: ", serial / factor,
                           serial);
-    xb_reading_phrase(reading, "{text}{speed:speed_up}.", serial > 0 ? "" : " are ", factor);
-    xb_reading_rests_on(reading, test);
+    xb_reading_phrase(reading, "{text}{speed:speed_up}.{case}", serial > 0 ? "" : " are ", factor,
+                      test);
     return true;
 }
 
@@ -277,18 +277,17 @@ static bool say_pipeline(struct xb_reading *reading, int device, uint64_t bytes)
     if (!add_times(reading, test))
         return false;
     if (hidden > 0) {
-        xb_reading_number(reading, "hidden_time", hidden, XB_UNIT_SECONDS);
-        xb_reading_number(reading, "serial_time", serial, XB_UNIT_SECONDS);
+        xb_reading_phrase(reading, "{+duration:hidden_time}{+duration:serial_time}", hidden,
+                          serial);
         advise(reading, test, factor, serial);
     }
     add_pace(reading, test);
     if (busy > 0)
         xb_reading_phrase(reading, " The GPU computed {share-of-time:gpu_busy}.", busy);
-    if (share > 0) {
-        xb_reading_phrase(reading, " Throughput is {share} of the best possible here.",
-                          share < 1 ? share : 1);
-        xb_reading_number(reading, "share_of_bound", share, XB_UNIT_RATIO);
-    }
+    if (share > 0)
+        xb_reading_phrase(
+            reading, " Throughput is {share} of the best possible here.{+share:share_of_bound}",
+            share < 1 ? share : 1, share);
     return true;
 }
 

@@ -479,9 +479,7 @@ static bool say_job(struct xb_reading *reading, int device, uint64_t bytes)
                           most);
     if (isfinite(share) && strcmp(slow->variant, "overlapped") != 0)
         xb_reading_phrase(reading, ", and copies are {share:copies_share} of that", share / most);
-    xb_reading_add(reading, ".");
-    xb_reading_rests_on(reading, best);
-    xb_reading_rests_on(reading, slow);
+    xb_reading_phrase(reading, ".{case}{case}", best, slow);
     advise(reading, slow, bytes);
     return true;
 }

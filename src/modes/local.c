@@ -92,8 +92,8 @@ static bool say_local(struct xb_reading *reading, int device, uint64_t bytes)
     double rate = xb_reading_median(reading, best, &xb_figure_bandwidth);
     if (best == NULL || (pinned == NULL && (engine == NULL || kernel == NULL)))
         return false;
-    xb_reading_phrase(reading, "A GPU copies {rate:bandwidth} GB/s within its memory", rate);
-    xb_reading_rests_on(reading, best);
+    xb_reading_phrase(reading, "A GPU copies {rate:bandwidth} GB/s within its memory{case}", rate,
+                      best);
     if (pinned != NULL) {
         double factor = rate / xb_reading_median(reading, pinned, &xb_figure_bandwidth);
         xb_reading_phrase(reading, ", {factor:ratio_to_pinned} what {name} brings from the host",
@@ -102,10 +102,9 @@ static bool say_local(struct xb_reading *reading, int device, uint64_t bytes)
     if (engine != NULL && kernel != NULL) {
         double factor = xb_reading_median(reading, kernel, &xb_figure_bandwidth) /
                         xb_reading_median(reading, engine, &xb_figure_bandwidth);
-        xb_reading_phrase(reading, "; a kernel is {speed:kernel_to_engine} as the copy engine",
-                          factor);
-        xb_reading_rests_on(reading, kernel);
-        xb_reading_rests_on(reading, engine);
+        xb_reading_phrase(reading,
+                          "; a kernel is {speed:kernel_to_engine} as the copy engine{case}{case}",
+                          factor, kernel, engine);
     }
     xb_reading_add(reading, ".");
     return true;

@@ -71,10 +71,9 @@ static bool say_after_h2d(struct xb_reading *reading, int device, uint64_t bytes
         xb_reading_add_speed(reading, share);
     else
         xb_reading_add(reading, "as fast, within the noise");
-    xb_reading_phrase(reading, " ({rate}, alone {rate} GB/s).", after.median, alone.median);
-    xb_reading_number(reading, "ratio", share, XB_UNIT_RATIO);
-    xb_reading_number(reading, "bandwidth_after_h2d", after.median, XB_UNIT_RATE);
-    xb_reading_number(reading, "bandwidth", alone.median, XB_UNIT_RATE);
+    xb_reading_phrase(reading,
+                      " ({+share:ratio}{rate:bandwidth_after_h2d}, alone {rate:bandwidth} GB/s).",
+                      share, after.median, alone.median);
     if (sure && share < 1 - LEAST_LOSS)
         xb_reading_remedy(
             reading, XB_EFFORT_LINES, 1 / share,

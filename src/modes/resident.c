@@ -193,13 +193,12 @@ static bool say_resident(struct xb_reading *reading, int device, uint64_t bytes)
     double resident = xb_reading_median(reading, test, &resident_time);
     if (!(factor > 0))
         return false;
-    xb_reading_rests_on(reading, test);
-    xb_reading_phrase(reading,
-                      "{whole:steps} kernels take {duration} if the data stays on the GPU. With a "
-                      "trip to the host after each kernel they take {duration}{text}.",
-                      (double)steps_of(test), resident,
-                      xb_reading_median(reading, test, &round_trip_time),
-                      factor < VISIBLE ? ", hardly more" : "");
+    xb_reading_phrase(
+        reading,
+        "{case}{whole:steps} kernels take {duration} if the data stays on the GPU. With a "
+        "trip to the host after each kernel they take {duration}{text}.",
+        test, (double)steps_of(test), resident, xb_reading_median(reading, test, &round_trip_time),
+        factor < VISIBLE ? ", hardly more" : "");
     for (size_t i = 0; i < sizeof told / sizeof told[0]; i++)
         xb_reading_number(reading, told[i]->name, xb_reading_median(reading, test, told[i]),
                           told[i]->unit);

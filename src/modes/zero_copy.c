@@ -159,8 +159,8 @@ static bool say_in_place(struct xb_reading *reading, int device, uint64_t bytes)
             "Copy data to the GPU before kernels read it (%s) instead of letting them "
             "read mapped host memory.",
             xb_reading_call(reading, XB_CALL_COPY_ASYNC));
-    xb_reading_number(reading, "break_even_passes", passes >= 1 ? ceil(passes) : 0, XB_UNIT_RATIO);
-    xb_reading_rests_on(reading, test);
+    xb_reading_phrase(reading, "{+whole:break_even_passes}{case}", passes >= 1 ? ceil(passes) : 0,
+                      test);
     return true;
 }
 

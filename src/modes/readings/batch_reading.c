@@ -110,8 +110,7 @@ static void write_rate(const struct group *group, const struct xb_record_case *t
 {
     char name[80];
     snprintf(name, sizeof name, "%s_bandwidth_%" PRIu64, test->variant, piece_of(test));
-    xb_reading_number(group->reading, name, rate_of(group, test), XB_UNIT_RATE);
-    xb_reading_rests_on(group->reading, test);
+    xb_reading_phrase(group->reading, "{+rate:*}{case}", rate_of(group, test), name, test);
 }
 
 /* "Fastest to the GPU: a kernel for 512 B to 512 KiB, one call from 1 MiB on." Names the layout
