@@ -32,13 +32,9 @@ static const struct xb_option option_layout = {
                "scattered", "host-scattered", "device-scattered", "contiguous", "rows")};
 
 static const struct xb_option option_pitch = {
-    .name = "pitch",
-    .type = XB_OPTION_SIZE,
-    .argument = "SIZE",
+    XB_SIZE("pitch", 1, INT64_MAX),
     .default_text = "8K",
     .help = "With --layout rows: how far apart pieces begin in the host's memory.",
-    .minimum = 1,
-    .maximum = INT64_MAX,
 };
 
 static const struct xb_option option_call_pieces = {
@@ -64,14 +60,8 @@ static const struct xb_figure packed_copy_time = {
 static const struct xb_figure unpack_time = {
     XB_FIGURE_TIME("unpack_time", "Of packed, scattering the pieces alone")};
 
-enum how { /* the words of --batch */
-           HOW_EACH,
-           HOW_CALL,
-           HOW_GRAPH,
-           HOW_PACKED,
-           HOW_KERNEL,
-           HOW_PITCHED
-};
+/* The words of --batch. */
+enum how { HOW_EACH, HOW_CALL, HOW_GRAPH, HOW_PACKED, HOW_KERNEL, HOW_PITCHED };
 
 struct state {
     enum how how;
@@ -79,7 +69,8 @@ struct state {
     struct xb_layout layout;
     struct xb_buffer *host, *device;
     struct xb_buffer *source, *target; /* these two, by the direction */
-    struct xb_buffer *room;   /* of the host: where pieces are packed, and the proof's room */
+    struct xb_buffer *room;   /* of the host: where pieces are packed, one behind the other, and
+                                 the proof's room */
     struct xb_buffer *packed; /* of the device */
     /* The whole transfer, one a call; for packed its part within the device. */
     struct xb_pieces **lists;
@@ -87,12 +78,6 @@ struct state {
     struct xb_graph *graph;
     unsigned blocks;
 };
-
-/* Where piece `index` lies among packed ones. */
-static uint64_t packed_offset(const struct state *state, size_t index)
-{
-    return index * state->layout.piece;
-}
 
 static bool has_word(const struct xb_case *test, const char *word)
 {
@@ -304,7 +289,7 @@ static enum xb_status open_lists(struct xb_mode_context *context, struct xb_erro
         XB_TRY(xb_layout_make(&within, error));
         for (size_t i = 0; i < within.count; i++)
             *(state->to_device ? &within.pieces[i].source_offset
-                               : &within.pieces[i].target_offset) = packed_offset(state, i);
+                               : &within.pieces[i].target_offset) = i * within.piece;
         *(state->to_device ? &source : &target) = state->packed;
         *(state->to_device ? &target : &source) = state->device;
         layout = &within;
@@ -330,10 +315,11 @@ static void move_on_host(void *argument, uint64_t begin, uint64_t end)
     char *room = state->room->host_address;
     for (uint64_t i = begin; i < end; i++) {
         const struct xb_piece *piece = &state->layout.pieces[i];
+        char *packed = room + i * state->layout.piece;
         if (state->to_device)
-            memcpy(room + packed_offset(state, i), places + piece->source_offset, piece->bytes);
+            memcpy(packed, places + piece->source_offset, piece->bytes);
         else
-            memcpy(places + piece->target_offset, room + packed_offset(state, i), piece->bytes);
+            memcpy(places + piece->target_offset, packed, piece->bytes);
     }
 }
 
@@ -463,8 +449,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     context->queue_count = 1;
     context->operations_per_iteration = 1;
     /* The calls are what is measured, so no queue is held; and host threads are part of it. */
-    context->host_timed = true;
-    context->host_waits = true;
+    context->host_timed = context->host_waits = true;
     /* The second queue is for the SM tax. */
     XB_TRY(xb_workspace_queues(context->workspace, 2, &context->queues, error));
     XB_TRY(xb_layout_make(&state->layout, error));
