@@ -49,16 +49,12 @@ static const struct xb_option option_blocks = {
 static const struct xb_figure pieces_per_second = {
     XB_FIGURE("pieces_per_second", XB_UNIT_PER_SECOND, "Pieces moved in one second"),
     .more_is_better = true};
-static const struct xb_figure time_per_piece = {
-    XB_FIGURE_TIME("time_per_piece", "The time of all pieces, divided by their number")};
+XB_OWN_FIGURE(TIME, time_per_piece, "The time of all pieces, divided by their number");
 static const struct xb_figure kernel_blocks = {
     XB_FIGURE_NUMBER("blocks", "How many blocks of threads the kernel had")};
-static const struct xb_figure pack_time = {
-    XB_FIGURE_TIME("pack_time", "Of packed, gathering the pieces alone")};
-static const struct xb_figure packed_copy_time = {
-    XB_FIGURE_TIME("packed_copy_time", "Of packed, the one copy alone")};
-static const struct xb_figure unpack_time = {
-    XB_FIGURE_TIME("unpack_time", "Of packed, scattering the pieces alone")};
+XB_OWN_FIGURE(TIME, pack_time, "Of packed, gathering the pieces alone");
+XB_OWN_FIGURE(TIME, packed_copy_time, "Of packed, the one copy alone");
+XB_OWN_FIGURE(TIME, unpack_time, "Of packed, scattering the pieces alone");
 
 /* The words of --batch. */
 enum how { HOW_EACH, HOW_CALL, HOW_GRAPH, HOW_PACKED, HOW_KERNEL, HOW_PITCHED };

@@ -5,7 +5,6 @@
 #include "proof.h"
 #include "shared_options.h"
 
-#include "backends/verify.h"
 #include "measure/engine/stage.h"
 
 #include <math.h>
@@ -75,8 +74,7 @@ static const struct xb_stage stages[] = {
     {.name = NULL},
 };
 
-static const struct xb_figure copies_time = {
-    XB_FIGURE_TIME("copies_time", "The copies both ways at once, without the kernels")};
+XB_OWN_FIGURE(TIME, copies_time, "The copies both ways at once, without the kernels");
 
 static const struct xb_line_part in_a_row = {.in_a_row = true};
 
@@ -141,7 +139,8 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
                      {&state->out, 1, state->memory, test->bytes, false},
                      {&state->slots, 0, XB_MEMORY_DEVICE, plan.slots * state->chunk, true}));
     XB_TRY(xb_line_open(context, &plan, error));
-    xb_host_fill(state->in->host_address, 0, test->bytes, xb_proof_before(test->seed));
+    XB_TRY(xb_proof_fill(context->queues[0], state->in, test->bytes, xb_proof_before(test->seed),
+                         error));
     return choose_steps(context, plan.items, error);
 }
 
@@ -149,10 +148,8 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
-    (void)error;
-    xb_host_fill(state->in->host_address, 0, context->test->bytes,
-                 xb_proof_after(context->test->seed));
-    return XB_OK;
+    return xb_proof_fill(context->queues[0], state->in, context->test->bytes,
+                         xb_proof_after(context->test->seed), error);
 }
 
 /* Compares with the same work in a row, and with the slowest stage: the kernels, or the copies with

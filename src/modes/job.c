@@ -304,8 +304,7 @@ XB_SUBMIT(submit_in, run, IN)
 XB_SUBMIT(submit_kernel, run, KERNEL)
 XB_SUBMIT(submit_out, run, OUT)
 
-static const struct xb_figure job_time = {
-    XB_FIGURE_TIME("job_time", "The whole job by the host's clock: copy in, kernel, copy out")};
+XB_OWN_FIGURE(TIME, job_time, "The whole job by the host's clock: copy in, kernel, copy out");
 
 static bool computes(const struct xb_mode_context *context)
 {

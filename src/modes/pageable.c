@@ -76,10 +76,9 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
                                    : xb_transfer_submit(context, error);
 }
 
-static const struct xb_figure host_copy_rate = {XB_FIGURE_RATE(
-    "host_copy_rate", "The copies of the host's threads alone, between memory and ring")};
-static const struct xb_figure ring_link_rate = {
-    XB_FIGURE_RATE("ring_link_rate", "The device's copies alone, between ring and device")};
+XB_OWN_FIGURE(RATE, host_copy_rate,
+              "The copies of the host's threads alone, between memory and ring");
+XB_OWN_FIGURE(RATE, ring_link_rate, "The device's copies alone, between ring and device");
 
 static bool is_wanted(const struct xb_mode_context *context)
 {

@@ -13,10 +13,10 @@ static const struct xb_option option_path = {XB_CHOICES(
     "sent by the source, 'staged' in chunks of --chunk through page-locked host memory.",
     "direct-read", "direct-write", "staged")};
 
-static const struct xb_figure bandwidth_there = {XB_FIGURE_RATE(
-    "bandwidth_there", "Both ways at once: the part from the first device to the second")};
-static const struct xb_figure bandwidth_back = {XB_FIGURE_RATE(
-    "bandwidth_back", "Both ways at once: the part from the second device to the first")};
+XB_OWN_FIGURE(RATE, bandwidth_there,
+              "Both ways at once: the part from the first device to the second");
+XB_OWN_FIGURE(RATE, bandwidth_back,
+              "Both ways at once: the part from the second device to the first");
 
 enum path { PATH_READ, PATH_WRITE, PATH_STAGED };
 

@@ -366,9 +366,8 @@ static enum xb_status add_break_even(struct xb_result *result, const struct xb_f
     return XB_OK;
 }
 
-static const struct xb_figure unpin_time = {XB_FIGURE_TIME(
-    "unpin_time",
-    "How long undoing the page-lock takes; includes freeing memory that was made for it")};
+XB_OWN_FIGURE(TIME, unpin_time,
+              "How long undoing the page-lock takes; includes freeing memory that was made for it");
 const struct xb_figure xb_figure_peak_host_memory = {XB_FIGURE(
     "peak_host_memory", XB_UNIT_BYTES,
     "The most memory that the process used until the data was page-locked, less what it used "

@@ -29,9 +29,9 @@ static enum xb_status submit_h2d(struct xb_mode_context *context, struct xb_erro
                                                 state->transfer.ways[0].host, 0, bytes, error);
 }
 
-static const struct xb_figure bandwidth_after_h2d = {XB_FIGURE_RATE(
-    "bandwidth_after_h2d", "Device to host right after a copy to the device on the same queue; "
-                           "only where the runtime chooses the copy engine by what ran before")};
+XB_OWN_FIGURE(RATE, bandwidth_after_h2d,
+              "Device to host right after a copy to the device on the same queue; "
+              "only where the runtime chooses the copy engine by what ran before");
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;

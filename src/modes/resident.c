@@ -4,8 +4,6 @@
 #include "proof.h"
 #include "shared_options.h"
 
-#include "backends/verify.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,15 +81,14 @@ static enum xb_status submit_round_trips(struct xb_mode_context *context, struct
     return XB_OK;
 }
 
-static const struct xb_figure resident_time = {XB_FIGURE_TIME(
-    "resident_time",
-    "All kernels with the data kept on the device, with one copy in and one copy out")};
-static const struct xb_figure round_trip_time = {XB_FIGURE_TIME(
-    "round_trip_time", "The same kernels, each with a copy in before it and a copy out behind it")};
-static const struct xb_figure trip_cost = {XB_FIGURE_TIME(
-    "trip_cost", "What each trip between two kernels costs, out of the device and in again")};
-static const struct xb_figure predicted_speed_up = {XB_FIGURE_GAIN(
-    "predicted_speed_up", "speed_up as the times of the copies and kernels alone predict it")};
+XB_OWN_FIGURE(TIME, resident_time,
+              "All kernels with the data kept on the device, with one copy in and one copy out");
+XB_OWN_FIGURE(TIME, round_trip_time,
+              "The same kernels, each with a copy in before it and a copy out behind it");
+XB_OWN_FIGURE(TIME, trip_cost,
+              "What each trip between two kernels costs, out of the device and in again");
+XB_OWN_FIGURE(GAIN, predicted_speed_up,
+              "speed_up as the times of the copies and kernels alone predict it");
 static const struct xb_reference references[] = {
     {.figure = &round_trip_time, .submit = submit_round_trips},
     {.figure = &xb_figure_in_time, .submit = submit_in},
@@ -112,18 +109,16 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     XB_TRY(XB_BORROW(context, 1, error, {&state->in, 0, memory, test->bytes, false},
                      {&state->out, 1, memory, test->bytes, false},
                      {&state->data, 0, XB_MEMORY_DEVICE, test->bytes, false}));
-    xb_host_fill(state->in->host_address, 0, test->bytes, xb_proof_before(test->seed));
-    return XB_OK;
+    return xb_proof_fill(context->queues[0], state->in, test->bytes, xb_proof_before(test->seed),
+                         error);
 }
 
 /* Changes the source: what warm-up and references left at the target is wrong from now on. */
 static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
-    (void)error;
-    xb_host_fill(state->in->host_address, 0, context->test->bytes,
-                 xb_proof_after(context->test->seed));
-    return XB_OK;
+    return xb_proof_fill(context->queues[0], state->in, context->test->bytes,
+                         xb_proof_after(context->test->seed), error);
 }
 
 static enum xb_status compare_with_trips(const struct state *state, struct xb_result *result,

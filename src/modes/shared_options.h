@@ -87,6 +87,10 @@ void xb_pair_add_link(const struct xb_mode_context *context, struct xb_result *r
         return part(context, __VA_ARGS__, error);                                                  \
     }
 
+/* Defines a figure of one mode alone, a TIME, RATE, NUMBER or GAIN (figure.h), by its name. */
+#define XB_OWN_FIGURE(kind, name, what)                                                            \
+    static const struct xb_figure name = {XB_FIGURE_##kind(#name, what)}
+
 /* For a mode with stages: one of them alone, as a part of its line (stage.h). */
 #define XB_STAGE_ALONE(stage) (&(const struct xb_line_part){.stages = 1u << (stage)})
 

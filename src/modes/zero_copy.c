@@ -96,16 +96,12 @@ XB_SUBMIT(submit_copy, submit_parts, true, false)
 XB_SUBMIT(submit_kernel, submit_parts, false, true)
 XB_SUBMIT(submit_explicit, submit_parts, true, true)
 
-static const struct xb_figure copy_time = {
-    XB_FIGURE_TIME("copy_time", "The explicit way's copy alone")};
-static const struct xb_figure kernel_time = {
-    XB_FIGURE_TIME("kernel_time", "The explicit way's kernels alone, on the device's own memory")};
-static const struct xb_figure explicit_time = {
-    XB_FIGURE_TIME("explicit_time",
-                   "The explicit way: one copy, and the same kernels on the device's own memory")};
-static const struct xb_figure break_even_passes = {XB_FIGURE_NUMBER(
-    "break_even_passes",
-    "The fewest passes over the data with which copying it first is faster; 0 for never")};
+XB_OWN_FIGURE(TIME, copy_time, "The explicit way's copy alone");
+XB_OWN_FIGURE(TIME, kernel_time, "The explicit way's kernels alone, on the device's own memory");
+XB_OWN_FIGURE(TIME, explicit_time,
+              "The explicit way: one copy, and the same kernels on the device's own memory");
+XB_OWN_FIGURE(NUMBER, break_even_passes,
+              "The fewest passes over the data with which copying it first is faster; 0 for never");
 static const struct xb_reference references[] = {
     {.figure = &copy_time, .submit = submit_copy},
     {.figure = &kernel_time, .submit = submit_kernel},
