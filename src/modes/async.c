@@ -69,14 +69,13 @@ XB_SAY(say_streams, xb_parameter_say, "async", &option_streams, "number of strea
 const struct xb_mode xb_mode_async = {
     .name = "async",
     .summary = "host memory in chunks over several streams, one way or both ways at once",
-    .description =
-        "Copies one buffer in chunks of --chunk, dealt in turn to --streams queues. The time runs "
-        "from the first chunk's start to the last chunk's end on the device. Copies in one "
-        "direction share one link, so one way shows what chunking costs, not a gain; compare it "
-        "with pinned. bidir moves a second buffer the other way at the same time: the row shows "
-        "the sum, each direction, and the share of the time in which both ways moved data. With "
-        "--host-memory pageable the calls block until the data is moved: compare the times under "
-        "SUBMIT and DONE.",
+    .description = "Copies one buffer in chunks of --chunk, dealt in turn to --streams queues. The "
+                   "time runs from the first chunk's start to the last chunk's end on the device. "
+                   "Copies in one direction share one link, so one way shows what chunking costs, "
+                   "not a gain; compare it with pinned. bidir moves a second buffer the other way "
+                   "at the same time: the row shows the sum, each direction, and the share of the "
+                   "time in which both ways moved data. With --host-memory pageable the calls "
+                   "block until the data is moved: compare the times under SUBMIT and DONE.",
     .calls = "cudaMemcpyAsync() (hipMemcpyAsync) of a chunk, in turn on two streams of "
              "cudaStreamCreate(), from pinned memory. PyTorch: tensor.to(device, "
              "non_blocking=True) within torch.cuda.stream(...).",

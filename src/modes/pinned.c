@@ -30,8 +30,8 @@ static enum xb_status submit_h2d(struct xb_mode_context *context, struct xb_erro
 }
 
 XB_OWN_FIGURE(RATE, bandwidth_after_h2d,
-              "Device to host right after a copy to the device on the same queue; "
-              "only where the runtime chooses the copy engine by what ran before");
+              "Device to host right after a copy to the device on the same queue; only where the "
+              "runtime chooses the copy engine by what ran before");
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
@@ -63,10 +63,9 @@ static bool say_after_h2d(struct xb_reading *reading, int device, uint64_t bytes
         return false;
     bool sure = after.ci95_high < alone.ci95_low || after.ci95_low > alone.ci95_high;
     double share = after.median / alone.median;
-    xb_reading_phrase(reading,
-                      "Right after a copy to the GPU on the same queue, {name} back to the "
-                      "host is ",
-                      test);
+    xb_reading_phrase(
+        reading, "Right after a copy to the GPU on the same queue, {name} back to the host is ",
+        test);
     if (sure)
         xb_reading_add_speed(reading, share);
     else
@@ -77,9 +76,8 @@ static bool say_after_h2d(struct xb_reading *reading, int device, uint64_t bytes
     if (sure && share < 1 - LEAST_LOSS)
         xb_reading_remedy(
             reading, XB_EFFORT_LINES, 1 / share,
-            "Give each direction a stream of its own: one that copies only to the host "
-            "keeps the faster rate. Or try HSA_ENABLE_SDMA=0: shaders then copy "
-            "instead of the engines.");
+            "Give each direction a stream of its own: one that copies only to the host keeps the "
+            "faster rate. Or try HSA_ENABLE_SDMA=0: shaders then copy instead of the engines.");
     return true;
 }
 
@@ -89,13 +87,13 @@ const struct xb_mode xb_mode_pinned = {
     .name = "pinned",
     .summary = "one copy of page-locked host memory: the best that the link gives",
     .description =
-        "Copies one buffer of page-locked (pinned) host memory in a single operation. The "
-        "device's copy engine reads or writes the memory directly, so this is the bandwidth of "
-        "the link itself. Allocating and page-locking the memory is not timed. bidir is one such "
-        "copy each way at the same time, with buffers of their own: the row shows the sum and "
-        "each direction. With HIP, d2h is measured on a queue that never copied to the device, "
-        "and once more right after such a copy (bandwidth_after_h2d), because the runtime chooses "
-        "the copy engine by what ran before.",
+        "Copies one buffer of page-locked (pinned) host memory in a single operation. The device's "
+        "copy engine reads or writes the memory directly, so this is the bandwidth of the link "
+        "itself. Allocating and page-locking the memory is not timed. bidir is one such copy each "
+        "way at the same time, with buffers of their own: the row shows the sum and each "
+        "direction. With HIP, d2h is measured on a queue that never copied to the device, and once "
+        "more right after such a copy (bandwidth_after_h2d), because the runtime chooses the copy "
+        "engine by what ran before.",
     .calls = "cudaMallocHost() (hipHostMalloc) for new memory, cudaHostRegister() "
              "(hipHostRegister) for memory that you have; then cudaMemcpyAsync() (hipMemcpyAsync). "
              "PyTorch: DataLoader(pin_memory=True) or tensor.pin_memory(), then tensor.to(device, "

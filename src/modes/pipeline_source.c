@@ -192,11 +192,10 @@ static enum xb_status check_batches(const struct xb_case *test, struct xb_error 
                        "--batch-files reads all files of --file %.200s: leave out --size", file);
     if (file != NULL || (made_bytes(test) > 0 && made_bytes(test) <= test->bytes))
         return XB_OK;
-    return XB_FAIL(
-        error, XB_ERR_USAGE,
-        "--batch-files %llu: files of --chunk / %llu bytes would be shorter than 8 bytes "
-        "or longer than --size; take fewer files, or another --chunk",
-        (unsigned long long)batch_of(test), (unsigned long long)batch_of(test));
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "--batch-files %llu: files of --chunk / %llu bytes would be shorter than 8 "
+                   "bytes or longer than --size; take fewer files, or another --chunk",
+                   (unsigned long long)batch_of(test), (unsigned long long)batch_of(test));
 }
 
 /* What is named must be there now: a mistyped path is a mistake of the command line. */
@@ -214,10 +213,10 @@ static enum xb_status check_given(const struct xb_case *test, struct xb_error *e
     xb_files_close(&files);
     if (bytes >= test->bytes)
         return XB_OK;
-    return XB_FAIL(error, XB_ERR_USAGE,
-                   "--size %llu: --file %.300s has %llu bytes; take a smaller --size, or none for "
-                   "all of it",
-                   (unsigned long long)test->bytes, file, (unsigned long long)bytes);
+    return XB_FAIL(
+        error, XB_ERR_USAGE,
+        "--size %llu: --file %.300s has %llu bytes; take a smaller --size, or none for all of it",
+        (unsigned long long)test->bytes, file, (unsigned long long)bytes);
 }
 
 enum xb_status xb_source_check(const struct xb_case *test, struct xb_error *error)
@@ -225,10 +224,10 @@ enum xb_status xb_source_check(const struct xb_case *test, struct xb_error *erro
     uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
     XB_TRY(xb_chunk_check_words(test, error));
     if (xb_io_is_direct(test) && chunk % XB_STORAGE_BLOCK != 0)
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "--chunk %llu: past the page cache files are read in blocks; take a "
-                       "multiple of %llu",
-                       (unsigned long long)chunk, (unsigned long long)XB_STORAGE_BLOCK);
+        return XB_FAIL(
+            error, XB_ERR_USAGE,
+            "--chunk %llu: past the page cache files are read in blocks; take a multiple of %llu",
+            (unsigned long long)chunk, (unsigned long long)XB_STORAGE_BLOCK);
     if (batch_of(test) > 0)
         XB_TRY(check_batches(test, error));
     return check_given(test, error);

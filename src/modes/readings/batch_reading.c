@@ -199,10 +199,9 @@ static void add_each(const struct group *group)
             xb_reading_phrase(reading, " For {size} the best", worst->bytes);
         else
             xb_reading_add(reading, " That");
-        xb_reading_phrase(reading,
-                          "{+size:worst_piece} is {factor:gain_at_worst} as fast as a copy a "
-                          "piece.",
-                          worst->bytes, most);
+        xb_reading_phrase(
+            reading, "{+size:worst_piece} is {factor:gain_at_worst} as fast as a copy a piece.",
+            worst->bytes, most);
         advise(group, worst);
     }
     if (group->count == 1 && good == 0)

@@ -91,10 +91,9 @@ static void add_why_not(struct xb_reading *reading, const struct seen *seen)
          * device and encodes nothing. */
         double encoding = seen->threads > 1 ? seen->threads - 1 : 1;
         double wanted = ceil(seen->plain / (seen->encode / encoding)) + 1;
-        xb_reading_phrase(reading,
-                          " The host is too slow, {rate} GB/s alone; about {whole} threads would "
-                          "do.",
-                          seen->encode, wanted);
+        xb_reading_phrase(
+            reading, " The host is too slow, {rate} GB/s alone; about {whole} threads would do.",
+            seen->encode, wanted);
     } else if (seen->decode < seen->plain) {
         xb_reading_phrase(reading, " The GPU is too slow: it restores {rate} GB/s alone.",
                           seen->decode);

@@ -53,11 +53,10 @@ static bool say_ring(struct xb_reading *reading, int device, uint64_t bytes)
     if (!xb_reading_compare(reading, device, bytes, ring, driver, &gain))
         return false;
     if (gain.most >= XB_WORTH_SAYING)
-        xb_reading_remedy(
-            reading, XB_EFFORT_DESIGN, gain.most,
-            "Memory that cannot be pinned: let threads copy it through a small pinned "
-            "ring, %s. How: --help pageable",
-            gain.words);
+        xb_reading_remedy(reading, XB_EFFORT_DESIGN, gain.most,
+                          "Memory that cannot be pinned: let threads copy it through a small "
+                          "pinned ring, %s. How: --help pageable",
+                          gain.words);
     xb_reading_next(reading);
     (void)xb_reading_compare(reading, device, bytes, ring, pinned, NULL);
     return true;
@@ -142,12 +141,11 @@ static bool say_blocking_from(struct xb_reading *reading, int device)
     }
     if (count < LEAST_SIZES || from == NULL || from == smallest)
         return false;
-    xb_reading_phrase(reading,
-                      "To the GPU, a pageable copy blocks the calling thread for "
-                      "{share:share_smallest} of its time at {size:smallest}, and for 90 % or more "
-                      "from {size:from} on.{case}{case}",
-                      blocked_share(reading, smallest), smallest->bytes, from->bytes, smallest,
-                      from);
+    xb_reading_phrase(
+        reading,
+        "To the GPU, a pageable copy blocks the calling thread for {share:share_smallest} of its "
+        "time at {size:smallest}, and for 90 % or more from {size:from} on.{case}{case}",
+        blocked_share(reading, smallest), smallest->bytes, from->bytes, smallest, from);
     return true;
 }
 
@@ -227,10 +225,10 @@ static void add_from(struct xb_reading *reading, const struct pair *pairs, size_
     if (paying == 0)
         xb_reading_add(reading, "pinning pays at no size compared");
     else if (paying == count)
-        xb_reading_phrase(reading,
-                          "pinned memory is faster at every size compared: {factor:ratio_from} at "
-                          "{size:from}",
-                          from->ratio, from->pinned->bytes);
+        xb_reading_phrase(
+            reading,
+            "pinned memory is faster at every size compared: {factor:ratio_from} at {size:from}",
+            from->ratio, from->pinned->bytes);
     else
         xb_reading_phrase(reading,
                           "pinning pays from {size:from} on: {factor:ratio_from} as fast there",
