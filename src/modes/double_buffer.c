@@ -12,7 +12,6 @@
 #include <string.h>
 
 struct state {
-    enum xb_memory memory;
     struct xb_buffer *in, *out; /* on the host */
     struct xb_buffer *slots;    /* on the device, `buffers` chunks */
     uint64_t chunk;
@@ -124,7 +123,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 {
     struct state *state = context->state;
     const struct xb_case *test = context->test;
-    state->memory = xb_host_memory_of(test->variant);
+    enum xb_memory memory = xb_host_memory_of(test->variant);
     state->chunk = xb_case_setting(test, &xb_option_chunk)->count;
     if (state->chunk > test->bytes) /* one chunk: whole words, as the kernel wants them */
         state->chunk = xb_rounded_up(test->bytes, 8);
@@ -135,8 +134,8 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     context->operations_per_iteration = 3 * plan.items;
     context->bytes_moved = 2 * test->bytes;
     context->hold = true;
-    XB_TRY(XB_BORROW(context, plan.slots, error, {&state->in, 0, state->memory, test->bytes, false},
-                     {&state->out, 1, state->memory, test->bytes, false},
+    XB_TRY(XB_BORROW(context, plan.slots, error, {&state->in, 0, memory, test->bytes, false},
+                     {&state->out, 1, memory, test->bytes, false},
                      {&state->slots, 0, XB_MEMORY_DEVICE, plan.slots * state->chunk, true}));
     XB_TRY(xb_line_open(context, &plan, error));
     XB_TRY(xb_proof_fill(context->queues[0], state->in, test->bytes, xb_proof_before(test->seed),

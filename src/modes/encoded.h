@@ -52,17 +52,12 @@ struct xb_needs xb_encoded_needs(const struct xb_case *test);
 
 /* Borrows memory, queues and the crew, and sets the context. The original is then to be written,
  * and xb_encoded_begin called. */
-XB_MUST_CHECK enum xb_status xb_encoded_setup(struct xb_mode_context *context,
-                                              struct xb_error *error);
+XB_MUST_CHECK xb_submit xb_encoded_setup;
 /* Encodes what is encoded beforehand; else finds how many threads are enough. */
-XB_MUST_CHECK enum xb_status xb_encoded_begin(struct xb_mode_context *context,
-                                              struct xb_error *error);
+XB_MUST_CHECK xb_submit xb_encoded_begin;
 
 /* Makes every word of the target wrong, and what was encoded no encoding. */
-XB_MUST_CHECK enum xb_status xb_encoded_prepare(struct xb_mode_context *context,
-                                                struct xb_error *error);
-XB_MUST_CHECK enum xb_status xb_encoded_submit(struct xb_mode_context *context,
-                                               struct xb_error *error);
+XB_MUST_CHECK xb_submit xb_encoded_prepare, xb_encoded_submit;
 /* Compares all of the target with the original, or with what plain C makes of it where the format
  * has loss, and computes the figures. */
 XB_MUST_CHECK enum xb_status xb_encoded_verify(struct xb_mode_context *context,
@@ -81,6 +76,12 @@ extern const struct xb_reference xb_encoded_references[];
         .capabilities = xb_kernel_capabilities, .needs = xb_encoded_needs,                         \
         .references = xb_encoded_references, .prepare = xb_encoded_prepare,                        \
         .submit = xb_encoded_submit, .verify = xb_encoded_verify, .teardown = xb_encoded_teardown
+
+/* Those of both modes. */
+#define XB_ENCODED_FIGURES                                                                         \
+    &xb_figure_plain_bandwidth, &xb_figure_speed_up, &xb_figure_share_of_bound, &xb_figure_ratio,  \
+        &xb_figure_encode_rate, &xb_figure_encode_rate_one, &xb_figure_decode_rate,                \
+        &xb_figure_threads, &xb_figure_break_even_threads
 
 /* Figures. A rate is of bytes of the original; break_even_sends is of what is encoded beforehand,
  * an error of formats with loss. */

@@ -49,12 +49,10 @@ XB_MUST_CHECK enum xb_status xb_chase_setup(struct xb_mode_context *context,
                                             struct xb_workspace *reader, struct xb_error *error);
 
 /* `prepare`: nothing, because the chain's end proves every load since setup. */
-XB_MUST_CHECK enum xb_status xb_chase_prepare(struct xb_mode_context *context,
-                                              struct xb_error *error);
+XB_MUST_CHECK xb_submit xb_chase_prepare;
 
 /* `submit`: XB_CHASE_LOADS loads, from where the last iteration ended. */
-XB_MUST_CHECK enum xb_status xb_chase_submit(struct xb_mode_context *context,
-                                             struct xb_error *error);
+XB_MUST_CHECK xb_submit xb_chase_submit;
 
 /* `verify`: whether the chase ended where it must, and the samples of the latency. */
 XB_MUST_CHECK enum xb_status xb_chase_verify(struct xb_mode_context *context,

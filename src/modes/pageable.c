@@ -38,7 +38,8 @@ static struct xb_needs needs(const struct xb_case *test)
 
 static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
 {
-    return has_ring(test) ? xb_ring_check_options(test, error) : XB_OK;
+    return has_ring(test) ? xb_chunk_check(test, &xb_option_ring_chunk, XB_RING_OPERATIONS, error)
+                          : XB_OK;
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)

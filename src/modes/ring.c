@@ -49,9 +49,6 @@ const struct xb_option xb_option_ring_slots = {
 /* So many chunks are on their way to the device before one is waited for. */
 #define CROSSING 2u
 
-/* A chunk takes a copy and the event behind it. */
-#define OPERATIONS 2
-
 struct xb_ring {
     struct xb_device *device;
     struct xb_ring_plan plan;
@@ -104,17 +101,12 @@ struct xb_ring_plan xb_ring_plan_usual(uint64_t bytes)
 
 uint64_t xb_ring_operations(const struct xb_ring_plan *plan, uint64_t bytes)
 {
-    return OPERATIONS * xb_chunk_count(bytes, plan->chunk);
+    return XB_RING_OPERATIONS * xb_chunk_count(bytes, plan->chunk);
 }
 
 uint64_t xb_ring_bytes(const struct xb_ring_plan *plan)
 {
     return plan->slots * plan->chunk;
-}
-
-enum xb_status xb_ring_check_options(const struct xb_case *test, struct xb_error *error)
-{
-    return xb_chunk_check(test, &xb_option_ring_chunk, OPERATIONS, error);
 }
 
 enum xb_status xb_ring_open(struct xb_mode_context *context, const struct xb_ring_plan *plan,

@@ -28,14 +28,12 @@ struct xb_ring_plan {
 /* What the options of a case say, of which they and --threads are parameters. */
 struct xb_ring_plan xb_ring_plan_of(const struct xb_case *test);
 
-/* For check_options: XB_ERR_USAGE where they say what no ring can be. */
-XB_MUST_CHECK enum xb_status xb_ring_check_options(const struct xb_case *test,
-                                                   struct xb_error *error);
-
 /* What works well for copies of so many bytes. */
 struct xb_ring_plan xb_ring_plan_usual(uint64_t bytes);
 
-/* How many operations one copy of so many bytes enqueues. */
+/* How many operations one copy of so many bytes enqueues: of each chunk a copy and the event behind
+ * it. */
+#define XB_RING_OPERATIONS 2
 uint64_t xb_ring_operations(const struct xb_ring_plan *plan, uint64_t bytes);
 
 /* How much page-locked memory a ring of that plan takes, for `needs`. */

@@ -47,12 +47,10 @@ XB_MUST_CHECK enum xb_status xb_transfer_setup(struct xb_mode_context *context,
 
 /* `prepare`: makes the targets wrong in every byte, by writing the other pattern to the device
  * buffers. */
-XB_MUST_CHECK enum xb_status xb_transfer_prepare(struct xb_mode_context *context,
-                                                 struct xb_error *error);
+XB_MUST_CHECK xb_submit xb_transfer_prepare;
 
 /* `submit`: copies each way's buffer in one operation, on the way's first queue. */
-XB_MUST_CHECK enum xb_status xb_transfer_submit(struct xb_mode_context *context,
-                                                struct xb_error *error);
+XB_MUST_CHECK xb_submit xb_transfer_submit;
 
 /* `verify`: checks every byte of each target where it lies, and compares windows of it with the
  * source. Where there are offsets it checks too that nothing round the target was touched. */

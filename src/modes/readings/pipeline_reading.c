@@ -6,14 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- which rows ---- */
-
 static bool is_by(const struct xb_record_case *test, const char *io)
 {
     return strcmp(xb_record_parameter(test, xb_option_io.name), io) == 0;
 }
-
-/* ---- words ---- */
 
 const char *xb_page_cache_word(double share)
 {
