@@ -242,25 +242,6 @@ static uint64_t length_for(const struct xb_mode_context *context, uint64_t bytes
     return bytes;
 }
 
-static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_error *error)
-{
-    struct state *state = context->state;
-    uint64_t host = 0, device = 0, packed = 0;
-    spans_of(context->test, &host, &device);
-    if (state->how == HOW_PACKED)
-        packed = length_for(context, state->layout.bytes);
-    bool mapped = (context->device->info.capabilities & XB_CAP_MAPPED) != 0;
-    enum xb_memory memory = mapped ? XB_MEMORY_MAPPED : XB_MEMORY_PINNED;
-    xb_workspace_extend(context->workspace, room_beyond(context->test));
-    XB_TRY(XB_BORROW(context, 0, error, {&state->host, 0, memory, length_for(context, host), false},
-                     {&state->room, 1, memory, length_for(context, device), false},
-                     {&state->device, 0, XB_MEMORY_DEVICE, length_for(context, device), false},
-                     {&state->packed, 1, XB_MEMORY_DEVICE, packed, false}));
-    state->source = state->to_device ? state->host : state->device;
-    state->target = state->to_device ? state->device : state->host;
-    return XB_OK;
-}
-
 /* Opens the lists that the variant needs, each of at most so many pieces. */
 static enum xb_status open_lists(struct xb_mode_context *context, struct xb_error *error)
 {
@@ -439,6 +420,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 {
     struct state *state = context->state;
     const struct xb_case *test = context->test;
+    uint64_t host = 0, device = 0, packed = 0;
     state->how = xb_variant_number(test);
     state->to_device = test->direction == XB_H2D;
     state->layout = layout_of(test);
@@ -449,7 +431,18 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     /* The second queue is for the SM tax. */
     XB_TRY(xb_workspace_queues(context->workspace, 2, &context->queues, error));
     XB_TRY(xb_layout_make(&state->layout, error));
-    XB_TRY(borrow_buffers(context, error));
+    spans_of(test, &host, &device);
+    if (state->how == HOW_PACKED)
+        packed = length_for(context, state->layout.bytes);
+    bool is_mapped = (context->device->info.capabilities & XB_CAP_MAPPED) != 0;
+    enum xb_memory memory = is_mapped ? XB_MEMORY_MAPPED : XB_MEMORY_PINNED;
+    xb_workspace_extend(context->workspace, room_beyond(test));
+    XB_TRY(XB_BORROW(context, 0, error, {&state->host, 0, memory, length_for(context, host), false},
+                     {&state->room, 1, memory, length_for(context, device), false},
+                     {&state->device, 0, XB_MEMORY_DEVICE, length_for(context, device), false},
+                     {&state->packed, 1, XB_MEMORY_DEVICE, packed, false}));
+    state->source = state->to_device ? state->host : state->device;
+    state->target = state->to_device ? state->device : state->host;
     XB_TRY(xb_proof_fill(context->queues[0], state->source, state->layout.source_span,
                          xb_proof_before(test->seed), error));
     XB_TRY(xb_proof_fill(context->queues[0], state->target,

@@ -226,15 +226,10 @@ static bool add_times(struct xb_reading *reading, const struct xb_record_case *t
     return true;
 }
 
-static const struct xb_record_case *best_of(const struct xb_reading *reading, int device,
-                                            uint64_t bytes)
-{
-    return xb_reading_best_of_any(reading, device, bytes, XB_BIDIR, "double-buffer", NULL);
-}
-
 static bool answer(struct xb_reading *reading, int device, uint64_t bytes)
 {
-    const struct xb_record_case *test = best_of(reading, device, bytes);
+    const struct xb_record_case *test =
+        xb_reading_best_of_any(reading, device, bytes, XB_BIDIR, "double-buffer", NULL);
     if (!add_times(reading, test))
         return false;
     add_pace(reading, test);
@@ -264,7 +259,8 @@ static void advise(struct xb_reading *reading, const struct xb_record_case *test
 /* What overlap gives in the fastest case, and which stage is the limit. */
 static bool say_pipeline(struct xb_reading *reading, int device, uint64_t bytes)
 {
-    const struct xb_record_case *test = best_of(reading, device, bytes);
+    const struct xb_record_case *test =
+        xb_reading_best_of_any(reading, device, bytes, XB_BIDIR, "double-buffer", NULL);
     double factor = xb_reading_median(reading, test, &xb_figure_speed_up);
     double busy = xb_reading_median(reading, test, &xb_figure_gpu_busy);
     double share = xb_reading_median(reading, test, &xb_figure_share_of_bound);

@@ -217,11 +217,6 @@ static struct xb_job_layout layout_of(const struct xb_case *test)
     return xb_job_lay_out(test->bytes, out, chunk);
 }
 
-static struct xb_ring_plan ring_plan_of(const struct xb_job_layout *layout)
-{
-    return xb_ring_plan_usual(layout->in > layout->out ? layout->in : layout->out);
-}
-
 static uint32_t capabilities(const struct xb_case *test)
 {
     return XB_CAP_KERNELS | (memory_of(test) == XB_MEMORY_REGISTERED ? XB_CAP_REGISTER : 0);
@@ -230,7 +225,7 @@ static uint32_t capabilities(const struct xb_case *test)
 static struct xb_needs needs(const struct xb_case *test)
 {
     struct xb_job_layout layout = layout_of(test);
-    struct xb_ring_plan plan = ring_plan_of(&layout);
+    struct xb_ring_plan plan = xb_ring_plan_usual(xb_larger(layout.in, layout.out));
     uint64_t host = layout.in + layout.out + xb_lesser(layout.in, PIECE_BYTES);
     return (struct xb_needs){.host_bytes = host + (has_ring(test) ? xb_ring_bytes(&plan) : 0),
                              .device_bytes = layout.device_bytes};
@@ -348,7 +343,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     struct state *state = context->state;
     const struct xb_case *test = context->test;
     const struct xb_job_layout layout = state->layout = layout_of(test);
-    const struct xb_ring_plan plan = ring_plan_of(&layout);
+    const struct xb_ring_plan plan = xb_ring_plan_usual(xb_larger(layout.in, layout.out));
     state->job = (struct xb_job_proof){.layout = &state->layout, .seed = test->seed};
     context->operations_per_iteration = 3 * layout.count;
     context->bytes_moved = layout.in + layout.out;
@@ -405,19 +400,14 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     return XB_OK;
 }
 
-static const struct xb_record_case *best_by(struct xb_reading *reading, int device, uint64_t bytes,
-                                            const char *way)
-{
-    return xb_reading_best_of_any(reading, device, bytes, XB_BIDIR, "job", way);
-}
-
 /* The fastest, or the slowest, of the ways that this build knows: a file may have others. */
 static const struct xb_record_case *extreme(struct xb_reading *reading, int device, uint64_t bytes,
                                             bool fastest)
 {
     const struct xb_record_case *found = NULL;
     for (size_t i = 0; option_way.choices[i] != NULL; i++) {
-        const struct xb_record_case *test = best_by(reading, device, bytes, option_way.choices[i]);
+        const struct xb_record_case *test =
+            xb_reading_best_of_any(reading, device, bytes, XB_BIDIR, "job", option_way.choices[i]);
         bool is_faster = test != NULL && xb_reading_faster(reading, found, test) == test;
         if (test != NULL && (found == NULL || is_faster == fastest))
             found = test;
@@ -440,7 +430,8 @@ static void advise(struct xb_reading *reading, const struct xb_record_case *slow
     /* What is slow overlapped is pinned as it is. */
     for (size_t i = strcmp(slow->variant, "overlapped") == 0; i < sizeof steps / sizeof steps[0];
          i++) {
-        const struct xb_record_case *test = best_by(reading, slow->device, bytes, steps[i].way);
+        const struct xb_record_case *test =
+            xb_reading_best_of_any(reading, slow->device, bytes, XB_BIDIR, "job", steps[i].way);
         if (test == NULL || xb_reading_judge(reading, test, best) != XB_READING_FASTER)
             continue;
         best = test;

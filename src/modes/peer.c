@@ -106,21 +106,6 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
     return XB_OK;
 }
 
-/* Opens direct access for each device that makes copies: to the device at the other end. */
-static enum xb_status open_access(struct xb_mode_context *context, struct xb_error *error)
-{
-    struct state *state = context->state;
-    const enum path makes_copies[2] = {PATH_WRITE, PATH_READ}; /* one way */
-    for (int i = 0; i < 2; i++) {
-        if (state->path == PATH_STAGED || (state->way_count == 1 && state->path != makes_copies[i]))
-            continue;
-        XB_TRY(context->device->backend->peer_open(state->ends[i].device, state->ends[1 - i].device,
-                                                   error));
-        state->ends[i].opened = true;
-    }
-    return XB_OK;
-}
-
 /* Borrows a way's buffers: the source is the first of its device's workspace, the target the second
  * of its own. With two ways each device then has one source and one target. */
 static enum xb_status set_up_way(struct xb_mode_context *context, size_t index,
@@ -223,7 +208,14 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     XB_TRY(choose_queues(context, error));
     for (size_t i = 0; i < state->way_count; i++)
         XB_TRY(set_up_way(context, i, error));
-    XB_TRY(open_access(context, error));
+    /* Each device that makes copies has direct access to the one at the other end. */
+    for (int i = 0; i < 2 && !is_staged; i++) {
+        if (state->way_count == 1 && state->path != (i == 0 ? PATH_WRITE : PATH_READ))
+            continue;
+        XB_TRY(context->device->backend->peer_open(state->ends[i].device, state->ends[1 - i].device,
+                                                   error));
+        state->ends[i].opened = true;
+    }
     return fill(context, false, error);
 }
 

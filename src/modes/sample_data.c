@@ -245,23 +245,18 @@ struct vocabulary {
     uint16_t drawn[DRAWS];
 };
 
-/* Zipf's law: the n-th word is one n-th as frequent as the first. */
-static double frequency(unsigned rank)
-{
-    return 1.0 / (rank + 1);
-}
-
+/* Makes words by Zipf's law: the n-th is one n-th as frequent as the first. */
 static void make_vocabulary(struct vocabulary *vocabulary)
 {
     double sum = 0;
     double all = 0;
     for (unsigned rank = 0; rank < XB_TEXT_WORDS; rank++) {
         vocabulary->words[rank].length = xb_text_word(rank, vocabulary->words[rank].letters);
-        all += frequency(rank);
+        all += 1.0 / (rank + 1);
     }
     unsigned draw = 0;
     for (unsigned rank = 0; rank < XB_TEXT_WORDS; rank++) {
-        sum += frequency(rank);
+        sum += 1.0 / (rank + 1);
         for (; draw < DRAWS && (draw < sum / all * DRAWS || rank + 1 == XB_TEXT_WORDS); draw++)
             vocabulary->drawn[draw] = (uint16_t)rank;
     }
