@@ -12,10 +12,9 @@ struct xb_result;
  * chunk. What modes that do so share; the state of such a mode begins with struct xb_encoded.
  */
 
-/* --encode-chunk: how much is encoded as one. */
-extern const struct xb_option xb_option_encode_chunk;
-/* --codec: the format. Where it is no parameter of the mode, the format is the variant's word. */
-extern const struct xb_option xb_option_codec;
+/* --encode-chunk: how much is encoded as one. --codec: the format; where that is no parameter of
+ * the mode, the format is the variant's word. */
+extern const struct xb_option xb_option_encode_chunk, xb_option_codec;
 
 struct xb_encoded {
     enum xb_format format;
@@ -77,7 +76,7 @@ extern const struct xb_reference xb_encoded_references[];
         .references = xb_encoded_references, .prepare = xb_encoded_prepare,                        \
         .submit = xb_encoded_submit, .verify = xb_encoded_verify, .teardown = xb_encoded_teardown
 
-/* Those of both modes. */
+/* What both modes compute. */
 #define XB_ENCODED_FIGURES                                                                         \
     &xb_figure_plain_bandwidth, &xb_figure_speed_up, &xb_figure_share_of_bound, &xb_figure_ratio,  \
         &xb_figure_encode_rate, &xb_figure_encode_rate_one, &xb_figure_decode_rate,                \

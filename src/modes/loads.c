@@ -158,9 +158,8 @@ static bool say_in_order(struct xb_reading *reading, int device, uint64_t bytes,
     const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
     for (size_t i = 0; i < sized.count; i++) {
         const struct xb_record_case *test = sized.cases[i];
-        bool is_own = strcmp(test->mode, "loads") == 0;
-        bool is_of_peer = strcmp(test->mode, "peer-loads") == 0;
-        if ((is_own || is_of_peer) && is_by(reading, test, device, variant))
+        bool is_one = strcmp(test->mode, "loads") == 0 || strcmp(test->mode, "peer-loads") == 0;
+        if (is_one && is_by(reading, test, device, variant))
             xb_reading_rests_on(reading, test);
     }
     return true;

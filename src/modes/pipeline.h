@@ -9,22 +9,19 @@
 
 /* What the files of the mode `pipeline` share. */
 
-/* --order: its words are the mode's variants. */
-extern const struct xb_option xb_option_order;
+/* --order, whose words are the mode's variants, --io, --readers, --file, --batch-files */
+extern const struct xb_option xb_option_order, xb_option_io, xb_option_readers;
+extern const struct xb_option xb_option_file, xb_option_batch_files;
+
 bool xb_order_is_overlapped(const char *variant);
 bool xb_order_is_pageable(const char *variant);
 
-/* --io */
-extern const struct xb_option xb_option_io;
-/* Whether the device reads the file itself, by a call of its runtime. */
+/* Whether the device reads the file itself, by a call of its runtime; else how the host's threads
+ * do; and whether the page cache is passed by. */
 bool xb_io_is_by_device(const struct xb_case *test);
-/* How the host's threads read where it does not. */
 enum xb_io xb_io_of(const struct xb_case *test);
-/* Whether the page cache is passed by. */
 bool xb_io_is_direct(const struct xb_case *test);
 
-/* --readers */
-extern const struct xb_option xb_option_readers;
 /* How many threads read. */
 unsigned xb_readers_of(const struct xb_case *test);
 
@@ -45,10 +42,6 @@ extern const struct xb_figure xb_pipeline_wait[XB_PIPELINE_STAGES];
  * What the mode `pipeline` reads, and how it comes in items: chunks of one file, or batches of
  * small files, each file of a batch behind the other. Readers share an item in pieces.
  */
-
-/* --file, --batch-files */
-extern const struct xb_option xb_option_file;
-extern const struct xb_option xb_option_batch_files;
 
 struct xb_source {
     const struct xb_files *files;

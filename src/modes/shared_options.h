@@ -46,26 +46,17 @@ XB_MUST_CHECK enum xb_status xb_host_memory_refuse_pageable(const struct xb_case
 /* --access: the order in which kernels go through memory. Its words are the modes' variants, in the
  * order of enum xb_access. */
 extern const struct xb_option xb_option_access;
+extern const struct xb_option xb_option_by;      /* --by: 'engine' or 'kernel' moves the data */
+extern const struct xb_option xb_option_chunk;   /* --chunk: how much one operation moves */
+extern const struct xb_option xb_option_buffers; /* --buffers: so many chunks on the device */
+extern const struct xb_option xb_option_threads; /* --threads: how many host threads there are */
 
-/* --by: what moves the data, 'engine' copy engines or 'kernel' the device's cores. */
-extern const struct xb_option xb_option_by;
-
-/* --threads: how many host threads there are. */
-extern const struct xb_option xb_option_threads;
-
-/* How many a case has of which it is a parameter; and those of a case that says 0. */
+/* How many a case has of which --threads is a parameter; and those of a case that says 0. */
 unsigned xb_threads_of(const struct xb_case *test);
 unsigned xb_threads_usual(void);
 
-/* --chunk: how much one operation moves. */
-extern const struct xb_option xb_option_chunk;
-
-/* --buffers: how many chunks are on the device at a time. */
-extern const struct xb_option xb_option_buffers;
-
 /* --host-offset, --device-offset: how far behind its boundary the memory on that side begins. */
-extern const struct xb_option xb_option_host_offset;
-extern const struct xb_option xb_option_device_offset;
+extern const struct xb_option xb_option_host_offset, xb_option_device_offset;
 
 /* How much behind the data is watched where it may begin off a boundary: a page, which is more than
  * a copy that rounds its end up could reach. */
