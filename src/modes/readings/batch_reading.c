@@ -16,7 +16,6 @@
 #define GOOD_ENOUGH 0.9
 
 #define MOST_PIECES 64
-#define MOST_LAYOUTS 8
 
 static uint64_t piece_of(const struct xb_record_case *test)
 {
@@ -38,12 +37,26 @@ struct group {
     size_t count;
 };
 
+/* What is spoken of. */
+struct meant {
+    int device;
+    enum xb_direction direction;
+};
+
 static bool is_piece(const struct xb_reading *reading, const struct xb_record_case *test,
-                     int device, const char *direction)
+                     const void *argument)
 {
-    return strcmp(test->mode, "batch") == 0 && test->device == device &&
-           strcmp(test->direction, direction) == 0 && xb_reading_measured(reading, test) &&
-           piece_of(test) > 0;
+    const struct meant *meant = argument;
+    return strcmp(test->mode, "batch") == 0 && test->device == meant->device &&
+           strcmp(test->direction, xb_direction_name(meant->direction)) == 0 &&
+           xb_reading_measured(reading, test) && piece_of(test) > 0;
+}
+
+static int by_layout(const struct xb_record_case *a, const struct xb_record_case *b,
+                     const void *argument)
+{
+    (void)argument;
+    return strcmp(xb_record_parameter(a, "layout"), xb_record_parameter(b, "layout"));
 }
 
 static bool is_alike(const struct xb_record_case *test, const struct xb_record_case *other)
@@ -55,19 +68,17 @@ static bool is_alike(const struct xb_record_case *test, const struct xb_record_c
     return true;
 }
 
-/* Fills in the pieces; false where they were copied one way only, which is no comparison. */
-static bool read_pieces(struct group *group)
+/* Fills in the pieces from cases of one layout, of which the first one's pitch and offsets stand
+ * for that layout; false where they were copied one way only, which is no comparison. */
+static bool read_pieces(struct group *group, const struct xb_record_case *const *cases,
+                        size_t count)
 {
     struct xb_reading *reading = group->reading;
-    const struct xb_record_cases sized =
-        xb_record_of_size(xb_reading_record(reading), group->of->bytes);
     bool has_other_ways = false;
-    group->count = 0;
-    for (size_t i = 0; i < sized.count; i++) {
-        const struct xb_record_case *test = sized.cases[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct xb_record_case *test = cases[i];
         struct piece *piece = group->pieces, *end = piece + group->count;
-        if (!is_piece(reading, test, group->of->device, group->of->direction) ||
-            !is_alike(test, group->of))
+        if (!is_alike(test, group->of))
             continue;
         has_other_ways = has_other_ways || strcmp(test->variant, group->of->variant) != 0;
         while (piece < end && piece->bytes < piece_of(test))
@@ -217,37 +228,19 @@ static void add_each(const struct group *group)
         xb_reading_phrase(reading, "{+size:each_is_enough_from}", from->bytes);
 }
 
-/* The first usable case of every layout begins a group: its pitch and offsets stand for that
- * layout. */
-static size_t find_layouts(const struct xb_reading *reading, int device, uint64_t bytes,
-                           enum xb_direction direction,
-                           const struct xb_record_case *layouts[MOST_LAYOUTS])
-{
-    const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
-    size_t count = 0;
-    for (size_t i = 0; i < sized.count && count < MOST_LAYOUTS; i++) {
-        const struct xb_record_case *test = sized.cases[i];
-        bool is_new = is_piece(reading, test, device, xb_direction_name(direction));
-        for (size_t k = 0; is_new && k < count; k++)
-            is_new = strcmp(xb_record_parameter(test, "layout"),
-                            xb_record_parameter(layouts[k], "layout")) != 0;
-        if (is_new)
-            layouts[count++] = test;
-    }
-    return count;
-}
-
 bool xb_batch_say_pieces(struct xb_reading *reading, int device, uint64_t bytes)
 {
     static const enum xb_direction directions[] = {XB_H2D, XB_D2H};
     bool said = false;
     for (int i = 0; i < 2; i++) {
-        const struct xb_record_case *layouts[MOST_LAYOUTS];
-        size_t count = find_layouts(reading, device, bytes, directions[i], layouts);
-        for (size_t k = 0; k < count; k++) {
+        const struct meant meant = {device, directions[i]};
+        const struct xb_record_cases all =
+            xb_reading_group(reading, bytes, is_piece, by_layout, &meant);
+        for (size_t k = 0, equal = 0; k < all.count; k += equal) {
+            equal = xb_cases_equal(all.cases + k, all.count - k, by_layout, NULL);
             struct group group = {
-                .reading = reading, .of = layouts[k], .is_one_of_several = count > 1};
-            if (!read_pieces(&group))
+                .reading = reading, .of = all.cases[k], .is_one_of_several = equal < all.count};
+            if (!read_pieces(&group, all.cases + k, equal))
                 continue;
             if (said)
                 xb_reading_next(reading);
