@@ -143,12 +143,12 @@ static enum xb_status choose_steps(struct xb_mode_context *context, struct xb_er
         target *= (double)source->items;
     } else { /* 5 % more than the slower of reading and copying from page-locked memory */
         double reading = 0, copying = 0;
-        XB_TRY(time_part(context, XB_STAGE_ALONE(XB_PIPELINE_READ), &reading, error));
+        XB_TRY(time_part(context, XB_STAGE_ALONE(XB_STAGE_READ), &reading, error));
         if (copies_in(context))
-            XB_TRY(time_part(context, XB_STAGE_ALONE(XB_PIPELINE_IN), &copying, error));
+            XB_TRY(time_part(context, XB_STAGE_ALONE(XB_STAGE_IN), &copying, error));
         target = XB_KERNEL_TUNED_LONGER * (reading > copying ? reading : copying);
     }
-    XB_TRY(xb_kernel_time_tune_stage(context, XB_PIPELINE_COMPUTE, source->bytes,
+    XB_TRY(xb_kernel_time_tune_stage(context, XB_STAGE_COMPUTE, source->bytes,
                                      xb_chunk_count(source->bytes, source->items), target,
                                      &state->steps, error));
     xb_workspace_remember(context->workspace, name, state->steps);
@@ -202,7 +202,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
         .in_a_row = !xb_order_is_overlapped(test->variant),
         .threads = xb_readers_of(test) + 1,
         .pieces = state->source.pieces,
-        .frees = state->file != NULL ? XB_PIPELINE_OUT : XB_PIPELINE_IN,
+        .frees = state->file != NULL ? XB_STAGE_OUT : XB_STAGE_IN,
     };
     XB_TRY(xb_line_open(context, &plan, error));
     context->operations_per_iteration = OPERATIONS * state->source.items;
@@ -326,21 +326,14 @@ static enum xb_status copy_out(struct xb_mode_context *context, const struct xb_
                                                 RESULT_BYTES, error);
 }
 
-enum {
-    READ = XB_PIPELINE_READ,
-    IN = XB_PIPELINE_IN,
-    COMPUTE = XB_PIPELINE_COMPUTE,
-    OUT = XB_PIPELINE_OUT
-};
-
 #define STAGE(which, called, of, runs)                                                             \
-    .name = (called), .engine = (of), .run = (runs), .busy = &xb_pipeline_busy[which],             \
-    .wait = &xb_pipeline_wait[which]
+    .name = (called), .engine = (of), .run = (runs), .busy = &xb_pipeline_busy[XB_STAGE_##which],  \
+    .wait = &xb_pipeline_wait[XB_STAGE_##which]
 static const struct xb_stage stages[] = {
-    [READ] = {STAGE(READ, "read", XB_ENGINE_HOST, read_piece), .bytes = bytes_of_piece},
-    [IN] = {STAGE(IN, "in", XB_ENGINE_COPY, copy_in)},
-    [COMPUTE] = {STAGE(COMPUTE, "compute", XB_ENGINE_COMPUTE, compute)},
-    [OUT] = {STAGE(OUT, "out", XB_ENGINE_COPY, copy_out)},
+    [XB_STAGE_READ] = {STAGE(READ, "read", XB_ENGINE_HOST, read_piece), .bytes = bytes_of_piece},
+    [XB_STAGE_IN] = {STAGE(IN, "in", XB_ENGINE_COPY, copy_in)},
+    [XB_STAGE_COMPUTE] = {STAGE(COMPUTE, "compute", XB_ENGINE_COMPUTE, compute)},
+    [XB_STAGE_OUT] = {STAGE(OUT, "out", XB_ENGINE_COPY, copy_out)},
     {.name = NULL},
 };
 
@@ -410,9 +403,9 @@ static enum xb_status compute_figures(struct xb_result *result, struct xb_error 
             slowest = rates[i];
     }
     XB_TRY(xb_result_median(result, &xb_figure_serial_time, &serial, error));
-    if (!(rates[OUT] > 0)) /* the last one that is timed */
+    if (!(rates[XB_STAGE_OUT] > 0)) /* the last one that is timed */
         return XB_OK;
-    xb_result_compute(result, &xb_figure_gpu_busy, whole / rates[COMPUTE]);
+    xb_result_compute(result, &xb_figure_gpu_busy, whole / rates[XB_STAGE_COMPUTE]);
     xb_result_compute(result, &xb_figure_share_of_bound, whole / slowest);
     if (serial > 0)
         xb_result_compute(result, &xb_figure_speed_up,
@@ -460,7 +453,11 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     return prove(context, result, error);
 }
 
-#define EACH_OF(figures) &(figures)[READ], &(figures)[IN], &(figures)[COMPUTE], &(figures)[OUT]
+#define ALONE(which)                                                                               \
+    .figure = &xb_pipeline_rates[XB_STAGE_##which], .part = XB_STAGE_ALONE(XB_STAGE_##which)
+#define EACH_OF(figures)                                                                           \
+    &(figures)[XB_STAGE_READ], &(figures)[XB_STAGE_IN], &(figures)[XB_STAGE_COMPUTE],              \
+        &(figures)[XB_STAGE_OUT]
 
 const struct xb_mode xb_mode_pipeline = {
     .name = "pipeline",
@@ -492,8 +489,10 @@ const struct xb_mode xb_mode_pipeline = {
     .names =
         XB_NAMES({"serial", "pipeline, serial"}, {"serial-pageable", "pipeline, serial pageable"},
                  {"overlapped", "pipeline, overlapped"}),
-    .parts = XB_PARTS({"READ", &xb_pipeline_rates[READ]}, {"IN", &xb_pipeline_rates[IN]},
-                      {"KERNEL", &xb_pipeline_rates[COMPUTE]}, {"OUT", &xb_pipeline_rates[OUT]}),
+    .parts = XB_PARTS({"READ", &xb_pipeline_rates[XB_STAGE_READ]},
+                      {"IN", &xb_pipeline_rates[XB_STAGE_IN]},
+                      {"KERNEL", &xb_pipeline_rates[XB_STAGE_COMPUTE]},
+                      {"OUT", &xb_pipeline_rates[XB_STAGE_OUT]}),
     .options = XB_OPTIONS(&xb_option_order, &xb_option_io, &xb_option_file, &xb_option_readers,
                           &xb_option_batch_files, &xb_option_chunk, &xb_option_buffers,
                           &xb_option_kernel_time),
@@ -515,12 +514,8 @@ const struct xb_mode xb_mode_pipeline = {
      */
     .references = XB_REFERENCES(
         {.figure = &xb_figure_serial_time, .part = &in_a_row, .is_wanted = is_overlapped},
-        {.figure = &xb_pipeline_rates[READ], .part = XB_STAGE_ALONE(READ)},
-        {.figure = &xb_pipeline_rates[IN], .part = XB_STAGE_ALONE(IN), .is_wanted = copies_in},
-        {.figure = &xb_pipeline_rates[COMPUTE],
-         .part = XB_STAGE_ALONE(COMPUTE),
-         .clock = XB_CLOCK_OF_DEVICE},
-        {.figure = &xb_pipeline_rates[OUT], .part = XB_STAGE_ALONE(OUT)}),
+        {ALONE(READ)}, {ALONE(IN), .is_wanted = copies_in},
+        {ALONE(COMPUTE), .clock = XB_CLOCK_OF_DEVICE}, {ALONE(OUT)}),
     .restore = restore,
     .teardown = teardown,
 };

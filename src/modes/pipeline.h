@@ -25,13 +25,7 @@ bool xb_io_is_direct(const struct xb_case *test);
 /* How many threads read. */
 unsigned xb_readers_of(const struct xb_case *test);
 
-enum xb_pipeline_stage {
-    XB_PIPELINE_READ,
-    XB_PIPELINE_IN,
-    XB_PIPELINE_COMPUTE,
-    XB_PIPELINE_OUT,
-    XB_PIPELINE_STAGES
-};
+enum { XB_STAGE_READ, XB_STAGE_IN, XB_STAGE_COMPUTE, XB_STAGE_OUT, XB_PIPELINE_STAGES };
 
 /* Each stage's rate alone, and the shares of the time that a recorded iteration tells. */
 extern const struct xb_figure xb_pipeline_rates[XB_PIPELINE_STAGES];
