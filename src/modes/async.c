@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One buffer of host memory moved in chunks that are spread over several queues, one way or both.
- */
+/* One buffer of host memory moved in chunks, spread over several queues, one way or both. */
 #include "modes/readings/readings.h"
 #include "shared_options.h"
 #include "transfer.h"

@@ -38,8 +38,7 @@ struct xb_encoded {
     struct xb_buffer *arrived;  /* on the device, encoded, each chunk in a place of its own */
     struct xb_buffer *target;   /* on the device, restored */
     struct xb_buffer *report;   /* on the device: what was refused */
-    /* One a slot: the chunk in it has crossed, and those before. Recorded for the last of a group.
-     */
+    /* One a slot: its chunk and those before have crossed. Recorded for the last of a group. */
     struct xb_event **crossed;
     unsigned break_even_threads; /* 0: not found */
 };

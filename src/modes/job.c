@@ -62,8 +62,7 @@ struct xb_job_layout xb_job_lay_out(uint64_t in, uint64_t out, uint64_t chunk)
     layout.count = xb_chunk_count(in, layout.chunk);
     layout.stride = layout.chunk;
     if (out > in && layout.count > 1) {
-        /* The longest that the output of a chunk can be which is not the last: out_at rounds down.
-         */
+        /* The longest output of a chunk that is not the last: out_at rounds down. */
         uint64_t share = (uint64_t)((wide)out * layout.chunk / in);
         layout.stride = xb_larger(layout.chunk, whole_words(share) + WORD);
     }

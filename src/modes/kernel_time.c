@@ -80,8 +80,7 @@ enum xb_status xb_kernel_time_tune(struct xb_mode_context *context, xb_submit *s
     return XB_OK;
 }
 
-/* What the kernels of all chunks take grows with the chunks, so some of them are enough to tune by.
- */
+/* The time of all kernels grows with the chunks, so some of them are enough to tune by. */
 #define TUNED_CHUNKS 32u
 
 enum xb_status xb_kernel_time_tune_stage(struct xb_mode_context *context, unsigned stage,

@@ -19,8 +19,7 @@
 
 extern const struct xb_figure xb_figure_load_latency;
 
-/* The memory that the chain lies in, and who follows it. The state of such a mode begins with it.
- */
+/* The memory of the chain, and who follows it. The state of such a mode begins with it. */
 struct xb_chase {
     struct xb_queue *reader;
     struct xb_buffer *chain;

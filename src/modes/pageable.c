@@ -89,8 +89,7 @@ static bool is_wanted(const struct xb_mode_context *context)
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
                              struct xb_error *error)
 {
-    double of_host = 0;
-    double of_link = 0;
+    double of_host = 0, of_link = 0;
     XB_TRY(xb_transfer_verify(context, result, error));
     if (!is_wanted(context))
         return XB_OK;

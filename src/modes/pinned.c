@@ -54,8 +54,7 @@ static bool describe(const struct xb_reading *reading, const struct xb_record_ca
 
 static bool say_after_h2d(struct xb_reading *reading, int device, uint64_t bytes)
 {
-    struct xb_statistics alone;
-    struct xb_statistics after;
+    struct xb_statistics alone, after;
     const struct xb_record_case *test =
         xb_reading_best(reading, device, bytes, XB_D2H, "pinned", NULL);
     if (test == NULL || !describe(reading, test, &xb_figure_bandwidth, &alone) ||

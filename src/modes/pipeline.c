@@ -395,8 +395,7 @@ static enum xb_status compute_figures(struct xb_result *result, struct xb_error 
 {
     double whole = result->bandwidth.median;
     double rates[XB_PIPELINE_STAGES] = {0};
-    double slowest = 0;
-    double serial = 0;
+    double slowest = 0, serial = 0;
     for (size_t i = 0; i < XB_PIPELINE_STAGES; i++) {
         XB_TRY(xb_result_median(result, &xb_pipeline_rates[i], &rates[i], error));
         if (rates[i] > 0 && (slowest == 0 || rates[i] < slowest))
@@ -510,8 +509,7 @@ const struct xb_mode xb_mode_pipeline = {
     .check_variant = check_variant,
     .check = check,
     .stages = stages,
-    /* The kernels by the device's clock, because that is what a profiler calls the GPU's busy time.
-     */
+    /* The kernels by the device's clock: that is what a profiler calls the GPU's busy time. */
     .references = XB_REFERENCES(
         {.figure = &xb_figure_serial_time, .part = &in_a_row, .is_wanted = is_overlapped},
         {ALONE(READ)}, {ALONE(IN), .is_wanted = copies_in},

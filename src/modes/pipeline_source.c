@@ -265,9 +265,7 @@ static enum xb_status lay_out_batches(const struct xb_case *test, uint64_t bound
     source->pieces = source->batch;
     source->item_most =
         xb_rounded_up(xb_case_setting(test, &xb_option_chunk)->count, XB_STORAGE_BLOCK);
-    uint64_t at = 0;
-    uint64_t longest = 0;
-    uint64_t longest_item = 0;
+    uint64_t at = 0, longest = 0, longest_item = 0;
     for (size_t i = 0; i < files->count; i++) {
         if (i % source->batch == 0)
             at = 0;
@@ -348,8 +346,7 @@ uint64_t xb_source_item_bytes(const struct xb_source *source, uint64_t item)
     return end_of(source, item, first_file(source, item) + files_of(source, item) - 1);
 }
 
-/* Finds the bytes of a slot that only its longest item writes: each item writes from the beginning.
- */
+/* Finds the bytes that only a slot's longest item writes: each writes from the beginning. */
 struct xb_source_own xb_source_own(const struct xb_source *source, unsigned slots, unsigned slot)
 {
     struct xb_source_own own = {0};

@@ -248,8 +248,7 @@ struct vocabulary {
 /* Makes words by Zipf's law: the n-th is one n-th as frequent as the first. */
 static void make_vocabulary(struct vocabulary *vocabulary)
 {
-    double sum = 0;
-    double all = 0;
+    double sum = 0, all = 0;
     for (unsigned rank = 0; rank < XB_TEXT_WORDS; rank++) {
         vocabulary->words[rank].length = xb_text_word(rank, vocabulary->words[rank].letters);
         all += 1.0 / (rank + 1);
@@ -341,8 +340,7 @@ static void fill_random(unsigned long long seed, void *memory, uint64_t bytes)
     xb_host_fill(memory, 0, bytes, (struct xb_pattern){.seed = seed});
 }
 
-/* Has a function for all of it, or for a block. Ends with the word for a file, which has neither.
- */
+/* Has a function for all of it, or for a block; the last, the word for a file, has neither. */
 static const struct {
     const char *word;
     void (*fill)(unsigned long long seed, void *memory, uint64_t bytes);

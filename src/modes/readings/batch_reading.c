@@ -59,26 +59,22 @@ static int by_layout(const struct xb_record_case *a, const struct xb_record_case
     return strcmp(xb_record_parameter(a, "layout"), xb_record_parameter(b, "layout"));
 }
 
-static bool is_alike(const struct xb_record_case *test, const struct xb_record_case *other)
-{
-    static const char *const same[] = {"layout", "pitch", "host-offset", "device-offset"};
-    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++)
-        if (strcmp(xb_record_parameter(test, same[i]), xb_record_parameter(other, same[i])) != 0)
-            return false;
-    return true;
-}
-
 /* Fills in the pieces from cases of one layout, of which the first one's pitch and offsets stand
  * for that layout; false where they were copied one way only, which is no comparison. */
 static bool read_pieces(struct group *group, const struct xb_record_case *const *cases,
                         size_t count)
 {
+    static const char *const same[] = {"pitch", "host-offset", "device-offset"};
     struct xb_reading *reading = group->reading;
     bool has_other_ways = false;
     for (size_t i = 0; i < count; i++) {
         const struct xb_record_case *test = cases[i];
         struct piece *piece = group->pieces, *end = piece + group->count;
-        if (!is_alike(test, group->of))
+        bool is_alike = true;
+        for (size_t k = 0; k < sizeof same / sizeof same[0]; k++)
+            is_alike = is_alike && strcmp(xb_record_parameter(test, same[k]),
+                                          xb_record_parameter(group->of, same[k])) == 0;
+        if (!is_alike)
             continue;
         has_other_ways = has_other_ways || strcmp(test->variant, group->of->variant) != 0;
         while (piece < end && piece->bytes < piece_of(test))
@@ -255,8 +251,7 @@ bool xb_batch_say_pieces(struct xb_reading *reading, int device, uint64_t bytes)
 static bool say_tax(struct xb_reading *reading, int device, uint64_t bytes)
 {
     const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
-    const struct xb_record_case *least = NULL;
-    const struct xb_record_case *most = NULL;
+    const struct xb_record_case *least = NULL, *most = NULL;
     for (size_t i = 0; i < sized.count; i++) {
         const struct xb_record_case *test = sized.cases[i];
         double tax = xb_reading_median(reading, test, &xb_figure_sm_tax);

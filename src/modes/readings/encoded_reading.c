@@ -21,8 +21,6 @@ struct seen {
     bool is_made;
 };
 
-/* ---- which cases ---- */
-
 /* Equal are two cases that make the same of the same data. */
 static int by_work(const struct xb_record_case *a, const struct xb_record_case *b,
                    const void *argument)
@@ -49,8 +47,6 @@ static bool is_meant(const struct xb_reading *reading, const struct xb_record_ca
            (meant->variant == NULL || strcmp(test->variant, meant->variant) == 0) &&
            xb_reading_measured(reading, test) && xb_reading_has(reading, test, &xb_figure_speed_up);
 }
-
-/* ---- sentences ---- */
 
 /* "integers packed with FOR by 16 threads", "fp16 in place of float32 by 16 threads". */
 static const char *work_of(const struct seen *seen, struct xb_words *words)

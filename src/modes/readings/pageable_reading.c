@@ -122,8 +122,7 @@ static bool say_blocking(struct xb_reading *reading, int device, uint64_t bytes)
 #define LEAST_SIZES 3
 #define NEARLY_ALL 0.9
 
-/* From which size on a pageable copy blocks nearly all of its time, where a smaller one does not.
- */
+/* From which size on a pageable copy blocks nearly all of its time, where smaller ones do not. */
 static bool say_blocking_from(struct xb_reading *reading, int device)
 {
     const struct xb_record_case *from = NULL, *smallest = NULL;
