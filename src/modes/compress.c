@@ -59,6 +59,5 @@ const struct xb_mode xb_mode_compress = {
                           {.label = "made", .code = "XB-COMPRESS-MADE", .say = say_made}),
     .answer = answer,
     .check_options = check_options,
-    .setup = setup,
     XB_ENCODED_MODE,
 };

@@ -75,13 +75,11 @@ static const struct xb_stage stages[] = {
 
 XB_OWN_FIGURE(TIME, copies_time, "The copies both ways at once, without the kernels");
 
-static const struct xb_line_part in_a_row = {.in_a_row = true};
-
 /* Both ways at once: the pipeline's copies share the link like this, so they cannot be faster. */
 static const struct xb_line_part copies_alone = {.stages = 1u << STAGE_IN | 1u << STAGE_OUT};
 
 static const struct xb_reference references[] = {
-    {.figure = &xb_figure_serial_time, .part = &in_a_row},
+    {.figure = &xb_figure_serial_time, .part = &(const struct xb_line_part){.in_a_row = true}},
     {.figure = &xb_figure_in_time, .part = XB_STAGE_ALONE(STAGE_IN)},
     {.figure = &xb_figure_kernel_time, .part = XB_STAGE_ALONE(STAGE_KERNEL)},
     {.figure = &xb_figure_out_time, .part = XB_STAGE_ALONE(STAGE_OUT)},

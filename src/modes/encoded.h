@@ -67,13 +67,13 @@ struct xb_chunk xb_encoded_chunk(const struct xb_mode_context *context, uint64_t
 /* The plain way, and the encoder and the decoder alone. */
 extern const struct xb_reference xb_encoded_references[];
 
-/* What every such mode has. */
+/* What every such mode has; its setup() is the file's own. */
 #define XB_ENCODED_MODE                                                                            \
     XB_ALL_BY_DEFAULT(XB_H2D),                                                                     \
-        .only_named = true, .crosses_otherwise = true, .state_bytes = sizeof(struct xb_encoded),   \
-        .capabilities = xb_kernel_capabilities, .needs = xb_encoded_needs,                         \
-        .references = xb_encoded_references, .prepare = xb_encoded_prepare,                        \
-        .submit = xb_encoded_submit, .verify = xb_encoded_verify, .teardown = xb_encoded_teardown
+        XB_HOOKS(struct xb_encoded, xb_encoded_needs, setup, xb_encoded_prepare,                   \
+                 xb_encoded_submit, xb_encoded_verify),                                            \
+        .only_named = true, .crosses_otherwise = true, .capabilities = xb_kernel_capabilities,     \
+        .references = xb_encoded_references, .teardown = xb_encoded_teardown
 
 /* What both modes compute. */
 #define XB_ENCODED_FIGURES                                                                         \

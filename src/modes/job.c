@@ -399,17 +399,20 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     return XB_OK;
 }
 
-/* The fastest, or the slowest, of the ways that this build knows: a file may have others. */
+/* The fastest, or the slowest, of the ways that this build knows, and which that is: a file may
+ * have others. */
 static const struct xb_record_case *extreme(struct xb_reading *reading, int device, uint64_t bytes,
-                                            bool fastest)
+                                            bool fastest, size_t *way)
 {
     const struct xb_record_case *found = NULL;
     for (size_t i = 0; option_way.choices[i] != NULL; i++) {
         const struct xb_record_case *test =
             xb_reading_best_of_any(reading, device, bytes, XB_BIDIR, "job", option_way.choices[i]);
         bool is_faster = test != NULL && xb_reading_faster(reading, found, test) == test;
-        if (test != NULL && (found == NULL || is_faster == fastest))
+        if (test != NULL && (found == NULL || is_faster == fastest)) {
             found = test;
+            *way = i;
+        }
     }
     return found;
 }
@@ -449,18 +452,14 @@ static bool say_job(struct xb_reading *reading, int device, uint64_t bytes)
 {
     static const char *const words[] = {"From pageable memory", "Through a ring of pinned memory",
                                         "From pinned memory", "Overlapped"}; /* as --way */
-    const struct xb_record_case *best = extreme(reading, device, bytes, true);
-    const struct xb_record_case *slow = extreme(reading, device, bytes, false);
+    size_t way = 0, slow_way = 0;
+    const struct xb_record_case *best = extreme(reading, device, bytes, true, &way);
+    const struct xb_record_case *slow = extreme(reading, device, bytes, false, &slow_way);
     double out = xb_reading_median(reading, slow, &xb_figure_out_time);
     double most = xb_reading_median(reading, slow, &job_time);
     double share = xb_reading_median(reading, slow, &xb_figure_in_time) + (out > 0 ? out : 0);
-    size_t way = 0, slow_way = 0;
     if (best == NULL)
         return false;
-    while (strcmp(option_way.choices[way], best->variant) != 0)
-        way++;
-    while (strcmp(option_way.choices[slow_way], slow->variant) != 0)
-        slow_way++;
     xb_reading_phrase(reading, "{text}, this job takes {duration:job_time}", words[way],
                       xb_reading_median(reading, best, &job_time));
     if (slow != best)

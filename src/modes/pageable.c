@@ -3,7 +3,6 @@
  * makes it, or through page-locked memory of its own. */
 #include "modes/readings/readings.h"
 #include "ring.h"
-#include "shared_options.h"
 #include "transfer.h"
 
 #include <math.h>

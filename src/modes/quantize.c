@@ -61,6 +61,5 @@ const struct xb_mode xb_mode_quantize = {
                           {.label = "fp8", .code = "XB-QUANTIZE", .say = say_fp8}),
     .answer = answer,
     .check_options = check_options,
-    .setup = setup,
     XB_ENCODED_MODE,
 };

@@ -2,7 +2,6 @@
 #include "ring.h"
 
 #include "base/memory.h"
-#include "shared_options.h"
 
 #include <assert.h>
 #include <math.h>
@@ -90,16 +89,6 @@ struct xb_ring_plan xb_ring_plan_of(const struct xb_case *test)
         plan.chunk = chunk;
     plan.slots = (unsigned)xb_case_setting(test, &xb_option_ring_slots)->count;
     return plan;
-}
-
-uint64_t xb_ring_operations(const struct xb_ring_plan *plan, uint64_t bytes)
-{
-    return XB_RING_OPERATIONS * xb_chunk_count(bytes, plan->chunk);
-}
-
-uint64_t xb_ring_bytes(const struct xb_ring_plan *plan)
-{
-    return plan->slots * plan->chunk;
 }
 
 enum xb_status xb_ring_open(struct xb_mode_context *context, const struct xb_ring_plan *plan,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "measure/engine/crew.h"
-#include "xferbench/mode.h"
+#include "shared_options.h"
 
 /*
  * Moves pageable memory through a small ring of page-locked slots: host threads copy between the
@@ -34,10 +33,16 @@ struct xb_ring_plan xb_ring_plan_usual(uint64_t bytes);
 /* How many operations one copy of so many bytes enqueues: of each chunk a copy and the event behind
  * it. */
 #define XB_RING_OPERATIONS 2
-uint64_t xb_ring_operations(const struct xb_ring_plan *plan, uint64_t bytes);
+static inline uint64_t xb_ring_operations(const struct xb_ring_plan *plan, uint64_t bytes)
+{
+    return XB_RING_OPERATIONS * xb_chunk_count(bytes, plan->chunk);
+}
 
 /* How much page-locked memory a ring of that plan takes, for `needs`. */
-uint64_t xb_ring_bytes(const struct xb_ring_plan *plan);
+static inline uint64_t xb_ring_bytes(const struct xb_ring_plan *plan)
+{
+    return plan->slots * plan->chunk;
+}
 
 struct xb_ring;
 
