@@ -85,36 +85,23 @@ static uint64_t pitch_of(const struct xb_case *test)
     return has_word(test, "rows") ? xb_case_setting(test, &option_pitch)->count : 0;
 }
 
-static struct xb_layout layout_of(const struct xb_case *test)
+/* How pieces lie on the host, or on the device. */
+static struct xb_layout_side side_of(const struct xb_case *test, bool is_host)
 {
-    const struct xb_layout_side host = {
-        .scattered = has_word(test, "scattered") || has_word(test, "host-scattered"),
-        .pitch = pitch_of(test),
-        .offset = xb_case_setting(test, &xb_option_host_offset)->count,
-    };
-    const struct xb_layout_side device = {
-        .scattered = has_word(test, "scattered") || has_word(test, "device-scattered"),
-        .offset = xb_case_setting(test, &xb_option_device_offset)->count,
-    };
-    bool to_device = test->direction == XB_H2D;
-    return (struct xb_layout){
-        .bytes = test->bytes,
-        .piece = xb_case_setting(test, &xb_option_piece)->count,
-        .source = to_device ? host : device,
-        .target = to_device ? device : host,
-        .seed = test->seed,
-    };
+    const char *alone = is_host ? "host-scattered" : "device-scattered";
+    const struct xb_option *offset = is_host ? &xb_option_host_offset : &xb_option_device_offset;
+    return (struct xb_layout_side){.scattered =
+                                       has_word(test, "scattered") || has_word(test, alone),
+                                   .pitch = is_host ? pitch_of(test) : 0,
+                                   .offset = xb_case_setting(test, offset)->count};
 }
 
-/* What the pieces of each side span, wherever they begin. */
-static void spans_of(const struct xb_case *test, uint64_t *host, uint64_t *device)
+/* What the pieces of a side span, wherever they begin. */
+static uint64_t span_of(const struct xb_case *test, bool is_host)
 {
-    struct xb_layout layout = layout_of(test);
-    layout.source.offset = layout.target.offset = 0;
-    uint64_t source = xb_layout_span(layout.bytes, layout.piece, &layout.source);
-    uint64_t target = xb_layout_span(layout.bytes, layout.piece, &layout.target);
-    *host = test->direction == XB_H2D ? source : target;
-    *device = test->direction == XB_H2D ? target : source;
+    struct xb_layout_side side = side_of(test, is_host);
+    side.offset = 0;
+    return xb_layout_span(test->bytes, xb_case_setting(test, &xb_option_piece)->count, &side);
 }
 
 /* How much longer than that a buffer is. */
@@ -171,11 +158,11 @@ static void add_need(uint64_t *need, uint64_t more)
 
 static struct xb_needs needs(const struct xb_case *test)
 {
-    struct xb_needs needs = {0};
+    struct xb_needs needs = {.host_bytes = span_of(test, true),
+                             .device_bytes = span_of(test, false)};
     enum how how = xb_variant_number(test);
     uint64_t beyond = room_beyond(test);
     uint64_t pieces = xb_lesser(count_pieces(test), MOST_PIECES); /* check refuses more */
-    spans_of(test, &needs.host_bytes, &needs.device_bytes);
     add_need(&needs.host_bytes, needs.device_bytes);
     add_need(&needs.host_bytes, 2 * beyond);
     add_need(&needs.device_bytes, beyond);
@@ -420,10 +407,15 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 {
     struct state *state = context->state;
     const struct xb_case *test = context->test;
-    uint64_t host = 0, device = 0, packed = 0;
+    uint64_t host = length_for(context, span_of(test, true));
+    uint64_t device = length_for(context, span_of(test, false));
     state->how = xb_variant_number(test);
     state->to_device = test->direction == XB_H2D;
-    state->layout = layout_of(test);
+    state->layout = (struct xb_layout){.bytes = test->bytes,
+                                       .piece = xb_case_setting(test, &xb_option_piece)->count,
+                                       .source = side_of(test, state->to_device),
+                                       .target = side_of(test, !state->to_device),
+                                       .seed = test->seed};
     context->queue_count = 1;
     context->operations_per_iteration = 1;
     /* The calls are what is measured, so no queue is held; and host threads are part of it. */
@@ -431,15 +423,13 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     /* The second queue is for the SM tax. */
     XB_TRY(xb_workspace_queues(context->workspace, 2, &context->queues, error));
     XB_TRY(xb_layout_make(&state->layout, error));
-    spans_of(test, &host, &device);
-    if (state->how == HOW_PACKED)
-        packed = length_for(context, state->layout.bytes);
+    uint64_t packed = state->how == HOW_PACKED ? test->bytes : 0;
     bool is_mapped = (context->device->info.capabilities & XB_CAP_MAPPED) != 0;
     enum xb_memory memory = is_mapped ? XB_MEMORY_MAPPED : XB_MEMORY_PINNED;
     xb_workspace_extend(context->workspace, room_beyond(test));
-    XB_TRY(XB_BORROW(context, 0, error, {&state->host, 0, memory, length_for(context, host), false},
-                     {&state->room, 1, memory, length_for(context, device), false},
-                     {&state->device, 0, XB_MEMORY_DEVICE, length_for(context, device), false},
+    XB_TRY(XB_BORROW(context, 0, error, {&state->host, 0, memory, host, false},
+                     {&state->room, 1, memory, device, false},
+                     {&state->device, 0, XB_MEMORY_DEVICE, device, false},
                      {&state->packed, 1, XB_MEMORY_DEVICE, packed, false}));
     state->source = state->to_device ? state->host : state->device;
     state->target = state->to_device ? state->device : state->host;
