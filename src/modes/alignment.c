@@ -3,8 +3,6 @@
 
 #include "shared_options.h"
 
-#include "base/statistics.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,8 +76,7 @@ static void add(struct xb_reading *reading, struct side *side, const struct xb_r
     struct offset *offset = find(side, offset_of(test, side->option));
     if (offset == NULL)
         return;
-    xb_reading_rests_on(reading, base);
-    xb_reading_rests_on(reading, test);
+    xb_reading_phrase(reading, "{case}{case}", base, test);
     if (least <= 0 || cost < VISIBLE) {
         offset->most = fmax(offset->most, most);
     } else if (cost > offset->cost) {

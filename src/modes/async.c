@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One buffer of host memory moved in chunks that are spread over several queues, one way or both.
- */
+/* One buffer of host memory moved in chunks, spread over several queues, one way or both. */
 #include "modes/readings/readings.h"
 #include "shared_options.h"
 #include "transfer.h"
-
-#include "measure/result.h"
 
 static const struct xb_option option_streams = {
     XB_COUNTS("streams", "2", 1, 64,
@@ -68,23 +65,16 @@ XB_SAY(say_alignment, xb_alignment_say, "async")
 XB_SAY(say_chunk, xb_parameter_say, "async", &xb_option_chunk, "chunk")
 XB_SAY(say_streams, xb_parameter_say, "async", &option_streams, "number of streams")
 
-static void say_first_thing(struct xb_reading *reading, const struct xb_record_case *slow)
-{
-    if (xb_host_memory_of(slow->variant) == XB_MEMORY_PAGEABLE)
-        xb_pinning_advise(reading, slow);
-}
-
 const struct xb_mode xb_mode_async = {
     .name = "async",
     .summary = "host memory in chunks over several streams, one way or both ways at once",
-    .description =
-        "Copies one buffer in chunks of --chunk, dealt in turn to --streams queues. The time runs "
-        "from the first chunk's start to the last chunk's end on the device. Copies in one "
-        "direction share one link, so one way shows what chunking costs, not a gain; compare it "
-        "with pinned. bidir moves a second buffer the other way at the same time: the row shows "
-        "the sum, each direction, and the share of the time in which both ways moved data. With "
-        "--host-memory pageable the calls block until the data is moved: compare the times under "
-        "SUBMIT and DONE.",
+    .description = "Copies one buffer in chunks of --chunk, dealt in turn to --streams queues. The "
+                   "time runs from the first chunk's start to the last chunk's end on the device. "
+                   "Copies in one direction share one link, so one way shows what chunking costs, "
+                   "not a gain; compare it with pinned. bidir moves a second buffer the other way "
+                   "at the same time: the row shows the sum, each direction, and the share of the "
+                   "time in which both ways moved data. With --host-memory pageable the calls "
+                   "block until the data is moved: compare the times under SUBMIT and DONE.",
     .calls = "cudaMemcpyAsync() (hipMemcpyAsync) of a chunk, in turn on two streams of "
              "cudaStreamCreate(), from pinned memory. PyTorch: tensor.to(device, "
              "non_blocking=True) within torch.cuda.stream(...).",
@@ -101,14 +91,10 @@ const struct xb_mode xb_mode_async = {
     .reading = XB_READING({.label = "chunk", .code = "XB-CHUNK", .say = say_chunk},
                           {.label = "streams", .code = "XB-STREAMS", .say = say_streams},
                           {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment}),
-    .say_first_thing = say_first_thing,
-    .state_bytes = sizeof(struct state),
+    .say_first_thing = xb_pinning_advise,
+    XB_HOOKS(struct state, xb_transfer_needs, setup, xb_transfer_prepare, submit,
+             xb_transfer_verify),
     .capabilities = xb_host_memory_capabilities,
-    .needs = xb_transfer_needs,
     .check_options = check_options,
     .check = check,
-    .setup = setup,
-    .prepare = xb_transfer_prepare,
-    .submit = submit,
-    .verify = xb_transfer_verify,
 };

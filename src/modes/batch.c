@@ -2,14 +2,10 @@
 /* Many small pieces between host and device, by every way that a program has. */
 #include "batch.h"
 
-#include "shared_options.h"
-
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "measure/result.h"
 #include "reading/reading.h"
 #include "record/run_options.h"
-#include "xferbench/workspace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,13 +32,9 @@ static const struct xb_option option_layout = {
                "scattered", "host-scattered", "device-scattered", "contiguous", "rows")};
 
 static const struct xb_option option_pitch = {
-    .name = "pitch",
-    .type = XB_OPTION_SIZE,
-    .argument = "SIZE",
+    XB_SIZE("pitch", 1, INT64_MAX),
     .default_text = "8K",
     .help = "With --layout rows: how far apart pieces begin in the host's memory.",
-    .minimum = 1,
-    .maximum = INT64_MAX,
 };
 
 static const struct xb_option option_call_pieces = {
@@ -57,25 +49,15 @@ static const struct xb_option option_blocks = {
 static const struct xb_figure pieces_per_second = {
     XB_FIGURE("pieces_per_second", XB_UNIT_PER_SECOND, "Pieces moved in one second"),
     .more_is_better = true};
-static const struct xb_figure time_per_piece = {
-    XB_FIGURE_TIME("time_per_piece", "The time of all pieces, divided by their number")};
+XB_OWN_FIGURE(TIME, time_per_piece, "The time of all pieces, divided by their number");
 static const struct xb_figure kernel_blocks = {
     XB_FIGURE_NUMBER("blocks", "How many blocks of threads the kernel had")};
-static const struct xb_figure pack_time = {
-    XB_FIGURE_TIME("pack_time", "Of packed, gathering the pieces alone")};
-static const struct xb_figure packed_copy_time = {
-    XB_FIGURE_TIME("packed_copy_time", "Of packed, the one copy alone")};
-static const struct xb_figure unpack_time = {
-    XB_FIGURE_TIME("unpack_time", "Of packed, scattering the pieces alone")};
+XB_OWN_FIGURE(TIME, pack_time, "Of packed, gathering the pieces alone");
+XB_OWN_FIGURE(TIME, packed_copy_time, "Of packed, the one copy alone");
+XB_OWN_FIGURE(TIME, unpack_time, "Of packed, scattering the pieces alone");
 
-enum how { /* the words of --batch */
-           HOW_EACH,
-           HOW_CALL,
-           HOW_GRAPH,
-           HOW_PACKED,
-           HOW_KERNEL,
-           HOW_PITCHED
-};
+/* The words of --batch. */
+enum how { HOW_EACH, HOW_CALL, HOW_GRAPH, HOW_PACKED, HOW_KERNEL, HOW_PITCHED };
 
 struct state {
     enum how how;
@@ -83,7 +65,8 @@ struct state {
     struct xb_layout layout;
     struct xb_buffer *host, *device;
     struct xb_buffer *source, *target; /* these two, by the direction */
-    struct xb_buffer *room;   /* of the host: where pieces are packed, and the proof's room */
+    struct xb_buffer *room;   /* of the host: where pieces are packed, one behind the other, and
+                                 the proof's room */
     struct xb_buffer *packed; /* of the device */
     /* The whole transfer, one a call; for packed its part within the device. */
     struct xb_pieces **lists;
@@ -91,12 +74,6 @@ struct state {
     struct xb_graph *graph;
     unsigned blocks;
 };
-
-/* Where piece `index` lies among packed ones. */
-static uint64_t packed_offset(const struct state *state, size_t index)
-{
-    return index * state->layout.piece;
-}
 
 static bool has_word(const struct xb_case *test, const char *word)
 {
@@ -108,36 +85,23 @@ static uint64_t pitch_of(const struct xb_case *test)
     return has_word(test, "rows") ? xb_case_setting(test, &option_pitch)->count : 0;
 }
 
-static struct xb_layout layout_of(const struct xb_case *test)
+/* How pieces lie on the host, or on the device. */
+static struct xb_layout_side side_of(const struct xb_case *test, bool is_host)
 {
-    const struct xb_layout_side host = {
-        .scattered = has_word(test, "scattered") || has_word(test, "host-scattered"),
-        .pitch = pitch_of(test),
-        .offset = xb_case_setting(test, &xb_option_host_offset)->count,
-    };
-    const struct xb_layout_side device = {
-        .scattered = has_word(test, "scattered") || has_word(test, "device-scattered"),
-        .offset = xb_case_setting(test, &xb_option_device_offset)->count,
-    };
-    bool to_device = test->direction == XB_H2D;
-    return (struct xb_layout){
-        .bytes = test->bytes,
-        .piece = xb_case_setting(test, &xb_option_piece)->count,
-        .source = to_device ? host : device,
-        .target = to_device ? device : host,
-        .seed = test->seed,
-    };
+    const char *alone = is_host ? "host-scattered" : "device-scattered";
+    const struct xb_option *offset = is_host ? &xb_option_host_offset : &xb_option_device_offset;
+    return (struct xb_layout_side){.scattered =
+                                       has_word(test, "scattered") || has_word(test, alone),
+                                   .pitch = is_host ? pitch_of(test) : 0,
+                                   .offset = xb_case_setting(test, offset)->count};
 }
 
-/* What the pieces of each side span, wherever they begin. */
-static void spans_of(const struct xb_case *test, uint64_t *host, uint64_t *device)
+/* What the pieces of a side span, wherever they begin. */
+static uint64_t span_of(const struct xb_case *test, bool is_host)
 {
-    struct xb_layout layout = layout_of(test);
-    layout.source.offset = layout.target.offset = 0;
-    uint64_t source = xb_layout_span(layout.bytes, layout.piece, &layout.source);
-    uint64_t target = xb_layout_span(layout.bytes, layout.piece, &layout.target);
-    *host = test->direction == XB_H2D ? source : target;
-    *device = test->direction == XB_H2D ? target : source;
+    struct xb_layout_side side = side_of(test, is_host);
+    side.offset = 0;
+    return xb_layout_span(test->bytes, xb_case_setting(test, &xb_option_piece)->count, &side);
 }
 
 /* How much longer than that a buffer is. */
@@ -194,11 +158,11 @@ static void add_need(uint64_t *need, uint64_t more)
 
 static struct xb_needs needs(const struct xb_case *test)
 {
-    struct xb_needs needs = {0};
+    struct xb_needs needs = {.host_bytes = span_of(test, true),
+                             .device_bytes = span_of(test, false)};
     enum how how = xb_variant_number(test);
     uint64_t beyond = room_beyond(test);
     uint64_t pieces = xb_lesser(count_pieces(test), MOST_PIECES); /* check refuses more */
-    spans_of(test, &needs.host_bytes, &needs.device_bytes);
     add_need(&needs.host_bytes, needs.device_bytes);
     add_need(&needs.host_bytes, 2 * beyond);
     add_need(&needs.device_bytes, beyond);
@@ -265,27 +229,6 @@ static uint64_t length_for(const struct xb_mode_context *context, uint64_t bytes
     return bytes;
 }
 
-static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_error *error)
-{
-    struct state *state = context->state;
-    uint64_t host = 0, device = 0, packed = 0;
-    spans_of(context->test, &host, &device);
-    if (state->how == HOW_PACKED)
-        packed = length_for(context, state->layout.bytes);
-    bool mapped = (context->device->info.capabilities & XB_CAP_MAPPED) != 0;
-    enum xb_memory memory = mapped ? XB_MEMORY_MAPPED : XB_MEMORY_PINNED;
-    const struct xb_borrowing wanted[] = {
-        {&state->host, 0, memory, length_for(context, host), false},
-        {&state->room, 1, memory, length_for(context, device), false},
-        {&state->device, 0, XB_MEMORY_DEVICE, length_for(context, device), false},
-        {&state->packed, 1, XB_MEMORY_DEVICE, packed, false}};
-    xb_workspace_extend(context->workspace, room_beyond(context->test));
-    XB_TRY(xb_borrow(context, wanted, sizeof wanted / sizeof wanted[0], error));
-    state->source = state->to_device ? state->host : state->device;
-    state->target = state->to_device ? state->device : state->host;
-    return XB_OK;
-}
-
 /* Opens the lists that the variant needs, each of at most so many pieces. */
 static enum xb_status open_lists(struct xb_mode_context *context, struct xb_error *error)
 {
@@ -310,7 +253,7 @@ static enum xb_status open_lists(struct xb_mode_context *context, struct xb_erro
         XB_TRY(xb_layout_make(&within, error));
         for (size_t i = 0; i < within.count; i++)
             *(state->to_device ? &within.pieces[i].source_offset
-                               : &within.pieces[i].target_offset) = packed_offset(state, i);
+                               : &within.pieces[i].target_offset) = i * within.piece;
         *(state->to_device ? &source : &target) = state->packed;
         *(state->to_device ? &target : &source) = state->device;
         layout = &within;
@@ -336,10 +279,11 @@ static void move_on_host(void *argument, uint64_t begin, uint64_t end)
     char *room = state->room->host_address;
     for (uint64_t i = begin; i < end; i++) {
         const struct xb_piece *piece = &state->layout.pieces[i];
+        char *packed = room + i * state->layout.piece;
         if (state->to_device)
-            memcpy(room + packed_offset(state, i), places + piece->source_offset, piece->bytes);
+            memcpy(packed, places + piece->source_offset, piece->bytes);
         else
-            memcpy(places + piece->target_offset, room + packed_offset(state, i), piece->bytes);
+            memcpy(places + piece->target_offset, packed, piece->bytes);
     }
 }
 
@@ -372,17 +316,16 @@ static enum xb_status submit_copy(struct xb_mode_context *context, struct xb_err
         state->to_device ? state->room : state->packed, 0, state->layout.bytes, error);
 }
 
-static enum xb_status submit_gathering(struct xb_mode_context *context, struct xb_error *error)
+/* The source's side gathers, the target's side scatters. */
+static enum xb_status submit_side(struct xb_mode_context *context, bool gathers,
+                                  struct xb_error *error)
 {
     const struct state *state = context->state;
-    return (state->to_device ? submit_host_part : submit_kernel_part)(context, error);
+    return (state->to_device == gathers ? submit_host_part : submit_kernel_part)(context, error);
 }
 
-static enum xb_status submit_scattering(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    return (state->to_device ? submit_kernel_part : submit_host_part)(context, error);
-}
+XB_SUBMIT(submit_gathering, submit_side, true)
+XB_SUBMIT(submit_scattering, submit_side, false)
 
 static enum xb_status copy_rows(struct xb_mode_context *context, struct xb_error *error)
 {
@@ -464,18 +407,32 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 {
     struct state *state = context->state;
     const struct xb_case *test = context->test;
+    uint64_t host = length_for(context, span_of(test, true));
+    uint64_t device = length_for(context, span_of(test, false));
     state->how = xb_variant_number(test);
     state->to_device = test->direction == XB_H2D;
-    state->layout = layout_of(test);
+    state->layout = (struct xb_layout){.bytes = test->bytes,
+                                       .piece = xb_case_setting(test, &xb_option_piece)->count,
+                                       .source = side_of(test, state->to_device),
+                                       .target = side_of(test, !state->to_device),
+                                       .seed = test->seed};
     context->queue_count = 1;
     context->operations_per_iteration = 1;
     /* The calls are what is measured, so no queue is held; and host threads are part of it. */
-    context->host_timed = true;
-    context->host_waits = true;
+    context->host_timed = context->host_waits = true;
     /* The second queue is for the SM tax. */
     XB_TRY(xb_workspace_queues(context->workspace, 2, &context->queues, error));
     XB_TRY(xb_layout_make(&state->layout, error));
-    XB_TRY(borrow_buffers(context, error));
+    uint64_t packed = state->how == HOW_PACKED ? test->bytes : 0;
+    bool is_mapped = (context->device->info.capabilities & XB_CAP_MAPPED) != 0;
+    enum xb_memory memory = is_mapped ? XB_MEMORY_MAPPED : XB_MEMORY_PINNED;
+    xb_workspace_extend(context->workspace, room_beyond(test));
+    XB_TRY(XB_BORROW(context, 0, error, {&state->host, 0, memory, host, false},
+                     {&state->room, 1, memory, device, false},
+                     {&state->device, 0, XB_MEMORY_DEVICE, device, false},
+                     {&state->packed, 1, XB_MEMORY_DEVICE, packed, false}));
+    state->source = state->to_device ? state->host : state->device;
+    state->target = state->to_device ? state->device : state->host;
     XB_TRY(xb_proof_fill(context->queues[0], state->source, state->layout.source_span,
                          xb_proof_before(test->seed), error));
     XB_TRY(xb_proof_fill(context->queues[0], state->target,
@@ -589,19 +546,14 @@ const struct xb_mode xb_mode_batch = {
     .bytes_by_default = UINT64_C(32) << 20,
     .reading = xb_batch_reading,
     .answer = xb_batch_say_pieces,
-    .state_bytes = sizeof(struct state),
+    XB_HOOKS(struct state, needs, setup, prepare, submit, verify),
     .capabilities = capabilities,
-    .needs = needs,
     .check_options = check_options,
     .check_variant = check_variant,
     .check = check,
-    .setup = setup,
     .references = XB_REFERENCES(
         {.figure = &pack_time, .submit = submit_gathering, .is_wanted = is_packed},
         {.figure = &packed_copy_time, .submit = submit_copy, .is_wanted = is_packed},
         {.figure = &unpack_time, .submit = submit_scattering, .is_wanted = is_packed}),
-    .prepare = prepare,
-    .submit = submit,
-    .verify = verify,
     .teardown = teardown,
 };

@@ -4,7 +4,6 @@
 #include "encoded.h"
 #include "modes/readings/readings.h"
 #include "sample_data.h"
-#include "shared_options.h"
 
 #include <string.h>
 
@@ -55,14 +54,10 @@ const struct xb_mode xb_mode_compress = {
                           &xb_option_threads),
     .parameters = XB_PARAMETERS({&xb_option_codec, NULL}, {&xb_option_data, NULL},
                                 {&xb_option_encode_chunk, NULL}, {&xb_option_threads, NULL}),
-    .figures = XB_FIGURES(&xb_figure_plain_bandwidth, &xb_figure_speed_up,
-                          &xb_figure_share_of_bound, &xb_figure_ratio, &xb_figure_encode_rate,
-                          &xb_figure_encode_rate_one, &xb_figure_decode_rate, &xb_figure_threads,
-                          &xb_figure_break_even_threads, &xb_figure_break_even_sends),
+    .figures = XB_FIGURES(XB_ENCODED_FIGURES, &xb_figure_break_even_sends),
     .reading = XB_READING({.label = "sent", .code = "XB-COMPRESS-SENT", .say = say_sent},
                           {.label = "made", .code = "XB-COMPRESS-MADE", .say = say_made}),
     .answer = answer,
     .check_options = check_options,
-    .setup = setup,
     XB_ENCODED_MODE,
 };

@@ -5,18 +5,13 @@
 #include "proof.h"
 #include "shared_options.h"
 
-#include "backends/verify.h"
-#include "base/units.h"
 #include "measure/engine/stage.h"
-#include "measure/result.h"
-#include "xferbench/workspace.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 struct state {
-    enum xb_memory memory;
     struct xb_buffer *in, *out; /* on the host */
     struct xb_buffer *slots;    /* on the device, `buffers` chunks */
     uint64_t chunk;
@@ -78,21 +73,16 @@ static const struct xb_stage stages[] = {
     {.name = NULL},
 };
 
-static const struct xb_figure copies_time = {
-    XB_FIGURE_TIME("copies_time", "The copies both ways at once, without the kernels")};
+XB_OWN_FIGURE(TIME, copies_time, "The copies both ways at once, without the kernels");
 
-static const struct xb_line_part in_a_row = {.in_a_row = true};
-static const struct xb_line_part in_alone = {.stages = 1u << STAGE_IN};
-static const struct xb_line_part kernels_alone = {.stages = 1u << STAGE_KERNEL};
-static const struct xb_line_part out_alone = {.stages = 1u << STAGE_OUT};
 /* Both ways at once: the pipeline's copies share the link like this, so they cannot be faster. */
 static const struct xb_line_part copies_alone = {.stages = 1u << STAGE_IN | 1u << STAGE_OUT};
 
 static const struct xb_reference references[] = {
-    {.figure = &xb_figure_serial_time, .part = &in_a_row},
-    {.figure = &xb_figure_in_time, .part = &in_alone},
-    {.figure = &xb_figure_kernel_time, .part = &kernels_alone},
-    {.figure = &xb_figure_out_time, .part = &out_alone},
+    {.figure = &xb_figure_serial_time, .part = &(const struct xb_line_part){.in_a_row = true}},
+    {.figure = &xb_figure_in_time, .part = XB_STAGE_ALONE(STAGE_IN)},
+    {.figure = &xb_figure_kernel_time, .part = XB_STAGE_ALONE(STAGE_KERNEL)},
+    {.figure = &xb_figure_out_time, .part = XB_STAGE_ALONE(STAGE_OUT)},
     {.figure = &copies_time, .part = &copies_alone},
     {.figure = NULL},
 };
@@ -131,7 +121,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 {
     struct state *state = context->state;
     const struct xb_case *test = context->test;
-    state->memory = xb_host_memory_of(test->variant);
+    enum xb_memory memory = xb_host_memory_of(test->variant);
     state->chunk = xb_case_setting(test, &xb_option_chunk)->count;
     if (state->chunk > test->bytes) /* one chunk: whole words, as the kernel wants them */
         state->chunk = xb_rounded_up(test->bytes, 8);
@@ -139,18 +129,15 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
         .items = xb_chunk_count(test->bytes, state->chunk),
         .slots = (unsigned)xb_case_setting(test, &xb_option_buffers)->count,
     };
-    context->queue_count = plan.slots;
     context->operations_per_iteration = 3 * plan.items;
     context->bytes_moved = 2 * test->bytes;
     context->hold = true;
-    const struct xb_borrowing wanted[] = {
-        {&state->in, 0, state->memory, test->bytes, false},
-        {&state->out, 1, state->memory, test->bytes, false},
-        {&state->slots, 0, XB_MEMORY_DEVICE, plan.slots * state->chunk, true}};
-    XB_TRY(xb_borrow(context, wanted, 3, error));
-    XB_TRY(xb_workspace_queues(context->workspace, plan.slots, &context->queues, error));
+    XB_TRY(XB_BORROW(context, plan.slots, error, {&state->in, 0, memory, test->bytes, false},
+                     {&state->out, 1, memory, test->bytes, false},
+                     {&state->slots, 0, XB_MEMORY_DEVICE, plan.slots * state->chunk, true}));
     XB_TRY(xb_line_open(context, &plan, error));
-    xb_host_fill(state->in->host_address, 0, test->bytes, xb_proof_before(test->seed));
+    XB_TRY(xb_proof_fill(context->queues[0], state->in, test->bytes, xb_proof_before(test->seed),
+                         error));
     return choose_steps(context, plan.items, error);
 }
 
@@ -158,10 +145,8 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
-    (void)error;
-    xb_host_fill(state->in->host_address, 0, context->test->bytes,
-                 xb_proof_after(context->test->seed));
-    return XB_OK;
+    return xb_proof_fill(context->queues[0], state->in, context->test->bytes,
+                         xb_proof_after(context->test->seed), error);
 }
 
 /* Compares with the same work in a row, and with the slowest stage: the kernels, or the copies with
@@ -234,20 +219,15 @@ static bool add_times(struct xb_reading *reading, const struct xb_record_case *t
     if (serial > 0)
         xb_reading_phrase(reading, " take {duration} instead of {duration}: ", serial / factor,
                           serial);
-    xb_reading_phrase(reading, "{text}{speed:speed_up}.", serial > 0 ? "" : " are ", factor);
-    xb_reading_rests_on(reading, test);
+    xb_reading_phrase(reading, "{text}{speed:speed_up}.{case}", serial > 0 ? "" : " are ", factor,
+                      test);
     return true;
-}
-
-static const struct xb_record_case *best_of(const struct xb_reading *reading, int device,
-                                            uint64_t bytes)
-{
-    return xb_reading_best_of_any(reading, device, bytes, XB_BIDIR, "double-buffer", NULL);
 }
 
 static bool answer(struct xb_reading *reading, int device, uint64_t bytes)
 {
-    const struct xb_record_case *test = best_of(reading, device, bytes);
+    const struct xb_record_case *test =
+        xb_reading_best_of_any(reading, device, bytes, XB_BIDIR, "double-buffer", NULL);
     if (!add_times(reading, test))
         return false;
     add_pace(reading, test);
@@ -277,7 +257,8 @@ static void advise(struct xb_reading *reading, const struct xb_record_case *test
 /* What overlap gives in the fastest case, and which stage is the limit. */
 static bool say_pipeline(struct xb_reading *reading, int device, uint64_t bytes)
 {
-    const struct xb_record_case *test = best_of(reading, device, bytes);
+    const struct xb_record_case *test =
+        xb_reading_best_of_any(reading, device, bytes, XB_BIDIR, "double-buffer", NULL);
     double factor = xb_reading_median(reading, test, &xb_figure_speed_up);
     double busy = xb_reading_median(reading, test, &xb_figure_gpu_busy);
     double share = xb_reading_median(reading, test, &xb_figure_share_of_bound);
@@ -286,18 +267,17 @@ static bool say_pipeline(struct xb_reading *reading, int device, uint64_t bytes)
     if (!add_times(reading, test))
         return false;
     if (hidden > 0) {
-        xb_reading_number(reading, "hidden_time", hidden, XB_UNIT_SECONDS);
-        xb_reading_number(reading, "serial_time", serial, XB_UNIT_SECONDS);
+        xb_reading_phrase(reading, "{+duration:hidden_time}{+duration:serial_time}", hidden,
+                          serial);
         advise(reading, test, factor, serial);
     }
     add_pace(reading, test);
     if (busy > 0)
         xb_reading_phrase(reading, " The GPU computed {share-of-time:gpu_busy}.", busy);
-    if (share > 0) {
-        xb_reading_phrase(reading, " Throughput is {share} of the best possible here.",
-                          share < 1 ? share : 1);
-        xb_reading_number(reading, "share_of_bound", share, XB_UNIT_RATIO);
-    }
+    if (share > 0)
+        xb_reading_phrase(
+            reading, " Throughput is {share} of the best possible here.{+share:share_of_bound}",
+            share < 1 ? share : 1, share);
     return true;
 }
 
@@ -336,15 +316,10 @@ const struct xb_mode xb_mode_double_buffer = {
                           {.label = "chunk", .code = "XB-CHUNK", .say = say_chunk},
                           {.label = "buffers", .code = "XB-BUFFERS", .say = say_buffers}),
     .answer = answer,
-    .state_bytes = sizeof(struct state),
+    XB_HOOKS(struct state, needs, setup, prepare, xb_line_submit, verify),
     .capabilities = xb_kernel_capabilities,
-    .needs = needs,
     .check_options = check_options,
     .check_variant = xb_host_memory_refuse_pageable,
-    .setup = setup,
     .stages = stages,
     .references = references,
-    .prepare = prepare,
-    .submit = xb_line_submit,
-    .verify = verify,
 };

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "measure/run.h"
-#include "xferbench/workspace.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -143,8 +142,7 @@ static enum xb_status restore(struct xb_mode_context *context, uint64_t index,
 /* The last chunk of the group that one is in. */
 static uint64_t group_end(const struct xb_encoded *state, uint64_t index)
 {
-    uint64_t last = index / state->group * state->group + state->group - 1;
-    return last < state->count ? last : state->count - 1;
+    return xb_lesser((index / state->group + 1) * state->group, state->count) - 1;
 }
 
 /* Has an encoded chunk cross, and with the last of a group all of it be restored. All cross on one
@@ -346,10 +344,7 @@ static enum xb_status time_whole(struct xb_mode_context *context, unsigned threa
     enum xb_status status = time_by_host(context, xb_encoded_submit, &seconds, error);
     *rate = seconds > 0 ? (double)bytes / seconds : 0;
     xb_crew_close(state->crew);
-    state->crew = own.crew;
-    state->crossing = own.crossing;
-    state->slots = own.slots;
-    state->count = own.count;
+    *state = own;
     return status;
 }
 
@@ -362,22 +357,21 @@ static enum xb_status find_break_even(struct xb_mode_context *context, struct xb
     unsigned enough = 0; /* none yet */
     double plain_s = 0;
     /* First of all one that does not count: the kernel has never run. */
-    enum xb_status status = wait_for_all(context, xb_encoded_submit(context, error), error);
-    if (status == XB_OK)
-        status = time_by_host(context, submit_plain, &plain_s, error);
-    for (unsigned tried = state->threads; status == XB_OK && tried != enough;
+    XB_TRY(wait_for_all(context, xb_encoded_submit(context, error), error));
+    XB_TRY(time_by_host(context, submit_plain, &plain_s, error));
+    for (unsigned tried = state->threads; tried != enough;
          tried = too_few + (enough - too_few + 1) / 2) {
         double rate = 0;
-        status = time_whole(context, tried, &rate, error);
+        XB_TRY(time_whole(context, tried, &rate, error));
         if (rate * plain_s > (double)context->test->bytes)
             enough = tried;
         else if (enough == 0)
-            return status;
+            return XB_OK;
         else
             too_few = tried;
     }
     state->break_even_threads = enough;
-    return status;
+    return XB_OK;
 }
 
 enum xb_status xb_encoded_setup(struct xb_mode_context *context, struct xb_error *error)
@@ -385,21 +379,18 @@ enum xb_status xb_encoded_setup(struct xb_mode_context *context, struct xb_error
     struct xb_encoded *state = context->state;
     uint64_t bytes = context->test->bytes;
     lay_out(context->test, state);
-    context->queue_count = 1 + RESTORING;
     context->operations_per_iteration = OPERATIONS * state->count;
     context->hold = !state->is_made;
     context->host_timed = context->host_waits = state->is_made;
     context->one_iteration = true; /* else chunks cross while those before are still restored */
-    const struct xb_borrowing wanted[] = {
-        {&state->original, 0, XB_MEMORY_PINNED, bytes, false},
-        {&state->target, 0, XB_MEMORY_DEVICE, bytes, false},
-        {&state->made, 1, XB_MEMORY_PINNED, state->made_bytes, true},
-        {&state->back, 2, XB_MEMORY_PINNED, state->back_bytes, true},
-        {&state->arrived, 1, XB_MEMORY_DEVICE, state->arrived_bytes, true},
-        {&state->report, 2, XB_MEMORY_DEVICE, XB_FORMAT_ALIGNMENT, true},
-        {&state->rooms, 3, XB_MEMORY_PINNED, state->rooms_bytes, true}};
-    XB_TRY(xb_borrow(context, wanted, sizeof wanted / sizeof wanted[0], error));
-    XB_TRY(xb_workspace_queues(context->workspace, 1 + RESTORING, &context->queues, error));
+    XB_TRY(XB_BORROW(context, 1 + RESTORING, error,
+                     {&state->original, 0, XB_MEMORY_PINNED, bytes, false},
+                     {&state->target, 0, XB_MEMORY_DEVICE, bytes, false},
+                     {&state->made, 1, XB_MEMORY_PINNED, state->made_bytes, true},
+                     {&state->back, 2, XB_MEMORY_PINNED, state->back_bytes, true},
+                     {&state->arrived, 1, XB_MEMORY_DEVICE, state->arrived_bytes, true},
+                     {&state->report, 2, XB_MEMORY_DEVICE, XB_FORMAT_ALIGNMENT, true},
+                     {&state->rooms, 3, XB_MEMORY_PINNED, state->rooms_bytes, true}));
     XB_TRY(xb_workspace_crew(context->workspace, state->threads, &state->crew, error));
     state->lengths = xb_try(state->count, sizeof *state->lengths);
     if (state->lengths == NULL)

@@ -2,9 +2,7 @@
 #pragma once
 
 #include "codecs/codec.h"
-#include "measure/engine/crew.h"
 #include "shared_options.h"
-#include "xferbench/mode.h"
 
 struct xb_result;
 
@@ -14,10 +12,9 @@ struct xb_result;
  * chunk. What modes that do so share; the state of such a mode begins with struct xb_encoded.
  */
 
-/* --encode-chunk: how much is encoded as one. */
-extern const struct xb_option xb_option_encode_chunk;
-/* --codec: the format. Where it is no parameter of the mode, the format is the variant's word. */
-extern const struct xb_option xb_option_codec;
+/* --encode-chunk: how much is encoded as one. --codec: the format; where that is no parameter of
+ * the mode, the format is the variant's word. */
+extern const struct xb_option xb_option_encode_chunk, xb_option_codec;
 
 struct xb_encoded {
     enum xb_format format;
@@ -41,8 +38,7 @@ struct xb_encoded {
     struct xb_buffer *arrived;  /* on the device, encoded, each chunk in a place of its own */
     struct xb_buffer *target;   /* on the device, restored */
     struct xb_buffer *report;   /* on the device: what was refused */
-    /* One a slot: the chunk in it has crossed, and those before. Recorded for the last of a group.
-     */
+    /* One a slot: its chunk and those before have crossed. Recorded for the last of a group. */
     struct xb_event **crossed;
     unsigned break_even_threads; /* 0: not found */
 };
@@ -54,17 +50,12 @@ struct xb_needs xb_encoded_needs(const struct xb_case *test);
 
 /* Borrows memory, queues and the crew, and sets the context. The original is then to be written,
  * and xb_encoded_begin called. */
-XB_MUST_CHECK enum xb_status xb_encoded_setup(struct xb_mode_context *context,
-                                              struct xb_error *error);
+XB_MUST_CHECK xb_submit xb_encoded_setup;
 /* Encodes what is encoded beforehand; else finds how many threads are enough. */
-XB_MUST_CHECK enum xb_status xb_encoded_begin(struct xb_mode_context *context,
-                                              struct xb_error *error);
+XB_MUST_CHECK xb_submit xb_encoded_begin;
 
 /* Makes every word of the target wrong, and what was encoded no encoding. */
-XB_MUST_CHECK enum xb_status xb_encoded_prepare(struct xb_mode_context *context,
-                                                struct xb_error *error);
-XB_MUST_CHECK enum xb_status xb_encoded_submit(struct xb_mode_context *context,
-                                               struct xb_error *error);
+XB_MUST_CHECK xb_submit xb_encoded_prepare, xb_encoded_submit;
 /* Compares all of the target with the original, or with what plain C makes of it where the format
  * has loss, and computes the figures. */
 XB_MUST_CHECK enum xb_status xb_encoded_verify(struct xb_mode_context *context,
@@ -76,13 +67,19 @@ struct xb_chunk xb_encoded_chunk(const struct xb_mode_context *context, uint64_t
 /* The plain way, and the encoder and the decoder alone. */
 extern const struct xb_reference xb_encoded_references[];
 
-/* What every such mode has. */
+/* What every such mode has; its setup() is the file's own. */
 #define XB_ENCODED_MODE                                                                            \
     XB_ALL_BY_DEFAULT(XB_H2D),                                                                     \
-        .only_named = true, .crosses_otherwise = true, .state_bytes = sizeof(struct xb_encoded),   \
-        .capabilities = xb_kernel_capabilities, .needs = xb_encoded_needs,                         \
-        .references = xb_encoded_references, .prepare = xb_encoded_prepare,                        \
-        .submit = xb_encoded_submit, .verify = xb_encoded_verify, .teardown = xb_encoded_teardown
+        XB_HOOKS(struct xb_encoded, xb_encoded_needs, setup, xb_encoded_prepare,                   \
+                 xb_encoded_submit, xb_encoded_verify),                                            \
+        .only_named = true, .crosses_otherwise = true, .capabilities = xb_kernel_capabilities,     \
+        .references = xb_encoded_references, .teardown = xb_encoded_teardown
+
+/* What both modes compute. */
+#define XB_ENCODED_FIGURES                                                                         \
+    &xb_figure_plain_bandwidth, &xb_figure_speed_up, &xb_figure_share_of_bound, &xb_figure_ratio,  \
+        &xb_figure_encode_rate, &xb_figure_encode_rate_one, &xb_figure_decode_rate,                \
+        &xb_figure_threads, &xb_figure_break_even_threads
 
 /* Figures. A rate is of bytes of the original; break_even_sends is of what is encoded beforehand,
  * an error of formats with loss. */

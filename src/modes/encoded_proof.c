@@ -2,9 +2,6 @@
 /* Whether what was restored on the device is what it should be, and the figures. */
 #include "encoded.h"
 #include "proof.h"
-#include "shared_options.h"
-
-#include "measure/result.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -128,11 +125,10 @@ static void conclude(struct xb_result *result, const struct part *sum,
                                ? XB_VERIFIED_TRUE
                                : XB_VERIFIED_FALSE;
     if (report->refused_blocks != 0)
-        snprintf(
-            result->reason, sizeof result->reason,
-            "the device refused invalid encodings: %llu times in all samples, the first at byte "
-            "%llu",
-            report->refused_blocks, report->first_refused);
+        snprintf(result->reason, sizeof result->reason,
+                 "the device refused invalid encodings: %llu times in all samples, the first at "
+                 "byte %llu",
+                 report->refused_blocks, report->first_refused);
     else if (sum->wrong.wrong_bytes != 0)
         snprintf(result->reason, sizeof result->reason,
                  "%llu of %llu bytes are wrong after they were restored, the first is byte %llu",

@@ -4,14 +4,10 @@
 #include "kernel_time.h"
 #include "proof.h"
 #include "ring.h"
-#include "shared_options.h"
 
 #include "backends/verify.h"
 #include "base/terminal.h"
-#include "base/units.h"
-#include "measure/result.h"
 #include "reading/reading.h"
-#include "xferbench/workspace.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,6 +35,136 @@ static const struct xb_option option_job_out = {
     .help = "How much the job brings back; --size is how much it takes in. 0 for nothing.",
     .selects = true,
 };
+
+/* ---- how a job's data lies in chunks ---- */
+
+#define WORD UINT64_C(8)
+
+__extension__ typedef unsigned __int128 wide;
+
+static uint64_t whole_words(uint64_t bytes)
+{
+    return bytes / WORD * WORD;
+}
+
+/* Where the output of the chunk begins whose input begins there: the same share of the whole. */
+static uint64_t out_at(const struct xb_job_layout *layout, uint64_t in_offset)
+{
+    if (in_offset >= layout->in)
+        return layout->out;
+    return whole_words((uint64_t)((wide)layout->out * in_offset / layout->in));
+}
+
+struct xb_job_layout xb_job_lay_out(uint64_t in, uint64_t out, uint64_t chunk)
+{
+    uint64_t whole = whole_words(in + WORD - 1);
+    struct xb_job_layout layout = {.in = in, .out = out, .chunk = chunk < whole ? chunk : whole};
+    layout.count = xb_chunk_count(in, layout.chunk);
+    layout.stride = layout.chunk;
+    if (out > in && layout.count > 1) {
+        /* The longest output of a chunk that is not the last: out_at rounds down. */
+        uint64_t share = (uint64_t)((wide)out * layout.chunk / in);
+        layout.stride = xb_larger(layout.chunk, whole_words(share) + WORD);
+    }
+    struct xb_job_part last = xb_job_part_at(&layout, layout.count - 1);
+    layout.device_bytes = last.device_offset + xb_larger(last.in.bytes, last.out.bytes);
+    return layout;
+}
+
+struct xb_job_part xb_job_part_at(const struct xb_job_layout *layout, uint64_t index)
+{
+    struct xb_job_part part = {.in = xb_chunk_at(layout->in, layout->chunk, index),
+                               .device_offset = index * layout->stride};
+    part.out.offset = out_at(layout, part.in.offset);
+    part.out.bytes = out_at(layout, part.in.offset + part.in.bytes) - part.out.offset;
+    return part;
+}
+
+/* ---- the proof that all of it came back ---- */
+
+/* What did not come back is fetched in pieces of this length when all is done, to look at it. */
+#define PIECE_BYTES (UINT64_C(4) << 20)
+
+struct xb_pattern xb_job_beside(unsigned long long seed, bool is_after)
+{
+    unsigned long long other = seed + (1ULL << 39);
+    return is_after ? xb_proof_after(other) : xb_proof_before(other);
+}
+
+static void check_bytes(const void *memory, uint64_t offset, uint64_t bytes,
+                        struct xb_pattern pattern, struct xb_mismatch *found)
+{
+    struct xb_mismatch here = xb_host_check(memory, offset, bytes, pattern);
+    xb_proof_add(found, &here);
+}
+
+/* Checks the first bytes of a word that the kernel computed: only the whole of it can be
+ * calculated. */
+static void check_word_beginning(const unsigned char *memory, uint64_t offset, uint64_t bytes,
+                                 struct xb_pattern pattern, struct xb_mismatch *found)
+{
+    unsigned char word[8];
+    xb_host_fill(word, offset, sizeof word, pattern);
+    for (uint64_t i = 0; i < bytes; i++)
+        if (word[i] != memory[i]) {
+            struct xb_mismatch wrong = {.wrong_bytes = 1, .first_offset = offset + i};
+            xb_proof_add(found, &wrong);
+        }
+}
+
+/* Checks what came back of one chunk: words that were computed, the bytes behind the last of them,
+ * and what the device had behind the chunk. */
+static void check_part(const struct xb_job_proof *proof, const struct xb_job_part *part,
+                       struct xb_mismatch *found)
+{
+    const unsigned char *memory = (unsigned char *)proof->out->host_address + part->out.offset;
+    struct xb_pattern plain = xb_proof_after(proof->seed);
+    struct xb_pattern computed = plain;
+    computed.steps = proof->steps;
+    uint64_t stepped = xb_lesser(part->out.bytes, part->in.bytes / 8 * 8);
+    uint64_t words = stepped / 8 * 8;
+    uint64_t input = xb_lesser(part->out.bytes, part->in.bytes);
+    check_bytes(memory, part->in.offset, words, computed, found);
+    check_word_beginning(memory + words, part->in.offset + words, stepped - words, computed, found);
+    check_bytes(memory + stepped, part->in.offset + stepped, input - stepped, plain, found);
+    check_bytes(memory + input, part->device_offset + input, part->out.bytes - input,
+                xb_job_beside(proof->seed, true), found);
+}
+
+/* Checks what arrived and was computed on, of a job that brings less back: fetches it in pieces. */
+static enum xb_status check_arrived(struct xb_queue *queue, const struct xb_job_proof *proof,
+                                    struct xb_mismatch *found, struct xb_mismatch *spots,
+                                    struct xb_error *error)
+{
+    void *piece = proof->piece->host_address;
+    struct xb_pattern expected = xb_proof_after(proof->seed);
+    expected.steps = proof->steps;
+    for (uint64_t at = 0; at < proof->layout->in; at += PIECE_BYTES) {
+        uint64_t bytes = xb_lesser(PIECE_BYTES, proof->layout->in - at);
+        xb_host_fill(piece, at, bytes, xb_proof_before(proof->seed));
+        XB_TRY(xb_copy_and_wait(queue, proof->piece, 0, proof->data, at, bytes, error));
+        check_bytes(piece, at, bytes, expected, found);
+        if (at == 0)
+            xb_proof_check_steps(proof->in->host_address, piece, bytes, proof->steps, spots);
+    }
+    return XB_OK;
+}
+
+enum xb_status xb_job_check(struct xb_queue *queue, const struct xb_job_proof *proof,
+                            struct xb_mismatch *all, struct xb_mismatch *spots,
+                            struct xb_error *error)
+{
+    for (uint64_t i = 0; proof->out != NULL && i < proof->layout->count; i++) {
+        struct xb_job_part part = xb_job_part_at(proof->layout, i);
+        check_part(proof, &part, all);
+        if (i == 0)
+            xb_proof_check_steps(proof->in->host_address, proof->out->host_address,
+                                 xb_lesser(part.in.bytes, part.out.bytes), proof->steps, spots);
+    }
+    return proof->piece != NULL ? check_arrived(queue, proof, all, spots, error) : XB_OK;
+}
+
+/* ---- what moves it ---- */
 
 /* So many chunks are under way when chunks overlap: one comes in, one is computed on, one leaves,
  * and one more keeps all three busy where they do not take the same time. On an H200 double-buffer
@@ -90,11 +216,6 @@ static struct xb_job_layout layout_of(const struct xb_case *test)
     return xb_job_lay_out(test->bytes, out, chunk);
 }
 
-static struct xb_ring_plan ring_plan_of(const struct xb_job_layout *layout)
-{
-    return xb_ring_plan_usual(layout->in > layout->out ? layout->in : layout->out);
-}
-
 static uint32_t capabilities(const struct xb_case *test)
 {
     return XB_CAP_KERNELS | (memory_of(test) == XB_MEMORY_REGISTERED ? XB_CAP_REGISTER : 0);
@@ -103,8 +224,8 @@ static uint32_t capabilities(const struct xb_case *test)
 static struct xb_needs needs(const struct xb_case *test)
 {
     struct xb_job_layout layout = layout_of(test);
-    struct xb_ring_plan plan = ring_plan_of(&layout);
-    uint64_t host = layout.in + layout.out + xb_job_piece_bytes(&layout);
+    struct xb_ring_plan plan = xb_ring_plan_usual(xb_larger(layout.in, layout.out));
+    uint64_t host = layout.in + layout.out + xb_lesser(layout.in, PIECE_BYTES);
     return (struct xb_needs){.host_bytes = host + (has_ring(test) ? xb_ring_bytes(&plan) : 0),
                              .device_bytes = layout.device_bytes};
 }
@@ -129,92 +250,55 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
                    (unsigned long long)context->test->bytes);
 }
 
-static enum xb_status copy_in(struct xb_mode_context *context, struct xb_queue *queue,
-                              const struct xb_job_part *part, struct xb_error *error)
+static enum xb_status copy(struct xb_mode_context *context, struct xb_queue *queue,
+                           const struct xb_job_part *part, bool to_device, struct xb_error *error)
 {
     const struct state *state = context->state;
-    const struct xb_ring_copy copy = {true,
-                                      queue,
-                                      state->job.data,
-                                      part->device_offset,
-                                      (char *)state->job.in->host_address + part->in.offset,
-                                      part->in.bytes};
-    if (state->ring != NULL)
-        return xb_ring_submit(state->ring, &copy, error);
-    return context->device->backend->queue_copy(queue, copy.device, copy.device_offset,
-                                                state->job.in, part->in.offset, copy.bytes, error);
-}
-
-static enum xb_status compute(struct xb_mode_context *context, struct xb_queue *queue,
-                              const struct xb_job_part *part, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    if (state->job.steps == 0)
+    const struct xb_backend *backend = context->device->backend;
+    const struct xb_chunk chunk = to_device ? part->in : part->out;
+    struct xb_buffer *host = to_device ? state->job.in : state->job.out;
+    struct xb_buffer *data = state->job.data;
+    uint64_t at = part->device_offset;
+    if (chunk.bytes == 0)
         return XB_OK;
-    return context->device->backend->queue_compute(queue, state->job.data, part->device_offset,
-                                                   part->in.bytes, state->job.steps, error);
-}
-
-static enum xb_status copy_out(struct xb_mode_context *context, struct xb_queue *queue,
-                               const struct xb_job_part *part, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    if (part->out.bytes == 0)
-        return XB_OK;
-    const struct xb_ring_copy copy = {false,
-                                      queue,
-                                      state->job.data,
-                                      part->device_offset,
-                                      (char *)state->job.out->host_address + part->out.offset,
-                                      part->out.bytes};
-    if (state->ring != NULL)
+    if (state->ring != NULL) {
+        char *memory = (char *)host->host_address + chunk.offset;
+        const struct xb_ring_copy copy = {to_device, queue, data, at, memory, chunk.bytes};
         return xb_ring_submit(state->ring, &copy, error);
-    return context->device->backend->queue_copy(queue, state->job.out, part->out.offset,
-                                                copy.device, copy.device_offset, copy.bytes, error);
+    }
+    return to_device ? backend->queue_copy(queue, data, at, host, chunk.offset, chunk.bytes, error)
+                     : backend->queue_copy(queue, host, chunk.offset, data, at, chunk.bytes, error);
 }
 
-typedef enum xb_status stage(struct xb_mode_context *context, struct xb_queue *queue,
-                             const struct xb_job_part *part, struct xb_error *error);
+/* Bits of a set. */
+enum stage { IN = 1, KERNEL = 2, OUT = 4 };
 
-static stage *const all_stages[] = {copy_in, compute, copy_out};
-
-/* Sends all chunks through stages `first` to `last`, one chunk a queue in turn: a queue keeps the
- * stages of a chunk in order, and those of different chunks overlap. */
-static enum xb_status run_stages(struct xb_mode_context *context, size_t first, size_t last,
-                                 struct xb_error *error)
+/* Sends all chunks through those stages, one chunk a queue in turn: a queue keeps the stages of a
+ * chunk in order, and those of different chunks overlap. */
+static enum xb_status run(struct xb_mode_context *context, unsigned stages, struct xb_error *error)
 {
     const struct state *state = context->state;
     for (uint64_t i = 0; i < state->layout.count; i++) {
         struct xb_job_part part = xb_job_part_at(&state->layout, i);
         struct xb_queue *queue = context->queues[i % context->queue_count];
-        for (size_t s = first; s <= last; s++)
-            XB_TRY(all_stages[s](context, queue, &part, error));
+        if ((stages & IN) != 0)
+            XB_TRY(copy(context, queue, &part, true, error));
+        if ((stages & KERNEL) != 0 && state->job.steps > 0)
+            XB_TRY(context->device->backend->queue_compute(queue, state->job.data,
+                                                           part.device_offset, part.in.bytes,
+                                                           state->job.steps, error));
+        if ((stages & OUT) != 0)
+            XB_TRY(copy(context, queue, &part, false, error));
     }
     return XB_OK;
 }
 
-static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
-{
-    return run_stages(context, 0, 2, error);
-}
+XB_SUBMIT(submit, run, IN | KERNEL | OUT)
+XB_SUBMIT(submit_in, run, IN)
+XB_SUBMIT(submit_kernel, run, KERNEL)
+XB_SUBMIT(submit_out, run, OUT)
 
-static enum xb_status submit_in(struct xb_mode_context *context, struct xb_error *error)
-{
-    return run_stages(context, 0, 0, error);
-}
-
-static enum xb_status submit_kernel(struct xb_mode_context *context, struct xb_error *error)
-{
-    return run_stages(context, 1, 1, error);
-}
-
-static enum xb_status submit_out(struct xb_mode_context *context, struct xb_error *error)
-{
-    return run_stages(context, 2, 2, error);
-}
-
-static const struct xb_figure job_time = {
-    XB_FIGURE_TIME("job_time", "The whole job by the host's clock: copy in, kernel, copy out")};
+XB_OWN_FIGURE(TIME, job_time, "The whole job by the host's clock: copy in, kernel, copy out");
 
 static bool computes(const struct xb_mode_context *context)
 {
@@ -228,33 +312,29 @@ static bool brings_back(const struct xb_mode_context *context)
     return state->job.out != NULL;
 }
 
-static enum xb_status refuse_time(double target, double possible, const char *is_what,
-                                  struct xb_error *error)
-{
-    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "--gpu-time %s: %s takes %s here; give %s or none",
-                   XB_DURATION_TEXT(target), is_what, XB_DURATION_TEXT(possible),
-                   possible > target ? "that or more," : "no more than that,");
-}
-
 /* Refuses a kernel that cannot be so short over so much data, or so long over so little. */
 static enum xb_status check_time(struct xb_mode_context *context, double target,
                                  struct xb_error *error)
 {
     struct state *state = context->state;
     uint64_t tuned = state->job.steps;
+    const char *what = NULL;
     double seconds = 0;
-    enum xb_status status = xb_mode_time(context, submit_kernel, &seconds, error);
-    if (status == XB_OK && seconds < TOO_SHORT * target && tuned == XB_KERNEL_STEPS_MOST)
-        return refuse_time(target, seconds, "the longest kernel over the job's data", error);
-    if (status != XB_OK || seconds <= TOO_LONG * target)
-        return status;
-    state->job.steps = 1;
-    status = xb_mode_time(context, submit_kernel, &seconds, error);
-    state->job.steps = tuned;
-    if (status != XB_OK || seconds <= TOO_LONG * target)
-        return status;
-    return refuse_time(target, seconds, "a kernel that reads and writes the job's data once",
-                       error);
+    XB_TRY(xb_mode_time(context, submit_kernel, &seconds, error));
+    if (seconds < TOO_SHORT * target && tuned == XB_KERNEL_STEPS_MOST) {
+        what = "the longest kernel over the job's data";
+    } else if (seconds > TOO_LONG * target) {
+        state->job.steps = 1;
+        XB_TRY(xb_mode_time(context, submit_kernel, &seconds, error));
+        state->job.steps = tuned;
+        if (seconds > TOO_LONG * target)
+            what = "a kernel that reads and writes the job's data once";
+    }
+    if (what == NULL)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "--gpu-time %s: %s takes %s here; give %s or none",
+                   XB_DURATION_TEXT(target), what, XB_DURATION_TEXT(seconds),
+                   seconds > target ? "that or more," : "no more than that,");
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
@@ -262,20 +342,17 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     struct state *state = context->state;
     const struct xb_case *test = context->test;
     const struct xb_job_layout layout = state->layout = layout_of(test);
-    const struct xb_ring_plan plan = ring_plan_of(&layout);
+    const struct xb_ring_plan plan = xb_ring_plan_usual(xb_larger(layout.in, layout.out));
     state->job = (struct xb_job_proof){.layout = &state->layout, .seed = test->seed};
-    context->queue_count = is_overlapped(test) ? OVERLAPPING : 1;
     context->operations_per_iteration = 3 * layout.count;
     context->bytes_moved = layout.in + layout.out;
     context->host_timed = context->host_waits = true;
-    uint64_t piece = layout.out < layout.in ? xb_job_piece_bytes(&layout) : 0;
-    const struct xb_borrowing wanted[] = {
-        {&state->job.in, 0, memory_of(test), layout.in, false},
-        {&state->job.out, 1, memory_of(test), layout.out, true},
-        {&state->job.piece, 2, XB_MEMORY_PAGEABLE, piece, true},
-        {&state->job.data, 0, XB_MEMORY_DEVICE, layout.device_bytes, true}};
-    XB_TRY(xb_borrow(context, wanted, 4, error));
-    XB_TRY(xb_workspace_queues(context->workspace, context->queue_count, &context->queues, error));
+    uint64_t piece = layout.out < layout.in ? xb_lesser(layout.in, PIECE_BYTES) : 0;
+    XB_TRY(XB_BORROW(context, is_overlapped(test) ? OVERLAPPING : 1, error,
+                     {&state->job.in, 0, memory_of(test), layout.in, false},
+                     {&state->job.out, 1, memory_of(test), layout.out, true},
+                     {&state->job.piece, 2, XB_MEMORY_PAGEABLE, piece, true},
+                     {&state->job.data, 0, XB_MEMORY_DEVICE, layout.device_bytes, true}));
     if (has_ring(test)) {
         context->operations_per_iteration =
             1 + xb_ring_operations(&plan, layout.in) + xb_ring_operations(&plan, layout.out);
@@ -322,22 +399,20 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     return XB_OK;
 }
 
-static const struct xb_record_case *best_by(struct xb_reading *reading, int device, uint64_t bytes,
-                                            const char *way)
-{
-    return xb_reading_best_of_any(reading, device, bytes, XB_BIDIR, "job", way);
-}
-
-/* The fastest, or the slowest, of the ways that this build knows: a file may have others. */
+/* The fastest, or the slowest, of the ways that this build knows, and which that is: a file may
+ * have others. */
 static const struct xb_record_case *extreme(struct xb_reading *reading, int device, uint64_t bytes,
-                                            bool fastest)
+                                            bool fastest, size_t *way)
 {
     const struct xb_record_case *found = NULL;
     for (size_t i = 0; option_way.choices[i] != NULL; i++) {
-        const struct xb_record_case *test = best_by(reading, device, bytes, option_way.choices[i]);
+        const struct xb_record_case *test =
+            xb_reading_best_of_any(reading, device, bytes, XB_BIDIR, "job", option_way.choices[i]);
         bool is_faster = test != NULL && xb_reading_faster(reading, found, test) == test;
-        if (test != NULL && (found == NULL || is_faster == fastest))
+        if (test != NULL && (found == NULL || is_faster == fastest)) {
             found = test;
+            *way = i;
+        }
     }
     return found;
 }
@@ -357,7 +432,8 @@ static void advise(struct xb_reading *reading, const struct xb_record_case *slow
     /* What is slow overlapped is pinned as it is. */
     for (size_t i = strcmp(slow->variant, "overlapped") == 0; i < sizeof steps / sizeof steps[0];
          i++) {
-        const struct xb_record_case *test = best_by(reading, slow->device, bytes, steps[i].way);
+        const struct xb_record_case *test =
+            xb_reading_best_of_any(reading, slow->device, bytes, XB_BIDIR, "job", steps[i].way);
         if (test == NULL || xb_reading_judge(reading, test, best) != XB_READING_FASTER)
             continue;
         best = test;
@@ -376,18 +452,14 @@ static bool say_job(struct xb_reading *reading, int device, uint64_t bytes)
 {
     static const char *const words[] = {"From pageable memory", "Through a ring of pinned memory",
                                         "From pinned memory", "Overlapped"}; /* as --way */
-    const struct xb_record_case *best = extreme(reading, device, bytes, true);
-    const struct xb_record_case *slow = extreme(reading, device, bytes, false);
+    size_t way = 0, slow_way = 0;
+    const struct xb_record_case *best = extreme(reading, device, bytes, true, &way);
+    const struct xb_record_case *slow = extreme(reading, device, bytes, false, &slow_way);
     double out = xb_reading_median(reading, slow, &xb_figure_out_time);
     double most = xb_reading_median(reading, slow, &job_time);
     double share = xb_reading_median(reading, slow, &xb_figure_in_time) + (out > 0 ? out : 0);
-    size_t way = 0, slow_way = 0;
     if (best == NULL)
         return false;
-    while (strcmp(option_way.choices[way], best->variant) != 0)
-        way++;
-    while (strcmp(option_way.choices[slow_way], slow->variant) != 0)
-        slow_way++;
     xb_reading_phrase(reading, "{text}, this job takes {duration:job_time}", words[way],
                       xb_reading_median(reading, best, &job_time));
     if (slow != best)
@@ -395,9 +467,7 @@ static bool say_job(struct xb_reading *reading, int device, uint64_t bytes)
                           most);
     if (isfinite(share) && strcmp(slow->variant, "overlapped") != 0)
         xb_reading_phrase(reading, ", and copies are {share:copies_share} of that", share / most);
-    xb_reading_add(reading, ".");
-    xb_reading_rests_on(reading, best);
-    xb_reading_rests_on(reading, slow);
+    xb_reading_phrase(reading, ".{case}{case}", best, slow);
     advise(reading, slow, bytes);
     return true;
 }
@@ -432,12 +502,10 @@ const struct xb_mode xb_mode_job = {
         XB_FIGURES(&job_time, &xb_figure_in_time, &xb_figure_kernel_time, &xb_figure_out_time),
     .reading = XB_READING({.label = "job", .code = "XB-JOB", .say = say_job}),
     .answer = say_job,
-    .state_bytes = sizeof(struct state),
+    XB_HOOKS(struct state, needs, setup, prepare, submit, verify),
     .capabilities = capabilities,
-    .needs = needs,
     .check_options = check_options,
     .check = check,
-    .setup = setup,
     /* The copies by the clock of the case, which is the host's: so a program waits for them. The
      * kernel by the device's, because --gpu-time is what a profiler shows. */
     .references = XB_REFERENCES(
@@ -447,8 +515,5 @@ const struct xb_mode xb_mode_job = {
          .clock = XB_CLOCK_OF_DEVICE,
          .is_wanted = computes},
         {.figure = &xb_figure_out_time, .submit = submit_out, .is_wanted = brings_back}),
-    .prepare = prepare,
-    .submit = submit,
-    .verify = verify,
     .teardown = teardown,
 };

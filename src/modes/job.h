@@ -32,12 +32,8 @@ struct xb_job_proof {
     uint64_t steps;             /* of the kernel, on every word */
     struct xb_buffer *in, *out; /* on the host; `out` is NULL where nothing comes back */
     struct xb_buffer *data;     /* on the device */
-    struct xb_buffer *piece;    /* on the host, xb_job_piece_bytes of it, where less comes back than
-                                   goes in; else NULL */
+    struct xb_buffer *piece;    /* on the host, where less comes back than goes in; else NULL */
 };
-
-/* What did not come back is fetched in pieces of this length when all is done, to look at it. */
-uint64_t xb_job_piece_bytes(const struct xb_job_layout *layout);
 
 /* Another pattern than the input's: what the device's buffer holds beside it, before and after
  * prepare. */

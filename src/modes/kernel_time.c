@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernel_time.h"
 
-#include "base/options.h"
-#include "base/units.h"
 #include "measure/engine/stage.h"
 #include "shared_options.h"
 
@@ -12,10 +10,9 @@
 const struct xb_option xb_option_kernel_time = {
     XB_TEXT("kernel-time", "TIME"),
     .default_text = "auto",
-    .help =
-        "How long the kernel computes on a chunk: 'auto' 5 % longer than the rest takes "
-        "(double-buffer: the copies both ways; pipeline: the slower of reading and copying in), "
-        "'none' for no kernel, or a time such as 500us.",
+    .help = "How long the kernel computes on a chunk: 'auto' 5 % longer than the rest takes "
+            "(double-buffer: the copies both ways; pipeline: the slower of reading and copying "
+            "in), 'none' for no kernel, or a time such as 500us.",
 };
 
 /* The longest that the kernel of one chunk may take. */
@@ -31,10 +28,10 @@ enum xb_status xb_kernel_time_read(const struct xb_case *test, double *seconds,
     struct xb_error cause;
     if (xb_duration_parse(text, seconds, &cause) == XB_OK && *seconds <= LONGEST_S)
         return XB_OK;
-    return XB_FAIL(error, XB_ERR_USAGE,
-                   "--kernel-time: '%.40s' is neither auto nor none nor a time of at most 1s, such "
-                   "as 500us",
-                   text);
+    return XB_FAIL(
+        error, XB_ERR_USAGE,
+        "--kernel-time: '%.40s' is neither auto nor none nor a time of at most 1s, such as 500us",
+        text);
 }
 
 enum xb_status xb_gpu_time_parse(const char *option, const char *text, double *seconds,
@@ -83,8 +80,7 @@ enum xb_status xb_kernel_time_tune(struct xb_mode_context *context, xb_submit *s
     return XB_OK;
 }
 
-/* What the kernels of all chunks take grows with the chunks, so some of them are enough to tune by.
- */
+/* The time of all kernels grows with the chunks, so some of them are enough to tune by. */
 #define TUNED_CHUNKS 32u
 
 enum xb_status xb_kernel_time_tune_stage(struct xb_mode_context *context, unsigned stage,

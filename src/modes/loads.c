@@ -1,10 +1,95 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a load takes: from the host's memory and from the device's own. */
-#include "chase.h"
+#include "loads.h"
 #include "modes/readings/readings.h"
+#include "proof.h"
 #include "shared_options.h"
 
+#include <stdio.h>
 #include <string.h>
+
+const struct xb_figure xb_figure_load_latency = {
+    XB_FIGURE_TIME("load_latency", "One load by one thread; each load waits for the one before"),
+    .gates = true};
+
+enum xb_status xb_chase_check_size(const struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct xb_case *test = context->test;
+    if (test->bytes >= XB_CHASE_LEAST_BYTES)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                   "%s goes through %s or more, so that no sample loads a line twice",
+                   test->mode->name, XB_SIZE_TEXT(XB_CHASE_LEAST_BYTES));
+}
+
+enum xb_status xb_chase_setup(struct xb_mode_context *context, struct xb_workspace *owner,
+                              enum xb_memory memory, struct xb_workspace *reader,
+                              struct xb_error *error)
+{
+    struct xb_chase *chase = context->state;
+    struct xb_queue **queues = NULL;
+    uint64_t bytes = context->test->bytes;
+    const uint64_t one = sizeof(uint64_t);
+    chase->access = (enum xb_access)xb_variant_number(context->test);
+    XB_TRY(xb_workspace_queues(reader, 1, &context->queues, error));
+    chase->reader = context->queues[0];
+    context->queue_count = 1;
+    context->operations_per_iteration = 1;
+    context->bytes_moved = XB_CHASE_LOADS * sizeof(uint64_t);
+    context->hold = true;
+    /* The chain is the first buffer of its side: of host memory the record says where that lies. */
+    XB_TRY(xb_workspace_buffer(owner, 0, memory, bytes, &chase->chain, error));
+    XB_TRY(xb_workspace_buffer(reader, 1, XB_MEMORY_DEVICE, one, &chase->cursor, error));
+    XB_TRY(xb_workspace_buffer(reader, 1, XB_MEMORY_PINNED, one, &chase->word, error));
+    XB_TRY(xb_workspace_queues(owner, 1, &queues, error));
+    const struct xb_backend *backend = queues[0]->device->backend;
+    XB_TRY(backend->queue_chain(queues[0], chase->chain, bytes, chase->access, error));
+    XB_TRY(backend->queue_wait(queues[0], error));
+    /* Only copies reach the cursor. */
+    *(uint64_t *)chase->word->host_address = xb_chain_offset(chase->access, bytes, 0);
+    return xb_copy_and_wait(chase->reader, chase->cursor, 0, chase->word, 0, one, error);
+}
+
+enum xb_status xb_chase_prepare(struct xb_mode_context *context, struct xb_error *error)
+{
+    (void)context;
+    (void)error;
+    return XB_OK;
+}
+
+enum xb_status xb_chase_submit(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct xb_chase *chase = context->state;
+    XB_TRY(chase->reader->device->backend->queue_chase(
+        chase->reader, chase->chain, chase->cursor, XB_CHASE_LOADS,
+        (unsigned)(chase->loads / XB_CHASE_LOADS), error));
+    chase->loads += XB_CHASE_LOADS;
+    return XB_OK;
+}
+
+enum xb_status xb_chase_verify(struct xb_mode_context *context, struct xb_result *result,
+                               struct xb_error *error)
+{
+    const struct xb_chase *chase = context->state;
+    for (size_t i = 0; i < result->times.count; i++) {
+        double latency = result->times.values[i] / (double)XB_CHASE_LOADS;
+        XB_TRY(xb_result_sample(result, &xb_figure_load_latency, latency, error));
+    }
+    xb_result_detail_number(result, "loads_per_sample", (double)XB_CHASE_LOADS);
+    xb_result_detail_text(result, "verified_by", "the end of the chain");
+    XB_TRY(
+        xb_copy_and_wait(chase->reader, chase->word, 0, chase->cursor, 0, sizeof(uint64_t), error));
+    uint64_t end = *(const uint64_t *)chase->word->host_address;
+    uint64_t right = xb_chain_offset(chase->access, context->test->bytes, chase->loads);
+    result->row.verified = end == right ? XB_VERIFIED_TRUE : XB_VERIFIED_FALSE;
+    if (end != right)
+        snprintf(result->reason, sizeof result->reason,
+                 "the chain ended at byte %llu and not at %llu: at least one of %llu loads "
+                 "brought a wrong word",
+                 (unsigned long long)end, (unsigned long long)right,
+                 (unsigned long long)chase->loads);
+    return XB_OK;
+}
 
 static bool is_of_host(const struct xb_case *test)
 {
@@ -73,9 +158,8 @@ static bool say_in_order(struct xb_reading *reading, int device, uint64_t bytes,
     const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
     for (size_t i = 0; i < sized.count; i++) {
         const struct xb_record_case *test = sized.cases[i];
-        bool is_own = strcmp(test->mode, "loads") == 0;
-        bool is_of_peer = strcmp(test->mode, "peer-loads") == 0;
-        if ((is_own || is_of_peer) && is_by(reading, test, device, variant))
+        bool is_one = strcmp(test->mode, "loads") == 0 || strcmp(test->mode, "peer-loads") == 0;
+        if (is_one && is_by(reading, test, device, variant))
             xb_reading_rests_on(reading, test);
     }
     return true;
@@ -110,11 +194,8 @@ const struct xb_mode xb_mode_loads = {
     .options = XB_OPTIONS(&xb_option_access),
     .reading = XB_READING({.label = "loads", .code = "XB-LOADS", .say = say}),
     .answer = say,
-    .state_bytes = sizeof(struct xb_chase),
+    XB_HOOKS(struct xb_chase, needs, setup, xb_chase_prepare, xb_chase_submit, xb_chase_verify),
     .capabilities = xb_mapped_capabilities,
-    .needs = needs,
-    .setup = setup,
     .check = xb_chase_check_size,
     XB_CHASE_MODE,
-    .verify = xb_chase_verify,
 };

@@ -4,8 +4,7 @@
 #include "proof.h"
 #include "shared_options.h"
 
-#include "measure/result.h"
-#include "xferbench/workspace.h"
+#include <string.h>
 
 /* A GPU copies 256 MiB within itself in some 0.1 ms: starting and ending a sample, 10 us, would be
  * a visible part of a millisecond. */
@@ -18,7 +17,7 @@ struct state {
 
 static uint32_t capabilities(const struct xb_case *test)
 {
-    return xb_is_by_kernel(test->variant) ? XB_CAP_KERNELS : 0;
+    return strcmp(test->variant, "kernel") == 0 ? XB_CAP_KERNELS : 0;
 }
 
 static struct xb_needs needs(const struct xb_case *test)
@@ -30,16 +29,12 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 {
     struct state *state = context->state;
     const struct xb_case *test = context->test;
-    state->by_kernel = xb_is_by_kernel(test->variant);
-    context->queue_count = 1;
+    state->by_kernel = strcmp(test->variant, "kernel") == 0;
     context->operations_per_iteration = state->by_kernel ? 1 : XB_LOCAL_COPY_OPERATIONS;
     context->hold = true;
     context->sample_seconds = SAMPLE_SECONDS;
-    const struct xb_borrowing wanted[] = {
-        {&state->source, 0, XB_MEMORY_DEVICE, test->bytes, false},
-        {&state->target, 1, XB_MEMORY_DEVICE, test->bytes, false}};
-    XB_TRY(xb_workspace_queues(context->workspace, 1, &context->queues, error));
-    XB_TRY(xb_borrow(context, wanted, 2, error));
+    XB_TRY(XB_BORROW(context, 1, error, {&state->source, 0, XB_MEMORY_DEVICE, test->bytes, false},
+                     {&state->target, 1, XB_MEMORY_DEVICE, test->bytes, false}));
     return xb_proof_fill(context->queues[0], state->source, test->bytes,
                          xb_proof_before(test->seed), error);
 }
@@ -97,8 +92,8 @@ static bool say_local(struct xb_reading *reading, int device, uint64_t bytes)
     double rate = xb_reading_median(reading, best, &xb_figure_bandwidth);
     if (best == NULL || (pinned == NULL && (engine == NULL || kernel == NULL)))
         return false;
-    xb_reading_phrase(reading, "A GPU copies {rate:bandwidth} GB/s within its memory", rate);
-    xb_reading_rests_on(reading, best);
+    xb_reading_phrase(reading, "A GPU copies {rate:bandwidth} GB/s within its memory{case}", rate,
+                      best);
     if (pinned != NULL) {
         double factor = rate / xb_reading_median(reading, pinned, &xb_figure_bandwidth);
         xb_reading_phrase(reading, ", {factor:ratio_to_pinned} what {name} brings from the host",
@@ -107,10 +102,9 @@ static bool say_local(struct xb_reading *reading, int device, uint64_t bytes)
     if (engine != NULL && kernel != NULL) {
         double factor = xb_reading_median(reading, kernel, &xb_figure_bandwidth) /
                         xb_reading_median(reading, engine, &xb_figure_bandwidth);
-        xb_reading_phrase(reading, "; a kernel is {speed:kernel_to_engine} as the copy engine",
-                          factor);
-        xb_reading_rests_on(reading, kernel);
-        xb_reading_rests_on(reading, engine);
+        xb_reading_phrase(reading,
+                          "; a kernel is {speed:kernel_to_engine} as the copy engine{case}{case}",
+                          factor, kernel, engine);
     }
     xb_reading_add(reading, ".");
     return true;
@@ -133,11 +127,6 @@ const struct xb_mode xb_mode_local = {
     .options = XB_OPTIONS(&xb_option_by),
     .reading = XB_READING({.label = "local", .code = "XB-LOCAL", .say = say_local}),
     .answer = say_local,
-    .state_bytes = sizeof(struct state),
+    XB_HOOKS(struct state, needs, setup, prepare, submit, verify),
     .capabilities = capabilities,
-    .needs = needs,
-    .setup = setup,
-    .prepare = prepare,
-    .submit = submit,
-    .verify = verify,
 };

@@ -5,9 +5,7 @@
 #include "shared_options.h"
 
 #include "backends/verify.h"
-#include "measure/result.h"
 #include "reading/reading.h"
-#include "xferbench/workspace.h"
 
 #include <string.h>
 
@@ -90,15 +88,11 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     struct xb_pattern before = xb_proof_before(test->seed);
     state->how = xb_variant_number(test);
     state->to_device = test->direction == XB_H2D;
-    context->queue_count = 1;
     context->operations_per_iteration = 1;
     /* The CPU faults inside submit itself, where only the host's clock can time it. */
     context->host_timed = state->how == HOW_FAULT && !state->to_device;
-    const struct xb_borrowing wanted[] = {
-        {&state->managed, 0, XB_MEMORY_MANAGED, test->bytes, false},
-        {&state->device, 0, XB_MEMORY_DEVICE, test->bytes, false}};
-    XB_TRY(xb_workspace_queues(context->workspace, 1, &context->queues, error));
-    XB_TRY(xb_borrow(context, wanted, 2, error));
+    XB_TRY(XB_BORROW(context, 1, error, {&state->managed, 0, XB_MEMORY_MANAGED, test->bytes, false},
+                     {&state->device, 0, XB_MEMORY_DEVICE, test->bytes, false}));
     XB_TRY(context->device->backend->buffer_advise(
         state->managed, state->how == HOW_ADVISE ? XB_ADVICE_STAY_ON_HOST : XB_ADVICE_NONE, error));
     XB_TRY(fill_managed(context, before, error));
@@ -231,14 +225,9 @@ const struct xb_mode xb_mode_managed = {
     .reading = XB_READING({.label = "managed", .code = "XB-PREFETCH", .say = say_prefetching}),
     .say_first_thing = say_first_thing,
     .crosses_otherwise = true,
-    .state_bytes = sizeof(struct state),
+    XB_HOOKS(struct state, needs, setup, prepare, submit, verify),
     .capabilities = capabilities,
-    .needs = needs,
     .check = check,
-    .setup = setup,
     .restore = restore,
-    .prepare = prepare,
-    .submit = submit,
-    .verify = verify,
     .teardown = teardown,
 };

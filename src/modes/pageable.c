@@ -3,10 +3,7 @@
  * makes it, or through page-locked memory of its own. */
 #include "modes/readings/readings.h"
 #include "ring.h"
-#include "shared_options.h"
 #include "transfer.h"
-
-#include "measure/result.h"
 
 #include <math.h>
 #include <string.h>
@@ -40,7 +37,8 @@ static struct xb_needs needs(const struct xb_case *test)
 
 static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
 {
-    return has_ring(test) ? xb_ring_check_options(test, error) : XB_OK;
+    return has_ring(test) ? xb_chunk_check(test, &xb_option_ring_chunk, XB_RING_OPERATIONS, error)
+                          : XB_OK;
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
@@ -55,55 +53,42 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     return xb_ring_open(context, &plan, 1, &state->ring, error);
 }
 
-static struct xb_ring_copy copy_of(const struct xb_mode_context *context)
+static enum xb_status copy_by_ring(struct xb_mode_context *context, xb_ring_submitter *submit,
+                                   struct xb_error *error)
 {
     const struct state *state = context->state;
     const struct xb_way *way = &state->transfer.ways[0];
-    return (struct xb_ring_copy){.to_device = context->test->direction == XB_H2D,
-                                 .queue = context->queues[0],
-                                 .device = way->device,
-                                 .device_offset = way->device_offset,
-                                 .host = (char *)way->host->host_address + way->host_offset,
-                                 .bytes = context->test->bytes};
+    const struct xb_ring_copy copy = {.to_device = context->test->direction == XB_H2D,
+                                      .queue = context->queues[0],
+                                      .device = way->device,
+                                      .device_offset = way->device_offset,
+                                      .host = (char *)way->host->host_address + way->host_offset,
+                                      .bytes = context->test->bytes};
+    return submit(state->ring, &copy, error);
 }
+
+XB_SUBMIT(submit_host_copies, copy_by_ring, xb_ring_submit_host)
+XB_SUBMIT(submit_device_copies, copy_by_ring, xb_ring_submit_device)
 
 static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
 {
-    const struct state *state = context->state;
-    const struct xb_ring_copy copy = copy_of(context);
-    return state->ring == NULL ? xb_transfer_submit(context, error)
-                               : xb_ring_submit(state->ring, &copy, error);
+    return has_ring(context->test) ? copy_by_ring(context, xb_ring_submit, error)
+                                   : xb_transfer_submit(context, error);
 }
 
-static const struct xb_figure host_copy_rate = {XB_FIGURE_RATE(
-    "host_copy_rate", "The copies of the host's threads alone, between memory and ring")};
-static const struct xb_figure ring_link_rate = {
-    XB_FIGURE_RATE("ring_link_rate", "The device's copies alone, between ring and device")};
+XB_OWN_FIGURE(RATE, host_copy_rate,
+              "The copies of the host's threads alone, between memory and ring");
+XB_OWN_FIGURE(RATE, ring_link_rate, "The device's copies alone, between ring and device");
 
 static bool is_wanted(const struct xb_mode_context *context)
 {
     return has_ring(context->test) && !context->test->latency;
 }
 
-static enum xb_status submit_host_copies(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    const struct xb_ring_copy copy = copy_of(context);
-    return xb_ring_submit_host(state->ring, &copy, error);
-}
-
-static enum xb_status submit_device_copies(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    const struct xb_ring_copy copy = copy_of(context);
-    return xb_ring_submit_device(state->ring, &copy, error);
-}
-
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
                              struct xb_error *error)
 {
-    double of_host = 0;
-    double of_link = 0;
+    double of_host = 0, of_link = 0;
     XB_TRY(xb_transfer_verify(context, result, error));
     if (!is_wanted(context))
         return XB_OK;
@@ -151,17 +136,12 @@ const struct xb_mode xb_mode_pageable = {
                                 {&xb_option_device_offset, NULL}),
     .figures = XB_FIGURES(&host_copy_rate, &ring_link_rate, &xb_figure_share_of_bound),
     .reading = xb_pageable_reading,
-    .say_first_thing = xb_pageable_say_first_thing,
+    .say_first_thing = xb_pinning_advise,
     .ordinary = "driver",
-    .state_bytes = sizeof(struct state),
-    .needs = needs,
+    XB_HOOKS(struct state, needs, setup, xb_transfer_prepare, submit, verify),
     .check_options = check_options,
-    .setup = setup,
     .references = XB_REFERENCES(
         {.figure = &host_copy_rate, .submit = submit_host_copies, .is_wanted = is_wanted},
         {.figure = &ring_link_rate, .submit = submit_device_copies, .is_wanted = is_wanted}),
-    .prepare = xb_transfer_prepare,
-    .submit = submit,
-    .verify = verify,
     .teardown = teardown,
 };

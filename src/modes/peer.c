@@ -4,9 +4,6 @@
 #include "proof.h"
 #include "shared_options.h"
 
-#include "measure/result.h"
-#include "xferbench/workspace.h"
-
 #include <assert.h>
 #include <string.h>
 
@@ -16,10 +13,10 @@ static const struct xb_option option_path = {XB_CHOICES(
     "sent by the source, 'staged' in chunks of --chunk through page-locked host memory.",
     "direct-read", "direct-write", "staged")};
 
-static const struct xb_figure bandwidth_there = {XB_FIGURE_RATE(
-    "bandwidth_there", "Both ways at once: the part from the first device to the second")};
-static const struct xb_figure bandwidth_back = {XB_FIGURE_RATE(
-    "bandwidth_back", "Both ways at once: the part from the second device to the first")};
+XB_OWN_FIGURE(RATE, bandwidth_there,
+              "Both ways at once: the part from the first device to the second");
+XB_OWN_FIGURE(RATE, bandwidth_back,
+              "Both ways at once: the part from the second device to the first");
 
 enum path { PATH_READ, PATH_WRITE, PATH_STAGED };
 
@@ -31,9 +28,19 @@ enum path { PATH_READ, PATH_WRITE, PATH_STAGED };
 /* How many chunks of a staged copy the host has room for at a time. */
 #define RING 4
 
+/* What the case has of one of the two devices. */
+struct end {
+    struct xb_device *device;
+    struct xb_workspace *workspace;
+    unsigned share; /* pairs that run at the same time have buffers and queues each */
+    struct xb_queue *own[2];
+    struct xb_queue *idle; /* for work that is not timed; any pair's */
+    bool opened;           /* direct access to the other end's memory */
+};
+
 /* One direction: from one device's buffer to the other's. */
 struct way {
-    struct xb_device *from, *to;
+    const struct end *from, *to;
     struct xb_buffer *source, *target;
     unsigned long long seed;
     /* Only a staged copy has: */
@@ -46,16 +53,16 @@ struct state {
     enum path path;
     bool by_kernel;
     uint64_t bytes, chunk;
+    struct end ends[2]; /* the source and the destination of the first way */
     struct way ways[XB_SPANS];
     size_t way_count;
     unsigned together; /* copies on a device */
     struct xb_queue *queues[2 * XB_SPANS];
-    bool opened[2]; /* direct access of the source to the destination, and the other way round */
 };
 
 static bool is_by_kernel(const struct xb_case *test)
 {
-    return xb_is_by_kernel(xb_case_setting(test, &xb_option_by)->word);
+    return strcmp(xb_case_setting(test, &xb_option_by)->word, "kernel") == 0;
 }
 
 static uint32_t capabilities(const struct xb_case *test)
@@ -69,10 +76,8 @@ static struct xb_needs needs(const struct xb_case *test)
 {
     uint64_t ways = test->direction == XB_BIDIR ? 2 : 1;
     uint64_t ring = 0;
-    if (xb_variant_number(test) == PATH_STAGED) {
-        uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
-        ring = RING * (chunk < test->bytes ? chunk : test->bytes);
-    }
+    if (xb_variant_number(test) == PATH_STAGED)
+        ring = RING * xb_lesser(xb_case_setting(test, &xb_option_chunk)->count, test->bytes);
     return (struct xb_needs){.host_bytes = ways * ring, .device_bytes = ways * test->bytes};
 }
 
@@ -101,51 +106,30 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
     return XB_OK;
 }
 
-/* Opens direct access for each device that makes copies: to the device at the other end. */
-static enum xb_status open_access(struct xb_mode_context *context, struct xb_error *error)
-{
-    struct state *state = context->state;
-    bool both = state->way_count > 1;
-    const bool wanted[2] = {state->path == PATH_WRITE || (both && state->path == PATH_READ),
-                            state->path == PATH_READ || (both && state->path == PATH_WRITE)};
-    struct xb_device *ends[2] = {context->device, context->peer_device};
-    for (int i = 0; i < 2; i++) {
-        if (wanted[i])
-            XB_TRY(context->device->backend->peer_open(ends[i], ends[1 - i], error));
-        state->opened[i] = wanted[i];
-    }
-    return XB_OK;
-}
-
 /* Borrows a way's buffers: the source is the first of its device's workspace, the target the second
- * of its own. With two ways each device then has one source and one target. Pairs that run at the
- * same time have two buffers each of their own there. */
+ * of its own. With two ways each device then has one source and one target. */
 static enum xb_status set_up_way(struct xb_mode_context *context, size_t index,
                                  struct xb_error *error)
 {
     struct state *state = context->state;
     const struct xb_backend *backend = context->device->backend;
     struct way *way = &state->ways[index];
-    struct xb_workspace *workspaces[2] = {context->workspace, context->peer_workspace};
-    struct xb_device *devices[2] = {context->device, context->peer_device};
-    const unsigned shares[2] = {context->share.number, context->peer_share.number};
-    size_t from = index, to = 1 - index;
     assert(index < 2);
-    way->from = devices[from];
-    way->to = devices[to];
+    way->from = &state->ends[index];
+    way->to = &state->ends[1 - index];
     way->seed = context->test->seed + ((unsigned long long)index << 39);
-    XB_TRY(xb_workspace_buffer(workspaces[from], 2 * shares[from], XB_MEMORY_DEVICE, state->bytes,
-                               &way->source, error));
-    XB_TRY(xb_workspace_buffer(workspaces[to], 2 * shares[to] + 1, XB_MEMORY_DEVICE, state->bytes,
-                               &way->target, error));
+    XB_TRY(xb_workspace_buffer(way->from->workspace, 2 * way->from->share, XB_MEMORY_DEVICE,
+                               state->bytes, &way->source, error));
+    XB_TRY(xb_workspace_buffer(way->to->workspace, 2 * way->to->share + 1, XB_MEMORY_DEVICE,
+                               state->bytes, &way->target, error));
     if (state->path != PATH_STAGED)
         return XB_OK;
     XB_TRY(xb_workspace_fixed_buffer(
         context->workspace, (unsigned)index, state->by_kernel ? XB_MEMORY_MAPPED : XB_MEMORY_PINNED,
         RING * xb_lesser(state->chunk, state->bytes), &way->ring, error));
     for (int i = 0; i < RING; i++) {
-        XB_TRY(backend->event_open(way->from, &way->filled[i], error));
-        XB_TRY(backend->event_open(way->to, &way->emptied[i], error));
+        XB_TRY(backend->event_open(way->from->device, &way->filled[i], error));
+        XB_TRY(backend->event_open(way->to->device, &way->emptied[i], error));
     }
     return XB_OK;
 }
@@ -154,21 +138,20 @@ static enum xb_status set_up_way(struct xb_mode_context *context, size_t index,
 static enum xb_status choose_queues(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
-    struct xb_queue **ends[2]; /* two queues of the source device, and of the destination */
-    for (int i = 0; i < 2; i++) {
-        size_t first = 2 * (size_t)(i == 0 ? context->share : context->peer_share).number;
-        XB_TRY(xb_workspace_queues(i == 0 ? context->workspace : context->peer_workspace, first + 2,
-                                   &ends[i], error));
-        ends[i] += first; /* two of the pair's own */
-    }
     size_t per_way = state->path == PATH_STAGED ? 2 : 1;
+    for (struct end *end = state->ends; end < state->ends + 2; end++) {
+        struct xb_queue **queues = NULL;
+        size_t before = 2 * (size_t)end->share;
+        XB_TRY(xb_workspace_queues(end->workspace, before + 2, &queues, error));
+        end->idle = queues[0];
+        memcpy(end->own, queues + before, sizeof end->own);
+    }
     for (size_t way = 0; way < state->way_count; way++) {
-        size_t source_end = way;
-        size_t target_end = 1 - way;
+        const struct end *source = &state->ends[way], *target = &state->ends[1 - way];
         struct xb_queue **queues = &state->queues[way * per_way];
-        queues[0] = ends[state->path == PATH_READ ? target_end : source_end][way];
+        queues[0] = (state->path == PATH_READ ? target : source)->own[way];
         if (per_way == 2)
-            queues[1] = ends[target_end][way];
+            queues[1] = target->own[way];
         if (state->way_count > 1)
             context->spans[context->span_count++] =
                 (struct xb_span){.figure = way == 0 ? &bandwidth_there : &bandwidth_back,
@@ -181,19 +164,6 @@ static enum xb_status choose_queues(struct xb_mode_context *context, struct xb_e
     return XB_OK;
 }
 
-/* A queue of the device for work that is not timed. */
-static struct xb_queue *queue_on(const struct xb_mode_context *context,
-                                 const struct xb_device *device)
-{
-    struct xb_queue **queues = NULL;
-    struct xb_error ignored;
-    /* choose_queues has opened them: this only looks them up, and that cannot fail. */
-    (void)!xb_workspace_queues(device == context->device ? context->workspace
-                                                         : context->peer_workspace,
-                               1, &queues, &ignored);
-    return queues[0];
-}
-
 /* Fills the source of each way, or the target with what is not sent, until a timed copy puts it
  * right. */
 static enum xb_status fill(struct xb_mode_context *context, bool targets, struct xb_error *error)
@@ -201,9 +171,9 @@ static enum xb_status fill(struct xb_mode_context *context, bool targets, struct
     const struct state *state = context->state;
     for (size_t i = 0; i < state->way_count; i++) {
         const struct way *way = &state->ways[i];
-        XB_TRY(targets ? xb_proof_fill(queue_on(context, way->to), way->target, state->bytes,
+        XB_TRY(targets ? xb_proof_fill(way->to->idle, way->target, state->bytes,
                                        xb_proof_after(way->seed), error)
-                       : xb_proof_fill(queue_on(context, way->from), way->source, state->bytes,
+                       : xb_proof_fill(way->from->idle, way->source, state->bytes,
                                        xb_proof_before(way->seed), error));
     }
     return XB_OK;
@@ -212,35 +182,44 @@ static enum xb_status fill(struct xb_mode_context *context, bool targets, struct
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
+    bool is_staged = xb_variant_number(context->test) == PATH_STAGED;
     state->path = xb_variant_number(context->test);
     state->by_kernel = is_by_kernel(context->test);
     state->bytes = context->test->bytes;
-    if (state->path == PATH_STAGED)
+    state->ends[0] = (struct end){
+        .device = context->device, .workspace = context->workspace, .share = context->share.number};
+    state->ends[1] = (struct end){.device = context->peer_device,
+                                  .workspace = context->peer_workspace,
+                                  .share = context->peer_share.number};
+    if (is_staged)
         state->chunk = xb_case_setting(context->test, &xb_option_chunk)->count;
     state->way_count = context->test->direction == XB_BIDIR ? 2 : 1;
     /* In a pair that stages both ways each device has a copy in either; else it has one, and one of
      * each other pair that it copies for. */
-    state->together = state->path == PATH_STAGED ? (unsigned)state->way_count
+    state->together = is_staged                  ? (unsigned)state->way_count
                       : state->path == PATH_READ ? context->peer_share.of
                                                  : context->share.of;
     context->bytes_moved = state->way_count * state->bytes;
     context->hold = true;
-    context->sample_seconds = state->path == PATH_STAGED ? 0 : SAMPLE_SECONDS;
+    context->sample_seconds = is_staged ? 0 : SAMPLE_SECONDS;
     /* A staged chunk takes two copies, and two records and two waits to order them. */
     context->operations_per_iteration =
-        state->way_count *
-        (state->path == PATH_STAGED ? 6 * xb_chunk_count(state->bytes, state->chunk) : 1);
+        state->way_count * (is_staged ? 6 * xb_chunk_count(state->bytes, state->chunk) : 1);
     XB_TRY(choose_queues(context, error));
     for (size_t i = 0; i < state->way_count; i++)
         XB_TRY(set_up_way(context, i, error));
-    XB_TRY(open_access(context, error));
+    /* Each device that makes copies has direct access to the one at the other end. */
+    for (int i = 0; i < 2 && !is_staged; i++) {
+        if (state->way_count == 1 && state->path != (i == 0 ? PATH_WRITE : PATH_READ))
+            continue;
+        XB_TRY(context->device->backend->peer_open(state->ends[i].device, state->ends[1 - i].device,
+                                                   error));
+        state->ends[i].opened = true;
+    }
     return fill(context, false, error);
 }
 
-static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
-{
-    return fill(context, true, error);
-}
+XB_SUBMIT(prepare, fill, true)
 
 /* Both ends of a copy, and how far it reaches. */
 struct move {
@@ -270,7 +249,7 @@ static enum xb_status stage_chunk(const struct state *state, const struct way *w
                                   struct xb_queue *const queues[2], uint64_t index,
                                   struct xb_error *error)
 {
-    const struct xb_backend *backend = way->from->backend;
+    const struct xb_backend *backend = way->from->device->backend;
     struct xb_chunk chunk = xb_chunk_at(state->bytes, state->chunk, index);
     size_t slot = index % RING;
     uint64_t at = slot * xb_lesser(state->chunk, state->bytes);
@@ -308,8 +287,8 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     struct xb_mismatch windows = {0};
     for (size_t i = 0; i < state->way_count; i++) {
         const struct way *way = &state->ways[i];
-        const struct xb_proof_side here = {queue_on(context, way->from), way->source, 0};
-        const struct xb_proof_side there = {queue_on(context, way->to), way->target, 0};
+        const struct xb_proof_side here = {way->from->idle, way->source, 0};
+        const struct xb_proof_side there = {way->to->idle, way->target, 0};
         XB_TRY(xb_proof_check(there.queue, way->target, state->bytes, xb_proof_before(way->seed),
                               &all, error));
         XB_TRY(xb_proof_compare(&here, &there, state->bytes, &windows, error));
@@ -325,15 +304,14 @@ static void teardown(struct xb_mode_context *context)
 {
     struct state *state = context->state;
     const struct xb_backend *backend = context->device->backend;
-    struct xb_device *ends[2] = {context->device, context->peer_device};
     for (size_t w = 0; w < XB_SPANS; w++)
         for (int i = 0; i < RING; i++) {
             backend->event_close(state->ways[w].emptied[i]);
             backend->event_close(state->ways[w].filled[i]);
         }
     for (int i = 0; i < 2; i++)
-        if (state->opened[i])
-            backend->peer_close(ends[i], ends[1 - i]);
+        if (state->ends[i].opened)
+            backend->peer_close(state->ends[i].device, state->ends[1 - i].device);
 }
 
 const struct xb_mode xb_mode_peer = {
@@ -364,14 +342,9 @@ const struct xb_mode xb_mode_peer = {
     .figures = XB_FIGURES(&bandwidth_there, &bandwidth_back),
     .reading = xb_peer_reading,
     .answer = xb_peer_answer,
-    .state_bytes = sizeof(struct state),
+    XB_HOOKS(struct state, needs, setup, prepare, submit, verify),
     .capabilities = capabilities,
-    .needs = needs,
     .check_options = check_options,
     .check = check,
-    .setup = setup,
-    .prepare = prepare,
-    .submit = submit,
-    .verify = verify,
     .teardown = teardown,
 };

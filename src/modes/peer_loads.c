@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a load takes from another device's memory. */
-#include "chase.h"
+#include "loads.h"
 #include "modes/readings/readings.h"
 #include "shared_options.h"
 
@@ -92,12 +92,9 @@ const struct xb_mode xb_mode_peer_loads = {
     .names = XB_NAMES({"random", "peer loads, random"}, {"sequential", "peer loads in order"}),
     .options = XB_OPTIONS(&xb_option_access, &xb_option_pairs),
     .answer = answer,
-    .state_bytes = sizeof(struct state),
+    XB_HOOKS(struct state, needs, setup, xb_chase_prepare, xb_chase_submit, verify),
     .capabilities = xb_kernel_capabilities,
-    .needs = needs,
     .check = check,
-    .setup = setup,
     XB_CHASE_MODE,
-    .verify = verify,
     .teardown = teardown,
 };

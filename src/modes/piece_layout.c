@@ -4,7 +4,6 @@
 
 #include "backends/verify.h"
 #include "base/parallel.h"
-#include "xferbench/access.h"
 
 #include <pthread.h>
 #include <stdlib.h>

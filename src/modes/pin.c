@@ -5,15 +5,11 @@
 
 #include "proof.h"
 #include "ring.h"
-#include "shared_options.h"
 #include "transfer.h"
 
 #include "backends/verify.h"
 #include "base/clock.h"
-#include "machine/host_memory.h"
-#include "measure/result.h"
 #include "measure/run.h"
-#include "xferbench/workspace.h"
 
 #include <math.h>
 #include <string.h>
@@ -98,12 +94,6 @@ static enum xb_status make_data(struct xb_mode_context *context, struct xb_error
     return XB_OK;
 }
 
-static enum xb_status count_device(const struct xb_mode_context *context, uint64_t *free_bytes,
-                                   struct xb_error *error)
-{
-    return context->device->backend->device_memory(context->device, free_bytes, error);
-}
-
 static void release(const struct xb_mode_context *context, struct xb_buffer **buffer)
 {
     context->device->backend->buffer_free(*buffer);
@@ -153,7 +143,9 @@ static enum xb_status take_sample(struct xb_mode_context *context, struct xb_err
         return XB_OK;
     counts->on_host = counts->on_host && xb_process_memory_read(&counts->after);
     counts->huge = counts->huge && xb_process_memory_huge(&counts->huge_after);
-    return counts->on_device ? count_device(context, &counts->device_after, error) : XB_OK;
+    return counts->on_device ? context->device->backend->device_memory(context->device,
+                                                                       &counts->device_after, error)
+                             : XB_OK;
 }
 
 /* Makes the memory of the data where it is there before it is page-locked, then page-locks, times
@@ -169,7 +161,8 @@ static enum xb_status make_memory(struct xb_mode_context *context, struct xb_err
     /* Where a device shares the host's memory nobody can tell whose it is. */
     counts->on_device = !context->device->info.shares_host_memory;
     if (counts->on_device)
-        XB_TRY(count_device(context, &counts->device_before, error));
+        XB_TRY(context->device->backend->device_memory(context->device, &counts->device_before,
+                                                       error));
     XB_TRY(make_data(context, error));
     double limit = context->test->asked->time_limit;
     double begin = xb_clock_now();
@@ -188,37 +181,34 @@ static bool has_references(const struct xb_mode_context *context)
     return !context->test->latency;
 }
 
-/* What the references copy. Host buffer 0 would be taken for the case's own memory. */
-static enum xb_status borrow_for_references(struct xb_mode_context *context,
-                                            const struct xb_ring_plan *plan, struct xb_error *error)
-{
-    struct state *state = context->state;
-    uint64_t bytes = context->test->bytes;
-    state->pageable = state->data;
-    if (state->pageable == NULL) {
-        XB_TRY(xb_workspace_buffer(context->workspace, 1, XB_MEMORY_PAGEABLE, bytes,
-                                   &state->pageable, error));
-        xb_host_fill(state->pageable->host_address, 0, bytes, xb_proof_before(context->test->seed));
-    }
-    return xb_ring_open(context, plan, 2, &state->ring, error);
-}
-
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
-    const struct xb_ring_plan plan = xb_ring_plan_usual(context->test->bytes);
+    uint64_t bytes = context->test->bytes;
+    const struct xb_ring_plan plan = xb_ring_plan_usual(bytes);
     state->way = xb_variant_number(context->test);
     /* First of all: what the process has more of afterwards is what this took. */
     XB_TRY(make_memory(context, error));
     context->own_buffers[0] = state->pinned;
     context->own_buffers[1] = state->data;
     XB_TRY(xb_workspace_crew(context->workspace, plan.threads, &state->crew, error));
-    XB_TRY(xb_transfer_setup_on(context, state->data != NULL ? state->data : state->pinned, error));
+    struct xb_buffer *host = state->data != NULL ? state->data : state->pinned;
+    state->transfer.ways[0].host = host;
+    XB_TRY(xb_transfer_setup(context, host->memory, 1, error));
     /* One clock for all, because host threads and calls that block are part of some. */
     context->host_timed = context->host_waits = true;
     context->hold = false;
-    context->operations_per_iteration = xb_ring_operations(&plan, context->test->bytes);
-    return has_references(context) ? borrow_for_references(context, &plan, error) : XB_OK;
+    context->operations_per_iteration = xb_ring_operations(&plan, bytes);
+    if (!has_references(context))
+        return XB_OK;
+    /* What the references copy. Host buffer 0 would be taken for the case's own memory. */
+    state->pageable = state->data;
+    if (state->pageable == NULL) {
+        XB_TRY(xb_workspace_buffer(context->workspace, 1, XB_MEMORY_PAGEABLE, bytes,
+                                   &state->pageable, error));
+        xb_host_fill(state->pageable->host_address, 0, bytes, xb_proof_before(context->test->seed));
+    }
+    return xb_ring_open(context, &plan, 2, &state->ring, error);
 }
 
 static void teardown(struct xb_mode_context *context)
@@ -343,12 +333,6 @@ enum xb_pin_outcome xb_pin_judge(double bytes, const struct xb_statistics *bandw
     return bytes / high_end(bandwidth) >= high_end(reference) ? XB_PIN_NEVER_PAYS : XB_PIN_UNSURE;
 }
 
-/* The least n with setup + n * own <= n * other, where `gain` is other - own. */
-static double copies_until_paid(double setup, double gain)
-{
-    return fmax(1, ceil(setup / gain));
-}
-
 /* What the ends of the intervals say may be so many times what the medians say. */
 #define MOST_APART 2.0
 
@@ -369,8 +353,11 @@ static enum xb_status add_break_even(struct xb_result *result, const struct xb_f
     XB_TRY(xb_statistics_compute(samples->values, samples->count, &other, error));
     XB_TRY(xb_result_median(result, &xb_figure_setup_time, &setup, error));
     enum xb_pin_outcome outcome = xb_pin_judge(bytes, &result->bandwidth, &other);
-    double count = copies_until_paid(setup, other.median - bytes / result->bandwidth.median);
-    double most = copies_until_paid(setup, low_end(&other) - bytes / low_end(&result->bandwidth));
+    /* The least n with setup + n * own <= n * other: by the medians, and at most. */
+    double gain = other.median - bytes / result->bandwidth.median;
+    double least_gain = low_end(&other) - bytes / low_end(&result->bandwidth);
+    double count = fmax(1, ceil(setup / gain));
+    double most = fmax(1, ceil(setup / least_gain));
     if (outcome == XB_PIN_PAYS && most <= MOST_APART * count)
         xb_result_compute(result, copies, count);
     else
@@ -379,9 +366,8 @@ static enum xb_status add_break_even(struct xb_result *result, const struct xb_f
     return XB_OK;
 }
 
-static const struct xb_figure unpin_time = {XB_FIGURE_TIME(
-    "unpin_time",
-    "How long undoing the page-lock takes; includes freeing memory that was made for it")};
+XB_OWN_FIGURE(TIME, unpin_time,
+              "How long undoing the page-lock takes; includes freeing memory that was made for it");
 const struct xb_figure xb_figure_peak_host_memory = {XB_FIGURE(
     "peak_host_memory", XB_UNIT_BYTES,
     "The most memory that the process used until the data was page-locked, less what it used "
@@ -398,8 +384,7 @@ static double more(uint64_t after, uint64_t before)
 static void tell_host_memory(const struct state *state, struct xb_result *result)
 {
     const struct counts *counts = &state->counts;
-    const struct xb_process_memory *before = &counts->before;
-    const struct xb_process_memory *after = &counts->after;
+    const struct xb_process_memory *before = &counts->before, *after = &counts->after;
     if (!counts->on_host) {
         xb_result_detail_text(result, "host_memory_by", "nothing: no VmRSS in /proc/self/status");
         return;
@@ -483,11 +468,9 @@ const struct xb_mode xb_mode_pin = {
                           &xb_figure_break_even_copies, &xb_figure_break_even_copies_ring),
     .reading = xb_pin_reading,
     .answer = xb_pin_say_cost,
-    .state_bytes = sizeof(struct state),
+    XB_HOOKS(struct state, needs, setup, prepare, submit, verify),
     .capabilities = capabilities,
-    .needs = needs,
     .check = check,
-    .setup = setup,
     .references = XB_REFERENCES({.figure = &xb_figure_pageable_time,
                                  .submit = submit_pageable,
                                  .has_interval = true,
@@ -496,8 +479,5 @@ const struct xb_mode xb_mode_pin = {
                                  .submit = submit_ring,
                                  .has_interval = true,
                                  .is_wanted = has_references}),
-    .prepare = prepare,
-    .submit = submit,
-    .verify = verify,
     .teardown = teardown,
 };

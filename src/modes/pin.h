@@ -3,7 +3,6 @@
 
 #include "shared_options.h"
 
-#include "base/statistics.h"
 #include "machine/host_memory.h"
 #include "reading/reading.h"
 

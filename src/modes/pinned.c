@@ -4,8 +4,6 @@
 #include "shared_options.h"
 #include "transfer.h"
 
-#include "xferbench/workspace.h"
-
 /* Bytes of a copy to the device whose only use is to have been there. Enough that the copy engine
  * makes it: runtimes write a few KiB by other means. */
 #define FORE_BYTES (UINT64_C(16) << 20)
@@ -31,9 +29,9 @@ static enum xb_status submit_h2d(struct xb_mode_context *context, struct xb_erro
                                                 state->transfer.ways[0].host, 0, bytes, error);
 }
 
-static const struct xb_figure bandwidth_after_h2d = {XB_FIGURE_RATE(
-    "bandwidth_after_h2d", "Device to host right after a copy to the device on the same queue; "
-                           "only where the runtime chooses the copy engine by what ran before")};
+XB_OWN_FIGURE(RATE, bandwidth_after_h2d,
+              "Device to host right after a copy to the device on the same queue; only where the "
+              "runtime chooses the copy engine by what ran before");
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
@@ -56,8 +54,7 @@ static bool describe(const struct xb_reading *reading, const struct xb_record_ca
 
 static bool say_after_h2d(struct xb_reading *reading, int device, uint64_t bytes)
 {
-    struct xb_statistics alone;
-    struct xb_statistics after;
+    struct xb_statistics alone, after;
     const struct xb_record_case *test =
         xb_reading_best(reading, device, bytes, XB_D2H, "pinned", NULL);
     if (test == NULL || !describe(reading, test, &xb_figure_bandwidth, &alone) ||
@@ -65,24 +62,21 @@ static bool say_after_h2d(struct xb_reading *reading, int device, uint64_t bytes
         return false;
     bool sure = after.ci95_high < alone.ci95_low || after.ci95_low > alone.ci95_high;
     double share = after.median / alone.median;
-    xb_reading_phrase(reading,
-                      "Right after a copy to the GPU on the same queue, {name} back to the "
-                      "host is ",
-                      test);
+    xb_reading_phrase(
+        reading, "Right after a copy to the GPU on the same queue, {name} back to the host is ",
+        test);
     if (sure)
         xb_reading_add_speed(reading, share);
     else
         xb_reading_add(reading, "as fast, within the noise");
-    xb_reading_phrase(reading, " ({rate}, alone {rate} GB/s).", after.median, alone.median);
-    xb_reading_number(reading, "ratio", share, XB_UNIT_RATIO);
-    xb_reading_number(reading, "bandwidth_after_h2d", after.median, XB_UNIT_RATE);
-    xb_reading_number(reading, "bandwidth", alone.median, XB_UNIT_RATE);
+    xb_reading_phrase(reading,
+                      " ({+share:ratio}{rate:bandwidth_after_h2d}, alone {rate:bandwidth} GB/s).",
+                      share, after.median, alone.median);
     if (sure && share < 1 - LEAST_LOSS)
         xb_reading_remedy(
             reading, XB_EFFORT_LINES, 1 / share,
-            "Give each direction a stream of its own: one that copies only to the host "
-            "keeps the faster rate. Or try HSA_ENABLE_SDMA=0: shaders then copy "
-            "instead of the engines.");
+            "Give each direction a stream of its own: one that copies only to the host keeps the "
+            "faster rate. Or try HSA_ENABLE_SDMA=0: shaders then copy instead of the engines.");
     return true;
 }
 
@@ -92,13 +86,13 @@ const struct xb_mode xb_mode_pinned = {
     .name = "pinned",
     .summary = "one copy of page-locked host memory: the best that the link gives",
     .description =
-        "Copies one buffer of page-locked (pinned) host memory in a single operation. The "
-        "device's copy engine reads or writes the memory directly, so this is the bandwidth of "
-        "the link itself. Allocating and page-locking the memory is not timed. bidir is one such "
-        "copy each way at the same time, with buffers of their own: the row shows the sum and "
-        "each direction. With HIP, d2h is measured on a queue that never copied to the device, "
-        "and once more right after such a copy (bandwidth_after_h2d), because the runtime chooses "
-        "the copy engine by what ran before.",
+        "Copies one buffer of page-locked (pinned) host memory in a single operation. The device's "
+        "copy engine reads or writes the memory directly, so this is the bandwidth of the link "
+        "itself. Allocating and page-locking the memory is not timed. bidir is one such copy each "
+        "way at the same time, with buffers of their own: the row shows the sum and each "
+        "direction. With HIP, d2h is measured on a queue that never copied to the device, and once "
+        "more right after such a copy (bandwidth_after_h2d), because the runtime chooses the copy "
+        "engine by what ran before.",
     .calls = "cudaMallocHost() (hipHostMalloc) for new memory, cudaHostRegister() "
              "(hipHostRegister) for memory that you have; then cudaMemcpyAsync() (hipMemcpyAsync). "
              "PyTorch: DataLoader(pin_memory=True) or tensor.pin_memory(), then tensor.to(device, "
@@ -115,16 +109,12 @@ const struct xb_mode xb_mode_pinned = {
     .reading = XB_READING({.label = "after h2d", .code = "XB-AFTER-H2D", .say = say_after_h2d},
                           {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment}),
     .shows_link = true,
-    .state_bytes = sizeof(struct state),
+    XB_HOOKS(struct state, xb_transfer_needs, setup, xb_transfer_prepare, xb_transfer_submit,
+             xb_transfer_verify),
     .capabilities = xb_host_memory_capabilities,
-    .needs = xb_transfer_needs,
     .check_variant = xb_host_memory_refuse_pageable,
-    .setup = setup,
     .references = XB_REFERENCES({.figure = &bandwidth_after_h2d,
                                  .submit = xb_transfer_submit,
                                  .before = submit_h2d,
                                  .is_wanted = is_wanted_after_h2d}),
-    .prepare = xb_transfer_prepare,
-    .submit = xb_transfer_submit,
-    .verify = xb_transfer_verify,
 };

@@ -8,8 +8,6 @@
 #include "shared_options.h"
 
 #include "backends/verify.h"
-#include "measure/engine/stage.h"
-#include "xferbench/workspace.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -47,21 +45,6 @@ static unsigned slots_of(const struct xb_case *test)
                : 1;
 }
 
-/* How long a slot is at most, in whole blocks. */
-static uint64_t slot_bytes(const struct xb_case *test)
-{
-    uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
-    return xb_chunk_count(chunk, XB_STORAGE_BLOCK) * XB_STORAGE_BLOCK;
-}
-
-/* Each stage alone. */
-static const struct xb_line_part parts[XB_PIPELINE_STAGES] = {
-    {.stages = 1u << XB_PIPELINE_READ},
-    {.stages = 1u << XB_PIPELINE_IN},
-    {.stages = 1u << XB_PIPELINE_COMPUTE},
-    {.stages = 1u << XB_PIPELINE_OUT},
-};
-
 /* Whether the case has the stage `in`: not where the device reads the file itself. */
 static bool copies_in(const struct xb_mode_context *context)
 {
@@ -75,11 +58,12 @@ static uint32_t capabilities(const struct xb_case *test)
 
 static struct xb_needs needs(const struct xb_case *test)
 {
-    uint64_t slots = slots_of(test) * slot_bytes(test);
     uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
+    uint64_t slot = xb_rounded_up(chunk, XB_STORAGE_BLOCK); /* at most */
+    uint64_t slots = slots_of(test) * slot;
     uint64_t results = xb_chunk_count(test->bytes, chunk) * RESULT_BYTES;
     uint64_t pageable = xb_order_is_pageable(test->variant) ? slots : 0;
-    return (struct xb_needs){.host_bytes = slots + pageable + 2 * results + slot_bytes(test),
+    return (struct xb_needs){.host_bytes = slots + pageable + 2 * results + slot,
                              .device_bytes = slots + results};
 }
 
@@ -125,19 +109,6 @@ static enum xb_status read_to(struct xb_mode_context *context, struct xb_buffer 
     return xb_reader_open(state->source.files, &plan, &state->reader, error);
 }
 
-static enum xb_status open_file(struct xb_mode_context *context, struct xb_error *error)
-{
-    struct state *state = context->state;
-    if (xb_io_is_direct(context->test))
-        XB_TRY(xb_files_check_direct(state->source.files, error));
-    if (!xb_io_is_by_device(context->test))
-        return read_to(context, state->pinned, error);
-    XB_TRY(xb_files_open_direct(state->source.files, 0, &state->descriptor, error));
-    state->is_open = true;
-    return context->device->backend->file_open(context->device, state->descriptor, &state->file,
-                                               error);
-}
-
 static enum xb_status time_part(struct xb_mode_context *context, const struct xb_line_part *part,
                                 double *seconds, struct xb_error *error)
 {
@@ -172,12 +143,12 @@ static enum xb_status choose_steps(struct xb_mode_context *context, struct xb_er
         target *= (double)source->items;
     } else { /* 5 % more than the slower of reading and copying from page-locked memory */
         double reading = 0, copying = 0;
-        XB_TRY(time_part(context, &parts[XB_PIPELINE_READ], &reading, error));
+        XB_TRY(time_part(context, XB_STAGE_ALONE(XB_STAGE_READ), &reading, error));
         if (copies_in(context))
-            XB_TRY(time_part(context, &parts[XB_PIPELINE_IN], &copying, error));
+            XB_TRY(time_part(context, XB_STAGE_ALONE(XB_STAGE_IN), &copying, error));
         target = XB_KERNEL_TUNED_LONGER * (reading > copying ? reading : copying);
     }
-    XB_TRY(xb_kernel_time_tune_stage(context, XB_PIPELINE_COMPUTE, source->bytes,
+    XB_TRY(xb_kernel_time_tune_stage(context, XB_STAGE_COMPUTE, source->bytes,
                                      xb_chunk_count(source->bytes, source->items), target,
                                      &state->steps, error));
     xb_workspace_remember(context->workspace, name, state->steps);
@@ -208,24 +179,31 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     uint64_t results = state->source.items * RESULT_BYTES;
     uint64_t pinned = xb_io_is_by_device(test) ? 0 : slots;
     uint64_t pageable = xb_order_is_pageable(test->variant) ? slots : 0;
-    const struct xb_borrowing wanted[] = {{&state->pinned, 0, XB_MEMORY_REGISTERED, pinned, true},
-                                          {&state->pageable, 1, XB_MEMORY_PAGEABLE, pageable, true},
-                                          {&state->results, 2, XB_MEMORY_PINNED, 2 * results, true},
-                                          {&state->scratch, 3, XB_MEMORY_PAGEABLE, item, true},
-                                          {&state->slots, 0, XB_MEMORY_DEVICE, slots, true},
-                                          {&state->digests, 1, XB_MEMORY_DEVICE, results, true}};
-    XB_TRY(xb_borrow(context, wanted, sizeof wanted / sizeof wanted[0], error));
-    XB_TRY(open_file(context, error));
+    XB_TRY(XB_BORROW(context, slots_of(test), error,
+                     {&state->pinned, 0, XB_MEMORY_REGISTERED, pinned, true},
+                     {&state->pageable, 1, XB_MEMORY_PAGEABLE, pageable, true},
+                     {&state->results, 2, XB_MEMORY_PINNED, 2 * results, true},
+                     {&state->scratch, 3, XB_MEMORY_PAGEABLE, item, true},
+                     {&state->slots, 0, XB_MEMORY_DEVICE, slots, true},
+                     {&state->digests, 1, XB_MEMORY_DEVICE, results, true}));
+    if (xb_io_is_direct(test))
+        XB_TRY(xb_files_check_direct(state->source.files, error));
+    if (xb_io_is_by_device(test)) {
+        XB_TRY(xb_files_open_direct(state->source.files, 0, &state->descriptor, error));
+        state->is_open = true;
+        XB_TRY(context->device->backend->file_open(context->device, state->descriptor, &state->file,
+                                                   error));
+    } else {
+        XB_TRY(read_to(context, state->pinned, error));
+    }
     const struct xb_line_plan plan = {
         .items = state->source.items,
         .slots = slots_of(test),
         .in_a_row = !xb_order_is_overlapped(test->variant),
         .threads = xb_readers_of(test) + 1,
         .pieces = state->source.pieces,
-        .frees = state->file != NULL ? XB_PIPELINE_OUT : XB_PIPELINE_IN,
+        .frees = state->file != NULL ? XB_STAGE_OUT : XB_STAGE_IN,
     };
-    context->queue_count = plan.slots;
-    XB_TRY(xb_workspace_queues(context->workspace, plan.slots, &context->queues, error));
     XB_TRY(xb_line_open(context, &plan, error));
     context->operations_per_iteration = OPERATIONS * state->source.items;
     context->bytes_moved = state->source.bytes;
@@ -290,17 +268,12 @@ static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *
     return look_at_cache(state, &state->cached_before, error);
 }
 
-static uint64_t slot_offset(const struct state *state, const struct xb_turn *turn)
-{
-    return turn->slot * state->source.item_most;
-}
-
 static enum xb_status read_piece(struct xb_mode_context *context, const struct xb_turn *turn,
                                  struct xb_error *error)
 {
     const struct state *state = context->state;
     struct xb_source_piece piece = xb_source_piece_of(&state->source, turn->item, turn->piece);
-    uint64_t at = slot_offset(state, turn) + piece.position;
+    uint64_t at = turn->slot * state->source.item_most + piece.position;
     if (piece.bytes == 0)
         return XB_OK;
     if (state->file != NULL)
@@ -323,7 +296,7 @@ static enum xb_status copy_in(struct xb_mode_context *context, const struct xb_t
                               struct xb_error *error)
 {
     const struct state *state = context->state;
-    uint64_t at = slot_offset(state, turn);
+    uint64_t at = turn->slot * state->source.item_most;
     if (state->file != NULL) /* it is there already */
         return XB_OK;
     return context->device->backend->queue_copy(turn->queue, state->slots, at, state->host, at,
@@ -336,7 +309,7 @@ static enum xb_status compute(struct xb_mode_context *context, const struct xb_t
 {
     const struct state *state = context->state;
     const struct xb_backend *backend = context->device->backend;
-    uint64_t at = slot_offset(state, turn);
+    uint64_t at = turn->slot * state->source.item_most;
     uint64_t bytes = xb_source_item_bytes(&state->source, turn->item);
     if (state->steps > 0 && bytes >= 8)
         XB_TRY(backend->queue_compute(turn->queue, state->slots, at, bytes, state->steps, error));
@@ -353,21 +326,14 @@ static enum xb_status copy_out(struct xb_mode_context *context, const struct xb_
                                                 RESULT_BYTES, error);
 }
 
-enum {
-    READ = XB_PIPELINE_READ,
-    IN = XB_PIPELINE_IN,
-    COMPUTE = XB_PIPELINE_COMPUTE,
-    OUT = XB_PIPELINE_OUT
-};
-
 #define STAGE(which, called, of, runs)                                                             \
-    .name = (called), .engine = (of), .run = (runs), .busy = &xb_pipeline_busy[which],             \
-    .wait = &xb_pipeline_wait[which]
+    .name = (called), .engine = (of), .run = (runs), .busy = &xb_pipeline_busy[XB_STAGE_##which],  \
+    .wait = &xb_pipeline_wait[XB_STAGE_##which]
 static const struct xb_stage stages[] = {
-    [READ] = {STAGE(READ, "read", XB_ENGINE_HOST, read_piece), .bytes = bytes_of_piece},
-    [IN] = {STAGE(IN, "in", XB_ENGINE_COPY, copy_in)},
-    [COMPUTE] = {STAGE(COMPUTE, "compute", XB_ENGINE_COMPUTE, compute)},
-    [OUT] = {STAGE(OUT, "out", XB_ENGINE_COPY, copy_out)},
+    [XB_STAGE_READ] = {STAGE(READ, "read", XB_ENGINE_HOST, read_piece), .bytes = bytes_of_piece},
+    [XB_STAGE_IN] = {STAGE(IN, "in", XB_ENGINE_COPY, copy_in)},
+    [XB_STAGE_COMPUTE] = {STAGE(COMPUTE, "compute", XB_ENGINE_COMPUTE, compute)},
+    [XB_STAGE_OUT] = {STAGE(OUT, "out", XB_ENGINE_COPY, copy_out)},
     {.name = NULL},
 };
 
@@ -429,17 +395,16 @@ static enum xb_status compute_figures(struct xb_result *result, struct xb_error 
 {
     double whole = result->bandwidth.median;
     double rates[XB_PIPELINE_STAGES] = {0};
-    double slowest = 0;
-    double serial = 0;
+    double slowest = 0, serial = 0;
     for (size_t i = 0; i < XB_PIPELINE_STAGES; i++) {
         XB_TRY(xb_result_median(result, &xb_pipeline_rates[i], &rates[i], error));
         if (rates[i] > 0 && (slowest == 0 || rates[i] < slowest))
             slowest = rates[i];
     }
     XB_TRY(xb_result_median(result, &xb_figure_serial_time, &serial, error));
-    if (!(rates[OUT] > 0)) /* the last one that is timed */
+    if (!(rates[XB_STAGE_OUT] > 0)) /* the last one that is timed */
         return XB_OK;
-    xb_result_compute(result, &xb_figure_gpu_busy, whole / rates[COMPUTE]);
+    xb_result_compute(result, &xb_figure_gpu_busy, whole / rates[XB_STAGE_COMPUTE]);
     xb_result_compute(result, &xb_figure_share_of_bound, whole / slowest);
     if (serial > 0)
         xb_result_compute(result, &xb_figure_speed_up,
@@ -487,7 +452,11 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     return prove(context, result, error);
 }
 
-#define EACH_OF(figures) &(figures)[READ], &(figures)[IN], &(figures)[COMPUTE], &(figures)[OUT]
+#define ALONE(which)                                                                               \
+    .figure = &xb_pipeline_rates[XB_STAGE_##which], .part = XB_STAGE_ALONE(XB_STAGE_##which)
+#define EACH_OF(figures)                                                                           \
+    &(figures)[XB_STAGE_READ], &(figures)[XB_STAGE_IN], &(figures)[XB_STAGE_COMPUTE],              \
+        &(figures)[XB_STAGE_OUT]
 
 const struct xb_mode xb_mode_pipeline = {
     .name = "pipeline",
@@ -519,8 +488,10 @@ const struct xb_mode xb_mode_pipeline = {
     .names =
         XB_NAMES({"serial", "pipeline, serial"}, {"serial-pageable", "pipeline, serial pageable"},
                  {"overlapped", "pipeline, overlapped"}),
-    .parts = XB_PARTS({"READ", &xb_pipeline_rates[READ]}, {"IN", &xb_pipeline_rates[IN]},
-                      {"KERNEL", &xb_pipeline_rates[COMPUTE]}, {"OUT", &xb_pipeline_rates[OUT]}),
+    .parts = XB_PARTS({"READ", &xb_pipeline_rates[XB_STAGE_READ]},
+                      {"IN", &xb_pipeline_rates[XB_STAGE_IN]},
+                      {"KERNEL", &xb_pipeline_rates[XB_STAGE_COMPUTE]},
+                      {"OUT", &xb_pipeline_rates[XB_STAGE_OUT]}),
     .options = XB_OPTIONS(&xb_option_order, &xb_option_io, &xb_option_file, &xb_option_readers,
                           &xb_option_batch_files, &xb_option_chunk, &xb_option_buffers,
                           &xb_option_kernel_time),
@@ -532,27 +503,17 @@ const struct xb_mode xb_mode_pipeline = {
                           EACH_OF(xb_pipeline_busy), EACH_OF(xb_pipeline_wait)),
     .reading = xb_pipeline_lines,
     .answer = xb_pipeline_say_disk,
-    .state_bytes = sizeof(struct state),
+    XB_HOOKS(struct state, needs, setup, prepare, xb_line_submit, verify),
     .capabilities = capabilities,
-    .needs = needs,
     .check_options = check_options,
     .check_variant = check_variant,
     .check = check,
-    .setup = setup,
     .stages = stages,
-    /* The kernels by the device's clock, because that is what a profiler calls the GPU's busy time.
-     */
+    /* The kernels by the device's clock: that is what a profiler calls the GPU's busy time. */
     .references = XB_REFERENCES(
         {.figure = &xb_figure_serial_time, .part = &in_a_row, .is_wanted = is_overlapped},
-        {.figure = &xb_pipeline_rates[READ], .part = &parts[READ]},
-        {.figure = &xb_pipeline_rates[IN], .part = &parts[IN], .is_wanted = copies_in},
-        {.figure = &xb_pipeline_rates[COMPUTE],
-         .part = &parts[COMPUTE],
-         .clock = XB_CLOCK_OF_DEVICE},
-        {.figure = &xb_pipeline_rates[OUT], .part = &parts[OUT]}),
+        {ALONE(READ)}, {ALONE(IN), .is_wanted = copies_in},
+        {ALONE(COMPUTE), .clock = XB_CLOCK_OF_DEVICE}, {ALONE(OUT)}),
     .restore = restore,
-    .prepare = prepare,
-    .submit = xb_line_submit,
-    .verify = verify,
     .teardown = teardown,
 };

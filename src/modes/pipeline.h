@@ -9,32 +9,23 @@
 
 /* What the files of the mode `pipeline` share. */
 
-/* --order: its words are the mode's variants. */
-extern const struct xb_option xb_option_order;
+/* --order, whose words are the mode's variants, --io, --readers, --file, --batch-files */
+extern const struct xb_option xb_option_order, xb_option_io, xb_option_readers;
+extern const struct xb_option xb_option_file, xb_option_batch_files;
+
 bool xb_order_is_overlapped(const char *variant);
 bool xb_order_is_pageable(const char *variant);
 
-/* --io */
-extern const struct xb_option xb_option_io;
-/* Whether the device reads the file itself, by a call of its runtime. */
+/* Whether the device reads the file itself, by a call of its runtime; else how the host's threads
+ * do; and whether the page cache is passed by. */
 bool xb_io_is_by_device(const struct xb_case *test);
-/* How the host's threads read where it does not. */
 enum xb_io xb_io_of(const struct xb_case *test);
-/* Whether the page cache is passed by. */
 bool xb_io_is_direct(const struct xb_case *test);
 
-/* --readers */
-extern const struct xb_option xb_option_readers;
 /* How many threads read. */
 unsigned xb_readers_of(const struct xb_case *test);
 
-enum xb_pipeline_stage {
-    XB_PIPELINE_READ,
-    XB_PIPELINE_IN,
-    XB_PIPELINE_COMPUTE,
-    XB_PIPELINE_OUT,
-    XB_PIPELINE_STAGES
-};
+enum { XB_STAGE_READ, XB_STAGE_IN, XB_STAGE_COMPUTE, XB_STAGE_OUT, XB_PIPELINE_STAGES };
 
 /* Each stage's rate alone, and the shares of the time that a recorded iteration tells. */
 extern const struct xb_figure xb_pipeline_rates[XB_PIPELINE_STAGES];
@@ -46,10 +37,6 @@ extern const struct xb_figure xb_pipeline_wait[XB_PIPELINE_STAGES];
  * small files, each file of a batch behind the other. Readers share an item in pieces.
  */
 
-/* --file, --batch-files */
-extern const struct xb_option xb_option_file;
-extern const struct xb_option xb_option_batch_files;
-
 struct xb_source {
     const struct xb_files *files;
     struct xb_files given;     /* where --file names them */
@@ -59,7 +46,7 @@ struct xb_source {
     uint64_t chunk;            /* of one file; 0: batches */
     size_t batch;              /* files in an item; 0: chunks */
     uint64_t items, pieces;    /* pieces of an item, at most */
-    uint64_t piece;            /* bytes, of chunks */
+    uint64_t piece;            /* of chunks: bytes that a reader takes at a time */
     uint64_t *positions;       /* of batches: where each file begins in its item */
     uint64_t item_most;        /* bytes of the longest item, in whole blocks */
 };

@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "record/run_options.h"
 #include "shared_options.h"
-#include "storage/reader.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,15 +83,6 @@ unsigned xb_readers_of(const struct xb_case *test)
 
 /* So many pieces of a file are recorded (recorder.c) with room for what else there is. */
 #define MOST_PIECES UINT64_C(32768)
-
-/* How much each reader takes at a time where chunks are read. */
-static uint64_t reader_piece_of(const struct xb_case *test)
-{
-    uint64_t piece = xb_io_is_direct(test) ? DIRECT_PIECE : CACHED_PIECE;
-    while (test->bytes / piece > MOST_PIECES)
-        piece *= 2;
-    return piece;
-}
 
 #define RATE(stage, what)                                                                          \
     XB_FIGURE_RATE("rate_" stage, what " alone: the files' bytes divided by its time")
@@ -202,11 +192,10 @@ static enum xb_status check_batches(const struct xb_case *test, struct xb_error 
                        "--batch-files reads all files of --file %.200s: leave out --size", file);
     if (file != NULL || (made_bytes(test) > 0 && made_bytes(test) <= test->bytes))
         return XB_OK;
-    return XB_FAIL(
-        error, XB_ERR_USAGE,
-        "--batch-files %llu: files of --chunk / %llu bytes would be shorter than 8 bytes "
-        "or longer than --size; take fewer files, or another --chunk",
-        (unsigned long long)batch_of(test), (unsigned long long)batch_of(test));
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "--batch-files %llu: files of --chunk / %llu bytes would be shorter than 8 "
+                   "bytes or longer than --size; take fewer files, or another --chunk",
+                   (unsigned long long)batch_of(test), (unsigned long long)batch_of(test));
 }
 
 /* What is named must be there now: a mistyped path is a mistake of the command line. */
@@ -224,10 +213,10 @@ static enum xb_status check_given(const struct xb_case *test, struct xb_error *e
     xb_files_close(&files);
     if (bytes >= test->bytes)
         return XB_OK;
-    return XB_FAIL(error, XB_ERR_USAGE,
-                   "--size %llu: --file %.300s has %llu bytes; take a smaller --size, or none for "
-                   "all of it",
-                   (unsigned long long)test->bytes, file, (unsigned long long)bytes);
+    return XB_FAIL(
+        error, XB_ERR_USAGE,
+        "--size %llu: --file %.300s has %llu bytes; take a smaller --size, or none for all of it",
+        (unsigned long long)test->bytes, file, (unsigned long long)bytes);
 }
 
 enum xb_status xb_source_check(const struct xb_case *test, struct xb_error *error)
@@ -235,10 +224,10 @@ enum xb_status xb_source_check(const struct xb_case *test, struct xb_error *erro
     uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
     XB_TRY(xb_chunk_check_words(test, error));
     if (xb_io_is_direct(test) && chunk % XB_STORAGE_BLOCK != 0)
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "--chunk %llu: past the page cache files are read in blocks; take a "
-                       "multiple of %llu",
-                       (unsigned long long)chunk, (unsigned long long)XB_STORAGE_BLOCK);
+        return XB_FAIL(
+            error, XB_ERR_USAGE,
+            "--chunk %llu: past the page cache files are read in blocks; take a multiple of %llu",
+            (unsigned long long)chunk, (unsigned long long)XB_STORAGE_BLOCK);
     if (batch_of(test) > 0)
         XB_TRY(check_batches(test, error));
     return check_given(test, error);
@@ -276,9 +265,7 @@ static enum xb_status lay_out_batches(const struct xb_case *test, uint64_t bound
     source->pieces = source->batch;
     source->item_most =
         xb_rounded_up(xb_case_setting(test, &xb_option_chunk)->count, XB_STORAGE_BLOCK);
-    uint64_t at = 0;
-    uint64_t longest = 0;
-    uint64_t longest_item = 0;
+    uint64_t at = 0, longest = 0, longest_item = 0;
     for (size_t i = 0; i < files->count; i++) {
         if (i % source->batch == 0)
             at = 0;
@@ -292,13 +279,12 @@ static enum xb_status lay_out_batches(const struct xb_case *test, uint64_t bound
     /* All are laid out first: the advice must hold for every batch. */
     if (longest <= source->item_most)
         return XB_OK;
-    char needed[32];
     bool is_one = source->batch == 1;
     return XB_FAIL(error, XB_ERR_UNSUPPORTED,
                    "batch %llu of %.400s, %zu %s, takes %s: give that or more as --chunk%s",
                    (unsigned long long)longest_item, files->path, source->batch,
                    is_one ? "file" : "files",
-                   xb_size_format(xb_rounded_up(longest, UINT64_C(1) << 20), needed, sizeof needed),
+                   XB_SIZE_TEXT(xb_rounded_up(longest, UINT64_C(1) << 20)),
                    is_one ? "" : ", or fewer files as --batch-files");
 }
 
@@ -307,7 +293,10 @@ enum xb_status xb_source_open(const struct xb_mode_context *context, struct xb_s
 {
     const struct xb_case *test = context->test;
     uint64_t boundary = xb_io_is_direct(test) ? XB_STORAGE_BLOCK : WORD;
-    *source = (struct xb_source){.batch = (size_t)batch_of(test), .piece = reader_piece_of(test)};
+    *source = (struct xb_source){.batch = (size_t)batch_of(test),
+                                 .piece = xb_io_is_direct(test) ? DIRECT_PIECE : CACHED_PIECE};
+    while (test->bytes / source->piece > MOST_PIECES)
+        source->piece *= 2;
     const char *file = file_of(test->asked);
     if (file == NULL || (source->batch == 0 && is_folder(file))) {
         uint64_t each = source->batch > 0 ? made_bytes(test) : test->bytes;
@@ -357,8 +346,7 @@ uint64_t xb_source_item_bytes(const struct xb_source *source, uint64_t item)
     return end_of(source, item, first_file(source, item) + files_of(source, item) - 1);
 }
 
-/* Finds the bytes of a slot that only its longest item writes: each item writes from the beginning.
- */
+/* Finds the bytes that only a slot's longest item writes: each writes from the beginning. */
 struct xb_source_own xb_source_own(const struct xb_source *source, unsigned slots, unsigned slot)
 {
     struct xb_source_own own = {0};

@@ -3,7 +3,6 @@
 #include "encoded.h"
 #include "modes/readings/readings.h"
 #include "sample_data.h"
-#include "shared_options.h"
 
 static const struct xb_option option_to = {
     XB_CHOICES("to", "FORMAT", "fp16,bf16,int8,fp8",
@@ -55,17 +54,12 @@ const struct xb_mode xb_mode_quantize = {
                       {"int8", "quantize to int8"}, {"fp8", "quantize to fp8"}),
     .options = XB_OPTIONS(&option_to, &xb_option_encode_chunk, &xb_option_threads),
     .parameters = XB_PARAMETERS({&xb_option_encode_chunk, NULL}, {&xb_option_threads, NULL}),
-    .figures =
-        XB_FIGURES(&xb_figure_plain_bandwidth, &xb_figure_speed_up, &xb_figure_share_of_bound,
-                   &xb_figure_ratio, &xb_figure_encode_rate, &xb_figure_encode_rate_one,
-                   &xb_figure_decode_rate, &xb_figure_threads, &xb_figure_break_even_threads,
-                   &xb_figure_error_max, &xb_figure_error_rms),
+    .figures = XB_FIGURES(XB_ENCODED_FIGURES, &xb_figure_error_max, &xb_figure_error_rms),
     .reading = XB_READING({.label = "fp16", .code = "XB-QUANTIZE", .say = say_fp16},
                           {.label = "bf16", .code = "XB-QUANTIZE", .say = say_bf16},
                           {.label = "int8", .code = "XB-QUANTIZE", .say = say_int8},
                           {.label = "fp8", .code = "XB-QUANTIZE", .say = say_fp8}),
     .answer = answer,
     .check_options = check_options,
-    .setup = setup,
     XB_ENCODED_MODE,
 };

@@ -4,10 +4,6 @@
 #include "proof.h"
 #include "shared_options.h"
 
-#include "backends/verify.h"
-#include "measure/result.h"
-#include "xferbench/workspace.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,15 +81,14 @@ static enum xb_status submit_round_trips(struct xb_mode_context *context, struct
     return XB_OK;
 }
 
-static const struct xb_figure resident_time = {XB_FIGURE_TIME(
-    "resident_time",
-    "All kernels with the data kept on the device, with one copy in and one copy out")};
-static const struct xb_figure round_trip_time = {XB_FIGURE_TIME(
-    "round_trip_time", "The same kernels, each with a copy in before it and a copy out behind it")};
-static const struct xb_figure trip_cost = {XB_FIGURE_TIME(
-    "trip_cost", "What each trip between two kernels costs, out of the device and in again")};
-static const struct xb_figure predicted_speed_up = {XB_FIGURE_GAIN(
-    "predicted_speed_up", "speed_up as the times of the copies and kernels alone predict it")};
+XB_OWN_FIGURE(TIME, resident_time,
+              "All kernels with the data kept on the device, with one copy in and one copy out");
+XB_OWN_FIGURE(TIME, round_trip_time,
+              "The same kernels, each with a copy in before it and a copy out behind it");
+XB_OWN_FIGURE(TIME, trip_cost,
+              "What each trip between two kernels costs, out of the device and in again");
+XB_OWN_FIGURE(GAIN, predicted_speed_up,
+              "speed_up as the times of the copies and kernels alone predict it");
 static const struct xb_reference references[] = {
     {.figure = &round_trip_time, .submit = submit_round_trips},
     {.figure = &xb_figure_in_time, .submit = submit_in},
@@ -108,27 +103,22 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     const struct xb_case *test = context->test;
     enum xb_memory memory = xb_host_memory_of(test->variant);
     state->kernels = xb_case_setting(test, &option_steps)->count;
-    context->queue_count = 1;
     context->operations_per_iteration = 3 * state->kernels; /* of the round trips */
     context->bytes_moved = 2 * test->bytes;
     context->hold = true;
-    const struct xb_borrowing wanted[] = {{&state->in, 0, memory, test->bytes, false},
-                                          {&state->out, 1, memory, test->bytes, false},
-                                          {&state->data, 0, XB_MEMORY_DEVICE, test->bytes, false}};
-    XB_TRY(xb_borrow(context, wanted, 3, error));
-    XB_TRY(xb_workspace_queues(context->workspace, 1, &context->queues, error));
-    xb_host_fill(state->in->host_address, 0, test->bytes, xb_proof_before(test->seed));
-    return XB_OK;
+    XB_TRY(XB_BORROW(context, 1, error, {&state->in, 0, memory, test->bytes, false},
+                     {&state->out, 1, memory, test->bytes, false},
+                     {&state->data, 0, XB_MEMORY_DEVICE, test->bytes, false}));
+    return xb_proof_fill(context->queues[0], state->in, test->bytes, xb_proof_before(test->seed),
+                         error);
 }
 
 /* Changes the source: what warm-up and references left at the target is wrong from now on. */
 static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
-    (void)error;
-    xb_host_fill(state->in->host_address, 0, context->test->bytes,
-                 xb_proof_after(context->test->seed));
-    return XB_OK;
+    return xb_proof_fill(context->queues[0], state->in, context->test->bytes,
+                         xb_proof_after(context->test->seed), error);
 }
 
 static enum xb_status compare_with_trips(const struct state *state, struct xb_result *result,
@@ -198,13 +188,12 @@ static bool say_resident(struct xb_reading *reading, int device, uint64_t bytes)
     double resident = xb_reading_median(reading, test, &resident_time);
     if (!(factor > 0))
         return false;
-    xb_reading_rests_on(reading, test);
-    xb_reading_phrase(reading,
-                      "{whole:steps} kernels take {duration} if the data stays on the GPU. With a "
-                      "trip to the host after each kernel they take {duration}{text}.",
-                      (double)steps_of(test), resident,
-                      xb_reading_median(reading, test, &round_trip_time),
-                      factor < VISIBLE ? ", hardly more" : "");
+    xb_reading_phrase(
+        reading,
+        "{case}{whole:steps} kernels take {duration} if the data stays on the GPU. With a "
+        "trip to the host after each kernel they take {duration}{text}.",
+        test, (double)steps_of(test), resident, xb_reading_median(reading, test, &round_trip_time),
+        factor < VISIBLE ? ", hardly more" : "");
     for (size_t i = 0; i < sizeof told / sizeof told[0]; i++)
         xb_reading_number(reading, told[i]->name, xb_reading_median(reading, test, told[i]),
                           told[i]->unit);
@@ -244,13 +233,8 @@ const struct xb_mode xb_mode_resident = {
                    &xb_figure_out_time, &xb_figure_speed_up, &predicted_speed_up, &trip_cost),
     .reading = XB_READING({.label = "resident", .code = "XB-RESIDENT", .say = say_resident}),
     .answer = say_resident,
-    .state_bytes = sizeof(struct state),
+    XB_HOOKS(struct state, needs, setup, prepare, submit, verify),
     .capabilities = xb_kernel_capabilities,
-    .needs = needs,
     .check_variant = xb_host_memory_refuse_pageable,
-    .setup = setup,
     .references = references,
-    .prepare = prepare,
-    .submit = submit,
-    .verify = verify,
 };

@@ -2,9 +2,6 @@
 #include "ring.h"
 
 #include "base/memory.h"
-#include "base/options.h"
-#include "shared_options.h"
-#include "xferbench/workspace.h"
 
 #include <assert.h>
 #include <math.h>
@@ -51,9 +48,6 @@ const struct xb_option xb_option_ring_slots = {
 /* So many chunks are on their way to the device before one is waited for. */
 #define CROSSING 2u
 
-/* A chunk takes a copy and the event behind it. */
-#define OPERATIONS 2
-
 struct xb_ring {
     struct xb_device *device;
     struct xb_ring_plan plan;
@@ -77,46 +71,24 @@ static uint64_t rounded(uint64_t bytes)
     return (bytes / BOUNDARY + 1) * BOUNDARY;
 }
 
-static uint64_t usual_chunk(uint64_t bytes)
+struct xb_ring_plan xb_ring_plan_usual(uint64_t bytes)
 {
-    return xb_lesser(rounded((uint64_t)sqrt((double)bytes * (double)LOST_BYTES) - 1), CHUNK_MOST);
-}
-
-static unsigned usual_threads(uint64_t bytes)
-{
-    return bytes > ALONE_MOST ? xb_threads_usual() : 1;
+    uint64_t chunk = rounded((uint64_t)sqrt((double)bytes * (double)LOST_BYTES) - 1);
+    return (struct xb_ring_plan){.threads = bytes > ALONE_MOST ? xb_threads_usual() : 1,
+                                 .chunk = xb_lesser(chunk, CHUNK_MOST),
+                                 .slots = XB_RING_USUAL_SLOTS};
 }
 
 struct xb_ring_plan xb_ring_plan_of(const struct xb_case *test)
 {
+    struct xb_ring_plan plan = xb_ring_plan_usual(test->bytes);
     uint64_t chunk = xb_case_setting(test, &xb_option_ring_chunk)->count;
-    bool is_asked = xb_case_setting(test, &xb_option_threads)->count > 0;
-    return (struct xb_ring_plan){
-        .threads = is_asked ? xb_threads_of(test) : usual_threads(test->bytes),
-        .chunk = chunk > 0 ? chunk : usual_chunk(test->bytes),
-        .slots = (unsigned)xb_case_setting(test, &xb_option_ring_slots)->count,
-    };
-}
-
-struct xb_ring_plan xb_ring_plan_usual(uint64_t bytes)
-{
-    return (struct xb_ring_plan){
-        .threads = usual_threads(bytes), .chunk = usual_chunk(bytes), .slots = XB_RING_USUAL_SLOTS};
-}
-
-uint64_t xb_ring_operations(const struct xb_ring_plan *plan, uint64_t bytes)
-{
-    return OPERATIONS * xb_chunk_count(bytes, plan->chunk);
-}
-
-uint64_t xb_ring_bytes(const struct xb_ring_plan *plan)
-{
-    return plan->slots * plan->chunk;
-}
-
-enum xb_status xb_ring_check_options(const struct xb_case *test, struct xb_error *error)
-{
-    return xb_chunk_check(test, &xb_option_ring_chunk, OPERATIONS, error);
+    if (xb_case_setting(test, &xb_option_threads)->count > 0)
+        plan.threads = xb_threads_of(test);
+    if (chunk > 0)
+        plan.chunk = chunk;
+    plan.slots = (unsigned)xb_case_setting(test, &xb_option_ring_slots)->count;
+    return plan;
 }
 
 enum xb_status xb_ring_open(struct xb_mode_context *context, const struct xb_ring_plan *plan,

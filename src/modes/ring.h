@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "measure/engine/crew.h"
-#include "xferbench/mode.h"
+#include "shared_options.h"
 
 /*
  * Moves pageable memory through a small ring of page-locked slots: host threads copy between the
@@ -28,18 +27,22 @@ struct xb_ring_plan {
 /* What the options of a case say, of which they and --threads are parameters. */
 struct xb_ring_plan xb_ring_plan_of(const struct xb_case *test);
 
-/* For check_options: XB_ERR_USAGE where they say what no ring can be. */
-XB_MUST_CHECK enum xb_status xb_ring_check_options(const struct xb_case *test,
-                                                   struct xb_error *error);
-
 /* What works well for copies of so many bytes. */
 struct xb_ring_plan xb_ring_plan_usual(uint64_t bytes);
 
-/* How many operations one copy of so many bytes enqueues. */
-uint64_t xb_ring_operations(const struct xb_ring_plan *plan, uint64_t bytes);
+/* How many operations one copy of so many bytes enqueues: of each chunk a copy and the event behind
+ * it. */
+#define XB_RING_OPERATIONS 2
+static inline uint64_t xb_ring_operations(const struct xb_ring_plan *plan, uint64_t bytes)
+{
+    return XB_RING_OPERATIONS * xb_chunk_count(bytes, plan->chunk);
+}
 
 /* How much page-locked memory a ring of that plan takes, for `needs`. */
-uint64_t xb_ring_bytes(const struct xb_ring_plan *plan);
+static inline uint64_t xb_ring_bytes(const struct xb_ring_plan *plan)
+{
+    return plan->slots * plan->chunk;
+}
 
 struct xb_ring;
 
@@ -67,13 +70,10 @@ struct xb_ring_copy {
  * to the host it returns when all bytes are there. So it blocks: a case that uses it is timed by
  * the host's clock until the queues are done, and is never held.
  */
-XB_MUST_CHECK enum xb_status xb_ring_submit(struct xb_ring *ring, const struct xb_ring_copy *copy,
-                                            struct xb_error *error);
+typedef enum xb_status xb_ring_submitter(struct xb_ring *ring, const struct xb_ring_copy *copy,
+                                         struct xb_error *error);
+XB_MUST_CHECK xb_ring_submitter xb_ring_submit;
 
 /* What bounds it, for references: the host threads' copies alone, as many and as long, and the
  * device's. What the target then holds is no copy of the source. */
-XB_MUST_CHECK enum xb_status
-xb_ring_submit_host(struct xb_ring *ring, const struct xb_ring_copy *copy, struct xb_error *error);
-XB_MUST_CHECK enum xb_status xb_ring_submit_device(struct xb_ring *ring,
-                                                   const struct xb_ring_copy *copy,
-                                                   struct xb_error *error);
+XB_MUST_CHECK xb_ring_submitter xb_ring_submit_host, xb_ring_submit_device;

@@ -204,21 +204,6 @@ static void repeat(void *argument, uint64_t begin, uint64_t end)
 
 #define GRAIN (UINT64_C(1) << 20)
 
-static enum xb_status fill_from_file(const char *path, void *memory, uint64_t bytes,
-                                     struct xb_error *error)
-{
-    int descriptor;
-    uint64_t length = 0;
-    XB_TRY(open_file(path, &descriptor, &length, error));
-    enum xb_status status = read_all(descriptor, path, memory, xb_lesser(length, bytes), error);
-    close(descriptor);
-    if (status != XB_OK || length >= bytes)
-        return status;
-    struct period period = {.memory = memory, .length = length};
-    xb_parallel_for(bytes - length, GRAIN, repeat, &period);
-    return XB_OK;
-}
-
 static const char onsets[] = "bdfgklmnprstvz";
 static const char vowels[] = "aeiou";
 static const char codas[] = "lmnrst";
@@ -260,23 +245,17 @@ struct vocabulary {
     uint16_t drawn[DRAWS];
 };
 
-/* Zipf's law: the n-th word is one n-th as frequent as the first. */
-static double frequency(unsigned rank)
-{
-    return 1.0 / (rank + 1);
-}
-
+/* Makes words by Zipf's law: the n-th is one n-th as frequent as the first. */
 static void make_vocabulary(struct vocabulary *vocabulary)
 {
-    double sum = 0;
-    double all = 0;
+    double sum = 0, all = 0;
     for (unsigned rank = 0; rank < XB_TEXT_WORDS; rank++) {
         vocabulary->words[rank].length = xb_text_word(rank, vocabulary->words[rank].letters);
-        all += frequency(rank);
+        all += 1.0 / (rank + 1);
     }
     unsigned draw = 0;
     for (unsigned rank = 0; rank < XB_TEXT_WORDS; rank++) {
-        sum += frequency(rank);
+        sum += 1.0 / (rank + 1);
         for (; draw < DRAWS && (draw < sum / all * DRAWS || rank + 1 == XB_TEXT_WORDS); draw++)
             vocabulary->drawn[draw] = (uint16_t)rank;
     }
@@ -361,8 +340,7 @@ static void fill_random(unsigned long long seed, void *memory, uint64_t bytes)
     xb_host_fill(memory, 0, bytes, (struct xb_pattern){.seed = seed});
 }
 
-/* Has a function for all of it, or for a block. Ends with the word for a file, which has neither.
- */
+/* Has a function for all of it, or for a block; the last, the word for a file, has neither. */
 static const struct {
     const char *word;
     void (*fill)(unsigned long long seed, void *memory, uint64_t bytes);
@@ -418,12 +396,21 @@ enum xb_status xb_data_check(const char *word, struct xb_error *error)
 enum xb_status xb_data_fill(const char *word, unsigned long long seed, void *memory, uint64_t bytes,
                             struct xb_error *error)
 {
+    const char *path = path_of(word);
     size_t kind = kind_of(word);
-    if (path_of(word) != NULL)
-        return fill_from_file(path_of(word), memory, bytes, error);
+    int descriptor;
+    uint64_t length = 0;
     if (kinds[kind].make != NULL)
         fill_with(kinds[kind].make, seed, memory, bytes);
     else if (kinds[kind].fill != NULL)
         kinds[kind].fill(seed, memory, bytes);
-    return xb_data_check(word, error);
+    if (path == NULL)
+        return xb_data_check(word, error);
+    XB_TRY(open_file(path, &descriptor, &length, error));
+    enum xb_status status = read_all(descriptor, path, memory, xb_lesser(length, bytes), error);
+    close(descriptor);
+    struct period period = {.memory = memory, .length = length};
+    if (status == XB_OK && length < bytes)
+        xb_parallel_for(bytes - length, GRAIN, repeat, &period);
+    return status;
 }

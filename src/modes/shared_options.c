@@ -2,9 +2,7 @@
 #include "shared_options.h"
 
 #include "machine/cgroups.h"
-#include "measure/result.h"
 #include "record/run_options.h"
-#include "xferbench/workspace.h"
 
 #include <string.h>
 
@@ -38,9 +36,9 @@ enum xb_memory xb_host_memory_of(const char *variant)
 uint32_t xb_host_memory_capabilities(const struct xb_case *test)
 {
     enum xb_memory memory = xb_host_memory_of(test->variant);
-    return memory == XB_MEMORY_REGISTERED       ? XB_CAP_REGISTER
-           : memory == XB_MEMORY_WRITE_COMBINED ? XB_CAP_WRITE_COMBINED
-                                                : 0;
+    if (memory == XB_MEMORY_REGISTERED)
+        return XB_CAP_REGISTER;
+    return memory == XB_MEMORY_WRITE_COMBINED ? XB_CAP_WRITE_COMBINED : 0;
 }
 
 uint32_t xb_kernel_capabilities(const struct xb_case *test)
@@ -77,11 +75,6 @@ const struct xb_option xb_option_by = {
                "has one; 'kernel' the device's cores, which load and store every word.",
                "engine", "kernel")};
 
-bool xb_is_by_kernel(const char *word)
-{
-    return strcmp(word, "kernel") == 0;
-}
-
 const struct xb_option xb_option_threads = {
     XB_COUNTS("threads", "0", 0, XB_CREW_THREADS,
               "How many host threads copy or encode: a number, a list (1,4,16), a range that "
@@ -93,8 +86,7 @@ const struct xb_option xb_option_threads = {
 
 unsigned xb_threads_usual(void)
 {
-    unsigned near = xb_cpus_usable();
-    return near < MOST_BY_DEFAULT ? near : MOST_BY_DEFAULT;
+    return (unsigned)xb_lesser(xb_cpus_usable(), MOST_BY_DEFAULT);
 }
 
 unsigned xb_threads_of(const struct xb_case *test)
@@ -125,34 +117,32 @@ const struct xb_option xb_option_device_offset = {
              "Start the device's buffer this many bytes after a boundary (256 bytes or more): a "
              "number, a list (0,1,64) or a range that doubles (1..256).")};
 
-static uint64_t largest_offset(const struct xb_case *test, const struct xb_option *option)
+uint64_t xb_largest_offset(const struct xb_case *test)
 {
+    const struct xb_option *const sides[] = {&xb_option_host_offset, &xb_option_device_offset};
     uint64_t largest = 0;
-    if (xb_case_find_setting(test, option) == NULL)
-        return 0;
-    const struct xb_value *offsets = xb_config_get(test->asked->config, option);
-    for (size_t i = 0; i < xb_value_length(offsets); i++)
-        if (xb_value_number(offsets, i) > largest)
-            largest = xb_value_number(offsets, i);
+    for (int side = 0; side < 2; side++) {
+        if (xb_case_find_setting(test, sides[side]) == NULL)
+            continue;
+        const struct xb_value *offsets = xb_config_get(test->asked->config, sides[side]);
+        for (size_t i = 0; i < xb_value_length(offsets); i++)
+            largest = xb_larger(largest, xb_value_number(offsets, i));
+    }
     return largest;
 }
 
-uint64_t xb_largest_offset(const struct xb_case *test)
+enum xb_status xb_borrow(struct xb_mode_context *context, size_t queues,
+                         const struct xb_borrowing *wanted, struct xb_error *error)
 {
-    uint64_t host = largest_offset(test, &xb_option_host_offset);
-    uint64_t device = largest_offset(test, &xb_option_device_offset);
-    return host > device ? host : device;
-}
-
-enum xb_status xb_borrow(struct xb_mode_context *context, const struct xb_borrowing *wanted,
-                         size_t count, struct xb_error *error)
-{
-    for (size_t i = 0; i < count; i++)
-        if (wanted[i].bytes > 0)
-            XB_TRY((wanted[i].is_fixed ? xb_workspace_fixed_buffer : xb_workspace_buffer)(
-                context->workspace, wanted[i].number, wanted[i].memory, wanted[i].bytes,
-                wanted[i].buffer, error));
-    return XB_OK;
+    for (; wanted->buffer != NULL; wanted++)
+        if (wanted->bytes > 0)
+            XB_TRY((wanted->is_fixed ? xb_workspace_fixed_buffer : xb_workspace_buffer)(
+                context->workspace, wanted->number, wanted->memory, wanted->bytes, wanted->buffer,
+                error));
+    if (queues == 0)
+        return XB_OK;
+    context->queue_count = queues;
+    return xb_workspace_queues(context->workspace, queues, &context->queues, error);
 }
 
 /* Rounded up without adding first: the sum could overflow. */
@@ -164,8 +154,7 @@ uint64_t xb_chunk_count(uint64_t bytes, uint64_t chunk)
 struct xb_chunk xb_chunk_at(uint64_t bytes, uint64_t chunk, uint64_t index)
 {
     uint64_t offset = index * chunk;
-    return (struct xb_chunk){.offset = offset,
-                             .bytes = bytes - offset < chunk ? bytes - offset : chunk};
+    return (struct xb_chunk){.offset = offset, .bytes = xb_lesser(bytes - offset, chunk)};
 }
 
 enum xb_status xb_chunk_check_words(const struct xb_case *test, struct xb_error *error)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "base/options.h"
 #include "measure/engine/crew.h"
-#include "xferbench/mode.h"
+#include "measure/result.h"
+
+/* What modes share. Results, workspaces and options come with it. */
 
 /* An option that makes a case of each of its values: of words, which stand last, or of numbers.
  * `usual` is what it has by default. */
@@ -24,9 +25,8 @@
  * order; 0 for none of them. */
 unsigned xb_variant_number(const struct xb_case *test);
 
-/* Options that more than one mode takes. */
-
-/* --host-memory: how the host side's memory is made. Its words are the modes' variants. */
+/* Options that more than one mode takes. --host-memory: how the host side's memory is made. Its
+ * words are the modes' variants. */
 extern const struct xb_option xb_option_host_memory;
 
 /* The memory behind a word of --host-memory. */
@@ -46,29 +46,17 @@ XB_MUST_CHECK enum xb_status xb_host_memory_refuse_pageable(const struct xb_case
 /* --access: the order in which kernels go through memory. Its words are the modes' variants, in the
  * order of enum xb_access. */
 extern const struct xb_option xb_option_access;
+extern const struct xb_option xb_option_by;      /* --by: 'engine' or 'kernel' moves the data */
+extern const struct xb_option xb_option_chunk;   /* --chunk: how much one operation moves */
+extern const struct xb_option xb_option_buffers; /* --buffers: so many chunks on the device */
+extern const struct xb_option xb_option_threads; /* --threads: how many host threads there are */
 
-/* --by: what moves the data, copy engines or the device's cores. */
-extern const struct xb_option xb_option_by;
-
-/* Whether a word of --by means the cores. */
-bool xb_is_by_kernel(const char *word);
-
-/* --threads: how many host threads there are. */
-extern const struct xb_option xb_option_threads;
-
-/* How many a case has of which it is a parameter; and those of a case that says 0. */
+/* How many a case has of which --threads is a parameter; and those of a case that says 0. */
 unsigned xb_threads_of(const struct xb_case *test);
 unsigned xb_threads_usual(void);
 
-/* --chunk: how much one operation moves. */
-extern const struct xb_option xb_option_chunk;
-
-/* --buffers: how many chunks are on the device at a time. */
-extern const struct xb_option xb_option_buffers;
-
 /* --host-offset, --device-offset: how far behind its boundary the memory on that side begins. */
-extern const struct xb_option xb_option_host_offset;
-extern const struct xb_option xb_option_device_offset;
+extern const struct xb_option xb_option_host_offset, xb_option_device_offset;
 
 /* How much behind the data is watched where it may begin off a boundary: a page, which is more than
  * a copy that rounds its end up could reach. */
@@ -83,7 +71,27 @@ uint64_t xb_largest_offset(const struct xb_case *test);
  * destination. */
 void xb_pair_add_link(const struct xb_mode_context *context, struct xb_result *result);
 
+/* Defines what a mode, or a reference of it, enqueues: `part` with these arguments. */
+#define XB_SUBMIT(name, part, ...)                                                                 \
+    static enum xb_status name(struct xb_mode_context *context, struct xb_error *error)            \
+    {                                                                                              \
+        return part(context, __VA_ARGS__, error);                                                  \
+    }
+
+/* Defines a figure of one mode alone, a TIME, RATE, NUMBER or GAIN (figure.h), by its name. */
+#define XB_OWN_FIGURE(kind, name, what)                                                            \
+    static const struct xb_figure name = {XB_FIGURE_##kind(#name, what)}
+
+/* For a mode with stages: one of them alone, as a part of its line (stage.h). */
+#define XB_STAGE_ALONE(stage) (&(const struct xb_line_part){.stages = 1u << (stage)})
+
+/* What no mode is without: its state, and these hooks. */
+#define XB_HOOKS(type, its_needs, its_setup, its_prepare, its_submit, its_verify)                  \
+    .state_bytes = sizeof(type), .needs = (its_needs), .setup = (its_setup),                       \
+    .prepare = (its_prepare), .submit = (its_submit), .verify = (its_verify)
+
 /* A buffer that a case borrows from its workspace. */
+
 struct xb_borrowing {
     struct xb_buffer **buffer;
     unsigned number;
@@ -92,10 +100,12 @@ struct xb_borrowing {
     bool is_fixed;  /* the size does not follow the case's (xb_workspace_fixed_buffer) */
 };
 
-/* Borrows them in that order. */
-XB_MUST_CHECK enum xb_status xb_borrow(struct xb_mode_context *context,
-                                       const struct xb_borrowing *wanted, size_t count,
-                                       struct xb_error *error);
+/* Borrows those buffers in that order, then so many queues, which it sets; 0: none. */
+#define XB_BORROW(context, queues, error, ...)                                                     \
+    xb_borrow((context), (queues), (const struct xb_borrowing[]){__VA_ARGS__, {.buffer = NULL}},   \
+              (error))
+XB_MUST_CHECK enum xb_status xb_borrow(struct xb_mode_context *context, size_t queues,
+                                       const struct xb_borrowing *wanted, struct xb_error *error);
 
 static inline uint64_t xb_lesser(uint64_t a, uint64_t b)
 {

@@ -4,10 +4,6 @@
 
 #include "base/clock.h"
 #include "measure/run.h"
-#include "proof.h"
-
-#include "measure/result.h"
-#include "xferbench/workspace.h"
 
 #include <math.h>
 

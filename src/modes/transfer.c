@@ -5,8 +5,6 @@
 #include "shared_options.h"
 
 #include "backends/verify.h"
-#include "measure/result.h"
-#include "xferbench/workspace.h"
 
 #include <stdio.h>
 
@@ -85,10 +83,9 @@ static enum xb_status set_up_way(struct xb_mode_context *context, unsigned numbe
     struct xb_transfer *transfer = context->state;
     struct xb_way *way = &transfer->ways[number];
     uint64_t bytes = context->test->bytes;
-    const struct xb_borrowing wanted[] = {
-        {&way->host, number, memory, way->host == NULL ? bytes : 0, false},
-        {&way->device, number, XB_MEMORY_DEVICE, bytes, false}};
-    XB_TRY(xb_borrow(context, wanted, 2, error));
+    XB_TRY(XB_BORROW(context, 0, error,
+                     {&way->host, number, memory, way->host == NULL ? bytes : 0, false},
+                     {&way->device, number, XB_MEMORY_DEVICE, bytes, false}));
     bool to_device = way->direction == XB_H2D;
     way->source = to_device ? way->host : way->device;
     way->target = to_device ? way->device : way->host;
@@ -140,14 +137,6 @@ enum xb_status xb_transfer_setup(struct xb_mode_context *context, enum xb_memory
             .queue_count = queues_per_way,
             .bytes = test->bytes};
     return XB_OK;
-}
-
-enum xb_status xb_transfer_setup_on(struct xb_mode_context *context, struct xb_buffer *host,
-                                    struct xb_error *error)
-{
-    struct xb_transfer *transfer = context->state;
-    transfer->ways[0].host = host;
-    return xb_transfer_setup(context, host->memory, 1, error);
 }
 
 enum xb_status xb_transfer_prepare(struct xb_mode_context *context, struct xb_error *error)

@@ -38,25 +38,19 @@ struct xb_needs xb_transfer_needs(const struct xb_case *test);
 /*
  * Borrows the buffers and `queues_per_way` queues a way from the workspace, sets the context's
  * queues, spans and bytes_moved, one operation a way and, for page-locked memory, hold; then writes
- * one pattern to all buffers.
+ * one pattern to all buffers. A way whose `host` is set, to memory of the mode's own of the case's
+ * size or more, keeps it.
  */
 XB_MUST_CHECK enum xb_status xb_transfer_setup(struct xb_mode_context *context,
                                                enum xb_memory memory, size_t queues_per_way,
                                                struct xb_error *error);
 
-/* As xb_transfer_setup, for one direction, one queue, and host memory of the mode's own, of the
- * case's size or more. */
-XB_MUST_CHECK enum xb_status xb_transfer_setup_on(struct xb_mode_context *context,
-                                                  struct xb_buffer *host, struct xb_error *error);
-
 /* `prepare`: makes the targets wrong in every byte, by writing the other pattern to the device
  * buffers. */
-XB_MUST_CHECK enum xb_status xb_transfer_prepare(struct xb_mode_context *context,
-                                                 struct xb_error *error);
+XB_MUST_CHECK xb_submit xb_transfer_prepare;
 
 /* `submit`: copies each way's buffer in one operation, on the way's first queue. */
-XB_MUST_CHECK enum xb_status xb_transfer_submit(struct xb_mode_context *context,
-                                                struct xb_error *error);
+XB_MUST_CHECK xb_submit xb_transfer_submit;
 
 /* `verify`: checks every byte of each target where it lies, and compares windows of it with the
  * source. Where there are offsets it checks too that nothing round the target was touched. */

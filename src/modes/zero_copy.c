@@ -3,9 +3,7 @@
 #include "shared_options.h"
 #include "transfer.h"
 
-#include "measure/result.h"
 #include "reading/reading.h"
-#include "xferbench/workspace.h"
 
 #include <math.h>
 #include <string.h>
@@ -94,31 +92,16 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
     return XB_OK;
 }
 
-static enum xb_status submit_copy(struct xb_mode_context *context, struct xb_error *error)
-{
-    return submit_parts(context, true, false, error);
-}
+XB_SUBMIT(submit_copy, submit_parts, true, false)
+XB_SUBMIT(submit_kernel, submit_parts, false, true)
+XB_SUBMIT(submit_explicit, submit_parts, true, true)
 
-static enum xb_status submit_kernel(struct xb_mode_context *context, struct xb_error *error)
-{
-    return submit_parts(context, false, true, error);
-}
-
-static enum xb_status submit_explicit(struct xb_mode_context *context, struct xb_error *error)
-{
-    return submit_parts(context, true, true, error);
-}
-
-static const struct xb_figure copy_time = {
-    XB_FIGURE_TIME("copy_time", "The explicit way's copy alone")};
-static const struct xb_figure kernel_time = {
-    XB_FIGURE_TIME("kernel_time", "The explicit way's kernels alone, on the device's own memory")};
-static const struct xb_figure explicit_time = {
-    XB_FIGURE_TIME("explicit_time",
-                   "The explicit way: one copy, and the same kernels on the device's own memory")};
-static const struct xb_figure break_even_passes = {XB_FIGURE_NUMBER(
-    "break_even_passes",
-    "The fewest passes over the data with which copying it first is faster; 0 for never")};
+XB_OWN_FIGURE(TIME, copy_time, "The explicit way's copy alone");
+XB_OWN_FIGURE(TIME, kernel_time, "The explicit way's kernels alone, on the device's own memory");
+XB_OWN_FIGURE(TIME, explicit_time,
+              "The explicit way: one copy, and the same kernels on the device's own memory");
+XB_OWN_FIGURE(NUMBER, break_even_passes,
+              "The fewest passes over the data with which copying it first is faster; 0 for never");
 static const struct xb_reference references[] = {
     {.figure = &copy_time, .submit = submit_copy},
     {.figure = &kernel_time, .submit = submit_kernel},
@@ -172,8 +155,8 @@ static bool say_in_place(struct xb_reading *reading, int device, uint64_t bytes)
             "Copy data to the GPU before kernels read it (%s) instead of letting them "
             "read mapped host memory.",
             xb_reading_call(reading, XB_CALL_COPY_ASYNC));
-    xb_reading_number(reading, "break_even_passes", passes >= 1 ? ceil(passes) : 0, XB_UNIT_RATIO);
-    xb_reading_rests_on(reading, test);
+    xb_reading_phrase(reading, "{+whole:break_even_passes}{case}", passes >= 1 ? ceil(passes) : 0,
+                      test);
     return true;
 }
 
@@ -212,12 +195,7 @@ const struct xb_mode xb_mode_zero_copy = {
     .figures = XB_FIGURES(&copy_time, &kernel_time, &explicit_time, &break_even_passes),
     .reading = XB_READING({.label = "in place", .code = "XB-IN-PLACE", .say = say_in_place}),
     .say_first_thing = say_first_thing,
-    .state_bytes = sizeof(struct state),
+    XB_HOOKS(struct state, needs, setup, xb_transfer_prepare, submit, verify),
     .capabilities = xb_mapped_capabilities,
-    .needs = needs,
-    .setup = setup,
     .references = references,
-    .prepare = xb_transfer_prepare,
-    .submit = submit,
-    .verify = verify,
 };

@@ -4,7 +4,6 @@
 #include "readings.h"
 
 #include "base/terminal.h"
-#include "base/units.h"
 #include "record/rows.h"
 
 #include <inttypes.h>
@@ -17,7 +16,6 @@
 #define GOOD_ENOUGH 0.9
 
 #define MOST_PIECES 64
-#define MOST_LAYOUTS 8
 
 static uint64_t piece_of(const struct xb_record_case *test)
 {
@@ -39,36 +37,44 @@ struct group {
     size_t count;
 };
 
+/* What is spoken of. */
+struct meant {
+    int device;
+    enum xb_direction direction;
+};
+
 static bool is_piece(const struct xb_reading *reading, const struct xb_record_case *test,
-                     int device, const char *direction)
+                     const void *argument)
 {
-    return strcmp(test->mode, "batch") == 0 && test->device == device &&
-           strcmp(test->direction, direction) == 0 && xb_reading_measured(reading, test) &&
-           piece_of(test) > 0;
+    const struct meant *meant = argument;
+    return strcmp(test->mode, "batch") == 0 && test->device == meant->device &&
+           strcmp(test->direction, xb_direction_name(meant->direction)) == 0 &&
+           xb_reading_measured(reading, test) && piece_of(test) > 0;
 }
 
-static bool is_alike(const struct xb_record_case *test, const struct xb_record_case *other)
+static int by_layout(const struct xb_record_case *a, const struct xb_record_case *b,
+                     const void *argument)
 {
-    static const char *const same[] = {"layout", "pitch", "host-offset", "device-offset"};
-    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++)
-        if (strcmp(xb_record_parameter(test, same[i]), xb_record_parameter(other, same[i])) != 0)
-            return false;
-    return true;
+    (void)argument;
+    return strcmp(xb_record_parameter(a, "layout"), xb_record_parameter(b, "layout"));
 }
 
-/* Fills in the pieces; false where they were copied one way only, which is no comparison. */
-static bool read_pieces(struct group *group)
+/* Fills in the pieces from cases of one layout, of which the first one's pitch and offsets stand
+ * for that layout; false where they were copied one way only, which is no comparison. */
+static bool read_pieces(struct group *group, const struct xb_record_case *const *cases,
+                        size_t count)
 {
+    static const char *const same[] = {"pitch", "host-offset", "device-offset"};
     struct xb_reading *reading = group->reading;
-    const struct xb_record_cases sized =
-        xb_record_of_size(xb_reading_record(reading), group->of->bytes);
     bool has_other_ways = false;
-    group->count = 0;
-    for (size_t i = 0; i < sized.count; i++) {
-        const struct xb_record_case *test = sized.cases[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct xb_record_case *test = cases[i];
         struct piece *piece = group->pieces, *end = piece + group->count;
-        if (!is_piece(reading, test, group->of->device, group->of->direction) ||
-            !is_alike(test, group->of))
+        bool is_alike = true;
+        for (size_t k = 0; k < sizeof same / sizeof same[0]; k++)
+            is_alike = is_alike && strcmp(xb_record_parameter(test, same[k]),
+                                          xb_record_parameter(group->of, same[k])) == 0;
+        if (!is_alike)
             continue;
         has_other_ways = has_other_ways || strcmp(test->variant, group->of->variant) != 0;
         while (piece < end && piece->bytes < piece_of(test))
@@ -111,8 +117,7 @@ static void write_rate(const struct group *group, const struct xb_record_case *t
 {
     char name[80];
     snprintf(name, sizeof name, "%s_bandwidth_%" PRIu64, test->variant, piece_of(test));
-    xb_reading_number(group->reading, name, rate_of(group, test), XB_UNIT_RATE);
-    xb_reading_rests_on(group->reading, test);
+    xb_reading_phrase(group->reading, "{+rate:*}{case}", rate_of(group, test), name, test);
 }
 
 /* "Fastest to the GPU: a kernel for 512 B to 512 KiB, one call from 1 MiB on." Names the layout
@@ -201,10 +206,9 @@ static void add_each(const struct group *group)
             xb_reading_phrase(reading, " For {size} the best", worst->bytes);
         else
             xb_reading_add(reading, " That");
-        xb_reading_phrase(reading,
-                          "{+size:worst_piece} is {factor:gain_at_worst} as fast as a copy a "
-                          "piece.",
-                          worst->bytes, most);
+        xb_reading_phrase(
+            reading, "{+size:worst_piece} is {factor:gain_at_worst} as fast as a copy a piece.",
+            worst->bytes, most);
         advise(group, worst);
     }
     if (group->count == 1 && good == 0)
@@ -220,37 +224,19 @@ static void add_each(const struct group *group)
         xb_reading_phrase(reading, "{+size:each_is_enough_from}", from->bytes);
 }
 
-/* The first usable case of every layout begins a group: its pitch and offsets stand for that
- * layout. */
-static size_t find_layouts(const struct xb_reading *reading, int device, uint64_t bytes,
-                           enum xb_direction direction,
-                           const struct xb_record_case *layouts[MOST_LAYOUTS])
-{
-    const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
-    size_t count = 0;
-    for (size_t i = 0; i < sized.count && count < MOST_LAYOUTS; i++) {
-        const struct xb_record_case *test = sized.cases[i];
-        bool is_new = is_piece(reading, test, device, xb_direction_name(direction));
-        for (size_t k = 0; is_new && k < count; k++)
-            is_new = strcmp(xb_record_parameter(test, "layout"),
-                            xb_record_parameter(layouts[k], "layout")) != 0;
-        if (is_new)
-            layouts[count++] = test;
-    }
-    return count;
-}
-
 bool xb_batch_say_pieces(struct xb_reading *reading, int device, uint64_t bytes)
 {
     static const enum xb_direction directions[] = {XB_H2D, XB_D2H};
     bool said = false;
     for (int i = 0; i < 2; i++) {
-        const struct xb_record_case *layouts[MOST_LAYOUTS];
-        size_t count = find_layouts(reading, device, bytes, directions[i], layouts);
-        for (size_t k = 0; k < count; k++) {
+        const struct meant meant = {device, directions[i]};
+        const struct xb_record_cases all =
+            xb_reading_group(reading, bytes, is_piece, by_layout, &meant);
+        for (size_t k = 0, equal = 0; k < all.count; k += equal) {
+            equal = xb_cases_equal(all.cases + k, all.count - k, by_layout, NULL);
             struct group group = {
-                .reading = reading, .of = layouts[k], .is_one_of_several = count > 1};
-            if (!read_pieces(&group))
+                .reading = reading, .of = all.cases[k], .is_one_of_several = equal < all.count};
+            if (!read_pieces(&group, all.cases + k, equal))
                 continue;
             if (said)
                 xb_reading_next(reading);
@@ -265,8 +251,7 @@ bool xb_batch_say_pieces(struct xb_reading *reading, int device, uint64_t bytes)
 static bool say_tax(struct xb_reading *reading, int device, uint64_t bytes)
 {
     const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
-    const struct xb_record_case *least = NULL;
-    const struct xb_record_case *most = NULL;
+    const struct xb_record_case *least = NULL, *most = NULL;
     for (size_t i = 0; i < sized.count; i++) {
         const struct xb_record_case *test = sized.cases[i];
         double tax = xb_reading_median(reading, test, &xb_figure_sm_tax);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "modes/encoded.h"
 #include "modes/sample_data.h"
-#include "modes/shared_options.h"
 #include "readings.h"
 
 #include "base/terminal.h"
@@ -21,8 +20,6 @@ struct seen {
     enum xb_reading_order order;    /* to the plain copy */
     bool is_made;
 };
-
-/* ---- which cases ---- */
 
 /* Equal are two cases that make the same of the same data. */
 static int by_work(const struct xb_record_case *a, const struct xb_record_case *b,
@@ -50,8 +47,6 @@ static bool is_meant(const struct xb_reading *reading, const struct xb_record_ca
            (meant->variant == NULL || strcmp(test->variant, meant->variant) == 0) &&
            xb_reading_measured(reading, test) && xb_reading_has(reading, test, &xb_figure_speed_up);
 }
-
-/* ---- sentences ---- */
 
 /* "integers packed with FOR by 16 threads", "fp16 in place of float32 by 16 threads". */
 static const char *work_of(const struct seen *seen, struct xb_words *words)
@@ -92,10 +87,9 @@ static void add_why_not(struct xb_reading *reading, const struct seen *seen)
          * device and encodes nothing. */
         double encoding = seen->threads > 1 ? seen->threads - 1 : 1;
         double wanted = ceil(seen->plain / (seen->encode / encoding)) + 1;
-        xb_reading_phrase(reading,
-                          " The host is too slow, {rate} GB/s alone; about {whole} threads would "
-                          "do.",
-                          seen->encode, wanted);
+        xb_reading_phrase(
+            reading, " The host is too slow, {rate} GB/s alone; about {whole} threads would do.",
+            seen->encode, wanted);
     } else if (seen->decode < seen->plain) {
         xb_reading_phrase(reading, " The GPU is too slow: it restores {rate} GB/s alone.",
                           seen->decode);

@@ -4,7 +4,6 @@
 #include "record/rows.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- way against way ---- */
@@ -54,11 +53,10 @@ static bool say_ring(struct xb_reading *reading, int device, uint64_t bytes)
     if (!xb_reading_compare(reading, device, bytes, ring, driver, &gain))
         return false;
     if (gain.most >= XB_WORTH_SAYING)
-        xb_reading_remedy(
-            reading, XB_EFFORT_DESIGN, gain.most,
-            "Memory that cannot be pinned: let threads copy it through a small pinned "
-            "ring, %s. How: --help pageable",
-            gain.words);
+        xb_reading_remedy(reading, XB_EFFORT_DESIGN, gain.most,
+                          "Memory that cannot be pinned: let threads copy it through a small "
+                          "pinned ring, %s. How: --help pageable",
+                          gain.words);
     xb_reading_next(reading);
     (void)xb_reading_compare(reading, device, bytes, ring, pinned, NULL);
     return true;
@@ -124,8 +122,7 @@ static bool say_blocking(struct xb_reading *reading, int device, uint64_t bytes)
 #define LEAST_SIZES 3
 #define NEARLY_ALL 0.9
 
-/* From which size on a pageable copy blocks nearly all of its time, where a smaller one does not.
- */
+/* From which size on a pageable copy blocks nearly all of its time, where smaller ones do not. */
 static bool say_blocking_from(struct xb_reading *reading, int device)
 {
     const struct xb_record_case *from = NULL, *smallest = NULL;
@@ -143,12 +140,11 @@ static bool say_blocking_from(struct xb_reading *reading, int device)
     }
     if (count < LEAST_SIZES || from == NULL || from == smallest)
         return false;
-    xb_reading_phrase(reading,
-                      "To the GPU, a pageable copy blocks the calling thread for "
-                      "{share:share_smallest} of its time at {size:smallest}, and for 90 % or more "
-                      "from {size:from} on.{case}{case}",
-                      blocked_share(reading, smallest), smallest->bytes, from->bytes, smallest,
-                      from);
+    xb_reading_phrase(
+        reading,
+        "To the GPU, a pageable copy blocks the calling thread for {share:share_smallest} of its "
+        "time at {size:smallest}, and for 90 % or more from {size:from} on.{case}{case}",
+        blocked_share(reading, smallest), smallest->bytes, from->bytes, smallest, from);
     return true;
 }
 
@@ -228,10 +224,10 @@ static void add_from(struct xb_reading *reading, const struct pair *pairs, size_
     if (paying == 0)
         xb_reading_add(reading, "pinning pays at no size compared");
     else if (paying == count)
-        xb_reading_phrase(reading,
-                          "pinned memory is faster at every size compared: {factor:ratio_from} at "
-                          "{size:from}",
-                          from->ratio, from->pinned->bytes);
+        xb_reading_phrase(
+            reading,
+            "pinned memory is faster at every size compared: {factor:ratio_from} at {size:from}",
+            from->ratio, from->pinned->bytes);
     else
         xb_reading_phrase(reading,
                           "pinning pays from {size:from} on: {factor:ratio_from} as fast there",
@@ -293,6 +289,8 @@ void xb_pinning_advise(struct xb_reading *reading, const struct xb_record_case *
 {
     enum xb_direction direction = strcmp(slow->direction, "h2d") == 0 ? XB_H2D : XB_D2H;
     struct xb_reading_gain gain;
+    if (strcmp(slow->variant, driver.variant) != 0 && strcmp(slow->variant, "pageable") != 0)
+        return;
     if (xb_reading_best_of_any(reading, slow->device, slow->bytes, direction, pinned.mode, NULL) ==
         NULL)
         advise_pinning(reading, NULL);
@@ -302,10 +300,4 @@ void xb_pinning_advise(struct xb_reading *reading, const struct xb_record_case *
              find_pinning(reading, slow->device, slow->bytes,
                           (struct xb_reading_way){slow->mode, slow->variant}, &gain))
         advise_pinning(reading, &gain); /* else XB-PINNING does */
-}
-
-void xb_pageable_say_first_thing(struct xb_reading *reading, const struct xb_record_case *slow)
-{
-    if (strcmp(slow->variant, driver.variant) == 0)
-        xb_pinning_advise(reading, slow);
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/units.h"
 #include "readings.h"
 
 #include <inttypes.h>
@@ -44,8 +43,6 @@ static double rate_of(const struct family *family, const struct xb_record_case *
 {
     return xb_reading_median(family->reading, test, &xb_figure_bandwidth);
 }
-
-/* ---- cases ---- */
 
 const struct xb_record_case *xb_find_twin(const struct xb_record *record,
                                           const struct xb_record_case *test, const char *parameter,
@@ -124,8 +121,6 @@ static void collect(struct family *family)
     while (family->last + 1 < family->count && family->standings[family->last + 1] == GOOD)
         family->last++;
 }
-
-/* ---- words ---- */
 
 /* "8 MiB", "2". */
 static const char *value_text(const struct family *family, uint64_t value, char text[32])

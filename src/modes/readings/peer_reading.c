@@ -8,23 +8,21 @@
 /* Bits of a set. */
 enum way { STAGED = 1, BY_ENGINE = 2, BY_KERNEL = 4, DIRECT = BY_ENGINE | BY_KERNEL };
 
-static enum way way_of(const struct xb_record_case *test)
-{
-    if (strcmp(test->variant, "staged") == 0)
-        return STAGED;
-    /* Files from before the option have none. */
-    return xb_is_by_kernel(xb_record_parameter(test, xb_option_by.name)) ? BY_KERNEL : BY_ENGINE;
-}
-
 /* The fastest of a pair's cases by those ways. */
 static const struct xb_record_case *best_of(const struct xb_reading *reading,
                                             const struct xb_record_case *const *cases, size_t count,
                                             unsigned ways)
 {
     const struct xb_record_case *best = NULL;
-    for (size_t i = 0; i < count; i++)
-        if ((way_of(cases[i]) & ways) != 0)
+    for (size_t i = 0; i < count; i++) {
+        /* Files from before the option have no word. */
+        const char *by = xb_record_parameter(cases[i], xb_option_by.name);
+        enum way way = strcmp(cases[i]->variant, "staged") == 0 ? STAGED
+                       : strcmp(by, "kernel") == 0              ? BY_KERNEL
+                                                                : BY_ENGINE;
+        if ((way & ways) != 0)
             best = xb_reading_faster(reading, best, cases[i]);
+    }
     return best;
 }
 

@@ -3,8 +3,6 @@
 #include "modes/pin.h"
 #include "readings.h"
 
-#include "base/units.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -82,9 +80,8 @@ static bool locks(const struct xb_reading *reading, const struct xb_record_case 
     if (!(setup_of(reading, test) > 0))
         return false;
     for (size_t r = 0; r < xb_reading_record(reading)->process_count; r++)
-        for (size_t k = 0; k < test->rows[r].detail_count; k++)
-            if (strcmp(test->rows[r].details[k].name, "pinned_memory") == 0)
-                return false;
+        if (xb_record_detail_find(&test->rows[r], "pinned_memory") != NULL)
+            return false;
     return true;
 }
 

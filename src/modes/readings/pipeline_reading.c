@@ -4,17 +4,12 @@
 #include "readings.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-
-/* ---- which rows ---- */
 
 static bool is_by(const struct xb_record_case *test, const char *io)
 {
     return strcmp(xb_record_parameter(test, xb_option_io.name), io) == 0;
 }
-
-/* ---- words ---- */
 
 const char *xb_page_cache_word(double share)
 {
@@ -84,7 +79,7 @@ static void add_limit(struct xb_reading *reading, const struct xb_record_case *t
 static void add_busy(struct xb_reading *reading, const struct xb_record_case *test)
 {
     double busy = xb_reading_median(reading, test, &xb_figure_gpu_busy);
-    double recorded = xb_reading_median(reading, test, &xb_pipeline_busy[XB_PIPELINE_COMPUTE]);
+    double recorded = xb_reading_median(reading, test, &xb_pipeline_busy[XB_STAGE_COMPUTE]);
     if (!(busy > 0))
         return;
     xb_reading_phrase(reading, " The GPU computed {share-of-time}", busy);

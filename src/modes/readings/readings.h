@@ -48,7 +48,9 @@ bool xb_encoded_say(struct xb_reading *reading, int device, uint64_t bytes, cons
                     const char *variant);
 
 bool xb_encoded_answer(struct xb_reading *reading, int device, uint64_t bytes, const char *mode);
-/* For say_first_thing: to pin memory that is copied, with what that gains where it was measured. */
+
+/* `say_first_thing`: to pin pageable memory that the driver copies, with what that gains where it
+ * was measured. */
 void xb_pinning_advise(struct xb_reading *reading, const struct xb_record_case *slow);
 
 /* ---- of one mode ---- */
@@ -57,9 +59,6 @@ extern const struct xb_reading_line xb_pageable_reading[], xb_peer_reading[], xb
 
 bool xb_pipeline_say_disk(struct xb_reading *reading, int device, uint64_t bytes);
 bool xb_peer_answer(struct xb_reading *reading, int device, uint64_t bytes);
-
-/* For say_first_thing of the mode. */
-void xb_pageable_say_first_thing(struct xb_reading *reading, const struct xb_record_case *slow);
 
 /* "warm", "cold": all of it in the page cache, or out of it, but for a page or two; "partly warm";
  * "unknown" for NAN. */

@@ -19,8 +19,7 @@
 
 extern const struct xb_figure xb_figure_load_latency;
 
-/* The memory that the chain lies in, and who follows it. The state of such a mode begins with it.
- */
+/* The memory of the chain, and who follows it. The state of such a mode begins with it. */
 struct xb_chase {
     struct xb_queue *reader;
     struct xb_buffer *chain;
@@ -33,8 +32,7 @@ struct xb_chase {
 /* What every such mode has. */
 #define XB_CHASE_MODE                                                                              \
     .variant_option = &xb_option_access, .figures = XB_FIGURES(&xb_figure_load_latency),           \
-    .latency = &xb_figure_load_latency, .bytes_by_default = XB_CHASE_LEAST_BYTES,                  \
-    .prepare = xb_chase_prepare, .submit = xb_chase_submit
+    .latency = &xb_figure_load_latency, .bytes_by_default = XB_CHASE_LEAST_BYTES
 
 /* `check`: XB_ERR_UNSUPPORTED where the case is smaller than XB_CHASE_LEAST_BYTES. */
 XB_MUST_CHECK enum xb_status xb_chase_check_size(const struct xb_mode_context *context,
@@ -50,12 +48,10 @@ XB_MUST_CHECK enum xb_status xb_chase_setup(struct xb_mode_context *context,
                                             struct xb_workspace *reader, struct xb_error *error);
 
 /* `prepare`: nothing, because the chain's end proves every load since setup. */
-XB_MUST_CHECK enum xb_status xb_chase_prepare(struct xb_mode_context *context,
-                                              struct xb_error *error);
+XB_MUST_CHECK xb_submit xb_chase_prepare;
 
 /* `submit`: XB_CHASE_LOADS loads, from where the last iteration ended. */
-XB_MUST_CHECK enum xb_status xb_chase_submit(struct xb_mode_context *context,
-                                             struct xb_error *error);
+XB_MUST_CHECK xb_submit xb_chase_submit;
 
 /* `verify`: whether the chase ended where it must, and the samples of the latency. */
 XB_MUST_CHECK enum xb_status xb_chase_verify(struct xb_mode_context *context,
