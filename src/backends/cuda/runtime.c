@@ -39,13 +39,6 @@ static const char *error_text(int code)
     return cudaGetErrorString((cudaError_t)code);
 }
 
-static enum cudaMemcpyKind kind_of(enum xb_gpu_way way)
-{
-    return way == XB_GPU_TO_DEVICE ? cudaMemcpyHostToDevice
-           : way == XB_GPU_TO_HOST ? cudaMemcpyDeviceToHost
-                                   : cudaMemcpyDeviceToDevice;
-}
-
 /* A slot that is one call: of a function of the runtime, with these arguments. */
 #define ADAPTER(slot, parameters, ...)                                                             \
     static struct xb_gpu_outcome slot parameters {                                                 \
@@ -74,17 +67,6 @@ static struct xb_gpu_outcome allocate_host(void **address, size_t bytes, enum xb
 }
 
 ADAPTER(release_host, (void *address), cudaFreeHost, address)
-
-static struct xb_gpu_outcome advise(const void *address, size_t bytes, enum xb_gpu_advice advice,
-                                    int location)
-{
-    enum cudaMemoryAdvise native = advice == XB_GPU_PREFER     ? cudaMemAdviseSetPreferredLocation
-                                   : advice == XB_GPU_UNPREFER ? cudaMemAdviseUnsetPreferredLocation
-                                   : advice == XB_GPU_MAP      ? cudaMemAdviseSetAccessedBy
-                                                               : cudaMemAdviseUnsetAccessedBy;
-    return XB_CUDA_CALL(cudaMemAdvise, address, bytes, native, native_location_of(location));
-}
-
 ADAPTER(prefetch, (const void *address, size_t bytes, int location, void *stream),
         cudaMemPrefetchAsync, address, bytes, native_location_of(location), PREFETCH_FLAGS stream)
 

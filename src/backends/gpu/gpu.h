@@ -42,9 +42,20 @@ enum xb_gpu_order {
     XB_GPU_ORDER_UNSAID /* for a runtime that refuses to be told: then it is the stream's */
 };
 
+/* The names of a copy's way and of advice, which the vendors' headers have with the prefix N. */
+#define XB_GPU_KIND(N, way)                                                                        \
+    ((way) == XB_GPU_TO_DEVICE ? N##MemcpyHostToDevice                                             \
+     : (way) == XB_GPU_TO_HOST ? N##MemcpyDeviceToHost                                             \
+                               : N##MemcpyDeviceToDevice)
+#define XB_GPU_ADVICE(N, advice)                                                                   \
+    ((advice) == XB_GPU_PREFER     ? N##MemAdviseSetPreferredLocation                              \
+     : (advice) == XB_GPU_UNPREFER ? N##MemAdviseUnsetPreferredLocation                            \
+     : (advice) == XB_GPU_MAP      ? N##MemAdviseSetAccessedBy                                     \
+                                   : N##MemAdviseUnsetAccessedBy)
+
 /* Calls of a vendor's runtime: the slot of struct xb_gpu_runtime and its parameters. SAME: the
- * vendors' calls differ only in the prefix N (such as hip) of names. OWN: a vendor's runtime.c has
- * a function. */
+ * vendors' calls differ only in the prefix N (such as hip) of names; a vendor's runtime.c has
+ * native_location_of. OWN: it has a function. */
 #define XB_GPU_CALLS(OWN, SAME, N)                                                                 \
     SAME(set_device, (int ordinal), N##SetDevice, ordinal)                                         \
     OWN(clock_rate, (int ordinal, int *kilohertz))                                                 \
@@ -67,7 +78,8 @@ enum xb_gpu_order {
          host_address, 0)                                                                          \
     SAME(allocate_managed, (void **address, size_t bytes), N##MallocManaged, address, bytes,       \
          N##MemAttachGlobal)                                                                       \
-    OWN(advise, (const void *address, size_t bytes, enum xb_gpu_advice advice, int location))      \
+    SAME(advise, (const void *address, size_t bytes, enum xb_gpu_advice advice, int location),     \
+         N##MemAdvise, address, bytes, XB_GPU_ADVICE(N, advice), native_location_of(location))     \
     OWN(prefetch, (const void *address, size_t bytes, int location, void *stream))                 \
     SAME(open_stream, (void **stream), N##StreamCreateWithFlags, (N##Stream_t *)stream,            \
          N##StreamNonBlocking)                                                                     \
@@ -83,13 +95,13 @@ enum xb_gpu_order {
          milliseconds, start, stop)                                                                \
     SAME(copy,                                                                                     \
          (void *target, const void *source, size_t bytes, enum xb_gpu_way way, void *stream),      \
-         N##MemcpyAsync, target, source, bytes, kind_of(way), stream)                              \
+         N##MemcpyAsync, target, source, bytes, XB_GPU_KIND(N, way), stream)                       \
     /* `count` rows of `bytes`. NULL where the backend has no such capability. */                  \
     SAME(copy_rows,                                                                                \
          (void *target, size_t target_pitch, const void *source, size_t source_pitch,              \
           size_t bytes, size_t count, enum xb_gpu_way way, void *stream),                          \
-         N##Memcpy2DAsync, target, target_pitch, source, source_pitch, bytes, count, kind_of(way), \
-         stream)                                                                                   \
+         N##Memcpy2DAsync, target, target_pitch, source, source_pitch, bytes, count,               \
+         XB_GPU_KIND(N, way), stream)                                                              \
     /* What is enqueued between the two goes into a graph and does not run. Other threads may use  \
      * other devices meanwhile. NULL, all six, where the backend has no such capability. */        \
     SAME(begin_capture, (void *stream), N##StreamBeginCapture, stream,                             \

@@ -12,11 +12,9 @@ static const char *error_text(int code)
     return xb_hip.functions.error_text((hipError_t)code);
 }
 
-static hipMemcpyKind kind_of(enum xb_gpu_way way)
+static int native_location_of(int location)
 {
-    return way == XB_GPU_TO_DEVICE ? hipMemcpyHostToDevice
-           : way == XB_GPU_TO_HOST ? hipMemcpyDeviceToHost
-                                   : hipMemcpyDeviceToDevice;
+    return location == XB_GPU_HOST ? hipCpuDeviceId : location;
 }
 
 /* A slot that is one call: of the library's function in the field of this name, with these
@@ -49,23 +47,6 @@ static struct xb_gpu_outcome allocate_host(void **address, size_t bytes, enum xb
 }
 
 ADAPTER(release_host, (void *address), hipHostFree, address)
-
-static int native_location_of(int location)
-{
-    return location == XB_GPU_HOST ? hipCpuDeviceId : location;
-}
-
-static struct xb_gpu_outcome advise(const void *address, size_t bytes, enum xb_gpu_advice advice,
-                                    int location)
-{
-    hipMemoryAdvise native = advice == XB_GPU_PREFER     ? hipMemAdviseSetPreferredLocation
-                             : advice == XB_GPU_UNPREFER ? hipMemAdviseUnsetPreferredLocation
-                             : advice == XB_GPU_MAP      ? hipMemAdviseSetAccessedBy
-                                                         : hipMemAdviseUnsetAccessedBy;
-    return XB_HIP_CALL(advise, "hipMemAdvise", address, bytes, native,
-                       native_location_of(location));
-}
-
 ADAPTER(prefetch, (const void *address, size_t bytes, int location, void *stream),
         hipMemPrefetchAsync, address, bytes, native_location_of(location), stream)
 
