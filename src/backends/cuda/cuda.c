@@ -23,11 +23,8 @@
 
 extern const struct xb_backend xb_cuda_backend;
 
-/* CUDA's version numbers are 1000 * major + 10 * minor. */
-static void format_version(int version, char *text, size_t size)
-{
-    snprintf(text, size, "%d.%d", version / 1000, version % 1000 / 10);
-}
+/* For "%d.%d": CUDA's version numbers are 1000 * major + 10 * minor. */
+#define VERSION_PARTS(version) (version) / 1000, (version) % 1000 / 10
 
 /* Reads the driver's own version, such as 580.65.06: the first word of digits and dots in the
  * kernel module's first line. CUDA itself tells only which CUDA version the driver supports. */
@@ -59,38 +56,31 @@ static void check_version(struct xb_probe *probe, cudaError_t counted)
     int driver = 0;
     (void)cudaDriverGetVersion(&driver);
     bool ok = driver > 0 && counted != cudaErrorInsufficientDriver;
-    struct xb_probe_check *check = xb_gpu_probe_add(probe, ok, "driver version");
-    char version[32];
-    format_version(driver, version, sizeof version);
+    const char *what = "driver version";
     if (driver == 0)
-        XB_GPU_FOUND(check,
+        xb_probe_add(probe, ok, what,
                      "none: the library does not answer; is the driver installed completely?");
-    else if (!ok)
-        XB_GPU_FOUND(check, "supports CUDA %s: too old for runtime %s; update the NVIDIA driver",
-                     version, probe->runtime_version);
     else
-        XB_GPU_FOUND(check, "supports CUDA %s, enough for runtime %s", version,
-                     probe->runtime_version);
+        xb_probe_add(probe, ok, what, "supports CUDA %d.%d%s runtime %s%s", VERSION_PARTS(driver),
+                     ok ? ", enough for" : ": too old for", probe->runtime_version,
+                     ok ? "" : "; update the NVIDIA driver");
     read_driver_version(probe->driver_version, sizeof probe->driver_version);
     if (probe->driver_version[0] == '\0' && driver > 0)
-        snprintf(probe->driver_version, sizeof probe->driver_version, "CUDA %s", version);
+        snprintf(probe->driver_version, sizeof probe->driver_version, "CUDA %d.%d",
+                 VERSION_PARTS(driver));
 }
 
-static void check_devices(struct xb_probe *probe, cudaError_t counted, int count)
+static enum xb_status check_devices(struct xb_probe *probe, cudaError_t counted, int count,
+                                    struct xb_error *error)
 {
-    bool ok = counted == cudaSuccess && count > 0;
-    struct xb_probe_check *check = xb_gpu_probe_add(probe, ok, "CUDA devices");
-    if (ok)
-        XB_GPU_FOUND(check, "%d", count);
-    else if (counted == cudaErrorInsufficientDriver)
-        XB_GPU_FOUND(check, "not counted: the driver cannot serve this runtime");
-    else if (counted == cudaErrorNoDevice || counted == cudaSuccess)
-        XB_GPU_FOUND(check,
-                     "none: no GPU is there, or CUDA_VISIBLE_DEVICES or the container hides it");
-    else
-        XB_GPU_FOUND(check, "not counted: %s (%s, %d)", cudaGetErrorString(counted),
-                     cudaGetErrorName(counted), (int)counted);
-    probe->device_count = ok ? (unsigned)count : 0;
+    const char *reason =
+        counted == cudaErrorInsufficientDriver ? "not counted: the driver cannot serve this runtime"
+        : counted == cudaErrorNoDevice || counted == cudaSuccess
+            ? "none: no GPU is there, or CUDA_VISIBLE_DEVICES or the container hides it"
+            : NULL;
+    return xb_gpu_probe_devices(probe, &xb_cuda_runtime,
+                                (struct xb_gpu_outcome){(int)counted, "cudaGetDeviceCount"}, count,
+                                reason, error);
 }
 
 static enum xb_status driver_open(struct xb_driver **driver, struct xb_probe *probe,
@@ -100,33 +90,28 @@ static enum xb_status driver_open(struct xb_driver **driver, struct xb_probe *pr
     /* The runtime is linked statically, so it has the version of the headers. Asking it does not
      * work without a driver in CUDA 11. */
     int runtime = CUDART_VERSION;
-    format_version(runtime, probe->runtime_version, sizeof probe->runtime_version);
+    snprintf(probe->runtime_version, sizeof probe->runtime_version, "%d.%d",
+             VERSION_PARTS(runtime));
     /* The runtime opens this library too. But if it is missing, the runtime reports a driver that
      * is too old, so we look for it first. */
     const char *library = "libcuda.so.1";
-    bool found = dlopen(library, RTLD_LAZY | RTLD_LOCAL) != NULL;
-    struct xb_probe_check *check = xb_gpu_probe_add(probe, found, "driver library libcuda.so.1");
-    if (!found) {
+    const char *what = "driver library libcuda.so.1";
+    if (dlopen(library, RTLD_LAZY | RTLD_LOCAL) == NULL) {
         const char *reason = dlerror();
-        XB_GPU_FOUND(check, "not found: install the NVIDIA driver (%.120s)",
+        xb_probe_add(probe, false, what, "not found: install the NVIDIA driver (%.120s)",
                      reason != NULL ? reason : "no reason given");
-        XB_GPU_FOUND(xb_gpu_probe_add(probe, false, "driver version"),
-                     "unknown; runtime %s needs one for CUDA %d", probe->runtime_version,
-                     runtime / 1000);
-        XB_GPU_FOUND(xb_gpu_probe_add(probe, false, "CUDA devices"),
-                     "none can be seen without the driver");
+        xb_probe_add(probe, false, "driver version", "unknown; runtime %s needs one for CUDA %d",
+                     probe->runtime_version, runtime / 1000);
+        xb_probe_add(probe, false, "CUDA devices", "none can be seen without the driver");
         return XB_FAIL(error, XB_ERR_UNAVAILABLE, "CUDA: the driver library %s is not found",
                        library);
     }
-    XB_GPU_FOUND(check, "found");
+    xb_probe_add(probe, true, what, "found");
     int count = 0; /* stays 0 if counting fails */
     cudaError_t counted = cudaGetDeviceCount(&count);
     (void)cudaGetLastError();
     check_version(probe, counted);
-    check_devices(probe, counted, count);
-    if (probe->device_count == 0)
-        return XB_FAIL_NATIVE(error, XB_ERR_UNAVAILABLE, "cudaGetDeviceCount", (int64_t)counted,
-                              cudaGetErrorName(counted), "CUDA: no usable device");
+    XB_TRY(check_devices(probe, counted, count, error));
     return xb_driver_make(&xb_cuda_backend, "CUDA", driver, error);
 }
 
@@ -151,22 +136,18 @@ static void format_uuid(const char *bytes, char *text, size_t size)
 /* Batches of copies need a runtime and a driver that have them. */
 static void set_batch(struct xb_device_info *info)
 {
-    char needed[32];
-    char there[32];
     char reason[160];
     int driver = 0;
     (void)cudaDriverGetVersion(&driver);
-    format_version(XB_CUDA_BATCH, needed, sizeof needed);
     bool built_for = CUDART_VERSION >= XB_CUDA_BATCH;
     if (built_for && driver >= XB_CUDA_BATCH) {
         info->capabilities |= XB_CAP_BATCH;
         return;
     }
-    format_version(built_for ? driver : CUDART_VERSION, there, sizeof there);
-    snprintf(reason, sizeof reason,
-             built_for ? "it needs CUDA %s, and the driver supports %s: update the NVIDIA driver"
-                       : "it needs CUDA %s, and this build has %s: build with a newer toolkit",
-             needed, there);
+    snprintf(reason, sizeof reason, "it needs CUDA %d.%d, and %s %d.%d: %s",
+             VERSION_PARTS(XB_CUDA_BATCH), built_for ? "the driver supports" : "this build has",
+             VERSION_PARTS(built_for ? driver : CUDART_VERSION),
+             built_for ? "update the NVIDIA driver" : "build with a newer toolkit");
     xb_device_withhold(info, XB_CAP_BATCH, reason);
 }
 

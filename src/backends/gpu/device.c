@@ -2,8 +2,8 @@
 /* Opens devices, one's memory to another, and turns a runtime's failures into errors. */
 #include "gpu.h"
 
-#include <stdarg.h>
-#include <stdio.h>
+#include "base/text.h"
+
 #include <stdlib.h>
 
 /* A hold gives up after this time at the rated clock: long enough to enqueue anything, short enough
@@ -19,22 +19,32 @@ enum xb_status xb_gpu_status(struct xb_error *error, const struct xb_gpu_runtime
     if (outcome.code == 0)
         return XB_OK;
     char message[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
+    XB_FORMAT(message, sizeof message, format);
     enum xb_status status = outcome.code == runtime->out_of_memory ? XB_ERR_MEMORY : XB_ERR_RUNTIME;
     return xb_error_set(error, status, file, line, outcome.call, (int64_t)outcome.code,
                         runtime->error_name(outcome.code), "%s: %s", message,
                         runtime->error_text(outcome.code));
 }
 
-struct xb_probe_check *xb_gpu_probe_add(struct xb_probe *probe, bool ok, const char *what)
+enum xb_status xb_gpu_probe_devices(struct xb_probe *probe, const struct xb_gpu_runtime *runtime,
+                                    struct xb_gpu_outcome counted, int count, const char *reason,
+                                    struct xb_error *error)
 {
-    struct xb_probe_check *check = &probe->checks[probe->check_count++];
-    check->ok = ok;
-    snprintf(check->what, sizeof check->what, "%s", what);
-    return check;
+    const char *name = runtime->error_name(counted.code);
+    char what[48];
+    snprintf(what, sizeof what, "%s devices", runtime->name);
+    probe->device_count = counted.code == 0 && count > 0 ? (unsigned)count : 0;
+    if (probe->device_count > 0) {
+        xb_probe_add(probe, true, what, "%d", count);
+        return XB_OK;
+    }
+    if (reason != NULL)
+        xb_probe_add(probe, false, what, "%s", reason);
+    else
+        xb_probe_add(probe, false, what, "not counted: %s (%s, %d)",
+                     runtime->error_text(counted.code), name, counted.code);
+    return XB_FAIL_NATIVE(error, XB_ERR_UNAVAILABLE, counted.call, (int64_t)counted.code, name,
+                          "%s: no usable device", runtime->name);
 }
 
 enum xb_status xb_gpu_select(const struct xb_device *device, struct xb_error *error)

@@ -191,12 +191,19 @@ enum xb_status xb_gpu_status(struct xb_error *error, const struct xb_gpu_runtime
 /* Converts the outcome of an adapter to a status. */
 #define XB_GPU(error, runtime, outcome, ...)                                                       \
     xb_gpu_status((error), (runtime), (outcome), __FILE__, __LINE__, __VA_ARGS__)
+/* The same of a call of the device's runtime, such as release(address). */
+#define XB_GPU_CALL(error, device, call, ...)                                                      \
+    XB_GPU(error, xb_gpu_device_of(device)->runtime, xb_gpu_device_of(device)->runtime->call,      \
+           __VA_ARGS__)
 
 /* device.c */
 
-/* Adds a line to the probe. XB_GPU_FOUND writes what was found. */
-struct xb_probe_check *xb_gpu_probe_add(struct xb_probe *probe, bool ok, const char *what);
-#define XB_GPU_FOUND(check, ...) snprintf((check)->found, sizeof(check)->found, __VA_ARGS__)
+/* For a backend's driver_open: adds the line of the devices to the probe. `counted` is the outcome
+ * of counting them, and `reason` says what it means where there are none; NULL: the call failed.
+ * XB_ERR_UNAVAILABLE where there are none. */
+enum xb_status xb_gpu_probe_devices(struct xb_probe *probe, const struct xb_gpu_runtime *runtime,
+                                    struct xb_gpu_outcome counted, int count, const char *reason,
+                                    struct xb_error *error);
 
 /* Makes this the calling thread's current device. Costs almost nothing if it is already. */
 enum xb_status xb_gpu_select(const struct xb_device *device, struct xb_error *error);

@@ -60,26 +60,21 @@ static enum xb_status list_addresses(struct gpu_pieces *opening, const struct xb
 
 /* ---- the list for the kernel ---- */
 
-/* How many pieces there are when the long ones are cut. */
-static uint64_t count_cut(const struct xb_piece *pieces, size_t count)
+/* Cuts the long pieces, and returns how many there are then. Only counts where `to` is NULL. A cut
+ * keeps the alignment of the piece. */
+static uint64_t cut(struct xb_piece *to, const struct xb_piece *pieces, size_t count)
 {
-    uint64_t more = 0;
-    for (size_t i = 1; i < count; i++)
-        more += 1 + (pieces[i].bytes - 1) / XB_GPU_PIECE_BYTES;
-    return 1 + (pieces[0].bytes - 1) / XB_GPU_PIECE_BYTES + more; /* no list is empty */
-}
-
-/* Cuts pieces into as many as count_cut says. A cut keeps the alignment of the piece. */
-static void cut(struct xb_piece *to, const struct xb_piece *pieces, size_t count)
-{
+    uint64_t made = 0;
     for (size_t i = 0; i < count; i++)
-        for (uint64_t at = 0; at < pieces[i].bytes; at += XB_GPU_PIECE_BYTES) {
+        for (uint64_t at = 0; at < pieces[i].bytes; at += XB_GPU_PIECE_BYTES, made++) {
             uint64_t left = pieces[i].bytes - at;
-            *to++ =
-                (struct xb_piece){.source_offset = pieces[i].source_offset + at,
-                                  .target_offset = pieces[i].target_offset + at,
-                                  .bytes = left < XB_GPU_PIECE_BYTES ? left : XB_GPU_PIECE_BYTES};
+            if (to != NULL)
+                to[made] = (struct xb_piece){
+                    .source_offset = pieces[i].source_offset + at,
+                    .target_offset = pieces[i].target_offset + at,
+                    .bytes = left < XB_GPU_PIECE_BYTES ? left : XB_GPU_PIECE_BYTES};
         }
+    return made;
 }
 
 /* Copies the list to the device, which is selected, on a stream of its own: no queue of the
@@ -87,19 +82,19 @@ static void cut(struct xb_piece *to, const struct xb_piece *pieces, size_t count
 static enum xb_status send_list(struct gpu_pieces *opening, const struct xb_piece *list,
                                 size_t bytes, struct xb_error *error)
 {
-    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(opening->base.device)->runtime;
+    const struct xb_device *device = opening->base.device;
     void *stream = NULL;
-    XB_TRY(XB_GPU(error, runtime, runtime->allocate((void **)&opening->device_list, bytes),
-                  "no device memory for a list of %zu pieces", opening->base.count));
-    XB_TRY(XB_GPU(error, runtime, runtime->open_stream(&stream),
-                  "cannot create a stream to send a list of pieces on"));
-    enum xb_status status = XB_GPU(
-        error, runtime, runtime->copy(opening->device_list, list, bytes, XB_GPU_TO_DEVICE, stream),
+    XB_TRY(XB_GPU_CALL(error, device, allocate((void **)&opening->device_list, bytes),
+                       "no device memory for a list of %zu pieces", opening->base.count));
+    XB_TRY(XB_GPU_CALL(error, device, open_stream(&stream),
+                       "cannot create a stream to send a list of pieces on"));
+    enum xb_status status = XB_GPU_CALL(
+        error, device, copy(opening->device_list, list, bytes, XB_GPU_TO_DEVICE, stream),
         "a list of %zu pieces could not be sent to the device", opening->base.count);
     /* Wait in any case: `list` is freed afterwards. */
-    enum xb_status waited = XB_GPU(error, runtime, runtime->wait_for_stream(stream),
-                                   "a list of pieces did not reach the device");
-    (void)runtime->close_stream(stream);
+    enum xb_status waited = XB_GPU_CALL(error, device, wait_for_stream(stream),
+                                        "a list of pieces did not reach the device");
+    (void)xb_gpu_device_of(device)->runtime->close_stream(stream);
     return status != XB_OK ? status : waited;
 }
 
@@ -113,11 +108,11 @@ static enum xb_status list_for_kernel(struct gpu_pieces *opening, const struct x
     XB_TRY(xb_gpu_find_kernel_address(base->device, base->target, &opening->kernel_target, error));
     XB_TRY(xb_gpu_find_kernel_address(base->device, base->source, &opening->kernel_source, error));
     XB_TRY(xb_gpu_select(base->device, error));
-    opening->device_count = count_cut(pieces, base->count);
+    opening->device_count = cut(NULL, pieces, base->count);
     struct xb_piece *list = calloc(opening->device_count, sizeof *list);
     if (list == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %zu pieces", base->count);
-    cut(list, pieces, base->count);
+    (void)cut(list, pieces, base->count);
     enum xb_status status = send_list(opening, list, opening->device_count * sizeof *list, error);
     free(list);
     return status;
@@ -153,23 +148,22 @@ enum xb_status xb_gpu_queue_copy_pieces(struct xb_queue *queue, struct xb_pieces
 {
     const struct gpu_pieces *pieces = (const struct gpu_pieces *)list;
     const struct xb_gpu_device *device = xb_gpu_device_of(queue->device);
-    const struct xb_gpu_runtime *runtime = device->runtime;
     enum xb_gpu_order order = device->batch_order_unsaid                 ? XB_GPU_ORDER_UNSAID
                               : list->source->memory != XB_MEMORY_DEVICE ? XB_GPU_ANY_ORDER
                                                                          : XB_GPU_STREAM_ORDER;
     XB_TRY(xb_copy_pieces_check(queue, list, error));
     XB_TRY(xb_gpu_require(queue->device, XB_CAP_BATCH, "no batches of copies", error));
     XB_TRY(xb_gpu_select(queue->device, error));
-    size_t most = runtime->batch_at_once > 0 ? runtime->batch_at_once : list->count;
-    for (size_t first = 0; first < list->count; first += most) {
-        size_t left = list->count - first;
-        size_t count = left < most ? left : most;
-        XB_TRY(
-            XB_GPU(error, runtime,
-                   runtime->copy_batch(&pieces->targets[first], &pieces->sources[first],
-                                       &pieces->sizes[first], count, order, xb_gpu_stream(queue)),
-                   "a batch of %zu copies from %s to %s memory failed", count,
-                   xb_memory_name(list->source->memory), xb_memory_name(list->target->memory)));
+    size_t most = device->runtime->batch_at_once;
+    for (size_t first = 0, count; first < list->count; first += count) {
+        count = list->count - first;
+        count = most > 0 && count > most ? most : count;
+        XB_TRY(XB_GPU_CALL(error, queue->device,
+                           copy_batch(&pieces->targets[first], &pieces->sources[first],
+                                      &pieces->sizes[first], count, order, xb_gpu_stream(queue)),
+                           "a batch of %zu copies from %s to %s memory failed", count,
+                           xb_memory_name(list->source->memory),
+                           xb_memory_name(list->target->memory)));
     }
     return XB_OK;
 }
@@ -183,38 +177,31 @@ enum xb_status xb_gpu_queue_kernel_pieces(struct xb_queue *queue, struct xb_piec
                                 pieces->device_list, pieces->device_count, blocks, error);
 }
 
-static enum xb_status check_pitch(const struct xb_device *device, uint64_t pitch,
-                                  struct xb_error *error)
-{
-    uint64_t most = xb_gpu_device_of(device)->max_pitch;
-    if (pitch <= most)
-        return XB_OK;
-    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
-                   "device %u copies rows that begin every %llu bytes at most, not every %llu",
-                   device->info.index, (unsigned long long)most, (unsigned long long)pitch);
-}
-
 enum xb_status xb_gpu_queue_copy_rows(struct xb_queue *queue, struct xb_rows target,
                                       struct xb_rows source, uint64_t bytes, uint64_t count,
                                       struct xb_error *error)
 {
-    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(queue->device)->runtime;
+    uint64_t most = xb_gpu_device_of(queue->device)->max_pitch;
+    uint64_t pitch = target.pitch > most ? target.pitch : source.pitch;
     XB_TRY(xb_rows_check(queue, &target, &source, bytes, count, error));
     XB_TRY(xb_gpu_require(queue->device, XB_CAP_ROWS, "no copies of rows", error));
-    XB_TRY(check_pitch(queue->device, target.pitch, error));
-    XB_TRY(check_pitch(queue->device, source.pitch, error));
+    if (pitch > most)
+        return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                       "device %u copies rows that begin every %llu bytes at most, not every %llu",
+                       queue->device->info.index, (unsigned long long)most,
+                       (unsigned long long)pitch);
     XB_TRY(xb_gpu_select(queue->device, error));
     if (bytes == 0 || count == 0) /* nothing to ask the runtime for */
         return XB_OK;
-    return XB_GPU(error, runtime,
-                  runtime->copy_rows(
-                      (char *)xb_gpu_buffer_address(target.buffer) + target.offset, target.pitch,
-                      (const char *)xb_gpu_buffer_address(source.buffer) + source.offset,
-                      source.pitch, bytes, count, xb_gpu_way_between(target.buffer, source.buffer),
-                      xb_gpu_stream(queue)),
-                  "a copy of %llu rows of %llu bytes from %s to %s memory failed",
-                  (unsigned long long)count, (unsigned long long)bytes,
-                  xb_memory_name(source.buffer->memory), xb_memory_name(target.buffer->memory));
+    return XB_GPU_CALL(
+        error, queue->device,
+        copy_rows((char *)xb_gpu_buffer_address(target.buffer) + target.offset, target.pitch,
+                  (const char *)xb_gpu_buffer_address(source.buffer) + source.offset, source.pitch,
+                  bytes, count, xb_gpu_way_between(target.buffer, source.buffer),
+                  xb_gpu_stream(queue)),
+        "a copy of %llu rows of %llu bytes from %s to %s memory failed", (unsigned long long)count,
+        (unsigned long long)bytes, xb_memory_name(source.buffer->memory),
+        xb_memory_name(target.buffer->memory));
 }
 
 /* ---- graphs: copies that are captured once and then enqueued by one call ---- */
@@ -228,26 +215,24 @@ struct gpu_graph {
 static enum xb_status capture(struct xb_queue *queue, const struct xb_pieces *list, void **graph,
                               struct xb_error *error)
 {
-    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(queue->device)->runtime;
     struct xb_error ignored;
-    XB_TRY(XB_GPU(error, runtime, runtime->begin_capture(xb_gpu_stream(queue)),
-                  "copies on a stream cannot be captured"));
+    XB_TRY(XB_GPU_CALL(error, queue->device, begin_capture(xb_gpu_stream(queue)),
+                       "copies on a stream cannot be captured"));
     const struct xb_piece *pieces = ((const struct gpu_pieces *)list)->pieces;
     enum xb_status status = XB_OK;
     for (size_t i = 0; status == XB_OK && i < list->count; i++)
         status = xb_gpu_copy(queue, list->target, pieces[i].target_offset, list->source,
                              pieces[i].source_offset, pieces[i].bytes, error);
     /* End the capture also if a copy failed, because the queue is used on. */
-    enum xb_status ended = XB_GPU(status == XB_OK ? error : &ignored, runtime,
-                                  runtime->end_capture(xb_gpu_stream(queue), graph),
-                                  "%zu captured copies did not become a graph", list->count);
+    enum xb_status ended = XB_GPU_CALL(status == XB_OK ? error : &ignored, queue->device,
+                                       end_capture(xb_gpu_stream(queue), graph),
+                                       "%zu captured copies did not become a graph", list->count);
     return status != XB_OK ? status : ended;
 }
 
 enum xb_status xb_gpu_graph_open(struct xb_queue *queue, struct xb_pieces *list,
                                  struct xb_graph **graph, struct xb_error *error)
 {
-    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(queue->device)->runtime;
     XB_TRY(xb_copy_pieces_check(queue, list, error));
     XB_TRY(xb_gpu_require(queue->device, XB_CAP_GRAPH, "no graphs", error));
     XB_TRY(xb_gpu_select(queue->device, error));
@@ -257,10 +242,10 @@ enum xb_status xb_gpu_graph_open(struct xb_queue *queue, struct xb_pieces *list,
     void *captured = NULL;
     enum xb_status status = capture(queue, list, &captured, error);
     if (status == XB_OK)
-        status = XB_GPU(error, runtime, runtime->instantiate(&opened->executable, captured),
-                        "a graph of %zu copies cannot be made ready", list->count);
+        status = XB_GPU_CALL(error, queue->device, instantiate(&opened->executable, captured),
+                             "a graph of %zu copies cannot be made ready", list->count);
     if (captured != NULL)
-        (void)runtime->release_graph(captured);
+        (void)xb_gpu_device_of(queue->device)->runtime->release_graph(captured);
     if (status != XB_OK) {
         free(opened);
         return status;
@@ -284,11 +269,9 @@ void xb_gpu_graph_close(struct xb_graph *graph)
 enum xb_status xb_gpu_queue_graph(struct xb_queue *queue, struct xb_graph *graph,
                                   struct xb_error *error)
 {
-    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(queue->device)->runtime;
+    void *executable = ((struct gpu_graph *)graph)->executable;
     XB_TRY(xb_graph_check(queue, graph, error));
     XB_TRY(xb_gpu_select(queue->device, error));
-    return XB_GPU(
-        error, runtime,
-        runtime->launch_graph(((struct gpu_graph *)graph)->executable, xb_gpu_stream(queue)),
-        "a graph of copies could not be launched");
+    return XB_GPU_CALL(error, queue->device, launch_graph(executable, xb_gpu_stream(queue)),
+                       "a graph of copies could not be launched");
 }

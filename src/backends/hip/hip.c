@@ -29,9 +29,7 @@ static enum xb_status check_kernel_driver(struct xb_probe *probe, struct xb_erro
 {
     bool ok = access(KERNEL_DRIVER, F_OK) == 0;
     bool needed = xb_hip_override() == NULL;
-    struct xb_probe_check *check =
-        xb_gpu_probe_add(probe, ok || !needed, "kernel driver " KERNEL_DRIVER);
-    XB_GPU_FOUND(check, "%s",
+    xb_probe_add(probe, ok || !needed, "kernel driver " KERNEL_DRIVER, "%s",
                  ok ? "found"
                  : needed
                      ? "not found: no AMD GPU, its driver amdgpu is not loaded, or the container "
@@ -42,7 +40,7 @@ static enum xb_status check_kernel_driver(struct xb_probe *probe, struct xb_erro
     if (xb_sysfs_text("/sys/module/amdgpu", "version", line, sizeof line))
         snprintf(probe->driver_version, sizeof probe->driver_version, "%.*s",
                  (int)strcspn(line, "\n"), line);
-    if (check->ok)
+    if (ok || !needed)
         return XB_OK;
     return XB_FAIL(error, XB_ERR_UNAVAILABLE, "HIP: there is no %s", KERNEL_DRIVER);
 }
@@ -78,16 +76,12 @@ static enum xb_status check_library(struct xb_probe *probe, struct xb_error *err
         /* The compiling process must be forked before any function of the library is called. */
         status = xb_hip_compiler_start(error);
     }
-    struct xb_probe_check *check =
-        xb_gpu_probe_add(probe, status == XB_OK, "HIP runtime libamdhip64");
+    bool ok = status == XB_OK;
+    xb_probe_add(probe, ok, "HIP runtime libamdhip64", "%s%s", ok ? xb_hip.path : error->message,
+                 ok && xb_hip.overridden ? ", named by " XB_HIP_OVERRIDE : "");
     if (xb_hip.overridden)
         snprintf(probe->runtime_override, sizeof probe->runtime_override, "%s", XB_HIP_OVERRIDE);
     snprintf(probe->runtime_library, sizeof probe->runtime_library, "%s", xb_hip.path);
-    if (status != XB_OK)
-        XB_GPU_FOUND(check, "%s", error->message);
-    else
-        XB_GPU_FOUND(check, "%s%s", xb_hip.path,
-                     xb_hip.overridden ? ", named by " XB_HIP_OVERRIDE : "");
     return status;
 }
 
@@ -96,43 +90,31 @@ static enum xb_status check_version(struct xb_probe *probe, struct xb_error *err
     int found = 0;
     hipError_t code = xb_hip.functions.runtime_version(&found);
     bool ok = code == hipSuccess && found >= LEAST_VERSION;
-    struct xb_probe_check *check = xb_gpu_probe_add(probe, ok, "HIP runtime's version");
+    const char *what = "HIP runtime's version";
+    const char *name = xb_hip.functions.error_name(code);
     snprintf(probe->runtime_version, sizeof probe->runtime_version, "%d.%d.%d", XB_HIP_MAJOR(found),
              found / 100000 % 100, found % 100000);
     version = found;
-    if (ok) {
-        XB_GPU_FOUND(check, "%s", probe->runtime_version);
+    const char *said = code == hipSuccess
+                           ? xb_probe_add(probe, ok, what, "%s%s", probe->runtime_version,
+                                          ok ? "" : ": too old; install ROCm 5.0 or newer")
+                           : xb_probe_add(probe, ok, what, "not told: %s (%d)", name, (int)code);
+    if (ok)
         return XB_OK;
-    }
-    if (code == hipSuccess)
-        XB_GPU_FOUND(check, "%s: too old; install ROCm 5.0 or newer", probe->runtime_version);
-    else
-        XB_GPU_FOUND(check, "not told: %s (%d)", xb_hip.functions.error_name(code), (int)code);
-    return XB_FAIL_NATIVE(error, XB_ERR_UNAVAILABLE, "hipRuntimeGetVersion", (int64_t)code,
-                          xb_hip.functions.error_name(code), "HIP: no runtime of use: %s",
-                          check->found);
+    return XB_FAIL_NATIVE(error, XB_ERR_UNAVAILABLE, "hipRuntimeGetVersion", (int64_t)code, name,
+                          "HIP: no runtime of use: %s", said);
 }
 
 static enum xb_status check_devices(struct xb_probe *probe, struct xb_error *error)
 {
     int count = 0;
-    hipError_t code = xb_hip.functions.device_count(&count);
-    bool ok = code == hipSuccess && count > 0;
-    struct xb_probe_check *check = xb_gpu_probe_add(probe, ok, "HIP devices");
-    if (ok)
-        XB_GPU_FOUND(check, "%d", count);
-    else if (code == hipErrorNoDevice || code == hipSuccess)
-        XB_GPU_FOUND(check,
-                     "none: no GPU that HIP supports, none that this user may open (groups render "
-                     "and video), or HIP_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES hides it");
-    else
-        XB_GPU_FOUND(check, "not counted: %s (%s, %d)", xb_hip.functions.error_text(code),
-                     xb_hip.functions.error_name(code), (int)code);
-    probe->device_count = ok ? (unsigned)count : 0;
-    if (ok)
-        return XB_OK;
-    return XB_FAIL_NATIVE(error, XB_ERR_UNAVAILABLE, "hipGetDeviceCount", (int64_t)code,
-                          xb_hip.functions.error_name(code), "HIP: no usable device");
+    struct xb_gpu_outcome counted = XB_HIP_CALL(device_count, "hipGetDeviceCount", &count);
+    const char *reason =
+        counted.code == hipErrorNoDevice || counted.code == hipSuccess
+            ? "none: no GPU that HIP supports, none that this user may open (groups render and "
+              "video), or HIP_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES hides it"
+            : NULL;
+    return xb_gpu_probe_devices(probe, &xb_hip_runtime, counted, count, reason, error);
 }
 
 static enum xb_status driver_open(struct xb_driver **driver, struct xb_probe *probe,

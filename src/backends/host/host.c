@@ -25,10 +25,7 @@ static enum xb_status driver_open(struct xb_driver **driver, struct xb_probe *pr
 {
     memset(probe, 0, sizeof *probe);
     probe->device_count = 1;
-    probe->check_count = 1;
-    probe->checks[0].ok = true;
-    snprintf(probe->checks[0].what, sizeof probe->checks[0].what, "the CPU");
-    snprintf(probe->checks[0].found, sizeof probe->checks[0].found, "always there");
+    xb_probe_add(probe, true, "the CPU", "always there");
     return xb_driver_make(&xb_host_backend, "host", driver, error);
 }
 
