@@ -223,32 +223,27 @@ struct host_pieces {
     struct xb_piece pieces[];
 };
 
+/* A graph is a list of its own, so that the one it was made of may be closed before. */
 struct host_graph {
     struct xb_graph base;
-    struct xb_pieces *list; /* of its own, so that the one it was made of may be closed before */
+    struct xb_pieces *list;
 };
-
-static enum xb_status copy_list(const struct xb_pieces *base, const struct xb_piece *pieces,
-                                struct xb_pieces **list, struct xb_error *error)
-{
-    struct host_pieces *opened = calloc(1, sizeof *opened + base->count * sizeof *pieces);
-    if (opened == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %zu pieces", base->count);
-    opened->base = *base;
-    memcpy(opened->pieces, pieces, base->count * sizeof *pieces);
-    *list = &opened->base;
-    return XB_OK;
-}
 
 enum xb_status xb_host_pieces_open(struct xb_device *device, struct xb_buffer *target,
                                    struct xb_buffer *source, const struct xb_piece *pieces,
                                    size_t count, struct xb_pieces **list, struct xb_error *error)
 {
-    struct xb_pieces base = {.device = device, .target = target, .source = source, .count = count};
     XB_TRY(xb_pieces_check(target, source, pieces, count, error));
+    struct host_pieces *opened = calloc(1, sizeof *opened + count * sizeof *pieces);
+    if (opened == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %zu pieces", count);
+    opened->base =
+        (struct xb_pieces){.device = device, .target = target, .source = source, .count = count};
+    memcpy(opened->pieces, pieces, count * sizeof *pieces);
     for (size_t i = 0; i < count; i++)
-        base.bytes += pieces[i].bytes;
-    return copy_list(&base, pieces, list, error);
+        opened->base.bytes += pieces[i].bytes;
+    *list = &opened->base;
+    return XB_OK;
 }
 
 void xb_host_pieces_close(struct xb_pieces *list)
@@ -306,8 +301,9 @@ enum xb_status xb_host_graph_open(struct xb_queue *queue, struct xb_pieces *list
     struct host_graph *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a graph");
-    enum xb_status status =
-        copy_list(list, ((const struct host_pieces *)list)->pieces, &opened->list, error);
+    enum xb_status status = xb_host_pieces_open(list->device, list->target, list->source,
+                                                ((const struct host_pieces *)list)->pieces,
+                                                list->count, &opened->list, error);
     if (status != XB_OK) {
         free(opened);
         return status;
@@ -337,13 +333,12 @@ enum xb_status xb_host_queue_copy_rows(struct xb_queue *queue, struct xb_rows ta
                                        struct xb_error *error)
 {
     XB_TRY(xb_rows_check(queue, &target, &source, bytes, count, error));
-    const struct xb_host_work work = {
-        .run = run_rows,
-        .target = (char *)xb_host_buffer_address(target.buffer) + target.offset,
-        .source = (char *)xb_host_buffer_address(source.buffer) + source.offset,
-        .bytes = bytes,
-        .count = count,
-        .target_pitch = target.pitch,
-        .source_pitch = source.pitch};
+    const struct xb_host_work work = {.run = run_rows,
+                                      .target = address_at(target.buffer, target.offset),
+                                      .source = address_at(source.buffer, source.offset),
+                                      .bytes = bytes,
+                                      .count = count,
+                                      .target_pitch = target.pitch,
+                                      .source_pitch = source.pitch};
     return xb_host_queue_enqueue(queue, &work, error);
 }
