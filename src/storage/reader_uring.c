@@ -61,7 +61,8 @@ static int register_buffers(struct xb_uring *ring)
     return outcome < 0 ? -outcome : 0;
 }
 
-int xb_uring_open(const struct xb_uring_plan *plan, struct xb_uring **opened, int *buffer_error)
+int xb_uring_open(const struct xb_reader_plan *plan, const int *descriptors, size_t count,
+                  struct xb_uring **opened, int *buffer_error)
 {
     struct xb_uring *ring = calloc(1, sizeof *ring);
     *opened = NULL;
@@ -76,9 +77,8 @@ int xb_uring_open(const struct xb_uring_plan *plan, struct xb_uring **opened, in
     ring->memory = plan->memory;
     ring->memory_bytes = plan->memory_bytes;
     *buffer_error = ring->buffer_error = register_buffers(ring);
-    ring->has_files =
-        plan->descriptors != NULL && plan->count <= MOST_FILES &&
-        io_uring_register_files(&ring->ring, plan->descriptors, (unsigned)plan->count) == 0;
+    ring->has_files = descriptors != NULL && count <= MOST_FILES &&
+                      io_uring_register_files(&ring->ring, descriptors, (unsigned)count) == 0;
     *opened = ring;
     return 0;
 }

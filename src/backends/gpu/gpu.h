@@ -191,7 +191,7 @@ enum xb_status xb_gpu_status(struct xb_error *error, const struct xb_gpu_runtime
 /* Converts the outcome of an adapter to a status. */
 #define XB_GPU(error, runtime, outcome, ...)                                                       \
     xb_gpu_status((error), (runtime), (outcome), __FILE__, __LINE__, __VA_ARGS__)
-/* The same of a call of the device's runtime, such as release(address). */
+/* Makes a call of the device's runtime, such as release(address), and does the same. */
 #define XB_GPU_CALL(error, device, call, ...)                                                      \
     XB_GPU(error, xb_gpu_device_of(device)->runtime, xb_gpu_device_of(device)->runtime->call,      \
            __VA_ARGS__)
