@@ -83,18 +83,6 @@ static struct xb_cufile_ways count_ways(const struct xb_cufile *library)
     return ways;
 }
 
-/* What the library counted since the file was opened. False where it counts nothing. */
-static bool count_since(const struct xb_cufile_reads *reads, struct xb_cufile_ways *since)
-{
-    *since = count_ways(reads->library);
-    if (!since->known || !reads->before.known)
-        return false;
-    since->p2p -= reads->before.p2p;
-    since->nvfs -= reads->before.nvfs;
-    since->posix -= reads->before.posix;
-    return since->p2p + since->nvfs + since->posix > 0;
-}
-
 /* Writes "cuFile 1.15" and returns 1150: 1000 * major + 10 * minor. "cuFile", and 0: not known. */
 static int print_version(const struct xb_cufile *library, char *text, size_t size)
 {
@@ -111,9 +99,8 @@ static int print_version(const struct xb_cufile *library, char *text, size_t siz
 static enum xb_status tell_setup(const struct xb_cufile_reads *reads, struct xb_file_way *way,
                                  struct xb_error *error)
 {
-    struct xb_cufile_properties found;
+    struct xb_cufile_properties found = {.features = 0};
     char version[32];
-    memset(&found, 0, sizeof found);
     XB_TRY(xb_cufile_status(reads->library->properties(&found), "cuFileDriverGetProperties",
                             "libcufile does not say how it is set up", error));
     int number = print_version(reads->library, version, sizeof version);
@@ -139,22 +126,19 @@ static enum xb_status tell_setup(const struct xb_cufile_reads *reads, struct xb_
 enum xb_status xb_cufile_reads_way(struct xb_cufile_reads *reads, struct xb_file_way *way,
                                    struct xb_error *error)
 {
-    struct xb_file_way told = {.is_direct = false};
-    struct xb_cufile_ways since;
+    const struct xb_cufile_ways *before = &reads->before;
+    struct xb_cufile_ways now = count_ways(reads->library);
+    unsigned long long p2p = now.p2p - before->p2p, nvfs = now.nvfs - before->nvfs;
+    unsigned long long posix = now.posix - before->posix;
     char version[32];
-    if (!count_since(reads, &since)) {
-        XB_TRY(tell_setup(reads, &told, error));
-        *way = told;
-        return XB_OK;
-    }
+    if (!now.known || !before->known || p2p + nvfs + posix == 0)
+        return tell_setup(reads, way, error);
     (void)print_version(reads->library, version, sizeof version);
-    told.is_direct = since.posix == 0;
-    snprintf(told.how, sizeof told.how,
+    way->is_direct = posix == 0;
+    snprintf(way->how, sizeof way->how,
              "%s, as it counts reads: %llu by nvidia-fs, %llu by P2PDMA, %llu in compatibility "
              "mode (through the host's memory)",
-             version, (unsigned long long)since.nvfs, (unsigned long long)since.p2p,
-             (unsigned long long)since.posix);
-    *way = told;
+             version, nvfs, p2p, posix);
     return XB_OK;
 }
 

@@ -13,23 +13,6 @@ struct trial {
     char refusal[96]; /* what the runtime said to the last batch that it refused */
 };
 
-/* Call close_trial even if this fails. */
-static enum xb_status open_trial(struct xb_device *device, struct trial *trial,
-                                 struct xb_error *error)
-{
-    const uint64_t bytes = UINT64_C(2) * TRIAL_COPIES * TRIAL_BYTES;
-    XB_TRY(xb_gpu_buffer_allocate(device, XB_MEMORY_PINNED, bytes, &trial->pinned, error));
-    XB_TRY(xb_gpu_buffer_allocate(device, XB_MEMORY_DEVICE, bytes, &trial->memory, error));
-    return xb_gpu_queue_open(device, &trial->queue, error);
-}
-
-static void close_trial(struct trial *trial)
-{
-    xb_gpu_queue_close(trial->queue);
-    xb_gpu_buffer_free(trial->memory);
-    xb_gpu_buffer_free(trial->pinned);
-}
-
 /* Copies two pieces that do not touch each other. A refusal is an answer, not an error. */
 static enum xb_status try_copies(struct trial *trial, struct xb_buffer *target,
                                  struct xb_buffer *source, enum xb_gpu_order order, bool *taken,
@@ -77,11 +60,14 @@ static enum xb_status try_both_ways(struct trial *trial, bool unsaid, bool *take
 static enum xb_status run_trials(struct xb_gpu_device *device, struct trial *trial,
                                  struct xb_error *error)
 {
+    const uint64_t bytes = UINT64_C(2) * TRIAL_COPIES * TRIAL_BYTES;
     struct xb_device_info *info = &device->base.info;
     size_t most = device->runtime->batch_at_once;
     char told[96];
     bool taken = false;
-    XB_TRY(open_trial(&device->base, trial, error));
+    XB_TRY(xb_gpu_buffer_allocate(&device->base, XB_MEMORY_PINNED, bytes, &trial->pinned, error));
+    XB_TRY(xb_gpu_buffer_allocate(&device->base, XB_MEMORY_DEVICE, bytes, &trial->memory, error));
+    XB_TRY(xb_gpu_queue_open(&device->base, &trial->queue, error));
     XB_TRY(try_both_ways(trial, false, &taken, error));
     snprintf(told, sizeof told, "with attributes");
     if (!taken) {
@@ -107,6 +93,8 @@ enum xb_status xb_gpu_batch_prove(struct xb_gpu_device *device, struct xb_error 
 {
     struct trial trial = {.pinned = NULL};
     enum xb_status status = run_trials(device, &trial, error);
-    close_trial(&trial);
+    xb_gpu_queue_close(trial.queue);
+    xb_gpu_buffer_free(trial.memory);
+    xb_gpu_buffer_free(trial.pinned);
     return status;
 }

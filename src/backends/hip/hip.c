@@ -70,22 +70,17 @@ static struct roctx {
     int (*pause)(uint64_t thread);
 } roctx;
 
-static void find_ranges(void)
+static enum xb_status check_library(struct xb_probe *probe, struct xb_error *error)
 {
-    static const struct xb_symbol symbols[] = {
+    static const struct xb_symbol ranges[] = {
         {"roctxRangePushA", offsetof(struct roctx, push), "ranges"},
         {"roctxRangePop", offsetof(struct roctx, pop), "ranges"},
         {"roctxProfilerResume", offsetof(struct roctx, resume), "captures"},
         {"roctxProfilerPause", offsetof(struct roctx, pause), "captures"},
     };
-    (void)xb_symbols_find(RTLD_DEFAULT, symbols, sizeof symbols / sizeof symbols[0], &roctx);
-}
-
-static enum xb_status check_library(struct xb_probe *probe, struct xb_error *error)
-{
     enum xb_status status = xb_hip_library_open(error);
     if (status == XB_OK) {
-        find_ranges();
+        (void)xb_symbols_find(RTLD_DEFAULT, ranges, sizeof ranges / sizeof ranges[0], &roctx);
         /* The compiling process must be forked before any function of the library is called. */
         status = xb_hip_compiler_start(error);
     }
@@ -183,33 +178,16 @@ static enum xb_status read_attributes(unsigned index, struct attributes *found,
  * Only hipDeviceProp_t has it. A text that does not begin with "gfx" means another layout. */
 static void read_architecture(unsigned index, char *text, size_t size)
 {
-    void *properties = calloc(1, PROPERTIES_BYTES);
-    size_t offset = 0;
-    text[0] = '\0';
-    if (properties == NULL)
-        return;
-    if (xb_hip.functions.properties_6 != NULL) {
-        if (xb_hip.functions.properties_6(properties, (int)index) == hipSuccess)
-            offset = NAME_OFFSET_6;
-    } else if (xb_hip.functions.properties_5 != NULL &&
-               xb_hip.functions.properties_5(properties, (int)index) == hipSuccess) {
-        offset = NAME_OFFSET_5;
-    }
-    char *bytes = properties;
-    bytes[PROPERTIES_BYTES - 1] = '\0';
-    if (offset > 0 && strncmp(bytes + offset, "gfx", 3) == 0)
-        snprintf(text, size, "%s", bytes + offset);
-    free(properties);
-}
-
-/* Writes "gfx90a" for "gfx90a:sramecc+:xnack-". The result becomes part of a file's name, so it is
- * "" unless it has only letters, digits and dashes. */
-static void strip_features(const char *full, char *text, size_t size)
-{
-    size_t length = strspn(full, "abcdefghijklmnopqrstuvwxyz0123456789-");
-    text[0] = '\0';
-    if ((full[length] == ':' || full[length] == '\0') && length < size)
-        snprintf(text, size, "%.*s", (int)length, full);
+    const struct xb_hip_functions *functions = &xb_hip.functions;
+    _Alignas(max_align_t) char properties[PROPERTIES_BYTES] = "";
+    bool is_newer = functions->properties_6 != NULL;
+    bool told = is_newer
+                    ? functions->properties_6((void *)properties, (int)index) == hipSuccess
+                    : functions->properties_5 != NULL &&
+                          functions->properties_5((void *)properties, (int)index) == hipSuccess;
+    const char *name = properties + (is_newer ? NAME_OFFSET_6 : NAME_OFFSET_5);
+    properties[PROPERTIES_BYTES - 1] = '\0';
+    snprintf(text, size, "%.*s", (int)size - 1, told && strncmp(name, "gfx", 3) == 0 ? name : "");
 }
 
 /* Writes "GPU-" and 16 hexadecimal digits. AMD's runtime returns the digits as text. */
@@ -244,8 +222,8 @@ static const char *find_blocking(char *reason, size_t size)
 /* Returns why the library cannot do what needs `lost`, or NULL where it can. */
 static const char *find_missing(const char *lost, char *reason, size_t size)
 {
-    const char *missing = "";
-    if (xb_hip_has(lost, &missing))
+    const char *missing = xb_hip_missing(lost);
+    if (missing == NULL)
         return NULL;
     snprintf(reason, size, "the HIP runtime has no %s", missing);
     return reason;
@@ -287,7 +265,7 @@ static void set_capabilities(struct xb_device_info *info, const struct attribute
                   "(gfx90a, gfx942), HSA_XNACK=1 turns it on"}},
         /* Whether batches work as we ask for them is tried when the device is opened. */
         {XB_CAP_BATCH,
-         {xb_hip_has("batches", NULL)
+         {xb_hip_missing("batches") == NULL
               ? NULL
               : "the HIP runtime has no hipMemcpyBatchAsync: it needs ROCm 7.1 or newer"}},
         {XB_CAP_GRAPH, {MISSING("graphs")}},
@@ -367,7 +345,12 @@ static enum xb_status device_info(struct xb_driver *driver, unsigned index,
     XB_TRY(read_attributes(index, &found, error));
     read_uuid(index, info->uuid, sizeof info->uuid);
     read_architecture(index, architecture, sizeof architecture);
-    strip_features(architecture, info->architecture, sizeof info->architecture);
+    /* "gfx90a" of "gfx90a:sramecc+:xnack-". It becomes part of a file's name, so it stays "" unless
+     * it has only letters, digits and dashes. */
+    size_t length = strspn(architecture, "abcdefghijklmnopqrstuvwxyz0123456789-");
+    if ((architecture[length] == ':' || architecture[length] == '\0') &&
+        length < sizeof info->architecture)
+        snprintf(info->architecture, sizeof info->architecture, "%.*s", (int)length, architecture);
     info->shares_host_memory = found.integrated;
     info->engine_by_history = true; /* whatever the release: nothing tells of which it holds */
     info->coherent_with_host = found.direct_access || found.host_page_tables;

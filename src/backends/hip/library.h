@@ -130,6 +130,5 @@ extern struct xb_hip_library xb_hip;
  * XB_ERR_UNAVAILABLE with the reason. */
 XB_MUST_CHECK enum xb_status xb_hip_library_open(struct xb_error *error);
 
-/* Whether the library has every function that `lost` needs. *missing becomes the first that it
- * lacks; `missing` may be NULL. */
-bool xb_hip_has(const char *lost, const char **missing);
+/* Returns the first function that `lost` needs and the library lacks, or NULL. */
+const char *xb_hip_missing(const char *lost);
