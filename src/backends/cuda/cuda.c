@@ -6,6 +6,7 @@
 #include "nvml.h"
 
 #include "backends/slot_checks.h"
+#include "machine/sysfs.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
@@ -27,26 +28,19 @@ extern const struct xb_backend xb_cuda_backend;
 #define VERSION_PARTS(version) (version) / 1000, (version) % 1000 / 10
 
 /* Reads the driver's own version, such as 580.65.06: the first word of digits and dots in the
- * kernel module's first line. CUDA itself tells only which CUDA version the driver supports. */
+ * kernel module's first line. CUDA itself tells only which CUDA version the driver supports. `text`
+ * is "" before, and where there is none. */
 static void read_driver_version(char *text, size_t size)
 {
-    text[0] = '\0';
-    FILE *file = fopen("/proc/driver/nvidia/version", "r");
-    if (file == NULL)
-        return;
     char line[256] = "";
-    if (fgets(line, sizeof line, file) != NULL) {
-        char *rest = NULL;
-        for (char *word = strtok_r(line, " \t\n", &rest); word != NULL;
-             word = strtok_r(NULL, " \t\n", &rest)) {
-            if (isdigit((unsigned char)word[0]) && strchr(word, '.') != NULL &&
-                strspn(word, "0123456789.") == strlen(word)) {
-                snprintf(text, size, "%s", word);
-                break;
-            }
-        }
-    }
-    fclose(file);
+    char *rest = NULL;
+    (void)xb_sysfs_text("/proc/driver/nvidia", "version", line, sizeof line);
+    line[strcspn(line, "\n")] = '\0';
+    for (char *word = strtok_r(line, " \t", &rest); word != NULL && text[0] == '\0';
+         word = strtok_r(NULL, " \t", &rest))
+        if (isdigit((unsigned char)word[0]) && strchr(word, '.') != NULL &&
+            strspn(word, "0123456789.") == strlen(word))
+            snprintf(text, size, "%s", word);
 }
 
 /* Reports the driver's version. `counted` is the result of counting the devices, which fails if the
@@ -278,7 +272,8 @@ static enum xb_status file_read(struct xb_file *file, uint64_t file_offset,
     XB_TRY(xb_file_read_check(file, buffer, offset, bytes, error));
     XB_TRY(xb_gpu_select(file->device, error));
     return xb_cufile_reads_read(&((struct cuda_file *)file)->reads, file_offset,
-                                xb_gpu_buffer_address(buffer), buffer->bytes, offset, bytes, error);
+                                xb_gpu_buffer_address(buffer, 0), buffer->bytes, offset, bytes,
+                                error);
 }
 
 static enum xb_status file_way(struct xb_file *file, struct xb_file_way *way,

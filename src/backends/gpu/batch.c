@@ -23,8 +23,8 @@ static enum xb_status try_copies(struct trial *trial, struct xb_buffer *target,
     void *sources[TRIAL_COPIES];
     size_t sizes[TRIAL_COPIES];
     for (size_t i = 0; i < TRIAL_COPIES; i++) {
-        targets[i] = (char *)xb_gpu_buffer_address(target) + 2 * i * TRIAL_BYTES;
-        sources[i] = (char *)xb_gpu_buffer_address(source) + 2 * i * TRIAL_BYTES;
+        targets[i] = xb_gpu_buffer_address(target, 2 * i * TRIAL_BYTES);
+        sources[i] = xb_gpu_buffer_address(source, 2 * i * TRIAL_BYTES);
         sizes[i] = TRIAL_BYTES;
     }
     struct xb_gpu_outcome outcome = runtime->copy_batch(targets, sources, sizes, TRIAL_COPIES,

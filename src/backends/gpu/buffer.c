@@ -16,9 +16,9 @@ struct gpu_buffer {
     bool callers; /* REGISTERED memory that was the caller's, and stays when it is unlocked */
 };
 
-void *xb_gpu_buffer_address(const struct xb_buffer *buffer)
+void *xb_gpu_buffer_address(const struct xb_buffer *buffer, uint64_t offset)
 {
-    return ((const struct gpu_buffer *)buffer)->address;
+    return (char *)((const struct gpu_buffer *)buffer)->address + offset;
 }
 
 void *xb_gpu_kernel_address(const struct xb_buffer *buffer)
@@ -60,15 +60,16 @@ static enum xb_status find_mapping(const struct gpu_buffer *buffer, const struct
 }
 
 enum xb_status xb_gpu_find_kernel_address(const struct xb_device *device,
-                                          const struct xb_buffer *buffer, void **address,
-                                          struct xb_error *error)
+                                          const struct xb_buffer *buffer, uint64_t offset,
+                                          char **address, struct xb_error *error)
 {
-    if (buffer->memory != XB_MEMORY_MAPPED || buffer->device == device) {
-        *address = xb_gpu_kernel_address(buffer);
-        return XB_OK;
+    void *begin = xb_gpu_kernel_address(buffer);
+    if (buffer->memory == XB_MEMORY_MAPPED && buffer->device != device) {
+        XB_TRY(xb_gpu_select(device, error));
+        XB_TRY(find_mapping((const struct gpu_buffer *)buffer, device, &begin, error));
     }
-    XB_TRY(xb_gpu_select(device, error));
-    return find_mapping((const struct gpu_buffer *)buffer, device, address, error);
+    *address = (char *)begin + offset;
+    return XB_OK;
 }
 
 static enum xb_status register_pages(struct gpu_buffer *buffer, struct xb_error *error)
@@ -214,7 +215,7 @@ enum xb_status xb_gpu_buffer_advise(struct xb_buffer *buffer, enum xb_advice adv
     if (buffer->memory != XB_MEMORY_MANAGED)
         return XB_FAIL(error, XB_ERR_USAGE, "only managed memory takes advice, not %s",
                        xb_memory_name(buffer->memory));
-    void *address = xb_gpu_buffer_address(buffer);
+    void *address = xb_gpu_buffer_address(buffer, 0);
     bool stay = advice == XB_ADVICE_STAY_ON_HOST;
     /* Do not take back advice that was never given: older ROCm refuses that. */
     if (!stay && !((struct gpu_buffer *)buffer)->advised)
@@ -237,7 +238,7 @@ void xb_gpu_buffer_free(struct xb_buffer *buffer)
         return;
     const struct xb_gpu_runtime *runtime = xb_gpu_device_of(buffer->device)->runtime;
     struct xb_error ignored;
-    void *address = xb_gpu_buffer_address(buffer);
+    void *address = xb_gpu_buffer_address(buffer, 0);
     if (buffer->memory != XB_MEMORY_PAGEABLE) /* the runtime does not know pageable memory */
         (void)xb_gpu_select(buffer->device, &ignored);
     switch (buffer->memory) {

@@ -213,14 +213,14 @@ enum xb_status xb_gpu_device_open(struct xb_driver *driver, const struct xb_gpu_
                                   struct xb_error *error);
 
 /* buffer.c */
-/* The address for copies: the device pointer of a DEVICE buffer, the host address of any other. */
-void *xb_gpu_buffer_address(const struct xb_buffer *buffer);
+/* The address for copies: in device memory for a DEVICE buffer, in the host's for any other. */
+void *xb_gpu_buffer_address(const struct xb_buffer *buffer, uint64_t offset);
 /* The address for kernels of the buffer's device, if they can reach it (xb_memory_in_reach). */
 void *xb_gpu_kernel_address(const struct xb_buffer *buffer);
 /* Finds the address for kernels of a device that may be another than the buffer's; selects it. */
 enum xb_status xb_gpu_find_kernel_address(const struct xb_device *device,
-                                          const struct xb_buffer *buffer, void **address,
-                                          struct xb_error *error);
+                                          const struct xb_buffer *buffer, uint64_t offset,
+                                          char **address, struct xb_error *error);
 
 /* queue.c */
 struct xb_gpu_hold *xb_gpu_hold_of(struct xb_queue *queue);

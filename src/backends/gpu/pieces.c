@@ -16,7 +16,7 @@ struct gpu_pieces {
     /* For the kernel: NULL where it cannot reach both buffers. */
     struct xb_piece *device_list; /* in device memory, of pieces that are cut */
     uint64_t device_count;
-    void *kernel_target, *kernel_source;
+    char *kernel_target, *kernel_source;
 };
 
 void xb_gpu_pieces_close(struct xb_pieces *list)
@@ -39,8 +39,8 @@ static enum xb_status list_addresses(struct gpu_pieces *opening, const struct xb
                                      struct xb_error *error)
 {
     struct xb_pieces *base = &opening->base;
-    char *target = xb_gpu_buffer_address(base->target);
-    char *source = xb_gpu_buffer_address(base->source);
+    char *target = xb_gpu_buffer_address(base->target, 0);
+    char *source = xb_gpu_buffer_address(base->source, 0);
     /* All arrays in one piece of memory: their items are all as large as a word, or some words. */
     opening->pieces = calloc(base->count, sizeof *pieces + 2 * sizeof(void *) + sizeof(size_t));
     if (opening->pieces == NULL)
@@ -105,8 +105,10 @@ static enum xb_status list_for_kernel(struct gpu_pieces *opening, const struct x
     if ((base->device->info.capabilities & XB_CAP_KERNELS) == 0 ||
         !xb_memory_in_reach(base->target->memory) || !xb_memory_in_reach(base->source->memory))
         return XB_OK;
-    XB_TRY(xb_gpu_find_kernel_address(base->device, base->target, &opening->kernel_target, error));
-    XB_TRY(xb_gpu_find_kernel_address(base->device, base->source, &opening->kernel_source, error));
+    XB_TRY(
+        xb_gpu_find_kernel_address(base->device, base->target, 0, &opening->kernel_target, error));
+    XB_TRY(
+        xb_gpu_find_kernel_address(base->device, base->source, 0, &opening->kernel_source, error));
     XB_TRY(xb_gpu_select(base->device, error));
     opening->device_count = cut(NULL, pieces, base->count);
     struct xb_piece *list = calloc(opening->device_count, sizeof *list);
@@ -195,10 +197,9 @@ enum xb_status xb_gpu_queue_copy_rows(struct xb_queue *queue, struct xb_rows tar
         return XB_OK;
     return XB_GPU_CALL(
         error, queue->device,
-        copy_rows((char *)xb_gpu_buffer_address(target.buffer) + target.offset, target.pitch,
-                  (const char *)xb_gpu_buffer_address(source.buffer) + source.offset, source.pitch,
-                  bytes, count, xb_gpu_way_between(target.buffer, source.buffer),
-                  xb_gpu_stream(queue)),
+        copy_rows(xb_gpu_buffer_address(target.buffer, target.offset), target.pitch,
+                  xb_gpu_buffer_address(source.buffer, source.offset), source.pitch, bytes, count,
+                  xb_gpu_way_between(target.buffer, source.buffer), xb_gpu_stream(queue)),
         "a copy of %llu rows of %llu bytes from %s to %s memory failed", (unsigned long long)count,
         (unsigned long long)bytes, xb_memory_name(source.buffer->memory),
         xb_memory_name(target.buffer->memory));

@@ -79,8 +79,8 @@ enum xb_status xb_gpu_copy(struct xb_queue *queue, struct xb_buffer *target, uin
                            struct xb_error *error)
 {
     return XB_GPU_CALL(error, queue->device,
-                       copy((char *)xb_gpu_buffer_address(target) + target_offset,
-                            (const char *)xb_gpu_buffer_address(source) + source_offset, bytes,
+                       copy(xb_gpu_buffer_address(target, target_offset),
+                            xb_gpu_buffer_address(source, source_offset), bytes,
                             xb_gpu_way_between(target, source), xb_gpu_stream(queue)),
                        "a copy of %llu bytes from %s to %s memory failed",
                        (unsigned long long)bytes, xb_memory_name(source->memory),
@@ -105,9 +105,9 @@ enum xb_status xb_gpu_queue_copy_peer(struct xb_queue *queue, struct xb_buffer *
     XB_TRY(xb_gpu_select(queue->device, error));
     return XB_GPU_CALL(
         error, queue->device,
-        copy_peer((char *)xb_gpu_buffer_address(target) + target_offset,
+        copy_peer(xb_gpu_buffer_address(target, target_offset),
                   xb_gpu_device_of(target->device)->ordinal,
-                  (const char *)xb_gpu_buffer_address(source) + source_offset,
+                  xb_gpu_buffer_address(source, source_offset),
                   xb_gpu_device_of(source->device)->ordinal, bytes, xb_gpu_stream(queue)),
         "a copy of %llu bytes from device %u to device %u failed", (unsigned long long)bytes,
         source->device->info.index, target->device->info.index);
@@ -123,7 +123,7 @@ enum xb_status xb_gpu_queue_prefetch(struct xb_queue *queue, struct xb_buffer *b
         return XB_OK;
     return XB_GPU_CALL(
         error, queue->device,
-        prefetch(xb_gpu_buffer_address(buffer), bytes, location, xb_gpu_stream(queue)),
+        prefetch(xb_gpu_buffer_address(buffer, 0), bytes, location, xb_gpu_stream(queue)),
         "%llu bytes of managed memory could not be moved to the %s", (unsigned long long)bytes,
         to_device ? "device" : "host");
 }
