@@ -267,7 +267,7 @@ enum xb_status xb_gpu_launch_pieces(struct xb_queue *queue, void *target, const 
 enum xb_status xb_gpu_launch_hold(struct xb_queue *queue, struct xb_gpu_gate *gate, unsigned number,
                                   struct xb_error *error);
 
-/* batch.c */
+/* pieces.c */
 /* Tries whether the runtime takes a batch of copies and the orders that we ask for, and notes it as
  * a fact. If it takes none, the device loses the capability and gets the reason; that is no
  * error. */
