@@ -10,6 +10,11 @@
 #define XB_FILL_SLOT(prefix, slot) .slot = prefix##slot,
 #define XB_FILL(list, prefix) list(XB_FILL_SLOT, prefix).abi = XB_BACKEND_ABI
 
+/* Ends a slot that opens an object: *out gets it, or what was begun is undone, and the failure is
+ * passed on. */
+#define XB_OPENED(status, object, undo, out)                                                       \
+    ((status) == XB_OK ? (void)(*(out) = &(object)->base) : (void)(undo), (status))
+
 /* device.c */
 
 /* Adds a line to the probe: what was looked for, and what was found, which it returns. */

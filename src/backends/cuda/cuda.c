@@ -247,12 +247,7 @@ static enum xb_status file_open(struct xb_device *device, int descriptor, struct
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open a file");
     opened->base.device = device;
     enum xb_status status = xb_cufile_reads_open(&opened->reads, descriptor, error);
-    if (status != XB_OK) {
-        free(opened);
-        return status;
-    }
-    *file = &opened->base;
-    return XB_OK;
+    return XB_OPENED(status, opened, free(opened), file);
 }
 
 static void file_close(struct xb_file *file)

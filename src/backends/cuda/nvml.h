@@ -75,8 +75,8 @@ struct xb_nvml {
 #undef X
 };
 
-/* Finds the device at a PCI address such as "0000:0f:00.0". Returns false if it is unknown, or if no
- * library works. The first call opens and initialises that for as long as the process lives. Any
+/* Finds the device at a PCI address such as "0000:0f:00.0". Returns false if it is unknown, or if
+ * no library works. The first call opens and initialises that for as long as the process lives. Any
  * thread. */
 bool xb_nvml_find(const char *bus_id, xb_nvml_device *device);
 

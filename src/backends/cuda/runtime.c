@@ -29,15 +29,8 @@ struct xb_gpu_outcome xb_cuda_outcome(cudaError_t code, const char *call)
     return (struct xb_gpu_outcome){.code = (int)code, .call = call};
 }
 
-static const char *error_name(int code)
-{
-    return cudaGetErrorName((cudaError_t)code);
-}
-
-static const char *error_text(int code)
-{
-    return cudaGetErrorString((cudaError_t)code);
-}
+XB_GPU_WORDS(error_name, cudaGetErrorName)
+XB_GPU_WORDS(error_text, cudaGetErrorString)
 
 /* A slot that is one call: of a function of the runtime, with these arguments. */
 #define ADAPTER(slot, parameters, ...)                                                             \
@@ -120,11 +113,6 @@ static enum xb_status load_kernels(struct xb_gpu_device *device, struct xb_error
     return XB_OK;
 }
 
-static void unload_kernels(struct xb_gpu_device *device)
-{
-    (void)device;
-}
-
 const struct xb_gpu_runtime xb_cuda_runtime = {
     XB_GPU_RUNTIME("CUDA"),
     .hold_is_proven = true,  /* bench/hold_depth.c, bench/results/h200/hold-depth.json */
@@ -137,5 +125,4 @@ const struct xb_gpu_runtime xb_cuda_runtime = {
     .error_text = error_text,
     .copy_batch = COPY_BATCH,
     .load_kernels = load_kernels,
-    .unload_kernels = unload_kernels,
 };

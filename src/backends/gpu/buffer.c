@@ -181,13 +181,8 @@ static enum xb_status make(const struct gpu_buffer *wanted, struct xb_buffer **b
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a buffer");
     *made = *wanted;
     enum xb_status status = allocate_memory(made, error);
-    if (status != XB_OK) {
-        free(made);
-        return status;
-    }
     made->base.host_address = made->base.memory == XB_MEMORY_DEVICE ? NULL : made->address;
-    *buffer = &made->base;
-    return XB_OK;
+    return XB_OPENED(status, made, free(made), buffer);
 }
 
 enum xb_status xb_gpu_buffer_allocate(struct xb_device *device, enum xb_memory memory,

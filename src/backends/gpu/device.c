@@ -78,7 +78,8 @@ void xb_gpu_device_close(struct xb_device *device)
         (void)closing->runtime->release(closing->device_result);
     if (closing->host_result != NULL)
         (void)closing->runtime->release_host(closing->host_result);
-    closing->runtime->unload_kernels(closing);
+    if (closing->runtime->unload_kernels != NULL)
+        closing->runtime->unload_kernels(closing);
     free(closing);
 }
 
@@ -161,12 +162,7 @@ enum xb_status xb_gpu_device_open(struct xb_driver *driver, const struct xb_gpu_
     opened->runtime = runtime;
     opened->ordinal = (int)index;
     enum xb_status status = prepare_device(opened, error);
-    if (status != XB_OK) {
-        xb_gpu_device_close(&opened->base);
-        return status;
-    }
-    *device = &opened->base;
-    return XB_OK;
+    return XB_OPENED(status, opened, xb_gpu_device_close(&opened->base), device);
 }
 
 enum xb_status xb_gpu_device_memory(struct xb_device *device, uint64_t *free_bytes,

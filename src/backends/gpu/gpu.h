@@ -127,6 +127,12 @@ enum xb_gpu_order {
 #define XB_GPU_FILL_CALL(slot, ...) .slot = slot,
 /* NOLINTEND(bugprone-macro-parentheses) */
 #define XB_GPU_NO_CALL(...)
+/* A function that gives a code's name or text. */
+#define XB_GPU_WORDS(slot, native)                                                                 \
+    static const char *slot(int code)                                                              \
+    {                                                                                              \
+        return native(code);                                                                       \
+    }
 /* The head of a runtime's table: its name, and the calls as static functions named as the slots. */
 #define XB_GPU_RUNTIME(called)                                                                     \
     XB_GPU_CALLS(XB_GPU_FILL_CALL, XB_GPU_FILL_CALL, native).name = called
@@ -156,7 +162,7 @@ struct xb_gpu_runtime {
 
     /* Fills device->kernels. XB_ERR_UNSUPPORTED with the reason if this device cannot run them: it
      * then opens without the capabilities that need kernels. unload_kernels undoes this, and may be
-     * called if nothing was loaded. */
+     * called if nothing was loaded; NULL where nothing is to be undone. */
     enum xb_status (*load_kernels)(struct xb_gpu_device *device, struct xb_error *error);
     void (*unload_kernels)(struct xb_gpu_device *device);
 };

@@ -135,12 +135,7 @@ enum xb_status xb_gpu_pieces_open(struct xb_device *device, struct xb_buffer *ta
     enum xb_status status = list_addresses(opened, pieces, error);
     if (status == XB_OK)
         status = list_for_kernel(opened, pieces, error);
-    if (status != XB_OK) {
-        xb_gpu_pieces_close(&opened->base);
-        return status;
-    }
-    *list = &opened->base;
-    return XB_OK;
+    return XB_OPENED(status, opened, xb_gpu_pieces_close(&opened->base), list);
 }
 
 /* ---- the slots that enqueue ---- */
@@ -249,13 +244,8 @@ enum xb_status xb_gpu_graph_open(struct xb_queue *queue, struct xb_pieces *list,
                              "a graph of %zu copies cannot be made ready", list->count);
     if (captured != NULL)
         (void)xb_gpu_device_of(queue->device)->runtime->release_graph(captured);
-    if (status != XB_OK) {
-        free(opened);
-        return status;
-    }
     opened->base.device = queue->device;
-    *graph = &opened->base;
-    return XB_OK;
+    return XB_OPENED(status, opened, free(opened), graph);
 }
 
 void xb_gpu_graph_close(struct xb_graph *graph)

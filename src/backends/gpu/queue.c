@@ -59,12 +59,7 @@ enum xb_status xb_gpu_queue_open(struct xb_device *device, struct xb_queue **que
                    "cannot create a stream on %s device %u", runtime->name, device->info.index);
     if (status == XB_OK && (device->info.capabilities & XB_CAP_HOLD) != 0)
         status = xb_gpu_hold_open(device, &opened->hold, error);
-    if (status != XB_OK) {
-        xb_gpu_queue_close(&opened->base);
-        return status;
-    }
-    *queue = &opened->base;
-    return XB_OK;
+    return XB_OPENED(status, opened, xb_gpu_queue_close(&opened->base), queue);
 }
 
 enum xb_gpu_way xb_gpu_way_between(const struct xb_buffer *target, const struct xb_buffer *source)

@@ -2,15 +2,8 @@
 /* The adapters of the GPU backends for the HIP runtime. */
 #include "hip.h"
 
-static const char *error_name(int code)
-{
-    return xb_hip.functions.error_name((hipError_t)code);
-}
-
-static const char *error_text(int code)
-{
-    return xb_hip.functions.error_text((hipError_t)code);
-}
+XB_GPU_WORDS(error_name, xb_hip.functions.error_name)
+XB_GPU_WORDS(error_text, xb_hip.functions.error_text)
 
 static int native_location_of(int location)
 {

@@ -103,16 +103,9 @@ static enum xb_status buffer_allocate(struct xb_device *device, enum xb_memory m
     enum xb_status status = memory == XB_MEMORY_REGISTERED
                                 ? xb_pages_map_huge(bytes, &made->address, error)
                                 : xb_pages_map(bytes, &made->address, error);
-    if (status != XB_OK) {
-        free(made);
-        return status;
-    }
-    made->base.device = device;
-    made->base.memory = memory;
-    made->base.bytes = bytes;
-    made->base.host_address = memory == XB_MEMORY_DEVICE ? NULL : made->address;
-    *buffer = &made->base;
-    return XB_OK;
+    void *host_address = memory == XB_MEMORY_DEVICE ? NULL : made->address;
+    made->base = (struct xb_buffer){device, memory, bytes, host_address};
+    return XB_OPENED(status, made, free(made), buffer);
 }
 
 /* Nothing is locked here, as nothing is that this backend allocates (info.pinned_note). */

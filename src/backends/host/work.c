@@ -287,13 +287,8 @@ enum xb_status xb_host_graph_open(struct xb_queue *queue, struct xb_pieces *list
     enum xb_status status = xb_host_pieces_open(list->device, list->target, list->source,
                                                 ((const struct host_pieces *)list)->pieces,
                                                 list->count, &opened->list, error);
-    if (status != XB_OK) {
-        free(opened);
-        return status;
-    }
     opened->base.device = queue->device;
-    *graph = &opened->base;
-    return XB_OK;
+    return XB_OPENED(status, opened, free(opened), graph);
 }
 
 void xb_host_graph_close(struct xb_graph *graph)
