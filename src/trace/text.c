@@ -18,18 +18,11 @@
 #define MOST_ITEMS 12u
 #define MOST_ROWS 24u
 
-/* What a row draws: one item, from its first span to the end of its last. */
-struct cell {
-    uint64_t item;
-    double begin, end;
-    bool is_wait;
-};
-
 struct row {
     char label[XB_TRACK_NAME];
     bool is_thread; /* of calls and waits */
     double busy;    /* share of the iteration */
-    struct cell *cells;
+    struct xb_trace_item *cells;
     size_t count;
 };
 
@@ -75,7 +68,7 @@ const char *xb_track_name(const struct xb_timeline *timeline, size_t track, char
 /* What begins first is drawn first, then what ends first. */
 static int order_cells(const void *a, const void *b)
 {
-    const struct cell *one = a, *other = b;
+    const struct xb_trace_item *one = a, *other = b;
     if (one->begin < other->begin || one->begin > other->begin)
         return one->begin < other->begin ? -1 : 1;
     return one->end < other->end ? -1 : one->end > other->end;
@@ -113,10 +106,10 @@ static void add_track(struct picture *picture, size_t track)
             xb_busy_time_add(&work, span);
         if (span->begin < covered)
             continue;
-        row->cells[row->count++] = (struct cell){.item = item,
-                                                 .begin = span->begin,
-                                                 .end = span->end,
-                                                 .is_wait = span->kind == XB_SPAN_WAIT};
+        row->cells[row->count++] = (struct xb_trace_item){.item = item,
+                                                          .begin = span->begin,
+                                                          .end = span->end,
+                                                          .is_wait = span->kind == XB_SPAN_WAIT};
         item += span->kind != XB_SPAN_WAIT;
         covered = span->end;
     }
@@ -125,26 +118,24 @@ static void add_track(struct picture *picture, size_t track)
 
 static int order_items(const void *a, const void *b)
 {
-    const struct cell *one = a, *other = b;
+    const struct xb_trace_item *one = a, *other = b;
     return one->item < other->item ? -1 : one->item > other->item;
 }
 
-/* Makes one of the cells that are of one item. */
-static void join_items(struct row *row)
+size_t xb_trace_join(struct xb_trace_item *items, size_t count)
 {
     size_t kept = 0;
-    qsort(row->cells, row->count, sizeof *row->cells, order_items);
-    for (size_t i = 0; i < row->count; i++) {
-        const struct cell *cell = &row->cells[i];
-        struct cell *last = kept > 0 ? &row->cells[kept - 1] : NULL;
-        if (last == NULL || last->item != cell->item) {
-            row->cells[kept++] = *cell;
+    qsort(items, count, sizeof *items, order_items);
+    for (size_t i = 0; i < count; i++) {
+        struct xb_trace_item *last = kept > 0 ? &items[kept - 1] : NULL;
+        if (last == NULL || last->item != items[i].item) {
+            items[kept++] = items[i];
             continue;
         }
-        last->begin = fmin(last->begin, cell->begin);
-        last->end = fmax(last->end, cell->end);
+        last->begin = fmin(last->begin, items[i].begin);
+        last->end = fmax(last->end, items[i].end);
     }
-    row->count = kept;
+    return kept;
 }
 
 static void add_stage(struct picture *picture, const struct xb_stage *stage)
@@ -160,9 +151,9 @@ static void add_stage(struct picture *picture, const struct xb_stage *stage)
         const struct xb_timeline_span *span = &timeline->spans[i];
         if (xb_stage_does(stage, span))
             row->cells[row->count++] =
-                (struct cell){.item = span->item, .begin = span->begin, .end = span->end};
+                (struct xb_trace_item){.item = span->item, .begin = span->begin, .end = span->end};
     }
-    join_items(row);
+    row->count = xb_trace_join(row->cells, row->count);
     qsort(row->cells, row->count, sizeof *row->cells, order_cells);
     row->busy = xb_stage_shares(stage, timeline).busy;
 }
@@ -208,7 +199,7 @@ static int column_of(const struct picture *picture, double seconds)
 }
 
 /* The item's number between brackets where there is room for it, else its last digit all along. */
-static void draw_cell(char *line, const struct cell *cell, int from, int to)
+static void draw_cell(char *line, const struct xb_trace_item *cell, int from, int to)
 {
     char number[24];
     int length = snprintf(number, sizeof number, "%llu", (unsigned long long)cell->item);
@@ -230,7 +221,7 @@ static void share_columns(const struct picture *picture, const struct row *row, 
     int taken = 0;            /* columns, the last that shows something included */
     double shown = -INFINITY; /* until here */
     for (size_t i = 0; i < row->count && row->cells[i].begin < picture->end; i++) {
-        const struct cell *cell = &row->cells[i];
+        const struct xb_trace_item *cell = &row->cells[i];
         int from = column_of(picture, cell->begin);
         int to = column_of(picture, cell->end);
         bool has_any = false;
@@ -273,9 +264,8 @@ static void print_row(FILE *stream, const struct picture *picture, const struct 
 /* A mark and its time at the beginning, in the middle and at the end. */
 static void print_scale(FILE *stream, const struct picture *picture)
 {
-    char half[32], all[32];
-    xb_duration_format(picture->end / 2, half, sizeof half);
-    xb_duration_format(picture->end, all, sizeof all);
+    const char *half = XB_DURATION_TEXT(picture->end / 2);
+    const char *all = XB_DURATION_TEXT(picture->end);
     int rest = picture->columns / 2 - 2 - (int)strlen(all);
     if (rest < (int)strlen(half)) { /* no room for the middle */
         fprintf(stream, "%*s|%-*s%s|\n", LABEL, "", picture->columns - 2 - (int)strlen(all), "0",
