@@ -232,21 +232,16 @@ static enum xb_status peer_info(struct xb_driver *driver, unsigned index, unsign
     return XB_OK;
 }
 
-struct cuda_file {
-    struct xb_file base;
-    struct xb_cufile_reads reads;
-};
-
 static enum xb_status file_open(struct xb_device *device, int descriptor, struct xb_file **file,
                                 struct xb_error *error)
 {
     XB_TRY(xb_gpu_require(device, XB_CAP_FILE, "no libcufile", error));
     XB_TRY(xb_gpu_select(device, error));
-    struct cuda_file *opened = calloc(1, sizeof *opened);
+    struct xb_cufile_reads *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open a file");
     opened->base.device = device;
-    enum xb_status status = xb_cufile_reads_open(&opened->reads, descriptor, error);
+    enum xb_status status = xb_cufile_reads_open(opened, descriptor, error);
     return XB_OPENED(status, opened, free(opened), file);
 }
 
@@ -256,7 +251,7 @@ static void file_close(struct xb_file *file)
     if (file == NULL)
         return;
     (void)!xb_gpu_select(file->device, &ignored);
-    xb_cufile_reads_close(&((struct cuda_file *)file)->reads);
+    xb_cufile_reads_close((struct xb_cufile_reads *)file);
     free(file);
 }
 
@@ -266,7 +261,7 @@ static enum xb_status file_read(struct xb_file *file, uint64_t file_offset,
 {
     XB_TRY(xb_file_read_check(file, buffer, offset, bytes, error));
     XB_TRY(xb_gpu_select(file->device, error));
-    return xb_cufile_reads_read(&((struct cuda_file *)file)->reads, file_offset,
+    return xb_cufile_reads_read((struct xb_cufile_reads *)file, file_offset,
                                 xb_gpu_buffer_address(buffer, 0), buffer->bytes, offset, bytes,
                                 error);
 }
@@ -275,7 +270,7 @@ static enum xb_status file_way(struct xb_file *file, struct xb_file_way *way,
                                struct xb_error *error)
 {
     XB_TRY(xb_gpu_select(file->device, error));
-    return xb_cufile_reads_way(&((struct cuda_file *)file)->reads, way, error);
+    return xb_cufile_reads_way((struct xb_cufile_reads *)file, way, error);
 }
 
 /* What NVIDIA's profilers are told: named ranges, and from where to where they may collect. NVTX is

@@ -103,8 +103,9 @@ struct xb_cufile_ways {
     uint64_t p2p, nvfs, posix;
 };
 
-/* One file. */
+/* One file. The caller sets `base`. */
 struct xb_cufile_reads {
+    struct xb_file base;
     void *handle;
     struct xb_cufile_ways before; /* when the file was opened */
 };

@@ -29,8 +29,8 @@ struct xb_gpu_outcome xb_cuda_outcome(cudaError_t code, const char *call)
     return (struct xb_gpu_outcome){.code = (int)code, .call = call};
 }
 
-XB_GPU_WORDS(error_name, cudaGetErrorName)
-XB_GPU_WORDS(error_text, cudaGetErrorString)
+XB_GPU_WORDS(error_name, cudaError_t, cudaGetErrorName)
+XB_GPU_WORDS(error_text, cudaError_t, cudaGetErrorString)
 
 /* A slot that is one call: of a function of the runtime, with these arguments. */
 #define ADAPTER(slot, parameters, ...)                                                             \
@@ -114,15 +114,10 @@ static enum xb_status load_kernels(struct xb_gpu_device *device, struct xb_error
 }
 
 const struct xb_gpu_runtime xb_cuda_runtime = {
-    XB_GPU_RUNTIME("CUDA"),
+    XB_GPU_RUNTIME("CUDA", cuda),
     .hold_is_proven = true,  /* bench/hold_depth.c, bench/results/h200/hold-depth.json */
     .batch_is_proven = true, /* the contract tests, on an H200 */
     .out_of_memory = cudaErrorMemoryAllocation,
-    .peer_already_open = cudaErrorPeerAccessAlreadyEnabled,
-    .invalid_value = cudaErrorInvalidValue,
-    .not_supported = cudaErrorNotSupported,
-    .error_name = error_name,
-    .error_text = error_text,
     .copy_batch = COPY_BATCH,
     .load_kernels = load_kernels,
 };

@@ -122,20 +122,22 @@ enum xb_gpu_order {
     SAME(open_peer, (int other), N##DeviceEnablePeerAccess, other, 0)                              \
     SAME(close_peer, (int other), N##DeviceDisablePeerAccess, other)
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
-#define XB_GPU_DECLARE_OWN(slot, parameters) struct xb_gpu_outcome(*slot) parameters;
-#define XB_GPU_DECLARE_SAME(slot, parameters, ...) struct xb_gpu_outcome(*slot) parameters;
+#define XB_GPU_DECLARE(slot, parameters, ...) struct xb_gpu_outcome(*slot) parameters;
 #define XB_GPU_FILL_CALL(slot, ...) .slot = slot,
 /* NOLINTEND(bugprone-macro-parentheses) */
 #define XB_GPU_NO_CALL(...)
-/* A function that gives a code's name or text. */
-#define XB_GPU_WORDS(slot, native)                                                                 \
+/* A function that gives the name or text of a code of that type. */
+#define XB_GPU_WORDS(slot, type, native)                                                           \
     static const char *slot(int code)                                                              \
     {                                                                                              \
-        return native(code);                                                                       \
+        return native((type)code);                                                                 \
     }
-/* The head of a runtime's table: its name, and the calls as static functions named as the slots. */
-#define XB_GPU_RUNTIME(called)                                                                     \
-    XB_GPU_CALLS(XB_GPU_FILL_CALL, XB_GPU_FILL_CALL, native).name = called
+/* The head of a runtime's table: its name, its codes that have the prefix N, and the calls as
+ * static functions named as the slots. */
+#define XB_GPU_RUNTIME(called, N)                                                                  \
+    .error_name = error_name, .error_text = error_text, .not_supported = N##ErrorNotSupported,     \
+    .peer_already_open = N##ErrorPeerAccessAlreadyEnabled, .invalid_value = N##ErrorInvalidValue,  \
+    XB_GPU_CALLS(XB_GPU_FILL_CALL, XB_GPU_FILL_CALL, N).name = called
 
 /* One vendor's runtime. Each slot is one call of it, on the calling thread's current device.
  * Handles of streams, events and kernels are pointers. A slot whose function the opened library
@@ -158,7 +160,7 @@ struct xb_gpu_runtime {
      * call. */
     struct xb_gpu_outcome (*copy_batch)(void **targets, void **sources, size_t *sizes, size_t count,
                                         enum xb_gpu_order order, void *stream);
-    XB_GPU_CALLS(XB_GPU_DECLARE_OWN, XB_GPU_DECLARE_SAME, native)
+    XB_GPU_CALLS(XB_GPU_DECLARE, XB_GPU_DECLARE, native)
 
     /* Fills device->kernels. XB_ERR_UNSUPPORTED with the reason if this device cannot run them: it
      * then opens without the capabilities that need kernels. unload_kernels undoes this, and may be
@@ -213,10 +215,15 @@ enum xb_status xb_gpu_probe_devices(struct xb_probe *probe, const struct xb_gpu_
 
 /* Makes this the calling thread's current device. Costs almost nothing if it is already. */
 enum xb_status xb_gpu_select(const struct xb_device *device, struct xb_error *error);
-/* A backend's device_open calls it with its runtime. */
+/* Refuses what needs a capability that the device lacks. `what` follows "device 0 has". */
+enum xb_status xb_gpu_require(const struct xb_device *device, uint32_t capability, const char *what,
+                              struct xb_error *error);
+/* For a backend's device_open and peer_info. */
 enum xb_status xb_gpu_device_open(struct xb_driver *driver, const struct xb_gpu_runtime *runtime,
                                   unsigned index, struct xb_device **device,
                                   struct xb_error *error);
+enum xb_status xb_gpu_peer_access(const struct xb_gpu_runtime *runtime, unsigned index,
+                                  unsigned other, bool *can_access, struct xb_error *error);
 
 /* buffer.c */
 /* The address for copies: in device memory for a DEVICE buffer, in the host's for any other. */
@@ -255,11 +262,6 @@ bool xb_gpu_hold_expired(const struct xb_gpu_hold *hold);
  * error. */
 enum xb_status xb_gpu_hold_prove(struct xb_gpu_device *device, struct xb_error *error);
 
-/* device.c: refuses what needs a capability that the device lacks. `what` follows "device 0 has".
- */
-enum xb_status xb_gpu_require(const struct xb_device *device, uint32_t capability, const char *what,
-                              struct xb_error *error);
-
 /* event.c */
 void *xb_gpu_event(const struct xb_event *event);
 
@@ -278,10 +280,6 @@ enum xb_status xb_gpu_launch_hold(struct xb_queue *queue, struct xb_gpu_gate *ga
  * a fact. If it takes none, the device loses the capability and gets the reason; that is no
  * error. */
 enum xb_status xb_gpu_batch_prove(struct xb_gpu_device *device, struct xb_error *error);
-
-/* device.c: for a backend's peer_info */
-enum xb_status xb_gpu_peer_access(const struct xb_gpu_runtime *runtime, unsigned index,
-                                  unsigned other, bool *can_access, struct xb_error *error);
 
 /* The slots of a backend's table that are the same for every vendor. */
 #define XB_GPU_SLOTS(X, prefix)                                                                    \

@@ -2,8 +2,8 @@
 /* The adapters of the GPU backends for the HIP runtime. */
 #include "hip.h"
 
-XB_GPU_WORDS(error_name, xb_hip.functions.error_name)
-XB_GPU_WORDS(error_text, xb_hip.functions.error_text)
+XB_GPU_WORDS(error_name, hipError_t, xb_hip.functions.error_name)
+XB_GPU_WORDS(error_text, hipError_t, xb_hip.functions.error_text)
 
 static int native_location_of(int location)
 {
@@ -64,16 +64,11 @@ ADAPTER(launch, (void *kernel, unsigned blocks, unsigned threads, void **argumen
         hipModuleLaunchKernel, kernel, blocks, 1, 1, threads, 1, 1, 0, stream, arguments, NULL)
 
 const struct xb_gpu_runtime xb_hip_runtime = {
-    XB_GPU_RUNTIME("HIP"),
+    XB_GPU_RUNTIME("HIP", hip),
     .hold_is_proven = false, /* never run on AMD's hardware */
     .batch_is_proven = false,
     .batch_at_once = 8192, /* a build of ROCm 7.15 faulted on more: vllm-project/vllm#43018 */
     .out_of_memory = hipErrorOutOfMemory,
-    .peer_already_open = hipErrorPeerAccessAlreadyEnabled,
-    .invalid_value = hipErrorInvalidValue,
-    .not_supported = hipErrorNotSupported,
-    .error_name = error_name,
-    .error_text = error_text,
     .copy_batch = copy_batch,
     .load_kernels = xb_hip_load_kernels,
     .unload_kernels = xb_hip_unload_kernels,
