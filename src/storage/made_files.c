@@ -278,21 +278,6 @@ static enum xb_status make_folder(const struct making *making, struct xb_files *
     return failed(making, "flock", EBUSY, error);
 }
 
-static enum xb_status make_in_folder(const struct making *making, size_t index,
-                                     struct xb_files *files, struct xb_error *error)
-{
-    int fd = openat(files->folder, files->entries[index].name,
-                    O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return failed(making, "openat", errno, error);
-    enum xb_status status = fill(making, index, fd, error);
-    if (index == 0)
-        xb_file_system_name(fd, files->file_system, sizeof files->file_system);
-    if (close(fd) != 0 && status == XB_OK)
-        status = failed(making, "close", errno, error);
-    return status;
-}
-
 static enum xb_status make_many(const struct making *making, struct xb_files *files,
                                 struct xb_error *error)
 {
@@ -303,8 +288,18 @@ static enum xb_status make_many(const struct making *making, struct xb_files *fi
         xb_files_add(files, name, making->bytes_each);
     }
     XB_TRY(make_folder(making, files, error));
-    for (size_t i = 0; i < making->count; i++)
-        XB_TRY(make_in_folder(making, i, files, error));
+    for (size_t i = 0; i < making->count; i++) {
+        int fd = openat(files->folder, files->entries[i].name,
+                        O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (fd < 0)
+            return failed(making, "openat", errno, error);
+        enum xb_status status = fill(making, i, fd, error);
+        if (i == 0)
+            xb_file_system_name(fd, files->file_system, sizeof files->file_system);
+        if (close(fd) != 0 && status == XB_OK)
+            status = failed(making, "close", errno, error);
+        XB_TRY(status);
+    }
     /* One call for all: an fsync(2) for each of thousands of files takes minutes on some disks. */
     return syncfs(files->folder) == 0 ? XB_OK : failed(making, "syncfs", errno, error);
 }

@@ -130,16 +130,13 @@ static enum xb_status open_file(const char *path, struct xb_files *files, struct
 enum xb_status xb_files_open(const char *path, struct xb_files *files, struct xb_error *error)
 {
     struct stat kind;
-    enum xb_status status;
     *files = (struct xb_files){.folder = -1};
     if (stat(path, &kind) != 0)
         return unreadable(error, "stat", errno, path, "");
-    if (S_ISDIR(kind.st_mode))
-        status = open_folder(path, files, error);
-    else if (!S_ISREG(kind.st_mode))
+    if (!S_ISDIR(kind.st_mode) && !S_ISREG(kind.st_mode))
         return XB_FAIL(error, XB_ERR_USAGE, "%.300s: is no regular file and no folder", path);
-    else
-        status = open_file(path, files, error);
+    enum xb_status status =
+        S_ISDIR(kind.st_mode) ? open_folder(path, files, error) : open_file(path, files, error);
     if (status == XB_OK && files->count == 0)
         status = XB_FAIL(error, XB_ERR_USAGE, "%.300s: is empty", path);
     if (status != XB_OK)

@@ -141,11 +141,6 @@ static void ask_for_more(struct work *work)
     }
 }
 
-static void give_back(struct work *work, unsigned index)
-{
-    work->unused[work->unused_count++] = index;
-}
-
 /* What became of a part: `got` bytes, or -errno. */
 static void take(struct work *work, unsigned index, int got)
 {
@@ -161,7 +156,7 @@ static void take(struct work *work, unsigned index, int got)
     else if (!is_done && got >= 0 && more == 0)
         work->status = xb_read_ended(work->read, part->offset + (uint64_t)got, work->error);
     if (is_done || work->status != XB_OK) {
-        give_back(work, index);
+        work->unused[work->unused_count++] = index;
     } else {
         part->target += more;
         part->offset += more;
@@ -200,7 +195,7 @@ enum xb_status xb_read_by_uring(struct xb_uring *ring, const struct xb_read *rea
     if (ring->is_broken)
         return xb_read_failed(read, "io_uring", EIO, read->offset, read->bytes, error);
     for (unsigned i = 0; i < DEPTH; i++)
-        give_back(&work, i);
+        work.unused[work.unused_count++] = i;
     ask_for_more(&work);
     while (work.under_way > 0) {
         int outcome = io_uring_submit_and_wait(&ring->ring, 1);

@@ -31,8 +31,9 @@ struct picture {
     const struct xb_timeline *timeline; /* its */
     struct row rows[MOST_ROWS];
     size_t row_count, rows_left_out;
-    double end;         /* of what is shown */
-    int width, columns; /* of a line; of what a row draws */
+    double end;   /* of what is shown */
+    size_t width; /* of a line */
+    int columns;  /* of what a row draws */
     bool is_window;
     bool has_stages; /* which the rows are */
 };
@@ -158,17 +159,6 @@ static void add_stage(struct picture *picture, const struct xb_stage *stage)
     row->busy = xb_stage_shares(stage, timeline).busy;
 }
 
-static void make_rows(struct picture *picture)
-{
-    const struct xb_stage *stage = picture->result->test.mode->stages;
-    for (size_t i = 0; stage != NULL && i < picture->timeline->span_count; i++)
-        picture->has_stages = picture->has_stages || picture->timeline->spans[i].stage != NULL;
-    for (; picture->has_stages && stage->name != NULL; stage++)
-        add_stage(picture, stage);
-    for (size_t i = 0; !picture->has_stages && i < picture->timeline->track_count; i++)
-        add_track(picture, i);
-}
-
 /* Shows all, or from the beginning so much that no row of a device has too many items; but where
  * the device begins late, as much again. */
 static void choose_window(struct picture *picture)
@@ -283,7 +273,7 @@ static void print_busy(FILE *stream, const struct picture *picture)
         char text[XB_TRACK_NAME + 32];
         int length = snprintf(text, sizeof text, " %s %.0f %%%s", picture->rows[i].label,
                               100 * picture->rows[i].busy, i + 1 < picture->row_count ? "," : "");
-        if (used + length > picture->width) {
+        if (used + length > (int)picture->width) {
             fprintf(stream, "\n "); /* each text begins with a blank */
             used = 1;
         }
@@ -297,7 +287,7 @@ static void print_title(FILE *stream, const struct picture *picture)
 {
     const struct xb_result *result = picture->result;
     char name[256];
-    size_t width = (size_t)picture->width;
+    size_t width = picture->width;
     fputc('\n', stream);
     xb_lines_print(stream, width, "Timeline: %s", xb_case_text(&result->test, name, sizeof name));
     xb_lines_print(stream, width, "One iteration, recorded: %s (median of the samples: %s)",
@@ -312,23 +302,30 @@ static void print_title(FILE *stream, const struct picture *picture)
 void xb_timeline_print(FILE *stream, size_t width, const struct xb_result *result)
 {
     struct picture picture = {.result = result, .timeline = result->timeline};
-    picture.width = width < XB_TIMELINE_WIDTH ? (int)width : XB_TIMELINE_WIDTH;
-    picture.columns = picture.width - LABEL;
-    make_rows(&picture);
+    picture.width = width < XB_TIMELINE_WIDTH ? width : XB_TIMELINE_WIDTH;
+    picture.columns = (int)picture.width - LABEL;
+    const struct xb_timeline *timeline = picture.timeline;
+    const struct xb_stage *stage = result->test.mode->stages;
+    for (size_t i = 0; stage != NULL && i < timeline->span_count; i++)
+        picture.has_stages = picture.has_stages || timeline->spans[i].stage != NULL;
+    for (; picture.has_stages && stage->name != NULL; stage++)
+        add_stage(&picture, stage);
+    for (size_t i = 0; !picture.has_stages && i < timeline->track_count; i++)
+        add_track(&picture, i);
     choose_window(&picture);
     print_title(stream, &picture);
     for (size_t i = 0; i < picture.row_count; i++)
         print_row(stream, &picture, &picture.rows[i]);
     print_scale(stream, &picture);
-    xb_lines_print(stream, (size_t)picture.width, "numbers: %s; narrow cells show the last digit",
+    xb_lines_print(stream, picture.width, "numbers: %s; narrow cells show the last digit",
                    picture.has_stages ? "chunks or batches" : "the row's operations; dots: waits");
     if (picture.timeline->left_out == 0)
         print_busy(stream, &picture);
     if (picture.rows_left_out > 0)
-        xb_lines_print(stream, (size_t)picture.width,
-                       "%zu more rows are left out: --trace FILE has all", picture.rows_left_out);
+        xb_lines_print(stream, picture.width, "%zu more rows are left out: --trace FILE has all",
+                       picture.rows_left_out);
     if (picture.timeline->left_out > 0)
-        xb_lines_print(stream, (size_t)picture.width,
+        xb_lines_print(stream, picture.width,
                        "%llu operations were too many to record: nothing says who was at work",
                        (unsigned long long)picture.timeline->left_out);
     for (size_t i = 0; i < picture.row_count; i++)

@@ -315,13 +315,9 @@ static enum xb_status try_both_ways(struct trial *trial, bool unsaid, bool *take
         status = try_copies(trial, trial->pinned, trial->memory,
                             unsaid ? XB_GPU_ORDER_UNSAID : XB_GPU_STREAM_ORDER, taken, error);
     /* Wait also if a batch was refused, because its fellow uses the memory, which is freed. */
-    struct xb_error wait_error;
-    enum xb_status waited = xb_gpu_queue_wait(trial->queue, &wait_error);
-    if (status == XB_OK && waited != XB_OK) {
-        *error = wait_error;
-        return waited;
-    }
-    return status;
+    struct xb_error ignored;
+    enum xb_status waited = xb_gpu_queue_wait(trial->queue, status == XB_OK ? error : &ignored);
+    return status != XB_OK ? status : waited;
 }
 
 static enum xb_status run_trials(struct xb_gpu_device *device, struct trial *trial,
