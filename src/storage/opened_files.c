@@ -75,8 +75,7 @@ static enum xb_status add_readable(struct xb_files *files, const char *name, con
 
 static int by_name(const void *a, const void *b)
 {
-    const struct xb_file_entry *left = a;
-    const struct xb_file_entry *right = b;
+    const struct xb_file_entry *left = a, *right = b;
     return strcmp(left->name, right->name);
 }
 

@@ -234,26 +234,18 @@ void xb_gpu_buffer_free(struct xb_buffer *buffer)
     const struct xb_gpu_runtime *runtime = xb_gpu_device_of(buffer->device)->runtime;
     struct xb_error ignored;
     void *address = xb_gpu_buffer_address(buffer, 0);
-    if (buffer->memory != XB_MEMORY_PAGEABLE) /* the runtime does not know pageable memory */
+    enum xb_memory memory = buffer->memory;
+    bool is_pageable = memory == XB_MEMORY_PAGEABLE; /* which the runtime does not know */
+    bool is_locked = memory == XB_MEMORY_REGISTERED || memory == XB_MEMORY_MAPPED;
+    if (!is_pageable)
         (void)xb_gpu_select(buffer->device, &ignored);
-    switch (buffer->memory) {
-    case XB_MEMORY_DEVICE:
-    case XB_MEMORY_MANAGED:
+    if (memory == XB_MEMORY_DEVICE || memory == XB_MEMORY_MANAGED)
         (void)runtime->release(address);
-        break;
-    case XB_MEMORY_PINNED:
-    case XB_MEMORY_WRITE_COMBINED:
-        (void)runtime->release_host(address);
-        break;
-    case XB_MEMORY_REGISTERED:
-    case XB_MEMORY_MAPPED:
+    else if (is_locked)
         (void)runtime->unregister_host(address);
-        if (!((const struct gpu_buffer *)buffer)->callers)
-            xb_pages_unmap(address, buffer->bytes);
-        break;
-    case XB_MEMORY_PAGEABLE:
+    else if (!is_pageable)
+        (void)runtime->release_host(address);
+    if (is_pageable || (is_locked && !((const struct gpu_buffer *)buffer)->callers))
         xb_pages_unmap(address, buffer->bytes);
-        break;
-    }
     free(buffer);
 }

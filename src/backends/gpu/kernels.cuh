@@ -111,9 +111,10 @@ template <typename T> __device__ static void copy_rest(T *target, const T *sourc
 #define EACH_TILE(first, items)                                                                    \
     for (u64 first = (u64)blockIdx.x * TILE + threadIdx.x; first < (items);                        \
          first += (u64)gridDim.x * TILE)
-/* Loops over the thread's items of a tile that are there: `first` + k * THREADS. */
-#define EACH_ITEM(k, first, items)                                                                 \
-    _Pragma("unroll") for (unsigned k = 0; k < AT_ONCE; k++) if ((first) + k * THREADS < (items))
+/* Loops over what a thread does at once, and over its items of a tile that are there: `first` + k *
+ * THREADS. */
+#define EACH_AT_ONCE(k) _Pragma("unroll") for (unsigned k = 0; k < AT_ONCE; k++)
+#define EACH_ITEM(k, first, items) EACH_AT_ONCE(k) if ((first) + k * THREADS < (items))
 
 /* A block copies one tile after the other. A thread copies AT_ONCE items of it and starts all its
  * loads before its first store waits for one. Neighbouring threads copy neighbouring items, so that
@@ -178,13 +179,11 @@ XB_KERNEL xb_kernel_compute(u64 *memory, u64 words, u64 steps)
 {
     EACH_TILE(first, words) {
         u64 word[AT_ONCE];
-#pragma unroll
-        for (unsigned k = 0; k < AT_ONCE; k++)
+        EACH_AT_ONCE(k)
             word[k] = first + k * THREADS < words ? memory[first + k * THREADS] : 0;
 #pragma unroll 4
         for (u64 step = 0; step < steps; step++) {
-#pragma unroll
-            for (unsigned k = 0; k < AT_ONCE; k++) {
+            EACH_AT_ONCE(k) {
                 word[k] = xb_compute_step(word[k]);
                 /* Without this the compiler combines the steps that it unrolls into one
                  * multiplication, because their factors are constants. With it, the machine code
@@ -291,25 +290,21 @@ __device__ static void copy_pieces(char *const *to, const char *const *from, con
     char last[AT_ONCE];
     unsigned items[AT_ONCE];
     unsigned most = 0;
-#pragma unroll
-    for (unsigned k = 0; k < AT_ONCE; k++) {
+    EACH_AT_ONCE(k) {
         items[k] = bytes[k] / sizeof(T);
         most = items[k] > most ? items[k] : most;
         if (lane < bytes[k] % sizeof(T))
             last[k] = from[k][items[k] * sizeof(T) + lane];
     }
     for (unsigned item = lane; item < most; item += LANES) {
-#pragma unroll
-        for (unsigned k = 0; k < AT_ONCE; k++)
+        EACH_AT_ONCE(k)
             if (item < items[k])
                 moved[k] = ((const T *)from[k])[item];
-#pragma unroll
-        for (unsigned k = 0; k < AT_ONCE; k++)
+        EACH_AT_ONCE(k)
             if (item < items[k])
                 ((T *)to[k])[item] = moved[k];
     }
-#pragma unroll
-    for (unsigned k = 0; k < AT_ONCE; k++)
+    EACH_AT_ONCE(k)
         if (lane < bytes[k] % sizeof(T))
             to[k][items[k] * sizeof(T) + lane] = last[k];
 }
@@ -327,8 +322,7 @@ extern "C" __global__ void __launch_bounds__(XB_GPU_PIECE_THREADS)
         const char *from[AT_ONCE];
         unsigned bytes[AT_ONCE];
         u64 alignment = 0;
-#pragma unroll
-        for (unsigned k = 0; k < AT_ONCE; k++) {
+        EACH_AT_ONCE(k) {
             const struct xb_piece *piece = &pieces[first + k < count ? first + k : first];
             to[k] = target + piece->target_offset;
             from[k] = source + piece->source_offset;
