@@ -213,8 +213,7 @@ static int open_unnamed(const char *where)
 static enum xb_status make_one(const struct making *making, struct xb_files *files,
                                struct xb_error *error)
 {
-    /* openat(2) takes an absolute path whatever the folder is, so the file itself is in its place.
-     */
+    /* openat(2) takes an absolute path in any folder, so the file itself is in its place. */
     char name[32];
     files->path = xb_print("%s: the file made there", making->where);
     files->folder = open_unnamed(making->where);

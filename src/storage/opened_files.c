@@ -49,8 +49,7 @@ static enum xb_status unreadable(struct xb_error *error, const char *call, int c
                           strerror(code));
 }
 
-/* Adds a file if it is one to read. It is opened once, so that one that may not be read shows now.
- */
+/* Adds a file if it is one to read. Opens it once, so that one that may not be read shows now. */
 static enum xb_status add_readable(struct xb_files *files, const char *name, const char *shown,
                                    struct xb_error *error)
 {

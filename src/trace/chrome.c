@@ -154,8 +154,7 @@ static int order_edges(const void *a, const void *b)
     return one->change < other->change ? -1 : one->change > other->change;
 }
 
-/* Adds up the edges. What is at work is counted, so that no rest of the rounding stays at the end.
- */
+/* Adds up the edges. Counts what is at work, so that no rest of the rounding stays at the end. */
 static void write_edges(struct page *page, struct edge *edges, size_t count, const char *name)
 {
     double value = 0;

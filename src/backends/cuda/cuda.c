@@ -64,19 +64,6 @@ static void check_version(struct xb_probe *probe, cudaError_t counted)
                  VERSION_PARTS(driver));
 }
 
-static enum xb_status check_devices(struct xb_probe *probe, cudaError_t counted, int count,
-                                    struct xb_error *error)
-{
-    const char *reason =
-        counted == cudaErrorInsufficientDriver ? "not counted: the driver cannot serve this runtime"
-        : counted == cudaErrorNoDevice || counted == cudaSuccess
-            ? "none: no GPU is there, or CUDA_VISIBLE_DEVICES or the container hides it"
-            : NULL;
-    return xb_gpu_probe_devices(probe, &xb_cuda_runtime,
-                                (struct xb_gpu_outcome){(int)counted, "cudaGetDeviceCount"}, count,
-                                reason, error);
-}
-
 static enum xb_status driver_open(struct xb_driver **driver, struct xb_probe *probe,
                                   struct xb_error *error)
 {
@@ -105,7 +92,14 @@ static enum xb_status driver_open(struct xb_driver **driver, struct xb_probe *pr
     cudaError_t counted = cudaGetDeviceCount(&count);
     (void)cudaGetLastError();
     check_version(probe, counted);
-    XB_TRY(check_devices(probe, counted, count, error));
+    const char *reason =
+        counted == cudaErrorInsufficientDriver ? "not counted: the driver cannot serve this runtime"
+        : counted == cudaErrorNoDevice || counted == cudaSuccess
+            ? "none: no GPU is there, or CUDA_VISIBLE_DEVICES or the container hides it"
+            : NULL;
+    XB_TRY(xb_gpu_probe_devices(probe, &xb_cuda_runtime,
+                                (struct xb_gpu_outcome){(int)counted, "cudaGetDeviceCount"}, count,
+                                reason, error));
     return xb_driver_make(&xb_cuda_backend, "CUDA", driver, error);
 }
 

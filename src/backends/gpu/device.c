@@ -157,10 +157,8 @@ enum xb_status xb_gpu_device_open(struct xb_driver *driver, const struct xb_gpu_
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open %s device %u", runtime->name,
                        index);
-    opened->base.backend = driver->backend;
-    opened->base.info = info;
-    opened->runtime = runtime;
-    opened->ordinal = (int)index;
+    *opened = (struct xb_gpu_device){
+        .base = {driver->backend, info}, .runtime = runtime, .ordinal = (int)index};
     enum xb_status status = prepare_device(opened, error);
     return XB_OPENED(status, opened, xb_gpu_device_close(&opened->base), device);
 }

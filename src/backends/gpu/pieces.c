@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many copies by one call: a batch of the runtime, which is tried first, a kernel, rows, or a
- * graph. */
+/* Many copies by one call: a batch of the runtime, a kernel, rows, or a graph. */
 #include "gpu.h"
 
 #include "backends/slot_checks.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* RTLD_DEFAULT */
-/* The HIP backend: looks for what it needs, describes devices and the links between them, and tells
- * profilers of ranges. */
+/* The HIP backend: looks for what it needs, describes devices, and tells profilers of ranges. */
 #include "hip.h"
 #include "compiler.h"
 
@@ -113,18 +112,6 @@ static enum xb_status check_version(struct xb_probe *probe, struct xb_error *err
                           "HIP: no runtime of use: %s", said);
 }
 
-static enum xb_status check_devices(struct xb_probe *probe, struct xb_error *error)
-{
-    int count = 0;
-    struct xb_gpu_outcome counted = XB_HIP_CALL(device_count, "hipGetDeviceCount", &count);
-    const char *reason =
-        counted.code == hipErrorNoDevice || counted.code == hipSuccess
-            ? "none: no GPU that HIP supports, none that this user may open (groups render and "
-              "video), or HIP_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES hides it"
-            : NULL;
-    return xb_gpu_probe_devices(probe, &xb_hip_runtime, counted, count, reason, error);
-}
-
 static enum xb_status driver_open(struct xb_driver **driver, struct xb_probe *probe,
                                   struct xb_error *error)
 {
@@ -132,7 +119,14 @@ static enum xb_status driver_open(struct xb_driver **driver, struct xb_probe *pr
     XB_TRY(check_kernel_driver(probe, error));
     XB_TRY(check_library(probe, error));
     XB_TRY(check_version(probe, error));
-    XB_TRY(check_devices(probe, error));
+    int count = 0;
+    struct xb_gpu_outcome counted = XB_HIP_CALL(device_count, "hipGetDeviceCount", &count);
+    const char *reason =
+        counted.code == hipErrorNoDevice || counted.code == hipSuccess
+            ? "none: no GPU that HIP supports, none that this user may open (groups render and "
+              "video), or HIP_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES hides it"
+            : NULL;
+    XB_TRY(xb_gpu_probe_devices(probe, &xb_hip_runtime, counted, count, reason, error));
     return xb_driver_make(&xb_hip_backend, "HIP", driver, error);
 }
 

@@ -165,7 +165,7 @@ static bool store_code(char *path, struct header header, const struct xb_hip_cod
 
 /* ---- loading ---- */
 
-static const char *const names[XB_GPU_KERNELS] = XB_GPU_KERNEL_NAMES;
+static const char *const names[XB_GPU_KERNELS] = {XB_GPU_KERNEL_NAMES};
 
 void xb_hip_unload_kernels(struct xb_gpu_device *device)
 {

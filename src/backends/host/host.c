@@ -60,8 +60,7 @@ static enum xb_status device_open(struct xb_driver *driver, unsigned index,
     struct xb_device *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open the host's device");
-    opened->backend = &xb_host_backend;
-    opened->info = info;
+    *opened = (struct xb_device){&xb_host_backend, info};
     *device = opened;
     return XB_OK;
 }
