@@ -286,8 +286,7 @@ enum xb_status xb_rows_check(const struct xb_queue *queue, const struct xb_rows 
                              const struct xb_rows *source, uint64_t bytes, uint64_t count,
                              struct xb_error *error)
 {
-    uint64_t target_span = 0;
-    uint64_t source_span = 0;
+    uint64_t target_span = 0, source_span = 0;
     XB_TRY(xb_copy_check(queue, target->buffer, 0, source->buffer, 0, 0, error));
     XB_TRY(find_span(target, bytes, count, "target", &target_span, error));
     XB_TRY(find_span(source, bytes, count, "source", &source_span, error));

@@ -108,7 +108,7 @@ static void remove_made(const struct xb_files *files)
 
 void xb_files_close(struct xb_files *files)
 {
-    if (files->path == NULL && files->entries == NULL)
+    if (files->path == NULL)
         return; /* all zero: descriptor 0 is not ours */
     if (files->is_made)
         remove_made(files);

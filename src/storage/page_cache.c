@@ -206,8 +206,7 @@ static enum xb_status count_file(const struct xb_files *files, size_t file, uint
 enum xb_status xb_files_cached_share(const struct xb_files *files, uint64_t bytes, double *share,
                                      struct xb_error *error)
 {
-    uint64_t cached = 0;
-    uint64_t pages = 0;
+    uint64_t cached = 0, pages = 0;
     enum xb_status status = XB_OK;
     for (size_t i = 0; status == XB_OK && bytes > 0 && i < files->count; i++) {
         uint64_t part = files->entries[i].bytes < bytes ? files->entries[i].bytes : bytes;

@@ -167,8 +167,7 @@ enum xb_status xb_gpu_device_memory(struct xb_device *device, uint64_t *free_byt
                                     struct xb_error *error)
 {
     const struct xb_gpu_runtime *runtime = xb_gpu_device_of(device)->runtime;
-    size_t free_now = 0;
-    size_t total = 0;
+    size_t free_now = 0, total = 0;
     XB_TRY(xb_gpu_select(device, error));
     XB_TRY(XB_GPU(error, runtime, runtime->memory_info(&free_now, &total),
                   "cannot read the free memory of %s device %u", runtime->name,

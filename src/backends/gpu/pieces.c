@@ -65,16 +65,19 @@ static enum xb_status list_addresses(struct gpu_pieces *opening, const struct xb
  * keeps the alignment of the piece. */
 static uint64_t cut(struct xb_piece *to, const struct xb_piece *pieces, size_t count)
 {
-    uint64_t made = 0;
-    for (size_t i = 0; i < count; i++)
-        for (uint64_t at = 0; at < pieces[i].bytes; at += XB_GPU_PIECE_BYTES, made++) {
-            uint64_t left = pieces[i].bytes - at;
-            if (to != NULL)
-                to[made] = (struct xb_piece){
-                    .source_offset = pieces[i].source_offset + at,
-                    .target_offset = pieces[i].target_offset + at,
-                    .bytes = left < XB_GPU_PIECE_BYTES ? left : XB_GPU_PIECE_BYTES};
-        }
+    const struct xb_piece *piece = pieces;
+    uint64_t made = 0, at = 0;
+    do { /* no list is empty, nor is a piece */
+        uint64_t left = piece->bytes - at;
+        uint64_t bytes = left < XB_GPU_PIECE_BYTES ? left : XB_GPU_PIECE_BYTES;
+        if (to != NULL)
+            to[made] = (struct xb_piece){.source_offset = piece->source_offset + at,
+                                         .target_offset = piece->target_offset + at,
+                                         .bytes = bytes};
+        made++;
+        at = bytes < left ? at + bytes : 0;
+        piece += at == 0;
+    } while (piece < pieces + count);
     return made;
 }
 

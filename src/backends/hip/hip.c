@@ -362,8 +362,7 @@ static enum xb_status peer_info(struct xb_driver *driver, unsigned index, unsign
     if (reason != NULL)
         return XB_FAIL(error, XB_ERR_UNSUPPORTED, "no copies between devices: %s", reason);
     XB_TRY(xb_gpu_peer_access(&xb_hip_runtime, index, other, &found.can_access, error));
-    uint32_t type = 0;
-    uint32_t hops = 0;
+    uint32_t type = 0, hops = 0;
     if (xb_hip.functions.link_type != NULL &&
         xb_hip.functions.link_type((int)index, (int)other, &type, &hops) == hipSuccess) {
         if (type == LINK_PCIE || type == LINK_XGMI)
