@@ -97,7 +97,7 @@ done
 exceptions=(
     src/modes/
     # Kinds of memory and capabilities, which modes are named after.
-    src/backends/device.c: src/backends/gpu/batch.c: src/backends/hip/library.h: src/backends/hip/device.c:
+    src/backends/device.c: src/backends/gpu/pieces.c: src/backends/hip/library.h: src/backends/hip/hip.c:
     # A case's other device.
     'src/(record/fields|record/read|run/csv|link/monitoring|fleet/write/formats|report/fleet)\.c:[0-9]+:.*"peer"'
     # What link measures links with, as its user would.

@@ -2,15 +2,24 @@
 /* Describes devices and kinds of memory, and writes chains. */
 #include "slots.h"
 
+#include "base/text.h"
+
 #include <assert.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 const char *const xb_capability_names[XB_CAPABILITIES + 1] = {
     "register", "write-combined", "hold", "kernels", "mapped", "managed",
     "batch",    "graph",          "rows", "file",    NULL};
+
+const char *xb_probe_add(struct xb_probe *probe, bool ok, const char *what, const char *format, ...)
+{
+    struct xb_probe_check *check = &probe->checks[probe->check_count++];
+    check->ok = ok;
+    snprintf(check->what, sizeof check->what, "%s", what);
+    XB_FORMAT(check->found, sizeof check->found, format);
+    return check->found;
+}
 
 enum xb_status xb_driver_make(const struct xb_backend *backend, const char *called,
                               struct xb_driver **driver, struct xb_error *error)
@@ -75,11 +84,8 @@ void xb_device_fact(struct xb_device_info *info, const char *key, const char *fo
     if (info->fact_count == XB_DEVICE_FACTS)
         return;
     struct xb_fact *fact = &info->facts[info->fact_count++];
-    va_list arguments;
-    va_start(arguments, format);
     snprintf(fact->key, sizeof fact->key, "%s", key);
-    vsnprintf(fact->value, sizeof fact->value, format, arguments);
-    va_end(arguments);
+    XB_FORMAT(fact->value, sizeof fact->value, format);
 }
 
 void xb_chain_write(void *memory, void *seen, uint64_t bytes, enum xb_access access)

@@ -7,6 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/* XB_OK where a table is as it must be, else XB_ERR_INTERNAL with the message. */
+#define REQUIRE(is_right, error, ...)                                                              \
+    ((is_right) ? XB_OK : XB_FAIL((error), XB_ERR_INTERNAL, __VA_ARGS__))
+
 /* The first mandatory slot that the table lacks, or NULL. */
 static const char *missing_slot(const struct xb_backend *backend)
 {
@@ -37,23 +41,18 @@ static const char *missing_slot(const struct xb_backend *backend)
 static enum xb_status check_backend(const struct xb_backend_entry *entry, struct xb_error *error)
 {
     const struct xb_backend *backend = entry->backend;
-    if (backend == NULL) {
-        if (entry->absent_reason == NULL)
-            return XB_FAIL(error, XB_ERR_INTERNAL,
-                           "backend %s is not in this build, and the list does not say why",
-                           entry->name);
-        return XB_OK;
-    }
-    if (backend->abi != XB_BACKEND_ABI)
-        return XB_FAIL(error, XB_ERR_INTERNAL, "backend %s was made for table version %u, not %u",
-                       entry->name, backend->abi, XB_BACKEND_ABI);
-    if (backend->name == NULL || strcmp(backend->name, entry->name) != 0)
-        return XB_FAIL(error, XB_ERR_INTERNAL, "backend %s calls itself %s", entry->name,
-                       backend->name != NULL ? backend->name : "nothing");
+    if (backend == NULL)
+        return REQUIRE(entry->absent_reason != NULL, error,
+                       "backend %s is not in this build, and the list does not say why",
+                       entry->name);
+    XB_TRY(REQUIRE(backend->abi == XB_BACKEND_ABI, error,
+                   "backend %s was made for table version %u, not %u", entry->name, backend->abi,
+                   XB_BACKEND_ABI));
+    XB_TRY(REQUIRE(backend->name != NULL && strcmp(backend->name, entry->name) == 0, error,
+                   "backend %s calls itself %s", entry->name,
+                   backend->name != NULL ? backend->name : "nothing"));
     const char *slot = missing_slot(backend);
-    if (slot != NULL)
-        return XB_FAIL(error, XB_ERR_INTERNAL, "backend %s lacks the slot %s", entry->name, slot);
-    return XB_OK;
+    return REQUIRE(slot == NULL, error, "backend %s lacks the slot %s", entry->name, slot);
 }
 
 enum xb_status xb_registry_check(const struct xb_backend_entry *backends, struct xb_error *error)
@@ -61,9 +60,8 @@ enum xb_status xb_registry_check(const struct xb_backend_entry *backends, struct
     for (size_t i = 0; backends[i].name != NULL; i++) {
         XB_TRY(check_backend(&backends[i], error));
         for (size_t before = 0; before < i; before++)
-            if (strcmp(backends[before].name, backends[i].name) == 0)
-                return XB_FAIL(error, XB_ERR_INTERNAL, "two backends are called %s",
-                               backends[i].name);
+            XB_TRY(REQUIRE(strcmp(backends[before].name, backends[i].name) != 0, error,
+                           "two backends are called %s", backends[i].name));
     }
     return XB_OK;
 }
@@ -97,9 +95,9 @@ enum xb_status xb_registry_check_device(const struct xb_backend *backend,
     };
 #undef HAS
     for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++)
-        if ((info->capabilities & needs[i].capability) != 0 && !needs[i].served)
-            return XB_FAIL(error, XB_ERR_INTERNAL, "backend %s: device %u claims %s", backend->name,
-                           info->index, needs[i].what);
+        XB_TRY(REQUIRE((info->capabilities & needs[i].capability) == 0 || needs[i].served, error,
+                       "backend %s: device %u claims %s", backend->name, info->index,
+                       needs[i].what));
     return XB_OK;
 }
 

@@ -10,7 +10,18 @@
 #define XB_FILL_SLOT(prefix, slot) .slot = prefix##slot,
 #define XB_FILL(list, prefix) list(XB_FILL_SLOT, prefix).abi = XB_BACKEND_ABI
 
-/* device.c: a driver that is no more than its backend's table, called so in a message; and its
+/* Ends a slot that opens an object: *out gets it, or what was begun is undone, and the failure is
+ * passed on. */
+#define XB_OPENED(status, object, undo, out)                                                       \
+    ((status) == XB_OK ? (void)(*(out) = &(object)->base) : (void)(undo), (status))
+
+/* device.c */
+
+/* Adds a line to the probe: what was looked for, and what was found, which it returns. */
+const char *xb_probe_add(struct xb_probe *probe, bool ok, const char *what, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Makes a driver that is no more than its backend's table, called so in a message; and its
  * driver_close. */
 enum xb_status xb_driver_make(const struct xb_backend *backend, const char *called,
                               struct xb_driver **driver, struct xb_error *error);

@@ -40,8 +40,8 @@ XB_MUST_CHECK enum xb_status xb_files_open(const char *path, struct xb_files *fi
  * filled with the pattern as one run of bytes, file behind file, and has them on the disk when it
  * returns. A single one has no name unless it needs one, for who opens it by itself. XB_ERR_MEMORY
  * with how much is needed and how much is free where they do not fit; nothing is left behind after
- * a failure. XB_ERR_STOPPED after a
- * signal, and from `end_at` on, on the clock of src/base/clock.h (0: never). Blocks.
+ * a failure. XB_ERR_STOPPED after a signal, and from `end_at` on, on the clock of src/base/clock.h
+ * (0: never). Blocks.
  */
 XB_MUST_CHECK enum xb_status xb_files_make(const char *where, size_t count, uint64_t bytes_each,
                                            bool need_names, double end_at,
@@ -54,8 +54,7 @@ XB_MUST_CHECK enum xb_status xb_files_make(const char *where, size_t count, uint
  * in the same place again, which removes them. */
 void xb_files_close(struct xb_files *files);
 
-/* XB_ERR_RUNTIME, with which and how, where a file is not as long any more as when it was opened.
- */
+/* XB_ERR_RUNTIME, with which and how, where a file is not as long as when it was opened. */
 XB_MUST_CHECK enum xb_status xb_files_check_lengths(const struct xb_files *files,
                                                     struct xb_error *error);
 

@@ -3,7 +3,6 @@
 
 #include "files.h"
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 /* What the sources of this room share. */
@@ -28,14 +27,6 @@ const char *xb_file_system_name(int descriptor, char *text, size_t size);
 /* Whether its files have no other place than the page cache. */
 bool xb_file_system_is_memory(int descriptor);
 
-/* What statx(2) says of O_DIRECT on this file. */
-struct xb_direct_needs {
-    bool possible;   /* it is there; false also where nobody tells */
-    unsigned offset; /* alignment in the file, bytes */
-    unsigned memory; /* and in memory */
-};
-struct xb_direct_needs xb_direct_needs_of(int descriptor);
-
 /* XB_ERR_UNSUPPORTED where it needs larger blocks than XB_STORAGE_BLOCK. */
 XB_MUST_CHECK enum xb_status xb_direct_check_needs(const struct xb_files *files, size_t file,
                                                    int descriptor, struct xb_error *error);
@@ -43,9 +34,6 @@ XB_MUST_CHECK enum xb_status xb_direct_check_needs(const struct xb_files *files,
 /* The error of an open(2) with O_DIRECT. */
 enum xb_status xb_direct_refused(const struct xb_files *files, size_t file, int code,
                                  struct xb_error *error);
-
-/* Removes what xb_files_make made, and says what stays. Keeps errno. */
-void xb_made_files_remove(const struct xb_files *files);
 
 /* ---- reading ---- */
 
@@ -69,25 +57,12 @@ enum xb_status xb_read_ended(const struct xb_read *read, uint64_t offset, struct
 /* ---- io_uring ---- */
 
 struct xb_uring; /* of one thread */
-
-struct xb_uring_plan {
-    char *memory;
-    uint64_t memory_bytes;
-    const int *descriptors; /* of all files, which stay open; NULL where each read opens its own */
-    size_t count;
-};
-
+struct xb_reader_plan;
 /* Returns 0, or errno where io_uring cannot be had: ENOSYS also where it was not built in.
- * *buffer_error: the errno of registering the memory; 0 where it is registered. */
-int xb_uring_open(const struct xb_uring_plan *plan, struct xb_uring **opened, int *buffer_error);
+ * `descriptors`: of all `count` files, which stay open; NULL where each read opens its own.
+ * *buffer_error: the errno of registering the plan's memory; 0 where it is registered. */
+int xb_uring_open(const struct xb_reader_plan *plan, const int *descriptors, size_t count,
+                  struct xb_uring **opened, int *buffer_error);
 void xb_uring_close(struct xb_uring *ring);
 enum xb_status xb_read_by_uring(struct xb_uring *ring, const struct xb_read *read,
                                 struct xb_error *error);
-
-/* ---- mappings ---- */
-
-/* One user more, or one less, of the handler that makes an error of SIGBUS. */
-enum xb_status xb_mapping_begin(struct xb_error *error);
-void xb_mapping_end(void);
-/* Maps what is read, copies, and unmaps it. */
-enum xb_status xb_read_by_mapping(const struct xb_read *read, struct xb_error *error);

@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "files.h"
 #include "internal.h"
 
 #include <dirent.h>
@@ -88,7 +87,8 @@ static void sweep(const char *where)
     closedir(folder);
 }
 
-void xb_made_files_remove(const struct xb_files *files)
+/* Removes what xb_files_make made, and says what stays. Keeps errno. */
+static void remove_made(const struct xb_files *files)
 {
     int code = errno;
     size_t length = strlen(files->path);
@@ -106,18 +106,31 @@ void xb_made_files_remove(const struct xb_files *files)
     errno = code;
 }
 
+void xb_files_close(struct xb_files *files)
+{
+    if (files->path == NULL)
+        return; /* all zero: descriptor 0 is not ours */
+    if (files->is_made)
+        remove_made(files);
+    if (files->folder >= 0)
+        close(files->folder);
+    for (size_t i = 0; i < files->count; i++)
+        free(files->entries[i].name);
+    free(files->entries);
+    free(files->path);
+    *files = (struct xb_files){.folder = -1};
+}
+
 /* ---- what fails ---- */
 
 static enum xb_status failed(const struct making *making, const char *call, int code,
                              struct xb_error *error)
 {
     bool is_full = code == ENOSPC || code == EDQUOT;
-    char size[32];
     return XB_FAIL_NATIVE(error, is_full ? XB_ERR_MEMORY : XB_ERR_RUNTIME, call, code,
                           xb_errno_name(code), "%.300s: %zu %s of %s cannot be made here, %s: %s",
                           making->where, making->count, making->count == 1 ? "file" : "files",
-                          xb_size_format(making->bytes_each, size, sizeof size), strerror(code),
-                          making->advice);
+                          XB_SIZE_TEXT(making->bytes_each), strerror(code), making->advice);
 }
 
 static enum xb_status do_not_fit(const struct making *making, const char *what, uint64_t needed,
@@ -152,20 +165,6 @@ static enum xb_status check_space(const struct making *making, struct xb_error *
 
 /* ---- contents ---- */
 
-static bool write_piece(int fd, const char *piece, uint64_t bytes, uint64_t offset)
-{
-    for (uint64_t done = 0; done < bytes;) {
-        ssize_t written = pwrite(fd, piece + done, bytes - done, (off_t)(offset + done));
-        if (written > 0)
-            done += (uint64_t)written;
-        else if (written == 0 || errno != EINTR) {
-            errno = written == 0 ? EIO : errno;
-            return false;
-        }
-    }
-    return true;
-}
-
 static enum xb_status fill(const struct making *making, size_t index, int fd,
                            struct xb_error *error)
 {
@@ -184,9 +183,10 @@ static enum xb_status fill(const struct making *making, size_t index, int fd,
         uint64_t left = making->bytes_each - done;
         uint64_t bytes = left < PIECE_BYTES ? left : PIECE_BYTES;
         xb_host_fill(making->piece, begin + done, bytes, making->pattern);
-        if (!write_piece(fd, making->piece, bytes, done))
-            return failed(making, "pwrite", errno, error);
-        done += bytes;
+        ssize_t written = pwrite(fd, making->piece, bytes, (off_t)done);
+        if (written == 0 || (written < 0 && errno != EINTR))
+            return failed(making, "pwrite", written == 0 ? EIO : errno, error);
+        done += written > 0 ? (uint64_t)written : 0;
     }
     return XB_OK;
 }
@@ -213,8 +213,7 @@ static int open_unnamed(const char *where)
 static enum xb_status make_one(const struct making *making, struct xb_files *files,
                                struct xb_error *error)
 {
-    /* openat(2) takes an absolute path whatever the folder is, so the file itself is in its place.
-     */
+    /* openat(2) takes an absolute path in any folder, so the file itself is in its place. */
     char name[32];
     files->path = xb_print("%s: the file made there", making->where);
     files->folder = open_unnamed(making->where);
@@ -278,21 +277,6 @@ static enum xb_status make_folder(const struct making *making, struct xb_files *
     return failed(making, "flock", EBUSY, error);
 }
 
-static enum xb_status make_in_folder(const struct making *making, size_t index,
-                                     struct xb_files *files, struct xb_error *error)
-{
-    int fd = openat(files->folder, files->entries[index].name,
-                    O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return failed(making, "openat", errno, error);
-    enum xb_status status = fill(making, index, fd, error);
-    if (index == 0)
-        xb_file_system_name(fd, files->file_system, sizeof files->file_system);
-    if (close(fd) != 0 && status == XB_OK)
-        status = failed(making, "close", errno, error);
-    return status;
-}
-
 static enum xb_status make_many(const struct making *making, struct xb_files *files,
                                 struct xb_error *error)
 {
@@ -303,8 +287,18 @@ static enum xb_status make_many(const struct making *making, struct xb_files *fi
         xb_files_add(files, name, making->bytes_each);
     }
     XB_TRY(make_folder(making, files, error));
-    for (size_t i = 0; i < making->count; i++)
-        XB_TRY(make_in_folder(making, i, files, error));
+    for (size_t i = 0; i < making->count; i++) {
+        int fd = openat(files->folder, files->entries[i].name,
+                        O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (fd < 0)
+            return failed(making, "openat", errno, error);
+        enum xb_status status = fill(making, i, fd, error);
+        if (i == 0)
+            xb_file_system_name(fd, files->file_system, sizeof files->file_system);
+        if (close(fd) != 0 && status == XB_OK)
+            status = failed(making, "close", errno, error);
+        XB_TRY(status);
+    }
     /* One call for all: an fsync(2) for each of thousands of files takes minutes on some disks. */
     return syncfs(files->folder) == 0 ? XB_OK : failed(making, "syncfs", errno, error);
 }

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* O_DIRECT, statx */
-#include "files.h"
-
+#define _GNU_SOURCE /* O_DIRECT */
 #include "base/memory.h"
 #include "internal.h"
-#include "reader.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <unistd.h>
 
 const char *xb_files_label(const struct xb_files *files, size_t file, char text[XB_STORAGE_LABEL])
@@ -54,8 +49,7 @@ static enum xb_status unreadable(struct xb_error *error, const char *call, int c
                           strerror(code));
 }
 
-/* Adds a file if it is one to read. It is opened once, so that one that may not be read shows now.
- */
+/* Adds a file if it is one to read. Opens it once, so that one that may not be read shows now. */
 static enum xb_status add_readable(struct xb_files *files, const char *name, const char *shown,
                                    struct xb_error *error)
 {
@@ -80,8 +74,7 @@ static enum xb_status add_readable(struct xb_files *files, const char *name, con
 
 static int by_name(const void *a, const void *b)
 {
-    const struct xb_file_entry *left = a;
-    const struct xb_file_entry *right = b;
+    const struct xb_file_entry *left = a, *right = b;
     return strcmp(left->name, right->name);
 }
 
@@ -135,36 +128,18 @@ static enum xb_status open_file(const char *path, struct xb_files *files, struct
 enum xb_status xb_files_open(const char *path, struct xb_files *files, struct xb_error *error)
 {
     struct stat kind;
-    enum xb_status status;
     *files = (struct xb_files){.folder = -1};
     if (stat(path, &kind) != 0)
         return unreadable(error, "stat", errno, path, "");
-    if (S_ISDIR(kind.st_mode))
-        status = open_folder(path, files, error);
-    else if (!S_ISREG(kind.st_mode))
+    if (!S_ISDIR(kind.st_mode) && !S_ISREG(kind.st_mode))
         return XB_FAIL(error, XB_ERR_USAGE, "%.300s: is no regular file and no folder", path);
-    else
-        status = open_file(path, files, error);
+    enum xb_status status =
+        S_ISDIR(kind.st_mode) ? open_folder(path, files, error) : open_file(path, files, error);
     if (status == XB_OK && files->count == 0)
         status = XB_FAIL(error, XB_ERR_USAGE, "%.300s: is empty", path);
     if (status != XB_OK)
         xb_files_close(files);
     return status;
-}
-
-void xb_files_close(struct xb_files *files)
-{
-    if (files->path == NULL && files->entries == NULL)
-        return; /* all zero: descriptor 0 is not ours */
-    if (files->is_made)
-        xb_made_files_remove(files);
-    if (files->folder >= 0)
-        close(files->folder);
-    for (size_t i = 0; i < files->count; i++)
-        free(files->entries[i].name);
-    free(files->entries);
-    free(files->path);
-    *files = (struct xb_files){.folder = -1};
 }
 
 enum xb_status xb_files_check_lengths(const struct xb_files *files, struct xb_error *error)
@@ -227,105 +202,4 @@ enum xb_status xb_files_open_direct(const struct xb_files *files, size_t file, i
 {
     *descriptor = xb_files_open_one(files, file, O_DIRECT);
     return *descriptor < 0 ? xb_direct_refused(files, file, errno, error) : XB_OK;
-}
-
-/* ---- file systems ---- */
-
-/* Not in linux/magic.h: OpenZFS, Lustre, GPFS, BeeGFS and vboxsf are no part of the kernel or keep
- * their number to themselves. */
-#define ZFS_MAGIC 0x2fc12fc1
-#define LUSTRE_MAGIC 0x0bd00bd0
-#define GPFS_MAGIC 0x47504653
-#define BEEGFS_MAGIC 0x19830326
-#define BCACHEFS_MAGIC 0xca451a4e
-
-static const struct {
-    unsigned long magic;
-    const char *name;
-} names[] = {
-    {EXT4_SUPER_MAGIC, "ext4"}, /* ext2 and ext3 have the same number */
-    {XFS_SUPER_MAGIC, "xfs"},
-    {BTRFS_SUPER_MAGIC, "btrfs"},
-    {F2FS_SUPER_MAGIC, "f2fs"},
-    {TMPFS_MAGIC, "tmpfs"},
-    {RAMFS_MAGIC, "ramfs"},
-    {HUGETLBFS_MAGIC, "hugetlbfs"},
-    {OVERLAYFS_SUPER_MAGIC, "overlayfs"},
-    {FUSE_SUPER_MAGIC, "fuse"}, /* virtiofs has the same number */
-    {V9FS_MAGIC, "9p"},
-    {NFS_SUPER_MAGIC, "nfs"},
-    {CIFS_SUPER_MAGIC, "cifs"},
-    {SMB2_SUPER_MAGIC, "smb2"},
-    {CEPH_SUPER_MAGIC, "ceph"},
-    {SQUASHFS_MAGIC, "squashfs"},
-    {EROFS_SUPER_MAGIC_V1, "erofs"},
-    {ISOFS_SUPER_MAGIC, "iso9660"},
-    {MSDOS_SUPER_MAGIC, "vfat"},
-    {ECRYPTFS_SUPER_MAGIC, "ecryptfs"},
-    {PROC_SUPER_MAGIC, "proc"},
-    {SYSFS_MAGIC, "sysfs"},
-    {ZFS_MAGIC, "zfs"},
-    {LUSTRE_MAGIC, "lustre"},
-    {GPFS_MAGIC, "gpfs"},
-    {BEEGFS_MAGIC, "beegfs"},
-    {BCACHEFS_MAGIC, "bcachefs"},
-};
-
-/* 0 where the kernel does not say. The kernel's numbers have 32 bits; the type's sign is no part of
- * them. */
-static unsigned long magic_of(int descriptor)
-{
-    struct statfs system;
-    return fstatfs(descriptor, &system) == 0 ? (unsigned long)system.f_type & 0xffffffffUL : 0;
-}
-
-const char *xb_file_system_name(int descriptor, char *text, size_t size)
-{
-    unsigned long magic = magic_of(descriptor);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (names[i].magic == magic) {
-            snprintf(text, size, "%s", names[i].name);
-            return text;
-        }
-    if (magic != 0)
-        snprintf(text, size, "0x%lx", magic);
-    else
-        snprintf(text, size, "unknown");
-    return text;
-}
-
-bool xb_file_system_is_memory(int descriptor)
-{
-    unsigned long magic = magic_of(descriptor);
-    return magic == TMPFS_MAGIC || magic == RAMFS_MAGIC || magic == HUGETLBFS_MAGIC;
-}
-
-struct xb_direct_needs xb_direct_needs_of(int descriptor)
-{
-    struct xb_direct_needs needs = {.possible = false};
-#ifdef STATX_DIOALIGN /* Linux 6.1 and later */
-    struct statx status;
-    if (statx(descriptor, "", AT_EMPTY_PATH, STATX_DIOALIGN, &status) == 0 &&
-        (status.stx_mask & STATX_DIOALIGN) != 0) {
-        needs.offset = status.stx_dio_offset_align;
-        needs.memory = status.stx_dio_mem_align;
-        needs.possible = needs.offset != 0 && needs.memory != 0;
-    }
-#else
-    (void)descriptor;
-#endif
-    return needs;
-}
-
-enum xb_status xb_direct_check_needs(const struct xb_files *files, size_t file, int descriptor,
-                                     struct xb_error *error)
-{
-    struct xb_direct_needs needs = xb_direct_needs_of(descriptor);
-    if (needs.offset <= XB_STORAGE_BLOCK && needs.memory <= XB_STORAGE_BLOCK)
-        return XB_OK;
-    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
-                   "%.300s: O_DIRECT on this %s needs blocks of %u bytes in the file and %u in "
-                   "memory, and direct reads here have blocks of %llu: read through the page cache",
-                   XB_FILE_LABEL(files, file), files->file_system, needs.offset, needs.memory,
-                   (unsigned long long)XB_STORAGE_BLOCK);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* O_DIRECT, preadv */
 #include "reader.h"
-
 #include "base/left_out.h"
 #include "base/memory.h"
 #include "internal.h"
@@ -9,11 +8,127 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+/* ---- mappings ---- */
+
+/*
+ * Where a mapped file lost the page, or the disk cannot read it, the kernel raises SIGBUS in the
+ * thread that touched it. A handler leaves the copy then. process_vm_readv(2) would return an error
+ * instead, but it is the kernel's copy and not the one by page faults that is measured here.
+ *
+ * The handler is there while a reader maps files. A SIGBUS that is not of a copy goes where it went
+ * before.
+ */
+
+/* The copy that this thread is in. The thread's own signals only: no lock is needed. */
+static _Thread_local struct {
+    sigjmp_buf leave;
+    volatile sig_atomic_t is_copying;
+    const char *begin;
+    const char *end;
+} copying;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned users;
+static struct sigaction previous;
+
+static void handle(int number, siginfo_t *info, void *context)
+{
+    const char *at = info->si_addr;
+    if (copying.is_copying && at >= copying.begin && at < copying.end)
+        siglongjmp(copying.leave, 1);
+    if ((previous.sa_flags & SA_SIGINFO) != 0)
+        previous.sa_sigaction(number, info, context);
+    else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN)
+        previous.sa_handler(number);
+    else {
+        /* It ends the process as soon as the signal is no longer blocked. */
+        signal(number, SIG_DFL);
+        (void)raise(number);
+    }
+}
+
+/* One user more of the handler. */
+static enum xb_status begin_mapping(struct xb_error *error)
+{
+    int code = 0;
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_sigaction = handle;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    pthread_mutex_lock(&lock);
+    if (users == 0 && sigaction(SIGBUS, &action, &previous) != 0)
+        code = errno;
+    users += code == 0;
+    pthread_mutex_unlock(&lock);
+    return code == 0 ? XB_OK : XB_FAIL_ERRNO(error, "sigaction", code, "SIGBUS cannot be handled");
+}
+
+/* One user less. */
+static void end_mapping(void)
+{
+    struct sigaction now;
+    pthread_mutex_lock(&lock);
+    /* Somebody who has set another handler meanwhile keeps it. */
+    if (--users == 0 && sigaction(SIGBUS, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) != 0 &&
+        now.sa_sigaction == handle)
+        (void)sigaction(SIGBUS, &previous, NULL);
+    pthread_mutex_unlock(&lock);
+}
+
+/* Whether all was there. */
+static bool copy(char *target, const char *source, uint64_t bytes)
+{
+    copying.begin = source - (uintptr_t)source % (uintptr_t)sysconf(_SC_PAGESIZE);
+    copying.end = source + bytes;
+    /* Also the mask: the signal is blocked in its handler. */
+    if (sigsetjmp(copying.leave, 1) != 0) {
+        copying.is_copying = 0;
+        return false;
+    }
+    copying.is_copying = 1;
+    atomic_signal_fence(memory_order_seq_cst);
+    memcpy(target, source, bytes);
+    atomic_signal_fence(memory_order_seq_cst);
+    copying.is_copying = 0;
+    return true;
+}
+
+/* Maps what is read, copies, and unmaps it. */
+static enum xb_status read_by_mapping(const struct xb_read *read, struct xb_error *error)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t begin = read->offset / page * page;
+    uint64_t bytes = read->offset - begin + read->bytes;
+    struct stat now;
+    if (read->bytes == 0)
+        return XB_OK;
+    char *mapping = mmap(NULL, bytes, PROT_READ, MAP_SHARED, read->descriptor, (off_t)begin);
+    if (mapping == MAP_FAILED)
+        return xb_read_failed(read, "mmap", errno, read->offset, read->bytes, error);
+    bool is_whole = copy(read->target, mapping + (read->offset - begin), read->bytes);
+    munmap(mapping, bytes);
+    /* Behind the end of a file the rest of its last page is zeros, and no signal tells. */
+    if (fstat(read->descriptor, &now) != 0)
+        return xb_read_failed(read, "fstat", errno, read->offset, read->bytes, error);
+    if ((uint64_t)now.st_size < read->offset + read->bytes)
+        return xb_read_ended(read, (uint64_t)now.st_size, error);
+    return is_whole ? XB_OK : xb_read_failed(read, "SIGBUS", EIO, read->offset, read->bytes, error);
+}
+
+/* ---- opening ---- */
 
 /* One call reads 2 GiB less a page at most; a multiple of the block keeps direct reads aligned. */
 #define MOST_BYTES (UINT64_C(1) << 30)
@@ -23,7 +138,7 @@ struct xb_reader {
     struct xb_reader_plan plan;
     int *descriptors;        /* of every file; NULL where each read opens its own */
     struct xb_uring **rings; /* of every thread; NULL where it reads otherwise */
-    bool has_mapping;        /* xb_mapping_begin was called */
+    bool has_mapping;        /* begin_mapping was called */
     bool is_second_choice;
     char way[160];
 };
@@ -37,17 +152,6 @@ static enum xb_status open_one(const struct xb_reader *reader, size_t file, int 
     return *descriptor >= 0 ? XB_OK : xb_direct_refused(reader->files, file, errno, error);
 }
 
-static enum xb_status open_all(struct xb_reader *reader, struct xb_error *error)
-{
-    size_t count = reader->files->count;
-    reader->descriptors = xb_new(count, sizeof *reader->descriptors);
-    for (size_t i = 0; i < count; i++)
-        reader->descriptors[i] = -1;
-    for (size_t i = 0; i < count; i++)
-        XB_TRY(open_one(reader, i, &reader->descriptors[i], error));
-    return XB_OK;
-}
-
 static void close_rings(struct xb_reader *reader)
 {
     for (unsigned i = 0; reader->rings != NULL && i < reader->plan.threads; i++)
@@ -59,15 +163,12 @@ static void close_rings(struct xb_reader *reader)
 /* Without io_uring every thread reads by preadv(2), past the page cache all the same. */
 static void open_rings(struct xb_reader *reader)
 {
-    struct xb_uring_plan plan = {.memory = reader->plan.memory,
-                                 .memory_bytes = reader->plan.memory_bytes,
-                                 .descriptors = reader->descriptors,
-                                 .count = reader->files->count};
     int code = 0, buffers = 0; /* errno; the buffers' is that of the first ring without them */
     reader->rings = xb_new(reader->plan.threads, sizeof(struct xb_uring *));
     for (unsigned i = 0; code == 0 && i < reader->plan.threads; i++) {
         int own = 0;
-        code = xb_uring_open(&plan, &reader->rings[i], &own);
+        code = xb_uring_open(&reader->plan, reader->descriptors, reader->files->count,
+                             &reader->rings[i], &own);
         buffers = buffers != 0 ? buffers : own;
     }
     reader->is_second_choice = code != 0 || buffers != 0;
@@ -93,7 +194,7 @@ static enum xb_status open_way(struct xb_reader *reader, struct xb_error *error)
     snprintf(reader->way, sizeof reader->way, "preadv");
     if (reader->plan.io == XB_IO_MMAP) {
         snprintf(reader->way, sizeof reader->way, "mmap, each part mapped and unmapped");
-        XB_TRY(xb_mapping_begin(error));
+        XB_TRY(begin_mapping(error));
         reader->has_mapping = true;
     }
     if (reader->plan.io == XB_IO_DIRECT) { /* by which blocks, the first file tells */
@@ -103,8 +204,12 @@ static enum xb_status open_way(struct xb_reader *reader, struct xb_error *error)
         close(fd);
         XB_TRY(status);
     }
-    if (!reader->plan.opens_each)
-        XB_TRY(open_all(reader, error));
+    size_t count = reader->plan.opens_each ? 0 : reader->files->count;
+    reader->descriptors = count > 0 ? xb_new(count, sizeof *reader->descriptors) : NULL;
+    for (size_t i = 0; i < count; i++)
+        reader->descriptors[i] = -1;
+    for (size_t i = 0; i < count; i++)
+        XB_TRY(open_one(reader, i, &reader->descriptors[i], error));
     if (reader->plan.io == XB_IO_DIRECT)
         open_rings(reader);
     return XB_OK;
@@ -130,7 +235,7 @@ void xb_reader_close(struct xb_reader *reader)
         return;
     close_rings(reader);
     if (reader->has_mapping)
-        xb_mapping_end();
+        end_mapping();
     for (size_t i = 0; reader->descriptors != NULL && i < reader->files->count; i++)
         if (reader->descriptors[i] >= 0)
             close(reader->descriptors[i]);
@@ -198,7 +303,7 @@ static enum xb_status read_open(struct xb_reader *reader, unsigned thread,
         return xb_read_by_uring(reader->rings[thread], read, error);
     if (reader->plan.io != XB_IO_MMAP)
         return read_by_preadv(read, error);
-    return xb_read_by_mapping(read, error);
+    return read_by_mapping(read, error);
 }
 
 enum xb_status xb_reader_read(struct xb_reader *reader, unsigned thread, size_t file,

@@ -3,8 +3,7 @@
 
 #include "files.h"
 
-/* Reads files by several threads, in the way that was asked for and in no other unless it says so.
- */
+/* Reads files by several threads, in the way that is asked for, or says that it is another. */
 
 enum xb_io {
     XB_IO_CACHED, /* preadv(2) through the page cache */

@@ -61,7 +61,8 @@ static int register_buffers(struct xb_uring *ring)
     return outcome < 0 ? -outcome : 0;
 }
 
-int xb_uring_open(const struct xb_uring_plan *plan, struct xb_uring **opened, int *buffer_error)
+int xb_uring_open(const struct xb_reader_plan *plan, const int *descriptors, size_t count,
+                  struct xb_uring **opened, int *buffer_error)
 {
     struct xb_uring *ring = calloc(1, sizeof *ring);
     *opened = NULL;
@@ -76,9 +77,8 @@ int xb_uring_open(const struct xb_uring_plan *plan, struct xb_uring **opened, in
     ring->memory = plan->memory;
     ring->memory_bytes = plan->memory_bytes;
     *buffer_error = ring->buffer_error = register_buffers(ring);
-    ring->has_files =
-        plan->descriptors != NULL && plan->count <= MOST_FILES &&
-        io_uring_register_files(&ring->ring, plan->descriptors, (unsigned)plan->count) == 0;
+    ring->has_files = descriptors != NULL && count <= MOST_FILES &&
+                      io_uring_register_files(&ring->ring, descriptors, (unsigned)count) == 0;
     *opened = ring;
     return 0;
 }
@@ -141,11 +141,6 @@ static void ask_for_more(struct work *work)
     }
 }
 
-static void give_back(struct work *work, unsigned index)
-{
-    work->unused[work->unused_count++] = index;
-}
-
 /* What became of a part: `got` bytes, or -errno. */
 static void take(struct work *work, unsigned index, int got)
 {
@@ -161,7 +156,7 @@ static void take(struct work *work, unsigned index, int got)
     else if (!is_done && got >= 0 && more == 0)
         work->status = xb_read_ended(work->read, part->offset + (uint64_t)got, work->error);
     if (is_done || work->status != XB_OK) {
-        give_back(work, index);
+        work->unused[work->unused_count++] = index;
     } else {
         part->target += more;
         part->offset += more;
@@ -200,7 +195,7 @@ enum xb_status xb_read_by_uring(struct xb_uring *ring, const struct xb_read *rea
     if (ring->is_broken)
         return xb_read_failed(read, "io_uring", EIO, read->offset, read->bytes, error);
     for (unsigned i = 0; i < DEPTH; i++)
-        give_back(&work, i);
+        work.unused[work.unused_count++] = i;
     ask_for_more(&work);
     while (work.under_way > 0) {
         int outcome = io_uring_submit_and_wait(&ring->ring, 1);

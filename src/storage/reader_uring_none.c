@@ -4,9 +4,12 @@
 
 #include <errno.h>
 
-int xb_uring_open(const struct xb_uring_plan *plan, struct xb_uring **opened, int *buffer_error)
+int xb_uring_open(const struct xb_reader_plan *plan, const int *descriptors, size_t count,
+                  struct xb_uring **opened, int *buffer_error)
 {
     (void)plan;
+    (void)descriptors;
+    (void)count;
     *buffer_error = 0;
     *opened = NULL;
     return ENOSYS;

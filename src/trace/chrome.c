@@ -90,16 +90,16 @@ static void end_event(struct page *page, struct xb_json *json)
     }
 }
 
-static void write_metadata(struct page *page, const char *what, size_t thread, const char *key,
-                           const char *text, uint64_t number)
+static void write_metadata(struct page *page, const char *what, size_t thread, const char *name,
+                           uint64_t sort_index)
 {
     struct xb_json json;
     begin_event(page, &json, "M", what, thread);
     xb_json_open_object(&json, "args");
-    if (text != NULL)
-        xb_json_put_text(&json, key, text);
+    if (name != NULL)
+        xb_json_put_text(&json, "name", name);
     else
-        xb_json_put_whole(&json, key, number);
+        xb_json_put_whole(&json, "sort_index", sort_index);
     xb_json_close(&json);
     end_event(page, &json);
 }
@@ -154,8 +154,7 @@ static int order_edges(const void *a, const void *b)
     return one->change < other->change ? -1 : one->change > other->change;
 }
 
-/* Adds up the edges. What is at work is counted, so that no rest of the rounding stays at the end.
- */
+/* Adds up the edges. Counts what is at work, so that no rest of the rounding stays at the end. */
 static void write_edges(struct page *page, struct edge *edges, size_t count, const char *name)
 {
     double value = 0;
@@ -196,33 +195,22 @@ static void write_rates(struct page *page, enum xb_span_kind kind, const char *w
     write_edges(page, edges, count, name);
 }
 
-static int order_items(const void *a, const void *b)
+static void write_items(struct page *page, struct xb_trace_item *items, struct edge *edges)
 {
-    const struct xb_timeline_span *one = *(const struct xb_timeline_span *const *)a;
-    const struct xb_timeline_span *other = *(const struct xb_timeline_span *const *)b;
-    return one->item < other->item ? -1 : one->item > other->item;
-}
-
-static void write_items(struct page *page, const struct xb_timeline_span **list, struct edge *edges)
-{
-    size_t listed = 0, count = 0;
+    size_t count = 0;
     for (size_t i = 0; i < page->timeline->span_count; i++) {
         const struct xb_timeline_span *span = &page->timeline->spans[i];
         /* A call that enqueues work for an item is none of its spans, nor is a wait for it. */
         if (span->stage != NULL && span->kind != XB_SPAN_CALL && span->kind != XB_SPAN_WAIT)
-            list[listed++] = span;
+            items[count++] =
+                (struct xb_trace_item){.item = span->item, .begin = span->begin, .end = span->end};
     }
-    qsort(list, listed, sizeof(struct xb_timeline_span *), order_items);
-    for (size_t first = 0, next; first < listed; first = next) {
-        double begin = list[first]->begin, end = list[first]->end;
-        for (next = first; next < listed && list[next]->item == list[first]->item; next++) {
-            begin = fmin(begin, list[next]->begin);
-            end = fmax(end, list[next]->end);
-        }
-        edges[count++] = (struct edge){begin, 1};
-        edges[count++] = (struct edge){end, -1};
+    count = xb_trace_join(items, count);
+    for (size_t i = 0; i < count; i++) {
+        edges[2 * i] = (struct edge){items[i].begin, 1};
+        edges[2 * i + 1] = (struct edge){items[i].end, -1};
     }
-    write_edges(page, edges, count, "items under way");
+    write_edges(page, edges, 2 * count, "items under way");
 }
 
 /*
@@ -237,8 +225,7 @@ static void write_counters(struct page *page)
     const struct xb_timeline *timeline = page->timeline;
     const char *stage = NULL; /* of the host, of which a mode has one */
     struct edge *edges = xb_new(2 * timeline->span_count, sizeof *edges);
-    const struct xb_timeline_span **list =
-        xb_new(timeline->span_count, sizeof(struct xb_timeline_span *));
+    struct xb_trace_item *items = xb_new(timeline->span_count, sizeof *items);
     for (size_t i = 0; stage == NULL && i < timeline->span_count; i++)
         if (timeline->spans[i].kind == XB_SPAN_WORK)
             stage = timeline->spans[i].stage;
@@ -246,9 +233,9 @@ static void write_counters(struct page *page)
         write_rates(page, XB_SPAN_COPY, ways[i], edges);
     if (stage != NULL)
         write_rates(page, XB_SPAN_WORK, stage, edges);
-    write_items(page, list, edges);
+    write_items(page, items, edges);
     free(edges);
-    free(list);
+    free(items);
 }
 
 /* ---- a case ---- */
@@ -271,16 +258,15 @@ enum xb_status xb_chrome_add(struct xb_chrome *chrome, const struct xb_result *r
     xb_case_text(&result->test, own->name, sizeof own->name);
     /* Where the clocks' error puts something before the beginning, all of it is shown later. */
     for (size_t i = 0; i < timeline->span_count; i++)
-        page.zero = page.zero < nanoseconds(timeline->spans[i].begin)
-                        ? page.zero
-                        : nanoseconds(timeline->spans[i].begin);
+        if (nanoseconds(timeline->spans[i].begin) < page.zero)
+            page.zero = nanoseconds(timeline->spans[i].begin);
     char text[XB_TRACK_NAME];
-    write_metadata(&page, "process_name", 0, "name", own->name, 0);
-    write_metadata(&page, "process_sort_index", 0, "sort_index", NULL, page.chrome->count);
-    for (size_t i = 0; i < page.timeline->track_count; i++) {
-        write_metadata(&page, "thread_name", i + 1, "name",
-                       xb_track_name(page.timeline, i, text, sizeof text), 0);
-        write_metadata(&page, "thread_sort_index", i + 1, "sort_index", NULL, i);
+    write_metadata(&page, "process_name", 0, own->name, 0);
+    write_metadata(&page, "process_sort_index", 0, NULL, chrome->count);
+    for (size_t i = 0; i < timeline->track_count; i++) {
+        xb_track_name(timeline, i, text, sizeof text);
+        write_metadata(&page, "thread_name", i + 1, text, 0);
+        write_metadata(&page, "thread_sort_index", i + 1, NULL, i);
     }
     for (size_t i = 0; page.status == XB_OK && i < timeline->span_count; i++)
         write_span(&page, &timeline->spans[i]);

@@ -18,18 +18,11 @@
 #define MOST_ITEMS 12u
 #define MOST_ROWS 24u
 
-/* What a row draws: one item, from its first span to the end of its last. */
-struct cell {
-    uint64_t item;
-    double begin, end;
-    bool is_wait;
-};
-
 struct row {
     char label[XB_TRACK_NAME];
     bool is_thread; /* of calls and waits */
     double busy;    /* share of the iteration */
-    struct cell *cells;
+    struct xb_trace_item *cells;
     size_t count;
 };
 
@@ -38,8 +31,9 @@ struct picture {
     const struct xb_timeline *timeline; /* its */
     struct row rows[MOST_ROWS];
     size_t row_count, rows_left_out;
-    double end;         /* of what is shown */
-    int width, columns; /* of a line; of what a row draws */
+    double end;   /* of what is shown */
+    size_t width; /* of a line */
+    int columns;  /* of what a row draws */
     bool is_window;
     bool has_stages; /* which the rows are */
 };
@@ -75,7 +69,7 @@ const char *xb_track_name(const struct xb_timeline *timeline, size_t track, char
 /* What begins first is drawn first, then what ends first. */
 static int order_cells(const void *a, const void *b)
 {
-    const struct cell *one = a, *other = b;
+    const struct xb_trace_item *one = a, *other = b;
     if (one->begin < other->begin || one->begin > other->begin)
         return one->begin < other->begin ? -1 : 1;
     return one->end < other->end ? -1 : one->end > other->end;
@@ -113,10 +107,10 @@ static void add_track(struct picture *picture, size_t track)
             xb_busy_time_add(&work, span);
         if (span->begin < covered)
             continue;
-        row->cells[row->count++] = (struct cell){.item = item,
-                                                 .begin = span->begin,
-                                                 .end = span->end,
-                                                 .is_wait = span->kind == XB_SPAN_WAIT};
+        row->cells[row->count++] = (struct xb_trace_item){.item = item,
+                                                          .begin = span->begin,
+                                                          .end = span->end,
+                                                          .is_wait = span->kind == XB_SPAN_WAIT};
         item += span->kind != XB_SPAN_WAIT;
         covered = span->end;
     }
@@ -125,26 +119,24 @@ static void add_track(struct picture *picture, size_t track)
 
 static int order_items(const void *a, const void *b)
 {
-    const struct cell *one = a, *other = b;
+    const struct xb_trace_item *one = a, *other = b;
     return one->item < other->item ? -1 : one->item > other->item;
 }
 
-/* Makes one of the cells that are of one item. */
-static void join_items(struct row *row)
+size_t xb_trace_join(struct xb_trace_item *items, size_t count)
 {
     size_t kept = 0;
-    qsort(row->cells, row->count, sizeof *row->cells, order_items);
-    for (size_t i = 0; i < row->count; i++) {
-        const struct cell *cell = &row->cells[i];
-        struct cell *last = kept > 0 ? &row->cells[kept - 1] : NULL;
-        if (last == NULL || last->item != cell->item) {
-            row->cells[kept++] = *cell;
+    qsort(items, count, sizeof *items, order_items);
+    for (size_t i = 0; i < count; i++) {
+        struct xb_trace_item *last = kept > 0 ? &items[kept - 1] : NULL;
+        if (last == NULL || last->item != items[i].item) {
+            items[kept++] = items[i];
             continue;
         }
-        last->begin = fmin(last->begin, cell->begin);
-        last->end = fmax(last->end, cell->end);
+        last->begin = fmin(last->begin, items[i].begin);
+        last->end = fmax(last->end, items[i].end);
     }
-    row->count = kept;
+    return kept;
 }
 
 static void add_stage(struct picture *picture, const struct xb_stage *stage)
@@ -160,22 +152,11 @@ static void add_stage(struct picture *picture, const struct xb_stage *stage)
         const struct xb_timeline_span *span = &timeline->spans[i];
         if (xb_stage_does(stage, span))
             row->cells[row->count++] =
-                (struct cell){.item = span->item, .begin = span->begin, .end = span->end};
+                (struct xb_trace_item){.item = span->item, .begin = span->begin, .end = span->end};
     }
-    join_items(row);
+    row->count = xb_trace_join(row->cells, row->count);
     qsort(row->cells, row->count, sizeof *row->cells, order_cells);
     row->busy = xb_stage_shares(stage, timeline).busy;
-}
-
-static void make_rows(struct picture *picture)
-{
-    const struct xb_stage *stage = picture->result->test.mode->stages;
-    for (size_t i = 0; stage != NULL && i < picture->timeline->span_count; i++)
-        picture->has_stages = picture->has_stages || picture->timeline->spans[i].stage != NULL;
-    for (; picture->has_stages && stage->name != NULL; stage++)
-        add_stage(picture, stage);
-    for (size_t i = 0; !picture->has_stages && i < picture->timeline->track_count; i++)
-        add_track(picture, i);
 }
 
 /* Shows all, or from the beginning so much that no row of a device has too many items; but where
@@ -208,7 +189,7 @@ static int column_of(const struct picture *picture, double seconds)
 }
 
 /* The item's number between brackets where there is room for it, else its last digit all along. */
-static void draw_cell(char *line, const struct cell *cell, int from, int to)
+static void draw_cell(char *line, const struct xb_trace_item *cell, int from, int to)
 {
     char number[24];
     int length = snprintf(number, sizeof number, "%llu", (unsigned long long)cell->item);
@@ -230,7 +211,7 @@ static void share_columns(const struct picture *picture, const struct row *row, 
     int taken = 0;            /* columns, the last that shows something included */
     double shown = -INFINITY; /* until here */
     for (size_t i = 0; i < row->count && row->cells[i].begin < picture->end; i++) {
-        const struct cell *cell = &row->cells[i];
+        const struct xb_trace_item *cell = &row->cells[i];
         int from = column_of(picture, cell->begin);
         int to = column_of(picture, cell->end);
         bool has_any = false;
@@ -273,9 +254,8 @@ static void print_row(FILE *stream, const struct picture *picture, const struct 
 /* A mark and its time at the beginning, in the middle and at the end. */
 static void print_scale(FILE *stream, const struct picture *picture)
 {
-    char half[32], all[32];
-    xb_duration_format(picture->end / 2, half, sizeof half);
-    xb_duration_format(picture->end, all, sizeof all);
+    const char *half = XB_DURATION_TEXT(picture->end / 2);
+    const char *all = XB_DURATION_TEXT(picture->end);
     int rest = picture->columns / 2 - 2 - (int)strlen(all);
     if (rest < (int)strlen(half)) { /* no room for the middle */
         fprintf(stream, "%*s|%-*s%s|\n", LABEL, "", picture->columns - 2 - (int)strlen(all), "0",
@@ -293,7 +273,7 @@ static void print_busy(FILE *stream, const struct picture *picture)
         char text[XB_TRACK_NAME + 32];
         int length = snprintf(text, sizeof text, " %s %.0f %%%s", picture->rows[i].label,
                               100 * picture->rows[i].busy, i + 1 < picture->row_count ? "," : "");
-        if (used + length > picture->width) {
+        if (used + length > (int)picture->width) {
             fprintf(stream, "\n "); /* each text begins with a blank */
             used = 1;
         }
@@ -307,7 +287,7 @@ static void print_title(FILE *stream, const struct picture *picture)
 {
     const struct xb_result *result = picture->result;
     char name[256];
-    size_t width = (size_t)picture->width;
+    size_t width = picture->width;
     fputc('\n', stream);
     xb_lines_print(stream, width, "Timeline: %s", xb_case_text(&result->test, name, sizeof name));
     xb_lines_print(stream, width, "One iteration, recorded: %s (median of the samples: %s)",
@@ -322,23 +302,30 @@ static void print_title(FILE *stream, const struct picture *picture)
 void xb_timeline_print(FILE *stream, size_t width, const struct xb_result *result)
 {
     struct picture picture = {.result = result, .timeline = result->timeline};
-    picture.width = width < XB_TIMELINE_WIDTH ? (int)width : XB_TIMELINE_WIDTH;
-    picture.columns = picture.width - LABEL;
-    make_rows(&picture);
+    picture.width = width < XB_TIMELINE_WIDTH ? width : XB_TIMELINE_WIDTH;
+    picture.columns = (int)picture.width - LABEL;
+    const struct xb_timeline *timeline = picture.timeline;
+    const struct xb_stage *stage = result->test.mode->stages;
+    for (size_t i = 0; stage != NULL && i < timeline->span_count; i++)
+        picture.has_stages = picture.has_stages || timeline->spans[i].stage != NULL;
+    for (; picture.has_stages && stage->name != NULL; stage++)
+        add_stage(&picture, stage);
+    for (size_t i = 0; !picture.has_stages && i < timeline->track_count; i++)
+        add_track(&picture, i);
     choose_window(&picture);
     print_title(stream, &picture);
     for (size_t i = 0; i < picture.row_count; i++)
         print_row(stream, &picture, &picture.rows[i]);
     print_scale(stream, &picture);
-    xb_lines_print(stream, (size_t)picture.width, "numbers: %s; narrow cells show the last digit",
+    xb_lines_print(stream, picture.width, "numbers: %s; narrow cells show the last digit",
                    picture.has_stages ? "chunks or batches" : "the row's operations; dots: waits");
     if (picture.timeline->left_out == 0)
         print_busy(stream, &picture);
     if (picture.rows_left_out > 0)
-        xb_lines_print(stream, (size_t)picture.width,
-                       "%zu more rows are left out: --trace FILE has all", picture.rows_left_out);
+        xb_lines_print(stream, picture.width, "%zu more rows are left out: --trace FILE has all",
+                       picture.rows_left_out);
     if (picture.timeline->left_out > 0)
-        xb_lines_print(stream, (size_t)picture.width,
+        xb_lines_print(stream, picture.width,
                        "%llu operations were too many to record: nothing says who was at work",
                        (unsigned long long)picture.timeline->left_out);
     for (size_t i = 0; i < picture.row_count; i++)

@@ -39,6 +39,15 @@ void xb_chrome_free(struct xb_chrome *chrome);
  */
 void xb_timeline_print(FILE *stream, size_t width, const struct xb_result *result);
 
+/* An item that something works on, from its first span to the end of its last. */
+struct xb_trace_item {
+    uint64_t item;
+    double begin, end;
+    bool is_wait; /* for a drawing */
+};
+/* Makes one of those that are of one item, in their order; returns how many they are then. */
+size_t xb_trace_join(struct xb_trace_item *items, size_t count);
+
 #define XB_TRACK_NAME 96
 
 /* "thread 0 (submits)", "thread 3 (reads)", "stream 2", "device 1 stream 0" where there are

@@ -78,7 +78,7 @@ static void test_every_kernel_compiles(NO_STATE)
     assert_null(strstr(xb_hip_kernel_text, "#include"));
     assert_null(strstr(xb_hip_kernel_text, "#pragma once"));
     static const char *const architectures[] = {"gfx90a", "gfx1030"};
-    static const char *const kernels[] = XB_GPU_KERNEL_NAMES;
+    static const char *const kernels[] = {XB_GPU_KERNEL_NAMES};
     for (size_t i = 0; i < sizeof architectures / sizeof architectures[0]; i++) {
         struct xb_hip_code code = {NULL, 0};
         struct xb_error error = {.message = ""};

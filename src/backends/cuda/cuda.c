@@ -6,6 +6,7 @@
 #include "nvml.h"
 
 #include "backends/slot_checks.h"
+#include "machine/sysfs.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
@@ -23,33 +24,23 @@
 
 extern const struct xb_backend xb_cuda_backend;
 
-/* CUDA's version numbers are 1000 * major + 10 * minor. */
-static void format_version(int version, char *text, size_t size)
-{
-    snprintf(text, size, "%d.%d", version / 1000, version % 1000 / 10);
-}
+/* For "%d.%d": CUDA's version numbers are 1000 * major + 10 * minor. */
+#define VERSION_PARTS(version) (version) / 1000, (version) % 1000 / 10
 
 /* Reads the driver's own version, such as 580.65.06: the first word of digits and dots in the
- * kernel module's first line. CUDA itself tells only which CUDA version the driver supports. */
+ * kernel module's first line. CUDA itself tells only which CUDA version the driver supports. `text`
+ * is "" before, and where there is none. */
 static void read_driver_version(char *text, size_t size)
 {
-    text[0] = '\0';
-    FILE *file = fopen("/proc/driver/nvidia/version", "r");
-    if (file == NULL)
-        return;
     char line[256] = "";
-    if (fgets(line, sizeof line, file) != NULL) {
-        char *rest = NULL;
-        for (char *word = strtok_r(line, " \t\n", &rest); word != NULL;
-             word = strtok_r(NULL, " \t\n", &rest)) {
-            if (isdigit((unsigned char)word[0]) && strchr(word, '.') != NULL &&
-                strspn(word, "0123456789.") == strlen(word)) {
-                snprintf(text, size, "%s", word);
-                break;
-            }
-        }
-    }
-    fclose(file);
+    char *rest = NULL;
+    (void)xb_sysfs_text("/proc/driver/nvidia", "version", line, sizeof line);
+    line[strcspn(line, "\n")] = '\0';
+    for (char *word = strtok_r(line, " \t", &rest); word != NULL && text[0] == '\0';
+         word = strtok_r(NULL, " \t", &rest))
+        if (isdigit((unsigned char)word[0]) && strchr(word, '.') != NULL &&
+            strspn(word, "0123456789.") == strlen(word))
+            snprintf(text, size, "%s", word);
 }
 
 /* Reports the driver's version. `counted` is the result of counting the devices, which fails if the
@@ -59,38 +50,18 @@ static void check_version(struct xb_probe *probe, cudaError_t counted)
     int driver = 0;
     (void)cudaDriverGetVersion(&driver);
     bool ok = driver > 0 && counted != cudaErrorInsufficientDriver;
-    struct xb_probe_check *check = xb_gpu_probe_add(probe, ok, "driver version");
-    char version[32];
-    format_version(driver, version, sizeof version);
+    const char *what = "driver version";
     if (driver == 0)
-        XB_GPU_FOUND(check,
+        xb_probe_add(probe, ok, what,
                      "none: the library does not answer; is the driver installed completely?");
-    else if (!ok)
-        XB_GPU_FOUND(check, "supports CUDA %s: too old for runtime %s; update the NVIDIA driver",
-                     version, probe->runtime_version);
     else
-        XB_GPU_FOUND(check, "supports CUDA %s, enough for runtime %s", version,
-                     probe->runtime_version);
+        xb_probe_add(probe, ok, what, "supports CUDA %d.%d%s runtime %s%s", VERSION_PARTS(driver),
+                     ok ? ", enough for" : ": too old for", probe->runtime_version,
+                     ok ? "" : "; update the NVIDIA driver");
     read_driver_version(probe->driver_version, sizeof probe->driver_version);
     if (probe->driver_version[0] == '\0' && driver > 0)
-        snprintf(probe->driver_version, sizeof probe->driver_version, "CUDA %s", version);
-}
-
-static void check_devices(struct xb_probe *probe, cudaError_t counted, int count)
-{
-    bool ok = counted == cudaSuccess && count > 0;
-    struct xb_probe_check *check = xb_gpu_probe_add(probe, ok, "CUDA devices");
-    if (ok)
-        XB_GPU_FOUND(check, "%d", count);
-    else if (counted == cudaErrorInsufficientDriver)
-        XB_GPU_FOUND(check, "not counted: the driver cannot serve this runtime");
-    else if (counted == cudaErrorNoDevice || counted == cudaSuccess)
-        XB_GPU_FOUND(check,
-                     "none: no GPU is there, or CUDA_VISIBLE_DEVICES or the container hides it");
-    else
-        XB_GPU_FOUND(check, "not counted: %s (%s, %d)", cudaGetErrorString(counted),
-                     cudaGetErrorName(counted), (int)counted);
-    probe->device_count = ok ? (unsigned)count : 0;
+        snprintf(probe->driver_version, sizeof probe->driver_version, "CUDA %d.%d",
+                 VERSION_PARTS(driver));
 }
 
 static enum xb_status driver_open(struct xb_driver **driver, struct xb_probe *probe,
@@ -100,33 +71,35 @@ static enum xb_status driver_open(struct xb_driver **driver, struct xb_probe *pr
     /* The runtime is linked statically, so it has the version of the headers. Asking it does not
      * work without a driver in CUDA 11. */
     int runtime = CUDART_VERSION;
-    format_version(runtime, probe->runtime_version, sizeof probe->runtime_version);
+    snprintf(probe->runtime_version, sizeof probe->runtime_version, "%d.%d",
+             VERSION_PARTS(runtime));
     /* The runtime opens this library too. But if it is missing, the runtime reports a driver that
      * is too old, so we look for it first. */
     const char *library = "libcuda.so.1";
-    bool found = dlopen(library, RTLD_LAZY | RTLD_LOCAL) != NULL;
-    struct xb_probe_check *check = xb_gpu_probe_add(probe, found, "driver library libcuda.so.1");
-    if (!found) {
+    const char *what = "driver library libcuda.so.1";
+    if (dlopen(library, RTLD_LAZY | RTLD_LOCAL) == NULL) {
         const char *reason = dlerror();
-        XB_GPU_FOUND(check, "not found: install the NVIDIA driver (%.120s)",
+        xb_probe_add(probe, false, what, "not found: install the NVIDIA driver (%.120s)",
                      reason != NULL ? reason : "no reason given");
-        XB_GPU_FOUND(xb_gpu_probe_add(probe, false, "driver version"),
-                     "unknown; runtime %s needs one for CUDA %d", probe->runtime_version,
-                     runtime / 1000);
-        XB_GPU_FOUND(xb_gpu_probe_add(probe, false, "CUDA devices"),
-                     "none can be seen without the driver");
+        xb_probe_add(probe, false, "driver version", "unknown; runtime %s needs one for CUDA %d",
+                     probe->runtime_version, runtime / 1000);
+        xb_probe_add(probe, false, "CUDA devices", "none can be seen without the driver");
         return XB_FAIL(error, XB_ERR_UNAVAILABLE, "CUDA: the driver library %s is not found",
                        library);
     }
-    XB_GPU_FOUND(check, "found");
+    xb_probe_add(probe, true, what, "found");
     int count = 0; /* stays 0 if counting fails */
     cudaError_t counted = cudaGetDeviceCount(&count);
     (void)cudaGetLastError();
     check_version(probe, counted);
-    check_devices(probe, counted, count);
-    if (probe->device_count == 0)
-        return XB_FAIL_NATIVE(error, XB_ERR_UNAVAILABLE, "cudaGetDeviceCount", (int64_t)counted,
-                              cudaGetErrorName(counted), "CUDA: no usable device");
+    const char *reason =
+        counted == cudaErrorInsufficientDriver ? "not counted: the driver cannot serve this runtime"
+        : counted == cudaErrorNoDevice || counted == cudaSuccess
+            ? "none: no GPU is there, or CUDA_VISIBLE_DEVICES or the container hides it"
+            : NULL;
+    XB_TRY(xb_gpu_probe_devices(probe, &xb_cuda_runtime,
+                                (struct xb_gpu_outcome){(int)counted, "cudaGetDeviceCount"}, count,
+                                reason, error));
     return xb_driver_make(&xb_cuda_backend, "CUDA", driver, error);
 }
 
@@ -151,22 +124,18 @@ static void format_uuid(const char *bytes, char *text, size_t size)
 /* Batches of copies need a runtime and a driver that have them. */
 static void set_batch(struct xb_device_info *info)
 {
-    char needed[32];
-    char there[32];
     char reason[160];
     int driver = 0;
     (void)cudaDriverGetVersion(&driver);
-    format_version(XB_CUDA_BATCH, needed, sizeof needed);
     bool built_for = CUDART_VERSION >= XB_CUDA_BATCH;
     if (built_for && driver >= XB_CUDA_BATCH) {
         info->capabilities |= XB_CAP_BATCH;
         return;
     }
-    format_version(built_for ? driver : CUDART_VERSION, there, sizeof there);
-    snprintf(reason, sizeof reason,
-             built_for ? "it needs CUDA %s, and the driver supports %s: update the NVIDIA driver"
-                       : "it needs CUDA %s, and this build has %s: build with a newer toolkit",
-             needed, there);
+    snprintf(reason, sizeof reason, "it needs CUDA %d.%d, and %s %d.%d: %s",
+             VERSION_PARTS(XB_CUDA_BATCH), built_for ? "the driver supports" : "this build has",
+             VERSION_PARTS(built_for ? driver : CUDART_VERSION),
+             built_for ? "update the NVIDIA driver" : "build with a newer toolkit");
     xb_device_withhold(info, XB_CAP_BATCH, reason);
 }
 
@@ -257,27 +226,17 @@ static enum xb_status peer_info(struct xb_driver *driver, unsigned index, unsign
     return XB_OK;
 }
 
-struct cuda_file {
-    struct xb_file base;
-    struct xb_cufile_reads reads;
-};
-
 static enum xb_status file_open(struct xb_device *device, int descriptor, struct xb_file **file,
                                 struct xb_error *error)
 {
     XB_TRY(xb_gpu_require(device, XB_CAP_FILE, "no libcufile", error));
     XB_TRY(xb_gpu_select(device, error));
-    struct cuda_file *opened = calloc(1, sizeof *opened);
+    struct xb_cufile_reads *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open a file");
     opened->base.device = device;
-    enum xb_status status = xb_cufile_reads_open(&opened->reads, descriptor, error);
-    if (status != XB_OK) {
-        free(opened);
-        return status;
-    }
-    *file = &opened->base;
-    return XB_OK;
+    enum xb_status status = xb_cufile_reads_open(opened, descriptor, error);
+    return XB_OPENED(status, opened, free(opened), file);
 }
 
 static void file_close(struct xb_file *file)
@@ -286,7 +245,7 @@ static void file_close(struct xb_file *file)
     if (file == NULL)
         return;
     (void)!xb_gpu_select(file->device, &ignored);
-    xb_cufile_reads_close(&((struct cuda_file *)file)->reads);
+    xb_cufile_reads_close((struct xb_cufile_reads *)file);
     free(file);
 }
 
@@ -296,15 +255,16 @@ static enum xb_status file_read(struct xb_file *file, uint64_t file_offset,
 {
     XB_TRY(xb_file_read_check(file, buffer, offset, bytes, error));
     XB_TRY(xb_gpu_select(file->device, error));
-    return xb_cufile_reads_read(&((struct cuda_file *)file)->reads, file_offset,
-                                xb_gpu_buffer_address(buffer), buffer->bytes, offset, bytes, error);
+    return xb_cufile_reads_read((struct xb_cufile_reads *)file, file_offset,
+                                xb_gpu_buffer_address(buffer, 0), buffer->bytes, offset, bytes,
+                                error);
 }
 
 static enum xb_status file_way(struct xb_file *file, struct xb_file_way *way,
                                struct xb_error *error)
 {
     XB_TRY(xb_gpu_select(file->device, error));
-    return xb_cufile_reads_way(&((struct cuda_file *)file)->reads, way, error);
+    return xb_cufile_reads_way((struct xb_cufile_reads *)file, way, error);
 }
 
 /* What NVIDIA's profilers are told: named ranges, and from where to where they may collect. NVTX is

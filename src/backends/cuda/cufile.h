@@ -86,8 +86,6 @@ struct xb_cufile {
 #undef X
 };
 
-/* ---- cufile.c ---- */
-
 /* Finds the library's path, or NULL. Looks at file names and opens nothing: less than a
  * millisecond, once. Any thread. */
 const char *xb_cufile_path(void);
@@ -95,14 +93,9 @@ const char *xb_cufile_path(void);
 /* Opens the library and its driver once, for as long as the process lives, and has it count its
  * reads. At its end the process skips what atexit() got before this call. Any thread; may take
  * long. XB_ERR_UNSUPPORTED, each time again, with what the library or the loader said. */
-enum xb_status xb_cufile_open(const struct xb_cufile **library, struct xb_error *error);
+enum xb_status xb_cufile_open(struct xb_error *error);
 
-/* Returns XB_OK, or fills *error with `what` failed, the call, the code, and its name.
- * XB_ERR_UNSUPPORTED for a code that means: not here, or not this file. */
-enum xb_status xb_cufile_status(struct xb_cufile_outcome what_came, const char *call,
-                                const char *what, struct xb_error *error);
-
-/* ---- cufile_reads.c: on the calling thread's current device ---- */
+/* ---- reads, on the calling thread's current device ---- */
 
 /* How many reads of this process went which way, since the library was opened. */
 struct xb_cufile_ways {
@@ -110,9 +103,9 @@ struct xb_cufile_ways {
     uint64_t p2p, nvfs, posix;
 };
 
-/* One file. */
+/* One file. The caller sets `base`. */
 struct xb_cufile_reads {
-    const struct xb_cufile *library;
+    struct xb_file base;
     void *handle;
     struct xb_cufile_ways before; /* when the file was opened */
 };

@@ -34,15 +34,10 @@ static void open_library(void)
     usable = library.init != NULL && library.init() == XB_NVML_SUCCESS;
 }
 
-const struct xb_nvml *xb_nvml_get(void)
-{
-    pthread_once(&once, open_library);
-    return usable ? &library : NULL;
-}
-
 bool xb_nvml_find(const char *bus_id, xb_nvml_device *device)
 {
-    return xb_nvml_get() != NULL && ASK(device_by_bus_id, bus_id, device);
+    pthread_once(&once, open_library);
+    return usable && ASK(device_by_bus_id, bus_id, device);
 }
 
 static bool number_of(xb_nvml_device device, unsigned field, unsigned scope, double *value)

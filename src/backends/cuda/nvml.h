@@ -75,11 +75,9 @@ struct xb_nvml {
 #undef X
 };
 
-/* Returns the library, or NULL if none works. The first call opens and initialises it for as long
- * as the process lives. Any thread. */
-const struct xb_nvml *xb_nvml_get(void);
-
-/* Finds the device at a PCI address such as "0000:0f:00.0". Returns false if it is unknown. */
+/* Finds the device at a PCI address such as "0000:0f:00.0". Returns false if it is unknown, or if
+ * no library works. The first call opens and initialises that for as long as the process lives. Any
+ * thread. */
 bool xb_nvml_find(const char *bus_id, xb_nvml_device *device);
 
 /* Reads the parts (enum xb_health_part) of the state of the device at a PCI address,

@@ -29,22 +29,8 @@ struct xb_gpu_outcome xb_cuda_outcome(cudaError_t code, const char *call)
     return (struct xb_gpu_outcome){.code = (int)code, .call = call};
 }
 
-static const char *error_name(int code)
-{
-    return cudaGetErrorName((cudaError_t)code);
-}
-
-static const char *error_text(int code)
-{
-    return cudaGetErrorString((cudaError_t)code);
-}
-
-static enum cudaMemcpyKind kind_of(enum xb_gpu_way way)
-{
-    return way == XB_GPU_TO_DEVICE ? cudaMemcpyHostToDevice
-           : way == XB_GPU_TO_HOST ? cudaMemcpyDeviceToHost
-                                   : cudaMemcpyDeviceToDevice;
-}
+XB_GPU_WORDS(error_name, cudaError_t, cudaGetErrorName)
+XB_GPU_WORDS(error_text, cudaError_t, cudaGetErrorString)
 
 /* A slot that is one call: of a function of the runtime, with these arguments. */
 #define ADAPTER(slot, parameters, ...)                                                             \
@@ -74,17 +60,6 @@ static struct xb_gpu_outcome allocate_host(void **address, size_t bytes, enum xb
 }
 
 ADAPTER(release_host, (void *address), cudaFreeHost, address)
-
-static struct xb_gpu_outcome advise(const void *address, size_t bytes, enum xb_gpu_advice advice,
-                                    int location)
-{
-    enum cudaMemoryAdvise native = advice == XB_GPU_PREFER     ? cudaMemAdviseSetPreferredLocation
-                                   : advice == XB_GPU_UNPREFER ? cudaMemAdviseUnsetPreferredLocation
-                                   : advice == XB_GPU_MAP      ? cudaMemAdviseSetAccessedBy
-                                                               : cudaMemAdviseUnsetAccessedBy;
-    return XB_CUDA_CALL(cudaMemAdvise, address, bytes, native, native_location_of(location));
-}
-
 ADAPTER(prefetch, (const void *address, size_t bytes, int location, void *stream),
         cudaMemPrefetchAsync, address, bytes, native_location_of(location), PREFETCH_FLAGS stream)
 
@@ -138,22 +113,11 @@ static enum xb_status load_kernels(struct xb_gpu_device *device, struct xb_error
     return XB_OK;
 }
 
-static void unload_kernels(struct xb_gpu_device *device)
-{
-    (void)device;
-}
-
 const struct xb_gpu_runtime xb_cuda_runtime = {
-    XB_GPU_RUNTIME("CUDA"),
+    XB_GPU_RUNTIME("CUDA", cuda),
     .hold_is_proven = true,  /* bench/hold_depth.c, bench/results/h200/hold-depth.json */
     .batch_is_proven = true, /* the contract tests, on an H200 */
     .out_of_memory = cudaErrorMemoryAllocation,
-    .peer_already_open = cudaErrorPeerAccessAlreadyEnabled,
-    .invalid_value = cudaErrorInvalidValue,
-    .not_supported = cudaErrorNotSupported,
-    .error_name = error_name,
-    .error_text = error_text,
     .copy_batch = COPY_BATCH,
     .load_kernels = load_kernels,
-    .unload_kernels = unload_kernels,
 };

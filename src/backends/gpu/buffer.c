@@ -16,9 +16,9 @@ struct gpu_buffer {
     bool callers; /* REGISTERED memory that was the caller's, and stays when it is unlocked */
 };
 
-void *xb_gpu_buffer_address(const struct xb_buffer *buffer)
+void *xb_gpu_buffer_address(const struct xb_buffer *buffer, uint64_t offset)
 {
-    return ((const struct gpu_buffer *)buffer)->address;
+    return (char *)((const struct gpu_buffer *)buffer)->address + offset;
 }
 
 void *xb_gpu_kernel_address(const struct xb_buffer *buffer)
@@ -60,32 +60,32 @@ static enum xb_status find_mapping(const struct gpu_buffer *buffer, const struct
 }
 
 enum xb_status xb_gpu_find_kernel_address(const struct xb_device *device,
-                                          const struct xb_buffer *buffer, void **address,
-                                          struct xb_error *error)
+                                          const struct xb_buffer *buffer, uint64_t offset,
+                                          char **address, struct xb_error *error)
 {
-    if (buffer->memory != XB_MEMORY_MAPPED || buffer->device == device) {
-        *address = xb_gpu_kernel_address(buffer);
-        return XB_OK;
+    void *begin = xb_gpu_kernel_address(buffer);
+    if (buffer->memory == XB_MEMORY_MAPPED && buffer->device != device) {
+        XB_TRY(xb_gpu_select(device, error));
+        XB_TRY(find_mapping((const struct gpu_buffer *)buffer, device, &begin, error));
     }
-    XB_TRY(xb_gpu_select(device, error));
-    return find_mapping((const struct gpu_buffer *)buffer, device, address, error);
+    *address = (char *)begin + offset;
+    return XB_OK;
 }
 
 static enum xb_status register_pages(struct gpu_buffer *buffer, struct xb_error *error)
 {
-    const struct xb_gpu_runtime *runtime = runtime_of(buffer);
     uint64_t bytes = buffer->base.bytes;
     bool mapped = buffer->base.memory == XB_MEMORY_MAPPED;
     char limit[128];
-    XB_TRY(XB_GPU(error, runtime, runtime->register_host(buffer->address, bytes, mapped),
-                  "cannot page-lock %llu bytes of host memory%s", (unsigned long long)bytes,
-                  xb_host_memory_lock_limit(bytes, limit, sizeof limit)));
+    XB_TRY(XB_GPU_CALL(error, buffer->base.device, register_host(buffer->address, bytes, mapped),
+                       "cannot page-lock %llu bytes of host memory%s", (unsigned long long)bytes,
+                       xb_host_memory_lock_limit(bytes, limit, sizeof limit)));
     if (!mapped)
         return XB_OK;
     enum xb_status status =
         find_mapping(buffer, buffer->base.device, &buffer->kernel_address, error);
     if (status != XB_OK)
-        (void)runtime->unregister_host(buffer->address);
+        (void)runtime_of(buffer)->unregister_host(buffer->address);
     return status;
 }
 
@@ -132,18 +132,18 @@ static enum xb_status check_kind(const struct xb_device *device, enum xb_memory 
  * to spare. */
 static enum xb_status allocate_memory(struct gpu_buffer *buffer, struct xb_error *error)
 {
-    const struct xb_gpu_runtime *runtime = runtime_of(buffer);
+    const struct xb_device *device = buffer->base.device;
     enum xb_memory memory = buffer->base.memory;
     uint64_t bytes = buffer->base.bytes;
     char limit[128];
     enum xb_status status;
-    XB_TRY(check_kind(buffer->base.device, memory, error));
-    XB_TRY(xb_gpu_select(buffer->base.device, error));
+    XB_TRY(check_kind(device, memory, error));
+    XB_TRY(xb_gpu_select(device, error));
     switch (memory) {
     case XB_MEMORY_DEVICE:
-        XB_TRY(XB_GPU(error, runtime, runtime->allocate(&buffer->address, whole_blocks(bytes)),
-                      "cannot allocate %llu bytes of device memory; try a smaller --size",
-                      (unsigned long long)bytes));
+        XB_TRY(XB_GPU_CALL(error, device, allocate(&buffer->address, whole_blocks(bytes)),
+                           "cannot allocate %llu bytes of device memory; try a smaller --size",
+                           (unsigned long long)bytes));
         buffer->kernel_address = buffer->address;
         return XB_OK;
     case XB_MEMORY_PAGEABLE:
@@ -151,19 +151,20 @@ static enum xb_status allocate_memory(struct gpu_buffer *buffer, struct xb_error
     case XB_MEMORY_PINNED:
     case XB_MEMORY_WRITE_COMBINED:
         XB_TRY(xb_host_memory_check(bytes, error));
-        return XB_GPU(error, runtime,
-                      runtime->allocate_host(&buffer->address, whole_blocks(bytes), memory),
-                      "cannot allocate %llu bytes of %s host memory%s; try a smaller --size",
-                      (unsigned long long)bytes, xb_memory_name(memory),
-                      xb_host_memory_lock_limit(bytes, limit, sizeof limit));
+        return XB_GPU_CALL(error, device,
+                           allocate_host(&buffer->address, whole_blocks(bytes), memory),
+                           "cannot allocate %llu bytes of %s host memory%s; try a smaller --size",
+                           (unsigned long long)bytes, xb_memory_name(memory),
+                           xb_host_memory_lock_limit(bytes, limit, sizeof limit));
     case XB_MEMORY_REGISTERED:
     case XB_MEMORY_MAPPED:
         /* Huge pages, which several threads touch and the runtime then page-locks. Its allocator
          * locks small pages one by one and is many times slower, also for mapped memory (CUDA on
          * the H200: setup_time in bench/results/h200/host-memory.json). */
-        XB_TRY(xb_pages_map_huge(bytes, &buffer->address, error));
+        if (!buffer->callers)
+            XB_TRY(xb_pages_map_huge(bytes, &buffer->address, error));
         status = register_pages(buffer, error);
-        if (status != XB_OK)
+        if (status != XB_OK && !buffer->callers)
             xb_pages_unmap(buffer->address, bytes);
         return status;
     case XB_MEMORY_MANAGED:
@@ -172,45 +173,35 @@ static enum xb_status allocate_memory(struct gpu_buffer *buffer, struct xb_error
     return XB_FAIL(error, XB_ERR_UNSUPPORTED, "there is no %s memory", xb_memory_name(memory));
 }
 
-enum xb_status xb_gpu_buffer_allocate(struct xb_device *device, enum xb_memory memory,
-                                      uint64_t bytes, struct xb_buffer **buffer,
-                                      struct xb_error *error)
+static enum xb_status make(const struct gpu_buffer *wanted, struct xb_buffer **buffer,
+                           struct xb_error *error)
 {
     struct gpu_buffer *made = calloc(1, sizeof *made);
     if (made == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a buffer");
-    made->base.device = device;
-    made->base.memory = memory;
-    made->base.bytes = bytes;
+    *made = *wanted;
     enum xb_status status = allocate_memory(made, error);
-    if (status != XB_OK) {
-        free(made);
-        return status;
-    }
-    made->base.host_address = memory == XB_MEMORY_DEVICE ? NULL : made->address;
-    *buffer = &made->base;
-    return XB_OK;
+    made->base.host_address = made->base.memory == XB_MEMORY_DEVICE ? NULL : made->address;
+    return XB_OPENED(status, made, free(made), buffer);
+}
+
+enum xb_status xb_gpu_buffer_allocate(struct xb_device *device, enum xb_memory memory,
+                                      uint64_t bytes, struct xb_buffer **buffer,
+                                      struct xb_error *error)
+{
+    const struct gpu_buffer wanted = {.base = {.device = device, .memory = memory, .bytes = bytes}};
+    return make(&wanted, buffer, error);
 }
 
 enum xb_status xb_gpu_buffer_register(struct xb_device *device, void *address, uint64_t bytes,
                                       struct xb_buffer **buffer, struct xb_error *error)
 {
+    const struct gpu_buffer wanted = {
+        .base = {.device = device, .memory = XB_MEMORY_REGISTERED, .bytes = bytes},
+        .address = address,
+        .callers = true};
     XB_TRY(xb_register_check(address, bytes, error));
-    XB_TRY(check_kind(device, XB_MEMORY_REGISTERED, error));
-    XB_TRY(xb_gpu_select(device, error));
-    struct gpu_buffer *made = calloc(1, sizeof *made);
-    if (made == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a buffer");
-    *made = (struct gpu_buffer){.base = {device, XB_MEMORY_REGISTERED, bytes, address},
-                                .address = address,
-                                .callers = true};
-    enum xb_status status = register_pages(made, error);
-    if (status != XB_OK) {
-        free(made);
-        return status;
-    }
-    *buffer = &made->base;
-    return XB_OK;
+    return make(&wanted, buffer, error);
 }
 
 enum xb_status xb_gpu_buffer_advise(struct xb_buffer *buffer, enum xb_advice advice,
@@ -219,23 +210,21 @@ enum xb_status xb_gpu_buffer_advise(struct xb_buffer *buffer, enum xb_advice adv
     if (buffer->memory != XB_MEMORY_MANAGED)
         return XB_FAIL(error, XB_ERR_USAGE, "only managed memory takes advice, not %s",
                        xb_memory_name(buffer->memory));
-    const struct xb_gpu_device *device = xb_gpu_device_of(buffer->device);
-    const struct xb_gpu_runtime *runtime = device->runtime;
-    void *address = xb_gpu_buffer_address(buffer);
+    void *address = xb_gpu_buffer_address(buffer, 0);
     bool stay = advice == XB_ADVICE_STAY_ON_HOST;
     /* Do not take back advice that was never given: older ROCm refuses that. */
     if (!stay && !((struct gpu_buffer *)buffer)->advised)
         return XB_OK;
     ((struct gpu_buffer *)buffer)->advised = stay;
     XB_TRY(xb_gpu_select(buffer->device, error));
-    XB_TRY(XB_GPU(error, runtime,
-                  runtime->advise(address, buffer->bytes, stay ? XB_GPU_PREFER : XB_GPU_UNPREFER,
-                                  XB_GPU_HOST),
-                  "the runtime does not take advice on where managed memory belongs"));
-    return XB_GPU(
-        error, runtime,
-        runtime->advise(address, buffer->bytes, stay ? XB_GPU_MAP : XB_GPU_UNMAP, device->ordinal),
-        "the runtime does not take advice on who uses managed memory");
+    XB_TRY(XB_GPU_CALL(
+        error, buffer->device,
+        advise(address, buffer->bytes, stay ? XB_GPU_PREFER : XB_GPU_UNPREFER, XB_GPU_HOST),
+        "the runtime does not take advice on where managed memory belongs"));
+    return XB_GPU_CALL(error, buffer->device,
+                       advise(address, buffer->bytes, stay ? XB_GPU_MAP : XB_GPU_UNMAP,
+                              xb_gpu_device_of(buffer->device)->ordinal),
+                       "the runtime does not take advice on who uses managed memory");
 }
 
 void xb_gpu_buffer_free(struct xb_buffer *buffer)
@@ -244,27 +233,19 @@ void xb_gpu_buffer_free(struct xb_buffer *buffer)
         return;
     const struct xb_gpu_runtime *runtime = xb_gpu_device_of(buffer->device)->runtime;
     struct xb_error ignored;
-    void *address = xb_gpu_buffer_address(buffer);
-    if (buffer->memory != XB_MEMORY_PAGEABLE) /* the runtime does not know pageable memory */
+    void *address = xb_gpu_buffer_address(buffer, 0);
+    enum xb_memory memory = buffer->memory;
+    bool is_pageable = memory == XB_MEMORY_PAGEABLE; /* which the runtime does not know */
+    bool is_locked = memory == XB_MEMORY_REGISTERED || memory == XB_MEMORY_MAPPED;
+    if (!is_pageable)
         (void)xb_gpu_select(buffer->device, &ignored);
-    switch (buffer->memory) {
-    case XB_MEMORY_DEVICE:
-    case XB_MEMORY_MANAGED:
+    if (memory == XB_MEMORY_DEVICE || memory == XB_MEMORY_MANAGED)
         (void)runtime->release(address);
-        break;
-    case XB_MEMORY_PINNED:
-    case XB_MEMORY_WRITE_COMBINED:
-        (void)runtime->release_host(address);
-        break;
-    case XB_MEMORY_REGISTERED:
-    case XB_MEMORY_MAPPED:
+    else if (is_locked)
         (void)runtime->unregister_host(address);
-        if (!((const struct gpu_buffer *)buffer)->callers)
-            xb_pages_unmap(address, buffer->bytes);
-        break;
-    case XB_MEMORY_PAGEABLE:
+    else if (!is_pageable)
+        (void)runtime->release_host(address);
+    if (is_pageable || (is_locked && !((const struct gpu_buffer *)buffer)->callers))
         xb_pages_unmap(address, buffer->bytes);
-        break;
-    }
     free(buffer);
 }

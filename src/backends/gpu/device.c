@@ -2,8 +2,8 @@
 /* Opens devices, one's memory to another, and turns a runtime's failures into errors. */
 #include "gpu.h"
 
-#include <stdarg.h>
-#include <stdio.h>
+#include "base/text.h"
+
 #include <stdlib.h>
 
 /* A hold gives up after this time at the rated clock: long enough to enqueue anything, short enough
@@ -19,22 +19,32 @@ enum xb_status xb_gpu_status(struct xb_error *error, const struct xb_gpu_runtime
     if (outcome.code == 0)
         return XB_OK;
     char message[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
+    XB_FORMAT(message, sizeof message, format);
     enum xb_status status = outcome.code == runtime->out_of_memory ? XB_ERR_MEMORY : XB_ERR_RUNTIME;
     return xb_error_set(error, status, file, line, outcome.call, (int64_t)outcome.code,
                         runtime->error_name(outcome.code), "%s: %s", message,
                         runtime->error_text(outcome.code));
 }
 
-struct xb_probe_check *xb_gpu_probe_add(struct xb_probe *probe, bool ok, const char *what)
+enum xb_status xb_gpu_probe_devices(struct xb_probe *probe, const struct xb_gpu_runtime *runtime,
+                                    struct xb_gpu_outcome counted, int count, const char *reason,
+                                    struct xb_error *error)
 {
-    struct xb_probe_check *check = &probe->checks[probe->check_count++];
-    check->ok = ok;
-    snprintf(check->what, sizeof check->what, "%s", what);
-    return check;
+    const char *name = runtime->error_name(counted.code);
+    char what[48];
+    snprintf(what, sizeof what, "%s devices", runtime->name);
+    probe->device_count = counted.code == 0 && count > 0 ? (unsigned)count : 0;
+    if (probe->device_count > 0) {
+        xb_probe_add(probe, true, what, "%d", count);
+        return XB_OK;
+    }
+    if (reason != NULL)
+        xb_probe_add(probe, false, what, "%s", reason);
+    else
+        xb_probe_add(probe, false, what, "not counted: %s (%s, %d)",
+                     runtime->error_text(counted.code), name, counted.code);
+    return XB_FAIL_NATIVE(error, XB_ERR_UNAVAILABLE, counted.call, (int64_t)counted.code, name,
+                          "%s: no usable device", runtime->name);
 }
 
 enum xb_status xb_gpu_select(const struct xb_device *device, struct xb_error *error)
@@ -68,7 +78,8 @@ void xb_gpu_device_close(struct xb_device *device)
         (void)closing->runtime->release(closing->device_result);
     if (closing->host_result != NULL)
         (void)closing->runtime->release_host(closing->host_result);
-    closing->runtime->unload_kernels(closing);
+    if (closing->runtime->unload_kernels != NULL)
+        closing->runtime->unload_kernels(closing);
     free(closing);
 }
 
@@ -146,25 +157,17 @@ enum xb_status xb_gpu_device_open(struct xb_driver *driver, const struct xb_gpu_
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open %s device %u", runtime->name,
                        index);
-    opened->base.backend = driver->backend;
-    opened->base.info = info;
-    opened->runtime = runtime;
-    opened->ordinal = (int)index;
+    *opened = (struct xb_gpu_device){
+        .base = {driver->backend, info}, .runtime = runtime, .ordinal = (int)index};
     enum xb_status status = prepare_device(opened, error);
-    if (status != XB_OK) {
-        xb_gpu_device_close(&opened->base);
-        return status;
-    }
-    *device = &opened->base;
-    return XB_OK;
+    return XB_OPENED(status, opened, xb_gpu_device_close(&opened->base), device);
 }
 
 enum xb_status xb_gpu_device_memory(struct xb_device *device, uint64_t *free_bytes,
                                     struct xb_error *error)
 {
     const struct xb_gpu_runtime *runtime = xb_gpu_device_of(device)->runtime;
-    size_t free_now = 0;
-    size_t total = 0;
+    size_t free_now = 0, total = 0;
     XB_TRY(xb_gpu_select(device, error));
     XB_TRY(XB_GPU(error, runtime, runtime->memory_info(&free_now, &total),
                   "cannot read the free memory of %s device %u", runtime->name,

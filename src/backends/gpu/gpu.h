@@ -42,9 +42,20 @@ enum xb_gpu_order {
     XB_GPU_ORDER_UNSAID /* for a runtime that refuses to be told: then it is the stream's */
 };
 
+/* The names of a copy's way and of advice, which the vendors' headers have with the prefix N. */
+#define XB_GPU_KIND(N, way)                                                                        \
+    ((way) == XB_GPU_TO_DEVICE ? N##MemcpyHostToDevice                                             \
+     : (way) == XB_GPU_TO_HOST ? N##MemcpyDeviceToHost                                             \
+                               : N##MemcpyDeviceToDevice)
+#define XB_GPU_ADVICE(N, advice)                                                                   \
+    ((advice) == XB_GPU_PREFER     ? N##MemAdviseSetPreferredLocation                              \
+     : (advice) == XB_GPU_UNPREFER ? N##MemAdviseUnsetPreferredLocation                            \
+     : (advice) == XB_GPU_MAP      ? N##MemAdviseSetAccessedBy                                     \
+                                   : N##MemAdviseUnsetAccessedBy)
+
 /* Calls of a vendor's runtime: the slot of struct xb_gpu_runtime and its parameters. SAME: the
- * vendors' calls differ only in the prefix N (such as hip) of names. OWN: a vendor's runtime.c has
- * a function. */
+ * vendors' calls differ only in the prefix N (such as hip) of names; a vendor's runtime.c has
+ * native_location_of. OWN: it has a function. */
 #define XB_GPU_CALLS(OWN, SAME, N)                                                                 \
     SAME(set_device, (int ordinal), N##SetDevice, ordinal)                                         \
     OWN(clock_rate, (int ordinal, int *kilohertz))                                                 \
@@ -67,7 +78,8 @@ enum xb_gpu_order {
          host_address, 0)                                                                          \
     SAME(allocate_managed, (void **address, size_t bytes), N##MallocManaged, address, bytes,       \
          N##MemAttachGlobal)                                                                       \
-    OWN(advise, (const void *address, size_t bytes, enum xb_gpu_advice advice, int location))      \
+    SAME(advise, (const void *address, size_t bytes, enum xb_gpu_advice advice, int location),     \
+         N##MemAdvise, address, bytes, XB_GPU_ADVICE(N, advice), native_location_of(location))     \
     OWN(prefetch, (const void *address, size_t bytes, int location, void *stream))                 \
     SAME(open_stream, (void **stream), N##StreamCreateWithFlags, (N##Stream_t *)stream,            \
          N##StreamNonBlocking)                                                                     \
@@ -83,13 +95,13 @@ enum xb_gpu_order {
          milliseconds, start, stop)                                                                \
     SAME(copy,                                                                                     \
          (void *target, const void *source, size_t bytes, enum xb_gpu_way way, void *stream),      \
-         N##MemcpyAsync, target, source, bytes, kind_of(way), stream)                              \
+         N##MemcpyAsync, target, source, bytes, XB_GPU_KIND(N, way), stream)                       \
     /* `count` rows of `bytes`. NULL where the backend has no such capability. */                  \
     SAME(copy_rows,                                                                                \
          (void *target, size_t target_pitch, const void *source, size_t source_pitch,              \
           size_t bytes, size_t count, enum xb_gpu_way way, void *stream),                          \
-         N##Memcpy2DAsync, target, target_pitch, source, source_pitch, bytes, count, kind_of(way), \
-         stream)                                                                                   \
+         N##Memcpy2DAsync, target, target_pitch, source, source_pitch, bytes, count,               \
+         XB_GPU_KIND(N, way), stream)                                                              \
     /* What is enqueued between the two goes into a graph and does not run. Other threads may use  \
      * other devices meanwhile. NULL, all six, where the backend has no such capability. */        \
     SAME(begin_capture, (void *stream), N##StreamBeginCapture, stream,                             \
@@ -110,14 +122,22 @@ enum xb_gpu_order {
     SAME(open_peer, (int other), N##DeviceEnablePeerAccess, other, 0)                              \
     SAME(close_peer, (int other), N##DeviceDisablePeerAccess, other)
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
-#define XB_GPU_DECLARE_OWN(slot, parameters) struct xb_gpu_outcome(*slot) parameters;
-#define XB_GPU_DECLARE_SAME(slot, parameters, ...) struct xb_gpu_outcome(*slot) parameters;
+#define XB_GPU_DECLARE(slot, parameters, ...) struct xb_gpu_outcome(*slot) parameters;
 #define XB_GPU_FILL_CALL(slot, ...) .slot = slot,
 /* NOLINTEND(bugprone-macro-parentheses) */
 #define XB_GPU_NO_CALL(...)
-/* The head of a runtime's table: its name, and the calls as static functions named as the slots. */
-#define XB_GPU_RUNTIME(called)                                                                     \
-    XB_GPU_CALLS(XB_GPU_FILL_CALL, XB_GPU_FILL_CALL, native).name = called
+/* A function that gives the name or text of a code of that type. */
+#define XB_GPU_WORDS(slot, type, native)                                                           \
+    static const char *slot(int code)                                                              \
+    {                                                                                              \
+        return native((type)code);                                                                 \
+    }
+/* The head of a runtime's table: its name, its codes that have the prefix N, and the calls as
+ * static functions named as the slots. */
+#define XB_GPU_RUNTIME(called, N)                                                                  \
+    .error_name = error_name, .error_text = error_text, .not_supported = N##ErrorNotSupported,     \
+    .peer_already_open = N##ErrorPeerAccessAlreadyEnabled, .invalid_value = N##ErrorInvalidValue,  \
+    XB_GPU_CALLS(XB_GPU_FILL_CALL, XB_GPU_FILL_CALL, N).name = called
 
 /* One vendor's runtime. Each slot is one call of it, on the calling thread's current device.
  * Handles of streams, events and kernels are pointers. A slot whose function the opened library
@@ -140,11 +160,11 @@ struct xb_gpu_runtime {
      * call. */
     struct xb_gpu_outcome (*copy_batch)(void **targets, void **sources, size_t *sizes, size_t count,
                                         enum xb_gpu_order order, void *stream);
-    XB_GPU_CALLS(XB_GPU_DECLARE_OWN, XB_GPU_DECLARE_SAME, native)
+    XB_GPU_CALLS(XB_GPU_DECLARE, XB_GPU_DECLARE, native)
 
     /* Fills device->kernels. XB_ERR_UNSUPPORTED with the reason if this device cannot run them: it
      * then opens without the capabilities that need kernels. unload_kernels undoes this, and may be
-     * called if nothing was loaded. */
+     * called if nothing was loaded; NULL where nothing is to be undone. */
     enum xb_status (*load_kernels)(struct xb_gpu_device *device, struct xb_error *error);
     void (*unload_kernels)(struct xb_gpu_device *device);
 };
@@ -179,29 +199,41 @@ enum xb_status xb_gpu_status(struct xb_error *error, const struct xb_gpu_runtime
 /* Converts the outcome of an adapter to a status. */
 #define XB_GPU(error, runtime, outcome, ...)                                                       \
     xb_gpu_status((error), (runtime), (outcome), __FILE__, __LINE__, __VA_ARGS__)
+/* Makes a call of the device's runtime, such as release(address), and does the same. */
+#define XB_GPU_CALL(error, device, call, ...)                                                      \
+    XB_GPU(error, xb_gpu_device_of(device)->runtime, xb_gpu_device_of(device)->runtime->call,      \
+           __VA_ARGS__)
 
 /* device.c */
 
-/* Adds a line to the probe. XB_GPU_FOUND writes what was found. */
-struct xb_probe_check *xb_gpu_probe_add(struct xb_probe *probe, bool ok, const char *what);
-#define XB_GPU_FOUND(check, ...) snprintf((check)->found, sizeof(check)->found, __VA_ARGS__)
+/* For a backend's driver_open: adds the line of the devices to the probe. `counted` is the outcome
+ * of counting them, and `reason` says what it means where there are none; NULL: the call failed.
+ * XB_ERR_UNAVAILABLE where there are none. */
+enum xb_status xb_gpu_probe_devices(struct xb_probe *probe, const struct xb_gpu_runtime *runtime,
+                                    struct xb_gpu_outcome counted, int count, const char *reason,
+                                    struct xb_error *error);
 
 /* Makes this the calling thread's current device. Costs almost nothing if it is already. */
 enum xb_status xb_gpu_select(const struct xb_device *device, struct xb_error *error);
-/* A backend's device_open calls it with its runtime. */
+/* Refuses what needs a capability that the device lacks. `what` follows "device 0 has". */
+enum xb_status xb_gpu_require(const struct xb_device *device, uint32_t capability, const char *what,
+                              struct xb_error *error);
+/* For a backend's device_open and peer_info. */
 enum xb_status xb_gpu_device_open(struct xb_driver *driver, const struct xb_gpu_runtime *runtime,
                                   unsigned index, struct xb_device **device,
                                   struct xb_error *error);
+enum xb_status xb_gpu_peer_access(const struct xb_gpu_runtime *runtime, unsigned index,
+                                  unsigned other, bool *can_access, struct xb_error *error);
 
 /* buffer.c */
-/* The address for copies: the device pointer of a DEVICE buffer, the host address of any other. */
-void *xb_gpu_buffer_address(const struct xb_buffer *buffer);
+/* The address for copies: in device memory for a DEVICE buffer, in the host's for any other. */
+void *xb_gpu_buffer_address(const struct xb_buffer *buffer, uint64_t offset);
 /* The address for kernels of the buffer's device, if they can reach it (xb_memory_in_reach). */
 void *xb_gpu_kernel_address(const struct xb_buffer *buffer);
 /* Finds the address for kernels of a device that may be another than the buffer's; selects it. */
 enum xb_status xb_gpu_find_kernel_address(const struct xb_device *device,
-                                          const struct xb_buffer *buffer, void **address,
-                                          struct xb_error *error);
+                                          const struct xb_buffer *buffer, uint64_t offset,
+                                          char **address, struct xb_error *error);
 
 /* queue.c */
 struct xb_gpu_hold *xb_gpu_hold_of(struct xb_queue *queue);
@@ -230,11 +262,6 @@ bool xb_gpu_hold_expired(const struct xb_gpu_hold *hold);
  * error. */
 enum xb_status xb_gpu_hold_prove(struct xb_gpu_device *device, struct xb_error *error);
 
-/* device.c: refuses what needs a capability that the device lacks. `what` follows "device 0 has".
- */
-enum xb_status xb_gpu_require(const struct xb_device *device, uint32_t capability, const char *what,
-                              struct xb_error *error);
-
 /* event.c */
 void *xb_gpu_event(const struct xb_event *event);
 
@@ -248,15 +275,11 @@ enum xb_status xb_gpu_launch_pieces(struct xb_queue *queue, void *target, const 
 enum xb_status xb_gpu_launch_hold(struct xb_queue *queue, struct xb_gpu_gate *gate, unsigned number,
                                   struct xb_error *error);
 
-/* batch.c */
+/* pieces.c */
 /* Tries whether the runtime takes a batch of copies and the orders that we ask for, and notes it as
  * a fact. If it takes none, the device loses the capability and gets the reason; that is no
  * error. */
 enum xb_status xb_gpu_batch_prove(struct xb_gpu_device *device, struct xb_error *error);
-
-/* device.c: for a backend's peer_info */
-enum xb_status xb_gpu_peer_access(const struct xb_gpu_runtime *runtime, unsigned index,
-                                  unsigned other, bool *can_access, struct xb_error *error);
 
 /* The slots of a backend's table that are the same for every vendor. */
 #define XB_GPU_SLOTS(X, prefix)                                                                    \

@@ -107,23 +107,27 @@ template <typename T> __device__ static void copy_rest(T *target, const T *sourc
         ((unsigned char *)target)[offset] = ((const unsigned char *)source)[offset];
 }
 
+/* Loops over the tiles of a block: `first` is the thread's first item of each. */
+#define EACH_TILE(first, items)                                                                    \
+    for (u64 first = (u64)blockIdx.x * TILE + threadIdx.x; first < (items);                        \
+         first += (u64)gridDim.x * TILE)
+/* Loops over what a thread does at once, and over its items of a tile that are there: `first` + k *
+ * THREADS. */
+#define EACH_AT_ONCE(k) _Pragma("unroll") for (unsigned k = 0; k < AT_ONCE; k++)
+#define EACH_ITEM(k, first, items) EACH_AT_ONCE(k) if ((first) + k * THREADS < (items))
+
 /* A block copies one tile after the other. A thread copies AT_ONCE items of it and starts all its
  * loads before its first store waits for one. Neighbouring threads copy neighbouring items, so that
  * the loads of a warp cover whole lines. */
 template <typename T> __device__ static void copy_sequential(T *target, const T *source, u64 bytes)
 {
     u64 items = bytes / sizeof(T);
-    for (u64 first = (u64)blockIdx.x * TILE + threadIdx.x; first < items;
-         first += (u64)gridDim.x * TILE) {
+    EACH_TILE(first, items) {
         T moved[AT_ONCE];
-#pragma unroll
-        for (unsigned k = 0; k < AT_ONCE; k++)
-            if (first + k * THREADS < items)
-                moved[k] = source[first + k * THREADS];
-#pragma unroll
-        for (unsigned k = 0; k < AT_ONCE; k++)
-            if (first + k * THREADS < items)
-                target[first + k * THREADS] = moved[k];
+        EACH_ITEM(k, first, items)
+            moved[k] = source[first + k * THREADS];
+        EACH_ITEM(k, first, items)
+            target[first + k * THREADS] = moved[k];
     }
     copy_rest(target, source, bytes);
 }
@@ -146,20 +150,15 @@ template <enum xb_access ACCESS>
 __device__ static void copy_scattered(u64 *target, const u64 *source, u64 bytes)
 {
     u64 words = bytes / 8;
-    for (u64 first = (u64)blockIdx.x * TILE + threadIdx.x; first < words;
-         first += (u64)gridDim.x * TILE) {
+    EACH_TILE(first, words) {
         u64 index[AT_ONCE];
         u64 moved[AT_ONCE];
-#pragma unroll
-        for (unsigned k = 0; k < AT_ONCE; k++)
-            if (first + k * THREADS < words) {
-                index[k] = xb_access_word(ACCESS, words, first + k * THREADS);
-                moved[k] = source[index[k]];
-            }
-#pragma unroll
-        for (unsigned k = 0; k < AT_ONCE; k++)
-            if (first + k * THREADS < words)
-                target[index[k]] = moved[k];
+        EACH_ITEM(k, first, words) {
+            index[k] = xb_access_word(ACCESS, words, first + k * THREADS);
+            moved[k] = source[index[k]];
+        }
+        EACH_ITEM(k, first, words)
+            target[index[k]] = moved[k];
     }
     copy_rest(target, source, bytes);
 }
@@ -178,16 +177,13 @@ XB_KERNEL xb_kernel_copy_random(u64 *target, const u64 *source, u64 bytes)
  * hide the latency of a step. */
 XB_KERNEL xb_kernel_compute(u64 *memory, u64 words, u64 steps)
 {
-    for (u64 first = (u64)blockIdx.x * TILE + threadIdx.x; first < words;
-         first += (u64)gridDim.x * TILE) {
+    EACH_TILE(first, words) {
         u64 word[AT_ONCE];
-#pragma unroll
-        for (unsigned k = 0; k < AT_ONCE; k++)
+        EACH_AT_ONCE(k)
             word[k] = first + k * THREADS < words ? memory[first + k * THREADS] : 0;
 #pragma unroll 4
         for (u64 step = 0; step < steps; step++) {
-#pragma unroll
-            for (unsigned k = 0; k < AT_ONCE; k++) {
+            EACH_AT_ONCE(k) {
                 word[k] = xb_compute_step(word[k]);
                 /* Without this the compiler combines the steps that it unrolls into one
                  * multiplication, because their factors are constants. With it, the machine code
@@ -195,10 +191,8 @@ XB_KERNEL xb_kernel_compute(u64 *memory, u64 words, u64 steps)
                 OPAQUE(word[k]);
             }
         }
-#pragma unroll
-        for (unsigned k = 0; k < AT_ONCE; k++)
-            if (first + k * THREADS < words)
-                memory[first + k * THREADS] = word[k];
+        EACH_ITEM(k, first, words)
+            memory[first + k * THREADS] = word[k];
     }
 }
 
@@ -296,25 +290,21 @@ __device__ static void copy_pieces(char *const *to, const char *const *from, con
     char last[AT_ONCE];
     unsigned items[AT_ONCE];
     unsigned most = 0;
-#pragma unroll
-    for (unsigned k = 0; k < AT_ONCE; k++) {
+    EACH_AT_ONCE(k) {
         items[k] = bytes[k] / sizeof(T);
         most = items[k] > most ? items[k] : most;
         if (lane < bytes[k] % sizeof(T))
             last[k] = from[k][items[k] * sizeof(T) + lane];
     }
     for (unsigned item = lane; item < most; item += LANES) {
-#pragma unroll
-        for (unsigned k = 0; k < AT_ONCE; k++)
+        EACH_AT_ONCE(k)
             if (item < items[k])
                 moved[k] = ((const T *)from[k])[item];
-#pragma unroll
-        for (unsigned k = 0; k < AT_ONCE; k++)
+        EACH_AT_ONCE(k)
             if (item < items[k])
                 ((T *)to[k])[item] = moved[k];
     }
-#pragma unroll
-    for (unsigned k = 0; k < AT_ONCE; k++)
+    EACH_AT_ONCE(k)
         if (lane < bytes[k] % sizeof(T))
             to[k][items[k] * sizeof(T) + lane] = last[k];
 }
@@ -332,8 +322,7 @@ extern "C" __global__ void __launch_bounds__(XB_GPU_PIECE_THREADS)
         const char *from[AT_ONCE];
         unsigned bytes[AT_ONCE];
         u64 alignment = 0;
-#pragma unroll
-        for (unsigned k = 0; k < AT_ONCE; k++) {
+        EACH_AT_ONCE(k) {
             const struct xb_piece *piece = &pieces[first + k < count ? first + k : first];
             to[k] = target + piece->target_offset;
             from[k] = source + piece->source_offset;
@@ -370,17 +359,12 @@ __device__ static void widen(const void *source, void *target, u64 values)
     const ITEM *from = (const ITEM *)source;
     uint4 *to = (uint4 *)target;
     u64 items = values / 4;
-    for (u64 first = (u64)blockIdx.x * TILE + threadIdx.x; first < items;
-         first += (u64)gridDim.x * TILE) {
+    EACH_TILE(first, items) {
         ITEM item[AT_ONCE];
-#pragma unroll
-        for (unsigned k = 0; k < AT_ONCE; k++)
-            if (first + k * THREADS < items)
-                item[k] = from[first + k * THREADS];
-#pragma unroll
-        for (unsigned k = 0; k < AT_ONCE; k++)
-            if (first + k * THREADS < items)
-                to[first + k * THREADS] = widen_four<ITEM, WIDEN>(item[k]);
+        EACH_ITEM(k, first, items)
+            item[k] = from[first + k * THREADS];
+        EACH_ITEM(k, first, items)
+            to[first + k * THREADS] = widen_four<ITEM, WIDEN>(item[k]);
     }
     u64 last = items * 4 + threadIdx.x; /* each of the first threads widens one behind the items */
     if (blockIdx.x == 0 && last < values)
@@ -421,20 +405,15 @@ XB_KERNEL xb_kernel_widen_int8(const void *source, void *target, u64 values)
     const unsigned *from = (const unsigned *)bytes;
     float4 *to = (float4 *)target;
     u64 items = values / 4;
-    for (u64 first = (u64)blockIdx.x * TILE + threadIdx.x; first < items;
-         first += (u64)gridDim.x * TILE) {
+    EACH_TILE(first, items) {
         unsigned item[AT_ONCE];
         float scale[AT_ONCE];
-#pragma unroll
-        for (unsigned k = 0; k < AT_ONCE; k++)
-            if (first + k * THREADS < items) {
-                item[k] = from[first + k * THREADS];
-                scale[k] = scales[(first + k * THREADS) / (XB_INT8_BLOCK / 4)];
-            }
-#pragma unroll
-        for (unsigned k = 0; k < AT_ONCE; k++)
-            if (first + k * THREADS < items)
-                to[first + k * THREADS] = widen_int8_item(item[k], scale[k]);
+        EACH_ITEM(k, first, items) {
+            item[k] = from[first + k * THREADS];
+            scale[k] = scales[(first + k * THREADS) / (XB_INT8_BLOCK / 4)];
+        }
+        EACH_ITEM(k, first, items)
+            to[first + k * THREADS] = widen_int8_item(item[k], scale[k]);
     }
     u64 last = items * 4 + threadIdx.x;
     if (blockIdx.x == 0 && last < values)

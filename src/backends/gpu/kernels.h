@@ -47,10 +47,7 @@ struct xb_gpu_check {
 #define XB_GPU_KERNEL_NUMBER(NAME, name) XB_GPU_##NAME,
 enum xb_gpu_kernel { XB_GPU_KERNEL_LIST(XB_GPU_KERNEL_NUMBER) XB_GPU_KERNELS };
 #define XB_GPU_KERNEL_NAME(NAME, name) "xb_kernel_" #name,
-#define XB_GPU_KERNEL_NAMES                                                                        \
-    {                                                                                              \
-        XB_GPU_KERNEL_LIST(XB_GPU_KERNEL_NAME)                                                     \
-    }
+#define XB_GPU_KERNEL_NAMES XB_GPU_KERNEL_LIST(XB_GPU_KERNEL_NAME)
 
 /* Threads in a block of every kernel but the hold, chase and clear (1), pieces and LZ4. */
 #define XB_GPU_THREADS 256u

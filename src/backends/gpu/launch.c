@@ -32,6 +32,9 @@ static unsigned blocks_for(uint64_t items, uint64_t items_a_block, unsigned most
     return blocks == 0 ? 1 : blocks > most ? most : (unsigned)blocks;
 }
 
+/* A kernel's u64 is read from a uint64_t. */
+_Static_assert(sizeof(uint64_t) == sizeof(unsigned long long), "arguments have the kernels' sizes");
+
 /* Selects the queue's device and launches there. */
 static enum xb_status launch(struct xb_queue *queue, enum xb_gpu_kernel kernel, unsigned blocks,
                              unsigned threads, void **arguments, const char *what,
@@ -189,12 +192,10 @@ enum xb_status xb_gpu_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer
 {
     XB_TRY(xb_kernel_copy_check(queue, target, target_offset, source, source_offset, bytes, error));
     XB_TRY(check_kernels(queue->device, error));
-    void *to = NULL;
-    void *from = NULL;
-    XB_TRY(xb_gpu_find_kernel_address(queue->device, target, &to, error));
-    XB_TRY(xb_gpu_find_kernel_address(queue->device, source, &from, error));
-    to = (char *)to + target_offset;
-    from = (char *)from + source_offset;
+    char *to = NULL;
+    char *from = NULL;
+    XB_TRY(xb_gpu_find_kernel_address(queue->device, target, target_offset, &to, error));
+    XB_TRY(xb_gpu_find_kernel_address(queue->device, source, source_offset, &from, error));
     bool wide = (uintptr_t)to % WIDE == 0 && (uintptr_t)from % WIDE == 0;
     enum xb_gpu_kernel kernel = access == XB_ACCESS_STRIDED  ? XB_GPU_COPY_STRIDED
                                 : access == XB_ACCESS_RANDOM ? XB_GPU_COPY_RANDOM
@@ -207,11 +208,9 @@ enum xb_status xb_gpu_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer
         most = ROOM_FOR_BLOCKS * xb_gpu_device_of(queue->device)->multiprocessors / together;
         most = most > 0 ? most : 1;
     }
-    unsigned long long count = bytes;
-    void *arguments[] = {&to, &from, &count};
     return launch(queue, kernel,
                   blocks_for(bytes / (kernel == XB_GPU_COPY_WIDE ? WIDE : 8), TILE, most),
-                  XB_GPU_THREADS, arguments, "copies", error);
+                  XB_GPU_THREADS, (void *[]){&to, &from, &bytes}, "copies", error);
 }
 
 enum xb_status xb_gpu_queue_compute(struct xb_queue *queue, struct xb_buffer *buffer,
@@ -221,11 +220,9 @@ enum xb_status xb_gpu_queue_compute(struct xb_queue *queue, struct xb_buffer *bu
     XB_TRY(xb_compute_check(buffer, offset, bytes, error));
     XB_TRY(check_kernels(queue->device, error));
     char *memory = (char *)xb_gpu_kernel_address(buffer) + offset;
-    unsigned long long words = bytes / 8;
-    unsigned long long count = steps;
-    void *arguments[] = {&memory, &words, &count};
+    uint64_t words = bytes / 8;
     return launch(queue, XB_GPU_COMPUTE, blocks_for(words, TILE, TILES_BLOCKS), XB_GPU_THREADS,
-                  arguments, "computes", error);
+                  (void *[]){&memory, &words, &steps}, "computes", error);
 }
 
 /* Clears the target first, by a kernel of one thread: in the order of the queue, and no copy engine
@@ -257,10 +254,8 @@ enum xb_status xb_gpu_queue_chain(struct xb_queue *queue, struct xb_buffer *buff
         xb_chain_write(buffer->host_address, memory, bytes, access);
         return XB_OK;
     }
-    unsigned long long count = bytes;
-    void *arguments[] = {&memory, &count, &access};
     return launch(queue, XB_GPU_CHAIN, blocks_for(bytes / XB_CHAIN_LINE, XB_GPU_THREADS, BLOCKS),
-                  XB_GPU_THREADS, arguments, "writes a chain", error);
+                  XB_GPU_THREADS, (void *[]){&memory, &bytes, &access}, "writes a chain", error);
 }
 
 enum xb_status xb_gpu_queue_chase(struct xb_queue *queue, struct xb_buffer *chain,
@@ -271,12 +266,11 @@ enum xb_status xb_gpu_queue_chase(struct xb_queue *queue, struct xb_buffer *chai
     XB_TRY(check_kernels(queue->device, error));
     void *first = xb_gpu_kernel_address(chain);
     void *position = xb_gpu_kernel_address(cursor);
-    unsigned long long count = loads;
     /* A block a multiprocessor, of which one works. */
     unsigned blocks = xb_gpu_device_of(queue->device)->multiprocessors;
     unsigned block = turn % blocks;
-    void *arguments[] = {&first, &position, &count, &block};
-    return launch(queue, XB_GPU_CHASE, blocks, 1, arguments, "follows a chain", error);
+    return launch(queue, XB_GPU_CHASE, blocks, 1, (void *[]){&first, &position, &loads, &block},
+                  "follows a chain", error);
 }
 
 enum xb_status xb_gpu_queue_decode(struct xb_queue *queue, const struct xb_decoding *decoding,
@@ -287,24 +281,23 @@ enum xb_status xb_gpu_queue_decode(struct xb_queue *queue, const struct xb_decod
     char *source = (char *)xb_gpu_kernel_address(decoding->source) + decoding->source_offset;
     char *target = (char *)xb_gpu_kernel_address(decoding->target) + decoding->target_offset;
     void *report = xb_gpu_kernel_address(decoding->report);
-    unsigned long long source_bytes = decoding->source_bytes;
-    unsigned long long bytes = decoding->bytes;
-    unsigned long long offset = decoding->target_offset;
+    uint64_t source_bytes = decoding->source_bytes;
+    uint64_t bytes = decoding->bytes;
+    uint64_t offset = decoding->target_offset;
     enum xb_gpu_kernel kernel =
         (enum xb_gpu_kernel)((unsigned)XB_GPU_WIDEN_FP16 + (unsigned)decoding->format);
     if (xb_format_is_lossy(decoding->format)) {
-        unsigned long long values = bytes / 4;
-        void *arguments[] = {&source, &target, &values};
+        uint64_t values = bytes / 4;
         return launch(queue, kernel, blocks_for(values / 4, TILE, TILES_BLOCKS), XB_GPU_THREADS,
-                      arguments, "widens values", error);
+                      (void *[]){&source, &target, &values}, "widens values", error);
     }
     const bool is_lz4 = kernel == XB_GPU_LZ4;
     uint64_t block_bytes = is_lz4 ? XB_LZ4_BLOCK : 4 * XB_FOR_BLOCK;
     unsigned threads = is_lz4 ? XB_GPU_LZ4_THREADS : XB_GPU_THREADS;
     uint64_t blocks = bytes / block_bytes + (bytes % block_bytes != 0);
-    void *arguments[] = {&source, &source_bytes, &target, &bytes, &offset, &report};
     return launch(queue, kernel, blocks_for(blocks, threads / XB_GPU_LANES, TILES_BLOCKS), threads,
-                  arguments, "decompresses", error);
+                  (void *[]){&source, &source_bytes, &target, &bytes, &offset, &report},
+                  "decompresses", error);
 }
 
 enum xb_status xb_gpu_launch_pieces(struct xb_queue *queue, void *target, const void *source,
@@ -312,11 +305,10 @@ enum xb_status xb_gpu_launch_pieces(struct xb_queue *queue, void *target, const 
                                     struct xb_error *error)
 {
     XB_TRY(check_kernels(queue->device, error));
-    unsigned long long pieces = count;
-    void *arguments[] = {&target, &source, &list, &pieces};
     return launch(queue, XB_GPU_PIECES,
                   blocks > 0 ? blocks : xb_gpu_device_of(queue->device)->multiprocessors,
-                  XB_GPU_PIECE_THREADS, arguments, "copies pieces", error);
+                  XB_GPU_PIECE_THREADS, (void *[]){&target, &source, &list, &count},
+                  "copies pieces", error);
 }
 
 enum xb_status xb_gpu_launch_hold(struct xb_queue *queue, struct xb_gpu_gate *gate, unsigned number,

@@ -4,6 +4,7 @@
 
 #include "backends/slot_checks.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@ struct gpu_pieces {
     /* For the kernel: NULL where it cannot reach both buffers. */
     struct xb_piece *device_list; /* in device memory, of pieces that are cut */
     uint64_t device_count;
-    void *kernel_target, *kernel_source;
+    char *kernel_target, *kernel_source;
 };
 
 void xb_gpu_pieces_close(struct xb_pieces *list)
@@ -39,8 +40,8 @@ static enum xb_status list_addresses(struct gpu_pieces *opening, const struct xb
                                      struct xb_error *error)
 {
     struct xb_pieces *base = &opening->base;
-    char *target = xb_gpu_buffer_address(base->target);
-    char *source = xb_gpu_buffer_address(base->source);
+    char *target = xb_gpu_buffer_address(base->target, 0);
+    char *source = xb_gpu_buffer_address(base->source, 0);
     /* All arrays in one piece of memory: their items are all as large as a word, or some words. */
     opening->pieces = calloc(base->count, sizeof *pieces + 2 * sizeof(void *) + sizeof(size_t));
     if (opening->pieces == NULL)
@@ -60,26 +61,24 @@ static enum xb_status list_addresses(struct gpu_pieces *opening, const struct xb
 
 /* ---- the list for the kernel ---- */
 
-/* How many pieces there are when the long ones are cut. */
-static uint64_t count_cut(const struct xb_piece *pieces, size_t count)
+/* Cuts the long pieces, and returns how many there are then. Only counts where `to` is NULL. A cut
+ * keeps the alignment of the piece. */
+static uint64_t cut(struct xb_piece *to, const struct xb_piece *pieces, size_t count)
 {
-    uint64_t more = 0;
-    for (size_t i = 1; i < count; i++)
-        more += 1 + (pieces[i].bytes - 1) / XB_GPU_PIECE_BYTES;
-    return 1 + (pieces[0].bytes - 1) / XB_GPU_PIECE_BYTES + more; /* no list is empty */
-}
-
-/* Cuts pieces into as many as count_cut says. A cut keeps the alignment of the piece. */
-static void cut(struct xb_piece *to, const struct xb_piece *pieces, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        for (uint64_t at = 0; at < pieces[i].bytes; at += XB_GPU_PIECE_BYTES) {
-            uint64_t left = pieces[i].bytes - at;
-            *to++ =
-                (struct xb_piece){.source_offset = pieces[i].source_offset + at,
-                                  .target_offset = pieces[i].target_offset + at,
-                                  .bytes = left < XB_GPU_PIECE_BYTES ? left : XB_GPU_PIECE_BYTES};
-        }
+    const struct xb_piece *piece = pieces;
+    uint64_t made = 0, at = 0;
+    do { /* no list is empty, nor is a piece */
+        uint64_t left = piece->bytes - at;
+        uint64_t bytes = left < XB_GPU_PIECE_BYTES ? left : XB_GPU_PIECE_BYTES;
+        if (to != NULL)
+            to[made] = (struct xb_piece){.source_offset = piece->source_offset + at,
+                                         .target_offset = piece->target_offset + at,
+                                         .bytes = bytes};
+        made++;
+        at = bytes < left ? at + bytes : 0;
+        piece += at == 0;
+    } while (piece < pieces + count);
+    return made;
 }
 
 /* Copies the list to the device, which is selected, on a stream of its own: no queue of the
@@ -87,19 +86,19 @@ static void cut(struct xb_piece *to, const struct xb_piece *pieces, size_t count
 static enum xb_status send_list(struct gpu_pieces *opening, const struct xb_piece *list,
                                 size_t bytes, struct xb_error *error)
 {
-    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(opening->base.device)->runtime;
+    const struct xb_device *device = opening->base.device;
     void *stream = NULL;
-    XB_TRY(XB_GPU(error, runtime, runtime->allocate((void **)&opening->device_list, bytes),
-                  "no device memory for a list of %zu pieces", opening->base.count));
-    XB_TRY(XB_GPU(error, runtime, runtime->open_stream(&stream),
-                  "cannot create a stream to send a list of pieces on"));
-    enum xb_status status = XB_GPU(
-        error, runtime, runtime->copy(opening->device_list, list, bytes, XB_GPU_TO_DEVICE, stream),
+    XB_TRY(XB_GPU_CALL(error, device, allocate((void **)&opening->device_list, bytes),
+                       "no device memory for a list of %zu pieces", opening->base.count));
+    XB_TRY(XB_GPU_CALL(error, device, open_stream(&stream),
+                       "cannot create a stream to send a list of pieces on"));
+    enum xb_status status = XB_GPU_CALL(
+        error, device, copy(opening->device_list, list, bytes, XB_GPU_TO_DEVICE, stream),
         "a list of %zu pieces could not be sent to the device", opening->base.count);
     /* Wait in any case: `list` is freed afterwards. */
-    enum xb_status waited = XB_GPU(error, runtime, runtime->wait_for_stream(stream),
-                                   "a list of pieces did not reach the device");
-    (void)runtime->close_stream(stream);
+    enum xb_status waited = XB_GPU_CALL(error, device, wait_for_stream(stream),
+                                        "a list of pieces did not reach the device");
+    (void)xb_gpu_device_of(device)->runtime->close_stream(stream);
     return status != XB_OK ? status : waited;
 }
 
@@ -110,14 +109,16 @@ static enum xb_status list_for_kernel(struct gpu_pieces *opening, const struct x
     if ((base->device->info.capabilities & XB_CAP_KERNELS) == 0 ||
         !xb_memory_in_reach(base->target->memory) || !xb_memory_in_reach(base->source->memory))
         return XB_OK;
-    XB_TRY(xb_gpu_find_kernel_address(base->device, base->target, &opening->kernel_target, error));
-    XB_TRY(xb_gpu_find_kernel_address(base->device, base->source, &opening->kernel_source, error));
+    XB_TRY(
+        xb_gpu_find_kernel_address(base->device, base->target, 0, &opening->kernel_target, error));
+    XB_TRY(
+        xb_gpu_find_kernel_address(base->device, base->source, 0, &opening->kernel_source, error));
     XB_TRY(xb_gpu_select(base->device, error));
-    opening->device_count = count_cut(pieces, base->count);
+    opening->device_count = cut(NULL, pieces, base->count);
     struct xb_piece *list = calloc(opening->device_count, sizeof *list);
     if (list == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %zu pieces", base->count);
-    cut(list, pieces, base->count);
+    (void)cut(list, pieces, base->count);
     enum xb_status status = send_list(opening, list, opening->device_count * sizeof *list, error);
     free(list);
     return status;
@@ -136,12 +137,7 @@ enum xb_status xb_gpu_pieces_open(struct xb_device *device, struct xb_buffer *ta
     enum xb_status status = list_addresses(opened, pieces, error);
     if (status == XB_OK)
         status = list_for_kernel(opened, pieces, error);
-    if (status != XB_OK) {
-        xb_gpu_pieces_close(&opened->base);
-        return status;
-    }
-    *list = &opened->base;
-    return XB_OK;
+    return XB_OPENED(status, opened, xb_gpu_pieces_close(&opened->base), list);
 }
 
 /* ---- the slots that enqueue ---- */
@@ -153,23 +149,22 @@ enum xb_status xb_gpu_queue_copy_pieces(struct xb_queue *queue, struct xb_pieces
 {
     const struct gpu_pieces *pieces = (const struct gpu_pieces *)list;
     const struct xb_gpu_device *device = xb_gpu_device_of(queue->device);
-    const struct xb_gpu_runtime *runtime = device->runtime;
     enum xb_gpu_order order = device->batch_order_unsaid                 ? XB_GPU_ORDER_UNSAID
                               : list->source->memory != XB_MEMORY_DEVICE ? XB_GPU_ANY_ORDER
                                                                          : XB_GPU_STREAM_ORDER;
     XB_TRY(xb_copy_pieces_check(queue, list, error));
     XB_TRY(xb_gpu_require(queue->device, XB_CAP_BATCH, "no batches of copies", error));
     XB_TRY(xb_gpu_select(queue->device, error));
-    size_t most = runtime->batch_at_once > 0 ? runtime->batch_at_once : list->count;
-    for (size_t first = 0; first < list->count; first += most) {
-        size_t left = list->count - first;
-        size_t count = left < most ? left : most;
-        XB_TRY(
-            XB_GPU(error, runtime,
-                   runtime->copy_batch(&pieces->targets[first], &pieces->sources[first],
-                                       &pieces->sizes[first], count, order, xb_gpu_stream(queue)),
-                   "a batch of %zu copies from %s to %s memory failed", count,
-                   xb_memory_name(list->source->memory), xb_memory_name(list->target->memory)));
+    size_t most = device->runtime->batch_at_once;
+    for (size_t first = 0, count; first < list->count; first += count) {
+        count = list->count - first;
+        count = most > 0 && count > most ? most : count;
+        XB_TRY(XB_GPU_CALL(error, queue->device,
+                           copy_batch(&pieces->targets[first], &pieces->sources[first],
+                                      &pieces->sizes[first], count, order, xb_gpu_stream(queue)),
+                           "a batch of %zu copies from %s to %s memory failed", count,
+                           xb_memory_name(list->source->memory),
+                           xb_memory_name(list->target->memory)));
     }
     return XB_OK;
 }
@@ -183,38 +178,30 @@ enum xb_status xb_gpu_queue_kernel_pieces(struct xb_queue *queue, struct xb_piec
                                 pieces->device_list, pieces->device_count, blocks, error);
 }
 
-static enum xb_status check_pitch(const struct xb_device *device, uint64_t pitch,
-                                  struct xb_error *error)
-{
-    uint64_t most = xb_gpu_device_of(device)->max_pitch;
-    if (pitch <= most)
-        return XB_OK;
-    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
-                   "device %u copies rows that begin every %llu bytes at most, not every %llu",
-                   device->info.index, (unsigned long long)most, (unsigned long long)pitch);
-}
-
 enum xb_status xb_gpu_queue_copy_rows(struct xb_queue *queue, struct xb_rows target,
                                       struct xb_rows source, uint64_t bytes, uint64_t count,
                                       struct xb_error *error)
 {
-    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(queue->device)->runtime;
+    uint64_t most = xb_gpu_device_of(queue->device)->max_pitch;
+    uint64_t pitch = target.pitch > most ? target.pitch : source.pitch;
     XB_TRY(xb_rows_check(queue, &target, &source, bytes, count, error));
     XB_TRY(xb_gpu_require(queue->device, XB_CAP_ROWS, "no copies of rows", error));
-    XB_TRY(check_pitch(queue->device, target.pitch, error));
-    XB_TRY(check_pitch(queue->device, source.pitch, error));
+    if (pitch > most)
+        return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                       "device %u copies rows that begin every %llu bytes at most, not every %llu",
+                       queue->device->info.index, (unsigned long long)most,
+                       (unsigned long long)pitch);
     XB_TRY(xb_gpu_select(queue->device, error));
     if (bytes == 0 || count == 0) /* nothing to ask the runtime for */
         return XB_OK;
-    return XB_GPU(error, runtime,
-                  runtime->copy_rows(
-                      (char *)xb_gpu_buffer_address(target.buffer) + target.offset, target.pitch,
-                      (const char *)xb_gpu_buffer_address(source.buffer) + source.offset,
-                      source.pitch, bytes, count, xb_gpu_way_between(target.buffer, source.buffer),
-                      xb_gpu_stream(queue)),
-                  "a copy of %llu rows of %llu bytes from %s to %s memory failed",
-                  (unsigned long long)count, (unsigned long long)bytes,
-                  xb_memory_name(source.buffer->memory), xb_memory_name(target.buffer->memory));
+    return XB_GPU_CALL(
+        error, queue->device,
+        copy_rows(xb_gpu_buffer_address(target.buffer, target.offset), target.pitch,
+                  xb_gpu_buffer_address(source.buffer, source.offset), source.pitch, bytes, count,
+                  xb_gpu_way_between(target.buffer, source.buffer), xb_gpu_stream(queue)),
+        "a copy of %llu rows of %llu bytes from %s to %s memory failed", (unsigned long long)count,
+        (unsigned long long)bytes, xb_memory_name(source.buffer->memory),
+        xb_memory_name(target.buffer->memory));
 }
 
 /* ---- graphs: copies that are captured once and then enqueued by one call ---- */
@@ -228,26 +215,24 @@ struct gpu_graph {
 static enum xb_status capture(struct xb_queue *queue, const struct xb_pieces *list, void **graph,
                               struct xb_error *error)
 {
-    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(queue->device)->runtime;
     struct xb_error ignored;
-    XB_TRY(XB_GPU(error, runtime, runtime->begin_capture(xb_gpu_stream(queue)),
-                  "copies on a stream cannot be captured"));
+    XB_TRY(XB_GPU_CALL(error, queue->device, begin_capture(xb_gpu_stream(queue)),
+                       "copies on a stream cannot be captured"));
     const struct xb_piece *pieces = ((const struct gpu_pieces *)list)->pieces;
     enum xb_status status = XB_OK;
     for (size_t i = 0; status == XB_OK && i < list->count; i++)
         status = xb_gpu_copy(queue, list->target, pieces[i].target_offset, list->source,
                              pieces[i].source_offset, pieces[i].bytes, error);
     /* End the capture also if a copy failed, because the queue is used on. */
-    enum xb_status ended = XB_GPU(status == XB_OK ? error : &ignored, runtime,
-                                  runtime->end_capture(xb_gpu_stream(queue), graph),
-                                  "%zu captured copies did not become a graph", list->count);
+    enum xb_status ended = XB_GPU_CALL(status == XB_OK ? error : &ignored, queue->device,
+                                       end_capture(xb_gpu_stream(queue), graph),
+                                       "%zu captured copies did not become a graph", list->count);
     return status != XB_OK ? status : ended;
 }
 
 enum xb_status xb_gpu_graph_open(struct xb_queue *queue, struct xb_pieces *list,
                                  struct xb_graph **graph, struct xb_error *error)
 {
-    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(queue->device)->runtime;
     XB_TRY(xb_copy_pieces_check(queue, list, error));
     XB_TRY(xb_gpu_require(queue->device, XB_CAP_GRAPH, "no graphs", error));
     XB_TRY(xb_gpu_select(queue->device, error));
@@ -257,17 +242,12 @@ enum xb_status xb_gpu_graph_open(struct xb_queue *queue, struct xb_pieces *list,
     void *captured = NULL;
     enum xb_status status = capture(queue, list, &captured, error);
     if (status == XB_OK)
-        status = XB_GPU(error, runtime, runtime->instantiate(&opened->executable, captured),
-                        "a graph of %zu copies cannot be made ready", list->count);
+        status = XB_GPU_CALL(error, queue->device, instantiate(&opened->executable, captured),
+                             "a graph of %zu copies cannot be made ready", list->count);
     if (captured != NULL)
-        (void)runtime->release_graph(captured);
-    if (status != XB_OK) {
-        free(opened);
-        return status;
-    }
+        (void)xb_gpu_device_of(queue->device)->runtime->release_graph(captured);
     opened->base.device = queue->device;
-    *graph = &opened->base;
-    return XB_OK;
+    return XB_OPENED(status, opened, free(opened), graph);
 }
 
 void xb_gpu_graph_close(struct xb_graph *graph)
@@ -284,11 +264,102 @@ void xb_gpu_graph_close(struct xb_graph *graph)
 enum xb_status xb_gpu_queue_graph(struct xb_queue *queue, struct xb_graph *graph,
                                   struct xb_error *error)
 {
-    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(queue->device)->runtime;
+    void *executable = ((struct gpu_graph *)graph)->executable;
     XB_TRY(xb_graph_check(queue, graph, error));
     XB_TRY(xb_gpu_select(queue->device, error));
-    return XB_GPU(
-        error, runtime,
-        runtime->launch_graph(((struct gpu_graph *)graph)->executable, xb_gpu_stream(queue)),
-        "a graph of copies could not be launched");
+    return XB_GPU_CALL(error, queue->device, launch_graph(executable, xb_gpu_stream(queue)),
+                       "a graph of copies could not be launched");
+}
+
+/* ---- whether the runtime takes batches as they are asked for ---- */
+
+#define TRIAL_COPIES 2
+#define TRIAL_BYTES 64u /* of each */
+
+struct trial {
+    struct xb_buffer *pinned, *memory; /* the host's and the device's */
+    struct xb_queue *queue;
+    char refusal[96]; /* what the runtime said to the last batch that it refused */
+};
+
+/* Copies two pieces that do not touch each other. A refusal is an answer, not an error. */
+static enum xb_status try_copies(struct trial *trial, struct xb_buffer *target,
+                                 struct xb_buffer *source, enum xb_gpu_order order, bool *taken,
+                                 struct xb_error *error)
+{
+    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(trial->queue->device)->runtime;
+    void *targets[TRIAL_COPIES];
+    void *sources[TRIAL_COPIES];
+    size_t sizes[TRIAL_COPIES];
+    for (size_t i = 0; i < TRIAL_COPIES; i++) {
+        targets[i] = xb_gpu_buffer_address(target, 2 * i * TRIAL_BYTES);
+        sources[i] = xb_gpu_buffer_address(source, 2 * i * TRIAL_BYTES);
+        sizes[i] = TRIAL_BYTES;
+    }
+    struct xb_gpu_outcome outcome = runtime->copy_batch(targets, sources, sizes, TRIAL_COPIES,
+                                                        order, xb_gpu_stream(trial->queue));
+    *taken = outcome.code == 0;
+    if (outcome.code == runtime->not_supported || outcome.code == runtime->invalid_value) {
+        snprintf(trial->refusal, sizeof trial->refusal, "%s", runtime->error_name(outcome.code));
+        return XB_OK;
+    }
+    return XB_GPU(error, runtime, outcome, "a batch of %d copies failed", TRIAL_COPIES);
+}
+
+/* Either way, each with the order that it is used with if the runtime may be told one. */
+static enum xb_status try_both_ways(struct trial *trial, bool unsaid, bool *taken,
+                                    struct xb_error *error)
+{
+    enum xb_status status =
+        try_copies(trial, trial->memory, trial->pinned,
+                   unsaid ? XB_GPU_ORDER_UNSAID : XB_GPU_ANY_ORDER, taken, error);
+    if (status == XB_OK && *taken)
+        status = try_copies(trial, trial->pinned, trial->memory,
+                            unsaid ? XB_GPU_ORDER_UNSAID : XB_GPU_STREAM_ORDER, taken, error);
+    /* Wait also if a batch was refused, because its fellow uses the memory, which is freed. */
+    struct xb_error ignored;
+    enum xb_status waited = xb_gpu_queue_wait(trial->queue, status == XB_OK ? error : &ignored);
+    return status != XB_OK ? status : waited;
+}
+
+static enum xb_status run_trials(struct xb_gpu_device *device, struct trial *trial,
+                                 struct xb_error *error)
+{
+    const uint64_t bytes = UINT64_C(2) * TRIAL_COPIES * TRIAL_BYTES;
+    struct xb_device_info *info = &device->base.info;
+    size_t most = device->runtime->batch_at_once;
+    char told[96];
+    bool taken = false;
+    XB_TRY(xb_gpu_buffer_allocate(&device->base, XB_MEMORY_PINNED, bytes, &trial->pinned, error));
+    XB_TRY(xb_gpu_buffer_allocate(&device->base, XB_MEMORY_DEVICE, bytes, &trial->memory, error));
+    XB_TRY(xb_gpu_queue_open(&device->base, &trial->queue, error));
+    XB_TRY(try_both_ways(trial, false, &taken, error));
+    snprintf(told, sizeof told, "with attributes");
+    if (!taken) {
+        snprintf(told, sizeof told, "without attributes: refused (%.60s)", trial->refusal);
+        device->batch_order_unsaid = true;
+        XB_TRY(try_both_ways(trial, true, &taken, error));
+    }
+    if (!taken) {
+        char reason[160];
+        snprintf(reason, sizeof reason, "the runtime refuses a batch of %d copies: %s",
+                 TRIAL_COPIES, trial->refusal);
+        xb_device_withhold(info, XB_CAP_BATCH, reason);
+        return XB_OK;
+    }
+    if (most > 0)
+        xb_device_fact(info, "batch", "%s, at most %zu copies a call", told, most);
+    else
+        xb_device_fact(info, "batch", "%s", told);
+    return XB_OK;
+}
+
+enum xb_status xb_gpu_batch_prove(struct xb_gpu_device *device, struct xb_error *error)
+{
+    struct trial trial = {.pinned = NULL};
+    enum xb_status status = run_trials(device, &trial, error);
+    xb_gpu_queue_close(trial.queue);
+    xb_gpu_buffer_free(trial.memory);
+    xb_gpu_buffer_free(trial.pinned);
+    return status;
 }

@@ -59,12 +59,7 @@ enum xb_status xb_gpu_queue_open(struct xb_device *device, struct xb_queue **que
                    "cannot create a stream on %s device %u", runtime->name, device->info.index);
     if (status == XB_OK && (device->info.capabilities & XB_CAP_HOLD) != 0)
         status = xb_gpu_hold_open(device, &opened->hold, error);
-    if (status != XB_OK) {
-        xb_gpu_queue_close(&opened->base);
-        return status;
-    }
-    *queue = &opened->base;
-    return XB_OK;
+    return XB_OPENED(status, opened, xb_gpu_queue_close(&opened->base), queue);
 }
 
 enum xb_gpu_way xb_gpu_way_between(const struct xb_buffer *target, const struct xb_buffer *source)
@@ -78,13 +73,13 @@ enum xb_status xb_gpu_copy(struct xb_queue *queue, struct xb_buffer *target, uin
                            struct xb_buffer *source, uint64_t source_offset, uint64_t bytes,
                            struct xb_error *error)
 {
-    const struct xb_gpu_runtime *runtime = runtime_of(queue);
-    return XB_GPU(error, runtime,
-                  runtime->copy((char *)xb_gpu_buffer_address(target) + target_offset,
-                                (const char *)xb_gpu_buffer_address(source) + source_offset, bytes,
-                                xb_gpu_way_between(target, source), xb_gpu_stream(queue)),
-                  "a copy of %llu bytes from %s to %s memory failed", (unsigned long long)bytes,
-                  xb_memory_name(source->memory), xb_memory_name(target->memory));
+    return XB_GPU_CALL(error, queue->device,
+                       copy(xb_gpu_buffer_address(target, target_offset),
+                            xb_gpu_buffer_address(source, source_offset), bytes,
+                            xb_gpu_way_between(target, source), xb_gpu_stream(queue)),
+                       "a copy of %llu bytes from %s to %s memory failed",
+                       (unsigned long long)bytes, xb_memory_name(source->memory),
+                       xb_memory_name(target->memory));
 }
 
 enum xb_status xb_gpu_queue_copy(struct xb_queue *queue, struct xb_buffer *target,
@@ -101,15 +96,14 @@ enum xb_status xb_gpu_queue_copy_peer(struct xb_queue *queue, struct xb_buffer *
                                       uint64_t source_offset, uint64_t bytes,
                                       struct xb_error *error)
 {
-    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(queue->device)->runtime;
     XB_TRY(xb_peer_copy_check(queue, target, target_offset, source, source_offset, bytes, error));
     XB_TRY(xb_gpu_select(queue->device, error));
-    return XB_GPU(
-        error, runtime,
-        runtime->copy_peer((char *)xb_gpu_buffer_address(target) + target_offset,
-                           xb_gpu_device_of(target->device)->ordinal,
-                           (const char *)xb_gpu_buffer_address(source) + source_offset,
-                           xb_gpu_device_of(source->device)->ordinal, bytes, xb_gpu_stream(queue)),
+    return XB_GPU_CALL(
+        error, queue->device,
+        copy_peer(xb_gpu_buffer_address(target, target_offset),
+                  xb_gpu_device_of(target->device)->ordinal,
+                  xb_gpu_buffer_address(source, source_offset),
+                  xb_gpu_device_of(source->device)->ordinal, bytes, xb_gpu_stream(queue)),
         "a copy of %llu bytes from device %u to device %u failed", (unsigned long long)bytes,
         source->device->info.index, target->device->info.index);
 }
@@ -117,17 +111,16 @@ enum xb_status xb_gpu_queue_copy_peer(struct xb_queue *queue, struct xb_buffer *
 enum xb_status xb_gpu_queue_prefetch(struct xb_queue *queue, struct xb_buffer *buffer,
                                      uint64_t bytes, bool to_device, struct xb_error *error)
 {
-    const struct xb_gpu_device *device = xb_gpu_device_of(queue->device);
+    int location = to_device ? xb_gpu_device_of(queue->device)->ordinal : XB_GPU_HOST;
     XB_TRY(xb_prefetch_check(buffer, bytes, error));
     XB_TRY(xb_gpu_select(queue->device, error));
     if (bytes == 0) /* the runtime refuses to move 0 bytes */
         return XB_OK;
-    return XB_GPU(error, device->runtime,
-                  device->runtime->prefetch(xb_gpu_buffer_address(buffer), bytes,
-                                            to_device ? device->ordinal : XB_GPU_HOST,
-                                            xb_gpu_stream(queue)),
-                  "%llu bytes of managed memory could not be moved to the %s",
-                  (unsigned long long)bytes, to_device ? "device" : "host");
+    return XB_GPU_CALL(
+        error, queue->device,
+        prefetch(xb_gpu_buffer_address(buffer, 0), bytes, location, xb_gpu_stream(queue)),
+        "%llu bytes of managed memory could not be moved to the %s", (unsigned long long)bytes,
+        to_device ? "device" : "host");
 }
 
 enum xb_status xb_gpu_queue_wait_event(struct xb_queue *queue, struct xb_event *event,

@@ -116,17 +116,30 @@ static int explain_result(const struct rtc *rtc, hiprtcProgram program, hiprtcRe
     return explain(out, text);
 }
 
-/* Writes the code or an explanation to `out`; returns the exit code of the process. */
-static int compile_to(const struct request *request, int out)
+/* A compilation, as both processes see it. Both files are in memory. */
+struct job {
+    const struct request *request;
+    int said; /* everything that hipRTC prints */
+    int out;  /* the code or an explanation */
+};
+
+/* Returns the exit code of the process. */
+static int compile(void *argument, int channel)
 {
+    const struct job *job = argument;
+    const struct rlimit no_core = {0, 0};
+    (void)channel;
+    (void)setrlimit(RLIMIT_CORE, &no_core);
+    (void)dup2(job->said, STDOUT_FILENO);
+    (void)dup2(job->said, STDERR_FILENO);
     struct rtc rtc;
     hiprtcProgram program = NULL;
     char architecture[96];
     char said[400] = "hipRTC was not found beside the HIP runtime, nor in it";
-    snprintf(architecture, sizeof architecture, "--offload-arch=%s", request->architecture);
+    snprintf(architecture, sizeof architecture, "--offload-arch=%s", job->request->architecture);
     const char *options[] = {architecture, OPTION_LEVEL, OPTION_STANDARD};
-    if (!open_rtc(request->major, &rtc, said, sizeof said))
-        return explain(out, said);
+    if (!open_rtc(job->request->major, &rtc, said, sizeof said))
+        return explain(job->out, said);
     size_t size = 0;
     hiprtcResult result =
         rtc.create(&program, xb_hip_kernel_text, "xferbench kernels", 0, NULL, NULL);
@@ -138,26 +151,8 @@ static int compile_to(const struct request *request, int out)
     if (code != NULL)
         result = rtc.code(program, code);
     if (code == NULL || result != HIPRTC_SUCCESS)
-        return explain_result(&rtc, program, result, out);
-    return put(out, code, size) ? EXIT_SUCCESS : EXIT_FAILURE;
-}
-
-/* A compilation, as both processes see it. Both files are in memory. */
-struct job {
-    const struct request *request;
-    int said; /* everything that hipRTC prints */
-    int out;  /* the code or an explanation */
-};
-
-static int compile(void *argument, int channel)
-{
-    const struct job *job = argument;
-    const struct rlimit no_core = {0, 0};
-    (void)channel;
-    (void)setrlimit(RLIMIT_CORE, &no_core);
-    (void)dup2(job->said, STDOUT_FILENO);
-    (void)dup2(job->said, STDERR_FILENO);
-    return compile_to(job->request, job->out);
+        return explain_result(&rtc, program, result, job->out);
+    return put(job->out, code, size) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 /* ---- in the process that waits ---- */

@@ -18,15 +18,6 @@
 /* runtime.c */
 extern const struct xb_gpu_runtime xb_hip_runtime;
 
-/* hip.c */
-/* The result of hipRuntimeGetVersion when the driver was opened: 50221153 for 5.2.21153. */
-int xb_hip_version(void);
-#define XB_HIP_MAJOR(version) ((version) / 10000000)
-
-/* device.c */
-XB_DECLARE_SLOT(xb_hip_, device_info)
-XB_DECLARE_SLOT(xb_hip_, peer_info)
-
 /* kernels.c */
 enum xb_status xb_hip_load_kernels(struct xb_gpu_device *device, struct xb_error *error);
 void xb_hip_unload_kernels(struct xb_gpu_device *device);

@@ -46,9 +46,9 @@ static uint64_t hash(uint64_t state, const void *bytes, size_t count)
 }
 #define HASH_START UINT64_C(0xCBF29CE484222325)
 
-static struct header header_for(const char *architecture, int version)
+static struct header header_for(const char *architecture)
 {
-    struct header header = {.magic = MAGIC, .version = version};
+    struct header header = {.magic = MAGIC, .version = xb_hip.version};
     header.made_from = hash(HASH_START, xb_hip_kernel_text, strlen(xb_hip_kernel_text));
     header.made_from =
         hash(header.made_from, xb_hip_compile_options, strlen(xb_hip_compile_options));
@@ -67,7 +67,7 @@ static struct header header_for(const char *architecture, int version)
 /* Finds the file of the cache. Ignores a relative path, as XDG Base Directory Specification 0.8
  * asks. A program with more rights than its caller gets none: the caller's environment would choose
  * what it loads and where it writes. */
-static bool path_of(const struct header *header, char *path, size_t size)
+static bool find_path(const struct header *header, char *path, size_t size)
 {
     const char *cache = secure_getenv("XDG_CACHE_HOME");
     const char *home = secure_getenv("HOME");
@@ -80,36 +80,27 @@ static bool path_of(const struct header *header, char *path, size_t size)
     return length > 0 && (size_t)length < size;
 }
 
-/* Reads the code behind the header. Returns NULL unless the header is the wanted one and the code
- * has its size and sum. */
-static void *read_code(FILE *file, const struct header *wanted, size_t *size)
+/* Reads the code behind the header, if that is `header` but for the code's size and sum, which the
+ * code has. */
+static bool read_code(FILE *file, struct header header, struct xb_hip_code *code)
 {
     struct header found;
     if (fread(&found, sizeof found, 1, file) != 1 || found.size == 0 || found.size > MOST_BYTES)
-        return NULL;
-    struct header expected = *wanted;
-    expected.size = found.size;
-    expected.sum = found.sum;
-    if (memcmp(&found, &expected, sizeof found) != 0)
-        return NULL;
-    void *code = malloc(found.size);
-    if (code == NULL)
-        return NULL;
-    if (fread(code, found.size, 1, file) != 1 || fgetc(file) != EOF ||
-        hash(HASH_START, code, found.size) != found.sum) {
-        free(code);
-        return NULL;
-    }
-    *size = found.size;
-    return code;
+        return false;
+    header.size = found.size;
+    header.sum = found.sum;
+    if (memcmp(&found, &header, sizeof found) != 0)
+        return false;
+    *code = (struct xb_hip_code){malloc(found.size), found.size};
+    if (code->bytes != NULL && fread(code->bytes, found.size, 1, file) == 1 && fgetc(file) == EOF &&
+        hash(HASH_START, code->bytes, found.size) == found.sum)
+        return true;
+    free(code->bytes);
+    return false;
 }
 
-static bool load_code(const char *architecture, int version, struct xb_hip_code *code)
+static bool load_code(const char *path, const struct header *header, struct xb_hip_code *code)
 {
-    char path[PATH_MAX];
-    struct header header = header_for(architecture, version);
-    if (!path_of(&header, path, sizeof path))
-        return false;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
         return false;
@@ -121,9 +112,9 @@ static bool load_code(const char *architecture, int version, struct xb_hip_code 
         (void)close(fd);
         return false;
     }
-    code->bytes = read_code(file, &header, &code->size);
+    bool complete = read_code(file, *header, code);
     (void)fclose(file);
-    return code->bytes != NULL;
+    return complete;
 }
 
 /* Creates the cache's folder and the folder above it, but the latter only in an existing home of
@@ -149,16 +140,12 @@ static void make_folders(char *path)
     *file = '/';
 }
 
-static bool store_code(const char *architecture, int version, const struct xb_hip_code *code)
+static bool store_code(char *path, struct header header, const struct xb_hip_code *code)
 {
-    char path[PATH_MAX];
     struct xb_output output = {0};
     struct xb_error ignored;
-    struct header header = header_for(architecture, version);
     header.size = code->size;
     header.sum = hash(HASH_START, code->bytes, code->size);
-    if (!path_of(&header, path, sizeof path))
-        return false;
     make_folders(path);
     /* Remove a file of another kind, which we would write through or take permissions from, and
      * another user's file, which would stay his. */
@@ -178,7 +165,7 @@ static bool store_code(const char *architecture, int version, const struct xb_hi
 
 /* ---- loading ---- */
 
-static const char *const names[XB_GPU_KERNELS] = XB_GPU_KERNEL_NAMES;
+static const char *const names[XB_GPU_KERNELS] = {XB_GPU_KERNEL_NAMES};
 
 void xb_hip_unload_kernels(struct xb_gpu_device *device)
 {
@@ -219,14 +206,16 @@ static enum xb_status load_or_compile(struct xb_gpu_device *device, struct xb_er
     struct xb_device_info *info = &device->base.info;
     struct xb_hip_code code;
     double begin = xb_clock_now();
-    int version = xb_hip_version();
+    char path[PATH_MAX];
+    struct header header = header_for(info->architecture);
+    bool has_path = find_path(&header, path, sizeof path);
     /* If code from the cache does not load, it is compiled again. */
-    if (load_code(info->architecture, version, &code) && load(device, &code, error) == XB_OK) {
+    if (has_path && load_code(path, &header, &code) && load(device, &code, error) == XB_OK) {
         xb_device_fact(info, "kernels", "compiled by hipRTC before, taken from the cache");
         return XB_OK;
     }
-    XB_TRY(xb_hip_compile(info->architecture, XB_HIP_MAJOR(version), &code, error));
-    bool kept = store_code(info->architecture, version, &code);
+    XB_TRY(xb_hip_compile(info->architecture, XB_HIP_MAJOR(xb_hip.version), &code, error));
+    bool kept = has_path && store_code(path, header, &code);
     enum xb_status status = load(device, &code, error);
     /* These mean that the code does not suit the device, and not that something broke. */
     if (status == XB_ERR_RUNTIME && (error->native_code == hipErrorNoBinaryForGpu ||

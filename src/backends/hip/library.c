@@ -139,18 +139,15 @@ enum xb_status xb_hip_library_open(struct xb_error *error)
     return xb_open_once(&opening, open_library, error);
 }
 
-bool xb_hip_has(const char *lost, const char **missing)
+const char *xb_hip_missing(const char *lost)
 {
     for (size_t i = 0; i < xb_hip_symbol_count; i++) {
         void *found = NULL;
         if (strcmp(xb_hip_symbols[i].lost, lost) != 0)
             continue;
         memcpy(&found, (char *)&xb_hip.functions + xb_hip_symbols[i].offset, sizeof found);
-        if (found == NULL) {
-            if (missing != NULL)
-                *missing = xb_hip_symbols[i].name;
-            return false;
-        }
+        if (found == NULL)
+            return xb_hip_symbols[i].name;
     }
-    return true;
+    return NULL;
 }

@@ -19,7 +19,7 @@
 const char *xb_hip_override(void);
 
 /* The functions of ROCm 5, and of 6 and 7. Headers declare only one of the two structures, so
- * nobody uses their fields; device.c has the offsets that it needs. */
+ * nobody uses their fields; hip.c has the offsets that it needs. */
 struct hipDeviceProp_tR0600;
 typedef hipError_t xb_hip_get_properties_5(hipDeviceProp_t *properties, int device);
 typedef hipError_t xb_hip_get_properties_6(struct hipDeviceProp_tR0600 *properties, int device);
@@ -116,8 +116,10 @@ struct xb_hip_library {
     void *handle;
     char path[XB_PATH_SIZE]; /* of the library's file, links followed */
     bool overridden;
+    int version; /* of hipRuntimeGetVersion when the driver was opened: 50221153 for 5.2.21153 */
     struct xb_hip_functions functions;
 };
+#define XB_HIP_MAJOR(version) ((version) / 10000000)
 
 /* xb_hip_library_open fills this for the backend's adapters. Everything is NULL before. */
 extern struct xb_hip_library xb_hip;
@@ -128,6 +130,5 @@ extern struct xb_hip_library xb_hip;
  * XB_ERR_UNAVAILABLE with the reason. */
 XB_MUST_CHECK enum xb_status xb_hip_library_open(struct xb_error *error);
 
-/* Whether the library has every function that `lost` needs. *missing becomes the first that it
- * lacks; `missing` may be NULL. */
-bool xb_hip_has(const char *lost, const char **missing);
+/* Returns the first function that `lost` needs and the library lacks, or NULL. */
+const char *xb_hip_missing(const char *lost);

@@ -2,21 +2,12 @@
 /* The adapters of the GPU backends for the HIP runtime. */
 #include "hip.h"
 
-static const char *error_name(int code)
-{
-    return xb_hip.functions.error_name((hipError_t)code);
-}
+XB_GPU_WORDS(error_name, hipError_t, xb_hip.functions.error_name)
+XB_GPU_WORDS(error_text, hipError_t, xb_hip.functions.error_text)
 
-static const char *error_text(int code)
+static int native_location_of(int location)
 {
-    return xb_hip.functions.error_text((hipError_t)code);
-}
-
-static hipMemcpyKind kind_of(enum xb_gpu_way way)
-{
-    return way == XB_GPU_TO_DEVICE ? hipMemcpyHostToDevice
-           : way == XB_GPU_TO_HOST ? hipMemcpyDeviceToHost
-                                   : hipMemcpyDeviceToDevice;
+    return location == XB_GPU_HOST ? hipCpuDeviceId : location;
 }
 
 /* A slot that is one call: of the library's function in the field of this name, with these
@@ -49,23 +40,6 @@ static struct xb_gpu_outcome allocate_host(void **address, size_t bytes, enum xb
 }
 
 ADAPTER(release_host, (void *address), hipHostFree, address)
-
-static int native_location_of(int location)
-{
-    return location == XB_GPU_HOST ? hipCpuDeviceId : location;
-}
-
-static struct xb_gpu_outcome advise(const void *address, size_t bytes, enum xb_gpu_advice advice,
-                                    int location)
-{
-    hipMemoryAdvise native = advice == XB_GPU_PREFER     ? hipMemAdviseSetPreferredLocation
-                             : advice == XB_GPU_UNPREFER ? hipMemAdviseUnsetPreferredLocation
-                             : advice == XB_GPU_MAP      ? hipMemAdviseSetAccessedBy
-                                                         : hipMemAdviseUnsetAccessedBy;
-    return XB_HIP_CALL(advise, "hipMemAdvise", address, bytes, native,
-                       native_location_of(location));
-}
-
 ADAPTER(prefetch, (const void *address, size_t bytes, int location, void *stream),
         hipMemPrefetchAsync, address, bytes, native_location_of(location), stream)
 
@@ -90,16 +64,11 @@ ADAPTER(launch, (void *kernel, unsigned blocks, unsigned threads, void **argumen
         hipModuleLaunchKernel, kernel, blocks, 1, 1, threads, 1, 1, 0, stream, arguments, NULL)
 
 const struct xb_gpu_runtime xb_hip_runtime = {
-    XB_GPU_RUNTIME("HIP"),
+    XB_GPU_RUNTIME("HIP", hip),
     .hold_is_proven = false, /* never run on AMD's hardware */
     .batch_is_proven = false,
     .batch_at_once = 8192, /* a build of ROCm 7.15 faulted on more: vllm-project/vllm#43018 */
     .out_of_memory = hipErrorOutOfMemory,
-    .peer_already_open = hipErrorPeerAccessAlreadyEnabled,
-    .invalid_value = hipErrorInvalidValue,
-    .not_supported = hipErrorNotSupported,
-    .error_name = error_name,
-    .error_text = error_text,
     .copy_batch = copy_batch,
     .load_kernels = xb_hip_load_kernels,
     .unload_kernels = xb_hip_unload_kernels,

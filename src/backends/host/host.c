@@ -25,10 +25,7 @@ static enum xb_status driver_open(struct xb_driver **driver, struct xb_probe *pr
 {
     memset(probe, 0, sizeof *probe);
     probe->device_count = 1;
-    probe->check_count = 1;
-    probe->checks[0].ok = true;
-    snprintf(probe->checks[0].what, sizeof probe->checks[0].what, "the CPU");
-    snprintf(probe->checks[0].found, sizeof probe->checks[0].found, "always there");
+    xb_probe_add(probe, true, "the CPU", "always there");
     return xb_driver_make(&xb_host_backend, "host", driver, error);
 }
 
@@ -63,8 +60,7 @@ static enum xb_status device_open(struct xb_driver *driver, unsigned index,
     struct xb_device *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open the host's device");
-    opened->backend = &xb_host_backend;
-    opened->info = info;
+    *opened = (struct xb_device){&xb_host_backend, info};
     *device = opened;
     return XB_OK;
 }
@@ -106,16 +102,9 @@ static enum xb_status buffer_allocate(struct xb_device *device, enum xb_memory m
     enum xb_status status = memory == XB_MEMORY_REGISTERED
                                 ? xb_pages_map_huge(bytes, &made->address, error)
                                 : xb_pages_map(bytes, &made->address, error);
-    if (status != XB_OK) {
-        free(made);
-        return status;
-    }
-    made->base.device = device;
-    made->base.memory = memory;
-    made->base.bytes = bytes;
-    made->base.host_address = memory == XB_MEMORY_DEVICE ? NULL : made->address;
-    *buffer = &made->base;
-    return XB_OK;
+    void *host_address = memory == XB_MEMORY_DEVICE ? NULL : made->address;
+    made->base = (struct xb_buffer){device, memory, bytes, host_address};
+    return XB_OPENED(status, made, free(made), buffer);
 }
 
 /* Nothing is locked here, as nothing is that this backend allocates (info.pinned_note). */

@@ -95,12 +95,15 @@ static char *address_at(struct xb_buffer *buffer, uint64_t offset)
     return (char *)xb_host_buffer_address(buffer) + offset;
 }
 
+/* Enqueues the work that has these fields. */
+#define ENQUEUE(queue, error, ...)                                                                 \
+    xb_host_queue_enqueue((queue), &(const struct xb_host_work){__VA_ARGS__}, (error))
+
 enum xb_status xb_host_queue_move(struct xb_queue *queue, void *target, const void *source,
                                   uint64_t bytes, struct xb_error *error)
 {
-    const struct xb_host_work work = {
-        .run = run_move, .target = target, .source = source, .bytes = bytes};
-    return xb_host_queue_enqueue(queue, &work, error);
+    return ENQUEUE(queue, error, .run = run_move, .target = target, .source = source,
+                   .bytes = bytes);
 }
 
 enum xb_status xb_host_queue_copy(struct xb_queue *queue, struct xb_buffer *target,
@@ -117,9 +120,8 @@ enum xb_status xb_host_queue_fill(struct xb_queue *queue, struct xb_buffer *buff
 {
     XB_TRY(xb_device_range_check(buffer, bytes, error));
     pattern.steps = 0;
-    const struct xb_host_work work = {
-        .run = run_fill, .target = address_at(buffer, 0), .bytes = bytes, .pattern = pattern};
-    return xb_host_queue_enqueue(queue, &work, error);
+    return ENQUEUE(queue, error, .run = run_fill, .target = address_at(buffer, 0), .bytes = bytes,
+                   .pattern = pattern);
 }
 
 enum xb_status xb_host_queue_check(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
@@ -141,12 +143,9 @@ enum xb_status xb_host_queue_kernel_copy(struct xb_queue *queue, struct xb_buffe
 {
     (void)together; /* each queue has a thread of its own */
     XB_TRY(xb_kernel_copy_check(queue, target, target_offset, source, source_offset, bytes, error));
-    const struct xb_host_work work = {.run = run_kernel_copy,
-                                      .target = address_at(target, target_offset),
-                                      .source = address_at(source, source_offset),
-                                      .bytes = bytes,
-                                      .access = access};
-    return xb_host_queue_enqueue(queue, &work, error);
+    return ENQUEUE(queue, error, .run = run_kernel_copy, .access = access, .bytes = bytes,
+                   .target = address_at(target, target_offset),
+                   .source = address_at(source, source_offset));
 }
 
 enum xb_status xb_host_queue_compute(struct xb_queue *queue, struct xb_buffer *buffer,
@@ -154,11 +153,8 @@ enum xb_status xb_host_queue_compute(struct xb_queue *queue, struct xb_buffer *b
                                      struct xb_error *error)
 {
     XB_TRY(xb_compute_check(buffer, offset, bytes, error));
-    const struct xb_host_work work = {.run = run_compute,
-                                      .target = address_at(buffer, offset),
-                                      .bytes = bytes,
-                                      .pattern = {.steps = steps}};
-    return xb_host_queue_enqueue(queue, &work, error);
+    return ENQUEUE(queue, error, .run = run_compute, .target = address_at(buffer, offset),
+                   .bytes = bytes, .pattern = {.steps = steps});
 }
 
 enum xb_status xb_host_queue_digest(struct xb_queue *queue, struct xb_buffer *buffer,
@@ -166,11 +162,8 @@ enum xb_status xb_host_queue_digest(struct xb_queue *queue, struct xb_buffer *bu
                                     uint64_t target_offset, struct xb_error *error)
 {
     XB_TRY(xb_digest_check(queue, buffer, offset, bytes, target, target_offset, error));
-    const struct xb_host_work work = {.run = run_digest,
-                                      .target = address_at(target, target_offset),
-                                      .source = address_at(buffer, offset),
-                                      .bytes = bytes};
-    return xb_host_queue_enqueue(queue, &work, error);
+    return ENQUEUE(queue, error, .run = run_digest, .target = address_at(target, target_offset),
+                   .source = address_at(buffer, offset), .bytes = bytes);
 }
 
 enum xb_status xb_host_queue_chain(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
@@ -191,28 +184,21 @@ enum xb_status xb_host_queue_chase(struct xb_queue *queue, struct xb_buffer *cha
                                    struct xb_error *error)
 {
     XB_TRY(xb_chase_check(queue, chain, cursor, error));
-    const struct xb_host_work work = {.run = run_chase,
-                                      .target = address_at(cursor, 0),
-                                      .source = address_at(chain, 0),
-                                      .loads = loads};
     (void)turn;
-    return xb_host_queue_enqueue(queue, &work, error);
+    return ENQUEUE(queue, error, .run = run_chase, .target = address_at(cursor, 0),
+                   .source = address_at(chain, 0), .loads = loads);
 }
 
 enum xb_status xb_host_queue_decode(struct xb_queue *queue, const struct xb_decoding *decoding,
                                     struct xb_error *error)
 {
     XB_TRY(xb_decode_check(queue, decoding, error));
-    const struct xb_host_work work = {
-        .run = run_decode,
-        .format = decoding->format,
-        .target = address_at(decoding->target, decoding->target_offset),
-        .bytes = decoding->bytes,
-        .offset = decoding->target_offset,
-        .source = address_at(decoding->source, decoding->source_offset),
-        .source_bytes = decoding->source_bytes,
-        .report = xb_host_buffer_address(decoding->report)};
-    return xb_host_queue_enqueue(queue, &work, error);
+    return ENQUEUE(queue, error, .run = run_decode, .format = decoding->format,
+                   .target = address_at(decoding->target, decoding->target_offset),
+                   .bytes = decoding->bytes, .offset = decoding->target_offset,
+                   .source = address_at(decoding->source, decoding->source_offset),
+                   .source_bytes = decoding->source_bytes,
+                   .report = xb_host_buffer_address(decoding->report));
 }
 
 /* Many copies at once. A batch, a kernel and a graph do the same: one operation in which the
@@ -223,32 +209,27 @@ struct host_pieces {
     struct xb_piece pieces[];
 };
 
+/* A graph is a list of its own, so that the one it was made of may be closed before. */
 struct host_graph {
     struct xb_graph base;
-    struct xb_pieces *list; /* of its own, so that the one it was made of may be closed before */
+    struct xb_pieces *list;
 };
-
-static enum xb_status copy_list(const struct xb_pieces *base, const struct xb_piece *pieces,
-                                struct xb_pieces **list, struct xb_error *error)
-{
-    struct host_pieces *opened = calloc(1, sizeof *opened + base->count * sizeof *pieces);
-    if (opened == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %zu pieces", base->count);
-    opened->base = *base;
-    memcpy(opened->pieces, pieces, base->count * sizeof *pieces);
-    *list = &opened->base;
-    return XB_OK;
-}
 
 enum xb_status xb_host_pieces_open(struct xb_device *device, struct xb_buffer *target,
                                    struct xb_buffer *source, const struct xb_piece *pieces,
                                    size_t count, struct xb_pieces **list, struct xb_error *error)
 {
-    struct xb_pieces base = {.device = device, .target = target, .source = source, .count = count};
     XB_TRY(xb_pieces_check(target, source, pieces, count, error));
+    struct host_pieces *opened = calloc(1, sizeof *opened + count * sizeof *pieces);
+    if (opened == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %zu pieces", count);
+    opened->base =
+        (struct xb_pieces){.device = device, .target = target, .source = source, .count = count};
+    memcpy(opened->pieces, pieces, count * sizeof *pieces);
     for (size_t i = 0; i < count; i++)
-        base.bytes += pieces[i].bytes;
-    return copy_list(&base, pieces, list, error);
+        opened->base.bytes += pieces[i].bytes;
+    *list = &opened->base;
+    return XB_OK;
 }
 
 void xb_host_pieces_close(struct xb_pieces *list)
@@ -276,12 +257,9 @@ static void run_rows(const struct xb_host_work *work)
 static enum xb_status enqueue(struct xb_queue *queue, const struct xb_pieces *list,
                               struct xb_error *error)
 {
-    const struct xb_host_work work = {.run = run_pieces,
-                                      .target = xb_host_buffer_address(list->target),
-                                      .source = xb_host_buffer_address(list->source),
-                                      .pieces = ((const struct host_pieces *)list)->pieces,
-                                      .count = list->count};
-    return xb_host_queue_enqueue(queue, &work, error);
+    return ENQUEUE(queue, error, .run = run_pieces, .target = address_at(list->target, 0),
+                   .source = address_at(list->source, 0), .count = list->count,
+                   .pieces = ((const struct host_pieces *)list)->pieces);
 }
 
 enum xb_status xb_host_queue_copy_pieces(struct xb_queue *queue, struct xb_pieces *list,
@@ -306,15 +284,11 @@ enum xb_status xb_host_graph_open(struct xb_queue *queue, struct xb_pieces *list
     struct host_graph *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a graph");
-    enum xb_status status =
-        copy_list(list, ((const struct host_pieces *)list)->pieces, &opened->list, error);
-    if (status != XB_OK) {
-        free(opened);
-        return status;
-    }
+    enum xb_status status = xb_host_pieces_open(list->device, list->target, list->source,
+                                                ((const struct host_pieces *)list)->pieces,
+                                                list->count, &opened->list, error);
     opened->base.device = queue->device;
-    *graph = &opened->base;
-    return XB_OK;
+    return XB_OPENED(status, opened, free(opened), graph);
 }
 
 void xb_host_graph_close(struct xb_graph *graph)
@@ -337,13 +311,8 @@ enum xb_status xb_host_queue_copy_rows(struct xb_queue *queue, struct xb_rows ta
                                        struct xb_error *error)
 {
     XB_TRY(xb_rows_check(queue, &target, &source, bytes, count, error));
-    const struct xb_host_work work = {
-        .run = run_rows,
-        .target = (char *)xb_host_buffer_address(target.buffer) + target.offset,
-        .source = (char *)xb_host_buffer_address(source.buffer) + source.offset,
-        .bytes = bytes,
-        .count = count,
-        .target_pitch = target.pitch,
-        .source_pitch = source.pitch};
-    return xb_host_queue_enqueue(queue, &work, error);
+    return ENQUEUE(queue, error, .run = run_rows, .bytes = bytes, .count = count,
+                   .target = address_at(target.buffer, target.offset),
+                   .source = address_at(source.buffer, source.offset), .target_pitch = target.pitch,
+                   .source_pitch = source.pitch);
 }
