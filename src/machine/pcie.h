@@ -7,6 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Reads a file of `folder`, one of sysfs's, as text, with its newline, cut after size - 1 bytes.
+ * False if it cannot be read, and if it is empty. */
+bool xb_sysfs_text(const char *folder, const char *name, char *text, size_t size);
+
 /* Where Linux shows PCI devices. */
 #define XB_PCI_DEVICES "/sys/bus/pci/devices"
 
@@ -50,10 +54,6 @@ double xb_pcie_raw_rate(double speed_gts, unsigned width);
  * generation has, by the bytes of packets in a FLIT. Nothing else may be concluded from it. */
 double xb_pcie_rate_to_compare(double speed_gts, unsigned width);
 
-/* Reads all four figures of a link in the folder of one of its ends. Numbers that cannot be read
- * stay as they are, and `known` is then false. Does not touch `port`. */
-void xb_pcie_link_fill(const char *folder, struct xb_pcie_link *link);
-
 /* The NUMA node that sysfs names for the device at `bdf`, or -1 if it names none. */
 int xb_pcie_numa_node(const char *bdf);
 int xb_pcie_numa_node_at(const char *root, const char *bdf); /* for tests, as above */
@@ -91,6 +91,9 @@ struct xb_pcie_control {
  * needs: some devices crash if all of their configuration space is read (lspci(8), -xxx).
  */
 struct xb_pcie_control xb_pcie_control_read(const char *folder);
+
+/* Red Hat's number, which QEMU gives to the ports that it emulates. */
+#define XB_VENDOR_QEMU 0x1b36u
 
 /* One end of a link. */
 struct xb_pcie_end {
@@ -136,6 +139,9 @@ size_t xb_pcie_path_hops(const struct xb_pcie_path *path);
 /* The first hop that is not on the card's own package: the link at the slot. The number of hops if
  * there is none. */
 size_t xb_pcie_path_slot(const struct xb_pcie_path *path);
+
+/* The ends of its hops, from the device up, two a hop; NULL where a hop has no upper end. */
+const struct xb_pcie_end *xb_pcie_path_end(const struct xb_pcie_path *path, size_t index);
 
 /* The sizes of packets in force on the whole path: the read request is the device's own, and a
  * payload may be no larger than any function on its way allows. `known` is the device's. */

@@ -4,12 +4,13 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "sysfs.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -116,7 +117,7 @@ enum xb_status xb_pcie_watch_start(const struct xb_pcie_watch_task *task,
 {
     struct xb_pcie_watch *started = xb_new(1, sizeof *started);
     pthread_condattr_t attributes;
-    if (!xb_sysfs_path(task->root, task->bdf, started->device)) {
+    if (snprintf(started->device, PATH_MAX, "%s/%s", task->root, task->bdf) >= PATH_MAX) {
         free(started);
         return XB_FAIL(error, XB_ERR_SYSTEM, "the folder of %s has too long a name", task->bdf);
     }
