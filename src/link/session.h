@@ -15,7 +15,7 @@
 struct xb_link_session {
     /* What is asked; set before it is started, and not written to after. */
     const char *backend_name, *device_text, *size_text;
-    unsigned attempts;
+    uint64_t attempts;
     bool no_peers;                     /* pairs are left out */
     double deadline;                   /* on the clock of src/base/clock.h */
     double start_at;                   /* on the clock of src/base/day_time.h; 0: at once */

@@ -53,24 +53,14 @@ void xb_nvlink_facts_add(struct xb_nvlink_facts *facts, const struct xb_device_h
 
 /*
  * How many replays a healthy link may count while no more than so many bits cross it: one less than
- * the least k whose probability is below XB_NVLINK_FALSE_ALARM. Wrong bits are taken to follow a
- * Poisson distribution of mean m = bits x XB_NVLINK_BIT_ERROR_RATE, of which Chernoff's bound says
- * that k or more come with a probability of at most exp(k - m) x (m / k)^k. 0 bits allow none: what
- * a link may count whose rate, and so whose bits, are not known cannot be told, and is not asked.
- *
- * NVIDIA publishes no bit error rate for NVLink. 1e-12 is what PCI Express allows (Base
- * Specification 5.0, 8.4) and what NVIDIA's ibdiagnet takes as its default threshold for a port
- * (IBUtils2 Utility Documentation, "Bit Error Rate"). From Hopper on links correct errors before
- * they count as any, so healthy ones stay far below it.
+ * the least count whose probability is below XB_NVLINK_FALSE_ALARM, as docs/link.md derives it. 0
+ * bits allow none: what a link may count whose rate, and so whose bits, are not known cannot be
+ * told, and is not asked. NVIDIA publishes no bit error rate; from Hopper on links correct errors
+ * before they count as any, so healthy ones stay far below this one.
  */
 #define XB_NVLINK_BIT_ERROR_RATE 1e-12
 #define XB_NVLINK_FALSE_ALARM 1e-6
 uint64_t xb_nvlink_replays_allowed(double bits);
-
-/* Adds a reason for links that went down, for those that nothing is known of any
- * more, for recoveries, and for more replays on a link than it may count. Replays of a link whose
- * rate is not known are not judged. CRC errors are no reason: what arrived wrong was sent again. */
-void xb_judge_nvlinks(const struct xb_nvlink_facts *facts, struct xb_findings *findings);
 
 /* ---- what was observed ---- */
 
@@ -153,7 +143,7 @@ enum xb_limit_source { XB_LIMIT_DEFAULT, XB_LIMIT_FILE, XB_LIMIT_COMMAND_LINE };
 /* "default", "file", "command line". Static text. */
 const char *xb_limit_source_name(enum xb_limit_source source);
 
-/* A number with its origin. Where it is not set, the default is in force. */
+/* A number with its origin. Where it is not set, it is 0 and the default is in force. */
 struct xb_limit {
     bool is_set;
     double value;
@@ -186,12 +176,6 @@ XB_MUST_CHECK enum xb_status xb_expect_parse(const char *text, enum xb_limit_sou
                                              struct xb_link_limits *limits, struct xb_error *error);
 
 /* ---- what was found ---- */
-
-/* Rate of a lane and number of lanes; 0 where it is not known. */
-struct xb_lanes {
-    double speed_gts;
-    unsigned width;
-};
 
 /* One link of a path; of its ends `lower` is nearer to the device. */
 struct xb_link_hop {
@@ -339,11 +323,8 @@ struct xb_pair_verdict {
 /* Whether anything is asked of the pair's bandwidth. */
 bool xb_pair_is_judged(const struct xb_pair_verdict *verdict);
 
-/*
- * A pair is judged by a least bandwidth where one is set, else by shares of its ceiling where that
- * is known. Links carry protocol besides data: H200s reach 0.82 to 0.83 of 18 links x 26.56 GB/s,
- * and 0.83 to 0.93 is what NVIDIA's GPUs reach. So a healthy pair never comes near these.
- */
+/* A pair is judged by a least bandwidth where one is set, else by these shares of its ceiling where
+ * that is known. A healthy one never comes near them (docs/link.md, "Between GPUs"). */
 #define XB_PEER_WARN_SHARE 0.75
 #define XB_PEER_CRITICAL_SHARE 0.50
 /* Where there are so many pairs of the same devices and links, one that reaches less than this
@@ -401,17 +382,17 @@ void xb_link_facts_find_hops(const struct xb_link_attempt *attempt, struct xb_li
 
 /* Speed and width of every hop, and what was expected. Fills bottleneck and ceiling; reads the hops
  * in verdict->facts, which are the attempt's. */
-void xb_judge_link(const struct xb_link_attempt *attempt, const struct xb_link_limits *limits,
-                   struct xb_verdict *verdict);
+void xb_judge_link(const struct xb_link_attempt *attempt, struct xb_verdict *verdict);
 /* Fills what is asked of both directions, as far as the ceiling is known. */
-void xb_verdict_set_limits(const struct xb_link_limits *limits, struct xb_verdict *verdict);
+void xb_verdict_set_limits(struct xb_verdict *verdict);
 /* Fills h2d and d2h, behind xb_judge_link; adds a reason where a bandwidth cannot be judged or
  * cannot be true. What follows from one that is too low, xb_judge_loss says. */
-void xb_judge_bandwidth(const struct xb_link_attempt *attempt, const struct xb_link_limits *limits,
-                        struct xb_verdict *verdict);
+void xb_judge_bandwidth(const struct xb_link_attempt *attempt, struct xb_verdict *verdict);
 /* What follows from a bandwidth that is too low. Last of all: it asks for the link's reasons. */
-void xb_judge_loss(const struct xb_link_device *device, const struct xb_link_limits *limits,
-                   struct xb_verdict *verdict);
+void xb_judge_loss(const struct xb_link_device *device, struct xb_verdict *verdict);
 /* A link that was less in another attempt than in the best, or fell while data moved. */
-void xb_judge_stability(const struct xb_link_device *device, const struct xb_link_limits *limits,
-                        struct xb_verdict *verdict);
+void xb_judge_stability(const struct xb_link_device *device, struct xb_verdict *verdict);
+/* NVLinks that went down, those that nothing is known of any more, recoveries, more replays on a
+ * link than it may count. Replays of a link whose rate is not known are not judged. CRC errors are
+ * no reason: what arrived wrong was sent again. */
+void xb_judge_nvlinks(struct xb_verdict *verdict);

@@ -59,15 +59,14 @@ void xb_link_facts_find_hops(const struct xb_link_attempt *attempt, struct xb_li
             .on_package = hop->on_package,
             .at_rest = {hop->lower.link.speed_gts, hop->lower.link.width},
             .load = {seen.speed_gts, seen.width},
-            .best = {xb_pcie_hop_best_speed(hop), xb_pcie_hop_best_width(hop)},
+            .best = xb_pcie_hop_best(hop),
             .changes = seen.changes,
             .drops = seen.drops,
         };
         /* Some devices lower what they call their maximum while they idle: the higher counts. */
-        if (after != NULL && xb_pcie_hop_best_speed(after) > found->best.speed_gts)
-            found->best.speed_gts = xb_pcie_hop_best_speed(after);
-        if (after != NULL && xb_pcie_hop_best_width(after) > found->best.width)
-            found->best.width = xb_pcie_hop_best_width(after);
+        const struct xb_lanes later = after != NULL ? xb_pcie_hop_best(after) : found->best;
+        found->best.speed_gts = fmax(found->best.speed_gts, later.speed_gts);
+        found->best.width = later.width > found->best.width ? later.width : found->best.width;
         snprintf(found->lower, sizeof found->lower, "%s", hop->lower.bdf);
         snprintf(found->upper, sizeof found->upper, "%s", hop->has_upper ? hop->upper.bdf : "");
     }
@@ -81,22 +80,11 @@ static uint64_t rise(uint64_t before, uint64_t after)
     return after > before ? after - before : 0;
 }
 
-/* The j-th end of a path, from the device up; NULL where there is none. */
-static const struct xb_pcie_end *end_of(const struct xb_pcie_path *path, size_t j)
-{
-    const struct xb_pcie_hop *hop = &path->hops[j / 2];
-    if (j / 2 >= xb_pcie_path_hops(path))
-        return NULL;
-    if (j % 2 == 0)
-        return &hop->lower;
-    return hop->has_upper ? &hop->upper : NULL;
-}
-
 /* Looks for the name, because hops may appear and vanish in between. */
 static const struct xb_pcie_end *find_end(const struct xb_pcie_path *path, const char *bdf)
 {
     for (size_t j = 0; j < 2 * xb_pcie_path_hops(path); j++) {
-        const struct xb_pcie_end *end = end_of(path, j);
+        const struct xb_pcie_end *end = xb_pcie_path_end(path, j);
         if (end != NULL && strcmp(end->bdf, bdf) == 0)
             return end;
     }
@@ -172,7 +160,7 @@ void xb_link_facts_find(const struct xb_link_device *device, size_t best,
     for (size_t i = 0; i < xb_link_attempts(device); i++) {
         /* Add the ports that no attempt before this one had. */
         for (size_t j = 0; j < 2 * xb_pcie_path_hops(&device->attempts[i].at_rest); j++) {
-            const struct xb_pcie_end *end = end_of(&device->attempts[i].at_rest, j);
+            const struct xb_pcie_end *end = xb_pcie_path_end(&device->attempts[i].at_rest, j);
             size_t k = 0;
             while (end != NULL && k < facts->port_count &&
                    strcmp(facts->ports[k].bdf, end->bdf) != 0)
@@ -226,13 +214,8 @@ static void judge_incidents(const struct xb_link_device *device, struct xb_verdi
  * allows one wrong bit in 10^12, which is one in two seconds on a busy Gen5 x16 link. */
 #define USUAL_ERRORS 5u
 
-/*
- * What the device itself counts, judged as a rate where healthy devices were seen: H100s and H200s.
- * One wrong bit is allowed on any link now and then. On two healthy ones it came about once in two
- * minutes of copies, and was a receiver error, one or two bad TLPs and LCRC errors, a NAK, a
- * retrain and up to 11 lane errors (bench/results/h200/link-wrong-bit.jsonl, h100). So what one
- * attempt alone counted is one event.
- */
+/* What the device itself counts, judged as a rate where healthy devices were seen: H100s and H200s
+ * (docs/link.md, "What GPUs count"). What one attempt alone counted is one event. */
 #define HEALTHY_RATE 0.6 /* a second */
 const struct xb_pcie_counter_names xb_pcie_counters[XB_PCIE_COUNTERS] = {
     [XB_PCIE_RETRAINS] = {"retrains", "retrains", XB_COUNT_RATE},
@@ -337,15 +320,15 @@ static const char *no_link(const struct xb_device_info *info, const struct xb_li
 
 /* Judges what only this attempt shows. verdict->facts has its hops. */
 static void judge_attempt(const struct xb_link_device *device, size_t index,
-                          const struct xb_link_limits *limits, struct xb_verdict *verdict)
+                          struct xb_verdict *verdict)
 {
     const struct xb_link_attempt *attempt = &device->attempts[index];
     const char *none = no_link(&device->info, attempt);
     if (none != NULL)
         FIND(UNKNOWN, "XB-LINK-NONE", "%s", none);
     else
-        xb_judge_link(attempt, limits, verdict);
-    xb_judge_bandwidth(attempt, limits, verdict);
+        xb_judge_link(attempt, verdict);
+    xb_judge_bandwidth(attempt, verdict);
     /* Wrong data has its own reason, which includes the text. */
     if (!attempt->data_wrong && attempt->at_rest.present &&
         (!xb_rate_known(attempt->h2d) || !xb_rate_known(attempt->d2h) ||
@@ -370,11 +353,11 @@ static int badness(const struct xb_link_device *device, size_t index,
                    const struct xb_link_limits *limits)
 {
     const struct xb_link_attempt *attempt = &device->attempts[index];
-    struct xb_verdict verdict = {0};
+    struct xb_verdict verdict = {.limits = *limits};
     if (attempt->data_wrong || xb_attempt_gone(attempt))
         return (int)XB_LEVEL_UNKNOWN + 1;
     xb_link_facts_find_hops(attempt, &verdict.facts);
-    judge_attempt(device, index, limits, &verdict);
+    judge_attempt(device, index, &verdict);
     /* In their numbers' order UNKNOWN is the last. Why an attempt is slow does not matter here. */
     if (verdict.found.level == XB_LEVEL_OK && (verdict.h2d.is_slow || verdict.d2h.is_slow))
         return (int)XB_LEVEL_WARNING;
@@ -408,7 +391,7 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
     int least = XB_LEVEL_UNKNOWN + 2; /* badness of the best attempt */
     memset(verdict, 0, sizeof *verdict);
     verdict->limits = *limits;
-    xb_verdict_set_limits(limits, verdict); /* They hold also for a device without an attempt. */
+    xb_verdict_set_limits(verdict); /* They hold also for a device without an attempt. */
     if (device->missing) {
         FIND(CRITICAL, "XB-DEVICE-MISSING",
              "there are fewer devices than --count asks for: see lspci and dmesg");
@@ -427,11 +410,11 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
         xb_link_facts_find(device, verdict->best, &verdict->facts);
         /* First, so that incidents come first among the reasons of their level. */
         judge_incidents(device, verdict);
-        judge_attempt(device, verdict->best, limits, verdict);
-        xb_judge_stability(device, limits, verdict);
+        judge_attempt(device, verdict->best, verdict);
+        xb_judge_stability(device, verdict);
         judge_errors(device, verdict);
-        xb_judge_nvlinks(&verdict->facts.nvlinks, &verdict->found);
-        xb_judge_loss(device, limits, verdict);
+        xb_judge_nvlinks(verdict);
+        xb_judge_loss(device, verdict);
     } else if (none != NULL) {
         FIND(UNKNOWN, "XB-LINK-NONE", "%s", none);
     } else if (!device->cut) {

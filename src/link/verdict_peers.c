@@ -244,8 +244,9 @@ static uint64_t excess(const struct xb_nvlink_seen *link)
     return replays > allowed ? replays - allowed : 0;
 }
 
-void xb_judge_nvlinks(const struct xb_nvlink_facts *facts, struct xb_findings *findings)
+void xb_judge_nvlinks(struct xb_verdict *verdict)
 {
+    const struct xb_nvlink_facts *facts = &verdict->facts.nvlinks;
     struct culprits fallen = {0}, lost = {0}, trained = {0}, replayed = {0};
     uint64_t recoveries = 0, failed = 0;
     size_t worst = 0; /* by its replays */
@@ -262,31 +263,28 @@ void xb_judge_nvlinks(const struct xb_nvlink_facts *facts, struct xb_findings *f
         worst = excess(link) > excess(&facts->links[worst]) ? i : worst;
     }
     if (fallen.count > 0)
-        xb_finding_add(
-            findings, XB_LEVEL_CRITICAL, "XB-NVLINK-DOWN",
-            "NVLink: link%s %s went down during the test: see dmesg (Xid 74, 144 to 150)",
-            LINKS(fallen));
+        FIND(CRITICAL, "XB-NVLINK-DOWN",
+             "NVLink: link%s %s went down during the test: see dmesg (Xid 74, 144 to 150)",
+             LINKS(fallen));
     if (lost.count > 0)
-        xb_finding_add(findings, XB_LEVEL_UNKNOWN, "XB-NVLINK-UNREADABLE",
-                       "NVLink: link%s %s could no longer be read after the test: see nvidia-smi "
-                       "nvlink -s and dmesg",
-                       LINKS(lost));
+        FIND(UNKNOWN, "XB-NVLINK-UNREADABLE",
+             "NVLink: link%s %s could no longer be read after the test: see nvidia-smi "
+             "nvlink -s and dmesg",
+             LINKS(lost));
     if (trained.count > 0)
-        xb_finding_add(findings, XB_LEVEL_WARNING, "XB-NVLINK-ERRORS",
-                       "NVLink: %" PRIu64 " %s (%" PRIu64
-                       " failed) of link%s %s during the test: see nvidia-smi nvlink -e",
-                       recoveries, recoveries == 1 ? "recovery" : "recoveries", failed,
-                       LINKS(trained));
+        FIND(WARNING, "XB-NVLINK-ERRORS",
+             "NVLink: %" PRIu64 " %s (%" PRIu64
+             " failed) of link%s %s during the test: see nvidia-smi nvlink -e",
+             recoveries, recoveries == 1 ? "recovery" : "recoveries", failed, LINKS(trained));
     /* Tells the count and the bound of the worst link, and the names of all. */
     if (replayed.count > 0)
-        xb_finding_add(findings, XB_LEVEL_WARNING, "XB-NVLINK-REPLAY",
-                       "NVLink: %" PRIu64
-                       " replays on link %zu during the test, a healthy link has %" PRIu64
-                       " at most: see nvidia-smi nvlink -e%s%s",
-                       facts->links[worst].rises[XB_NVLINK_REPLAYS], worst,
-                       xb_nvlink_replays_allowed(facts->links[worst].bits),
-                       replayed.count > 1 ? "; too many on links " : "",
-                       replayed.count > 1 ? replayed.numbers : "");
+        FIND(WARNING, "XB-NVLINK-REPLAY",
+             "NVLink: %" PRIu64 " replays on link %zu during the test, a healthy link has %" PRIu64
+             " at most: see nvidia-smi nvlink -e%s%s",
+             facts->links[worst].rises[XB_NVLINK_REPLAYS], worst,
+             xb_nvlink_replays_allowed(facts->links[worst].bits),
+             replayed.count > 1 ? "; too many on links " : "",
+             replayed.count > 1 ? replayed.numbers : "");
 }
 
 /* ---- links that one device has and another lacks ---- */

@@ -108,3 +108,14 @@ bool xb_process_memory_restart(void);
 /* How much of the process's memory lies in huge pages now (AnonHugePages in
  * /proc/self/smaps_rollup). Walks all of its page tables: milliseconds a GiB. */
 bool xb_process_memory_huge(uint64_t *bytes);
+
+/* ---- CPU time ---- */
+
+/* How many CPUs the calling thread may use at a time: those that it may run on, but no more than
+ * the CPU time that the process's cgroups allow, as a container with a part of a machine has it. 1
+ * or more. The cgroups are read once in a process. */
+unsigned xb_cpus_usable(void);
+
+/* How many CPUs' time the cgroups allow, rounded up; UINT_MAX where they do not bound it. `root` as
+ * above. */
+unsigned xb_cpu_quota_read(const char *root);

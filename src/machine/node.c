@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* adjtimex, nanosleep */
 #include "node.h"
 
+#include "base/clock.h"
+#include "base/day_time.h"
+#include "base/interrupt.h"
 #include "base/text.h"
 #include "base/units.h"
 
-#include <stdbool.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/timex.h>
 #include <sys/utsname.h>
 
 /* The variable's value; NULL if it is not set or empty. */
@@ -37,7 +42,7 @@ static const char *name_fault(const char *text)
     return NULL;
 }
 
-static enum xb_status take_name(struct xb_node *node, const char *variable, const char *text,
+static enum xb_status take_name(struct xb_node_name *node, const char *variable, const char *text,
                                 struct xb_error *error)
 {
     const char *fault = name_fault(text);
@@ -76,7 +81,7 @@ static const struct kind {
     [SLURM] = {"SLURM_PROCID", {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "SLURM_NPROCS"}},
 };
 
-enum xb_status xb_node_find(struct xb_node *node, struct xb_error *error)
+enum xb_status xb_node_find(struct xb_node_name *node, struct xb_error *error)
 {
     static const char *const variables[] = {XB_NODE_VARIABLE, "SLURMD_NODENAME"};
     const char *rank = find_value(kinds[OMPI].rank) == NULL ? find_value(kinds[PMI].rank) : NULL;
@@ -148,8 +153,49 @@ enum xb_status xb_launcher_find(struct xb_launcher *launcher, struct xb_error *e
 
 enum xb_status xb_node_check(struct xb_error *error)
 {
-    struct xb_node node;
+    struct xb_node_name node;
     struct xb_launcher launcher;
     XB_TRY(xb_node_find(&node, error));
     return xb_launcher_find(&launcher, error);
+}
+
+/* ---- the start ---- */
+
+/* So often it looks for a signal. */
+#define GLANCE_S 0.05
+
+const char *xb_start_warning(double late_s, const struct xb_clock_state *clock, char *text)
+{
+    char late[32] = "";
+    bool is_late = late_s > XB_START_LATE_S;
+    bool is_free = clock->is_known && !clock->is_synchronised;
+    if (!is_late && !is_free)
+        return NULL;
+    if (is_late)
+        xb_duration_format(late_s, late, sizeof late);
+    snprintf(text, XB_START_WARNING, "%s%s%s%s%s", is_late ? "this node began " : "", late,
+             is_late ? " after the agreed time" : "", is_late && is_free ? "; " : "",
+             is_free ? "this node's clock is not synchronised (chronyd, ntpd): it may have "
+                       "begun at another time than the others"
+                     : "");
+    return text;
+}
+
+void xb_start_wait(double at, double deadline, struct xb_start *start)
+{
+    struct timex state = {.modes = 0};
+    *start = (struct xb_start){.asked = at};
+    if (adjtimex(&state) >= 0)
+        start->clock = (struct xb_clock_state){.is_known = true,
+                                               .is_synchronised = (state.status & STA_UNSYNC) == 0,
+                                               .error_s = (double)state.maxerror * 1e-6};
+    /* Sleeps until a time of day, not for a duration: if somebody sets the clock meanwhile, the
+     * start moves with it. */
+    for (double now = xb_day_time_now(); now < at; now = xb_day_time_now()) {
+        struct timespec time = {.tv_nsec = (long)(fmin(at - now, GLANCE_S) * 1e9)};
+        if (xb_interrupt_signal() != 0 || (deadline > 0 && xb_clock_now() >= deadline))
+            return;
+        (void)nanosleep(&time, NULL);
+    }
+    start->began = xb_day_time_now();
 }

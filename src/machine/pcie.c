@@ -125,16 +125,12 @@ static void fill_link(const char *folder, struct xb_pcie_link *link)
     link->known = speed && width && max_speed && max_width;
 }
 
-/*
- * Reads the port that connects the device to its slot. The path has no symbolic links, so that the
- * folder around it is the bridge above it. Only a device from AMD is searched for AMD's switch:
- * another vendor's card has none, even if it is plugged into one.
- */
+/* Only a device from AMD is searched for AMD's switch: another vendor's card has none, even if it
+ * is plugged into one. */
 struct xb_pcie_link xb_pcie_link_read(const char *root, const char *bdf)
 {
     struct xb_pcie_link link = {0};
-    char folder[PATH_MAX];
-    char above[PATH_MAX];
+    char folder[PATH_MAX], above[PATH_MAX];
     if (!find_folder(root, bdf, folder))
         return link;
     /* As long as the bridge above has AMD's number for GPUs and their switch. */
@@ -221,8 +217,7 @@ static unsigned find_pcie(int file)
 /* The offset of the ACS capability, or 0 if there is none. */
 static unsigned find_acs(int file)
 {
-    unsigned at = BASIC_END;
-    unsigned header;
+    unsigned header, at = BASIC_END;
     for (unsigned left = (EXTENDED_END - BASIC_END) / 4; left > 0; left--) {
         if (at < BASIC_END || !fetch(file, at, 4, &header) || header == 0 || header == 0xffffffffu)
             return 0;
@@ -341,8 +336,7 @@ static void read_end(const char *folder, struct xb_pcie_end *end)
 /* The attribute is a symbolic link to "../../../kernel/iommu_groups/12". */
 static int read_iommu_group(const char *folder)
 {
-    char path[PATH_MAX];
-    char target[PATH_MAX];
+    char path[PATH_MAX], target[PATH_MAX];
     ssize_t got =
         make_path(folder, "iommu_group", path) ? readlink(path, target, sizeof target - 1) : -1;
     if (got < 0)
@@ -356,8 +350,7 @@ static int read_iommu_group(const char *folder)
 
 void xb_pcie_path_read(const char *root, const char *bdf, struct xb_pcie_path *path)
 {
-    char folder[PATH_MAX];
-    char cpus[4096];
+    char folder[PATH_MAX], cpus[4096];
     memset(path, 0, sizeof *path);
     path->numa_node = -1;
     path->iommu_group = -1;

@@ -37,6 +37,12 @@ struct xb_pcie_link {
  */
 struct xb_pcie_link xb_pcie_link_read(const char *root, const char *bdf);
 
+/* Rate of a lane and number of lanes; 0 where it is not known. */
+struct xb_lanes {
+    double speed_gts;
+    unsigned width;
+};
+
 /* Generation 1 to 6 for 2.5, 5, 8, 16, 32, 64 GT/s; 0 for any other rate. */
 unsigned xb_pcie_generation(double speed_gts);
 
@@ -52,7 +58,7 @@ double xb_pcie_raw_rate(double speed_gts, unsigned width);
 
 /* The same, for telling which of two links carries less: also of 64 GT/s and of a rate that no
  * generation has, by the bytes of packets in a FLIT. Nothing else may be concluded from it. */
-double xb_pcie_rate_to_compare(double speed_gts, unsigned width);
+double xb_pcie_rate_to_compare(struct xb_lanes lanes);
 
 /* The NUMA node that sysfs names for the device at `bdf`, or -1 if it names none. */
 int xb_pcie_numa_node(const char *bdf);
@@ -147,10 +153,9 @@ const struct xb_pcie_end *xb_pcie_path_end(const struct xb_pcie_path *path, size
  * payload may be no larger than any function on its way allows. `known` is the device's. */
 struct xb_pcie_control xb_pcie_path_control(const struct xb_pcie_path *path);
 
-/* The best that both ends of a hop can do: the smaller of their two maxima. If one end is not
- * known, or the upper one is not real, the other end's maximum; 0 if neither is known. */
-double xb_pcie_hop_best_speed(const struct xb_pcie_hop *hop);
-unsigned xb_pcie_hop_best_width(const struct xb_pcie_hop *hop);
+/* The best that both ends of a hop can do: of speed and of width the smaller of their two maxima.
+ * If one end is not known, or the upper one is not real, the other end's; 0 if neither is known. */
+struct xb_lanes xb_pcie_hop_best(const struct xb_pcie_hop *hop);
 
 /* ---- under load ---- */
 
@@ -218,16 +223,8 @@ struct xb_ceiling {
     bool read_request_assumed; /* the same for the MRRS */
 };
 
-/*
- * Computes the ceiling of a link of this speed and width. `control` belongs to the device. If it is
- * NULL or not known, the usual sizes are assumed: MPS 256, MRRS 512. SKP ordered sets leave the
- * share S = 0.9973:
- *   d2h (posted writes)     raw * S * MPS / (MPS + 24)
- *   h2d (read completions)  raw * S * MRRS / (MRRS + 20 * MRRS / C + d), C = MPS, d = 16
- * where MRRS / C is rounded up. The upper bound `most` assumes headers of three dwords and d = 0:
- *   most                    raw * S * MPS / (MPS + 20); raw if a size is assumed
- * docs/link-ceilings.md names the sources.
- */
+/* Computes the ceiling of a link of this speed and width. `control` belongs to the device. If it is
+ * NULL or not known, the usual sizes are assumed: MPS 256, MRRS 512. */
 struct xb_ceiling xb_ceiling_of(double speed_gts, unsigned width,
                                 const struct xb_pcie_control *control);
 

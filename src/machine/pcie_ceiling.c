@@ -43,10 +43,10 @@ double xb_pcie_raw_rate(double speed_gts, unsigned width)
     return speed_gts * 1e9 / 8.0 * generations[generation - 1].coding * width;
 }
 
-double xb_pcie_rate_to_compare(double speed_gts, unsigned width)
+double xb_pcie_rate_to_compare(struct xb_lanes lanes)
 {
-    double raw = xb_pcie_raw_rate(speed_gts, width);
-    return raw > 0.0 ? raw : speed_gts * 1e9 / 8.0 * width * FLIT_SHARE;
+    double raw = xb_pcie_raw_rate(lanes.speed_gts, lanes.width);
+    return raw > 0.0 ? raw : lanes.speed_gts * 1e9 / 8.0 * lanes.width * FLIT_SHARE;
 }
 
 /* ---- a path ---- */
@@ -62,16 +62,13 @@ static double least_known(double lower, double upper)
     return lower == 0.0 || upper == 0.0 ? lower + upper : lower < upper ? lower : upper;
 }
 
-double xb_pcie_hop_best_speed(const struct xb_pcie_hop *hop)
+struct xb_lanes xb_pcie_hop_best(const struct xb_pcie_hop *hop)
 {
-    return least_known(hop->lower.link.max_speed_gts,
-                       xb_pcie_hop_upper_is_real(hop) ? hop->upper.link.max_speed_gts : 0);
-}
-
-unsigned xb_pcie_hop_best_width(const struct xb_pcie_hop *hop)
-{
-    return (unsigned)least_known(hop->lower.link.max_width,
-                                 xb_pcie_hop_upper_is_real(hop) ? hop->upper.link.max_width : 0);
+    static const struct xb_pcie_link unknown;
+    const struct xb_pcie_link *lower = &hop->lower.link;
+    const struct xb_pcie_link *upper = xb_pcie_hop_upper_is_real(hop) ? &hop->upper.link : &unknown;
+    return (struct xb_lanes){least_known(lower->max_speed_gts, upper->max_speed_gts),
+                             (unsigned)least_known(lower->max_width, upper->max_width)};
 }
 
 size_t xb_pcie_path_hops(const struct xb_pcie_path *path)
@@ -141,8 +138,7 @@ struct xb_ceiling xb_ceiling_of(double speed_gts, unsigned width,
     }
     if (ceiling.raw <= 0.0)
         return ceiling;
-    double payload = ceiling.payload;
-    double request = ceiling.read_request;
+    double payload = ceiling.payload, request = ceiling.read_request;
     /* Round up: the last completion of a request may carry less than a full payload. */
     unsigned completions = (ceiling.read_request + ceiling.payload - 1) / ceiling.payload;
     ceiling.known = true;
@@ -163,32 +159,24 @@ static bool was_seen(const struct xb_pcie_load *load, size_t hop)
 
 static double rate_of(const struct xb_pcie_seen *seen)
 {
-    return xb_pcie_rate_to_compare(seen->speed_gts, seen->width);
-}
-
-/* The hops that are hardware. Where one port above the device is emulated, all bridges are: a
- * virtual machine's switch may bear the vendor number of a real one, and shows 2.5 GT/s x1. */
-static size_t real_hops(const struct xb_pcie_path *path)
-{
-    size_t count = xb_pcie_path_hops(path);
-    size_t slot = xb_pcie_path_slot(path);
-    for (size_t i = 0; i < count; i++)
-        if ((path->hops[i].has_upper && !xb_pcie_hop_upper_is_real(&path->hops[i])) ||
-            path->hops[i].lower.vendor == XB_VENDOR_QEMU)
-            return slot < count ? slot + 1 : count;
-    return count;
+    return xb_pcie_rate_to_compare((struct xb_lanes){seen->speed_gts, seen->width});
 }
 
 struct xb_ceiling xb_ceiling_of_path(const struct xb_pcie_path *path,
                                      const struct xb_pcie_load *load, size_t *hop)
 {
     const struct xb_pcie_control control = xb_pcie_path_control(path);
-    size_t count = real_hops(path);
-    size_t least = xb_pcie_path_slot(path);
+    size_t slot = xb_pcie_path_slot(path), least = slot, count = xb_pcie_path_hops(path);
+    /* Where one port above the device is emulated, all bridges are: a virtual machine's switch may
+     * bear the vendor number of a real one, and shows 2.5 GT/s x1. */
+    for (size_t i = 0; i < count; i++)
+        if ((path->hops[i].has_upper && !xb_pcie_hop_upper_is_real(&path->hops[i])) ||
+            path->hops[i].lower.vendor == XB_VENDOR_QEMU)
+            count = slot < count ? slot + 1 : count;
     *hop = least;
     if (least >= count || !was_seen(load, least))
         return (struct xb_ceiling){.known = false};
-    for (size_t i = least + 1; i < count; i++)
+    for (size_t i = slot + 1; i < count; i++)
         if (was_seen(load, i) && rate_of(&load->hops[i]) < rate_of(&load->hops[least]))
             least = i;
     *hop = least;
