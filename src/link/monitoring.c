@@ -26,14 +26,9 @@ static void write_safe(FILE *stream, const char *text)
     char plain[XB_NOTE_SIZE];
     snprintf(plain, sizeof plain, "%s", text);
     xb_make_plain(plain);
-    for (const char *c = plain; *c != '\0'; c++) {
-        if (*c == '|')
-            fputc('/', stream);
-        else if (strchr("'\"`", *c) != NULL)
-            continue;
-        else
-            fputc(strchr("$&<>\\!", *c) != NULL ? ' ' : *c, stream);
-    }
+    for (const char *c = plain; *c != '\0'; c++)
+        if (strchr("'\"`", *c) == NULL)
+            fputc(*c == '|' ? '/' : strchr("$&<>\\!", *c) != NULL ? ' ' : *c, stream);
 }
 
 /* "CRITICAL XB-LINK-WIDTH (x8 of x16 ...), XB-LINK-SPEED": the worst reason in full and only the

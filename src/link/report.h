@@ -80,10 +80,8 @@ XB_MUST_CHECK xb_link_writer xb_link_json_write;
 /* The rows of the options of `xferbench link`. */
 const struct xb_option *const *xb_link_rows(void);
 
-/*
- * Limits by model of GPU and link, from a JSON file: docs/limits.schema.json is its form,
- * docs/link.md its meaning.
- */
+/* Limits by model of GPU and link, from a JSON file: docs/limits.schema.json is its form,
+ * docs/link.md its meaning. */
 struct xb_limits_file;
 
 /*

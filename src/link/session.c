@@ -216,8 +216,7 @@ static void transfer(struct trial *trial)
     struct xb_error error;
     snprintf(device, sizeof device, "%u", trial->info->index);
     enum xb_status status = plan(trial->session, copies, device, &run, &error);
-    task.argument = trial->conditions =
-        xb_conditions_open(trial->session->driver, trial->info->index, trial->info->pci_bdf);
+    task.argument = trial->conditions = xb_conditions_open(trial->session->driver, trial->info);
     if (status == XB_OK)
         status = xb_pcie_watch_start(&task, &trial->link, &error);
     if (status == XB_OK)

@@ -9,10 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Whether a device's PCIe link is what it should be: what was observed, what was found in it, by
- * which limits it is judged, and the verdict. Nothing in here reads the machine.
- */
+/* Whether a device's PCIe link is what it should be: what was observed, what was found in it, by
+ * which limits it is judged, and the verdict. Nothing in here reads the machine. */
 
 /* ---- NVLinks ---- */
 
@@ -64,11 +62,8 @@ uint64_t xb_nvlink_replays_allowed(double bits);
 
 /* ---- what was observed ---- */
 
-/*
- * What else went on while the copies of one direction ran. A busy host and other traffic slow
- * copies down as a bad link does, so a verdict on a slow link needs to know of them, at that very
- * time. Everything is 0 or false where it is not known.
- */
+/* What else went on while the copies of one direction ran: a busy host and other traffic slow
+ * copies down as a bad link does. Everything is 0 or false where it is not known. */
 struct xb_link_conditions {
     double seconds;        /* watched, between the ends of the first and the last copy */
     unsigned cpus;         /* of the machine, as /proc/stat shows it */
@@ -247,16 +242,11 @@ struct xb_verdict {
 };
 
 /*
- * Judges a device. What follows from a bandwidth that is too low, docs/link.md says ("What a low
- * bandwidth means"). Its best attempt counts, because a neighbour's traffic or a clock that was
- * slow to rise can only make a link look worse than it is. But some things count in whichever
- * attempt they were seen: errors (their sum), data that was wrong, a device that vanished, a link
- * that was less in one attempt than in the best, and one that fell while data moved.
- *
- * The best attempt is the one with the least bad level by what only it shows, and of several the
- * one with the highest bandwidths. For that choice UNKNOWN is the worst level: an attempt that
- * could not be judged does not hide a defect that another saw. A device without an attempt is
- * UNKNOWN, and so is one whose copies cross no PCIe link.
+ * Judges a device: docs/link.md says how, and which things count in whichever attempt they were
+ * seen. The attempt that counts is the one with the least bad level by what only it shows, and of
+ * several the one with the highest bandwidths. For that choice UNKNOWN is the worst level: an
+ * attempt that could not be judged does not hide a defect that another saw. A device without an
+ * attempt is UNKNOWN, and so is one whose copies cross no PCIe link.
  */
 void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_link_limits *limits,
                           struct xb_verdict *verdict);
@@ -265,7 +255,20 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
  * links of this kind leave alone. */
 bool xb_verdict_is_open(const struct xb_link_device *device, const struct xb_verdict *verdict);
 
-/* The counters of a device: "naks_received", "NAKs received". */
+/* The counters of a device, in the order of the JSON: ROW(counter, key, words, judged). */
+#define XB_EACH_PCIE_COUNTER(ROW)                                                                  \
+    ROW(RETRAINS, "retrains", "retrains", RATE)                                                    \
+    ROW(CORRECTABLE, "correctable", "correctable errors", RATE)                                    \
+    ROW(NAKS_RECEIVED, "naks_received", "NAKs received", RATE)                                     \
+    ROW(RECEIVER_ERRORS, "receiver_errors", "receiver errors", RATE)                               \
+    ROW(BAD_TLPS, "bad_tlps", "bad TLPs", RATE)                                                    \
+    ROW(NAKS_SENT, "naks_sent", "NAKs sent", RATE)                                                 \
+    ROW(BAD_DLLPS, "bad_dllps", "bad DLLPs", RATE)                                                 \
+    ROW(NONFATAL, "nonfatal", "non-fatal errors", ERROR)                                           \
+    ROW(FATAL, "fatal", "fatal errors", ERROR)                                                     \
+    ROW(UNSUPPORTED, "unsupported_requests", "unsupported requests", SHOWN)                        \
+    ROW(LCRC_ERRORS, "lcrc_errors", "LCRC errors", RATE)                                           \
+    ROW(LANE_ERRORS, "lane_errors", "lane errors", RATE)
 struct xb_pcie_counter_names {
     const char *key, *words;
     enum { XB_COUNT_SHOWN, XB_COUNT_RATE, XB_COUNT_ERROR } judged; /* an error is one too many */
@@ -350,11 +353,8 @@ void xb_pair_verdict_observe(const struct xb_link_pair *pair, size_t best,
 const struct xb_pair_attempt *xb_pair_verdict_attempt(const struct xb_pair_verdict *verdict,
                                                       const struct xb_link_pair *pair);
 
-/*
- * Adds to devices' verdicts what only several devices together show: a GPU with fewer active
- * NVLinks than another of its name. One with none at all is not judged unless pairs show that the
- * links lead to a switch: of cards with bridges some may have none.
- */
+/* Adds to devices' verdicts what only several devices together show: a GPU with fewer active
+ * NVLinks than another of its name (docs/link.md, "Between GPUs"). */
 void xb_verdict_compare_nvlinks(const struct xb_link_device *devices, size_t device_count,
                                 const struct xb_link_pair *pairs, size_t pair_count,
                                 struct xb_verdict *verdicts);

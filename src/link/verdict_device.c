@@ -93,29 +93,38 @@ static const struct xb_pcie_end *find_end(const struct xb_pcie_path *path, const
 
 static void add_errors(struct xb_pcie_aer *sum, const struct xb_pcie_aer *more)
 {
-    if (!more->known)
-        return;
     sum->known = true;
     sum->correctable += more->correctable;
     sum->nonfatal += more->nonfatal;
     sum->fatal += more->fatal;
 }
 
-/* Sums over the attempts, not from the first reading to the last: what lies between two attempts is
- * a link that changes its speed, and no transfer of ours. */
-static void count_errors(const struct xb_link_device *device, struct xb_link_port *port)
+/* Adds the errors of one attempt, and the ports that none before it had. What was counted between
+ * two attempts is of a link that changes its speed, and of no transfer of ours. */
+static void count_errors(const struct xb_link_attempt *attempt, struct xb_link_facts *facts)
 {
-    for (size_t i = 0; i < xb_link_attempts(device); i++) {
-        const struct xb_pcie_end *before = find_end(&device->attempts[i].at_rest, port->bdf);
-        const struct xb_pcie_end *after = find_end(&device->attempts[i].after, port->bdf);
-        if (before == NULL || after == NULL || !before->aer.known || !after->aer.known)
+    for (size_t j = 0; j < 2 * xb_pcie_path_hops(&attempt->at_rest); j++) {
+        const struct xb_pcie_end *before = xb_pcie_path_end(&attempt->at_rest, j);
+        size_t k = 0;
+        if (before == NULL)
+            continue;
+        while (k < facts->port_count && strcmp(facts->ports[k].bdf, before->bdf) != 0)
+            k++;
+        struct xb_link_port *port = &facts->ports[k];
+        if (k == facts->port_count) {
+            facts->port_count++;
+            *port = (struct xb_link_port){.hop = j / 2, .is_upper = j % 2 != 0};
+            snprintf(port->bdf, sizeof port->bdf, "%s", before->bdf);
+        }
+        const struct xb_pcie_end *after = find_end(&attempt->after, before->bdf);
+        if (after == NULL || !before->aer.known || !after->aer.known)
             continue;
         const struct xb_pcie_aer errors = {
-            .known = true,
             .correctable = rise(before->aer.correctable, after->aer.correctable),
             .nonfatal = rise(before->aer.nonfatal, after->aer.nonfatal),
             .fatal = rise(before->aer.fatal, after->aer.fatal)};
         add_errors(&port->errors, &errors);
+        add_errors(&facts->errors, &errors);
         if (errors.correctable > port->most_correctable)
             port->most_correctable = errors.correctable;
     }
@@ -158,21 +167,7 @@ void xb_link_facts_find(const struct xb_link_device *device, size_t best,
     if (best < xb_link_attempts(device))
         xb_link_facts_find_hops(&device->attempts[best], facts);
     for (size_t i = 0; i < xb_link_attempts(device); i++) {
-        /* Add the ports that no attempt before this one had. */
-        for (size_t j = 0; j < 2 * xb_pcie_path_hops(&device->attempts[i].at_rest); j++) {
-            const struct xb_pcie_end *end = xb_pcie_path_end(&device->attempts[i].at_rest, j);
-            size_t k = 0;
-            while (end != NULL && k < facts->port_count &&
-                   strcmp(facts->ports[k].bdf, end->bdf) != 0)
-                k++;
-            if (end == NULL || k < facts->port_count)
-                continue;
-            struct xb_link_port *port = &facts->ports[facts->port_count++];
-            *port = (struct xb_link_port){.hop = j / 2, .is_upper = j % 2 != 0};
-            snprintf(port->bdf, sizeof port->bdf, "%s", end->bdf);
-            count_errors(device, port);
-            add_errors(&facts->errors, &port->errors);
-        }
+        count_errors(&device->attempts[i], facts);
         count(&device->attempts[i], facts);
     }
     xb_nvlink_facts_add(&facts->nvlinks, &device->peers.before, &device->peers.after,
@@ -185,6 +180,7 @@ void xb_link_facts_find(const struct xb_link_device *device, size_t best,
 static void judge_incidents(const struct xb_link_device *device, struct xb_verdict *verdict)
 {
     bool was_there = false, was_dead = false, was_lost = false;
+    const struct xb_link_attempt *wrong = NULL; /* the first whose data was */
     for (size_t i = 0; i < xb_link_attempts(device); i++) {
         const struct xb_link_attempt *attempt = &device->attempts[i];
         bool is_there = attempt->at_rest.present;
@@ -193,19 +189,15 @@ static void judge_incidents(const struct xb_link_device *device, struct xb_verdi
         /* In an attempt, or between two. */
         was_lost = was_lost || xb_attempt_gone(attempt) || (was_there && !is_there);
         was_there = was_there || is_there;
+        wrong = wrong == NULL && attempt->data_wrong ? attempt : wrong;
     }
     if (was_dead)
         FIND(CRITICAL, "XB-DEVICE-GONE", "does not answer on the bus: see dmesg (Xid 79)");
     else if (was_lost)
         FIND(CRITICAL, "XB-DEVICE-GONE", "fell off the bus: see dmesg");
-    for (size_t i = 0; i < xb_link_attempts(device); i++) {
-        const struct xb_link_attempt *attempt = &device->attempts[i];
-        if (!attempt->data_wrong)
-            continue;
+    if (wrong != NULL)
         FIND(CRITICAL, "XB-DATA-WRONG", "a copy arrived wrong, take the device out of service%s%s",
-             attempt->failure[0] != '\0' ? ": " : "", attempt->failure);
-        return;
-    }
+             wrong->failure[0] != '\0' ? ": " : "", wrong->failure);
 }
 
 /* ---- errors that were counted ---- */
@@ -217,20 +209,8 @@ static void judge_incidents(const struct xb_link_device *device, struct xb_verdi
 /* What the device itself counts, judged as a rate where healthy devices were seen: H100s and H200s
  * (docs/link.md, "What GPUs count"). What one attempt alone counted is one event. */
 #define HEALTHY_RATE 0.6 /* a second */
-const struct xb_pcie_counter_names xb_pcie_counters[XB_PCIE_COUNTERS] = {
-    [XB_PCIE_RETRAINS] = {"retrains", "retrains", XB_COUNT_RATE},
-    [XB_PCIE_CORRECTABLE] = {"correctable", "correctable errors", XB_COUNT_RATE},
-    [XB_PCIE_NAKS_RECEIVED] = {"naks_received", "NAKs received", XB_COUNT_RATE},
-    [XB_PCIE_RECEIVER_ERRORS] = {"receiver_errors", "receiver errors", XB_COUNT_RATE},
-    [XB_PCIE_BAD_TLPS] = {"bad_tlps", "bad TLPs", XB_COUNT_RATE},
-    [XB_PCIE_NAKS_SENT] = {"naks_sent", "NAKs sent", XB_COUNT_RATE},
-    [XB_PCIE_BAD_DLLPS] = {"bad_dllps", "bad DLLPs", XB_COUNT_RATE},
-    [XB_PCIE_NONFATAL] = {"nonfatal", "non-fatal errors", XB_COUNT_ERROR},
-    [XB_PCIE_FATAL] = {"fatal", "fatal errors", XB_COUNT_ERROR},
-    [XB_PCIE_UNSUPPORTED] = {"unsupported_requests", "unsupported requests", XB_COUNT_SHOWN},
-    [XB_PCIE_LCRC_ERRORS] = {"lcrc_errors", "LCRC errors", XB_COUNT_RATE},
-    [XB_PCIE_LANE_ERRORS] = {"lane_errors", "lane errors", XB_COUNT_RATE},
-};
+#define NAMES(counter, key, words, judged) [XB_PCIE_##counter] = {key, words, XB_COUNT_##judged},
+const struct xb_pcie_counter_names xb_pcie_counters[] = {XB_EACH_PCIE_COUNTER(NAMES)};
 
 /* Whether healthy devices of its kind are known. */
 static bool is_hopper(const struct xb_link_device *device)

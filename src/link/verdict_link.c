@@ -173,10 +173,10 @@ void xb_judge_link(const struct xb_link_attempt *attempt, struct xb_verdict *ver
 /* ---- several attempts ---- */
 
 /* Whether the attempt's own readings say that a link is less than it should be. */
-static bool lacks(const struct xb_link_attempt *attempt, const struct xb_link_limits *limits)
+static bool lacks(const struct xb_link_attempt *attempt, const struct xb_verdict *of)
 {
     static const char *const codes[] = {"XB-LINK-WIDTH", "XB-LINK-SPEED", "XB-LINK-EXPECT", NULL};
-    struct xb_verdict verdict = {.limits = *limits};
+    struct xb_verdict verdict = {.limits = of->limits};
     xb_link_facts_find_hops(attempt, &verdict.facts);
     xb_judge_link(attempt, &verdict);
     return xb_finding_is_any(&verdict.found, codes);
@@ -203,12 +203,11 @@ static void judge_lesser(const struct xb_link_device *device, struct xb_verdict 
     size_t count = xb_link_attempts(device);
     /* If the best attempt saw no link, nobody can say that another saw less. */
     if (count < 2 || xb_attempt_seen(best, xb_pcie_path_slot(&best->at_rest)).readings == 0 ||
-        lacks(best, &verdict->limits))
+        lacks(best, verdict))
         return;
     for (size_t i = 0; i < count; i++) {
         const struct xb_link_attempt *attempt = &device->attempts[i];
-        if (!attempt->at_rest.present || xb_attempt_gone(attempt) ||
-            !lacks(attempt, &verdict->limits))
+        if (!attempt->at_rest.present || xb_attempt_gone(attempt) || !lacks(attempt, verdict))
             continue;
         size_t hop = find_lesser(attempt, best);
         struct xb_pcie_seen seen = xb_attempt_seen(attempt, hop);

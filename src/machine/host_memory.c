@@ -208,26 +208,19 @@ uint64_t xb_memory_without_reserve(uint64_t bytes)
     return bytes > reserve ? bytes - reserve : 0;
 }
 
-const char *xb_memory_limit_text(const struct xb_memory_limit *limit, char *text, size_t size)
+const char *xb_host_memory_limit_text(const char *root, char *text, size_t size)
 {
-    if (limit->is_set)
+    struct xb_memory_limit limit = {0};
+    struct xb_error ignored;
+    if (xb_memory_limit_find(root, &limit, &ignored) == XB_OK && limit.is_set)
         snprintf(text, size,
                  "can be had under %s, less a reserve for everything else; take a smaller size or "
                  "raise that limit",
-                 limit->source);
+                 limit.source);
     else
         snprintf(text, size,
                  "can be had without driving the machine into swap; take a smaller size");
     return text;
-}
-
-const char *xb_host_memory_limit_text(char *text, size_t size)
-{
-    struct xb_memory_limit limit = {0};
-    struct xb_error ignored;
-    if (xb_memory_limit_find("", &limit, &ignored) != XB_OK)
-        limit.is_set = false;
-    return xb_memory_limit_text(&limit, text, size);
 }
 
 const char *xb_host_memory_lock_limit(uint64_t bytes, char *text, size_t size)

@@ -70,7 +70,7 @@ const char *xb_node_text(const char *name, const char *hostname, char *text)
 enum { OMPI, PMI, PMIX, SLURM };
 
 /* A launcher's variables; NULL for those that it does not set. */
-static const struct kind {
+static const struct {
     const char *rank;
     const char *ranks[3]; /* the first that is set counts */
 } kinds[] = {
@@ -113,17 +113,23 @@ static enum xb_status take_number(const char *variable, const char *text, uint64
                    variable, text, (unsigned)least, (unsigned)most);
 }
 
-static enum xb_status take_rank(struct xb_launcher *launcher, const struct kind *kind,
-                                const char *value, struct xb_error *error)
+enum xb_status xb_launcher_find(struct xb_launcher *launcher, struct xb_error *error)
 {
+    size_t which = 0;
     uint64_t rank = 0;
-    XB_TRY(take_number(kind->rank, value, 0, XB_RANKS - 1, &rank, error));
+    *launcher = (struct xb_launcher){.rank = -1};
+    while (which < sizeof kinds / sizeof kinds[0] && find_value(kinds[which].rank) == NULL)
+        which++;
+    if (which == sizeof kinds / sizeof kinds[0])
+        return XB_OK;
+    const char *name = kinds[which].rank, *value = find_value(name);
+    XB_TRY(take_number(name, value, 0, XB_RANKS - 1, &rank, error));
     /* PMIx has no variable for the number of ranks. If srun uses PMIx, Slurm's own variables have
      * the same rank, and the number too. */
     const char *of_slurm = find_value(kinds[SLURM].rank);
-    bool counts_slurm = kind == &kinds[PMIX] && of_slurm != NULL && strcmp(of_slurm, value) == 0;
-    const char *const *ranks = (counts_slurm ? &kinds[SLURM] : kind)->ranks;
-    for (size_t i = 0; i < sizeof kind->ranks / sizeof kind->ranks[0]; i++) {
+    bool counts_slurm = which == PMIX && of_slurm != NULL && strcmp(of_slurm, value) == 0;
+    const char *const *ranks = kinds[counts_slurm ? SLURM : which].ranks;
+    for (size_t i = 0; i < sizeof kinds->ranks / sizeof kinds->ranks[0]; i++) {
         const char *text = ranks[i] != NULL ? find_value(ranks[i]) : NULL;
         if (text == NULL)
             continue;
@@ -134,20 +140,9 @@ static enum xb_status take_rank(struct xb_launcher *launcher, const struct kind 
         return XB_FAIL(error, XB_ERR_USAGE,
                        "%s is %u, but there are only %u ranks, counted from 0: start xferbench "
                        "with the launcher, or unset %s",
-                       kind->rank, (unsigned)rank, (unsigned)launcher->ranks, kind->rank);
+                       name, (unsigned)rank, (unsigned)launcher->ranks, name);
     launcher->rank = (int64_t)rank;
-    launcher->named_by = kind->rank;
-    return XB_OK;
-}
-
-enum xb_status xb_launcher_find(struct xb_launcher *launcher, struct xb_error *error)
-{
-    *launcher = (struct xb_launcher){.rank = -1};
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        const char *value = find_value(kinds[i].rank);
-        if (value != NULL)
-            return take_rank(launcher, &kinds[i], value, error);
-    }
+    launcher->named_by = name;
     return XB_OK;
 }
 

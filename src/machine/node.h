@@ -81,9 +81,7 @@ struct xb_start {
  */
 void xb_start_wait(double at, double deadline, struct xb_start *start);
 
-/*
- * A warning for an agreed start: this node began `late_s` after it (NAN: not known), or nothing
- * keeps its clock. NULL for none; else in `text`, which holds XB_START_WARNING bytes.
- */
+/* A warning for an agreed start: this node began `late_s` after it (NAN: not known), or nothing
+ * keeps its clock. NULL for none; else in `text`, which holds XB_START_WARNING bytes. */
 #define XB_START_WARNING 256
 const char *xb_start_warning(double late_s, const struct xb_clock_state *clock, char *text);

@@ -161,10 +161,8 @@ int xb_pcie_numa_node(const char *bdf)
 
 /* ---- configuration space ---- */
 
-/*
- * PCI Express Base Specification 5.0: 7.5.1 (the header), 7.5.3.3 and 7.5.3.4 (Device Capabilities,
- * Device Control), 7.6.3 (extended capabilities), 7.7.8 (ACS).
- */
+/* PCI Express Base Specification 5.0: 7.5.1 (the header), 7.5.3.3 and 7.5.3.4 (Device Capabilities,
+ * Device Control), 7.6.3 (extended capabilities), 7.7.8 (ACS). */
 #define STATUS 0x06
 #define STATUS_HAS_LIST 0x10u
 #define HEADER_TYPE 0x0e

@@ -14,10 +14,8 @@ bool xb_sysfs_text(const char *folder, const char *name, char *text, size_t size
 /* Where Linux shows PCI devices. */
 #define XB_PCI_DEVICES "/sys/bus/pci/devices"
 
-/*
- * A PCIe link as Linux shows it for one device (Documentation/ABI/testing/sysfs-bus-pci). An idle
- * GPU trains its link down, so a reading is meaningful only right after data moved.
- */
+/* A PCIe link as Linux shows it for one device (Documentation/ABI/testing/sysfs-bus-pci). An idle
+ * GPU trains its link down, so a reading is meaningful only right after data moved. */
 struct xb_pcie_link {
     bool known;       /* all four numbers were read; if false, those that were not are 0 */
     double speed_gts; /* 10^9 transfers per second on each lane */

@@ -121,21 +121,17 @@ struct xb_pcie_control xb_pcie_path_control(const struct xb_pcie_path *path)
 struct xb_ceiling xb_ceiling_of(double speed_gts, unsigned width,
                                 const struct xb_pcie_control *control)
 {
+    bool is_known = control != NULL && control->known;
+    unsigned own_payload = is_known ? control->max_payload : 0;
+    unsigned own_request = is_known ? control->max_read_request : 0;
     struct xb_ceiling ceiling = {.speed_gts = speed_gts,
                                  .width = width,
                                  .raw = xb_pcie_raw_rate(speed_gts, width),
-                                 .payload = ASSUMED_PAYLOAD,
-                                 .read_request = ASSUMED_READ_REQUEST,
-                                 .payload_assumed = true,
-                                 .read_request_assumed = true};
-    if (control != NULL && control->known && control->max_payload > 0) {
-        ceiling.payload = control->max_payload;
-        ceiling.payload_assumed = false;
-    }
-    if (control != NULL && control->known && control->max_read_request > 0) {
-        ceiling.read_request = control->max_read_request;
-        ceiling.read_request_assumed = false;
-    }
+                                 .payload = own_payload > 0 ? own_payload : ASSUMED_PAYLOAD,
+                                 .read_request =
+                                     own_request > 0 ? own_request : ASSUMED_READ_REQUEST,
+                                 .payload_assumed = own_payload == 0,
+                                 .read_request_assumed = own_request == 0};
     if (ceiling.raw <= 0.0)
         return ceiling;
     double payload = ceiling.payload, request = ceiling.read_request;

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L /* clocks of conditions */
 #include "pcie.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 
@@ -24,10 +25,8 @@ struct xb_pcie_watch {
     struct xb_pcie_watch_task task;
     struct xb_pcie_path path;
     char device[PATH_MAX];
-    /*
-     * Odd while armed. Every change of that adds one, so that a reading which saw the watch
-     * disarmed and armed again differs from one within a single arming.
-     */
+    /* Odd while armed. Every change of that adds one, so that a reading which saw the watch
+     * disarmed and armed again differs from one within a single arming. */
     atomic_uint arming;
     pthread_mutex_t lock;
     pthread_cond_t changed; /* signals that `stop` changed */
@@ -87,15 +86,9 @@ static void *work(void *argument)
         if (watch->task.look != NULL)
             watch->task.look(watch->task.argument);
         pthread_mutex_lock(&watch->lock);
-        struct timespec end;
-        clock_gettime(CLOCK_MONOTONIC, &end);
-        double whole, part = modf(watch->task.interval, &whole);
-        end.tv_sec += (time_t)whole;
-        end.tv_nsec += (long)(part * 1e9);
-        if (end.tv_nsec >= 1000000000L) {
-            end.tv_nsec -= 1000000000L;
-            end.tv_sec++;
-        }
+        double until = xb_clock_now() + watch->task.interval;
+        struct timespec end = {.tv_sec = (time_t)until};
+        end.tv_nsec = (long)((until - (double)end.tv_sec) * 1e9);
         while (!watch->stop &&
                pthread_cond_timedwait(&watch->changed, &watch->lock, &end) != ETIMEDOUT)
             ;

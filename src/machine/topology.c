@@ -200,8 +200,7 @@ static void bind_to_node(struct xb_topology *topology, int near, struct xb_bindi
     hwloc_bitmap_free(cpus);
 }
 
-void xb_topology_bind_named(struct xb_topology *topology, int node, int near,
-                            struct xb_binding *binding)
+void xb_topology_bind(struct xb_topology *topology, int node, int near, struct xb_binding *binding)
 {
     *binding = (struct xb_binding){.node = node, .cpu_node = -1};
     restore_binding(topology);

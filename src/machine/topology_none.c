@@ -41,8 +41,7 @@ int xb_topology_next_node(const struct xb_topology *topology, int node)
     return -1;
 }
 
-void xb_topology_bind_named(struct xb_topology *topology, int node, int near,
-                            struct xb_binding *binding)
+void xb_topology_bind(struct xb_topology *topology, int node, int near, struct xb_binding *binding)
 {
     (void)near;
     *binding = (struct xb_binding){.node = node,
