@@ -2,15 +2,12 @@
 #define _GNU_SOURCE
 /* Are the links of every GPU what they should be? */
 #include "cli/command.h"
-
 #include "backends/registry.h"
 #include "base/clock.h"
-#include "cli/help.h"
-#include "cli/places.h"
-
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/output.h"
+#include "cli/places.h"
 #include "machine/environment.h"
 #include "machine/node.h"
 #include "report.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 /* The formats that programs read: one line for Nagios, one for LBNL NHC, and Prometheus' metrics.
  */
 #include "report.h"
@@ -9,7 +8,6 @@
 #include "present/metrics.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -127,7 +125,7 @@ static void write_lanes(FILE *stream, const struct xb_link_report *report)
 static void write_good(FILE *stream, const struct xb_link_report *report)
 {
     static const char *const names[] = {"H2D", "D2H", "peers"};
-    double low[3], high[3] = {0}; /* of the bandwidths that were measured; 0 where none was */
+    double low[3] = {0}, high[3] = {0}; /* of the bandwidths that were measured; 0 where none was */
     bool any = false;
     for (size_t i = 0; i < xb_link_subjects(report); i++) {
         const struct xb_link_subject of = xb_link_subject_at(report, i);

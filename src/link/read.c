@@ -4,7 +4,7 @@
 #include "base/day_time.h"
 #include "base/memory.h"
 #include "machine/node.h"
-#include "measure/run.h"
+#include "record/record.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "base/stream.h"
 #include "report.h"
 
-#include "base/text.h"
 #include "machine/node.h"
 #include "present/table.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 /* The part of the table about one GPU: all that is known of it. */
 #include "report.h"
 
@@ -8,7 +7,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 /* ---- the path: a row for each link, the device's own first ---- */
 

@@ -335,12 +335,9 @@ bool xb_pair_is_judged(const struct xb_pair_verdict *verdict);
 #define XB_PEERS_LIKE 3u
 #define XB_PEERS_LIKE_SHARE 0.90
 
-/*
- * Judges all pairs of a node, each by the minimum that its verdict has already. The best attempt
- * counts, which is the one with the highest bandwidth; but data that was wrong counts in whichever
- * attempt it was seen. A pair without direct access, or whose links' rate is not known, is not
- * judged unless there is a minimum.
- */
+/* Judges all pairs of a node, each by the minimum that its verdict has already (docs/link.md,
+ * "Between GPUs"). The attempt that counts is the one with the highest bandwidth; but data that was
+ * wrong counts in whichever attempt it was seen. */
 void xb_verdict_of_pairs(const struct xb_link_device *devices, const struct xb_link_pair *pairs,
                          size_t count, struct xb_pair_verdict *verdicts);
 
@@ -363,8 +360,8 @@ void xb_verdict_compare_nvlinks(const struct xb_link_device *devices, size_t dev
  * docs/link.md ---- */
 
 /* Adds a reason to the `verdict` of the function in which it stands. */
-#define FIND(level, code, ...)                                                                     \
-    xb_finding_add(&verdict->found, XB_LEVEL_##level, (code), __VA_ARGS__)
+#define FIND_AT(level, code, ...) xb_finding_add(&verdict->found, (level), (code), __VA_ARGS__)
+#define FIND(level, ...) FIND_AT(XB_LEVEL_##level, __VA_ARGS__)
 
 /* More than this share of what links can carry is impossible: 1 % is for the inaccuracy of clocks.
  */

@@ -269,9 +269,8 @@ static void judge_errors(const struct xb_link_device *device, struct xb_verdict 
                                        length > 0 ? ", " : "", xb_pcie_counters[i].words, count);
     }
     if (length > 0)
-        xb_finding_add(&verdict->found, is_grave ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING,
-                       "XB-PCIE-ERRORS",
-                       "%s while data moved: reseat the card, check riser and cables", text);
+        FIND_AT(is_grave ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING, "XB-PCIE-ERRORS",
+                "%s while data moved: reseat the card, check riser and cables", text);
 }
 
 bool xb_verdict_is_open(const struct xb_link_device *device, const struct xb_verdict *verdict)

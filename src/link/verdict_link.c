@@ -60,13 +60,13 @@ static bool judge_hop(const struct xb_link_attempt *attempt, size_t index, bool 
     const struct xb_link_hop *hop = &verdict->facts.hops[index];
     const struct sight sight = sight_of(&attempt->at_rest.hops[index], is_slot);
     if (hop->load.width < hop->best.width && !(is_slot && verdict->limits.width.is_set))
-        xb_finding_add(&verdict->found, sight.level, "XB-LINK-WIDTH", "x%u of x%u at %s: %s",
-                       hop->load.width, hop->best.width, hop->lower, sight.do_for_width);
+        FIND_AT(sight.level, "XB-LINK-WIDTH", "x%u of x%u at %s: %s", hop->load.width,
+                hop->best.width, hop->lower, sight.do_for_width);
     if (hop->load.speed_gts < hop->best.speed_gts &&
         !(is_slot && verdict->limits.generation.is_set))
-        xb_finding_add(&verdict->found, sight.level, "XB-LINK-SPEED",
-                       "%s under load at %s, %s can do %s: %s", SPEED(hop->load.speed_gts),
-                       hop->lower, sight.able, SPEED(hop->best.speed_gts), sight.do_for_speed);
+        FIND_AT(sight.level, "XB-LINK-SPEED", "%s under load at %s, %s can do %s: %s",
+                SPEED(hop->load.speed_gts), hop->lower, sight.able, SPEED(hop->best.speed_gts),
+                sight.do_for_speed);
     return hop->load.width >= hop->best.width && hop->load.speed_gts >= hop->best.speed_gts;
 }
 
@@ -241,9 +241,6 @@ void xb_judge_stability(const struct xb_link_device *device, struct xb_verdict *
 
 /* ---- bandwidth ---- */
 
-/* Where packet sizes are assumed, another 1 % is for them. */
-#define ABOVE_ASSUMED (XB_BANDWIDTH_ABOVE + 0.01)
-
 double xb_default_warn_share(double speed_gts)
 {
     return speed_gts <= 8.0 ? 0.85 : 0.90;
@@ -257,7 +254,7 @@ double xb_default_critical_share(double speed_gts)
 struct way {
     bool is_back;
     const char *name, *code;
-    double full; /* what the link can carry */
+    double full; /* what the link can carry; 0 where not known */
     const struct xb_limit *minimum;
     struct xb_link_direction *direction;
 };
@@ -289,12 +286,8 @@ void xb_verdict_set_limits(struct xb_verdict *verdict)
         direction->source = minimum->is_set ? minimum->source
                             : worst->is_set ? worst->source
                                             : XB_LIMIT_DEFAULT;
-        if (minimum->is_set) {
-            direction->critical = minimum->value;
-        } else if (ceiling->known) {
-            direction->critical = critical * ways[i].full;
-            direction->warning = warning * ways[i].full;
-        }
+        direction->critical = minimum->is_set ? minimum->value : critical * ways[i].full;
+        direction->warning = minimum->is_set ? 0 : warning * ways[i].full;
     }
 }
 
@@ -307,8 +300,9 @@ static double rate_of(const struct xb_link_attempt *attempt, bool is_back)
 void xb_judge_bandwidth(const struct xb_link_attempt *attempt, struct xb_verdict *verdict)
 {
     const struct xb_ceiling *ceiling = &verdict->ceiling;
+    /* Where packet sizes are assumed, another 1 % is for them. */
     bool assumed = ceiling->payload_assumed || ceiling->read_request_assumed;
-    double most = (assumed ? ABOVE_ASSUMED : XB_BANDWIDTH_ABOVE) * ceiling->most;
+    double most = (XB_BANDWIDTH_ABOVE + (assumed ? 0.01 : 0)) * ceiling->most;
     struct way ways[2];
     xb_verdict_set_limits(verdict);
     find_ways(verdict, ways);
@@ -454,16 +448,15 @@ static void judge_loss_of(const struct xb_link_device *device, const struct way 
                  ceiling->width, way->full / 1e9,
                  (is_critical ? direction->critical : direction->warning) / way->full);
     if (suspect || is_own)
-        xb_finding_add(&verdict->found, other != NULL ? XB_LEVEL_UNKNOWN : level, way->code, "%s",
-                       text);
+        FIND_AT(other != NULL ? XB_LEVEL_UNKNOWN : level, way->code, "%s", text);
     if (other != NULL)
         FIND(UNKNOWN, other, "%s; meanwhile %s: could not be judged, run again on an idle node",
              is_own ? way->name : text, cause);
     else if (!suspect && !is_own)
-        xb_finding_add(&verdict->found, level, "XB-SLOW-UNEXPLAINED",
-                       "%s: nothing that was looked at shows why; compare with other nodes, then "
-                       "reseat the card",
-                       text);
+        FIND_AT(level, "XB-SLOW-UNEXPLAINED",
+                "%s: nothing that was looked at shows why; compare with other nodes, then "
+                "reseat the card",
+                text);
 }
 
 void xb_judge_loss(const struct xb_link_device *device, struct xb_verdict *verdict)

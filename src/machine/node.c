@@ -186,8 +186,9 @@ void xb_start_wait(double at, double deadline, struct xb_start *start)
                                                .error_s = (double)state.maxerror * 1e-6};
     /* Sleeps until a time of day, not for a duration: if somebody sets the clock meanwhile, the
      * start moves with it. */
-    for (double now = xb_day_time_now(); now < at; now = xb_day_time_now()) {
-        struct timespec time = {.tv_nsec = (long)(fmin(at - now, GLANCE_S) * 1e9)};
+    double left;
+    while ((left = at - xb_day_time_now()) > 0) {
+        struct timespec time = {.tv_nsec = (long)(fmin(left, GLANCE_S) * 1e9)};
         if (xb_interrupt_signal() != 0 || (deadline > 0 && xb_clock_now() >= deadline))
             return;
         (void)nanosleep(&time, NULL);

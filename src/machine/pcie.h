@@ -47,11 +47,8 @@ unsigned xb_pcie_generation(double speed_gts);
 /* A PCIe link as "Gen5 x16"; "12 GT/s x16" for a rate of no generation. `text` holds 32. */
 const char *xb_lanes_text(double speed_gts, unsigned width, char *text, size_t size);
 
-/*
- * Bytes per second in one direction after line coding: 8b/10b up to 5 GT/s, 128b/130b up to 32 (PCI
- * Express Base Specification 5.0, 4.2). 0 for 64 GT/s, because published tables disagree about its
- * FLIT overhead, and for a rate that no generation has.
- */
+/* Bytes per second in one direction after line coding. 0 for 64 GT/s, because published tables
+ * disagree about its FLIT overhead, and for a rate that no generation has. */
 double xb_pcie_raw_rate(double speed_gts, unsigned width);
 
 /* The same, for telling which of two links carries less: also of 64 GT/s and of a rate that no
