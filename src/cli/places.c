@@ -17,7 +17,7 @@
 static enum xb_status read_letter(const char *option, char letter, char *text,
                                   struct xb_error *error)
 {
-    struct xb_node node;
+    struct xb_node_name node;
     struct xb_launcher launcher;
     struct tm utc;
     time_t began = xb_began().tv_sec;

@@ -2,15 +2,12 @@
 #define _GNU_SOURCE
 /* Are the links of every GPU what they should be? */
 #include "cli/command.h"
-
 #include "backends/registry.h"
 #include "base/clock.h"
-#include "cli/help.h"
-#include "cli/places.h"
-
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/output.h"
+#include "cli/places.h"
 #include "machine/environment.h"
 #include "machine/node.h"
 #include "report.h"
@@ -113,27 +110,30 @@ const struct xb_option *const *xb_link_rows(void)
     return link_rows;
 }
 
+/* What is asked of the command; the rest is asked of the session. */
 struct options {
-    const char *backend, *device, *size;      /* as they were written, */
-    const char *min_h2d, *min_d2h, *min_peer; /* and so are these; NULL where not given */
+    const char *min_h2d, *min_d2h, *min_peer; /* as they were written; NULL where not given */
     const char *start_at, *expect, *limits, *output, *json, *json_lines;
-    bool no_peers, verbose;
+    bool verbose;
     uint64_t count; /* 0: not given */
-    uint64_t attempts;
     double deadline;
     enum format format;
 };
 
 #define BIND(member, row) XB_BIND(struct options, member, row)
 static const struct xb_option_field *const fields = XB_FIELDS(
-    BIND(backend, &xb_option_backend), BIND(device, &option_device), BIND(size, &option_size),
     BIND(min_h2d, &option_min_h2d), BIND(min_d2h, &option_min_d2h),
     BIND(min_peer, &option_min_peer), BIND(start_at, &xb_option_start_at),
     BIND(expect, &option_expect), BIND(limits, &option_limits), BIND(output, &xb_option_output),
     BIND(json, &option_json), BIND(json_lines, &xb_option_json_lines),
-    BIND(no_peers, &option_no_peers), BIND(verbose, &option_verbose), BIND(count, &option_count),
-    BIND(attempts, &option_attempts), BIND(deadline, &option_deadline),
+    BIND(verbose, &option_verbose), BIND(count, &option_count), BIND(deadline, &option_deadline),
     BIND(format, &option_format));
+
+#define BIND_SESSION(member, row) XB_BIND(struct xb_link_session, member, row)
+static const struct xb_option_field *const session_fields =
+    XB_FIELDS(BIND_SESSION(backend_name, &xb_option_backend),
+              BIND_SESSION(device_text, &option_device), BIND_SESSION(size_text, &option_size),
+              BIND_SESSION(no_peers, &option_no_peers), BIND_SESSION(attempts, &option_attempts));
 
 /* The whole command. */
 struct command {
@@ -144,14 +144,11 @@ struct command {
     struct xb_link_session *session;
     struct xb_output output, json;
     struct xb_json_place json_place;
-    struct xb_node node;
+    struct xb_node_name node;
     struct xb_host_facts host;
     bool only_json; /* both are standard output */
     double began;   /* looking for devices is part of the time */
 };
-
-typedef enum xb_status write_report(FILE *stream, const struct xb_link_report *report,
-                                    struct xb_error *error);
 
 /* ---- what is asked ---- */
 
@@ -179,13 +176,9 @@ static enum xb_status prepare(struct command *command, struct xb_error *error)
 {
     const struct options *asked = &command->asked;
     struct xb_link_session *session = command->session;
-    session->backend_name = asked->backend;
-    session->device_text = asked->device;
-    session->size_text = asked->size;
+    xb_config_fill(command->config, session_fields, session);
     session->sysfs = XB_PCI_DEVICES;
     session->spacing = 1;
-    session->attempts = (unsigned)asked->attempts;
-    session->no_peers = asked->no_peers;
     XB_TRY(xb_backend_check_name(session->backend_name, error));
     XB_TRY(xb_node_check(error));
     XB_TRY(xb_node_find(&command->node, error));
@@ -229,7 +222,7 @@ static enum xb_status open_outputs(struct command *command, struct xb_error *err
 
 /* ---- what came of it ---- */
 
-static bool write_output(struct xb_output *output, write_report *write,
+static bool write_output(struct xb_output *output, xb_link_writer *write,
                          const struct xb_link_report *report)
 {
     struct xb_error error;
@@ -265,7 +258,7 @@ static enum xb_level judge(const struct xb_link_session *session, struct xb_verd
 /* Judges what the session has and writes it. Returns the exit code: that of a Nagios plugin. */
 static int report(struct command *command, bool done)
 {
-    const struct xb_link_session *session = command->session;
+    struct xb_link_session *session = command->session;
     struct xb_verdict *verdicts = xb_new(session->device_count, sizeof *verdicts);
     struct xb_pair_verdict *pair_verdicts = xb_new(session->pair_count, sizeof *pair_verdicts);
     struct xb_link_report report = {
@@ -281,7 +274,7 @@ static int report(struct command *command, bool done)
         .pair_verdicts = pair_verdicts,
         .no_pairs = session->no_pairs,
         .level = judge(session, verdicts, pair_verdicts),
-        .attempts_allowed = session->attempts,
+        .attempts_allowed = (unsigned)session->attempts,
         .deadline = command->asked.deadline,
         .elapsed = xb_clock_now() - command->began,
         .cut = !done,
@@ -296,8 +289,8 @@ static int report(struct command *command, bool done)
     if (!done && report.device_count == 0 && report.nothing[0] == '\0')
         snprintf(report.nothing, sizeof report.nothing,
                  "the deadline came while it looked for devices");
-    static write_report *const writers[] = {xb_link_table_write, xb_link_nagios_write,
-                                            xb_link_nhc_write, xb_link_prometheus_write};
+    static xb_link_writer *const writers[] = {xb_link_table_write, xb_link_nagios_write,
+                                              xb_link_nhc_write, xb_link_prometheus_write};
     bool written = write_output(&command->json, xb_link_json_write, &report);
     if (!command->only_json)
         written =

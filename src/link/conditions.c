@@ -37,8 +37,7 @@ struct view {
 
 struct xb_conditions {
     struct xb_driver *driver;
-    unsigned index;
-    const char *bdf;
+    const struct xb_device_info *info;
     /* The thread that looks has these to itself, and the views' looks but for their counts. */
     bool has_probe;
     unsigned long rounds;
@@ -68,10 +67,11 @@ static void look_at(struct xb_conditions *conditions, size_t way)
     /* The last reading counts, or the first of hardware that slows down. It takes long: not
      * between the readings below. */
     if (view->count % ROUNDS == 0 && !view->clocks.slowed_by_hardware)
-        xb_health_read(conditions->driver, conditions->index, XB_HEALTH_CLOCKS, &view->clocks);
+        xb_health_read(conditions->driver, conditions->info->index, XB_HEALTH_CLOCKS,
+                       &view->clocks);
     if (conditions->probe != NULL)
         look.load_s = xb_memory_probe_time(conditions->probe);
-    xb_health_read(conditions->driver, conditions->index, XB_HEALTH_TRAFFIC, &health);
+    xb_health_read(conditions->driver, conditions->info->index, XB_HEALTH_TRAFFIC, &health);
     look.traffic_known = health.traffic_known && health.counted[XB_PCIE_RETRAINS];
     look.retrains = health.counts[XB_PCIE_RETRAINS];
     look.sent = health.bytes_sent;
@@ -96,7 +96,7 @@ void xb_conditions_look(void *argument)
     size_t way = conditions->way;
     pthread_mutex_unlock(&conditions->lock);
     if (topology != NULL && !conditions->has_probe) { /* before copies: it moves 64 MiB itself */
-        xb_topology_bind(topology, xb_pcie_numa_node(conditions->bdf), &ignored);
+        xb_topology_bind(topology, xb_pcie_numa_node(conditions->info->pci_bdf), -1, &ignored);
         conditions->probe = xb_memory_probe_open();
         conditions->has_probe = true;
     }
@@ -104,12 +104,12 @@ void xb_conditions_look(void *argument)
         look_at(conditions, way);
 }
 
-struct xb_conditions *xb_conditions_open(struct xb_driver *driver, unsigned index, const char *bdf)
+struct xb_conditions *xb_conditions_open(struct xb_driver *driver,
+                                         const struct xb_device_info *info)
 {
     struct xb_conditions *opened = xb_new(1, sizeof *opened);
     opened->driver = driver;
-    opened->index = index;
-    opened->bdf = bdf;
+    opened->info = info;
     pthread_mutex_init(&opened->lock, NULL);
     return opened;
 }

@@ -176,23 +176,11 @@ static const struct xb_field load_fields[] = {
     XB_ITEMS("hops", load, hops, count, XB_PCIE_HOPS, seen_fields),
     XB_FIELD("gone", FLAG, load, gone), XB_FIELDS_END};
 
-#define PCIE_COUNTER(key, counter)                                                                 \
+#define PCIE_COUNTER(counter, key, words, judged)                                                  \
     XB_FIELD(key, COUNTER, health, counts[XB_PCIE_##counter],                                      \
-             XB_KNOWN(health, counted[XB_PCIE_##counter]))
-static const struct xb_field pcie_counter_fields[] = {
-    PCIE_COUNTER("retrains", RETRAINS),
-    PCIE_COUNTER("correctable", CORRECTABLE),
-    PCIE_COUNTER("naks_received", NAKS_RECEIVED),
-    PCIE_COUNTER("receiver_errors", RECEIVER_ERRORS),
-    PCIE_COUNTER("bad_tlps", BAD_TLPS),
-    PCIE_COUNTER("naks_sent", NAKS_SENT),
-    PCIE_COUNTER("bad_dllps", BAD_DLLPS),
-    PCIE_COUNTER("nonfatal", NONFATAL),
-    PCIE_COUNTER("fatal", FATAL),
-    PCIE_COUNTER("unsupported_requests", UNSUPPORTED),
-    PCIE_COUNTER("lcrc_errors", LCRC_ERRORS),
-    PCIE_COUNTER("lane_errors", LANE_ERRORS),
-    XB_FIELDS_END};
+             XB_KNOWN(health, counted[XB_PCIE_##counter])),
+static const struct xb_field pcie_counter_fields[] = {XB_EACH_PCIE_COUNTER(PCIE_COUNTER)
+                                                          XB_FIELDS_END};
 
 #define NVLINK_COUNTER(key, counter)                                                               \
     XB_FIELD(key, COUNTER, nvlink, counts[XB_NVLINK_##counter],                                    \

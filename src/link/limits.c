@@ -15,9 +15,8 @@
 
 const char *xb_limit_source_name(enum xb_limit_source source)
 {
-    return source == XB_LIMIT_FILE           ? "file"
-           : source == XB_LIMIT_COMMAND_LINE ? "command line"
-                                             : "default";
+    static const char *const names[] = {"default", "file", "command line"};
+    return names[source];
 }
 
 /* Reads a number of one or two digits that does not begin with 0; 0 if there is none. */
@@ -35,8 +34,7 @@ enum xb_status xb_expect_parse(const char *text, enum xb_limit_source source,
                                struct xb_link_limits *limits, struct xb_error *error)
 {
     const char *at = text;
-    unsigned generation = 0;
-    unsigned width = 0;
+    unsigned generation = 0, width = 0;
     bool ok = *at != '\0';
     if (strncasecmp(at, "gen", 3) == 0) {
         at += 3;
@@ -185,25 +183,23 @@ static void set_unset(struct xb_limit *limit, const struct xb_limit *from)
 bool xb_limits_file_match(const struct xb_limits_file *file, const char *name, unsigned generation,
                           unsigned width, struct xb_link_limits *limits)
 {
-    const struct entry *found = NULL;
-    for (size_t i = 0; file != NULL && found == NULL && i < file->count; i++) {
+    for (size_t i = 0; file != NULL && i < file->count; i++) {
         const struct entry *entry = &file->entries[i];
-        if ((entry->gpu == NULL || fnmatch(entry->gpu, name, 0) == 0) &&
-            (entry->generation == 0 || entry->generation == generation) &&
-            (entry->width == 0 || entry->width == width))
-            found = entry;
+        const struct xb_link_limits *from = &entry->limits;
+        if ((entry->gpu != NULL && fnmatch(entry->gpu, name, 0) != 0) ||
+            (entry->generation != 0 && entry->generation != generation) ||
+            (entry->width != 0 && entry->width != width))
+            continue;
+        set_unset(&limits->generation, &from->generation);
+        set_unset(&limits->width, &from->width);
+        set_unset(&limits->min_h2d, &from->min_h2d);
+        set_unset(&limits->min_d2h, &from->min_d2h);
+        set_unset(&limits->min_peer, &from->min_peer);
+        set_unset(&limits->warn_share, &from->warn_share);
+        set_unset(&limits->critical_share, &from->critical_share);
+        return true;
     }
-    if (found == NULL)
-        return false;
-    const struct xb_link_limits *from = &found->limits;
-    set_unset(&limits->generation, &from->generation);
-    set_unset(&limits->width, &from->width);
-    set_unset(&limits->min_h2d, &from->min_h2d);
-    set_unset(&limits->min_d2h, &from->min_d2h);
-    set_unset(&limits->min_peer, &from->min_peer);
-    set_unset(&limits->warn_share, &from->warn_share);
-    set_unset(&limits->critical_share, &from->critical_share);
-    return true;
+    return false;
 }
 
 /* ---- those that hold for a device, and for a pair ---- */
@@ -212,8 +208,7 @@ struct xb_link_limits xb_link_session_limits(const struct xb_link_session *sessi
                                              const struct xb_link_device *device)
 {
     struct xb_link_limits limits = session->limits;
-    unsigned generation = 0;
-    unsigned width = 0;
+    unsigned generation = 0, width = 0;
     (void)xb_link_under_load(device, &generation, &width);
     (void)xb_limits_file_match(session->file, device->info.name, generation, width, &limits);
     return limits;

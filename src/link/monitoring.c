@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 /* The formats that programs read: one line for Nagios, one for LBNL NHC, and Prometheus' metrics.
  */
 #include "report.h"
@@ -9,7 +8,6 @@
 #include "present/metrics.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -26,14 +24,9 @@ static void write_safe(FILE *stream, const char *text)
     char plain[XB_NOTE_SIZE];
     snprintf(plain, sizeof plain, "%s", text);
     xb_make_plain(plain);
-    for (const char *c = plain; *c != '\0'; c++) {
-        if (*c == '|')
-            fputc('/', stream);
-        else if (strchr("'\"`", *c) != NULL)
-            continue;
-        else
-            fputc(strchr("$&<>\\!", *c) != NULL ? ' ' : *c, stream);
-    }
+    for (const char *c = plain; *c != '\0'; c++)
+        if (strchr("'\"`", *c) == NULL)
+            fputc(*c == '|' ? '/' : strchr("$&<>\\!", *c) != NULL ? ' ' : *c, stream);
 }
 
 /* "CRITICAL XB-LINK-WIDTH (x8 of x16 ...), XB-LINK-SPEED": the worst reason in full and only the
@@ -99,11 +92,6 @@ enum xb_status xb_link_nhc_write(FILE *stream, const struct xb_link_report *repo
 
 /* ---- Nagios: the text ---- */
 
-/* Lowest and highest of the bandwidths that were measured; `high` is 0 where none was. */
-struct range {
-    double low, high;
-};
-
 static const char *lanes_of(const struct xb_verdict *verdict, char text[64])
 {
     const struct xb_lanes lanes = xb_verdict_lanes(verdict);
@@ -137,24 +125,24 @@ static void write_lanes(FILE *stream, const struct xb_link_report *report)
 static void write_good(FILE *stream, const struct xb_link_report *report)
 {
     static const char *const names[] = {"H2D", "D2H", "peers"};
-    struct range ranges[3] = {0};
+    double low[3] = {0}, high[3] = {0}; /* of the bandwidths that were measured; 0 where none was */
     bool any = false;
     for (size_t i = 0; i < xb_link_subjects(report); i++) {
         const struct xb_link_subject of = xb_link_subject_at(report, i);
         for (size_t j = 0; j < 2 && of.ways[j].copies != NULL; j++) {
-            struct range *range = &ranges[of.peer != NULL ? 2 : j];
+            size_t k = of.peer != NULL ? 2 : j;
             double value = of.ways[j].copies->measured;
             if (value <= 0)
                 continue;
-            range->low = range->high > 0 ? fmin(range->low, value) : value;
-            range->high = fmax(range->high, value);
+            low[k] = high[k] > 0 ? fmin(low[k], value) : value;
+            high[k] = fmax(high[k], value);
         }
     }
     fprintf(stream, "%zu GPU%s: ", report->device_count, report->device_count == 1 ? "" : "s");
     write_lanes(stream, report);
     for (size_t i = 0; i < 3; i++)
-        if (ranges[i].high > 0) {
-            fprintf(stream, ", %s %s", names[i], XB_LINK_RANGE(ranges[i].low, ranges[i].high, 1));
+        if (high[i] > 0) {
+            fprintf(stream, ", %s %s", names[i], XB_LINK_RANGE(low[i], high[i], 1));
             any = true;
         }
     fputs(any ? " GB/s" : "", stream);
@@ -169,18 +157,14 @@ struct data {
     unsigned gpu; /* that the next entries are of */
 };
 
-static void begin_entry(struct data *data, const char *name)
-{
-    fprintf(data->stream, "%s 'gpu%u_%s'=", data->begun ? "" : " |", data->gpu, name);
-    data->begun = true;
-}
-
-/* Below a limit is bad: the range "48:" says that 48 and more is good. 0 for no limit, no most. */
-static void write_entry(struct data *data, const char *name, int decimals, double value,
+/* Below a limit is bad: the range "48:" says that 48 and more is good. 0 for no limit, no most. The
+ * value may be a counter of 64 bits, which a double does not hold. */
+static void write_entry(struct data *data, const char *name, int decimals, long double value,
                         const double limits[2], double most)
 {
-    begin_entry(data, name);
-    fprintf(data->stream, "%.*f;", decimals, value);
+    fprintf(data->stream, "%s 'gpu%u_%s'=%.*Lf;", data->begun ? "" : " |", data->gpu, name,
+            decimals, value);
+    data->begun = true;
     for (size_t i = 0; i < 2; i++) {
         if (limits[i] > 0)
             fprintf(data->stream, "%.*f:", decimals, limits[i]);
@@ -198,8 +182,8 @@ static void write_link(struct data *data, const struct xb_verdict *verdict)
     /* --expect applies to the slot's link. Without it nothing is expected: what both ends can do is
      * the maximum of the entry. */
     bool is_slot = verdict->bottleneck == verdict->facts.slot;
-    double width = is_slot && limits->width.is_set ? limits->width.value : 0;
-    double generation = is_slot && limits->generation.is_set ? limits->generation.value : 0;
+    double width = is_slot ? limits->width.value : 0;
+    double generation = is_slot ? limits->generation.value : 0;
     if (lanes.width == 0)
         return;
     const struct xb_lanes best = verdict->facts.hops[verdict->bottleneck].best;
@@ -211,8 +195,7 @@ static void write_link(struct data *data, const struct xb_verdict *verdict)
 
 static void write_count(struct data *data, const char *name, uint64_t count)
 {
-    begin_entry(data, name);
-    fprintf(data->stream, "%" PRIu64 ";;;0;", count);
+    write_entry(data, name, 0, count, (double[2]){0}, 0);
 }
 
 static void write_counters(struct data *data, const struct xb_link_facts *facts)

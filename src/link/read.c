@@ -4,7 +4,7 @@
 #include "base/day_time.h"
 #include "base/memory.h"
 #include "machine/node.h"
-#include "measure/run.h"
+#include "record/record.h"
 
 #include <float.h>
 #include <math.h>
@@ -30,28 +30,14 @@ static size_t get_index_of(struct xb_json_reader *reader, const cJSON *object, c
 
 /* ---- devices ---- */
 
-/* A link's port is the end that it was read at. */
-static void name_ports(struct xb_pcie_path *path)
-{
-    for (size_t i = 0; i < path->count; i++) {
-        struct xb_pcie_hop *hop = &path->hops[i];
-        memcpy(hop->lower.link.port, hop->lower.bdf, sizeof hop->lower.bdf);
-        memcpy(hop->upper.link.port, hop->upper.bdf, sizeof hop->upper.bdf);
-    }
-}
-
 static void read_device(struct xb_json_reader *reader, const cJSON *object, size_t index, void *to)
 {
-    struct xb_link_file *file = to;
-    struct xb_link_device *device = &file->devices[index];
-    struct xb_verdict *verdict = &file->verdicts[index];
+    struct xb_link_report *report = to;
+    struct xb_link_device *device = &report->devices[index];
+    struct xb_verdict *verdict = &report->verdicts[index];
     xb_fields_read(reader, object, xb_link_info_fields, &device->info);
     device->cut = xb_json_get_flag(reader, object, "cut");
     xb_fields_read(reader, object, xb_link_device_fields, device);
-    for (size_t i = 0; i < xb_link_attempts(device); i++) {
-        name_ports(&device->attempts[i].at_rest);
-        name_ports(&device->attempts[i].after);
-    }
     const cJSON *item = xb_json_get_object(reader, object, "verdict");
     size_t outer = xb_place_enter(&reader->place, "verdict");
     xb_fields_read(reader, item, xb_link_finding_fields, &verdict->found);
@@ -81,11 +67,11 @@ static size_t get_device(struct xb_json_reader *reader, const cJSON *object, con
 
 static void read_pair(struct xb_json_reader *reader, const cJSON *object, size_t index, void *to)
 {
-    struct xb_link_file *file = to;
-    struct xb_link_pair *pair = &file->pairs[index];
-    struct xb_pair_verdict *verdict = &file->pair_verdicts[index];
-    pair->from = get_device(reader, object, "from", &file->report);
-    pair->to = get_device(reader, object, "to", &file->report);
+    struct xb_link_report *report = to;
+    struct xb_link_pair *pair = &report->pairs[index];
+    struct xb_pair_verdict *verdict = &report->pair_verdicts[index];
+    pair->from = get_device(reader, object, "from", report);
+    pair->to = get_device(reader, object, "to", report);
     pair->cut = xb_json_get_flag(reader, object, "cut");
     xb_fields_read(reader, object, xb_link_pair_fields, pair);
     const cJSON *item = xb_json_get_object(reader, object, "verdict");
@@ -191,38 +177,21 @@ enum xb_status xb_link_report_of_tree(const char *path, const cJSON *root,
     xb_fields_read(&reader, root, xb_link_report_fields, report);
     double elapsed = xb_json_get_optional_number(&reader, root, "elapsed_s", DBL_MAX);
     report->elapsed = isnan(elapsed) ? 0 : elapsed; /* early files do not have it */
-    report->devices = file->devices =
-        room(&reader, root, "devices", XB_RUN_DEVICES, sizeof *file->devices);
-    report->verdicts = file->verdicts =
-        room(&reader, root, "devices", XB_RUN_DEVICES, sizeof *file->verdicts);
+    report->devices = room(&reader, root, "devices", XB_RUN_DEVICES, sizeof *report->devices);
+    report->verdicts = room(&reader, root, "devices", XB_RUN_DEVICES, sizeof *report->verdicts);
     report->device_count =
-        xb_fields_read_each(&reader, root, "devices", XB_RUN_DEVICES, read_device, file);
-    report->pairs = file->pairs = room(&reader, root, "pairs", XB_LINK_PAIRS, sizeof *file->pairs);
-    report->pair_verdicts = file->pair_verdicts =
-        room(&reader, root, "pairs", XB_LINK_PAIRS, sizeof *file->pair_verdicts);
+        xb_fields_read_each(&reader, root, "devices", XB_RUN_DEVICES, read_device, report);
+    report->pairs = room(&reader, root, "pairs", XB_LINK_PAIRS, sizeof *report->pairs);
+    report->pair_verdicts =
+        room(&reader, root, "pairs", XB_LINK_PAIRS, sizeof *report->pair_verdicts);
     report->pair_count =
-        xb_fields_read_each(&reader, root, "pairs", XB_LINK_PAIRS, read_pair, file);
+        xb_fields_read_each(&reader, root, "pairs", XB_LINK_PAIRS, read_pair, report);
     report->no_pairs = keep_known(&reader, root, "pairs_not_tested");
     if (!xb_json_failed(&reader))
         return XB_OK;
     xb_link_file_free(file);
     *error = reader.error;
     return error->status;
-}
-
-enum xb_status xb_link_report_parse(const char *path, const char *text, size_t length,
-                                    struct xb_link_file *file, struct xb_error *error)
-{
-    struct xb_json_reader reader = {.place = {.path = path}};
-    cJSON *root = xb_json_read(&reader, text, length);
-    if (root == NULL) {
-        memset(file, 0, sizeof *file);
-        *error = reader.error;
-        return error->status;
-    }
-    enum xb_status status = xb_link_report_of_tree(path, root, file, error);
-    cJSON_Delete(root);
-    return status;
 }
 
 void xb_link_file_free(struct xb_link_file *file)

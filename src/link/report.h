@@ -4,7 +4,7 @@
 #include "base/json_fields.h"
 #include "base/options.h"
 #include "base/terminal.h"
-#include "machine/start.h"
+#include "machine/node.h"
 #include "verdict.h"
 
 #include <stdbool.h>
@@ -19,12 +19,12 @@ struct xb_link_report {
     const char *backend; /* its name; NULL where none could be opened */
     struct xb_probe probe;
     const char *command; /* as the user called it; may be NULL */
-    const struct xb_link_device *devices;
+    struct xb_link_device *devices;
     size_t device_count;
-    const struct xb_verdict *verdicts;
-    const struct xb_link_pair *pairs; /* of these devices */
+    struct xb_verdict *verdicts;
+    struct xb_link_pair *pairs; /* of these devices */
     size_t pair_count;
-    const struct xb_pair_verdict *pair_verdicts;
+    struct xb_pair_verdict *pair_verdicts;
     const char *no_pairs; /* why no pair was tested; "" or NULL where pairs were, or there are
                              fewer than two devices */
     enum xb_level level;  /* of the node */
@@ -45,28 +45,26 @@ struct xb_link_report {
  * from JSON only. Texts that came from outside (a driver's words, a device's name) cannot break any
  * of the formats.
  */
+typedef enum xb_status xb_link_writer(FILE *stream, const struct xb_link_report *report,
+                                      struct xb_error *error);
 
 /* For people: the verdict, a row a GPU, a sentence on all pairs; then everything that is known of
  * those that are not OK, or of all if the report is verbose. */
-XB_MUST_CHECK enum xb_status xb_link_table_write(FILE *stream, const struct xb_link_report *report,
-                                                 struct xb_error *error);
+XB_MUST_CHECK xb_link_writer xb_link_table_write;
 
 /*
  * For Nagios and Icinga: one line of ASCII without quotes, and the performance data behind a bar
  * (Monitoring Plugins Development Guidelines, "Performance data"). Bandwidths in 10^9 bytes per
  * second: the guidelines have no such unit, so the label says it.
  */
-XB_MUST_CHECK enum xb_status xb_link_nagios_write(FILE *stream, const struct xb_link_report *report,
-                                                  struct xb_error *error);
+XB_MUST_CHECK xb_link_writer xb_link_nagios_write;
 
 /* For LBNL NHC, which knows good and bad: nothing for OK, one line of codes for anything else,
  * WARNING and UNKNOWN included. */
-XB_MUST_CHECK enum xb_status xb_link_nhc_write(FILE *stream, const struct xb_link_report *report,
-                                               struct xb_error *error);
+XB_MUST_CHECK xb_link_writer xb_link_nhc_write;
 
 /* For the textfile collector of Prometheus' node_exporter. What is not known has no sample. */
-XB_MUST_CHECK enum xb_status
-xb_link_prometheus_write(FILE *stream, const struct xb_link_report *report, struct xb_error *error);
+XB_MUST_CHECK xb_link_writer xb_link_prometheus_write;
 
 /* JSON after docs/link.schema.json, whose members these tables bind to their places. */
 extern const struct xb_field xb_link_report_fields[];  /* struct xb_link_report */
@@ -77,16 +75,13 @@ extern const struct xb_field xb_link_verdict_fields[]; /* struct xb_verdict, but
 extern const struct xb_field xb_link_finding_fields[]; /* struct xb_findings */
 extern const struct xb_field xb_link_pair_fields[];    /* struct xb_link_pair: what was tried */
 extern const struct xb_field xb_link_pair_verdict_fields[]; /* struct xb_pair_verdict, the same */
-XB_MUST_CHECK enum xb_status xb_link_json_write(FILE *stream, const struct xb_link_report *report,
-                                                struct xb_error *error);
+XB_MUST_CHECK xb_link_writer xb_link_json_write;
 
 /* The rows of the options of `xferbench link`. */
 const struct xb_option *const *xb_link_rows(void);
 
-/*
- * Limits by model of GPU and link, from a JSON file: docs/limits.schema.json is its form,
- * docs/link.md its meaning.
- */
+/* Limits by model of GPU and link, from a JSON file: docs/limits.schema.json is its form,
+ * docs/link.md its meaning. */
 struct xb_limits_file;
 
 /*
@@ -142,9 +137,6 @@ size_t xb_link_count_bad(const struct xb_link_report *report, size_t *pairs);
 /* Words behind a label, on the `stream` of the function that it stands in. */
 #define NOTE(label, ...) xb_note_print(stream, (label), XB_LINK_LABEL, __VA_ARGS__)
 
-/* A plain cell of the `table` of that function. */
-#define CELL(...) xb_table_cell(table, XB_COLOUR_NONE, __VA_ARGS__)
-
 /* Prints all that is known of a GPU. */
 void xb_link_table_device(FILE *stream, const struct xb_link_device *device,
                           const struct xb_verdict *verdict);
@@ -161,20 +153,12 @@ void xb_link_table_device(FILE *stream, const struct xb_link_device *device,
  */
 struct xb_link_file {
     struct xb_link_report report;
-    struct xb_link_device *devices;
-    struct xb_verdict *verdicts;
-    struct xb_link_pair *pairs;
-    struct xb_pair_verdict *pair_verdicts;
-    struct xb_arena *texts; /* has all of these too */
+    struct xb_arena *texts; /* has all that it borrows */
 };
 
-/* Reads a text, with a zero byte behind it, of the file at `path`, which is for messages only.
+/* Reads it from a tree of xb_json_read(), which stays the caller's; `path` is for messages only.
  * XB_ERR_USAGE names the file and the place of whatever is wrong; keys that this version does not
  * know are passed over. XB_ERR_MEMORY. On failure nothing is left to free. */
-XB_MUST_CHECK enum xb_status xb_link_report_parse(const char *path, const char *text, size_t length,
-                                                  struct xb_link_file *file,
-                                                  struct xb_error *error);
-/* The same from a tree of xb_json_read(), which stays the caller's. */
 XB_MUST_CHECK enum xb_status xb_link_report_of_tree(const char *path, const struct cJSON *tree,
                                                     struct xb_link_file *file,
                                                     struct xb_error *error);

@@ -7,6 +7,7 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/terminal.h"
+#include "base/text.h"
 #include "run/command.h"
 
 #include <assert.h>
@@ -68,15 +69,16 @@ static bool time_is_up(const struct xb_link_session *session)
 }
 
 /* What the two kinds of copies are asked for by; devices or pairs follow. */
-#define COPIES "--mode pinned --direction both --device"
+static const char *const copies[] = {"--mode=pinned", "--direction=both", "--device", NULL};
 /* So few samples, of 10 ms each, that the pairs of eight devices take seconds. */
-#define PEER_COPIES                                                                                \
-    "--mode peer --peer-path direct-write --by engine --direction d2d --samples 5 --pairs"
+static const char *const peer_copies[] = {"--mode=peer", "--peer-path=direct-write",
+                                          "--by=engine", "--direction=d2d",
+                                          "--samples=5", "--pairs",
+                                          NULL};
 
 /* A run of one mode, with the options of the session. Release with free_run, whatever plan
  * returned. */
 struct session_run {
-    char options[128];
     char *words[20]; /* as of a command line; not owned */
     struct xb_config config;
     struct xb_run run;
@@ -84,13 +86,12 @@ struct session_run {
 
 /* Plans a run as a command line with these options, and `value` for the last of them, would ask for
  * it. XB_ERR_USAGE for what cannot be. */
-static enum xb_status plan(const struct xb_link_session *session, const char *options,
+static enum xb_status plan(const struct xb_link_session *session, const char *const *options,
                            const char *value, struct session_run *run, struct xb_error *error)
 {
     const char *const always[] = {
         "link", "--size", session->size_text, "--backend", session->backend_name, "--quiet"};
     size_t count = 0;
-    char *rest = NULL;
     *run = (struct session_run){.run = {.backend = session->backend,
                                         .driver = session->driver,
                                         .probe = session->probe,
@@ -99,10 +100,8 @@ static enum xb_status plan(const struct xb_link_session *session, const char *op
                                         .deadline = session->deadline - MARGIN_S}};
     for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
         run->words[count++] = (char *)always[i];
-    snprintf(run->options, sizeof run->options, "%s", options);
-    for (char *word = strtok_r(run->options, " ", &rest); word != NULL;
-         word = strtok_r(NULL, " ", &rest))
-        run->words[count++] = word;
+    while (*options != NULL)
+        run->words[count++] = (char *)*options++;
     run->words[count++] = (char *)value;
     assert(count < sizeof run->words / sizeof run->words[0]);
     XB_TRY(xb_config_parse(xb_run_rows(), (int)count, run->words, &run->config, error));
@@ -170,14 +169,12 @@ static void take_results(const struct xb_run *run, struct xb_link_attempt *attem
             seen->mean = (double)result->bytes_moved * (double)result->times.count / seconds;
         seen->fastest = result->bandwidth.max;
         /* Whether the host memory of the copies lay on other NUMA nodes than the device's alone. */
-        char near[16], nodes[132] = "";
-        for (size_t k = 0; k < result->row.detail_count; k++)
-            if (strcmp(result->details[k].name, "host_memory_numa_nodes") == 0 &&
-                result->details[k].text[0] != '\0') /* "" where nothing tells */
-                snprintf(nodes, sizeof nodes, ",%s,", result->details[k].text); /* "0", or "0,1" */
-        snprintf(near, sizeof near, ",%d,", attempt->at_rest.numa_node);
-        seen->memory_is_far =
-            attempt->at_rest.numa_node >= 0 && nodes[0] != '\0' && strstr(nodes, near) == NULL;
+        const struct xb_record_detail *nodes =
+            xb_record_detail_find(&result->row, "host_memory_numa_nodes"); /* "0", or "0,1" */
+        char near[16];
+        snprintf(near, sizeof near, "%d", attempt->at_rest.numa_node);
+        seen->memory_is_far = attempt->at_rest.numa_node >= 0 && nodes != NULL &&
+                              nodes->text[0] != '\0' && !xb_list_has(nodes->text, near);
         if (result->row.status == XB_RESULT_OK)
             *rate = result->bandwidth.median;
         else
@@ -191,7 +188,7 @@ static void take_results(const struct xb_run *run, struct xb_link_attempt *attem
 static enum xb_status find_devices(struct xb_link_session *session, struct xb_error *error)
 {
     struct session_run run;
-    enum xb_status status = plan(session, COPIES, session->device_text, &run, error);
+    enum xb_status status = plan(session, copies, session->device_text, &run, error);
     lock(session);
     for (size_t i = 0; status == XB_OK && i < run.run.device_count; i++) {
         session->devices[i].info = run.run.devices[i].info;
@@ -218,9 +215,8 @@ static void transfer(struct trial *trial)
     struct session_run run;
     struct xb_error error;
     snprintf(device, sizeof device, "%u", trial->info->index);
-    enum xb_status status = plan(trial->session, COPIES, device, &run, &error);
-    task.argument = trial->conditions =
-        xb_conditions_open(trial->session->driver, trial->info->index, trial->info->pci_bdf);
+    enum xb_status status = plan(trial->session, copies, device, &run, &error);
+    task.argument = trial->conditions = xb_conditions_open(trial->session->driver, trial->info);
     if (status == XB_OK)
         status = xb_pcie_watch_start(&task, &trial->link, &error);
     if (status == XB_OK)
@@ -422,7 +418,7 @@ static void copy_all(struct round *round)
         xb_words_add(&names, "%s%u:%u", i > 0 ? "," : "",
                      index_of(round->session, round->pairs[i]->from),
                      index_of(round->session, round->pairs[i]->to));
-    enum xb_status status = plan(round->session, PEER_COPIES, names.text, &run, &error);
+    enum xb_status status = plan(round->session, peer_copies, names.text, &run, &error);
     if (status == XB_OK)
         status = xb_run_execute(&run.run, &observer, &error);
     for (size_t i = run.run.done_count; status != XB_OK && i < round->count; i++)

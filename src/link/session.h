@@ -15,7 +15,7 @@
 struct xb_link_session {
     /* What is asked; set before it is started, and not written to after. */
     const char *backend_name, *device_text, *size_text;
-    unsigned attempts;
+    uint64_t attempts;
     bool no_peers;                     /* pairs are left out */
     double deadline;                   /* on the clock of src/base/clock.h */
     double start_at;                   /* on the clock of src/base/day_time.h; 0: at once */
@@ -51,8 +51,9 @@ void xb_health_read(struct xb_driver *driver, unsigned index, unsigned parts,
 
 struct xb_conditions;
 
-/* For copies of device `index` at that PCI address, which is borrowed. */
-struct xb_conditions *xb_conditions_open(struct xb_driver *driver, unsigned index, const char *bdf);
+/* For copies of that device, which is borrowed. */
+struct xb_conditions *xb_conditions_open(struct xb_driver *driver,
+                                         const struct xb_device_info *info);
 /* Looks in each fourth call, from the end of the first copy on. For xb_pcie_watch_task: to be
  * called each 5 ms by one thread, which it binds near the device. `argument` is the struct. */
 void xb_conditions_look(void *argument);

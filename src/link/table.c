@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "base/stream.h"
 #include "report.h"
 
-#include "base/text.h"
 #include "machine/node.h"
 #include "present/table.h"
 
@@ -143,16 +141,17 @@ static void write_pair(struct xb_table *table, const struct xb_link_report *repo
         i++;
     const struct xb_pair_verdict *verdict = &report->pair_verdicts[i];
     if (i == report->pair_count)
-        CELL("%s", from == to ? "" : "-");
+        xb_table_text(table, "%s", from == to ? "" : "-");
     else if (xb_rate_known(verdict->bandwidth.measured))
         xb_table_cell(table,
                       verdict->found.level != XB_LEVEL_OK ? xb_level_colour(verdict->found.level)
                                                           : XB_COLOUR_NONE,
                       "%.1f", verdict->bandwidth.measured / 1e9);
     else
-        CELL("%s", xb_pair_has_no_access(xb_pair_verdict_attempt(verdict, &report->pairs[i]))
-                       ? "none"
-                       : "?");
+        xb_table_text(table, "%s",
+                      xb_pair_has_no_access(xb_pair_verdict_attempt(verdict, &report->pairs[i]))
+                          ? "none"
+                          : "?");
 }
 
 static void print_matrix(FILE *stream, const struct xb_link_report *report)
@@ -167,7 +166,7 @@ static void print_matrix(FILE *stream, const struct xb_link_report *report)
     }
     for (size_t from = 0; from < report->device_count; from++) {
         xb_table_row(table);
-        CELL("%u", report->devices[from].info.index);
+        xb_table_text(table, "%u", report->devices[from].info.index);
         for (size_t to = 0; to < report->device_count; to++)
             write_pair(table, report, from, to);
     }
@@ -280,7 +279,7 @@ static void write_error_count(struct xb_table *table, const struct xb_link_facts
     if (known || count > 0)
         xb_table_cell(table, count > 0 ? XB_COLOUR_WARNING : XB_COLOUR_NONE, "%" PRIu64, count);
     else
-        CELL("-");
+        xb_table_text(table, "-");
 }
 
 static void add_gpu(struct xb_table *table, const struct xb_link_device *device,
@@ -293,15 +292,16 @@ static void add_gpu(struct xb_table *table, const struct xb_link_device *device,
                                                 ? &device->peers.after
                                                 : &attempt->health_after;
     xb_table_row(table);
-    CELL("%u", device->info.index);
-    CELL("%s", device->info.pci_bdf[0] != '\0' ? device->info.pci_bdf : "-");
-    CELL("%s", XB_LINK_LANES(xb_verdict_lanes(verdict)));
+    xb_table_text(table, "%u", device->info.index);
+    xb_table_text(table, "%s", device->info.pci_bdf[0] != '\0' ? device->info.pci_bdf : "-");
+    xb_table_text(table, "%s", XB_LINK_LANES(xb_verdict_lanes(verdict)));
     write_rate(table, &verdict->h2d);
     write_rate(table, &verdict->d2h);
     if (health->nvlinks_known)
-        CELL("%u/%u", health->nvlinks_active, health->nvlinks_active + health->nvlinks_inactive);
+        xb_table_text(table, "%u/%u", health->nvlinks_active,
+                      health->nvlinks_active + health->nvlinks_inactive);
     else
-        CELL("-");
+        xb_table_text(table, "-");
     write_error_count(table, &verdict->facts);
     xb_table_cell(table, xb_level_colour(verdict->found.level), "%s",
                   xb_level_name(verdict->found.level));

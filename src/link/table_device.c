@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 /* The part of the table about one GPU: all that is known of it. */
 #include "report.h"
 
@@ -8,7 +7,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 /* ---- the path: a row for each link, the device's own first ---- */
 
@@ -28,10 +26,10 @@ static void add_hop(struct xb_table *table, const struct xb_link_hop *hop, bool 
         snprintf(changes, sizeof changes, "%s%u change%s", is_marked ? ", " : "", hop->changes,
                  hop->changes == 1 ? "" : "s");
     xb_table_row(table);
-    CELL("%s - %s", hop->lower, hop->has_upper ? hop->upper : "(no bridge seen)");
-    CELL("%s", XB_LINK_LANES(hop->load));
-    CELL("%s", XB_LINK_LANES(hop->best));
-    CELL("%s", XB_LINK_LANES(hop->at_rest));
+    xb_table_text(table, "%s - %s", hop->lower, hop->has_upper ? hop->upper : "(no bridge seen)");
+    xb_table_text(table, "%s", XB_LINK_LANES(hop->load));
+    xb_table_text(table, "%s", XB_LINK_LANES(hop->best));
+    xb_table_text(table, "%s", XB_LINK_LANES(hop->at_rest));
     xb_table_cell(table, is_bottleneck ? XB_COLOUR_WARNING : XB_COLOUR_NONE, "%s%s%s",
                   is_bottleneck ? "bottleneck" : "", hop->on_package ? "on package" : "", changes);
 }
@@ -192,15 +190,13 @@ static void print_location(FILE *stream, const struct xb_pcie_path *path)
     NOTE("NUMA", "%s", words.text);
     NOTE("IOMMU", path->iommu_group >= 0 ? "group %d" : "no group", path->iommu_group);
     words = (struct xb_words){.length = 0};
-    for (size_t i = 0; i < xb_pcie_path_hops(path); i++) {
-        const struct xb_pcie_hop *hop = &path->hops[i];
-        const struct xb_pcie_end *ends[] = {&hop->lower, hop->has_upper ? &hop->upper : NULL};
-        for (size_t j = 0; j < 2 && ends[j] != NULL; j++) {
-            const struct xb_pcie_control *control = &ends[j]->control;
-            known = known || (control->known && control->has_acs);
-            if (control->known && control->acs_redirects)
-                xb_words_add(&words, "%s%s", words.length > 0 ? ", " : "", ends[j]->bdf);
-        }
+    for (size_t i = 0; i < 2 * xb_pcie_path_hops(path); i++) {
+        const struct xb_pcie_end *end = xb_pcie_path_end(path, i);
+        if (end == NULL || !end->control.known)
+            continue;
+        known = known || end->control.has_acs;
+        if (end->control.acs_redirects)
+            xb_words_add(&words, "%s%s", words.length > 0 ? ", " : "", end->bdf);
     }
     if (words.length > 0)
         NOTE("ACS", "peers' transfers go up to the root at %s", words.text);

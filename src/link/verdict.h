@@ -9,10 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Whether a device's PCIe link is what it should be: what was observed, what was found in it, by
- * which limits it is judged, and the verdict. Nothing in here reads the machine.
- */
+/* Whether a device's PCIe link is what it should be: what was observed, what was found in it, by
+ * which limits it is judged, and the verdict. Nothing in here reads the machine. */
 
 /* ---- NVLinks ---- */
 
@@ -53,32 +51,19 @@ void xb_nvlink_facts_add(struct xb_nvlink_facts *facts, const struct xb_device_h
 
 /*
  * How many replays a healthy link may count while no more than so many bits cross it: one less than
- * the least k whose probability is below XB_NVLINK_FALSE_ALARM. Wrong bits are taken to follow a
- * Poisson distribution of mean m = bits x XB_NVLINK_BIT_ERROR_RATE, of which Chernoff's bound says
- * that k or more come with a probability of at most exp(k - m) x (m / k)^k. 0 bits allow none: what
- * a link may count whose rate, and so whose bits, are not known cannot be told, and is not asked.
- *
- * NVIDIA publishes no bit error rate for NVLink. 1e-12 is what PCI Express allows (Base
- * Specification 5.0, 8.4) and what NVIDIA's ibdiagnet takes as its default threshold for a port
- * (IBUtils2 Utility Documentation, "Bit Error Rate"). From Hopper on links correct errors before
- * they count as any, so healthy ones stay far below it.
+ * the least count whose probability is below XB_NVLINK_FALSE_ALARM, as docs/link.md derives it. 0
+ * bits allow none: what a link may count whose rate, and so whose bits, are not known cannot be
+ * told, and is not asked. NVIDIA publishes no bit error rate; from Hopper on links correct errors
+ * before they count as any, so healthy ones stay far below this one.
  */
 #define XB_NVLINK_BIT_ERROR_RATE 1e-12
 #define XB_NVLINK_FALSE_ALARM 1e-6
 uint64_t xb_nvlink_replays_allowed(double bits);
 
-/* Adds a reason for links that went down, for those that nothing is known of any
- * more, for recoveries, and for more replays on a link than it may count. Replays of a link whose
- * rate is not known are not judged. CRC errors are no reason: what arrived wrong was sent again. */
-void xb_judge_nvlinks(const struct xb_nvlink_facts *facts, struct xb_findings *findings);
-
 /* ---- what was observed ---- */
 
-/*
- * What else went on while the copies of one direction ran. A busy host and other traffic slow
- * copies down as a bad link does, so a verdict on a slow link needs to know of them, at that very
- * time. Everything is 0 or false where it is not known.
- */
+/* What else went on while the copies of one direction ran: a busy host and other traffic slow
+ * copies down as a bad link does. Everything is 0 or false where it is not known. */
 struct xb_link_conditions {
     double seconds;        /* watched, between the ends of the first and the last copy */
     unsigned cpus;         /* of the machine, as /proc/stat shows it */
@@ -153,7 +138,7 @@ enum xb_limit_source { XB_LIMIT_DEFAULT, XB_LIMIT_FILE, XB_LIMIT_COMMAND_LINE };
 /* "default", "file", "command line". Static text. */
 const char *xb_limit_source_name(enum xb_limit_source source);
 
-/* A number with its origin. Where it is not set, the default is in force. */
+/* A number with its origin. Where it is not set, it is 0 and the default is in force. */
 struct xb_limit {
     bool is_set;
     double value;
@@ -186,12 +171,6 @@ XB_MUST_CHECK enum xb_status xb_expect_parse(const char *text, enum xb_limit_sou
                                              struct xb_link_limits *limits, struct xb_error *error);
 
 /* ---- what was found ---- */
-
-/* Rate of a lane and number of lanes; 0 where it is not known. */
-struct xb_lanes {
-    double speed_gts;
-    unsigned width;
-};
 
 /* One link of a path; of its ends `lower` is nearer to the device. */
 struct xb_link_hop {
@@ -263,16 +242,11 @@ struct xb_verdict {
 };
 
 /*
- * Judges a device. What follows from a bandwidth that is too low, docs/link.md says ("What a low
- * bandwidth means"). Its best attempt counts, because a neighbour's traffic or a clock that was
- * slow to rise can only make a link look worse than it is. But some things count in whichever
- * attempt they were seen: errors (their sum), data that was wrong, a device that vanished, a link
- * that was less in one attempt than in the best, and one that fell while data moved.
- *
- * The best attempt is the one with the least bad level by what only it shows, and of several the
- * one with the highest bandwidths. For that choice UNKNOWN is the worst level: an attempt that
- * could not be judged does not hide a defect that another saw. A device without an attempt is
- * UNKNOWN, and so is one whose copies cross no PCIe link.
+ * Judges a device: docs/link.md says how, and which things count in whichever attempt they were
+ * seen. The attempt that counts is the one with the least bad level by what only it shows, and of
+ * several the one with the highest bandwidths. For that choice UNKNOWN is the worst level: an
+ * attempt that could not be judged does not hide a defect that another saw. A device without an
+ * attempt is UNKNOWN, and so is one whose copies cross no PCIe link.
  */
 void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_link_limits *limits,
                           struct xb_verdict *verdict);
@@ -281,7 +255,20 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
  * links of this kind leave alone. */
 bool xb_verdict_is_open(const struct xb_link_device *device, const struct xb_verdict *verdict);
 
-/* The counters of a device: "naks_received", "NAKs received". */
+/* The counters of a device, in the order of the JSON: ROW(counter, key, words, judged). */
+#define XB_EACH_PCIE_COUNTER(ROW)                                                                  \
+    ROW(RETRAINS, "retrains", "retrains", RATE)                                                    \
+    ROW(CORRECTABLE, "correctable", "correctable errors", RATE)                                    \
+    ROW(NAKS_RECEIVED, "naks_received", "NAKs received", RATE)                                     \
+    ROW(RECEIVER_ERRORS, "receiver_errors", "receiver errors", RATE)                               \
+    ROW(BAD_TLPS, "bad_tlps", "bad TLPs", RATE)                                                    \
+    ROW(NAKS_SENT, "naks_sent", "NAKs sent", RATE)                                                 \
+    ROW(BAD_DLLPS, "bad_dllps", "bad DLLPs", RATE)                                                 \
+    ROW(NONFATAL, "nonfatal", "non-fatal errors", ERROR)                                           \
+    ROW(FATAL, "fatal", "fatal errors", ERROR)                                                     \
+    ROW(UNSUPPORTED, "unsupported_requests", "unsupported requests", SHOWN)                        \
+    ROW(LCRC_ERRORS, "lcrc_errors", "LCRC errors", RATE)                                           \
+    ROW(LANE_ERRORS, "lane_errors", "lane errors", RATE)
 struct xb_pcie_counter_names {
     const char *key, *words;
     enum { XB_COUNT_SHOWN, XB_COUNT_RATE, XB_COUNT_ERROR } judged; /* an error is one too many */
@@ -339,11 +326,8 @@ struct xb_pair_verdict {
 /* Whether anything is asked of the pair's bandwidth. */
 bool xb_pair_is_judged(const struct xb_pair_verdict *verdict);
 
-/*
- * A pair is judged by a least bandwidth where one is set, else by shares of its ceiling where that
- * is known. Links carry protocol besides data: H200s reach 0.82 to 0.83 of 18 links x 26.56 GB/s,
- * and 0.83 to 0.93 is what NVIDIA's GPUs reach. So a healthy pair never comes near these.
- */
+/* A pair is judged by a least bandwidth where one is set, else by these shares of its ceiling where
+ * that is known. A healthy one never comes near them (docs/link.md, "Between GPUs"). */
 #define XB_PEER_WARN_SHARE 0.75
 #define XB_PEER_CRITICAL_SHARE 0.50
 /* Where there are so many pairs of the same devices and links, one that reaches less than this
@@ -351,12 +335,9 @@ bool xb_pair_is_judged(const struct xb_pair_verdict *verdict);
 #define XB_PEERS_LIKE 3u
 #define XB_PEERS_LIKE_SHARE 0.90
 
-/*
- * Judges all pairs of a node, each by the minimum that its verdict has already. The best attempt
- * counts, which is the one with the highest bandwidth; but data that was wrong counts in whichever
- * attempt it was seen. A pair without direct access, or whose links' rate is not known, is not
- * judged unless there is a minimum.
- */
+/* Judges all pairs of a node, each by the minimum that its verdict has already (docs/link.md,
+ * "Between GPUs"). The attempt that counts is the one with the highest bandwidth; but data that was
+ * wrong counts in whichever attempt it was seen. */
 void xb_verdict_of_pairs(const struct xb_link_device *devices, const struct xb_link_pair *pairs,
                          size_t count, struct xb_pair_verdict *verdicts);
 
@@ -369,11 +350,8 @@ void xb_pair_verdict_observe(const struct xb_link_pair *pair, size_t best,
 const struct xb_pair_attempt *xb_pair_verdict_attempt(const struct xb_pair_verdict *verdict,
                                                       const struct xb_link_pair *pair);
 
-/*
- * Adds to devices' verdicts what only several devices together show: a GPU with fewer active
- * NVLinks than another of its name. One with none at all is not judged unless pairs show that the
- * links lead to a switch: of cards with bridges some may have none.
- */
+/* Adds to devices' verdicts what only several devices together show: a GPU with fewer active
+ * NVLinks than another of its name (docs/link.md, "Between GPUs"). */
 void xb_verdict_compare_nvlinks(const struct xb_link_device *devices, size_t device_count,
                                 const struct xb_link_pair *pairs, size_t pair_count,
                                 struct xb_verdict *verdicts);
@@ -382,8 +360,8 @@ void xb_verdict_compare_nvlinks(const struct xb_link_device *devices, size_t dev
  * docs/link.md ---- */
 
 /* Adds a reason to the `verdict` of the function in which it stands. */
-#define FIND(level, code, ...)                                                                     \
-    xb_finding_add(&verdict->found, XB_LEVEL_##level, (code), __VA_ARGS__)
+#define FIND_AT(level, code, ...) xb_finding_add(&verdict->found, (level), (code), __VA_ARGS__)
+#define FIND(level, ...) FIND_AT(XB_LEVEL_##level, __VA_ARGS__)
 
 /* More than this share of what links can carry is impossible: 1 % is for the inaccuracy of clocks.
  */
@@ -401,17 +379,17 @@ void xb_link_facts_find_hops(const struct xb_link_attempt *attempt, struct xb_li
 
 /* Speed and width of every hop, and what was expected. Fills bottleneck and ceiling; reads the hops
  * in verdict->facts, which are the attempt's. */
-void xb_judge_link(const struct xb_link_attempt *attempt, const struct xb_link_limits *limits,
-                   struct xb_verdict *verdict);
+void xb_judge_link(const struct xb_link_attempt *attempt, struct xb_verdict *verdict);
 /* Fills what is asked of both directions, as far as the ceiling is known. */
-void xb_verdict_set_limits(const struct xb_link_limits *limits, struct xb_verdict *verdict);
+void xb_verdict_set_limits(struct xb_verdict *verdict);
 /* Fills h2d and d2h, behind xb_judge_link; adds a reason where a bandwidth cannot be judged or
  * cannot be true. What follows from one that is too low, xb_judge_loss says. */
-void xb_judge_bandwidth(const struct xb_link_attempt *attempt, const struct xb_link_limits *limits,
-                        struct xb_verdict *verdict);
+void xb_judge_bandwidth(const struct xb_link_attempt *attempt, struct xb_verdict *verdict);
 /* What follows from a bandwidth that is too low. Last of all: it asks for the link's reasons. */
-void xb_judge_loss(const struct xb_link_device *device, const struct xb_link_limits *limits,
-                   struct xb_verdict *verdict);
+void xb_judge_loss(const struct xb_link_device *device, struct xb_verdict *verdict);
 /* A link that was less in another attempt than in the best, or fell while data moved. */
-void xb_judge_stability(const struct xb_link_device *device, const struct xb_link_limits *limits,
-                        struct xb_verdict *verdict);
+void xb_judge_stability(const struct xb_link_device *device, struct xb_verdict *verdict);
+/* NVLinks that went down, those that nothing is known of any more, recoveries, more replays on a
+ * link than it may count. Replays of a link whose rate is not known are not judged. CRC errors are
+ * no reason: what arrived wrong was sent again. */
+void xb_judge_nvlinks(struct xb_verdict *verdict);

@@ -59,15 +59,14 @@ void xb_link_facts_find_hops(const struct xb_link_attempt *attempt, struct xb_li
             .on_package = hop->on_package,
             .at_rest = {hop->lower.link.speed_gts, hop->lower.link.width},
             .load = {seen.speed_gts, seen.width},
-            .best = {xb_pcie_hop_best_speed(hop), xb_pcie_hop_best_width(hop)},
+            .best = xb_pcie_hop_best(hop),
             .changes = seen.changes,
             .drops = seen.drops,
         };
         /* Some devices lower what they call their maximum while they idle: the higher counts. */
-        if (after != NULL && xb_pcie_hop_best_speed(after) > found->best.speed_gts)
-            found->best.speed_gts = xb_pcie_hop_best_speed(after);
-        if (after != NULL && xb_pcie_hop_best_width(after) > found->best.width)
-            found->best.width = xb_pcie_hop_best_width(after);
+        const struct xb_lanes later = after != NULL ? xb_pcie_hop_best(after) : found->best;
+        found->best.speed_gts = fmax(found->best.speed_gts, later.speed_gts);
+        found->best.width = later.width > found->best.width ? later.width : found->best.width;
         snprintf(found->lower, sizeof found->lower, "%s", hop->lower.bdf);
         snprintf(found->upper, sizeof found->upper, "%s", hop->has_upper ? hop->upper.bdf : "");
     }
@@ -81,22 +80,11 @@ static uint64_t rise(uint64_t before, uint64_t after)
     return after > before ? after - before : 0;
 }
 
-/* The j-th end of a path, from the device up; NULL where there is none. */
-static const struct xb_pcie_end *end_of(const struct xb_pcie_path *path, size_t j)
-{
-    const struct xb_pcie_hop *hop = &path->hops[j / 2];
-    if (j / 2 >= xb_pcie_path_hops(path))
-        return NULL;
-    if (j % 2 == 0)
-        return &hop->lower;
-    return hop->has_upper ? &hop->upper : NULL;
-}
-
 /* Looks for the name, because hops may appear and vanish in between. */
 static const struct xb_pcie_end *find_end(const struct xb_pcie_path *path, const char *bdf)
 {
     for (size_t j = 0; j < 2 * xb_pcie_path_hops(path); j++) {
-        const struct xb_pcie_end *end = end_of(path, j);
+        const struct xb_pcie_end *end = xb_pcie_path_end(path, j);
         if (end != NULL && strcmp(end->bdf, bdf) == 0)
             return end;
     }
@@ -105,29 +93,38 @@ static const struct xb_pcie_end *find_end(const struct xb_pcie_path *path, const
 
 static void add_errors(struct xb_pcie_aer *sum, const struct xb_pcie_aer *more)
 {
-    if (!more->known)
-        return;
     sum->known = true;
     sum->correctable += more->correctable;
     sum->nonfatal += more->nonfatal;
     sum->fatal += more->fatal;
 }
 
-/* Sums over the attempts, not from the first reading to the last: what lies between two attempts is
- * a link that changes its speed, and no transfer of ours. */
-static void count_errors(const struct xb_link_device *device, struct xb_link_port *port)
+/* Adds the errors of one attempt, and the ports that none before it had. What was counted between
+ * two attempts is of a link that changes its speed, and of no transfer of ours. */
+static void count_errors(const struct xb_link_attempt *attempt, struct xb_link_facts *facts)
 {
-    for (size_t i = 0; i < xb_link_attempts(device); i++) {
-        const struct xb_pcie_end *before = find_end(&device->attempts[i].at_rest, port->bdf);
-        const struct xb_pcie_end *after = find_end(&device->attempts[i].after, port->bdf);
-        if (before == NULL || after == NULL || !before->aer.known || !after->aer.known)
+    for (size_t j = 0; j < 2 * xb_pcie_path_hops(&attempt->at_rest); j++) {
+        const struct xb_pcie_end *before = xb_pcie_path_end(&attempt->at_rest, j);
+        size_t k = 0;
+        if (before == NULL)
+            continue;
+        while (k < facts->port_count && strcmp(facts->ports[k].bdf, before->bdf) != 0)
+            k++;
+        struct xb_link_port *port = &facts->ports[k];
+        if (k == facts->port_count) {
+            facts->port_count++;
+            *port = (struct xb_link_port){.hop = j / 2, .is_upper = j % 2 != 0};
+            snprintf(port->bdf, sizeof port->bdf, "%s", before->bdf);
+        }
+        const struct xb_pcie_end *after = find_end(&attempt->after, before->bdf);
+        if (after == NULL || !before->aer.known || !after->aer.known)
             continue;
         const struct xb_pcie_aer errors = {
-            .known = true,
             .correctable = rise(before->aer.correctable, after->aer.correctable),
             .nonfatal = rise(before->aer.nonfatal, after->aer.nonfatal),
             .fatal = rise(before->aer.fatal, after->aer.fatal)};
         add_errors(&port->errors, &errors);
+        add_errors(&facts->errors, &errors);
         if (errors.correctable > port->most_correctable)
             port->most_correctable = errors.correctable;
     }
@@ -170,21 +167,7 @@ void xb_link_facts_find(const struct xb_link_device *device, size_t best,
     if (best < xb_link_attempts(device))
         xb_link_facts_find_hops(&device->attempts[best], facts);
     for (size_t i = 0; i < xb_link_attempts(device); i++) {
-        /* Add the ports that no attempt before this one had. */
-        for (size_t j = 0; j < 2 * xb_pcie_path_hops(&device->attempts[i].at_rest); j++) {
-            const struct xb_pcie_end *end = end_of(&device->attempts[i].at_rest, j);
-            size_t k = 0;
-            while (end != NULL && k < facts->port_count &&
-                   strcmp(facts->ports[k].bdf, end->bdf) != 0)
-                k++;
-            if (end == NULL || k < facts->port_count)
-                continue;
-            struct xb_link_port *port = &facts->ports[facts->port_count++];
-            *port = (struct xb_link_port){.hop = j / 2, .is_upper = j % 2 != 0};
-            snprintf(port->bdf, sizeof port->bdf, "%s", end->bdf);
-            count_errors(device, port);
-            add_errors(&facts->errors, &port->errors);
-        }
+        count_errors(&device->attempts[i], facts);
         count(&device->attempts[i], facts);
     }
     xb_nvlink_facts_add(&facts->nvlinks, &device->peers.before, &device->peers.after,
@@ -197,6 +180,7 @@ void xb_link_facts_find(const struct xb_link_device *device, size_t best,
 static void judge_incidents(const struct xb_link_device *device, struct xb_verdict *verdict)
 {
     bool was_there = false, was_dead = false, was_lost = false;
+    const struct xb_link_attempt *wrong = NULL; /* the first whose data was */
     for (size_t i = 0; i < xb_link_attempts(device); i++) {
         const struct xb_link_attempt *attempt = &device->attempts[i];
         bool is_there = attempt->at_rest.present;
@@ -205,19 +189,15 @@ static void judge_incidents(const struct xb_link_device *device, struct xb_verdi
         /* In an attempt, or between two. */
         was_lost = was_lost || xb_attempt_gone(attempt) || (was_there && !is_there);
         was_there = was_there || is_there;
+        wrong = wrong == NULL && attempt->data_wrong ? attempt : wrong;
     }
     if (was_dead)
         FIND(CRITICAL, "XB-DEVICE-GONE", "does not answer on the bus: see dmesg (Xid 79)");
     else if (was_lost)
         FIND(CRITICAL, "XB-DEVICE-GONE", "fell off the bus: see dmesg");
-    for (size_t i = 0; i < xb_link_attempts(device); i++) {
-        const struct xb_link_attempt *attempt = &device->attempts[i];
-        if (!attempt->data_wrong)
-            continue;
+    if (wrong != NULL)
         FIND(CRITICAL, "XB-DATA-WRONG", "a copy arrived wrong, take the device out of service%s%s",
-             attempt->failure[0] != '\0' ? ": " : "", attempt->failure);
-        return;
-    }
+             wrong->failure[0] != '\0' ? ": " : "", wrong->failure);
 }
 
 /* ---- errors that were counted ---- */
@@ -226,28 +206,11 @@ static void judge_incidents(const struct xb_link_device *device, struct xb_verdi
  * allows one wrong bit in 10^12, which is one in two seconds on a busy Gen5 x16 link. */
 #define USUAL_ERRORS 5u
 
-/*
- * What the device itself counts, judged as a rate where healthy devices were seen: H100s and H200s.
- * One wrong bit is allowed on any link now and then. On two healthy ones it came about once in two
- * minutes of copies, and was a receiver error, one or two bad TLPs and LCRC errors, a NAK, a
- * retrain and up to 11 lane errors (bench/results/h200/link-wrong-bit.jsonl, h100). So what one
- * attempt alone counted is one event.
- */
+/* What the device itself counts, judged as a rate where healthy devices were seen: H100s and H200s
+ * (docs/link.md, "What GPUs count"). What one attempt alone counted is one event. */
 #define HEALTHY_RATE 0.6 /* a second */
-const struct xb_pcie_counter_names xb_pcie_counters[XB_PCIE_COUNTERS] = {
-    [XB_PCIE_RETRAINS] = {"retrains", "retrains", XB_COUNT_RATE},
-    [XB_PCIE_CORRECTABLE] = {"correctable", "correctable errors", XB_COUNT_RATE},
-    [XB_PCIE_NAKS_RECEIVED] = {"naks_received", "NAKs received", XB_COUNT_RATE},
-    [XB_PCIE_RECEIVER_ERRORS] = {"receiver_errors", "receiver errors", XB_COUNT_RATE},
-    [XB_PCIE_BAD_TLPS] = {"bad_tlps", "bad TLPs", XB_COUNT_RATE},
-    [XB_PCIE_NAKS_SENT] = {"naks_sent", "NAKs sent", XB_COUNT_RATE},
-    [XB_PCIE_BAD_DLLPS] = {"bad_dllps", "bad DLLPs", XB_COUNT_RATE},
-    [XB_PCIE_NONFATAL] = {"nonfatal", "non-fatal errors", XB_COUNT_ERROR},
-    [XB_PCIE_FATAL] = {"fatal", "fatal errors", XB_COUNT_ERROR},
-    [XB_PCIE_UNSUPPORTED] = {"unsupported_requests", "unsupported requests", XB_COUNT_SHOWN},
-    [XB_PCIE_LCRC_ERRORS] = {"lcrc_errors", "LCRC errors", XB_COUNT_RATE},
-    [XB_PCIE_LANE_ERRORS] = {"lane_errors", "lane errors", XB_COUNT_RATE},
-};
+#define NAMES(counter, key, words, judged) [XB_PCIE_##counter] = {key, words, XB_COUNT_##judged},
+const struct xb_pcie_counter_names xb_pcie_counters[] = {XB_EACH_PCIE_COUNTER(NAMES)};
 
 /* Whether healthy devices of its kind are known. */
 static bool is_hopper(const struct xb_link_device *device)
@@ -306,9 +269,8 @@ static void judge_errors(const struct xb_link_device *device, struct xb_verdict 
                                        length > 0 ? ", " : "", xb_pcie_counters[i].words, count);
     }
     if (length > 0)
-        xb_finding_add(&verdict->found, is_grave ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING,
-                       "XB-PCIE-ERRORS",
-                       "%s while data moved: reseat the card, check riser and cables", text);
+        FIND_AT(is_grave ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING, "XB-PCIE-ERRORS",
+                "%s while data moved: reseat the card, check riser and cables", text);
 }
 
 bool xb_verdict_is_open(const struct xb_link_device *device, const struct xb_verdict *verdict)
@@ -337,15 +299,15 @@ static const char *no_link(const struct xb_device_info *info, const struct xb_li
 
 /* Judges what only this attempt shows. verdict->facts has its hops. */
 static void judge_attempt(const struct xb_link_device *device, size_t index,
-                          const struct xb_link_limits *limits, struct xb_verdict *verdict)
+                          struct xb_verdict *verdict)
 {
     const struct xb_link_attempt *attempt = &device->attempts[index];
     const char *none = no_link(&device->info, attempt);
     if (none != NULL)
         FIND(UNKNOWN, "XB-LINK-NONE", "%s", none);
     else
-        xb_judge_link(attempt, limits, verdict);
-    xb_judge_bandwidth(attempt, limits, verdict);
+        xb_judge_link(attempt, verdict);
+    xb_judge_bandwidth(attempt, verdict);
     /* Wrong data has its own reason, which includes the text. */
     if (!attempt->data_wrong && attempt->at_rest.present &&
         (!xb_rate_known(attempt->h2d) || !xb_rate_known(attempt->d2h) ||
@@ -370,11 +332,11 @@ static int badness(const struct xb_link_device *device, size_t index,
                    const struct xb_link_limits *limits)
 {
     const struct xb_link_attempt *attempt = &device->attempts[index];
-    struct xb_verdict verdict = {0};
+    struct xb_verdict verdict = {.limits = *limits};
     if (attempt->data_wrong || xb_attempt_gone(attempt))
         return (int)XB_LEVEL_UNKNOWN + 1;
     xb_link_facts_find_hops(attempt, &verdict.facts);
-    judge_attempt(device, index, limits, &verdict);
+    judge_attempt(device, index, &verdict);
     /* In their numbers' order UNKNOWN is the last. Why an attempt is slow does not matter here. */
     if (verdict.found.level == XB_LEVEL_OK && (verdict.h2d.is_slow || verdict.d2h.is_slow))
         return (int)XB_LEVEL_WARNING;
@@ -408,7 +370,7 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
     int least = XB_LEVEL_UNKNOWN + 2; /* badness of the best attempt */
     memset(verdict, 0, sizeof *verdict);
     verdict->limits = *limits;
-    xb_verdict_set_limits(limits, verdict); /* They hold also for a device without an attempt. */
+    xb_verdict_set_limits(verdict); /* They hold also for a device without an attempt. */
     if (device->missing) {
         FIND(CRITICAL, "XB-DEVICE-MISSING",
              "there are fewer devices than --count asks for: see lspci and dmesg");
@@ -427,11 +389,11 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
         xb_link_facts_find(device, verdict->best, &verdict->facts);
         /* First, so that incidents come first among the reasons of their level. */
         judge_incidents(device, verdict);
-        judge_attempt(device, verdict->best, limits, verdict);
-        xb_judge_stability(device, limits, verdict);
+        judge_attempt(device, verdict->best, verdict);
+        xb_judge_stability(device, verdict);
         judge_errors(device, verdict);
-        xb_judge_nvlinks(&verdict->facts.nvlinks, &verdict->found);
-        xb_judge_loss(device, limits, verdict);
+        xb_judge_nvlinks(verdict);
+        xb_judge_loss(device, verdict);
     } else if (none != NULL) {
         FIND(UNKNOWN, "XB-LINK-NONE", "%s", none);
     } else if (!device->cut) {

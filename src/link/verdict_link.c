@@ -21,11 +21,6 @@ static const char *speed_name(double speed_gts, char text[24])
 /* In memory that lasts as long as the block in which it stands. */
 #define SPEED(speed_gts) speed_name((speed_gts), (char[24]){0})
 
-static double carries(struct xb_lanes lanes)
-{
-    return xb_pcie_rate_to_compare(lanes.speed_gts, lanes.width);
-}
-
 /* ---- reasons ---- */
 
 /* How bad a slow link is, and what to do, depends on what is known of its ends. */
@@ -60,17 +55,18 @@ static struct sight sight_of(const struct xb_pcie_hop *hop, bool is_slot)
 /* Returns whether the hop is at its best, as far as that is known. What --expect asks of the slot
  * replaces what its ends can do. */
 static bool judge_hop(const struct xb_link_attempt *attempt, size_t index, bool is_slot,
-                      const struct xb_link_limits *limits, struct xb_verdict *verdict)
+                      struct xb_verdict *verdict)
 {
     const struct xb_link_hop *hop = &verdict->facts.hops[index];
     const struct sight sight = sight_of(&attempt->at_rest.hops[index], is_slot);
-    if (hop->load.width < hop->best.width && !(is_slot && limits->width.is_set))
-        xb_finding_add(&verdict->found, sight.level, "XB-LINK-WIDTH", "x%u of x%u at %s: %s",
-                       hop->load.width, hop->best.width, hop->lower, sight.do_for_width);
-    if (hop->load.speed_gts < hop->best.speed_gts && !(is_slot && limits->generation.is_set))
-        xb_finding_add(&verdict->found, sight.level, "XB-LINK-SPEED",
-                       "%s under load at %s, %s can do %s: %s", SPEED(hop->load.speed_gts),
-                       hop->lower, sight.able, SPEED(hop->best.speed_gts), sight.do_for_speed);
+    if (hop->load.width < hop->best.width && !(is_slot && verdict->limits.width.is_set))
+        FIND_AT(sight.level, "XB-LINK-WIDTH", "x%u of x%u at %s: %s", hop->load.width,
+                hop->best.width, hop->lower, sight.do_for_width);
+    if (hop->load.speed_gts < hop->best.speed_gts &&
+        !(is_slot && verdict->limits.generation.is_set))
+        FIND_AT(sight.level, "XB-LINK-SPEED", "%s under load at %s, %s can do %s: %s",
+                SPEED(hop->load.speed_gts), hop->lower, sight.able, SPEED(hop->best.speed_gts),
+                sight.do_for_speed);
     return hop->load.width >= hop->best.width && hop->load.speed_gts >= hop->best.speed_gts;
 }
 
@@ -84,13 +80,14 @@ static unsigned most_lanes(const struct xb_pcie_end *before, const struct xb_pci
 /* Warns of a port with fewer lanes than the card. A port that is slower than the card is common (a
  * newer card in an older slot) and gets no warning. */
 static void judge_slot(const struct xb_link_attempt *attempt, size_t slot,
-                       const struct xb_link_limits *limits, struct xb_verdict *verdict)
+                       struct xb_verdict *verdict)
 {
     const struct xb_pcie_hop *hop = &attempt->at_rest.hops[slot];
     const struct xb_pcie_hop *after = xb_attempt_hop_after(attempt, slot);
     unsigned card = most_lanes(&hop->lower, after != NULL ? &after->lower : NULL);
     unsigned port = most_lanes(&hop->upper, after != NULL ? &after->upper : NULL);
-    if (limits->width.is_set || !xb_pcie_hop_upper_is_real(hop) || port == 0 || port >= card)
+    if (verdict->limits.width.is_set || !xb_pcie_hop_upper_is_real(hop) || port == 0 ||
+        port >= card)
         return;
     FIND(WARNING, "XB-LINK-SLOT",
          "the port has x%u and the card could do x%u at %s: check bifurcation, or give --expect if "
@@ -99,8 +96,7 @@ static void judge_slot(const struct xb_link_attempt *attempt, size_t slot,
 }
 
 /* Whether the slot's link could be read. If not, the rest of the path is not judged. */
-static bool judge_readable(const struct xb_link_attempt *attempt,
-                           const struct xb_link_limits *limits, struct xb_verdict *verdict)
+static bool judge_readable(const struct xb_link_attempt *attempt, struct xb_verdict *verdict)
 {
     const struct xb_link_hop *hop = &verdict->facts.hops[verdict->bottleneck];
     if (hop->load.width == 0 || verdict->facts.slot == verdict->facts.hop_count) {
@@ -111,8 +107,8 @@ static bool judge_readable(const struct xb_link_attempt *attempt,
                  hop->lower);
         return false;
     }
-    if ((hop->best.speed_gts <= 0.0 && !limits->generation.is_set) ||
-        (hop->best.width == 0 && !limits->width.is_set))
+    if ((hop->best.speed_gts <= 0.0 && !verdict->limits.generation.is_set) ||
+        (hop->best.width == 0 && !verdict->limits.width.is_set))
         FIND(UNKNOWN, "XB-LINK-UNREADABLE",
              "what the link at %s can do could not be read: see max_link_speed and max_link_width "
              "in sysfs",
@@ -120,13 +116,12 @@ static bool judge_readable(const struct xb_link_attempt *attempt,
     return true;
 }
 
-static void judge_expectation(const struct xb_link_hop *slot, const struct xb_link_limits *limits,
-                              struct xb_verdict *verdict)
+static void judge_expectation(const struct xb_link_hop *slot, struct xb_verdict *verdict)
 {
     static const double rates[] = {0, 2.5, 5, 8, 16, 32, 64}; /* as xb_pcie_generation has them */
     const unsigned last = sizeof rates / sizeof *rates - 1;
-    unsigned generation = limits->generation.is_set ? (unsigned)limits->generation.value : 0;
-    unsigned width = limits->width.is_set ? (unsigned)limits->width.value : 0;
+    unsigned generation = (unsigned)verdict->limits.generation.value;
+    unsigned width = (unsigned)verdict->limits.width.value;
     char expected[32] = "";
     /* Compares rates, because there may be rates above the last generation that has a number. */
     if (slot->load.speed_gts >= rates[generation <= last ? generation : 0] &&
@@ -143,21 +138,21 @@ static void judge_expectation(const struct xb_link_hop *slot, const struct xb_li
 
 /* ---- the path as a whole ---- */
 
-void xb_judge_link(const struct xb_link_attempt *attempt, const struct xb_link_limits *limits,
-                   struct xb_verdict *verdict)
+void xb_judge_link(const struct xb_link_attempt *attempt, struct xb_verdict *verdict)
 {
     const struct xb_link_facts *facts = &verdict->facts;
     size_t slot = facts->slot < facts->hop_count ? facts->slot : 0;
     verdict->bottleneck = slot;
-    if (!judge_readable(attempt, limits, verdict))
+    if (!judge_readable(attempt, verdict))
         return;
-    judge_slot(attempt, slot, limits, verdict);
+    judge_slot(attempt, slot, verdict);
     for (size_t i = slot; i < facts->hop_count; i++) {
         const struct xb_link_hop *hop = &facts->hops[i];
         if (hop->on_package || hop->load.width == 0)
             continue;
-        bool at_best = judge_hop(attempt, i, i == slot, limits, verdict);
-        if (carries(hop->load) >= carries(facts->hops[verdict->bottleneck].load))
+        bool at_best = judge_hop(attempt, i, i == slot, verdict);
+        if (xb_pcie_rate_to_compare(hop->load) >=
+            xb_pcie_rate_to_compare(facts->hops[verdict->bottleneck].load))
             continue;
         verdict->bottleneck = i;
         /* Each step down is named once, not the links behind it that carry as little. */
@@ -168,7 +163,7 @@ void xb_judge_link(const struct xb_link_attempt *attempt, const struct xb_link_l
                  hop->lower, SPEED(hop->load.speed_gts), hop->load.width,
                  SPEED(facts->hops[slot].load.speed_gts), facts->hops[slot].load.width);
     }
-    judge_expectation(&facts->hops[slot], limits, verdict);
+    judge_expectation(&facts->hops[slot], verdict);
 
     const struct xb_lanes lanes = facts->hops[verdict->bottleneck].load;
     const struct xb_pcie_control control = xb_pcie_path_control(&attempt->at_rest);
@@ -178,12 +173,12 @@ void xb_judge_link(const struct xb_link_attempt *attempt, const struct xb_link_l
 /* ---- several attempts ---- */
 
 /* Whether the attempt's own readings say that a link is less than it should be. */
-static bool lacks(const struct xb_link_attempt *attempt, const struct xb_link_limits *limits)
+static bool lacks(const struct xb_link_attempt *attempt, const struct xb_verdict *of)
 {
     static const char *const codes[] = {"XB-LINK-WIDTH", "XB-LINK-SPEED", "XB-LINK-EXPECT", NULL};
-    struct xb_verdict verdict = {0};
+    struct xb_verdict verdict = {.limits = of->limits};
     xb_link_facts_find_hops(attempt, &verdict.facts);
-    xb_judge_link(attempt, limits, &verdict);
+    xb_judge_link(attempt, &verdict);
     return xb_finding_is_any(&verdict.found, codes);
 }
 
@@ -202,18 +197,17 @@ static size_t find_lesser(const struct xb_link_attempt *attempt, const struct xb
 }
 
 /* Warns if another attempt ran on less. An attempt that lost its device has its own reason. */
-static void judge_lesser(const struct xb_link_device *device, const struct xb_link_limits *limits,
-                         struct xb_verdict *verdict)
+static void judge_lesser(const struct xb_link_device *device, struct xb_verdict *verdict)
 {
     const struct xb_link_attempt *best = &device->attempts[verdict->best];
     size_t count = xb_link_attempts(device);
     /* If the best attempt saw no link, nobody can say that another saw less. */
     if (count < 2 || xb_attempt_seen(best, xb_pcie_path_slot(&best->at_rest)).readings == 0 ||
-        lacks(best, limits))
+        lacks(best, verdict))
         return;
     for (size_t i = 0; i < count; i++) {
         const struct xb_link_attempt *attempt = &device->attempts[i];
-        if (!attempt->at_rest.present || xb_attempt_gone(attempt) || !lacks(attempt, limits))
+        if (!attempt->at_rest.present || xb_attempt_gone(attempt) || !lacks(attempt, verdict))
             continue;
         size_t hop = find_lesser(attempt, best);
         struct xb_pcie_seen seen = xb_attempt_seen(attempt, hop);
@@ -225,10 +219,9 @@ static void judge_lesser(const struct xb_link_device *device, const struct xb_li
     }
 }
 
-void xb_judge_stability(const struct xb_link_device *device, const struct xb_link_limits *limits,
-                        struct xb_verdict *verdict)
+void xb_judge_stability(const struct xb_link_device *device, struct xb_verdict *verdict)
 {
-    judge_lesser(device, limits, verdict);
+    judge_lesser(device, verdict);
     /* Warns once, of the first hop in the first attempt whose speed or width fell. */
     for (size_t i = 0; i < xb_link_attempts(device); i++) {
         const struct xb_link_attempt *attempt = &device->attempts[i];
@@ -248,9 +241,6 @@ void xb_judge_stability(const struct xb_link_device *device, const struct xb_lin
 
 /* ---- bandwidth ---- */
 
-/* Where packet sizes are assumed, another 1 % is for them. */
-#define ABOVE_ASSUMED (XB_BANDWIDTH_ABOVE + 0.01)
-
 double xb_default_warn_share(double speed_gts)
 {
     return speed_gts <= 8.0 ? 0.85 : 0.90;
@@ -264,31 +254,31 @@ double xb_default_critical_share(double speed_gts)
 struct way {
     bool is_back;
     const char *name, *code;
-    double full; /* what the link can carry */
+    double full; /* what the link can carry; 0 where not known */
     const struct xb_limit *minimum;
     struct xb_link_direction *direction;
 };
 
 /* The way to the device, and back. */
-static void find_ways(const struct xb_link_limits *limits, struct xb_verdict *verdict,
-                      struct way ways[2])
+static void find_ways(struct xb_verdict *verdict, struct way ways[2])
 {
-    const struct xb_ceiling *ceiling = &verdict->ceiling;
-    ways[0] =
-        (struct way){false, "h2d", "XB-BW-H2D", ceiling->h2d, &limits->min_h2d, &verdict->h2d};
-    ways[1] = (struct way){true, "d2h", "XB-BW-D2H", ceiling->d2h, &limits->min_d2h, &verdict->d2h};
+    ways[0] = (struct way){
+        false, "h2d", "XB-BW-H2D", verdict->ceiling.h2d, &verdict->limits.min_h2d, &verdict->h2d};
+    ways[1] = (struct way){
+        true, "d2h", "XB-BW-D2H", verdict->ceiling.d2h, &verdict->limits.min_d2h, &verdict->d2h};
 }
 
-void xb_verdict_set_limits(const struct xb_link_limits *limits, struct xb_verdict *verdict)
+void xb_verdict_set_limits(struct xb_verdict *verdict)
 {
     const struct xb_ceiling *ceiling = &verdict->ceiling;
-    const struct xb_limit *warn = &limits->warn_share, *worst = &limits->critical_share;
+    const struct xb_limit *warn = &verdict->limits.warn_share,
+                          *worst = &verdict->limits.critical_share;
     double warning = xb_default_warn_share(ceiling->speed_gts);
     double critical = xb_default_critical_share(ceiling->speed_gts);
     warning = warn->is_set ? warn->value : worst->is_set ? fmax(warning, worst->value) : warning;
     critical = worst->is_set ? worst->value : warn->is_set ? fmin(critical, warn->value) : critical;
     struct way ways[2];
-    find_ways(limits, verdict, ways);
+    find_ways(verdict, ways);
     for (size_t i = 0; i < 2; i++) {
         const struct xb_limit *minimum = ways[i].minimum;
         struct xb_link_direction *direction = ways[i].direction;
@@ -296,12 +286,8 @@ void xb_verdict_set_limits(const struct xb_link_limits *limits, struct xb_verdic
         direction->source = minimum->is_set ? minimum->source
                             : worst->is_set ? worst->source
                                             : XB_LIMIT_DEFAULT;
-        if (minimum->is_set) {
-            direction->critical = minimum->value;
-        } else if (ceiling->known) {
-            direction->critical = critical * ways[i].full;
-            direction->warning = warning * ways[i].full;
-        }
+        direction->critical = minimum->is_set ? minimum->value : critical * ways[i].full;
+        direction->warning = minimum->is_set ? 0 : warning * ways[i].full;
     }
 }
 
@@ -311,15 +297,15 @@ static double rate_of(const struct xb_link_attempt *attempt, bool is_back)
     return xb_rate_known(rate) ? rate : 0;
 }
 
-void xb_judge_bandwidth(const struct xb_link_attempt *attempt, const struct xb_link_limits *limits,
-                        struct xb_verdict *verdict)
+void xb_judge_bandwidth(const struct xb_link_attempt *attempt, struct xb_verdict *verdict)
 {
     const struct xb_ceiling *ceiling = &verdict->ceiling;
+    /* Where packet sizes are assumed, another 1 % is for them. */
     bool assumed = ceiling->payload_assumed || ceiling->read_request_assumed;
-    double most = (assumed ? ABOVE_ASSUMED : XB_BANDWIDTH_ABOVE) * ceiling->most;
+    double most = (XB_BANDWIDTH_ABOVE + (assumed ? 0.01 : 0)) * ceiling->most;
     struct way ways[2];
-    xb_verdict_set_limits(limits, verdict);
-    find_ways(limits, verdict, ways);
+    xb_verdict_set_limits(verdict);
+    find_ways(verdict, ways);
     for (size_t i = 0; i < 2; i++) {
         struct xb_link_direction *direction = ways[i].direction;
         double measured = rate_of(attempt, ways[i].is_back);
@@ -339,7 +325,7 @@ void xb_judge_bandwidth(const struct xb_link_attempt *attempt, const struct xb_l
     }
     /* A link that could not be read has its reason already. */
     if (ceiling->speed_gts > 0.0 && !ceiling->known &&
-        !(limits->min_h2d.is_set && limits->min_d2h.is_set))
+        !(verdict->limits.min_h2d.is_set && verdict->limits.min_d2h.is_set))
         FIND(UNKNOWN, "XB-BW-NO-LIMIT",
              "what %s x%u can carry is not known: set limits (--min-h2d, --min-d2h, or --limits)",
              SPEED(ceiling->speed_gts), ceiling->width);
@@ -434,15 +420,14 @@ static bool is_surely_far_below(const struct xb_link_device *device,
     return is_seen;
 }
 
-static void judge_loss_of(const struct xb_link_device *device, const struct xb_link_limits *limits,
-                          const struct way *way, bool suspect, struct xb_verdict *verdict)
+static void judge_loss_of(const struct xb_link_device *device, const struct way *way, bool suspect,
+                          struct xb_verdict *verdict)
 {
     const struct xb_ceiling *ceiling = &verdict->ceiling;
     struct xb_link_direction *direction = way->direction;
-    bool sets_critical = way->minimum->is_set || limits->critical_share.is_set;
-    bool is_own = sets_critical || limits->warn_share.is_set;
-    char text[160];
-    char cause[128];
+    bool sets_critical = way->minimum->is_set || verdict->limits.critical_share.is_set;
+    bool is_own = sets_critical || verdict->limits.warn_share.is_set;
+    char text[160], cause[128];
     if (!suspect && !sets_critical && ceiling->known)
         direction->critical = fmin(direction->critical, XB_UNEXPLAINED_CRITICAL_SHARE * way->full);
     if (!direction->is_slow)
@@ -463,20 +448,18 @@ static void judge_loss_of(const struct xb_link_device *device, const struct xb_l
                  ceiling->width, way->full / 1e9,
                  (is_critical ? direction->critical : direction->warning) / way->full);
     if (suspect || is_own)
-        xb_finding_add(&verdict->found, other != NULL ? XB_LEVEL_UNKNOWN : level, way->code, "%s",
-                       text);
+        FIND_AT(other != NULL ? XB_LEVEL_UNKNOWN : level, way->code, "%s", text);
     if (other != NULL)
         FIND(UNKNOWN, other, "%s; meanwhile %s: could not be judged, run again on an idle node",
              is_own ? way->name : text, cause);
     else if (!suspect && !is_own)
-        xb_finding_add(&verdict->found, level, "XB-SLOW-UNEXPLAINED",
-                       "%s: nothing that was looked at shows why; compare with other nodes, then "
-                       "reseat the card",
-                       text);
+        FIND_AT(level, "XB-SLOW-UNEXPLAINED",
+                "%s: nothing that was looked at shows why; compare with other nodes, then "
+                "reseat the card",
+                text);
 }
 
-void xb_judge_loss(const struct xb_link_device *device, const struct xb_link_limits *limits,
-                   struct xb_verdict *verdict)
+void xb_judge_loss(const struct xb_link_device *device, struct xb_verdict *verdict)
 {
     /* What speaks against the link itself. */
     static const char *const codes[] = {
@@ -485,7 +468,7 @@ void xb_judge_loss(const struct xb_link_device *device, const struct xb_link_lim
         "XB-DEVICE-GONE",  "XB-AER-CORRECTABLE", "XB-AER-UNCORRECTABLE", NULL};
     bool suspect = xb_finding_is_any(&verdict->found, codes);
     struct way ways[2];
-    find_ways(limits, verdict, ways);
+    find_ways(verdict, ways);
     for (size_t i = 0; i < 2; i++)
-        judge_loss_of(device, limits, &ways[i], suspect, verdict);
+        judge_loss_of(device, &ways[i], suspect, verdict);
 }

@@ -66,8 +66,8 @@ static void judge_below(struct xb_pair_verdict *verdict)
         FIND(CRITICAL, "XB-BW-PEER", "%.2f GB/s is below the limit of %.2f GB/s (%s)",
              bandwidth->measured / 1e9, limit / 1e9, xb_limit_source_name(minimum->source));
     else
-        xb_finding_add(
-            &verdict->found, is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING, "XB-BW-PEER",
+        FIND_AT(
+            is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING, "XB-BW-PEER",
             "%.2f GB/s is %.3f of what %u links of %.2f GB/s carry (%.2f GB/s), below %.2f: look "
             "for other traffic and slow clocks, see nvidia-smi nvlink -s and -e",
             bandwidth->measured / 1e9, bandwidth->share, verdict->reach.links,
@@ -113,19 +113,9 @@ static void judge(const struct xb_link_pair *pair, struct xb_pair_verdict *verdi
     }
 }
 
-/* Whether two pairs should be as fast as each other: they are of the same kinds of devices, with as
+/* Compares a pair with those that should be as fast: they are of the same kinds of devices, with as
  * many links of the same rate. Where that is not known they may differ for good reasons, as pairs
  * do that are or are not behind one PCIe switch. */
-static bool are_alike(const struct xb_link_device *devices, const struct xb_link_pair *a,
-                      const struct xb_pair_verdict *of_a, const struct xb_link_pair *b,
-                      const struct xb_pair_verdict *of_b)
-{
-    return of_a->ceiling > 0 && of_a->reach.links == of_b->reach.links &&
-           of_a->ceiling == of_b->ceiling && strcmp(of_a->reach.link, of_b->reach.link) == 0 &&
-           strcmp(devices[a->from].info.name, devices[b->from].info.name) == 0 &&
-           strcmp(devices[a->to].info.name, devices[b->to].info.name) == 0;
-}
-
 static void judge_among_others(const struct xb_link_device *devices,
                                const struct xb_link_pair *pairs, size_t count, size_t index,
                                struct xb_pair_verdict *verdicts)
@@ -133,10 +123,16 @@ static void judge_among_others(const struct xb_link_device *devices,
     struct xb_pair_verdict *verdict = &verdicts[index];
     double measured = verdict->bandwidth.measured;
     double rates[XB_LINK_PAIRS];
-    for (size_t i = 0; i < count && verdict->like_count < XB_LINK_PAIRS; i++)
-        if (verdicts[i].bandwidth.measured > 0 &&
-            are_alike(devices, &pairs[index], verdict, &pairs[i], &verdicts[i]))
-            rates[verdict->like_count++] = verdicts[i].bandwidth.measured;
+    for (size_t i = 0; i < count && verdict->like_count < XB_LINK_PAIRS; i++) {
+        const struct xb_pair_verdict *other = &verdicts[i];
+        const struct xb_link_pair *own = &pairs[index], *its = &pairs[i];
+        if (other->bandwidth.measured > 0 && verdict->ceiling > 0 &&
+            other->ceiling == verdict->ceiling && other->reach.links == verdict->reach.links &&
+            strcmp(other->reach.link, verdict->reach.link) == 0 &&
+            strcmp(devices[own->from].info.name, devices[its->from].info.name) == 0 &&
+            strcmp(devices[own->to].info.name, devices[its->to].info.name) == 0)
+            rates[verdict->like_count++] = other->bandwidth.measured;
+    }
     if (verdict->like_count >= XB_PEERS_LIKE)
         verdict->like = xb_median_of(rates, verdict->like_count);
     if (verdict->minimum.is_set || measured <= 0 || measured >= XB_PEERS_LIKE_SHARE * verdict->like)
@@ -244,8 +240,9 @@ static uint64_t excess(const struct xb_nvlink_seen *link)
     return replays > allowed ? replays - allowed : 0;
 }
 
-void xb_judge_nvlinks(const struct xb_nvlink_facts *facts, struct xb_findings *findings)
+void xb_judge_nvlinks(struct xb_verdict *verdict)
 {
+    const struct xb_nvlink_facts *facts = &verdict->facts.nvlinks;
     struct culprits fallen = {0}, lost = {0}, trained = {0}, replayed = {0};
     uint64_t recoveries = 0, failed = 0;
     size_t worst = 0; /* by its replays */
@@ -262,31 +259,28 @@ void xb_judge_nvlinks(const struct xb_nvlink_facts *facts, struct xb_findings *f
         worst = excess(link) > excess(&facts->links[worst]) ? i : worst;
     }
     if (fallen.count > 0)
-        xb_finding_add(
-            findings, XB_LEVEL_CRITICAL, "XB-NVLINK-DOWN",
-            "NVLink: link%s %s went down during the test: see dmesg (Xid 74, 144 to 150)",
-            LINKS(fallen));
+        FIND(CRITICAL, "XB-NVLINK-DOWN",
+             "NVLink: link%s %s went down during the test: see dmesg (Xid 74, 144 to 150)",
+             LINKS(fallen));
     if (lost.count > 0)
-        xb_finding_add(findings, XB_LEVEL_UNKNOWN, "XB-NVLINK-UNREADABLE",
-                       "NVLink: link%s %s could no longer be read after the test: see nvidia-smi "
-                       "nvlink -s and dmesg",
-                       LINKS(lost));
+        FIND(UNKNOWN, "XB-NVLINK-UNREADABLE",
+             "NVLink: link%s %s could no longer be read after the test: see nvidia-smi "
+             "nvlink -s and dmesg",
+             LINKS(lost));
     if (trained.count > 0)
-        xb_finding_add(findings, XB_LEVEL_WARNING, "XB-NVLINK-ERRORS",
-                       "NVLink: %" PRIu64 " %s (%" PRIu64
-                       " failed) of link%s %s during the test: see nvidia-smi nvlink -e",
-                       recoveries, recoveries == 1 ? "recovery" : "recoveries", failed,
-                       LINKS(trained));
+        FIND(WARNING, "XB-NVLINK-ERRORS",
+             "NVLink: %" PRIu64 " %s (%" PRIu64
+             " failed) of link%s %s during the test: see nvidia-smi nvlink -e",
+             recoveries, recoveries == 1 ? "recovery" : "recoveries", failed, LINKS(trained));
     /* Tells the count and the bound of the worst link, and the names of all. */
     if (replayed.count > 0)
-        xb_finding_add(findings, XB_LEVEL_WARNING, "XB-NVLINK-REPLAY",
-                       "NVLink: %" PRIu64
-                       " replays on link %zu during the test, a healthy link has %" PRIu64
-                       " at most: see nvidia-smi nvlink -e%s%s",
-                       facts->links[worst].rises[XB_NVLINK_REPLAYS], worst,
-                       xb_nvlink_replays_allowed(facts->links[worst].bits),
-                       replayed.count > 1 ? "; too many on links " : "",
-                       replayed.count > 1 ? replayed.numbers : "");
+        FIND(WARNING, "XB-NVLINK-REPLAY",
+             "NVLink: %" PRIu64 " replays on link %zu during the test, a healthy link has %" PRIu64
+             " at most: see nvidia-smi nvlink -e%s%s",
+             facts->links[worst].rises[XB_NVLINK_REPLAYS], worst,
+             xb_nvlink_replays_allowed(facts->links[worst].bits),
+             replayed.count > 1 ? "; too many on links " : "",
+             replayed.count > 1 ? replayed.numbers : "");
 }
 
 /* ---- links that one device has and another lacks ---- */

@@ -163,7 +163,7 @@ static void print_mode(const struct xb_mode *mode)
 
 static enum xb_status print_list(const struct xb_inventory *inventory, struct xb_error *error)
 {
-    struct xb_node node;
+    struct xb_node_name node;
     struct xb_host_facts host;
     char text[XB_NODE_TEXT];
     XB_TRY(xb_node_find(&node, error));

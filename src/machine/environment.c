@@ -58,17 +58,16 @@ void xb_host_facts_read(struct xb_host_facts *facts)
 }
 
 /*
- * This list names every variable in full because users publish their results. A pattern such as
- * "HIP_*" would also record variables of a user's own programs, and those may hold passwords. The
- * value of a listed variable is a number, a word, a list of devices or a path.
+ * This list names every variable in full: a pattern such as "HIP_*" would also record variables of
+ * a user's own programs, and those may hold passwords. The value of a listed variable is a number,
+ * a word, a list of devices or a path.
  *
  * The names come from: CUDA Programming Guide 13, 5.2 "CUDA Environment Variables", and
  * "Multi-Process Service", "Environment Variables"; CUPTI's user guide for CUDA_INJECTION64_PATH;
  * NVIDIA's container toolkit for NVIDIA_*; ROCm/clr rocclr/utils/flags.hpp (AMD_*, GPU_*, HIP_*,
  * ROC_*, DEBUG_*); ROCm/ROCR-Runtime core/util/flag.h (HSA_*, ROCR_*) and libhsakmt
- * (HSA_OVERRIDE_GFX_VERSION). Of the variables there, this list has those that change which devices
- * are visible, how memory is allocated, how a copy or a kernel is enqueued, executed or waited for,
- * or what runs beside it.
+ * (HSA_OVERRIDE_GFX_VERSION). The list has those that change which devices are visible, how memory
+ * is allocated, how a copy or a kernel is enqueued, executed or waited for, or what runs beside it.
  */
 static const char *const recorded[] = {
     /* CUDA: which devices are visible. */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
+/* What this process may take of the machine, and what it has: memory, and CPU time. */
 #include "host_memory.h"
 
 #include "base/parallel.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "cgroups.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdbool.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,13 +30,99 @@
 /* cgroups v1 has a number for "no limit" too: 2^63 less a page. */
 #define NO_LIMIT (UINT64_C(1) << 62)
 
-/* The files of a memory cgroup. Files that do not exist are skipped, so a machine can have v1, v2
- * or both. */
-struct cgroup_files {
-    const char *limits[2]; /* the second may be NULL */
-    const char *usage;
-    const char *reclaimable; /* field of memory.stat: usage that the kernel gives up when needed */
-};
+/* ---- numbers in files, and cgroups ---- */
+
+static FILE *open_under(const char *root, const char *path)
+{
+    char full[PATH_MAX];
+    int length = snprintf(full, sizeof full, "%s%s", root, path);
+    if (length < 0 || (size_t)length >= sizeof full)
+        return NULL;
+    return fopen(full, "re");
+}
+
+/*
+ * Reads the number behind `field` ("name 123" or "name: 123") in a file, or the number that the
+ * file begins with if `field` is "". Returns false if there is none, for example because the limit
+ * is "max". errno then says why the file could not be opened; it is 0 if it could.
+ */
+static bool read_number(const char *root, const char *path, const char *field, uint64_t *value)
+{
+    FILE *file = open_under(root, path);
+    char line[256];
+    bool found = false;
+    if (file == NULL)
+        return false;
+    while (!found && fgets(line, sizeof line, file) != NULL) {
+        size_t length = strlen(field);
+        if (strncmp(line, field, length) != 0)
+            continue;
+        if (length > 0 && line[length] != ' ' && line[length] != ':')
+            continue; /* a longer name that begins with `field` */
+        const char *number = line + length + strspn(line + length, ": \t");
+        if (!isdigit((unsigned char)*number))
+            break;
+        *value = strtoull(number, NULL, 10);
+        found = true;
+    }
+    fclose(file);
+    errno = 0;
+    return found;
+}
+
+/* `directory` is that of a cgroup, without the root. */
+typedef void cgroup_visitor(void *argument, bool is_v1, const char *root, const char *directory);
+
+/*
+ * Visits the process's cgroup and all cgroups above it, because each of them limits those below.
+ * In a container without a cgroup namespace, `path` is the host's and does not exist in here. The
+ * container's own cgroup is then the mount itself, where the walk ends.
+ */
+static void visit_up(const char *root, const char *mount, const char *path, cgroup_visitor *visit,
+                     bool is_v1, void *argument)
+{
+    char directory[PATH_MAX - 64]; /* leaves room for a file name */
+    int length =
+        snprintf(directory, sizeof directory, "%s%s", mount, strcmp(path, "/") == 0 ? "" : path);
+    if (length < 0 || (size_t)length >= sizeof directory)
+        return;
+    for (char *slash = directory + length; slash != NULL && slash >= directory + strlen(mount);
+         slash = strrchr(directory, '/')) {
+        *slash = '\0';
+        visit(argument, is_v1, root, directory);
+    }
+}
+
+/* Visits the cgroup that the process has in v2, and that of the controller in v1, and all cgroups
+ * above them. What does not exist is visited too: on most machines only one of the two is there.
+ * /proc/self/cgroup has a line "number:controllers:path" for every hierarchy (cgroups(7)); that of
+ * v2 names no controllers. */
+static void visit_cgroups(const char *root, const char *controller, cgroup_visitor *visit,
+                          void *argument)
+{
+    FILE *file = open_under(root, "/proc/self/cgroup");
+    char *line = NULL, mount[64];
+    size_t capacity = 0;
+    if (file == NULL)
+        return;
+    snprintf(mount, sizeof mount, "/sys/fs/cgroup/%s", controller);
+    while (getline(&line, &capacity, file) > 0) {
+        char *controllers = strchr(line, ':');
+        char *path = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
+        if (path == NULL)
+            continue;
+        *path++ = '\0';
+        path[strcspn(path, "\n")] = '\0';
+        if (controllers[1] == '\0')
+            visit_up(root, "/sys/fs/cgroup", path, visit, false, argument);
+        else if (xb_list_has(controllers + 1, controller))
+            visit_up(root, mount, path, visit, true, argument);
+    }
+    free(line);
+    fclose(file);
+}
+
+/* ---- how much memory there is ---- */
 
 /* Replaces the limit if `bytes` is tighter. */
 __attribute__((format(printf, 3, 4))) static void tighten(struct xb_memory_limit *limit,
@@ -49,38 +135,37 @@ __attribute__((format(printf, 3, 4))) static void tighten(struct xb_memory_limit
     XB_FORMAT(limit->source, sizeof limit->source, format);
 }
 
-static bool read_usage(const struct cgroup_files *files, const char *root, const char *directory,
-                       uint64_t *used)
+/* Files that do not exist are skipped, so a machine can have v1, v2 or both. */
+static void tighten_to_cgroup(void *argument, bool is_v1, const char *root, const char *directory)
 {
-    char path[PATH_MAX];
-    uint64_t reclaimable = 0;
-    snprintf(path, sizeof path, "%s/%s", directory, files->usage);
-    if (!xb_number_read(root, path, "", used))
-        return false;
-    snprintf(path, sizeof path, "%s/memory.stat", directory);
-    (void)xb_number_read(root, path, files->reclaimable, &reclaimable);
-    *used -= reclaimable < *used ? reclaimable : *used;
-    return true;
-}
-
-static void tighten_to_cgroup(void *argument, const void *names, const char *root,
-                              const char *directory)
-{
+    static const struct {
+        const char *limits[2], *usage;
+        const char *reclaimable; /* of memory.stat: usage that the kernel gives up when needed */
+    } kinds[] = {
+        /* of v2, of v1 */
+        /* The kernel does not kill a process above memory.high, but slows it nearly to a halt. */
+        {{"memory.max", "memory.high"}, "memory.current", "inactive_file"},
+        {{"memory.limit_in_bytes", NULL}, "memory.usage_in_bytes", "total_inactive_file"},
+    };
     struct xb_memory_limit *limit = argument;
-    const struct cgroup_files *files = names;
     bool is_read = false;
-    uint64_t used = 0;
-    for (size_t i = 0; i < 2 && files->limits[i] != NULL; i++) {
+    uint64_t used = 0, reclaimable = 0, most;
+    for (size_t i = 0; i < 2 && kinds[is_v1].limits[i] != NULL; i++) {
         char path[PATH_MAX];
-        uint64_t most;
-        snprintf(path, sizeof path, "%s/%s", directory, files->limits[i]);
-        if (!xb_number_read(root, path, "", &most) || most >= NO_LIMIT)
+        snprintf(path, sizeof path, "%s/%s", directory, kinds[is_v1].limits[i]);
+        if (!read_number(root, path, "", &most) || most >= NO_LIMIT)
             continue;
-        if (!is_read && !read_usage(files, root, directory, &used))
-            return;
-        is_read = true;
+        if (!is_read) {
+            snprintf(path, sizeof path, "%s/%s", directory, kinds[is_v1].usage);
+            if (!read_number(root, path, "", &used))
+                return;
+            snprintf(path, sizeof path, "%s/memory.stat", directory);
+            (void)read_number(root, path, kinds[is_v1].reclaimable, &reclaimable);
+            used -= reclaimable < used ? reclaimable : used;
+            is_read = true;
+        }
         tighten(limit, most > used ? most - used : 0, "%s in the memory cgroup %s",
-                files->limits[i], directory);
+                kinds[is_v1].limits[i], directory);
     }
 }
 
@@ -92,18 +177,9 @@ static uint64_t page_bytes(void)
 enum xb_status xb_memory_limit_find(const char *root, struct xb_memory_limit *limit,
                                     struct xb_error *error)
 {
-    /* The kernel does not kill a process above memory.high, but slows it nearly to a halt. */
-    static const struct cgroup_files v2 = {{"memory.max", "memory.high"},
-                                           "memory.current",
-                                           "inactive_file"},
-                                     v1 = {{"memory.limit_in_bytes"},
-                                           "memory.usage_in_bytes",
-                                           "total_inactive_file"};
-    static const struct xb_cgroup_hierarchy hierarchies[] = {
-        {"", "/sys/fs/cgroup", &v2}, {"memory", "/sys/fs/cgroup/memory", &v1}};
     struct rlimit most;
     uint64_t kib, pages;
-    if (!xb_number_read(root, "/proc/meminfo", "MemAvailable", &kib)) {
+    if (!read_number(root, "/proc/meminfo", "MemAvailable", &kib)) {
         int code = errno; /* of opening the file; 0 if that succeeded */
         if (code == 0)
             return XB_FAIL(error, XB_ERR_SYSTEM,
@@ -116,10 +192,9 @@ enum xb_status xb_memory_limit_find(const char *root, struct xb_memory_limit *li
     limit->bytes = UINT64_MAX;
     tighten(limit, kib * 1024, "MemAvailable in /proc/meminfo");
     limit->is_set = false;
-    xb_cgroups_visit(root, hierarchies, sizeof hierarchies / sizeof *hierarchies, tighten_to_cgroup,
-                     limit);
+    visit_cgroups(root, "memory", tighten_to_cgroup, limit);
     if (getrlimit(RLIMIT_AS, &most) == 0 && most.rlim_cur != RLIM_INFINITY &&
-        xb_number_read(root, "/proc/self/statm", "", &pages)) {
+        read_number(root, "/proc/self/statm", "", &pages)) {
         uint64_t used = pages * page_bytes();
         tighten(limit, most.rlim_cur > used ? most.rlim_cur - used : 0,
                 "the limit on address space (ulimit -v)");
@@ -133,26 +208,19 @@ uint64_t xb_memory_without_reserve(uint64_t bytes)
     return bytes > reserve ? bytes - reserve : 0;
 }
 
-const char *xb_memory_limit_text(const struct xb_memory_limit *limit, char *text, size_t size)
+const char *xb_host_memory_limit_text(const char *root, char *text, size_t size)
 {
-    if (limit->is_set)
+    struct xb_memory_limit limit = {0};
+    struct xb_error ignored;
+    if (xb_memory_limit_find(root, &limit, &ignored) == XB_OK && limit.is_set)
         snprintf(text, size,
                  "can be had under %s, less a reserve for everything else; take a smaller size or "
                  "raise that limit",
-                 limit->source);
+                 limit.source);
     else
         snprintf(text, size,
                  "can be had without driving the machine into swap; take a smaller size");
     return text;
-}
-
-const char *xb_host_memory_limit_text(char *text, size_t size)
-{
-    struct xb_memory_limit limit = {0};
-    struct xb_error ignored;
-    if (xb_memory_limit_find("", &limit, &ignored) != XB_OK)
-        limit.is_set = false;
-    return xb_memory_limit_text(&limit, text, size);
 }
 
 const char *xb_host_memory_lock_limit(uint64_t bytes, char *text, size_t size)
@@ -219,7 +287,7 @@ static void name_limit(unsigned resource, const char *field, const char *name, u
 {
     struct rlimit most;
     uint64_t kib = 0;
-    (void)xb_number_read("", "/proc/self/status", field, &kib);
+    (void)read_number("", "/proc/self/status", field, &kib);
     if (getrlimit(resource, &most) == 0 && most.rlim_cur != RLIM_INFINITY &&
         kib * 1024 + bytes > most.rlim_cur)
         snprintf(text, size, ": the limit on %s is %s, of which %s are taken", name,
@@ -307,6 +375,45 @@ void xb_pages_unmap(void *address, uint64_t bytes)
     munmap(address, bytes);
 }
 
+/* ---- how many CPUs cgroups allow ---- */
+
+/* So many microseconds of CPU time in each period; as many CPUs can be busy, and a part of one. No
+ * limit is "max 100000" in v2, which has the period behind the quota, and -1 in v1. */
+static void tighten_cpus(void *argument, bool is_v1, const char *root, const char *directory)
+{
+    unsigned *cpus = argument;
+    char path[PATH_MAX], field[32] = "";
+    uint64_t quota = 0, period = 0;
+    snprintf(path, sizeof path, "%s/%s", directory, is_v1 ? "cpu.cfs_quota_us" : "cpu.max");
+    if (!read_number(root, path, "", &quota))
+        return;
+    if (is_v1)
+        snprintf(path, sizeof path, "%s/cpu.cfs_period_us", directory);
+    else
+        snprintf(field, sizeof field, "%llu", (unsigned long long)quota);
+    if (!read_number(root, path, field, &period) || quota == 0 || period == 0)
+        return;
+    uint64_t most = quota / period + (quota % period != 0);
+    if (most < *cpus)
+        *cpus = (unsigned)most;
+}
+
+unsigned xb_cpu_quota_read(const char *root)
+{
+    unsigned cpus = UINT_MAX;
+    visit_cgroups(root, "cpu", tighten_cpus, &cpus);
+    return cpus;
+}
+
+unsigned xb_cpus_usable(void)
+{
+    static _Atomic unsigned quota; /* 0: not read yet */
+    if (quota == 0)
+        quota = xb_cpu_quota_read("");
+    unsigned allowed = xb_cpus_allowed();
+    return allowed < quota ? allowed : quota;
+}
+
 /* ---- of this process ---- */
 
 /* Takes the number of the first line "Name:   123 kB" of a text whose name that is. */
@@ -371,7 +478,7 @@ bool xb_process_memory_restart(void)
 bool xb_process_memory_huge(uint64_t *bytes)
 {
     uint64_t kib = 0;
-    bool found = xb_number_read("", "/proc/self/smaps_rollup", "AnonHugePages", &kib);
+    bool found = read_number("", "/proc/self/smaps_rollup", "AnonHugePages", &kib);
     *bytes = found ? kib * 1024 : *bytes;
     return found;
 }

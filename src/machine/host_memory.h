@@ -18,14 +18,12 @@ XB_MUST_CHECK enum xb_status xb_host_memory_available(uint64_t *bytes, struct xb
 /*
  * Names the limit that applies, and says what to do about it, for the end of a message: "can be had
  * under the limit on address space (ulimit -v), ...; take a smaller size or raise that limit".
- * Returns `text`.
+ * Returns `text`. `root` is "" except in tests.
  */
-const char *xb_host_memory_limit_text(char *text, size_t size);
+const char *xb_host_memory_limit_text(const char *root, char *text, size_t size);
 
-/*
- * For the end of a message about a page lock that failed: ": the limit on locked memory (ulimit -l)
- * is 8 MiB ..." if this process may not lock `bytes`, else "". Returns `text`.
- */
+/* For the end of a message about a page lock that failed: ": the limit on locked memory (ulimit -l)
+ * is 8 MiB ..." if this process may not lock `bytes`, else "". Returns `text`. */
 const char *xb_host_memory_lock_limit(uint64_t bytes, char *text, size_t size);
 
 /*
@@ -61,10 +59,8 @@ void xb_host_memory_trust(bool trust);
 
 /* ---- for tests ---- */
 
-/*
- * These put `root` before every path that they read ("" for the machine itself), so that
- * tests can describe a machine in a directory.
- */
+/* These put `root` before every path that they read ("" for the machine itself), so that tests can
+ * describe a machine in a directory. */
 
 /* The tightest of all limits. */
 struct xb_memory_limit {
@@ -81,9 +77,6 @@ uint64_t xb_memory_without_reserve(uint64_t bytes);
 
 XB_MUST_CHECK enum xb_status xb_host_memory_check_at(const char *root, uint64_t bytes,
                                                      struct xb_error *error);
-
-/* The text of xb_host_memory_limit_text for a given limit. */
-const char *xb_memory_limit_text(const struct xb_memory_limit *limit, char *text, size_t size);
 
 /* What the kernel counts of this process's memory, in bytes (/proc/self/status, proc(5)). What it
  * does not show is 0, and a sandbox may show little. */
@@ -108,3 +101,14 @@ bool xb_process_memory_restart(void);
 /* How much of the process's memory lies in huge pages now (AnonHugePages in
  * /proc/self/smaps_rollup). Walks all of its page tables: milliseconds a GiB. */
 bool xb_process_memory_huge(uint64_t *bytes);
+
+/* ---- CPU time ---- */
+
+/* How many CPUs the calling thread may use at a time: those that it may run on, but no more than
+ * the CPU time that the process's cgroups allow, as a container with a part of a machine has it. 1
+ * or more. The cgroups are read once in a process. */
+unsigned xb_cpus_usable(void);
+
+/* How many CPUs' time the cgroups allow, rounded up; UINT_MAX where they do not bound it. `root` as
+ * above. */
+unsigned xb_cpu_quota_read(const char *root);

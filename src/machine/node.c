@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* adjtimex, nanosleep */
 #include "node.h"
 
+#include "base/clock.h"
+#include "base/day_time.h"
+#include "base/interrupt.h"
 #include "base/text.h"
 #include "base/units.h"
 
-#include <stdbool.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/timex.h>
 #include <sys/utsname.h>
 
 /* The variable's value; NULL if it is not set or empty. */
@@ -37,7 +42,7 @@ static const char *name_fault(const char *text)
     return NULL;
 }
 
-static enum xb_status take_name(struct xb_node *node, const char *variable, const char *text,
+static enum xb_status take_name(struct xb_node_name *node, const char *variable, const char *text,
                                 struct xb_error *error)
 {
     const char *fault = name_fault(text);
@@ -65,7 +70,7 @@ const char *xb_node_text(const char *name, const char *hostname, char *text)
 enum { OMPI, PMI, PMIX, SLURM };
 
 /* A launcher's variables; NULL for those that it does not set. */
-static const struct kind {
+static const struct {
     const char *rank;
     const char *ranks[3]; /* the first that is set counts */
 } kinds[] = {
@@ -76,7 +81,7 @@ static const struct kind {
     [SLURM] = {"SLURM_PROCID", {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "SLURM_NPROCS"}},
 };
 
-enum xb_status xb_node_find(struct xb_node *node, struct xb_error *error)
+enum xb_status xb_node_find(struct xb_node_name *node, struct xb_error *error)
 {
     static const char *const variables[] = {XB_NODE_VARIABLE, "SLURMD_NODENAME"};
     const char *rank = find_value(kinds[OMPI].rank) == NULL ? find_value(kinds[PMI].rank) : NULL;
@@ -108,17 +113,23 @@ static enum xb_status take_number(const char *variable, const char *text, uint64
                    variable, text, (unsigned)least, (unsigned)most);
 }
 
-static enum xb_status take_rank(struct xb_launcher *launcher, const struct kind *kind,
-                                const char *value, struct xb_error *error)
+enum xb_status xb_launcher_find(struct xb_launcher *launcher, struct xb_error *error)
 {
+    size_t which = 0;
     uint64_t rank = 0;
-    XB_TRY(take_number(kind->rank, value, 0, XB_RANKS - 1, &rank, error));
+    *launcher = (struct xb_launcher){.rank = -1};
+    while (which < sizeof kinds / sizeof kinds[0] && find_value(kinds[which].rank) == NULL)
+        which++;
+    if (which == sizeof kinds / sizeof kinds[0])
+        return XB_OK;
+    const char *name = kinds[which].rank, *value = find_value(name);
+    XB_TRY(take_number(name, value, 0, XB_RANKS - 1, &rank, error));
     /* PMIx has no variable for the number of ranks. If srun uses PMIx, Slurm's own variables have
      * the same rank, and the number too. */
     const char *of_slurm = find_value(kinds[SLURM].rank);
-    bool counts_slurm = kind == &kinds[PMIX] && of_slurm != NULL && strcmp(of_slurm, value) == 0;
-    const char *const *ranks = (counts_slurm ? &kinds[SLURM] : kind)->ranks;
-    for (size_t i = 0; i < sizeof kind->ranks / sizeof kind->ranks[0]; i++) {
+    bool counts_slurm = which == PMIX && of_slurm != NULL && strcmp(of_slurm, value) == 0;
+    const char *const *ranks = kinds[counts_slurm ? SLURM : which].ranks;
+    for (size_t i = 0; i < sizeof kinds->ranks / sizeof kinds->ranks[0]; i++) {
         const char *text = ranks[i] != NULL ? find_value(ranks[i]) : NULL;
         if (text == NULL)
             continue;
@@ -129,27 +140,58 @@ static enum xb_status take_rank(struct xb_launcher *launcher, const struct kind 
         return XB_FAIL(error, XB_ERR_USAGE,
                        "%s is %u, but there are only %u ranks, counted from 0: start xferbench "
                        "with the launcher, or unset %s",
-                       kind->rank, (unsigned)rank, (unsigned)launcher->ranks, kind->rank);
+                       name, (unsigned)rank, (unsigned)launcher->ranks, name);
     launcher->rank = (int64_t)rank;
-    launcher->named_by = kind->rank;
-    return XB_OK;
-}
-
-enum xb_status xb_launcher_find(struct xb_launcher *launcher, struct xb_error *error)
-{
-    *launcher = (struct xb_launcher){.rank = -1};
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        const char *value = find_value(kinds[i].rank);
-        if (value != NULL)
-            return take_rank(launcher, &kinds[i], value, error);
-    }
+    launcher->named_by = name;
     return XB_OK;
 }
 
 enum xb_status xb_node_check(struct xb_error *error)
 {
-    struct xb_node node;
+    struct xb_node_name node;
     struct xb_launcher launcher;
     XB_TRY(xb_node_find(&node, error));
     return xb_launcher_find(&launcher, error);
+}
+
+/* ---- the start ---- */
+
+/* So often it looks for a signal. */
+#define GLANCE_S 0.05
+
+const char *xb_start_warning(double late_s, const struct xb_clock_state *clock, char *text)
+{
+    char late[32] = "";
+    bool is_late = late_s > XB_START_LATE_S;
+    bool is_free = clock->is_known && !clock->is_synchronised;
+    if (!is_late && !is_free)
+        return NULL;
+    if (is_late)
+        xb_duration_format(late_s, late, sizeof late);
+    snprintf(text, XB_START_WARNING, "%s%s%s%s%s", is_late ? "this node began " : "", late,
+             is_late ? " after the agreed time" : "", is_late && is_free ? "; " : "",
+             is_free ? "this node's clock is not synchronised (chronyd, ntpd): it may have "
+                       "begun at another time than the others"
+                     : "");
+    return text;
+}
+
+void xb_start_wait(double at, double deadline, struct xb_start *start)
+{
+    struct timex state = {.modes = 0};
+    *start = (struct xb_start){.asked = at};
+    if (adjtimex(&state) >= 0)
+        start->clock = (struct xb_clock_state){.is_known = true,
+                                               .is_synchronised = (state.status & STA_UNSYNC) == 0,
+                                               .error_s = (double)state.maxerror * 1e-6};
+    /* Sleeps until a time of day, not for a duration: if somebody sets the clock meanwhile, the
+     * start moves with it. */
+    double left;
+    while ((left = at - xb_day_time_now()) > 0) {
+        struct timespec time = {.tv_nsec = (long)(fmin(left, GLANCE_S) * 1e9)};
+        if (xb_interrupt_signal() != 0 || (deadline > 0 && xb_clock_now() >= deadline))
+            return;
+        (void)nanosleep(&time, NULL);
+    }
+    start->began = xb_day_time_now();
 }

@@ -3,6 +3,7 @@
 
 #include "xferbench/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -16,7 +17,7 @@
 #define XB_NODE_VARIABLE "XFERBENCH_NODE"
 #define XB_RANKS UINT32_C(10000000) /* the most processes that may be started together */
 
-struct xb_node {
+struct xb_node_name {
     char name[XB_NODE_NAME];
     const char *named_by; /* the variable that named it, static text; NULL: it is the host name */
 };
@@ -29,7 +30,7 @@ struct xb_node {
  * XB_ERR_USAGE for what is no name: empty, too long, "." or "..", a '/', a character that
  * xb_utf8_is_harmful() tells.
  */
-XB_MUST_CHECK enum xb_status xb_node_find(struct xb_node *node, struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_node_find(struct xb_node_name *node, struct xb_error *error);
 
 #define XB_NODE_TEXT (2 * XB_NODE_NAME + 16)
 /* "gpu007", or "gpu007 (host alias7)" if the host has another name. Either may be NULL; "" if both
@@ -53,3 +54,34 @@ XB_MUST_CHECK enum xb_status xb_launcher_find(struct xb_launcher *launcher, stru
 
 /* Whether both can be found: a command asks before it measures. */
 XB_MUST_CHECK enum xb_status xb_node_check(struct xb_error *error);
+
+/* ---- when measuring begins: at once, or at a time that several nodes have agreed on ---- */
+
+/* How well this node's clock is kept, from adjtimex(2), which changes nothing here. */
+struct xb_clock_state {
+    bool is_known;        /* false: the kernel does not tell, as in some containers */
+    bool is_synchronised; /* chronyd, ntpd or the like keeps it */
+    double error_s;       /* the clock's largest possible error, as the kernel estimates it */
+};
+
+/* How it began. Zeroed: nothing has begun. Times are on the clock of base/day_time.h. */
+struct xb_start {
+    double asked; /* the agreed time; 0: none */
+    double began; /* when measuring began; 0: it did not */
+    struct xb_clock_state clock;
+};
+
+/* A later start gets a warning. */
+#define XB_START_LATE_S 0.1
+
+/*
+ * Waits for the time `at`, 0 for none, and notes when measuring begins, which is now. Where a
+ * signal or the deadline (on the clock of base/clock.h, 0 for none) ends the wait, nothing has
+ * begun, and whoever measures finds out why.
+ */
+void xb_start_wait(double at, double deadline, struct xb_start *start);
+
+/* A warning for an agreed start: this node began `late_s` after it (NAN: not known), or nothing
+ * keeps its clock. NULL for none; else in `text`, which holds XB_START_WARNING bytes. */
+#define XB_START_WARNING 256
+const char *xb_start_warning(double late_s, const struct xb_clock_state *clock, char *text);

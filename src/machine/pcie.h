@@ -7,13 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Reads a file of `folder`, one of sysfs's, as text, with its newline, cut after size - 1 bytes.
+ * False if it cannot be read, and if it is empty. */
+bool xb_sysfs_text(const char *folder, const char *name, char *text, size_t size);
+
 /* Where Linux shows PCI devices. */
 #define XB_PCI_DEVICES "/sys/bus/pci/devices"
 
-/*
- * A PCIe link as Linux shows it for one device (Documentation/ABI/testing/sysfs-bus-pci). An idle
- * GPU trains its link down, so a reading is meaningful only right after data moved.
- */
+/* A PCIe link as Linux shows it for one device (Documentation/ABI/testing/sysfs-bus-pci). An idle
+ * GPU trains its link down, so a reading is meaningful only right after data moved. */
 struct xb_pcie_link {
     bool known;       /* all four numbers were read; if false, those that were not are 0 */
     double speed_gts; /* 10^9 transfers per second on each lane */
@@ -33,26 +35,25 @@ struct xb_pcie_link {
  */
 struct xb_pcie_link xb_pcie_link_read(const char *root, const char *bdf);
 
+/* Rate of a lane and number of lanes; 0 where it is not known. */
+struct xb_lanes {
+    double speed_gts;
+    unsigned width;
+};
+
 /* Generation 1 to 6 for 2.5, 5, 8, 16, 32, 64 GT/s; 0 for any other rate. */
 unsigned xb_pcie_generation(double speed_gts);
 
 /* A PCIe link as "Gen5 x16"; "12 GT/s x16" for a rate of no generation. `text` holds 32. */
 const char *xb_lanes_text(double speed_gts, unsigned width, char *text, size_t size);
 
-/*
- * Bytes per second in one direction after line coding: 8b/10b up to 5 GT/s, 128b/130b up to 32 (PCI
- * Express Base Specification 5.0, 4.2). 0 for 64 GT/s, because published tables disagree about its
- * FLIT overhead, and for a rate that no generation has.
- */
+/* Bytes per second in one direction after line coding. 0 for 64 GT/s, because published tables
+ * disagree about its FLIT overhead, and for a rate that no generation has. */
 double xb_pcie_raw_rate(double speed_gts, unsigned width);
 
 /* The same, for telling which of two links carries less: also of 64 GT/s and of a rate that no
  * generation has, by the bytes of packets in a FLIT. Nothing else may be concluded from it. */
-double xb_pcie_rate_to_compare(double speed_gts, unsigned width);
-
-/* Reads all four figures of a link in the folder of one of its ends. Numbers that cannot be read
- * stay as they are, and `known` is then false. Does not touch `port`. */
-void xb_pcie_link_fill(const char *folder, struct xb_pcie_link *link);
+double xb_pcie_rate_to_compare(struct xb_lanes lanes);
 
 /* The NUMA node that sysfs names for the device at `bdf`, or -1 if it names none. */
 int xb_pcie_numa_node(const char *bdf);
@@ -91,6 +92,9 @@ struct xb_pcie_control {
  * needs: some devices crash if all of their configuration space is read (lspci(8), -xxx).
  */
 struct xb_pcie_control xb_pcie_control_read(const char *folder);
+
+/* Red Hat's number, which QEMU gives to the ports that it emulates. */
+#define XB_VENDOR_QEMU 0x1b36u
 
 /* One end of a link. */
 struct xb_pcie_end {
@@ -137,14 +141,16 @@ size_t xb_pcie_path_hops(const struct xb_pcie_path *path);
  * there is none. */
 size_t xb_pcie_path_slot(const struct xb_pcie_path *path);
 
+/* The ends of its hops, from the device up, two a hop; NULL where a hop has no upper end. */
+const struct xb_pcie_end *xb_pcie_path_end(const struct xb_pcie_path *path, size_t index);
+
 /* The sizes of packets in force on the whole path: the read request is the device's own, and a
  * payload may be no larger than any function on its way allows. `known` is the device's. */
 struct xb_pcie_control xb_pcie_path_control(const struct xb_pcie_path *path);
 
-/* The best that both ends of a hop can do: the smaller of their two maxima. If one end is not
- * known, or the upper one is not real, the other end's maximum; 0 if neither is known. */
-double xb_pcie_hop_best_speed(const struct xb_pcie_hop *hop);
-unsigned xb_pcie_hop_best_width(const struct xb_pcie_hop *hop);
+/* The best that both ends of a hop can do: of speed and of width the smaller of their two maxima.
+ * If one end is not known, or the upper one is not real, the other end's; 0 if neither is known. */
+struct xb_lanes xb_pcie_hop_best(const struct xb_pcie_hop *hop);
 
 /* ---- under load ---- */
 
@@ -212,16 +218,8 @@ struct xb_ceiling {
     bool read_request_assumed; /* the same for the MRRS */
 };
 
-/*
- * Computes the ceiling of a link of this speed and width. `control` belongs to the device. If it is
- * NULL or not known, the usual sizes are assumed: MPS 256, MRRS 512. SKP ordered sets leave the
- * share S = 0.9973:
- *   d2h (posted writes)     raw * S * MPS / (MPS + 24)
- *   h2d (read completions)  raw * S * MRRS / (MRRS + 20 * MRRS / C + d), C = MPS, d = 16
- * where MRRS / C is rounded up. The upper bound `most` assumes headers of three dwords and d = 0:
- *   most                    raw * S * MPS / (MPS + 20); raw if a size is assumed
- * docs/link-ceilings.md names the sources.
- */
+/* Computes the ceiling of a link of this speed and width. `control` belongs to the device. If it is
+ * NULL or not known, the usual sizes are assumed: MPS 256, MRRS 512. */
 struct xb_ceiling xb_ceiling_of(double speed_gts, unsigned width,
                                 const struct xb_pcie_control *control);
 

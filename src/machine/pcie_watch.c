@@ -2,16 +2,17 @@
 #define _POSIX_C_SOURCE 200809L /* clocks of conditions */
 #include "pcie.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "sysfs.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,10 +24,8 @@ struct xb_pcie_watch {
     struct xb_pcie_watch_task task;
     struct xb_pcie_path path;
     char device[PATH_MAX];
-    /*
-     * Odd while armed. Every change of that adds one, so that a reading which saw the watch
-     * disarmed and armed again differs from one within a single arming.
-     */
+    /* Odd while armed. Every change of that adds one, so that a reading which saw the watch
+     * disarmed and armed again differs from one within a single arming. */
     atomic_uint arming;
     pthread_mutex_t lock;
     pthread_cond_t changed; /* signals that `stop` changed */
@@ -86,15 +85,9 @@ static void *work(void *argument)
         if (watch->task.look != NULL)
             watch->task.look(watch->task.argument);
         pthread_mutex_lock(&watch->lock);
-        struct timespec end;
-        clock_gettime(CLOCK_MONOTONIC, &end);
-        double whole, part = modf(watch->task.interval, &whole);
-        end.tv_sec += (time_t)whole;
-        end.tv_nsec += (long)(part * 1e9);
-        if (end.tv_nsec >= 1000000000L) {
-            end.tv_nsec -= 1000000000L;
-            end.tv_sec++;
-        }
+        double until = xb_clock_now() + watch->task.interval;
+        struct timespec end = {.tv_sec = (time_t)until};
+        end.tv_nsec = (long)((until - (double)end.tv_sec) * 1e9);
         while (!watch->stop &&
                pthread_cond_timedwait(&watch->changed, &watch->lock, &end) != ETIMEDOUT)
             ;
@@ -116,7 +109,7 @@ enum xb_status xb_pcie_watch_start(const struct xb_pcie_watch_task *task,
 {
     struct xb_pcie_watch *started = xb_new(1, sizeof *started);
     pthread_condattr_t attributes;
-    if (!xb_sysfs_path(task->root, task->bdf, started->device)) {
+    if (snprintf(started->device, PATH_MAX, "%s/%s", task->root, task->bdf) >= PATH_MAX) {
         free(started);
         return XB_FAIL(error, XB_ERR_SYSTEM, "the folder of %s has too long a name", task->bdf);
     }

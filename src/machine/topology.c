@@ -28,11 +28,6 @@ struct xb_topology {
     atomic_bool bound;
 };
 
-static int bind_cpus(const struct xb_topology *topology, hwloc_const_bitmap_t cpus)
-{
-    return hwloc_set_cpubind(topology->hwloc, cpus, HWLOC_CPUBIND_THREAD);
-}
-
 static int bind_memory(const struct xb_topology *topology, hwloc_const_bitmap_t nodes,
                        hwloc_membind_policy_t policy)
 {
@@ -45,38 +40,39 @@ static void restore_binding(struct xb_topology *topology)
     if (!topology->bound)
         return;
     /* The thread had this binding before, so the kernel should not refuse it. */
-    (void)bind_cpus(topology, topology->cpus);
+    (void)hwloc_set_cpubind(topology->hwloc, topology->cpus, HWLOC_CPUBIND_THREAD);
     (void)bind_memory(topology, topology->nodes, topology->policy);
 }
 
 enum xb_status xb_topology_open(struct xb_topology **topology, struct xb_error *error)
 {
     struct xb_topology *opened = xb_new(1, sizeof *opened);
-    enum xb_status status;
     /* hwloc's plugins look for GPUs through OpenCL, CUDA or X11. That takes tens of milliseconds
      * and wakes devices, and we need nothing that they find. */
     (void)setenv("HWLOC_PLUGINS_PATH", "", 0);
     if (hwloc_topology_init(&opened->hwloc) != 0) {
-        status = XB_FAIL_ERRNO(error, "hwloc_topology_init", errno, "hwloc could not start");
-        goto fail_init;
+        int code = errno;
+        free(opened);
+        return XB_FAIL_ERRNO(error, "hwloc_topology_init", code, "hwloc could not start");
     }
+    hwloc_topology_t hwloc = opened->hwloc;
+    enum xb_status status = XB_OK;
+    opened->cpus = hwloc_bitmap_alloc();
+    opened->nodes = hwloc_bitmap_alloc();
     /* Keep hwloc's default filters. They leave out I/O, and they keep packages and groups: without
      * those, a NUMA node inside one would claim all CPUs. */
-    if (hwloc_topology_load(opened->hwloc) != 0) {
+    if (hwloc_topology_load(hwloc) != 0)
         status = XB_FAIL_ERRNO(error, "hwloc_topology_load", errno,
                                "the machine's NUMA nodes and CPUs could not be discovered%s",
                                errno == ENOENT ? ": are /proc and /sys mounted?" : "");
-        goto fail_load;
-    }
-    opened->cpus = hwloc_bitmap_alloc();
-    opened->nodes = hwloc_bitmap_alloc();
-    if (opened->cpus == NULL || opened->nodes == NULL) {
+    else if (opened->cpus == NULL || opened->nodes == NULL)
         status = XB_FAIL(error, XB_ERR_MEMORY, "out of memory");
-        goto fail_bitmaps;
+    if (status != XB_OK) {
+        xb_topology_close(opened);
+        return status;
     }
     /* If the kernel does not tell the binding, assumes all CPUs, all nodes and the default policy.
      */
-    hwloc_topology_t hwloc = opened->hwloc;
     if (hwloc_get_cpubind(hwloc, opened->cpus, HWLOC_CPUBIND_THREAD) != 0)
         hwloc_bitmap_copy(opened->cpus, hwloc_topology_get_allowed_cpuset(hwloc));
     if (hwloc_get_membind(hwloc, opened->nodes, &opened->policy,
@@ -86,14 +82,6 @@ enum xb_status xb_topology_open(struct xb_topology **topology, struct xb_error *
     }
     *topology = opened;
     return XB_OK;
-fail_bitmaps:
-    hwloc_bitmap_free(opened->cpus);
-    hwloc_bitmap_free(opened->nodes);
-fail_load:
-    hwloc_topology_destroy(opened->hwloc);
-fail_init:
-    free(opened);
-    return status;
 }
 
 void xb_topology_close(struct xb_topology *topology)
@@ -128,7 +116,7 @@ int xb_topology_next_node(const struct xb_topology *topology, int node)
 static void bind_to(struct xb_topology *topology, hwloc_const_bitmap_t cpus,
                     hwloc_const_bitmap_t nodes, struct xb_binding *binding)
 {
-    if (bind_cpus(topology, cpus) != 0) {
+    if (hwloc_set_cpubind(topology->hwloc, cpus, HWLOC_CPUBIND_THREAD) != 0) {
         SET_NOTE(binding, "the system refused to bind to the CPUs of NUMA node %d (%s, %s)",
                  binding->cpu_node, xb_errno_name(errno), strerror(errno));
         return;
@@ -182,19 +170,6 @@ static bool has_cpus(const struct xb_topology *topology, hwloc_obj_t node)
            !(others_have && hwloc_bitmap_isequal(node->cpuset, all));
 }
 
-/* The CPUs for threads of memory on `node`: its own, or else those of `near`, or else any. */
-static hwloc_const_bitmap_t cpus_for(const struct xb_topology *topology, hwloc_obj_t node, int near,
-                                     struct xb_binding *binding)
-{
-    hwloc_obj_t other = find_node(topology, near);
-    binding->cpu_node = binding->node;
-    if (has_cpus(topology, node))
-        return node->cpuset;
-    bool other_has = other != NULL && has_cpus(topology, other);
-    binding->cpu_node = other_has ? near : -1;
-    return other_has ? other->cpuset : hwloc_topology_get_topology_cpuset(topology->hwloc);
-}
-
 /* Uses only CPUs and memory that the user allowed this process. */
 static void bind_to_node(struct xb_topology *topology, int near, struct xb_binding *binding)
 {
@@ -205,9 +180,18 @@ static void bind_to_node(struct xb_topology *topology, int near, struct xb_bindi
         SET_NOTE(binding, "this process may not use the memory of NUMA node %d", binding->node);
         return;
     }
+    /* Threads run on the node's own CPUs, or else on those of `near`, or else on any. */
+    hwloc_obj_t other = find_node(topology, near);
+    hwloc_const_bitmap_t wanted = hwloc_topology_get_topology_cpuset(topology->hwloc);
+    if (has_cpus(topology, node)) {
+        binding->cpu_node = binding->node;
+        wanted = node->cpuset;
+    } else if (other != NULL && has_cpus(topology, other)) {
+        binding->cpu_node = near;
+        wanted = other->cpuset;
+    }
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
-    if (cpus == NULL ||
-        hwloc_bitmap_and(cpus, cpus_for(topology, node, near, binding), topology->cpus) != 0)
+    if (cpus == NULL || hwloc_bitmap_and(cpus, wanted, topology->cpus) != 0)
         SET_NOTE(binding, "out of memory");
     else if (hwloc_bitmap_iszero(cpus))
         SET_NOTE(binding, "this process may not run on any CPU of NUMA node %d", binding->cpu_node);
@@ -216,8 +200,7 @@ static void bind_to_node(struct xb_topology *topology, int near, struct xb_bindi
     hwloc_bitmap_free(cpus);
 }
 
-void xb_topology_bind_named(struct xb_topology *topology, int node, int near,
-                            struct xb_binding *binding)
+void xb_topology_bind(struct xb_topology *topology, int node, int near, struct xb_binding *binding)
 {
     *binding = (struct xb_binding){.node = node, .cpu_node = -1};
     restore_binding(topology);
@@ -241,15 +224,6 @@ static void format_nodes(hwloc_const_bitmap_t set, char *text, size_t size)
     }
 }
 
-/* Which page to look at in part `part` of so many pages: any of the part's, but always the same. */
-static size_t page_of(size_t part, size_t parts, size_t pages)
-{
-    size_t first = pages / parts * part + pages % parts * part / parts;
-    size_t next = pages / parts * (part + 1) + pages % parts * (part + 1) / parts;
-    uint32_t mixed = (uint32_t)part * UINT32_C(2654435761);
-    return first + mixed % (next - first);
-}
-
 void xb_topology_locate(struct xb_topology *topology, const void *address, size_t bytes, int node,
                         struct xb_places *places)
 {
@@ -263,7 +237,11 @@ void xb_topology_locate(struct xb_topology *topology, const void *address, size_
     hwloc_bitmap_t here = hwloc_bitmap_alloc();
     hwloc_bitmap_t all = hwloc_bitmap_alloc();
     for (size_t i = 0; here != NULL && all != NULL && i < parts; i++) {
-        const char *at = (const char *)address - before + page_of(i, parts, pages) * page;
+        /* Looks at any page of the part, but always the same. */
+        size_t first = pages / parts * i + pages % parts * i / parts;
+        size_t next = pages / parts * (i + 1) + pages % parts * (i + 1) / parts;
+        uint32_t mixed = (uint32_t)i * UINT32_C(2654435761);
+        const char *at = (const char *)address - before + (first + mixed % (next - first)) * page;
         if (hwloc_get_area_memlocation(topology->hwloc, at, 1, here, HWLOC_MEMBIND_BYNODESET) !=
                 0 ||
             hwloc_bitmap_iszero(here))

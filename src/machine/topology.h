@@ -44,14 +44,7 @@ struct xb_binding {
  * call replaces the first binding. If the node has no CPUs of its own, threads run on those of node
  * `near`, or on any where that is -1.
  */
-void xb_topology_bind_named(struct xb_topology *topology, int node, int near,
-                            struct xb_binding *binding);
-
-static inline void xb_topology_bind(struct xb_topology *topology, int node,
-                                    struct xb_binding *binding)
-{
-    xb_topology_bind_named(topology, node, -1, binding);
-}
+void xb_topology_bind(struct xb_topology *topology, int node, int near, struct xb_binding *binding);
 
 /* Where the pages of a buffer lie. */
 struct xb_places {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* In place of topology.c in a build without hwloc: binds nothing, and knows only whether the
  * machine has one node. --numa is refused before it comes here. */
-#define _GNU_SOURCE /* PATH_MAX, in sysfs.h */
 #include "topology.h"
 
 #include "base/parallel.h"
-#include "sysfs.h"
+#include "pcie.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -42,8 +41,7 @@ int xb_topology_next_node(const struct xb_topology *topology, int node)
     return -1;
 }
 
-void xb_topology_bind_named(struct xb_topology *topology, int node, int near,
-                            struct xb_binding *binding)
+void xb_topology_bind(struct xb_topology *topology, int node, int near, struct xb_binding *binding)
 {
     (void)near;
     *binding = (struct xb_binding){.node = node,

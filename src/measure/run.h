@@ -2,8 +2,8 @@
 #pragma once
 
 #include "backends/registry.h"
+#include "machine/node.h"
 #include "machine/pcie.h"
-#include "machine/start.h"
 #include "machine/topology.h"
 #include "measure/engine/stage.h"
 #include "measure/timeline/timeline.h"

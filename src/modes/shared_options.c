@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "shared_options.h"
 
-#include "machine/cgroups.h"
+#include "machine/host_memory.h"
 #include "record/run_options.h"
 
 #include <string.h>

@@ -46,7 +46,7 @@ void xb_record_keep_start(struct xb_record *record, const struct xb_start *start
 /* The node and the rank, as the environment names them. */
 static enum xb_status keep_place(struct xb_record *record, struct xb_error *error)
 {
-    struct xb_node node;
+    struct xb_node_name node;
     struct xb_launcher launcher;
     XB_TRY(xb_node_find(&node, error));
     XB_TRY(xb_launcher_find(&launcher, error));

@@ -3,7 +3,7 @@
 
 #include "base/json_write.h"
 #include "base/program.h"
-#include "machine/start.h"
+#include "machine/node.h"
 #include "record/record.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "formats.h"
-#include "machine/start.h"
+#include "machine/node.h"
 #include "record/rows.h"
 
 #include <stdlib.h>

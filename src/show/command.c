@@ -156,14 +156,13 @@ static enum xb_status show_record(struct show *show, const char *path, cJSON *tr
     return status;
 }
 
-static enum xb_status show_link(struct show *show, const char *path, const char *text,
-                                size_t length, struct xb_error *error)
+static enum xb_status show_link(struct show *show, const char *path, cJSON *tree,
+                                struct xb_error *error)
 {
     struct xb_link_file file;
-    enum xb_status status = xb_link_report_parse(path, text, length, &file, error);
-    if (status != XB_OK)
-        return status;
-    if (show->gates.count > 0)
+    enum xb_status status = xb_link_report_of_tree(path, tree, &file, error);
+    cJSON_Delete(tree);
+    if (status == XB_OK && show->gates.count > 0)
         status = XB_FAIL(error, XB_ERR_USAGE,
                          "'%.300s' is of links, which have no cases: show it without --case", path);
     if (status == XB_OK && show->format == MARKDOWN)
@@ -205,8 +204,8 @@ static enum xb_status show_comparison(struct show *show, const char *path, const
     return status;
 }
 
-/* Results are shown from the tree that tells their kind: they may be large. Whoever reads another
- * file checks the rest of it. */
+/* Results and link tests are shown from the tree that tells their kind: they may be large. Whoever
+ * reads another file checks the rest of it. */
 static enum xb_status show_text(struct show *show, const char *path, const char *text,
                                 size_t length, struct xb_error *error)
 {
@@ -215,10 +214,10 @@ static enum xb_status show_text(struct show *show, const char *path, const char 
     enum xb_document_kind kind = xb_document_kind_of(root);
     if (kind == XB_DOCUMENT_RESULT || kind == XB_DOCUMENT_PROCESSES)
         return show_record(show, path, root, error);
+    if (kind == XB_DOCUMENT_LINK)
+        return show_link(show, path, root, error);
     cJSON_Delete(root);
     switch (kind) {
-    case XB_DOCUMENT_LINK:
-        return show_link(show, path, text, length, error);
     case XB_DOCUMENT_COMPARE:
         return show_comparison(show, path, text, length, error);
     case XB_DOCUMENT_FOREIGN:

@@ -415,7 +415,7 @@ void find_facts(struct node *n)
         xb_pair_verdict_observe(&n->pairs[i], n->pair_verdicts[i].best, &n->pair_verdicts[i]);
 }
 
-char *told(write_report *write, const struct xb_link_report *report)
+char *told(xb_link_writer *write, const struct xb_link_report *report)
 {
     char *text = NULL;
     size_t size = 0;
@@ -428,13 +428,13 @@ char *told(write_report *write, const struct xb_link_report *report)
     return text;
 }
 
-char *written(write_report *write, struct node *n)
+char *written(xb_link_writer *write, struct node *n)
 {
     find_facts(n);
     return told(write, &n->report);
 }
 
-void assert_written(write_report *write, struct node *n, const char *expected)
+void assert_written(xb_link_writer *write, struct node *n, const char *expected)
 {
     char *text = written(write, n);
     assert_string_equal(text, expected);

@@ -8,11 +8,9 @@
 #define NASTY "a \"q\" | 'b' `c` $(d) \\ <e>;\nsecond\r\tline \xff\xc0 end \xe2\x82"
 #define GPUS 2
 
-typedef enum xb_status write_report(FILE *, const struct xb_link_report *, struct xb_error *);
-
 struct format {
     const char *name;
-    write_report *write;
+    xb_link_writer *write;
 };
 
 #define FORMATS ((size_t)5)
@@ -74,9 +72,9 @@ extern const struct kind kinds[KINDS];
 void find_facts(struct node *n);
 
 /* What a format writes; release with free(). */
-char *told(write_report *write, const struct xb_link_report *report);
+char *told(xb_link_writer *write, const struct xb_link_report *report);
 /* What a format writes about the devices as they are now; release with free(). */
-char *written(write_report *write, struct node *n);
-void assert_written(write_report *write, struct node *n, const char *expected);
+char *written(xb_link_writer *write, struct node *n);
+void assert_written(xb_link_writer *write, struct node *n, const char *expected);
 
 bool is_utf8(const char *text);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* PATH_MAX, for sysfs.h */
 #include "machine/pcie.h"
-#include "machine/sysfs.h"
 
 #include <math.h>
 

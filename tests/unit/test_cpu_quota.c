@@ -2,7 +2,7 @@
 /* How much CPU time the cgroups allow. */
 #define _GNU_SOURCE /* nftw */
 #include "base/parallel.h"
-#include "machine/cgroups.h"
+#include "machine/host_memory.h"
 
 #include <limits.h>
 

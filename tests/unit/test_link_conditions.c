@@ -107,7 +107,8 @@ static struct xb_conditions *start(void)
     results[1].test.direction = XB_D2H;
     run.done_count = 0;
     world.sent = UINT32_MAX - 1500000; /* so it wraps */
-    return xb_conditions_open(&driver, 3, "0000:0f:00.0");
+    static const struct xb_device_info info = {.index = 3, .pci_bdf = "0000:0f:00.0"};
+    return xb_conditions_open(&driver, &info);
 }
 
 /* Looks so often, where it looks in each fourth round. */

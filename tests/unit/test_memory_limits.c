@@ -14,11 +14,8 @@
 
 static void expect_reach(const char *root, const char *expected)
 {
-    struct xb_memory_limit limit = {0};
-    struct xb_error error;
     char text[448];
-    assert_int_equal(xb_memory_limit_find(root, &limit, &error), XB_OK);
-    assert_string_equal(xb_memory_limit_text(&limit, text, sizeof text), expected);
+    assert_string_equal(xb_host_memory_limit_text(root, text, sizeof text), expected);
 }
 
 static void what_the_machine_has_is_no_limit(void **state)

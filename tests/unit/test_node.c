@@ -38,7 +38,7 @@ static void set(const char *variable, const char *value)
 
 static void assert_node(const char *name, const char *named_by)
 {
-    struct xb_node node;
+    struct xb_node_name node;
     struct xb_error error;
     assert_int_equal(xb_node_find(&node, &error), XB_OK);
     assert_string_equal(node.name, name);
@@ -83,7 +83,7 @@ static void a_name_that_was_handed_on_is_not_this_nodes(NO_STATE)
 
 static void assert_no_name(const char *name)
 {
-    struct xb_node node;
+    struct xb_node_name node;
     struct xb_error error;
     set("XFERBENCH_NODE", name);
     assert_int_equal(xb_node_find(&node, &error), XB_ERR_USAGE);

@@ -39,13 +39,12 @@ static int start(NO_STATE)
 /* What is said of what happens between two readings. */
 static struct xb_findings judge(void)
 {
-    struct xb_nvlink_facts facts = {.counted = {false}};
-    struct xb_findings findings = {.reason_count = 0};
+    struct xb_verdict verdict = {.best = 0};
     xb_nvml_health(DEVICE, XB_HEALTH_ALL, &before);
     xb_nvml_health(DEVICE, XB_HEALTH_ALL, &after);
-    xb_nvlink_facts_add(&facts, &before, &after, 1);
-    xb_judge_nvlinks(&facts, &findings);
-    return findings;
+    xb_nvlink_facts_add(&verdict.facts.nvlinks, &before, &after, 1);
+    xb_judge_nvlinks(&verdict);
+    return verdict.found;
 }
 
 static void assert_found(const char *code)

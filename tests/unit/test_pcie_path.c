@@ -40,8 +40,8 @@ static void assert_end(const struct xb_pcie_end *end, const char *bdf, unsigned 
 
 static void assert_best(const struct xb_pcie_hop *hop, double speed, unsigned width)
 {
-    assert_true(xb_pcie_hop_best_speed(hop) == speed);
-    assert_int_equal(xb_pcie_hop_best_width(hop), width);
+    assert_true(xb_pcie_hop_best(hop).speed_gts == speed);
+    assert_int_equal(xb_pcie_hop_best(hop).width, width);
 }
 
 static void reads_a_card_in_a_slot(void **state)

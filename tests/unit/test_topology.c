@@ -59,7 +59,7 @@ static void knows_this_machine(NO_STATE)
     assert_true(xb_topology_node_count(topology) >= 1);
     for (int node = -1; node < (int)xb_topology_node_count(topology); node++) {
         memset(&binding, 0xff, sizeof binding);
-        xb_topology_bind(topology, node, &binding);
+        xb_topology_bind(topology, node, -1, &binding);
         assert_int_equal(binding.node, node);
         assert_explained(&binding);
         if (xb_topology_node_count(topology) == 1) {
@@ -67,7 +67,7 @@ static void knows_this_machine(NO_STATE)
             assert_true(binding.note_is_normal);
         }
     }
-    xb_topology_bind(topology, -1, &binding);
+    xb_topology_bind(topology, -1, -1, &binding);
     assert_int_equal(xb_cpus_allowed(), cpus);
     xb_topology_close(topology);
     xb_topology_close(NULL);
@@ -80,7 +80,7 @@ static void has_nothing_to_bind_on_one_node(NO_STATE)
 
     assert_int_equal(xb_topology_node_count(topology), 1);
     for (int node = -1; node <= 1; node++) {
-        xb_topology_bind(topology, node, &binding);
+        xb_topology_bind(topology, node, -1, &binding);
         assert_false(binding.bound);
         assert_int_equal(binding.node, node);
         assert_string_equal(binding.note, "one NUMA node: nothing to bind");
@@ -96,12 +96,12 @@ static void warns_where_it_cannot_know(NO_STATE)
     struct xb_binding binding;
 
     assert_int_equal(xb_topology_node_count(topology), 4);
-    xb_topology_bind(topology, -1, &binding);
+    xb_topology_bind(topology, -1, -1, &binding);
     assert_false(binding.bound);
     assert_false(binding.note_is_normal);
     assert_non_null(strstr(binding.note, "unknown"));
     assert_explained(&binding);
-    xb_topology_bind(topology, 4, &binding);
+    xb_topology_bind(topology, 4, -1, &binding);
     assert_false(binding.bound);
     assert_false(binding.note_is_normal);
     assert_non_null(strstr(binding.note, "node 4"));
@@ -116,7 +116,7 @@ static void does_not_bind_to_another_machine(NO_STATE)
     struct xb_places places;
     int here = 0;
 
-    xb_topology_bind(topology, 0, &binding);
+    xb_topology_bind(topology, 0, -1, &binding);
     assert_false(binding.bound);
     assert_false(binding.note_is_normal);
     assert_explained(&binding);
@@ -135,13 +135,13 @@ static void binds_and_binds_again(NO_STATE)
     struct xb_binding binding;
 
     for (int round = 0; round < 2; round++) {
-        xb_topology_bind(topology, 0, &binding);
+        xb_topology_bind(topology, 0, -1, &binding);
         assert_explained(&binding);
         assert_int_equal(binding.cpu_count, binding.bound ? 1 : cpus);
         if (binding.bound)
             assert_int_equal(sched_getcpu(), 0);
     }
-    xb_topology_bind(topology, -1, &binding);
+    xb_topology_bind(topology, -1, -1, &binding);
     assert_int_equal(binding.cpu_count, cpus);
     xb_topology_close(topology);
 }
@@ -158,7 +158,7 @@ static void undoes_half_a_binding(NO_STATE)
     if (nodes > 1 || sched_getaffinity(0, sizeof before, &before) != 0 || !CPU_ISSET(1, &before))
         skip();
     struct xb_topology *topology = open_synthetic("numa:2 pu:1", "1");
-    xb_topology_bind(topology, 1, &binding);
+    xb_topology_bind(topology, 1, -1, &binding);
     assert_false(binding.bound);
     assert_false(binding.note_is_normal);
     assert_non_null(strstr(binding.note, "refused"));
@@ -179,7 +179,7 @@ static void stays_within_the_callers_cpus(NO_STATE)
     if (sched_getaffinity(0, sizeof before, &before) != 0 || sched_setaffinity(0, sizeof one, &one))
         skip(); /* no second CPU */
     struct xb_topology *topology = open_synthetic("numa:2 pu:1", "1");
-    xb_topology_bind(topology, 0, &binding);
+    xb_topology_bind(topology, 0, -1, &binding);
     assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
     assert_false(binding.bound);
     assert_int_equal(binding.cpu_count, 1);

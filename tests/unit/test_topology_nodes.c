@@ -73,7 +73,7 @@ static void nodes_have_the_numbers_of_the_os(NO_STATE)
     assert_int_equal(xb_topology_next_node(topology, -1), 1);
     assert_int_equal(xb_topology_next_node(topology, 1), 8);
     assert_int_equal(xb_topology_next_node(topology, 8), -1);
-    xb_topology_bind_named(topology, 8, -1, &binding);
+    xb_topology_bind(topology, 8, -1, &binding);
     assert_true(binding.bound);
     assert_int_equal(numa.node, 8);
     assert_string_equal(numa.cpus, "0"); /* the first of the description has the first CPU */
@@ -86,7 +86,7 @@ static void a_node_takes_memory_and_threads(NO_STATE)
     struct xb_topology *topology = open_now();
     for (int node = 0; node < 2; node++) {
         struct xb_binding binding;
-        xb_topology_bind_named(topology, node, 1 - node, &binding);
+        xb_topology_bind(topology, node, 1 - node, &binding);
         assert_true(binding.bound);
         assert_int_equal(binding.node, node);
         assert_int_equal(binding.cpu_node, node);
@@ -103,7 +103,7 @@ static void refusal_leaves_nothing_bound(NO_STATE)
     struct xb_topology *topology = open_now();
     struct xb_binding binding;
     numa.refuses = true;
-    xb_topology_bind_named(topology, 1, 0, &binding);
+    xb_topology_bind(topology, 1, 0, &binding);
     assert_false(binding.bound);
     assert_false(binding.note_is_normal);
     assert_int_equal(binding.cpu_node, -1);
@@ -118,17 +118,17 @@ static void a_node_without_cpus(void **state)
     struct xb_topology *topology = open_odd_machine(*state);
     struct xb_binding binding;
     assert_int_equal(xb_topology_next_node(topology, 1), 2);
-    xb_topology_bind_named(topology, 2, 1, &binding);
+    xb_topology_bind(topology, 2, 1, &binding);
     assert_true(binding.bound);
     assert_int_equal(numa.node, 2);
     assert_int_equal(binding.cpu_node, 1);
     assert_string_equal(numa.cpus, "1");
-    xb_topology_bind_named(topology, 2, -1, &binding); /* which node is near is not known */
+    xb_topology_bind(topology, 2, -1, &binding); /* which node is near is not known */
     assert_true(binding.bound);
     assert_int_equal(numa.node, 2);
     assert_int_equal(binding.cpu_node, -1);
     assert_string_equal(numa.cpus, "0-1");
-    xb_topology_bind_named(topology, 0, 1, &binding); /* one that has CPUs keeps to them */
+    xb_topology_bind(topology, 0, 1, &binding); /* one that has CPUs keeps to them */
     assert_int_equal(binding.cpu_node, 0);
     assert_string_equal(numa.cpus, "0");
     xb_topology_close(topology);

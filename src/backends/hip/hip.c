@@ -4,7 +4,7 @@
 #include "hip.h"
 #include "compiler.h"
 
-#include "machine/sysfs.h"
+#include "machine/pcie.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -25,7 +25,7 @@ static void *open_in_thread(void *argument)
     const struct xb_run *run = opening->run;
     const struct xb_device_info *info = &run->devices[opening->position].info;
     struct xb_binding ignored; /* the first thread notes its own, which is the same */
-    xb_topology_bind(run->topology, xb_pcie_numa_node(info->pci_bdf), &ignored);
+    xb_topology_bind(run->topology, xb_pcie_numa_node(info->pci_bdf), -1, &ignored);
     open_now(opening);
     return NULL;
 }

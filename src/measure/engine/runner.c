@@ -150,7 +150,7 @@ static enum xb_status open_device(struct runner *runner, size_t position,
     struct xb_opening *opening = &runner->openings[position];
     struct opened *opened = &runner->opened[position];
     /* Before it is opened, so that the driver's own memory for this device lies near it too. */
-    xb_topology_bind(run->topology, xb_pcie_numa_node(where->info.pci_bdf), &where->binding);
+    xb_topology_bind(run->topology, xb_pcie_numa_node(where->info.pci_bdf), -1, &where->binding);
     xb_opening_wait(opening);
     if (opening->status != XB_OK) {
         *error = opening->error;

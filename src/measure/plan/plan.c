@@ -326,7 +326,7 @@ static enum xb_status check_case(const struct xb_run *run, const struct xb_case 
     char reach[448];
     if (host > available)
         return too_large(test, host, "host", available,
-                         xb_host_memory_limit_text(reach, sizeof reach), error);
+                         xb_host_memory_limit_text("", reach, sizeof reach), error);
     if (!shared && device->memory_bytes > 0 && needs.device_bytes > device->memory_bytes)
         return too_large(test, needs.device_bytes, "device", device->memory_bytes,
                          "is all it has; take a smaller size", error);

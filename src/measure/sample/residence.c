@@ -22,11 +22,11 @@ enum xb_status xb_residence_bind(const struct xb_measurement *measurement, struc
     const struct xb_case *test = lane->context.test;
     int near = xb_pcie_numa_node(lane->where->info.pci_bdf);
     if (!test->has_node) {
-        xb_topology_bind(topology, near, &lane->binding);
+        xb_topology_bind(topology, near, -1, &lane->binding);
         lane->where->binding = lane->binding;
         return XB_OK;
     }
-    xb_topology_bind_named(topology, (int)test->node, near, &lane->binding);
+    xb_topology_bind(topology, (int)test->node, near, &lane->binding);
     if (lane->binding.bound || lane->binding.note_is_normal)
         return XB_OK;
     return XB_FAIL(error, XB_ERR_UNSUPPORTED, "NUMA node %u: %s", test->node, lane->binding.note);
