@@ -6,7 +6,7 @@
 #include "nvml.h"
 
 #include "backends/slot_checks.h"
-#include "machine/sysfs.h"
+#include "machine/pcie.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
