@@ -57,15 +57,6 @@ void xb_run_free(struct xb_run *run)
 
 /* ---- memory ---- */
 
-static uint64_t kept_by(const struct opened *opened, bool on_host)
-{
-    uint64_t host = 0;
-    uint64_t device = 0;
-    if (opened->workspace != NULL)
-        xb_workspace_kept(opened->workspace, &host, &device);
-    return on_host ? host : device;
-}
-
 /* A device, and how many lanes of a case take a lane's memory on it. */
 struct use {
     struct opened *opened;
@@ -87,14 +78,15 @@ static enum xb_status check_memory(uint64_t host_bytes, uint64_t device_bytes,
         uint64_t free_bytes = 0;
         if (device == NULL)
             return XB_FAIL(error, XB_ERR_INTERNAL, "a device that is needed was not opened");
-        kept += kept_by(opened, true);
+        uint64_t kept_there = xb_workspace_kept(opened->workspace, false);
+        kept += xb_workspace_kept(opened->workspace, true);
         if (device->info.shares_host_memory) {
-            kept += kept_by(opened, false);
+            kept += kept_there;
             host += needed;
             continue;
         }
         XB_TRY(device->backend->device_memory(device, &free_bytes, error));
-        free_bytes += kept_by(opened, false);
+        free_bytes += kept_there;
         if (needed > free_bytes)
             return XB_FAIL(error, XB_ERR_MEMORY,
                            "device %u has %.2f GiB of memory free, and the case needs %.2f GiB; "

@@ -16,7 +16,7 @@ void xb_placements_open(struct xb_measurement *measurement)
     const struct xb_mode_context *context = &measurement->lanes[0].context;
     if (context->span_count != XB_SPANS || context->test->mode->pairs ||
         context->device->info.shares_host_memory ||
-        xb_workspace_host_buffer(context->workspace) == NULL)
+        xb_workspace_host_buffer(context->workspace, 0) == NULL)
         wanted = 1;
     else if (fixed > 0 && fixed < XB_PLACEMENTS)
         wanted = (unsigned)fixed;

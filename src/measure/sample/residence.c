@@ -68,7 +68,7 @@ static void locate(const struct xb_measurement *measurement, struct xb_lane *lan
 {
     const struct xb_buffer *host = lane->context.own_buffers[0];
     if (host == NULL)
-        host = xb_workspace_host_buffer(lane->context.workspace);
+        host = xb_workspace_host_buffer(lane->context.workspace, 0);
     lane->has_places = stays(host);
     if (!lane->has_places)
         return;
@@ -86,9 +86,8 @@ enum xb_status xb_residence_check(const struct xb_measurement *measurement, stru
         return XB_OK;
     for (unsigned i = 0; i < XB_OWN_BUFFERS + XB_WORKSPACE_BUFFERS; i++) {
         const struct xb_buffer *buffer =
-            i < XB_OWN_BUFFERS
-                ? context->own_buffers[i]
-                : xb_workspace_host_buffer_of(context->workspace, i - XB_OWN_BUFFERS);
+            i < XB_OWN_BUFFERS ? context->own_buffers[i]
+                               : xb_workspace_host_buffer(context->workspace, i - XB_OWN_BUFFERS);
         if (stays(buffer))
             XB_TRY(check_buffer(measurement, lane, buffer, error));
     }
