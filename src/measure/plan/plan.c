@@ -363,7 +363,6 @@ static enum xb_status choose(const struct xb_run_options *asked, struct xb_mode_
 {
     uint64_t available = 0;
     XB_TRY(xb_mode_choose(asked, modes, error));
-    XB_TRY(xb_mode_choice_check(asked, modes, error));
     XB_TRY(xb_node_choose(asked, modes, nodes, error));
     XB_TRY(xb_choice_refuse_all_beside_others("device", &asked->device, error));
     XB_TRY(xb_host_memory_available(&available, error));

@@ -15,15 +15,11 @@ struct xb_mode_choice {
     size_t count;
 };
 
-/* Reads --mode. XB_ERR_USAGE for a mode that there is not; the message says which there are. */
+/* Reads --mode. XB_ERR_USAGE for a mode that there is not, with those that there are, and where the
+ * chosen modes would pass over something that the user asked for: an option, a direction, several
+ * devices at the same time. */
 XB_MUST_CHECK enum xb_status xb_mode_choose(const struct xb_run_options *asked,
                                             struct xb_mode_choice *choice, struct xb_error *error);
-
-/* XB_ERR_USAGE where the chosen modes would pass over something that the user asked for: an option,
- * a direction, several devices at the same time. */
-XB_MUST_CHECK enum xb_status xb_mode_choice_check(const struct xb_run_options *asked,
-                                                  const struct xb_mode_choice *choice,
-                                                  struct xb_error *error);
 
 /* The directions in which a mode is measured: bits of enum xb_direction; 0 for none. */
 unsigned xb_mode_directions(const struct xb_run_options *asked, const struct xb_mode *mode);
