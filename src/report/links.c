@@ -233,22 +233,22 @@ void xb_write_path(struct xb_page *page, const struct xb_report_document *docume
 /* ---- matrices ---- */
 
 /* "The least is 38.0 GB/s, from device 0, to device 5; the largest is ...". */
-static void describe_grid(struct xb_words *words, const struct xb_matrix_grid *grid)
+static void describe_cells(struct xb_words *words, const struct xb_cells *cells)
 {
-    const size_t columns = grid->column_count;
+    const size_t columns = cells->column_count;
     size_t ends[2] = {SIZE_MAX, SIZE_MAX}; /* the least and the largest */
-    for (size_t i = 0; i < grid->row_count * columns; i++)
-        for (int k = 0; k < 2 && isfinite(grid->values[i]); k++) {
-            double best = ends[k] < SIZE_MAX ? grid->values[ends[k]] : (double)NAN;
-            if (isnan(best) || (k == 0 ? grid->values[i] < best : grid->values[i] > best))
+    for (size_t i = 0; i < cells->row_count * columns; i++)
+        for (int k = 0; k < 2 && isfinite(cells->values[i]); k++) {
+            double best = ends[k] < SIZE_MAX ? cells->values[ends[k]] : (double)NAN;
+            if (isnan(best) || (k == 0 ? cells->values[i] < best : cells->values[i] > best))
                 ends[k] = i;
         }
-    xb_words_add(words, "A matrix of %zu rows and %zu columns.", grid->row_count, columns);
+    xb_words_add(words, "A matrix of %zu rows and %zu columns.", cells->row_count, columns);
     for (int k = 0; k < 2 && ends[k] < SIZE_MAX; k++)
         xb_words_add(words, "%s is %s %s, %s %s, %s %s%s", k == 0 ? " The least" : "; the largest",
-                     grid->texts[ends[k]], grid->unit, grid->rows_are,
-                     grid->row_names[ends[k] / columns], grid->columns_are,
-                     grid->column_names[ends[k] % columns], k == 0 ? "" : ".");
+                     cells->texts[ends[k]], cells->unit, cells->rows_are,
+                     cells->row_names[ends[k] / columns], cells->columns_are,
+                     cells->column_names[ends[k] % columns], k == 0 ? "" : ".");
 }
 
 /* Matrices of one file that have a picture; a sweep over sizes has dozens. */
@@ -259,7 +259,7 @@ struct matrices {
     size_t count, left_out;
 };
 
-static void write_grid(void *argument, const struct xb_matrix_grid *grid)
+static void write_cells(void *argument, const struct xb_cells *cells, size_t left_out)
 {
     struct matrices *matrices = argument;
     struct xb_page *page = matrices->page;
@@ -268,31 +268,23 @@ static void write_grid(void *argument, const struct xb_matrix_grid *grid)
         matrices->left_out++;
         return;
     }
-    describe_grid(&description, grid);
-    struct xb_cells cells = {.picture = {.title = grid->title, .description = description.text},
-                             .rows_are = grid->rows_are,
-                             .columns_are = grid->columns_are,
-                             .row_names = grid->row_names,
-                             .column_names = grid->column_names,
-                             .row_count = grid->row_count,
-                             .column_count = grid->column_count,
-                             .values = grid->values,
-                             .texts = grid->texts,
-                             .unit = grid->unit};
+    describe_cells(&description, cells);
+    struct xb_cells drawn = *cells;
+    drawn.picture.description = description.text;
     if (matrices->count++ < DRAWN)
-        xb_page_picture(page, xb_cells_draw, &cells);
-    xb_page_table_begin(page, grid->title, "");
-    xb_page_column(page, grid->rows_are, false);
-    for (size_t k = 0; k < grid->column_count; k++)
-        xb_page_column(page, grid->column_names[k], true);
-    for (size_t i = 0; i < grid->row_count; i++) {
-        xb_page_cell(page, grid->row_names[i]);
-        for (size_t k = 0; k < grid->column_count; k++)
-            xb_page_cell(page, grid->texts[i * grid->column_count + k]);
+        xb_page_picture(page, xb_cells_draw, &drawn);
+    xb_page_table_begin(page, cells->picture.title, "");
+    xb_page_column(page, cells->rows_are, false);
+    for (size_t k = 0; k < cells->column_count; k++)
+        xb_page_column(page, cells->column_names[k], true);
+    for (size_t i = 0; i < cells->row_count; i++) {
+        xb_page_cell(page, cells->row_names[i]);
+        for (size_t k = 0; k < cells->column_count; k++)
+            xb_page_cell(page, cells->texts[i * cells->column_count + k]);
     }
     xb_page_table_end(page);
-    if (grid->left_out > 0)
-        xb_page_remark(page, "%zu cells in further rows or columns are left out.", grid->left_out);
+    if (left_out > 0)
+        xb_page_remark(page, "%zu cells in further rows or columns are left out.", left_out);
 }
 
 /* Pairs of more devices are not tested. */
@@ -303,8 +295,8 @@ static void write_link(struct matrices *matrices, const struct xb_link_report *r
     double *values = xb_page_new(page, count * count, sizeof *values);
     const char **texts = xb_page_new(page, count * count, sizeof *texts);
     const char **names = xb_page_new(page, count, sizeof *names);
-    const struct xb_matrix_grid grid = {
-        .title = "Copies between devices, GB/s (rows: from, columns: to)",
+    const struct xb_cells cells = {
+        .picture = {.title = "Copies between devices, GB/s (rows: from, columns: to)"},
         .unit = "GB/s",
         .rows_are = "from",
         .columns_are = "to",
@@ -324,7 +316,7 @@ static void write_link(struct matrices *matrices, const struct xb_link_report *r
         values[at] = xb_rate_known(rate) ? rate / 1e9 : values[at];
         texts[at] = xb_rate_known(rate) ? rate_text(page, rate) : texts[at];
     }
-    write_grid(matrices, &grid);
+    write_cells(matrices, &cells, 0);
 }
 
 void xb_write_matrices(struct xb_page *page, const struct xb_report_document *document)
@@ -336,9 +328,7 @@ void xb_write_matrices(struct xb_page *page, const struct xb_report_document *do
             write_link(&matrices, report);
         return;
     }
-    if (!xb_matrix_is_there(document->record))
-        return;
-    xb_matrix_each(document->record, write_grid, &matrices);
+    xb_matrix_each(document->record, write_cells, &matrices);
     if (matrices.count > DRAWN)
         xb_page_remark(page, "Of %zu matrices the first %d have a picture.", matrices.count, DRAWN);
     xb_page_more(page, matrices.left_out, "matrices have no room in the page: name fewer files.");
