@@ -2,6 +2,7 @@
 /* The keys and their meaning stand in docs/processes.schema.json. */
 #include "processes_internal.h"
 
+#include "base/child.h"
 #include "base/json_read.h"
 #include "base/memory.h"
 #include "reading/list.h"
@@ -138,20 +139,21 @@ enum xb_status xb_processes_json_write(FILE *stream, const struct xb_processes *
     xb_json_open_object(&json, NULL);
     xb_document_put_schema(&json, "xferbench.processes", XB_RECORD_VERSION);
     /* What was asked, and when the first of them began, as this process saw it. */
-    struct xb_record own = set->head;
-    xb_record_keep_start(&own, &set->start);
-    xb_fields_put(&json, xb_record_merged_fields, &own);
-    xb_record_free(&own);
+    xb_fields_put(&json, xb_record_merged_fields, &set->head);
     write_conditions(&json, set);
     xb_json_open_array(&json, "processes");
     for (size_t i = 0; i < set->count; i++) {
         const struct xb_process *process = &set->processes[i];
+        char name[16];
         xb_json_open_object(&json, NULL);
         xb_json_put_whole(&json, "index", i);
         xb_document_put_time(&json, "started", process->outcome.started);
         xb_json_put_number(&json, "wall_s", process->outcome.wall_s);
         xb_json_put_index(&json, "exit_code", process->outcome.exit_code);
-        xb_json_put_optional(&json, "signal", process->signal);
+        xb_json_put_text(&json, "signal",
+                         process->outcome.signal != 0
+                             ? xb_child_signal_name(process->outcome.signal, name, sizeof name)
+                             : NULL);
         xb_json_put_optional(&json, "failure", process->failure);
         /* As it was written: the reader has found that it is JSON. */
         xb_json_put_raw(&json, "document", process->outcome.text);
