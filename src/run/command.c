@@ -35,8 +35,8 @@ struct timelines {
     struct xb_memory_text drawn; /* its stream is NULL where --timeline is not given */
     size_t taken;                /* of the run's results */
     pthread_mutex_t lock; /* held while a case is written: --deadline may end the run meanwhile */
-    bool has_begun, has_failed;
-    struct xb_error failure; /* the first */
+    bool has_begun;
+    struct xb_error failure; /* the first; its status is XB_OK while there is none */
 };
 
 /* The files of a run, whether one of them is standard output, and what is shown meanwhile. */
@@ -52,18 +52,15 @@ struct outputs {
 /* Takes the timelines of the results that are final since the last call. */
 static void take_timelines(struct timelines *timelines, const struct xb_run *run)
 {
-    struct xb_error *failure = &timelines->failure;
     pthread_mutex_lock(&timelines->lock);
     for (; timelines->taken < run->done_count; timelines->taken++) {
         struct xb_result *result = &run->results[timelines->taken];
         bool shows = result->timeline != NULL && result->row.status == XB_RESULT_OK &&
-                     !timelines->has_failed;
-        enum xb_status status = XB_OK;
+                     timelines->failure.status == XB_OK;
         if (shows && timelines->output->stream != NULL)
-            status = xb_chrome_add(&timelines->chrome, result, failure);
-        if (shows && status == XB_OK && timelines->drawn.stream != NULL)
+            shows = xb_chrome_add(&timelines->chrome, result, &timelines->failure) == XB_OK;
+        if (shows && timelines->drawn.stream != NULL)
             xb_timeline_print(timelines->drawn.stream, xb_terminal_columns(stdout), result);
-        timelines->has_failed = timelines->has_failed || status != XB_OK;
         xb_result_drop_timeline(result);
     }
     pthread_mutex_unlock(&timelines->lock);
@@ -81,7 +78,7 @@ static bool end_timelines(struct timelines *timelines, const struct xb_run *run)
         return false;
     }
     error = timelines->failure;
-    enum xb_status status = timelines->has_failed ? error.status : XB_OK;
+    enum xb_status status = error.status;
     if (status == XB_OK && output->stream != NULL)
         status = xb_chrome_end(&timelines->chrome, run, &error);
     if (status == XB_OK && output->stream != NULL)
@@ -102,29 +99,25 @@ static bool end_timelines(struct timelines *timelines, const struct xb_run *run)
 /* Refuses what is wrong on any machine, before a backend is looked for. */
 static enum xb_status check_request(const struct xb_run_options *asked, struct xb_error *error)
 {
-    const struct {
-        const char *option, *path;
-    } places[] = {{"json", asked->json},
-                  {"json-lines", asked->json_lines},
-                  {"csv", asked->csv},
-                  {"trace", asked->trace}};
     struct xb_json_place json;
     const char *first = NULL; /* that has standard output, which is for one thing */
     XB_TRY(xb_plan_check(asked, error));
     XB_TRY(xb_node_check(error));
     XB_TRY(xb_json_place_choose(asked->json, asked->json_lines, &json, error));
+    const struct {
+        const char *option, *path;
+    } places[] = {{json.option, json.path}, {"--csv", asked->csv}, {"--trace", asked->trace}};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         if (places[i].path == NULL || strcmp(places[i].path, "-") != 0)
             continue;
         if (first != NULL)
-            return XB_FAIL(error, XB_ERR_USAGE,
-                           "--%s - and --%s - cannot both have standard output", first,
-                           places[i].option);
+            return XB_FAIL(error, XB_ERR_USAGE, "%s - and %s - cannot both have standard output",
+                           first, places[i].option);
         first = places[i].option;
     }
     if (asked->timeline && first != NULL)
         return XB_FAIL(error, XB_ERR_USAGE,
-                       "--timeline draws on standard output, which --%s - takes: give --%s a file",
+                       "--timeline draws on standard output, which %s - takes: give %s a file",
                        first, first);
     if (asked->timeline && asked->quiet)
         return XB_FAIL(error, XB_ERR_USAGE,

@@ -9,8 +9,6 @@
 /* The rows of its options, of options.c: its own and those of every mode, each once. Ends with
  * NULL; static memory. */
 const struct xb_option *const *xb_run_rows(void);
-/* Which of them belong to `run` itself: the first so many. */
-size_t xb_run_own_row_count(void);
 
 /* What a configuration of these rows asks for. */
 struct xb_run_options xb_run_options_of(const struct xb_config *config);

@@ -31,18 +31,17 @@ void xb_run_print_modes(FILE *stream)
 /* `all`: with the options of modes. */
 static void print_help(FILE *stream, bool all)
 {
-    const struct xb_option *const *rows = xb_run_rows();
-    const size_t own = xb_run_own_row_count();
+    const struct xb_option *const *row = xb_run_rows();
     xb_help_print_beginning(stream, &xb_command_run);
     xb_run_print_modes(stream);
     fprintf(stream, "\nOptions:\n");
-    for (size_t i = 0; i < own; i++)
-        xb_help_print_option(stream, rows[i]);
+    for (; *row != NULL && !xb_modes_take((*row)->name); row++)
+        xb_help_print_option(stream, *row);
     fprintf(stream, "\nOptions of modes:%s", all ? "\n" : " ");
-    for (size_t i = own; all && rows[i] != NULL; i++) {
+    for (; all && *row != NULL; row++) {
         char takers[512], text[600];
-        xb_help_print_option(stream, rows[i]);
-        snprintf(text, sizeof text, "(%s)", xb_run_takers(rows[i], takers, sizeof takers));
+        xb_help_print_option(stream, *row);
+        snprintf(text, sizeof text, "(%s)", xb_run_takers(*row, takers, sizeof takers));
         xb_help_print_entry(stream, "", text, 30);
     }
     if (!all)

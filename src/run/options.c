@@ -226,11 +226,10 @@ struct xb_table_view xb_table_view_of(const struct xb_config *config)
 
 enum xb_status xb_run_adapt_defaults(struct xb_config *config, struct xb_error *error)
 {
-    bool is_quick = xb_config_get(config, &option_quick)->flag;
-    if (is_quick)
+    if (xb_config_get(config, &option_quick)->flag) {
         XB_TRY(xb_config_default(config, &option_time_limit, "100ms", error));
-    if (is_quick)
         XB_TRY(xb_config_default(config, &option_size, "64M", error));
+    }
     if (xb_config_get(config, &option_latency)->flag)
         XB_TRY(xb_config_default(config, &option_size, "4", error));
     return XB_OK;
@@ -269,20 +268,13 @@ static const struct xb_option *const own_rows[] = {
     &xb_option_columns, &xb_option_reading, &xb_option_verbose,    &xb_option_help,
     &xb_option_color,   &xb_option_version,
 };
-#define OWN_ROWS (sizeof own_rows / sizeof own_rows[0])
-
-size_t xb_run_own_row_count(void)
-{
-    return OWN_ROWS;
-}
 
 const struct xb_option *const *xb_run_rows(void)
 {
     static const struct xb_option *rows[128];
-    size_t count = 0;
+    size_t count = sizeof own_rows / sizeof own_rows[0];
     xb_option_backend_describe();
     memcpy(rows, own_rows, sizeof own_rows);
-    count = OWN_ROWS;
     for (size_t m = 0; xb_modes[m] != NULL; m++) {
         const struct xb_option *const *option = xb_modes[m]->options;
         for (; option != NULL && *option != NULL; option++) {
