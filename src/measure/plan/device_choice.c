@@ -37,14 +37,19 @@ static enum xb_status no_device(const struct xb_run *run, const char *option, co
                    run->backend->name, word, list.text);
 }
 
+/* Reads a number of at most eight digits; false for any other word. */
+static bool read_number(const char *word, unsigned *number)
+{
+    *number = (unsigned)strtoul(word, NULL, 10);
+    return word[0] != '\0' && strspn(word, "0123456789") == strlen(word) && strlen(word) <= 8;
+}
+
 /* The index of the device that a word of the option names: a number or a PCI address. */
 static enum xb_status find_device(const struct xb_run *run, const char *option, const char *word,
                                   unsigned *index, struct xb_error *error)
 {
-    if (word[0] != '\0' && strspn(word, "0123456789") == strlen(word) && strlen(word) < 9) {
-        *index = (unsigned)strtoul(word, NULL, 10);
+    if (read_number(word, index))
         return *index < run->probe.device_count ? XB_OK : no_device(run, option, word, error);
-    }
     for (unsigned i = 0; i < run->probe.device_count; i++) {
         struct xb_device_info info;
         struct xb_error ignored; /* this device may not be the one named */
@@ -135,8 +140,6 @@ enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool several, 
                                 struct xb_device_choice *choice, struct xb_error *error)
 {
     bool all = (several && !run->asked.device_given) || xb_word_is_in(&run->asked.device, "all");
-    choice->device_count = 0;
-    choice->pair_count = 0;
     if (run->probe.device_count > XB_RUN_DEVICES)
         return XB_FAIL(error, XB_ERR_USAGE, "there are %u devices, and a run takes at most %d",
                        run->probe.device_count, XB_RUN_DEVICES);
@@ -183,10 +186,10 @@ static enum xb_status add_node(const struct xb_node_choice *all, const char *wor
                                struct xb_node_choice *choice, struct xb_error *error)
 {
     struct xb_words there = {.length = 0};
-    unsigned node = (unsigned)strtoul(word, NULL, 10);
+    unsigned node = 0;
     for (size_t i = 0; i < all->count; i++)
         xb_words_add(&there, "%s%u", i > 0 ? ", " : "", all->nodes[i]);
-    if (word[0] == '\0' || strspn(word, "0123456789") != strlen(word) || strlen(word) > 8)
+    if (!read_number(word, &node))
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--numa: '%s' is no NUMA node; take near, all, or numbers of: %s", word,
                        there.text);
@@ -201,23 +204,6 @@ static enum xb_status add_node(const struct xb_node_choice *all, const char *wor
     return XB_OK;
 }
 
-/* 'near' and 'all' say which nodes, so another word beside them is a mistake; and without host
- * memory the option would be ignored in silence. */
-static enum xb_status check_words(const struct xb_run_options *asked,
-                                  const struct xb_mode_choice *modes, struct xb_error *error)
-{
-    const struct xb_word_list *words = &asked->numa;
-    for (size_t i = 0; words->count > 1 && i < words->count; i++)
-        if (strcmp(words->items[i], "near") == 0 || strcmp(words->items[i], "all") == 0)
-            return XB_FAIL(error, XB_ERR_USAGE, "--numa: give '%s' alone", words->items[i]);
-    for (size_t m = 0; m < modes->count; m++)
-        if (xb_mode_host_directions(modes->modes[m], xb_mode_directions(asked, modes->modes[m])) !=
-            0)
-            return XB_OK;
-    return XB_FAIL(error, XB_ERR_USAGE,
-                   "--numa has no effect on the chosen modes: they use no host memory");
-}
-
 enum xb_status xb_node_choose(const struct xb_run_options *asked,
                               const struct xb_mode_choice *modes, struct xb_node_choice *choice,
                               struct xb_error *error)
@@ -225,13 +211,19 @@ enum xb_status xb_node_choose(const struct xb_run_options *asked,
     const struct xb_word_list *words = &asked->numa;
     struct xb_topology *topology = NULL;
     struct xb_node_choice all = {.count = 0}; /* with memory that this process may use */
-    choice->count = 0;
     if (words->count == 1 && strcmp(words->items[0], "near") == 0)
         return XB_OK;
     if (xb_is_left_out("hwloc"))
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--numa needs hwloc, which is not in this build; leave it out");
-    XB_TRY(check_words(asked, modes, error));
+    XB_TRY(xb_choice_refuse_beside_others("numa", "near,all", words, error));
+    bool has_effect = false; /* a mode has host memory: else it would be ignored in silence */
+    for (size_t m = 0; m < modes->count; m++)
+        has_effect = has_effect || xb_mode_host_directions(
+                                       modes->modes[m], xb_mode_directions(asked, modes->modes[m]));
+    if (!has_effect)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--numa has no effect on the chosen modes: they use no host memory");
     XB_TRY(xb_topology_open(&topology, error));
     for (int node = -1;
          all.count < XB_NODES && (node = xb_topology_next_node(topology, node)) >= 0;)

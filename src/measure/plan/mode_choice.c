@@ -3,6 +3,7 @@
 #include "planning.h"
 
 #include "base/terminal.h"
+#include "base/text.h"
 #include "record/mode_list.h"
 
 #include <string.h>
@@ -24,12 +25,13 @@ static enum xb_status unknown_mode(const char *name, struct xb_error *error)
                    nearest != NULL ? "'?" : ".", list.text);
 }
 
-enum xb_status xb_choice_refuse_all_beside_others(const char *option,
-                                                  const struct xb_word_list *words,
-                                                  struct xb_error *error)
+enum xb_status xb_choice_refuse_beside_others(const char *option, const char *alone,
+                                              const struct xb_word_list *words,
+                                              struct xb_error *error)
 {
-    if (words->count > 1 && xb_word_is_in(words, "all"))
-        return XB_FAIL(error, XB_ERR_USAGE, "--%s: give 'all' alone", option);
+    for (size_t i = 0; words->count > 1 && i < words->count; i++)
+        if (xb_list_has(alone, words->items[i]))
+            return XB_FAIL(error, XB_ERR_USAGE, "--%s: give '%s' alone", option, words->items[i]);
     return XB_OK;
 }
 
@@ -162,8 +164,7 @@ static enum xb_status read_modes(const struct xb_run_options *asked, struct xb_m
 {
     const struct xb_word_list *words = &asked->mode;
     const size_t capacity = sizeof choice->modes / sizeof choice->modes[0];
-    XB_TRY(xb_choice_refuse_all_beside_others("mode", words, error));
-    choice->count = 0;
+    XB_TRY(xb_choice_refuse_beside_others("mode", "all", words, error));
     if (xb_word_is_in(words, "all")) {
         for (size_t i = 0; xb_modes[i] != NULL && choice->count < capacity; i++)
             if (!xb_modes[i]->only_named && (asked->latency || xb_modes[i]->latency == NULL))

@@ -5,7 +5,8 @@
 #include "measure/run.h"
 #include "xferbench/mode.h"
 
-/* How a plan is made from the options: modes, then nodes and devices, then cases. */
+/* How a plan is made from the options: modes, then nodes and devices, then cases. Choices are
+ * zeroed before. */
 
 /* ---- which modes ---- */
 
@@ -27,11 +28,11 @@ unsigned xb_mode_directions(const struct xb_run_options *asked, const struct xb_
 unsigned xb_mode_directions_together(const struct xb_run_options *asked,
                                      const struct xb_mode *mode);
 
-/* For --mode and --device: XB_ERR_USAGE for 'all' with other words beside it. 'all' says everything
- * already, so one of them is a mistake. */
-XB_MUST_CHECK enum xb_status xb_choice_refuse_all_beside_others(const char *option,
-                                                                const struct xb_word_list *words,
-                                                                struct xb_error *error);
+/* XB_ERR_USAGE for a word that is in the list `alone` ("near,all") with others beside it: it says
+ * everything already, so one of them is a mistake. */
+XB_MUST_CHECK enum xb_status xb_choice_refuse_beside_others(const char *option, const char *alone,
+                                                            const struct xb_word_list *words,
+                                                            struct xb_error *error);
 
 /* ---- which NUMA nodes ---- */
 
