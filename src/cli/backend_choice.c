@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "backend_choice.h"
+#include "command.h"
 
 #include "backends/registry.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "help.h"
+#include "measure/run.h"
 
 #include <string.h>
 

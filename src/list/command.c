@@ -7,7 +7,6 @@
 #include "base/output.h"
 #include "base/terminal.h"
 #include "base/text.h"
-#include "cli/backend_choice.h"
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/places.h"

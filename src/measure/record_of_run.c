@@ -8,7 +8,6 @@
 #include "record/making.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,9 +71,8 @@ static void keep_binding(struct xb_record *record, const struct xb_run *run,
         return;
     }
     /* The device was opened near it, and no row was measured so. */
-    struct xb_words note = {.length = 0};
-    xb_words_add(&note, "each row bound to the node that it names: %s", nodes.text);
-    kept->numa_note = xb_record_keep_text(record, note.text);
+    kept->numa_note =
+        xb_arena_print(&record->texts, "each row bound to the node that it names: %s", nodes.text);
     kept->numa_is_normal = true;
 }
 
@@ -150,15 +148,13 @@ static void keep_parameters(struct xb_record *record, const struct xb_case *test
     struct xb_record_fact *facts =
         xb_arena_new(&record->texts, (test->setting_count + 2) * sizeof *facts);
     size_t count = test->setting_count;
-    char node[16];
-    snprintf(node, sizeof node, "%u", test->node);
     for (size_t i = 0; i < test->setting_count; i++) {
         const struct xb_setting *setting = &test->settings[i];
-        char number[24];
-        snprintf(number, sizeof number, "%" PRIu64, setting->count);
         facts[i] = (struct xb_record_fact){
             .name = setting->option->name,
-            .value = xb_record_keep_text(record, setting->word != NULL ? setting->word : number),
+            .value = setting->word != NULL
+                         ? xb_record_keep_text(record, setting->word)
+                         : xb_arena_print(&record->texts, "%" PRIu64, setting->count),
             .is_text = setting->word != NULL,
         };
     }
@@ -166,8 +162,8 @@ static void keep_parameters(struct xb_record *record, const struct xb_case *test
         facts[count++] = (struct xb_record_fact){
             .name = XB_RECORD_GROUP, .value = xb_group_name(test->group), .is_text = true};
     if (test->has_node)
-        facts[count++] = (struct xb_record_fact){.name = XB_RECORD_NUMA,
-                                                 .value = xb_record_keep_text(record, node)};
+        facts[count++] = (struct xb_record_fact){
+            .name = XB_RECORD_NUMA, .value = xb_arena_print(&record->texts, "%u", test->node)};
     xb_record_sort_facts(facts, count);
     kept->parameters = facts;
     kept->parameter_count = count;

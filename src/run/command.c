@@ -9,7 +9,6 @@
 #include "base/stream.h"
 #include "base/terminal.h"
 #include "base/text.h"
-#include "cli/backend_choice.h"
 #include "cli/command.h"
 #include "cli/places.h"
 #include "deadline.h"

@@ -69,7 +69,6 @@ struct use {
 static enum xb_status check_memory(uint64_t host_bytes, uint64_t device_bytes,
                                    const struct use *uses, size_t count, struct xb_error *error)
 {
-    uint64_t host = host_bytes;
     uint64_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         const struct opened *opened = uses[i].opened;
@@ -82,7 +81,7 @@ static enum xb_status check_memory(uint64_t host_bytes, uint64_t device_bytes,
         kept += xb_workspace_kept(opened->workspace, true);
         if (device->info.shares_host_memory) {
             kept += kept_there;
-            host += needed;
+            host_bytes += needed;
             continue;
         }
         XB_TRY(device->backend->device_memory(device, &free_bytes, error));
@@ -94,7 +93,7 @@ static enum xb_status check_memory(uint64_t host_bytes, uint64_t device_bytes,
                            device->info.index, (double)free_bytes / 0x1p30,
                            (double)needed / 0x1p30);
     }
-    return host > kept ? xb_host_memory_check(host - kept, error) : XB_OK;
+    return host_bytes > kept ? xb_host_memory_check(host_bytes - kept, error) : XB_OK;
 }
 
 /* ---- devices ---- */
@@ -102,6 +101,15 @@ static enum xb_status check_memory(uint64_t host_bytes, uint64_t device_bytes,
 static bool concerns(const struct xb_case *test, unsigned index)
 {
     return !test->sum && (test->device == index || test->peer == (int)index);
+}
+
+/* Marks the devices of the run that these cases need. */
+static void mark_needed(const struct xb_run *run, const struct xb_result *results, size_t count,
+                        bool *needed)
+{
+    for (size_t i = 0; i < run->device_count; i++)
+        for (size_t k = 0; k < count; k++)
+            needed[i] = needed[i] || concerns(&results[k].test, run->devices[i].info.index);
 }
 
 /* Finds the largest case of the device that fits now: its workspace allocates memory for that at
@@ -168,12 +176,10 @@ static enum xb_status open_needed(struct runner *runner, const struct xb_result 
 {
     const struct xb_run *run = runner->run;
     bool needed[XB_RUN_DEVICES] = {false};
-    for (size_t i = 0; i < run->device_count; i++) {
-        for (size_t k = 0; k < count; k++)
-            needed[i] = needed[i] || concerns(&results[k].test, run->devices[i].info.index);
+    mark_needed(run, results, count, needed);
+    for (size_t i = 0; i < run->device_count; i++)
         if (!needed[i])
             close_workspace(&runner->opened[i]);
-    }
     for (size_t i = 0; i < run->device_count; i++)
         if (needed[i])
             XB_TRY(open_device(runner, i, &results->test, error));
@@ -347,12 +353,8 @@ static void open_several(struct runner *runner)
     bool wanted[XB_RUN_DEVICES] = {false};
     for (size_t first = 0, count; first < run->case_count; first += count) {
         count = xb_run_rows_of(run, first);
-        if (xb_run_cannot(run, first, count) != NULL)
-            continue;
-        for (size_t k = first; k < first + count; k++)
-            for (size_t i = 0; i < run->device_count; i++)
-                wanted[i] =
-                    wanted[i] || concerns(&run->results[k].test, run->devices[i].info.index);
+        if (xb_run_cannot(run, first, count) == NULL)
+            mark_needed(run, &run->results[first], count, wanted);
     }
     if (!xb_run_should_stop(run))
         xb_openings_begin(runner->openings, wanted, run->device_count, run->start_at > 0);

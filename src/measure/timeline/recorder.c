@@ -455,16 +455,6 @@ static enum xb_status read_times(const struct xb_backend *real, struct course *c
     return XB_OK;
 }
 
-static enum xb_status read_queue(struct xb_recorder *recorder, size_t queue, struct xb_error *error)
-{
-    const struct recorded_device *device = &recorder->devices[recorder->queues[queue].device];
-    struct course course = {.base = device->base};
-    for (size_t i = 0; i < recorder->operation_count; i++)
-        if (recorder->operations[i].queue == queue)
-            XB_TRY(read_times(device->real, &course, &recorder->operations[i], error));
-    return XB_OK;
-}
-
 /* Nothing begins before it was enqueued, nor ends after all was waited for: where the looks leave
  * room for that, the clocks are brought closer. Returns by how much they moved. */
 static double keep_order(struct xb_recorder *recorder, size_t index)
@@ -485,12 +475,16 @@ static enum xb_status resolve(struct xb_recorder *recorder, double *clock_error,
                               struct xb_error *error)
 {
     *clock_error = 0;
-    for (size_t i = 0; i < recorder->queue_count; i++)
-        XB_TRY(read_queue(recorder, i, error));
+    for (size_t i = 0; i < recorder->queue_count; i++) {
+        const struct recorded_device *device = &recorder->devices[recorder->queues[i].device];
+        struct course course = {.base = device->base};
+        for (size_t k = 0; k < recorder->operation_count; k++)
+            if (recorder->operations[k].queue == i)
+                XB_TRY(read_times(device->real, &course, &recorder->operations[k], error));
+    }
     for (size_t i = 0; i < recorder->device_count; i++) {
         double off = join_looks(&recorder->devices[i]);
-        off += keep_order(recorder, i);
-        *clock_error = fmax(*clock_error, off);
+        *clock_error = fmax(*clock_error, off + keep_order(recorder, i));
     }
     for (size_t i = 0; i < recorder->operation_count; i++) {
         struct operation *operation = &recorder->operations[i];
@@ -504,11 +498,14 @@ static enum xb_status resolve(struct xb_recorder *recorder, double *clock_error,
 
 /* ---- beginning and end ---- */
 
-/* Writes to every page, so that none is first touched, and cleared, while the clock runs. */
-static void touch(void *memory, size_t bytes)
+/* Makes room, and writes to every page of it, so that none is first touched, and cleared, while the
+ * clock runs. */
+static void *make_room(size_t count, size_t size)
 {
-    for (size_t at = 0; at < bytes; at += 4096)
+    char *memory = calloc(count, size);
+    for (size_t at = 0; memory != NULL && at < count * size; at += 4096)
         ((volatile char *)memory)[at] = 0;
+    return memory;
 }
 
 /* Lists the devices and queues of all lanes, in their order, and makes room for what they do. */
@@ -521,13 +518,11 @@ static enum xb_status open_recorder(struct xb_recorder *recorder,
         for (size_t k = 0; k < context->queue_count; k++)
             find_queue(recorder, context->queues[k]);
     }
-    recorder->operations = calloc(MOST_OPERATIONS, sizeof *recorder->operations);
-    recorder->calls = calloc(MOST_CALLS, sizeof *recorder->calls);
-    if (recorder->operations == NULL || recorder->calls == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for it");
-    touch(recorder->operations, MOST_OPERATIONS * sizeof *recorder->operations);
-    touch(recorder->calls, MOST_CALLS * sizeof *recorder->calls);
-    return XB_OK;
+    recorder->operations = make_room(MOST_OPERATIONS, sizeof *recorder->operations);
+    recorder->calls = make_room(MOST_CALLS, sizeof *recorder->calls);
+    return recorder->operations != NULL && recorder->calls != NULL
+               ? XB_OK
+               : XB_FAIL(error, XB_ERR_MEMORY, "no memory for it");
 }
 
 static enum xb_status align_all(struct xb_recorder *recorder, bool is_after, struct xb_error *error)
@@ -610,18 +605,6 @@ static enum xb_status run_iteration(struct xb_recorder *recorder,
 
 /* ---- what was seen ---- */
 
-/* The index of the track, which is added where it is new. There is room. */
-static size_t find_track(struct xb_timeline *timeline, struct xb_track track)
-{
-    for (size_t i = 0; i < timeline->track_count; i++) {
-        const struct xb_track *own = &timeline->tracks[i];
-        if (own->kind == track.kind && own->device == track.device && own->number == track.number)
-            return i;
-    }
-    timeline->tracks[timeline->track_count] = track;
-    return timeline->track_count++;
-}
-
 /* Threads before queues, and each by its numbers. */
 static int order_tracks(const void *a, const void *b)
 {
@@ -651,12 +634,17 @@ static int order_spans(const void *a, const void *b)
     return one->end > other->end ? -1 : one->end < other->end;
 }
 
-/* Adds a span to the timeline, on its track. */
+/* Adds a span to the timeline, on its track, which is added where it is new. There is room. */
 static void add_span(struct xb_timeline *timeline, const struct xb_timeline_span *span,
                      struct xb_track track)
 {
+    size_t i = 0;
+    while (i < timeline->track_count && order_tracks(&timeline->tracks[i], &track) != 0)
+        i++;
+    if (i == timeline->track_count)
+        timeline->tracks[timeline->track_count++] = track;
     timeline->spans[timeline->span_count] = *span;
-    timeline->spans[timeline->span_count++].track = find_track(timeline, track);
+    timeline->spans[timeline->span_count++].track = i;
 }
 
 /* Adds all spans. */
