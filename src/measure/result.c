@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "result.h"
-#include "measure/timeline/timeline.h"
 
 #include "base/memory.h"
 #include "base/text.h"

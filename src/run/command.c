@@ -198,8 +198,8 @@ enum xb_status xb_result_json_write(FILE *stream, const struct xb_record *record
     return write_as(stream, record, xb_json_finish, error);
 }
 
-enum xb_status xb_result_json_line_write(FILE *stream, const struct xb_record *record,
-                                         struct xb_error *error)
+static enum xb_status write_json_line(FILE *stream, const struct xb_record *record,
+                                      struct xb_error *error)
 {
     return write_as(stream, record, xb_json_finish_line, error);
 }
@@ -239,9 +239,8 @@ static bool write_all(struct outputs *outputs, const struct xb_run *run)
         return false;
     }
     struct xb_run_places *places = &outputs->places;
-    bool written =
-        write_output(&places->outputs[XB_RUN_JSON], &record,
-                     places->json.is_line ? xb_result_json_line_write : xb_result_json_write);
+    bool written = write_output(&places->outputs[XB_RUN_JSON], &record,
+                                places->json.is_line ? write_json_line : xb_result_json_write);
     written = write_output(&places->outputs[XB_RUN_CSV], &record, xb_csv_write) && written;
     if (!has_table(outputs, run)) {
         xb_failures_say(&record);

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
-
 #include "base/memory.h"
 #include "base/stream.h"
 #include "base/text.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "command.h"
 
 #include "base/stream.h"
@@ -161,17 +160,17 @@ static void print_skipped(FILE *stream, const struct xb_run *run)
 
 /* ---- what it takes ---- */
 
-#define MEMORY_TEXT 32
-static const char *memory_text(uint64_t bytes, char *text)
+static const char *memory_text(uint64_t bytes, char *text, size_t size)
 {
     if (bytes < 1u << 20)
-        snprintf(text, MEMORY_TEXT, "less than 1 MiB");
+        snprintf(text, size, "less than 1 MiB");
     else if (bytes < 1u << 30)
-        snprintf(text, MEMORY_TEXT, "%.0f MiB", ceil((double)bytes / 0x1p20));
+        snprintf(text, size, "%.0f MiB", ceil((double)bytes / 0x1p20));
     else
-        snprintf(text, MEMORY_TEXT, "%.1f GiB", ceil((double)bytes / 0x1p30 * 10) / 10);
+        snprintf(text, size, "%.1f GiB", ceil((double)bytes / 0x1p30 * 10) / 10);
     return text;
 }
+#define MEMORY_TEXT(bytes) memory_text((bytes), (char[32]){0}, 32)
 
 static void print_estimate(FILE *stream, const struct xb_run *run,
                            const struct xb_estimate *estimate)
@@ -180,27 +179,24 @@ static void print_estimate(FILE *stream, const struct xb_run *run,
     /* The plan is measured in each of --processes, by --interleave in two programs. */
     double times = (asked->interleave != NULL ? 2 : 1) * (double)asked->processes;
     struct xb_words words = {.length = 0};
-    char likely[XB_ETA_TEXT], least[XB_ETA_TEXT], most[XB_ETA_TEXT], host[MEMORY_TEXT],
-        device[MEMORY_TEXT];
     xb_words_add(&words, "about %s; from %s on a fast node to %s on a slow one",
-                 xb_eta_duration(times * estimate->time.likely, likely),
-                 xb_eta_duration(times * estimate->time.least, least),
-                 xb_eta_duration(times * estimate->time.most, most));
+                 XB_ETA_DURATION(times * estimate->time.likely),
+                 XB_ETA_DURATION(times * estimate->time.least),
+                 XB_ETA_DURATION(times * estimate->time.most));
     if (times > 1)
         xb_words_add(&words, ", for %.0f processes", times);
     if (asked->deadline > 0)
-        xb_words_add(&words, "; the deadline ends it after %s",
-                     xb_eta_duration(asked->deadline, likely));
+        xb_words_add(&words, "; the deadline ends it after %s", XB_ETA_DURATION(asked->deadline));
     xb_note_print(stream, "time", LABEL, "%s", words.text);
 
     bool shared = run->device_count > 0 && run->devices[0].info.shares_host_memory;
     uint64_t bytes = estimate->host_bytes, more = shared ? estimate->device_bytes : 0;
     bytes = more > UINT64_MAX - bytes ? UINT64_MAX : bytes + more;
     if (shared)
-        xb_note_print(stream, "memory", LABEL, "%s at most", memory_text(bytes, host));
+        xb_note_print(stream, "memory", LABEL, "%s at most", MEMORY_TEXT(bytes));
     else
         xb_note_print(stream, "memory", LABEL, "%s of the host's at most, %s of a device's",
-                      memory_text(bytes, host), memory_text(estimate->device_bytes, device));
+                      MEMORY_TEXT(bytes), MEMORY_TEXT(estimate->device_bytes));
 }
 
 /* ---- the whole ---- */

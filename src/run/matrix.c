@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Matrices of pairs of devices, and of NUMA nodes and devices: printed, or as texts and numbers. */
-#define _GNU_SOURCE
 #include "matrix.h"
 
 #include "base/memory.h"

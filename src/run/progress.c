@@ -84,10 +84,9 @@ const char *xb_eta_duration(double seconds, char *text)
 
 const char *xb_eta_text(double seconds, char *text)
 {
-    char duration[XB_ETA_TEXT];
     text[0] = '\0';
     if (isfinite(seconds))
-        snprintf(text, XB_ETA_TEXT, ", about %.12s left", xb_eta_duration(seconds, duration));
+        snprintf(text, XB_ETA_TEXT, ", about %.12s left", XB_ETA_DURATION(seconds));
     return text;
 }
 

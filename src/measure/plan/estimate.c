@@ -2,7 +2,6 @@
 #include "estimate.h"
 
 #include "measure/sample/measure.h"
-#include "measure/sample/sampler.h"
 #include "xferbench/workspace.h"
 
 #include <math.h>

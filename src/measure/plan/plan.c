@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L
 /* From options to cases. A user's mistakes are found here, before anything is measured or written.
  * What a device cannot do is found by a mode's check, case by case, so that the others go on. */
 #include "case.h"
@@ -8,8 +7,6 @@
 #include "base/memory.h"
 #include "machine/host_memory.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A result takes some 12 KiB of memory, so these are 120 MiB. */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L
 /* When a case has an iteration recorded, and what follows from it: the shares of the time in which
  * the stages of a line were at work. */
 #include "measure/sample/measure.h"

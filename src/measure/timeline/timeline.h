@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "xferbench/error.h"
-
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
