@@ -287,19 +287,6 @@ static void note_finished(void *argument, const struct xb_run *run)
     xb_deadline_finished(run);
 }
 
-static void release(struct outputs *outputs)
-{
-    struct timelines *timelines = &outputs->timelines;
-    if (timelines->has_begun) {
-        xb_chrome_free(&timelines->chrome);
-        if (timelines->drawn.stream != NULL)
-            fclose(timelines->drawn.stream);
-        free(timelines->drawn.text);
-        pthread_mutex_destroy(&timelines->lock);
-    }
-    xb_run_release_places(&outputs->places);
-}
-
 /* For a case that does not come to an end: the process ends right after this. */
 static bool write_overdue(void *argument, const struct xb_run *run)
 {
@@ -339,7 +326,15 @@ static int run_with_backend(struct xb_run *run)
     }
     int code =
         status == XB_OK ? exit_code(run, &outputs, write_all(&outputs, run)) : xb_cli_fail(&error);
-    release(&outputs);
+    struct timelines *timelines = &outputs.timelines;
+    if (timelines->has_begun) {
+        xb_chrome_free(&timelines->chrome);
+        if (timelines->drawn.stream != NULL)
+            fclose(timelines->drawn.stream);
+        free(timelines->drawn.text);
+        pthread_mutex_destroy(&timelines->lock);
+    }
+    xb_run_release_places(&outputs.places);
     return code;
 }
 

@@ -17,7 +17,7 @@ struct xb_run_options xb_run_options_of(const struct xb_config *config);
 XB_MUST_CHECK enum xb_status xb_run_adapt_defaults(struct xb_config *config,
                                                    struct xb_error *error);
 
-/* Its help (help.c): what it does, the modes, its own options and the exit codes; and the same with
+/* Its help: what it does, the modes, its own options and the exit codes; and the same with
  * the options of all modes. */
 void xb_run_print_help(FILE *stream);
 void xb_run_print_all_help(FILE *stream);

@@ -7,7 +7,7 @@
 
 #include "crew.h"
 #include "measure/run.h"
-#include "measure/timeline/recorder.h"
+#include "measure/timeline/timeline.h"
 #include "stage.h"
 
 #include <assert.h>

@@ -47,7 +47,7 @@ const char *xb_estimate_skips(const struct xb_run *run, size_t first, size_t cou
     return reason;
 }
 
-/* How many times its memory is set up anew: placement.c. */
+/* How many times its memory is set up anew: residence.c. */
 static unsigned placements_of(const struct xb_run *run, const struct xb_case *test)
 {
     const struct xb_device_info *info = &run->devices[xb_run_find_device(run, test->device)].info;

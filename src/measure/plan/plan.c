@@ -213,15 +213,6 @@ static enum xb_status add_groups(struct planning *plan, struct xb_case test, str
     return XB_OK;
 }
 
-static bool any_group(const struct planning *plan)
-{
-    for (size_t i = 0; i < plan->choice.pair_count; i++)
-        if (is_group(plan, XB_GROUP_ONE_TO_ALL, plan->choice.pairs[i].from) ||
-            is_group(plan, XB_GROUP_ALL_TO_ONE, plan->choice.pairs[i].to))
-            return true;
-    return false;
-}
-
 /* Adds one row of the mode that will say that there is no group: more would say the same. */
 static enum xb_status add_no_group(struct planning *plan, struct xb_case test,
                                    struct xb_error *error)
@@ -239,6 +230,11 @@ static enum xb_status add_no_group(struct planning *plan, struct xb_case test,
  * device in common at the same time. */
 static enum xb_status add_pairs(struct planning *plan, struct xb_error *error)
 {
+    const struct xb_pair *pairs = plan->choice.pairs;
+    bool any_group = false;
+    for (size_t p = 0; p < plan->choice.pair_count; p++)
+        any_group = any_group || is_group(plan, XB_GROUP_ONE_TO_ALL, pairs[p].from) ||
+                    is_group(plan, XB_GROUP_ALL_TO_ONE, pairs[p].to);
     for (size_t m = 0; m < plan->modes.count; m++) {
         const struct xb_mode *mode = plan->modes.modes[m];
         unsigned directions = xb_mode_directions(plan->asked, mode);
@@ -250,14 +246,14 @@ static enum xb_status add_pairs(struct planning *plan, struct xb_error *error)
             continue;
         }
         for (size_t p = 0; p < plan->choice.pair_count; p++) {
-            test.device = plan->choice.pairs[p].from;
-            test.peer = (int)plan->choice.pairs[p].to;
+            test.device = pairs[p].from;
+            test.peer = (int)pairs[p].to;
             XB_TRY(take_mode(plan, test, directions, add_one, error));
         }
-        test.device = plan->choice.pairs[0].from;
+        test.device = pairs[0].from;
         test.peer = XB_NO_PEER;
         XB_TRY(take_mode(plan, test, xb_mode_directions_together(plan->asked, mode),
-                         any_group(plan) ? add_groups : add_no_group, error));
+                         any_group ? add_groups : add_no_group, error));
     }
     return XB_OK;
 }

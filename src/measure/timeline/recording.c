@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "measure/engine/stage.h"
 #include "measure/run.h"
-#include "recorder.h"
+#include "timeline.h"
 
 #include <math.h>
 #include <stdlib.h>
