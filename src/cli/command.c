@@ -29,13 +29,11 @@ const struct xb_option xb_option_help = {
     XB_FLAG("help"),
     .short_name = 'h',
     .help = "Print help; with a command, a mode, an option or a word behind it, help on that.",
-    .selects = true,
 };
 const struct xb_option xb_option_version = {
     XB_FLAG("version"),
     .short_name = 'V',
     .help = "Print the version and what is built in.",
-    .selects = true,
 };
 
 /* In the order of enum xb_colours. */

@@ -112,21 +112,18 @@ static const struct xb_option option_latency = {
         "Time single small operations instead of bandwidth: percentiles by the host's clock and "
         "by the device's.",
     .brief = "time single small operations",
-    .selects = true,
 };
 static const struct xb_option option_simultaneous = {
     XB_FLAG("simultaneous"),
     .help = "After each device alone, measure all named devices at the same time: each, their "
             "sum, and each one's share of its rate alone. Of pairs: those that begin at one "
             "device, then those that end there.",
-    .selects = true,
 };
 static const struct xb_option option_quick = {
     XB_FLAG("quick"),
     .help = "Short for --time-limit 100ms --size 64M, where these are not given: every mode on "
             "one device in a few seconds. Expect wider intervals.",
     .brief = "every mode in a few seconds",
-    .selects = true,
 };
 static const struct xb_option option_processes = {
     XB_COUNT("processes", "N", 1, XB_RECORD_PROCESSES),
@@ -152,7 +149,6 @@ static const struct xb_option option_dry_run = {
     XB_FLAG("dry-run"),
     .help = "Measure nothing and write no file: print the cases, about how long they take, how "
             "much memory they need, and which files a run would write.",
-    .selects = true,
 };
 static const struct xb_option option_json = {
     XB_FILE("json", "FILE"),
@@ -179,14 +175,12 @@ static const struct xb_option option_trace = {
 static const struct xb_option option_timeline = {
     XB_FLAG("timeline"),
     .help = "Record one more iteration of each case and draw it below the table.",
-    .selects = true,
 };
 static const struct xb_option option_quiet = {
     XB_FLAG("quiet"),
     .short_name = 'q',
     .help = "Print no table and no progress: only errors, files and the exit code.",
     .brief = "print no table and no progress",
-    .selects = true,
 };
 enum { SHORT, ALL };
 static const char *const amounts[] = {[SHORT] = "short", [ALL] = "all", NULL};
@@ -213,7 +207,6 @@ const struct xb_option xb_option_verbose = {
     .help = "Print all that is known: --columns all, --reading all, each warning, and all of the "
             "devices.",
     .brief = "print all columns, sentences and warnings",
-    .selects = true,
 };
 
 struct xb_table_view xb_table_view_of(const struct xb_config *config)

@@ -20,19 +20,6 @@ static bool has_host_stage(const struct xb_mode *mode)
     return mode->stages[0].engine == XB_ENGINE_HOST;
 }
 
-static enum xb_status open_host(struct xb_mode_context *context, struct xb_line *line,
-                                struct xb_error *error)
-{
-    const struct xb_backend *backend = context->device->backend;
-    XB_TRY(xb_workspace_crew(context->workspace, line->plan.threads, &line->crew, error));
-    line->freed = calloc(line->plan.slots, sizeof(struct xb_event *));
-    if (line->freed == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %u slots", line->plan.slots);
-    for (unsigned i = 0; i < line->plan.slots; i++)
-        XB_TRY(backend->event_open(context->device, &line->freed[i], error));
-    return XB_OK;
-}
-
 enum xb_status xb_line_open(struct xb_mode_context *context, const struct xb_line_plan *plan,
                             struct xb_error *error)
 {
@@ -48,7 +35,15 @@ enum xb_status xb_line_open(struct xb_mode_context *context, const struct xb_lin
     while (line->stages[line->stage_count].name != NULL)
         line->stage_count++;
     context->line = line; /* for xb_line_close, also of a part of it */
-    return has_host_stage(mode) ? open_host(context, line, error) : XB_OK;
+    if (!has_host_stage(mode))
+        return XB_OK;
+    XB_TRY(xb_workspace_crew(context->workspace, plan->threads, &line->crew, error));
+    line->freed = calloc(plan->slots, sizeof(struct xb_event *));
+    if (line->freed == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %u slots", plan->slots);
+    for (unsigned i = 0; i < plan->slots; i++)
+        XB_TRY(context->device->backend->event_open(context->device, &line->freed[i], error));
+    return XB_OK;
 }
 
 void xb_line_close(struct xb_mode_context *context)

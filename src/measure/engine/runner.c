@@ -128,8 +128,7 @@ static enum xb_status find_largest(const struct xb_run *run, struct opened *open
         enum xb_status status = check_memory(needs.host_bytes, needs.device_bytes, &use, 1, error);
         if (status == XB_ERR_MEMORY)
             continue;
-        if (status != XB_OK)
-            return status;
+        XB_TRY(status);
         *largest = test->bytes;
     }
     return XB_OK;

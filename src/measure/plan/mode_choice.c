@@ -143,22 +143,6 @@ static struct xb_words simultaneous_modes(void)
     return words;
 }
 
-static enum xb_status refuse_idle_simultaneous(const struct xb_run_options *asked,
-                                               const struct xb_mode_choice *choice,
-                                               struct xb_error *error)
-{
-    if (!asked->simultaneous)
-        return XB_OK;
-    if (asked->latency)
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "--simultaneous measures bandwidth; leave out --latency");
-    for (size_t m = 0; m < choice->count; m++)
-        if (xb_mode_directions_together(asked, choice->modes[m]) != 0)
-            return XB_OK;
-    return XB_FAIL(error, XB_ERR_USAGE, "--simultaneous starts several devices together: take %s",
-                   simultaneous_modes().text);
-}
-
 static enum xb_status read_modes(const struct xb_run_options *asked, struct xb_mode_choice *choice,
                                  struct xb_error *error)
 {
@@ -190,5 +174,14 @@ enum xb_status xb_mode_choose(const struct xb_run_options *asked, struct xb_mode
             XB_TRY(refuse_if_idle(asked, choice, value->option, error));
     }
     XB_TRY(refuse_other_ways(asked, choice, error));
-    return refuse_idle_simultaneous(asked, choice, error);
+    if (!asked->simultaneous)
+        return XB_OK;
+    if (asked->latency)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--simultaneous measures bandwidth; leave out --latency");
+    for (size_t m = 0; m < choice->count; m++)
+        if (xb_mode_directions_together(asked, choice->modes[m]) != 0)
+            return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE, "--simultaneous starts several devices together: take %s",
+                   simultaneous_modes().text);
 }
