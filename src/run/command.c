@@ -34,7 +34,6 @@ struct timelines {
     struct xb_memory_text drawn; /* its stream is NULL where --timeline is not given */
     size_t taken;                /* of the run's results */
     pthread_mutex_t lock; /* held while a case is written: --deadline may end the run meanwhile */
-    bool has_begun;
     struct xb_error failure; /* the first; its status is XB_OK while there is none */
 };
 
@@ -169,8 +168,6 @@ static enum xb_status open_outputs(const struct xb_run *run, struct outputs *out
     if (places->json.is_line)
         xb_output_unbuffer(&places->outputs[XB_RUN_JSON]);
     timelines->output = &places->outputs[XB_RUN_TRACE];
-    timelines->has_begun = true;
-    pthread_mutex_init(&timelines->lock, NULL);
     if (timelines->output->stream != NULL)
         XB_TRY(xb_chrome_begin(&timelines->chrome, timelines->output->stream, error));
     if (run->asked.timeline)
@@ -299,7 +296,7 @@ static bool write_overdue(void *argument, const struct xb_run *run)
 /* Plans, measures and writes, with the backend open. */
 static int run_with_backend(struct xb_run *run)
 {
-    struct outputs outputs = {0};
+    struct outputs outputs = {.timelines = {.lock = PTHREAD_MUTEX_INITIALIZER}};
     /* The plan is told when the run begins: waiting for other nodes tells nothing of how long a
      * case takes. */
     struct xb_run_observer observer = {.begun = xb_progress_plan,
@@ -327,13 +324,11 @@ static int run_with_backend(struct xb_run *run)
     int code =
         status == XB_OK ? exit_code(run, &outputs, write_all(&outputs, run)) : xb_cli_fail(&error);
     struct timelines *timelines = &outputs.timelines;
-    if (timelines->has_begun) {
-        xb_chrome_free(&timelines->chrome);
-        if (timelines->drawn.stream != NULL)
-            fclose(timelines->drawn.stream);
-        free(timelines->drawn.text);
-        pthread_mutex_destroy(&timelines->lock);
-    }
+    xb_chrome_free(&timelines->chrome);
+    if (timelines->drawn.stream != NULL)
+        fclose(timelines->drawn.stream);
+    free(timelines->drawn.text);
+    pthread_mutex_destroy(&timelines->lock);
     xb_run_release_places(&outputs.places);
     return code;
 }

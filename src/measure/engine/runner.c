@@ -21,6 +21,7 @@ struct opened {
                                        NUMA node: its memory and threads are where they are */
     struct xb_case workspace_for;   /* a case of that node */
     struct xb_work last_work;
+    unsigned lanes; /* of the case that memory is checked for, which take a lane's memory here */
 };
 
 struct runner {
@@ -57,26 +58,20 @@ void xb_run_free(struct xb_run *run)
 
 /* ---- memory ---- */
 
-/* A device, and how many lanes of a case take a lane's memory on it. */
-struct use {
-    struct opened *opened;
-    unsigned lanes;
-};
-
-/* Checks that the memory of one case on `count` devices is there now, before any is allocated:
- * `host_bytes` in all, and `device_bytes` for each lane of a device. What workspaces keep counts as
- * free. */
+/* Checks that the memory of one case on those of `count` devices that have lanes is there now,
+ * before any is allocated: `host_bytes` in all, and `device_bytes` for each lane of a device. What
+ * workspaces keep counts as free. */
 static enum xb_status check_memory(uint64_t host_bytes, uint64_t device_bytes,
-                                   const struct use *uses, size_t count, struct xb_error *error)
+                                   const struct opened *opened, size_t count,
+                                   struct xb_error *error)
 {
     uint64_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct opened *opened = uses[i].opened;
+    for (size_t i = 0; i < count; i++, opened++) {
         struct xb_device *device = opened->device;
-        uint64_t needed = uses[i].lanes * device_bytes;
+        uint64_t needed = opened->lanes * device_bytes;
         uint64_t free_bytes = 0;
-        if (device == NULL)
-            return XB_FAIL(error, XB_ERR_INTERNAL, "a device that is needed was not opened");
+        if (opened->lanes == 0)
+            continue;
         uint64_t kept_there = xb_workspace_kept(opened->workspace, false);
         kept += xb_workspace_kept(opened->workspace, true);
         if (device->info.shares_host_memory) {
@@ -119,13 +114,14 @@ static enum xb_status find_largest(const struct xb_run *run, struct opened *open
                                    uint64_t *largest, struct xb_error *error)
 {
     *largest = 0;
+    opened->lanes = 1;
     for (size_t i = 0; i < run->case_count; i++) {
         const struct xb_case *test = &run->results[i].test;
         if (!concerns(test, opened->device->info.index) || test->bytes <= *largest)
             continue;
         struct xb_needs needs = test->mode->needs(test);
-        const struct use use = {.opened = opened, .lanes = 1};
-        enum xb_status status = check_memory(needs.host_bytes, needs.device_bytes, &use, 1, error);
+        enum xb_status status =
+            check_memory(needs.host_bytes, needs.device_bytes, opened, 1, error);
         if (status == XB_ERR_MEMORY)
             continue;
         XB_TRY(status);
@@ -189,13 +185,11 @@ static enum xb_status open_needed(struct runner *runner, const struct xb_result 
 
 size_t xb_run_rows_of(const struct xb_run *run, size_t first)
 {
-    size_t count = 1;
-    if (!run->results[first].test.sum)
-        return 1;
-    while (first + count < run->case_count && run->results[first + count].test.simultaneous &&
-           !run->results[first + count].test.sum)
-        count++;
-    return count;
+    size_t behind = first + 1;
+    while (run->results[first].test.sum && behind < run->case_count &&
+           run->results[behind].test.simultaneous && !run->results[behind].test.sum)
+        behind++;
+    return behind - first;
 }
 
 /* Makes a lane and the context that its mode will see. */
@@ -264,16 +258,14 @@ static enum xb_status run_case(struct runner *runner, struct xb_result *results,
     }
     const struct xb_case *test = &first_lane->test;
     struct xb_needs needs = test->mode->needs(test);
-    struct use uses[XB_RUN_DEVICES];
-    size_t use_count = 0;
-    for (size_t i = 0; i < runner->run->device_count; i++) {
+    size_t device_count = runner->run->device_count;
+    for (size_t i = 0; i < device_count; i++) {
         struct opened *opened = &runner->opened[i];
-        unsigned used_by =
+        opened->lanes =
             opened->device != NULL ? share_of(lanes, lane_count, 0, opened->device).of : 0;
-        if (used_by > 0)
-            uses[use_count++] = (struct use){.opened = opened, .lanes = used_by};
     }
-    XB_TRY(check_memory(needs.host_bytes * lane_count, needs.device_bytes, uses, use_count, error));
+    XB_TRY(check_memory(needs.host_bytes * lane_count, needs.device_bytes, runner->opened,
+                        device_count, error));
     struct xb_measurement measurement = {
         .run = runner->run,
         .observer = runner->observer,

@@ -39,11 +39,6 @@ static enum xb_status check_figures(const struct xb_mode *mode, struct xb_error 
 /* A longer label would push its line out of the column. */
 #define LONGEST_LABEL 12
 
-static bool declares_or_lacks(const struct xb_mode *mode, const struct xb_figure *figure)
-{
-    return figure == NULL || xb_mode_declares(mode, figure);
-}
-
 /* *count is how many there are. */
 static enum xb_status check_stages(const struct xb_mode *mode, unsigned *count,
                                    struct xb_error *error)
@@ -60,7 +55,8 @@ static enum xb_status check_stages(const struct xb_mode *mode, unsigned *count,
             return REFUSE("stage %u (%s) of mode %s needs a name of its own in one word and a "
                           "function, and only the first may be the host's",
                           *count, stage->name, mode->name);
-        if (!declares_or_lacks(mode, stage->busy) || !declares_or_lacks(mode, stage->wait))
+        if ((stage->busy != NULL && !xb_mode_declares(mode, stage->busy)) ||
+            (stage->wait != NULL && !xb_mode_declares(mode, stage->wait)))
             return REFUSE("mode %s does not declare a figure of its stage %s", mode->name,
                           stage->name);
     }
