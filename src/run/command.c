@@ -117,10 +117,33 @@ static enum xb_status check_request(const struct xb_run_options *asked, struct x
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--timeline draws on standard output, which %s - takes: give %s a file",
                        first, first);
-    if (asked->timeline && asked->quiet)
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "--quiet prints no timeline: leave one of them out, or give --trace FILE");
-    return xb_processes_check(asked, error);
+    bool interleaved = asked->interleave != NULL, baseline = asked->baseline_json != NULL;
+    bool several = asked->processes > 1;
+    const struct {
+        bool is_asked;
+        const char *why_not;
+    } rules[] = {
+        {asked->timeline && asked->quiet,
+         "--quiet prints no timeline: leave one of them out, or give --trace FILE"},
+        {baseline && !interleaved,
+         "--baseline-json is where the results of a baseline go: name that with --interleave "
+         "PROGRAM"},
+        {interleaved && (!baseline || json.path == NULL),
+         "--interleave writes two files: give --json FILE for the candidate, which is this "
+         "program, and --baseline-json FILE for the baseline"},
+        {interleaved && !several,
+         "--interleave compares processes: give --processes N with 2 or more; 8 of each can be "
+         "compared with some certainty"},
+        {several && asked->csv != NULL,
+         "--csv has room for one process only: write --json, or leave out --processes"},
+        {several && (asked->trace != NULL || asked->timeline),
+         "--trace and --timeline show an iteration of one process: leave out --processes, or "
+         "record in a run of its own"},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (rules[i].is_asked)
+            return XB_FAIL(error, XB_ERR_USAGE, "%s", rules[i].why_not);
+    return XB_OK;
 }
 
 enum xb_status xb_run_find_places(const struct xb_run_options *asked, struct xb_run_places *places,

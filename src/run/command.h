@@ -66,10 +66,6 @@ int xb_dry_run(const struct xb_run *run);
 
 /* `run` in fresh processes: --processes, --interleave. */
 
-/* Whether what is asked of processes can be: XB_ERR_USAGE. Also where one is asked for. */
-XB_MUST_CHECK enum xb_status xb_processes_check(const struct xb_run_options *asked,
-                                                struct xb_error *error);
-
 /*
  * Runs the processes one after the other, merges what they write, and writes it. `deadline` is on
  * the clock of src/base/clock.h, 0 for none; `start_at`, when the first begins, on that of

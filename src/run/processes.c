@@ -70,37 +70,6 @@ const struct xb_process *xb_processes_first(const struct xb_processes *set)
     return NULL;
 }
 
-/* ---- what is asked ---- */
-
-enum xb_status xb_processes_check(const struct xb_run_options *asked, struct xb_error *error)
-{
-    bool interleaved = asked->interleave != NULL;
-    bool baseline = asked->baseline_json != NULL;
-    bool json = asked->json != NULL || asked->json_lines != NULL;
-    bool several = asked->processes > 1;
-    if (baseline && !interleaved)
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "--baseline-json is where the results of a baseline go: name that with "
-                       "--interleave PROGRAM");
-    if (interleaved && (!baseline || !json))
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "--interleave writes two files: give --json FILE for the candidate, which "
-                       "is this program, and --baseline-json FILE for the baseline");
-    if (interleaved && !several)
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "--interleave compares processes: give --processes N with 2 or more; 8 "
-                       "of each can be compared with some certainty");
-    if (several && asked->csv != NULL)
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "--csv has room for one process only: write --json, or leave out "
-                       "--processes");
-    if (several && (asked->trace != NULL || asked->timeline))
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "--trace and --timeline show an iteration of one process: leave out "
-                       "--processes, or record in a run of its own");
-    return XB_OK;
-}
-
 /* ---- which program, with which arguments ---- */
 
 /*
@@ -237,11 +206,10 @@ static void run_one(struct session *session, struct side *side)
     /* This program is run again by its own path, because lists of processes and profilers show it;
      * but by /proc/self/exe if another file has that path by now. */
     const char *self = "/proc/self/exe";
-    const char *path = side->path != NULL                     ? side->path
-                       : xb_cli_is_one_file(self, side->name) ? side->name
-                                                              : self;
     struct xb_program program = {
-        .path = path,
+        .path = side->path != NULL                     ? side->path
+                : xb_cli_is_one_file(self, side->name) ? side->name
+                                                       : self,
         .argv = words,
         .largest = MOST_DOCUMENTS - side->bytes,
         .end_at = session->deadline > 0 ? fmax(session->deadline, xb_clock_now()) + GRACE_S : 0};
