@@ -13,11 +13,8 @@ void xb_probe_print(FILE *stream, const struct xb_probe *probe)
 {
     for (size_t i = 0; i < probe->check_count; i++) {
         char what[sizeof probe->checks[i].what], found[4 * sizeof probe->checks[i].found];
-        char name[4 + sizeof what];
-        snprintf(name, sizeof name, "    %s",
-                 xb_plain_text(probe->checks[i].what, what, sizeof what));
-        xb_help_print_entry(stream, name,
-                            xb_plain_text(probe->checks[i].found, found, sizeof found), 34);
+        xb_help_print_entry(stream, 34, xb_plain_text(probe->checks[i].found, found, sizeof found),
+                            "    %s", xb_plain_text(probe->checks[i].what, what, sizeof what));
     }
 }
 
@@ -66,12 +63,11 @@ enum xb_exit xb_backend_choose(const char *name, struct xb_run *run)
         }
         /* A backend that needs no GPU is never taken unasked. */
         for (const struct xb_backend_entry *entry = xb_backends; entry->name != NULL; entry++) {
-            char command[64], text[256];
+            char text[256];
             if (xb_backend_is_automatic(entry) || strcmp(entry->name, name) == 0)
                 continue;
-            snprintf(command, sizeof command, "  xferbench --backend %s", entry->name);
             snprintf(text, sizeof text, "measures without a GPU: %s", entry->backend->summary);
-            xb_help_print_entry(stderr, command, text, 34);
+            xb_help_print_entry(stderr, 34, text, "  xferbench --backend %s", entry->name);
         }
     }
     return run->driver != NULL ? XB_EXIT_OK : XB_EXIT_NOTHING;

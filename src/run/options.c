@@ -11,8 +11,6 @@
 
 #include <string.h>
 
-static const char *const directions[] = {"h2d", "d2h", "both", "bidir", "d2d", NULL};
-
 static const char *const *list_modes(void)
 {
     static const char *names[64] = {"all"};
@@ -64,7 +62,7 @@ static const struct xb_option option_direction = {
         "the same time) or d2d (between two devices, or within one). Without it each mode takes "
         "its own; see --help MODE.",
     .brief = "h2d, d2h, both, bidir or d2d",
-    .choices = directions,
+    .choices = (const char *const[]){"h2d", "d2h", "both", "bidir", "d2d", NULL},
     .selects = true,
 };
 static const struct xb_option option_device = {
@@ -300,11 +298,8 @@ const char *xb_run_takers(const struct xb_option *option, char *text, size_t siz
 void xb_run_print_modes(FILE *stream)
 {
     fprintf(stream, "\nModes:\n");
-    for (size_t i = 0; xb_modes[i] != NULL; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "  %s", xb_modes[i]->name);
-        xb_help_print_entry(stream, name, xb_modes[i]->summary, 16);
-    }
+    for (size_t i = 0; xb_modes[i] != NULL; i++)
+        xb_help_print_entry(stream, 16, xb_modes[i]->summary, "  %s", xb_modes[i]->name);
 }
 
 /* `all`: with the options of modes. */
@@ -321,7 +316,7 @@ static void print_help(FILE *stream, bool all)
         char takers[512], text[600];
         xb_help_print_option(stream, *row);
         snprintf(text, sizeof text, "(%s)", xb_run_takers(*row, takers, sizeof takers));
-        xb_help_print_entry(stream, "", text, 30);
+        xb_help_print_entry(stream, 30, text, "%s", "");
     }
     if (!all)
         xb_help_print_wrapped(stream,
@@ -375,11 +370,8 @@ const struct xb_column_help xb_column_helps[] = {
 
 void xb_run_print_columns(FILE *stream, const struct xb_column_help *columns)
 {
-    for (const struct xb_column_help *column = columns; column->name != NULL; column++) {
-        char name[64];
-        snprintf(name, sizeof name, "  %s", column->name);
-        xb_help_print_entry(stream, name, column->help, 22);
-    }
+    for (const struct xb_column_help *column = columns; column->name != NULL; column++)
+        xb_help_print_entry(stream, 22, column->help, "  %s", column->name);
 }
 
 void xb_run_print_columns_help(FILE *stream)

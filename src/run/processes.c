@@ -41,8 +41,7 @@ enum { CANDIDATE, BASELINE, SIDES };
 
 /* One of the programs that are measured. */
 struct side {
-    const char *path;         /* the file that is run; NULL for this program */
-    char *name;               /* the program, for people and argv[0] */
+    char *name;               /* the file that is run, for people and argv[0] too */
     struct xb_output *output; /* where its results go */
     bool is_line;             /* in one line */
     struct xb_processes set;
@@ -206,10 +205,9 @@ static void run_one(struct session *session, struct side *side)
     /* This program is run again by its own path, because lists of processes and profilers show it;
      * but by /proc/self/exe if another file has that path by now. */
     const char *self = "/proc/self/exe";
+    bool is_self = side == &session->sides[CANDIDATE];
     struct xb_program program = {
-        .path = side->path != NULL                     ? side->path
-                : xb_cli_is_one_file(self, side->name) ? side->name
-                                                       : self,
+        .path = is_self && !xb_cli_is_one_file(self, side->name) ? self : side->name,
         .argv = words,
         .largest = MOST_DOCUMENTS - side->bytes,
         .end_at = session->deadline > 0 ? fmax(session->deadline, xb_clock_now()) + GRACE_S : 0};
@@ -392,7 +390,6 @@ static enum xb_status prepare(struct session *session, struct xb_error *error)
     candidate->output = &places->outputs[XB_RUN_JSON];
     candidate->is_line = places->json.is_line;
     if (places->program != NULL) {
-        baseline->path = places->program;
         baseline->name = xb_copy(places->program);
         baseline->output = &places->outputs[XB_RUN_BASELINE];
         session->side_count = SIDES;

@@ -272,17 +272,15 @@ static struct call begin_copy(struct xb_queue *queue, const char *slot, const ch
 
 /* The slots that enqueue something: their parameters and arguments between the queue and the error,
  * then what begins the call. What a graph copies its head does not say. */
+#define COPY(X, slot)                                                                              \
+    X(slot,                                                                                        \
+      (struct xb_buffer * target, uint64_t target_offset, struct xb_buffer * source,               \
+       uint64_t source_offset, uint64_t bytes),                                                    \
+      (target, target_offset, source, source_offset, bytes), begin_copy, "Memcpy", target, source, \
+      bytes)
 #define SLOTS(X)                                                                                   \
-    X(queue_copy,                                                                                  \
-      (struct xb_buffer * target, uint64_t target_offset, struct xb_buffer * source,               \
-       uint64_t source_offset, uint64_t bytes),                                                    \
-      (target, target_offset, source, source_offset, bytes), begin_copy, "Memcpy", target, source, \
-      bytes)                                                                                       \
-    X(queue_copy_peer,                                                                             \
-      (struct xb_buffer * target, uint64_t target_offset, struct xb_buffer * source,               \
-       uint64_t source_offset, uint64_t bytes),                                                    \
-      (target, target_offset, source, source_offset, bytes), begin_copy, "Memcpy", target, source, \
-      bytes)                                                                                       \
+    COPY(X, queue_copy)                                                                            \
+    COPY(X, queue_copy_peer)                                                                       \
     X(queue_copy_pieces, (struct xb_pieces * list), (list), begin_copy, "Memcpy", list->target,    \
       list->source, list->bytes)                                                                   \
     X(queue_copy_rows,                                                                             \
