@@ -120,26 +120,6 @@ static void keep_device(struct xb_record *record, const struct xb_run *run,
                                     .is_text = true};
 }
 
-static void keep_process(struct xb_record *record, const struct xb_run *run)
-{
-    struct xb_record_process *process = xb_arena_new(&record->texts, sizeof *process);
-    struct xb_record_device *devices =
-        xb_arena_new(&record->texts, run->device_count * sizeof *devices);
-    record->processes = process;
-    record->process_count = record->asked_processes = 1;
-    record->interrupted = run->interrupted;
-    record->has_deadline = run->deadline > 0;
-    record->deadline_met = run->deadline_met || !record->has_deadline;
-    *process = (struct xb_record_process){.has_results = true,
-                                          .devices = devices,
-                                          .device_count = run->device_count,
-                                          .interrupted = record->interrupted,
-                                          .has_deadline = record->has_deadline,
-                                          .deadline_met = record->deadline_met};
-    for (size_t i = 0; i < run->device_count; i++)
-        keep_device(record, run, &run->devices[i], &devices[i]);
-}
-
 /* ---- cases ---- */
 
 static void keep_parameters(struct xb_record *record, const struct xb_case *test,
@@ -212,7 +192,22 @@ enum xb_status xb_record_of_run(const struct xb_run *run, struct xb_record *reco
                                              .topology = run->topology,
                                              .start = &run->start};
     XB_TRY(xb_record_of_conditions(&conditions, record, error));
-    keep_process(record, run);
+    struct xb_record_process *process = xb_arena_new(&record->texts, sizeof *process);
+    struct xb_record_device *devices =
+        xb_arena_new(&record->texts, run->device_count * sizeof *devices);
+    record->processes = process;
+    record->process_count = record->asked_processes = 1;
+    record->interrupted = run->interrupted;
+    record->has_deadline = run->deadline > 0;
+    record->deadline_met = run->deadline_met || !record->has_deadline;
+    *process = (struct xb_record_process){.has_results = true,
+                                          .devices = devices,
+                                          .device_count = run->device_count,
+                                          .interrupted = record->interrupted,
+                                          .has_deadline = record->has_deadline,
+                                          .deadline_met = record->deadline_met};
+    for (size_t i = 0; i < run->device_count; i++)
+        keep_device(record, run, &run->devices[i], &devices[i]);
     keep_cases(record, run);
     xb_record_make_index(record);
     xb_record_make_facts(record);

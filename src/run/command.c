@@ -47,23 +47,6 @@ struct outputs {
 
 /* ---- timelines ---- */
 
-/* Takes the timelines of the results that are final since the last call. */
-static void take_timelines(struct timelines *timelines, const struct xb_run *run)
-{
-    pthread_mutex_lock(&timelines->lock);
-    for (; timelines->taken < run->done_count; timelines->taken++) {
-        struct xb_result *result = &run->results[timelines->taken];
-        bool shows = result->timeline != NULL && result->row.status == XB_RESULT_OK &&
-                     timelines->failure.status == XB_OK;
-        if (shows && timelines->output->stream != NULL)
-            shows = xb_chrome_add(&timelines->chrome, result, &timelines->failure) == XB_OK;
-        if (shows && timelines->drawn.stream != NULL)
-            xb_timeline_print(timelines->drawn.stream, xb_terminal_columns(stdout), result);
-        xb_result_drop_timeline(result);
-    }
-    pthread_mutex_unlock(&timelines->lock);
-}
-
 /* Ends and commits the trace, and prints what was drawn. Says so and returns false where a part of
  * it failed; the file is then as it was. */
 static bool end_timelines(struct timelines *timelines, const struct xb_run *run)
@@ -298,11 +281,24 @@ static int exit_code(const struct xb_run *run, const struct outputs *outputs, bo
     return ok > 0 ? XB_EXIT_OK : XB_EXIT_NOTHING;
 }
 
-/* Before the results are final for those who read them, their timelines are taken from them. */
+/* Before the results are final for those who read them, the timelines of those that are since the
+ * last call are taken from them. */
 static void note_finished(void *argument, const struct xb_run *run)
 {
     struct outputs *outputs = argument;
-    take_timelines(&outputs->timelines, run);
+    struct timelines *timelines = &outputs->timelines;
+    pthread_mutex_lock(&timelines->lock);
+    for (; timelines->taken < run->done_count; timelines->taken++) {
+        struct xb_result *result = &run->results[timelines->taken];
+        bool shows = result->timeline != NULL && result->row.status == XB_RESULT_OK &&
+                     timelines->failure.status == XB_OK;
+        if (shows && timelines->output->stream != NULL)
+            shows = xb_chrome_add(&timelines->chrome, result, &timelines->failure) == XB_OK;
+        if (shows && timelines->drawn.stream != NULL)
+            xb_timeline_print(timelines->drawn.stream, xb_terminal_columns(stdout), result);
+        xb_result_drop_timeline(result);
+    }
+    pthread_mutex_unlock(&timelines->lock);
     xb_progress_finished(&outputs->progress, run);
     xb_deadline_finished(run);
 }
@@ -356,25 +352,6 @@ static int run_with_backend(struct xb_run *run)
     return code;
 }
 
-/* Measures in this process. */
-static int run_here(const struct xb_run_options *asked, double deadline, double start_at)
-{
-    struct xb_run run = {.asked = *asked,
-                         .deadline = deadline,
-                         .start_at = start_at,
-                         .keeps_timelines = asked->trace != NULL || asked->timeline};
-    struct xb_error error;
-    if (xb_deadline_watch(run.deadline, XB_EXIT_FAILED, &error) != XB_OK)
-        return xb_cli_fail(&error);
-    xb_deadline_doing("looking for devices");
-    int code = (int)xb_backend_choose(asked->backend, &run);
-    if (code == XB_EXIT_OK)
-        code = run_with_backend(&run);
-    xb_deadline_doing("closing the driver");
-    xb_run_free(&run);
-    return code;
-}
-
 static int run(struct xb_config *config, char *const *words)
 {
     struct xb_error error;
@@ -391,7 +368,19 @@ static int run(struct xb_config *config, char *const *words)
         xb_start_at_say(start_at);
     if (asked.processes > 1 && !asked.dry_run)
         return xb_processes_run(&asked, deadline, start_at);
-    return run_here(&asked, deadline, start_at);
+    struct xb_run here = {.asked = asked,
+                          .deadline = deadline,
+                          .start_at = start_at,
+                          .keeps_timelines = asked.trace != NULL || asked.timeline};
+    if (xb_deadline_watch(deadline, XB_EXIT_FAILED, &error) != XB_OK)
+        return xb_cli_fail(&error);
+    xb_deadline_doing("looking for devices");
+    int code = (int)xb_backend_choose(asked.backend, &here);
+    if (code == XB_EXIT_OK)
+        code = run_with_backend(&here);
+    xb_deadline_doing("closing the driver");
+    xb_run_free(&here);
+    return code;
 }
 
 const struct xb_command xb_command_run = {

@@ -165,22 +165,6 @@ static enum xb_status open_device(struct runner *runner, size_t position,
     return xb_workspace_open(opened->device, largest, &opened->workspace, error);
 }
 
-/* Opens the devices that the case needs, and frees the memory kept on the others. */
-static enum xb_status open_needed(struct runner *runner, const struct xb_result *results,
-                                  size_t count, struct xb_error *error)
-{
-    const struct xb_run *run = runner->run;
-    bool needed[XB_RUN_DEVICES] = {false};
-    mark_needed(run, results, count, needed);
-    for (size_t i = 0; i < run->device_count; i++)
-        if (!needed[i])
-            close_workspace(&runner->opened[i]);
-    for (size_t i = 0; i < run->device_count; i++)
-        if (needed[i])
-            XB_TRY(open_device(runner, i, &results->test, error));
-    return XB_OK;
-}
-
 /* ---- cases ---- */
 
 size_t xb_run_rows_of(const struct xb_run *run, size_t first)
@@ -243,7 +227,16 @@ static enum xb_status run_case(struct runner *runner, struct xb_result *results,
     struct xb_lane lanes[XB_RUN_DEVICES];
     struct xb_result *first_lane = results[0].test.sum ? results + 1 : results;
     size_t lane_count = results[0].test.sum ? count - 1 : 1;
-    XB_TRY(open_needed(runner, results, count, error));
+    /* The devices that the case needs are opened, and the memory kept on the others is freed. */
+    bool needed[XB_RUN_DEVICES] = {false};
+    size_t device_count = runner->run->device_count;
+    mark_needed(runner->run, results, count, needed);
+    for (size_t i = 0; i < device_count; i++)
+        if (!needed[i])
+            close_workspace(&runner->opened[i]);
+    for (size_t i = 0; i < device_count; i++)
+        if (needed[i])
+            XB_TRY(open_device(runner, i, &results->test, error));
     for (size_t i = 0; i < lane_count; i++)
         XB_TRY(make_lane(runner, &first_lane[i], &lanes[i], error));
     for (size_t i = 0; i < lane_count; i++) { /* lanes that use the same device share it */
@@ -258,7 +251,6 @@ static enum xb_status run_case(struct runner *runner, struct xb_result *results,
     }
     const struct xb_case *test = &first_lane->test;
     struct xb_needs needs = test->mode->needs(test);
-    size_t device_count = runner->run->device_count;
     for (size_t i = 0; i < device_count; i++) {
         struct opened *opened = &runner->opened[i];
         opened->lanes =
