@@ -143,31 +143,22 @@ static struct xb_words simultaneous_modes(void)
     return words;
 }
 
-static enum xb_status read_modes(const struct xb_run_options *asked, struct xb_mode_choice *choice,
-                                 struct xb_error *error)
+enum xb_status xb_mode_choose(const struct xb_run_options *asked, struct xb_mode_choice *choice,
+                              struct xb_error *error)
 {
     const struct xb_word_list *words = &asked->mode;
     const size_t capacity = sizeof choice->modes / sizeof choice->modes[0];
+    bool all = xb_word_is_in(words, "all");
     XB_TRY(xb_choice_refuse_beside_others("mode", "all", words, error));
-    if (xb_word_is_in(words, "all")) {
-        for (size_t i = 0; xb_modes[i] != NULL && choice->count < capacity; i++)
-            if (!xb_modes[i]->only_named && (asked->latency || xb_modes[i]->latency == NULL))
-                choice->modes[choice->count++] = xb_modes[i];
-        return XB_OK;
-    }
-    for (size_t i = 0; i < words->count && choice->count < capacity; i++) {
+    for (size_t i = 0; all && xb_modes[i] != NULL && choice->count < capacity; i++)
+        if (!xb_modes[i]->only_named && (asked->latency || xb_modes[i]->latency == NULL))
+            choice->modes[choice->count++] = xb_modes[i];
+    for (size_t i = 0; !all && i < words->count && choice->count < capacity; i++) {
         const struct xb_mode *mode = xb_mode_find(words->items[i]);
         if (mode == NULL)
             return unknown_mode(words->items[i], error);
         choice->modes[choice->count++] = mode;
     }
-    return XB_OK;
-}
-
-enum xb_status xb_mode_choose(const struct xb_run_options *asked, struct xb_mode_choice *choice,
-                              struct xb_error *error)
-{
-    XB_TRY(read_modes(asked, choice, error));
     for (size_t i = 0; i < asked->config->count; i++) {
         const struct xb_value *value = &asked->config->values[i];
         if (value->given && xb_modes_take(value->option->name))
