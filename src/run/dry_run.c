@@ -84,28 +84,7 @@ static void add(struct xb_words *words, const struct xb_run *run, const struct x
         xb_words_add(words, "%s%s", i > 0 ? ", " : "", texts[i]);
 }
 
-/* "pinned  registered; h2d, d2h; 4 KiB to 1 GiB (19): 38 cases". */
-static void print_mode(FILE *stream, const struct xb_run *run, const struct xb_mode *mode,
-                       int width)
-{
-    struct xb_words words = {.length = 0};
-    size_t rows = 0;
-    for (size_t i = 0; i < run->case_count; i++)
-        rows += run->results[i].test.mode == mode;
-    add(&words, run, mode, VARIANT, NULL, "", true);
-    for (const struct xb_parameter *own = mode->parameters; own != NULL && own->option != NULL;
-         own++)
-        if (own->option != mode->variant_option)
-            add(&words, run, mode, SETTING, own->option, own->option->name, false);
-    add(&words, run, mode, DIRECTION, NULL, "", true);
-    add(&words, run, mode, SIZE, NULL, "", true);
-    add(&words, run, mode, DEVICE, NULL, mode->pairs ? "pairs" : "devices", false);
-    add(&words, run, mode, NODE, NULL, "NUMA node", true);
-    xb_words_add(&words, ": %zu case%s", rows, rows > 1 ? "s" : "");
-    xb_note_print(stream, mode->name, width, "%s", words.text);
-}
-
-/* A line for each mode. */
+/* A line for each mode: "pinned  registered; h2d, d2h; 4 KiB to 1 GiB (19): 38 cases". */
 static void print_plan(FILE *stream, const struct xb_run *run)
 {
     int width = LABEL;
@@ -118,8 +97,23 @@ static void print_plan(FILE *stream, const struct xb_run *run)
         bool is_first = true;
         for (size_t k = 0; is_first && k < i; k++)
             is_first = run->results[k].test.mode != mode;
-        if (is_first)
-            print_mode(stream, run, mode, width);
+        if (!is_first)
+            continue;
+        struct xb_words words = {.length = 0};
+        size_t rows = 0;
+        for (size_t k = i; k < run->case_count; k++)
+            rows += run->results[k].test.mode == mode;
+        add(&words, run, mode, VARIANT, NULL, "", true);
+        for (const struct xb_parameter *own = mode->parameters; own != NULL && own->option != NULL;
+             own++)
+            if (own->option != mode->variant_option)
+                add(&words, run, mode, SETTING, own->option, own->option->name, false);
+        add(&words, run, mode, DIRECTION, NULL, "", true);
+        add(&words, run, mode, SIZE, NULL, "", true);
+        add(&words, run, mode, DEVICE, NULL, mode->pairs ? "pairs" : "devices", false);
+        add(&words, run, mode, NODE, NULL, "NUMA node", true);
+        xb_words_add(&words, ": %zu case%s", rows, rows > 1 ? "s" : "");
+        xb_note_print(stream, mode->name, width, "%s", words.text);
     }
 }
 

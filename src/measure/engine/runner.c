@@ -107,29 +107,6 @@ static void mark_needed(const struct xb_run *run, const struct xb_result *result
             needed[i] = needed[i] || concerns(&results[k].test, run->devices[i].info.index);
 }
 
-/* Finds the largest case of the device that fits now: its workspace allocates memory for that at
- * once. A case that does not fit is passed over, its own row will tell. Any other failure is one of
- * the case that is to be run. */
-static enum xb_status find_largest(const struct xb_run *run, struct opened *opened,
-                                   uint64_t *largest, struct xb_error *error)
-{
-    *largest = 0;
-    opened->lanes = 1;
-    for (size_t i = 0; i < run->case_count; i++) {
-        const struct xb_case *test = &run->results[i].test;
-        if (!concerns(test, opened->device->info.index) || test->bytes <= *largest)
-            continue;
-        struct xb_needs needs = test->mode->needs(test);
-        enum xb_status status =
-            check_memory(needs.host_bytes, needs.device_bytes, opened, 1, error);
-        if (status == XB_ERR_MEMORY)
-            continue;
-        XB_TRY(status);
-        *largest = test->bytes;
-    }
-    return XB_OK;
-}
-
 static void close_workspace(struct opened *opened)
 {
     xb_workspace_close(opened->workspace);
@@ -160,8 +137,22 @@ static enum xb_status open_device(struct runner *runner, size_t position,
         return XB_OK;
     if (!where->path.present)
         xb_link_load_open(run, where);
-    uint64_t largest;
-    XB_TRY(find_largest(run, opened, &largest, error));
+    /* Its workspace allocates memory for the largest case of the device that fits now at once. A
+     * case that does not fit is passed over, its own row will tell. Any other failure is one of the
+     * case that is to be run. */
+    uint64_t largest = 0;
+    opened->lanes = 1;
+    for (size_t i = 0; i < run->case_count; i++) {
+        const struct xb_case *other = &run->results[i].test;
+        if (!concerns(other, where->info.index) || other->bytes <= largest)
+            continue;
+        struct xb_needs needs = other->mode->needs(other);
+        enum xb_status fits = check_memory(needs.host_bytes, needs.device_bytes, opened, 1, error);
+        if (fits == XB_ERR_MEMORY)
+            continue;
+        XB_TRY(fits);
+        largest = other->bytes;
+    }
     return xb_workspace_open(opened->device, largest, &opened->workspace, error);
 }
 
@@ -328,22 +319,6 @@ void xb_run_abandon(struct xb_run *run, const struct xb_error *error)
     run->deadline_met = run->deadline_met && behind == in_flight;
 }
 
-/* Opens the devices of all cases at the same time, and none that only impossible cases have. A
- * single one only where nodes begin at once: creating its context must not make this one late. */
-static void open_several(struct runner *runner)
-{
-    const struct xb_run *run = runner->run;
-    bool wanted[XB_RUN_DEVICES] = {false};
-    for (size_t first = 0, count; first < run->case_count; first += count) {
-        count = xb_run_rows_of(run, first);
-        if (xb_run_cannot(run, first, count) == NULL)
-            mark_needed(run, &run->results[first], count, wanted);
-    }
-    if (!xb_run_should_stop(run))
-        xb_openings_begin(runner->openings, wanted, run->device_count, run->start_at > 0);
-    xb_openings_settle(runner->openings, run->device_count);
-}
-
 enum xb_status xb_run_execute(struct xb_run *run, const struct xb_run_observer *observer,
                               struct xb_error *error)
 {
@@ -357,7 +332,18 @@ enum xb_status xb_run_execute(struct xb_run *run, const struct xb_run_observer *
         runner.openings[i].run = run;
         runner.openings[i].position = i;
     }
-    open_several(&runner);
+    /* The devices of all cases are opened at the same time, and none that only impossible cases
+     * have. A single one only where nodes begin at once: creating its context must not make this
+     * one late. */
+    bool wanted[XB_RUN_DEVICES] = {false};
+    for (size_t first = 0, count; first < run->case_count; first += count) {
+        count = xb_run_rows_of(run, first);
+        if (xb_run_cannot(run, first, count) == NULL)
+            mark_needed(run, &run->results[first], count, wanted);
+    }
+    if (!xb_run_should_stop(run))
+        xb_openings_begin(runner.openings, wanted, run->device_count, run->start_at > 0);
+    xb_openings_settle(runner.openings, run->device_count);
     xb_start_wait(run->start_at, run->deadline, &run->start);
     if (observer != NULL && observer->begun != NULL)
         observer->begun(observer->argument, run);

@@ -290,26 +290,6 @@ static enum xb_status check_size(const struct xb_run *run, const struct xb_case 
     return XB_OK;
 }
 
-/* Refuses a size that is too large for every mode. If it is too large for some modes only, their
- * cases become error rows. */
-static enum xb_status check_memory(const struct planning *plan, struct xb_error *error)
-{
-    const struct xb_run *run = plan->run;
-    for (size_t i = 0; i < run->case_count; i++) {
-        const struct xb_case *test = &run->results[i].test;
-        struct xb_error ignored;
-        bool fits = check_size(run, test, plan->available, error) == XB_OK;
-        for (size_t k = 0; !fits && k < run->case_count; k++) {
-            const struct xb_case *other = &run->results[k].test;
-            fits = other->bytes == test->bytes && other->device == test->device &&
-                   check_size(run, other, plan->available, &ignored) == XB_OK;
-        }
-        if (!fits)
-            return error->status;
-    }
-    return XB_OK;
-}
-
 /* ---- the whole ---- */
 
 /* Reads what the options ask for, as far as no device has to be known. Whether there are pairs is
@@ -345,7 +325,20 @@ enum xb_status xb_plan(struct xb_run *run, struct xb_error *error)
         XB_TRY(add_modes(&plan, plan.choice.devices[d], false, error));
     XB_TRY(add_modes(&plan, plan.choice.devices[0], true, error));
     XB_TRY(add_pairs(&plan, error));
-    XB_TRY(check_memory(&plan, error));
+    /* A size that is too large for every mode is refused. If it is too large for some modes only,
+     * their cases become error rows. */
+    for (size_t i = 0; i < run->case_count; i++) {
+        const struct xb_case *test = &run->results[i].test;
+        struct xb_error ignored;
+        bool fits = check_size(run, test, plan.available, error) == XB_OK;
+        for (size_t k = 0; !fits && k < run->case_count; k++) {
+            const struct xb_case *other = &run->results[k].test;
+            fits = other->bytes == test->bytes && other->device == test->device &&
+                   check_size(run, other, plan.available, &ignored) == XB_OK;
+        }
+        if (!fits)
+            return error->status;
+    }
     plan.available = UINT64_MAX;
     if (plan.choice.pair_count > 0)
         XB_TRY(check_options(&plan, true, error));
