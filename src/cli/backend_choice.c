@@ -46,29 +46,28 @@ enum xb_exit xb_backend_choose(const char *name, struct xb_run *run)
     run->driver = xb_backend_open_first(name, &run->probe, note_try, &tries);
     if (run->driver != NULL) {
         run->backend = run->driver->backend;
-    } else {
-        if (strcmp(name, XB_BACKEND_AUTO) == 0)
-            xb_say("no GPU can be tested here. What was looked for:");
-        else
-            xb_say("the %s backend cannot run here:", name);
-        /* Why none of them can run. */
-        for (size_t i = 0; i < tries.count; i++) {
-            const struct xb_backend_entry *entry = tries.of[i].entry;
-            char label[64];
-            int width = snprintf(label, sizeof label, "%s:", entry->name) + 1;
-            xb_note_print(stderr, label, width,
-                          entry->backend == NULL ? "not in this build: %s" : "%s",
-                          entry->backend == NULL ? entry->absent_reason : entry->backend->summary);
-            xb_probe_print(stderr, &tries.of[i].probe);
-        }
-        /* A backend that needs no GPU is never taken unasked. */
-        for (const struct xb_backend_entry *entry = xb_backends; entry->name != NULL; entry++) {
-            char text[256];
-            if (xb_backend_is_automatic(entry) || strcmp(entry->name, name) == 0)
-                continue;
-            snprintf(text, sizeof text, "measures without a GPU: %s", entry->backend->summary);
-            xb_help_print_entry(stderr, 34, text, "  xferbench --backend %s", entry->name);
-        }
+        return XB_EXIT_OK;
     }
-    return run->driver != NULL ? XB_EXIT_OK : XB_EXIT_NOTHING;
+    if (strcmp(name, XB_BACKEND_AUTO) == 0)
+        xb_say("no GPU can be tested here. What was looked for:");
+    else
+        xb_say("the %s backend cannot run here:", name);
+    /* Why none of them can run. */
+    for (size_t i = 0; i < tries.count; i++) {
+        const struct xb_backend_entry *entry = tries.of[i].entry;
+        char label[64];
+        int width = snprintf(label, sizeof label, "%s:", entry->name) + 1;
+        xb_note_print(stderr, label, width, entry->backend == NULL ? "not in this build: %s" : "%s",
+                      entry->backend == NULL ? entry->absent_reason : entry->backend->summary);
+        xb_probe_print(stderr, &tries.of[i].probe);
+    }
+    /* A backend that needs no GPU is never taken unasked. */
+    for (const struct xb_backend_entry *entry = xb_backends; entry->name != NULL; entry++) {
+        char text[256];
+        if (xb_backend_is_automatic(entry) || strcmp(entry->name, name) == 0)
+            continue;
+        snprintf(text, sizeof text, "measures without a GPU: %s", entry->backend->summary);
+        xb_help_print_entry(stderr, 34, text, "  xferbench --backend %s", entry->name);
+    }
+    return XB_EXIT_NOTHING;
 }

@@ -111,8 +111,7 @@ const struct xb_option xb_option_backend = {
 
 void xb_option_backend_describe(void)
 {
-    char all[128];
-    char others[128];
+    char all[128], others[128];
     xb_backend_names(XB_BACKENDS_ALL, all, sizeof all);
     xb_backend_names(XB_BACKENDS_BY_NAME, others, sizeof others);
     snprintf(backend_brief, sizeof backend_brief, "what measures: %s or auto", all);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "help.h"
 
-#include "base/terminal.h"
 #include "base/text.h"
 #include "xferbench/version.h"
 

@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 #include "base/terminal.h"
-#include "machine/pcie.h"
 #include "measure/plan/planning.h"
 #include "record/making.h"
 

@@ -104,12 +104,12 @@ bool xb_result_has(const struct xb_result *result, const struct xb_figure *figur
 enum xb_status xb_result_median(const struct xb_result *result, const struct xb_figure *figure,
                                 double *median, struct xb_error *error)
 {
-    struct xb_statistics statistics;
-    const struct xb_result_figure *own = &result->figures[find_figure(result, figure)];
-    *median = xb_result_has(result, figure) ? own->computed : 0;
-    if (!xb_result_has(result, figure) || own->samples.count == 0)
-        return XB_OK;
-    XB_TRY(xb_statistics_compute(own->samples.values, own->samples.count, &statistics, error));
+    static const struct xb_result_figure none = {.computed = 0};
+    const struct xb_result_figure *own =
+        xb_result_has(result, figure) ? &result->figures[find_figure(result, figure)] : &none;
+    struct xb_statistics statistics = {.median = own->computed};
+    if (own->samples.count > 0)
+        XB_TRY(xb_statistics_compute(own->samples.values, own->samples.count, &statistics, error));
     *median = statistics.median;
     return XB_OK;
 }

@@ -9,12 +9,9 @@
 #include "base/stream.h"
 #include "base/terminal.h"
 #include "base/text.h"
-#include "cli/command.h"
-#include "cli/places.h"
 #include "deadline.h"
 #include "formats.h"
 #include "machine/node.h"
-#include "measure/run.h"
 #include "progress.h"
 #include "reading/list.h"
 #include "record/document.h"
@@ -265,8 +262,7 @@ static bool write_all(struct outputs *outputs, const struct xb_run *run)
 static int exit_code(const struct xb_run *run, const struct outputs *outputs, bool written)
 {
     char name[128];
-    size_t ok = 0;
-    size_t failed = 0;
+    size_t ok = 0, failed = 0;
     for (size_t i = 0; i < run->case_count; i++) {
         ok += run->results[i].row.status == XB_RESULT_OK;
         failed += run->results[i].row.status == XB_RESULT_ERROR;

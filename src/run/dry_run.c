@@ -4,8 +4,6 @@
 #include "base/stream.h"
 #include "base/terminal.h"
 #include "base/units.h"
-#include "cli/command.h"
-#include "cli/places.h"
 #include "measure/plan/estimate.h"
 #include "progress.h"
 

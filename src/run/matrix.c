@@ -211,8 +211,7 @@ static int place_of(const struct matrix *matrix, const struct xb_record_case *te
 /* The largest unsigned number is that of all together. */
 static int by_number(const void *a, const void *b)
 {
-    unsigned left = *(const unsigned *)a;
-    unsigned right = *(const unsigned *)b;
+    unsigned left = *(const unsigned *)a, right = *(const unsigned *)b;
     return (left > right) - (left < right);
 }
 

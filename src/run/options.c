@@ -3,9 +3,7 @@
 #include "command.h"
 #include "formats.h"
 
-#include "cli/command.h"
 #include "cli/help.h"
-#include "cli/places.h"
 #include "record/mode_list.h"
 #include "record/record.h"
 

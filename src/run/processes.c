@@ -11,7 +11,6 @@
 #include "base/stream.h"
 #include "base/terminal.h"
 #include "base/text.h"
-#include "cli/places.h"
 #include "formats.h"
 #include "processes_internal.h"
 #include "progress.h"

@@ -3,7 +3,6 @@
 #include "progress.h"
 
 #include "base/clock.h"
-#include "base/terminal.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "measure/plan/case.h"

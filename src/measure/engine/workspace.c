@@ -172,8 +172,7 @@ void xb_workspace_place(struct xb_workspace *workspace, unsigned placement)
 unsigned xb_workspace_spread(struct xb_workspace *workspace, unsigned most, struct xb_error *error)
 {
     const struct kept *host = workspace->buffers[SIDE_HOST];
-    unsigned own = 0;
-    unsigned placements = 1;
+    unsigned own = 0, placements = 1;
     while (own < XB_WORKSPACE_BUFFERS && host[own].borrowed)
         own++;
     while (own > 0 && placements < most && placements < XB_PLACEMENTS) {

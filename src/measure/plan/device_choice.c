@@ -6,7 +6,6 @@
 #include "base/left_out.h"
 #include "base/memory.h"
 #include "base/terminal.h"
-#include "machine/topology.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,8 +95,7 @@ static enum xb_status add_device(struct xb_run *run, unsigned index, struct xb_e
 static enum xb_status read_pair(const struct xb_run *run, const char *word,
                                 struct xb_device_choice *choice, struct xb_error *error)
 {
-    unsigned from = 0;
-    unsigned to = 0;
+    unsigned from = 0, to = 0;
     char first[16];
     const char *colon = strchr(word, ':');
     if (colon == NULL || strspn(word, "0123456789:") != strlen(word) ||
@@ -117,19 +115,21 @@ static enum xb_status read_pair(const struct xb_run *run, const char *word,
     return XB_OK;
 }
 
-enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool several, bool pairs,
+enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool pairs,
                                 struct xb_device_choice *choice, struct xb_error *error)
 {
-    bool all = (several && !run->asked.device_given) || xb_word_is_in(&run->asked.device, "all");
+    const struct xb_run_options *asked = &run->asked;
+    bool all =
+        (asked->simultaneous && !asked->device_given) || xb_word_is_in(&asked->device, "all");
     if (run->probe.device_count > XB_RUN_DEVICES)
         return XB_FAIL(error, XB_ERR_USAGE, "there are %u devices, and a run takes at most %d",
                        run->probe.device_count, XB_RUN_DEVICES);
     run->devices = xb_new(XB_RUN_DEVICES + 1, sizeof *run->devices);
     for (unsigned i = 0; all && i < run->probe.device_count; i++)
         choice->devices[choice->device_count++] = i;
-    for (size_t i = 0; !all && i < run->asked.device.count; i++) {
+    for (size_t i = 0; !all && i < asked->device.count; i++) {
         unsigned index = 0;
-        XB_TRY(find_device(run, "device", run->asked.device.items[i], &index, error));
+        XB_TRY(find_device(run, "device", asked->device.items[i], &index, error));
         for (size_t k = 0; k < choice->device_count; k++)
             if (choice->devices[k] == index)
                 return XB_FAIL(error, XB_ERR_USAGE, "--device: device %u is named twice", index);
@@ -137,8 +137,8 @@ enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool several, 
     }
     /* The pairs that are named, or every ordered pair of the chosen devices, or of all devices if
      * none was chosen. */
-    const struct xb_word_list *named = &xb_config_get(run->asked.config, &xb_option_pairs)->words;
-    bool chosen = run->asked.device_given;
+    const struct xb_word_list *named = &xb_config_get(asked->config, &xb_option_pairs)->words;
+    bool chosen = asked->device_given;
     size_t count = chosen ? choice->device_count : run->probe.device_count;
     for (size_t i = 0; pairs && i < named->count; i++)
         XB_TRY(read_pair(run, named->items[i], choice, error));

@@ -317,8 +317,7 @@ enum xb_status xb_plan(struct xb_run *run, struct xb_error *error)
     for (size_t m = 0; m < plan.modes.count; m++)
         wants[plan.modes.modes[m]->pairs] |=
             xb_mode_directions(&run->asked, plan.modes.modes[m]) != 0;
-    XB_TRY(xb_device_choose(run, wants[false], run->asked.simultaneous, wants[true], &plan.choice,
-                            error));
+    XB_TRY(xb_device_choose(run, wants[false], wants[true], &plan.choice, error));
     /* In the order in which they are measured: each device alone, so that it can be compared with
      * itself beside others, then all at the same time, then pairs. */
     for (size_t d = 0; d < plan.choice.device_count; d++)

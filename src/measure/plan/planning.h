@@ -73,9 +73,9 @@ struct xb_device_choice {
 /*
  * Reads --device and --pairs for an open driver, and fills run->devices with every device that
  * takes part: one by one (`singles`), in pairs (`pairs`). Where the user named no devices, pairs
- * are of all of them, and with `several` single devices are all of them too. XB_ERR_USAGE for a
- * device that is not there; the message says which there are.
+ * are of all of them, and with --simultaneous single devices are all of them too. XB_ERR_USAGE for
+ * a device that is not there; the message says which there are.
  */
-XB_MUST_CHECK enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool several,
-                                              bool pairs, struct xb_device_choice *choice,
+XB_MUST_CHECK enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool pairs,
+                                              struct xb_device_choice *choice,
                                               struct xb_error *error);

@@ -241,18 +241,13 @@ static enum xb_status end(struct call *call, enum xb_status status)
     return status;
 }
 
+/* All host memory that is neither pageable nor managed is page-locked. */
 static const char *memory_word(const struct xb_buffer *buffer)
 {
-    switch (buffer->memory) {
-    case XB_MEMORY_DEVICE:
-        return "Device";
-    case XB_MEMORY_PAGEABLE:
-        return "Pageable";
-    case XB_MEMORY_MANAGED:
-        return "Managed";
-    default:
-        return "Pinned"; /* all other host memory is page-locked */
-    }
+    return buffer->memory == XB_MEMORY_DEVICE     ? "Device"
+           : buffer->memory == XB_MEMORY_PAGEABLE ? "Pageable"
+           : buffer->memory == XB_MEMORY_MANAGED  ? "Managed"
+                                                  : "Pinned";
 }
 
 /* "Memcpy HtoD (Pinned -> Device)", as profilers say. */
@@ -433,8 +428,7 @@ static enum xb_status read_times(const struct xb_backend *real, struct course *c
                                  struct operation *operation, struct xb_error *error)
 {
     struct xb_timeline_span *span = &operation->span;
-    double since = 0;
-    double took = 0;
+    double since = 0, took = 0;
     XB_TRY(real->event_elapsed(course->base, operation->start, &since, error));
     XB_TRY(real->event_elapsed(operation->start, operation->stop, &took, error));
     double begin = course->base_time + since;
@@ -467,31 +461,6 @@ static double keep_order(struct xb_recorder *recorder, size_t index)
     double moved = fmax(least + MARGIN_S - device->offset, 0);
     device->offset += moved;
     return moved;
-}
-
-static enum xb_status resolve(struct xb_recorder *recorder, double *clock_error,
-                              struct xb_error *error)
-{
-    *clock_error = 0;
-    for (size_t i = 0; i < recorder->queue_count; i++) {
-        const struct recorded_device *device = &recorder->devices[recorder->queues[i].device];
-        struct course course = {.base = device->base};
-        for (size_t k = 0; k < recorder->operation_count; k++)
-            if (recorder->operations[k].queue == i)
-                XB_TRY(read_times(device->real, &course, &recorder->operations[k], error));
-    }
-    for (size_t i = 0; i < recorder->device_count; i++) {
-        double off = join_looks(&recorder->devices[i]);
-        *clock_error = fmax(*clock_error, off + keep_order(recorder, i));
-    }
-    for (size_t i = 0; i < recorder->operation_count; i++) {
-        struct operation *operation = &recorder->operations[i];
-        size_t device = recorder->queues[operation->queue].device;
-        double offset = recorder->devices[device].offset - recorder->begin;
-        operation->span.begin += offset;
-        operation->span.end += offset;
-    }
-    return XB_OK;
 }
 
 /* ---- beginning and end ---- */
@@ -603,33 +572,29 @@ static enum xb_status run_iteration(struct xb_recorder *recorder,
 
 /* ---- what was seen ---- */
 
+static int compare(double a, double b)
+{
+    return (a > b) - (a < b);
+}
+
 /* Threads before queues, and each by its numbers. */
 static int order_tracks(const void *a, const void *b)
 {
-    const struct xb_track *one = a;
-    const struct xb_track *other = b;
-    if (one->kind != other->kind)
-        return one->kind == XB_TRACK_THREAD ? -1 : 1;
-    if (one->device != other->device)
-        return one->device < other->device ? -1 : 1;
-    return one->number < other->number ? -1 : one->number > other->number;
+    const struct xb_track *one = a, *other = b;
+    int order = compare(one->kind, other->kind);
+    order = order != 0 ? order : compare(one->device, other->device);
+    return order != 0 ? order : compare(one->number, other->number);
 }
 
 /* By track, then by begin; what lies within another comes after it, and what took no time before
  * what begins then. */
 static int order_spans(const void *a, const void *b)
 {
-    const struct xb_timeline_span *one = a;
-    const struct xb_timeline_span *other = b;
-    if (one->track != other->track)
-        return one->track < other->track ? -1 : 1;
-    if (one->begin < other->begin || one->begin > other->begin)
-        return one->begin < other->begin ? -1 : 1;
-    bool is_one_empty = one->end <= one->begin;
-    bool is_other_empty = other->end <= other->begin;
-    if (is_one_empty != is_other_empty)
-        return is_one_empty ? -1 : 1;
-    return one->end > other->end ? -1 : one->end < other->end;
+    const struct xb_timeline_span *one = a, *other = b;
+    int order = compare((double)one->track, (double)other->track);
+    order = order != 0 ? order : compare(one->begin, other->begin);
+    order = order != 0 ? order : compare(one->end > one->begin, other->end > other->begin);
+    return order != 0 ? order : compare(other->end, one->end);
 }
 
 /* Adds a span to the timeline, on its track, which is added where it is new. There is room. */
@@ -674,7 +639,24 @@ static enum xb_status make_timeline(struct xb_recorder *recorder, struct xb_time
         return error->status;
     }
     XB_TRY(align_all(recorder, true, error));
-    XB_TRY(resolve(recorder, &timeline->clock_error, error));
+    for (size_t i = 0; i < recorder->queue_count; i++) {
+        const struct recorded_device *device = &recorder->devices[recorder->queues[i].device];
+        struct course course = {.base = device->base};
+        for (size_t k = 0; k < recorder->operation_count; k++)
+            if (recorder->operations[k].queue == i)
+                XB_TRY(read_times(device->real, &course, &recorder->operations[k], error));
+    }
+    for (size_t i = 0; i < recorder->device_count; i++) {
+        double off = join_looks(&recorder->devices[i]);
+        timeline->clock_error = fmax(timeline->clock_error, off + keep_order(recorder, i));
+    }
+    for (size_t i = 0; i < recorder->operation_count; i++) {
+        struct operation *operation = &recorder->operations[i];
+        size_t device = recorder->queues[operation->queue].device;
+        double offset = recorder->devices[device].offset - recorder->begin;
+        operation->span.begin += offset;
+        operation->span.end += offset;
+    }
     timeline->spans = calloc(spans + 1, sizeof *timeline->spans);
     if (timeline->spans == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for its %zu spans", spans);

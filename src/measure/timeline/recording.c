@@ -5,7 +5,6 @@
 
 #include "base/memory.h"
 #include "measure/engine/stage.h"
-#include "measure/run.h"
 #include "timeline.h"
 
 #include <math.h>
