@@ -81,7 +81,7 @@ int main(void)
            "them.\n\n");
     print_letters();
     printf("## `xferbench run` (the default command)\n\n");
-    for (size_t i = 0; i < xb_run_own_row_count(); i++)
+    for (size_t i = 0; rows[i] != NULL && !xb_modes_take(rows[i]->name); i++)
         print_row(rows[i]);
     for (size_t m = 0; xb_modes[m] != NULL; m++)
         print_mode(xb_modes[m]);

@@ -75,12 +75,9 @@ static void print_overview(FILE *stream)
         if (strlen(xb_commands[i]->synopsis) > widest)
             widest = strlen(xb_commands[i]->synopsis);
     fprintf(stream, "\nUsage: xferbench [COMMAND] [OPTION]...\n\nCommands:\n");
-    for (size_t i = 0; xb_commands[i] != NULL; i++) {
-        char line[160];
-        snprintf(line, sizeof line, "  %s", xb_commands[i]->synopsis);
-        xb_help_print_entry(stream, line, xb_commands[i]->summary,
-                            (int)(strlen("  ") + widest + 2));
-    }
+    for (size_t i = 0; xb_commands[i] != NULL; i++)
+        xb_help_print_entry(stream, (int)(strlen("  ") + widest + 2), xb_commands[i]->summary,
+                            "  %s", xb_commands[i]->synopsis);
 }
 
 static void print_program(FILE *stream)
@@ -90,15 +87,12 @@ static void print_program(FILE *stream)
     fprintf(stream, "\nOptions used most:\n");
     xb_help_print_brief_options(stream, xb_run_rows());
     fprintf(stream, "\nExample: %s\n\nMore:\n", xb_command_run.example);
-    xb_help_print_entry(stream, "  xferbench help WORD",
-                        "on a command, a mode, an option or a word", 26);
-    for (const struct xb_topic *topic = xb_topics; topic->name != NULL; topic++) {
-        char name[64];
-        snprintf(name, sizeof name, "  xferbench help %s", topic->name);
-        xb_help_print_entry(stream, name, topic->summary, 26);
-    }
-    xb_help_print_entry(stream, "  man xferbench", "the manual, where it is installed", 26);
-    xb_help_print_entry(stream, "  XFERBENCH_DEBUG=1", "errors name their line of the source", 26);
+    xb_help_print_entry(stream, 26, "on a command, a mode, an option or a word",
+                        "  xferbench help WORD");
+    for (const struct xb_topic *topic = xb_topics; topic->name != NULL; topic++)
+        xb_help_print_entry(stream, 26, topic->summary, "  xferbench help %s", topic->name);
+    xb_help_print_entry(stream, 26, "the manual, where it is installed", "  man xferbench");
+    xb_help_print_entry(stream, 26, "errors name their line of the source", "  XFERBENCH_DEBUG=1");
 }
 
 static void print_all(FILE *stream)
@@ -132,9 +126,7 @@ static const struct {
 
 static void print_word(FILE *stream, size_t index)
 {
-    char names[80];
-    snprintf(names, sizeof names, "  %s", glossary[index].names);
-    xb_help_print_entry(stream, names, glossary[index].text, 26);
+    xb_help_print_entry(stream, 26, glossary[index].text, "  %s", glossary[index].names);
 }
 
 static void print_words(FILE *stream)
@@ -194,11 +186,8 @@ static void print_mode(FILE *stream, const struct xb_mode *mode)
     /* What --gate of compare and the columns of the CSV call them. */
     if (mode->figures != NULL)
         fprintf(stream, "\nIts own figures:\n");
-    for (size_t i = 0; mode->figures != NULL && mode->figures[i] != NULL; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "  %s", mode->figures[i]->name);
-        xb_help_print_entry(stream, name, mode->figures[i]->help, 30);
-    }
+    for (size_t i = 0; mode->figures != NULL && mode->figures[i] != NULL; i++)
+        xb_help_print_entry(stream, 30, mode->figures[i]->help, "  %s", mode->figures[i]->name);
 }
 
 /* Help on the option that `word` names ("--size", "-s", "size"), in each command that has it. False

@@ -62,17 +62,13 @@ unsigned xb_workspace_spread(struct xb_workspace *workspace, unsigned most, stru
 /* Puts the host buffers into that placement. xb_workspace_begin goes back to 0. */
 void xb_workspace_place(struct xb_workspace *workspace, unsigned placement);
 
-/* Host buffer 0, for the record; NULL where the case has not borrowed it. */
-const struct xb_buffer *xb_workspace_host_buffer(const struct xb_workspace *workspace);
+/* Returns a host buffer by its number, for the record; NULL where the case has not borrowed it. */
+const struct xb_buffer *xb_workspace_host_buffer(const struct xb_workspace *workspace,
+                                                 unsigned number);
 
-/* Returns any host buffer, by its number; NULL as above. */
-const struct xb_buffer *xb_workspace_host_buffer_of(const struct xb_workspace *workspace,
-                                                    unsigned number);
-
-/* Reads how many bytes the workspace keeps for a new case to borrow. Managed memory counts on both
- * sides, because its pages are on either. */
-void xb_workspace_kept(const struct xb_workspace *workspace, uint64_t *host_bytes,
-                       uint64_t *device_bytes);
+/* Counts the bytes that the workspace keeps for a new case to borrow, on the host or on the device;
+ * 0 for NULL. Managed memory counts on both sides, because its pages are on either. */
+uint64_t xb_workspace_kept(const struct xb_workspace *workspace, bool on_host);
 
 /* Borrows `count` queues, the same every time; new ones for every case on a device with
  * info.engine_by_history. */

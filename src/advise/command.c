@@ -7,7 +7,6 @@
 #include "base/output.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "cli/backend_choice.h"
 #include "cli/help.h"
 #include "cli/places.h"
 #include "machine/node.h"

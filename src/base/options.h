@@ -41,11 +41,11 @@ struct xb_option {
     bool takes_one;            /* for CHOICES: a single word */
     uint64_t minimum, maximum; /* for COUNT, COUNTS, SIZE and SIZES */
     bool selects; /* it decides which cases there are or where results go, not how they are
-                     measured: files that differ in it can be compared */
+                     measured: files that differ in it can be compared. A flag does */
 };
 
 /* What a row of these types begins with: its name, its argument as help shows it, its bounds. */
-#define XB_FLAG(named) .name = (named), .type = XB_OPTION_FLAG
+#define XB_FLAG(named) .name = (named), .type = XB_OPTION_FLAG, .selects = true
 #define XB_TEXT(named, shown) .name = (named), .type = XB_OPTION_TEXT, .argument = (shown)
 #define XB_FILE(named, shown) .name = (named), .type = XB_OPTION_FILE, .argument = (shown)
 #define XB_CHOICE(named, shown) .name = (named), .type = XB_OPTION_CHOICES, .argument = (shown)

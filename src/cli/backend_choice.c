@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "backend_choice.h"
+#include "command.h"
 
 #include "backends/registry.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "help.h"
+#include "measure/run.h"
 
 #include <string.h>
 
@@ -12,11 +13,8 @@ void xb_probe_print(FILE *stream, const struct xb_probe *probe)
 {
     for (size_t i = 0; i < probe->check_count; i++) {
         char what[sizeof probe->checks[i].what], found[4 * sizeof probe->checks[i].found];
-        char name[4 + sizeof what];
-        snprintf(name, sizeof name, "    %s",
-                 xb_plain_text(probe->checks[i].what, what, sizeof what));
-        xb_help_print_entry(stream, name,
-                            xb_plain_text(probe->checks[i].found, found, sizeof found), 34);
+        xb_help_print_entry(stream, 34, xb_plain_text(probe->checks[i].found, found, sizeof found),
+                            "    %s", xb_plain_text(probe->checks[i].what, what, sizeof what));
     }
 }
 
@@ -48,30 +46,28 @@ enum xb_exit xb_backend_choose(const char *name, struct xb_run *run)
     run->driver = xb_backend_open_first(name, &run->probe, note_try, &tries);
     if (run->driver != NULL) {
         run->backend = run->driver->backend;
-    } else {
-        if (strcmp(name, XB_BACKEND_AUTO) == 0)
-            xb_say("no GPU can be tested here. What was looked for:");
-        else
-            xb_say("the %s backend cannot run here:", name);
-        /* Why none of them can run. */
-        for (size_t i = 0; i < tries.count; i++) {
-            const struct xb_backend_entry *entry = tries.of[i].entry;
-            char label[64];
-            int width = snprintf(label, sizeof label, "%s:", entry->name) + 1;
-            xb_note_print(stderr, label, width,
-                          entry->backend == NULL ? "not in this build: %s" : "%s",
-                          entry->backend == NULL ? entry->absent_reason : entry->backend->summary);
-            xb_probe_print(stderr, &tries.of[i].probe);
-        }
-        /* A backend that needs no GPU is never taken unasked. */
-        for (const struct xb_backend_entry *entry = xb_backends; entry->name != NULL; entry++) {
-            char command[64], text[256];
-            if (xb_backend_is_automatic(entry) || strcmp(entry->name, name) == 0)
-                continue;
-            snprintf(command, sizeof command, "  xferbench --backend %s", entry->name);
-            snprintf(text, sizeof text, "measures without a GPU: %s", entry->backend->summary);
-            xb_help_print_entry(stderr, command, text, 34);
-        }
+        return XB_EXIT_OK;
     }
-    return run->driver != NULL ? XB_EXIT_OK : XB_EXIT_NOTHING;
+    if (strcmp(name, XB_BACKEND_AUTO) == 0)
+        xb_say("no GPU can be tested here. What was looked for:");
+    else
+        xb_say("the %s backend cannot run here:", name);
+    /* Why none of them can run. */
+    for (size_t i = 0; i < tries.count; i++) {
+        const struct xb_backend_entry *entry = tries.of[i].entry;
+        char label[64];
+        int width = snprintf(label, sizeof label, "%s:", entry->name) + 1;
+        xb_note_print(stderr, label, width, entry->backend == NULL ? "not in this build: %s" : "%s",
+                      entry->backend == NULL ? entry->absent_reason : entry->backend->summary);
+        xb_probe_print(stderr, &tries.of[i].probe);
+    }
+    /* A backend that needs no GPU is never taken unasked. */
+    for (const struct xb_backend_entry *entry = xb_backends; entry->name != NULL; entry++) {
+        char text[256];
+        if (xb_backend_is_automatic(entry) || strcmp(entry->name, name) == 0)
+            continue;
+        snprintf(text, sizeof text, "measures without a GPU: %s", entry->backend->summary);
+        xb_help_print_entry(stderr, 34, text, "  xferbench --backend %s", entry->name);
+    }
+    return XB_EXIT_NOTHING;
 }

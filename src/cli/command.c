@@ -29,13 +29,11 @@ const struct xb_option xb_option_help = {
     XB_FLAG("help"),
     .short_name = 'h',
     .help = "Print help; with a command, a mode, an option or a word behind it, help on that.",
-    .selects = true,
 };
 const struct xb_option xb_option_version = {
     XB_FLAG("version"),
     .short_name = 'V',
     .help = "Print the version and what is built in.",
-    .selects = true,
 };
 
 /* In the order of enum xb_colours. */
@@ -113,8 +111,7 @@ const struct xb_option xb_option_backend = {
 
 void xb_option_backend_describe(void)
 {
-    char all[128];
-    char others[128];
+    char all[128], others[128];
     xb_backend_names(XB_BACKENDS_ALL, all, sizeof all);
     xb_backend_names(XB_BACKENDS_BY_NAME, others, sizeof others);
     snprintf(backend_brief, sizeof backend_brief, "what measures: %s or auto", all);

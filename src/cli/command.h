@@ -5,6 +5,9 @@
 
 #include <stdio.h>
 
+struct xb_probe;
+struct xb_run;
+
 /* Exit codes of `run`, `list` and `help`; 128 + signal for a run that was interrupted. */
 enum xb_exit {
     XB_EXIT_OK = 0,
@@ -69,6 +72,16 @@ XB_MUST_CHECK enum xb_status xb_option_alpha_read(const char *text, double *alph
  * xb_option_backend_describe, which writes that. */
 extern const struct xb_option xb_option_backend;
 void xb_option_backend_describe(void);
+
+/*
+ * Opens the backend the user named, or with "auto" the first that is automatic and can run, into
+ * run->backend, driver and probe. Where none can, prints what each looked for to stderr and returns
+ * XB_EXIT_NOTHING; XB_EXIT_USAGE for a name that is no backend's.
+ */
+enum xb_exit xb_backend_choose(const char *name, struct xb_run *run);
+
+/* Prints the lines of a probe, indented. */
+void xb_probe_print(FILE *stream, const struct xb_probe *probe);
 
 extern const struct xb_option xb_option_start_at;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "help.h"
 
-#include "base/terminal.h"
+#include "base/text.h"
 #include "xferbench/version.h"
 
 #include <string.h>
@@ -11,16 +11,17 @@
 #define NARROW_COLUMN 8
 #define NARROW 72
 
-void xb_help_print_entry(FILE *stream, const char *name, const char *text, int column)
+void xb_help_print_entry(FILE *stream, int column, const char *text, const char *name, ...)
 {
-    int length = (int)strlen(name);
+    char left[256];
+    XB_FORMAT(left, sizeof left, name);
     size_t width = xb_terminal_columns(stream);
     bool narrow = width < NARROW && (size_t)column + strlen(text) > width;
     int indent = narrow && column > NARROW_COLUMN ? NARROW_COLUMN : column;
-    if (length < indent)
-        fprintf(stream, "%-*s", indent, name);
+    if ((int)strlen(left) < indent)
+        fprintf(stream, "%-*s", indent, left);
     else
-        fprintf(stream, "%s\n%*s", name, indent, "");
+        fprintf(stream, "%s\n%*s", left, indent, "");
     xb_help_print_wrapped(stream, text, indent);
 }
 
@@ -34,7 +35,7 @@ static void print_option(FILE *stream, const struct xb_option *option, const cha
         xb_words_add(&left, "      --%s", option->name);
     if (option->argument != NULL)
         xb_words_add(&left, " %s", option->argument);
-    xb_help_print_entry(stream, left.text, text, TEXT_COLUMN);
+    xb_help_print_entry(stream, TEXT_COLUMN, text, "%s", left.text);
 }
 
 void xb_help_print_option(FILE *stream, const struct xb_option *option)

@@ -13,7 +13,8 @@
     xb_wrapped_print((stream), (text), (indent), (indent))
 /* Prints a name and, from `column` on, wrapped, what is said of it. In a narrow window a text of
  * several lines stands below the name. */
-void xb_help_print_entry(FILE *stream, const char *name, const char *text, int column);
+void xb_help_print_entry(FILE *stream, int column, const char *text, const char *name, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* Prints an option with its argument, help and default. */
 void xb_help_print_option(FILE *stream, const struct xb_option *option);

@@ -81,11 +81,10 @@ enum xb_status xb_cli_find_output(const char *option, const char *pattern, struc
                                   struct xb_error *error)
 {
     char name[XB_FILE_NAME];
-    enum xb_status status = xb_file_name_make(option, pattern, name, error);
-    if (status == XB_OK)
-        status = xb_output_find(output, name, error);
-    output->keeps_others = status == XB_OK;
-    return status;
+    XB_TRY(xb_file_name_make(option, pattern, name, error));
+    XB_TRY(xb_output_find(output, name, error));
+    output->keeps_others = true;
+    return XB_OK;
 }
 
 /* ---- no output may replace another one, or what the command reads ---- */
@@ -144,18 +143,16 @@ enum xb_status xb_cli_open_beside(const char *option, struct xb_output *output, 
                                   size_t count, struct xb_error *error)
 {
     struct xb_cli_place places[] = {{.option = option, .output = output}, {.option = "FILE"}};
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         places[1].input = inputs[i];
-        status = xb_cli_check_places(places, 2, error);
+        XB_TRY(xb_cli_check_places(places, 2, error));
     }
-    return status == XB_OK ? xb_cli_open_places(places, 1, 0, error) : status;
+    return xb_cli_open_places(places, 1, 0, error);
 }
 
 bool xb_cli_is_one_file(const char *path, const char *other)
 {
-    struct stat first;
-    struct stat second;
+    struct stat first, second;
     return stat(path, &first) == 0 && stat(other, &second) == 0 && xb_is_same_file(&first, &second);
 }
 

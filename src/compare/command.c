@@ -54,7 +54,6 @@ static const struct xb_option option_verbose = {
     XB_FLAG("verbose"),
     .short_name = 'v',
     .help = "Print all columns, the rule, and both sides of every condition that differs.",
-    .selects = true,
 };
 
 static const struct xb_option *const compare_rows[] = {

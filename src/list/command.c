@@ -7,7 +7,6 @@
 #include "base/output.h"
 #include "base/terminal.h"
 #include "base/text.h"
-#include "cli/backend_choice.h"
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/places.h"
@@ -83,22 +82,20 @@ static void add_plain(struct xb_words *words, const char *before, const char *te
 
 static void print_row(const char *before, const char *name, const char *text)
 {
-    char row[128], plain[2048];
-    snprintf(row, sizeof row, "      %s%s", before, name);
-    xb_help_print_entry(stdout, row, xb_plain_text(text, plain, sizeof plain), DEVICE_COLUMN);
+    char plain[2048];
+    xb_help_print_entry(stdout, DEVICE_COLUMN, xb_plain_text(text, plain, sizeof plain),
+                        "      %s%s", before, name);
 }
 
 static void print_device(const struct xb_device_info *info)
 {
-    char name[64];
     struct xb_words words = {.length = 0};
-    snprintf(name, sizeof name, "    device %u", info->index);
     add_plain(&words, "", info->name);
     add_plain(&words, ", ", info->pci_bdf);
     add_plain(&words, ", ", info->architecture);
     xb_words_add(&words, ", %.1f GiB; capabilities:", (double)info->memory_bytes / 0x1p30);
     add_capabilities(&words, info->capabilities);
-    xb_help_print_entry(stdout, name, words.text, DEVICE_COLUMN);
+    xb_help_print_entry(stdout, DEVICE_COLUMN, words.text, "    device %u", info->index);
     for (size_t i = 0; i < XB_CAPABILITIES; i++)
         if (info->lacks[i][0] != '\0')
             print_row("no ", xb_capability_names[i], info->lacks[i]);
@@ -147,7 +144,6 @@ static void add_variant(void *argument, const struct xb_case *test, uint32_t nee
 static void print_mode(const struct xb_mode *mode)
 {
     struct xb_words cases = {.length = 0}, options = {.length = 0};
-    char name[64];
     xb_words_add(&cases, "directions:");
     xb_help_add_directions(&cases, mode);
     xb_words_add(&cases, "; variants:");
@@ -155,10 +151,9 @@ static void print_mode(const struct xb_mode *mode)
     xb_words_add(&options, "options:%s", mode->options == NULL ? " none" : "");
     for (size_t i = 0; mode->options != NULL && mode->options[i] != NULL; i++)
         xb_words_add(&options, " --%s", mode->options[i]->name);
-    snprintf(name, sizeof name, "  %s", mode->name);
-    xb_help_print_entry(stdout, name, mode->summary, MODE_COLUMN);
-    xb_help_print_entry(stdout, "", cases.text, MODE_COLUMN);
-    xb_help_print_entry(stdout, "", options.text, MODE_COLUMN);
+    xb_help_print_entry(stdout, MODE_COLUMN, mode->summary, "  %s", mode->name);
+    xb_help_print_entry(stdout, MODE_COLUMN, cases.text, "%s", "");
+    xb_help_print_entry(stdout, MODE_COLUMN, options.text, "%s", "");
 }
 
 static enum xb_status print_list(const struct xb_inventory *inventory, struct xb_error *error)

@@ -3,12 +3,10 @@
 
 #include "base/memory.h"
 #include "base/terminal.h"
-#include "machine/pcie.h"
 #include "measure/plan/planning.h"
 #include "record/making.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,9 +70,8 @@ static void keep_binding(struct xb_record *record, const struct xb_run *run,
         return;
     }
     /* The device was opened near it, and no row was measured so. */
-    struct xb_words note = {.length = 0};
-    xb_words_add(&note, "each row bound to the node that it names: %s", nodes.text);
-    kept->numa_note = xb_record_keep_text(record, note.text);
+    kept->numa_note =
+        xb_arena_print(&record->texts, "each row bound to the node that it names: %s", nodes.text);
     kept->numa_is_normal = true;
 }
 
@@ -122,26 +119,6 @@ static void keep_device(struct xb_record *record, const struct xb_run *run,
                                     .is_text = true};
 }
 
-static void keep_process(struct xb_record *record, const struct xb_run *run)
-{
-    struct xb_record_process *process = xb_arena_new(&record->texts, sizeof *process);
-    struct xb_record_device *devices =
-        xb_arena_new(&record->texts, run->device_count * sizeof *devices);
-    record->processes = process;
-    record->process_count = record->asked_processes = 1;
-    record->interrupted = run->interrupted;
-    record->has_deadline = run->deadline > 0;
-    record->deadline_met = run->deadline_met || !record->has_deadline;
-    *process = (struct xb_record_process){.has_results = true,
-                                          .devices = devices,
-                                          .device_count = run->device_count,
-                                          .interrupted = record->interrupted,
-                                          .has_deadline = record->has_deadline,
-                                          .deadline_met = record->deadline_met};
-    for (size_t i = 0; i < run->device_count; i++)
-        keep_device(record, run, &run->devices[i], &devices[i]);
-}
-
 /* ---- cases ---- */
 
 static void keep_parameters(struct xb_record *record, const struct xb_case *test,
@@ -150,15 +127,13 @@ static void keep_parameters(struct xb_record *record, const struct xb_case *test
     struct xb_record_fact *facts =
         xb_arena_new(&record->texts, (test->setting_count + 2) * sizeof *facts);
     size_t count = test->setting_count;
-    char node[16];
-    snprintf(node, sizeof node, "%u", test->node);
     for (size_t i = 0; i < test->setting_count; i++) {
         const struct xb_setting *setting = &test->settings[i];
-        char number[24];
-        snprintf(number, sizeof number, "%" PRIu64, setting->count);
         facts[i] = (struct xb_record_fact){
             .name = setting->option->name,
-            .value = xb_record_keep_text(record, setting->word != NULL ? setting->word : number),
+            .value = setting->word != NULL
+                         ? xb_record_keep_text(record, setting->word)
+                         : xb_arena_print(&record->texts, "%" PRIu64, setting->count),
             .is_text = setting->word != NULL,
         };
     }
@@ -166,8 +141,8 @@ static void keep_parameters(struct xb_record *record, const struct xb_case *test
         facts[count++] = (struct xb_record_fact){
             .name = XB_RECORD_GROUP, .value = xb_group_name(test->group), .is_text = true};
     if (test->has_node)
-        facts[count++] = (struct xb_record_fact){.name = XB_RECORD_NUMA,
-                                                 .value = xb_record_keep_text(record, node)};
+        facts[count++] = (struct xb_record_fact){
+            .name = XB_RECORD_NUMA, .value = xb_arena_print(&record->texts, "%u", test->node)};
     xb_record_sort_facts(facts, count);
     kept->parameters = facts;
     kept->parameter_count = count;
@@ -216,7 +191,22 @@ enum xb_status xb_record_of_run(const struct xb_run *run, struct xb_record *reco
                                              .topology = run->topology,
                                              .start = &run->start};
     XB_TRY(xb_record_of_conditions(&conditions, record, error));
-    keep_process(record, run);
+    struct xb_record_process *process = xb_arena_new(&record->texts, sizeof *process);
+    struct xb_record_device *devices =
+        xb_arena_new(&record->texts, run->device_count * sizeof *devices);
+    record->processes = process;
+    record->process_count = record->asked_processes = 1;
+    record->interrupted = run->interrupted;
+    record->has_deadline = run->deadline > 0;
+    record->deadline_met = run->deadline_met || !record->has_deadline;
+    *process = (struct xb_record_process){.has_results = true,
+                                          .devices = devices,
+                                          .device_count = run->device_count,
+                                          .interrupted = record->interrupted,
+                                          .has_deadline = record->has_deadline,
+                                          .deadline_met = record->deadline_met};
+    for (size_t i = 0; i < run->device_count; i++)
+        keep_device(record, run, &run->devices[i], &devices[i]);
     keep_cases(record, run);
     xb_record_make_index(record);
     xb_record_make_facts(record);

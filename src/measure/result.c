@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "result.h"
-#include "measure/timeline/timeline.h"
 
 #include "base/memory.h"
 #include "base/text.h"
@@ -105,12 +104,12 @@ bool xb_result_has(const struct xb_result *result, const struct xb_figure *figur
 enum xb_status xb_result_median(const struct xb_result *result, const struct xb_figure *figure,
                                 double *median, struct xb_error *error)
 {
-    struct xb_statistics statistics;
-    const struct xb_result_figure *own = &result->figures[find_figure(result, figure)];
-    *median = xb_result_has(result, figure) ? own->computed : 0;
-    if (!xb_result_has(result, figure) || own->samples.count == 0)
-        return XB_OK;
-    XB_TRY(xb_statistics_compute(own->samples.values, own->samples.count, &statistics, error));
+    static const struct xb_result_figure none = {.computed = 0};
+    const struct xb_result_figure *own =
+        xb_result_has(result, figure) ? &result->figures[find_figure(result, figure)] : &none;
+    struct xb_statistics statistics = {.median = own->computed};
+    if (own->samples.count > 0)
+        XB_TRY(xb_statistics_compute(own->samples.values, own->samples.count, &statistics, error));
     *median = statistics.median;
     return XB_OK;
 }
@@ -120,14 +119,15 @@ enum xb_status xb_result_median(const struct xb_result *result, const struct xb_
 /* A healthy link may read so much above its ceiling: the same tolerance as XB-BW-ABOVE has. */
 #define MOST_OF_CEILING 1.01
 
-/* Adds a figure by its samples; none without samples. */
-static void add_sampled(struct xb_result *result, const struct xb_figure *figure,
-                        const double *samples, size_t count)
+/* Adds a figure by its samples, and returns it; none without samples. */
+static struct xb_record_figure *add_sampled(struct xb_result *result,
+                                            const struct xb_figure *figure, const double *samples,
+                                            size_t count)
 {
     struct xb_record_row *row = &result->row;
     struct xb_error error;
     if (count == 0)
-        return;
+        return NULL;
     struct xb_record_figure *added = &result->described[row->figure_count++];
     *added = xb_record_figure_of(figure);
     added->samples = samples;
@@ -136,6 +136,7 @@ static void add_sampled(struct xb_result *result, const struct xb_figure *figure
         added->placements = row->placements;
     if (xb_record_figure_describe(added, &error) != XB_OK)
         xb_memory_end(count * sizeof *samples);
+    return added;
 }
 
 /* One of which the samples are left out: for each of them a file of single operations would be half
@@ -143,11 +144,10 @@ static void add_sampled(struct xb_result *result, const struct xb_figure *figure
 static void add_described(struct xb_result *result, const struct xb_figure *figure,
                           const struct xb_samples *samples)
 {
-    size_t before = result->row.figure_count;
-    add_sampled(result, figure, samples->values, samples->count);
-    if (result->row.figure_count > before) {
-        result->described[before].samples = NULL;
-        result->described[before].sample_count = 0;
+    struct xb_record_figure *added = add_sampled(result, figure, samples->values, samples->count);
+    if (added != NULL) {
+        added->samples = NULL;
+        added->sample_count = 0;
     }
 }
 

@@ -171,43 +171,35 @@ void xb_write_links(struct xb_page *page, const struct xb_report_document *docum
 /* ---- matrices ---- */
 
 /* "The least is 38.0 GB/s, from device 0, to device 5; the largest is ...". */
-static void describe_grid(struct xb_words *words, const struct xb_matrix_grid *grid)
+static void describe_cells(struct xb_words *words, const struct xb_cells *cells)
 {
-    const size_t columns = grid->column_count;
+    const size_t columns = cells->column_count;
     size_t ends[2] = {SIZE_MAX, SIZE_MAX}; /* the least and the largest */
-    for (size_t i = 0; i < grid->row_count * columns; i++)
-        for (int k = 0; k < 2 && isfinite(grid->values[i]); k++) {
-            double best = ends[k] < SIZE_MAX ? grid->values[ends[k]] : (double)NAN;
-            if (isnan(best) || (k == 0 ? grid->values[i] < best : grid->values[i] > best))
+    for (size_t i = 0; i < cells->row_count * columns; i++)
+        for (int k = 0; k < 2 && isfinite(cells->values[i]); k++) {
+            double best = ends[k] < SIZE_MAX ? cells->values[ends[k]] : (double)NAN;
+            if (isnan(best) || (k == 0 ? cells->values[i] < best : cells->values[i] > best))
                 ends[k] = i;
         }
-    xb_words_add(words, "A matrix of %zu rows and %zu columns.", grid->row_count, columns);
+    xb_words_add(words, "A matrix of %zu rows and %zu columns.", cells->row_count, columns);
     for (int k = 0; k < 2 && ends[k] < SIZE_MAX; k++)
         xb_words_add(words, "%s is %s %s, %s %s, %s %s%s", k == 0 ? " The least" : "; the largest",
-                     grid->texts[ends[k]], grid->unit, grid->rows_are,
-                     grid->row_names[ends[k] / columns], grid->columns_are,
-                     grid->column_names[ends[k] % columns], k == 0 ? "" : ".");
+                     cells->texts[ends[k]], cells->unit, cells->rows_are,
+                     cells->row_names[ends[k] / columns], cells->columns_are,
+                     cells->column_names[ends[k] % columns], k == 0 ? "" : ".");
 }
 
 /* Its cells have the numbers. */
-static void write_grid(void *argument, const struct xb_matrix_grid *grid)
+static void write_cells(void *argument, const struct xb_cells *cells, size_t left_out)
 {
     struct xb_page *page = argument;
     struct xb_words description = {.length = 0};
-    describe_grid(&description, grid);
-    struct xb_cells cells = {.picture = {.title = grid->title, .description = description.text},
-                             .rows_are = grid->rows_are,
-                             .columns_are = grid->columns_are,
-                             .row_names = grid->row_names,
-                             .column_names = grid->column_names,
-                             .row_count = grid->row_count,
-                             .column_count = grid->column_count,
-                             .values = grid->values,
-                             .texts = grid->texts,
-                             .unit = grid->unit};
-    xb_page_picture(page, xb_cells_draw, &cells);
-    if (grid->left_out > 0)
-        xb_page_remark(page, "%zu cells in further rows or columns are left out.", grid->left_out);
+    describe_cells(&description, cells);
+    struct xb_cells drawn = *cells;
+    drawn.picture.description = description.text;
+    xb_page_picture(page, xb_cells_draw, &drawn);
+    if (left_out > 0)
+        xb_page_remark(page, "%zu cells in further rows or columns are left out.", left_out);
 }
 
 /* Pairs of more devices are not tested. */
@@ -217,17 +209,17 @@ static void write_pairs(struct xb_page *page, const struct xb_link_report *repor
     double *values = xb_page_new(page, count * count, sizeof *values);
     const char **texts = xb_page_new(page, count * count, sizeof *texts);
     const char **names = xb_page_new(page, count, sizeof *names);
-    const struct xb_matrix_grid grid = {.title =
-                                            "Copies between GPUs, GB/s (rows: from, columns: to)",
-                                        .unit = "GB/s",
-                                        .rows_are = "from",
-                                        .columns_are = "to",
-                                        .row_names = names,
-                                        .column_names = names,
-                                        .row_count = count,
-                                        .column_count = count,
-                                        .values = values,
-                                        .texts = texts};
+    const struct xb_cells cells = {
+        .picture = {.title = "Copies between GPUs, GB/s (rows: from, columns: to)"},
+        .unit = "GB/s",
+        .rows_are = "from",
+        .columns_are = "to",
+        .row_names = names,
+        .column_names = names,
+        .row_count = count,
+        .column_count = count,
+        .values = values,
+        .texts = texts};
     for (size_t i = 0; i < count; i++)
         names[i] = xb_page_print(page, "GPU %u", report->devices[i].info.index);
     for (size_t i = 0; i < count * count; i++)
@@ -238,14 +230,13 @@ static void write_pairs(struct xb_page *page, const struct xb_link_report *repor
         values[at] = xb_rate_known(rate) ? rate / 1e9 : values[at];
         texts[at] = xb_rate_known(rate) ? xb_page_print(page, "%s", XB_RATE_TEXT(rate)) : texts[at];
     }
-    write_grid(page, &grid);
+    write_cells(page, &cells, 0);
 }
 
 void xb_write_matrices(struct xb_page *page, const struct xb_report_document *document)
 {
     if (document->link == NULL) {
-        if (xb_matrix_is_there(document->record))
-            xb_matrix_each(document->record, write_grid, page);
+        xb_matrix_each(document->record, write_cells, page);
         return;
     }
     const struct xb_link_report *report = &document->link->report;

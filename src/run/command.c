@@ -9,13 +9,9 @@
 #include "base/stream.h"
 #include "base/terminal.h"
 #include "base/text.h"
-#include "cli/backend_choice.h"
-#include "cli/command.h"
-#include "cli/places.h"
 #include "deadline.h"
 #include "formats.h"
 #include "machine/node.h"
-#include "measure/run.h"
 #include "progress.h"
 #include "reading/list.h"
 #include "record/document.h"
@@ -35,8 +31,7 @@ struct timelines {
     struct xb_memory_text drawn; /* its stream is NULL where --timeline is not given */
     size_t taken;                /* of the run's results */
     pthread_mutex_t lock; /* held while a case is written: --deadline may end the run meanwhile */
-    bool has_begun, has_failed;
-    struct xb_error failure; /* the first */
+    struct xb_error failure; /* the first; its status is XB_OK while there is none */
 };
 
 /* The files of a run, whether one of them is standard output, and what is shown meanwhile. */
@@ -48,26 +43,6 @@ struct outputs {
 };
 
 /* ---- timelines ---- */
-
-/* Takes the timelines of the results that are final since the last call. */
-static void take_timelines(struct timelines *timelines, const struct xb_run *run)
-{
-    struct xb_error *failure = &timelines->failure;
-    pthread_mutex_lock(&timelines->lock);
-    for (; timelines->taken < run->done_count; timelines->taken++) {
-        struct xb_result *result = &run->results[timelines->taken];
-        bool shows = result->timeline != NULL && result->row.status == XB_RESULT_OK &&
-                     !timelines->has_failed;
-        enum xb_status status = XB_OK;
-        if (shows && timelines->output->stream != NULL)
-            status = xb_chrome_add(&timelines->chrome, result, failure);
-        if (shows && status == XB_OK && timelines->drawn.stream != NULL)
-            xb_timeline_print(timelines->drawn.stream, xb_terminal_columns(stdout), result);
-        timelines->has_failed = timelines->has_failed || status != XB_OK;
-        xb_result_drop_timeline(result);
-    }
-    pthread_mutex_unlock(&timelines->lock);
-}
 
 /* Ends and commits the trace, and prints what was drawn. Says so and returns false where a part of
  * it failed; the file is then as it was. */
@@ -81,7 +56,7 @@ static bool end_timelines(struct timelines *timelines, const struct xb_run *run)
         return false;
     }
     error = timelines->failure;
-    enum xb_status status = timelines->has_failed ? error.status : XB_OK;
+    enum xb_status status = error.status;
     if (status == XB_OK && output->stream != NULL)
         status = xb_chrome_end(&timelines->chrome, run, &error);
     if (status == XB_OK && output->stream != NULL)
@@ -102,34 +77,53 @@ static bool end_timelines(struct timelines *timelines, const struct xb_run *run)
 /* Refuses what is wrong on any machine, before a backend is looked for. */
 static enum xb_status check_request(const struct xb_run_options *asked, struct xb_error *error)
 {
-    const struct {
-        const char *option, *path;
-    } places[] = {{"json", asked->json},
-                  {"json-lines", asked->json_lines},
-                  {"csv", asked->csv},
-                  {"trace", asked->trace}};
     struct xb_json_place json;
     const char *first = NULL; /* that has standard output, which is for one thing */
     XB_TRY(xb_plan_check(asked, error));
     XB_TRY(xb_node_check(error));
     XB_TRY(xb_json_place_choose(asked->json, asked->json_lines, &json, error));
+    const struct {
+        const char *option, *path;
+    } places[] = {{json.option, json.path}, {"--csv", asked->csv}, {"--trace", asked->trace}};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         if (places[i].path == NULL || strcmp(places[i].path, "-") != 0)
             continue;
         if (first != NULL)
-            return XB_FAIL(error, XB_ERR_USAGE,
-                           "--%s - and --%s - cannot both have standard output", first,
-                           places[i].option);
+            return XB_FAIL(error, XB_ERR_USAGE, "%s - and %s - cannot both have standard output",
+                           first, places[i].option);
         first = places[i].option;
     }
     if (asked->timeline && first != NULL)
         return XB_FAIL(error, XB_ERR_USAGE,
-                       "--timeline draws on standard output, which --%s - takes: give --%s a file",
+                       "--timeline draws on standard output, which %s - takes: give %s a file",
                        first, first);
-    if (asked->timeline && asked->quiet)
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "--quiet prints no timeline: leave one of them out, or give --trace FILE");
-    return xb_processes_check(asked, error);
+    bool interleaved = asked->interleave != NULL, baseline = asked->baseline_json != NULL;
+    bool several = asked->processes > 1;
+    const struct {
+        bool is_asked;
+        const char *why_not;
+    } rules[] = {
+        {asked->timeline && asked->quiet,
+         "--quiet prints no timeline: leave one of them out, or give --trace FILE"},
+        {baseline && !interleaved,
+         "--baseline-json is where the results of a baseline go: name that with --interleave "
+         "PROGRAM"},
+        {interleaved && (!baseline || json.path == NULL),
+         "--interleave writes two files: give --json FILE for the candidate, which is this "
+         "program, and --baseline-json FILE for the baseline"},
+        {interleaved && !several,
+         "--interleave compares processes: give --processes N with 2 or more; 8 of each can be "
+         "compared with some certainty"},
+        {several && asked->csv != NULL,
+         "--csv has room for one process only: write --json, or leave out --processes"},
+        {several && (asked->trace != NULL || asked->timeline),
+         "--trace and --timeline show an iteration of one process: leave out --processes, or "
+         "record in a run of its own"},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (rules[i].is_asked)
+            return XB_FAIL(error, XB_ERR_USAGE, "%s", rules[i].why_not);
+    return XB_OK;
 }
 
 enum xb_status xb_run_find_places(const struct xb_run_options *asked, struct xb_run_places *places,
@@ -177,8 +171,6 @@ static enum xb_status open_outputs(const struct xb_run *run, struct outputs *out
     if (places->json.is_line)
         xb_output_unbuffer(&places->outputs[XB_RUN_JSON]);
     timelines->output = &places->outputs[XB_RUN_TRACE];
-    timelines->has_begun = true;
-    pthread_mutex_init(&timelines->lock, NULL);
     if (timelines->output->stream != NULL)
         XB_TRY(xb_chrome_begin(&timelines->chrome, timelines->output->stream, error));
     if (run->asked.timeline)
@@ -206,8 +198,8 @@ enum xb_status xb_result_json_write(FILE *stream, const struct xb_record *record
     return write_as(stream, record, xb_json_finish, error);
 }
 
-enum xb_status xb_result_json_line_write(FILE *stream, const struct xb_record *record,
-                                         struct xb_error *error)
+static enum xb_status write_json_line(FILE *stream, const struct xb_record *record,
+                                      struct xb_error *error)
 {
     return write_as(stream, record, xb_json_finish_line, error);
 }
@@ -247,9 +239,8 @@ static bool write_all(struct outputs *outputs, const struct xb_run *run)
         return false;
     }
     struct xb_run_places *places = &outputs->places;
-    bool written =
-        write_output(&places->outputs[XB_RUN_JSON], &record,
-                     places->json.is_line ? xb_result_json_line_write : xb_result_json_write);
+    bool written = write_output(&places->outputs[XB_RUN_JSON], &record,
+                                places->json.is_line ? write_json_line : xb_result_json_write);
     written = write_output(&places->outputs[XB_RUN_CSV], &record, xb_csv_write) && written;
     if (!has_table(outputs, run)) {
         xb_failures_say(&record);
@@ -271,8 +262,7 @@ static bool write_all(struct outputs *outputs, const struct xb_run *run)
 static int exit_code(const struct xb_run *run, const struct outputs *outputs, bool written)
 {
     char name[128];
-    size_t ok = 0;
-    size_t failed = 0;
+    size_t ok = 0, failed = 0;
     for (size_t i = 0; i < run->case_count; i++) {
         ok += run->results[i].row.status == XB_RESULT_OK;
         failed += run->results[i].row.status == XB_RESULT_ERROR;
@@ -287,26 +277,26 @@ static int exit_code(const struct xb_run *run, const struct outputs *outputs, bo
     return ok > 0 ? XB_EXIT_OK : XB_EXIT_NOTHING;
 }
 
-/* Before the results are final for those who read them, their timelines are taken from them. */
+/* Before the results are final for those who read them, the timelines of those that are since the
+ * last call are taken from them. */
 static void note_finished(void *argument, const struct xb_run *run)
 {
     struct outputs *outputs = argument;
-    take_timelines(&outputs->timelines, run);
+    struct timelines *timelines = &outputs->timelines;
+    pthread_mutex_lock(&timelines->lock);
+    for (; timelines->taken < run->done_count; timelines->taken++) {
+        struct xb_result *result = &run->results[timelines->taken];
+        bool shows = result->timeline != NULL && result->row.status == XB_RESULT_OK &&
+                     timelines->failure.status == XB_OK;
+        if (shows && timelines->output->stream != NULL)
+            shows = xb_chrome_add(&timelines->chrome, result, &timelines->failure) == XB_OK;
+        if (shows && timelines->drawn.stream != NULL)
+            xb_timeline_print(timelines->drawn.stream, xb_terminal_columns(stdout), result);
+        xb_result_drop_timeline(result);
+    }
+    pthread_mutex_unlock(&timelines->lock);
     xb_progress_finished(&outputs->progress, run);
     xb_deadline_finished(run);
-}
-
-static void release(struct outputs *outputs)
-{
-    struct timelines *timelines = &outputs->timelines;
-    if (timelines->has_begun) {
-        xb_chrome_free(&timelines->chrome);
-        if (timelines->drawn.stream != NULL)
-            fclose(timelines->drawn.stream);
-        free(timelines->drawn.text);
-        pthread_mutex_destroy(&timelines->lock);
-    }
-    xb_run_release_places(&outputs->places);
 }
 
 /* For a case that does not come to an end: the process ends right after this. */
@@ -321,7 +311,7 @@ static bool write_overdue(void *argument, const struct xb_run *run)
 /* Plans, measures and writes, with the backend open. */
 static int run_with_backend(struct xb_run *run)
 {
-    struct outputs outputs = {0};
+    struct outputs outputs = {.timelines = {.lock = PTHREAD_MUTEX_INITIALIZER}};
     /* The plan is told when the run begins: waiting for other nodes tells nothing of how long a
      * case takes. */
     struct xb_run_observer observer = {.begun = xb_progress_plan,
@@ -348,26 +338,13 @@ static int run_with_backend(struct xb_run *run)
     }
     int code =
         status == XB_OK ? exit_code(run, &outputs, write_all(&outputs, run)) : xb_cli_fail(&error);
-    release(&outputs);
-    return code;
-}
-
-/* Measures in this process. */
-static int run_here(const struct xb_run_options *asked, double deadline, double start_at)
-{
-    struct xb_run run = {.asked = *asked,
-                         .deadline = deadline,
-                         .start_at = start_at,
-                         .keeps_timelines = asked->trace != NULL || asked->timeline};
-    struct xb_error error;
-    if (xb_deadline_watch(run.deadline, XB_EXIT_FAILED, &error) != XB_OK)
-        return xb_cli_fail(&error);
-    xb_deadline_doing("looking for devices");
-    int code = (int)xb_backend_choose(asked->backend, &run);
-    if (code == XB_EXIT_OK)
-        code = run_with_backend(&run);
-    xb_deadline_doing("closing the driver");
-    xb_run_free(&run);
+    struct timelines *timelines = &outputs.timelines;
+    xb_chrome_free(&timelines->chrome);
+    if (timelines->drawn.stream != NULL)
+        fclose(timelines->drawn.stream);
+    free(timelines->drawn.text);
+    pthread_mutex_destroy(&timelines->lock);
+    xb_run_release_places(&outputs.places);
     return code;
 }
 
@@ -387,7 +364,19 @@ static int run(struct xb_config *config, char *const *words)
         xb_start_at_say(start_at);
     if (asked.processes > 1 && !asked.dry_run)
         return xb_processes_run(&asked, deadline, start_at);
-    return run_here(&asked, deadline, start_at);
+    struct xb_run here = {.asked = asked,
+                          .deadline = deadline,
+                          .start_at = start_at,
+                          .keeps_timelines = asked.trace != NULL || asked.timeline};
+    if (xb_deadline_watch(deadline, XB_EXIT_FAILED, &error) != XB_OK)
+        return xb_cli_fail(&error);
+    xb_deadline_doing("looking for devices");
+    int code = (int)xb_backend_choose(asked.backend, &here);
+    if (code == XB_EXIT_OK)
+        code = run_with_backend(&here);
+    xb_deadline_doing("closing the driver");
+    xb_run_free(&here);
+    return code;
 }
 
 const struct xb_command xb_command_run = {

@@ -9,8 +9,6 @@
 /* The rows of its options, of options.c: its own and those of every mode, each once. Ends with
  * NULL; static memory. */
 const struct xb_option *const *xb_run_rows(void);
-/* Which of them belong to `run` itself: the first so many. */
-size_t xb_run_own_row_count(void);
 
 /* What a configuration of these rows asks for. */
 struct xb_run_options xb_run_options_of(const struct xb_config *config);
@@ -19,7 +17,7 @@ struct xb_run_options xb_run_options_of(const struct xb_config *config);
 XB_MUST_CHECK enum xb_status xb_run_adapt_defaults(struct xb_config *config,
                                                    struct xb_error *error);
 
-/* Its help (help.c): what it does, the modes, its own options and the exit codes; and the same with
+/* Its help: what it does, the modes, its own options and the exit codes; and the same with
  * the options of all modes. */
 void xb_run_print_help(FILE *stream);
 void xb_run_print_all_help(FILE *stream);
@@ -67,10 +65,6 @@ int xb_dry_run(const struct xb_run *run);
     (((size_t)1 << 20) + ((parts) < 256 ? (parts) : 256) * ((size_t)64 << 10))
 
 /* `run` in fresh processes: --processes, --interleave. */
-
-/* Whether what is asked of processes can be: XB_ERR_USAGE. Also where one is asked for. */
-XB_MUST_CHECK enum xb_status xb_processes_check(const struct xb_run_options *asked,
-                                                struct xb_error *error);
 
 /*
  * Runs the processes one after the other, merges what they write, and writes it. `deadline` is on

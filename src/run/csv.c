@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
-
 #include "base/memory.h"
 #include "base/stream.h"
 #include "base/text.h"
@@ -8,6 +6,7 @@
 #include "record/mode_list.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,14 +110,11 @@ static void write_bandwidth(struct xb_csv_line *line, const struct subject *subj
     bool known = xb_record_describe(subject->record, subject->test, xb_figure_bandwidth.name, &s);
     size_t n = subject->record->is_merged ? subject->summary.ok - subject->summary.cut
                                           : subject->row->time_count;
-    xb_csv_put_number(line, known, s.median);
-    xb_csv_put_number(line, known && s.has_interval, s.ci95_low);
-    xb_csv_put_number(line, known && s.has_interval, s.ci95_high);
-    xb_csv_put_number(line, known, s.min);
-    xb_csv_put_number(line, known, s.max);
-    xb_csv_put_number(line, known, s.p5);
-    xb_csv_put_number(line, known, s.p95);
-    xb_csv_put_number(line, known, s.mad);
+    const double low = s.has_interval ? s.ci95_low : (double)NAN;
+    const double high = s.has_interval ? s.ci95_high : (double)NAN;
+    const double numbers[] = {s.median, low, high, s.min, s.max, s.p5, s.p95, s.mad};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        xb_csv_put_number(line, known, numbers[i]);
     xb_csv_put_whole(line, n > 0, n);
 }
 

@@ -12,7 +12,6 @@
 
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -41,32 +40,29 @@ _Noreturn static void end_process(void)
 {
     struct xb_run *run = &watch.run;
     struct xb_error error;
-    char what[160];
-    char written[96] = "";
+    const char *what = watch.doing;
+    char name[160], written[96] = "";
     size_t done = run->done_count;
-    snprintf(what, sizeof what, "%s", watch.doing);
     if (xb_terminal_has_cursor(stderr))
         fputs("\r\033[K", stderr); /* the line of progress: the table comes next */
     if (watch.write != NULL) {
-        if (done < run->case_count)
-            (void)xb_case_text(&run->results[done].test, what, sizeof what);
-        else
-            snprintf(what, sizeof what, "closing the devices");
+        what = done < run->case_count ? xb_case_text(&run->results[done].test, name, sizeof name)
+                                      : "closing the devices";
         (void)XB_FAIL(&error, XB_ERR_RUNTIME,
                       "it had not ended %.0f s after the deadline: a driver call hangs, or takes "
                       "that long",
                       XB_DEADLINE_GRACE_S);
         xb_run_abandon(run, &error);
         if (watch.write(watch.argument, run))
-            snprintf(written, sizeof written, "The %zu of %zu rows before it are written.", done,
+            snprintf(written, sizeof written, "The %zu of %zu rows before it are written. ", done,
                      run->case_count);
         else
-            snprintf(written, sizeof written, "Not all of what was measured could be written.");
+            snprintf(written, sizeof written, "Not all of what was measured could be written. ");
     }
     xb_say("the deadline was %.0f s ago, and %s has not ended: a driver call hangs, or takes that "
-           "long. %s%sLook for a hung GPU in the kernel's log (dmesg), take another --backend or "
+           "long. %sLook for a hung GPU in the kernel's log (dmesg), take another --backend or "
            "--device, or give it more time with --deadline.",
-           XB_DEADLINE_GRACE_S, what, written, written[0] != '\0' ? " " : "");
+           XB_DEADLINE_GRACE_S, what, written);
     (void)fflush(stdout);
     _exit(xb_interrupt_signal() != 0 ? 128 + xb_interrupt_signal() : watch.code);
 }

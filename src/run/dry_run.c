@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "command.h"
 
 #include "base/stream.h"
 #include "base/terminal.h"
 #include "base/units.h"
-#include "cli/command.h"
-#include "cli/places.h"
 #include "measure/plan/estimate.h"
 #include "progress.h"
 
@@ -85,28 +82,7 @@ static void add(struct xb_words *words, const struct xb_run *run, const struct x
         xb_words_add(words, "%s%s", i > 0 ? ", " : "", texts[i]);
 }
 
-/* "pinned  registered; h2d, d2h; 4 KiB to 1 GiB (19): 38 cases". */
-static void print_mode(FILE *stream, const struct xb_run *run, const struct xb_mode *mode,
-                       int width)
-{
-    struct xb_words words = {.length = 0};
-    size_t rows = 0;
-    for (size_t i = 0; i < run->case_count; i++)
-        rows += run->results[i].test.mode == mode;
-    add(&words, run, mode, VARIANT, NULL, "", true);
-    for (const struct xb_parameter *own = mode->parameters; own != NULL && own->option != NULL;
-         own++)
-        if (own->option != mode->variant_option)
-            add(&words, run, mode, SETTING, own->option, own->option->name, false);
-    add(&words, run, mode, DIRECTION, NULL, "", true);
-    add(&words, run, mode, SIZE, NULL, "", true);
-    add(&words, run, mode, DEVICE, NULL, mode->pairs ? "pairs" : "devices", false);
-    add(&words, run, mode, NODE, NULL, "NUMA node", true);
-    xb_words_add(&words, ": %zu case%s", rows, rows > 1 ? "s" : "");
-    xb_note_print(stream, mode->name, width, "%s", words.text);
-}
-
-/* A line for each mode. */
+/* A line for each mode: "pinned  registered; h2d, d2h; 4 KiB to 1 GiB (19): 38 cases". */
 static void print_plan(FILE *stream, const struct xb_run *run)
 {
     int width = LABEL;
@@ -119,8 +95,23 @@ static void print_plan(FILE *stream, const struct xb_run *run)
         bool is_first = true;
         for (size_t k = 0; is_first && k < i; k++)
             is_first = run->results[k].test.mode != mode;
-        if (is_first)
-            print_mode(stream, run, mode, width);
+        if (!is_first)
+            continue;
+        struct xb_words words = {.length = 0};
+        size_t rows = 0;
+        for (size_t k = i; k < run->case_count; k++)
+            rows += run->results[k].test.mode == mode;
+        add(&words, run, mode, VARIANT, NULL, "", true);
+        for (const struct xb_parameter *own = mode->parameters; own != NULL && own->option != NULL;
+             own++)
+            if (own->option != mode->variant_option)
+                add(&words, run, mode, SETTING, own->option, own->option->name, false);
+        add(&words, run, mode, DIRECTION, NULL, "", true);
+        add(&words, run, mode, SIZE, NULL, "", true);
+        add(&words, run, mode, DEVICE, NULL, mode->pairs ? "pairs" : "devices", false);
+        add(&words, run, mode, NODE, NULL, "NUMA node", true);
+        xb_words_add(&words, ": %zu case%s", rows, rows > 1 ? "s" : "");
+        xb_note_print(stream, mode->name, width, "%s", words.text);
     }
 }
 
@@ -161,17 +152,17 @@ static void print_skipped(FILE *stream, const struct xb_run *run)
 
 /* ---- what it takes ---- */
 
-#define MEMORY_TEXT 32
-static const char *memory_text(uint64_t bytes, char *text)
+static const char *memory_text(uint64_t bytes, char *text, size_t size)
 {
     if (bytes < 1u << 20)
-        snprintf(text, MEMORY_TEXT, "less than 1 MiB");
+        snprintf(text, size, "less than 1 MiB");
     else if (bytes < 1u << 30)
-        snprintf(text, MEMORY_TEXT, "%.0f MiB", ceil((double)bytes / 0x1p20));
+        snprintf(text, size, "%.0f MiB", ceil((double)bytes / 0x1p20));
     else
-        snprintf(text, MEMORY_TEXT, "%.1f GiB", ceil((double)bytes / 0x1p30 * 10) / 10);
+        snprintf(text, size, "%.1f GiB", ceil((double)bytes / 0x1p30 * 10) / 10);
     return text;
 }
+#define MEMORY_TEXT(bytes) memory_text((bytes), (char[32]){0}, 32)
 
 static void print_estimate(FILE *stream, const struct xb_run *run,
                            const struct xb_estimate *estimate)
@@ -180,27 +171,24 @@ static void print_estimate(FILE *stream, const struct xb_run *run,
     /* The plan is measured in each of --processes, by --interleave in two programs. */
     double times = (asked->interleave != NULL ? 2 : 1) * (double)asked->processes;
     struct xb_words words = {.length = 0};
-    char likely[XB_ETA_TEXT], least[XB_ETA_TEXT], most[XB_ETA_TEXT], host[MEMORY_TEXT],
-        device[MEMORY_TEXT];
     xb_words_add(&words, "about %s; from %s on a fast node to %s on a slow one",
-                 xb_eta_duration(times * estimate->time.likely, likely),
-                 xb_eta_duration(times * estimate->time.least, least),
-                 xb_eta_duration(times * estimate->time.most, most));
+                 XB_ETA_DURATION(times * estimate->time.likely),
+                 XB_ETA_DURATION(times * estimate->time.least),
+                 XB_ETA_DURATION(times * estimate->time.most));
     if (times > 1)
         xb_words_add(&words, ", for %.0f processes", times);
     if (asked->deadline > 0)
-        xb_words_add(&words, "; the deadline ends it after %s",
-                     xb_eta_duration(asked->deadline, likely));
+        xb_words_add(&words, "; the deadline ends it after %s", XB_ETA_DURATION(asked->deadline));
     xb_note_print(stream, "time", LABEL, "%s", words.text);
 
     bool shared = run->device_count > 0 && run->devices[0].info.shares_host_memory;
     uint64_t bytes = estimate->host_bytes, more = shared ? estimate->device_bytes : 0;
     bytes = more > UINT64_MAX - bytes ? UINT64_MAX : bytes + more;
     if (shared)
-        xb_note_print(stream, "memory", LABEL, "%s at most", memory_text(bytes, host));
+        xb_note_print(stream, "memory", LABEL, "%s at most", MEMORY_TEXT(bytes));
     else
         xb_note_print(stream, "memory", LABEL, "%s of the host's at most, %s of a device's",
-                      memory_text(bytes, host), memory_text(estimate->device_bytes, device));
+                      MEMORY_TEXT(bytes), MEMORY_TEXT(estimate->device_bytes));
 }
 
 /* ---- the whole ---- */

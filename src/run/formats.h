@@ -35,9 +35,6 @@ void xb_failures_say(const struct xb_record *record);
 /* JSON after docs/result.schema.json, of a record of one process. XB_ERR_SYSTEM, XB_ERR_MEMORY. */
 XB_MUST_CHECK enum xb_status xb_result_json_write(FILE *stream, const struct xb_record *record,
                                                   struct xb_error *error);
-/* The same in one line. */
-XB_MUST_CHECK enum xb_status xb_result_json_line_write(FILE *stream, const struct xb_record *record,
-                                                       struct xb_error *error);
 /* CSV after RFC 4180: a header, then a line a case. Its columns: docs/measurement.md. */
 XB_MUST_CHECK enum xb_status xb_csv_write(FILE *stream, const struct xb_record *record,
                                           struct xb_error *error);

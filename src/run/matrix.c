@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Matrices of pairs of devices, and of NUMA nodes and devices: printed, or as texts and numbers. */
-#define _GNU_SOURCE
 #include "matrix.h"
 
 #include "base/memory.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "plot/pictures.h"
 #include "record/mode_list.h"
 #include "record/rows.h"
 #include "xferbench/mode.h"
@@ -15,9 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CELL 64       /* characters of a cell */
-#define PLACE_WIDTH 6 /* of a row's number */
-#define ALL (-1)      /* the place of what several have together, behind those with numbers */
+#define MOST_IN_PICTURE 40 /* rows, and as many columns */
+#define CELL 64            /* characters of a cell */
+#define PLACE_WIDTH 6      /* of a row's number */
+#define ALL (-1)           /* the place of what several have together, behind those with numbers */
 
 enum kind {
     PAIRS, /* of devices: sources down, destinations across */
@@ -117,17 +118,12 @@ static double number_of(const struct xb_record *record, const struct xb_record_c
     return detail != NULL && detail->text == NULL ? detail->number : 0;
 }
 
-/* The median of the figure that a case is about; NAN where there is none. */
-static double median_of(const struct xb_record *record, const struct xb_record_case *test)
-{
-    const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
-    return xb_record_median(record, test, figure->name);
-}
-
-/* The same in GB/s or in us. */
+/* The median of the figure that a case is about, in GB/s or in us; NAN where there is none. */
 static double value_of(const struct xb_record *record, const struct xb_record_case *test)
 {
-    return median_of(record, test) * (test->latency ? 1e6 : 1e-9);
+    const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
+    double median = xb_record_median(record, test, figure->name);
+    return test->latency ? 1e6 * median : median / 1e9;
 }
 
 /* The node that a device is close to; -1 where that is not known, and for a sum. */
@@ -160,24 +156,19 @@ static void write_link(const struct xb_record *record, const struct xb_record_ca
 static void write_cell(const struct matrix *matrix, const struct xb_record_case *test, char *cell)
 {
     const struct xb_record *record = matrix->record;
-    double median = median_of(record, test);
+    double value = value_of(record, test);
     enum xb_result_status status = xb_record_summarize(record, test).status;
     bool is_own =
         matrix->kind == NODES && own_node(record, test->device) == xb_record_case_node(test);
-    char text[32] = "";
-    if (matrix->kind == LINKS) {
+    if (matrix->kind == LINKS)
         write_link(record, test, cell);
-        return;
-    }
-    if (isfinite(median) && test->latency)
-        xb_decimal_text(1e6 * median, text, sizeof text);
-    else if (isfinite(median))
-        xb_rate_text(median, text, sizeof text);
-    else if (status != XB_RESULT_OK)
-        snprintf(text, sizeof text, "%s", status == XB_RESULT_SKIPPED ? "skip" : "ERR");
-    else if (matrix->kind == NODES)
-        snprintf(text, sizeof text, "-");
-    snprintf(cell, CELL, "%s%s", is_own ? "*" : "", text);
+    else
+        snprintf(cell, CELL, "%s%s", is_own ? "*" : "",
+                 isfinite(value)               ? XB_DECIMAL_TEXT(value)
+                 : status == XB_RESULT_SKIPPED ? "skip"
+                 : status == XB_RESULT_ERROR   ? "ERR"
+                 : matrix->kind == NODES       ? "-"
+                                               : "");
 }
 
 /* Whether all measured pairs here took the same link, or none says which; `link` is it. */
@@ -220,8 +211,7 @@ static int place_of(const struct matrix *matrix, const struct xb_record_case *te
 /* The largest unsigned number is that of all together. */
 static int by_number(const void *a, const void *b)
 {
-    unsigned left = *(const unsigned *)a;
-    unsigned right = *(const unsigned *)b;
+    unsigned left = *(const unsigned *)a, right = *(const unsigned *)b;
     return (left > right) - (left < right);
 }
 
@@ -254,25 +244,29 @@ static struct places places_of(const struct matrix *matrix, bool is_column, size
     return places;
 }
 
-/* Makes names, values and texts of a grid, with at most so many rows and columns. Every case goes
- * to its cell, if no case that stands there already says something. All of it lies in *memory. */
-static void make_grid(const struct matrix *matrix, size_t most, const char *row_noun,
-                      const char *column_noun, struct xb_matrix_grid *grid,
-                      struct xb_arena **memory)
+/* Makes names, values and texts of the cells, for a picture of at most so many rows and columns, or
+ * all of them in print. Every case goes to its cell, if no case that stands there already says
+ * something. Returns how many have no cell. All of it lies in *memory. */
+static size_t make_cells(const struct matrix *matrix, bool is_picture, struct xb_cells *made,
+                         struct xb_arena **memory)
 {
-    const struct places rows = places_of(matrix, false, most, row_noun, memory);
-    const struct places columns = places_of(matrix, true, most, column_noun, memory);
+    const size_t most = is_picture ? MOST_IN_PICTURE : SIZE_MAX;
+    const char *row_noun = matrix->kind == NODES ? "node " : "device ";
+    const struct places rows = places_of(matrix, false, most, is_picture ? row_noun : "", memory);
+    const struct places columns =
+        places_of(matrix, true, most, is_picture ? "device " : "", memory);
     const size_t cells = rows.count * columns.count;
     double *values = xb_arena_new(memory, cells * sizeof *values);
     const char **texts = xb_arena_new(memory, cells * sizeof *texts);
+    size_t left_out = 0;
     for (size_t i = 0; i < cells; i++)
         values[i] = (double)NAN;
-    grid->row_names = rows.names;
-    grid->column_names = columns.names;
-    grid->row_count = rows.count;
-    grid->column_count = columns.count;
-    grid->values = values;
-    grid->texts = texts;
+    made->row_names = rows.names;
+    made->column_names = columns.names;
+    made->row_count = rows.count;
+    made->column_count = columns.count;
+    made->values = values;
+    made->texts = texts;
     for (size_t i = 0; i < matrix->count; i++) {
         const struct xb_record_case *test = matrix->cases[i];
         int row = place_of(matrix, test, false), column = place_of(matrix, test, true);
@@ -281,7 +275,7 @@ static void make_grid(const struct matrix *matrix, size_t most, const char *row_
             bsearch(&column, columns.numbers, columns.count, sizeof(int), by_number);
         char cell[CELL] = "";
         if (down == NULL || across == NULL) {
-            grid->left_out++;
+            left_out++;
             continue;
         }
         size_t at =
@@ -294,6 +288,7 @@ static void make_grid(const struct matrix *matrix, size_t most, const char *row_
         if (!xb_record_is_sum(test) && test->device >= 0)
             values[at] = value_of(matrix->record, test);
     }
+    return left_out;
 }
 
 /* "peer, direct read, one way, 1 GiB, chunk 8 MiB, GB/s (rows: from, columns: to)". */
@@ -369,23 +364,23 @@ static struct range range_of(const struct matrix *matrix)
 }
 
 /* Columns that do not fit into a line stand below. */
-static void print_grid(FILE *stream, const struct xb_matrix_grid *grid)
+static void print_cells(FILE *stream, const struct xb_cells *cells)
 {
     int width = 4;
-    for (size_t i = 0; i < grid->row_count * grid->column_count; i++)
-        if (grid->texts[i] != NULL && (int)strlen(grid->texts[i]) > width)
-            width = (int)strlen(grid->texts[i]);
+    for (size_t i = 0; i < cells->row_count * cells->column_count; i++)
+        if (cells->texts[i] != NULL && (int)strlen(cells->texts[i]) > width)
+            width = (int)strlen(cells->texts[i]);
     int room = ((int)xb_terminal_columns(stream) - PLACE_WIDTH) / (width + 2);
     size_t step = room > 0 ? (size_t)room : 1;
-    for (size_t first = 0; first < grid->column_count; first += step) {
-        size_t behind = first + step < grid->column_count ? first + step : grid->column_count;
+    for (size_t first = 0; first < cells->column_count; first += step) {
+        size_t behind = first + step < cells->column_count ? first + step : cells->column_count;
         fprintf(stream, "%*s", PLACE_WIDTH, "");
         for (size_t k = first; k < behind; k++)
-            fprintf(stream, "  %*s", width, grid->column_names[k]);
-        for (size_t i = 0; i < grid->row_count; i++) {
-            fprintf(stream, "\n%*s", PLACE_WIDTH, grid->row_names[i]);
+            fprintf(stream, "  %*s", width, cells->column_names[k]);
+        for (size_t i = 0; i < cells->row_count; i++) {
+            fprintf(stream, "\n%*s", PLACE_WIDTH, cells->row_names[i]);
             for (size_t k = first; k < behind; k++) {
-                const char *text = grid->texts[i * grid->column_count + k];
+                const char *text = cells->texts[i * cells->column_count + k];
                 fprintf(stream, "  %*s", width, text != NULL ? text : "-");
             }
         }
@@ -410,7 +405,7 @@ static void print_all(struct printing *printing, const struct xb_record *record,
             printing->left_out++;
             continue;
         }
-        struct xb_matrix_grid grid = {.title = title(&matrix, &words)};
+        struct xb_cells cells = {.picture = {.title = title(&matrix, &words)}};
         printing->differs = printing->differs || !one_link(&matrix, link);
         if (printing->brief)
             range = range_of(&matrix);
@@ -423,15 +418,15 @@ static void print_all(struct printing *printing, const struct xb_record *record,
             const char *low = XB_DECIMAL_TEXT(range.least), *high = XB_DECIMAL_TEXT(range.most);
             bool is_one = strcmp(low, high) == 0;
             xb_heading_print(stream, XB_COLOUR_NONE, "%.*s%s: %s%s%s, %zu %s%s",
-                             (int)strcspn(grid.title, "(") - 1, grid.title,
+                             (int)strcspn(cells.picture.title, "(") - 1, cells.picture.title,
                              range.is_of_groups ? " together" : "", low, is_one ? "" : " to ",
                              is_one ? "" : high, range.count, range.is_of_groups ? "group" : "pair",
                              range.count > 1 ? "s" : "");
             continue;
         }
-        make_grid(&matrix, SIZE_MAX, "", "", &grid, &memory);
-        xb_heading_print(stream, XB_COLOUR_TITLE, "%s", grid.title);
-        print_grid(stream, &grid);
+        make_cells(&matrix, false, &cells, &memory);
+        xb_heading_print(stream, XB_COLOUR_TITLE, "%s", cells.picture.title);
+        print_cells(stream, &cells);
         xb_arena_free(memory);
     }
 }
@@ -494,14 +489,6 @@ void xb_matrix_print_nodes(FILE *stream, const struct xb_record *record, bool fi
 
 /* ---- for pictures ---- */
 
-bool xb_matrix_is_there(const struct xb_record *record)
-{
-    for (size_t i = 0; i < record->case_count; i++)
-        if (xb_case_is_in_matrix(record, &record->cases[i]))
-            return true;
-    return has_nodes(record);
-}
-
 void xb_matrix_each(const struct xb_record *record, xb_matrix_use *use, void *argument)
 {
     for (enum kind kind = PAIRS; kind <= (has_nodes(record) ? NODES : PAIRS); kind++) {
@@ -509,13 +496,12 @@ void xb_matrix_each(const struct xb_record *record, xb_matrix_use *use, void *ar
         while (next_matrix(&matrix)) {
             struct xb_words words = {.length = 0};
             struct xb_arena *memory = NULL;
-            struct xb_matrix_grid grid = {.title = title(&matrix, &words),
-                                          .unit = matrix.cases[0]->latency ? "us" : "GB/s",
-                                          .rows_are = kind == PAIRS ? "from" : "memory on",
-                                          .columns_are = kind == PAIRS ? "to" : "of"};
-            make_grid(&matrix, XB_MATRIX_MOST, kind == PAIRS ? "device " : "node ", "device ",
-                      &grid, &memory);
-            use(argument, &grid);
+            struct xb_cells cells = {.picture = {.title = title(&matrix, &words)},
+                                     .unit = matrix.cases[0]->latency ? "us" : "GB/s",
+                                     .rows_are = kind == PAIRS ? "from" : "memory on",
+                                     .columns_are = kind == PAIRS ? "to" : "of"};
+            size_t left_out = make_cells(&matrix, true, &cells, &memory);
+            use(argument, &cells, left_out);
             xb_arena_free(memory);
         }
     }

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct xb_cells;
+
 /*
  * The cases of pairs of devices: a matrix for each mode, variant, direction, size and parameters,
  * with sources down and destinations across. Prints nothing where there are none. `first` tells
@@ -21,27 +23,11 @@ void xb_matrix_print(FILE *stream, const struct xb_record *record, bool first, b
  */
 void xb_matrix_print_nodes(FILE *stream, const struct xb_record *record, bool first);
 
-/* As many rows and columns of a matrix are given to others. */
-#define XB_MATRIX_MOST 40
+/* Takes a matrix as texts and numbers (plot/pictures.h), of which only the picture's description is
+ * lacking; it lasts until this returns. A cell of several pairs or devices together has a text, but
+ * no number, because it is of another size than the rest. `left_out` cells are in further rows or
+ * columns. */
+typedef void xb_matrix_use(void *argument, const struct xb_cells *cells, size_t left_out);
 
-/* A matrix as texts and numbers, for a picture of it. */
-struct xb_matrix_grid {
-    const char *title; /* "peer, direct read, one way, 1 GiB, GB/s (rows: from, columns: to)" */
-    const char *unit;  /* "GB/s", "us" */
-    const char *rows_are, *columns_are;
-    const char *const *row_names, *const *column_names;
-    size_t row_count, column_count;
-    size_t left_out; /* cells that are in further rows or columns */
-    /* Row after row. A cell of several pairs or devices together has a text, but no number, because
-     * it is of another size than the rest. NULL and NAN: nothing was measured. */
-    const double *values;
-    const char *const *texts;
-};
-
-/* Takes one; it lasts until this returns. */
-typedef void xb_matrix_use(void *argument, const struct xb_matrix_grid *grid);
-
-/* Whether a record has any matrix. */
-bool xb_matrix_is_there(const struct xb_record *record);
 /* Calls `use` for each matrix of a record, those of pairs first. */
 void xb_matrix_each(const struct xb_record *record, xb_matrix_use *use, void *argument);

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows that declare the options of `run`; modes declare theirs. */
+/* The rows that declare the options of `run`, where modes declare theirs; and its help. */
 #include "command.h"
 #include "formats.h"
 
-#include "cli/command.h"
-#include "cli/places.h"
+#include "cli/help.h"
 #include "record/mode_list.h"
 #include "record/record.h"
 
 #include <string.h>
-
-static const char *const directions[] = {"h2d", "d2h", "both", "bidir", "d2d", NULL};
 
 static const char *const *list_modes(void)
 {
@@ -63,7 +60,7 @@ static const struct xb_option option_direction = {
         "the same time) or d2d (between two devices, or within one). Without it each mode takes "
         "its own; see --help MODE.",
     .brief = "h2d, d2h, both, bidir or d2d",
-    .choices = directions,
+    .choices = (const char *const[]){"h2d", "d2h", "both", "bidir", "d2d", NULL},
     .selects = true,
 };
 static const struct xb_option option_device = {
@@ -111,21 +108,18 @@ static const struct xb_option option_latency = {
         "Time single small operations instead of bandwidth: percentiles by the host's clock and "
         "by the device's.",
     .brief = "time single small operations",
-    .selects = true,
 };
 static const struct xb_option option_simultaneous = {
     XB_FLAG("simultaneous"),
     .help = "After each device alone, measure all named devices at the same time: each, their "
             "sum, and each one's share of its rate alone. Of pairs: those that begin at one "
             "device, then those that end there.",
-    .selects = true,
 };
 static const struct xb_option option_quick = {
     XB_FLAG("quick"),
     .help = "Short for --time-limit 100ms --size 64M, where these are not given: every mode on "
             "one device in a few seconds. Expect wider intervals.",
     .brief = "every mode in a few seconds",
-    .selects = true,
 };
 static const struct xb_option option_processes = {
     XB_COUNT("processes", "N", 1, XB_RECORD_PROCESSES),
@@ -151,7 +145,6 @@ static const struct xb_option option_dry_run = {
     XB_FLAG("dry-run"),
     .help = "Measure nothing and write no file: print the cases, about how long they take, how "
             "much memory they need, and which files a run would write.",
-    .selects = true,
 };
 static const struct xb_option option_json = {
     XB_FILE("json", "FILE"),
@@ -178,14 +171,12 @@ static const struct xb_option option_trace = {
 static const struct xb_option option_timeline = {
     XB_FLAG("timeline"),
     .help = "Record one more iteration of each case and draw it below the table.",
-    .selects = true,
 };
 static const struct xb_option option_quiet = {
     XB_FLAG("quiet"),
     .short_name = 'q',
     .help = "Print no table and no progress: only errors, files and the exit code.",
     .brief = "print no table and no progress",
-    .selects = true,
 };
 enum { SHORT, ALL };
 static const char *const amounts[] = {[SHORT] = "short", [ALL] = "all", NULL};
@@ -212,7 +203,6 @@ const struct xb_option xb_option_verbose = {
     .help = "Print all that is known: --columns all, --reading all, each warning, and all of the "
             "devices.",
     .brief = "print all columns, sentences and warnings",
-    .selects = true,
 };
 
 struct xb_table_view xb_table_view_of(const struct xb_config *config)
@@ -226,11 +216,10 @@ struct xb_table_view xb_table_view_of(const struct xb_config *config)
 
 enum xb_status xb_run_adapt_defaults(struct xb_config *config, struct xb_error *error)
 {
-    bool is_quick = xb_config_get(config, &option_quick)->flag;
-    if (is_quick)
+    if (xb_config_get(config, &option_quick)->flag) {
         XB_TRY(xb_config_default(config, &option_time_limit, "100ms", error));
-    if (is_quick)
         XB_TRY(xb_config_default(config, &option_size, "64M", error));
+    }
     if (xb_config_get(config, &option_latency)->flag)
         XB_TRY(xb_config_default(config, &option_size, "4", error));
     return XB_OK;
@@ -269,20 +258,13 @@ static const struct xb_option *const own_rows[] = {
     &xb_option_columns, &xb_option_reading, &xb_option_verbose,    &xb_option_help,
     &xb_option_color,   &xb_option_version,
 };
-#define OWN_ROWS (sizeof own_rows / sizeof own_rows[0])
-
-size_t xb_run_own_row_count(void)
-{
-    return OWN_ROWS;
-}
 
 const struct xb_option *const *xb_run_rows(void)
 {
     static const struct xb_option *rows[128];
-    size_t count = 0;
+    size_t count = sizeof own_rows / sizeof own_rows[0];
     xb_option_backend_describe();
     memcpy(rows, own_rows, sizeof own_rows);
-    count = OWN_ROWS;
     for (size_t m = 0; xb_modes[m] != NULL; m++) {
         const struct xb_option *const *option = xb_modes[m]->options;
         for (; option != NULL && *option != NULL; option++) {
@@ -295,4 +277,109 @@ const struct xb_option *const *xb_run_rows(void)
     }
     rows[count] = NULL;
     return rows;
+}
+
+/* ---- help ---- */
+
+const char *xb_run_takers(const struct xb_option *option, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t m = 0; xb_modes[m] != NULL; m++)
+        for (size_t i = 0; xb_modes[m]->options != NULL && xb_modes[m]->options[i] != NULL; i++)
+            if (xb_modes[m]->options[i] == option && used < size)
+                used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "",
+                                         xb_modes[m]->name);
+    return text;
+}
+
+void xb_run_print_modes(FILE *stream)
+{
+    fprintf(stream, "\nModes:\n");
+    for (size_t i = 0; xb_modes[i] != NULL; i++)
+        xb_help_print_entry(stream, 16, xb_modes[i]->summary, "  %s", xb_modes[i]->name);
+}
+
+/* `all`: with the options of modes. */
+static void print_help(FILE *stream, bool all)
+{
+    const struct xb_option *const *row = xb_run_rows();
+    xb_help_print_beginning(stream, &xb_command_run);
+    xb_run_print_modes(stream);
+    fprintf(stream, "\nOptions:\n");
+    for (; *row != NULL && !xb_modes_take((*row)->name); row++)
+        xb_help_print_option(stream, *row);
+    fprintf(stream, "\nOptions of modes:%s", all ? "\n" : " ");
+    for (; all && *row != NULL; row++) {
+        char takers[512], text[600];
+        xb_help_print_option(stream, *row);
+        snprintf(text, sizeof text, "(%s)", xb_run_takers(*row, takers, sizeof takers));
+        xb_help_print_entry(stream, 30, text, "%s", "");
+    }
+    if (!all)
+        xb_help_print_wrapped(stream,
+                              "`xferbench help MODE` has those of a mode, `xferbench help all` has "
+                              "all.",
+                              (int)strlen("Options of modes: "));
+    xb_help_print_exits(stream, &xb_command_run);
+}
+
+void xb_run_print_help(FILE *stream)
+{
+    print_help(stream, false);
+}
+
+void xb_run_print_all_help(FILE *stream)
+{
+    print_help(stream, true);
+}
+
+/* ---- what the columns of the table are ---- */
+
+const struct xb_column_help xb_column_helps[] = {
+    {"MODE", "The way a program moves data; `xferbench help MODE` explains each."},
+    {"VARIANT", "Which kind of the mode: how memory is made, who copies, in which order."},
+    {"DIR",
+     "h2d: host to device. d2h: device to host. bidir: both at once. d2d: within a device, or "
+     "from one to another."},
+    {"SIZE", "How much one operation moves; for bidir, this much each way."},
+    {"PIECE, CHUNK, ...", "An option of a mode, where rows differ in it: --piece, --chunk."},
+    {"DEV", "The number of the device; for a pair, source and target."},
+    {"GB/s", "10^9 bytes moved in a second: the median of the samples. By the device's clock; by "
+             "the host's if its own work counts, as with a ring of threads. For bidir, both ways "
+             "together."},
+    {"95% INTERVAL", "The true median lies in it with 95 % certainty. Narrow is good."},
+    {"MIN", "The slowest sample of a bandwidth; the fastest of a latency."},
+    {"MAX", "The fastest sample of a bandwidth; the slowest of a latency."},
+    {"SPREAD", "Of several processes: how far their medians lie apart, as a share of the median."},
+    {"OF LINK", "The share of what the link can carry after packet headers; for bidir, to the "
+                "device and from it."},
+    {"SUBMIT",
+     "How long the call took to return, by the host's clock: the thread is blocked that long."},
+    {"DONE", "How long until the data was there, by the host's clock."},
+    {"HOST P50", "With --latency: the median time of one operation, by the host's clock."},
+    {"DEVICE P50", "The same by the device's clock, without the way there."},
+    {"P95", "95 of 100 operations were faster; by the clock of the column before it."},
+    {"P99", "99 of 100 operations were faster."},
+    {"N", "How many samples there are; with --processes how many processes count."},
+    {"VERIFIED, OK", "yes: every byte that arrived was checked and is right. NO: some are wrong."},
+    {NULL, NULL},
+};
+
+void xb_run_print_columns(FILE *stream, const struct xb_column_help *columns)
+{
+    for (const struct xb_column_help *column = columns; column->name != NULL; column++)
+        xb_help_print_entry(stream, 22, column->help, "  %s", column->name);
+}
+
+void xb_run_print_columns_help(FILE *stream)
+{
+    fprintf(stream, "Columns of the table\n\n");
+    xb_run_print_columns(stream, xb_column_helps);
+    fputc('\n', stream);
+    xb_help_print_wrapped(
+        stream,
+        "A case that was not measured shows skipped, ERROR or cut short in place "
+        "of its figure, and a note below says why. \"-\": there is nothing to say.",
+        0);
 }

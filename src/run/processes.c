@@ -11,13 +11,12 @@
 #include "base/stream.h"
 #include "base/terminal.h"
 #include "base/text.h"
-#include "cli/places.h"
 #include "formats.h"
 #include "processes_internal.h"
 #include "progress.h"
+#include "record/making.h"
 #include "xferbench/version.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -41,8 +40,7 @@ enum { CANDIDATE, BASELINE, SIDES };
 
 /* One of the programs that are measured. */
 struct side {
-    const char *path;         /* the file that is run; NULL for this program */
-    char *name;               /* the program, for people and argv[0] */
+    char *name;               /* the file that is run, for people and argv[0] too */
     struct xb_output *output; /* where its results go */
     bool is_line;             /* in one line */
     struct xb_processes set;
@@ -70,37 +68,6 @@ const struct xb_process *xb_processes_first(const struct xb_processes *set)
     return NULL;
 }
 
-/* ---- what is asked ---- */
-
-enum xb_status xb_processes_check(const struct xb_run_options *asked, struct xb_error *error)
-{
-    bool interleaved = asked->interleave != NULL;
-    bool baseline = asked->baseline_json != NULL;
-    bool json = asked->json != NULL || asked->json_lines != NULL;
-    bool several = asked->processes > 1;
-    if (baseline && !interleaved)
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "--baseline-json is where the results of a baseline go: name that with "
-                       "--interleave PROGRAM");
-    if (interleaved && (!baseline || !json))
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "--interleave writes two files: give --json FILE for the candidate, which "
-                       "is this program, and --baseline-json FILE for the baseline");
-    if (interleaved && !several)
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "--interleave compares processes: give --processes N with 2 or more; 8 "
-                       "of each can be compared with some certainty");
-    if (several && asked->csv != NULL)
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "--csv has room for one process only: write --json, or leave out "
-                       "--processes");
-    if (several && (asked->trace != NULL || asked->timeline))
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "--trace and --timeline show an iteration of one process: leave out "
-                       "--processes, or record in a run of its own");
-    return XB_OK;
-}
-
 /* ---- which program, with which arguments ---- */
 
 /*
@@ -111,9 +78,8 @@ enum xb_status xb_processes_check(const struct xb_run_options *asked, struct xb_
 static char **words_for(const struct session *session, const struct side *side)
 {
     /* These are for this process only: that there are several, and where results go. */
-    static const char *const own[] = {"processes",  "interleave", "baseline-json", "json",
-                                      "json-lines", "csv",        "color",         "quiet",
-                                      "deadline",   "start-at"};
+    static const char own[] = "processes,interleave,baseline-json,json,json-lines,csv,color,quiet,"
+                              "deadline,start-at";
     const struct xb_config *config = session->asked->config;
     double left = session->deadline - xb_clock_now();
     size_t count = 0;
@@ -121,10 +87,7 @@ static char **words_for(const struct session *session, const struct side *side)
     words[count++] = xb_copy(side->name);
     for (size_t i = 0; i < config->count; i++) {
         const struct xb_value *value = &config->values[i];
-        bool is_own = false;
-        for (size_t k = 0; k < sizeof own / sizeof own[0]; k++)
-            is_own = is_own || strcmp(own[k], value->option->name) == 0;
-        if (!value->given || is_own)
+        if (!value->given || xb_list_has(own, value->option->name))
             continue;
         words[count++] = value->option->type == XB_OPTION_FLAG
                              ? xb_print("--%s", value->option->name)
@@ -166,7 +129,7 @@ static bool judge(struct side *side, struct xb_process *process)
     side->overdue = side->overdue || outcome->overdue;
     if (outcome->signal != 0 || heeded != 0)
         snprintf(end, sizeof end, "it was ended by %s",
-                 heeded != 0 ? xb_child_signal_name(heeded, name, sizeof name) : process->signal);
+                 xb_child_signal_name(heeded != 0 ? heeded : outcome->signal, name, sizeof name));
     else
         snprintf(end, sizeof end, "it ended with exit code %d", outcome->exit_code);
     if (outcome->too_long)
@@ -237,25 +200,19 @@ static void run_one(struct session *session, struct side *side)
     struct xb_process *process = &side->set.processes[side->set.count];
     struct xb_program_outcome *outcome = &process->outcome;
     struct xb_error error;
-    char name[16];
     char **words = words_for(session, side);
     /* This program is run again by its own path, because lists of processes and profilers show it;
      * but by /proc/self/exe if another file has that path by now. */
     const char *self = "/proc/self/exe";
-    const char *path = side->path != NULL                     ? side->path
-                       : xb_cli_is_one_file(self, side->name) ? side->name
-                                                              : self;
+    bool is_self = side == &session->sides[CANDIDATE];
     struct xb_program program = {
-        .path = path,
+        .path = is_self && !xb_cli_is_one_file(self, side->name) ? self : side->name,
         .argv = words,
         .largest = MOST_DOCUMENTS - side->bytes,
         .end_at = session->deadline > 0 ? fmax(session->deadline, xb_clock_now()) + GRACE_S : 0};
     show_progress(session, side);
     *outcome = (struct xb_program_outcome){.exit_code = -1, .started = time(NULL)};
     enum xb_status status = xb_program_run(&program, outcome, &error);
-    if (outcome->signal != 0)
-        snprintf(process->signal, sizeof process->signal, "%s",
-                 xb_child_signal_name(outcome->signal, name, sizeof name));
     if (status != XB_OK)
         fail(process, "%s", error.message);
     if (status != XB_OK || !judge(side, process)) {
@@ -356,7 +313,7 @@ static bool say(const struct xb_error *error)
 static struct xb_record outline(const struct xb_processes *set)
 {
     struct xb_record record = set->head;
-    assert(record.texts == NULL); /* else two records would free them */
+    record.texts = NULL; /* the head frees its own */
     record.processes = xb_arena_new(&record.texts, set->count * sizeof *record.processes);
     for (size_t i = 0; i < set->count; i++)
         record.processes[record.process_count++].failure =
@@ -375,40 +332,36 @@ static bool write_outputs(struct session *session)
         quiet = quiet || session->sides[i].output->is_stdout;
     for (size_t i = session->side_count; i-- > 0;) { /* the baseline first */
         struct side *side = &session->sides[i];
+        FILE *stream = side->output->stream;
         struct xb_memory_text document = {.text = NULL};
-        /* The merged document; where there is none, say why. */
+        struct xb_record merged = {.path = NULL};
         struct xb_error error;
+        /* The merged document; where there is none, say why. */
         enum xb_status status =
             xb_processes_json_write(xb_memory_text_begin(&document), &side->set,
                                     side->is_line ? xb_json_finish_line : xb_json_finish, &error);
         xb_memory_text_end(&document);
-        bool is_there = status == XB_OK || say(&error);
-        FILE *stream = side->output->stream;
+        bool is_there = status == XB_OK;
         if (is_there && stream != NULL) {
             bool is_out = fwrite(document.text, 1, document.length, stream) == document.length &&
                           fflush(stream) == 0;
             status = is_out ? xb_output_commit(side->output, &error)
                             : xb_output_fail(side->output, "write", errno, &error);
-            written = (status == XB_OK || say(&error)) && written;
         }
-        written = is_there && written;
-        struct xb_record merged = {.path = NULL};
-        if (quiet) {
+        written = (status == XB_OK || say(&error)) && written;
+        /* The table is of what was written, read back: a file that cannot be read is then told now,
+         * and not when it is needed. */
+        status = XB_OK;
+        if (quiet || xb_processes_first(&side->set) == NULL)
             merged = outline(&side->set);
+        else if (is_there)
+            status =
+                xb_record_parse("the results", document.text, document.length, &merged, &error);
+        if (quiet)
             xb_failures_say(&merged);
-        } else if (is_there) {
-            /* The table is of what was written, read back: a file that cannot be read is then told
-             * now, and not when it is needed. */
-            status = XB_OK;
-            if (xb_processes_first(&side->set) != NULL)
-                status =
-                    xb_record_parse("the results", document.text, document.length, &merged, &error);
-            else
-                merged = outline(&side->set);
-            if (status == XB_OK)
-                status = xb_table_write(stdout, &merged, &view, &error);
-            written = (status == XB_OK || say(&error)) && written;
-        }
+        else if (is_there && status == XB_OK)
+            status = xb_table_write(stdout, &merged, &view, &error);
+        written = (status == XB_OK || say(&error)) && written;
         xb_record_free(&merged);
         if (!quiet && i > 0)
             fputc('\n', stdout);
@@ -421,8 +374,7 @@ static bool write_outputs(struct session *session)
 
 static enum xb_status prepare(struct session *session, struct xb_error *error)
 {
-    struct side *candidate = &session->sides[CANDIDATE];
-    struct side *baseline = &session->sides[BASELINE];
+    struct side *candidate = &session->sides[CANDIDATE], *baseline = &session->sides[BASELINE];
     char target[4096];
     ssize_t length = readlink("/proc/self/exe", target, sizeof target - 1);
     if (length < 0)
@@ -437,7 +389,6 @@ static enum xb_status prepare(struct session *session, struct xb_error *error)
     candidate->output = &places->outputs[XB_RUN_JSON];
     candidate->is_line = places->json.is_line;
     if (places->program != NULL) {
-        baseline->path = places->program;
         baseline->name = xb_copy(places->program);
         baseline->output = &places->outputs[XB_RUN_BASELINE];
         session->side_count = SIDES;
@@ -445,13 +396,12 @@ static enum xb_status prepare(struct session *session, struct xb_error *error)
     for (size_t i = 0; i < session->side_count; i++) {
         static const char *const roles[] = {[CANDIDATE] = "candidate", [BASELINE] = "baseline"};
         struct xb_processes *set = &session->sides[i].set;
-        const struct side *other = &session->sides[i == CANDIDATE ? BASELINE : CANDIDATE];
         set->processes = xb_new((size_t)asked->processes, sizeof *set->processes);
         set->head = (struct xb_record){.is_merged = true,
                                        .version = XB_VERSION,
                                        .role = session->side_count == SIDES ? roles[i] : NULL,
                                        .program = session->sides[i].name,
-                                       .counterpart = other->name,
+                                       .counterpart = session->sides[SIDES - 1 - i].name,
                                        .asked_processes = (size_t)asked->processes};
     }
     /* Before there is a temporary file that a signal could leave behind. The first signal has the
@@ -473,6 +423,7 @@ static void release(struct session *session)
             xb_record_free(&side->set.processes[k].record);
         }
         free(side->set.processes);
+        xb_record_free(&side->set.head);
         free(side->name);
     }
     xb_run_release_places(&session->places);
@@ -484,45 +435,40 @@ int xb_processes_run(const struct xb_run_options *asked, double deadline, double
     struct xb_start start;
     struct xb_error error;
     bool any_results = false;
-    int code = 0;
     if (prepare(&session, &error) != XB_OK) {
-        code = xb_cli_fail(&error);
         release(&session);
-        return code;
+        return xb_cli_fail(&error);
     }
     xb_start_wait(start_at, deadline, &start); /* once, for all processes */
     for (size_t i = 0; i < session.side_count; i++)
-        session.sides[i].set.start = start;
+        xb_record_keep_start(&session.sides[i].set.head, &start);
     xb_progress_start(&session.progress, !asked->quiet);
     run_all(&session);
     xb_progress_clear(&session.progress);
     for (size_t i = 0; i < session.side_count; i++) {
-        struct side *side = &session.sides[i];
+        const struct side *side = &session.sides[i];
+        const struct xb_processes *set = &side->set;
+        struct xb_record *head = &session.sides[i].set.head; /* what holds for a side */
         /* With two programs, the words of one that refuses do not say whose they are. */
         if (session.refused != 0 && session.side_count == SIDES && is_refused(side))
-            xb_say("the %s, '%s', ended with exit code %d and no results", side->set.head.role,
-                   side->name, session.refused);
-        any_results = any_results || xb_processes_first(&side->set) != NULL;
-    }
-    /* If the candidate refuses, the baseline may have measured before it. */
-    if (session.refused == 0 || any_results) {
-        for (size_t i = 0; i < session.side_count; i++) {
-            const struct side *side = &session.sides[i];
-            const struct xb_processes *set = &side->set;
-            struct xb_record *head = &session.sides[i].set.head; /* what holds for a side */
-            head->interrupted = xb_interrupt_signal() != 0;
-            head->has_deadline = deadline > 0;
+            xb_say("the %s, '%s', ended with exit code %d and no results", head->role, side->name,
+                   session.refused);
+        any_results = any_results || xb_processes_first(set) != NULL;
+        head->interrupted = xb_interrupt_signal() != 0;
+        head->has_deadline = deadline > 0;
+        head->deadline_met =
+            !side->overdue && !(session.out_of_time && set->count < head->asked_processes);
+        for (size_t k = 0; k < set->count; k++)
             head->deadline_met =
-                !side->overdue && !(session.out_of_time && set->count < head->asked_processes);
-            for (size_t k = 0; k < set->count; k++)
-                head->deadline_met =
-                    head->deadline_met && (set->processes[k].outcome.text == NULL ||
-                                           set->processes[k].record.processes->deadline_met);
-        }
-        code = exit_code(&session, write_outputs(&session));
+                head->deadline_met && (set->processes[k].outcome.text == NULL ||
+                                       set->processes[k].record.processes->deadline_met);
     }
-    if (session.refused != 0)
-        code = session.refused;
+    int code = session.refused;
+    /* If the candidate refuses, the baseline may have measured before it. */
+    if (code == 0 || any_results) {
+        int measured = exit_code(&session, write_outputs(&session));
+        code = code != 0 ? code : measured;
+    }
     release(&session);
     return code;
 }

@@ -18,7 +18,6 @@
 struct xb_process {
     /* Its text is the document, JSON after docs/result.schema.json; NULL for none. */
     struct xb_program_outcome outcome;
-    char signal[16];         /* "SIGSEGV", which ended it; "" for none */
     char failure[800];       /* "" for none; without a document nothing of it counts */
     struct xb_record record; /* of the document; zeroed if there is none */
 };
@@ -26,11 +25,11 @@ struct xb_process {
 /* The processes of one program. */
 struct xb_processes {
     /* What holds for all: how many are asked for, the role, "baseline" or "candidate", the program
-     * and the other role's, whether a signal or the deadline cut something short. No cases. */
+     * and the other role's, when the first began, whether a signal or the deadline cut something
+     * short. No cases. */
     struct xb_record head;
     struct xb_process *processes; /* those that were begun, in their order; room for all */
     size_t count;
-    struct xb_start start; /* of all of them together */
 };
 
 /* The first process that has a document, or NULL. */

@@ -2,6 +2,7 @@
 /* The keys and their meaning stand in docs/processes.schema.json. */
 #include "processes_internal.h"
 
+#include "base/child.h"
 #include "base/json_read.h"
 #include "base/memory.h"
 #include "reading/list.h"
@@ -30,28 +31,6 @@ static void write_figure(struct xb_json *json, const struct xb_record *merged,
     xb_json_close(json);
 }
 
-/* Writes the processes' warnings, behind ours of the processes that do not count. */
-static void write_warnings(struct xb_json *json, const struct xb_record *merged,
-                           const struct xb_record_case *test,
-                           const struct xb_record_summary *summary)
-{
-    struct xb_record_warning warnings[XB_RECORD_WARNINGS + 1];
-    char text[XB_RECORD_CUT];
-    warnings[0].text = xb_record_cut_text(merged, test, text, sizeof text);
-    warnings[0].processes = summary->cut;
-    size_t count = 1 + xb_record_warnings(merged, test, warnings + 1);
-    xb_json_open_array(json, "warnings");
-    for (size_t i = 0; i < count; i++) {
-        if (warnings[i].text == NULL)
-            continue;
-        xb_json_open_object(json, NULL);
-        xb_json_put_text(json, "text", warnings[i].text);
-        xb_json_put_whole(json, "processes", warnings[i].processes);
-        xb_json_close(json);
-    }
-    xb_json_close(json);
-}
-
 static void write_case(struct xb_json *json, const struct xb_record *merged,
                        const struct xb_record_case *test)
 {
@@ -76,7 +55,20 @@ static void write_case(struct xb_json *json, const struct xb_record *merged,
                 write_figure(json, merged, test, figure);
         }
     xb_json_close(json);
-    write_warnings(json, merged, test, &summary);
+    /* The processes' warnings, behind ours of the processes that do not count. */
+    struct xb_record_warning warnings[XB_RECORD_WARNINGS + 1];
+    char cut[XB_RECORD_CUT];
+    warnings[0].text = xb_record_cut_text(merged, test, cut, sizeof cut);
+    warnings[0].processes = summary.cut;
+    size_t count = 1 + xb_record_warnings(merged, test, warnings + 1);
+    xb_json_open_array(json, "warnings");
+    for (size_t i = warnings[0].text != NULL ? 0 : 1; i < count; i++) {
+        xb_json_open_object(json, NULL);
+        xb_json_put_text(json, "text", warnings[i].text);
+        xb_json_put_whole(json, "processes", warnings[i].processes);
+        xb_json_close(json);
+    }
+    xb_json_close(json);
     xb_json_close(json);
 }
 
@@ -113,45 +105,41 @@ static void write_merged(struct xb_json *json, const struct xb_processes *set)
     xb_record_free(&merged);
 }
 
-/* What the first process says of machine and options; null where none says anything. */
-static void write_conditions(struct xb_json *json, const struct xb_processes *set)
+enum xb_status xb_processes_json_write(FILE *stream, const struct xb_processes *set,
+                                       xb_json_finisher *finish, struct xb_error *error)
 {
     static const struct xb_field *const tables[] = {xb_record_node_fields, xb_record_backend_fields,
                                                     xb_record_devices_fields,
                                                     xb_record_settings_fields};
     const struct xb_process *first = xb_processes_first(set);
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
-        if (first == NULL)
-            for (const struct xb_field *field = tables[i]; field->key != NULL; field++)
-                xb_json_put_null(json, field->key);
-        else if (tables[i] == xb_record_devices_fields)
-            xb_fields_put(json, tables[i], &first->record.processes[0]);
-        else
-            xb_fields_put(json, tables[i], &first->record);
-}
-
-enum xb_status xb_processes_json_write(FILE *stream, const struct xb_processes *set,
-                                       xb_json_finisher *finish, struct xb_error *error)
-{
     struct xb_json json;
     xb_json_begin(&json);
     xb_json_open_object(&json, NULL);
     xb_document_put_schema(&json, "xferbench.processes", XB_RECORD_VERSION);
     /* What was asked, and when the first of them began, as this process saw it. */
-    struct xb_record own = set->head;
-    xb_record_keep_start(&own, &set->start);
-    xb_fields_put(&json, xb_record_merged_fields, &own);
-    xb_record_free(&own);
-    write_conditions(&json, set);
+    xb_fields_put(&json, xb_record_merged_fields, &set->head);
+    /* What the first process says of machine and options; null where none says anything. */
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        if (first == NULL)
+            for (const struct xb_field *field = tables[i]; field->key != NULL; field++)
+                xb_json_put_null(&json, field->key);
+        else if (tables[i] == xb_record_devices_fields)
+            xb_fields_put(&json, tables[i], &first->record.processes[0]);
+        else
+            xb_fields_put(&json, tables[i], &first->record);
     xb_json_open_array(&json, "processes");
     for (size_t i = 0; i < set->count; i++) {
         const struct xb_process *process = &set->processes[i];
+        char name[16];
         xb_json_open_object(&json, NULL);
         xb_json_put_whole(&json, "index", i);
         xb_document_put_time(&json, "started", process->outcome.started);
         xb_json_put_number(&json, "wall_s", process->outcome.wall_s);
         xb_json_put_index(&json, "exit_code", process->outcome.exit_code);
-        xb_json_put_optional(&json, "signal", process->signal);
+        xb_json_put_text(&json, "signal",
+                         process->outcome.signal != 0
+                             ? xb_child_signal_name(process->outcome.signal, name, sizeof name)
+                             : NULL);
         xb_json_put_optional(&json, "failure", process->failure);
         /* As it was written: the reader has found that it is JSON. */
         xb_json_put_raw(&json, "document", process->outcome.text);

@@ -3,7 +3,6 @@
 #include "progress.h"
 
 #include "base/clock.h"
-#include "base/terminal.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "measure/plan/case.h"
@@ -84,10 +83,9 @@ const char *xb_eta_duration(double seconds, char *text)
 
 const char *xb_eta_text(double seconds, char *text)
 {
-    char duration[XB_ETA_TEXT];
     text[0] = '\0';
     if (isfinite(seconds))
-        snprintf(text, XB_ETA_TEXT, ", about %.12s left", xb_eta_duration(seconds, duration));
+        snprintf(text, XB_ETA_TEXT, ", about %.12s left", XB_ETA_DURATION(seconds));
     return text;
 }
 
@@ -113,6 +111,7 @@ const char *xb_live_name(const struct xb_run *run, size_t index, char *name, siz
              has_place ? ", " : "", has_place ? xb_case_place_text(test, place) : "");
     return name;
 }
+#define LIVE_NAME(run, index) xb_live_name((run), (index), (char[NAME_SIZE]){0}, NAME_SIZE)
 
 void xb_live_rows_begin(struct xb_live_rows *live, FILE *stream, const struct xb_run *run)
 {
@@ -122,8 +121,7 @@ void xb_live_rows_begin(struct xb_live_rows *live, FILE *stream, const struct xb
         return;
     live->most = lines - OTHER_LINES < XB_LIVE_ROWS ? lines - OTHER_LINES : XB_LIVE_ROWS;
     for (size_t i = 0; i < run->case_count; i++) {
-        char name[NAME_SIZE];
-        size_t length = strlen(xb_live_name(run, i, name, sizeof name));
+        size_t length = strlen(LIVE_NAME(run, i));
         live->name_width = length > live->name_width ? length : live->name_width;
     }
     if (live->name_width > live->columns - FIGURE_WIDTH)
@@ -158,9 +156,8 @@ static void add_figure(struct xb_words *words, const struct xb_result *result)
 static void add_row(struct xb_live_rows *live, const struct xb_run *run, size_t index)
 {
     const struct xb_result *result = &run->results[index];
-    char name[NAME_SIZE];
+    const char *name = LIVE_NAME(run, index);
     struct xb_words words = {.length = 0};
-    xb_live_name(run, index, name, sizeof name);
     xb_words_add(&words, "%-*.*s  ", (int)live->name_width,
                  (int)xb_whole_words(name, live->name_width), name);
     if (result->row.status != XB_RESULT_OK)
@@ -282,11 +279,11 @@ void xb_progress_show(void *argument, const struct xb_run *run, size_t samples, 
     if (!progress->enabled || now - progress->begin < QUIET_S || now - progress->last < EVERY_S ||
         !xb_terminal_has_cursor(stderr))
         return;
-    char test[NAME_SIZE], line[XB_PROGRESS_LINE];
+    char line[XB_PROGRESS_LINE];
     const struct xb_progress_text text = {
         .number = run->done_count + 1,
         .total = run->case_count,
-        .test = xb_live_name(run, run->done_count, test, sizeof test),
+        .test = LIVE_NAME(run, run->done_count),
         .samples = samples,
         .bandwidth = bandwidth,
         .left = progress->is_planned ? xb_eta_left(&progress->eta, run, now) : NAN,

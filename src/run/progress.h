@@ -28,6 +28,7 @@ double xb_eta_of_parts(size_t done, double took, size_t left);
 /* "4 s", "15 s", "2 min": no finer than an estimate is, and 1 s at least. `text` holds XB_ETA_TEXT.
  */
 const char *xb_eta_duration(double seconds, char *text);
+#define XB_ETA_DURATION(seconds) xb_eta_duration((seconds), (char[XB_ETA_TEXT]){0})
 /* ", about 40 s left": as coarse as it is known. "" for NAN. `text` holds XB_ETA_TEXT. */
 const char *xb_eta_text(double seconds, char *text);
 

@@ -6,7 +6,7 @@
 
 #include "line_fixture.h"
 #include "measure/engine/stage.h"
-#include "measure/timeline/recorder.h"
+#include "measure/timeline/timeline.h"
 
 /* ---- all of it ---- */
 

@@ -7,7 +7,7 @@
 
 #include "measure/engine/crew.h"
 #include "measure/engine/stage.h"
-#include "measure/timeline/recorder.h"
+#include "measure/timeline/timeline.h"
 #include "modes/transfer.h"
 #include "timeline_fixture.h"
 #include "xferbench/workspace.h"

@@ -116,11 +116,8 @@ static void expect_no_memory(unsigned number, enum xb_memory memory, uint64_t by
 /* Of which `managed` bytes are one and the same on both sides. */
 static void expect_kept_with(uint64_t host, uint64_t device, uint64_t managed)
 {
-    uint64_t on_host = UINT64_MAX;
-    uint64_t on_device = UINT64_MAX;
-    xb_workspace_kept(fake.workspace, &on_host, &on_device);
-    assert_int_equal(on_host, host);
-    assert_int_equal(on_device, device);
+    assert_int_equal(xb_workspace_kept(fake.workspace, true), host);
+    assert_int_equal(xb_workspace_kept(fake.workspace, false), device);
     assert_int_equal(fake.taken, host + device - managed);
 }
 
@@ -164,7 +161,7 @@ static void test_placements_move_on_by_a_buffer(NO_STATE)
         hosts[i + 1] = get(1, XB_MEMORY_REGISTERED, 64 * KIB);
         for (unsigned k = 0; k <= i; k++)
             assert_ptr_not_equal(hosts[i + 1], hosts[k]);
-        assert_ptr_equal(xb_workspace_host_buffer(fake.workspace), hosts[i]);
+        assert_ptr_equal(xb_workspace_host_buffer(fake.workspace, 0), hosts[i]);
         assert_ptr_equal(get(0, XB_MEMORY_DEVICE, 64 * KIB), device);
     }
     assert_int_equal(fake.allocations, 2 + 1 + XB_PLACEMENTS - 1);
@@ -309,14 +306,14 @@ static void test_other_failures_are_passed_on(NO_STATE)
 
 static void test_host_buffer_is_that_of_the_case(NO_STATE)
 {
-    assert_null(xb_workspace_host_buffer(fake.workspace));
+    assert_null(xb_workspace_host_buffer(fake.workspace, 0));
     get(1, XB_MEMORY_PINNED, KIB);
     get(0, XB_MEMORY_DEVICE, KIB);
-    assert_null(xb_workspace_host_buffer(fake.workspace));
+    assert_null(xb_workspace_host_buffer(fake.workspace, 0));
     struct xb_buffer *first = get(0, XB_MEMORY_PINNED, KIB);
-    assert_ptr_equal(xb_workspace_host_buffer(fake.workspace), first);
+    assert_ptr_equal(xb_workspace_host_buffer(fake.workspace, 0), first);
     xb_workspace_begin(fake.workspace, 0); /* another case: one without host memory, say */
-    assert_null(xb_workspace_host_buffer(fake.workspace));
+    assert_null(xb_workspace_host_buffer(fake.workspace, 0));
     expect_kept(2 * KIB, KIB);
 }
 

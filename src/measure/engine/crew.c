@@ -72,22 +72,6 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Starts the threads. On failure those that run are counted, for xb_crew_close. */
-static enum xb_status start(struct xb_crew *crew, unsigned threads, struct xb_error *error)
-{
-    while (crew->member_count + 1 < threads) {
-        struct member *member = &crew->members[crew->member_count];
-        *member = (struct member){.crew = crew, .number = crew->member_count + 1};
-        int code = pthread_create(&member->thread, NULL, work, member);
-        if (code != 0)
-            return XB_FAIL(error, XB_ERR_RUNTIME,
-                           "of %u threads only %u could be started (%s); take fewer of them",
-                           threads, crew->member_count + 1, strerror(code));
-        crew->member_count++;
-    }
-    return XB_OK;
-}
-
 enum xb_status xb_crew_open(unsigned threads, struct xb_crew **crew, struct xb_error *error)
 {
     struct xb_crew *opened = calloc(1, sizeof *opened);
@@ -101,10 +85,18 @@ enum xb_status xb_crew_open(unsigned threads, struct xb_crew **crew, struct xb_e
     pthread_mutex_init(&opened->mutex, NULL);
     pthread_cond_init(&opened->may_begin, NULL);
     pthread_cond_init(&opened->was_done, NULL);
-    enum xb_status status = start(opened, threads, error);
-    if (status != XB_OK) {
-        xb_crew_close(opened);
-        return status;
+    while (opened->member_count + 1 < threads) {
+        struct member *member = &members[opened->member_count];
+        *member = (struct member){.crew = opened, .number = opened->member_count + 1};
+        int code = pthread_create(&member->thread, NULL, work, member);
+        if (code != 0) {
+            unsigned started = opened->member_count + 1;
+            xb_crew_close(opened);
+            return XB_FAIL(error, XB_ERR_RUNTIME,
+                           "of %u threads only %u could be started (%s); take fewer of them",
+                           threads, started, strerror(code));
+        }
+        opened->member_count++;
     }
     *crew = opened;
     return XB_OK;

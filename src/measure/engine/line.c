@@ -1,26 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+/* Drives the stages of a mode: host threads fill slots, and this thread enqueues what follows. */
 #include "measure/sample/sampler.h"
+
+#include "base/clock.h"
+
+#include "crew.h"
+#include "measure/run.h"
+#include "measure/timeline/timeline.h"
 #include "stage.h"
 
 #include <assert.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static bool has_host_stage(const struct xb_mode *mode)
 {
     return mode->stages[0].engine == XB_ENGINE_HOST;
-}
-
-static enum xb_status open_host(struct xb_mode_context *context, struct xb_line *line,
-                                struct xb_error *error)
-{
-    const struct xb_backend *backend = context->device->backend;
-    XB_TRY(xb_workspace_crew(context->workspace, line->plan.threads, &line->crew, error));
-    line->freed = calloc(line->plan.slots, sizeof(struct xb_event *));
-    if (line->freed == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %u slots", line->plan.slots);
-    for (unsigned i = 0; i < line->plan.slots; i++)
-        XB_TRY(backend->event_open(context->device, &line->freed[i], error));
-    return XB_OK;
 }
 
 enum xb_status xb_line_open(struct xb_mode_context *context, const struct xb_line_plan *plan,
@@ -38,7 +35,15 @@ enum xb_status xb_line_open(struct xb_mode_context *context, const struct xb_lin
     while (line->stages[line->stage_count].name != NULL)
         line->stage_count++;
     context->line = line; /* for xb_line_close, also of a part of it */
-    return has_host_stage(mode) ? open_host(context, line, error) : XB_OK;
+    if (!has_host_stage(mode))
+        return XB_OK;
+    XB_TRY(xb_workspace_crew(context->workspace, plan->threads, &line->crew, error));
+    line->freed = calloc(plan->slots, sizeof(struct xb_event *));
+    if (line->freed == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %u slots", plan->slots);
+    for (unsigned i = 0; i < plan->slots; i++)
+        XB_TRY(context->device->backend->event_open(context->device, &line->freed[i], error));
+    return XB_OK;
 }
 
 void xb_line_close(struct xb_mode_context *context)
@@ -66,4 +71,315 @@ bool xb_line_is_whole(const struct xb_mode_context *context)
 bool xb_line_was_stopped(const struct xb_mode_context *context)
 {
     return context->line->was_stopped;
+}
+
+/* ---- an iteration ---- */
+
+/* No stage of the device: each slot is free as soon as it is filled. */
+#define NONE XB_STAGES
+
+/* A shorter gap between two turns of a thread is no wait: the next slot was free. */
+#define LEAST_WAIT_S 1e-6
+
+/* An iteration, or a part of one, while it runs. */
+struct course {
+    struct xb_mode_context *context;
+    struct xb_line *line;
+    uint32_t stages; /* bits, the host's included */
+    uint64_t items;
+    unsigned slots;
+    bool in_a_row, has_host;
+    /* How many queues copies have where they run without anything else, each stage of them one; 0:
+     * not so. */
+    unsigned copy_lanes;
+    unsigned frees;   /* the stage behind which a slot's event is recorded, or NONE */
+    uint64_t ahead;   /* how many items the host may be ahead of those that are freed */
+    uint64_t behind;  /* how many items the device has left when one before them is waited for */
+    uint64_t allowed; /* items that the host's threads may begin */
+    /* While it is recorded: when each of the host's threads was done with its last turn, or the
+     * first could begin. Each thread has its own. */
+    double idle_since[XB_CREW_THREADS];
+    atomic_bool failed;
+    struct xb_error error; /* the first one; the crew's end makes it visible to this thread */
+};
+
+/* ---- what runs where ---- */
+
+static bool takes_part(const struct course *course, unsigned stage)
+{
+    return (course->stages & 1u << stage) != 0;
+}
+
+/* How many stages take part, where all of them are copies; else 0. */
+static unsigned count_copies_alone(const struct course *course)
+{
+    unsigned copies = 0;
+    for (unsigned i = 0; i < course->line->stage_count; i++) {
+        if (takes_part(course, i) && course->line->stages[i].engine != XB_ENGINE_COPY)
+            return 0;
+        copies += takes_part(course, i);
+    }
+    return copies;
+}
+
+/* The last stage on the device up to that one. */
+static unsigned last_until(const struct course *course, unsigned until)
+{
+    unsigned last = NONE;
+    for (unsigned i = 0; i <= until && i < course->line->stage_count; i++)
+        if (takes_part(course, i) && course->line->stages[i].engine != XB_ENGINE_HOST)
+            last = i;
+    return last;
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+/*
+ * Half of the full slots are the device's and half are ahead: it always has something
+ * enqueued while this thread waits for a slot, and the host's threads have something to fill while
+ * it waits for them.
+ */
+static void choose_distances(struct course *course)
+{
+    const struct xb_line *line = course->line;
+    course->frees = last_until(course, course->in_a_row ? line->stage_count : line->plan.frees);
+    course->ahead = course->in_a_row ? 1 : course->slots;
+    course->behind = course->frees == NONE ? 0 : course->ahead > 1 ? course->ahead / 2 : 1;
+}
+
+/* Fills in what the part that was taken, or the whole, comes to. */
+static void chart(struct course *course, struct xb_mode_context *context)
+{
+    struct xb_line *line = context->line;
+    const struct xb_line_plan *plan = &line->plan;
+    const struct xb_line_part *part = &line->part;
+    uint32_t all = (1u << line->stage_count) - 1;
+    *course = (struct course){.context = context, .line = line};
+    course->stages = part->stages != 0 ? part->stages & all : all;
+    course->items = part->items > 0 && part->items < plan->items ? part->items : plan->items;
+    course->slots = part->slots > 0 ? least(part->slots, plan->slots) : plan->slots;
+    course->in_a_row = plan->in_a_row || part->in_a_row;
+    course->has_host = line->crew != NULL && takes_part(course, 0);
+    if (!course->in_a_row)
+        course->copy_lanes = least(count_copies_alone(course), course->slots);
+    choose_distances(course);
+}
+
+/* Copies alone are in no order with each other, so that each stage has a slot of its own, too. */
+static struct xb_turn turn_of(const struct course *course, uint64_t item, unsigned copy)
+{
+    struct xb_turn turn = {.item = item, .slot = (unsigned)(item % course->slots)};
+    unsigned queue = course->in_a_row ? 0 : turn.slot;
+    if (course->copy_lanes > 0)
+        queue = copy % course->copy_lanes;
+    if (course->copy_lanes > 1)
+        turn.slot = queue;
+    turn.queue = course->context->queues[queue];
+    return turn;
+}
+
+/* ---- the device ---- */
+
+/* Notes a failure, if it is the first. No further turn of the host begins. */
+static void keep(struct course *course, const struct xb_error *error)
+{
+    if (!atomic_exchange(&course->failed, true))
+        course->error = *error;
+}
+
+static enum xb_status record_freed(struct course *course, const struct xb_turn *turn,
+                                   struct xb_error *error)
+{
+    struct xb_line *line = course->line;
+    line->latest = line->freed[turn->slot];
+    return course->context->device->backend->event_record(line->latest, turn->queue, error);
+}
+
+/* Enqueues all stages of an item that are the device's. */
+static enum xb_status enqueue(struct course *course, uint64_t item, struct xb_error *error)
+{
+    struct xb_recorder *recorder = course->context->recorder;
+    const struct xb_stage *stages = course->line->stages;
+    unsigned copy = 0;
+    for (unsigned i = 0; i < course->line->stage_count; i++) {
+        if (!takes_part(course, i) || stages[i].engine == XB_ENGINE_HOST)
+            continue;
+        const struct xb_turn turn = turn_of(course, item, copy++);
+        xb_recorder_stage(recorder, stages[i].name, item);
+        enum xb_status status = stages[i].run(course->context, &turn, error);
+        xb_recorder_stage(recorder, NULL, 0);
+        if (status == XB_OK && course->has_host && i == course->frees)
+            status = record_freed(course, &turn, error);
+        if (status != XB_OK)
+            return status;
+    }
+    return XB_OK;
+}
+
+static enum xb_status run_device(struct course *course, struct xb_error *error)
+{
+    for (uint64_t i = 0; i < course->items; i++)
+        XB_TRY(enqueue(course, i, error));
+    return XB_OK;
+}
+
+/* ---- the host ---- */
+
+/* A span of the host's stage, without its name. */
+static struct xb_timeline_span span_of(const struct course *course, enum xb_span_kind kind,
+                                       uint64_t item, double begin, double end)
+{
+    return (struct xb_timeline_span){.kind = kind,
+                                     .stage = course->line->stages[0].name,
+                                     .item = item,
+                                     .begin = begin,
+                                     .end = end};
+}
+
+/* A turn, and what its thread waited before it. Thread 0 has calls and waits of its own there. */
+static void record_turn(struct course *course, const struct xb_turn *turn, double begin)
+{
+    const struct xb_mode_context *context = course->context;
+    const struct xb_stage *stage = &course->line->stages[0];
+    double *idle_since = &course->idle_since[turn->thread];
+    double end = xb_clock_now();
+    struct xb_timeline_span wait = span_of(course, XB_SPAN_WAIT, turn->item, *idle_since, begin);
+    struct xb_timeline_span work = span_of(course, XB_SPAN_WORK, turn->item, begin, end);
+    snprintf(wait.name, sizeof wait.name, "wait: slot");
+    snprintf(work.name, sizeof work.name, "%s", stage->name);
+    if (stage->bytes != NULL)
+        work.bytes = stage->bytes(context, turn);
+    if (turn->thread > 0 && begin - *idle_since > LEAST_WAIT_S)
+        xb_recorder_thread(context->recorder, turn->thread, &wait);
+    xb_recorder_thread(context->recorder, turn->thread, &work);
+    *idle_since = end;
+}
+
+/* Does one piece of an item, unless the iteration has failed or is to stop. */
+static void take_turn(void *argument, uint64_t number, unsigned thread)
+{
+    struct course *course = argument;
+    struct xb_mode_context *context = course->context;
+    uint64_t pieces = course->line->plan.pieces;
+    const struct xb_turn turn = {.item = number / pieces,
+                                 .slot = (unsigned)(number / pieces % course->slots),
+                                 .piece = number % pieces,
+                                 .thread = thread};
+    struct xb_error error;
+    if (atomic_load(&course->failed))
+        return;
+    double begin = context->recorder != NULL ? xb_clock_now() : 0;
+    enum xb_status status = XB_OK;
+    if (context->run != NULL && xb_run_should_stop(context->run))
+        status = XB_FAIL(&error, XB_ERR_STOPPED, "an iteration was not finished");
+    else
+        status = course->line->stages[0].run(context, &turn, &error);
+    if (status != XB_OK)
+        keep(course, &error);
+    else if (context->recorder != NULL)
+        record_turn(course, &turn, begin);
+}
+
+/* Waits until the slot of the next item is free, which in a row is when all of the item before is
+ * done. */
+static enum xb_status wait_for_slot(const struct course *course, struct xb_error *error)
+{
+    const struct xb_line *line = course->line;
+    struct xb_event *event =
+        course->in_a_row ? line->latest : line->freed[course->allowed % course->slots];
+    if (course->frees == NONE || event == NULL)
+        return XB_OK;
+    return course->context->device->backend->event_wait(event, error);
+}
+
+/* Has the host's threads begin items below `until`, each when its slot is free. */
+static enum xb_status allow(struct course *course, uint64_t until, struct xb_error *error)
+{
+    while (course->allowed < until && course->allowed < course->items) {
+        XB_TRY(wait_for_slot(course, error));
+        course->allowed++;
+        xb_crew_allow(course->line->crew, course->allowed * course->line->plan.pieces);
+    }
+    return XB_OK;
+}
+
+/* Waits until all pieces of an item are there. A crew of one works on them here, and waits for
+ * nobody. */
+static void wait_for_pieces(const struct course *course, uint64_t item)
+{
+    struct xb_crew *crew = course->line->crew;
+    uint64_t pieces = course->line->plan.pieces;
+    bool is_recorded = course->context->recorder != NULL && xb_crew_threads(crew) > 1;
+    double begin = is_recorded ? xb_clock_now() : 0;
+    for (uint64_t i = 0; i < pieces; i++)
+        xb_crew_wait(crew, item * pieces + i);
+    if (is_recorded) {
+        /* Thread 0, which submits, waited until the item was there. */
+        struct xb_timeline_span span = span_of(course, XB_SPAN_WAIT, item, begin, xb_clock_now());
+        snprintf(span.name, sizeof span.name, "wait: %s", span.stage);
+        xb_recorder_thread(course->context->recorder, 0, &span);
+    }
+}
+
+/* Enqueues each item as soon as the host's threads are done with it. Those are let into slots that
+ * the iteration before has left, too. */
+static enum xb_status feed(struct course *course, struct xb_error *error)
+{
+    enum xb_status status = allow(course, course->ahead, error);
+    for (uint64_t i = 0; status == XB_OK && i < course->items; i++) {
+        status = allow(course, i + 1, error);
+        if (status != XB_OK)
+            break;
+        wait_for_pieces(course, i);
+        if (atomic_load(&course->failed))
+            break;
+        status = enqueue(course, i, error);
+        if (status == XB_OK && i + 1 > course->behind)
+            status = allow(course, i + 1 - course->behind + course->ahead, error);
+    }
+    return status;
+}
+
+static enum xb_status run_host(struct course *course, struct xb_error *error)
+{
+    struct xb_line *line = course->line;
+    const struct xb_crew_job job = {
+        .work = take_turn, .argument = course, .count = course->items * line->plan.pieces};
+    if (course->context->recorder != NULL) {
+        /* Note how many threads there are to work, and that all are idle. One that has others
+         * beside it only submits. */
+        unsigned threads = xb_crew_threads(course->line->crew);
+        double now = xb_clock_now();
+        for (unsigned i = 0; i < threads; i++)
+            course->idle_since[i] = now;
+        xb_recorder_workers(course->context->recorder, threads > 1 ? threads - 1 : 1);
+    }
+    XB_TRY(xb_crew_begin(line->crew, &job, error));
+    enum xb_status status = feed(course, error);
+    if (status != XB_OK)
+        keep(course, error);
+    xb_crew_end(line->crew);
+    if (!atomic_load(&course->failed))
+        return XB_OK;
+    *error = course->error;
+    return error->status;
+}
+
+enum xb_status xb_line_submit(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct course course;
+    chart(&course, context);
+    enum xb_status status = course.has_host ? run_host(&course, error) : run_device(&course, error);
+    /* What is enqueued uses the slots. Behind a hold it has not begun: then the runner waits, once
+     * it has released it. */
+    if (status != XB_OK && !context->hold) {
+        struct xb_error ignored;
+        for (size_t i = 0; i < context->queue_count; i++)
+            (void)context->device->backend->queue_wait(context->queues[i], &ignored);
+    }
+    context->line->was_stopped = status == XB_ERR_STOPPED;
+    return status;
 }

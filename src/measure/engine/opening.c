@@ -13,9 +13,8 @@
 static void open_now(struct xb_opening *opening)
 {
     const struct xb_run *run = opening->run;
-    const struct xb_device_info *info = &run->devices[opening->position].info;
-    opening->status =
-        run->backend->device_open(run->driver, info->index, &opening->device, &opening->error);
+    opening->status = run->backend->device_open(
+        run->driver, run->devices[opening->position].info.index, &opening->device, &opening->error);
     atomic_store(&opening->done, true);
 }
 
@@ -36,10 +35,8 @@ void xb_openings_begin(struct xb_opening *openings, const bool *wanted, size_t c
     for (size_t i = 0; i < count; i++)
         several += wanted[i];
     for (size_t i = 0; (several > 1 || also_one) && i < count; i++)
-        if (wanted[i]) {
-            openings[i].has_thread =
-                xb_thread_start(&openings[i].thread, open_in_thread, &openings[i]) == 0;
-        }
+        openings[i].has_thread =
+            wanted[i] && xb_thread_start(&openings[i].thread, open_in_thread, &openings[i]) == 0;
 }
 
 void xb_openings_settle(struct xb_opening *openings, size_t count)

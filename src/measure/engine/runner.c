@@ -21,6 +21,7 @@ struct opened {
                                        NUMA node: its memory and threads are where they are */
     struct xb_case workspace_for;   /* a case of that node */
     struct xb_work last_work;
+    unsigned lanes; /* of the case that memory is checked for, which take a lane's memory here */
 };
 
 struct runner {
@@ -57,44 +58,29 @@ void xb_run_free(struct xb_run *run)
 
 /* ---- memory ---- */
 
-static uint64_t kept_by(const struct opened *opened, bool on_host)
-{
-    uint64_t host = 0;
-    uint64_t device = 0;
-    if (opened->workspace != NULL)
-        xb_workspace_kept(opened->workspace, &host, &device);
-    return on_host ? host : device;
-}
-
-/* A device, and how many lanes of a case take a lane's memory on it. */
-struct use {
-    struct opened *opened;
-    unsigned lanes;
-};
-
-/* Checks that the memory of one case on `count` devices is there now, before any is allocated:
- * `host_bytes` in all, and `device_bytes` for each lane of a device. What workspaces keep counts as
- * free. */
+/* Checks that the memory of one case on those of `count` devices that have lanes is there now,
+ * before any is allocated: `host_bytes` in all, and `device_bytes` for each lane of a device. What
+ * workspaces keep counts as free. */
 static enum xb_status check_memory(uint64_t host_bytes, uint64_t device_bytes,
-                                   const struct use *uses, size_t count, struct xb_error *error)
+                                   const struct opened *opened, size_t count,
+                                   struct xb_error *error)
 {
-    uint64_t host = host_bytes;
     uint64_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct opened *opened = uses[i].opened;
+    for (size_t i = 0; i < count; i++, opened++) {
         struct xb_device *device = opened->device;
-        uint64_t needed = uses[i].lanes * device_bytes;
+        uint64_t needed = opened->lanes * device_bytes;
         uint64_t free_bytes = 0;
-        if (device == NULL)
-            return XB_FAIL(error, XB_ERR_INTERNAL, "a device that is needed was not opened");
-        kept += kept_by(opened, true);
+        if (opened->lanes == 0)
+            continue;
+        uint64_t kept_there = xb_workspace_kept(opened->workspace, false);
+        kept += xb_workspace_kept(opened->workspace, true);
         if (device->info.shares_host_memory) {
-            kept += kept_by(opened, false);
-            host += needed;
+            kept += kept_there;
+            host_bytes += needed;
             continue;
         }
         XB_TRY(device->backend->device_memory(device, &free_bytes, error));
-        free_bytes += kept_by(opened, false);
+        free_bytes += kept_there;
         if (needed > free_bytes)
             return XB_FAIL(error, XB_ERR_MEMORY,
                            "device %u has %.2f GiB of memory free, and the case needs %.2f GiB; "
@@ -102,7 +88,7 @@ static enum xb_status check_memory(uint64_t host_bytes, uint64_t device_bytes,
                            device->info.index, (double)free_bytes / 0x1p30,
                            (double)needed / 0x1p30);
     }
-    return host > kept ? xb_host_memory_check(host - kept, error) : XB_OK;
+    return host_bytes > kept ? xb_host_memory_check(host_bytes - kept, error) : XB_OK;
 }
 
 /* ---- devices ---- */
@@ -112,27 +98,13 @@ static bool concerns(const struct xb_case *test, unsigned index)
     return !test->sum && (test->device == index || test->peer == (int)index);
 }
 
-/* Finds the largest case of the device that fits now: its workspace allocates memory for that at
- * once. A case that does not fit is passed over, its own row will tell. Any other failure is one of
- * the case that is to be run. */
-static enum xb_status find_largest(const struct xb_run *run, struct opened *opened,
-                                   uint64_t *largest, struct xb_error *error)
+/* Marks the devices of the run that these cases need. */
+static void mark_needed(const struct xb_run *run, const struct xb_result *results, size_t count,
+                        bool *needed)
 {
-    *largest = 0;
-    for (size_t i = 0; i < run->case_count; i++) {
-        const struct xb_case *test = &run->results[i].test;
-        if (!concerns(test, opened->device->info.index) || test->bytes <= *largest)
-            continue;
-        struct xb_needs needs = test->mode->needs(test);
-        const struct use use = {.opened = opened, .lanes = 1};
-        enum xb_status status = check_memory(needs.host_bytes, needs.device_bytes, &use, 1, error);
-        if (status == XB_ERR_MEMORY)
-            continue;
-        if (status != XB_OK)
-            return status;
-        *largest = test->bytes;
-    }
-    return XB_OK;
+    for (size_t i = 0; i < run->device_count; i++)
+        for (size_t k = 0; k < count; k++)
+            needed[i] = needed[i] || concerns(&results[k].test, run->devices[i].info.index);
 }
 
 static void close_workspace(struct opened *opened)
@@ -165,40 +137,34 @@ static enum xb_status open_device(struct runner *runner, size_t position,
         return XB_OK;
     if (!where->path.present)
         xb_link_load_open(run, where);
-    uint64_t largest;
-    XB_TRY(find_largest(run, opened, &largest, error));
-    return xb_workspace_open(opened->device, largest, &opened->workspace, error);
-}
-
-/* Opens the devices that the case needs, and frees the memory kept on the others. */
-static enum xb_status open_needed(struct runner *runner, const struct xb_result *results,
-                                  size_t count, struct xb_error *error)
-{
-    const struct xb_run *run = runner->run;
-    bool needed[XB_RUN_DEVICES] = {false};
-    for (size_t i = 0; i < run->device_count; i++) {
-        for (size_t k = 0; k < count; k++)
-            needed[i] = needed[i] || concerns(&results[k].test, run->devices[i].info.index);
-        if (!needed[i])
-            close_workspace(&runner->opened[i]);
+    /* Its workspace allocates memory for the largest case of the device that fits now at once. A
+     * case that does not fit is passed over, its own row will tell. Any other failure is one of the
+     * case that is to be run. */
+    uint64_t largest = 0;
+    opened->lanes = 1;
+    for (size_t i = 0; i < run->case_count; i++) {
+        const struct xb_case *other = &run->results[i].test;
+        if (!concerns(other, where->info.index) || other->bytes <= largest)
+            continue;
+        struct xb_needs needs = other->mode->needs(other);
+        enum xb_status fits = check_memory(needs.host_bytes, needs.device_bytes, opened, 1, error);
+        if (fits == XB_ERR_MEMORY)
+            continue;
+        XB_TRY(fits);
+        largest = other->bytes;
     }
-    for (size_t i = 0; i < run->device_count; i++)
-        if (needed[i])
-            XB_TRY(open_device(runner, i, &results->test, error));
-    return XB_OK;
+    return xb_workspace_open(opened->device, largest, &opened->workspace, error);
 }
 
 /* ---- cases ---- */
 
 size_t xb_run_rows_of(const struct xb_run *run, size_t first)
 {
-    size_t count = 1;
-    if (!run->results[first].test.sum)
-        return 1;
-    while (first + count < run->case_count && run->results[first + count].test.simultaneous &&
-           !run->results[first + count].test.sum)
-        count++;
-    return count;
+    size_t behind = first + 1;
+    while (run->results[first].test.sum && behind < run->case_count &&
+           run->results[behind].test.simultaneous && !run->results[behind].test.sum)
+        behind++;
+    return behind - first;
 }
 
 /* Makes a lane and the context that its mode will see. */
@@ -252,7 +218,16 @@ static enum xb_status run_case(struct runner *runner, struct xb_result *results,
     struct xb_lane lanes[XB_RUN_DEVICES];
     struct xb_result *first_lane = results[0].test.sum ? results + 1 : results;
     size_t lane_count = results[0].test.sum ? count - 1 : 1;
-    XB_TRY(open_needed(runner, results, count, error));
+    /* The devices that the case needs are opened, and the memory kept on the others is freed. */
+    bool needed[XB_RUN_DEVICES] = {false};
+    size_t device_count = runner->run->device_count;
+    mark_needed(runner->run, results, count, needed);
+    for (size_t i = 0; i < device_count; i++)
+        if (!needed[i])
+            close_workspace(&runner->opened[i]);
+    for (size_t i = 0; i < device_count; i++)
+        if (needed[i])
+            XB_TRY(open_device(runner, i, &results->test, error));
     for (size_t i = 0; i < lane_count; i++)
         XB_TRY(make_lane(runner, &first_lane[i], &lanes[i], error));
     for (size_t i = 0; i < lane_count; i++) { /* lanes that use the same device share it */
@@ -267,16 +242,13 @@ static enum xb_status run_case(struct runner *runner, struct xb_result *results,
     }
     const struct xb_case *test = &first_lane->test;
     struct xb_needs needs = test->mode->needs(test);
-    struct use uses[XB_RUN_DEVICES];
-    size_t use_count = 0;
-    for (size_t i = 0; i < runner->run->device_count; i++) {
+    for (size_t i = 0; i < device_count; i++) {
         struct opened *opened = &runner->opened[i];
-        unsigned used_by =
+        opened->lanes =
             opened->device != NULL ? share_of(lanes, lane_count, 0, opened->device).of : 0;
-        if (used_by > 0)
-            uses[use_count++] = (struct use){.opened = opened, .lanes = used_by};
     }
-    XB_TRY(check_memory(needs.host_bytes * lane_count, needs.device_bytes, uses, use_count, error));
+    XB_TRY(check_memory(needs.host_bytes * lane_count, needs.device_bytes, runner->opened,
+                        device_count, error));
     struct xb_measurement measurement = {
         .run = runner->run,
         .observer = runner->observer,
@@ -347,26 +319,6 @@ void xb_run_abandon(struct xb_run *run, const struct xb_error *error)
     run->deadline_met = run->deadline_met && behind == in_flight;
 }
 
-/* Opens the devices of all cases at the same time, and none that only impossible cases have. A
- * single one only where nodes begin at once: creating its context must not make this one late. */
-static void open_several(struct runner *runner)
-{
-    const struct xb_run *run = runner->run;
-    bool wanted[XB_RUN_DEVICES] = {false};
-    for (size_t first = 0, count; first < run->case_count; first += count) {
-        count = xb_run_rows_of(run, first);
-        if (xb_run_cannot(run, first, count) != NULL)
-            continue;
-        for (size_t k = first; k < first + count; k++)
-            for (size_t i = 0; i < run->device_count; i++)
-                wanted[i] =
-                    wanted[i] || concerns(&run->results[k].test, run->devices[i].info.index);
-    }
-    if (!xb_run_should_stop(run))
-        xb_openings_begin(runner->openings, wanted, run->device_count, run->start_at > 0);
-    xb_openings_settle(runner->openings, run->device_count);
-}
-
 enum xb_status xb_run_execute(struct xb_run *run, const struct xb_run_observer *observer,
                               struct xb_error *error)
 {
@@ -380,7 +332,18 @@ enum xb_status xb_run_execute(struct xb_run *run, const struct xb_run_observer *
         runner.openings[i].run = run;
         runner.openings[i].position = i;
     }
-    open_several(&runner);
+    /* The devices of all cases are opened at the same time, and none that only impossible cases
+     * have. A single one only where nodes begin at once: creating its context must not make this
+     * one late. */
+    bool wanted[XB_RUN_DEVICES] = {false};
+    for (size_t first = 0, count; first < run->case_count; first += count) {
+        count = xb_run_rows_of(run, first);
+        if (xb_run_cannot(run, first, count) == NULL)
+            mark_needed(run, &run->results[first], count, wanted);
+    }
+    if (!xb_run_should_stop(run))
+        xb_openings_begin(runner.openings, wanted, run->device_count, run->start_at > 0);
+    xb_openings_settle(runner.openings, run->device_count);
     xb_start_wait(run->start_at, run->deadline, &run->start);
     if (observer != NULL && observer->begun != NULL)
         observer->begun(observer->argument, run);

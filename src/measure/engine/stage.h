@@ -36,7 +36,7 @@ struct xb_stage {
                           struct xb_error *error);
     /* For the host's stage only: how many bytes a turn works on, for the timeline. */
     uint64_t (*bytes)(const struct xb_mode_context *context, const struct xb_turn *turn);
-    /* Shares of the time, from the recorded iteration (recorder.h): in which it worked, and in
+    /* Shares of the time, from the recorded iteration (timeline.h): in which it worked, and in
      * which it waited, between its first turn and its last, for data or a slot. The host's are the
      * mean of its threads. NULL: nobody asks. */
     const struct xb_figure *busy, *wait;

@@ -111,33 +111,28 @@ void xb_workspace_extend(struct xb_workspace *workspace, uint64_t beyond)
     workspace->beyond = beyond;
 }
 
-/* Allocates a buffer of `wanted` bytes, or at least of `least`, in place of the one that is kept.
- */
-static enum xb_status replace(struct xb_workspace *workspace, struct kept *kept,
-                              enum xb_memory memory, uint64_t wanted, uint64_t least,
-                              struct xb_error *error)
-{
-    const struct xb_backend *backend = workspace->device->backend;
-    give_up(workspace, kept);
-    enum xb_status status =
-        backend->buffer_allocate(workspace->device, memory, wanted, &kept->buffer, error);
-    if (status != XB_ERR_MEMORY)
-        return status;
-    /* Without the hint, and without the buffers that this case does not use, it may still fit. */
-    xb_workspace_give_up_idle(workspace);
-    return backend->buffer_allocate(workspace->device, memory, least, &kept->buffer, error);
-}
-
+/* Borrows the buffer that is kept, or allocates one of `wanted` bytes, or at least of `least`, in
+ * its place. */
 static enum xb_status borrow(struct xb_workspace *workspace, unsigned number, enum xb_memory memory,
                              uint64_t wanted, uint64_t least, struct xb_buffer **buffer,
                              struct xb_error *error)
 {
+    struct xb_device *device = workspace->device;
     struct kept *kept = memory == XB_MEMORY_DEVICE
                             ? &workspace->buffers[SIDE_DEVICE][number]
                             : &workspace->buffers[SIDE_HOST][workspace->placement + number];
+    enum xb_status status = XB_OK;
     if (kept->buffer == NULL || kept->buffer->memory != memory || kept->buffer->bytes < least) {
-        XB_TRY(replace(workspace, kept, memory, wanted, least, error));
+        give_up(workspace, kept);
+        status = device->backend->buffer_allocate(device, memory, wanted, &kept->buffer, error);
     }
+    if (status == XB_ERR_MEMORY) {
+        /* Without the hint, and without the buffers that this case does not use, it may still fit.
+         */
+        xb_workspace_give_up_idle(workspace);
+        status = device->backend->buffer_allocate(device, memory, least, &kept->buffer, error);
+    }
+    XB_TRY(status);
     kept->borrowed = true;
     *buffer = kept->buffer;
     return XB_OK;
@@ -162,13 +157,8 @@ enum xb_status xb_workspace_fixed_buffer(struct xb_workspace *workspace, unsigne
     return borrow(workspace, number, memory, bytes, bytes, buffer, error);
 }
 
-const struct xb_buffer *xb_workspace_host_buffer(const struct xb_workspace *workspace)
-{
-    return xb_workspace_host_buffer_of(workspace, 0);
-}
-
-const struct xb_buffer *xb_workspace_host_buffer_of(const struct xb_workspace *workspace,
-                                                    unsigned number)
+const struct xb_buffer *xb_workspace_host_buffer(const struct xb_workspace *workspace,
+                                                 unsigned number)
 {
     const struct kept *kept = &workspace->buffers[SIDE_HOST][workspace->placement + number];
     return kept->borrowed ? kept->buffer : NULL;
@@ -182,8 +172,7 @@ void xb_workspace_place(struct xb_workspace *workspace, unsigned placement)
 unsigned xb_workspace_spread(struct xb_workspace *workspace, unsigned most, struct xb_error *error)
 {
     const struct kept *host = workspace->buffers[SIDE_HOST];
-    unsigned own = 0;
-    unsigned placements = 1;
+    unsigned own = 0, placements = 1;
     while (own < XB_WORKSPACE_BUFFERS && host[own].borrowed)
         own++;
     while (own > 0 && placements < most && placements < XB_PLACEMENTS) {
@@ -196,25 +185,18 @@ unsigned xb_workspace_spread(struct xb_workspace *workspace, unsigned most, stru
     return placements;
 }
 
-static uint64_t bytes_of(const struct kept buffers[SLOTS])
+uint64_t xb_workspace_kept(const struct xb_workspace *workspace, bool on_host)
 {
     uint64_t bytes = 0;
-    for (size_t i = 0; i < SLOTS; i++)
-        if (buffers[i].buffer != NULL)
-            bytes += buffers[i].buffer->bytes;
-    return bytes;
-}
-
-void xb_workspace_kept(const struct xb_workspace *workspace, uint64_t *host_bytes,
-                       uint64_t *device_bytes)
-{
-    *host_bytes = bytes_of(workspace->buffers[SIDE_HOST]);
-    *device_bytes = bytes_of(workspace->buffers[SIDE_DEVICE]);
-    for (size_t i = 0; i < SLOTS; i++) {
-        const struct xb_buffer *buffer = workspace->buffers[SIDE_HOST][i].buffer;
-        if (buffer != NULL && buffer->memory == XB_MEMORY_MANAGED)
-            *device_bytes += buffer->bytes;
+    for (size_t i = 0; workspace != NULL && i < SLOTS; i++) {
+        const struct xb_buffer *host = workspace->buffers[SIDE_HOST][i].buffer;
+        const struct xb_buffer *device = workspace->buffers[SIDE_DEVICE][i].buffer;
+        if (host != NULL && (on_host || host->memory == XB_MEMORY_MANAGED))
+            bytes += host->bytes;
+        if (device != NULL && !on_host)
+            bytes += device->bytes;
     }
+    return bytes;
 }
 
 enum xb_status xb_workspace_queues(struct xb_workspace *workspace, size_t count,

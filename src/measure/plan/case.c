@@ -11,32 +11,6 @@
 
 /* ---- parameters ---- */
 
-static size_t count_values(const struct xb_option *option, const struct xb_config *config)
-{
-    size_t count = 0;
-    if (config != NULL)
-        return xb_value_length(xb_config_get(config, option));
-    while (option->choices[count] != NULL)
-        count++;
-    return count;
-}
-
-static void set_value(struct xb_setting *setting, size_t index, const struct xb_config *config)
-{
-    const struct xb_option *option = setting->option;
-    if (config == NULL) {
-        setting->word = option->choices[index];
-        return;
-    }
-    const struct xb_value *value = xb_config_get(config, option);
-    if (option->type == XB_OPTION_CHOICES)
-        setting->word = value->words.items[index];
-    else if (option->type == XB_OPTION_TEXT)
-        setting->word = value->text;
-    else
-        setting->count = xb_value_number(value, index);
-}
-
 bool xb_case_set(struct xb_case *test, size_t combination, const struct xb_config *config)
 {
     /* Make room in the case for each parameter that matters, in place of what it had. */
@@ -52,10 +26,22 @@ bool xb_case_set(struct xb_case *test, size_t combination, const struct xb_confi
         test->settings[test->setting_count++] = (struct xb_setting){.option = parameter->option};
     }
     for (size_t i = test->setting_count; i-- > 0;) {
-        size_t count = count_values(test->settings[i].option, config);
+        struct xb_setting *setting = &test->settings[i];
+        const struct xb_option *option = setting->option;
+        const struct xb_value *value = config != NULL ? xb_config_get(config, option) : NULL;
+        size_t count = value != NULL ? xb_value_length(value) : 0;
+        while (value == NULL && option->choices[count] != NULL)
+            count++;
         if (count == 0) /* a parameter has a default */
             abort();
-        set_value(&test->settings[i], combination % count, config);
+        if (value == NULL)
+            setting->word = option->choices[combination % count];
+        else if (option->type == XB_OPTION_CHOICES)
+            setting->word = value->words.items[combination % count];
+        else if (option->type == XB_OPTION_TEXT)
+            setting->word = value->text;
+        else
+            setting->count = xb_value_number(value, combination % count);
         combination /= count;
     }
     return combination == 0;

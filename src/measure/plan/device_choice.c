@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
-/* From --device and --pairs to devices. */
+/* From --device and --pairs to devices, and from --numa to the NUMA nodes of host memory. */
 #include "planning.h"
 
+#include "base/left_out.h"
 #include "base/memory.h"
 #include "base/terminal.h"
 
@@ -10,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+/* ---- devices ---- */
 
 const struct xb_option xb_option_pairs = {
     XB_CHOICE("pairs", "FROM:TO[,FROM:TO]"),
@@ -33,14 +36,19 @@ static enum xb_status no_device(const struct xb_run *run, const char *option, co
                    run->backend->name, word, list.text);
 }
 
+/* Reads a number of at most eight digits; false for any other word. */
+static bool read_number(const char *word, unsigned *number)
+{
+    *number = (unsigned)strtoul(word, NULL, 10);
+    return word[0] != '\0' && strspn(word, "0123456789") == strlen(word) && strlen(word) <= 8;
+}
+
 /* The index of the device that a word of the option names: a number or a PCI address. */
 static enum xb_status find_device(const struct xb_run *run, const char *option, const char *word,
                                   unsigned *index, struct xb_error *error)
 {
-    if (word[0] != '\0' && strspn(word, "0123456789") == strlen(word) && strlen(word) < 9) {
-        *index = (unsigned)strtoul(word, NULL, 10);
+    if (read_number(word, index))
         return *index < run->probe.device_count ? XB_OK : no_device(run, option, word, error);
-    }
     for (unsigned i = 0; i < run->probe.device_count; i++) {
         struct xb_device_info info;
         struct xb_error ignored; /* this device may not be the one named */
@@ -87,8 +95,7 @@ static enum xb_status add_device(struct xb_run *run, unsigned index, struct xb_e
 static enum xb_status read_pair(const struct xb_run *run, const char *word,
                                 struct xb_device_choice *choice, struct xb_error *error)
 {
-    unsigned from = 0;
-    unsigned to = 0;
+    unsigned from = 0, to = 0;
     char first[16];
     const char *colon = strchr(word, ':');
     if (colon == NULL || strspn(word, "0123456789:") != strlen(word) ||
@@ -108,47 +115,39 @@ static enum xb_status read_pair(const struct xb_run *run, const char *word,
     return XB_OK;
 }
 
-/* Adds the pairs that are named, or every ordered pair of the chosen devices, or of all devices if
- * none was chosen. */
-static enum xb_status choose_pairs(const struct xb_run *run, struct xb_device_choice *choice,
-                                   struct xb_error *error)
-{
-    const struct xb_word_list *named = &xb_config_get(run->asked.config, &xb_option_pairs)->words;
-    bool chosen = run->asked.device_given;
-    size_t count = chosen ? choice->device_count : run->probe.device_count;
-    for (size_t i = 0; i < named->count; i++)
-        XB_TRY(read_pair(run, named->items[i], choice, error));
-    for (size_t a = 0; named->count == 0 && a < count; a++)
-        for (size_t b = 0; b < count; b++)
-            if (a != b)
-                choice->pairs[choice->pair_count++] =
-                    (struct xb_pair){chosen ? choice->devices[a] : (unsigned)a,
-                                     chosen ? choice->devices[b] : (unsigned)b};
-    return XB_OK;
-}
-
-enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool several, bool pairs,
+enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool pairs,
                                 struct xb_device_choice *choice, struct xb_error *error)
 {
-    bool all = (several && !run->asked.device_given) || xb_word_is_in(&run->asked.device, "all");
-    choice->device_count = 0;
-    choice->pair_count = 0;
+    const struct xb_run_options *asked = &run->asked;
+    bool all =
+        (asked->simultaneous && !asked->device_given) || xb_word_is_in(&asked->device, "all");
     if (run->probe.device_count > XB_RUN_DEVICES)
         return XB_FAIL(error, XB_ERR_USAGE, "there are %u devices, and a run takes at most %d",
                        run->probe.device_count, XB_RUN_DEVICES);
     run->devices = xb_new(XB_RUN_DEVICES + 1, sizeof *run->devices);
     for (unsigned i = 0; all && i < run->probe.device_count; i++)
         choice->devices[choice->device_count++] = i;
-    for (size_t i = 0; !all && i < run->asked.device.count; i++) {
+    for (size_t i = 0; !all && i < asked->device.count; i++) {
         unsigned index = 0;
-        XB_TRY(find_device(run, "device", run->asked.device.items[i], &index, error));
+        XB_TRY(find_device(run, "device", asked->device.items[i], &index, error));
         for (size_t k = 0; k < choice->device_count; k++)
             if (choice->devices[k] == index)
                 return XB_FAIL(error, XB_ERR_USAGE, "--device: device %u is named twice", index);
         choice->devices[choice->device_count++] = index;
     }
-    if (pairs)
-        XB_TRY(choose_pairs(run, choice, error));
+    /* The pairs that are named, or every ordered pair of the chosen devices, or of all devices if
+     * none was chosen. */
+    const struct xb_word_list *named = &xb_config_get(asked->config, &xb_option_pairs)->words;
+    bool chosen = asked->device_given;
+    size_t count = chosen ? choice->device_count : run->probe.device_count;
+    for (size_t i = 0; pairs && i < named->count; i++)
+        XB_TRY(read_pair(run, named->items[i], choice, error));
+    for (size_t a = 0; pairs && named->count == 0 && a < count; a++)
+        for (size_t b = 0; b < count; b++)
+            if (a != b)
+                choice->pairs[choice->pair_count++] =
+                    (struct xb_pair){chosen ? choice->devices[a] : (unsigned)a,
+                                     chosen ? choice->devices[b] : (unsigned)b};
     /* If only pairs are measured, no device that is in none of them takes part. */
     bool one_by_one = singles || choice->pair_count == 0;
     for (size_t i = 0; one_by_one && i < choice->device_count; i++)
@@ -157,5 +156,76 @@ enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool several, 
         XB_TRY(add_device(run, choice->pairs[i].from, error));
         XB_TRY(add_device(run, choice->pairs[i].to, error));
     }
+    return XB_OK;
+}
+
+/* ---- NUMA nodes ---- */
+
+unsigned xb_mode_host_directions(const struct xb_mode *mode, unsigned directions)
+{
+    return mode->pairs ? 0 : directions & ~(unsigned)XB_D2D;
+}
+
+static bool has_node(const struct xb_node_choice *choice, unsigned node)
+{
+    for (size_t i = 0; i < choice->count; i++)
+        if (choice->nodes[i] == node)
+            return true;
+    return false;
+}
+
+static enum xb_status add_node(const struct xb_node_choice *all, const char *word,
+                               struct xb_node_choice *choice, struct xb_error *error)
+{
+    struct xb_words there = {.length = 0};
+    unsigned node = 0;
+    for (size_t i = 0; i < all->count; i++)
+        xb_words_add(&there, "%s%u", i > 0 ? ", " : "", all->nodes[i]);
+    if (!read_number(word, &node))
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--numa: '%s' is no NUMA node; take near, all, or numbers of: %s", word,
+                       there.text);
+    if (!has_node(all, node))
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--numa: there is no NUMA node %u with memory that this process may use; "
+                       "there are: %s",
+                       node, there.text);
+    if (has_node(choice, node))
+        return XB_FAIL(error, XB_ERR_USAGE, "--numa: node %u is named twice", node);
+    choice->nodes[choice->count++] = node;
+    return XB_OK;
+}
+
+enum xb_status xb_node_choose(const struct xb_run_options *asked,
+                              const struct xb_mode_choice *modes, struct xb_node_choice *choice,
+                              struct xb_error *error)
+{
+    const struct xb_word_list *words = &asked->numa;
+    struct xb_topology *topology = NULL;
+    struct xb_node_choice all = {.count = 0}; /* with memory that this process may use */
+    if (words->count == 1 && strcmp(words->items[0], "near") == 0)
+        return XB_OK;
+    if (xb_is_left_out("hwloc"))
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--numa needs hwloc, which is not in this build; leave it out");
+    XB_TRY(xb_choice_refuse_beside_others("numa", "near,all", words, error));
+    bool has_effect = false; /* a mode has host memory: else it would be ignored in silence */
+    for (size_t m = 0; m < modes->count; m++)
+        has_effect = has_effect || xb_mode_host_directions(
+                                       modes->modes[m], xb_mode_directions(asked, modes->modes[m]));
+    if (!has_effect)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--numa has no effect on the chosen modes: they use no host memory");
+    XB_TRY(xb_topology_open(&topology, error));
+    for (int node = -1;
+         all.count < XB_NODES && (node = xb_topology_next_node(topology, node)) >= 0;)
+        all.nodes[all.count++] = (unsigned)node;
+    xb_topology_close(topology);
+    if (strcmp(words->items[0], "all") == 0) {
+        *choice = all;
+        return XB_OK;
+    }
+    for (size_t i = 0; i < words->count; i++)
+        XB_TRY(add_node(&all, words->items[i], choice, error));
     return XB_OK;
 }

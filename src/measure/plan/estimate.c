@@ -2,7 +2,6 @@
 #include "estimate.h"
 
 #include "measure/sample/measure.h"
-#include "measure/sample/sampler.h"
 #include "xferbench/workspace.h"
 
 #include <math.h>
@@ -48,7 +47,7 @@ const char *xb_estimate_skips(const struct xb_run *run, size_t first, size_t cou
     return reason;
 }
 
-/* How many times its memory is set up anew: placement.c. */
+/* How many times its memory is set up anew: residence.c. */
 static unsigned placements_of(const struct xb_run *run, const struct xb_case *test)
 {
     const struct xb_device_info *info = &run->devices[xb_run_find_device(run, test->device)].info;
@@ -57,10 +56,16 @@ static unsigned placements_of(const struct xb_run *run, const struct xb_case *te
                : 1;
 }
 
-static double copies_beside(const struct xb_mode *mode, bool slow)
+/* A case that converges at once on a fast node, or takes all the time that it may on a slow one. */
+static double seconds_of(const struct xb_run *run, const struct xb_case *test, bool slow)
 {
-    double copies = COPIES_BESIDE;
-    const struct xb_reference *reference = mode->references;
+    const struct xb_run_options *asked = &run->asked;
+    double limit = asked->time_limit, copies = COPIES_BESIDE;
+    struct xb_needs needs = test->mode->needs(test);
+    double copy = (double)test->bytes / (slow ? SLOW_COPY : FAST_COPY);
+    double care = ((double)needs.host_bytes + (double)needs.device_bytes) *
+                  placements_of(run, test) / (slow ? SLOW_CARE : FAST_CARE);
+    const struct xb_reference *reference = test->mode->references;
     for (; reference != NULL && reference->figure != NULL; reference++) {
         if (reference->is_wanted != NULL && !slow)
             continue; /* only some cases have it */
@@ -68,24 +73,12 @@ static double copies_beside(const struct xb_mode *mode, bool slow)
                   : slow                                               ? MOST_OF_REFERENCE
                                                                        : LEAST_OF_REFERENCE;
     }
-    return copies;
-}
-
-/* A case that converges at once on a fast node, or takes all the time that it may on a slow one. */
-static double seconds_of(const struct xb_run *run, const struct xb_case *test, bool slow)
-{
-    const struct xb_run_options *asked = &run->asked;
-    double limit = asked->time_limit;
-    struct xb_needs needs = test->mode->needs(test);
-    double copy = (double)test->bytes / (slow ? SLOW_COPY : FAST_COPY);
-    double care = ((double)needs.host_bytes + (double)needs.device_bytes) *
-                  placements_of(run, test) / (slow ? SLOW_CARE : FAST_CARE);
     double warm =
         slow ? fmax(asked->warm_up, limit * XB_WARM_UP_MOST) : fmin(asked->warm_up, limit);
     double samples = (asked->samples > 0 ? (double)asked->samples : XB_STOP_LEAST_SAMPLES) * copy;
     if (slow && asked->samples == 0)
         samples = fmax(samples, limit);
-    return warm + samples + copies_beside(test->mode, slow) * copy + care;
+    return warm + samples + copies * copy + care;
 }
 
 /* By ratio a third of the way: nodes with GPUs are nearer to the fast one. A host alone may be any
@@ -133,16 +126,15 @@ struct xb_estimate xb_estimate_run(const struct xb_run *run)
 {
     struct xb_estimate estimate = {.rows = run->case_count};
     uint64_t largest = 0; /* the size of the largest case */
-    struct xb_error error;
     for (size_t i = 0; i < run->case_count; i++)
         largest = run->results[i].test.bytes > largest ? run->results[i].test.bytes : largest;
     for (size_t first = 0, count; first < run->case_count; first += count) {
         count = xb_run_rows_of(run, first);
-        if (xb_estimate_skips(run, first, count, &error) != NULL) {
+        struct xb_duration_guess one = xb_estimate_case(run, first, count);
+        if (!(one.most > 0)) {
             estimate.skipped += count;
             continue;
         }
-        struct xb_duration_guess one = xb_estimate_case(run, first, count);
         estimate.time.least += one.least;
         estimate.time.most += one.most;
         size_t lanes = run->results[first].test.sum ? count - 1 : 1;

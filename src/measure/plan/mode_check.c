@@ -39,11 +39,6 @@ static enum xb_status check_figures(const struct xb_mode *mode, struct xb_error 
 /* A longer label would push its line out of the column. */
 #define LONGEST_LABEL 12
 
-static bool declares_or_lacks(const struct xb_mode *mode, const struct xb_figure *figure)
-{
-    return figure == NULL || xb_mode_declares(mode, figure);
-}
-
 /* *count is how many there are. */
 static enum xb_status check_stages(const struct xb_mode *mode, unsigned *count,
                                    struct xb_error *error)
@@ -60,32 +55,14 @@ static enum xb_status check_stages(const struct xb_mode *mode, unsigned *count,
             return REFUSE("stage %u (%s) of mode %s needs a name of its own in one word and a "
                           "function, and only the first may be the host's",
                           *count, stage->name, mode->name);
-        if (!declares_or_lacks(mode, stage->busy) || !declares_or_lacks(mode, stage->wait))
+        if ((stage->busy != NULL && !xb_mode_declares(mode, stage->busy)) ||
+            (stage->wait != NULL && !xb_mode_declares(mode, stage->wait)))
             return REFUSE("mode %s does not declare a figure of its stage %s", mode->name,
                           stage->name);
     }
     if ((*count > 0) != (mode->submit == xb_line_submit))
         return REFUSE("mode %s needs stages where its submit is xb_line_submit, and only there",
                       mode->name);
-    return XB_OK;
-}
-
-/* A reference is a submit or a part of the line. */
-static enum xb_status check_references(const struct xb_mode *mode, unsigned stages,
-                                       struct xb_error *error)
-{
-    for (const struct xb_reference *reference = mode->references;
-         reference != NULL && reference->figure != NULL; reference++) {
-        if (!xb_mode_declares(mode, reference->figure))
-            return REFUSE("mode %s does not declare its figure %s", mode->name,
-                          reference->figure->name);
-        if ((reference->submit != NULL) == (reference->part != NULL))
-            return REFUSE("reference %s of mode %s needs either a submit or a part of the line",
-                          reference->figure->name, mode->name);
-        if (reference->part != NULL && (stages == 0 || reference->part->stages >> stages != 0))
-            return REFUSE("reference %s of mode %s is of a stage that the mode has not",
-                          reference->figure->name, mode->name);
-    }
     return XB_OK;
 }
 
@@ -103,7 +80,19 @@ static enum xb_status check_mode(const struct xb_mode *mode, struct xb_error *er
     unsigned stages = 0;
     XB_TRY(check_figures(mode, error));
     XB_TRY(check_stages(mode, &stages, error));
-    XB_TRY(check_references(mode, stages, error));
+    /* A reference is a submit or a part of the line. */
+    for (const struct xb_reference *reference = mode->references;
+         reference != NULL && reference->figure != NULL; reference++) {
+        if (!xb_mode_declares(mode, reference->figure))
+            return REFUSE("mode %s does not declare its figure %s", mode->name,
+                          reference->figure->name);
+        if ((reference->submit != NULL) == (reference->part != NULL))
+            return REFUSE("reference %s of mode %s needs either a submit or a part of the line",
+                          reference->figure->name, mode->name);
+        if (reference->part != NULL && (stages == 0 || reference->part->stages >> stages != 0))
+            return REFUSE("reference %s of mode %s is of a stage that the mode has not",
+                          reference->figure->name, mode->name);
+    }
     for (const struct xb_reading_line *line = mode->reading; line != NULL && line->label != NULL;
          line++) {
         /* A mode of pairs says something of pairs; any other either of a size or of all of them. */

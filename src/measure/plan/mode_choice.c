@@ -3,6 +3,7 @@
 #include "planning.h"
 
 #include "base/terminal.h"
+#include "base/text.h"
 #include "record/mode_list.h"
 
 #include <string.h>
@@ -24,34 +25,13 @@ static enum xb_status unknown_mode(const char *name, struct xb_error *error)
                    nearest != NULL ? "'?" : ".", list.text);
 }
 
-enum xb_status xb_choice_refuse_all_beside_others(const char *option,
-                                                  const struct xb_word_list *words,
-                                                  struct xb_error *error)
+enum xb_status xb_choice_refuse_beside_others(const char *option, const char *alone,
+                                              const struct xb_word_list *words,
+                                              struct xb_error *error)
 {
-    if (words->count > 1 && xb_word_is_in(words, "all"))
-        return XB_FAIL(error, XB_ERR_USAGE, "--%s: give 'all' alone", option);
-    return XB_OK;
-}
-
-enum xb_status xb_mode_choose(const struct xb_run_options *asked, struct xb_mode_choice *choice,
-                              struct xb_error *error)
-{
-    const struct xb_word_list *words = &asked->mode;
-    const size_t capacity = sizeof choice->modes / sizeof choice->modes[0];
-    XB_TRY(xb_choice_refuse_all_beside_others("mode", words, error));
-    choice->count = 0;
-    if (xb_word_is_in(words, "all")) {
-        for (size_t i = 0; xb_modes[i] != NULL && choice->count < capacity; i++)
-            if (!xb_modes[i]->only_named && (asked->latency || xb_modes[i]->latency == NULL))
-                choice->modes[choice->count++] = xb_modes[i];
-        return XB_OK;
-    }
-    for (size_t i = 0; i < words->count && choice->count < capacity; i++) {
-        const struct xb_mode *mode = xb_mode_find(words->items[i]);
-        if (mode == NULL)
-            return unknown_mode(words->items[i], error);
-        choice->modes[choice->count++] = mode;
-    }
+    for (size_t i = 0; words->count > 1 && i < words->count; i++)
+        if (xb_list_has(alone, words->items[i]))
+            return XB_FAIL(error, XB_ERR_USAGE, "--%s: give '%s' alone", option, words->items[i]);
     return XB_OK;
 }
 
@@ -71,22 +51,17 @@ unsigned xb_mode_directions(const struct xb_run_options *asked, const struct xb_
     return mode->by_default;
 }
 
-/* Whether any of the mode's chosen variants can be started together. */
-static bool any_together(const struct xb_run_options *asked, const struct xb_mode *mode)
-{
-    if (mode->only_alone == NULL)
-        return true;
-    const struct xb_word_list *words = &xb_config_get(asked->config, mode->variant_option)->words;
-    return words->count > 1 || !xb_word_is_in(words, mode->only_alone);
-}
-
 unsigned xb_mode_directions_together(const struct xb_run_options *asked, const struct xb_mode *mode)
 {
-    bool wanted = mode->simultaneous && asked->simultaneous;
-    unsigned possible = mode->pairs ? (unsigned)XB_D2D : ~0u;
-    if (!wanted || !any_together(asked, mode))
+    if (!mode->simultaneous || !asked->simultaneous)
         return 0;
-    return xb_mode_directions(asked, mode) & possible;
+    if (mode->only_alone != NULL) { /* one of the variants cannot be started together */
+        const struct xb_word_list *chosen =
+            &xb_config_get(asked->config, mode->variant_option)->words;
+        if (chosen->count == 1 && xb_word_is_in(chosen, mode->only_alone))
+            return 0;
+    }
+    return xb_mode_directions(asked, mode) & (mode->pairs ? (unsigned)XB_D2D : ~0u);
 }
 
 /* The variant that would have to be chosen for an option of the mode to matter; NULL: it does. */
@@ -124,19 +99,6 @@ static enum xb_status refuse_if_idle(const struct xb_run_options *asked,
                    "--%s has no effect on the chosen modes; see 'xferbench --help MODE' for what a "
                    "mode takes",
                    option->name);
-}
-
-/* Refuses options that would be ignored without a word. */
-static enum xb_status refuse_idle_options(const struct xb_run_options *asked,
-                                          const struct xb_mode_choice *choice,
-                                          struct xb_error *error)
-{
-    for (size_t i = 0; i < asked->config->count; i++) {
-        const struct xb_value *value = &asked->config->values[i];
-        if (value->given && xb_modes_take(value->option->name))
-            XB_TRY(refuse_if_idle(asked, choice, value->option, error));
-    }
-    return XB_OK;
 }
 
 /* Refuses a direction that a mode named by the user has not, because that mode would be left out in
@@ -181,10 +143,28 @@ static struct xb_words simultaneous_modes(void)
     return words;
 }
 
-static enum xb_status refuse_idle_simultaneous(const struct xb_run_options *asked,
-                                               const struct xb_mode_choice *choice,
-                                               struct xb_error *error)
+enum xb_status xb_mode_choose(const struct xb_run_options *asked, struct xb_mode_choice *choice,
+                              struct xb_error *error)
 {
+    const struct xb_word_list *words = &asked->mode;
+    const size_t capacity = sizeof choice->modes / sizeof choice->modes[0];
+    bool all = xb_word_is_in(words, "all");
+    XB_TRY(xb_choice_refuse_beside_others("mode", "all", words, error));
+    for (size_t i = 0; all && xb_modes[i] != NULL && choice->count < capacity; i++)
+        if (!xb_modes[i]->only_named && (asked->latency || xb_modes[i]->latency == NULL))
+            choice->modes[choice->count++] = xb_modes[i];
+    for (size_t i = 0; !all && i < words->count && choice->count < capacity; i++) {
+        const struct xb_mode *mode = xb_mode_find(words->items[i]);
+        if (mode == NULL)
+            return unknown_mode(words->items[i], error);
+        choice->modes[choice->count++] = mode;
+    }
+    for (size_t i = 0; i < asked->config->count; i++) {
+        const struct xb_value *value = &asked->config->values[i];
+        if (value->given && xb_modes_take(value->option->name))
+            XB_TRY(refuse_if_idle(asked, choice, value->option, error));
+    }
+    XB_TRY(refuse_other_ways(asked, choice, error));
     if (!asked->simultaneous)
         return XB_OK;
     if (asked->latency)
@@ -195,12 +175,4 @@ static enum xb_status refuse_idle_simultaneous(const struct xb_run_options *aske
             return XB_OK;
     return XB_FAIL(error, XB_ERR_USAGE, "--simultaneous starts several devices together: take %s",
                    simultaneous_modes().text);
-}
-
-enum xb_status xb_mode_choice_check(const struct xb_run_options *asked,
-                                    const struct xb_mode_choice *choice, struct xb_error *error)
-{
-    XB_TRY(refuse_idle_options(asked, choice, error));
-    XB_TRY(refuse_other_ways(asked, choice, error));
-    return refuse_idle_simultaneous(asked, choice, error);
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L
 /* From options to cases. A user's mistakes are found here, before anything is measured or written.
  * What a device cannot do is found by a mode's check, case by case, so that the others go on. */
 #include "case.h"
@@ -8,91 +7,73 @@
 #include "base/memory.h"
 #include "machine/host_memory.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A result takes some 12 KiB of memory, so these are 120 MiB. */
 #define MAX_CASES 10000u
 
-/* A plan while it is made. */
+/* A plan while it is made. Zero-initialise, then set the first. */
 struct planning {
-    struct xb_run *run;
+    const struct xb_run_options *asked;
+    struct xb_run *run; /* NULL where the options are only checked */
     struct xb_mode_choice modes;
     struct xb_device_choice choice;
     struct xb_node_choice nodes;
+    uint64_t available; /* of the host's memory */
 };
 
 /* ---- cases ---- */
 
-/* A walk through all variants, parameters, sizes and directions of a mode, the last the fastest. */
-struct walk {
-    struct xb_case
-        test; /* its mode, devices and what is asked are given, the rest is each case's own */
-    unsigned directions; /* bits of enum xb_direction */
-    /* All 0 at the beginning: */
-    size_t variant, combination; /* the next ones */
-    size_t next;                 /* size and direction, counted on over all combinations */
-    uint64_t own_bytes; /* the mode's, where --size is not given; found with the first. 0: as it is
-                           by default */
-};
+/* Takes a case: adds what there is to measure of it, a row or several, or none; or checks it. */
+typedef enum xb_status take_function(struct planning *plan, struct xb_case test,
+                                     struct xb_error *error);
 
-/* Gives walk->test the next variant and parameters. False if there are no others. */
-static bool next_combination(struct walk *walk)
+/* Calls `take` for each variant, combination of parameters, size and direction (bits of enum
+ * xb_direction) of a mode. `test` has the mode and the devices. */
+static enum xb_status take_mode(struct planning *plan, struct xb_case test, unsigned directions,
+                                take_function *take, struct xb_error *error)
 {
-    const struct xb_mode *mode = walk->test.mode;
-    const struct xb_config *config = walk->test.asked->config;
-    const struct xb_word_list *words =
-        mode->variant_option != NULL ? &xb_config_get(config, mode->variant_option)->words : NULL;
-    for (; walk->variant < (words != NULL ? words->count : 1); walk->variant++) {
-        walk->test.variant = words != NULL ? words->items[walk->variant] : mode->variant;
-        if (xb_case_set(&walk->test, walk->combination++, config))
-            return true;
-        walk->combination = 0;
+    const struct xb_mode *mode = test.mode;
+    const struct xb_run_options *asked = test.asked = plan->asked;
+    const struct xb_word_list *variants =
+        mode->variant_option != NULL ? &xb_config_get(asked->config, mode->variant_option)->words
+                                     : NULL;
+    /* The mode's own size, where --size is not given; 0: it takes the same as all. */
+    uint64_t own = mode->bytes_of_options != NULL ? mode->bytes_of_options(asked) : 0;
+    own = own > 0 ? own : mode->bytes_by_default;
+    const struct xb_numbers sizes = !asked->size_given && own > 0
+                                        ? (struct xb_numbers){.values = &own, .count = 1}
+                                        : asked->size;
+    for (size_t v = 0; v < (variants != NULL ? variants->count : 1); v++) {
+        test.variant = variants != NULL ? variants->items[v] : mode->variant;
+        for (size_t k = 0; xb_case_set(&test, k, asked->config); k++)
+            for (size_t i = 0; i < sizes.count * XB_DIRECTIONS; i++) {
+                test.bytes = sizes.values[i / XB_DIRECTIONS];
+                test.direction = (enum xb_direction)(1u << i % XB_DIRECTIONS);
+                if ((directions & test.direction) != 0)
+                    XB_TRY(take(plan, test, error));
+            }
     }
-    return false;
+    return XB_OK;
 }
 
-/* Puts the next case into walk->test. False if there is no other. */
-static bool next_case(struct walk *walk)
+/* A case that needs more host memory than there is is passed over: that is a better reason to
+ * refuse it. */
+static enum xb_status check_case(struct planning *plan, struct xb_case test, struct xb_error *error)
 {
-    const struct xb_mode *mode = walk->test.mode;
-    const struct xb_run_options *asked = walk->test.asked;
-    if (walk->next == 0 && mode->bytes_of_options != NULL)
-        walk->own_bytes = mode->bytes_of_options(asked);
-    if (walk->next == 0 && walk->own_bytes == 0)
-        walk->own_bytes = mode->bytes_by_default;
-    const struct xb_numbers sizes =
-        !asked->size_given && walk->own_bytes > 0
-            ? (struct xb_numbers){.values = &walk->own_bytes, .count = 1}
-            : asked->size;
-    size_t of_each = sizes.count * XB_DIRECTIONS;
-    for (;;) {
-        size_t next = walk->next % of_each;
-        if (next == 0 && !next_combination(walk))
-            return false;
-        walk->test.bytes = sizes.values[next / XB_DIRECTIONS];
-        walk->test.direction = (enum xb_direction)(1u << next % XB_DIRECTIONS);
-        walk->next++;
-        if ((walk->directions & walk->test.direction) != 0)
-            return true;
-    }
+    return test.mode->needs(&test).host_bytes <= plan->available
+               ? test.mode->check_options(&test, error)
+               : XB_OK;
 }
 
-/* Has the modes, those of pairs or the others, check the options for each of their cases. A case
- * that needs more than `available` host memory is passed over: that is a better reason to refuse
- * it. */
-static enum xb_status check_options(const struct xb_run_options *asked,
-                                    const struct xb_mode_choice *choice, bool pairs,
-                                    uint64_t available, struct xb_error *error)
+/* Has the modes, those of pairs or the others, check the options for each of their cases. */
+static enum xb_status check_options(struct planning *plan, bool pairs, struct xb_error *error)
 {
-    for (size_t m = 0; m < choice->count; m++) {
-        const struct xb_mode *mode = choice->modes[m];
-        struct walk walk = {.test = {.mode = mode, .peer = XB_NO_PEER, .asked = asked},
-                            .directions = xb_mode_directions(asked, mode)};
-        while (mode->pairs == pairs && mode->check_options != NULL && next_case(&walk))
-            if (mode->needs(&walk.test).host_bytes <= available)
-                XB_TRY(mode->check_options(&walk.test, error));
+    for (size_t m = 0; m < plan->modes.count; m++) {
+        const struct xb_mode *mode = plan->modes.modes[m];
+        const struct xb_case test = {.mode = mode, .peer = XB_NO_PEER};
+        if (mode->pairs == pairs && mode->check_options != NULL)
+            XB_TRY(take_mode(plan, test, xb_mode_directions(plan->asked, mode), check_case, error));
     }
     return XB_OK;
 }
@@ -109,7 +90,7 @@ static enum xb_status add_case(struct planning *plan, struct xb_case test, struc
     struct xb_result *result = &run->results[run->case_count++];
     memset(result, 0, sizeof *result);
     result->test = test;
-    result->test.latency = plan->run->asked.latency || test.mode->latency != NULL;
+    result->test.latency = plan->asked->latency || test.mode->latency != NULL;
     /* So far apart that no two cases' patterns overlap. */
     result->test.seed = (unsigned long long)run->case_count << 40;
     return XB_OK;
@@ -130,43 +111,26 @@ static enum xb_status add_together(struct planning *plan, struct xb_case test,
     return XB_OK;
 }
 
-/* Adds what there is to measure of a case: a row or several, or none. */
-typedef enum xb_status add_function(struct planning *plan, struct xb_case test,
-                                    struct xb_error *error);
-
-/* Calls `add` for each variant, combination of parameters, size and direction of a mode. `test` has
- * the mode and the devices. */
-static enum xb_status add_mode(struct planning *plan, struct xb_case test, unsigned directions,
-                               add_function *add, struct xb_error *error)
-{
-    struct walk walk = {.test = test, .directions = directions};
-    walk.test.asked = &plan->run->asked;
-    while (next_case(&walk))
-        XB_TRY(add(plan, walk.test, error));
-    return XB_OK;
-}
-
 /* Adds the cases of each mode that is not of pairs, for each NUMA node that is named. Cases that
  * use no host memory come once, and first. */
 static enum xb_status add_modes(struct planning *plan, unsigned device, bool together,
                                 struct xb_error *error)
 {
-    add_function *add = together ? add_together : add_case;
+    take_function *add = together ? add_together : add_case;
     for (size_t m = 0; m < plan->modes.count; m++) {
         const struct xb_mode *mode = plan->modes.modes[m];
-        const struct xb_run_options *asked = &plan->run->asked;
         struct xb_case test = {.mode = mode, .device = device, .peer = XB_NO_PEER};
         unsigned directions =
-            together ? xb_mode_directions_together(asked, mode) : xb_mode_directions(asked, mode);
+            (together ? xb_mode_directions_together : xb_mode_directions)(plan->asked, mode);
         unsigned host = xb_mode_host_directions(mode, directions);
         if (mode->pairs)
             continue;
-        XB_TRY(add_mode(plan, test, plan->nodes.count > 0 ? directions & ~host : directions, add,
-                        error));
+        XB_TRY(take_mode(plan, test, plan->nodes.count > 0 ? directions & ~host : directions, add,
+                         error));
         test.has_node = true;
         for (size_t i = 0; i < plan->nodes.count; i++) {
             test.node = plan->nodes.nodes[i];
-            XB_TRY(add_mode(plan, test, host, add, error));
+            XB_TRY(take_mode(plan, test, host, add, error));
         }
     }
     return XB_OK;
@@ -249,15 +213,6 @@ static enum xb_status add_groups(struct planning *plan, struct xb_case test, str
     return XB_OK;
 }
 
-static bool any_group(const struct planning *plan)
-{
-    for (size_t i = 0; i < plan->choice.pair_count; i++)
-        if (is_group(plan, XB_GROUP_ONE_TO_ALL, plan->choice.pairs[i].from) ||
-            is_group(plan, XB_GROUP_ALL_TO_ONE, plan->choice.pairs[i].to))
-            return true;
-    return false;
-}
-
 /* Adds one row of the mode that will say that there is no group: more would say the same. */
 static enum xb_status add_no_group(struct planning *plan, struct xb_case test,
                                    struct xb_error *error)
@@ -275,26 +230,30 @@ static enum xb_status add_no_group(struct planning *plan, struct xb_case test,
  * device in common at the same time. */
 static enum xb_status add_pairs(struct planning *plan, struct xb_error *error)
 {
-    const struct xb_run_options *asked = &plan->run->asked;
+    const struct xb_pair *pairs = plan->choice.pairs;
+    bool any_group = false;
+    for (size_t p = 0; p < plan->choice.pair_count; p++)
+        any_group = any_group || is_group(plan, XB_GROUP_ONE_TO_ALL, pairs[p].from) ||
+                    is_group(plan, XB_GROUP_ALL_TO_ONE, pairs[p].to);
     for (size_t m = 0; m < plan->modes.count; m++) {
         const struct xb_mode *mode = plan->modes.modes[m];
-        unsigned directions = xb_mode_directions(asked, mode);
+        unsigned directions = xb_mode_directions(plan->asked, mode);
         struct xb_case test = {.mode = mode, .device = plan->choice.devices[0], .peer = XB_NO_PEER};
         if (!mode->pairs)
             continue;
         if (plan->choice.pair_count == 0) {
-            XB_TRY(add_mode(plan, test, directions, add_no_pair, error));
+            XB_TRY(take_mode(plan, test, directions, add_no_pair, error));
             continue;
         }
         for (size_t p = 0; p < plan->choice.pair_count; p++) {
-            test.device = plan->choice.pairs[p].from;
-            test.peer = (int)plan->choice.pairs[p].to;
-            XB_TRY(add_mode(plan, test, directions, add_one, error));
+            test.device = pairs[p].from;
+            test.peer = (int)pairs[p].to;
+            XB_TRY(take_mode(plan, test, directions, add_one, error));
         }
-        test.device = plan->choice.pairs[0].from;
+        test.device = pairs[0].from;
         test.peer = XB_NO_PEER;
-        XB_TRY(add_mode(plan, test, xb_mode_directions_together(asked, mode),
-                        any_group(plan) ? add_groups : add_no_group, error));
+        XB_TRY(take_mode(plan, test, xb_mode_directions_together(plan->asked, mode),
+                         any_group ? add_groups : add_no_group, error));
     }
     return XB_OK;
 }
@@ -305,16 +264,14 @@ static enum xb_status add_pairs(struct planning *plan, struct xb_error *error)
 static enum xb_status too_large(const struct xb_case *test, uint64_t needed, const char *what,
                                 uint64_t limit, const char *reach, struct xb_error *error)
 {
-    char size[32];
-    char need[32];
     return XB_FAIL(error, XB_ERR_USAGE, "--size %s: %s needs %s of %s memory, and %.2f GiB %s",
-                   xb_size_format(test->bytes, size, sizeof size), test->mode->name,
-                   xb_size_format(needed, need, sizeof need), what, (double)limit / 0x1p30, reach);
+                   XB_SIZE_TEXT(test->bytes), test->mode->name, XB_SIZE_TEXT(needed), what,
+                   (double)limit / 0x1p30, reach);
 }
 
 /* XB_ERR_USAGE where a case can never fit. What is free on a device is known only once it is open.
  */
-static enum xb_status check_case(const struct xb_run *run, const struct xb_case *test,
+static enum xb_status check_size(const struct xb_run *run, const struct xb_case *test,
                                  uint64_t available, struct xb_error *error)
 {
     const struct xb_device_info *device = &run->devices[xb_run_find_device(run, test->device)].info;
@@ -333,69 +290,57 @@ static enum xb_status check_case(const struct xb_run *run, const struct xb_case 
     return XB_OK;
 }
 
-/* Refuses a size that is too large for every mode. If it is too large for some modes only, their
- * cases become error rows. */
-static enum xb_status check_memory(const struct xb_run *run, struct xb_error *error)
-{
-    uint64_t available = 0;
-    XB_TRY(xb_host_memory_available(&available, error));
-    for (size_t i = 0; i < run->case_count; i++) {
-        const struct xb_case *test = &run->results[i].test;
-        struct xb_error ignored;
-        bool fits = check_case(run, test, available, error) == XB_OK;
-        for (size_t k = 0; !fits && k < run->case_count; k++) {
-            const struct xb_case *other = &run->results[k].test;
-            fits = other->bytes == test->bytes && other->device == test->device &&
-                   check_case(run, other, available, &ignored) == XB_OK;
-        }
-        if (!fits)
-            return error->status;
-    }
-    return XB_OK;
-}
-
 /* ---- the whole ---- */
 
 /* Reads what the options ask for, as far as no device has to be known. Whether there are pairs is
  * not known yet, and without pairs their cases are skipped: these are not checked. */
-static enum xb_status choose(const struct xb_run_options *asked, struct xb_mode_choice *modes,
-                             struct xb_node_choice *nodes, struct xb_error *error)
+static enum xb_status choose(struct planning *plan, struct xb_error *error)
 {
-    uint64_t available = 0;
-    XB_TRY(xb_mode_choose(asked, modes, error));
-    XB_TRY(xb_mode_choice_check(asked, modes, error));
-    XB_TRY(xb_node_choose(asked, modes, nodes, error));
-    XB_TRY(xb_choice_refuse_all_beside_others("device", &asked->device, error));
-    XB_TRY(xb_host_memory_available(&available, error));
-    return check_options(asked, modes, false, available, error);
+    XB_TRY(xb_mode_choose(plan->asked, &plan->modes, error));
+    XB_TRY(xb_node_choose(plan->asked, &plan->modes, &plan->nodes, error));
+    XB_TRY(xb_choice_refuse_beside_others("device", "all", &plan->asked->device, error));
+    XB_TRY(xb_host_memory_available(&plan->available, error));
+    return check_options(plan, false, error);
 }
 
 enum xb_status xb_plan_check(const struct xb_run_options *asked, struct xb_error *error)
 {
-    struct xb_mode_choice modes;
-    struct xb_node_choice nodes;
-    return choose(asked, &modes, &nodes, error);
+    struct planning plan = {.asked = asked};
+    return choose(&plan, error);
 }
 
 enum xb_status xb_plan(struct xb_run *run, struct xb_error *error)
 {
-    struct planning plan = {.run = run};
+    struct planning plan = {.asked = &run->asked, .run = run};
     bool wants[2] = {false, false}; /* cases of single devices, and of pairs */
-    XB_TRY(choose(&run->asked, &plan.modes, &plan.nodes, error));
+    XB_TRY(choose(&plan, error));
     for (size_t m = 0; m < plan.modes.count; m++)
         wants[plan.modes.modes[m]->pairs] |=
             xb_mode_directions(&run->asked, plan.modes.modes[m]) != 0;
-    XB_TRY(xb_device_choose(run, wants[false], run->asked.simultaneous, wants[true], &plan.choice,
-                            error));
+    XB_TRY(xb_device_choose(run, wants[false], wants[true], &plan.choice, error));
     /* In the order in which they are measured: each device alone, so that it can be compared with
      * itself beside others, then all at the same time, then pairs. */
     for (size_t d = 0; d < plan.choice.device_count; d++)
         XB_TRY(add_modes(&plan, plan.choice.devices[d], false, error));
     XB_TRY(add_modes(&plan, plan.choice.devices[0], true, error));
     XB_TRY(add_pairs(&plan, error));
-    XB_TRY(check_memory(run, error));
+    /* A size that is too large for every mode is refused. If it is too large for some modes only,
+     * their cases become error rows. */
+    for (size_t i = 0; i < run->case_count; i++) {
+        const struct xb_case *test = &run->results[i].test;
+        struct xb_error ignored;
+        bool fits = check_size(run, test, plan.available, error) == XB_OK;
+        for (size_t k = 0; !fits && k < run->case_count; k++) {
+            const struct xb_case *other = &run->results[k].test;
+            fits = other->bytes == test->bytes && other->device == test->device &&
+                   check_size(run, other, plan.available, &ignored) == XB_OK;
+        }
+        if (!fits)
+            return error->status;
+    }
+    plan.available = UINT64_MAX;
     if (plan.choice.pair_count > 0)
-        XB_TRY(check_options(&run->asked, &plan.modes, true, UINT64_MAX, error));
+        XB_TRY(check_options(&plan, true, error));
     char name[128];
     for (size_t i = 0; i < run->case_count; i++)
         xb_debug("plan", "%s", xb_case_text(&run->results[i].test, name, sizeof name));

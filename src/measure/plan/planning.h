@@ -5,7 +5,8 @@
 #include "measure/run.h"
 #include "xferbench/mode.h"
 
-/* How a plan is made from the options: modes, then nodes and devices, then cases. */
+/* How a plan is made from the options: modes, then nodes and devices, then cases. Choices are
+ * zeroed before. */
 
 /* ---- which modes ---- */
 
@@ -15,15 +16,11 @@ struct xb_mode_choice {
     size_t count;
 };
 
-/* Reads --mode. XB_ERR_USAGE for a mode that there is not; the message says which there are. */
+/* Reads --mode. XB_ERR_USAGE for a mode that there is not, with those that there are, and where the
+ * chosen modes would pass over something that the user asked for: an option, a direction, several
+ * devices at the same time. */
 XB_MUST_CHECK enum xb_status xb_mode_choose(const struct xb_run_options *asked,
                                             struct xb_mode_choice *choice, struct xb_error *error);
-
-/* XB_ERR_USAGE where the chosen modes would pass over something that the user asked for: an option,
- * a direction, several devices at the same time. */
-XB_MUST_CHECK enum xb_status xb_mode_choice_check(const struct xb_run_options *asked,
-                                                  const struct xb_mode_choice *choice,
-                                                  struct xb_error *error);
 
 /* The directions in which a mode is measured: bits of enum xb_direction; 0 for none. */
 unsigned xb_mode_directions(const struct xb_run_options *asked, const struct xb_mode *mode);
@@ -31,11 +28,11 @@ unsigned xb_mode_directions(const struct xb_run_options *asked, const struct xb_
 unsigned xb_mode_directions_together(const struct xb_run_options *asked,
                                      const struct xb_mode *mode);
 
-/* For --mode and --device: XB_ERR_USAGE for 'all' with other words beside it. 'all' says everything
- * already, so one of them is a mistake. */
-XB_MUST_CHECK enum xb_status xb_choice_refuse_all_beside_others(const char *option,
-                                                                const struct xb_word_list *words,
-                                                                struct xb_error *error);
+/* XB_ERR_USAGE for a word that is in the list `alone` ("near,all") with others beside it: it says
+ * everything already, so one of them is a mistake. */
+XB_MUST_CHECK enum xb_status xb_choice_refuse_beside_others(const char *option, const char *alone,
+                                                            const struct xb_word_list *words,
+                                                            struct xb_error *error);
 
 /* ---- which NUMA nodes ---- */
 
@@ -76,9 +73,9 @@ struct xb_device_choice {
 /*
  * Reads --device and --pairs for an open driver, and fills run->devices with every device that
  * takes part: one by one (`singles`), in pairs (`pairs`). Where the user named no devices, pairs
- * are of all of them, and with `several` single devices are all of them too. XB_ERR_USAGE for a
- * device that is not there; the message says which there are.
+ * are of all of them, and with --simultaneous single devices are all of them too. XB_ERR_USAGE for
+ * a device that is not there; the message says which there are.
  */
-XB_MUST_CHECK enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool several,
-                                              bool pairs, struct xb_device_choice *choice,
+XB_MUST_CHECK enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool pairs,
+                                              struct xb_device_choice *choice,
                                               struct xb_error *error);

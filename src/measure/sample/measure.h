@@ -51,7 +51,7 @@ struct xb_measurement {
     struct xb_lane *lanes;
     size_t lane_count;
     /* ---- */
-    unsigned placements; /* of the host's memory that the case is measured in; placement.h */
+    unsigned placements; /* of the host's memory that the case is measured in */
     unsigned placement;  /* the one that it is in, from 0 */
     uint64_t iterations; /* in one sample */
     bool held;           /* the queues stand still while a sample is enqueued */
@@ -120,7 +120,7 @@ XB_MUST_CHECK enum xb_status xb_measure_record(struct xb_measurement *measuremen
                                                struct xb_error *error);
 
 /*
- * placement.c: where the host's memory lies decides how fast copies both ways at once are, by a
+ * Where the host's memory lies decides how fast copies both ways at once are, by a
  * fifth on some machines, while samples of one placement agree (docs/measurement.md). One placement
  * would have a narrow interval around a figure that the next process does not find. So such a case
  * is set up and sampled in several placements, and its interval is that of the median over them.

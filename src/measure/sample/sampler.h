@@ -65,7 +65,7 @@ XB_MUST_CHECK enum xb_status xb_sampler_repeat_bare(struct xb_sampler *sampler, 
                                                     struct xb_timing *timing,
                                                     struct xb_error *error);
 
-/* The stages of a mode over slots, from setup to teardown; line_submit.c runs them. */
+/* The stages of a mode over slots, from setup to teardown; line.c runs them. */
 struct xb_line {
     struct xb_line_plan plan;
     const struct xb_stage *stages;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
-#include "recorder.h"
+#include "timeline.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -241,18 +241,13 @@ static enum xb_status end(struct call *call, enum xb_status status)
     return status;
 }
 
+/* All host memory that is neither pageable nor managed is page-locked. */
 static const char *memory_word(const struct xb_buffer *buffer)
 {
-    switch (buffer->memory) {
-    case XB_MEMORY_DEVICE:
-        return "Device";
-    case XB_MEMORY_PAGEABLE:
-        return "Pageable";
-    case XB_MEMORY_MANAGED:
-        return "Managed";
-    default:
-        return "Pinned"; /* all other host memory is page-locked */
-    }
+    return buffer->memory == XB_MEMORY_DEVICE     ? "Device"
+           : buffer->memory == XB_MEMORY_PAGEABLE ? "Pageable"
+           : buffer->memory == XB_MEMORY_MANAGED  ? "Managed"
+                                                  : "Pinned";
 }
 
 /* "Memcpy HtoD (Pinned -> Device)", as profilers say. */
@@ -272,17 +267,15 @@ static struct call begin_copy(struct xb_queue *queue, const char *slot, const ch
 
 /* The slots that enqueue something: their parameters and arguments between the queue and the error,
  * then what begins the call. What a graph copies its head does not say. */
+#define COPY(X, slot)                                                                              \
+    X(slot,                                                                                        \
+      (struct xb_buffer * target, uint64_t target_offset, struct xb_buffer * source,               \
+       uint64_t source_offset, uint64_t bytes),                                                    \
+      (target, target_offset, source, source_offset, bytes), begin_copy, "Memcpy", target, source, \
+      bytes)
 #define SLOTS(X)                                                                                   \
-    X(queue_copy,                                                                                  \
-      (struct xb_buffer * target, uint64_t target_offset, struct xb_buffer * source,               \
-       uint64_t source_offset, uint64_t bytes),                                                    \
-      (target, target_offset, source, source_offset, bytes), begin_copy, "Memcpy", target, source, \
-      bytes)                                                                                       \
-    X(queue_copy_peer,                                                                             \
-      (struct xb_buffer * target, uint64_t target_offset, struct xb_buffer * source,               \
-       uint64_t source_offset, uint64_t bytes),                                                    \
-      (target, target_offset, source, source_offset, bytes), begin_copy, "Memcpy", target, source, \
-      bytes)                                                                                       \
+    COPY(X, queue_copy)                                                                            \
+    COPY(X, queue_copy_peer)                                                                       \
     X(queue_copy_pieces, (struct xb_pieces * list), (list), begin_copy, "Memcpy", list->target,    \
       list->source, list->bytes)                                                                   \
     X(queue_copy_rows,                                                                             \
@@ -435,8 +428,7 @@ static enum xb_status read_times(const struct xb_backend *real, struct course *c
                                  struct operation *operation, struct xb_error *error)
 {
     struct xb_timeline_span *span = &operation->span;
-    double since = 0;
-    double took = 0;
+    double since = 0, took = 0;
     XB_TRY(real->event_elapsed(course->base, operation->start, &since, error));
     XB_TRY(real->event_elapsed(operation->start, operation->stop, &took, error));
     double begin = course->base_time + since;
@@ -452,16 +444,6 @@ static enum xb_status read_times(const struct xb_backend *real, struct course *c
     }
     course->end = span->end;
     course->has_end = true;
-    return XB_OK;
-}
-
-static enum xb_status read_queue(struct xb_recorder *recorder, size_t queue, struct xb_error *error)
-{
-    const struct recorded_device *device = &recorder->devices[recorder->queues[queue].device];
-    struct course course = {.base = device->base};
-    for (size_t i = 0; i < recorder->operation_count; i++)
-        if (recorder->operations[i].queue == queue)
-            XB_TRY(read_times(device->real, &course, &recorder->operations[i], error));
     return XB_OK;
 }
 
@@ -481,34 +463,16 @@ static double keep_order(struct xb_recorder *recorder, size_t index)
     return moved;
 }
 
-static enum xb_status resolve(struct xb_recorder *recorder, double *clock_error,
-                              struct xb_error *error)
-{
-    *clock_error = 0;
-    for (size_t i = 0; i < recorder->queue_count; i++)
-        XB_TRY(read_queue(recorder, i, error));
-    for (size_t i = 0; i < recorder->device_count; i++) {
-        double off = join_looks(&recorder->devices[i]);
-        off += keep_order(recorder, i);
-        *clock_error = fmax(*clock_error, off);
-    }
-    for (size_t i = 0; i < recorder->operation_count; i++) {
-        struct operation *operation = &recorder->operations[i];
-        size_t device = recorder->queues[operation->queue].device;
-        double offset = recorder->devices[device].offset - recorder->begin;
-        operation->span.begin += offset;
-        operation->span.end += offset;
-    }
-    return XB_OK;
-}
-
 /* ---- beginning and end ---- */
 
-/* Writes to every page, so that none is first touched, and cleared, while the clock runs. */
-static void touch(void *memory, size_t bytes)
+/* Makes room, and writes to every page of it, so that none is first touched, and cleared, while the
+ * clock runs. */
+static void *make_room(size_t count, size_t size)
 {
-    for (size_t at = 0; at < bytes; at += 4096)
+    char *memory = calloc(count, size);
+    for (size_t at = 0; memory != NULL && at < count * size; at += 4096)
         ((volatile char *)memory)[at] = 0;
+    return memory;
 }
 
 /* Lists the devices and queues of all lanes, in their order, and makes room for what they do. */
@@ -521,13 +485,11 @@ static enum xb_status open_recorder(struct xb_recorder *recorder,
         for (size_t k = 0; k < context->queue_count; k++)
             find_queue(recorder, context->queues[k]);
     }
-    recorder->operations = calloc(MOST_OPERATIONS, sizeof *recorder->operations);
-    recorder->calls = calloc(MOST_CALLS, sizeof *recorder->calls);
-    if (recorder->operations == NULL || recorder->calls == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for it");
-    touch(recorder->operations, MOST_OPERATIONS * sizeof *recorder->operations);
-    touch(recorder->calls, MOST_CALLS * sizeof *recorder->calls);
-    return XB_OK;
+    recorder->operations = make_room(MOST_OPERATIONS, sizeof *recorder->operations);
+    recorder->calls = make_room(MOST_CALLS, sizeof *recorder->calls);
+    return recorder->operations != NULL && recorder->calls != NULL
+               ? XB_OK
+               : XB_FAIL(error, XB_ERR_MEMORY, "no memory for it");
 }
 
 static enum xb_status align_all(struct xb_recorder *recorder, bool is_after, struct xb_error *error)
@@ -610,53 +572,42 @@ static enum xb_status run_iteration(struct xb_recorder *recorder,
 
 /* ---- what was seen ---- */
 
-/* The index of the track, which is added where it is new. There is room. */
-static size_t find_track(struct xb_timeline *timeline, struct xb_track track)
+static int compare(double a, double b)
 {
-    for (size_t i = 0; i < timeline->track_count; i++) {
-        const struct xb_track *own = &timeline->tracks[i];
-        if (own->kind == track.kind && own->device == track.device && own->number == track.number)
-            return i;
-    }
-    timeline->tracks[timeline->track_count] = track;
-    return timeline->track_count++;
+    return (a > b) - (a < b);
 }
 
 /* Threads before queues, and each by its numbers. */
 static int order_tracks(const void *a, const void *b)
 {
-    const struct xb_track *one = a;
-    const struct xb_track *other = b;
-    if (one->kind != other->kind)
-        return one->kind == XB_TRACK_THREAD ? -1 : 1;
-    if (one->device != other->device)
-        return one->device < other->device ? -1 : 1;
-    return one->number < other->number ? -1 : one->number > other->number;
+    const struct xb_track *one = a, *other = b;
+    int order = compare(one->kind, other->kind);
+    order = order != 0 ? order : compare(one->device, other->device);
+    return order != 0 ? order : compare(one->number, other->number);
 }
 
 /* By track, then by begin; what lies within another comes after it, and what took no time before
  * what begins then. */
 static int order_spans(const void *a, const void *b)
 {
-    const struct xb_timeline_span *one = a;
-    const struct xb_timeline_span *other = b;
-    if (one->track != other->track)
-        return one->track < other->track ? -1 : 1;
-    if (one->begin < other->begin || one->begin > other->begin)
-        return one->begin < other->begin ? -1 : 1;
-    bool is_one_empty = one->end <= one->begin;
-    bool is_other_empty = other->end <= other->begin;
-    if (is_one_empty != is_other_empty)
-        return is_one_empty ? -1 : 1;
-    return one->end > other->end ? -1 : one->end < other->end;
+    const struct xb_timeline_span *one = a, *other = b;
+    int order = compare((double)one->track, (double)other->track);
+    order = order != 0 ? order : compare(one->begin, other->begin);
+    order = order != 0 ? order : compare(one->end > one->begin, other->end > other->begin);
+    return order != 0 ? order : compare(other->end, one->end);
 }
 
-/* Adds a span to the timeline, on its track. */
+/* Adds a span to the timeline, on its track, which is added where it is new. There is room. */
 static void add_span(struct xb_timeline *timeline, const struct xb_timeline_span *span,
                      struct xb_track track)
 {
+    size_t i = 0;
+    while (i < timeline->track_count && order_tracks(&timeline->tracks[i], &track) != 0)
+        i++;
+    if (i == timeline->track_count)
+        timeline->tracks[timeline->track_count++] = track;
     timeline->spans[timeline->span_count] = *span;
-    timeline->spans[timeline->span_count++].track = find_track(timeline, track);
+    timeline->spans[timeline->span_count++].track = i;
 }
 
 /* Adds all spans. */
@@ -688,7 +639,24 @@ static enum xb_status make_timeline(struct xb_recorder *recorder, struct xb_time
         return error->status;
     }
     XB_TRY(align_all(recorder, true, error));
-    XB_TRY(resolve(recorder, &timeline->clock_error, error));
+    for (size_t i = 0; i < recorder->queue_count; i++) {
+        const struct recorded_device *device = &recorder->devices[recorder->queues[i].device];
+        struct course course = {.base = device->base};
+        for (size_t k = 0; k < recorder->operation_count; k++)
+            if (recorder->operations[k].queue == i)
+                XB_TRY(read_times(device->real, &course, &recorder->operations[k], error));
+    }
+    for (size_t i = 0; i < recorder->device_count; i++) {
+        double off = join_looks(&recorder->devices[i]);
+        timeline->clock_error = fmax(timeline->clock_error, off + keep_order(recorder, i));
+    }
+    for (size_t i = 0; i < recorder->operation_count; i++) {
+        struct operation *operation = &recorder->operations[i];
+        size_t device = recorder->queues[operation->queue].device;
+        double offset = recorder->devices[device].offset - recorder->begin;
+        operation->span.begin += offset;
+        operation->span.end += offset;
+    }
     timeline->spans = calloc(spans + 1, sizeof *timeline->spans);
     if (timeline->spans == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for its %zu spans", spans);

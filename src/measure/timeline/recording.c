@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L
 /* When a case has an iteration recorded, and what follows from it: the shares of the time in which
  * the stages of a line were at work. */
 #include "measure/sample/measure.h"
 
 #include "base/memory.h"
 #include "measure/engine/stage.h"
-#include "measure/run.h"
-#include "recorder.h"
+#include "timeline.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -126,16 +124,14 @@ enum xb_status xb_measure_record(struct xb_measurement *measurement, struct xb_e
         return XB_OK;
     if (status != XB_OK || timeline.tracks == NULL)
         return status;
+    double by_median = timeline.seconds * result->bandwidth.median / (double)result->bytes_moved;
     xb_result_detail_number(result, "recorded_time", timeline.seconds);
-    xb_result_detail_number(result, "recorded_by_median",
-                            timeline.seconds * result->bandwidth.median /
-                                (double)result->bytes_moved);
-    if (has_stage_figures(result->test.mode) &&
-        timeline.seconds * result->bandwidth.median > MUCH_LONGER * (double)result->bytes_moved)
+    xb_result_detail_number(result, "recorded_by_median", by_median);
+    if (has_stage_figures(result->test.mode) && by_median > MUCH_LONGER)
         xb_result_warn(result,
                        "the recorded iteration took %.2f times as long as the samples: the shares "
                        "busy_ and wait_ are of that one",
-                       timeline.seconds * result->bandwidth.median / (double)result->bytes_moved);
+                       by_median);
     add_shares(result, &timeline);
     if (measurement->run->keeps_timelines) {
         result->timeline = xb_new(1, sizeof *result->timeline);
