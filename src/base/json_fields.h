@@ -54,6 +54,8 @@ struct xb_field {
     size_t known;        /* 1 + offset of a bool that is false for null, or 0. Members that share it
                             are known together: one null is enough */
     size_t needs;        /* 1 + offset of an unsigned: while that is 0, null is written; or 0 */
+    size_t present;      /* 1 + offset of a pointer: while that is NULL, null is written, which no
+                            reader takes; or 0 */
     size_t count;        /* of an array: offset of the number of items, a size_t */
     uint64_t least, most; /* of whole numbers; `most` 0: what the type holds */
     const struct xb_field *fields;
@@ -117,6 +119,7 @@ struct xb_field {
 #define XB_TEXT_OR_NULL XB_RATE
 #define XB_KNOWN(type, member) .known = (offsetof(type, member) + 1)
 #define XB_NEEDS(type, member) .needs = (offsetof(type, member) + 1)
+#define XB_PRESENT(type, member) .present = (offsetof(type, member) + 1)
 
 /* Puts the members into the innermost open object. */
 void xb_fields_put(struct xb_json *json, const struct xb_field *fields, const void *from);

@@ -171,7 +171,3 @@ uint64_t xb_value_number(const struct xb_value *value, size_t index);
 /* Returns the name of `candidates` (ends with NULL) nearest to `word` by edit distance; NULL if
  * none is near enough to be what was meant. */
 const char *xb_nearest(const char *word, const char *const *candidates);
-
-/* Returns the option of `candidates` that does what `word` does in other programs ("gpus": device);
- * else the nearest. *other becomes another one that may be meant, else NULL. */
-const char *xb_nearest_option(const char *word, const char *const *candidates, const char **other);

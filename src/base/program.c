@@ -211,12 +211,6 @@ enum xb_status xb_program_run(const struct xb_program *program, struct xb_progra
     return status;
 }
 
-void xb_program_free(struct xb_program_outcome *outcome)
-{
-    free(outcome->text);
-    *outcome = (struct xb_program_outcome){.exit_code = -1};
-}
-
 /* ---- finding a program ---- */
 
 /* 0, or the errno that running it would give. */

@@ -391,11 +391,10 @@ const char *xb_size_key(uint64_t bytes, char *text, size_t size)
 const char *xb_size_format(uint64_t bytes, char *text, size_t size)
 {
     static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB", "EB"};
-    char binary[32], decimal[32];
-    xb_size_key(bytes, binary, sizeof binary);
+    char decimal[32];
     write_size(bytes, 1000, units, decimal, sizeof decimal);
-    bool is_shorter = strcspn(decimal, " ") < strcspn(binary, " ");
-    snprintf(text, size, "%s", is_shorter ? decimal : binary);
+    if (strcspn(decimal, " ") < strcspn(xb_size_key(bytes, text, size), " "))
+        snprintf(text, size, "%s", decimal);
     return text;
 }
 

@@ -62,8 +62,5 @@ struct xb_record_figure xb_record_figure_of(const struct xb_figure *figure);
  */
 XB_MUST_CHECK enum xb_status xb_record_figure_describe(struct xb_record_figure *figure,
                                                        struct xb_error *error);
-/* Refuses a figure that was read, the next one of the row, if its numbers do not fit together. */
-void xb_record_check_figure(struct xb_json_reader *reader, const struct xb_record_row *row,
-                            const struct xb_record_figure *figure);
 /* A description by the median alone; n is 0 where that was computed from other figures. */
 struct xb_statistics xb_record_median_only(double median, size_t n);

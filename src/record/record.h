@@ -289,6 +289,9 @@ void xb_cases_group(const struct xb_record_case **cases, size_t count, xb_cases_
 size_t xb_cases_equal(const struct xb_record_case *const *cases, size_t count,
                       xb_cases_comparison *compare, const void *argument);
 
+/* Whether two texts of records are the same. NULL is a value too: not known. */
+bool xb_record_same(const char *a, const char *b);
+
 /* Finds the condition that keeps figures of two records from being combined: backend, options (but
  * for what is left of a deadline), the machine, and per index the device, which one may also lack.
  * Writes "device 0 is another one (NVIDIA H200, then NVIDIA B200)" to `text`, which has room for

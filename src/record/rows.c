@@ -153,12 +153,6 @@ static size_t find_first(const struct xb_parameters *parameters, const char *mod
     return i;
 }
 
-static bool same_value(const struct xb_record_fact *a, const struct xb_record_fact *b)
-{
-    return a->value == b->value ||
-           (a->value != NULL && b->value != NULL && strcmp(a->value, b->value) == 0);
-}
-
 bool xb_parameters_have(const struct xb_parameters *parameters, const char *name)
 {
     for (size_t i = 0; i < parameters->count; i++)
@@ -179,7 +173,7 @@ static bool note(struct xb_parameters *parameters, const char *mode,
         *first = (struct xb_parameter_first){.mode = mode, .fact = own};
         parameters->first_count++;
     }
-    first->differs = first->differs || !same_value(own, first->fact);
+    first->differs = first->differs || !xb_record_same(own->value, first->fact->value);
     return first->differs;
 }
 
@@ -209,7 +203,7 @@ bool xb_parameter_differs(const struct xb_parameters *parameters, const struct x
 bool xb_fact_is_default(const struct xb_record *defaults, const struct xb_record_fact *option)
 {
     const struct xb_record_fact *usual = xb_record_option(defaults, option->name);
-    return option->value == NULL || (usual != NULL && same_value(usual, option));
+    return option->value == NULL || (usual != NULL && xb_record_same(usual->value, option->value));
 }
 
 bool xb_parameter_is_default(const struct xb_record *defaults, const struct xb_option *const *rows,
