@@ -2,14 +2,11 @@
 #define _GNU_SOURCE
 #include "day_time.h"
 
-#include "text.h"
-
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define DIGITS "0123456789"
 /* The end of the year 9999: what comes later is no time of day, but a mistake. */

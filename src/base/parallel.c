@@ -4,7 +4,6 @@
 
 #include "memory.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>

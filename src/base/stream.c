@@ -4,7 +4,6 @@
 
 #include "clock.h"
 #include "interrupt.h"
-#include "memory.h"
 #include "text.h"
 
 #include <errno.h>

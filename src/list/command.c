@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command.h"
 
-#include "backends/registry.h"
 #include "base/left_out.h"
 #include "base/memory.h"
 #include "base/output.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "cli/backend_choice.h"
-#include "cli/command.h"
 #include "cli/help.h"
 #include "cli/places.h"
 #include "machine/environment.h"

@@ -3,7 +3,6 @@
 #include "internal.h"
 
 #include "record/mode_list.h"
-#include "record/rows.h"
 
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include "internal.h"
 
 #include "record/mode_list.h"
-#include "record/rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,11 +23,25 @@ double xb_reading_bandwidth(const struct xb_reading *reading, const struct xb_re
     return xb_reading_median(reading, test, &xb_figure_bandwidth);
 }
 
+bool xb_reading_is_placed(const struct xb_record_case *test)
+{
+    return !test->simultaneous && test->peer < 0 && !xb_reading_goes(test, XB_D2D);
+}
+
+/* Whether the case's host memory lies on the node that is chosen; true for a case that has none,
+ * and for other devices. */
+static bool is_on_node(const struct xb_reading *reading, const struct xb_record_case *test)
+{
+    return reading->all_nodes || test->device < 0 || test->device >= XB_RUN_DEVICES ||
+           test->device != reading->entry.device || !xb_reading_is_placed(test) ||
+           xb_record_case_node(test) == reading->nodes[test->device].node;
+}
+
 bool xb_reading_has(const struct xb_reading *reading, const struct xb_record_case *test,
                     const struct xb_figure *figure)
 {
     struct xb_record_summary summary = xb_record_summarize(reading->record, test);
-    return xb_reading_on_node(reading, test) && summary.status == XB_RESULT_OK &&
+    return is_on_node(reading, test) && summary.status == XB_RESULT_OK &&
            summary.verified == XB_VERIFIED_TRUE && summary.ok > summary.cut &&
            xb_reading_median(reading, test, figure) > 0;
 }
@@ -47,11 +60,9 @@ bool xb_reading_measured(const struct xb_reading *reading, const struct xb_recor
 static const struct xb_record_row *row_of(const struct xb_reading *reading,
                                           const struct xb_record_case *test)
 {
-    for (size_t i = 0; i < reading->record->process_count; i++) {
-        const struct xb_record_row *row = &test->rows[i];
-        if (row->is_there && row->status == XB_RESULT_OK && !row->is_cut)
-            return row;
-    }
+    for (size_t i = 0; i < reading->record->process_count; i++)
+        if (xb_record_row_counts(&test->rows[i]))
+            return &test->rows[i];
     return NULL;
 }
 

@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "record/mode_list.h"
-#include "record/rows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -101,6 +100,31 @@ void xb_reading_next(struct xb_reading *reading)
     xb_reading_begin(reading, of.label, of.code, of.device, of.bytes);
 }
 
+/* ---- on which node a device's cases are compared ---- */
+
+/* What lies near is not to be compared with what lies far as if that were all that differs: of that
+ * XB-NUMA alone speaks. Where nodes were named, the device's own is chosen, else near it, else the
+ * first. */
+static void choose_nodes(struct xb_reading *reading)
+{
+    enum { WITHIN = 1, FIRST, NEAR, OWN }; /* within the device there is no such memory */
+    const struct xb_record *record = reading->record;
+    for (size_t i = 0; i < record->case_count; i++) {
+        const struct xb_record_case *test = &record->cases[i];
+        if (!xb_reading_alone(test) || test->device >= XB_RUN_DEVICES)
+            continue;
+        struct xb_reading_node *chosen = &reading->nodes[test->device];
+        const struct xb_record_device *info = xb_record_device(record, test->device);
+        int node = xb_record_case_node(test);
+        int rank = !xb_reading_is_placed(test)               ? WITHIN
+                   : node < 0                                ? NEAR
+                   : info != NULL && node == info->numa_node ? OWN
+                                                             : FIRST;
+        if (rank > chosen->rank)
+            *chosen = (struct xb_reading_node){rank, node};
+    }
+}
+
 /* ---- who says something of what ---- */
 
 /* More sizes than these come from no sweep: they double. */
@@ -130,7 +154,7 @@ static void say_of_devices(struct xb_reading *reading, const struct xb_reading_l
     const struct xb_record_device *devices = xb_record_devices(reading->record, &count);
     for (size_t i = 0; i < count; i++) {
         int device = (int)devices[i].index;
-        if (!xb_reading_has_alone(reading, device))
+        if (device >= XB_RUN_DEVICES || reading->nodes[device].rank == 0)
             continue; /* of pairs there is nothing to say here, however many there are */
         if (line->say != NULL)
             say_of_largest(reading, line, device, XB_H2D);
@@ -166,7 +190,7 @@ void xb_reading_make(const struct xb_record *record, struct xb_reading_list *lis
     *list = (struct xb_reading_list){
         .many_sizes = count > 0 && record->by_size[0]->bytes != record->by_size[count - 1]->bytes,
         .many_devices = devices > 1};
-    xb_reading_choose_nodes(&reading);
+    choose_nodes(&reading);
     say_lines(&reading, xb_reading_of_link);
     say_lines(&reading, xb_reading_of_both_ways);
     for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++)
@@ -174,8 +198,7 @@ void xb_reading_make(const struct xb_record *record, struct xb_reading_list *lis
     xb_reading_say_together(&reading);
     for (const struct xb_reading_line *line = xb_reading_of_groups; line->label != NULL; line++)
         say_of_largest(&reading, line, -1, XB_D2D);
-    say_lines(&reading, xb_reading_of_numa);
-    say_lines(&reading, xb_reading_of_slow);
+    say_lines(&reading, xb_reading_of_far_and_slow);
     xb_reading_make_answer(&reading);
     xb_samples_free(&reading.collected);
     free(reading.numbers);

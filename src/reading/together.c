@@ -2,8 +2,6 @@
 /* What the Reading says of devices, and of pairs of them, that ran at the same time. */
 #include "internal.h"
 
-#include "record/rows.h"
-
 #include <math.h>
 #include <stdlib.h>
 

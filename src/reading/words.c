@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "record/rows.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -6,7 +6,6 @@
 #include "xferbench/version.h"
 
 #include <string.h>
-#include <time.h>
 
 void xb_document_put_facts(struct xb_json *json, const char *key, const struct xb_device_info *info)
 {

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "document.h"
 
-#include "base/memory.h"
 #include "machine/node.h"
 #include "making.h"
 #include "mode_list.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* More of these come from no run, and would make work for nothing. */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A file of one process or of several becomes a record. */
 #include "base/file_text.h"
-#include "base/memory.h"
 #include "document.h"
-#include "machine/topology.h"
 #include "making.h"
 #include "record/mode_list.h"
 
