@@ -97,7 +97,7 @@ static void write_prediction(struct xb_json *json, const struct xb_advice_report
     }
     const struct xb_record_case *test = xb_advice_checked(report, one->strategy);
     if (test != NULL) {
-        double measured = xb_advice_measured(report, one->strategy);
+        double measured = xb_advice_measured(report, test);
         xb_json_open_object(json, "measured");
         xb_json_put_number(json, "seconds", measured);
         xb_json_put_known_number(json, "predicted_by_measured",

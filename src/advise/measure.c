@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report.h"
 
-#include "base/terminal.h"
-#include "measure/run.h"
 #include "run/command.h"
 #include "run/deadline.h"
 #include "run/progress.h"

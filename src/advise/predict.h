@@ -64,7 +64,6 @@ struct xb_prediction {
     double pinning[XB_ESTIMATES]; /* a run, of getting the data into pinned memory */
     bool is_copied;               /* it is copied there, and not page-locked where it lies */
     uint64_t chunk;               /* overlapped: bytes that come in at a time; else 0 */
-    uint64_t chunk_count;
     enum xb_limit_by limit;
     double limit_seconds;
     struct xb_cost_use uses[XB_COST_USES]; /* what it rests on */

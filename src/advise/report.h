@@ -48,7 +48,7 @@ const struct xb_record_case *xb_advice_checked(const struct xb_advice_report *re
  * the same within 5 %, or there was none. */
 void xb_advice_say_kernel(double asked, double measured, struct xb_words *words);
 /* Its time for one job; NAN where it has none. */
-double xb_advice_measured(const struct xb_advice_report *report, enum xb_strategy strategy);
+double xb_advice_measured(const struct xb_advice_report *report, const struct xb_record_case *test);
 
 XB_MUST_CHECK enum xb_status
 xb_advice_table_write(FILE *stream, const struct xb_advice_report *report, struct xb_error *error);
