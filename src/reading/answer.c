@@ -10,8 +10,6 @@
 #define NEARLY 0.9
 #define MOST_LETTERS 160 /* of an answer */
 
-/* ---- of any mode: its fastest copies ---- */
-
 /* "55.5 GB/s"; of small copies how long one takes. */
 static void add_speed(struct xb_reading *reading, const struct xb_record_case *test,
                       const char *unit)

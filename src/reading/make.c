@@ -100,8 +100,6 @@ void xb_reading_next(struct xb_reading *reading)
     xb_reading_begin(reading, of.label, of.code, of.device, of.bytes);
 }
 
-/* ---- on which node a device's cases are compared ---- */
-
 /* What lies near is not to be compared with what lies far as if that were all that differs: of that
  * XB-NUMA alone speaks. Where nodes were named, the device's own is chosen, else near it, else the
  * first. */

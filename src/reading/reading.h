@@ -102,8 +102,6 @@ void xb_reading_add(struct xb_reading *reading, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Writes the factor for a remedy; returns `text`. */
 const char *xb_reading_factor_text(double factor, char *text, size_t size);
-/* "1.6 times as fast", "as fast", "64 % as fast". */
-void xb_reading_add_speed(struct xb_reading *reading, double factor);
 
 /* ---- what stands behind the words, for programs (`reading` in a result file) ---- */
 
