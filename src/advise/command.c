@@ -220,7 +220,6 @@ static enum xb_status advise(struct command *command, struct xb_error *error)
     return only_json ? XB_OK : xb_advice_table_write(stdout, report, error);
 }
 
-/* Opens a backend where there is no file, and answers. */
 static int answer(struct command *command)
 {
     struct xb_error error;

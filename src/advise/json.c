@@ -6,8 +6,6 @@
 
 #include <math.h>
 
-/* ---- tables of what is asked, and of what follows ---- */
-
 static void write_memory(struct xb_json *json, const struct xb_field *field, const void *from)
 {
     const struct xb_job *job = from;
@@ -67,8 +65,6 @@ static const struct xb_field known_fields[] = {
     XB_FIELD("limit_s", DOUBLE, answer, limit_seconds),
     XB_FIELDS_END};
 
-/* ---- a prediction ---- */
-
 static void write_prediction(struct xb_json *json, const struct xb_advice_report *report,
                              const struct xb_prediction *one)
 {
@@ -112,8 +108,6 @@ static void write_prediction(struct xb_json *json, const struct xb_advice_report
     }
     xb_json_close(json);
 }
-
-/* ---- the whole ---- */
 
 enum xb_status xb_advice_json_write(FILE *stream, const struct xb_advice_report *report,
                                     struct xb_error *error)

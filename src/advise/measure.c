@@ -58,11 +58,6 @@ static enum xb_status run_words(struct xb_advise_session *session, const char *c
 #define BOTH_WAYS (UINT64_C(64) << 20)
 #define TIME_LIMIT "30ms"
 
-static uint64_t lesser(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* What smaller jobs, chunks and waiting take; and larger jobs, where the break-even is asked. */
 static const uint64_t usual[] = {UINT64_C(4) << 10, UINT64_C(256) << 10, UINT64_C(8) << 20,
                                  BOTH_WAYS};
@@ -73,8 +68,8 @@ enum xb_status xb_advise_measure(struct xb_advise_session *session, const struct
     struct xb_words sizes = {.length = 0}, both = {.length = 0};
     /* The job's own sizes, and those of the usual ones that are smaller; where somebody asks for
      * the break-even, all of them. The run leaves out what the memory does not hold. */
-    uint64_t in = lesser(job->in, LARGEST);
-    uint64_t out = lesser(job->out, LARGEST);
+    uint64_t in = xb_lesser(job->in, LARGEST);
+    uint64_t out = xb_lesser(job->out, LARGEST);
     uint64_t most = job->cpu_time > 0 ? UINT64_MAX : in > out ? in : out;
     xb_words_add(&sizes, "%" PRIu64, in);
     if (out > 0 && out != in)
@@ -82,7 +77,7 @@ enum xb_status xb_advise_measure(struct xb_advise_session *session, const struct
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         if (usual[i] < most && usual[i] != in && usual[i] != out)
             xb_words_add(&sizes, ",%" PRIu64, usual[i]);
-    xb_words_add(&both, "%" PRIu64, job->cpu_time > 0 ? BOTH_WAYS : lesser(job->in, BOTH_WAYS));
+    xb_words_add(&both, "%" PRIu64, job->cpu_time > 0 ? BOTH_WAYS : xb_lesser(job->in, BOTH_WAYS));
     const bool needed[XB_ADVISE_RECORDS] = {true, job->out > 0, !job->is_in_pinned};
     for (int i = 0; i < XB_ADVISE_RECORDS; i++) {
         const char *const *part = xb_part_words[i];

@@ -154,7 +154,6 @@ static int by_setting(const struct xb_record_case *a, const struct xb_record_cas
     return xb_cases_order(a, &other, XB_BUT_SIZE | XB_BUT_DEVICES);
 }
 
-/* All points of the cases of one setting. */
 static struct xb_cost read_setting(const struct xb_cost_source *source, int device,
                                    const struct xb_record *records, struct xb_record_cases setting)
 {
@@ -181,7 +180,6 @@ static struct xb_cost read_setting(const struct xb_cost_source *source, int devi
     return cost;
 }
 
-/* Whether the setting of `one` is preferred to that of `other`. */
 static bool is_preferred(const struct xb_cost *one, const struct xb_cost *other)
 {
     if (one->count == 0 || other->count == 0)

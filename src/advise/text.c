@@ -352,7 +352,6 @@ static double shown_time(const struct xb_prediction *one)
     return one->is_known ? one->total[XB_MIDDLE] : INFINITY;
 }
 
-/* How long it takes, in all and by its parts. */
 static void add_prediction(struct xb_table *table, const struct xb_prediction *one, double longest,
                            bool is_best)
 {

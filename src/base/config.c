@@ -172,11 +172,6 @@ static int lower_at(const char *text, size_t i)
     return tolower((unsigned char)text[i]);
 }
 
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /*
  * How many letters of `a` must be inserted, deleted, replaced or swapped with a neighbour to make
  * `b` (optimal string alignment; Damerau, "A technique for computer detection and correction of
@@ -199,9 +194,9 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
         for (size_t j = 1; j <= b_length; j++) {
             int x = lower_at(a, i - 1);
             int y = lower_at(b, j - 1);
-            row[j] = least(above[j - 1] + (x != y), least(above[j], row[j - 1]) + 1);
+            row[j] = xb_lesser(above[j - 1] + (x != y), xb_lesser(above[j], row[j - 1]) + 1);
             if (i > 1 && j > 1 && x == lower_at(b, j - 2) && lower_at(a, i - 2) == y)
-                row[j] = least(row[j], above2[j - 2] + 1);
+                row[j] = xb_lesser(row[j], above2[j - 2] + 1);
         }
     }
     return row[b_length];

@@ -13,6 +13,7 @@ double xb_day_time_now(void);
 #define XB_DAY_TIME 40
 /* "2026-11-23T06:40:00.123456Z"; `text` holds XB_DAY_TIME bytes. Returns `text`. */
 const char *xb_day_time_text(double when, char *text);
+#define XB_DAY_TIME_TEXT(when) xb_day_time_text((when), (char[XB_DAY_TIME]){0})
 
 /*
  * Reads "2026-11-23T06:40:00Z" (UTC, also with a fraction of a second), or "@1795416000.5" (seconds

@@ -36,42 +36,35 @@ void xb_documents_close(struct xb_documents *documents)
     documents->window = NULL;
 }
 
-/* Reads a block more, if there is one. What lies before `begin` is forgotten. */
-static enum xb_status fill(struct xb_documents *d, struct xb_error *error)
-{
-    if (d->is_over)
-        return XB_OK;
-    if (xb_interrupt_signal() != 0)
-        return XB_FAIL(error, XB_ERR_STOPPED, "stopped by a signal while reading");
-    if (d->begin > 0) {
-        memmove(d->window, d->window + d->begin, d->end - d->begin);
-        d->at -= d->begin;
-        d->end -= d->begin;
-        d->begin = 0;
-    }
-    if (d->capacity - d->end < BLOCK) {
-        size_t capacity = d->capacity > 0 ? 2 * d->capacity : 2 * BLOCK;
-        char *grown = realloc(d->window, capacity + 1); /* for the zero behind a piece */
-        if (grown == NULL)
-            return XB_FAIL(error, XB_ERR_MEMORY, "no memory to read a document of %zu bytes",
-                           capacity);
-        d->window = grown;
-        d->capacity = capacity;
-    }
-    errno = 0;
-    size_t got = fread(d->window + d->end, 1, BLOCK, d->stream);
-    d->end += got;
-    d->is_over = got < BLOCK && (feof(d->stream) || ferror(d->stream));
-    if (ferror(d->stream))
-        d->failure = errno != 0 ? errno : EIO;
-    return XB_OK;
-}
-
-/* Reads on until `count` bytes are ahead, or all that there are. */
+/* Reads on until `count` bytes are ahead, or all that there are. What lies before `begin` is
+ * forgotten. */
 static enum xb_status look_ahead(struct xb_documents *d, size_t count, struct xb_error *error)
 {
-    while (d->end - d->at < count && !d->is_over)
-        XB_TRY(fill(d, error));
+    while (d->end - d->at < count && !d->is_over) {
+        if (xb_interrupt_signal() != 0)
+            return XB_FAIL(error, XB_ERR_STOPPED, "stopped by a signal while reading");
+        if (d->begin > 0) {
+            memmove(d->window, d->window + d->begin, d->end - d->begin);
+            d->at -= d->begin;
+            d->end -= d->begin;
+            d->begin = 0;
+        }
+        if (d->capacity - d->end < BLOCK) {
+            size_t capacity = d->capacity > 0 ? 2 * d->capacity : 2 * BLOCK;
+            char *grown = realloc(d->window, capacity + 1); /* for the zero behind a piece */
+            if (grown == NULL)
+                return XB_FAIL(error, XB_ERR_MEMORY, "no memory to read a document of %zu bytes",
+                               capacity);
+            d->window = grown;
+            d->capacity = capacity;
+        }
+        errno = 0;
+        size_t got = fread(d->window + d->end, 1, BLOCK, d->stream);
+        d->end += got;
+        d->is_over = got < BLOCK && (feof(d->stream) || ferror(d->stream));
+        if (ferror(d->stream))
+            d->failure = errno != 0 ? errno : EIO;
+    }
     return XB_OK;
 }
 
@@ -193,8 +186,7 @@ static enum xb_status read_document(struct xb_documents *d, struct xb_document_p
         }
         if (scan.is_dropped)
             d->begin = d->at;
-        if (d->at == d->end)
-            XB_TRY(fill(d, error));
+        XB_TRY(look_ahead(d, 1, error));
         if (d->at == d->end && d->is_over)
             scan.why = no_end;
         /* What the window has of the line. */

@@ -113,13 +113,12 @@ enum xb_status xb_file_text_read(const char *path, size_t largest, bool pipes, c
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (pipes ? 0 : O_NONBLOCK));
     if (descriptor < 0)
         return fail_to("opened", "open", path, error);
-    char *read = NULL;
-    enum xb_status status = read_open(descriptor, path, largest, pipes, &read, length, error);
+    *text = NULL;
+    enum xb_status status = read_open(descriptor, path, largest, pipes, text, length, error);
     close(descriptor);
     if (status != XB_OK) {
-        free(read);
-        return status;
+        free(*text);
+        *text = NULL;
     }
-    *text = read;
-    return XB_OK;
+    return status;
 }

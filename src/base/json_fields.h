@@ -66,48 +66,30 @@ struct xb_field {
                  void *to);
 };
 
-#define XB_FIELD(key_, kind_, type, member, ...)                                                   \
+#define XB_ROW(key_, kind_, ...)                                                                   \
     {                                                                                              \
-        .key = (key_), .kind = XB_FIELD_##kind_, .offset = offsetof(type, member),                 \
-        .size = sizeof(((type *)0)->member), ##__VA_ARGS__                                         \
+        .key = (key_), .kind = XB_FIELD_##kind_, ##__VA_ARGS__                                     \
     }
+#define XB_AT(type, member) .offset = offsetof(type, member)
+#define XB_FIELD(key_, kind_, type, member, ...)                                                   \
+    XB_ROW(key_, kind_, XB_AT(type, member), .size = sizeof(((type *)0)->member), ##__VA_ARGS__)
 /* A struct within the struct. */
 #define XB_OBJECT(key_, type, member, fields_, ...)                                                \
-    {                                                                                              \
-        .key = (key_), .kind = XB_FIELD_OBJECT, .offset = offsetof(type, member),                  \
-        .fields = (fields_), ##__VA_ARGS__                                                         \
-    }
+    XB_ROW(key_, OBJECT, XB_AT(type, member), .fields = (fields_), ##__VA_ARGS__)
 /* An object of its own in the JSON for members that lie in the same struct. */
-#define XB_PART(key_, fields_, ...)                                                                \
-    {                                                                                              \
-        .key = (key_), .kind = XB_FIELD_OBJECT, .fields = (fields_), ##__VA_ARGS__                 \
-    }
+#define XB_PART(key_, fields_, ...) XB_ROW(key_, OBJECT, .fields = (fields_), ##__VA_ARGS__)
 #define XB_ITEMS(key_, type, member, count_, most_, fields_)                                       \
-    {                                                                                              \
-        .key = (key_), .kind = XB_FIELD_ITEMS, .offset = offsetof(type, member),                   \
-        .size = sizeof(((type *)0)->member[0]), .count = offsetof(type, count_), .most = (most_),  \
-        .fields = (fields_)                                                                        \
-    }
+    XB_ROW(key_, ITEMS, XB_AT(type, member), .size = sizeof(((type *)0)->member[0]),               \
+           .count = offsetof(type, count_), .most = (most_), .fields = (fields_))
 #define XB_LIST(key_, type, member, count_, most_, fields_, ...)                                   \
-    {                                                                                              \
-        .key = (key_), .kind = XB_FIELD_LIST, .offset = offsetof(type, member),                    \
-        .size = sizeof(*((type *)0)->member), .count = offsetof(type, count_), .most = (most_),    \
-        .fields = (fields_), ##__VA_ARGS__                                                         \
-    }
+    XB_ROW(key_, LIST, XB_AT(type, member), .size = sizeof(*((type *)0)->member),                  \
+           .count = offsetof(type, count_), .most = (most_), .fields = (fields_), ##__VA_ARGS__)
 #define XB_NUMBERS(key_, type, member, count_, ...)                                                \
-    {                                                                                              \
-        .key = (key_), .kind = XB_FIELD_NUMBERS, .offset = offsetof(type, member),                 \
-        .count = offsetof(type, count_), ##__VA_ARGS__                                             \
-    }
+    XB_ROW(key_, NUMBERS, XB_AT(type, member), .count = offsetof(type, count_), ##__VA_ARGS__)
 /* An object, array or value by two functions, which get the whole struct. */
 #define XB_CUSTOM(key_, write_, read_, ...)                                                        \
-    {                                                                                              \
-        .key = (key_), .kind = XB_FIELD_CUSTOM, .write = (write_), .read = (read_), ##__VA_ARGS__  \
-    }
-#define XB_FIELDS_END                                                                              \
-    {                                                                                              \
-        .key = NULL                                                                                \
-    }
+    XB_ROW(key_, CUSTOM, .write = (write_), .read = (read_), ##__VA_ARGS__)
+#define XB_FIELDS_END XB_ROW(NULL, CUSTOM)
 
 #define XB_NULL_IF_EMPTY .flags = XB_FIELD_EMPTY_IS_NULL
 #define XB_NULL_IF_NAN .flags = XB_FIELD_NAN_IS_NULL

@@ -119,8 +119,6 @@ char *xb_copy(const char *text)
     return xb_copy_part(text, SIZE_MAX);
 }
 
-/* ---- texts as by printf ---- */
-
 /* The bytes that such a text takes, with the zero behind it. */
 static size_t room_for(const char *format, va_list arguments)
 {

@@ -6,6 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+static inline uint64_t xb_lesser(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* A list of sizes in bytes, or of whole numbers. Release with xb_numbers_free. */
 struct xb_numbers {
     uint64_t *values;

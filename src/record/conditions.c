@@ -25,22 +25,20 @@ const char *xb_record_keep_text(struct xb_record *record, const char *text)
 
 void xb_record_keep_start(struct xb_record *record, const struct xb_start *start)
 {
-    struct xb_record_start *kept = &record->start;
     const struct xb_clock_state *clock = &start->clock;
-    char text[XB_DAY_TIME];
     bool is_late = start->asked > 0 && start->began > 0;
     /* To a microsecond, as the times themselves are told. */
     double late_s = fmax(round((start->began - start->asked) * 1e6) / 1e6, 0);
-    *kept =
+    record->start =
         (struct xb_record_start){.by = start->asked > 0 ? "start-at" : NULL,
                                  .late_s = is_late ? late_s : (double)NAN,
                                  .clock_known = clock->is_known,
                                  .synchronised = clock->is_synchronised,
                                  .clock_error_s = clock->is_known ? clock->error_s : (double)NAN};
     if (start->asked > 0)
-        kept->asked = xb_record_keep_text(record, xb_day_time_text(start->asked, text));
+        record->start.asked = xb_record_keep_text(record, XB_DAY_TIME_TEXT(start->asked));
     if (start->began > 0)
-        kept->began = xb_record_keep_text(record, xb_day_time_text(start->began, text));
+        record->start.began = xb_record_keep_text(record, XB_DAY_TIME_TEXT(start->began));
 }
 
 /* Keeps the variables that bear on a measurement: the first of two with one name, as getenv does.
@@ -113,16 +111,6 @@ enum xb_status xb_record_of_conditions(const struct xb_conditions *conditions,
 
 /* ---- options ---- */
 
-/* A JSON array of numbers: "[4096,1048576]". */
-static const char *numbers_text(const struct xb_value *value, struct xb_arena **texts)
-{
-    const char *text = "[";
-    for (size_t i = 0; i < xb_value_length(value); i++)
-        text = xb_arena_print(texts, "%s%s%" PRIu64, text, i > 0 ? "," : "",
-                              xb_value_number(value, i));
-    return xb_arena_print(texts, "%s]", text);
-}
-
 /* A JSON array of texts. */
 static const char *words_text(const struct xb_value *value, struct xb_arena **texts)
 {
@@ -145,6 +133,7 @@ static const char *words_text(const struct xb_value *value, struct xb_arena **te
 /* The value as JSON; a text as it is, without quotes. */
 static const char *value_text(const struct xb_value *value, struct xb_arena **texts)
 {
+    const char *text = "";
     switch (value->option->type) {
     case XB_OPTION_FLAG:
         return value->flag ? "true" : "false";
@@ -153,7 +142,10 @@ static const char *value_text(const struct xb_value *value, struct xb_arena **te
         return xb_arena_print(texts, "%" PRIu64, value->count);
     case XB_OPTION_SIZES:
     case XB_OPTION_COUNTS:
-        return numbers_text(value, texts);
+        for (size_t i = 0; i < xb_value_length(value); i++)
+            text = xb_arena_print(texts, "%s%s%" PRIu64, text, i > 0 ? "," : "",
+                                  xb_value_number(value, i));
+        return xb_arena_print(texts, "[%s]", text);
     case XB_OPTION_DURATION:
         return xb_arena_copy(texts, XB_NUMBER_TEXT(value->seconds));
     case XB_OPTION_CHOICES:

@@ -51,8 +51,6 @@ void xb_document_put_schema(struct xb_json *json, const char *schema, unsigned v
     xb_document_put_time(json, "timestamp", time(NULL));
 }
 
-/* ---- a record ---- */
-
 void xb_record_put(struct xb_json *json, const struct xb_record *record)
 {
     xb_document_put_schema(json, "xferbench.result", XB_RECORD_VERSION);

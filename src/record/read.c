@@ -25,11 +25,9 @@ struct reader {
 /* A row is of devices that its document lists; below 0 is none. */
 static void check_device(struct reader *reader, const char *key, int device)
 {
-    const struct xb_record_process *process = &reader->record->processes[reader->process];
-    bool is_there = device < 0;
-    for (size_t i = 0; i < process->device_count && !is_there; i++)
-        is_there = process->devices[i].index == (unsigned)device;
-    if (!is_there)
+    struct xb_record own = {.processes = &reader->record->processes[reader->process],
+                            .process_count = 1};
+    if (device >= 0 && xb_record_device(&own, device) == NULL)
         xb_json_refuse(&reader->json, key, "is %d, which is none of \"devices\"", device);
 }
 
@@ -268,9 +266,7 @@ enum xb_status xb_record_of_tree(const char *path, const cJSON *tree, struct xb_
         if (!xb_json_failed(json))
             read_process(&reader, tree);
     }
-    const char *timestamp = xb_json_get_text(json, tree, "timestamp");
-    if (timestamp != NULL)
-        record->timestamp = xb_fields_keep_text(json, timestamp);
+    record->timestamp = xb_fields_keep_text(json, xb_json_get_text(json, tree, "timestamp"));
     if (!xb_json_failed(json))
         xb_record_make_cases(json, record, reader.entries, reader.entry_count, XB_RECORD_CASES);
     free(reader.entries);
@@ -295,11 +291,9 @@ enum xb_status xb_record_parse(const char *path, const char *text, size_t length
     struct xb_json_reader reader = {.place = {.path = path}};
     cJSON *tree = xb_json_read(&reader, text, length);
     *record = (struct xb_record){.path = NULL};
-    enum xb_status status = reader.error.status;
-    if (tree != NULL)
-        status = xb_record_of_tree(path, tree, record, error);
-    else
-        *error = reader.error;
+    *error = reader.error;
+    enum xb_status status =
+        tree != NULL ? xb_record_of_tree(path, tree, record, error) : error->status;
     cJSON_Delete(tree);
     return status;
 }

@@ -160,9 +160,8 @@ static enum xb_status show_link(struct show *show, const char *path, const char 
                                 size_t length, struct xb_error *error)
 {
     struct xb_link_file file;
-    enum xb_status status = xb_link_report_parse(path, text, length, &file, error);
-    if (status != XB_OK)
-        return status;
+    enum xb_status status = XB_OK;
+    XB_TRY(xb_link_report_parse(path, text, length, &file, error));
     if (show->gates.count > 0)
         status = XB_FAIL(error, XB_ERR_USAGE,
                          "'%.300s' is of links, which have no cases: show it without --case", path);
