@@ -100,11 +100,6 @@ enum xb_status xb_advise_measure(struct xb_advise_session *session, const struct
 
 /* ---- the job itself ---- */
 
-static bool is_same(const char *one, const char *other)
-{
-    return one != NULL && other != NULL && strcmp(one, other) == 0;
-}
-
 /* Refuses to check what was measured elsewhere. */
 static enum xb_status compare_machines(const struct xb_advice_report *report,
                                        const struct xb_record *here, struct xb_error *error)
@@ -113,19 +108,19 @@ static enum xb_status compare_machines(const struct xb_advice_report *report,
     int device = report->costs.device;
     const struct xb_record_device *theirs = xb_record_device(file, device);
     const struct xb_record_device *ours = xb_record_device(here, device);
-    if (!is_same(file->host.hostname, here->host.hostname))
+    if (file->host.hostname == NULL || !xb_record_same(file->host.hostname, here->host.hostname))
         return XB_FAIL(
             error, XB_ERR_USAGE,
             "--check: the file is of the host %.100s, and this is %.100s: check it there",
             file->host.hostname != NULL ? file->host.hostname : "(not known)",
             here->host.hostname != NULL ? here->host.hostname : "(not known)");
-    if (!is_same(file->backend, here->backend))
+    if (!xb_record_same(file->backend, here->backend))
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--check: the file is of the backend %.40s, and this is %.40s: take "
                        "--backend %.40s",
                        file->backend != NULL ? file->backend : "(not known)", here->backend,
                        file->backend != NULL ? file->backend : "NAME");
-    bool same_name = theirs != NULL && ours != NULL && is_same(theirs->name, ours->name);
+    bool same_name = theirs != NULL && ours != NULL && strcmp(theirs->name, ours->name) == 0;
     bool same_uuid = same_name && (theirs->uuid == NULL || ours->uuid == NULL ||
                                    strcmp(theirs->uuid, ours->uuid) == 0);
     if (!same_uuid)

@@ -341,8 +341,7 @@ void xb_cost_basis(const struct xb_cost *cost, uint64_t bytes, struct xb_words *
     const char *before = " (";
     if (cost->count == 0 || bytes == 0)
         return;
-    /* "pageable ring h2d (ring-slots 4, threads 8): "; parameters that are 0 are left to the mode.
-     */
+    /* "pageable ring h2d (ring-slots 4, threads 8): "; a parameter of 0 is left to the mode. */
     const struct xb_record_case *test = points[at < cost->count ? at : at - 1].test;
     xb_words_add(words, "%s %s %s", test->mode, test->variant, test->direction);
     for (size_t i = 0; cost->has_others && i < test->parameter_count; i++) {

@@ -4,8 +4,7 @@
 #include "base/terminal.h"
 #include "record/record.h"
 
-/* The names of modes and variants that advice rests on: the one place of this room that has them.
- */
+/* The names of modes and variants that advice rests on: no other place of this room has them. */
 
 /* How a job can be done. */
 enum xb_strategy {
@@ -52,8 +51,7 @@ extern const struct xb_cost_source xb_cost_sources[XB_COSTS];
 extern const char xb_all_rows_options[], xb_pinned_rows_options[];
 /* The mode that runs whole jobs. */
 extern const char xb_job_mode[];
-/* Words that have `run` measure what a prediction needs: copies, both ways at once, page-locking.
- */
+/* Words that have `run` measure what predictions need: copies, both ways at once, pinning. */
 extern const char *const xb_part_words[3][4];
 
 /* Words of --memory. */

@@ -3,9 +3,6 @@
 
 #include "model.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /* What is asked: work that a GPU could do in place of the CPU. */
 struct xb_job {
     uint64_t in;       /* bytes to the device, 1 or more */

@@ -119,8 +119,7 @@ static void free_value(struct xb_value *value)
     free(value->text);
 }
 
-/* Parses `text` (NULL for a flag) into the value. xb_config_free releases what this allocates, also
- * after a failure. */
+/* Parses `text` (NULL for a flag) into the value, which xb_config_free releases in any case. */
 static enum xb_status set_value(struct xb_value *value, const char *text, struct xb_error *error)
 {
     const struct xb_option *option = value->option;
@@ -172,34 +171,25 @@ static int lower_at(const char *text, size_t i)
     return tolower((unsigned char)text[i]);
 }
 
-/*
- * How many letters of `a` must be inserted, deleted, replaced or swapped with a neighbour to make
+/* How many letters of `a` must be inserted, deleted, replaced or swapped with a neighbour to make
  * `b` (optimal string alignment; Damerau, "A technique for computer detection and correction of
- * spelling errors", CACM 7(3), 1964). `b` has CANDIDATE_MAX letters at most.
- */
+ * spelling errors", CACM 7(3), 1964). `b` has CANDIDATE_MAX letters at most, `a` twice as many. */
 static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
-    size_t rows[3][CANDIDATE_MAX + 1];
-    size_t *above2 = rows[0]; /* first read in the second turn, when it holds a computed row */
-    size_t *above = rows[1];
-    size_t *row = rows[2];
-    for (size_t j = 0; j <= b_length; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= a_length; i++) {
-        size_t *reused = above2;
-        above2 = above;
-        above = row;
-        row = reused;
-        row[0] = i;
-        for (size_t j = 1; j <= b_length; j++) {
-            int x = lower_at(a, i - 1);
-            int y = lower_at(b, j - 1);
-            row[j] = xb_lesser(above[j - 1] + (x != y), xb_lesser(above[j], row[j - 1]) + 1);
+    size_t steps[2 * CANDIDATE_MAX + 1][CANDIDATE_MAX + 1]; /* from i letters of a to j of b */
+    for (size_t i = 0; i <= a_length; i++)
+        for (size_t j = 0; j <= b_length; j++) {
+            size_t *to = &steps[i][j];
+            *to = i + j;
+            if (i == 0 || j == 0)
+                continue;
+            int x = lower_at(a, i - 1), y = lower_at(b, j - 1);
+            *to = xb_lesser(steps[i - 1][j - 1] + (x != y),
+                            xb_lesser(steps[i - 1][j], steps[i][j - 1]) + 1);
             if (i > 1 && j > 1 && x == lower_at(b, j - 2) && lower_at(a, i - 2) == y)
-                row[j] = xb_lesser(row[j], above2[j - 2] + 1);
+                *to = xb_lesser(*to, steps[i - 2][j - 2] + 1);
         }
-    }
-    return row[b_length];
+    return steps[a_length][b_length];
 }
 
 /* The only candidate that begins with `word`, or NULL if none does or several do. */
@@ -227,8 +217,8 @@ const char *xb_nearest(const char *word, const char *const *candidates)
     size_t nearest_distance = SIZE_MAX;
     for (size_t i = 0; candidates[i] != NULL; i++) {
         size_t candidate_length = strlen(candidates[i]);
-        if (candidate_length > CANDIDATE_MAX)
-            continue;
+        if (candidate_length > CANDIDATE_MAX || length > 2 * CANDIDATE_MAX)
+            continue; /* such a word is too far from any of them */
         size_t d = distance(word, length, candidates[i], candidate_length);
         /* Accept one slip for every three letters, rounded: 1 in h2d, 2 in async. With more slips,
          * words would match that have little in common. */
@@ -277,8 +267,7 @@ static const char *nearest_option(const char *word, const char *const *candidate
 
 /* ---- the command line ---- */
 
-/* Refuses a long option that no row has. getopt_long would take the beginning of a name for it, and
- * --gpu for --gpu-time. */
+/* Refuses a long option that no row has: getopt_long would take --gpu for --gpu-time. */
 static enum xb_status check_name(const struct tables *tables, const char *argument,
                                  struct xb_error *error)
 {
@@ -330,8 +319,7 @@ static enum xb_status parse_arguments(struct xb_config *config, const struct tab
                            value->option->name);
         value->given = true;
         const struct xb_option *option = value->option;
-        /* What reads like an option: most likely its own argument was forgotten. "-" and numbers
-         * below 0 do not. */
+        /* What reads like an option, unlike "-" and -1: most likely its argument was forgotten. */
         bool is_lacking = option->type != XB_OPTION_FLAG && optarg[0] == '-' &&
                           (optarg[1] == '-' || isalpha((unsigned char)optarg[1]));
         if (is_lacking && option->type == XB_OPTION_FILE)

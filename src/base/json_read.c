@@ -35,8 +35,7 @@ void xb_place_leave(struct xb_place *place, size_t length)
     place->text[length] = '\0';
 }
 
-/* Keys and texts of a file go to a terminal: what could steer one, or was cut amid a character,
- * does not. */
+/* Keys and texts of a file go to a terminal; what could steer it, or half a character, does not. */
 static void make_printable(char *text)
 {
     for (; *text != '\0'; text++)

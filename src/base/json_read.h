@@ -20,8 +20,7 @@ struct xb_place {
     char text[192];
 };
 
-/* Goes into a key, or an array's item; give what it returns to xb_place_leave. Too long a place
- * is cut. */
+/* Goes into a key, or an array's item; give what it returns to xb_place_leave. Cuts long places. */
 size_t xb_place_enter(struct xb_place *place, const char *key);
 size_t xb_place_enter_item(struct xb_place *place, size_t index);
 void xb_place_leave(struct xb_place *place, size_t length);

@@ -81,8 +81,7 @@ void xb_json_put_flag(struct xb_json *json, const char *key, bool flag);
 void xb_json_put_null(struct xb_json *json, const char *key);
 /* An array of numbers, each as xb_json_put_number() writes it. */
 void xb_json_put_numbers(struct xb_json *json, const char *key, const double *values, size_t count);
-/* A JSON document that was read, as it was written but for white space at its end. NULL gives
- * null. */
+/* A JSON document that was read, as it was but for white space at its end. NULL gives null. */
 void xb_json_put_raw(struct xb_json *json, const char *key, const char *document);
 
 /* For callers that fail on the way: keeps this error, or that memory is short. */

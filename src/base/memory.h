@@ -44,8 +44,7 @@ void xb_arena_free(struct xb_arena *arena); /* NULL is accepted */
  * still be written under a limit on address space. XB_ERR_MEMORY. */
 XB_MUST_CHECK enum xb_status xb_memory_reserve(size_t bytes, struct xb_error *error);
 
-/* What tells the user of a failure, and returns the exit code for it. At first there is none, and
- * the code is 1. */
+/* What tells the user of a failure, and returns the exit code: 1 before the first such call. */
 void xb_memory_end_with(int (*fail)(const struct xb_error *error));
 
 /* What removes the temporary files of outputs at such an end. */

@@ -2,11 +2,8 @@
 #pragma once
 
 #include "units.h"
-#include "xferbench/error.h"
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* Options. One row declares an option once; from the rows come the getopt_long arrays, --help,
  * nearest-match hints, the option reference (docs/options.md), the man page, shell completion and
@@ -93,8 +90,7 @@ XB_MUST_CHECK enum xb_status xb_config_parse(const struct xb_option *const *rows
                                              struct xb_error *error);
 void xb_config_free(struct xb_config *config);
 
-/* Gives an option that is not on the command line another default. XB_ERR_USAGE where it does not
- * take the text. */
+/* Gives an option that is not given another default. XB_ERR_USAGE: it does not take the text. */
 XB_MUST_CHECK enum xb_status xb_config_default(struct xb_config *config,
                                                const struct xb_option *row, const char *text,
                                                struct xb_error *error);
@@ -103,8 +99,7 @@ XB_MUST_CHECK enum xb_status xb_config_default(struct xb_config *config,
  * For a row that is a parameter or stands alone; other options go into fields. */
 const struct xb_value *xb_config_get(const struct xb_config *config, const struct xb_option *row);
 
-/* What a field holds of an option; texts and lists are the configuration's own. The field's type
- * says which: XB_BIND. */
+/* What a field holds of an option, by its type (XB_BIND). Texts and lists are borrowed. */
 enum xb_option_field_kind {
     XB_BIND_FLAG,    /* bool */
     XB_BIND_TEXT,    /* const char *, of any option but a flag; NULL where it is not set */

@@ -265,8 +265,7 @@ static enum xb_status open_replacement(struct xb_output *output, struct xb_error
     replacing.process = getpid();
     xb_memory_end_also(xb_outputs_abandon);
     (void)pthread_mutex_unlock(&replacing.lock);
-    /* Renaming over a file needs no permission to write it. Without this check we would replace a
-     * write-protected file. */
+    /* Renaming over a file needs no permission to write it: this protects write-protected files. */
     if (output->is_there && faccessat(fd, base, W_OK, AT_EACCESS) != 0)
         return cannot_write(output, XB_ERR_USAGE, "faccessat", errno,
                             "make the file writable, or choose another name", error);
@@ -397,8 +396,7 @@ static const char *give_name(struct xb_output *output)
     return "write";
 }
 
-/* Writes the new content into the old file `fd`, because a new file could not keep its owner and
- * rights. */
+/* Writes the new content into the old file `fd`: a new one could not keep its owner and rights. */
 static const char *write_over(const struct xb_output *output, int fd)
 {
     struct stat target, own;

@@ -2,10 +2,8 @@
 #pragma once
 
 #include "stream.h"
-#include "xferbench/error.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
 /*

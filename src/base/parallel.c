@@ -11,8 +11,7 @@
 #include <stdbool.h>
 
 #define MAX_THREADS 16u
-/* Give each thread several parts, so that a thread that starts late or is delayed does fewer of
- * them. */
+/* Give each thread several parts, so that one that starts late or is delayed does fewer. */
 #define PARTS_PER_THREAD 4u
 
 struct job {
@@ -84,8 +83,7 @@ void xb_parallel_for(uint64_t total, uint64_t grain,
                       .parts = xb_lesser(threads * PARTS_PER_THREAD, grains)};
     pthread_t helpers[MAX_THREADS];
     unsigned started = 0;
-    /* The threads that run share all parts, so if one cannot be created the work only takes longer.
-     */
+    /* The threads that run share all parts: if one cannot be created, the work takes longer. */
     while (started + 1 < threads &&
            pthread_create(&helpers[started], NULL, work_on_parts, &job) == 0)
         started++;

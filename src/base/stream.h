@@ -2,9 +2,7 @@
 #pragma once
 
 #include "memory.h"
-#include "xferbench/error.h"
 
-#include <stddef.h>
 #include <stdio.h>
 
 /* Says what to do about an errno of opening or writing. Static text. */
@@ -17,8 +15,7 @@ XB_MUST_CHECK enum xb_status xb_stream_finish(FILE *stream, const char *what,
 /* "cannot write the table: Broken pipe (EPIPE): ADVICE", for a write that left this errno. */
 enum xb_status xb_stream_fail(const char *what, int code, struct xb_error *error);
 
-/* A text that is written as a file is, into memory. Zero-initialise; it may not move between its
- * begin and its end. */
+/* A text that is written as a file is, into memory. Zero-initialise; do not move it while open. */
 struct xb_memory_text {
     FILE *stream; /* between begin and end */
     char *text;   /* with a zero behind it, to be freed */

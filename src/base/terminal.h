@@ -55,8 +55,7 @@ enum xb_colour {
     XB_COLOUR_TITLE
 };
 
-/* What begins and ends a text in that colour; "" where the stream has no colours. They take no
- * column. Static memory. */
+/* What begins and ends a text in that colour, static; "" where there are none. Takes no column. */
 const char *xb_colour_begin(FILE *stream, enum xb_colour colour);
 const char *xb_colour_end(FILE *stream, enum xb_colour colour);
 

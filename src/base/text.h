@@ -50,8 +50,7 @@ bool xb_list_has(const char *list, const char *word);
 /* Replaces a byte that is not UTF-8: U+FFFD REPLACEMENT CHARACTER. */
 #define XB_UTF8_REPLACEMENT "\xEF\xBF\xBD"
 
-/* Writes a finite value with the fewest digits, 15 to 17, that read back as exactly this value.
- * `text` holds 32 bytes. */
+/* Writes a finite value with the fewest of 15 to 17 digits that read back as exactly this value. */
 const char *xb_number_text(double value, char *text, size_t size);
 
 /* How many decimals show four digits of `value`. Numbers beside it in a row use as many. */

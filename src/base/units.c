@@ -408,8 +408,7 @@ const char *xb_duration_format(double seconds, char *text, size_t size)
         snprintf(text, size, "%g s", seconds);
         return text;
     }
-    /* Use the first unit in which the rounded value has at most three digits, so that 999.6 us
-     * becomes "1.00 ms". */
+    /* The first unit in which the rounded value has three digits at most: 999.6 us is "1.00 ms". */
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         double power = 100.0;
         for (int decimals = 2; decimals >= 0; decimals--, power /= 10.0) {

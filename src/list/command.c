@@ -20,8 +20,7 @@
 
 /* ---- what is there ---- */
 
-/* It is no failure if a backend cannot run or a device does not describe itself: the inventory says
- * why. */
+/* A backend that cannot run, or a silent device, is no failure: the inventory says why. */
 static void look_at(struct xb_found_backend *found)
 {
     struct xb_driver *driver = xb_backend_open(found->entry, &found->probe);

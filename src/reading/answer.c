@@ -39,8 +39,7 @@ static void add_ways(struct xb_reading *reading, const struct xb_record_case *to
     xb_reading_add(reading, " back");
 }
 
-/* Says of a sweep from which size on one copy, from the call until it is done, is nearly as fast as
- * the largest. */
+/* Says of a sweep from which size on a whole copy is nearly as fast as the largest. */
 static bool add_from(struct xb_reading *reading, const struct xb_record_case *best)
 {
     double least = NEARLY * xb_reading_speed(reading, best);
@@ -205,8 +204,7 @@ static bool ask_size(struct xb_reading *reading, answer *give, bool of_pairs, ui
     return false;
 }
 
-/* The first answer, from the largest size down; of latencies from the smallest size, whose fixed
- * cost is asked for. */
+/* The first answer, from the largest size down; of latencies first the smallest: its fixed cost. */
 static bool ask(struct xb_reading *reading, answer *give, bool of_pairs)
 {
     const struct xb_record *record = reading->record;

@@ -28,8 +28,7 @@ bool xb_reading_is_placed(const struct xb_record_case *test)
     return !test->simultaneous && test->peer < 0 && !xb_reading_goes(test, XB_D2D);
 }
 
-/* Whether the case's host memory lies on the node that is chosen; true for a case that has none,
- * and for other devices. */
+/* Whether its host memory lies on the chosen node; true without any, and for other devices. */
 static bool is_on_node(const struct xb_reading *reading, const struct xb_record_case *test)
 {
     return reading->all_nodes || test->device < 0 || test->device >= XB_RUN_DEVICES ||
@@ -216,8 +215,7 @@ struct xb_record_cases xb_reading_group(struct xb_reading *reading, uint64_t byt
  * one kind were 0.6 % apart so. */
 #define VISIBLE 0.02
 
-/* All of one beyond all of the other concludes something of so many pairs of samples, 3 by 3 or 2
- * by 5. */
+/* All of one beyond all of the other says something from so many pairs on: 3 by 3, or 2 by 5. */
 #define FEWEST 9
 
 enum xb_reading_order xb_reading_judge_by(const struct xb_reading *reading,
@@ -258,17 +256,15 @@ enum xb_reading_order xb_reading_judge(const struct xb_reading *reading,
 
 void xb_reading_collect(struct xb_reading *reading, double value)
 {
-    struct xb_error ignored; /* no memory */
-    if (xb_samples_add(&reading->collected, value, &ignored) != XB_OK)
-        xb_memory_end(sizeof value);
+    reading->collected = xb_grow(reading->collected, reading->collected_count, sizeof value);
+    reading->collected[reading->collected_count++] = value;
 }
 
 bool xb_reading_spread(struct xb_reading *reading, struct xb_statistics *spread)
 {
-    size_t count = reading->collected.count;
-    reading->collected.count = 0;
-    if (count == 0)
-        return false;
-    *spread = xb_statistics_of(reading->collected.values, count);
-    return true;
+    size_t count = reading->collected_count;
+    reading->collected_count = 0;
+    if (count > 0)
+        *spread = xb_statistics_of(reading->collected, count);
+    return count > 0;
 }

@@ -5,7 +5,6 @@
 #include "base/terminal.h"
 #include "list.h"
 #include "measure/run.h"
-#include "reading.h"
 #include "record/rows.h"
 
 struct xb_reading {
@@ -20,7 +19,8 @@ struct xb_reading {
     size_t statement; /* its number, from 1 on */
     size_t *rested;   /* for each of the record's cases the last statement that rests on it */
     const struct xb_record_case **grouped; /* by xb_reading_group: room for all cases */
-    struct xb_samples collected;           /* by xb_reading_collect */
+    double *collected;                     /* by xb_reading_collect */
+    size_t collected_count;
     /* The NUMA node of the cases of each device that are spoken of, unless all_nodes. */
     struct xb_reading_node {
         int rank; /* why that one; 0: there is no case of the device alone */
@@ -29,8 +29,7 @@ struct xb_reading {
     bool all_nodes;
 };
 
-/* Begins a statement, in place of one that was not kept. Without a device (-1) or size (0) it is of
- * several. */
+/* Begins a statement, in place of one that was not kept; of several devices (-1) or sizes (0). */
 void xb_reading_begin(struct xb_reading *reading, const char *label, const char *code, int device,
                       uint64_t bytes);
 /* Adds the statement that was begun to the list. One without words is none, and neither is one of

@@ -18,8 +18,7 @@
 /* What healthy links give of what they can carry, or more. */
 #define FINE 0.9
 
-/* Which copy is meant: of a direction, and of a mode that shows what the link does, where that is
- * asked. */
+/* Which copy is meant: of a direction, and if asked of a mode that shows what the link does. */
 struct meant {
     enum xb_direction direction;
     bool showing;
@@ -71,8 +70,7 @@ static bool say_link(struct xb_reading *reading, int index, uint64_t bytes)
                             ceiling->known ? ceiling->d2h : raw};
     if (!ceiling->known && !(raw > 0))
         return false;
-    /* More than there can be: the link was read wrongly, or after it had gone to sleep. Nothing to
-     * conclude from that. */
+    /* More than there can be: the link was read wrongly, or asleep. Nothing follows from that. */
     for (int i = 0; i < 2; i++)
         if (best[i] != NULL && xb_reading_bandwidth(reading, best[i]) > most[i])
             return false;

@@ -3,7 +3,6 @@
 
 #include "base/json_write.h"
 #include "reading.h"
-#include "record/record.h"
 
 #include <stdio.h>
 
@@ -55,8 +54,7 @@ void xb_reading_free(struct xb_reading_list *list); /* accepts a zeroed one */
 const char *xb_reading_subject(const struct xb_reading_list *list,
                                const struct xb_reading_entry *entry, char *text, size_t size);
 
-/* How much an entry's remedy is worth: a large gain for little work comes first, and one that was
- * not measured last. */
+/* Weighs an entry's remedy: most for a large gain by little work, least if not measured. */
 double xb_reading_weight(const struct xb_reading_entry *entry);
 
 #define XB_MOST_ADVICE 3

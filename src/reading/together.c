@@ -123,8 +123,7 @@ struct groups {
     struct xb_statistics rates; /* of all their sums */
 };
 
-/* Whether it is such a sum that can be spoken of, of pairs that end at one device or begin there.
- */
+/* Whether it is a sum to be spoken of, of pairs that end at one device or begin there. */
 static bool is_candidate(const struct xb_reading *reading, const struct xb_record_case *test,
                          const void *to_one)
 {

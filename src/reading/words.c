@@ -265,8 +265,7 @@ bool xb_reading_find_gain(const struct xb_reading *reading, int device, uint64_t
     return isfinite(gain->most);
 }
 
-/* "pinned_bandwidth_h2d", "prefetch_bandwidth_h2d": a number of a way, by its mode or its variant.
- */
+/* "pinned_bandwidth_h2d", "prefetch_bandwidth_h2d": a number of a way, by mode or variant. */
 static void write_figure(struct xb_reading *reading, struct xb_reading_way way, bool by_variant,
                          const struct xb_record_case *test)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a record's cases tell, with their figures, and its devices; which case is which, and which
- * are alike. */
+/* What a record's cases and their figures tell, and its devices; which cases are alike. */
 #define _GNU_SOURCE /* qsort_r */
 #include "making.h"
 #include "rows.h"

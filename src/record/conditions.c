@@ -41,8 +41,7 @@ void xb_record_keep_start(struct xb_record *record, const struct xb_start *start
         record->start.began = xb_record_keep_text(record, XB_DAY_TIME_TEXT(start->began));
 }
 
-/* Keeps the variables that bear on a measurement: the first of two with one name, as getenv does.
- */
+/* Keeps the variables that bear on a measurement; of two with one name the first, like getenv. */
 static void keep_environment(struct xb_record *record)
 {
     size_t count = 0;

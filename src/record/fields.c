@@ -364,8 +364,7 @@ static void check_figure(struct xb_json_reader *reader, const row *of, const fig
     }
 }
 
-/* The limits of its numbers are those of its unit. compare divides by the median of what it judges
- * by. */
+/* Its unit limits its numbers. compare divides by the median of what it judges by. */
 static void read_figure(struct xb_json_reader *reader, const cJSON *item, size_t index, void *to)
 {
     row *of = to;

@@ -50,16 +50,14 @@ XB_MUST_CHECK enum xb_status xb_record_of_conditions(const struct xb_conditions 
 
 #define XB_RECORD_CASES 10000 /* the most in a file: a run takes no more */
 
-/* Makes record->facts of what the record says of program, host, backend, devices and environment.
- */
+/* Makes record->facts of what it says of program, host, backend, devices and environment. */
 void xb_record_make_facts(struct xb_record *record);
 /* Orders them by their names. */
 void xb_record_sort_facts(struct xb_record_fact *facts, size_t count);
 
 /* A figure without its values. */
 struct xb_record_figure xb_record_figure_of(const struct xb_figure *figure);
-/* Describes it by its samples, of which it has one or more, and by their placements. XB_ERR_MEMORY.
- */
+/* Describes it by its samples, one or more, and by their placements. XB_ERR_MEMORY. */
 XB_MUST_CHECK enum xb_status xb_record_figure_describe(struct xb_record_figure *figure,
                                                        struct xb_error *error);
 /* A description by the median alone; n is 0 where that was computed from other figures. */

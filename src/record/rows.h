@@ -58,8 +58,7 @@ const char *xb_direction_words(const struct xb_record_case *test);
  * each would be searched for in every case. */
 #define XB_PARAMETERS_MOST 128
 
-/* The parameters of a record that a reader must see to tell its rows apart: all of it points into
- * the record. */
+/* The parameters that a reader must see to tell rows apart. All of it points into the record. */
 struct xb_parameters {
     const char *names[XB_PARAMETERS_SHOWN];
     size_t count;
@@ -94,8 +93,7 @@ bool xb_parameter_is_default(const struct xb_record *defaults, const struct xb_o
 /* Whether a parameter of the case is a size, by the option of its mode. */
 bool xb_parameter_is_size(const struct xb_record_case *test, const char *name);
 
-/* What a case has of a parameter, for people: a size as "8 MiB", none as "0". NULL where it has
- * none. */
+/* A parameter of a case, for people: a size as "8 MiB", none as "0". NULL where it has none. */
 const char *xb_parameter_text(const struct xb_record_case *test, const char *name, char *text,
                               size_t size);
 /* Writes it for a name that programs keep: a size by xb_size_key(). */
