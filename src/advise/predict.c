@@ -298,17 +298,14 @@ void xb_predict(const struct xb_costs *costs, const struct xb_job *job, enum xb_
         prediction->is_known = add_pinning(&work);
     for (enum xb_estimate i = XB_LOW; i < XB_ESTIMATES; i++)
         prediction->total[i] = prediction->running[i] + prediction->pinning[i];
+    prediction->has_ends = prediction->total[XB_LOW] < prediction->total[XB_HIGH];
+    prediction->has_pinning = prediction->pinning[XB_MIDDLE] > 0;
 }
 
 bool xb_prediction_may_beat(const struct xb_prediction *prediction, double seconds)
 {
     return !prediction->is_known && prediction->why == XB_UNKNOWN_ROWS &&
            prediction->at_least < seconds;
-}
-
-bool xb_prediction_has_ends(const struct xb_prediction *prediction)
-{
-    return prediction->total[XB_LOW] < prediction->total[XB_HIGH];
 }
 
 double xb_predictions_least(const struct xb_predictions *all, enum xb_estimate estimate)

@@ -356,7 +356,7 @@ static void add_prediction(struct xb_table *table, const struct xb_prediction *o
                            bool is_best)
 {
     const double unknown = (double)NAN;
-    double ends = one->is_known && xb_prediction_has_ends(one) ? 1 : unknown;
+    double ends = one->is_known && one->has_ends ? 1 : unknown;
     /* Where only getting the data into pinned memory is not known, the rest is. */
     double rest = one->is_known || one->running[XB_MIDDLE] > 0 ? 1 : unknown;
     const double times[] = {ends * one->total[XB_LOW],

@@ -38,9 +38,8 @@ struct xb_child_task {
     enum xb_child_signals signals;
     enum xb_child_files files;
     bool leads_group; /* it leads a process group of its own; signals to it go to the whole group */
-    /* The kernel kills it when its parent dies, so that a child that hangs does not outlive it. To
-     * the kernel, the parent has died when the thread that forked ends: only for a thread that
-     * lives as long as its process. */
+    /* The kernel kills it when its parent dies, also if it hangs. To the kernel, that is when the
+     * thread that forked ends: only for a thread that lives as long as its process. */
     bool dies_with_parent;
 };
 

@@ -5,8 +5,7 @@
 
 #include <time.h>
 
-/* Times of day, which are the same on all machines: seconds since 1970, UTC. A double holds them to
- * less than a microsecond. */
+/* Times of day, the same on all machines: seconds since 1970, UTC, to less than a microsecond. */
 
 double xb_day_time_now(void);
 

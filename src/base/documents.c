@@ -172,8 +172,7 @@ static enum xb_status read_document(struct xb_documents *d, struct xb_document_p
     struct scan scan = {.why = NULL};
     d->line_is_open = true;
     while (scan.why == NULL && !scan.is_whole) {
-        /* One that grows too large is read to its end all the same, to find the next one; unless
-         * the next one may have begun in it. */
+        /* One that grows too large is read to its end, to find the next; unless it began there. */
         scan.is_dropped = scan.is_dropped || d->at - d->begin > d->largest;
         if (scan.is_dropped && scan.has_inner) {
             scan.why = too_large;

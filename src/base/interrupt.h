@@ -21,9 +21,8 @@ int xb_interrupt_signal(void);
 /* How many requests were noted. */
 int xb_interrupt_count(void);
 
-/* Sets when waiting ends without a signal, on the clock of src/base/clock.h. This is for code that
- * waits but knows no run, such as a compiler. Call it before there is a second thread. Without this
- * call there is no deadline. */
+/* Sets when waiting ends without a signal, on the clock of src/base/clock.h; at first never. This
+ * is for code that waits but knows no run, such as a compiler. Call it before there are threads. */
 void xb_interrupt_set_deadline(double when);
 
 /* Whether to stop waiting, because a signal was caught or the deadline has come. */

@@ -165,8 +165,7 @@ const char *xb_fields_keep_text(struct xb_json_reader *reader, const char *text)
     return xb_arena_copy(reader->texts, text);
 }
 
-/* A text that had bytes that are no UTF-8 grew when it was written: it may not fit any more, and is
- * cut between two characters. */
+/* A text that is no UTF-8 grew when it was written. What does not fit is cut between characters. */
 static void copy_text(const char *from, char *text, size_t size)
 {
     size_t length = 0;

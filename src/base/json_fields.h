@@ -125,8 +125,7 @@ void *xb_fields_room(struct xb_json_reader *reader, size_t count, size_t size);
 /* A copy in the reader's texts; the text itself where it has none, or has failed. */
 const char *xb_fields_keep_text(struct xb_json_reader *reader, const char *text);
 
-/* Calls `read` for each item of the array under that key, of which there may be `most`. Returns how
- * many there are; 0 where it fails. */
+/* Calls `read` for each of at most `most` items of that array. Returns how many; 0 if it fails. */
 typedef void xb_field_item(struct xb_json_reader *reader, const cJSON *item, size_t index,
                            void *to);
 size_t xb_fields_read_each(struct xb_json_reader *reader, const cJSON *object, const char *key,

@@ -63,16 +63,6 @@ static char *utf8_copy(const char *text, size_t length)
     return copy;
 }
 
-/* `text`, or where that is no UTF-8 a copy that is, to release from *copy. NULL: no memory. */
-static const char *utf8_of(const char *text, char **copy)
-{
-    const char *end = text;
-    for (size_t bytes = 1; *end != '\0' && bytes > 0; end += bytes)
-        bytes = xb_utf8_length(end);
-    *copy = *end != '\0' ? utf8_copy(text, strlen(text)) : NULL;
-    return *end != '\0' ? *copy : text;
-}
-
 /* ---- the tree ---- */
 
 void xb_json_begin(struct xb_json *json)
@@ -85,7 +75,6 @@ static void put(struct xb_json *json, const char *key, cJSON *item)
 {
     /* Where the item goes; NULL: it is the document itself. */
     cJSON *container = json->depth > 0 ? json->open[json->depth - 1] : NULL;
-    char *copy = NULL;
     bool is_put = false;
     if (item == NULL)
         xb_json_fail_memory(json);
@@ -101,12 +90,12 @@ static void put(struct xb_json *json, const char *key, cJSON *item)
         json->root = item;
         return;
     }
-    const char *name = key != NULL ? utf8_of(key, &copy) : NULL;
+    char *name = key != NULL ? utf8_copy(key, strlen(key)) : NULL;
     if (key == NULL)
         is_put = cJSON_AddItemToArray(container, item);
     else if (name != NULL)
         is_put = cJSON_AddItemToObject(container, name, item);
-    cJSON_free(copy);
+    cJSON_free(name);
     if (!is_put) {
         cJSON_Delete(item);
         xb_json_fail_memory(json);
@@ -153,12 +142,11 @@ void xb_json_put_null(struct xb_json *json, const char *key)
 
 void xb_json_put_text(struct xb_json *json, const char *key, const char *text)
 {
-    char *copy = NULL;
-    const char *valid = text != NULL ? utf8_of(text, &copy) : NULL;
+    char *copy = text != NULL ? utf8_copy(text, strlen(text)) : NULL;
     put(json, key,
-        text == NULL    ? cJSON_CreateNull()
-        : valid != NULL ? cJSON_CreateString(valid)
-                        : NULL);
+        text == NULL   ? cJSON_CreateNull()
+        : copy != NULL ? cJSON_CreateString(copy)
+                       : NULL);
     cJSON_free(copy);
 }
 

@@ -27,8 +27,7 @@ void *xb_try(size_t count, size_t size);
 /* What realloc() does, for `bytes` of at least 1. */
 void *xb_resize(void *items, size_t bytes);
 
-/* Makes room for one more item of that size behind the `count` that `items` has: it doubles
- * whenever the count is a power of two. */
+/* Makes room for one more item of that size behind `count`: doubles when that is a power of two. */
 void *xb_grow(void *items, size_t count, size_t size);
 
 /* Pieces that live as long as the thing that they are about, and are released together. Zeroed, and

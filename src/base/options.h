@@ -150,8 +150,7 @@ const char *const *xb_option_words(const struct xb_option *option);
 /* Whether options of that type take a list: CHOICES, SIZES, COUNTS. */
 bool xb_option_is_list(const struct xb_option *option);
 
-/* Whether the text is the list's first default; false where it has none. A number of SIZES or
- * COUNTS is in decimal digits. */
+/* Whether the text is the list's first default; false for none. A number is in decimal digits. */
 bool xb_option_is_usual(const struct xb_option *option, const char *text);
 
 /* Whether the word is one of the list. */

@@ -105,8 +105,7 @@ static char *resolve(const char *path)
     return target;
 }
 
-/* The descriptor that a path such as /proc/self/fd/9 names, also through links such as /dev/stdout.
- * Follows 40 links, as the kernel does. */
+/* The descriptor that a path such as /proc/self/fd/9 names, also through links: 40, as in Linux. */
 static int descriptor_of(const char *path)
 {
     char *here = xb_copy(path);
@@ -187,8 +186,7 @@ bool xb_output_is_over(const struct xb_output *output, const char *path)
 /* Leads to an open file, even if the file has no name. */
 #define DESCRIPTOR_PATH "/proc/self/fd/%d"
 
-/* Picks a random name for the new file. It does not contain the target's name, which may be as long
- * as the file system allows. */
+/* Picks a random name for the new file, without the target's, which may be as long as can be. */
 static bool pick_name(struct xb_output *output)
 {
     unsigned long long number = 0;
@@ -222,8 +220,7 @@ static bool keep_access_list(int fd, const char *path)
         return fsetxattr(fd, attribute, list, (size_t)size, 0) == 0;
     if (errno != ENODATA)
         return errno == ENOTSUP || errno == ENOENT;
-    /* The new file may have inherited a default list from the directory. Remove it, because it may
-     * grant more than the old file did. */
+    /* The directory may have a default list, and that may grant more than the old file did. */
     return fremovexattr(fd, attribute) == 0 || errno == ENODATA || errno == ENOTSUP;
 }
 

@@ -69,6 +69,5 @@ bool xb_is_same_file(const struct stat *one, const struct stat *other);
 /* Drops what was written and leaves the old file. Safe after commit and on a zeroed object. */
 void xb_output_discard(struct xb_output *output);
 
-/* For an end without cleaning up: removes the temporary files that this process has in folders. No
- * output may be used after it. */
+/* For an end without cleaning up: removes the temporary files of all outputs, which end with it. */
 void xb_outputs_abandon(void);

@@ -62,8 +62,7 @@ static int guard(void *argument, int channel)
     return 0;
 }
 
-/* Becomes the program, and tells the guardian first. What keeps it from that goes into the channel,
- * which closes otherwise. */
+/* Tells the guardian, and becomes the program. What keeps it from that goes into the channel. */
 static int run_program(void *argument, int channel)
 {
     const struct watch *watch = argument;

@@ -27,8 +27,7 @@ void xb_memory_text_end(struct xb_memory_text *text);
 /* Ends it too, and keeps it in *arena: there is nothing to free. */
 const char *xb_memory_text_keep(struct xb_memory_text *text, struct xb_arena **arena);
 
-/* Writing to pipes and FIFOs whose reader may be late, slow or gone. `deadline` is on the clock of
- * src/base/clock.h, 0 for none. */
+/* Writing to pipes and FIFOs whose reader is late, slow or gone. `deadline`: clock.h; 0: none. */
 
 /*
  * Opens the FIFO `path` for writing. If it has no reader, says so once and waits for one. Returns

@@ -12,8 +12,7 @@
  * that what is kept does not depend on the window it was made in.
  */
 
-/* Columns of what is no terminal. Sentences are not made wider than this on a terminal either,
- * because longer lines are hard to read. */
+/* Columns of what is no terminal, and the most of a sentence: longer lines are hard to read. */
 #define XB_PLAIN_COLUMNS 100
 
 /* A terminal that is narrower, or says so, is written to as if it had as many. */
@@ -43,8 +42,7 @@ void xb_terminal_want_colours(enum xb_colours colours);
  * (https://no-color.org). ALWAYS: everywhere but in a text in memory. */
 bool xb_terminal_has_colours(FILE *stream);
 
-/* Whether texts may have UTF-8 in them: by LC_ALL, LC_CTYPE or LANG, the first that is set. The
- * same for a pipe and a terminal. */
+/* Whether texts may have UTF-8, on a terminal or not: LC_ALL, LC_CTYPE or LANG, the first set. */
 bool xb_locale_has_utf8(void);
 
 enum xb_colour {

@@ -242,8 +242,7 @@ enum xb_status xb_error_set(struct xb_error *error, enum xb_status status, const
 const char *xb_error_text(const struct xb_error *error, char *text, size_t size)
 {
     int code = (int)error->native_code;
-    /* An error of libc gets its words, unless the message has them. Vendors' error names need no
-     * such words: they explain themselves. */
+    /* An error of libc gets its words, unless the message has them. Vendors' explain themselves. */
     bool is_libc = strcmp(error->native_name, xb_errno_name(code)) == 0 &&
                    strstr(error->message, strerror(code)) == NULL;
     const char *debug = getenv("XFERBENCH_DEBUG");

@@ -218,8 +218,7 @@ static bool ask(struct xb_reading *reading, answer *give, bool of_pairs)
     return false;
 }
 
-/* Where several modes are no copies one way, says what comes first under "What to do"; else the
- * first mode that says anything. */
+/* Where several modes are no copies: what comes first under "What to do", else of any mode. */
 static bool ask_modes(struct xb_reading *reading)
 {
     const struct xb_reading_entry *most = NULL;

@@ -211,8 +211,7 @@ struct xb_record_cases xb_reading_group(struct xb_reading *reading, uint64_t byt
     return (struct xb_record_cases){reading->grouped, count};
 }
 
-/* A difference of less than this is none, however narrow the intervals. On an H200 pinned copies of
- * one kind were 0.6 % apart so. */
+/* A smaller difference is none: pinned copies of one kind were 0.6 % apart on an H200. */
 #define VISIBLE 0.02
 
 /* All of one beyond all of the other says something from so many pairs on: 3 by 3, or 2 by 5. */

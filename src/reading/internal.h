@@ -32,8 +32,7 @@ struct xb_reading {
 /* Begins a statement, in place of one that was not kept; of several devices (-1) or sizes (0). */
 void xb_reading_begin(struct xb_reading *reading, const char *label, const char *code, int device,
                       uint64_t bytes);
-/* Adds the statement that was begun to the list. One without words is none, and neither is one of
- * which a figure is missing. */
+/* Adds the statement to the list, unless it has no words, or lacks a figure. */
 void xb_reading_keep(struct xb_reading *reading);
 /* Whether its host memory lies on a NUMA node that counts: devices of several that ran at the same
  * time are spoken of node by node (together.c). */

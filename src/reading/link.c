@@ -51,9 +51,8 @@ static void put(struct xb_reading *reading, const char *name, const struct xb_re
     xb_reading_number(reading, whole, value, unit);
 }
 
-/* Says how much of what its link can carry the fastest copy each way reached; of the raw rate where
- * the ceiling is not known: "The link gives 95.5 % of what PCIe Gen5 x16 can carry to the GPU
- * and 96.3 % back." */
+/* Says how much of what its link can carry the fastest copies reached, or else of the raw rate:
+ * "The link gives 95.5 % of what PCIe Gen5 x16 can carry to the GPU and 96.3 % back." */
 static bool say_link(struct xb_reading *reading, int index, uint64_t bytes)
 {
     const struct xb_record_device *device = xb_record_device(reading->record, index);
@@ -116,8 +115,7 @@ static bool say_link(struct xb_reading *reading, int index, uint64_t bytes)
  * verdict is WARNING from 0.9 down and CRITICAL from 0.8 down. */
 #define FAR_BELOW_CEILING 0.8
 
-/* Tells of a link that was below what device and slot can do while data moved, or of whose ceiling
- * the fastest copies reach little. */
+/* Tells of a link below what device and slot can do, or of whose ceiling copies reach little. */
 static bool say_slow_link(struct xb_reading *reading, int index, uint64_t bytes)
 {
     const struct xb_record *record = reading->record;

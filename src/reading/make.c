@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The Reading of a record: who says something of what, and in which order; the list of that,
- * printed and in a document. */
+/* The Reading of a record: who says what of what, and in which order; and the list of that. */
 #include "internal.h"
 
 #include "base/text.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the Reading says of copies both ways at once, of memory far from the device, and of ways
- * that are far below the best one. */
+/* What the Reading says of both ways at once, of far memory, and of ways far below the best one. */
 #include "internal.h"
 
 #include "record/mode_list.h"
@@ -10,8 +9,7 @@
 
 /* ---- both ways at once ---- */
 
-/* A mode that copies both ways at once has a figure of that. One that also computes has none: what
- * it moves is no sum of two ways. */
+/* A mode that copies both ways has a figure of that. One that computes too moves no sum of ways. */
 static bool goes_both_ways(const struct xb_reading *reading, const struct xb_record_case *test,
                            const void *argument)
 {

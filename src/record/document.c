@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the program's documents have in common; a record is written, and a file of one process or of
- * several becomes a record. */
+/* What all documents share; a record becomes a file, and a file of any kind a record. */
 #define _POSIX_C_SOURCE 200809L /* gmtime_r */
 #include "document.h"
 
@@ -117,8 +116,7 @@ const char *xb_document_kind_name(enum xb_document_kind kind)
 
 /* ---- reading ---- */
 
-/* A record while it is read. base/json_read.h says how the first error is kept: once there is one,
- * every function here does nothing. */
+/* A record while it is read. After the first error (base/json_read.h) no function does anything. */
 struct reader {
     struct xb_json_reader json;
     struct xb_record *record;        /* that is filled */

@@ -119,8 +119,7 @@ static const struct xb_record_fact *find(const struct xb_record_case *test, cons
     return xb_record_fact_find(test->parameters, test->parameter_count, name);
 }
 
-/* The option that the mode of that name declares as this parameter; NULL for none. A file may have
- * modes that this program does not know. */
+/* The option that the mode declares as this parameter; NULL for none, or for an unknown mode. */
 static const struct xb_option *find_option(const char *mode_name, const char *name)
 {
     const struct xb_mode *mode = xb_mode_find(mode_name);
@@ -131,8 +130,7 @@ static const struct xb_option *find_option(const char *mode_name, const char *na
     return parameter != NULL ? parameter->option : NULL;
 }
 
-/* A value of a list that does not go without saying. A case that is measured near its device, which
- * goes without saying, has no NUMA node. */
+/* Whether a value needs saying. A case near its device needs none: it has no NUMA node. */
 static bool is_unusual(const struct xb_record_case *test, const struct xb_record_fact *own)
 {
     if (strcmp(own->name, XB_RECORD_NUMA) == 0)

@@ -32,8 +32,7 @@ enum {
 /* Orders cases by everything that makes them, but for that; 0: they are alike. */
 int xb_cases_order(const struct xb_record_case *a, const struct xb_record_case *b, unsigned but);
 
-/* Whether a signal or the deadline came before it was measured in any process: then there is
- * nothing to show of it but that. */
+/* Whether a signal or the deadline came before any process measured it: nothing is to be shown. */
 bool xb_case_was_not_run(const struct xb_record *record, const struct xb_record_case *test);
 
 /* Whether a row must say of which device it is: there are several, or pairs. */

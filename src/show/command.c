@@ -204,8 +204,7 @@ static enum xb_status show_comparison(struct show *show, const char *path, const
     return status;
 }
 
-/* Results are shown from the tree that tells their kind: they may be large. Whoever reads another
- * file checks the rest of it. */
+/* Results are shown from the tree that tells their kind: they may be large. */
 static enum xb_status show_text(struct show *show, const char *path, const char *text,
                                 size_t length, struct xb_error *error)
 {

@@ -326,13 +326,13 @@ static void test_pinning_has_ends(NO_STATE)
     begin(&made);
     add_pinned(0);
     struct xb_prediction one = predict(&job, XB_STRATEGY_PINNED);
-    assert_false(xb_prediction_has_ends(&one));
+    assert_false(one.has_ends);
     job.is_in_pinned = false;
     job.out = 0;
     add_row(&made, "pin", "used", "h2d", 16 * MIB);
     set_figure(&made, "setup_time", 4e-3, true);
     one = predict(&job, XB_STRATEGY_PINNED);
-    assert_true(xb_prediction_has_ends(&one));
+    assert_true(one.has_ends);
     assert_close(one.total[XB_HIGH] - one.total[XB_MIDDLE], 0.4e-3);
     job.out = job.in;
     one = predict(&job, XB_STRATEGY_PINNED);
