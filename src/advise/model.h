@@ -59,10 +59,8 @@ extern const char *const xb_memory_words[];
 #define XB_MEMORY_WORD_USUAL "pageable"
 #define XB_MEMORY_WORD_PINNED 1
 
-/*
- * What copies cost, from measured rows: time over bytes, for each cost a line from measured size to
- * measured size. Only rows count that are ok, whose data was verified, of one device alone.
- */
+/* What copies cost, from measured rows: time over bytes, for each cost a line from measured size to
+ * measured size. Only rows count that are ok, whose data was verified, of one device alone. */
 
 /* A time: from the medians, and from both ends of their 95 % intervals. */
 enum xb_estimate { XB_LOW, XB_MIDDLE, XB_HIGH, XB_ESTIMATES };
@@ -92,12 +90,10 @@ struct xb_costs {
     const struct xb_record_case *both;
 };
 
-/*
- * Fills in what the records tell, which have to outlive the costs. For each cost the rows of one
+/* Fills in what the records tell, which have to outlive the costs. For each cost the rows of one
  * setting count (a variant and its parameters), because a program has one: of the settings near the
  * device, or of all where none is, that with the most sizes; of several the one that is fastest at
- * its largest.
- */
+ * its largest. */
 void xb_costs_read(struct xb_costs *costs, const struct xb_record *records, size_t count);
 void xb_costs_free(struct xb_costs *costs);
 
@@ -108,12 +104,10 @@ void xb_costs_free(struct xb_costs *costs);
  * eighth of it. 0 bytes are always known. */
 bool xb_cost_is_known(const struct xb_cost *cost, uint64_t bytes);
 
-/*
- * Seconds of one operation alone, or behind another one, of a cost that is known; 0 for 0 bytes.
+/* Seconds of one operation alone, or behind another one, of a cost that is known; 0 for 0 bytes.
  * Between two measured sizes on the line through both, beyond the largest what that takes and the
  * further bytes by its rate, below the smallest its share of that and the start of a copy, with
- * wide bounds.
- */
+ * wide bounds. */
 double xb_cost_seconds(const struct xb_cost *cost, uint64_t bytes, bool is_alone,
                        enum xb_estimate estimate);
 /* How long the call blocks that starts such a copy: of the nearest size. 0: not measured. */

@@ -128,10 +128,8 @@ static uint64_t pipeline_out(const struct xb_job *job, double count)
     return job->out > 0 ? (uint64_t)fmax(1, (double)job->out / count) : 0;
 }
 
-/*
- * The slowest stage sets the pace. The others add what their first or last chunk takes, when the
- * slowest has nothing to do yet or any more. And the job begins and is waited for once.
- */
+/* The slowest stage sets the pace. The others add what their first or last chunk takes, when the
+ * slowest has nothing to do yet or any more. And the job begins and is waited for once. */
 static struct pipeline pipeline_of(const struct work *work, uint64_t chunk,
                                    enum xb_estimate estimate)
 {

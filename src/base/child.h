@@ -7,11 +7,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/*
- * The supervisor of child processes: it forks one, waits for it, asks it to leave, kills it if it
+/* The supervisor of child processes: it forks one, waits for it, asks it to leave, kills it if it
  * does not, reaps it and knows how it ended. A driver can hold a process in the kernel, where not
- * even SIGKILL ends it. Therefore every wait has a limit, which the caller chooses.
- */
+ * even SIGKILL ends it. Therefore every wait has a limit, which the caller chooses. */
 
 /* How a new process treats signals. */
 enum xb_child_signals {
@@ -61,11 +59,9 @@ struct xb_child {
 XB_MUST_CHECK enum xb_status
 xb_child_start(struct xb_child *child, const struct xb_child_task *task, struct xb_error *error);
 
-/*
- * Pauses until the file `fd` has something to read or is closed at its other end, for `pause_ms` at
+/* Pauses until the file `fd` has something to read or is closed at its other end, for `pause_ms` at
  * the most; -1 only pauses. Then notes the child's end if it has come, and kills it if it is time
- * to. Returns whether there is something about the file: again at once for one that is closed.
- */
+ * to. Returns whether there is something about the file: again at once for one that is closed. */
 bool xb_child_poll(struct xb_child *child, int fd, int pause_ms);
 
 /* Waits for its end, until `until` on that clock at the most. Returns whether it has ended. */

@@ -39,11 +39,9 @@ static enum xb_status fail_to(const char *done, const char *call, const char *pa
     return XB_FAIL_ERRNO(error, call, code, "%.300s: cannot be %s: %s", path, done, strerror(code));
 }
 
-/*
- * Reads the file once more and compares. The file's times are not enough: they have the resolution
+/* Reads the file once more and compares. The file's times are not enough: they have the resolution
  * of the kernel's tick, a few milliseconds, and a write within one tick does not change them. A
- * file that can no longer be read counts as changed.
- */
+ * file that can no longer be read counts as changed. */
 static bool has_same_text(int descriptor, const char *text, size_t length)
 {
     char part[16384];

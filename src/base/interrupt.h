@@ -3,13 +3,11 @@
 
 #include <stdbool.h>
 
-/*
- * After this call the first SIGINT, SIGTERM or SIGHUP is only noted, so that the run can write its
+/* After this call the first SIGINT, SIGTERM or SIGHUP is only noted, so that the run can write its
  * results. Another signal within a second counts as the same request, which often arrives twice:
  * from timeout(1), from somebody who signals all processes at once, or from a parent that passes it
  * on. A later signal kills as usual. A write to a closed pipe, or beyond the limit of a file's
- * size, now fails instead of killing the process.
- */
+ * size, now fails instead of killing the process. */
 void xb_interrupt_catch(void);
 
 /* Like xb_interrupt_catch, but notes a second request too; the third kills. */

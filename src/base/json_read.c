@@ -99,10 +99,8 @@ static const char *string_end(const char *c, const char *end, const char **wrong
     return c;
 }
 
-/*
- * What would make cJSON take much memory or stack, and what it would show wrongly: of a text with a
- * zero in it only what is before, so that one name would pass for another.
- */
+/* What would make cJSON take much memory or stack, and what it would show wrongly: of a text with a
+ * zero in it only what is before, so that one name would pass for another. */
 static void check_text(struct xb_json_reader *reader, const char *text, size_t length)
 {
     const char *end = text + length;

@@ -9,10 +9,8 @@
 
 struct xb_arena;
 
-/*
- * JSON that may come from anywhere: read in bounded memory, and whatever is wrong with it is told
- * with the file and the place in it.
- */
+/* JSON that may come from anywhere: read in bounded memory, and whatever is wrong with it is told
+ * with the file and the place in it. */
 
 /* Where in which file a reader is: "results[3].parts". */
 struct xb_place {

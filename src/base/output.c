@@ -84,10 +84,8 @@ static char *directory_of(const char *path)
     return resolved;
 }
 
-/*
- * Returns the file that `path` leads to, with links followed, so that renaming replaces the file
- * and not the link. The file itself need not exist. Returns NULL with errno set on failure.
- */
+/* Returns the file that `path` leads to, with links followed, so that renaming replaces the file
+ * and not the link. The file itself need not exist. Returns NULL with errno set on failure. */
 static char *resolve(const char *path)
 {
     char *target = realpath(path, NULL);

@@ -40,12 +40,10 @@ struct watch {
 
 /* ---- in the new processes ---- */
 
-/*
- * The guardian: a small process that ends the program's group when this process dies, however it
+/* The guardian: a small process that ends the program's group when this process dies, however it
  * dies. It sleeps on its channel, whose other end closes then. The kernel itself could tell the
  * group's first process alone (PR_SET_PDEATHSIG), and that may be a shell, whose program would go
- * on.
- */
+ * on. */
 static int guard(void *argument, int channel)
 {
     /* No child of this process, so there is nothing to reap. */
@@ -109,11 +107,9 @@ static enum xb_status start(struct watch *watch, struct xb_error *error)
 
 /* ---- watching ---- */
 
-/*
- * Whether there is nothing more to wait for. What it has started may hold its output open for ever:
+/* Whether there is nothing more to wait for. What it has started may hold its output open for ever:
  * once nobody is left of its process group, no results are expected from the others. But where all
- * were told to leave, a shell may have gone before the program, which then writes its results.
- */
+ * were told to leave, a shell may have gone before the program, which then writes its results. */
 static bool is_over(const struct watch *watch)
 {
     const struct xb_child *child = &watch->child;

@@ -46,9 +46,7 @@ XB_MUST_CHECK enum xb_status xb_program_run(const struct xb_program *program,
                                             struct xb_program_outcome *outcome,
                                             struct xb_error *error);
 
-/*
- * The file that execvp would run for `program`, or XB_ERR_USAGE that says why there is none.
- * Release *path with free().
- */
+/* The file that execvp would run for `program`, or XB_ERR_USAGE that says why there is none.
+ * Release *path with free(). */
 XB_MUST_CHECK enum xb_status xb_program_find(const char *program, char **path,
                                              struct xb_error *error);

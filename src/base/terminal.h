@@ -6,11 +6,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/*
- * What the place that a stream writes to can show: how wide it is, and whether it has colours.
+/* What the place that a stream writes to can show: how wide it is, and whether it has colours.
  * Everything but a terminal (a pipe, a file, a text in memory) has one width and no colours, so
- * that what is kept does not depend on the window it was made in.
- */
+ * that what is kept does not depend on the window it was made in. */
 
 /* Columns of what is no terminal, and the most of a sentence: longer lines are hard to read. */
 #define XB_PLAIN_COLUMNS 100

@@ -126,11 +126,9 @@ static bool digits_value(struct span digits, uint64_t most, uint64_t *value)
     return true;
 }
 
-/*
- * Computes 0.digits * unit. Returns false if that is not a whole number. It multiplies as on paper,
+/* Computes 0.digits * unit. Returns false if that is not a whole number. It multiplies as on paper,
  * from the last digit to the first, so the result is exact for any number of digits. Each digit of
- * the product behind the point must be 0, and the carry is always less than `unit`.
- */
+ * the product behind the point must be 0, and the carry is always less than `unit`. */
 static bool fraction_of(struct span digits, uint64_t unit, uint64_t *value)
 {
     uint64_t carry = 0;
@@ -347,13 +345,11 @@ enum xb_status xb_duration_parse(const char *text, double *seconds, struct xb_er
         return refuse_duration(span, "has an unknown unit", error);
     if (!digits_value(decimal.whole, INT64_MAX, &whole))
         return refuse_duration(span, "is too large", error);
-    /*
-     * Computes (whole + 0.fraction) * factor / 10^decimals. If number * factor is below 2^53 and
+    /* Computes (whole + 0.fraction) * factor / 10^decimals. If number * factor is below 2^53 and
      * the divisor is at most 10^22, both are exact, so the result is rounded only once and is the
      * nearest double (Clinger, "How to read floating point numbers accurately", PLDI 1990).
      * Otherwise it is off by at most 2 units in the last place. Digits past the 18th are dropped,
-     * because a double cannot hold them.
-     */
+     * because a double cannot hold them. */
     uint64_t number = whole;
     double divisor = 1.0;
     for (size_t i = 0; i < decimal.fraction.length && number < UINT64_C(100000000000000000); i++) {

@@ -7,11 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-/*
- * What packet headers leave of the raw rate: S * MPS / (MPS + 24) with S = 0.9973 for SKP ordered
+/* What packet headers leave of the raw rate: S * MPS / (MPS + 24) with S = 0.9973 for SKP ordered
  * sets and 24 bytes of header, framing and checksum a packet (docs/link-ceilings.md), for payloads
- * (MPS) of 128 and 512 bytes, which is what platforms set.
- */
+ * (MPS) of 128 and 512 bytes, which is what platforms set. */
 #define LEFT_AT_MPS_128 0.84
 #define LEFT_AT_MPS_512 0.95
 

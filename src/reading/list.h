@@ -6,10 +6,8 @@
 
 #include <stdio.h>
 
-/*
- * The Reading of a record as a list of statements (reading.h). docs/reading.md says for
- * each code when it is said, and what its numbers are.
- */
+/* The Reading of a record as a list of statements (reading.h). docs/reading.md says for each code
+ * when it is said, and what its numbers are. */
 
 struct xb_reading_number {
     const char *name; /* "ratio_h2d"; once in a statement */
@@ -43,10 +41,8 @@ struct xb_reading_list {
     struct xb_arena *texts;        /* where all that the entries have lies */
 };
 
-/*
- * Makes the Reading of a record, which must stay as it is as long as the list is used. Speaks only
- * of cases that were measured in full and verified.
- */
+/* Makes the Reading of a record, which must stay as it is as long as the list is used. Speaks only
+ * of cases that were measured in full and verified. */
 void xb_reading_make(const struct xb_record *record, struct xb_reading_list *list);
 void xb_reading_free(struct xb_reading_list *list); /* accepts a zeroed one */
 

@@ -79,11 +79,9 @@ bool xb_parameters_have(const struct xb_parameters *parameters, const char *name
 bool xb_parameter_differs(const struct xb_parameters *parameters, const struct xb_record_case *test,
                           const char *name);
 
-/*
- * Whether an option of a file has its default, as a program measures that does not have the option
+/* Whether an option of a file has its default, as a program measures that does not have the option
  * yet; true where its value is not known, false where its default is not. `defaults` are the
- * options of `run` as they are by default (xb_record_of_defaults), or NULL.
- */
+ * options of `run` as they are by default (xb_record_of_defaults), or NULL. */
 bool xb_fact_is_default(const struct xb_record *defaults, const struct xb_record_fact *option);
 /* Whether a parameter of a case has it: one value, if the option, a row of `rows`, is a list. */
 bool xb_parameter_is_default(const struct xb_record *defaults, const struct xb_option *const *rows,
