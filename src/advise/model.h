@@ -85,6 +85,7 @@ struct xb_costs {
     int device;            /* whose rows count */
     uint64_t memory_bytes; /* that it has; 0: not known */
     struct xb_cost costs[XB_COSTS];
+    struct xb_arena *points; /* of all of them */
     /* Bytes per second of each way when both are in use, at the largest size; 0: not measured. */
     double both_in, both_out;
     const struct xb_record_case *both;
