@@ -22,11 +22,12 @@ struct tables {
     const char **names;
 };
 
-static struct tables build_tables(const struct xb_option *const *rows, size_t count)
+static struct tables build_tables(const struct xb_option *const *rows, size_t count,
+                                  struct xb_arena **memory)
 {
-    struct tables tables = {.longs = xb_new(2 * count + 1, sizeof *tables.longs),
-                            .shorts = xb_new(2 * count + 2, 1),
-                            .names = xb_new(count + 1, sizeof *tables.names)};
+    struct tables tables = {.longs = xb_arena_new(memory, (2 * count + 1) * sizeof(struct option)),
+                            .shorts = xb_arena_new(memory, 2 * count + 2),
+                            .names = xb_arena_new(memory, (count + 1) * sizeof(char *))};
     size_t longs = 0;
     char *next = tables.shorts;
     *next++ = ':'; /* tell a missing argument from an unknown option */
@@ -81,7 +82,8 @@ static enum xb_status check_word(struct xb_value *value, const char *word, struc
 }
 
 /* Reads a comma list of words. */
-static enum xb_status parse_choices(struct xb_value *value, struct xb_error *error)
+static enum xb_status parse_choices(struct xb_value *value, struct xb_arena **memory,
+                                    struct xb_error *error)
 {
     const struct xb_option *option = value->option;
     const char *text = value->text;
@@ -90,7 +92,7 @@ static enum xb_status parse_choices(struct xb_value *value, struct xb_error *err
         count += *c == ',';
     if (option->takes_one && count > 1)
         return XB_FAIL(error, XB_ERR_USAGE, "--%s takes one word", option->name);
-    value->words = (struct xb_word_list){xb_new(count, sizeof *value->words.items), 0};
+    value->words.items = xb_arena_new(memory, count * sizeof(char *));
     for (size_t i = 0; i < count; i++) {
         size_t length = strcspn(text, ",");
         if (length == 0)
@@ -98,34 +100,22 @@ static enum xb_status parse_choices(struct xb_value *value, struct xb_error *err
                            "--%s: \"%.80s\" has an empty place; give words with single commas "
                            "between",
                            option->name, value->text);
-        char *word = xb_copy_part(text, length);
-        enum xb_status status = check_word(value, word, error);
-        if (status != XB_OK) {
-            free(word);
-            return status;
-        }
+        char *word = memcpy(xb_arena_new(memory, length + 1), text, length);
+        XB_TRY(check_word(value, word, error));
         value->words.items[value->words.count++] = word;
         text += length + 1;
     }
     return XB_OK;
 }
 
-static void free_value(struct xb_value *value)
-{
-    for (size_t i = 0; i < value->words.count; i++)
-        free(value->words.items[i]);
-    free(value->words.items);
-    xb_numbers_free(&value->numbers);
-    free(value->text);
-}
-
 /* Parses `text` (NULL for a flag) into the value, which xb_config_free releases in any case. */
-static enum xb_status set_value(struct xb_value *value, const char *text, struct xb_error *error)
+static enum xb_status set_value(struct xb_value *value, const char *text, struct xb_arena **memory,
+                                struct xb_error *error)
 {
     const struct xb_option *option = value->option;
     assert(text != NULL || option->type == XB_OPTION_FLAG);
     value->is_set = true;
-    value->text = text != NULL ? xb_copy(text) : NULL;
+    value->text = text != NULL ? xb_arena_copy(memory, text) : NULL;
     struct xb_error cause;
     enum xb_status status = XB_OK;
     switch (option->type) {
@@ -154,7 +144,7 @@ static enum xb_status set_value(struct xb_value *value, const char *text, struct
         status = xb_duration_parse(text, &value->seconds, &cause);
         break;
     case XB_OPTION_CHOICES:
-        return parse_choices(value, error);
+        return parse_choices(value, memory, error);
     }
     return status == XB_OK ? XB_OK
                            : XB_FAIL(error, status, "--%s: %s", option->name, cause.message);
@@ -163,7 +153,7 @@ static enum xb_status set_value(struct xb_value *value, const char *text, struct
 /* ---- a name that was meant ---- */
 
 /* No real name is this long. A longer candidate is found only by its beginning. */
-#define CANDIDATE_MAX 64
+#define CANDIDATE_MAX ((size_t)64)
 
 /* Compare in lower case: people who write H2D mean h2d. */
 static int lower_at(const char *text, size_t i)
@@ -331,7 +321,7 @@ static enum xb_status parse_arguments(struct xb_config *config, const struct tab
             return XB_FAIL(error, XB_ERR_USAGE,
                            "--%s needs an argument (%s); '%.80s' looks like an option",
                            option->name, option->argument, optarg);
-        XB_TRY(set_value(value, optarg, error));
+        XB_TRY(set_value(value, optarg, &config->memory, error));
     }
     config->operands = argv + optind;
     config->operand_count = (size_t)(argc - optind);
@@ -344,23 +334,21 @@ enum xb_status xb_config_parse(const struct xb_option *const *rows, int argc, ch
     size_t count = 0;
     while (rows[count] != NULL)
         count++;
-    struct tables tables = build_tables(rows, count);
-    struct xb_config parsed = {.values = xb_new(count, sizeof *parsed.values), .count = count};
+    struct xb_config parsed = {.count = count};
+    parsed.values = xb_arena_new(&parsed.memory, count * sizeof *parsed.values);
+    struct tables tables = build_tables(rows, count, &parsed.memory);
     for (size_t i = 0; i < count; i++)
         parsed.values[i].option = rows[i];
     enum xb_status status = parse_arguments(&parsed, &tables, argc, argv, error);
     for (size_t i = 0; status == XB_OK && i < parsed.count; i++) {
         struct xb_value *value = &parsed.values[i];
         if (!value->given && value->option->default_text != NULL)
-            status = set_value(value, value->option->default_text, error);
+            status = set_value(value, value->option->default_text, &parsed.memory, error);
     }
     if (status == XB_OK)
         *config = parsed;
     else
         xb_config_free(&parsed); /* some values may be set already */
-    free(tables.longs);
-    free(tables.shorts);
-    free(tables.names);
     return status;
 }
 
@@ -370,9 +358,9 @@ enum xb_status xb_config_default(struct xb_config *config, const struct xb_optio
     struct xb_value *value = &config->values[xb_config_get(config, row) - config->values];
     if (value->given)
         return XB_OK;
-    free_value(value);
+    xb_numbers_free(&value->numbers);
     *value = (struct xb_value){.option = row};
-    return set_value(value, text, error);
+    return set_value(value, text, &config->memory, error);
 }
 
 const char *const *xb_option_words(const struct xb_option *option)
@@ -433,8 +421,8 @@ uint64_t xb_value_number(const struct xb_value *value, size_t index)
 void xb_config_free(struct xb_config *config)
 {
     for (size_t i = 0; i < config->count; i++)
-        free_value(&config->values[i]);
-    free(config->values);
+        xb_numbers_free(&config->values[i].numbers);
+    xb_arena_free(config->memory);
     *config = (struct xb_config){0};
 }
 

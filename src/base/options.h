@@ -63,9 +63,9 @@ struct xb_word_list {
 /* The value of an option. Which member holds it follows from the option's type. */
 struct xb_value {
     const struct xb_option *option;
-    bool given;  /* on the command line */
-    bool is_set; /* given, or has a default */
-    char *text;  /* what was read, as it stood; owned by the configuration */
+    bool given;       /* on the command line */
+    bool is_set;      /* given, or has a default */
+    const char *text; /* what was read, as it stood; owned by the configuration */
     bool flag;
     uint64_t count; /* COUNT and SIZE */
     double seconds;
@@ -78,7 +78,8 @@ struct xb_value {
 struct xb_config {
     struct xb_value *values;
     size_t count;
-    char **operands; /* what stood on the command line besides options; owned by argv */
+    struct xb_arena *memory; /* where values, texts and words lie */
+    char **operands;         /* what stood on the command line besides options; owned by argv */
     size_t operand_count;
 };
 

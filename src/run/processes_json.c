@@ -131,7 +131,7 @@ static void write_conditions(struct xb_json *json, const struct xb_processes *se
 }
 
 enum xb_status xb_processes_json_write(FILE *stream, const struct xb_processes *set,
-                                       xb_json_finisher *finish, struct xb_error *error)
+                                       enum xb_json_form form, struct xb_error *error)
 {
     struct xb_json json;
     xb_json_begin(&json);
@@ -160,5 +160,5 @@ enum xb_status xb_processes_json_write(FILE *stream, const struct xb_processes *
     xb_json_close(&json);
     write_merged(&json, set);
     xb_json_close(&json);
-    return finish(&json, stream, "the JSON", error);
+    return xb_json_finish_as(&json, stream, form, "the JSON", error);
 }
