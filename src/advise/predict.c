@@ -69,8 +69,6 @@ static void limit_to_steps(struct xb_prediction *prediction)
     limit_to(prediction, XB_LIMIT_COPY_OUT, prediction->out);
 }
 
-/* ---- one step after the other ---- */
-
 /* In, kernel, out. The host waits once, for the last: what comes out follows right behind. */
 static bool predict_serial(const struct work *work, enum xb_cost_kind in, enum xb_cost_kind out)
 {

@@ -4,7 +4,6 @@
 #include "xferbench/error.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 /* The supervisor of child processes: it forks one, waits for it, asks it to leave, kills it if it

@@ -4,8 +4,6 @@
 #include "json_read.h"
 #include "json_write.h"
 
-#include <stddef.h>
-
 /*
  * A table of fields binds the members of a JSON object to the members of a struct. The same table
  * writes the object and reads it, so that neither can say what the other does not.
@@ -54,8 +52,7 @@ struct xb_field {
     size_t known;        /* 1 + offset of a bool that is false for null, or 0. Members that share it
                             are known together: one null is enough */
     size_t needs;        /* 1 + offset of an unsigned: while that is 0, null is written; or 0 */
-    size_t present;      /* 1 + offset of a pointer: while that is NULL, null is written, which no
-                            reader takes; or 0 */
+    size_t present;      /* 1 + offset of a pointer: NULL is written as null, but not read; or 0 */
     size_t count;        /* of an array: offset of the number of items, a size_t */
     uint64_t least, most; /* of whole numbers; `most` 0: what the type holds */
     const struct xb_field *fields;

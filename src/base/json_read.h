@@ -5,7 +5,6 @@
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
-#include <stdint.h>
 
 struct xb_arena;
 

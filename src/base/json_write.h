@@ -4,7 +4,6 @@
 #include "xferbench/error.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #define XB_JSON_DEPTH 32 /* xferbench writes 10 levels, and reads 32 */

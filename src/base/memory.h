@@ -4,7 +4,6 @@
 #include "xferbench/error.h"
 
 #include <setjmp.h>
-#include <stddef.h>
 
 /*
  * The memory of bookkeeping: what the program needs to remember what it does. There is little of

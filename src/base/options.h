@@ -136,9 +136,8 @@ struct xb_option_field {
 /* A list of them. */
 #define XB_FIELDS(...) ((const struct xb_option_field[]){__VA_ARGS__, {.row = NULL}})
 
-/* Fills the fields of a struct, each from its option. `fields` end with a row of NULL. Aborts
- * where the configuration has no such row, or the field cannot hold what the row's type says: bugs.
- */
+/* Fills the fields of a struct, each from its option; `fields` end with a row of NULL. Aborts where
+ * there is no such row, or a field cannot hold what its row's type says: bugs. */
 void xb_config_fill(const struct xb_config *config, const struct xb_option_field *fields,
                     void *options);
 

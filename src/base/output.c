@@ -291,9 +291,8 @@ static enum xb_status open_as_it_is(struct xb_output *output, double deadline,
         if (!is_writable(callers))
             return refuse(output, "fcntl", EBADF, error);
         /* A duplicate, so that closing it leaves the caller's open. Both share their position and
-         * O_APPEND, so output lands where the caller expects it. A pipe is opened again if that is
-         * possible, because a duplicate shares its flags: O_NONBLOCK would change the caller's
-         * descriptor too. */
+         * O_APPEND, so output lands where the caller expects it. A pipe is opened again if
+         * possible: a duplicate would share its flags, and O_NONBLOCK change the caller's too. */
         char path[32];
         snprintf(path, sizeof path, DESCRIPTOR_PATH, callers);
         if (is_pipe)

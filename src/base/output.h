@@ -39,9 +39,8 @@ XB_MUST_CHECK enum xb_status xb_output_find(struct xb_output *output, const char
  * `deadline` (on the clock of src/base/clock.h, 0 for none) comes before a reader. */
 XB_MUST_CHECK enum xb_status xb_output_open(struct xb_output *output, double deadline,
                                             struct xb_error *error);
-/* Call it after opening and before writing. Each write then goes to the kernel in one call, or in
- * as few as a pipe allows, so that it does not mix with the writes of other processes to the same
- * file or pipe. */
+/* Call it after opening and before writing: each write then goes to the kernel in one call, or as
+ * few as a pipe allows, and does not mix with those of other processes. */
 void xb_output_unbuffer(struct xb_output *output);
 /* Flushes, syncs and puts the file in its place. On failure the old file is unchanged, unless
  * writing over it has begun. If only the last step failed, the error names the file that holds the

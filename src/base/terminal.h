@@ -71,9 +71,8 @@ size_t xb_whole_words(const char *text, size_t room);
  * lines are indented. Words stay whole. */
 void xb_wrapped_print(FILE *stream, const char *text, int indent, int used);
 
-/* Prints words after a label in that colour, padded to `width`, and further lines under the first
- * word: within xb_terminal_prose_columns(). A word longer than a line, a path, is broken on a
- * terminal only. */
+/* Prints words after a label in that colour, padded to `width`, and further lines under the first,
+ * within xb_terminal_prose_columns(). A terminal breaks words longer than a line: paths. */
 void xb_note_print_in(FILE *stream, enum xb_colour colour, const char *label, int width,
                       const char *format, ...) __attribute__((format(printf, 5, 6)));
 #define xb_note_print(stream, label, width, ...)                                                   \

@@ -3,9 +3,6 @@
 
 #include "xferbench/error.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 static inline uint64_t xb_lesser(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;

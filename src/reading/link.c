@@ -107,8 +107,6 @@ static bool say_link(struct xb_reading *reading, int index, uint64_t bytes)
     return true;
 }
 
-/* ---- a link below what it should be ---- */
-
 /* With less than this share of what the link can carry something is wrong beside it; link's own
  * verdict is WARNING from 0.9 down and CRITICAL from 0.8 down. */
 #define FAR_BELOW_CEILING 0.8

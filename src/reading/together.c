@@ -42,8 +42,7 @@ static int by_kind(const struct xb_record_case *a, const struct xb_record_case *
     return xb_cases_order(a, b, XB_BUT_SIZE);
 }
 
-/* " Each GPU keeps 74 % (GPU 1) to 76 % (GPU 0) of what it reaches alone." The numbers are those of
- * all, from the least up. */
+/* " Each GPU keeps 74 % (GPU 1) to 76 % (GPU 0) of what it reaches alone.", from the least up. */
 static void add_shares(struct xb_reading *reading, const struct xb_record_case *cases, size_t count)
 {
     const struct xb_record_case **sorted = xb_new(count, sizeof(const struct xb_record_case *));

@@ -117,8 +117,6 @@ static void add_method(struct xb_reading *reading, const struct xb_record_case *
     xb_reading_add(reading, "%s", name);
 }
 
-/* ---- phrases ---- */
-
 static const struct {
     const char *word, *unit;
     const char *(*text)(double value, char *text, size_t size);
@@ -278,8 +276,7 @@ static void write_figure(struct xb_reading *reading, struct xb_reading_way way, 
     xb_reading_number(reading, name, xb_reading_median(reading, test, figure), figure->unit);
 }
 
-/* "Pinned is 7.2 times as fast as pageable to the GPU"; `back` is the same of the other direction,
- * for one sentence of both, or NULL. */
+/* "Pinned is 7.2 times as fast as pageable to the GPU"; `back` is the other direction, or NULL. */
 static void say_pair(struct xb_reading *reading, const struct pair *pair, const struct pair *back)
 {
     const char *way = xb_direction_words(pair->way);

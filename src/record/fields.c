@@ -260,8 +260,6 @@ const struct xb_field xb_record_devices_fields[] = {XB_LIST("devices", process, 
                                                             device_fields, .read = read_devices),
                                                     XB_FIELDS_END};
 
-/* ---- a case ---- */
-
 /* Two cases are compared by their parameters in this order. */
 static void read_parameters(struct xb_json_reader *reader, const cJSON *object,
                             const struct xb_field *field, void *to)

@@ -97,8 +97,7 @@ struct xb_record_row {
     /* A signal or the deadline ended it: its figures stand beside no full row's. */
     bool is_cut;
     uint64_t bytes_moved; /* by one iteration; 0 where nothing was measured */
-    const double *times;  /* seconds for one iteration, in the order taken: also of a row that is
-                             not ok, as evidence */
+    const double *times;  /* seconds for one iteration, as taken: evidence also if it is not ok */
     size_t time_count;
     struct xb_record_placements placements; /* of these times */
     const struct xb_record_figure *figures; /* none unless it is ok */
@@ -291,9 +290,8 @@ size_t xb_cases_equal(const struct xb_record_case *const *cases, size_t count,
 bool xb_record_same(const char *a, const char *b);
 
 /* Finds the condition that keeps figures of two records from being combined: backend, options (but
- * for what is left of a deadline), the machine, and per index the device, which one may also lack.
- * Writes "device 0 is another one (NVIDIA H200, then NVIDIA B200)" to `text`, which has room for
- * XB_RECORD_DIFFERENCE; NULL for none. */
+ * what is left of a deadline), the machine, and per index the device, which one may lack. Writes
+ * "device 0 is another one (NVIDIA H200, then NVIDIA B200)" to `text`; NULL for none. */
 const char *xb_record_other_condition(const struct xb_record *first, const struct xb_record *other,
                                       char *text, size_t size);
 
