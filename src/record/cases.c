@@ -11,7 +11,7 @@
 
 /* ---- how it stands ---- */
 
-const char *xb_result_status_name(int status)
+const char *xb_result_status_name(enum xb_result_status status)
 {
     static const char *const names[] = {"ok", "skipped", "error"};
     return names[status];

@@ -401,6 +401,11 @@ static void read_figures(struct xb_json_reader *reader, const cJSON *object,
 
 /* ---- what came of a case ---- */
 
+static const char *status_word(int status)
+{
+    return xb_result_status_name((enum xb_result_status)status);
+}
+
 /* errno, or a vendor's code, which may be below 0. */
 static const struct xb_field error_fields[] = {
     XB_FIELD("status", STRING, failure, status, XB_NOT_EMPTY),
@@ -544,7 +549,7 @@ static void read_details(struct xb_json_reader *reader, const cJSON *object,
 
 /* What is read before is needed by what comes after: times by placements, both by figures. */
 const struct xb_field xb_record_row_fields[] = {
-    XB_FIELD("status", WORD, row, status, .word = xb_result_status_name, .most = XB_RESULT_ERROR),
+    XB_FIELD("status", WORD, row, status, .word = status_word, .most = XB_RESULT_ERROR),
     XB_FIELD("reason", STRING, row, reason, XB_TEXT_OR_NULL),
     XB_OBJECT("error", row, error, error_fields, XB_KNOWN(row, error.known)),
     XB_FIELD("timer", STRING, row, timer, XB_TEXT_OR_NULL),

@@ -27,7 +27,7 @@ struct cJSON;
 
 enum xb_result_status { XB_RESULT_OK, XB_RESULT_SKIPPED, XB_RESULT_ERROR };
 /* "ok", "skipped", "error". */
-const char *xb_result_status_name(int status);
+const char *xb_result_status_name(enum xb_result_status status);
 
 /* Whether the data was right. Unknown where nothing was measured. */
 enum xb_verified { XB_VERIFIED_UNKNOWN, XB_VERIFIED_TRUE, XB_VERIFIED_FALSE };
