@@ -15,8 +15,6 @@
 #include "run/deadline.h"
 #include "run/formats.h"
 
-#include <string.h>
-
 /* Whatever kept it from an answer: never a code that is one. */
 #define EXIT_FAILED XB_EXIT_USAGE
 
@@ -112,38 +110,11 @@ static int fail(const struct xb_error *error)
 
 /* ---- what is asked ---- */
 
-/* All that is missing, at once. */
-static enum xb_status require(const struct command *command, struct xb_error *error)
-{
-    bool lacks_in = !command->bytes_in_given;
-    bool lacks_time = command->gpu_time == NULL;
-    if (!lacks_in && !lacks_time)
-        return XB_OK;
-    return XB_FAIL(error, XB_ERR_USAGE,
-                   "advise needs %s%s%s%s: xferbench advise --bytes-in 400M --bytes-out 4K "
-                   "--gpu-time 2ms --cpu-time 50ms",
-                   lacks_in ? "--bytes-in, what the job takes to the GPU" : "",
-                   lacks_in && lacks_time ? ", and " : "",
-                   lacks_time ? "--gpu-time, how long its kernels run without copies. " : "",
-                   lacks_time ? HOW_TO_TIME : "");
-}
-
-static enum xb_status read_job(struct command *command, struct xb_error *error)
-{
-    struct xb_job *job = &command->job;
-    if (job->in == 0)
-        return XB_FAIL(error, XB_ERR_USAGE, "--bytes-in: give 1 byte to 1 TiB");
-    job->is_in_pinned = command->memory == XB_MEMORY_WORD_PINNED;
-    /* A time that is not run has no limit of its own. */
-    struct xb_error ignored;
-    if (!command->checks && xb_duration_parse(command->gpu_time, &job->gpu_time, &ignored) == XB_OK)
-        return XB_OK;
-    return xb_gpu_time_parse("--gpu-time", command->gpu_time, &job->gpu_time, error);
-}
-
 static enum xb_status read_request(struct command *command, struct xb_error *error)
 {
     const struct xb_config *config = command->config;
+    struct xb_job *job = &command->job;
+    bool lacks_in = !command->bytes_in_given, lacks_time = command->gpu_time == NULL;
     if (config->operand_count > 1)
         return XB_FAIL(error, XB_ERR_USAGE,
                        "advise takes one file at most, and '%s' is one too many",
@@ -152,8 +123,21 @@ static enum xb_status read_request(struct command *command, struct xb_error *err
     command->report.costs.device = (int)command->device;
     snprintf(command->session.device, sizeof command->session.device, "%d",
              command->report.costs.device);
-    XB_TRY(require(command, error));
-    XB_TRY(read_job(command, error));
+    if (lacks_in || lacks_time) /* all that is missing, at once */
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "advise needs %s%s%s%s: xferbench advise --bytes-in 400M --bytes-out 4K "
+                       "--gpu-time 2ms --cpu-time 50ms",
+                       lacks_in ? "--bytes-in, what the job takes to the GPU" : "",
+                       lacks_in && lacks_time ? ", and " : "",
+                       lacks_time ? "--gpu-time, how long its kernels run without copies. " : "",
+                       lacks_time ? HOW_TO_TIME : "");
+    if (job->in == 0)
+        return XB_FAIL(error, XB_ERR_USAGE, "--bytes-in: give 1 byte to 1 TiB");
+    job->is_in_pinned = command->memory == XB_MEMORY_WORD_PINNED;
+    /* A time that is not run has no limit of its own. */
+    struct xb_error ignored;
+    if (command->checks || xb_duration_parse(command->gpu_time, &job->gpu_time, &ignored) != XB_OK)
+        XB_TRY(xb_gpu_time_parse("--gpu-time", command->gpu_time, &job->gpu_time, error));
     XB_TRY(xb_backend_check_name(command->backend, error));
     bool measures = command->report.file == NULL || command->checks;
     return measures ? xb_node_check(error) : XB_OK; /* a file names its own node */
@@ -210,19 +194,6 @@ static enum xb_status check(struct command *command, struct xb_error *error)
 
 /* ---- the answer ---- */
 
-static enum xb_status write_report(struct command *command, struct xb_error *error)
-{
-    struct xb_advice_report *report = &command->report;
-    report->break_even = xb_find_break_even(&report->costs, &command->job);
-    report->check_failure = command->check_status != XB_OK ? command->check_error.message : NULL;
-    bool only_json = command->json.is_stdout; /* a commit forgets it */
-    if (command->json.stream != NULL) {
-        XB_TRY(xb_advice_json_write(command->json.stream, report, error));
-        XB_TRY(xb_output_commit(&command->json, error));
-    }
-    return only_json ? XB_OK : xb_advice_table_write(stdout, report, error);
-}
-
 static enum xb_status advise(struct command *command, struct xb_error *error)
 {
     struct xb_advice_report *report = &command->report;
@@ -238,10 +209,16 @@ static enum xb_status advise(struct command *command, struct xb_error *error)
     if (command->session.is_cut)
         xb_say("the deadline came before all was measured: the answer rests on what was measured; "
                "give it more time with --deadline, or a result file");
-    return write_report(command, error);
+    report->break_even = xb_find_break_even(&report->costs, &command->job);
+    report->check_failure = command->check_status != XB_OK ? command->check_error.message : NULL;
+    bool only_json = command->json.is_stdout; /* a commit forgets it */
+    if (command->json.stream != NULL) {
+        XB_TRY(xb_advice_json_write(command->json.stream, report, error));
+        XB_TRY(xb_output_commit(&command->json, error));
+    }
+    return only_json ? XB_OK : xb_advice_table_write(stdout, report, error);
 }
 
-/* Opens a backend where there is no file, and answers. */
 static int answer(struct command *command)
 {
     struct xb_error error;

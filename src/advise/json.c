@@ -6,8 +6,6 @@
 
 #include <math.h>
 
-/* ---- tables of what is asked, and of what follows ---- */
-
 static void write_memory(struct xb_json *json, const struct xb_field *field, const void *from)
 {
     const struct xb_job *job = from;
@@ -38,36 +36,21 @@ const struct xb_field xb_advice_break_even_fields[] = {
     XB_FIELD("most_looked_at_bytes", DOUBLE, found, most, XB_RATE),
     XB_FIELDS_END};
 
-/* An end of the range, which is known where there is one. */
-static void write_end(struct xb_json *json, const struct xb_field *field, const void *from)
-{
-    xb_json_put_known_number(json, field->key, xb_prediction_has_ends(from),
-                             *(const double *)((const char *)from + field->offset));
-}
-
-static void write_copied(struct xb_json *json, const struct xb_field *field, const void *from)
-{
-    const struct xb_prediction *one = from;
-    xb_json_put_known_flag(json, field->key, one->pinning[XB_MIDDLE] > 0, one->is_copied);
-}
-
 typedef struct xb_prediction answer;
 static const struct xb_field known_fields[] = {
     XB_FIELD("seconds", DOUBLE, answer, total[XB_MIDDLE]),
-    XB_CUSTOM("seconds_low", write_end, NULL, .offset = offsetof(answer, total[XB_LOW])),
-    XB_CUSTOM("seconds_high", write_end, NULL, .offset = offsetof(answer, total[XB_HIGH])),
+    XB_FIELD("seconds_low", DOUBLE, answer, total[XB_LOW], XB_KNOWN(answer, has_ends)),
+    XB_FIELD("seconds_high", DOUBLE, answer, total[XB_HIGH], XB_KNOWN(answer, has_ends)),
     XB_FIELD("running_s", DOUBLE, answer, running[XB_MIDDLE]),
     XB_FIELD("copy_in_s", DOUBLE, answer, in),
     XB_FIELD("kernel_s", DOUBLE, answer, kernel),
     XB_FIELD("copy_out_s", DOUBLE, answer, out),
     XB_FIELD("pinning_s", DOUBLE, answer, pinning[XB_MIDDLE]),
-    XB_CUSTOM("copied_into_pinned", write_copied, NULL),
+    XB_FIELD("copied_into_pinned", FLAG, answer, is_copied, XB_KNOWN(answer, has_pinning)),
     XB_FIELD("chunk_bytes", UINT64, answer, chunk, XB_NULL_IF_EMPTY),
     XB_FIELD("limit", WORD, answer, limit, .word = xb_limit_name, .most = XB_LIMIT_PINNING),
     XB_FIELD("limit_s", DOUBLE, answer, limit_seconds),
     XB_FIELDS_END};
-
-/* ---- a prediction ---- */
 
 static void write_prediction(struct xb_json *json, const struct xb_advice_report *report,
                              const struct xb_prediction *one)
@@ -97,7 +80,7 @@ static void write_prediction(struct xb_json *json, const struct xb_advice_report
     }
     const struct xb_record_case *test = xb_advice_checked(report, one->strategy);
     if (test != NULL) {
-        double measured = xb_advice_measured(report, one->strategy);
+        double measured = xb_advice_measured(report, test);
         xb_json_open_object(json, "measured");
         xb_json_put_number(json, "seconds", measured);
         xb_json_put_known_number(json, "predicted_by_measured",
@@ -112,8 +95,6 @@ static void write_prediction(struct xb_json *json, const struct xb_advice_report
     }
     xb_json_close(json);
 }
-
-/* ---- the whole ---- */
 
 enum xb_status xb_advice_json_write(FILE *stream, const struct xb_advice_report *report,
                                     struct xb_error *error)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report.h"
 
-#include "base/terminal.h"
-#include "measure/run.h"
 #include "run/command.h"
 #include "run/deadline.h"
 #include "run/progress.h"
@@ -60,11 +58,6 @@ static enum xb_status run_words(struct xb_advise_session *session, const char *c
 #define BOTH_WAYS (UINT64_C(64) << 20)
 #define TIME_LIMIT "30ms"
 
-static uint64_t lesser(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* What smaller jobs, chunks and waiting take; and larger jobs, where the break-even is asked. */
 static const uint64_t usual[] = {UINT64_C(4) << 10, UINT64_C(256) << 10, UINT64_C(8) << 20,
                                  BOTH_WAYS};
@@ -75,8 +68,8 @@ enum xb_status xb_advise_measure(struct xb_advise_session *session, const struct
     struct xb_words sizes = {.length = 0}, both = {.length = 0};
     /* The job's own sizes, and those of the usual ones that are smaller; where somebody asks for
      * the break-even, all of them. The run leaves out what the memory does not hold. */
-    uint64_t in = lesser(job->in, LARGEST);
-    uint64_t out = lesser(job->out, LARGEST);
+    uint64_t in = xb_lesser(job->in, LARGEST);
+    uint64_t out = xb_lesser(job->out, LARGEST);
     uint64_t most = job->cpu_time > 0 ? UINT64_MAX : in > out ? in : out;
     xb_words_add(&sizes, "%" PRIu64, in);
     if (out > 0 && out != in)
@@ -84,7 +77,7 @@ enum xb_status xb_advise_measure(struct xb_advise_session *session, const struct
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         if (usual[i] < most && usual[i] != in && usual[i] != out)
             xb_words_add(&sizes, ",%" PRIu64, usual[i]);
-    xb_words_add(&both, "%" PRIu64, job->cpu_time > 0 ? BOTH_WAYS : lesser(job->in, BOTH_WAYS));
+    xb_words_add(&both, "%" PRIu64, job->cpu_time > 0 ? BOTH_WAYS : xb_lesser(job->in, BOTH_WAYS));
     const bool needed[XB_ADVISE_RECORDS] = {true, job->out > 0, !job->is_in_pinned};
     for (int i = 0; i < XB_ADVISE_RECORDS; i++) {
         const char *const *part = xb_part_words[i];
@@ -107,11 +100,6 @@ enum xb_status xb_advise_measure(struct xb_advise_session *session, const struct
 
 /* ---- the job itself ---- */
 
-static bool is_same(const char *one, const char *other)
-{
-    return one != NULL && other != NULL && strcmp(one, other) == 0;
-}
-
 /* Refuses to check what was measured elsewhere. */
 static enum xb_status compare_machines(const struct xb_advice_report *report,
                                        const struct xb_record *here, struct xb_error *error)
@@ -120,19 +108,19 @@ static enum xb_status compare_machines(const struct xb_advice_report *report,
     int device = report->costs.device;
     const struct xb_record_device *theirs = xb_record_device(file, device);
     const struct xb_record_device *ours = xb_record_device(here, device);
-    if (!is_same(file->host.hostname, here->host.hostname))
+    if (file->host.hostname == NULL || !xb_record_same(file->host.hostname, here->host.hostname))
         return XB_FAIL(
             error, XB_ERR_USAGE,
             "--check: the file is of the host %.100s, and this is %.100s: check it there",
             file->host.hostname != NULL ? file->host.hostname : "(not known)",
             here->host.hostname != NULL ? here->host.hostname : "(not known)");
-    if (!is_same(file->backend, here->backend))
+    if (!xb_record_same(file->backend, here->backend))
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--check: the file is of the backend %.40s, and this is %.40s: take "
                        "--backend %.40s",
                        file->backend != NULL ? file->backend : "(not known)", here->backend,
                        file->backend != NULL ? file->backend : "NAME");
-    bool same_name = theirs != NULL && ours != NULL && is_same(theirs->name, ours->name);
+    bool same_name = theirs != NULL && ours != NULL && strcmp(theirs->name, ours->name) == 0;
     bool same_uuid = same_name && (theirs->uuid == NULL || ours->uuid == NULL ||
                                    strcmp(theirs->uuid, ours->uuid) == 0);
     if (!same_uuid)

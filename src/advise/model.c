@@ -6,7 +6,6 @@
 #include "record/rows.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -155,11 +154,11 @@ static int by_setting(const struct xb_record_case *a, const struct xb_record_cas
     return xb_cases_order(a, &other, XB_BUT_SIZE | XB_BUT_DEVICES);
 }
 
-/* All points of the cases of one setting. */
-static struct xb_cost read_setting(const struct xb_cost_source *source, int device,
+static struct xb_cost read_setting(struct xb_costs *costs, const struct xb_cost_source *source,
                                    const struct xb_record *records, struct xb_record_cases setting)
 {
-    struct xb_cost cost = {.points = xb_new(setting.count, sizeof *cost.points),
+    struct xb_cost cost = {.points =
+                               xb_arena_new(&costs->points, setting.count * sizeof *cost.points),
                            .is_by_device = source->is_by_device};
     for (size_t i = 0; i < setting.count; i++) {
         const struct xb_record_case *test = setting.cases[i];
@@ -168,7 +167,7 @@ static struct xb_cost read_setting(const struct xb_cost_source *source, int devi
             record++;
         struct xb_cost_point *point = &cost.points[cost.count];
         *point = (struct xb_cost_point){.bytes = test->bytes, .test = test, .rows = 1};
-        if (!counts(record, test, device))
+        if (!counts(record, test, costs->device))
             continue;
         if (!source->is_setup) {
             cost.count += read_copy(record, test, point);
@@ -182,7 +181,6 @@ static struct xb_cost read_setting(const struct xb_cost_source *source, int devi
     return cost;
 }
 
-/* Whether the setting of `one` is preferred to that of `other`. */
 static bool is_preferred(const struct xb_cost *one, const struct xb_cost *other)
 {
     if (one->count == 0 || other->count == 0)
@@ -199,10 +197,11 @@ static bool is_preferred(const struct xb_cost *one, const struct xb_cost *other)
 }
 
 /* `cases` has room for all of the records. */
-static void read_cost(struct xb_cost *cost, const struct xb_cost_source *source, int device,
-                      const struct xb_record *records, size_t count,
-                      const struct xb_record_case **cases)
+static void read_cost(struct xb_costs *costs, int kind, const struct xb_record *records,
+                      size_t count, const struct xb_record_case **cases)
 {
+    struct xb_cost *cost = &costs->costs[kind];
+    const struct xb_cost_source *source = &xb_cost_sources[kind];
     size_t found = 0;
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < records[i].case_count; k++)
@@ -212,15 +211,10 @@ static void read_cost(struct xb_cost *cost, const struct xb_cost_source *source,
     for (size_t i = 0, equal = 0; i < found; i += equal) {
         equal = xb_cases_equal(cases + i, found - i, by_setting, NULL);
         struct xb_cost tried =
-            read_setting(source, device, records, (struct xb_record_cases){cases + i, equal});
-        /* Keep the points of the better one, and free the other's. */
+            read_setting(costs, source, records, (struct xb_record_cases){cases + i, equal});
         bool has_others = cost->has_others || (tried.count > 0 && cost->count > 0);
-        if (is_preferred(&tried, cost)) {
-            free(cost->points);
+        if (is_preferred(&tried, cost))
             *cost = tried;
-        } else {
-            free(tried.points);
-        }
         cost->has_others = has_others;
     }
 }
@@ -262,15 +256,13 @@ void xb_costs_read(struct xb_costs *costs, const struct xb_record *records, size
     }
     const struct xb_record_case **cases = xb_new(all, sizeof(const struct xb_record_case *));
     for (int kind = 0; kind < XB_COSTS; kind++)
-        read_cost(&costs->costs[kind], &xb_cost_sources[kind], costs->device, records, count,
-                  cases);
+        read_cost(costs, kind, records, count, cases);
     free(cases);
 }
 
 void xb_costs_free(struct xb_costs *costs)
 {
-    for (int kind = 0; kind < XB_COSTS; kind++)
-        free(costs->costs[kind].points);
+    xb_arena_free(costs->points);
     *costs = (struct xb_costs){.device = costs->device};
 }
 
@@ -295,12 +287,11 @@ static size_t point_at(const struct xb_cost *cost, uint64_t bytes)
     return at;
 }
 
-/*
- * Less than the smallest row takes its share of that row's time and the start of a copy, and no
+/* Less than the smallest row takes its share of that row's time and the start of a copy, and no
  * more than the row, within these bounds. Every time in the committed sweeps lies between them,
  * whichever of its rows is the smallest (tests/unit/test_advise_model.c). The second of each is for
- * what the device does alone: CPUs copy faster out of their caches, and their threads start late.
- */
+ * what the device does alone: CPUs copy faster out of their caches, and their threads start
+ * late. */
 static const double below_factors[][XB_ESTIMATES] = {{0.4, 1, 1.5}, {0.9, 1, 1.2}};
 static const double below_starts[][XB_ESTIMATES] = {{0, 10e-6, 300e-6}, {0, 10e-6, 100e-6}};
 
@@ -344,8 +335,7 @@ void xb_cost_basis(const struct xb_cost *cost, uint64_t bytes, struct xb_words *
     const char *before = " (";
     if (cost->count == 0 || bytes == 0)
         return;
-    /* "pageable ring h2d (ring-slots 4, threads 8): "; parameters that are 0 are left to the mode.
-     */
+    /* "pageable ring h2d (ring-slots 4, threads 8): "; a parameter of 0 is left to the mode. */
     const struct xb_record_case *test = points[at < cost->count ? at : at - 1].test;
     xb_words_add(words, "%s %s %s", test->mode, test->variant, test->direction);
     for (size_t i = 0; cost->has_others && i < test->parameter_count; i++) {

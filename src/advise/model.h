@@ -4,8 +4,7 @@
 #include "base/terminal.h"
 #include "record/record.h"
 
-/* The names of modes and variants that advice rests on: the one place of this room that has them.
- */
+/* The names of modes and variants that advice rests on: no other place of this room has them. */
 
 /* How a job can be done. */
 enum xb_strategy {
@@ -52,8 +51,7 @@ extern const struct xb_cost_source xb_cost_sources[XB_COSTS];
 extern const char xb_all_rows_options[], xb_pinned_rows_options[];
 /* The mode that runs whole jobs. */
 extern const char xb_job_mode[];
-/* Words that have `run` measure what a prediction needs: copies, both ways at once, page-locking.
- */
+/* Words that have `run` measure what predictions need: copies, both ways at once, pinning. */
 extern const char *const xb_part_words[3][4];
 
 /* Words of --memory. */
@@ -61,10 +59,8 @@ extern const char *const xb_memory_words[];
 #define XB_MEMORY_WORD_USUAL "pageable"
 #define XB_MEMORY_WORD_PINNED 1
 
-/*
- * What copies cost, from measured rows: time over bytes, for each cost a line from measured size to
- * measured size. Only rows count that are ok, whose data was verified, of one device alone.
- */
+/* What copies cost, from measured rows: time over bytes, for each cost a line from measured size to
+ * measured size. Only rows count that are ok, whose data was verified, of one device alone. */
 
 /* A time: from the medians, and from both ends of their 95 % intervals. */
 enum xb_estimate { XB_LOW, XB_MIDDLE, XB_HIGH, XB_ESTIMATES };
@@ -89,17 +85,16 @@ struct xb_costs {
     int device;            /* whose rows count */
     uint64_t memory_bytes; /* that it has; 0: not known */
     struct xb_cost costs[XB_COSTS];
+    struct xb_arena *points; /* of all of them */
     /* Bytes per second of each way when both are in use, at the largest size; 0: not measured. */
     double both_in, both_out;
     const struct xb_record_case *both;
 };
 
-/*
- * Fills in what the records tell, which have to outlive the costs. For each cost the rows of one
+/* Fills in what the records tell, which have to outlive the costs. For each cost the rows of one
  * setting count (a variant and its parameters), because a program has one: of the settings near the
  * device, or of all where none is, that with the most sizes; of several the one that is fastest at
- * its largest.
- */
+ * its largest. */
 void xb_costs_read(struct xb_costs *costs, const struct xb_record *records, size_t count);
 void xb_costs_free(struct xb_costs *costs);
 
@@ -110,12 +105,10 @@ void xb_costs_free(struct xb_costs *costs);
  * eighth of it. 0 bytes are always known. */
 bool xb_cost_is_known(const struct xb_cost *cost, uint64_t bytes);
 
-/*
- * Seconds of one operation alone, or behind another one, of a cost that is known; 0 for 0 bytes.
+/* Seconds of one operation alone, or behind another one, of a cost that is known; 0 for 0 bytes.
  * Between two measured sizes on the line through both, beyond the largest what that takes and the
  * further bytes by its rate, below the smallest its share of that and the start of a copy, with
- * wide bounds.
- */
+ * wide bounds. */
 double xb_cost_seconds(const struct xb_cost *cost, uint64_t bytes, bool is_alone,
                        enum xb_estimate estimate);
 /* How long the call blocks that starts such a copy: of the nearest size. 0: not measured. */

@@ -69,8 +69,6 @@ static void limit_to_steps(struct xb_prediction *prediction)
     limit_to(prediction, XB_LIMIT_COPY_OUT, prediction->out);
 }
 
-/* ---- one step after the other ---- */
-
 /* In, kernel, out. The host waits once, for the last: what comes out follows right behind. */
 static bool predict_serial(const struct work *work, enum xb_cost_kind in, enum xb_cost_kind out)
 {
@@ -98,9 +96,9 @@ static bool predict_serial(const struct work *work, enum xb_cost_kind in, enum x
 #define AS_GOOD 0.01
 
 struct pipeline {
-    uint64_t chunk, chunk_out;
     double count; /* of chunks */
-    double in, kernel, out, copies, calls, total;
+    uint64_t chunk_out;
+    double in, out, copies, calls, total;
 };
 
 /* Both ways at once until the shorter is done, then the other alone. `whole_in` and `whole_out` are
@@ -128,16 +126,13 @@ static uint64_t pipeline_out(const struct xb_job *job, double count)
     return job->out > 0 ? (uint64_t)fmax(1, (double)job->out / count) : 0;
 }
 
-/*
- * The slowest stage sets the pace. The others add what their first or last chunk takes, when the
- * slowest has nothing to do yet or any more. And the job begins and is waited for once.
- */
+/* The slowest stage sets the pace. The others add what their first or last chunk takes, when the
+ * slowest has nothing to do yet or any more. And the job begins and is waited for once. */
 static struct pipeline pipeline_of(const struct work *work, uint64_t chunk,
                                    enum xb_estimate estimate)
 {
     const struct xb_job *job = work->job;
-    struct pipeline line = {.chunk = chunk};
-    line.count = ceil((double)job->in / (double)chunk);
+    struct pipeline line = {.count = ceil((double)job->in / (double)chunk)};
     line.chunk_out = pipeline_out(job, line.count);
     double one_in = behind(work, XB_COST_PINNED_IN, chunk, estimate);
     double one_out = behind(work, XB_COST_PINNED_OUT, line.chunk_out, estimate);
@@ -148,12 +143,11 @@ static struct pipeline pipeline_of(const struct work *work, uint64_t chunk,
     double whole_out = behind(work, XB_COST_PINNED_OUT, job->out, estimate);
     line.in = fmax((double)job->in / (double)chunk * one_in, whole_in);
     line.out = fmax(line.count * one_out, whole_out);
-    line.kernel = job->gpu_time;
     line.copies = copies_time(work->costs, job, line.in, whole_in, line.out, whole_out, estimate);
     line.calls = line.count * call * (1 + (job->gpu_time > 0) + (job->out > 0));
-    double pace = fmax(fmax(line.copies, line.kernel), line.calls);
-    double stages = line.in + line.kernel + line.out;
-    double slowest = fmax(line.kernel, fmax(line.in, line.out));
+    double pace = fmax(fmax(line.copies, job->gpu_time), line.calls);
+    double stages = line.in + job->gpu_time + line.out;
+    double slowest = fmax(job->gpu_time, fmax(line.in, line.out));
     line.total = wait + pace + (stages - slowest) / line.count;
     return line;
 }
@@ -195,13 +189,12 @@ static bool predict_overlapped(const struct work *work)
     if (!(best < INFINITY))
         return false;
     struct pipeline line = pipeline_of(work, prediction->chunk, XB_MIDDLE);
-    (void)needs(work, XB_COST_PINNED_IN, line.chunk);
+    (void)needs(work, XB_COST_PINNED_IN, prediction->chunk);
     (void)needs(work, XB_COST_PINNED_OUT, line.chunk_out);
     for (enum xb_estimate i = XB_LOW; i < XB_ESTIMATES; i++)
         prediction->running[i] = pipeline_of(work, prediction->chunk, i).total;
-    prediction->chunk_count = (uint64_t)line.count;
     prediction->in = line.in;
-    prediction->kernel = line.kernel;
+    prediction->kernel = job->gpu_time;
     prediction->out = line.out;
     prediction->copies = line.copies;
     prediction->uses_both_ways = job->out > 0 && work->costs->both != NULL;
@@ -283,35 +276,32 @@ static bool fits(const struct xb_costs *costs, const struct xb_job *job)
 void xb_predict(const struct xb_costs *costs, const struct xb_job *job, enum xb_strategy strategy,
                 struct xb_prediction *prediction)
 {
+    static const enum xb_cost_kind serial[][2] = {
+        [XB_STRATEGY_PAGEABLE] = {XB_COST_PAGEABLE_IN, XB_COST_PAGEABLE_OUT},
+        [XB_STRATEGY_RING] = {XB_COST_RING_IN, XB_COST_RING_OUT},
+        [XB_STRATEGY_PINNED] = {XB_COST_PINNED_IN, XB_COST_PINNED_OUT}};
     const struct work work = {.costs = costs, .job = job, .prediction = prediction};
     memset(prediction, 0, sizeof *prediction);
     prediction->strategy = strategy;
     prediction->why = !fits(costs, job) ? XB_UNKNOWN_TOO_LARGE : XB_UNKNOWN_NOT_ASKED;
     if (!fits(costs, job) || !xb_strategy_is_asked(job, strategy))
         return;
-    prediction->is_known = strategy == XB_STRATEGY_PAGEABLE
-                               ? predict_serial(&work, XB_COST_PAGEABLE_IN, XB_COST_PAGEABLE_OUT)
-                           : strategy == XB_STRATEGY_RING
-                               ? predict_serial(&work, XB_COST_RING_IN, XB_COST_RING_OUT)
-                           : strategy == XB_STRATEGY_PINNED
-                               ? predict_serial(&work, XB_COST_PINNED_IN, XB_COST_PINNED_OUT)
-                               : predict_overlapped(&work);
+    prediction->is_known = strategy == XB_STRATEGY_OVERLAPPED
+                               ? predict_overlapped(&work)
+                               : predict_serial(&work, serial[strategy][0], serial[strategy][1]);
     prediction->at_least = fmax(prediction->running[XB_LOW], job->gpu_time);
     if (prediction->is_known && !job->is_in_pinned && is_pinned(strategy))
         prediction->is_known = add_pinning(&work);
     for (enum xb_estimate i = XB_LOW; i < XB_ESTIMATES; i++)
         prediction->total[i] = prediction->running[i] + prediction->pinning[i];
+    prediction->has_ends = prediction->total[XB_LOW] < prediction->total[XB_HIGH];
+    prediction->has_pinning = prediction->pinning[XB_MIDDLE] > 0;
 }
 
 bool xb_prediction_may_beat(const struct xb_prediction *prediction, double seconds)
 {
     return !prediction->is_known && prediction->why == XB_UNKNOWN_ROWS &&
            prediction->at_least < seconds;
-}
-
-bool xb_prediction_has_ends(const struct xb_prediction *prediction)
-{
-    return prediction->total[XB_LOW] < prediction->total[XB_HIGH];
 }
 
 double xb_predictions_least(const struct xb_predictions *all, enum xb_estimate estimate)

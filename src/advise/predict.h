@@ -3,9 +3,6 @@
 
 #include "model.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /* What is asked: work that a GPU could do in place of the CPU. */
 struct xb_job {
     uint64_t in;       /* bytes to the device, 1 or more */
@@ -58,13 +55,14 @@ struct xb_prediction {
     uint64_t missing_bytes;
     double at_least;              /* seconds a run, of what is known of it */
     double total[XB_ESTIMATES];   /* seconds a run, everything included */
+    bool has_ends;                /* rows told more than medians: the ends differ from these */
     double running[XB_ESTIMATES]; /* the same without getting data into pinned memory */
     double in, kernel, out;       /* each step alone, seconds */
     double copies;                /* overlapped: both ways at once; else in + out */
     double pinning[XB_ESTIMATES]; /* a run, of getting the data into pinned memory */
-    bool is_copied;               /* it is copied there, and not page-locked where it lies */
+    bool has_pinning;             /* that takes any time, because it is */
+    bool is_copied;               /* copied there, and not page-locked where it lies */
     uint64_t chunk;               /* overlapped: bytes that come in at a time; else 0 */
-    uint64_t chunk_count;
     enum xb_limit_by limit;
     double limit_seconds;
     struct xb_cost_use uses[XB_COST_USES]; /* what it rests on */
@@ -77,8 +75,6 @@ struct xb_prediction {
 
 /* Whether it is not known for want of rows, and what is known of it takes less than `seconds`. */
 bool xb_prediction_may_beat(const struct xb_prediction *prediction, double seconds);
-/* Whether rows told more than a median, so that the ends differ from it. */
-bool xb_prediction_has_ends(const struct xb_prediction *prediction);
 
 void xb_predict(const struct xb_costs *costs, const struct xb_job *job, enum xb_strategy strategy,
                 struct xb_prediction *prediction);

@@ -2,10 +2,8 @@
 #pragma once
 
 #include "base/json_fields.h"
-#include "base/terminal.h"
 #include "measure/run.h"
 #include "predict.h"
-#include "record/record.h"
 
 /* The parts of a quick measurement: copies by each way, both ways at once, and page-locking. */
 #define XB_ADVISE_RECORDS 3
@@ -48,7 +46,7 @@ const struct xb_record_case *xb_advice_checked(const struct xb_advice_report *re
  * the same within 5 %, or there was none. */
 void xb_advice_say_kernel(double asked, double measured, struct xb_words *words);
 /* Its time for one job; NAN where it has none. */
-double xb_advice_measured(const struct xb_advice_report *report, enum xb_strategy strategy);
+double xb_advice_measured(const struct xb_advice_report *report, const struct xb_record_case *test);
 
 XB_MUST_CHECK enum xb_status
 xb_advice_table_write(FILE *stream, const struct xb_advice_report *report, struct xb_error *error);
@@ -64,8 +62,7 @@ struct xb_advise_session {
     bool is_cut;          /* the deadline came before all was measured */
 };
 
-/* Measures what predictions of the job need into the report's records, which are there also after a
- * failure. */
+/* Measures what predictions of the job need into the report's records, which outlive a failure. */
 XB_MUST_CHECK enum xb_status xb_advise_measure(struct xb_advise_session *session,
                                                const struct xb_job *job,
                                                struct xb_advice_report *report,

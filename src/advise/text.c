@@ -4,7 +4,6 @@
 #include "report.h"
 
 #include "base/stream.h"
-#include "base/text.h"
 #include "base/units.h"
 #include "machine/node.h"
 #include "present/table.h"
@@ -43,16 +42,7 @@ enum xb_worth xb_advice_judge(const struct xb_predictions *predictions)
 }
 
 /* "1.5 ms", "0"; "-" for what is not known. */
-static const char *time_text(double seconds, char *text, size_t size)
-{
-    if (seconds > 0 && isfinite(seconds))
-        return xb_duration_format(seconds, text, size);
-    snprintf(text, size, "%s", isfinite(seconds) ? "0" : "-");
-    return text;
-}
-
-/* In memory that lasts as long as the block in which it stands. */
-#define TIME(seconds) time_text((seconds), (char[32]){0}, 32)
+#define TIME(seconds) (!isfinite(seconds) ? "-" : (seconds) > 0 ? XB_DURATION_TEXT(seconds) : "0")
 
 /* ---- the answer ---- */
 
@@ -313,16 +303,12 @@ const struct xb_record_case *xb_advice_checked(const struct xb_advice_report *re
     return NULL;
 }
 
-double xb_advice_measured(const struct xb_advice_report *report, enum xb_strategy strategy)
+double xb_advice_measured(const struct xb_advice_report *report, const struct xb_record_case *test)
 {
-    const struct xb_record_case *test = xb_advice_checked(report, strategy);
-    struct xb_record_summary summary;
-    if (test == NULL)
-        return (double)NAN;
-    summary = xb_record_summarize(&report->check, test);
-    if (summary.status != XB_RESULT_OK || summary.verified != XB_VERIFIED_TRUE)
-        return (double)NAN;
-    return xb_record_median(&report->check, test, "job_time");
+    struct xb_record_summary summary = xb_record_summarize(&report->check, test);
+    return summary.status == XB_RESULT_OK && summary.verified == XB_VERIFIED_TRUE
+               ? xb_record_median(&report->check, test, "job_time")
+               : (double)NAN;
 }
 
 #define AS_ASKED 0.05
@@ -366,12 +352,11 @@ static double shown_time(const struct xb_prediction *one)
     return one->is_known ? one->total[XB_MIDDLE] : INFINITY;
 }
 
-/* How long it takes, in all and by its parts. */
 static void add_prediction(struct xb_table *table, const struct xb_prediction *one, double longest,
                            bool is_best)
 {
     const double unknown = (double)NAN;
-    double ends = one->is_known && xb_prediction_has_ends(one) ? 1 : unknown;
+    double ends = one->is_known && one->has_ends ? 1 : unknown;
     /* Where only getting the data into pinned memory is not known, the rest is. */
     double rest = one->is_known || one->running[XB_MIDDLE] > 0 ? 1 : unknown;
     const double times[] = {ends * one->total[XB_LOW],
@@ -464,7 +449,7 @@ static void print_job(FILE *stream, const struct xb_advice_report *report)
 static void add_checked(struct xb_table *table, const struct xb_advice_report *report,
                         const struct xb_record_case *test, const struct xb_prediction *one)
 {
-    double measured = xb_advice_measured(report, one->strategy);
+    double measured = xb_advice_measured(report, test);
     double running = one->running[XB_MIDDLE];
     double predicted = running > 0 ? running : (double)NAN;
     double difference = 100 * (predicted / measured - 1);

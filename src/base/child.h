@@ -4,14 +4,11 @@
 #include "xferbench/error.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
-/*
- * The supervisor of child processes: it forks one, waits for it, asks it to leave, kills it if it
+/* The supervisor of child processes: it forks one, waits for it, asks it to leave, kills it if it
  * does not, reaps it and knows how it ended. A driver can hold a process in the kernel, where not
- * even SIGKILL ends it. Therefore every wait has a limit, which the caller chooses.
- */
+ * even SIGKILL ends it. Therefore every wait has a limit, which the caller chooses. */
 
 /* How a new process treats signals. */
 enum xb_child_signals {
@@ -38,9 +35,8 @@ struct xb_child_task {
     enum xb_child_signals signals;
     enum xb_child_files files;
     bool leads_group; /* it leads a process group of its own; signals to it go to the whole group */
-    /* The kernel kills it when its parent dies, so that a child that hangs does not outlive it. To
-     * the kernel, the parent has died when the thread that forked ends: only for a thread that
-     * lives as long as its process. */
+    /* The kernel kills it when its parent dies, also if it hangs. To the kernel, that is when the
+     * thread that forked ends: only for a thread that lives as long as its process. */
     bool dies_with_parent;
 };
 
@@ -62,11 +58,9 @@ struct xb_child {
 XB_MUST_CHECK enum xb_status
 xb_child_start(struct xb_child *child, const struct xb_child_task *task, struct xb_error *error);
 
-/*
- * Pauses until the file `fd` has something to read or is closed at its other end, for `pause_ms` at
+/* Pauses until the file `fd` has something to read or is closed at its other end, for `pause_ms` at
  * the most; -1 only pauses. Then notes the child's end if it has come, and kills it if it is time
- * to. Returns whether there is something about the file: again at once for one that is closed.
- */
+ * to. Returns whether there is something about the file: again at once for one that is closed. */
 bool xb_child_poll(struct xb_child *child, int fd, int pause_ms);
 
 /* Waits for its end, until `until` on that clock at the most. Returns whether it has ended. */

@@ -22,11 +22,12 @@ struct tables {
     const char **names;
 };
 
-static struct tables build_tables(const struct xb_option *const *rows, size_t count)
+static struct tables build_tables(const struct xb_option *const *rows, size_t count,
+                                  struct xb_arena **memory)
 {
-    struct tables tables = {.longs = xb_new(2 * count + 1, sizeof *tables.longs),
-                            .shorts = xb_new(2 * count + 2, 1),
-                            .names = xb_new(count + 1, sizeof *tables.names)};
+    struct tables tables = {.longs = xb_arena_new(memory, (2 * count + 1) * sizeof(struct option)),
+                            .shorts = xb_arena_new(memory, 2 * count + 2),
+                            .names = xb_arena_new(memory, (count + 1) * sizeof(char *))};
     size_t longs = 0;
     char *next = tables.shorts;
     *next++ = ':'; /* tell a missing argument from an unknown option */
@@ -81,7 +82,8 @@ static enum xb_status check_word(struct xb_value *value, const char *word, struc
 }
 
 /* Reads a comma list of words. */
-static enum xb_status parse_choices(struct xb_value *value, struct xb_error *error)
+static enum xb_status parse_choices(struct xb_value *value, struct xb_arena **memory,
+                                    struct xb_error *error)
 {
     const struct xb_option *option = value->option;
     const char *text = value->text;
@@ -90,7 +92,7 @@ static enum xb_status parse_choices(struct xb_value *value, struct xb_error *err
         count += *c == ',';
     if (option->takes_one && count > 1)
         return XB_FAIL(error, XB_ERR_USAGE, "--%s takes one word", option->name);
-    value->words = (struct xb_word_list){xb_new(count, sizeof *value->words.items), 0};
+    value->words.items = xb_arena_new(memory, count * sizeof(char *));
     for (size_t i = 0; i < count; i++) {
         size_t length = strcspn(text, ",");
         if (length == 0)
@@ -98,35 +100,22 @@ static enum xb_status parse_choices(struct xb_value *value, struct xb_error *err
                            "--%s: \"%.80s\" has an empty place; give words with single commas "
                            "between",
                            option->name, value->text);
-        char *word = xb_copy_part(text, length);
-        enum xb_status status = check_word(value, word, error);
-        if (status != XB_OK) {
-            free(word);
-            return status;
-        }
+        char *word = memcpy(xb_arena_new(memory, length + 1), text, length);
+        XB_TRY(check_word(value, word, error));
         value->words.items[value->words.count++] = word;
         text += length + 1;
     }
     return XB_OK;
 }
 
-static void free_value(struct xb_value *value)
-{
-    for (size_t i = 0; i < value->words.count; i++)
-        free(value->words.items[i]);
-    free(value->words.items);
-    xb_numbers_free(&value->numbers);
-    free(value->text);
-}
-
-/* Parses `text` (NULL for a flag) into the value. xb_config_free releases what this allocates, also
- * after a failure. */
-static enum xb_status set_value(struct xb_value *value, const char *text, struct xb_error *error)
+/* Parses `text` (NULL for a flag) into the value, which xb_config_free releases in any case. */
+static enum xb_status set_value(struct xb_value *value, const char *text, struct xb_arena **memory,
+                                struct xb_error *error)
 {
     const struct xb_option *option = value->option;
     assert(text != NULL || option->type == XB_OPTION_FLAG);
     value->is_set = true;
-    value->text = text != NULL ? xb_copy(text) : NULL;
+    value->text = text != NULL ? xb_arena_copy(memory, text) : NULL;
     struct xb_error cause;
     enum xb_status status = XB_OK;
     switch (option->type) {
@@ -155,16 +144,120 @@ static enum xb_status set_value(struct xb_value *value, const char *text, struct
         status = xb_duration_parse(text, &value->seconds, &cause);
         break;
     case XB_OPTION_CHOICES:
-        return parse_choices(value, error);
+        return parse_choices(value, memory, error);
     }
     return status == XB_OK ? XB_OK
                            : XB_FAIL(error, status, "--%s: %s", option->name, cause.message);
 }
 
+/* ---- a name that was meant ---- */
+
+/* No real name is this long. A longer candidate is found only by its beginning. */
+#define CANDIDATE_MAX ((size_t)64)
+
+/* Compare in lower case: people who write H2D mean h2d. */
+static int lower_at(const char *text, size_t i)
+{
+    return tolower((unsigned char)text[i]);
+}
+
+/* How many letters of `a` must be inserted, deleted, replaced or swapped with a neighbour to make
+ * `b` (optimal string alignment; Damerau, "A technique for computer detection and correction of
+ * spelling errors", CACM 7(3), 1964). `b` has CANDIDATE_MAX letters at most, `a` twice as many. */
+static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    size_t steps[2 * CANDIDATE_MAX + 1][CANDIDATE_MAX + 1]; /* from i letters of a to j of b */
+    for (size_t i = 0; i <= a_length; i++)
+        for (size_t j = 0; j <= b_length; j++) {
+            size_t *to = &steps[i][j];
+            *to = i + j;
+            if (i == 0 || j == 0)
+                continue;
+            int x = lower_at(a, i - 1), y = lower_at(b, j - 1);
+            *to = xb_lesser(steps[i - 1][j - 1] + (x != y),
+                            xb_lesser(steps[i - 1][j], steps[i][j - 1]) + 1);
+            if (i > 1 && j > 1 && x == lower_at(b, j - 2) && lower_at(a, i - 2) == y)
+                *to = xb_lesser(*to, steps[i - 2][j - 2] + 1);
+        }
+    return steps[a_length][b_length];
+}
+
+/* The only candidate that begins with `word`, or NULL if none does or several do. */
+static const char *completion(const char *word, size_t length, const char *const *candidates)
+{
+    const char *found = NULL;
+    for (size_t i = 0; candidates[i] != NULL; i++) {
+        if (strncmp(word, candidates[i], length) != 0)
+            continue;
+        if (found != NULL)
+            return NULL;
+        found = candidates[i];
+    }
+    return found;
+}
+
+const char *xb_nearest(const char *word, const char *const *candidates)
+{
+    size_t length = strlen(word);
+    if (length == 0)
+        return NULL;
+    const char *nearest = completion(word, length, candidates);
+    if (nearest != NULL)
+        return nearest;
+    size_t nearest_distance = SIZE_MAX;
+    for (size_t i = 0; candidates[i] != NULL; i++) {
+        size_t candidate_length = strlen(candidates[i]);
+        if (candidate_length > CANDIDATE_MAX || length > 2 * CANDIDATE_MAX)
+            continue; /* such a word is too far from any of them */
+        size_t d = distance(word, length, candidates[i], candidate_length);
+        /* Accept one slip for every three letters, rounded: 1 in h2d, 2 in async. With more slips,
+         * words would match that have little in common. */
+        size_t longer = length > candidate_length ? length : candidate_length;
+        if (d <= (longer + 1) / 3 && d < nearest_distance) {
+            nearest = candidates[i];
+            nearest_distance = d;
+        }
+    }
+    return nearest;
+}
+
+/* Our options, and what people type for them who know other programs. */
+static const char *const known[][2] = {
+    {"device", " gpu gpus "},
+    {"samples", " runs iterations iters repeat repetitions "},
+    {"processes", " runs iterations iters repeat repetitions "},
+    {"json", " output verbose "},
+    {"csv", " output "},
+    {"color", " colour no-color no-colour "},
+    {"size", " bytes buffer-size "},
+    {"mode", " test tests "},
+    {"time-limit", " duration "},
+    {"deadline", " timeout "},
+    {"quiet", " silent "},
+    {"expect-hosts", " nodes hosts "},
+};
+
+/* Returns the option of `candidates` that does what `word` does in other programs ("gpus": device);
+ * else the nearest. *other becomes another one that may be meant, else NULL. */
+static const char *nearest_option(const char *word, const char *const *candidates,
+                                  const char **other)
+{
+    const char *found[2] = {NULL, NULL};
+    char between_blanks[96];
+    size_t count = 0;
+    snprintf(between_blanks, sizeof between_blanks, " %s ", word);
+    for (size_t k = 0; k < sizeof known / sizeof known[0] && count < 2; k++)
+        for (size_t i = 0; strstr(known[k][1], between_blanks) != NULL && candidates[i] != NULL;
+             i++)
+            if (strcmp(known[k][0], candidates[i]) == 0)
+                found[count++] = candidates[i];
+    *other = found[1];
+    return found[0] != NULL ? found[0] : xb_nearest(word, candidates);
+}
+
 /* ---- the command line ---- */
 
-/* Refuses a long option that no row has. getopt_long would take the beginning of a name for it, and
- * --gpu for --gpu-time. */
+/* Refuses a long option that no row has: getopt_long would take --gpu for --gpu-time. */
 static enum xb_status check_name(const struct tables *tables, const char *argument,
                                  struct xb_error *error)
 {
@@ -175,7 +268,7 @@ static enum xb_status check_name(const struct tables *tables, const char *argume
             return XB_OK;
     snprintf(word, sizeof word, "%.*s", (int)length, argument + 2);
     const char *other = NULL;
-    const char *nearest = xb_nearest_option(word, tables->names, &other);
+    const char *nearest = nearest_option(word, tables->names, &other);
     return XB_FAIL(error, XB_ERR_USAGE, "unknown option --%s%s%s%s%s%s", word,
                    nearest != NULL ? "; did you mean --" : "", nearest != NULL ? nearest : "",
                    other != NULL ? " or --" : "", other != NULL ? other : "",
@@ -216,8 +309,7 @@ static enum xb_status parse_arguments(struct xb_config *config, const struct tab
                            value->option->name);
         value->given = true;
         const struct xb_option *option = value->option;
-        /* What reads like an option: most likely its own argument was forgotten. "-" and numbers
-         * below 0 do not. */
+        /* What reads like an option, unlike "-" and -1: most likely its argument was forgotten. */
         bool is_lacking = option->type != XB_OPTION_FLAG && optarg[0] == '-' &&
                           (optarg[1] == '-' || isalpha((unsigned char)optarg[1]));
         if (is_lacking && option->type == XB_OPTION_FILE)
@@ -229,7 +321,7 @@ static enum xb_status parse_arguments(struct xb_config *config, const struct tab
             return XB_FAIL(error, XB_ERR_USAGE,
                            "--%s needs an argument (%s); '%.80s' looks like an option",
                            option->name, option->argument, optarg);
-        XB_TRY(set_value(value, optarg, error));
+        XB_TRY(set_value(value, optarg, &config->memory, error));
     }
     config->operands = argv + optind;
     config->operand_count = (size_t)(argc - optind);
@@ -242,23 +334,21 @@ enum xb_status xb_config_parse(const struct xb_option *const *rows, int argc, ch
     size_t count = 0;
     while (rows[count] != NULL)
         count++;
-    struct tables tables = build_tables(rows, count);
-    struct xb_config parsed = {.values = xb_new(count, sizeof *parsed.values), .count = count};
+    struct xb_config parsed = {.count = count};
+    parsed.values = xb_arena_new(&parsed.memory, count * sizeof *parsed.values);
+    struct tables tables = build_tables(rows, count, &parsed.memory);
     for (size_t i = 0; i < count; i++)
         parsed.values[i].option = rows[i];
     enum xb_status status = parse_arguments(&parsed, &tables, argc, argv, error);
     for (size_t i = 0; status == XB_OK && i < parsed.count; i++) {
         struct xb_value *value = &parsed.values[i];
         if (!value->given && value->option->default_text != NULL)
-            status = set_value(value, value->option->default_text, error);
+            status = set_value(value, value->option->default_text, &parsed.memory, error);
     }
     if (status == XB_OK)
         *config = parsed;
     else
         xb_config_free(&parsed); /* some values may be set already */
-    free(tables.longs);
-    free(tables.shorts);
-    free(tables.names);
     return status;
 }
 
@@ -268,9 +358,9 @@ enum xb_status xb_config_default(struct xb_config *config, const struct xb_optio
     struct xb_value *value = &config->values[xb_config_get(config, row) - config->values];
     if (value->given)
         return XB_OK;
-    free_value(value);
+    xb_numbers_free(&value->numbers);
     *value = (struct xb_value){.option = row};
-    return set_value(value, text, error);
+    return set_value(value, text, &config->memory, error);
 }
 
 const char *const *xb_option_words(const struct xb_option *option)
@@ -331,8 +421,8 @@ uint64_t xb_value_number(const struct xb_value *value, size_t index)
 void xb_config_free(struct xb_config *config)
 {
     for (size_t i = 0; i < config->count; i++)
-        free_value(&config->values[i]);
-    free(config->values);
+        xb_numbers_free(&config->values[i].numbers);
+    xb_arena_free(config->memory);
     *config = (struct xb_config){0};
 }
 

@@ -15,13 +15,7 @@
     "launcher neither cuts nor labels"
 #define CUT_OR_MIXED "it was cut short, or several programs wrote here at the same time: " ADVICE
 
-static const char no_document[] = "no JSON document begins here: " ADVICE;
-static const char no_end[] = "the document does not end: it was cut short";
-static const char next_begins[] = "another document begins before this one ends: " CUT_OR_MIXED;
-static const char open_text[] = "a line ends within a text: " CUT_OR_MIXED;
 static const char too_large[] = "the document is too large";
-static const char other_bracket[] = "its brackets do not match";
-static const char too_deep[] = "nested deeper than 32 levels";
 
 /* ---- the window ---- */
 
@@ -36,42 +30,34 @@ void xb_documents_close(struct xb_documents *documents)
     documents->window = NULL;
 }
 
-/* Reads a block more, if there is one. What lies before `begin` is forgotten. */
-static enum xb_status fill(struct xb_documents *d, struct xb_error *error)
-{
-    if (d->is_over)
-        return XB_OK;
-    if (xb_interrupt_signal() != 0)
-        return XB_FAIL(error, XB_ERR_STOPPED, "stopped by a signal while reading");
-    if (d->begin > 0) {
-        memmove(d->window, d->window + d->begin, d->end - d->begin);
-        d->at -= d->begin;
-        d->end -= d->begin;
-        d->begin = 0;
-    }
-    if (d->capacity - d->end < BLOCK) {
-        size_t capacity = d->capacity > 0 ? 2 * d->capacity : 2 * BLOCK;
-        char *grown = realloc(d->window, capacity + 1); /* for the zero behind a piece */
-        if (grown == NULL)
-            return XB_FAIL(error, XB_ERR_MEMORY, "no memory to read a document of %zu bytes",
-                           capacity);
-        d->window = grown;
-        d->capacity = capacity;
-    }
-    errno = 0;
-    size_t got = fread(d->window + d->end, 1, BLOCK, d->stream);
-    d->end += got;
-    d->is_over = got < BLOCK && (feof(d->stream) || ferror(d->stream));
-    if (ferror(d->stream))
-        d->failure = errno != 0 ? errno : EIO;
-    return XB_OK;
-}
-
-/* Reads on until `count` bytes are ahead, or all that there are. */
+/* Reads on until `count` bytes are ahead, or all there are. Forgets what lies before `begin`. */
 static enum xb_status look_ahead(struct xb_documents *d, size_t count, struct xb_error *error)
 {
-    while (d->end - d->at < count && !d->is_over)
-        XB_TRY(fill(d, error));
+    while (d->end - d->at < count && !d->is_over) {
+        if (xb_interrupt_signal() != 0)
+            return XB_FAIL(error, XB_ERR_STOPPED, "stopped by a signal while reading");
+        if (d->begin > 0) {
+            memmove(d->window, d->window + d->begin, d->end - d->begin);
+            d->at -= d->begin;
+            d->end -= d->begin;
+            d->begin = 0;
+        }
+        if (d->capacity - d->end < BLOCK) {
+            size_t capacity = d->capacity > 0 ? 2 * d->capacity : 2 * BLOCK;
+            char *grown = realloc(d->window, capacity + 1); /* for the zero behind a piece */
+            if (grown == NULL)
+                return XB_FAIL(error, XB_ERR_MEMORY, "no memory to read a document of %zu bytes",
+                               capacity);
+            d->window = grown;
+            d->capacity = capacity;
+        }
+        errno = 0;
+        size_t got = fread(d->window + d->end, 1, BLOCK, d->stream);
+        d->end += got;
+        d->is_over = got < BLOCK && (feof(d->stream) || ferror(d->stream));
+        if (ferror(d->stream))
+            d->failure = errno != 0 ? errno : EIO;
+    }
     return XB_OK;
 }
 
@@ -112,11 +98,11 @@ static size_t take_bytes(struct scan *scan, const char *bytes, size_t length)
         else if (scan->in_text)
             scan->escaped = true;
         else if ((c == '{' || c == '[') && scan->depth == DEEPEST)
-            scan->why = too_deep;
+            scan->why = "nested deeper than 32 levels";
         else if (c == '{' || c == '[')
             scan->open[scan->depth++] = c;
         else if (scan->depth == 0 || scan->open[--scan->depth] != (c == '}' ? '{' : '['))
-            scan->why = other_bracket;
+            scan->why = "its brackets do not match";
         else
             scan->is_whole = scan->depth == 0;
     }
@@ -167,7 +153,9 @@ static enum xb_status begin_line(struct xb_documents *d, struct scan *scan, stru
         return XB_OK;
     if (begins_document(d) &&
         (scan->is_dropped || !may_open(scan, d->window + d->begin, d->at - d->begin))) {
-        scan->why = scan->is_dropped ? too_large : next_begins;
+        scan->why = scan->is_dropped
+                        ? too_large
+                        : "another document begins before this one ends: " CUT_OR_MIXED;
     } else if (begins_document(d) && !scan->has_inner) {
         scan->has_inner = true;
         scan->inner = d->at - d->begin;
@@ -184,8 +172,7 @@ static enum xb_status read_document(struct xb_documents *d, struct xb_document_p
     struct scan scan = {.why = NULL};
     d->line_is_open = true;
     while (scan.why == NULL && !scan.is_whole) {
-        /* One that grows too large is read to its end all the same, to find the next one; unless
-         * the next one may have begun in it. */
+        /* One that grows too large is read to its end, to find the next; unless it began there. */
         scan.is_dropped = scan.is_dropped || d->at - d->begin > d->largest;
         if (scan.is_dropped && scan.has_inner) {
             scan.why = too_large;
@@ -193,10 +180,9 @@ static enum xb_status read_document(struct xb_documents *d, struct xb_document_p
         }
         if (scan.is_dropped)
             d->begin = d->at;
-        if (d->at == d->end)
-            XB_TRY(fill(d, error));
+        XB_TRY(look_ahead(d, 1, error));
         if (d->at == d->end && d->is_over)
-            scan.why = no_end;
+            scan.why = "the document does not end: it was cut short";
         /* What the window has of the line. */
         const char *line = d->window + d->at;
         const char *end = memchr(line, '\n', d->end - d->at);
@@ -206,7 +192,7 @@ static enum xb_status read_document(struct xb_documents *d, struct xb_document_p
         if (scan.why != NULL || scan.is_whole || end == NULL || taken < length)
             continue;
         if (scan.in_text)
-            scan.why = open_text;
+            scan.why = "a line ends within a text: " CUT_OR_MIXED;
         else
             XB_TRY(begin_line(d, &scan, error));
     }
@@ -269,7 +255,7 @@ enum xb_status xb_documents_next(struct xb_documents *documents, struct xb_docum
     }
     if (begins_document(d))
         return read_document(d, piece, error);
-    piece->why = no_document;
+    piece->why = "no JSON document begins here: " ADVICE;
     piece->is_none = true;
     d->line_is_open = true;
     return seek_document(d, error);

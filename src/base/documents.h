@@ -4,7 +4,6 @@
 #include "xferbench/error.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 /*

@@ -39,11 +39,9 @@ static enum xb_status fail_to(const char *done, const char *call, const char *pa
     return XB_FAIL_ERRNO(error, call, code, "%.300s: cannot be %s: %s", path, done, strerror(code));
 }
 
-/*
- * Reads the file once more and compares. The file's times are not enough: they have the resolution
+/* Reads the file once more and compares. The file's times are not enough: they have the resolution
  * of the kernel's tick, a few milliseconds, and a write within one tick does not change them. A
- * file that can no longer be read counts as changed.
- */
+ * file that can no longer be read counts as changed. */
 static bool has_same_text(int descriptor, const char *text, size_t length)
 {
     char part[16384];
@@ -113,13 +111,12 @@ enum xb_status xb_file_text_read(const char *path, size_t largest, bool pipes, c
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (pipes ? 0 : O_NONBLOCK));
     if (descriptor < 0)
         return fail_to("opened", "open", path, error);
-    char *read = NULL;
-    enum xb_status status = read_open(descriptor, path, largest, pipes, &read, length, error);
+    *text = NULL;
+    enum xb_status status = read_open(descriptor, path, largest, pipes, text, length, error);
     close(descriptor);
     if (status != XB_OK) {
-        free(read);
-        return status;
+        free(*text);
+        *text = NULL;
     }
-    *text = read;
-    return XB_OK;
+    return status;
 }

@@ -5,11 +5,9 @@
 
 #include <stdbool.h>
 
-/*
- * Reads a whole file of at most `largest` bytes into *text and appends a zero byte; release it with
+/* Reads a whole file of at most `largest` bytes into *text and appends a zero byte; release it with
  * free(3). Reads a regular file, or with `pipes` also a pipe, and waits for the pipe's writer.
  * Returns XB_ERR_USAGE for anything else, without opening it, and for a regular file that changes
- * during the read. Also XB_ERR_SYSTEM, XB_ERR_MEMORY. Every message begins with the path.
- */
+ * during the read. Also XB_ERR_SYSTEM, XB_ERR_MEMORY. Every message begins with the path. */
 XB_MUST_CHECK enum xb_status xb_file_text_read(const char *path, size_t largest, bool pipes,
                                                char **text, size_t *length, struct xb_error *error);

@@ -84,7 +84,8 @@ void xb_fields_put(struct xb_json *json, const struct xb_field *fields, const vo
     const char *base = from;
     for (const struct xb_field *field = fields; field->key != NULL; field++)
         if ((field->known > 0 && !*(const bool *)(base + field->known - 1)) ||
-            (field->needs > 0 && *(const unsigned *)(base + field->needs - 1) == 0))
+            (field->needs > 0 && *(const unsigned *)(base + field->needs - 1) == 0) ||
+            (field->present > 0 && *(const char *const *)(base + field->present - 1) == NULL))
             xb_json_put_null(json, field->key);
         else if (field->write != NULL)
             field->write(json, field, from);
@@ -164,8 +165,7 @@ const char *xb_fields_keep_text(struct xb_json_reader *reader, const char *text)
     return xb_arena_copy(reader->texts, text);
 }
 
-/* A text that had bytes that are no UTF-8 grew when it was written: it may not fit any more, and is
- * cut between two characters. */
+/* A text that is no UTF-8 grew when it was written. What does not fit is cut between characters. */
 static void copy_text(const char *from, char *text, size_t size)
 {
     size_t length = 0;

@@ -4,8 +4,6 @@
 #include "json_read.h"
 #include "json_write.h"
 
-#include <stddef.h>
-
 /*
  * A table of fields binds the members of a JSON object to the members of a struct. The same table
  * writes the object and reads it, so that neither can say what the other does not.
@@ -54,6 +52,7 @@ struct xb_field {
     size_t known;        /* 1 + offset of a bool that is false for null, or 0. Members that share it
                             are known together: one null is enough */
     size_t needs;        /* 1 + offset of an unsigned: while that is 0, null is written; or 0 */
+    size_t present;      /* 1 + offset of a pointer: NULL is written as null, but not read; or 0 */
     size_t count;        /* of an array: offset of the number of items, a size_t */
     uint64_t least, most; /* of whole numbers; `most` 0: what the type holds */
     const struct xb_field *fields;
@@ -64,48 +63,30 @@ struct xb_field {
                  void *to);
 };
 
-#define XB_FIELD(key_, kind_, type, member, ...)                                                   \
+#define XB_ROW(key_, kind_, ...)                                                                   \
     {                                                                                              \
-        .key = (key_), .kind = XB_FIELD_##kind_, .offset = offsetof(type, member),                 \
-        .size = sizeof(((type *)0)->member), ##__VA_ARGS__                                         \
+        .key = (key_), .kind = XB_FIELD_##kind_, ##__VA_ARGS__                                     \
     }
+#define XB_AT(type, member) .offset = offsetof(type, member)
+#define XB_FIELD(key_, kind_, type, member, ...)                                                   \
+    XB_ROW(key_, kind_, XB_AT(type, member), .size = sizeof(((type *)0)->member), ##__VA_ARGS__)
 /* A struct within the struct. */
 #define XB_OBJECT(key_, type, member, fields_, ...)                                                \
-    {                                                                                              \
-        .key = (key_), .kind = XB_FIELD_OBJECT, .offset = offsetof(type, member),                  \
-        .fields = (fields_), ##__VA_ARGS__                                                         \
-    }
+    XB_ROW(key_, OBJECT, XB_AT(type, member), .fields = (fields_), ##__VA_ARGS__)
 /* An object of its own in the JSON for members that lie in the same struct. */
-#define XB_PART(key_, fields_, ...)                                                                \
-    {                                                                                              \
-        .key = (key_), .kind = XB_FIELD_OBJECT, .fields = (fields_), ##__VA_ARGS__                 \
-    }
+#define XB_PART(key_, fields_, ...) XB_ROW(key_, OBJECT, .fields = (fields_), ##__VA_ARGS__)
 #define XB_ITEMS(key_, type, member, count_, most_, fields_)                                       \
-    {                                                                                              \
-        .key = (key_), .kind = XB_FIELD_ITEMS, .offset = offsetof(type, member),                   \
-        .size = sizeof(((type *)0)->member[0]), .count = offsetof(type, count_), .most = (most_),  \
-        .fields = (fields_)                                                                        \
-    }
+    XB_ROW(key_, ITEMS, XB_AT(type, member), .size = sizeof(((type *)0)->member[0]),               \
+           .count = offsetof(type, count_), .most = (most_), .fields = (fields_))
 #define XB_LIST(key_, type, member, count_, most_, fields_, ...)                                   \
-    {                                                                                              \
-        .key = (key_), .kind = XB_FIELD_LIST, .offset = offsetof(type, member),                    \
-        .size = sizeof(*((type *)0)->member), .count = offsetof(type, count_), .most = (most_),    \
-        .fields = (fields_), ##__VA_ARGS__                                                         \
-    }
+    XB_ROW(key_, LIST, XB_AT(type, member), .size = sizeof(*((type *)0)->member),                  \
+           .count = offsetof(type, count_), .most = (most_), .fields = (fields_), ##__VA_ARGS__)
 #define XB_NUMBERS(key_, type, member, count_, ...)                                                \
-    {                                                                                              \
-        .key = (key_), .kind = XB_FIELD_NUMBERS, .offset = offsetof(type, member),                 \
-        .count = offsetof(type, count_), ##__VA_ARGS__                                             \
-    }
+    XB_ROW(key_, NUMBERS, XB_AT(type, member), .count = offsetof(type, count_), ##__VA_ARGS__)
 /* An object, array or value by two functions, which get the whole struct. */
 #define XB_CUSTOM(key_, write_, read_, ...)                                                        \
-    {                                                                                              \
-        .key = (key_), .kind = XB_FIELD_CUSTOM, .write = (write_), .read = (read_), ##__VA_ARGS__  \
-    }
-#define XB_FIELDS_END                                                                              \
-    {                                                                                              \
-        .key = NULL                                                                                \
-    }
+    XB_ROW(key_, CUSTOM, .write = (write_), .read = (read_), ##__VA_ARGS__)
+#define XB_FIELDS_END XB_ROW(NULL, CUSTOM)
 
 #define XB_NULL_IF_EMPTY .flags = XB_FIELD_EMPTY_IS_NULL
 #define XB_NULL_IF_NAN .flags = XB_FIELD_NAN_IS_NULL
@@ -117,6 +98,7 @@ struct xb_field {
 #define XB_TEXT_OR_NULL XB_RATE
 #define XB_KNOWN(type, member) .known = (offsetof(type, member) + 1)
 #define XB_NEEDS(type, member) .needs = (offsetof(type, member) + 1)
+#define XB_PRESENT(type, member) .present = (offsetof(type, member) + 1)
 
 /* Puts the members into the innermost open object. */
 void xb_fields_put(struct xb_json *json, const struct xb_field *fields, const void *from);
@@ -140,8 +122,7 @@ void *xb_fields_room(struct xb_json_reader *reader, size_t count, size_t size);
 /* A copy in the reader's texts; the text itself where it has none, or has failed. */
 const char *xb_fields_keep_text(struct xb_json_reader *reader, const char *text);
 
-/* Calls `read` for each item of the array under that key, of which there may be `most`. Returns how
- * many there are; 0 where it fails. */
+/* Calls `read` for each of at most `most` items of that array. Returns how many; 0 if it fails. */
 typedef void xb_field_item(struct xb_json_reader *reader, const cJSON *item, size_t index,
                            void *to);
 size_t xb_fields_read_each(struct xb_json_reader *reader, const cJSON *object, const char *key,

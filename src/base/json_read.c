@@ -35,8 +35,7 @@ void xb_place_leave(struct xb_place *place, size_t length)
     place->text[length] = '\0';
 }
 
-/* Keys and texts of a file go to a terminal: what could steer one, or was cut amid a character,
- * does not. */
+/* Keys and texts of a file go to a terminal; what could steer it, or half a character, does not. */
 static void make_printable(char *text)
 {
     for (; *text != '\0'; text++)
@@ -100,10 +99,8 @@ static const char *string_end(const char *c, const char *end, const char **wrong
     return c;
 }
 
-/*
- * What would make cJSON take much memory or stack, and what it would show wrongly: of a text with a
- * zero in it only what is before, so that one name would pass for another.
- */
+/* What would make cJSON take much memory or stack, and what it would show wrongly: of a text with a
+ * zero in it only what is before, so that one name would pass for another. */
 static void check_text(struct xb_json_reader *reader, const char *text, size_t length)
 {
     const char *end = text + length;

@@ -5,14 +5,11 @@
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
-#include <stdint.h>
 
 struct xb_arena;
 
-/*
- * JSON that may come from anywhere: read in bounded memory, and whatever is wrong with it is told
- * with the file and the place in it.
- */
+/* JSON that may come from anywhere: read in bounded memory, and whatever is wrong with it is told
+ * with the file and the place in it. */
 
 /* Where in which file a reader is: "results[3].parts". */
 struct xb_place {
@@ -20,8 +17,7 @@ struct xb_place {
     char text[192];
 };
 
-/* Goes into a key, or an array's item; give what it returns to xb_place_leave. Too long a place
- * is cut. */
+/* Goes into a key, or an array's item; give what it returns to xb_place_leave. Cuts long places. */
 size_t xb_place_enter(struct xb_place *place, const char *key);
 size_t xb_place_enter_item(struct xb_place *place, size_t index);
 void xb_place_leave(struct xb_place *place, size_t length);

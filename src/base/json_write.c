@@ -63,16 +63,6 @@ static char *utf8_copy(const char *text, size_t length)
     return copy;
 }
 
-/* `text`, or where that is no UTF-8 a copy that is, to release from *copy. NULL: no memory. */
-static const char *utf8_of(const char *text, char **copy)
-{
-    const char *end = text;
-    for (size_t bytes = 1; *end != '\0' && bytes > 0; end += bytes)
-        bytes = xb_utf8_length(end);
-    *copy = *end != '\0' ? utf8_copy(text, strlen(text)) : NULL;
-    return *end != '\0' ? *copy : text;
-}
-
 /* ---- the tree ---- */
 
 void xb_json_begin(struct xb_json *json)
@@ -85,7 +75,6 @@ static void put(struct xb_json *json, const char *key, cJSON *item)
 {
     /* Where the item goes; NULL: it is the document itself. */
     cJSON *container = json->depth > 0 ? json->open[json->depth - 1] : NULL;
-    char *copy = NULL;
     bool is_put = false;
     if (item == NULL)
         xb_json_fail_memory(json);
@@ -101,12 +90,12 @@ static void put(struct xb_json *json, const char *key, cJSON *item)
         json->root = item;
         return;
     }
-    const char *name = key != NULL ? utf8_of(key, &copy) : NULL;
+    char *name = key != NULL ? utf8_copy(key, strlen(key)) : NULL;
     if (key == NULL)
         is_put = cJSON_AddItemToArray(container, item);
     else if (name != NULL)
         is_put = cJSON_AddItemToObject(container, name, item);
-    cJSON_free(copy);
+    cJSON_free(name);
     if (!is_put) {
         cJSON_Delete(item);
         xb_json_fail_memory(json);
@@ -153,12 +142,11 @@ void xb_json_put_null(struct xb_json *json, const char *key)
 
 void xb_json_put_text(struct xb_json *json, const char *key, const char *text)
 {
-    char *copy = NULL;
-    const char *valid = text != NULL ? utf8_of(text, &copy) : NULL;
+    char *copy = text != NULL ? utf8_copy(text, strlen(text)) : NULL;
     put(json, key,
-        text == NULL    ? cJSON_CreateNull()
-        : valid != NULL ? cJSON_CreateString(valid)
-                        : NULL);
+        text == NULL   ? cJSON_CreateNull()
+        : copy != NULL ? cJSON_CreateString(copy)
+                       : NULL);
     cJSON_free(copy);
 }
 
@@ -229,8 +217,6 @@ void xb_json_put_raw(struct xb_json *json, const char *key, const char *document
 
 /* ---- the end ---- */
 
-enum form { INDENTED, LINE, PART };
-
 /* DEL, or a control from U+0080 to U+009F. */
 static bool is_late_control(const char *text)
 {
@@ -279,18 +265,18 @@ static size_t drop_blanks(char *text)
     return (size_t)(out - text);
 }
 
-static enum xb_status print_tree(const cJSON *root, FILE *stream, enum form form, const char *what,
-                                 struct xb_error *error)
+static enum xb_status print_tree(const cJSON *root, FILE *stream, enum xb_json_form form,
+                                 const char *what, struct xb_error *error)
 {
-    char *text = form == INDENTED ? cJSON_Print(root) : cJSON_PrintUnformatted(root);
+    char *text = form == XB_JSON_INDENTED ? cJSON_Print(root) : cJSON_PrintUnformatted(root);
     if (text != NULL)
         text = escape_late_controls(text);
     if (text == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY,
                        "not enough memory to write %s: measure fewer cases in one run", what);
     /* Documents that stand in it as they were read may have lines of their own. */
-    size_t length = form == LINE ? drop_blanks(text) : strlen(text);
-    if (form != PART)
+    size_t length = form == XB_JSON_LINE ? drop_blanks(text) : strlen(text);
+    if (form != XB_JSON_PART)
         text[length++] = '\n'; /* in place of the zero, which nobody needs any more */
     /* In one call, which a stream without a buffer passes on as it is. */
     bool is_written = fwrite(text, 1, length, stream) == length;
@@ -298,11 +284,11 @@ static enum xb_status print_tree(const cJSON *root, FILE *stream, enum form form
     cJSON_free(text);
     if (!is_written)
         return xb_stream_fail(what, code, error);
-    return form == PART ? XB_OK : xb_stream_finish(stream, what, error);
+    return form == XB_JSON_PART ? XB_OK : xb_stream_finish(stream, what, error);
 }
 
-static enum xb_status finish(struct xb_json *json, FILE *stream, enum form form, const char *what,
-                             struct xb_error *error)
+enum xb_status xb_json_finish_as(struct xb_json *json, FILE *stream, enum xb_json_form form,
+                                 const char *what, struct xb_error *error)
 {
     if (json->depth > 0 || json->root == NULL)
         fail_misuse(json, "the document is not complete", NULL);
@@ -318,17 +304,5 @@ static enum xb_status finish(struct xb_json *json, FILE *stream, enum form form,
 enum xb_status xb_json_finish(struct xb_json *json, FILE *stream, const char *what,
                               struct xb_error *error)
 {
-    return finish(json, stream, INDENTED, what, error);
-}
-
-enum xb_status xb_json_finish_line(struct xb_json *json, FILE *stream, const char *what,
-                                   struct xb_error *error)
-{
-    return finish(json, stream, LINE, what, error);
-}
-
-enum xb_status xb_json_finish_part(struct xb_json *json, FILE *stream, const char *what,
-                                   struct xb_error *error)
-{
-    return finish(json, stream, PART, what, error);
+    return xb_json_finish_as(json, stream, XB_JSON_INDENTED, what, error);
 }

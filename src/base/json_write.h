@@ -4,7 +4,6 @@
 #include "xferbench/error.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #define XB_JSON_DEPTH 32 /* xferbench writes 10 levels, and reads 32 */
@@ -44,20 +43,16 @@ void xb_json_begin(struct xb_json *json);
 XB_MUST_CHECK enum xb_status xb_json_finish(struct xb_json *json, FILE *stream, const char *what,
                                             struct xb_error *error);
 
-/* Does the same, but prints one line that ends with a newline, even if documents that were put in
- * raw have several lines. Then several processes can write to one stream, one line each, if each
- * writes its line in one call: xb_output_unbuffer(). */
-XB_MUST_CHECK enum xb_status xb_json_finish_line(struct xb_json *json, FILE *stream,
-                                                 const char *what, struct xb_error *error);
-
-/* Either of the two, for a writer whose caller chooses the form. */
-typedef enum xb_status xb_json_finisher(struct xb_json *json, FILE *stream, const char *what,
-                                        struct xb_error *error);
-
-/* Does the same as xb_json_finish(), but prints it in one line without a newline, and flushes
- * nothing: for a part of a larger document. */
-XB_MUST_CHECK enum xb_status xb_json_finish_part(struct xb_json *json, FILE *stream,
-                                                 const char *what, struct xb_error *error);
+/* Does the same in one of these forms. */
+enum xb_json_form {
+    XB_JSON_INDENTED,
+    XB_JSON_LINE, /* one line, also of raw documents: several processes can write to one stream,
+                     if each writes its line in one call (xb_output_unbuffer) */
+    XB_JSON_PART  /* a line without its end, and not flushed: part of a larger document */
+};
+XB_MUST_CHECK enum xb_status xb_json_finish_as(struct xb_json *json, FILE *stream,
+                                               enum xb_json_form form, const char *what,
+                                               struct xb_error *error);
 
 void xb_json_open_object(struct xb_json *json, const char *key);
 void xb_json_open_array(struct xb_json *json, const char *key);
@@ -81,8 +76,7 @@ void xb_json_put_flag(struct xb_json *json, const char *key, bool flag);
 void xb_json_put_null(struct xb_json *json, const char *key);
 /* An array of numbers, each as xb_json_put_number() writes it. */
 void xb_json_put_numbers(struct xb_json *json, const char *key, const double *values, size_t count);
-/* A JSON document that was read, as it was written but for white space at its end. NULL gives
- * null. */
+/* A JSON document that was read, as it was but for white space at its end. NULL gives null. */
 void xb_json_put_raw(struct xb_json *json, const char *key, const char *document);
 
 /* For callers that fail on the way: keeps this error, or that memory is short. */

@@ -11,8 +11,7 @@ struct xb_left_out {
     const char *meaning; /* what the program cannot do for lack of it */
 };
 
-/* All of them; ends with an entry whose library is NULL. CMake writes the definition
- * (cmake/left_out.c.in). */
+/* All of them, and an entry whose library is NULL. CMake writes this (cmake/left_out.c.in). */
 extern const struct xb_left_out xb_left_out[];
 
 static inline bool xb_is_left_out(const char *library)

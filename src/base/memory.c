@@ -3,8 +3,8 @@
 #include "memory.h"
 
 #include "child.h"
+#include "text.h"
 
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -119,34 +119,21 @@ char *xb_copy(const char *text)
     return xb_copy_part(text, SIZE_MAX);
 }
 
-/* ---- texts as by printf ---- */
-
-/* Prints a text into memory that take(of, bytes) gives. */
-static char *print(void *(*take)(struct xb_arena **of, size_t bytes), struct xb_arena **of,
-                   const char *format, va_list arguments)
+/* The bytes that such a text takes, with the zero behind it. */
+static size_t room_for(const char *format, va_list arguments)
 {
-    va_list again;
-    va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, again);
-    va_end(again);
-    size_t bytes = length > 0 ? (size_t)length + 1 : 1;
-    char *text = take(of, bytes);
-    vsnprintf(text, bytes, format, arguments);
-    return text;
-}
-
-static void *take_alone(struct xb_arena **of, size_t bytes)
-{
-    (void)of;
-    return xb_new(bytes, 1);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    return length > 0 ? (size_t)length + 1 : 1;
 }
 
 char *xb_print(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    char *text = print(take_alone, NULL, format, arguments);
+    size_t bytes = room_for(format, arguments);
     va_end(arguments);
+    char *text = xb_new(bytes, 1);
+    XB_FORMAT(text, bytes, format);
     return text;
 }
 
@@ -176,8 +163,10 @@ const char *xb_arena_print(struct xb_arena **arena, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    char *text = print(xb_arena_new, arena, format, arguments);
+    size_t bytes = room_for(format, arguments);
     va_end(arguments);
+    char *text = xb_arena_new(arena, bytes);
+    XB_FORMAT(text, bytes, format);
     return text;
 }
 

@@ -4,7 +4,6 @@
 #include "xferbench/error.h"
 
 #include <setjmp.h>
-#include <stddef.h>
 
 /*
  * The memory of bookkeeping: what the program needs to remember what it does. There is little of
@@ -27,8 +26,7 @@ void *xb_try(size_t count, size_t size);
 /* What realloc() does, for `bytes` of at least 1. */
 void *xb_resize(void *items, size_t bytes);
 
-/* Makes room for one more item of that size behind the `count` that `items` has: it doubles
- * whenever the count is a power of two. */
+/* Makes room for one more item of that size behind `count`: doubles when that is a power of two. */
 void *xb_grow(void *items, size_t count, size_t size);
 
 /* Pieces that live as long as the thing that they are about, and are released together. Zeroed, and
@@ -44,8 +42,7 @@ void xb_arena_free(struct xb_arena *arena); /* NULL is accepted */
  * still be written under a limit on address space. XB_ERR_MEMORY. */
 XB_MUST_CHECK enum xb_status xb_memory_reserve(size_t bytes, struct xb_error *error);
 
-/* What tells the user of a failure, and returns the exit code for it. At first there is none, and
- * the code is 1. */
+/* What tells the user of a failure, and returns the exit code: 1 before the first such call. */
 void xb_memory_end_with(int (*fail)(const struct xb_error *error));
 
 /* What removes the temporary files of outputs at such an end. */

@@ -2,11 +2,8 @@
 #pragma once
 
 #include "units.h"
-#include "xferbench/error.h"
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* Options. One row declares an option once; from the rows come the getopt_long arrays, --help,
  * nearest-match hints, the option reference (docs/options.md), the man page, shell completion and
@@ -66,9 +63,9 @@ struct xb_word_list {
 /* The value of an option. Which member holds it follows from the option's type. */
 struct xb_value {
     const struct xb_option *option;
-    bool given;  /* on the command line */
-    bool is_set; /* given, or has a default */
-    char *text;  /* what was read, as it stood; owned by the configuration */
+    bool given;       /* on the command line */
+    bool is_set;      /* given, or has a default */
+    const char *text; /* what was read, as it stood; owned by the configuration */
     bool flag;
     uint64_t count; /* COUNT and SIZE */
     double seconds;
@@ -81,7 +78,8 @@ struct xb_value {
 struct xb_config {
     struct xb_value *values;
     size_t count;
-    char **operands; /* what stood on the command line besides options; owned by argv */
+    struct xb_arena *memory; /* where values, texts and words lie */
+    char **operands;         /* what stood on the command line besides options; owned by argv */
     size_t operand_count;
 };
 
@@ -93,8 +91,7 @@ XB_MUST_CHECK enum xb_status xb_config_parse(const struct xb_option *const *rows
                                              struct xb_error *error);
 void xb_config_free(struct xb_config *config);
 
-/* Gives an option that is not on the command line another default. XB_ERR_USAGE where it does not
- * take the text. */
+/* Gives an option that is not given another default. XB_ERR_USAGE: it does not take the text. */
 XB_MUST_CHECK enum xb_status xb_config_default(struct xb_config *config,
                                                const struct xb_option *row, const char *text,
                                                struct xb_error *error);
@@ -103,8 +100,7 @@ XB_MUST_CHECK enum xb_status xb_config_default(struct xb_config *config,
  * For a row that is a parameter or stands alone; other options go into fields. */
 const struct xb_value *xb_config_get(const struct xb_config *config, const struct xb_option *row);
 
-/* What a field holds of an option; texts and lists are the configuration's own. The field's type
- * says which: XB_BIND. */
+/* What a field holds of an option, by its type (XB_BIND). Texts and lists are borrowed. */
 enum xb_option_field_kind {
     XB_BIND_FLAG,    /* bool */
     XB_BIND_TEXT,    /* const char *, of any option but a flag; NULL where it is not set */
@@ -140,9 +136,8 @@ struct xb_option_field {
 /* A list of them. */
 #define XB_FIELDS(...) ((const struct xb_option_field[]){__VA_ARGS__, {.row = NULL}})
 
-/* Fills the fields of a struct, each from its option. `fields` end with a row of NULL. Aborts
- * where the configuration has no such row, or the field cannot hold what the row's type says: bugs.
- */
+/* Fills the fields of a struct, each from its option; `fields` end with a row of NULL. Aborts where
+ * there is no such row, or a field cannot hold what its row's type says: bugs. */
 void xb_config_fill(const struct xb_config *config, const struct xb_option_field *fields,
                     void *options);
 
@@ -155,8 +150,7 @@ const char *const *xb_option_words(const struct xb_option *option);
 /* Whether options of that type take a list: CHOICES, SIZES, COUNTS. */
 bool xb_option_is_list(const struct xb_option *option);
 
-/* Whether the text is the list's first default; false where it has none. A number of SIZES or
- * COUNTS is in decimal digits. */
+/* Whether the text is the list's first default; false for none. A number is in decimal digits. */
 bool xb_option_is_usual(const struct xb_option *option, const char *text);
 
 /* Whether the word is one of the list. */
@@ -171,7 +165,3 @@ uint64_t xb_value_number(const struct xb_value *value, size_t index);
 /* Returns the name of `candidates` (ends with NULL) nearest to `word` by edit distance; NULL if
  * none is near enough to be what was meant. */
 const char *xb_nearest(const char *word, const char *const *candidates);
-
-/* Returns the option of `candidates` that does what `word` does in other programs ("gpus": device);
- * else the nearest. *other becomes another one that may be meant, else NULL. */
-const char *xb_nearest_option(const char *word, const char *const *candidates, const char **other);

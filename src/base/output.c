@@ -84,10 +84,8 @@ static char *directory_of(const char *path)
     return resolved;
 }
 
-/*
- * Returns the file that `path` leads to, with links followed, so that renaming replaces the file
- * and not the link. The file itself need not exist. Returns NULL with errno set on failure.
- */
+/* Returns the file that `path` leads to, with links followed, so that renaming replaces the file
+ * and not the link. The file itself need not exist. Returns NULL with errno set on failure. */
 static char *resolve(const char *path)
 {
     char *target = realpath(path, NULL);
@@ -105,8 +103,7 @@ static char *resolve(const char *path)
     return target;
 }
 
-/* The descriptor that a path such as /proc/self/fd/9 names, also through links such as /dev/stdout.
- * Follows 40 links, as the kernel does. */
+/* The descriptor that a path such as /proc/self/fd/9 names, also through links: 40, as in Linux. */
 static int descriptor_of(const char *path)
 {
     char *here = xb_copy(path);
@@ -187,8 +184,7 @@ bool xb_output_is_over(const struct xb_output *output, const char *path)
 /* Leads to an open file, even if the file has no name. */
 #define DESCRIPTOR_PATH "/proc/self/fd/%d"
 
-/* Picks a random name for the new file. It does not contain the target's name, which may be as long
- * as the file system allows. */
+/* Picks a random name for the new file, without the target's, which may be as long as can be. */
 static bool pick_name(struct xb_output *output)
 {
     unsigned long long number = 0;
@@ -222,8 +218,7 @@ static bool keep_access_list(int fd, const char *path)
         return fsetxattr(fd, attribute, list, (size_t)size, 0) == 0;
     if (errno != ENODATA)
         return errno == ENOTSUP || errno == ENOENT;
-    /* The new file may have inherited a default list from the directory. Remove it, because it may
-     * grant more than the old file did. */
+    /* The directory may have a default list, and that may grant more than the old file did. */
     return fremovexattr(fd, attribute) == 0 || errno == ENODATA || errno == ENOTSUP;
 }
 
@@ -265,8 +260,7 @@ static enum xb_status open_replacement(struct xb_output *output, struct xb_error
     replacing.process = getpid();
     xb_memory_end_also(xb_outputs_abandon);
     (void)pthread_mutex_unlock(&replacing.lock);
-    /* Renaming over a file needs no permission to write it. Without this check we would replace a
-     * write-protected file. */
+    /* Renaming over a file needs no permission to write it: this protects write-protected files. */
     if (output->is_there && faccessat(fd, base, W_OK, AT_EACCESS) != 0)
         return cannot_write(output, XB_ERR_USAGE, "faccessat", errno,
                             "make the file writable, or choose another name", error);
@@ -297,9 +291,8 @@ static enum xb_status open_as_it_is(struct xb_output *output, double deadline,
         if (!is_writable(callers))
             return refuse(output, "fcntl", EBADF, error);
         /* A duplicate, so that closing it leaves the caller's open. Both share their position and
-         * O_APPEND, so output lands where the caller expects it. A pipe is opened again if that is
-         * possible, because a duplicate shares its flags: O_NONBLOCK would change the caller's
-         * descriptor too. */
+         * O_APPEND, so output lands where the caller expects it. A pipe is opened again if
+         * possible: a duplicate would share its flags, and O_NONBLOCK change the caller's too. */
         char path[32];
         snprintf(path, sizeof path, DESCRIPTOR_PATH, callers);
         if (is_pipe)
@@ -397,8 +390,7 @@ static const char *give_name(struct xb_output *output)
     return "write";
 }
 
-/* Writes the new content into the old file `fd`, because a new file could not keep its owner and
- * rights. */
+/* Writes the new content into the old file `fd`: a new one could not keep its owner and rights. */
 static const char *write_over(const struct xb_output *output, int fd)
 {
     struct stat target, own;

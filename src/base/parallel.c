@@ -3,16 +3,15 @@
 #include "parallel.h"
 
 #include "memory.h"
+#include "units.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
 #define MAX_THREADS 16u
-/* Give each thread several parts, so that a thread that starts late or is delayed does fewer of
- * them. */
+/* Give each thread several parts, so that one that starts late or is delayed does fewer. */
 #define PARTS_PER_THREAD 4u
 
 struct job {
@@ -45,18 +44,14 @@ unsigned xb_cpus_allowed(void)
     return (unsigned)CPU_COUNT_S(sizeof sets, sets);
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Where part `part` begins, or for part == parts where the last one ends. The first
  * (grains % parts) parts are one grain longer than the others. */
 static uint64_t part_begin(const struct job *job, uint64_t part)
 {
     if (part == job->parts)
         return job->total;
-    return (part * (job->grains / job->parts) + least(part, job->grains % job->parts)) * job->grain;
+    return (part * (job->grains / job->parts) + xb_lesser(part, job->grains % job->parts)) *
+           job->grain;
 }
 
 static void *work_on_parts(void *argument)
@@ -79,17 +74,16 @@ void xb_parallel_for(uint64_t total, uint64_t grain,
                      void (*work)(void *argument, uint64_t begin, uint64_t end), void *argument)
 {
     uint64_t grains = total / grain + (total % grain != 0);
-    uint64_t threads = least(least(xb_cpus_allowed(), MAX_THREADS), grains);
+    uint64_t threads = xb_lesser(xb_lesser(xb_cpus_allowed(), MAX_THREADS), grains);
     struct job job = {.work = work,
                       .argument = argument,
                       .total = total,
                       .grain = grain,
                       .grains = grains,
-                      .parts = least(threads * PARTS_PER_THREAD, grains)};
+                      .parts = xb_lesser(threads * PARTS_PER_THREAD, grains)};
     pthread_t helpers[MAX_THREADS];
     unsigned started = 0;
-    /* The threads that run share all parts, so if one cannot be created the work only takes longer.
-     */
+    /* The threads that run share all parts: if one cannot be created, the work takes longer. */
     while (started + 1 < threads &&
            pthread_create(&helpers[started], NULL, work_on_parts, &job) == 0)
         started++;

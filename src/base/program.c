@@ -40,12 +40,10 @@ struct watch {
 
 /* ---- in the new processes ---- */
 
-/*
- * The guardian: a small process that ends the program's group when this process dies, however it
+/* The guardian: a small process that ends the program's group when this process dies, however it
  * dies. It sleeps on its channel, whose other end closes then. The kernel itself could tell the
  * group's first process alone (PR_SET_PDEATHSIG), and that may be a shell, whose program would go
- * on.
- */
+ * on. */
 static int guard(void *argument, int channel)
 {
     /* No child of this process, so there is nothing to reap. */
@@ -62,8 +60,7 @@ static int guard(void *argument, int channel)
     return 0;
 }
 
-/* Becomes the program, and tells the guardian first. What keeps it from that goes into the channel,
- * which closes otherwise. */
+/* Tells the guardian, and becomes the program. What keeps it from that goes into the channel. */
 static int run_program(void *argument, int channel)
 {
     const struct watch *watch = argument;
@@ -110,11 +107,9 @@ static enum xb_status start(struct watch *watch, struct xb_error *error)
 
 /* ---- watching ---- */
 
-/*
- * Whether there is nothing more to wait for. What it has started may hold its output open for ever:
+/* Whether there is nothing more to wait for. What it has started may hold its output open for ever:
  * once nobody is left of its process group, no results are expected from the others. But where all
- * were told to leave, a shell may have gone before the program, which then writes its results.
- */
+ * were told to leave, a shell may have gone before the program, which then writes its results. */
 static bool is_over(const struct watch *watch)
 {
     const struct xb_child *child = &watch->child;
@@ -209,12 +204,6 @@ enum xb_status xb_program_run(const struct xb_program *program, struct xb_progra
     xb_child_close(&watch.child);
     (void)xb_child_end(&watch.guardian, 0, INFINITY); /* and not the group */
     return status;
-}
-
-void xb_program_free(struct xb_program_outcome *outcome)
-{
-    free(outcome->text);
-    *outcome = (struct xb_program_outcome){.exit_code = -1};
 }
 
 /* ---- finding a program ---- */

@@ -40,16 +40,13 @@ struct xb_program_outcome {
  *
  * Blocks. XB_ERR_SYSTEM where it cannot be started, where it cannot be ended (outcome->stuck) and
  * where nobody can say how it ended; XB_ERR_MEMORY where there is no memory for what it printed.
- * Release *outcome with xb_program_free, also after a failure.
+ * Release outcome->text with free(), also after a failure.
  */
 XB_MUST_CHECK enum xb_status xb_program_run(const struct xb_program *program,
                                             struct xb_program_outcome *outcome,
                                             struct xb_error *error);
-void xb_program_free(struct xb_program_outcome *outcome);
 
-/*
- * The file that execvp would run for `program`, or XB_ERR_USAGE that says why there is none.
- * Release *path with free().
- */
+/* The file that execvp would run for `program`, or XB_ERR_USAGE that says why there is none.
+ * Release *path with free(). */
 XB_MUST_CHECK enum xb_status xb_program_find(const char *program, char **path,
                                              struct xb_error *error);

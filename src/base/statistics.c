@@ -113,12 +113,10 @@ enum xb_status xb_statistics_compute_groups(const double *values, const size_t *
     return XB_OK;
 }
 
-/*
- * Adds up C(n, 0), C(n, 1), ... until the sum passes 0.025 * 2^n. From n = 1030 on, C(n, k) exceeds
+/* Adds up C(n, 0), C(n, 1), ... until the sum passes 0.025 * 2^n. From n = 1030 on, C(n, k) exceeds
  * the range of a double, so term and sum share a power of two as a factor; scaling by it rounds
- * nothing. At n = 10^6 the relative error of the sum is at most 2e-10 (three roundings in each of
- * n / 2 steps). Up to there no sum comes nearer than 4e-10 to the bound, so the ranks are exact.
- */
+ * nothing. At n = 10^6 the relative error of the sum is at most 2e-10 (three roundings in each of n
+ * / 2 steps). Up to there no sum comes nearer than 4e-10 to the bound, so the ranks are exact. */
 bool xb_interval_ranks(size_t n, size_t *low, size_t *high)
 {
     double term = 1.0; /* C(n, rank) */

@@ -4,7 +4,6 @@
 #include "xferbench/error.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* Samples in the order in which they were taken. Zero-initialise; release with xb_samples_free. */
 struct xb_samples {
@@ -36,10 +35,9 @@ XB_MUST_CHECK enum xb_status xb_statistics_compute(const double *values, size_t 
 /* Describes values without memory of its own, so it cannot fail: overwrites `values`. */
 struct xb_statistics xb_statistics_of(double *values, size_t count);
 
-/* Describes values that come in groups, one behind the other: sizes[i] >= 1 of them in the i-th.
- * Groups differ by more than what is within them, so the interval is that of the median of the
- * `count` groups' medians (xb_interval_ranks): none for `count` < 6. The rest describes the values.
- * XB_ERR_MEMORY. */
+/* Describes values in groups, one behind the other: sizes[i] >= 1 in the i-th. Groups differ by
+ * more than what is within them, so the interval is that of the median of their medians
+ * (xb_interval_ranks): none for `count` < 6. The rest describes the values. XB_ERR_MEMORY. */
 XB_MUST_CHECK enum xb_status xb_statistics_compute_groups(const double *values, const size_t *sizes,
                                                           size_t count,
                                                           struct xb_statistics *statistics,

@@ -4,7 +4,6 @@
 
 #include "clock.h"
 #include "interrupt.h"
-#include "memory.h"
 #include "text.h"
 
 #include <errno.h>
@@ -165,9 +164,8 @@ static bool wait_for_room(const struct pipe_end *end)
     }
 }
 
-/* How much can be written at once without blocking: PIPE_BUF bytes where there is room at all, and
- * as many as the pipe holds where it is empty. What is written at once is not mixed with what
- * others write to the same pipe. */
+/* How much can be written at once without blocking, and not mixed with what others write: PIPE_BUF
+ * bytes where there is room at all, as many as the pipe holds where it is empty. */
 static size_t room_of(const struct pipe_end *end)
 {
     int queued = 1;

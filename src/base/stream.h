@@ -2,9 +2,7 @@
 #pragma once
 
 #include "memory.h"
-#include "xferbench/error.h"
 
-#include <stddef.h>
 #include <stdio.h>
 
 /* Says what to do about an errno of opening or writing. Static text. */
@@ -17,8 +15,7 @@ XB_MUST_CHECK enum xb_status xb_stream_finish(FILE *stream, const char *what,
 /* "cannot write the table: Broken pipe (EPIPE): ADVICE", for a write that left this errno. */
 enum xb_status xb_stream_fail(const char *what, int code, struct xb_error *error);
 
-/* A text that is written as a file is, into memory. Zero-initialise; it may not move between its
- * begin and its end. */
+/* A text that is written as a file is, into memory. Zero-initialise; do not move it while open. */
 struct xb_memory_text {
     FILE *stream; /* between begin and end */
     char *text;   /* with a zero behind it, to be freed */
@@ -30,18 +27,13 @@ void xb_memory_text_end(struct xb_memory_text *text);
 /* Ends it too, and keeps it in *arena: there is nothing to free. */
 const char *xb_memory_text_keep(struct xb_memory_text *text, struct xb_arena **arena);
 
-/* Writing to pipes and FIFOs whose reader may be late, slow or gone. `deadline` is on the clock of
- * src/base/clock.h, 0 for none. */
+/* Writing to pipes and FIFOs whose reader is late, slow or gone. `deadline`: clock.h; 0: none. */
 
-/*
- * Opens the FIFO `path` for writing. If it has no reader, says so once and waits for one. Returns
- * the descriptor, or -1 with errno set: EINTR if a signal came first, ETIMEDOUT if the deadline.
- */
+/* Opens the FIFO `path` for writing. If it has no reader, says so once and waits for one. Returns
+ * the descriptor, or -1 with errno set: EINTR if a signal came first, ETIMEDOUT if the deadline. */
 int xb_fifo_open(const char *path, double deadline);
 
-/*
- * Opens a stream on the pipe `fd`; closing the stream closes `fd`. A write fails with EINTR if a
+/* Opens a stream on the pipe `fd`; closing the stream closes `fd`. A write fails with EINTR if a
  * signal comes while it waits for the reader. It fails with ETIMEDOUT if the reader reads nothing
- * until some seconds after `deadline`, or after the first write if that was later.
- */
+ * until some seconds after `deadline`, or after the first write if that was later. */
 FILE *xb_pipe_stream(int fd, double deadline);

@@ -6,14 +6,11 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/*
- * What the place that a stream writes to can show: how wide it is, and whether it has colours.
+/* What the place that a stream writes to can show: how wide it is, and whether it has colours.
  * Everything but a terminal (a pipe, a file, a text in memory) has one width and no colours, so
- * that what is kept does not depend on the window it was made in.
- */
+ * that what is kept does not depend on the window it was made in. */
 
-/* Columns of what is no terminal. Sentences are not made wider than this on a terminal either,
- * because longer lines are hard to read. */
+/* Columns of what is no terminal, and the most of a sentence: longer lines are hard to read. */
 #define XB_PLAIN_COLUMNS 100
 
 /* A terminal that is narrower, or says so, is written to as if it had as many. */
@@ -43,8 +40,7 @@ void xb_terminal_want_colours(enum xb_colours colours);
  * (https://no-color.org). ALWAYS: everywhere but in a text in memory. */
 bool xb_terminal_has_colours(FILE *stream);
 
-/* Whether texts may have UTF-8 in them: by LC_ALL, LC_CTYPE or LANG, the first that is set. The
- * same for a pipe and a terminal. */
+/* Whether texts may have UTF-8, on a terminal or not: LC_ALL, LC_CTYPE or LANG, the first set. */
 bool xb_locale_has_utf8(void);
 
 enum xb_colour {
@@ -55,8 +51,7 @@ enum xb_colour {
     XB_COLOUR_TITLE
 };
 
-/* What begins and ends a text in that colour; "" where the stream has no colours. They take no
- * column. Static memory. */
+/* What begins and ends a text in that colour, static; "" where there are none. Takes no column. */
 const char *xb_colour_begin(FILE *stream, enum xb_colour colour);
 const char *xb_colour_end(FILE *stream, enum xb_colour colour);
 
@@ -76,9 +71,8 @@ size_t xb_whole_words(const char *text, size_t room);
  * lines are indented. Words stay whole. */
 void xb_wrapped_print(FILE *stream, const char *text, int indent, int used);
 
-/* Prints words after a label in that colour, padded to `width`, and further lines under the first
- * word: within xb_terminal_prose_columns(). A word longer than a line, a path, is broken on a
- * terminal only. */
+/* Prints words after a label in that colour, padded to `width`, and further lines under the first,
+ * within xb_terminal_prose_columns(). A terminal breaks words longer than a line: paths. */
 void xb_note_print_in(FILE *stream, enum xb_colour colour, const char *label, int width,
                       const char *format, ...) __attribute__((format(printf, 5, 6)));
 #define xb_note_print(stream, label, width, ...)                                                   \

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sizes, whole numbers, lists and ranges of both, and durations: read and written. */
+/* Sizes, whole numbers, lists and ranges of both, durations and times of day: read and written. */
+#define _GNU_SOURCE /* strptime, timegm */
 #include "units.h"
 
+#include "day_time.h"
 #include "memory.h"
 
 #include <inttypes.h>
@@ -126,11 +128,9 @@ static bool digits_value(struct span digits, uint64_t most, uint64_t *value)
     return true;
 }
 
-/*
- * Computes 0.digits * unit. Returns false if that is not a whole number. It multiplies as on paper,
+/* Computes 0.digits * unit. Returns false if that is not a whole number. It multiplies as on paper,
  * from the last digit to the first, so the result is exact for any number of digits. Each digit of
- * the product behind the point must be 0, and the carry is always less than `unit`.
- */
+ * the product behind the point must be 0, and the carry is always less than `unit`. */
 static bool fraction_of(struct span digits, uint64_t unit, uint64_t *value)
 {
     uint64_t carry = 0;
@@ -347,13 +347,11 @@ enum xb_status xb_duration_parse(const char *text, double *seconds, struct xb_er
         return refuse_duration(span, "has an unknown unit", error);
     if (!digits_value(decimal.whole, INT64_MAX, &whole))
         return refuse_duration(span, "is too large", error);
-    /*
-     * Computes (whole + 0.fraction) * factor / 10^decimals. If number * factor is below 2^53 and
+    /* Computes (whole + 0.fraction) * factor / 10^decimals. If number * factor is below 2^53 and
      * the divisor is at most 10^22, both are exact, so the result is rounded only once and is the
      * nearest double (Clinger, "How to read floating point numbers accurately", PLDI 1990).
      * Otherwise it is off by at most 2 units in the last place. Digits past the 18th are dropped,
-     * because a double cannot hold them.
-     */
+     * because a double cannot hold them. */
     uint64_t number = whole;
     double divisor = 1.0;
     for (size_t i = 0; i < decimal.fraction.length && number < UINT64_C(100000000000000000); i++) {
@@ -391,11 +389,10 @@ const char *xb_size_key(uint64_t bytes, char *text, size_t size)
 const char *xb_size_format(uint64_t bytes, char *text, size_t size)
 {
     static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB", "EB"};
-    char binary[32], decimal[32];
-    xb_size_key(bytes, binary, sizeof binary);
+    char decimal[32];
     write_size(bytes, 1000, units, decimal, sizeof decimal);
-    bool is_shorter = strcspn(decimal, " ") < strcspn(binary, " ");
-    snprintf(text, size, "%s", is_shorter ? decimal : binary);
+    if (strcspn(decimal, " ") < strcspn(xb_size_key(bytes, text, size), " "))
+        snprintf(text, size, "%s", decimal);
     return text;
 }
 
@@ -409,8 +406,7 @@ const char *xb_duration_format(double seconds, char *text, size_t size)
         snprintf(text, size, "%g s", seconds);
         return text;
     }
-    /* Use the first unit in which the rounded value has at most three digits, so that 999.6 us
-     * becomes "1.00 ms". */
+    /* The first unit in which the rounded value has three digits at most: 999.6 us is "1.00 ms". */
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         double power = 100.0;
         for (int decimals = 2; decimals >= 0; decimals--, power /= 10.0) {
@@ -426,4 +422,86 @@ const char *xb_duration_format(double seconds, char *text, size_t size)
         step *= 10.0;
     snprintf(text, size, "%.0f s", floor(seconds / step + 0.5) * step);
     return text;
+}
+
+/* ---- times of day ---- */
+
+#define DIGITS "0123456789"
+/* The end of the year 9999: what comes later is no time of day, but a mistake. */
+#define LAST_SECOND 253402300799.0
+
+double xb_day_time_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+const char *xb_day_time_text(double when, char *text)
+{
+    long long microseconds = llround(when * 1e6);
+    time_t seconds = (time_t)(microseconds / 1000000);
+    struct tm utc;
+    gmtime_r(&seconds, &utc);
+    size_t length = strftime(text, XB_DAY_TIME, "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(text + length, XB_DAY_TIME - length, ".%06dZ", (int)(microseconds % 1000000));
+    return text;
+}
+
+/* Reads `text` up to `end` where that is digits, and at most one point between them. */
+static bool read_decimal(const char *text, const char *end, double *value)
+{
+    size_t length = (size_t)(end - text);
+    size_t whole = strspn(text, DIGITS);
+    size_t fraction = text[whole] == '.' ? strspn(text + whole + 1, DIGITS) : 0;
+    if (whole == 0 || whole > 12 || length > 30 ||
+        whole + (fraction > 0 ? fraction + 1 : 0) != length)
+        return false;
+    *value = strtod(text, NULL);
+    return true;
+}
+
+/* The date and the whole minutes; `rest` is left at the seconds. timegm() takes a 31 February for a
+ * 3 March, which would be another day than was meant. */
+static bool read_minutes(const char *text, const char **rest, double *when)
+{
+    static const char shape[] = "dddd-dd-ddTdd:dd:";
+    struct tm utc = {.tm_isdst = 0};
+    for (size_t i = 0; i < sizeof shape - 1; i++)
+        if (shape[i] == 'd' ? text[i] < '0' || text[i] > '9' : text[i] != shape[i])
+            return false;
+    *rest = strptime(text, "%Y-%m-%dT%H:%M:", &utc);
+    if (*rest == NULL)
+        return false;
+    struct tm given = utc;
+    *when = (double)timegm(&utc);
+    return given.tm_mday == utc.tm_mday && given.tm_mon == utc.tm_mon;
+}
+
+enum xb_status xb_day_time_parse(const char *text, double *when, struct xb_error *error)
+{
+    const char *end = text + strlen(text);
+    const char *rest = NULL;
+    double seconds = 0;
+    bool is_read = false;
+    *when = 0;
+    if (text[0] == '@')
+        is_read = read_decimal(text + 1, end, &seconds);
+    else if (read_minutes(text, &rest, when) && end[-1] == 'Z')
+        is_read = read_decimal(rest, end - 1, &seconds) && strcspn(rest, ".Z") == 2 && seconds < 60;
+    *when += seconds;
+    if (is_read && *when >= 0 && *when <= LAST_SECOND)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "\"%.60s\" is no time: write it in UTC as 2026-11-23T06:40:00Z, or as "
+                   "@1795416000, the seconds since 1970",
+                   text);
+}
+
+struct timespec xb_began(void)
+{
+    static struct timespec began;
+    if (began.tv_sec == 0)
+        (void)clock_gettime(CLOCK_REALTIME, &began); /* fails only for a clock that is not there */
+    return began;
 }

@@ -3,8 +3,10 @@
 
 #include "xferbench/error.h"
 
-#include <stddef.h>
-#include <stdint.h>
+static inline uint64_t xb_lesser(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
 
 /* A list of sizes in bytes, or of whole numbers. Release with xb_numbers_free. */
 struct xb_numbers {
@@ -14,9 +16,8 @@ struct xb_numbers {
 void xb_numbers_free(struct xb_numbers *numbers);
 
 /* Reads one size: a decimal number, perhaps with a fraction, and a suffix of either case: K M G T
- * (or KiB MiB GiB TiB) are powers of 1024, KB MB GB TB powers of 1000, B or none is bytes. The
- * value must be a whole number of bytes, 1 or more, and fit in 63 bits. XB_ERR_USAGE says what is
- * wrong. */
+ * (or KiB MiB GiB TiB) are powers of 1024, KB MB GB TB powers of 1000, B or none is bytes. It must
+ * be a whole number, 1 or more, and fit in 63 bits. XB_ERR_USAGE says what is wrong. */
 XB_MUST_CHECK enum xb_status xb_size_parse(const char *text, uint64_t *bytes,
                                            struct xb_error *error);
 
@@ -31,8 +32,7 @@ XB_MUST_CHECK enum xb_status xb_size_parse_within(const char *text, uint64_t min
 XB_MUST_CHECK enum xb_status xb_sizes_parse(const char *text, uint64_t minimum, uint64_t maximum,
                                             struct xb_numbers *sizes, struct xb_error *error);
 
-/* Reads a whole number from `minimum` to `maximum`: decimal digits and nothing else. XB_ERR_USAGE
- * says what is wrong with the text. */
+/* Reads a whole number from `minimum` to `maximum`: decimal digits. XB_ERR_USAGE says why not. */
 XB_MUST_CHECK enum xb_status xb_count_parse(const char *text, uint64_t minimum, uint64_t maximum,
                                             uint64_t *count, struct xb_error *error);
 
@@ -44,8 +44,7 @@ XB_MUST_CHECK enum xb_status xb_counts_parse(const char *text, uint64_t minimum,
 XB_MUST_CHECK enum xb_status xb_duration_parse(const char *text, double *seconds,
                                                struct xb_error *error);
 
-/* "1 GiB", "1536 KiB", "64 KB", "1023 B": exact, in the unit that takes fewest digits; of two that
- * take as many, in that of 1024. */
+/* "1 GiB", "1536 KiB", "64 KB", "1023 B": exact, in fewest digits, and then rather in 1024s. */
 const char *xb_size_format(uint64_t bytes, char *text, size_t size);
 /* Makes a name that programs keep and compare, the same in every release: "1 GiB", "64000 B".
  * Exact, with the largest power of 1024 that divides. */

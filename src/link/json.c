@@ -74,8 +74,8 @@ enum xb_status xb_link_json_write(FILE *stream, const struct xb_link_report *rep
     xb_fields_put(&json, xb_record_settings_fields, &node);
     xb_json_close(&json);
     xb_record_free(&node);
-    xb_json_finisher *finish = report->in_a_line ? xb_json_finish_line : xb_json_finish;
-    return finish(&json, stream, "the JSON", error);
+    enum xb_json_form form = report->in_a_line ? XB_JSON_LINE : XB_JSON_INDENTED;
+    return xb_json_finish_as(&json, stream, form, "the JSON", error);
 }
 
 /* ---- its members ---- */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command.h"
 
-#include "backends/registry.h"
 #include "base/left_out.h"
 #include "base/memory.h"
 #include "base/output.h"
@@ -17,21 +16,18 @@
 #include "record/mode_list.h"
 #include "xferbench/version.h"
 
-#include <stdlib.h>
-
 /* ---- what is there ---- */
 
-/* It is no failure if a backend cannot run or a device does not describe itself: the inventory says
- * why. */
-static void look_at(struct xb_found_backend *found)
+/* A backend that cannot run, or a silent device, is no failure: the inventory says why. */
+static void look_at(struct xb_found_backend *found, struct xb_arena **memory)
 {
     struct xb_driver *driver = xb_backend_open(found->entry, &found->probe);
     const unsigned count = found->probe.device_count;
     if (driver == NULL)
         return;
     found->usable = true;
-    found->devices = xb_new(count, sizeof *found->devices);
-    found->failures = xb_new(count, sizeof *found->failures);
+    found->devices = xb_arena_new(memory, count * sizeof *found->devices);
+    found->failures = xb_arena_new(memory, count * sizeof *found->failures);
     for (unsigned i = 0; i < count; i++)
         if (driver->backend->device_info(driver, i, &found->devices[found->device_count],
                                          &found->failures[found->failed_count]) == XB_OK)
@@ -338,6 +334,7 @@ static int run(struct xb_config *config, char *const *words)
 {
     const char *json = xb_config_get(config, &option_json)->text;
     static struct xb_inventory inventory; /* 340 KiB: too much for a stack */
+    struct xb_arena *memory = NULL;
     struct xb_output output = {0};
     struct xb_error error;
     enum xb_status status = XB_OK;
@@ -345,17 +342,14 @@ static int run(struct xb_config *config, char *const *words)
     (void)words;
     for (size_t i = 0; xb_backends[i].name != NULL && i < XB_INVENTORY_BACKENDS; i++) {
         inventory.backends[i].entry = &xb_backends[i];
-        look_at(&inventory.backends[inventory.count++]);
+        look_at(&inventory.backends[inventory.count++], &memory);
     }
     if (json != NULL)
         status = write_list(&output, json, &inventory, &on_stdout, &error);
     if (status == XB_OK && !on_stdout)
         status = print_list(&inventory, &error);
     xb_output_discard(&output);
-    for (size_t i = 0; i < inventory.count; i++) {
-        free(inventory.backends[i].devices);
-        free(inventory.backends[i].failures);
-    }
+    xb_arena_free(memory);
     return status == XB_OK ? XB_EXIT_OK : xb_cli_fail(&error);
 }
 

@@ -66,7 +66,7 @@ static bool say_after_h2d(struct xb_reading *reading, int device, uint64_t bytes
         reading, "Right after a copy to the GPU on the same queue, {name} back to the host is ",
         test);
     if (sure)
-        xb_reading_add_speed(reading, share);
+        xb_reading_phrase(reading, "{speed}", share);
     else
         xb_reading_add(reading, "as fast, within the noise");
     xb_reading_phrase(reading,

@@ -107,11 +107,6 @@ struct xb_borrowing {
 XB_MUST_CHECK enum xb_status xb_borrow(struct xb_mode_context *context, size_t queues,
                                        const struct xb_borrowing *wanted, struct xb_error *error);
 
-static inline uint64_t xb_lesser(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 static inline uint64_t xb_larger(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;

@@ -3,15 +3,12 @@
 #include "internal.h"
 
 #include "record/mode_list.h"
-#include "record/rows.h"
 
 #include <string.h>
 
 /* This share of the best is nearly the best. */
 #define NEARLY 0.9
 #define MOST_LETTERS 160 /* of an answer */
-
-/* ---- of any mode: its fastest copies ---- */
 
 /* "55.5 GB/s"; of small copies how long one takes. */
 static void add_speed(struct xb_reading *reading, const struct xb_record_case *test,
@@ -42,8 +39,7 @@ static void add_ways(struct xb_reading *reading, const struct xb_record_case *to
     xb_reading_add(reading, " back");
 }
 
-/* Says of a sweep from which size on one copy, from the call until it is done, is nearly as fast as
- * the largest. */
+/* Says of a sweep from which size on a whole copy is nearly as fast as the largest. */
 static bool add_from(struct xb_reading *reading, const struct xb_record_case *best)
 {
     double least = NEARLY * xb_reading_speed(reading, best);
@@ -208,8 +204,7 @@ static bool ask_size(struct xb_reading *reading, answer *give, bool of_pairs, ui
     return false;
 }
 
-/* The first answer, from the largest size down; of latencies from the smallest size, whose fixed
- * cost is asked for. */
+/* The first answer, from the largest size down; of latencies first the smallest: its fixed cost. */
 static bool ask(struct xb_reading *reading, answer *give, bool of_pairs)
 {
     const struct xb_record *record = reading->record;
@@ -223,8 +218,7 @@ static bool ask(struct xb_reading *reading, answer *give, bool of_pairs)
     return false;
 }
 
-/* Where several modes are no copies one way, says what comes first under "What to do"; else the
- * first mode that says anything. */
+/* Where several modes are no copies: what comes first under "What to do", else of any mode. */
 static bool ask_modes(struct xb_reading *reading)
 {
     const struct xb_reading_entry *most = NULL;

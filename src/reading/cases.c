@@ -3,7 +3,6 @@
 #include "internal.h"
 
 #include "record/mode_list.h"
-#include "record/rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,11 +23,24 @@ double xb_reading_bandwidth(const struct xb_reading *reading, const struct xb_re
     return xb_reading_median(reading, test, &xb_figure_bandwidth);
 }
 
+bool xb_reading_is_placed(const struct xb_record_case *test)
+{
+    return !test->simultaneous && test->peer < 0 && !xb_reading_goes(test, XB_D2D);
+}
+
+/* Whether its host memory lies on the chosen node; true without any, and for other devices. */
+static bool is_on_node(const struct xb_reading *reading, const struct xb_record_case *test)
+{
+    return reading->all_nodes || test->device < 0 || test->device >= XB_RUN_DEVICES ||
+           test->device != reading->entry.device || !xb_reading_is_placed(test) ||
+           xb_record_case_node(test) == reading->nodes[test->device].node;
+}
+
 bool xb_reading_has(const struct xb_reading *reading, const struct xb_record_case *test,
                     const struct xb_figure *figure)
 {
     struct xb_record_summary summary = xb_record_summarize(reading->record, test);
-    return xb_reading_on_node(reading, test) && summary.status == XB_RESULT_OK &&
+    return is_on_node(reading, test) && summary.status == XB_RESULT_OK &&
            summary.verified == XB_VERIFIED_TRUE && summary.ok > summary.cut &&
            xb_reading_median(reading, test, figure) > 0;
 }
@@ -47,11 +59,9 @@ bool xb_reading_measured(const struct xb_reading *reading, const struct xb_recor
 static const struct xb_record_row *row_of(const struct xb_reading *reading,
                                           const struct xb_record_case *test)
 {
-    for (size_t i = 0; i < reading->record->process_count; i++) {
-        const struct xb_record_row *row = &test->rows[i];
-        if (row->is_there && row->status == XB_RESULT_OK && !row->is_cut)
-            return row;
-    }
+    for (size_t i = 0; i < reading->record->process_count; i++)
+        if (xb_record_row_counts(&test->rows[i]))
+            return &test->rows[i];
     return NULL;
 }
 
@@ -201,12 +211,10 @@ struct xb_record_cases xb_reading_group(struct xb_reading *reading, uint64_t byt
     return (struct xb_record_cases){reading->grouped, count};
 }
 
-/* A difference of less than this is none, however narrow the intervals. On an H200 pinned copies of
- * one kind were 0.6 % apart so. */
+/* A smaller difference is none: pinned copies of one kind were 0.6 % apart on an H200. */
 #define VISIBLE 0.02
 
-/* All of one beyond all of the other concludes something of so many pairs of samples, 3 by 3 or 2
- * by 5. */
+/* All of one beyond all of the other says something from so many pairs on: 3 by 3, or 2 by 5. */
 #define FEWEST 9
 
 enum xb_reading_order xb_reading_judge_by(const struct xb_reading *reading,
@@ -247,17 +255,15 @@ enum xb_reading_order xb_reading_judge(const struct xb_reading *reading,
 
 void xb_reading_collect(struct xb_reading *reading, double value)
 {
-    struct xb_error ignored; /* no memory */
-    if (xb_samples_add(&reading->collected, value, &ignored) != XB_OK)
-        xb_memory_end(sizeof value);
+    reading->collected = xb_grow(reading->collected, reading->collected_count, sizeof value);
+    reading->collected[reading->collected_count++] = value;
 }
 
 bool xb_reading_spread(struct xb_reading *reading, struct xb_statistics *spread)
 {
-    size_t count = reading->collected.count;
-    reading->collected.count = 0;
-    if (count == 0)
-        return false;
-    *spread = xb_statistics_of(reading->collected.values, count);
-    return true;
+    size_t count = reading->collected_count;
+    reading->collected_count = 0;
+    if (count > 0)
+        *spread = xb_statistics_of(reading->collected, count);
+    return count > 0;
 }

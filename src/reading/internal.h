@@ -5,7 +5,6 @@
 #include "base/terminal.h"
 #include "list.h"
 #include "measure/run.h"
-#include "reading.h"
 #include "record/rows.h"
 
 struct xb_reading {
@@ -20,7 +19,8 @@ struct xb_reading {
     size_t statement; /* its number, from 1 on */
     size_t *rested;   /* for each of the record's cases the last statement that rests on it */
     const struct xb_record_case **grouped; /* by xb_reading_group: room for all cases */
-    struct xb_samples collected;           /* by xb_reading_collect */
+    double *collected;                     /* by xb_reading_collect */
+    size_t collected_count;
     /* The NUMA node of the cases of each device that are spoken of, unless all_nodes. */
     struct xb_reading_node {
         int rank; /* why that one; 0: there is no case of the device alone */
@@ -29,21 +29,14 @@ struct xb_reading {
     bool all_nodes;
 };
 
-/* Begins a statement, in place of one that was not kept. Without a device (-1) or size (0) it is of
- * several. */
+/* Begins a statement, in place of one that was not kept; of several devices (-1) or sizes (0). */
 void xb_reading_begin(struct xb_reading *reading, const char *label, const char *code, int device,
                       uint64_t bytes);
-/* Adds the statement that was begun to the list. One without words is none, and neither is one of
- * which a figure is missing. */
+/* Adds the statement to the list, unless it has no words, or lacks a figure. */
 void xb_reading_keep(struct xb_reading *reading);
-/* Chooses the NUMA node on which the cases of each device are compared: where nodes were
- * named, the device's own, else near it, else the first. */
-void xb_reading_choose_nodes(struct xb_reading *reading);
-/* Returns whether there are cases of that device alone; call it after that. */
-bool xb_reading_has_alone(const struct xb_reading *reading, int device);
-/* Returns whether the case's host memory lies on that node; true for a case that has none, and for
- * other devices. */
-bool xb_reading_on_node(const struct xb_reading *reading, const struct xb_record_case *test);
+/* Whether its host memory lies on a NUMA node that counts: devices of several that ran at the same
+ * time are spoken of node by node (together.c). */
+bool xb_reading_is_placed(const struct xb_record_case *test);
 
 /* Returns the figure by which copies one way are compared: for small ones their whole time
  * (wall_time), because the device's clock leaves out what it takes to start one; for single
@@ -93,7 +86,7 @@ bool xb_reading_is_one_method(const struct xb_record_case *a, const struct xb_re
 
 /* Before the modes' lines; of pairs behind them, one way; and last. */
 extern const struct xb_reading_line xb_reading_of_link[], xb_reading_of_both_ways[],
-    xb_reading_of_groups[], xb_reading_of_numa[], xb_reading_of_slow[];
+    xb_reading_of_groups[], xb_reading_of_far_and_slow[];
 
 /* About devices that ran at the same time; says nothing by itself. */
 extern const struct xb_reading_line xb_reading_together;

@@ -3,24 +3,20 @@
 #include "internal.h"
 #include "machine/pcie.h"
 #include "record/mode_list.h"
-#include "record/rows.h"
 
 #include <math.h>
 #include <string.h>
 
-/*
- * What packet headers leave of the raw rate: S * MPS / (MPS + 24) with S = 0.9973 for SKP ordered
+/* What packet headers leave of the raw rate: S * MPS / (MPS + 24) with S = 0.9973 for SKP ordered
  * sets and 24 bytes of header, framing and checksum a packet (docs/link-ceilings.md), for payloads
- * (MPS) of 128 and 512 bytes, which is what platforms set.
- */
+ * (MPS) of 128 and 512 bytes, which is what platforms set. */
 #define LEFT_AT_MPS_128 0.84
 #define LEFT_AT_MPS_512 0.95
 
 /* What healthy links give of what they can carry, or more. */
 #define FINE 0.9
 
-/* Which copy is meant: of a direction, and of a mode that shows what the link does, where that is
- * asked. */
+/* Which copy is meant: of a direction, and if asked of a mode that shows what the link does. */
 struct meant {
     enum xb_direction direction;
     bool showing;
@@ -53,9 +49,8 @@ static void put(struct xb_reading *reading, const char *name, const struct xb_re
     xb_reading_number(reading, whole, value, unit);
 }
 
-/* Says how much of what its link can carry the fastest copy each way reached; of the raw rate where
- * the ceiling is not known: "The link gives 95.5 % of what PCIe Gen5 x16 can carry to the GPU
- * and 96.3 % back." */
+/* Says how much of what its link can carry the fastest copies reached, or else of the raw rate:
+ * "The link gives 95.5 % of what PCIe Gen5 x16 can carry to the GPU and 96.3 % back." */
 static bool say_link(struct xb_reading *reading, int index, uint64_t bytes)
 {
     const struct xb_record_device *device = xb_record_device(reading->record, index);
@@ -72,8 +67,7 @@ static bool say_link(struct xb_reading *reading, int index, uint64_t bytes)
                             ceiling->known ? ceiling->d2h : raw};
     if (!ceiling->known && !(raw > 0))
         return false;
-    /* More than there can be: the link was read wrongly, or after it had gone to sleep. Nothing to
-     * conclude from that. */
+    /* More than there can be: the link was read wrongly, or asleep. Nothing follows from that. */
     for (int i = 0; i < 2; i++)
         if (best[i] != NULL && xb_reading_bandwidth(reading, best[i]) > most[i])
             return false;
@@ -113,14 +107,11 @@ static bool say_link(struct xb_reading *reading, int index, uint64_t bytes)
     return true;
 }
 
-/* ---- a link below what it should be ---- */
-
 /* With less than this share of what the link can carry something is wrong beside it; link's own
  * verdict is WARNING from 0.9 down and CRITICAL from 0.8 down. */
 #define FAR_BELOW_CEILING 0.8
 
-/* Tells of a link that was below what device and slot can do while data moved, or of whose ceiling
- * the fastest copies reach little. */
+/* Tells of a link below what device and slot can do, or of whose ceiling copies reach little. */
 static bool say_slow_link(struct xb_reading *reading, int index, uint64_t bytes)
 {
     const struct xb_record *record = reading->record;

@@ -3,14 +3,11 @@
 
 #include "base/json_write.h"
 #include "reading.h"
-#include "record/record.h"
 
 #include <stdio.h>
 
-/*
- * The Reading of a record as a list of statements (reading.h). docs/reading.md says for
- * each code when it is said, and what its numbers are.
- */
+/* The Reading of a record as a list of statements (reading.h). docs/reading.md says for each code
+ * when it is said, and what its numbers are. */
 
 struct xb_reading_number {
     const char *name; /* "ratio_h2d"; once in a statement */
@@ -44,10 +41,8 @@ struct xb_reading_list {
     struct xb_arena *texts;        /* where all that the entries have lies */
 };
 
-/*
- * Makes the Reading of a record, which must stay as it is as long as the list is used. Speaks only
- * of cases that were measured in full and verified.
- */
+/* Makes the Reading of a record, which must stay as it is as long as the list is used. Speaks only
+ * of cases that were measured in full and verified. */
 void xb_reading_make(const struct xb_record *record, struct xb_reading_list *list);
 void xb_reading_free(struct xb_reading_list *list); /* accepts a zeroed one */
 
@@ -55,8 +50,7 @@ void xb_reading_free(struct xb_reading_list *list); /* accepts a zeroed one */
 const char *xb_reading_subject(const struct xb_reading_list *list,
                                const struct xb_reading_entry *entry, char *text, size_t size);
 
-/* How much an entry's remedy is worth: a large gain for little work comes first, and one that was
- * not measured last. */
+/* Weighs an entry's remedy: most for a large gain by little work, least if not measured. */
 double xb_reading_weight(const struct xb_reading_entry *entry);
 
 #define XB_MOST_ADVICE 3

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The Reading of a record: who says something of what, and in which order. */
+/* The Reading of a record: who says what of what, and in which order; and the list of that. */
 #include "internal.h"
 
 #include "base/text.h"
+#include "record/document.h"
 #include "record/mode_list.h"
-#include "record/rows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -101,13 +101,34 @@ void xb_reading_next(struct xb_reading *reading)
     xb_reading_begin(reading, of.label, of.code, of.device, of.bytes);
 }
 
+/* Chooses the node of each device whose cases are compared, because only XB-NUMA speaks of near and
+ * far: where nodes were named, the device's own, else near it, else the first. */
+static void choose_nodes(struct xb_reading *reading)
+{
+    enum { WITHIN = 1, FIRST, NEAR, OWN }; /* within the device there is no such memory */
+    const struct xb_record *record = reading->record;
+    for (size_t i = 0; i < record->case_count; i++) {
+        const struct xb_record_case *test = &record->cases[i];
+        if (!xb_reading_alone(test) || test->device >= XB_RUN_DEVICES)
+            continue;
+        struct xb_reading_node *chosen = &reading->nodes[test->device];
+        const struct xb_record_device *info = xb_record_device(record, test->device);
+        int node = xb_record_case_node(test);
+        int rank = !xb_reading_is_placed(test)               ? WITHIN
+                   : node < 0                                ? NEAR
+                   : info != NULL && node == info->numa_node ? OWN
+                                                             : FIRST;
+        if (rank > chosen->rank)
+            *chosen = (struct xb_reading_node){rank, node};
+    }
+}
+
 /* ---- who says something of what ---- */
 
 /* More sizes than these come from no sweep: they double. */
 #define MOST_SIZES 64
 
-/* The largest size that there is something to say of: of a device, or of pairs in that direction.
- */
+/* The largest size that there is something to say of: a device, or pairs in that direction. */
 static void say_of_largest(struct xb_reading *reading, const struct xb_reading_line *line,
                            int device, enum xb_direction direction)
 {
@@ -130,7 +151,7 @@ static void say_of_devices(struct xb_reading *reading, const struct xb_reading_l
     const struct xb_record_device *devices = xb_record_devices(reading->record, &count);
     for (size_t i = 0; i < count; i++) {
         int device = (int)devices[i].index;
-        if (!xb_reading_has_alone(reading, device))
+        if (device >= XB_RUN_DEVICES || reading->nodes[device].rank == 0)
             continue; /* of pairs there is nothing to say here, however many there are */
         if (line->say != NULL)
             say_of_largest(reading, line, device, XB_H2D);
@@ -166,7 +187,7 @@ void xb_reading_make(const struct xb_record *record, struct xb_reading_list *lis
     *list = (struct xb_reading_list){
         .many_sizes = count > 0 && record->by_size[0]->bytes != record->by_size[count - 1]->bytes,
         .many_devices = devices > 1};
-    xb_reading_choose_nodes(&reading);
+    choose_nodes(&reading);
     say_lines(&reading, xb_reading_of_link);
     say_lines(&reading, xb_reading_of_both_ways);
     for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++)
@@ -174,12 +195,133 @@ void xb_reading_make(const struct xb_record *record, struct xb_reading_list *lis
     xb_reading_say_together(&reading);
     for (const struct xb_reading_line *line = xb_reading_of_groups; line->label != NULL; line++)
         say_of_largest(&reading, line, -1, XB_D2D);
-    say_lines(&reading, xb_reading_of_numa);
-    say_lines(&reading, xb_reading_of_slow);
+    say_lines(&reading, xb_reading_of_far_and_slow);
     xb_reading_make_answer(&reading);
-    xb_samples_free(&reading.collected);
+    free(reading.collected);
     free(reading.numbers);
     free(reading.cases);
     free(reading.rested);
     free(reading.grouped);
+}
+
+/* ---- the list, for people ---- */
+
+#define LABEL_WIDTH 13
+
+void xb_reading_free(struct xb_reading_list *list)
+{
+    free(list->entries);
+    xb_arena_free(list->texts);
+    *list = (struct xb_reading_list){.entries = NULL};
+}
+
+const char *xb_reading_subject(const struct xb_reading_list *list,
+                               const struct xb_reading_entry *entry, char *text, size_t size)
+{
+    char device[32] = "", bytes[32] = "";
+    if (list->many_devices && entry->device >= 0)
+        snprintf(device, sizeof device, "GPU %d", entry->device);
+    if (list->many_sizes && entry->bytes > 0)
+        xb_size_format(entry->bytes, bytes, sizeof bytes);
+    bool any = device[0] != '\0' || bytes[0] != '\0';
+    bool both = device[0] != '\0' && bytes[0] != '\0';
+    snprintf(text, size, "%s%s%s%s", device, both ? ", " : "", bytes, any ? ": " : "");
+    return text;
+}
+
+double xb_reading_weight(const struct xb_reading_entry *entry)
+{
+    double gain = isfinite(entry->gain) && entry->gain > 1 ? log(entry->gain) : 0;
+    return gain / (1 + (double)entry->effort);
+}
+
+/* Whether it has no remedy, or another size or device has the same one with a larger gain. */
+static bool is_said_better(const struct xb_reading_list *list, const struct xb_reading_entry *entry)
+{
+    for (const struct xb_reading_entry *other = list->entries; other < list->entries + list->count;
+         other++) {
+        double more = xb_reading_weight(other) - xb_reading_weight(entry);
+        if (entry->remedy != NULL && other->remedy != NULL &&
+            strcmp(other->code, entry->code) == 0 && (more > 0 || (more == 0 && other < entry)))
+            return true;
+    }
+    return entry->remedy == NULL;
+}
+
+size_t xb_reading_advice(const struct xb_reading_list *list, const struct xb_reading_entry **advice)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct xb_reading_entry *entry = &list->entries[i];
+        size_t at = 0;
+        while (at < count && xb_reading_weight(advice[at]) >= xb_reading_weight(entry))
+            at++;
+        if (at == XB_MOST_ADVICE || is_said_better(list, entry))
+            continue;
+        count += count < XB_MOST_ADVICE;
+        memmove(&advice[at + 1], &advice[at],
+                (count - at - 1) * sizeof(const struct xb_reading_entry *));
+        advice[at] = entry;
+    }
+    return count;
+}
+
+void xb_reading_print(FILE *stream, const struct xb_reading_list *list)
+{
+    if (list->count > 0) {
+        fputc('\n', stream);
+        xb_heading_print(stream, XB_COLOUR_TITLE, "Reading");
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        const struct xb_reading_entry *entry = &list->entries[i];
+        char subject[64];
+        if (entry->is_repeated)
+            continue;
+        xb_note_print(stream, entry->label, LABEL_WIDTH, "%s%s",
+                      xb_reading_subject(list, entry, subject, sizeof subject), entry->text);
+    }
+}
+
+/* ---- in a document: docs/result.schema.json says what the keys mean ---- */
+
+typedef struct xb_reading_entry entry;
+typedef struct xb_reading_list list;
+
+static const struct xb_field number_fields[] = {
+    XB_FIELD("name", STRING, struct xb_reading_number, name),
+    XB_FIELD("value", DOUBLE, struct xb_reading_number, value),
+    XB_FIELD("unit", STRING, struct xb_reading_number, unit), XB_FIELDS_END};
+
+static void write_cases(struct xb_json *json, const struct xb_field *field, const void *from)
+{
+    const entry *of = from;
+    xb_json_open_array(json, field->key);
+    for (size_t i = 0; i < of->case_count; i++)
+        xb_fields_put_object(json, NULL, xb_record_case_fields, of->cases[i]);
+    xb_json_close(json);
+}
+
+static const struct xb_field entry_fields[] = {
+    XB_FIELD("code", STRING, entry, code),
+    XB_FIELD("label", STRING, entry, label),
+    XB_FIELD("device", INDEX, entry, device),
+    XB_FIELD("bytes", UINT64, entry, bytes, XB_NULL_IF_EMPTY),
+    XB_FIELD("text", STRING, entry, text),
+    XB_FIELD("remedy", STRING, entry, remedy, XB_NULL_IF_EMPTY),
+    XB_FIELD("gain", DOUBLE, entry, gain, XB_NULL_IF_NAN),
+    XB_FIELD("fine", FLAG, entry, is_fine),
+    XB_FIELD("untold", FLAG, entry, is_untold),
+    XB_LIST("numbers", entry, numbers, number_count, SIZE_MAX, number_fields),
+    XB_CUSTOM("cases", write_cases, NULL),
+    XB_FIELDS_END};
+
+static const struct xb_field list_fields[] = {
+    XB_LIST("reading", list, entries, count, SIZE_MAX, entry_fields), XB_FIELDS_END};
+
+void xb_reading_put_of(struct xb_json *json, const struct xb_record *record)
+{
+    struct xb_reading_list made;
+    xb_reading_make(record, &made);
+    xb_fields_put(json, list_fields, &made);
+    xb_reading_free(&made);
 }

@@ -29,8 +29,7 @@ bool xb_reading_usable(const struct xb_reading *reading, const struct xb_record_
 /* Whether it has a bandwidth so measured, whatever its length. */
 bool xb_reading_measured(const struct xb_reading *reading, const struct xb_record_case *test);
 
-/* Returns the fastest usable case of that device alone, of a mode and a variant (NULL: any); NULL
- * if there is none. */
+/* The fastest usable case of that device alone, a mode and a variant (NULL: any); NULL for none. */
 const struct xb_record_case *xb_reading_best(const struct xb_reading *reading, int device,
                                              uint64_t bytes, enum xb_direction direction,
                                              const char *mode, const char *variant);
@@ -78,8 +77,7 @@ enum xb_reading_order xb_reading_judge_by(const struct xb_reading *reading,
 /* Whether that figure of a case has enough samples for an interval. */
 bool xb_reading_is_sure(const struct xb_reading *reading, const struct xb_record_case *test,
                         const struct xb_figure *figure);
-/* Returns how many iterations each sample of a case has, in the process that has most; 0:
- * unknown. */
+/* How many iterations each sample of a case has, in the process that has most; 0: unknown. */
 double xb_reading_iterations(const struct xb_reading *reading, const struct xb_record_case *test);
 
 /* The faster of two cases, either of which may be NULL. */
@@ -102,8 +100,6 @@ void xb_reading_add(struct xb_reading *reading, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Writes the factor for a remedy; returns `text`. */
 const char *xb_reading_factor_text(double factor, char *text, size_t size);
-/* "1.6 times as fast", "as fast", "64 % as fast". */
-void xb_reading_add_speed(struct xb_reading *reading, double factor);
 
 /* ---- what stands behind the words, for programs (`reading` in a result file) ---- */
 

@@ -2,8 +2,6 @@
 /* What the Reading says of devices, and of pairs of them, that ran at the same time. */
 #include "internal.h"
 
-#include "record/rows.h"
-
 #include <math.h>
 #include <stdlib.h>
 
@@ -44,8 +42,7 @@ static int by_kind(const struct xb_record_case *a, const struct xb_record_case *
     return xb_cases_order(a, b, XB_BUT_SIZE);
 }
 
-/* " Each GPU keeps 74 % (GPU 1) to 76 % (GPU 0) of what it reaches alone." The numbers are those of
- * all, from the least up. */
+/* " Each GPU keeps 74 % (GPU 1) to 76 % (GPU 0) of what it reaches alone.", from the least up. */
 static void add_shares(struct xb_reading *reading, const struct xb_record_case *cases, size_t count)
 {
     const struct xb_record_case **sorted = xb_new(count, sizeof(const struct xb_record_case *));
@@ -125,8 +122,7 @@ struct groups {
     struct xb_statistics rates; /* of all their sums */
 };
 
-/* Whether it is such a sum that can be spoken of, of pairs that end at one device or begin there.
- */
+/* Whether it is a sum to be spoken of, of pairs that end at one device or begin there. */
 static bool is_candidate(const struct xb_reading *reading, const struct xb_record_case *test,
                          const void *to_one)
 {

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the Reading says of copies both ways at once, and of ways that are far below the best one.
- */
+/* What the Reading says of both ways at once, of far memory, and of ways far below the best one. */
 #include "internal.h"
 
 #include "record/mode_list.h"
-#include "record/rows.h"
 
 #include <math.h>
 #include <string.h>
 
 /* ---- both ways at once ---- */
 
-/* A mode that copies both ways at once has a figure of that. One that also computes has none: what
- * it moves is no sum of two ways. */
+/* A mode that copies both ways has a figure of that. One that computes too moves no sum of ways. */
 static bool goes_both_ways(const struct xb_reading *reading, const struct xb_record_case *test,
                            const void *argument)
 {
@@ -75,6 +72,77 @@ const struct xb_reading_line xb_reading_of_both_ways[] = {
     {.label = "both ways", .code = "XB-BOTH-WAYS", .say = say_both_ways},
     {.label = NULL},
 };
+
+/* ---- what memory far from a device costs ---- */
+
+/* A case of a direction and node whose bandwidth the Reading may speak of. */
+struct place {
+    enum xb_direction direction;
+    int node;
+};
+
+static bool is_there(const struct xb_reading *reading, const struct xb_record_case *test,
+                     const void *argument)
+{
+    const struct place *place = argument;
+    return xb_reading_goes(test, place->direction) && xb_record_case_node(test) == place->node &&
+           xb_reading_one_way(reading, test);
+}
+
+/* Finds the same work with its memory on the far node that costs it most, and the share of the near
+ * one's bandwidth that it reaches; NULL where no node costs anything. */
+static const struct xb_record_case *find_far(const struct xb_reading *reading,
+                                             const struct xb_record_case *near, double *share)
+{
+    const struct xb_record_cases sized = xb_record_of_size(reading->record, near->bytes);
+    const struct xb_record_case *worst = NULL;
+    *share = 1;
+    for (size_t i = 0; i < sized.count; i++) {
+        const struct xb_record_case *far = sized.cases[i];
+        double own = xb_reading_bandwidth(reading, far) / xb_reading_bandwidth(reading, near);
+        if (!(own < *share) || xb_record_case_node(far) < 0 || !xb_reading_one_way(reading, far) ||
+            xb_cases_order(far, near, XB_BUT_NODE) != 0 ||
+            xb_reading_judge(reading, far, near) != XB_READING_SLOWER)
+            continue;
+        worst = far;
+        *share = own;
+    }
+    return worst;
+}
+
+/* Says what memory on the farthest NUMA node costs the fastest copy each way. */
+static bool say_numa(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    const struct xb_record_device *info = xb_record_device(reading->record, device);
+    double least = 1;
+    if (info == NULL || info->numa_node < 0)
+        return false; /* it is not known which is near */
+    reading->all_nodes = true;
+    for (int i = 0; i < 2; i++) {
+        const struct place place = {i == 0 ? XB_H2D : XB_D2H, info->numa_node};
+        const struct xb_record_case *near =
+            xb_reading_fastest(reading, device, bytes, is_there, &place);
+        double share = 1;
+        const struct xb_record_case *far = near != NULL ? find_far(reading, near, &share) : NULL;
+        if (far == NULL)
+            continue;
+        xb_reading_phrase(reading,
+                          "{text}Memory on NUMA node {whole} costs {name:but} {whole} % {text}; "
+                          "node {whole} is near.{+share:*}{case}",
+                          reading->words.length > 0 ? " " : "", (double)xb_record_case_node(far),
+                          near, XB_RECORD_NUMA, 100 - 100 * share, xb_direction_words(near),
+                          (double)info->numa_node, 1 - share, i == 0 ? "cost_h2d" : "cost_d2h",
+                          far);
+        least = fmin(least, share);
+    }
+    if (least < 1)
+        xb_reading_remedy(
+            reading, XB_EFFORT_CALL, 1 / least,
+            "Bind the process to the GPU's NUMA node, or its memory lies far from it: "
+            "numactl --cpunodebind=%d --membind=%d",
+            info->numa_node, info->numa_node);
+    return least < 1;
+}
 
 /* ---- slow ways ---- */
 
@@ -189,7 +257,8 @@ static bool say_slow_from(struct xb_reading *reading, int device, uint64_t bytes
     return say_slow(reading, device, bytes, XB_D2H);
 }
 
-const struct xb_reading_line xb_reading_of_slow[] = {
+const struct xb_reading_line xb_reading_of_far_and_slow[] = {
+    {.label = "NUMA", .code = "XB-NUMA", .say = say_numa},
     {.label = "slow", .code = "XB-SLOW-H2D", .say = say_slow_to},
     {.label = "slow", .code = "XB-SLOW-D2H", .say = say_slow_from},
     {.label = NULL},

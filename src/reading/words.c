@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "record/rows.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -17,13 +16,6 @@ void xb_reading_add(struct xb_reading *reading, const char *format, ...)
     struct xb_words *words = &reading->words;
     XB_FORMAT(words->text + words->length, sizeof words->text - words->length, format);
     words->length += strlen(words->text + words->length);
-}
-
-/* Passes a number on to the words, which are dropped if it is none (xb_reading_keep). */
-static double needed(struct xb_reading *reading, double number)
-{
-    reading->lacks_figure = reading->lacks_figure || !isfinite(number);
-    return number;
 }
 
 /* With the fewest decimals, `least` or more, that are within 1 % of it. */
@@ -39,63 +31,51 @@ static const char *digits_of(double number, int least, char *text, size_t size)
 
 const char *xb_reading_factor_text(double factor, char *text, size_t size)
 {
-    char digits[24];
-    snprintf(text, size, "%s times", digits_of(factor, factor < 10, digits, sizeof digits));
+    snprintf(text, size, "%s times", digits_of(factor, factor < 10, (char[24]){0}, 24));
     return text;
 }
 
-static void add_rate(struct xb_reading *reading, double rate)
+static const char *rate_text(double rate, char *text, size_t size)
 {
-    char digits[32];
-    double of_gb = needed(reading, rate) / 1e9;
-    xb_reading_add(reading, "%s", digits_of(of_gb, of_gb < 100, digits, sizeof digits));
+    return digits_of(rate / 1e9, rate / 1e9 < 100, text, size);
 }
 
-static void add_whole(struct xb_reading *reading, double number)
+static const char *whole_text(double number, char *text, size_t size)
 {
-    xb_reading_add(reading, "%.0f", needed(reading, number));
+    snprintf(text, size, "%.0f", number);
+    return text;
 }
 
-static void add_size(struct xb_reading *reading, double bytes)
+static const char *size_text(double bytes, char *text, size_t size)
 {
-    xb_reading_add(reading, "%s", XB_SIZE_TEXT((uint64_t)bytes));
+    return xb_size_format((uint64_t)bytes, text, size);
 }
 
-static void add_duration(struct xb_reading *reading, double seconds)
+static const char *share_text(double share, char *text, size_t size)
 {
-    xb_reading_add(reading, "%s", XB_DURATION_TEXT(needed(reading, seconds)));
-}
-
-static void add_factor(struct xb_reading *reading, double factor)
-{
-    xb_reading_add(reading, "%s",
-                   xb_reading_factor_text(needed(reading, factor), (char[32]){0}, 32));
-}
-
-static void add_share(struct xb_reading *reading, double share)
-{
-    if (needed(reading, share) < 0.001)
-        xb_reading_add(reading, "less than 0.1 %%");
+    if (share < 0.001)
+        snprintf(text, size, "less than 0.1 %%");
     else
-        xb_reading_add(reading, "%.*f %%", share < 0.1 ? 1 : 0, 100 * share);
+        snprintf(text, size, "%.*f %%", share < 0.1 ? 1 : 0, 100 * share);
+    return text;
 }
 
-void xb_reading_add_speed(struct xb_reading *reading, double factor)
+/* "1.6 times as fast", "as fast", "64 % as fast". */
+static const char *speed_text(double factor, char *text, size_t size)
 {
-    if (needed(reading, factor) < 0.995) {
-        add_share(reading, factor);
-        xb_reading_add(reading, " ");
-    } else if (factor >= 1.005) {
-        add_factor(reading, factor);
-        xb_reading_add(reading, " ");
-    }
-    xb_reading_add(reading, "as fast");
+    char much[32] = "";
+    if (factor < 0.995)
+        share_text(factor, much, sizeof much);
+    else if (factor >= 1.005)
+        xb_reading_factor_text(factor, much, sizeof much);
+    snprintf(text, size, "%s%sas fast", much, much[0] != '\0' ? " " : "");
+    return text;
 }
 
-static void add_share_of_time(struct xb_reading *reading, double share)
+static const char *share_of_time_text(double share, char *text, size_t size)
 {
-    add_share(reading, needed(reading, share) < 1 ? share : 1);
-    xb_reading_add(reading, " of the time");
+    snprintf(text, size, "%s of the time", share_text(fmin(share, 1), (char[32]){0}, 32));
+    return text;
 }
 
 /* " with chunk 8 MiB, streams 2": what tells the case from others of its mode. That a buffer is 0
@@ -137,20 +117,18 @@ static void add_method(struct xb_reading *reading, const struct xb_record_case *
     xb_reading_add(reading, "%s", name);
 }
 
-/* ---- phrases ---- */
-
 static const struct {
     const char *word, *unit;
-    void (*add)(struct xb_reading *reading, double value);
+    const char *(*text)(double value, char *text, size_t size);
 } kinds[] = {
-    {"rate", XB_UNIT_RATE, add_rate},
-    {"factor", XB_UNIT_RATIO, add_factor},
-    {"speed", XB_UNIT_RATIO, xb_reading_add_speed},
-    {"share", XB_UNIT_RATIO, add_share},
-    {"share-of-time", XB_UNIT_RATIO, add_share_of_time},
-    {"duration", XB_UNIT_SECONDS, add_duration},
-    {"whole", XB_UNIT_RATIO, add_whole},
-    {"size", XB_UNIT_BYTES, add_size},
+    {"rate", XB_UNIT_RATE, rate_text},
+    {"factor", XB_UNIT_RATIO, xb_reading_factor_text},
+    {"speed", XB_UNIT_RATIO, speed_text},
+    {"share", XB_UNIT_RATIO, share_text},
+    {"share-of-time", XB_UNIT_RATIO, share_of_time_text},
+    {"duration", XB_UNIT_SECONDS, xb_duration_format},
+    {"whole", XB_UNIT_RATIO, whole_text},
+    {"size", XB_UNIT_BYTES, size_text},
 };
 
 void xb_reading_phrase(struct xb_reading *reading, const char *phrase, ...)
@@ -183,20 +161,20 @@ void xb_reading_phrase(struct xb_reading *reading, const char *phrase, ...)
             while (strcmp(word, kinds[i].word) != 0)
                 if (++i == sizeof kinds / sizeof kinds[0])
                     abort();
-            double value = kinds[i].add == add_size ? (double)va_arg(arguments, uint64_t)
-                                                    : va_arg(arguments, double);
+            double value = kinds[i].text == size_text ? (double)va_arg(arguments, uint64_t)
+                                                      : va_arg(arguments, double);
             if (strcmp(name, "*") == 0)
                 snprintf(name, sizeof name, "%s", va_arg(arguments, const char *));
-            if (word == parsed)
-                kinds[i].add(reading, value);
+            if (word == parsed) {
+                xb_reading_add(reading, "%s", kinds[i].text(value, (char[64]){0}, 64));
+                reading->lacks_figure = reading->lacks_figure || !isfinite(value);
+            }
             if (name[0] != '\0')
                 xb_reading_number(reading, name, value, kinds[i].unit);
         }
     }
     va_end(arguments);
 }
-
-/* ---- what a program calls ---- */
 
 const char *xb_reading_call(const struct xb_reading *reading, enum xb_call call)
 {
@@ -243,10 +221,13 @@ static bool is_same(const struct pair *pair)
     return pair->order == XB_READING_ALIKE && fabs(pair->ratio - 1) < 0.02;
 }
 
-/* Finds both directions, to the device first. */
+/* Finds both directions, to the device first, and what the first way gains in them. */
 static void find_pairs(const struct xb_reading *reading, int device, uint64_t bytes,
-                       struct xb_reading_way way, struct xb_reading_way other, struct pair pairs[2])
+                       struct xb_reading_way way, struct xb_reading_way other, struct pair pairs[2],
+                       struct xb_reading_gain *gain)
 {
+    size_t length = 0;
+    *gain = (struct xb_reading_gain){.most = (double)NAN};
     for (int i = 0; i < 2; i++) {
         enum xb_direction to = i == 0 ? XB_H2D : XB_D2H;
         const struct xb_record_case *one =
@@ -259,20 +240,11 @@ static void find_pairs(const struct xb_reading *reading, int device, uint64_t by
         pairs[i].ratio = fmax(xb_reading_speed(reading, one) / xb_reading_speed(reading, two), 0);
         pairs[i].order =
             xb_reading_judge_by(reading, one, xb_reading_figure(one), two, xb_reading_figure(one));
-    }
-}
-
-static void find_gain(const struct pair pairs[2], struct xb_reading_gain *gain)
-{
-    char factor[32];
-    size_t length = 0;
-    *gain = (struct xb_reading_gain){.most = (double)NAN};
-    for (size_t i = 0; i < 2; i++) {
         if (pairs[i].order != XB_READING_FASTER)
             continue;
-        xb_reading_factor_text(pairs[i].ratio, factor, sizeof factor);
         length += (size_t)snprintf(gain->words + length, sizeof gain->words - length,
-                                   length > 0 ? ", %s back" : "%s as fast %s", factor,
+                                   length > 0 ? ", %s back" : "%s as fast %s",
+                                   xb_reading_factor_text(pairs[i].ratio, (char[32]){0}, 32),
                                    xb_direction_words(pairs[i].way));
         gain->most = fmax(gain->most, pairs[i].ratio);
     }
@@ -287,13 +259,11 @@ bool xb_reading_find_gain(const struct xb_reading *reading, int device, uint64_t
                           struct xb_reading_gain *gain)
 {
     struct pair pairs[2];
-    find_pairs(reading, device, bytes, way, other, pairs);
-    find_gain(pairs, gain);
+    find_pairs(reading, device, bytes, way, other, pairs, gain);
     return isfinite(gain->most);
 }
 
-/* "pinned_bandwidth_h2d", "prefetch_bandwidth_h2d": a number of a way, by its mode or its variant.
- */
+/* "pinned_bandwidth_h2d", "prefetch_bandwidth_h2d": a number of a way, by mode or variant. */
 static void write_figure(struct xb_reading *reading, struct xb_reading_way way, bool by_variant,
                          const struct xb_record_case *test)
 {
@@ -306,8 +276,7 @@ static void write_figure(struct xb_reading *reading, struct xb_reading_way way, 
     xb_reading_number(reading, name, xb_reading_median(reading, test, figure), figure->unit);
 }
 
-/* "Pinned is 7.2 times as fast as pageable to the GPU"; `back` is the same of the other direction,
- * for one sentence of both, or NULL. */
+/* "Pinned is 7.2 times as fast as pageable to the GPU"; `back` is the other direction, or NULL. */
 static void say_pair(struct xb_reading *reading, const struct pair *pair, const struct pair *back)
 {
     const char *way = xb_direction_words(pair->way);
@@ -349,10 +318,11 @@ bool xb_reading_compare(struct xb_reading *reading, int device, uint64_t bytes,
                         struct xb_reading_gain *gain)
 {
     struct pair pairs[2];
+    struct xb_reading_gain found;
     const struct pair *by_two_clocks = NULL;
     bool by_variant = strcmp(way.mode, other.mode) == 0;
     bool is_told = false;
-    find_pairs(reading, device, bytes, way, other, pairs);
+    find_pairs(reading, device, bytes, way, other, pairs, gain != NULL ? gain : &found);
     bool both = are_alike(reading, pairs);
     for (size_t i = 0; i < 2; i++) {
         if (!(pairs[i].ratio > 0))
@@ -375,8 +345,6 @@ bool xb_reading_compare(struct xb_reading *reading, int device, uint64_t bytes,
                               : by_two_clocks->way);
     if (!is_told)
         xb_reading_is_untold(reading);
-    if (gain != NULL)
-        find_gain(pairs, gain);
     return pairs[0].ratio > 0 || pairs[1].ratio > 0;
 }
 
@@ -386,8 +354,7 @@ bool xb_reading_try(struct xb_reading *reading, const struct xb_record_case *slo
     const struct xb_reading_way is = {slow->mode, slow->variant};
     struct pair pairs[2];
     const struct pair *pair = &pairs[xb_reading_goes(slow, XB_D2H)];
-    find_pairs(reading, slow->device, slow->bytes, way, is, pairs);
-    find_gain(pairs, gain);
+    find_pairs(reading, slow->device, slow->bytes, way, is, pairs, gain);
     if (pair->order != XB_READING_FASTER)
         return false;
     xb_reading_number(reading, "first_thing_ratio", pair->ratio, XB_UNIT_RATIO);

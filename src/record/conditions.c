@@ -25,42 +25,23 @@ const char *xb_record_keep_text(struct xb_record *record, const char *text)
 
 void xb_record_keep_start(struct xb_record *record, const struct xb_start *start)
 {
-    struct xb_record_start *kept = &record->start;
     const struct xb_clock_state *clock = &start->clock;
-    char text[XB_DAY_TIME];
     bool is_late = start->asked > 0 && start->began > 0;
     /* To a microsecond, as the times themselves are told. */
     double late_s = fmax(round((start->began - start->asked) * 1e6) / 1e6, 0);
-    *kept =
+    record->start =
         (struct xb_record_start){.by = start->asked > 0 ? "start-at" : NULL,
                                  .late_s = is_late ? late_s : (double)NAN,
                                  .clock_known = clock->is_known,
                                  .synchronised = clock->is_synchronised,
                                  .clock_error_s = clock->is_known ? clock->error_s : (double)NAN};
     if (start->asked > 0)
-        kept->asked = xb_record_keep_text(record, xb_day_time_text(start->asked, text));
+        record->start.asked = xb_record_keep_text(record, XB_DAY_TIME_TEXT(start->asked));
     if (start->began > 0)
-        kept->began = xb_record_keep_text(record, xb_day_time_text(start->began, text));
+        record->start.began = xb_record_keep_text(record, XB_DAY_TIME_TEXT(start->began));
 }
 
-/* The node and the rank, as the environment names them. */
-static enum xb_status keep_place(struct xb_record *record, struct xb_error *error)
-{
-    struct xb_node_name node;
-    struct xb_launcher launcher;
-    XB_TRY(xb_node_find(&node, error));
-    XB_TRY(xb_launcher_find(&launcher, error));
-    record->host.node = xb_record_keep_text(record, node.name);
-    record->host.node_named_by = node.named_by;
-    record->launcher = (struct xb_record_launcher){.known = launcher.rank >= 0,
-                                                   .rank = (uint64_t)launcher.rank,
-                                                   .ranks = launcher.ranks,
-                                                   .named_by = launcher.named_by};
-    return XB_OK;
-}
-
-/* Keeps the variables that bear on a measurement: the first of two with one name, as getenv does.
- */
+/* Keeps the variables that bear on a measurement; of two with one name the first, like getenv. */
 static void keep_environment(struct xb_record *record)
 {
     size_t count = 0;
@@ -86,7 +67,11 @@ enum xb_status xb_record_of_conditions(const struct xb_conditions *conditions,
     const struct xb_start none = {.began = 0};
     const struct xb_probe *probe = conditions->probe;
     struct xb_host_facts facts;
+    struct xb_node_name node;
+    struct xb_launcher launcher;
     *record = (struct xb_record){0};
+    XB_TRY(xb_node_find(&node, error));
+    XB_TRY(xb_launcher_find(&launcher, error));
     if (conditions->config != NULL)
         xb_record_of_config(conditions->config, record);
     record->version = XB_VERSION;
@@ -104,11 +89,13 @@ enum xb_status xb_record_of_conditions(const struct xb_conditions *conditions,
         .memory_bytes = facts.memory_bytes,
         .numa_nodes =
             conditions->topology != NULL ? xb_topology_node_count(conditions->topology) : 0,
+        .node = xb_record_keep_text(record, node.name),
+        .node_named_by = node.named_by,
     };
-    if (keep_place(record, error) != XB_OK) {
-        xb_record_free(record);
-        return error->status;
-    }
+    record->launcher = (struct xb_record_launcher){.known = launcher.rank >= 0,
+                                                   .rank = (uint64_t)launcher.rank,
+                                                   .ranks = launcher.ranks,
+                                                   .named_by = launcher.named_by};
     if (conditions->backend != NULL) {
         record->backend = xb_record_keep_text(record, conditions->backend);
         record->driver = xb_record_keep_text(record, probe->driver_version);
@@ -122,16 +109,6 @@ enum xb_status xb_record_of_conditions(const struct xb_conditions *conditions,
 }
 
 /* ---- options ---- */
-
-/* A JSON array of numbers: "[4096,1048576]". */
-static const char *numbers_text(const struct xb_value *value, struct xb_arena **texts)
-{
-    const char *text = "[";
-    for (size_t i = 0; i < xb_value_length(value); i++)
-        text = xb_arena_print(texts, "%s%s%" PRIu64, text, i > 0 ? "," : "",
-                              xb_value_number(value, i));
-    return xb_arena_print(texts, "%s]", text);
-}
 
 /* A JSON array of texts. */
 static const char *words_text(const struct xb_value *value, struct xb_arena **texts)
@@ -155,6 +132,7 @@ static const char *words_text(const struct xb_value *value, struct xb_arena **te
 /* The value as JSON; a text as it is, without quotes. */
 static const char *value_text(const struct xb_value *value, struct xb_arena **texts)
 {
+    const char *text = "";
     switch (value->option->type) {
     case XB_OPTION_FLAG:
         return value->flag ? "true" : "false";
@@ -163,7 +141,10 @@ static const char *value_text(const struct xb_value *value, struct xb_arena **te
         return xb_arena_print(texts, "%" PRIu64, value->count);
     case XB_OPTION_SIZES:
     case XB_OPTION_COUNTS:
-        return numbers_text(value, texts);
+        for (size_t i = 0; i < xb_value_length(value); i++)
+            text = xb_arena_print(texts, "%s%s%" PRIu64, text, i > 0 ? "," : "",
+                                  xb_value_number(value, i));
+        return xb_arena_print(texts, "[%s]", text);
     case XB_OPTION_DURATION:
         return xb_arena_copy(texts, XB_NUMBER_TEXT(value->seconds));
     case XB_OPTION_CHOICES:
@@ -315,8 +296,7 @@ void xb_record_make_facts(struct xb_record *record)
 
 /* ---- whether two are the same ---- */
 
-/* NULL is a value too: not known. */
-static bool same(const char *a, const char *b)
+bool xb_record_same(const char *a, const char *b)
 {
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
@@ -354,7 +334,8 @@ static const char *other_option(const struct xb_record *first, const struct xb_r
         const struct xb_record_fact *option = &first->options[i];
         const struct xb_record_fact *own = xb_record_option(other, option->name);
         /* What is left of a deadline differs from process to process. */
-        if (own == NULL || strcmp(own->name, "deadline") == 0 || same(option->value, own->value))
+        if (own == NULL || strcmp(own->name, "deadline") == 0 ||
+            xb_record_same(option->value, own->value))
             continue;
         snprintf(what, sizeof what, "option %.50s", own->name);
         return tell(text, size, what, "", option->value, own->value);
@@ -376,26 +357,10 @@ static const char *other_device(const struct xb_record *first, const struct xb_r
     }
     if (strcmp(a->name, b->name) != 0)
         return tell(text, size, what, "", a->name, b->name);
-    if (!same(a->uuid, b->uuid))
+    if (!xb_record_same(a->uuid, b->uuid))
         return tell(text, size, what, "UUID ", a->uuid, b->uuid);
-    if (!same(a->pci_bdf, b->pci_bdf))
+    if (!xb_record_same(a->pci_bdf, b->pci_bdf))
         return tell(text, size, what, "PCI address ", a->pci_bdf, b->pci_bdf);
-    return NULL;
-}
-
-static const char *other_devices(const struct xb_record *first, const struct xb_record *other,
-                                 char *text, size_t size)
-{
-    const struct xb_record *const sides[] = {first, other};
-    for (size_t side = 0; side < 2; side++) {
-        size_t count = 0;
-        const struct xb_record_device *devices = xb_record_devices(sides[side], &count);
-        for (size_t i = 0; i < count; i++) {
-            const char *difference = other_device(first, other, devices[i].index, text, size);
-            if (difference != NULL)
-                return difference;
-        }
-    }
     return NULL;
 }
 
@@ -404,12 +369,19 @@ const char *xb_record_other_condition(const struct xb_record *first, const struc
 {
     if (strcmp(first->backend, other->backend) != 0)
         return tell(text, size, "the backend", "", first->backend, other->backend);
-    if (!same(first->driver, other->driver))
+    if (!xb_record_same(first->driver, other->driver))
         return tell(text, size, "the driver", "", first->driver, other->driver);
     const char *difference = other_option(first, other, text, size);
     if (difference != NULL)
         return difference;
-    if (!same(first->host.hostname, other->host.hostname))
+    if (!xb_record_same(first->host.hostname, other->host.hostname))
         return tell(text, size, "hostname", "", first->host.hostname, other->host.hostname);
-    return other_devices(first, other, text, size);
+    const struct xb_record *const sides[] = {first, other};
+    for (size_t i = 0; i < 2 && difference == NULL; i++) {
+        size_t count = 0;
+        const struct xb_record_device *devices = xb_record_devices(sides[i], &count);
+        for (size_t k = 0; k < count && difference == NULL; k++)
+            difference = other_device(first, other, devices[k].index, text, size);
+    }
+    return difference;
 }

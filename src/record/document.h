@@ -43,8 +43,7 @@ extern const struct xb_field xb_record_figure_fields[]; /* struct xb_record_figu
 /* Puts all of a record of one process but the Reading. */
 void xb_record_put(struct xb_json *json, const struct xb_record *record);
 
-/* Which of the program's commands wrote a JSON file. Whoever reads the file checks the rest of it.
- */
+/* Which command of the program wrote a JSON file. Whoever reads the file checks the rest. */
 enum xb_document_kind {
     XB_DOCUMENT_RESULT,    /* run --json */
     XB_DOCUMENT_PROCESSES, /* run --processes --json */

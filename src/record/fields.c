@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "document.h"
 
-#include "base/memory.h"
 #include "machine/node.h"
 #include "making.h"
+#include "mode_list.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* More of these come from no run, and would make work for nothing. */
@@ -89,9 +88,9 @@ static void read_facts(struct xb_json_reader *reader, const cJSON *object,
     *(size_t *)((char *)to + field->count) = read;
 }
 
-#define FACTS(key_, put, read, type, member, count_, most_)                                        \
-    XB_CUSTOM(key_, put, read, .offset = offsetof(type, member), .count = offsetof(type, count_),  \
-              .most = (most_))
+#define FACTS(key_, read, type, member, count_, most_, ...)                                        \
+    XB_CUSTOM(key_, write_facts, read, .offset = offsetof(type, member),                           \
+              .count = offsetof(type, count_), .most = (most_), ##__VA_ARGS__)
 
 /* ---- under which conditions it was measured ---- */
 
@@ -147,30 +146,8 @@ static const struct xb_field backend_fields[] = {
     XB_FIELD("runtime_override", STRING, record, library_named_by, XB_TEXT_OR_NULL),
     XB_FIELDS_END};
 
-static void write_backend(struct xb_json *json, const struct xb_field *field, const void *from)
-{
-    if (((const record *)from)->backend == NULL)
-        xb_json_put_null(json, field->key);
-    else
-        xb_fields_put_object(json, field->key, field->fields, from);
-}
-
-static void read_backend(struct xb_json_reader *reader, const cJSON *object,
-                         const struct xb_field *field, void *to)
-{
-    xb_fields_read_object(reader, object, field->key, field->fields, to);
-}
-
 const struct xb_field xb_record_backend_fields[] = {
-    XB_CUSTOM("backend", write_backend, read_backend, .fields = backend_fields), XB_FIELDS_END};
-
-static void write_config(struct xb_json *json, const struct xb_field *field, const void *from)
-{
-    if (((const record *)from)->options == NULL)
-        xb_json_put_null(json, field->key);
-    else
-        write_facts(json, field, from);
-}
+    XB_PART("backend", backend_fields, XB_PRESENT(record, backend)), XB_FIELDS_END};
 
 /* Early builds had --barrier and --barrier-tasks, which said only when to begin. */
 static void read_config(struct xb_json_reader *reader, const cJSON *object,
@@ -186,9 +163,9 @@ static void read_config(struct xb_json_reader *reader, const cJSON *object,
 }
 
 const struct xb_field xb_record_settings_fields[] = {
-    FACTS("environment", write_facts, read_facts, record, environment, environment_count,
-          MOST_VARIABLES),
-    FACTS("config", write_config, read_config, record, options, option_count, MOST_OPTIONS),
+    FACTS("environment", read_facts, record, environment, environment_count, MOST_VARIABLES),
+    FACTS("config", read_config, record, options, option_count, MOST_OPTIONS,
+          XB_PRESENT(record, options)),
     XB_FIELDS_END};
 
 const struct xb_field xb_record_merged_fields[] = {
@@ -253,7 +230,7 @@ static const struct xb_field device_fields[] = {
     XB_FIELD("driver", STRING, device, driver, XB_TEXT_OR_NULL),
     XB_PART("link", link_fields, XB_KNOWN(device, link_known)),
     XB_PART("numa", numa_fields),
-    FACTS("facts", write_facts, read_facts, device, facts, fact_count, MOST_FACTS),
+    FACTS("facts", read_facts, device, facts, fact_count, MOST_FACTS),
     XB_FIELDS_END};
 
 /* Rows name their device by its index. */
@@ -283,8 +260,6 @@ const struct xb_field xb_record_devices_fields[] = {XB_LIST("devices", process, 
                                                             device_fields, .read = read_devices),
                                                     XB_FIELDS_END};
 
-/* ---- a case ---- */
-
 /* Two cases are compared by their parameters in this order. */
 static void read_parameters(struct xb_json_reader *reader, const cJSON *object,
                             const struct xb_field *field, void *to)
@@ -303,8 +278,7 @@ const struct xb_field xb_record_case_fields[] = {
     XB_FIELD("peer", INDEX, test, peer, .most = 1023),
     XB_FIELD("latency", FLAG, test, latency),
     XB_FIELD("simultaneous", FLAG, test, simultaneous),
-    FACTS("parameters", write_facts, read_parameters, test, parameters, parameter_count,
-          MOST_PARAMETERS),
+    FACTS("parameters", read_parameters, test, parameters, parameter_count, MOST_PARAMETERS),
     XB_FIELDS_END};
 
 /* ---- figures ---- */
@@ -332,22 +306,73 @@ const struct xb_field xb_record_figure_fields[] = {FIGURE, XB_FIELDS_END};
 static const struct xb_field sampled_figure_fields[] = {
     FIGURE, XB_NUMBERS("samples", figure, samples, sample_count), XB_FIELDS_END};
 
-static uint64_t most_of(const char *unit)
+#define ROUNDING 1e-6 /* between what describes samples and the samples */
+
+static double number_of(const figure *of, const struct xb_field *field)
 {
-    if (unit == NULL || strcmp(unit, XB_UNIT_RATIO) == 0)
-        return MOST_OTHER;
-    return strcmp(unit, XB_UNIT_SECONDS) == 0 ? MOST_SECONDS : MOST_RATE;
+    return *(const double *)((const char *)of + field->offset);
 }
 
-/* The limits of its numbers are those of its unit. compare divides by the median of what it judges
- * by. */
+/* Refuses the next figure of a row that was read, if its numbers do not fit together. */
+static void check_figure(struct xb_json_reader *reader, const row *of, const figure *read)
+{
+    if (xb_json_failed(reader))
+        return;
+    const struct xb_figure *known = xb_figure_find(read->name);
+    const struct xb_statistics *told = &read->statistics;
+    if (known != NULL && strcmp(known->unit, read->unit) != 0)
+        xb_json_refuse(reader, "unit", "is not \"%s\", which that of %s is", known->unit,
+                       known->name);
+    if (xb_record_row_figure(of, read->name) != NULL)
+        xb_json_refuse(reader, "name", "is that of another figure of this row: %.60s", read->name);
+    /* What was computed from other figures has no spread. */
+    bool alone = read->sample_count == 0;
+    for (const struct xb_field *field = xb_record_figure_fields; field->key != NULL; field++)
+        if (field->kind == XB_FIELD_DOUBLE && strcmp(field->key, "median") != 0)
+            alone = alone && isnan(number_of(read, field));
+    if (told->n == 0 && !alone)
+        xb_json_refuse(reader, "n", "is 0: such a figure has a median only");
+    if (told->has_interval && !(told->ci95_low <= told->median && told->median <= told->ci95_high))
+        xb_json_refuse(reader, NULL, "the median is not within its interval");
+    const double values[] = {told->min, told->p5, told->median, told->p95, told->p99, told->max};
+    double before = 0;
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        if (isnan(values[i]))
+            continue;
+        if (values[i] < before * (1.0 - ROUNDING))
+            xb_json_refuse(reader, NULL, "min, p5, median, p95, p99 and max are not in this order");
+        before = values[i];
+    }
+    if (xb_json_failed(reader) || read->sample_count == 0)
+        return;
+    /* Its samples give each number but for rounding. */
+    figure own = *read;
+    struct xb_error no_memory;
+    if (read->sample_count != told->n)
+        xb_json_refuse(reader, "samples", "are %zu, and n is %zu", read->sample_count, told->n);
+    if (xb_record_figure_describe(&own, &no_memory) != XB_OK)
+        xb_memory_end(read->sample_count * sizeof *read->samples);
+    for (const struct xb_field *field = xb_record_figure_fields; field->key != NULL; field++) {
+        if (field->kind != XB_FIELD_DOUBLE || isnan(number_of(read, field)))
+            continue;
+        double is = number_of(&own, field), beside = number_of(read, field);
+        if (!(fabs(is - beside) <= ROUNDING * is))
+            xb_json_refuse(reader, "samples",
+                           "these samples do not give the %.6g that stands beside them", beside);
+    }
+}
+
+/* Its unit limits its numbers. compare divides by the median of what it judges by. */
 static void read_figure(struct xb_json_reader *reader, const cJSON *item, size_t index, void *to)
 {
     row *of = to;
     figure *read = &((figure *)of->figures)[index]; /* in the room that read_figures made */
     struct xb_field fields[sizeof sampled_figure_fields / sizeof sampled_figure_fields[0]];
     bool gates = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, "gates"));
-    uint64_t most = most_of(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "unit")));
+    const char *unit = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "unit"));
+    uint64_t most = unit == NULL || strcmp(unit, XB_UNIT_RATIO) == 0 ? MOST_OTHER
+                    : strcmp(unit, XB_UNIT_SECONDS) == 0             ? MOST_SECONDS
+                                                                     : MOST_RATE;
     memcpy(fields, sampled_figure_fields, sizeof fields);
     for (struct xb_field *field = fields; field->key != NULL; field++) {
         if (field->kind == XB_FIELD_DOUBLE || field->kind == XB_FIELD_NUMBERS)
@@ -360,7 +385,7 @@ static void read_figure(struct xb_json_reader *reader, const cJSON *item, size_t
         !isnan(read->statistics.ci95_low) || !isnan(read->statistics.ci95_high);
     if (read->sample_count == of->time_count)
         read->placements = of->placements;
-    xb_record_check_figure(reader, of, read);
+    check_figure(reader, of, read);
     of->figure_count++;
 }
 

@@ -38,32 +38,25 @@ struct xb_conditions {
     const struct xb_start *start; /* how it began */
 };
 
-/*
- * Makes a record without devices and results: the program, the machine and the environment as they
+/* Makes a record without devices and results: the program, the machine and the environment as they
  * are now, and what *conditions says. Keeps nothing of *conditions but names of options, which are
  * static. XB_ERR_USAGE if the environment's node or rank is wrong, which xb_node_check() tells
- * early. Then nothing is left to free.
- */
+ * early. Then nothing is left to free. */
 XB_MUST_CHECK enum xb_status xb_record_of_conditions(const struct xb_conditions *conditions,
                                                      struct xb_record *record,
                                                      struct xb_error *error);
 
 #define XB_RECORD_CASES 10000 /* the most in a file: a run takes no more */
 
-/* Makes record->facts of what the record says of program, host, backend, devices and environment.
- */
+/* Makes record->facts of what it says of program, host, backend, devices and environment. */
 void xb_record_make_facts(struct xb_record *record);
 /* Orders them by their names. */
 void xb_record_sort_facts(struct xb_record_fact *facts, size_t count);
 
 /* A figure without its values. */
 struct xb_record_figure xb_record_figure_of(const struct xb_figure *figure);
-/* Describes it by its samples, of which it has one or more, and by their placements. XB_ERR_MEMORY.
- */
+/* Describes it by its samples, one or more, and by their placements. XB_ERR_MEMORY. */
 XB_MUST_CHECK enum xb_status xb_record_figure_describe(struct xb_record_figure *figure,
                                                        struct xb_error *error);
-/* Refuses a figure that was read, the next one of the row, if its numbers do not fit together. */
-void xb_record_check_figure(struct xb_json_reader *reader, const struct xb_record_row *row,
-                            const struct xb_record_figure *figure);
 /* A description by the median alone; n is 0 where that was computed from other figures. */
 struct xb_statistics xb_record_median_only(double median, size_t n);

@@ -2,9 +2,7 @@
 #include "mode_list.h"
 
 #include "base/options.h"
-#include "xferbench/figure.h"
 
-#include <stddef.h>
 #include <string.h>
 
 const char *xb_group_name(enum xb_group group)

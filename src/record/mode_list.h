@@ -3,10 +3,8 @@
 
 #include "xferbench/mode.h"
 
-/*
- * The modes, in the order in which they are measured; ends with NULL. CMake writes the definition
- * (cmake/registry_list.c.in) for each program; a test program brings its own.
- */
+/* The modes, in the order in which they are measured; ends with NULL. CMake writes the definition
+ * (cmake/registry_list.c.in) for each program; a test program brings its own. */
 extern const struct xb_mode *const xb_modes[];
 
 /* The mode of that name, or NULL. */
@@ -16,11 +14,9 @@ bool xb_modes_take(const char *option);
 /* The figure of that name, of the runner's or of any mode's; NULL for none. */
 const struct xb_figure *xb_figure_find(const char *name);
 
-/*
- * The figure that such a case is about, which it has wherever it is ok: its mode's own latency, or
+/* The figure that such a case is about, which it has wherever it is ok: its mode's own latency, or
  * else latency_host or the bandwidth. By the mode's name, because a record has no more of it; a
- * mode that this program does not have counts as one without a latency of its own.
- */
+ * mode that this program does not have counts as one without a latency of its own. */
 const struct xb_figure *xb_mode_main_figure(const char *mode, bool latency);
 /* Whether that is a latency of the mode's own. */
 bool xb_mode_has_latency(const char *mode);

@@ -97,8 +97,7 @@ struct xb_record_row {
     /* A signal or the deadline ended it: its figures stand beside no full row's. */
     bool is_cut;
     uint64_t bytes_moved; /* by one iteration; 0 where nothing was measured */
-    const double *times;  /* seconds for one iteration, in the order taken: also of a row that is
-                             not ok, as evidence */
+    const double *times;  /* seconds for one iteration, as taken: evidence also if it is not ok */
     size_t time_count;
     struct xb_record_placements placements; /* of these times */
     const struct xb_record_figure *figures; /* none unless it is ok */
@@ -240,8 +239,7 @@ XB_MUST_CHECK enum xb_status xb_record_parse(const char *path, const char *text,
 /* Reads a record from a tree of xb_json_read() and keeps nothing of the tree. */
 XB_MUST_CHECK enum xb_status xb_record_of_tree(const char *path, const struct cJSON *tree,
                                                struct xb_record *record, struct xb_error *error);
-/* Fills in only the options of a configuration, as a result file has them. Keeps nothing of
- * *config. */
+/* Fills in only the options, as a result file has them. Keeps nothing of the configuration. */
 void xb_record_of_config(const struct xb_config *config, struct xb_record *record);
 /* Fills in the defaults of these rows, which end with NULL, as if none were given. */
 XB_MUST_CHECK enum xb_status xb_record_of_defaults(const struct xb_option *const *rows,
@@ -281,18 +279,19 @@ struct xb_record_cases xb_record_of_size(const struct xb_record *record, uint64_
 typedef int xb_cases_comparison(const struct xb_record_case *a, const struct xb_record_case *b,
                                 const void *argument);
 
-/* Puts equal cases side by side, in the order of the first of each and otherwise in theirs, by n
- * log n comparisons. */
+/* Puts equal cases side by side, in the order of the first of each, else in theirs; in n log n. */
 void xb_cases_group(const struct xb_record_case **cases, size_t count, xb_cases_comparison *compare,
                     const void *argument);
 /* Counts how many from the first on are equal to it: 1 or more. */
 size_t xb_cases_equal(const struct xb_record_case *const *cases, size_t count,
                       xb_cases_comparison *compare, const void *argument);
 
+/* Whether two texts of records are the same. NULL is a value too: not known. */
+bool xb_record_same(const char *a, const char *b);
+
 /* Finds the condition that keeps figures of two records from being combined: backend, options (but
- * for what is left of a deadline), the machine, and per index the device, which one may also lack.
- * Writes "device 0 is another one (NVIDIA H200, then NVIDIA B200)" to `text`, which has room for
- * XB_RECORD_DIFFERENCE; NULL for none. */
+ * what is left of a deadline), the machine, and per index the device, which one may lack. Writes
+ * "device 0 is another one (NVIDIA H200, then NVIDIA B200)" to `text`; NULL for none. */
 const char *xb_record_other_condition(const struct xb_record *first, const struct xb_record *other,
                                       char *text, size_t size);
 
@@ -346,8 +345,7 @@ size_t xb_record_medians(const struct xb_record *record, const struct xb_record_
 
 /* The parameter of a case of pairs that ran at the same time: "one-to-all" or "all-to-one". */
 #define XB_RECORD_GROUP "group"
-/* The parameter that names the NUMA node of a case's host memory. Without it the memory is near the
- * device. */
+/* The parameter that names the NUMA node of a case's host memory; else that is near the device. */
 #define XB_RECORD_NUMA "numa"
 
 /* Returns the NUMA node that was named for the case's host memory; -1 where that is near the
@@ -361,8 +359,7 @@ bool xb_record_is_sum(const struct xb_record_case *test);
 /* Returns a case's parameter as JSON, a number or the word of a text; "" for none. */
 const char *xb_record_parameter(const struct xb_record_case *test, const char *name);
 
-/* "0", "0>1" for a pair, "sum" of all devices, "0>all" and "all>0" of pairs that begin or end at
- * one. */
+/* "0", "0>1" for a pair, "sum" of all devices, "0>all" and "all>0" of pairs from or to one. */
 const char *xb_record_case_device(const struct xb_record_case *test, char *text, size_t size);
 
 /* ---- what tables and Reading show: of one process its own, of several over their medians ---- */

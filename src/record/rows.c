@@ -119,8 +119,7 @@ static const struct xb_record_fact *find(const struct xb_record_case *test, cons
     return xb_record_fact_find(test->parameters, test->parameter_count, name);
 }
 
-/* The option that the mode of that name declares as this parameter; NULL for none. A file may have
- * modes that this program does not know. */
+/* The option that the mode declares as this parameter; NULL for none, or for an unknown mode. */
 static const struct xb_option *find_option(const char *mode_name, const char *name)
 {
     const struct xb_mode *mode = xb_mode_find(mode_name);
@@ -131,8 +130,7 @@ static const struct xb_option *find_option(const char *mode_name, const char *na
     return parameter != NULL ? parameter->option : NULL;
 }
 
-/* A value of a list that does not go without saying. A case that is measured near its device, which
- * goes without saying, has no NUMA node. */
+/* Whether a value needs saying. A case near its device needs none: it has no NUMA node. */
 static bool is_unusual(const struct xb_record_case *test, const struct xb_record_fact *own)
 {
     if (strcmp(own->name, XB_RECORD_NUMA) == 0)
@@ -151,12 +149,6 @@ static size_t find_first(const struct xb_parameters *parameters, const char *mod
                                            strcmp(parameters->firsts[i].mode, mode) != 0))
         i++;
     return i;
-}
-
-static bool same_value(const struct xb_record_fact *a, const struct xb_record_fact *b)
-{
-    return a->value == b->value ||
-           (a->value != NULL && b->value != NULL && strcmp(a->value, b->value) == 0);
 }
 
 bool xb_parameters_have(const struct xb_parameters *parameters, const char *name)
@@ -179,7 +171,7 @@ static bool note(struct xb_parameters *parameters, const char *mode,
         *first = (struct xb_parameter_first){.mode = mode, .fact = own};
         parameters->first_count++;
     }
-    first->differs = first->differs || !same_value(own, first->fact);
+    first->differs = first->differs || !xb_record_same(own->value, first->fact->value);
     return first->differs;
 }
 
@@ -209,7 +201,7 @@ bool xb_parameter_differs(const struct xb_parameters *parameters, const struct x
 bool xb_fact_is_default(const struct xb_record *defaults, const struct xb_record_fact *option)
 {
     const struct xb_record_fact *usual = xb_record_option(defaults, option->name);
-    return option->value == NULL || (usual != NULL && same_value(usual, option));
+    return option->value == NULL || (usual != NULL && xb_record_same(usual->value, option->value));
 }
 
 bool xb_parameter_is_default(const struct xb_record *defaults, const struct xb_option *const *rows,

@@ -32,8 +32,7 @@ enum {
 /* Orders cases by everything that makes them, but for that; 0: they are alike. */
 int xb_cases_order(const struct xb_record_case *a, const struct xb_record_case *b, unsigned but);
 
-/* Whether a signal or the deadline came before it was measured in any process: then there is
- * nothing to show of it but that. */
+/* Whether a signal or the deadline came before any process measured it: nothing is to be shown. */
 bool xb_case_was_not_run(const struct xb_record *record, const struct xb_record_case *test);
 
 /* Whether a row must say of which device it is: there are several, or pairs. */
@@ -58,8 +57,7 @@ const char *xb_direction_words(const struct xb_record_case *test);
  * each would be searched for in every case. */
 #define XB_PARAMETERS_MOST 128
 
-/* The parameters of a record that a reader must see to tell its rows apart: all of it points into
- * the record. */
+/* The parameters that a reader must see to tell rows apart. All of it points into the record. */
 struct xb_parameters {
     const char *names[XB_PARAMETERS_SHOWN];
     size_t count;
@@ -81,11 +79,9 @@ bool xb_parameters_have(const struct xb_parameters *parameters, const char *name
 bool xb_parameter_differs(const struct xb_parameters *parameters, const struct xb_record_case *test,
                           const char *name);
 
-/*
- * Whether an option of a file has its default, as a program measures that does not have the option
+/* Whether an option of a file has its default, as a program measures that does not have the option
  * yet; true where its value is not known, false where its default is not. `defaults` are the
- * options of `run` as they are by default (xb_record_of_defaults), or NULL.
- */
+ * options of `run` as they are by default (xb_record_of_defaults), or NULL. */
 bool xb_fact_is_default(const struct xb_record *defaults, const struct xb_record_fact *option);
 /* Whether a parameter of a case has it: one value, if the option, a row of `rows`, is a list. */
 bool xb_parameter_is_default(const struct xb_record *defaults, const struct xb_option *const *rows,
@@ -94,8 +90,7 @@ bool xb_parameter_is_default(const struct xb_record *defaults, const struct xb_o
 /* Whether a parameter of the case is a size, by the option of its mode. */
 bool xb_parameter_is_size(const struct xb_record_case *test, const char *name);
 
-/* What a case has of a parameter, for people: a size as "8 MiB", none as "0". NULL where it has
- * none. */
+/* A parameter of a case, for people: a size as "8 MiB", none as "0". NULL where it has none. */
 const char *xb_parameter_text(const struct xb_record_case *test, const char *name, char *text,
                               size_t size);
 /* Writes it for a name that programs keep: a size by xb_size_key(). */

@@ -5,8 +5,7 @@
 
 /* What a command line of `run` asks for: its own options, by the rows of src/run/options.c. */
 struct xb_run_options {
-    /* What they were read from, with the modes' own rows: for xb_config_get. Owns texts and lists.
-     */
+    /* They were read from this, with the modes' own rows; for xb_config_get. Owns their texts. */
     const struct xb_config *config;
     struct xb_word_list mode, direction, device, numa;
     const char *direction_text; /* as it was written */

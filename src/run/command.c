@@ -180,8 +180,8 @@ static enum xb_status open_outputs(const struct xb_run *run, struct outputs *out
 
 /* ---- writing; the JSON's keys and their meaning stand in docs/result.schema.json ---- */
 
-static enum xb_status write_as(FILE *stream, const struct xb_record *record,
-                               xb_json_finisher *finish, struct xb_error *error)
+static enum xb_status write_as(FILE *stream, const struct xb_record *record, enum xb_json_form form,
+                               struct xb_error *error)
 {
     struct xb_json json;
     xb_json_begin(&json);
@@ -189,19 +189,19 @@ static enum xb_status write_as(FILE *stream, const struct xb_record *record,
     xb_record_put(&json, record);
     xb_reading_put_of(&json, record);
     xb_json_close(&json);
-    return finish(&json, stream, "the JSON", error);
+    return xb_json_finish_as(&json, stream, form, "the JSON", error);
 }
 
 enum xb_status xb_result_json_write(FILE *stream, const struct xb_record *record,
                                     struct xb_error *error)
 {
-    return write_as(stream, record, xb_json_finish, error);
+    return write_as(stream, record, XB_JSON_INDENTED, error);
 }
 
 static enum xb_status write_json_line(FILE *stream, const struct xb_record *record,
                                       struct xb_error *error)
 {
-    return write_as(stream, record, xb_json_finish_line, error);
+    return write_as(stream, record, XB_JSON_LINE, error);
 }
 
 /* Writes one output and commits it. Says so and returns false if that fails. */

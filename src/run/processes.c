@@ -339,7 +339,7 @@ static bool write_outputs(struct session *session)
         /* The merged document; where there is none, say why. */
         enum xb_status status =
             xb_processes_json_write(xb_memory_text_begin(&document), &side->set,
-                                    side->is_line ? xb_json_finish_line : xb_json_finish, &error);
+                                    side->is_line ? XB_JSON_LINE : XB_JSON_INDENTED, &error);
         xb_memory_text_end(&document);
         bool is_there = status == XB_OK;
         if (is_there && stream != NULL) {

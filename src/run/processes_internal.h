@@ -37,9 +37,9 @@ const struct xb_process *xb_processes_first(const struct xb_processes *set);
 
 /*
  * JSON after docs/processes.schema.json: every process's document and, for each case, the medians
- * of the processes and their statistics. `finish` decides the form. A failed write leaves its mark
+ * of the processes and their statistics, in that form. A failed write leaves its mark
  * on the stream.
  */
 XB_MUST_CHECK enum xb_status xb_processes_json_write(FILE *stream, const struct xb_processes *set,
-                                                     xb_json_finisher *finish,
+                                                     enum xb_json_form form,
                                                      struct xb_error *error);

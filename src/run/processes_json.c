@@ -106,7 +106,7 @@ static void write_merged(struct xb_json *json, const struct xb_processes *set)
 }
 
 enum xb_status xb_processes_json_write(FILE *stream, const struct xb_processes *set,
-                                       xb_json_finisher *finish, struct xb_error *error)
+                                       enum xb_json_form form, struct xb_error *error)
 {
     static const struct xb_field *const tables[] = {xb_record_node_fields, xb_record_backend_fields,
                                                     xb_record_devices_fields,
@@ -148,5 +148,5 @@ enum xb_status xb_processes_json_write(FILE *stream, const struct xb_processes *
     xb_json_close(&json);
     write_merged(&json, set);
     xb_json_close(&json);
-    return finish(&json, stream, "the JSON", error);
+    return xb_json_finish_as(&json, stream, form, "the JSON", error);
 }

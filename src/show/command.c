@@ -271,8 +271,7 @@ static int show_files(struct show *show, const struct xb_config *config)
     return code;
 }
 
-/* Opens the CSV, finds its columns and writes its header. What cannot be read is told when the
- * files are shown. */
+/* Opens the CSV, finds its columns, writes its header. What cannot be read is told when shown. */
 static enum xb_status begin_csv(struct show *show, const struct xb_config *config,
                                 struct xb_error *error)
 {

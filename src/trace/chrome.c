@@ -83,7 +83,7 @@ static void end_event(struct page *page, struct xb_json *json)
     if (page->status == XB_OK)
         fputs(chrome->has_event ? ",\n" : "\n", chrome->stream);
     chrome->has_event = true;
-    enum xb_status status = xb_json_finish_part(json, chrome->stream, WHAT, &error);
+    enum xb_status status = xb_json_finish_as(json, chrome->stream, XB_JSON_PART, WHAT, &error);
     if (page->status == XB_OK && status != XB_OK) {
         page->status = status;
         *page->error = error;
@@ -302,7 +302,7 @@ enum xb_status xb_chrome_end(struct xb_chrome *chrome, const struct xb_run *run,
     xb_json_put_number(&json, "clock_error_us", clock_error_us);
     xb_fields_put(&json, cases_fields, chrome);
     xb_json_close(&json);
-    XB_TRY(xb_json_finish_part(&json, chrome->stream, WHAT, error));
+    XB_TRY(xb_json_finish_as(&json, chrome->stream, XB_JSON_PART, WHAT, error));
     fputs("}\n", chrome->stream);
     return xb_stream_finish(chrome->stream, WHAT, error);
 }

@@ -88,7 +88,7 @@ static char *written(const all *from)
     assert_non_null(stream);
     xb_json_begin(&json);
     xb_fields_put_object(&json, NULL, fields, from);
-    assert_int_equal(xb_json_finish_part(&json, stream, "it", &error), XB_OK);
+    assert_int_equal(xb_json_finish_as(&json, stream, XB_JSON_PART, "it", &error), XB_OK);
     assert_int_equal(fclose(stream), 0);
     return text;
 }

@@ -245,7 +245,7 @@ static void a_line_has_one_newline(NO_STATE)
     xb_json_put_number(&json, "number", 0.1);
     xb_json_put_raw(&json, "raw", "{\n\t\"a b\":\t[1.50,\n \"c\\\\\", \" \\\" \"]\n}\n");
     xb_json_close(&json);
-    assert_int_equal(xb_json_finish_line(&json, stream, "the JSON", &error), XB_OK);
+    assert_int_equal(xb_json_finish_as(&json, stream, XB_JSON_LINE, "the JSON", &error), XB_OK);
     fclose(stream);
     assert_string_equal(text, "{\"text\":\"a // b \\n /* c */ \\\"\",\"number\":0.1,"
                               "\"raw\":{\"a b\":[1.50,\"c\\\\\",\" \\\" \"]}}\n");

@@ -73,8 +73,7 @@ static size_t all_lines(struct line lines[MOST_LINES])
     count = take(lines, count, xb_reading_of_both_ways, "");
     count = take(lines, count, kept, "");
     count = take(lines, count, xb_reading_of_groups, "");
-    count = take(lines, count, xb_reading_of_numa, "");
-    count = take(lines, count, xb_reading_of_slow, "");
+    count = take(lines, count, xb_reading_of_far_and_slow, "");
     for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++)
         count = take(lines, count, (*mode)->reading, (*mode)->name);
     return count;
