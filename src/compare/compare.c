@@ -58,6 +58,7 @@ static int order_alike(const struct xb_pair *a, const struct xb_pair *b)
     return xb_cases_order(case_of(a), case_of(b), XB_BUT_PARAMETERS);
 }
 
+/* What is the same stands together, the baseline's first. */
 static int by_all(const void *a, const void *b, void *comparison)
 {
     const struct xb_pair *left = *(struct xb_pair *const *)a;
@@ -68,15 +69,6 @@ static int by_all(const void *a, const void *b, void *comparison)
     return order != 0 ? order : (left > right) - (left < right);
 }
 
-/* How many from the first on are the same but for parameters. */
-static size_t alike(struct xb_pair *const *leftovers, size_t count)
-{
-    size_t length = 1;
-    while (length < count && order_alike(leftovers[0], leftovers[length]) == 0)
-        length++;
-    return length;
-}
-
 static void join(struct xb_pair *before, struct xb_pair *after, bool is_other)
 {
     before->candidate = after->candidate;
@@ -84,49 +76,31 @@ static void join(struct xb_pair *before, struct xb_pair *after, bool is_other)
     after->candidate = NULL; /* it does not stand alone */
 }
 
-/* Cases that are alike: joins those that are the same, then what is left over, if that is one of
- * either file. */
-static void join_alike(const struct xb_comparison *comparison, struct xb_pair *const *before,
-                       size_t n, struct xb_pair *const *after, size_t m)
+/* Joins what is alike but for parameters: cases that are the same, then what is left over, if that
+ * is one of either file. They are in the order of by_all(). */
+static void join_alike(const struct xb_comparison *comparison, struct xb_pair *const *alike,
+                       size_t count)
 {
-    struct xb_pair *left = NULL, *right = NULL;
-    size_t same = 0;
-    for (size_t i = 0, k = 0; i < n || k < m;) {
-        int order = i == n   ? 1
-                    : k == m ? -1
-                             : order_parameters(comparison, case_of(before[i]), case_of(after[k]));
-        left = order < 0 ? before[i] : left;
-        right = order > 0 ? after[k] : right;
-        if (order == 0) {
-            join(before[i], after[k], false);
-            same++;
-        }
-        i += order <= 0;
-        k += order >= 0;
-    }
-    if (n == same + 1 && m == same + 1)
-        join(left, right, true);
-}
-
-/* Adds the cases of a file: the baseline's with the candidate's that are the same, of the
- * candidate's those that only it has. Collects what has no partner, and returns how many. */
-static size_t add_cases(struct xb_pairs *pairs, const struct xb_record *record,
-                        const struct xb_record *other, bool is_candidate,
-                        struct xb_pair **leftovers)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
-        const struct xb_record_case *same = xb_record_find(other, test);
-        if (is_candidate && same != NULL)
+    struct xb_pair *single[2] = {NULL, NULL};
+    size_t singles[2] = {0, 0}; /* of the baseline and of the candidate */
+    for (size_t i = 0, k = 0; i < count; i++) {
+        if (alike[i]->baseline != NULL)
             continue;
-        if (same == NULL)
-            leftovers[count++] = &pairs->items[pairs->count];
-        pairs->items[pairs->count++] = is_candidate
-                                           ? (struct xb_pair){.candidate = test}
-                                           : (struct xb_pair){.baseline = test, .candidate = same};
+        while (k < i && (alike[k]->baseline == NULL ||
+                         order_parameters(comparison, alike[k]->baseline, alike[i]->candidate)))
+            k++;
+        if (k < i)
+            join(alike[k++], alike[i], false);
     }
-    return count;
+    for (size_t i = 0; i < count; i++) {
+        bool is_new = alike[i]->candidate != NULL;
+        if (is_new == (alike[i]->baseline != NULL))
+            continue; /* it is joined */
+        single[is_new] = alike[i];
+        singles[is_new]++;
+    }
+    if (singles[0] == 1 && singles[1] == 1)
+        join(single[0], single[1], true);
 }
 
 /* In the baseline's order; what only the candidate has comes last. A parameter that only one file
@@ -134,22 +108,29 @@ static size_t add_cases(struct xb_pairs *pairs, const struct xb_record *record,
  * are a pair too, marked as such, where each file has one such case only that is left over. */
 static struct xb_pairs make_pairs(const struct xb_comparison *comparison)
 {
-    size_t most = comparison->baseline->case_count + comparison->candidate->case_count;
+    const struct xb_record *baseline = comparison->baseline, *candidate = comparison->candidate;
+    size_t most = baseline->case_count + candidate->case_count;
     struct xb_pair **leftovers = xb_new(most, sizeof(struct xb_pair *));
     struct xb_pairs pairs = {.items = xb_new(most, sizeof *pairs.items)};
-    size_t n = add_cases(&pairs, comparison->baseline, comparison->candidate, false, leftovers);
-    struct xb_pair **others = leftovers + n;
-    size_t m = add_cases(&pairs, comparison->candidate, comparison->baseline, true, others);
-    qsort_r(leftovers, n, sizeof(struct xb_pair *), by_all, (void *)comparison);
-    qsort_r(others, m, sizeof(struct xb_pair *), by_all, (void *)comparison);
-    /* Groups of cases that are alike in both, one after the other. */
-    for (size_t i = 0, k = 0; i < n && k < m;) {
-        int order = order_alike(leftovers[i], others[k]);
-        size_t left = order <= 0 ? alike(&leftovers[i], n - i) : 0;
-        size_t right = order >= 0 ? alike(&others[k], m - k) : 0;
-        join_alike(comparison, &leftovers[i], left, &others[k], right);
-        i += left;
-        k += right;
+    size_t count = 0;
+    for (size_t i = 0; i < baseline->case_count; i++) {
+        struct xb_pair *pair = &pairs.items[pairs.count++];
+        pair->baseline = &baseline->cases[i];
+        pair->candidate = xb_record_find(candidate, pair->baseline);
+        if (pair->candidate == NULL)
+            leftovers[count++] = pair;
+    }
+    for (size_t i = 0; i < candidate->case_count; i++) {
+        if (xb_record_find(baseline, &candidate->cases[i]) != NULL)
+            continue;
+        leftovers[count++] = &pairs.items[pairs.count];
+        pairs.items[pairs.count++].candidate = &candidate->cases[i];
+    }
+    qsort_r(leftovers, count, sizeof(struct xb_pair *), by_all, (void *)comparison);
+    for (size_t begin = 0, end = 0; begin < count; begin = end) {
+        while (end < count && order_alike(leftovers[begin], leftovers[end]) == 0)
+            end++;
+        join_alike(comparison, leftovers + begin, end - begin);
     }
     size_t kept = 0; /* without what stands for nothing */
     for (size_t i = 0; i < pairs.count; i++)
@@ -183,6 +164,16 @@ static void add_parameters(struct xb_words *words, const struct xb_record_case *
 
 /* ---- which figures of a case are compared ---- */
 
+/* Whether any of them takes that figure of the case. */
+static bool any_passes(const struct xb_gates *gates, const struct xb_record_case *test,
+                       const struct xb_figure *figure)
+{
+    for (size_t i = 0; i < gates->count; i++)
+        if (xb_gate_passes(&gates->items[i], test, figure))
+            return true;
+    return false;
+}
+
 /* Adds those that count by themselves, or because a gate names them, each once. */
 static size_t add_figures(const struct xb_comparison *comparison, const struct xb_record *record,
                           const struct xb_record_case *test, struct xb_figure *figures,
@@ -195,29 +186,22 @@ static size_t add_figures(const struct xb_comparison *comparison, const struct x
                                              .unit = own->unit,
                                              .more_is_better = own->more_is_better,
                                              .gates = own->gates};
-            const struct xb_gates *gates = &comparison->request.gates;
-            bool is_wanted = figure.gates;
             bool is_there = count == XB_COMPARE_FIGURES;
-            for (size_t j = 0; j < gates->count; j++)
-                is_wanted = is_wanted || xb_gate_passes(&gates->items[j], test, &figure);
             for (size_t j = 0; j < count; j++)
                 is_there = is_there || strcmp(figures[j].name, figure.name) == 0;
-            if (is_wanted && !is_there)
+            if (!is_there &&
+                (figure.gates || any_passes(&comparison->request.gates, test, &figure)))
                 figures[count++] = figure;
         }
     return count;
 }
 
-const struct xb_figure *xb_compare_own_figure(const struct xb_record_case *test)
-{
-    return xb_mode_main_figure(test->mode, test->latency);
-}
-
 size_t xb_compare_figures(const struct xb_comparison *comparison, const struct xb_pair *pair,
                           struct xb_figure figures[XB_COMPARE_FIGURES])
 {
+    const struct xb_record_case *test = case_of(pair);
     size_t count = 1; /* the case's own, also where it failed */
-    figures[0] = *xb_compare_own_figure(case_of(pair));
+    figures[0] = *xb_mode_main_figure(test->mode, test->latency);
     count = add_figures(comparison, comparison->baseline, pair->baseline, figures, count);
     return add_figures(comparison, comparison->candidate, pair->candidate, figures, count);
 }
@@ -227,18 +211,26 @@ size_t xb_compare_figures(const struct xb_comparison *comparison, const struct x
 static void add_figure(struct xb_comparison *comparison, const struct xb_pair *pair,
                        const struct xb_figure *figure)
 {
+    const struct xb_gates *gates = &comparison->request.gates;
+    const struct xb_gates *thresholds = &comparison->request.thresholds;
     comparison->cases =
         xb_grow(comparison->cases, comparison->case_count, sizeof *comparison->cases);
     struct xb_compared *compared = &comparison->cases[comparison->case_count++];
     *compared = (struct xb_compared){
         .test = case_of(pair),
         .figure = *figure,
+        .threshold = comparison->request.threshold,
         .differs = pair->is_other || pair->settings != NULL,
     };
-    compared->threshold = xb_threshold_of(&comparison->request, compared);
+    struct xb_figure any = *figure;
+    any.gates = true; /* a threshold is for every figure of the cases unless it names one */
+    for (size_t i = 0; i < thresholds->count; i++)
+        if (xb_gate_passes(&thresholds->items[i], compared->test, &any))
+            compared->threshold = thresholds->items[i].share;
     xb_judge_measure(comparison, pair, compared);
     compared->gates =
-        compared->basis != XB_BASIS_NONE && xb_gates_take(&comparison->request.gates, compared);
+        compared->basis != XB_BASIS_NONE &&
+        (gates->count == 0 ? figure->gates : any_passes(gates, compared->test, figure));
     if (pair->is_other) { /* "measured with chunk 64 KiB, the baseline with chunk 8 MiB" */
         struct xb_words words = {.length = 0};
         xb_words_add(&words, "measured with");
@@ -261,6 +253,23 @@ void xb_comparison_find_parameters(struct xb_comparison *comparison)
     free(compared.cases); /* the names are not in it */
 }
 
+/* The number, from 1, of a gate none of whose cases is judged: what it stands for would pass
+ * unseen. 0 for none. */
+static size_t find_idle_gate(const struct xb_comparison *comparison)
+{
+    const struct xb_gates *asked = &comparison->request.gates;
+    for (size_t i = 0; i < asked->count; i++) {
+        bool judges = false;
+        for (size_t j = 0; !judges && j < comparison->case_count; j++)
+            judges = comparison->cases[j].gates &&
+                     xb_gate_passes(&asked->items[i], comparison->cases[j].test,
+                                    &comparison->cases[j].figure);
+        if (!judges)
+            return i + 1;
+    }
+    return 0;
+}
+
 enum xb_status xb_compare(const struct xb_record *baseline, const struct xb_record *candidate,
                           const struct xb_comparison_request *request,
                           struct xb_comparison *comparison, struct xb_error *error)
@@ -270,8 +279,8 @@ enum xb_status xb_compare(const struct xb_record *baseline, const struct xb_reco
     XB_TRY(xb_gates_check(comparison, error));
     struct xb_pairs pairs = make_pairs(comparison);
     xb_differences_find(comparison, &pairs);
-    bool is_refused = !comparison->comparable && !request->force;
-    for (size_t i = 0; !is_refused && i < pairs.count; i++) {
+    bool compares = comparison->comparable || request->force;
+    for (size_t i = 0; compares && i < pairs.count; i++) {
         struct xb_figure figures[XB_COMPARE_FIGURES];
         size_t count = xb_compare_figures(comparison, &pairs.items[i], figures);
         for (size_t j = 0; j < count; j++)
@@ -279,7 +288,7 @@ enum xb_status xb_compare(const struct xb_record *baseline, const struct xb_reco
     }
     free(pairs.items);
     xb_comparison_find_parameters(comparison);
-    comparison->idle_gate = xb_gates_find_idle(comparison);
+    comparison->idle_gate = find_idle_gate(comparison);
     xb_judge_all(comparison);
     xb_judge_overall(comparison);
     return XB_OK;

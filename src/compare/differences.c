@@ -16,8 +16,10 @@ static bool same_text(const char *a, const char *b)
 /* Two files that are looked at for what differs. */
 struct search {
     struct xb_comparison *comparison;
+    const struct xb_record *records[2]; /* baseline and candidate */
     struct xb_pairs *pairs;
     struct xb_arena **texts; /* of the comparison */
+    size_t forbidding;       /* how many differences forbid a comparison: they come first */
 };
 
 enum weight { CONTEXT, FORBIDS, OF_ROWS, OF_STACK };
@@ -27,24 +29,28 @@ static void add(struct search *search, const char *name, const char *baseline,
                 const char *candidate, enum weight weight)
 {
     struct xb_comparison *comparison = search->comparison;
+    size_t count = comparison->difference_count;
     bool both = baseline != NULL && candidate != NULL;
     bool strict = comparison->request.strict;
+    bool forbids = weight == FORBIDS || (weight == OF_STACK && strict);
+    size_t place = forbids ? search->forbidding : count;
     if (same_text(baseline, candidate))
         return;
-    comparison->differences = xb_grow(comparison->differences, comparison->difference_count,
-                                      sizeof *comparison->differences);
-    struct xb_difference *difference = &comparison->differences[comparison->difference_count++];
-    *difference =
-        (struct xb_difference){.name = name,
-                               .baseline = baseline,
-                               .candidate = candidate,
-                               .forbids = weight == FORBIDS || (weight == OF_STACK && strict),
-                               .of_rows = weight == OF_ROWS,
-                               /* People exchange the stack to see what that does. What one
-                                * file does not know is context, but where nothing may have
-                                * changed nobody can tell that it has not. */
-                               .of_stack = weight == OF_STACK && (both || strict)};
-    comparison->comparable = comparison->comparable && !difference->forbids;
+    comparison->differences =
+        xb_grow(comparison->differences, count, sizeof *comparison->differences);
+    struct xb_difference *difference = &comparison->differences[place];
+    memmove(difference + 1, difference, (count - place) * sizeof *difference);
+    *difference = (struct xb_difference){.name = name,
+                                         .baseline = baseline,
+                                         .candidate = candidate,
+                                         .forbids = forbids,
+                                         .of_rows = weight == OF_ROWS,
+                                         /* People exchange the stack to see what that does. What
+                                          * one file does not know is context, but where nothing may
+                                          * have changed nobody can tell that it has not. */
+                                         .of_stack = weight == OF_STACK && (both || strict)};
+    search->forbidding += forbids;
+    comparison->difference_count++;
 }
 
 /* ---- backend, driver, devices ---- */
@@ -100,8 +106,7 @@ static const char *texts_of_device(struct search *search, const struct xb_record
 
 static void compare_device(struct search *search, unsigned index)
 {
-    const struct xb_record *records[] = {search->comparison->baseline,
-                                         search->comparison->candidate};
+    const struct xb_record *const *records = search->records;
     const struct xb_record_device *first[2] = {NULL, NULL}; /* of the first process that saw it */
     for (size_t r = 0; r < 2; r++)
         for (size_t i = 0; first[r] == NULL && i < records[r]->process_count; i++)
@@ -135,8 +140,7 @@ static void compare_device(struct search *search, unsigned index)
 /* Every index that either file has, once. */
 static void compare_devices(struct search *search)
 {
-    const struct xb_record *records[] = {search->comparison->baseline,
-                                         search->comparison->candidate};
+    const struct xb_record *const *records = search->records;
     bool done[1024] = {false};
     for (size_t r = 0; r < 2; r++)
         for (size_t p = 0; p < records[r]->process_count; p++)
@@ -164,14 +168,13 @@ static bool has_sum(const struct xb_record *record, const struct xb_record_case 
 /* With one pair more or less beside it, each has another figure. One such pair is told for all. */
 static void compare_groups(struct search *search)
 {
-    const struct xb_comparison *comparison = search->comparison;
     for (size_t i = 0; i < search->pairs->count; i++) {
         const struct xb_pair *pair = &search->pairs->items[i];
         const struct xb_record_case *only = pair->candidate == NULL  ? pair->baseline
                                             : pair->baseline == NULL ? pair->candidate
                                                                      : NULL;
         if (only == NULL || !only->simultaneous || only->device < 0 || only->peer < 0 ||
-            !has_sum(comparison->baseline, only) || !has_sum(comparison->candidate, only))
+            !has_sum(search->records[0], only) || !has_sum(search->records[1], only))
             continue;
         add(search,
             xb_arena_print(search->texts, "pair %d>%d at the same time", only->device, only->peer),
@@ -231,14 +234,14 @@ static const char *value_to_show(struct search *search, const struct xb_record_f
  */
 static void compare_option(struct search *search, const char *name)
 {
-    const struct xb_comparison *comparison = search->comparison;
-    const struct xb_record_fact *by_default = xb_record_option(comparison->request.defaults, name);
-    const struct xb_record_fact *before = xb_record_option(comparison->baseline, name);
-    const struct xb_record_fact *after = xb_record_option(comparison->candidate, name);
+    const struct xb_comparison_request *request = &search->comparison->request;
+    const struct xb_record_fact *by_default = xb_record_option(request->defaults, name);
+    const struct xb_record_fact *before = xb_record_option(search->records[0], name);
+    const struct xb_record_fact *after = xb_record_option(search->records[1], name);
     const struct xb_record_fact *old = before != NULL ? before : by_default;
     const struct xb_record_fact *new = after != NULL ? after : by_default;
     bool both_known = old != NULL && new != NULL;
-    const struct xb_option *row = xb_option_find(comparison->request.rows, name);
+    const struct xb_option *row = xb_option_find(request->rows, name);
     /* A case says itself which mode, size, variant and device it is of, and those that differ stand
      * in one file only. */
     if ((row != NULL && row->selects) ||
@@ -258,8 +261,7 @@ static void compare_option(struct search *search, const char *name)
 
 static void compare_facts(struct search *search)
 {
-    const struct xb_record *baseline = search->comparison->baseline;
-    const struct xb_record *candidate = search->comparison->candidate;
+    const struct xb_record *baseline = search->records[0], *candidate = search->records[1];
     for (size_t i = 0; i < baseline->fact_count; i++) {
         const struct xb_record_fact *before = &baseline->facts[i];
         const struct xb_record_fact *after =
@@ -278,11 +280,11 @@ static void compare_facts(struct search *search)
 
 void xb_differences_find(struct xb_comparison *comparison, struct xb_pairs *pairs)
 {
-    struct search search = {.comparison = comparison, .pairs = pairs, .texts = &comparison->texts};
-    comparison->comparable = true;
-    const struct xb_record *baseline = comparison->baseline;
-    const struct xb_record *candidate = comparison->candidate;
-    size_t forbidding = 0;
+    const struct xb_record *baseline = comparison->baseline, *candidate = comparison->candidate;
+    struct search search = {.comparison = comparison,
+                            .records = {baseline, candidate},
+                            .pairs = pairs,
+                            .texts = &comparison->texts};
     add(&search, "backend", baseline->backend, candidate->backend, FORBIDS);
     add(&search, "driver", baseline->driver, candidate->driver, OF_STACK);
     compare_devices(&search);
@@ -293,13 +295,5 @@ void xb_differences_find(struct xb_comparison *comparison, struct xb_pairs *pair
         if (xb_record_option(baseline, candidate->options[i].name) == NULL)
             compare_option(&search, candidate->options[i].name);
     compare_facts(&search);
-    /* Those that forbid first, else in their order. */
-    for (size_t i = 0; i < comparison->difference_count; i++) {
-        struct xb_difference difference = comparison->differences[i];
-        if (!difference.forbids)
-            continue;
-        memmove(&comparison->differences[forbidding + 1], &comparison->differences[forbidding],
-                (i - forbidding) * sizeof difference);
-        comparison->differences[forbidding++] = difference;
-    }
+    comparison->comparable = search.forbidding == 0;
 }

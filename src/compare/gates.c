@@ -82,9 +82,8 @@ static enum xb_status read_share(const char *text, double *share, struct xb_erro
     return XB_OK;
 }
 
-/* `share`: NULL for a list of gates; else "2%" sets it, and "pinned=1%" is one of the list. */
-static enum xb_status read_list(const char *text, double *share, struct xb_gates *list,
-                                struct xb_error *error)
+enum xb_status xb_thresholds_parse(const char *text, double *share, struct xb_gates *list,
+                                   struct xb_error *error)
 {
     struct xb_error cause;
     enum xb_status status = XB_OK;
@@ -115,16 +114,7 @@ static enum xb_status read_list(const char *text, double *share, struct xb_gates
 
 enum xb_status xb_gates_parse(const char *text, struct xb_gates *gates, struct xb_error *error)
 {
-    return read_list(text, NULL, gates, error);
-}
-
-enum xb_status xb_thresholds_parse(const char *text, double *share, struct xb_gates *thresholds,
-                                   struct xb_error *error)
-{
-    double plain = *share;
-    XB_TRY(read_list(text, &plain, thresholds, error));
-    *share = plain;
-    return XB_OK;
+    return xb_thresholds_parse(text, NULL, gates, error);
 }
 
 void xb_gates_free(struct xb_gates *gates)
@@ -156,28 +146,6 @@ bool xb_gate_passes(const struct xb_gate *gate, const struct xb_record_case *tes
 {
     return is_of(gate, test) &&
            (gate->figure == NULL ? figure->gates : strcmp(gate->figure, figure->name) == 0);
-}
-
-bool xb_gates_take(const struct xb_gates *gates, const struct xb_compared *compared)
-{
-    if (gates->count == 0)
-        return compared->figure.gates;
-    for (size_t i = 0; i < gates->count; i++)
-        if (xb_gate_passes(&gates->items[i], compared->test, &compared->figure))
-            return true;
-    return false;
-}
-
-double xb_threshold_of(const struct xb_comparison_request *request,
-                       const struct xb_compared *compared)
-{
-    double share = request->threshold;
-    struct xb_figure figure = compared->figure;
-    figure.gates = true; /* a threshold is for every figure of the cases unless it names one */
-    for (size_t i = 0; i < request->thresholds.count; i++)
-        if (xb_gate_passes(&request->thresholds.items[i], compared->test, &figure))
-            share = request->thresholds.items[i].share;
-    return share;
 }
 
 /* ---- gates that cannot be meant ---- */
@@ -276,7 +244,8 @@ static enum xb_status check_gate(const struct xb_comparison *comparison, size_t 
             if (!is_of(gate, test))
                 continue;
             cases++;
-            count = add_once(figures, count, XB_COMPARE_FIGURES, xb_compare_own_figure(test)->name);
+            count = add_once(figures, count, XB_COMPARE_FIGURES,
+                             xb_mode_main_figure(test->mode, test->latency)->name);
             for (size_t p = 0; p < records[r]->process_count; p++)
                 for (size_t k = 0; k < test->rows[p].figure_count; k++) {
                     count =
@@ -321,20 +290,4 @@ enum xb_status xb_gates_check(const struct xb_comparison *comparison, struct xb_
                            of->figure);
     }
     return XB_OK;
-}
-
-/* A gate none of whose cases is judged: what it stands for would pass unseen. */
-size_t xb_gates_find_idle(const struct xb_comparison *comparison)
-{
-    const struct xb_gates *asked = &comparison->request.gates;
-    for (size_t i = 0; i < asked->count; i++) {
-        bool judges = false;
-        for (size_t j = 0; !judges && j < comparison->case_count; j++)
-            judges = comparison->cases[j].gates &&
-                     xb_gate_passes(&asked->items[i], comparison->cases[j].test,
-                                    &comparison->cases[j].figure);
-        if (!judges)
-            return i + 1;
-    }
-    return 0;
 }

@@ -36,9 +36,6 @@ extern const struct xb_field xb_compare_file_fields[], xb_compare_request_fields
 
 #define XB_COMPARE_FIGURES 64 /* the most of a case */
 
-/* What every case has, also one that failed: its bandwidth, or its latency. */
-const struct xb_figure *xb_compare_own_figure(const struct xb_record_case *test);
-
 /*
  * Which figures of the pair are compared: its bandwidth or its latency, every other one that gates
  * by itself and that either side has, and what a gate of the request names. Returns how many.
@@ -54,18 +51,10 @@ void xb_comparison_find_parameters(struct xb_comparison *comparison);
 /* Whether a figure of a case passes a gate. */
 bool xb_gate_passes(const struct xb_gate *gate, const struct xb_record_case *test,
                     const struct xb_figure *figure);
-/* Whether any of them takes it; without gates, whether it gates by itself. */
-bool xb_gates_take(const struct xb_gates *gates, const struct xb_compared *compared);
 /* XB_ERR_USAGE for gates and thresholds that cannot be meant: of what neither file nor this program
  * has. */
 XB_MUST_CHECK enum xb_status xb_gates_check(const struct xb_comparison *comparison,
                                             struct xb_error *error);
-/* The number, from 1, of a gate that judges nothing; 0 for none. */
-size_t xb_gates_find_idle(const struct xb_comparison *comparison);
-
-/* The threshold of a figure of a case, as it was asked for. */
-double xb_threshold_of(const struct xb_comparison_request *request,
-                       const struct xb_compared *compared);
 
 /* ---- verdicts ---- */
 
@@ -77,10 +66,6 @@ void xb_comparison_count_apart(struct xb_comparison *comparison);
 void xb_compared_add(struct xb_compared *compared, const char *separator, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The verdict where it does not depend on figures, with a note why. False: it does, and the note
- * tells what else there is to know. */
-bool xb_judge_by_status(const struct xb_comparison *comparison, const struct xb_pair *pair,
-                        struct xb_compared *compared);
 /* What can be told of one figure of a pair by itself: medians, ratio, interval and P values as they
  * are, and the verdict where it does not depend on them. */
 void xb_judge_measure(const struct xb_comparison *comparison, const struct xb_pair *pair,
@@ -95,13 +80,6 @@ void xb_judge_all(struct xb_comparison *comparison);
  * rounding.
  */
 double xb_fisher_probability(size_t before, size_t n, size_t after, size_t m);
-
-/* Whether a P is at most alpha. A P that equals alpha counts, also where rounding made it a little
- * larger than alpha. */
-static inline bool xb_at_most(double probability, double alpha)
-{
-    return probability <= alpha * (1.0 + 1e-12);
-}
 
 /*
  * About how many processes a side would decide every gating figure that the data leaves open, in 4

@@ -144,16 +144,13 @@ static const char *basis_word(int basis)
 static bool read_outcome(struct xb_json_reader *reader, const cJSON *object, const char *key,
                          enum xb_outcome *outcome)
 {
-    struct {
+    struct said {
         bool known;
         int outcome;
     } read = {.known = false};
-    const struct xb_field fields[] = {{.key = key,
-                                       .kind = XB_FIELD_WORD,
-                                       .offset = (size_t)((char *)&read.outcome - (char *)&read),
-                                       .known = 1,
-                                       .word = outcome_word,
-                                       .most = XB_OUTCOME_REGRESSION},
+    const struct xb_field fields[] = {XB_FIELD(key, WORD, struct said, outcome,
+                                               XB_KNOWN(struct said, known), .word = outcome_word,
+                                               .most = XB_OUTCOME_REGRESSION),
                                       XB_FIELDS_END};
     xb_fields_read(reader, object, fields, &read);
     if (read.known)
@@ -256,20 +253,6 @@ const struct xb_field xb_compare_judged_fields[] = {
     PLAIN("note", compared, note),
     XB_FIELDS_END};
 
-/* What looks like a verdict and is none has a key of its own: whoever counts verdicts gets the
- * right number without knowing of it. */
-static void write_case(struct xb_json *json, const compared *of)
-{
-    const char *outcome = xb_outcome_name(of->outcome);
-    xb_json_open_object(json, NULL);
-    xb_fields_put(json, xb_record_case_fields, of->test);
-    xb_fields_put(json, xb_compare_figure_fields, of);
-    xb_json_put_text(json, "verdict", xb_compare_judged(of) ? outcome : NULL);
-    xb_json_put_text(json, "indicative", of->basis == XB_BASIS_INDICATIVE ? outcome : NULL);
-    xb_fields_put(json, xb_compare_judged_fields, of);
-    xb_json_close(json);
-}
-
 static void read_case(struct xb_json_reader *reader, const cJSON *object, size_t index, void *to)
 {
     comparison *whole = to;
@@ -280,8 +263,7 @@ static void read_case(struct xb_json_reader *reader, const cJSON *object, size_t
     xb_fields_read(reader, object, xb_compare_figure_fields, of);
     bool is_verdict = read_outcome(reader, object, "verdict", &of->outcome);
     bool is_indicative = read_outcome(reader, object, "indicative", &of->outcome);
-    bool judged = of->basis == XB_BASIS_TEST || of->basis == XB_BASIS_STATUS;
-    if (is_verdict != judged || is_indicative != (of->basis == XB_BASIS_INDICATIVE))
+    if (is_verdict != xb_compare_judged(of) || is_indicative != (of->basis == XB_BASIS_INDICATIVE))
         xb_json_refuse(reader, "verdict", "does not fit the basis");
     xb_fields_read(reader, object, xb_compare_judged_fields, of);
     if (!of->baseline.is_there && !of->candidate.is_there)
@@ -309,8 +291,19 @@ enum xb_status xb_compare_json_write(FILE *stream, const struct xb_comparison *o
     xb_fields_put_object(&json, "candidate", xb_compare_file_fields, of->candidate);
     xb_fields_put(&json, xb_compare_differences_fields, of);
     xb_json_open_array(&json, "cases");
-    for (size_t i = 0; i < of->case_count; i++)
-        write_case(&json, &of->cases[i]);
+    for (size_t i = 0; i < of->case_count; i++) {
+        const compared *one = &of->cases[i];
+        const char *outcome = xb_outcome_name(one->outcome);
+        xb_json_open_object(&json, NULL);
+        xb_fields_put(&json, xb_record_case_fields, one->test);
+        xb_fields_put(&json, xb_compare_figure_fields, one);
+        /* What looks like a verdict and is none has a key of its own: whoever counts verdicts gets
+         * the right number without knowing of it. */
+        xb_json_put_text(&json, "verdict", xb_compare_judged(one) ? outcome : NULL);
+        xb_json_put_text(&json, "indicative", one->basis == XB_BASIS_INDICATIVE ? outcome : NULL);
+        xb_fields_put(&json, xb_compare_judged_fields, one);
+        xb_json_close(&json);
+    }
     xb_json_close(&json);
     xb_json_close(&json);
     return xb_json_finish(&json, stream, "the JSON", error);
@@ -325,16 +318,12 @@ static void read_comparison(struct xb_json_reader *reader, const cJSON *root,
     if (schema != NULL && strcmp(schema, "xferbench.compare") != 0)
         xb_json_refuse(reader, "schema", "\"%.60s\" is not \"xferbench.compare\"", schema);
     uint64_t version = xb_json_get_whole(reader, root, "schema_version", 1, 1000000);
-    if (version < XB_COMPARISON_VERSION)
-        xb_json_refuse(
-            reader, "schema_version",
-            "%u was written by an older xferbench than this one, which reads %d: compare "
-            "the result files again",
-            (unsigned)version, XB_COMPARISON_VERSION);
-    else if (version > XB_COMPARISON_VERSION)
+    bool is_older = version < XB_COMPARISON_VERSION;
+    if (version != XB_COMPARISON_VERSION)
         xb_json_refuse(reader, "schema_version",
-                       "%u was written by a newer xferbench than this one, which reads %d",
-                       (unsigned)version, XB_COMPARISON_VERSION);
+                       "%u was written by %s xferbench than this one, which reads %d%s",
+                       (unsigned)version, is_older ? "an older" : "a newer", XB_COMPARISON_VERSION,
+                       is_older ? ": compare the result files again" : "");
     const cJSON *tool = xb_json_get_object(reader, root, "tool");
     size_t outer = xb_place_enter(&reader->place, "tool");
     const char *made_by = xb_json_get_text(reader, tool, "version");
