@@ -309,6 +309,10 @@ enum xb_status xb_compare_json_write(FILE *stream, const struct xb_comparison *o
     return xb_json_finish(&json, stream, "the JSON", error);
 }
 
+/* What is read of it; all of it is written as in every document. */
+static const struct xb_field tool_fields[] = {
+    XB_FIELD("version", STRING, comparison, version, XB_NOT_EMPTY), XB_FIELDS_END};
+
 static void read_comparison(struct xb_json_reader *reader, const cJSON *root,
                             struct xb_comparison_file *file)
 {
@@ -324,11 +328,7 @@ static void read_comparison(struct xb_json_reader *reader, const cJSON *root,
                        "%u was written by %s xferbench than this one, which reads %d%s",
                        (unsigned)version, is_older ? "an older" : "a newer", XB_COMPARISON_VERSION,
                        is_older ? ": compare the result files again" : "");
-    const cJSON *tool = xb_json_get_object(reader, root, "tool");
-    size_t outer = xb_place_enter(&reader->place, "tool");
-    const char *made_by = xb_json_get_text(reader, tool, "version");
-    to->version = made_by != NULL ? xb_fields_keep_text(reader, made_by) : NULL;
-    xb_place_leave(&reader->place, outer);
+    xb_fields_read_object(reader, root, "tool", tool_fields, to);
     xb_fields_read(reader, root, xb_compare_request_fields, to);
     xb_fields_read_object(reader, root, "baseline", xb_compare_file_fields, &file->baseline);
     xb_fields_read_object(reader, root, "candidate", xb_compare_file_fields, &file->candidate);
@@ -343,7 +343,7 @@ static void read_comparison(struct xb_json_reader *reader, const cJSON *root,
     to->case_count = xb_fields_read_each(reader, root, "cases", MOST_CASES, read_case, to);
     xb_comparison_count_apart(to);
     const cJSON *overall = xb_json_get_object(reader, root, "overall");
-    outer = xb_place_enter(&reader->place, "overall");
+    size_t outer = xb_place_enter(&reader->place, "overall");
     const char *verdict = xb_json_get_text(reader, overall, "verdict");
     to->overall = XB_OUTCOME_INCONCLUSIVE;
     if (verdict == NULL || strcmp(verdict, "NOT COMPARABLE") != 0)

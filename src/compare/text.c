@@ -346,10 +346,11 @@ static const char *write_side(const struct xb_compared *compared, enum xb_compar
     return print(text, "%.*f", median > 0 ? xb_decimals_for(median) : 0, median);
 }
 
+#define ON_IT 1e-10 /* a verdict does not depend on as little */
+
 /* The fewest decimals, `least` or more, with which a value lies on its side of all bounds. */
 static int decimals_beside(double value, const double *bounds, size_t count, int least)
 {
-    static const double on_it = 1e-10; /* a verdict does not depend on as little */
     char text[400];
     int decimals = least;
     bool good = false;
@@ -360,8 +361,8 @@ static int decimals_beside(double value, const double *bounds, size_t count, int
         for (size_t i = 0; i < count; i++)
             good =
                 good &&
-                (fabs(value - bounds[i]) <= on_it ||
-                 ((shown < bounds[i]) == (value < bounds[i]) && fabs(shown - bounds[i]) > on_it));
+                (fabs(value - bounds[i]) <= ON_IT ||
+                 ((shown < bounds[i]) == (value < bounds[i]) && fabs(shown - bounds[i]) > ON_IT));
         decimals += !good;
     }
     return decimals;
@@ -479,7 +480,6 @@ static const char *write_change(const struct xb_compared *compared, char *text)
  */
 static const char *write_sure(const struct xb_compared *compared, char *text)
 {
-    static const double on_it = 1e-10; /* a verdict does not depend on as little */
     bool more = compared->figure.more_is_better;
     double most = more ? 100 * (1 - compared->low) : 100 * (compared->high - 1);
     double least = more ? 100 * (1 - compared->high) : 100 * (compared->low - 1);
@@ -493,8 +493,8 @@ static const char *write_sure(const struct xb_compared *compared, char *text)
     double shown = rounded(percent, decimals, direction);
     /* A bound is rounded one way only: 1.96 %, rounded up, must not read as a threshold of 2 %
      * reached. */
-    while (fabs(percent - bound) > on_it && decimals < 10 &&
-           ((shown < bound) != (percent < bound) || fabs(shown - bound) <= on_it))
+    while (fabs(percent - bound) > ON_IT && decimals < 10 &&
+           ((shown < bound) != (percent < bound) || fabs(shown - bound) <= ON_IT))
         shown = rounded(percent, ++decimals, direction);
     if (!(shown > 0))
         return print(text, "not %s", change_word(&compared->figure, !more));

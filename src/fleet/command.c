@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "cli/places.h"
 #include "fleet.h"
-#include "fleet/read/hostlist.h"
 #include "fleet/write/formats.h"
 
 #include <stdlib.h>

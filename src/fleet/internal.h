@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/memory.h"
+#include "base/terminal.h"
 #include "fleet/judge/judgement.h"
 
 /* Shared by the parts of judging. */
@@ -66,8 +67,7 @@ typedef void xb_fleet_part(struct xb_judging *judging);
 xb_fleet_part xb_fleet_join_moved, xb_fleet_name_complaints, xb_fleet_take_newest,
     xb_fleet_shift_slots, xb_fleet_gather_siblings, xb_fleet_name_outliers, xb_fleet_note_lacking,
     xb_fleet_name_missing, xb_fleet_name_fewer_gpus, xb_fleet_name_narrower,
-    xb_fleet_name_narrower_pairs, xb_fleet_name_drivers, xb_fleet_note_start,
-    xb_fleet_sort_findings;
+    xb_fleet_name_narrower_pairs, xb_fleet_name_drivers, xb_fleet_note_start;
 
 /* Orders figures of one fleet, by the addresses of their texts; 0 for two that are the same but for
  * driver and link. */
@@ -97,7 +97,8 @@ struct xb_vote {
 struct xb_majority {
     size_t begin, end;
     bool judged; /* the group is large enough: each has XB_FLEET_SIBLINGS others */
-    bool found;  /* more than half agree; else `first` to `last` is the largest part that agrees */
+    bool found;  /* so it is, and more than half agree; else `first` to `last` is the largest part
+                    that agrees */
     size_t first, last;
 };
 
@@ -184,3 +185,45 @@ double xb_tail_limit(double p, double others);
 /* The length of both at a right angle. Not hypot(): as of glibc 2.35 that is another symbol, and a
  * program that asks for it does not start on RHEL 9, which has 2.34. */
 double xb_fleet_add_squares(double one, double other);
+
+/* ---- the table, in two files ---- */
+
+/* GPUs of one node. */
+struct xb_fleet_gpus {
+    size_t count;     /* how many */
+    size_t all;       /* how many the node has */
+    uint64_t indices; /* a bit for each index below 64 */
+};
+
+struct xb_fleet_view {
+    FILE *stream;
+    const struct xb_fleet_judgement *judgement;
+    size_t columns;   /* width of a line */
+    size_t prose;     /* width of a line of sentences */
+    bool verbose;     /* the figures too, and all columns */
+    size_t most_rows; /* that are printed */
+};
+
+/* "55.44 GB/s", "3.31 us"; "-" for NAN. */
+const char *xb_fleet_table_value(const char *unit, double value, char text[64]);
+/* "-12.3 %"; with one digit more if the share is small. */
+const char *xb_fleet_table_share(double share, bool with_sign, char *text, size_t size);
+/* "4,000" */
+const char *xb_fleet_table_count(size_t count, char text[32]);
+/* Such texts in memory of the block that they stand in. */
+#define VALUE(unit, value) xb_fleet_table_value((unit), (value), (char[64]){0})
+#define SHARE(share) xb_fleet_table_share((share), false, (char[32]){0}, 32)
+#define COUNT(count) xb_fleet_table_count((count), (char[32]){0})
+
+/* Adds a GPU, unless one of its index is there already. */
+void xb_fleet_table_add_gpu(struct xb_fleet_gpus *gpus, const struct xb_fleet_gpu *gpu);
+/* "2, 5-7", in order; "" where there are too many to list, or one has an index of 64 or more. */
+#define XB_FLEET_INDICES 32
+const char *xb_fleet_table_indices(const struct xb_fleet_gpus *gpus, char text[XB_FLEET_INDICES]);
+
+/* Prints sentences, wrapped, in a colour or without. */
+#define table_print_in(view, colour, ...)                                                          \
+    xb_lines_print_in((view)->stream, (view)->prose, (colour), __VA_ARGS__)
+#define table_print(view, ...) table_print_in((view), XB_COLOUR_NONE, __VA_ARGS__)
+
+void xb_fleet_table_findings(const struct xb_fleet_view *view);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
-#include "fleet/read/hostlist.h"
+#include "fleet/write/formats.h"
 
 #include "base/memory.h"
 

@@ -44,7 +44,7 @@ static size_t count_votes(struct xb_judging *judging, bool of_width, const char 
             if (*number > 0) /* by its slot */
                 continue;
             untold++;
-            if (most.judged && most.found) {
+            if (most.found) {
                 *number = votes[most.first].number;
                 own->alike = most.end - most.begin;
             }
@@ -206,7 +206,7 @@ static void find_usual(struct xb_judging *judging, const struct pair *pairs, siz
         for (struct xb_majority most = {.end = 0}; xb_votes_next(votes, count, &most);) {
             if (by_place)
                 cleared += acquit(votes + most.begin, most.end - most.begin, usual);
-            for (size_t i = most.begin; most.judged && most.found && i < most.first; i++)
+            for (size_t i = most.begin; most.found && i < most.first; i++)
                 usual[votes[i].item] = pairs[votes[most.first].item].figure;
         }
     }

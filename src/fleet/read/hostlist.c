@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Slurm's host expressions, taken apart and made. */
 #define _POSIX_C_SOURCE 200809L
-#include "hostlist.h"
 #include "fleet/internal.h"
+#include "fleet/write/formats.h"
 
 #include "base/file_text.h"
 #include "base/memory.h"

@@ -65,7 +65,7 @@ static void name_fewer(struct xb_judging *judging, const struct xb_vote *votes,
                           "%.100s: nodes have different numbers of these GPUs; at most %zu of %zu "
                           "nodes have the same number, %.0f.",
                           model, agree, nodes, votes[most->first].number);
-    for (size_t i = most->begin; most->judged && most->found && i < most->first; i++) {
+    for (size_t i = most->begin; most->found && i < most->first; i++) {
         xb_fleet_add_finding(
             judging,
             xb_fleet_plain_finding(XB_FLEET_FEWER_GPUS, judging->fleet->nodes[votes[i].item].name,
@@ -165,7 +165,7 @@ void xb_fleet_name_drivers(struct xb_judging *judging)
                               "Drivers differ (backend %.32s): at most %zu of %zu nodes have the "
                               "same, %.64s.",
                               votes[most.begin].group, agree, nodes, usual);
-        for (size_t i = most.begin; most.judged && most.found && i < most.end; i++)
+        for (size_t i = most.begin; most.found && i < most.end; i++)
             if (i < most.first || i >= most.last)
                 xb_fleet_add_finding(judging,
                                      xb_fleet_plain_finding(
@@ -407,39 +407,26 @@ struct lacking {
     struct holding first;
 };
 
-static int compare_model_seats(const void *left, const void *right)
+/* `holders` are GPUs with one figure, each once and in order. */
+static void find_lacking(const struct xb_fleet *fleet, const struct holding *holders, size_t count,
+                         struct lacking *lacking)
 {
-    const struct xb_fleet_gpu *a = *(const struct xb_fleet_gpu *const *)left;
-    const struct xb_fleet_gpu *b = *(const struct xb_fleet_gpu *const *)right;
-    return XB_FIRST_ORDER(XB_ORDER_ADDRESSES(a->model, b->model), XB_ORDER_ADDRESSES(a, b));
-}
-
-/* `holders` are GPUs with one figure, each once and in order. Looks at no more than twice as many:
- * then the holders are no majority. */
-static void find_lacking(const struct xb_fleet_gpu *const *seats, size_t seat_count,
-                         const struct holding *holders, size_t count, struct lacking *lacking)
-{
-    size_t gpus = 0;
     struct holding first = {.figure = holders->figure};
-    const char *model = holders->figure->model;
-    /* The first of the model, at or behind the end if there is none. */
-    size_t begin = 0;
-    for (size_t high = seat_count; begin < high;) {
-        size_t middle = begin + (high - begin) / 2;
-        if ((uintptr_t)seats[middle]->model < (uintptr_t)model)
-            begin = middle + 1;
-        else
-            high = middle;
-    }
-    for (size_t i = begin, k = 0; i < seat_count && seats[i]->model == model && gpus < 2 * count;
-         i++, gpus++) {
-        while (k < count && holders[k].gpu < seats[i])
+    size_t gpus = 0;
+    if (count <= XB_FLEET_SIBLINGS)
+        return;
+    for (size_t i = 0, k = 0; i < fleet->gpu_count; i++) {
+        const struct xb_fleet_gpu *gpu = &fleet->gpus[i];
+        while (k < count && holders[k].gpu < gpu)
             k++;
-        bool holds = k < count && holders[k].gpu == seats[i];
+        bool holds = k < count && holders[k].gpu == gpu;
+        if (gpu->model != first.figure->model)
+            continue;
+        gpus++;
         if (!holds && first.gpu == NULL)
-            first.gpu = seats[i];
+            first.gpu = gpu;
     }
-    if (first.gpu == NULL || count <= XB_FLEET_SIBLINGS || gpus >= 2 * count)
+    if (first.gpu == NULL || gpus >= 2 * count) /* the holders are no majority */
         return;
     /* Figures come in the order of addresses, which differs from run to run. */
     int order = lacking->figures++ > 0
@@ -454,8 +441,6 @@ void xb_fleet_note_lacking(struct xb_judging *judging)
     const struct xb_fleet *fleet = judging->fleet;
     struct lacking lacking = {.figures = 0};
     struct holding *holdings = XB_SCRATCH(judging, fleet->value_count, sizeof *holdings);
-    const struct xb_fleet_gpu **seats =
-        XB_SCRATCH(judging, fleet->gpu_count, sizeof(const struct xb_fleet_gpu *));
     size_t count = 0;
     for (size_t i = 0; i < fleet->value_count; i++)
         holdings[i] = (struct holding){&fleet->figures[fleet->values[i].figure],
@@ -464,14 +449,11 @@ void xb_fleet_note_lacking(struct xb_judging *judging)
     for (size_t i = 0; i < fleet->value_count; i++)
         if (count == 0 || compare_holdings(&holdings[count - 1], &holdings[i]) != 0)
             holdings[count++] = holdings[i];
-    for (size_t i = 0; i < fleet->gpu_count; i++)
-        seats[i] = &fleet->gpus[i];
-    qsort(seats, fleet->gpu_count, sizeof(const struct xb_fleet_gpu *), compare_model_seats);
     for (size_t begin = 0, end = 0; begin < count; begin = end) {
         while (end < count &&
                xb_quantity_compare(holdings[end].figure, holdings[begin].figure) == 0)
             end++;
-        find_lacking(seats, fleet->gpu_count, holdings + begin, end - begin, &lacking);
+        find_lacking(fleet, holdings + begin, end - begin, &lacking);
     }
     if (lacking.figures == 0)
         return;

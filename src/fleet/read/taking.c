@@ -5,7 +5,6 @@
 #include "base/day_time.h"
 #include "base/memory.h"
 #include "machine/node.h"
-#include "machine/pcie.h"
 #include "record/document.h"
 
 #include <math.h>
@@ -109,38 +108,6 @@ void xb_taking_complain(struct xb_fleet_taking *taking, enum xb_fleet_code code,
                                                  .source = taking->source,
                                                  .causes = causes};
     xb_fleet_add_complaint(taking->fleet, &complaint);
-}
-
-const char *xb_taking_link_text(double speed_gts, unsigned width, char *text)
-{
-    return speed_gts > 0.0 && width > 0 ? xb_lanes_text(speed_gts, width, text, XB_TAKING_LINK)
-                                        : NULL;
-}
-
-static const char *place_of(const struct xb_taking_end *end, char *text, size_t size)
-{
-    if (end->pci_bdf != NULL && end->pci_bdf[0] != '\0')
-        snprintf(text, size, "%.20s", end->pci_bdf);
-    else
-        snprintf(text, size, "%u", end->index);
-    return text;
-}
-
-void xb_taking_pair_link(struct xb_fleet_figure *figure, const char *link, unsigned links,
-                         const struct xb_taking_end *from, const struct xb_taking_end *to,
-                         char *text)
-{
-    char places[2][24];
-    bool known = link != NULL && link[0] != '\0';
-    figure->link = text;
-    figure->links = known ? links : 0;
-    figure->links_known = known && (links > 0 || strcmp(link, "PCIe") == 0);
-    if (figure->links > 0)
-        snprintf(text, XB_TAKING_LINK, "%.20s x%u", link, links);
-    else
-        snprintf(text, XB_TAKING_LINK, "%.20s %s>%s", known ? link : "unknown",
-                 place_of(from, places[0], sizeof places[0]),
-                 place_of(to, places[1], sizeof places[1]));
 }
 
 /* ---- a whole one ---- */

@@ -38,22 +38,7 @@ void xb_taking_add_value(struct xb_fleet_taking *taking, struct xb_fleet_figure 
 void xb_taking_complain(struct xb_fleet_taking *taking, enum xb_fleet_code code, size_t gpu,
                         const char *text, const char *causes);
 
-/* "Gen5 x16", or NULL where the link is not known. `text` holds XB_TAKING_LINK. */
-#define XB_TAKING_LINK 80
-const char *xb_taking_link_text(double speed_gts, unsigned width, char *text);
-/* Writes the link of a pair into a figure: "NVLink x18". Where links cannot be counted, pairs
- * differ for good reasons, as those do that are or are not behind one PCIe switch: then only pairs
- * at the same addresses of their nodes are alike, "PCIe 0000:0f:00.0>0000:1f:00.0". `text` holds
- * XB_TAKING_LINK and must outlive the figure. */
-struct xb_taking_end {
-    const char *pci_bdf; /* NULL or "" where not known */
-    unsigned index;
-};
-void xb_taking_pair_link(struct xb_fleet_figure *figure, const char *link, unsigned links,
-                         const struct xb_taking_end *from, const struct xb_taking_end *to,
-                         char *text);
-
-/* ---- documents by their kind: of_link.c, of_record.c ---- */
+/* ---- documents by their kind: kinds.c ---- */
 
 /* Takes every value, fault and GPU of a link test. If the document is wrong, the reader has the
  * error, and the fleet gets nothing of the document. */

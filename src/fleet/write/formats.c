@@ -3,7 +3,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "formats.h"
 #include "fleet/internal.h"
-#include "fleet/read/hostlist.h"
 
 #include "base/memory.h"
 #include "base/stream.h"

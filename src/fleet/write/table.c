@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 #include "fleet/internal.h"
-#include "fleet/read/hostlist.h"
 #include "formats.h"
-#include "table_internal.h"
 
 #include "base/stream.h"
 #include "base/text.h"

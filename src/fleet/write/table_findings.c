@@ -4,7 +4,6 @@
 #include "fleet/internal.h"
 #include "formats.h"
 #include "present/table.h"
-#include "table_internal.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Takes results of one process or of several into a fleet. */
+/* Takes a link test, or results of one process or of several, into a fleet. */
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "fleet/internal.h"
+#include "link/report.h"
+#include "machine/pcie.h"
+#include "measure/run.h"
 #include "record/mode_list.h"
 #include "record/rows.h"
 #include "taking.h"
@@ -14,6 +17,210 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- links ---- */
+
+#define LINK 80 /* room for the text of one */
+
+/* "Gen5 x16", or NULL where the link is not known. `text` holds LINK. */
+static const char *link_text(double speed_gts, unsigned width, char *text)
+{
+    return speed_gts > 0.0 && width > 0 ? xb_lanes_text(speed_gts, width, text, LINK) : NULL;
+}
+
+/* A device of a pair. */
+struct end {
+    const char *pci_bdf; /* NULL or "" where not known */
+    unsigned index;
+};
+
+static const char *place_of(const struct end *end, char *text, size_t size)
+{
+    if (end->pci_bdf != NULL && end->pci_bdf[0] != '\0')
+        snprintf(text, size, "%.20s", end->pci_bdf);
+    else
+        snprintf(text, size, "%u", end->index);
+    return text;
+}
+
+/* Writes the link of a pair into a figure: "NVLink x18". Where links cannot be counted, pairs
+ * differ for good reasons, as those do that are or are not behind one PCIe switch: then only pairs
+ * at the same addresses of their nodes are alike, "PCIe 0000:0f:00.0>0000:1f:00.0". `text` holds
+ * LINK and must outlive the figure. */
+static void set_pair_link(struct xb_fleet_figure *figure, const char *link, unsigned links,
+                          const struct end *from, const struct end *to, char *text)
+{
+    char places[2][24];
+    bool known = link != NULL && link[0] != '\0';
+    figure->link = text;
+    figure->links = known ? links : 0;
+    figure->links_known = known && (links > 0 || strcmp(link, "PCIe") == 0);
+    if (figure->links > 0)
+        snprintf(text, LINK, "%.20s x%u", link, links);
+    else
+        snprintf(text, LINK, "%.20s %s>%s", known ? link : "unknown",
+                 place_of(from, places[0], sizeof places[0]),
+                 place_of(to, places[1], sizeof places[1]));
+}
+
+/* ---- a link test ---- */
+
+#define SIZE "size" /* the only option of `link` that changes what a healthy link reaches */
+
+/* A link test on its way into a fleet. */
+struct test {
+    struct xb_fleet_taking *taking;
+    const struct xb_link_report *report;
+    const char *options;
+    size_t gpus[XB_RUN_DEVICES]; /* in the fleet */
+};
+
+/* ---- what is wrong ---- */
+
+/* Complains "CRITICAL: bandwidth-h2d: 20.1 GB/s, ...; ..." about a GPU or pair. */
+static void complain_of_verdict(struct test *test, size_t gpu, const char *of,
+                                const struct xb_findings *found)
+{
+    struct xb_words text = {.length = 0}, causes = {.length = 0};
+    xb_words_add(&text, "%s%s", of, xb_level_name(found->level));
+    for (size_t i = 0; i < found->reason_count; i++) {
+        const struct xb_finding *reason = &found->reasons[i];
+        xb_words_add(&text, "%s %s: %s", i == 0 ? ":" : ";", reason->code, reason->text);
+        /* Only the verdict's own level counts: a warning makes no CRITICAL that all have worse. */
+        if (reason->level == found->level)
+            xb_words_add(&causes, "%s%s %s", causes.length == 0 ? "" : "\n",
+                         xb_level_name(found->level), reason->code);
+    }
+    if (found->level != XB_LEVEL_OK)
+        xb_taking_complain(test->taking,
+                           found->level == XB_LEVEL_CRITICAL ? XB_FLEET_LINK_VERDICT
+                                                             : XB_FLEET_LINK_WARNING,
+                           gpu, text.text, causes.text);
+}
+
+/* ---- a GPU ---- */
+
+static void take_device(struct test *test, size_t i)
+{
+    char link[LINK], of[32];
+    const struct xb_link_device *device = &test->report->devices[i];
+    const struct xb_verdict *verdict = &test->report->verdicts[i];
+    const struct xb_link_attempt *best = xb_verdict_attempt(verdict, device);
+    const char *model = device->info.name, *own = NULL;
+    bool any_wrong = false;
+    for (size_t k = 0; k < verdict->found.reason_count; k++)
+        if (strcmp(verdict->found.reasons[k].code, "XB-DEVICE-MISSING") == 0) {
+            /* It stands for one that should be there and is not. */
+            snprintf(of, sizeof of, "GPU %u: ", device->info.index);
+            test->gpus[i] = XB_FLEET_NONE;
+            complain_of_verdict(test, XB_FLEET_NONE, of, &verdict->found);
+            return;
+        }
+    const struct xb_link_facts *facts = &verdict->facts;
+    struct xb_fleet_gpu found = {
+        .index = device->info.index,
+        .model = model,
+        .uuid = device->info.uuid[0] != '\0' ? device->info.uuid : NULL,
+        .pci_bdf = device->info.pci_bdf[0] != '\0' ? device->info.pci_bdf : NULL,
+    };
+    if (facts->slot < facts->hop_count) {
+        found.link_speed_gts = facts->hops[facts->slot].load.speed_gts;
+        found.link_width = facts->hops[facts->slot].load.width;
+    }
+    size_t gpu = test->gpus[i] = xb_taking_add_gpu(test->taking, found);
+    for (size_t k = 0; k < xb_link_attempts(device); k++)
+        any_wrong = any_wrong || device->attempts[k].data_wrong;
+    if (any_wrong)
+        xb_taking_complain(test->taking, XB_FLEET_WRONG_DATA, gpu, "a copy arrived wrong", NULL);
+    if (device->cut)
+        xb_taking_complain(test->taking, XB_FLEET_CUT, gpu,
+                           "the deadline or a signal came before it was tested", NULL);
+    complain_of_verdict(test, gpu, "", &verdict->found);
+    if (best == NULL || best->data_wrong)
+        return;
+    /* The link as its own end could have it: a GPU that trained fewer lanes than it has still
+     * belongs to those with all lanes. */
+    const struct xb_pcie_link *end = &best->at_rest.hops[0].lower.link;
+    if (xb_pcie_path_hops(&best->at_rest) > 0)
+        own = link_text(end->max_speed_gts, end->max_width, link);
+    struct xb_fleet_figure figure = {.unit = XB_UNIT_RATE,
+                                     .more_is_better = true,
+                                     .model = model,
+                                     .link = own,
+                                     .options = test->options};
+    struct xb_fleet_value value = {.gpu = gpu, .peer = -1, .scatter = (double)NAN};
+    for (int back = 0; back < 2; back++) {
+        figure.name = back ? "link d2h" : "link h2d";
+        value.value = back ? verdict->d2h.measured : verdict->h2d.measured;
+        xb_taking_add_value(test->taking, figure, value);
+    }
+}
+
+/* ---- a pair ---- */
+
+static void take_pair(struct test *test, size_t i)
+{
+    char of[64], text[128], link[LINK];
+    const struct xb_link_pair *pair = &test->report->pairs[i];
+    const struct xb_pair_verdict *verdict = &test->report->pair_verdicts[i];
+    const struct xb_device_info *from = &test->report->devices[pair->from].info;
+    const struct xb_device_info *to = &test->report->devices[pair->to].info;
+    size_t gpu = test->gpus[pair->from];
+    snprintf(of, sizeof of, "GPU %u>%u: ", from->index, to->index);
+    snprintf(text, sizeof text, "%sa copy arrived wrong", of);
+    bool any_wrong = false;
+    for (size_t k = 0; k < xb_pair_attempts(pair); k++)
+        any_wrong = any_wrong || pair->attempts[k].data_wrong;
+    if (any_wrong)
+        xb_taking_complain(test->taking, XB_FLEET_WRONG_DATA, gpu, text, NULL);
+    complain_of_verdict(test, gpu, of, &verdict->found);
+    const struct xb_pair_attempt *best = xb_pair_verdict_attempt(verdict, pair);
+    if (best == NULL || best->data_wrong)
+        return;
+    struct xb_fleet_figure figure = {.name = "link peer",
+                                     .unit = XB_UNIT_RATE,
+                                     .more_is_better = true,
+                                     .model = from->name,
+                                     .options = test->options};
+    set_pair_link(&figure, verdict->reach.link, verdict->reach.links,
+                  &(struct end){from->pci_bdf, from->index}, &(struct end){to->pci_bdf, to->index},
+                  link);
+    xb_taking_add_value(test->taking, figure,
+                        (struct xb_fleet_value){.gpu = gpu,
+                                                .peer = (int)to->index,
+                                                .value = verdict->bandwidth.measured,
+                                                .scatter = (double)NAN});
+}
+
+void xb_taking_link(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
+                    const cJSON *document)
+{
+    char options[400] = ""; /* "size=1073741824", or "" for what is copied by default */
+    struct xb_link_file file;
+    const cJSON *config = cJSON_GetObjectItemCaseSensitive(document, "config");
+    const cJSON *bytes = cJSON_GetObjectItemCaseSensitive(config, SIZE);
+    if (cJSON_IsNumber(bytes) && bytes->valuedouble != (double)taking->terms->link_bytes)
+        snprintf(options, sizeof options, SIZE "=%.0f", bytes->valuedouble);
+    if (xb_link_report_of_tree(reader->place.path, document, &file, &reader->error) != XB_OK)
+        return;
+    const struct xb_link_report *report = &file.report;
+    struct test test = {.taking = taking, .report = report, .options = options};
+    char nothing[sizeof report->nothing + 32];
+    xb_taking_begin(taking);
+    snprintf(nothing, sizeof nothing, "nothing could be tested: %s", report->nothing);
+    if (report->nothing[0] != '\0')
+        xb_taking_complain(taking, XB_FLEET_LINK_VERDICT, XB_FLEET_NONE, nothing, NULL);
+    if (report->cut)
+        xb_taking_complain(taking, XB_FLEET_CUT, XB_FLEET_NONE,
+                           "the deadline or a signal came before all was tested", NULL);
+    for (size_t i = 0; i < report->device_count; i++)
+        take_device(&test, i);
+    for (size_t i = 0; i < report->pair_count; i++)
+        take_pair(&test, i);
+    xb_link_file_free(&file);
+}
+
+/* ---- results ---- */
 
 #define CONFIDENT 1.959964  /* standard errors from the middle to the end of a 95 % interval */
 #define OF_MEDIAN 1.2533141 /* a median's standard error by a mean's, of a normal distribution */
@@ -123,14 +330,6 @@ static const char *list_options(struct result *result, const struct xb_record_ca
 
 /* ---- links ---- */
 
-static size_t find_device(const struct result *result, int index)
-{
-    for (size_t i = 0; index >= 0 && i < result->device_count; i++)
-        if (result->devices[i].index == (unsigned)index)
-            return i;
-    return XB_FLEET_NONE;
-}
-
 /* Pairs: the link is in the row. Single GPUs: the device's best possible link. */
 static void set_link(const struct result *result, const struct xb_record_case *test,
                      const struct xb_record_row *row, const struct xb_record_device *device,
@@ -138,21 +337,17 @@ static void set_link(const struct result *result, const struct xb_record_case *t
 {
     if (test->peer < 0) {
         if (device->link_known)
-            figure->link =
-                xb_taking_link_text(device->link_max_speed_gts, device->link_max_width, text);
+            figure->link = link_text(device->link_max_speed_gts, device->link_max_width, text);
         return;
     }
     const struct xb_record_detail *link = xb_record_detail_find(row, "link");
     const struct xb_record_detail *links = xb_record_detail_find(row, "links");
     double count = links != NULL && links->text == NULL ? links->number : 0.0;
-    size_t peer = find_device(result, test->peer);
-    xb_taking_pair_link(
-        figure, link != NULL ? link->text : NULL,
-        count > 0.0 && count < 1000.0 ? (unsigned)count : 0,
-        &(struct xb_taking_end){device->pci_bdf, device->index},
-        &(struct xb_taking_end){peer != XB_FLEET_NONE ? result->devices[peer].pci_bdf : NULL,
-                                (unsigned)test->peer},
-        text);
+    const struct xb_record_device *peer = xb_record_device(result->record, test->peer);
+    set_pair_link(figure, link != NULL ? link->text : NULL,
+                  count > 0.0 && count < 1000.0 ? (unsigned)count : 0,
+                  &(struct end){device->pci_bdf, device->index},
+                  &(struct end){peer != NULL ? peer->pci_bdf : NULL, (unsigned)test->peer}, text);
 }
 
 /* ---- values ---- */
@@ -227,29 +422,28 @@ static void measure(const struct result *result, const struct xb_record_case *te
 
 static void take_figures(struct result *result, const struct xb_record_case *test,
                          const struct xb_parameters *parameters, const char *case_name,
-                         size_t device)
+                         const struct xb_record_device *device, size_t gpu)
 {
-    struct xb_fleet_taking *taking = result->taking;
-    char link[XB_TAKING_LINK];
+    char link[LINK];
     const struct xb_record_row *row = NULL; /* the first that has figures to compare */
     for (size_t i = 0; row == NULL && i < result->record->process_count; i++)
         row = xb_record_row_counts(&test->rows[i]) ? &test->rows[i] : NULL;
     if (row == NULL)
         return;
-    struct xb_fleet_figure figure_of = {.model = result->devices[device].name,
+    struct xb_fleet_figure figure_of = {.model = device->name,
                                         .options = list_options(result, test, parameters)};
     double of_clock = scatter_of_clock(row);
-    set_link(result, test, row, &result->devices[device], &figure_of, link);
+    set_link(result, test, row, device, &figure_of, link);
     for (size_t i = 0; i < row->figure_count; i++) {
         const struct xb_record_figure *figure = &row->figures[i];
-        struct xb_fleet_value value = {.gpu = result->gpus[device], .peer = test->peer};
+        struct xb_fleet_value value = {.gpu = gpu, .peer = test->peer};
         if (!figure->gates)
             continue;
         measure(result, test, figure, of_clock, &value);
         figure_of.name = xb_arena_print(&result->texts, "%s %s", case_name, figure->name);
         figure_of.unit = figure->unit;
         figure_of.more_is_better = figure->more_is_better;
-        xb_taking_add_value(taking, figure_of, value);
+        xb_taking_add_value(result->taking, figure_of, value);
     }
 }
 
@@ -287,8 +481,8 @@ static void take_case(struct result *result, const struct xb_record_case *test)
     const struct xb_parameters parameters = xb_parameters_that_differ(&record);
     const struct xb_words name = name_case(result, test, &parameters);
     struct xb_words words = name;
-    size_t device = find_device(result, test->device);
-    size_t gpu = device != XB_FLEET_NONE ? result->gpus[device] : XB_FLEET_NONE;
+    const struct xb_record_device *device = xb_record_device(result->record, test->device);
+    size_t gpu = device != NULL ? result->gpus[device - result->devices] : XB_FLEET_NONE;
     const char *why = xb_record_reason(test, &summary, reason, sizeof reason);
     xb_words_add(&words, ", device %s: %s", xb_record_case_device(test, of, sizeof of),
                  why != NULL ? why : "a copy arrived wrong");
@@ -296,8 +490,8 @@ static void take_case(struct result *result, const struct xb_record_case *test)
         xb_taking_complain(result->taking, XB_FLEET_WRONG_DATA, gpu, words.text, NULL);
     else if (summary.status == XB_RESULT_ERROR)
         complain_of_failure(result, gpu, words.text, why);
-    if (summary.verified != XB_VERIFIED_FALSE && device != XB_FLEET_NONE && !xb_record_is_sum(test))
-        take_figures(result, test, &parameters, name.text, device);
+    if (summary.verified != XB_VERIFIED_FALSE && device != NULL && !xb_record_is_sum(test))
+        take_figures(result, test, &parameters, name.text, device, gpu);
 }
 
 void xb_taking_record(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
