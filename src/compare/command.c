@@ -3,16 +3,10 @@
 #include "cli/command.h"
 
 #include "base/interrupt.h"
-#include "base/output.h"
 #include "base/terminal.h"
-#include "base/text.h"
 #include "cli/places.h"
 #include "comparison.h"
-#include "record/record.h"
 #include "run/command.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- options ---- */
 
@@ -29,11 +23,10 @@ static const struct xb_option option_threshold = {
 static const struct xb_option option_gate = {
     XB_TEXT("gate", "CASES"),
     .short_name = 'g',
-    .help =
-        "What counts for the exit code: MODE[/DIRECTION[/SIZE[/FIGURE]]], a list with commas, '*' "
-        "for any, a range of sizes as 64M..1G; such as pinned,async/h2d/64M..1G. FIGURE is the "
-        "name of one in the result files: */*/*/overlap. Without it bandwidths and latencies "
-        "count, and without --gate those of all cases.",
+    .help = "What counts for the exit code: MODE[/DIRECTION[/SIZE[/FIGURE]]], a list with commas, "
+            "'*' for any, a range of sizes as 64M..1G; such as pinned,async/h2d/64M..1G. FIGURE is "
+            "the name of one in the result files: */*/*/overlap. Without it bandwidths and "
+            "latencies count, and without --gate those of all cases.",
 };
 static const struct xb_option option_force = {
     XB_FLAG("force"),

@@ -5,10 +5,8 @@
 
 #include "base/terminal.h"
 #include "record/mode_list.h"
-#include "record/rows.h"
 #include "xferbench/version.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

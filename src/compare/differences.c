@@ -4,7 +4,6 @@
 
 #include "record/mode_list.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,9 +3,7 @@
 #define _GNU_SOURCE
 #include "text.h"
 
-#include "base/json_write.h"
 #include "base/stream.h"
-#include "base/text.h"
 #include "internal.h"
 
 #include <math.h>
@@ -190,13 +188,6 @@ static double bigger_is_better(const struct xb_figure *figure, double value)
     return figure->more_is_better ? scaled : 1 / scaled;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double left = *(const double *)a;
-    double right = *(const double *)b;
-    return (left > right) - (left < right);
-}
-
 /* `compared`: NULL where the case has not been compared. */
 static void write_extra(struct xb_json *json, const struct xb_comparison *comparison, size_t n,
                         const struct xb_compared *compared)
@@ -227,8 +218,7 @@ static void write_entry(struct xb_json *json, const struct xb_comparison *compar
     size_t n = xb_record_medians(comparison->candidate, test, figure->name, values);
     if (n == 0)
         return;
-    qsort(values, n, sizeof *values, by_value);
-    double value = bigger_is_better(figure, (values[(n - 1) / 2] + values[n / 2]) / 2);
+    double value = bigger_is_better(figure, xb_median_of(values, n)); /* it sorts them */
     double half_range =
         fabs(bigger_is_better(figure, values[n - 1]) - bigger_is_better(figure, values[0])) / 2;
     if (!isfinite(value) || value <= 0)

@@ -3,14 +3,10 @@
  * A comparison as JSON, written and read by the same tables: docs/compare.schema.json. What is not
  * there is null. Without a time of day: the same two files give the same document.
  */
-#include "base/json_fields.h"
-#include "base/terminal.h"
-#include "comparison.h"
 #include "internal.h"
 #include "record/document.h"
 #include "text.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

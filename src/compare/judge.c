@@ -7,7 +7,6 @@
 #include "rank_test.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -401,11 +400,10 @@ static void note_stragglers(const struct sides *sides, struct xb_compared *compa
     for (size_t i = 0; i < sides->m; i++)
         count += sign * sides->second[i] < sign * (worst - margin);
     if (count > 0 && 2 * count < sides->m && compared->note[0] == '\0')
-        xb_compared_note(
-            compared,
-            "%zu of %zu processes of the candidate are worse by %g %% or more than the baseline's "
-            "worst",
-            count, sides->m, 100.0 * compared->threshold);
+        xb_compared_note(compared,
+                         "%zu of %zu processes of the candidate are worse by %g %% or more than "
+                         "the baseline's worst",
+                         count, sides->m, 100.0 * compared->threshold);
 }
 
 void xb_judge_measure(const struct xb_comparison *comparison, const struct xb_pair *pair,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "base/stream.h"
-#include "base/text.h"
 #include "text.h"
 
 #include <stdlib.h>
@@ -77,14 +76,13 @@ static enum end end_of(const struct xb_comparison *comparison, const struct xb_c
 
 /* ---- the testcases ---- */
 
-/* Nothing where the text is empty. `label` needs no escapes. */
-static void write_line(FILE *stream, const char *label, const char *text)
+/* All of these texts, escaped, as one line. */
+#define write_line(stream, ...)                                                                    \
+    write_texts((stream), (const char *const[]){__VA_ARGS__, "\n", NULL})
+static void write_texts(FILE *stream, const char *const *texts)
 {
-    if (text[0] == '\0')
-        return;
-    fputs(label, stream);
-    write_escaped(stream, text);
-    fputc('\n', stream);
+    for (; *texts != NULL; texts++)
+        write_escaped(stream, *texts);
 }
 
 /* "baseline file a.json: 8 processes": both files, and how they were compared. */
@@ -92,16 +90,17 @@ static void write_conditions(FILE *stream, const struct xb_comparison *compariso
 {
     const struct xb_record *const files[] = {comparison->baseline, comparison->candidate};
     const char *stack = xb_compare_stack(comparison, XB_NEW_WORDS);
+    const char *needed = xb_compare_needed(comparison, XB_NEW_WORDS);
     if (xb_compare_forced(comparison))
-        write_line(stream, "", xb_compare_forbidden(comparison, XB_NEW_WORDS));
-    write_line(stream, "changed: ", stack);
-    write_line(stream, "", xb_compare_rule(comparison, XB_NEW_WORDS));
-    write_line(stream, "", xb_compare_needed(comparison, XB_NEW_WORDS));
-    for (size_t i = 0; i < 2; i++) {
-        fputs(i == 0 ? "baseline file " : "candidate file ", stream);
-        write_escaped(stream, XB_PLAIN_VALUE(files[i]->path));
-        write_line(stream, ": ", xb_compare_file(files[i], XB_NEW_WORDS));
-    }
+        write_line(stream, xb_compare_forbidden(comparison, XB_NEW_WORDS));
+    if (stack[0] != '\0')
+        write_line(stream, "changed: ", stack);
+    write_line(stream, xb_compare_rule(comparison, XB_NEW_WORDS));
+    if (needed[0] != '\0')
+        write_line(stream, needed);
+    for (size_t i = 0; i < 2; i++)
+        write_line(stream, i == 0 ? "baseline" : "candidate", " file ",
+                   XB_PLAIN_VALUE(files[i]->path), ": ", xb_compare_file(files[i], XB_NEW_WORDS));
 }
 
 static void write_differences(FILE *stream, const struct xb_comparison *comparison, bool forbid)
@@ -112,22 +111,17 @@ static void write_differences(FILE *stream, const struct xb_comparison *comparis
         if (!xb_compare_is_listed(difference, forbid))
             continue;
         xb_compare_sides(difference, baseline, candidate);
-        write_escaped(stream, XB_PLAIN_VALUE(difference->name));
-        fputs(": baseline ", stream);
-        write_escaped(stream, baseline);
-        fputs(", candidate ", stream);
-        write_escaped(stream, candidate);
-        fputc('\n', stream);
+        write_line(stream, XB_PLAIN_VALUE(difference->name), ": baseline ", baseline,
+                   ", candidate ", candidate);
     }
 }
 
 /* The verdict and the conditions. `differs`: with those that forbid a comparison in between. */
 static void write_overall(FILE *stream, const struct xb_comparison *comparison, bool differs)
 {
-    fprintf(stream, "%s: ", xb_compare_overall(comparison));
-    write_line(stream, "", XB_PLAIN_TEXT(comparison->reason));
-    write_line(stream,
-               "Next: ", comparison->next[0] != '\0' ? XB_PLAIN_TEXT(comparison->next) : "");
+    write_line(stream, xb_compare_overall(comparison), ": ", XB_PLAIN_TEXT(comparison->reason));
+    if (comparison->next[0] != '\0')
+        write_line(stream, "Next: ", XB_PLAIN_TEXT(comparison->next));
     if (differs)
         write_differences(stream, comparison, true);
     write_conditions(stream, comparison);
@@ -151,7 +145,7 @@ static void write_case(FILE *stream, const struct xb_comparison *comparison,
                    message);
     xb_words_add(&figures, "%s\n", verdict);
     xb_compare_tell(&figures, comparison, compared, "\n");
-    write_line(stream, "", figures.text);
+    write_line(stream, figures.text);
     /* Where it fails the body may be all that a reader sees. */
     if (end == FAILURE || end == ERROR)
         fputs(conditions, stream);

@@ -7,7 +7,6 @@
 #include "text.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- what becomes of the whole ---- */
@@ -28,8 +27,7 @@ bool xb_compared_is_apart(const struct xb_comparison *comparison,
 
 void xb_comparison_count_apart(struct xb_comparison *comparison)
 {
-    size_t apart = 0;
-    size_t gating = 0;
+    size_t apart = 0, gating = 0;
     comparison->any_differs = false;
     for (size_t i = 0; i < comparison->case_count; i++) {
         const struct xb_compared *compared = &comparison->cases[i];
@@ -127,8 +125,7 @@ static struct counts count_all(const struct xb_comparison *comparison)
 /* z with P(Z > z) = p for a normal Z, p below 0.5, by halving. */
 static double normal_quantile(double p)
 {
-    double low = 0;
-    double high = 40;
+    double low = 0, high = 40;
     for (int i = 0; i < 60; i++) {
         double middle = (low + high) / 2;
         if (0.5 * erfc(middle / sqrt(2)) > p)
@@ -222,8 +219,7 @@ static void say_refused(struct xb_comparison *comparison, const struct counts *c
         REASON("%s was measured with other settings in the candidate than in the baseline.",
                counts->by[XB_OUTCOME_INCONCLUSIVE] == 1 ? "The only result that counts"
                                                         : "Every result that counts");
-        NEXT("Measure both files with the same settings; --force compares them "
-             "anyway.");
+        NEXT("Measure both files with the same settings; --force compares them anyway.");
         return;
     }
     REASON("The files were not measured under the same conditions.");
@@ -262,8 +258,7 @@ static void say_not_judged(struct xb_comparison *comparison, const struct counts
     snprintf(all, sizeof all, "%zu result%s", counts->all, plural(counts->all));
     if (counts->apart > 0) {
         REASON("%zu of %s cannot be compared: measured with other settings.", counts->apart, all);
-        NEXT("Measure both files with the same settings, or leave those results "
-             "out (--gate).");
+        NEXT("Measure both files with the same settings, or leave those results out (--gate).");
     }
     if (counts->absent > 0) {
         REASON("%zu of %s %s not in the candidate.", counts->absent, all,
@@ -272,8 +267,7 @@ static void say_not_judged(struct xb_comparison *comparison, const struct counts
     }
     if (counts->unjudged > 0) {
         REASON("%zu of %s cannot be judged: see the notes.", counts->unjudged, all);
-        NEXT("Mend what the notes tell of and measure again, or leave those results "
-             "out (--gate).");
+        NEXT("Mend what the notes tell of and measure again, or leave those results out (--gate).");
     }
 }
 
@@ -320,9 +314,8 @@ static void say_open(struct xb_comparison *comparison, const struct counts *coun
              "stay as they are.",
              needed);
     else if (unsure > 0)
-        NEXT("More processes will hardly decide it: the change is too near the "
-             "threshold, or the machine too noisy. Make it quieter, or choose "
-             "another --threshold.");
+        NEXT("More processes will hardly decide it: the change is too near the threshold, or the "
+             "machine too noisy. Make it quieter, or choose another --threshold.");
     say_not_judged(comparison, counts);
 }
 

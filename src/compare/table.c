@@ -5,10 +5,8 @@
 #include "text.h"
 
 #include "base/stream.h"
-#include "base/text.h"
 #include "internal.h"
 #include "present/table.h"
-#include "record/rows.h"
 
 #include <ctype.h>
 #include <stdlib.h>

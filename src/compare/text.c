@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "machine/node.h"
-#include "record/rows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -70,8 +69,7 @@ size_t xb_compare_differences(const struct xb_comparison *comparison, bool forbi
 const char *xb_compare_forbidden(const struct xb_comparison *comparison, struct xb_words *words)
 {
     static const size_t most = 5;
-    size_t told = 0;
-    size_t rows = 0;
+    size_t told = 0, rows = 0;
     xb_words_add(words, "%s",
                  xb_compare_forced(comparison) ? "FORCED: not comparable" : "NOT COMPARABLE");
     for (size_t i = 0; i < comparison->difference_count; i++) {
@@ -194,8 +192,7 @@ static void add_models(struct xb_words *words, const struct xb_record *record)
 const char *xb_compare_file(const struct xb_record *record, struct xb_words *words)
 {
     char node[XB_NODE_TEXT];
-    size_t interrupted = 0;
-    size_t late = 0;
+    size_t interrupted = 0, late = 0;
     for (size_t i = 0; i < record->process_count; i++) {
         interrupted += record->processes[i].interrupted;
         late += !record->processes[i].deadline_met;
@@ -346,23 +343,33 @@ static const char *write_side(const struct xb_compared *compared, enum xb_compar
     return print(text, "%.*f", median > 0 ? xb_decimals_for(median) : 0, median);
 }
 
-#define ON_IT 1e-10 /* a verdict does not depend on as little */
-
-/* The fewest decimals, `least` or more, with which a value lies on its side of all bounds. */
-static int decimals_beside(double value, const double *bounds, size_t count, int least)
+/* Rounded to `direction`: -1 down, 1 up. What is sure must not be more than the interval says. */
+static double rounded(double percent, int decimals, int direction)
 {
+    static const double noise = 1e-9; /* what a computer makes of 2 % */
+    double scale = pow(10, decimals);
+    double scaled = percent * scale;
+    return (direction < 0 ? floor(scaled + noise) : ceil(scaled - noise)) / scale;
+}
+
+/* The fewest decimals, `least` or more, with which a value lies on its side of all bounds, rounded
+ * to that direction, or for 0 as printf() does. */
+static int decimals_beside(double value, const double *bounds, size_t count, int least,
+                           int direction)
+{
+    static const double on_it = 1e-10; /* a verdict does not depend on as little */
     char text[400];
     int decimals = least;
     bool good = false;
     while (!good && decimals < 10) {
         snprintf(text, sizeof text, "%.*f", decimals, value);
-        double shown = strtod(text, NULL);
+        double shown = direction != 0 ? rounded(value, decimals, direction) : strtod(text, NULL);
         good = true;
         for (size_t i = 0; i < count; i++)
             good =
                 good &&
-                (fabs(value - bounds[i]) <= ON_IT ||
-                 ((shown < bounds[i]) == (value < bounds[i]) && fabs(shown - bounds[i]) > ON_IT));
+                (fabs(value - bounds[i]) <= on_it ||
+                 ((shown < bounds[i]) == (value < bounds[i]) && fabs(shown - bounds[i]) > on_it));
         decimals += !good;
     }
     return decimals;
@@ -372,7 +379,7 @@ static int ratio_decimals(const struct xb_compared *compared, double ratio)
 {
     double share = compared->threshold;
     const double bounds[] = {1 - share, 1 + share, 1 / (1 - share), 1 / (1 + share)};
-    return decimals_beside(ratio, bounds, sizeof bounds / sizeof bounds[0], 4);
+    return decimals_beside(ratio, bounds, sizeof bounds / sizeof bounds[0], 4, 0);
 }
 
 static const char *ratio_text(double value, int decimals, char text[32])
@@ -414,7 +421,7 @@ static const char *write_p(const struct xb_comparison *comparison,
         return print(text, "-");
     if (p < least && alpha >= least)
         return print(text, "<%g", least);
-    return print(text, "%.*f", decimals_beside(p, &alpha, 1, alpha < least ? 6 : 3), p);
+    return print(text, "%.*f", decimals_beside(p, &alpha, 1, alpha < least ? 6 : 3, 0), p);
 }
 
 /* ---- what became of it, in percent and in words ---- */
@@ -439,20 +446,7 @@ static bool is_number(double value)
 static int decimals_of(double percent, double threshold)
 {
     const double bound = 100 * threshold;
-    return decimals_beside(percent, &bound, 1, percent >= 99.5 ? 0 : percent >= 0.995 ? 1 : 2);
-}
-
-/* Rounded to `direction`: -1 down, 1 up, 0 to the nearest. What is sure must not be more than the
- * interval says. */
-static double rounded(double percent, int decimals, int direction)
-{
-    static const double noise = 1e-9; /* what a computer makes of 2 % */
-    double scale = pow(10, decimals);
-    double scaled = percent * scale;
-    return (direction < 0   ? floor(scaled + noise)
-            : direction > 0 ? ceil(scaled - noise)
-                            : round(scaled)) /
-           scale;
+    return decimals_beside(percent, &bound, 1, percent >= 99.5 ? 0 : percent >= 0.995 ? 1 : 2, 0);
 }
 
 /* In percent, never more than it is, nor all. */
@@ -467,7 +461,7 @@ static const char *write_change(const struct xb_compared *compared, char *text)
     if (!compared->has_ratio || !is_number(percent))
         return print(text, "-");
     int decimals = decimals_of(percent, compared->threshold);
-    if (!(rounded(percent, decimals, 0) > 0))
+    if (!(round(percent * pow(10, decimals)) > 0))
         return print(text, "%.*f %%", decimals, 0.0); /* which way nobody can tell */
     return print(text, "%.*f %% %s", decimals, percent,
                  change_word(&compared->figure, !(compared->ratio < 1)));
@@ -489,13 +483,11 @@ static const char *write_sure(const struct xb_compared *compared, char *text)
     int direction = is_loss || most <= 0 ? -1 : 1;
     if (!compared->has_interval || !(compared->confidence > 0) || !is_number(percent))
         return print(text, "-");
-    int decimals = decimals_of(percent, compared->threshold);
-    double shown = rounded(percent, decimals, direction);
     /* A bound is rounded one way only: 1.96 %, rounded up, must not read as a threshold of 2 %
      * reached. */
-    while (fabs(percent - bound) > ON_IT && decimals < 10 &&
-           ((shown < bound) != (percent < bound) || fabs(shown - bound) <= ON_IT))
-        shown = rounded(percent, ++decimals, direction);
+    int decimals =
+        decimals_beside(percent, &bound, 1, decimals_of(percent, compared->threshold), direction);
+    double shown = rounded(percent, decimals, direction);
     if (!(shown > 0))
         return print(text, "not %s", change_word(&compared->figure, !more));
     const char *word = change_word(&compared->figure, is_loss || direction > 0 ? !more : more);

@@ -4,11 +4,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/json_read.h"
 #include "base/memory.h"
 #include "base/terminal.h"
 #include "fleet/judge/judgement.h"
+#include "record/record.h"
 
-/* Shared by the parts of judging. */
+/* ---- shared by the parts of judging ---- */
 
 /* A smaller deviation is never named, even if the siblings agree closely. */
 #define XB_FLEET_LEAST_DEVIATION 0.005
@@ -77,9 +79,6 @@ time_t xb_fleet_written(const struct xb_fleet *fleet, const struct xb_fleet_valu
 /* Sorts `count` values of one figure by their logarithms, and gives each the centre and spread of
  * the others. `offsets` has room for `count` numbers. */
 void xb_fleet_leave_each_out(struct xb_tested *values, size_t count, double *offsets);
-/* The length of the tails of sorted values if both are longer than normal; else 0. See struct
- * xb_fleet_siblings. */
-double xb_fleet_wide(const struct xb_tested *values, size_t count, double spread);
 /* Whether so many of `count` nodes are named for the same that it is no coincidence. */
 bool xb_fleet_is_together(size_t named, size_t count);
 
@@ -127,10 +126,21 @@ void xb_node_tally_add(struct xb_node_tally *tally, size_t node);
  * XB_FLEET_NONE. */
 void xb_fleet_add_finding(struct xb_judging *judging, struct xb_fleet_finding finding,
                           const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* A finding about a node or one of its GPUs, without a figure. */
-struct xb_fleet_finding xb_fleet_plain_finding(enum xb_fleet_code code, const char *node,
-                                               size_t gpu, bool together);
-/* Adds a note, as by printf. */
+/* A finding about a node or one of its GPUs, without a figure, and what else is known of it. */
+#define XB_FLEET_PLAIN(code_, node_, gpu_, ...)                                                    \
+    ((struct xb_fleet_finding){.code = (code_),                                                    \
+                               .node = (node_),                                                    \
+                               .gpu = (gpu_),                                                      \
+                               .peer = -1,                                                         \
+                               .figure = XB_FLEET_NONE,                                            \
+                               .value = (double)NAN,                                               \
+                               .centre = (double)NAN,                                              \
+                               .deviation = (double)NAN,                                           \
+                               .spreads = (double)NAN,                                             \
+                               .p = (double)NAN,                                                   \
+                               __VA_ARGS__})
+/* Adds a note, as by printf; XB_NOTE in a part of judging. */
+#define XB_NOTE(...) xb_fleet_add_note(judging, __VA_ARGS__)
 void xb_fleet_add_note(struct xb_judging *judging, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* The first few names of a list: "n1, n2, n3 and 9 more". `text` of XB_FLEET_NAMES_SIZE bytes. */
@@ -211,9 +221,9 @@ const char *xb_fleet_table_share(double share, bool with_sign, char *text, size_
 /* "4,000" */
 const char *xb_fleet_table_count(size_t count, char text[32]);
 /* Such texts in memory of the block that they stand in. */
-#define VALUE(unit, value) xb_fleet_table_value((unit), (value), (char[64]){0})
-#define SHARE(share) xb_fleet_table_share((share), false, (char[32]){0}, 32)
-#define COUNT(count) xb_fleet_table_count((count), (char[32]){0})
+#define XB_FLEET_VALUE(unit, value) xb_fleet_table_value((unit), (value), (char[64]){0})
+#define XB_FLEET_SHARE(share) xb_fleet_table_share((share), false, (char[32]){0}, 32)
+#define XB_FLEET_COUNT(count) xb_fleet_table_count((count), (char[32]){0})
 
 /* Adds a GPU, unless one of its index is there already. */
 void xb_fleet_table_add_gpu(struct xb_fleet_gpus *gpus, const struct xb_fleet_gpu *gpu);
@@ -227,3 +237,52 @@ const char *xb_fleet_table_indices(const struct xb_fleet_gpus *gpus, char text[X
 #define table_print(view, ...) table_print_in((view), XB_COLOUR_NONE, __VA_ARGS__)
 
 void xb_fleet_table_findings(const struct xb_fleet_view *view);
+
+/* ---- reading: what takes documents into a fleet ---- */
+
+/* What the names of figures depend on, the same for all documents. */
+struct xb_fleet_terms {
+    const struct xb_option *const *rows; /* every option of `run` */
+    struct xb_record defaults;           /* their defaults */
+    uint64_t link_bytes;                 /* the default size of a copy of `link` */
+};
+
+/* A document on its way into a fleet. */
+struct xb_fleet_taking {
+    struct xb_fleet *fleet; /* with nothing but this document */
+    const struct xb_fleet_terms *terms;
+    struct xb_fleet_source origin;
+    struct xb_fleet_node host; /* its name is that for launcher and scheduler, else its host name */
+    const char *backend;       /* NULL: not known; texts belong to the tree */
+    size_t source, node;       /* in the fleet */
+};
+
+/* Adds the document itself and its node, which must have a name. */
+void xb_taking_begin(struct xb_fleet_taking *taking);
+/* Adds a GPU of its node; `gpu` has neither node nor time. Leaves out a UUID or an address that
+ * another GPU of the document has. */
+size_t xb_taking_add_gpu(struct xb_fleet_taking *taking, struct xb_fleet_gpu gpu);
+/* Adds a value; fills in the figure's backend and driver. Ignores a value that is not above 0 or
+ * has no GPU. */
+void xb_taking_add_value(struct xb_fleet_taking *taking, struct xb_fleet_figure figure,
+                         struct xb_fleet_value value);
+/* Adds a complaint about a GPU, or about the node if `gpu` is XB_FLEET_NONE. `causes` as in struct
+ * xb_fleet_complaint. */
+void xb_taking_complain(struct xb_fleet_taking *taking, enum xb_fleet_code code, size_t gpu,
+                        const char *text, const char *causes);
+
+/* Takes every value, fault and GPU of a link test. If the document is wrong, the reader has the
+ * error, and the fleet gets nothing of the document. */
+void xb_taking_link(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
+                    const cJSON *document);
+/* Takes results of one process or several in the same way. */
+void xb_taking_record(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
+                      const cJSON *document);
+
+#define XB_TAKING_WHY 640
+/* Takes a document from memory, with a zero byte behind it, or leaves in `why` (XB_TAKING_WHY) why
+ * it is left out; "" if it is not. *is_foreign: it can be read, and is of no node. Several threads
+ * may do so, each with a fleet of its own. */
+void xb_taking_document(struct xb_fleet *fleet, const struct xb_fleet_terms *terms,
+                        const char *path, size_t number, const char *text, size_t length, char *why,
+                        bool *is_foreign);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fleet/internal.h"
 
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,16 +72,13 @@ static int sort_by_figure(const void *left, const void *right)
     return XB_FIRST_ORDER(compare_figures(a, b), XB_ORDER(b->written, a->written));
 }
 
-/* The first of sorted measurements that is as `wanted` says; NULL where none is. */
-static const struct measurement *find_first(const struct measurements *measurements,
-                                            const struct measurement *wanted,
-                                            int (*compare)(const void *, const void *))
+/* One of sorted measurements that is as `wanted` says; NULL where none is. */
+static const struct measurement *find(const struct measurements *measurements,
+                                      const struct measurement *wanted,
+                                      int (*compare)(const void *, const void *))
 {
-    const struct measurement *found = bsearch(wanted, measurements->items, measurements->count,
-                                              sizeof *measurements->items, compare);
-    while (found != NULL && found > measurements->items && compare(found - 1, wanted) == 0)
-        found--;
-    return found;
+    return bsearch(wanted, measurements->items, measurements->count, sizeof *measurements->items,
+                   compare);
 }
 
 /* Lists the measurements of each subject that has a complaint. */
@@ -113,8 +110,7 @@ static struct measurements gather_measurements(struct xb_judging *judging)
     return measurements;
 }
 
-/* Marks what was measured again, and puts in each document's first measurement of a subject whether
- * that is true of all. */
+/* Marks what was measured again: a document's measurements of a subject where all of them were. */
 static void mark_replaced(struct measurements *measurements)
 {
     struct measurement *items = measurements->items;
@@ -126,10 +122,13 @@ static void mark_replaced(struct measurements *measurements)
         items[i].replaced = newest > items[i].written;
     }
     qsort(items, measurements->count, sizeof *items, compare_documents);
-    for (size_t i = 0; i < measurements->count;) {
-        struct measurement *first = &items[i];
-        for (; i < measurements->count && compare_documents(&items[i], first) == 0; i++)
-            first->replaced = first->replaced && items[i].replaced;
+    for (size_t begin = 0, end = 0; begin < measurements->count; begin = end) {
+        bool all = true;
+        for (; end < measurements->count && compare_documents(&items[end], &items[begin]) == 0;
+             end++)
+            all = all && items[end].replaced;
+        for (size_t i = begin; i < end; i++)
+            items[i].replaced = all;
     }
 }
 
@@ -140,16 +139,16 @@ static void decide_by_kind(const struct measurements *measurements, const struct
 {
     const struct xb_fleet_source *own = &fleet->sources[charge->complaint->source];
     struct measurement wanted = {.subject = charge->subject, .kind = own->kind};
-    const struct measurement *measurement = find_first(measurements, &wanted, compare_kinds);
+    const struct measurement *of = find(measurements, &wanted, compare_kinds);
     const struct measurement *end = measurements->items + measurements->count;
-    for (; !charge->replaced && measurement != NULL && measurement < end &&
-           compare_kinds(measurement, &wanted) == 0;
-         measurement++) {
-        const struct xb_fleet_source *newer = &fleet->sources[measurement->source];
+    while (of != NULL && of > measurements->items && compare_kinds(of - 1, &wanted) == 0)
+        of--;
+    for (; of != NULL && of < end && compare_kinds(of, &wanted) == 0 && !charge->replaced; of++) {
+        const struct xb_fleet_source *newer = &fleet->sources[of->source];
         bool apart = own->written > 0 && newer->written > own->written + XB_FLEET_LAUNCH_S;
         bool is_of_another_rank =
             newer->ranks > 1 && newer->ranks == own->ranks && newer->rank != own->rank && !apart;
-        charge->replaced = measurement->written > charge->written && !is_of_another_rank;
+        charge->replaced = of->written > charge->written && !is_of_another_rank;
     }
 }
 
@@ -235,7 +234,7 @@ void xb_fleet_name_complaints(struct xb_judging *judging)
                                      .written = fleet->sources[complaint->source].written};
         /* The document's own figures decide, where it has any. */
         struct measurement wanted = {.subject = charges[i].subject, .source = complaint->source};
-        const struct measurement *found = find_first(&measurements, &wanted, compare_documents);
+        const struct measurement *found = find(&measurements, &wanted, compare_documents);
         charges[i].decided = found != NULL;
         charges[i].replaced = found != NULL && found->replaced;
     }
@@ -254,10 +253,10 @@ void xb_fleet_name_complaints(struct xb_judging *judging)
         char others[48] = "";
         if (end - begin > 1)
             snprintf(others, sizeof others, " (and %zu more)", end - begin - 1);
-        xb_fleet_add_finding(
-            judging,
-            xb_fleet_plain_finding(complaint->code, fleet->nodes[complaint->node].name,
-                                   complaint->gpu, charges[begin].together),
-            "%.900s%s", complaint->text != NULL ? complaint->text : "no reason given", others);
+        xb_fleet_add_finding(judging,
+                             XB_FLEET_PLAIN(complaint->code, fleet->nodes[complaint->node].name,
+                                            complaint->gpu, .together = charges[begin].together),
+                             "%.900s%s",
+                             complaint->text != NULL ? complaint->text : "no reason given", others);
     }
 }

@@ -4,13 +4,11 @@
 #include "fleet/internal.h"
 #include "fleet/write/formats.h"
 
-#include "base/memory.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "xferbench/figure.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -242,22 +240,6 @@ void xb_fleet_add_note(struct xb_judging *judging, const char *format, ...)
     judgement->notes[judgement->note_count++] = xb_arena_copy(&judgement->texts, text);
 }
 
-struct xb_fleet_finding xb_fleet_plain_finding(enum xb_fleet_code code, const char *node,
-                                               size_t gpu, bool together)
-{
-    return (struct xb_fleet_finding){.code = code,
-                                     .node = node,
-                                     .gpu = gpu,
-                                     .peer = -1,
-                                     .figure = XB_FLEET_NONE,
-                                     .value = NAN,
-                                     .centre = NAN,
-                                     .deviation = NAN,
-                                     .spreads = NAN,
-                                     .p = NAN,
-                                     .together = together};
-}
-
 void xb_fleet_add_finding(struct xb_judging *judging, struct xb_fleet_finding finding,
                           const char *format, ...)
 {
@@ -348,13 +330,11 @@ static void note_left_out(struct xb_judging *judging)
     for (size_t i = 0; i < judgement->sibling_count; i++)
         wide += judgement->siblings[i].wide > 0;
     if (wide > 0)
-        xb_fleet_add_note(judging,
-                          "Figures with longer tails on both sides than a normal distribution: "
-                          "%zu. There a GPU must deviate more to be named.",
-                          wide);
+        XB_NOTE("Figures with longer tails on both sides than a normal distribution: "
+                "%zu. There a GPU must deviate more to be named.",
+                wide);
     if (judging->unusable > 0)
-        xb_fleet_add_note(judging, "%zu values are not judged: they are not positive numbers.",
-                          judging->unusable);
+        XB_NOTE("%zu values are not judged: they are not positive numbers.", judging->unusable);
 }
 
 void xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_request *request,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fleet/internal.h"
 
-#include "base/memory.h"
 #include "machine/pcie.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /*
@@ -51,13 +51,11 @@ static size_t count_votes(struct xb_judging *judging, bool of_width, const char 
         }
         if (slots == NULL && untold > 0 && most.judged && !most.found) {
             const char *model = votes[most.begin].group;
-            xb_fleet_add_note(
-                judging,
-                "%.100s: links differ and no majority tells which is right: at most %zu of "
-                "%zu GPUs have the same %s under load (%s%g%s).",
-                model != NULL ? model : "GPUs", most.last - most.first, most.end - most.begin,
-                of_width ? "width" : "rate", of_width ? "x" : "", votes[most.first].number,
-                of_width ? "" : " GT/s");
+            XB_NOTE("%.100s: links differ and no majority tells which is right: at most %zu of "
+                    "%zu GPUs have the same %s under load (%s%g%s).",
+                    model != NULL ? model : "GPUs", most.last - most.first, most.end - most.begin,
+                    of_width ? "width" : "rate", of_width ? "x" : "", votes[most.first].number,
+                    of_width ? "" : " GT/s");
         }
     }
     return count;
@@ -94,8 +92,8 @@ static void name_of_model(struct xb_judging *judging, const struct xb_vote *vote
         double speed = siblings->speed_gts > 0 ? siblings->speed_gts : of->link_speed_gts;
         double width = siblings->width > 0 ? siblings->width : of->link_width;
         xb_fleet_add_finding(judging,
-                             xb_fleet_plain_finding(XB_FLEET_NARROWER, fleet->nodes[of->node].name,
-                                                    votes[i].item, together),
+                             XB_FLEET_PLAIN(XB_FLEET_NARROWER, fleet->nodes[of->node].name,
+                                            votes[i].item, .together = together),
                              "link %s under load; most of its %zu siblings have %s",
                              xb_lanes_text(of->link_speed_gts, of->link_width, own, sizeof own),
                              siblings->alike - 1,
@@ -211,10 +209,9 @@ static void find_usual(struct xb_judging *judging, const struct pair *pairs, siz
         }
     }
     if (cleared > 0)
-        xb_fleet_add_note(judging,
-                          "%zu pairs of GPUs have fewer links than most pairs of their model, but "
-                          "as many as most nodes have there: nodes are built so.",
-                          cleared);
+        XB_NOTE("%zu pairs of GPUs have fewer links than most pairs of their model, but "
+                "as many as most nodes have there: nodes are built so.",
+                cleared);
 }
 
 /* Names a GPU of `count` pairs, if any of them is narrower. */
@@ -235,9 +232,8 @@ static void name_of_pairs(struct xb_judging *judging, const struct pair *pairs, 
         return;
     const char *node = fleet->nodes[fleet->gpus[pairs->gpu].node].name;
     xb_fleet_add_finding(
-        judging, xb_fleet_plain_finding(XB_FLEET_NARROWER, node, pairs->gpu, together),
-        "fewer links to %zu of %zu GPUs: to GPU %d %.40s; most pairs of its "
-        "siblings have %.40s",
+        judging, XB_FLEET_PLAIN(XB_FLEET_NARROWER, node, pairs->gpu, .together = together),
+        "fewer links to %zu of %zu GPUs: to GPU %d %.40s; most pairs of its siblings have %.40s",
         narrower, count, pairs[worst].peer, fleet->figures[pairs[worst].figure].link,
         fleet->figures[usual[worst]].link);
 }

@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Takes a link test, or results of one process or of several, into a fleet. */
-#include "base/memory.h"
-#include "base/options.h"
-#include "base/terminal.h"
 #include "base/text.h"
 #include "fleet/internal.h"
 #include "link/report.h"
 #include "machine/pcie.h"
-#include "measure/run.h"
 #include "record/mode_list.h"
 #include "record/rows.h"
-#include "taking.h"
-#include "xferbench/mode.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,18 +21,14 @@ static const char *link_text(double speed_gts, unsigned width, char *text)
     return speed_gts > 0.0 && width > 0 ? xb_lanes_text(speed_gts, width, text, LINK) : NULL;
 }
 
-/* A device of a pair. */
-struct end {
-    const char *pci_bdf; /* NULL or "" where not known */
-    unsigned index;
-};
-
-static const char *place_of(const struct end *end, char *text, size_t size)
+/* A device of a pair by its PCI address, or by its index where that is NULL or "". */
+#define PLACE(pci_bdf, index) place_of((pci_bdf), (index), (char[24]){0})
+static const char *place_of(const char *pci_bdf, unsigned index, char text[24])
 {
-    if (end->pci_bdf != NULL && end->pci_bdf[0] != '\0')
-        snprintf(text, size, "%.20s", end->pci_bdf);
+    if (pci_bdf != NULL && pci_bdf[0] != '\0')
+        snprintf(text, 24, "%.20s", pci_bdf);
     else
-        snprintf(text, size, "%u", end->index);
+        snprintf(text, 24, "%u", index);
     return text;
 }
 
@@ -48,9 +37,8 @@ static const char *place_of(const struct end *end, char *text, size_t size)
  * at the same addresses of their nodes are alike, "PCIe 0000:0f:00.0>0000:1f:00.0". `text` holds
  * LINK and must outlive the figure. */
 static void set_pair_link(struct xb_fleet_figure *figure, const char *link, unsigned links,
-                          const struct end *from, const struct end *to, char *text)
+                          const char *from, const char *to, char *text)
 {
-    char places[2][24];
     bool known = link != NULL && link[0] != '\0';
     figure->link = text;
     figure->links = known ? links : 0;
@@ -58,9 +46,7 @@ static void set_pair_link(struct xb_fleet_figure *figure, const char *link, unsi
     if (figure->links > 0)
         snprintf(text, LINK, "%.20s x%u", link, links);
     else
-        snprintf(text, LINK, "%.20s %s>%s", known ? link : "unknown",
-                 place_of(from, places[0], sizeof places[0]),
-                 place_of(to, places[1], sizeof places[1]));
+        snprintf(text, LINK, "%.20s %s>%s", known ? link : "unknown", from, to);
 }
 
 /* ---- a link test ---- */
@@ -183,8 +169,7 @@ static void take_pair(struct test *test, size_t i)
                                      .model = from->name,
                                      .options = test->options};
     set_pair_link(&figure, verdict->reach.link, verdict->reach.links,
-                  &(struct end){from->pci_bdf, from->index}, &(struct end){to->pci_bdf, to->index},
-                  link);
+                  PLACE(from->pci_bdf, from->index), PLACE(to->pci_bdf, to->index), link);
     xb_taking_add_value(test->taking, figure,
                         (struct xb_fleet_value){.gpu = gpu,
                                                 .peer = (int)to->index,
@@ -236,7 +221,6 @@ struct result {
     const struct xb_record *record;
     struct xb_arena *texts;
     const struct xb_record_device *devices;
-    size_t device_count;
     size_t *gpus; /* of the devices, in the fleet */
 };
 
@@ -346,8 +330,8 @@ static void set_link(const struct result *result, const struct xb_record_case *t
     const struct xb_record_device *peer = xb_record_device(result->record, test->peer);
     set_pair_link(figure, link != NULL ? link->text : NULL,
                   count > 0.0 && count < 1000.0 ? (unsigned)count : 0,
-                  &(struct end){device->pci_bdf, device->index},
-                  &(struct end){peer != NULL ? peer->pci_bdf : NULL, (unsigned)test->peer}, text);
+                  PLACE(device->pci_bdf, device->index),
+                  PLACE(peer != NULL ? peer->pci_bdf : NULL, (unsigned)test->peer), text);
 }
 
 /* ---- values ---- */
@@ -387,18 +371,6 @@ static double scatter_of_clock(const struct xb_record_row *row)
     return isfinite(share) ? share : 0.0;
 }
 
-/* The scatter that the processes' distance shows. */
-static double scatter_of_processes(const double *medians, size_t count, double median)
-{
-    double mean = 0.0, squares = 0.0;
-    for (size_t i = 0; i < count; i++)
-        mean += medians[i] / (double)count;
-    for (size_t i = 0; i < count; i++)
-        squares += (medians[i] - mean) * (medians[i] - mean);
-    double deviation = sqrt(squares / (double)(count - 1));
-    return OF_MEDIAN * deviation / sqrt((double)count) / median;
-}
-
 /* `of_clock`: what the clock adds to the scatter. */
 static void measure(const struct result *result, const struct xb_record_case *test,
                     const struct xb_record_figure *figure, double of_clock,
@@ -408,12 +380,18 @@ static void measure(const struct result *result, const struct xb_record_case *te
     size_t count = xb_record_medians(result->record, test, figure->name, medians);
     const struct xb_statistics *own = &figure->statistics;
     double half = (own->ci95_high - own->ci95_low) / 2.0;
+    double mean = 0.0, squares = 0.0;
     value->value = count > 0 ? xb_median_of(medians, count) : 0.0;
     value->scatter = (double)NAN;
+    for (size_t i = 0; i < count; i++)
+        mean += medians[i] / (double)count;
+    for (size_t i = 0; i < count; i++)
+        squares += (medians[i] - mean) * (medians[i] - mean);
     if (count == 1 && own->has_interval && half >= 0.0) /* by its own samples */
         value->scatter = half / CONFIDENT / own->median;
-    else if (count > 1)
-        value->scatter = scatter_of_processes(medians, count, value->value);
+    else if (count > 1) /* by the distance of processes */
+        value->scatter =
+            OF_MEDIAN * sqrt(squares / (double)(count - 1)) / sqrt((double)count) / value->value;
     if (!isfinite(value->scatter))
         value->scatter = of_clock > 0.0 ? of_clock : (double)NAN;
     else
@@ -449,26 +427,21 @@ static void take_figures(struct result *result, const struct xb_record_case *tes
 
 /* ---- what is wrong ---- */
 
-/* Copies the words without a digit: numbers and addresses differ from node to node. */
-static const char *without_numbers(const char *text, char *copy, size_t size)
-{
-    size_t length = 0;
-    copy[0] = '\0';
-    while (*text != '\0' && length < size) {
-        size_t word = strcspn(text, " \n");
-        if (word > 0 && strcspn(text, "0123456789") >= word)
-            length += (size_t)snprintf(copy + length, size - length, "%.*s ", (int)word, text);
-        text += word + (text[word] != '\0');
-    }
-    return copy;
-}
-
+/* Its cause is what `why` says without the words that have a digit: numbers and addresses differ
+ * from node to node. */
 static void complain_of_failure(struct result *result, size_t gpu, const char *text,
                                 const char *why)
 {
-    char cause[XB_RECORD_REASON];
-    xb_taking_complain(result->taking, XB_FLEET_FAILED, gpu, text,
-                       without_numbers(why != NULL ? why : "", cause, sizeof cause));
+    char cause[XB_RECORD_REASON] = "";
+    size_t length = 0;
+    while (why != NULL && *why != '\0' && length < sizeof cause) {
+        size_t word = strcspn(why, " \n");
+        if (word > 0 && strcspn(why, "0123456789") >= word)
+            length +=
+                (size_t)snprintf(cause + length, sizeof cause - length, "%.*s ", (int)word, why);
+        why += word + (why[word] != '\0');
+    }
+    xb_taking_complain(result->taking, XB_FLEET_FAILED, gpu, text, cause);
 }
 
 static void take_case(struct result *result, const struct xb_record_case *test)
@@ -501,10 +474,11 @@ void xb_taking_record(struct xb_fleet_taking *taking, struct xb_json_reader *rea
     struct result result = {.taking = taking, .record = &record};
     if (xb_record_of_tree(reader->place.path, document, &record, &reader->error) != XB_OK)
         return;
+    size_t device_count = 0;
     xb_taking_begin(taking);
-    result.devices = xb_record_devices(&record, &result.device_count);
-    result.gpus = xb_arena_new(&result.texts, result.device_count * sizeof *result.gpus);
-    for (size_t i = 0; i < result.device_count; i++) {
+    result.devices = xb_record_devices(&record, &device_count);
+    result.gpus = xb_arena_new(&result.texts, device_count * sizeof *result.gpus);
+    for (size_t i = 0; i < device_count; i++) {
         const struct xb_record_device *device = &result.devices[i];
         /* Between transfers a healthy link may go slower to save power. */
         bool loaded = device->link_known && device->link_under_load;

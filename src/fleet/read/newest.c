@@ -116,21 +116,17 @@ void xb_fleet_join_moved(struct xb_judging *judging)
     }
     const struct xb_fleet_node *nodes = fleet->nodes;
     if (equal.count > 0)
-        xb_fleet_add_note(
-            judging,
-            "%zu UUID%s several GPUs (first: on %.64s and on %.64s). fleet tells them apart by "
-            "node and PCI address. Are machines cloned? If a GPU was moved, measure again where it "
-            "was, 6 hours later or more.",
-            equal.count, equal.count == 1 ? " names" : "s name", nodes[equal.first->node].name,
-            nodes[equal.last->node].name);
+        XB_NOTE("%zu UUID%s several GPUs (first: on %.64s and on %.64s). fleet tells them apart by "
+                "node and PCI address. Are machines cloned? If a GPU was moved, measure again "
+                "where it was, 6 hours later or more.",
+                equal.count, equal.count == 1 ? " names" : "s name", nodes[equal.first->node].name,
+                nodes[equal.last->node].name);
     if (moved.count > 0)
-        xb_fleet_add_note(
-            judging,
-            "%zu GPU%s as moved (first: from %.64s GPU %u to %.64s GPU %u): newer files do not "
-            "find %s at the old place. Are machines cloned? Then measure again there.",
-            moved.count, moved.count == 1 ? " counts" : "s count", nodes[moved.first->node].name,
-            moved.first->index, nodes[moved.last->node].name, moved.last->index,
-            moved.count == 1 ? "it" : "them");
+        XB_NOTE("%zu GPU%s as moved (first: from %.64s GPU %u to %.64s GPU %u): newer files do not "
+                "find %s at the old place. Are machines cloned? Then measure again there.",
+                moved.count, moved.count == 1 ? " counts" : "s count",
+                nodes[moved.first->node].name, moved.first->index, nodes[moved.last->node].name,
+                moved.last->index, moved.count == 1 ? "it" : "them");
     /* `joined`: for each GPU the one that it is, which is itself for those that stay. */
     size_t kept = 0;
     renumber(fleet, joined);

@@ -2,7 +2,6 @@
 #include "fleet/internal.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,15 +60,14 @@ static void name_fewer(struct xb_judging *judging, const struct xb_vote *votes,
     size_t nodes = most->end - most->begin, agree = most->last - most->first;
     size_t fewer = most->first - most->begin; /* they are sorted by how many */
     if (most->judged && !most->found)
-        xb_fleet_add_note(judging,
-                          "%.100s: nodes have different numbers of these GPUs; at most %zu of %zu "
-                          "nodes have the same number, %.0f.",
-                          model, agree, nodes, votes[most->first].number);
+        XB_NOTE("%.100s: nodes have different numbers of these GPUs; at most %zu of %zu "
+                "nodes have the same number, %.0f.",
+                model, agree, nodes, votes[most->first].number);
     for (size_t i = most->begin; most->found && i < most->first; i++) {
         xb_fleet_add_finding(
             judging,
-            xb_fleet_plain_finding(XB_FLEET_FEWER_GPUS, judging->fleet->nodes[votes[i].item].name,
-                                   XB_FLEET_NONE, xb_fleet_is_together(fewer, nodes)),
+            XB_FLEET_PLAIN(XB_FLEET_FEWER_GPUS, judging->fleet->nodes[votes[i].item].name,
+                           XB_FLEET_NONE, .together = xb_fleet_is_together(fewer, nodes)),
             "%.0f x %.100s; %zu of %zu nodes have %.0f", votes[i].number, model, agree, nodes,
             votes[most->first].number);
     }
@@ -106,31 +104,27 @@ void xb_fleet_name_fewer_gpus(struct xb_judging *judging)
         if (with.rounds[i] != with.round)
             xb_fleet_add_finding(
                 judging,
-                xb_fleet_plain_finding(XB_FLEET_FEWER_GPUS, fleet->nodes[i].name, XB_FLEET_NONE,
-                                       xb_fleet_is_together(without, fleet->node_count)),
+                XB_FLEET_PLAIN(XB_FLEET_FEWER_GPUS, fleet->nodes[i].name, XB_FLEET_NONE,
+                               .together = xb_fleet_is_together(without, fleet->node_count)),
                 "no GPU; %zu of %zu nodes have some", with.count, fleet->node_count);
     /* Machines that were installed from one image may have one name: then one alone seems to be
      * there. */
     if (replaced.count > 0)
-        xb_fleet_add_note(
-            judging,
-            "%zu GPU%s replaced: a newer file has another at the same PCI address (first: %.64s, "
-            "%.32s). If nobody did that, several machines have one name: set XFERBENCH_NODE on "
-            "each.",
-            replaced.count, replaced.count == 1 ? " was" : "s were",
-            fleet->nodes[replaced.first->node].name, replaced.first->pci_bdf);
+        XB_NOTE("%zu GPU%s replaced: a newer file has another at the same PCI address (first: "
+                "%.64s, %.32s). If nobody did that, several machines have one name: set "
+                "XFERBENCH_NODE on each.",
+                replaced.count, replaced.count == 1 ? " was" : "s were",
+                fleet->nodes[replaced.first->node].name, replaced.first->pci_bdf);
     /* A GPU that fell off the bus is in older documents still, and counts. */
     for (size_t i = 0; i < count; i++)
         if (seats[i]->is_gone && old.count++ == 0)
             old.first = seats[i];
     if (old.count > 0)
-        xb_fleet_add_note(
-            judging,
-            "%zu GPU%s only in older files of the node, and count%s as present (first: %.64s, "
-            "%.32s). Give fleet the files of one round.",
-            old.count, old.count == 1 ? " is" : "s are", old.count == 1 ? "s" : "",
-            fleet->nodes[old.first->node].name,
-            old.first->pci_bdf != NULL ? old.first->pci_bdf : "PCI address not known");
+        XB_NOTE("%zu GPU%s only in older files of the node, and count%s as present (first: %.64s, "
+                "%.32s). Give fleet the files of one round.",
+                old.count, old.count == 1 ? " is" : "s are", old.count == 1 ? "s" : "",
+                fleet->nodes[old.first->node].name,
+                old.first->pci_bdf != NULL ? old.first->pci_bdf : "PCI address not known");
 }
 
 /* ---- drivers ---- */
@@ -161,18 +155,18 @@ void xb_fleet_name_drivers(struct xb_judging *judging)
         size_t nodes = most.end - most.begin, agree = most.last - most.first;
         const char *usual = votes[most.first].text;
         if (most.judged && !most.found)
-            xb_fleet_add_note(judging,
-                              "Drivers differ (backend %.32s): at most %zu of %zu nodes have the "
-                              "same, %.64s.",
-                              votes[most.begin].group, agree, nodes, usual);
+            XB_NOTE("Drivers differ (backend %.32s): at most %zu of %zu nodes have the "
+                    "same, %.64s.",
+                    votes[most.begin].group, agree, nodes, usual);
         for (size_t i = most.begin; most.found && i < most.end; i++)
             if (i < most.first || i >= most.last)
-                xb_fleet_add_finding(judging,
-                                     xb_fleet_plain_finding(
-                                         XB_FLEET_OTHER_DRIVER, fleet->nodes[votes[i].item].name,
-                                         XB_FLEET_NONE, xb_fleet_is_together(nodes - agree, nodes)),
-                                     "driver %.64s; %zu of %zu nodes have %.64s", votes[i].text,
-                                     agree, nodes, usual);
+                xb_fleet_add_finding(
+                    judging,
+                    XB_FLEET_PLAIN(XB_FLEET_OTHER_DRIVER, fleet->nodes[votes[i].item].name,
+                                   XB_FLEET_NONE,
+                                   .together = xb_fleet_is_together(nodes - agree, nodes)),
+                    "driver %.64s; %zu of %zu nodes have %.64s", votes[i].text, agree, nodes,
+                    usual);
     }
 }
 
@@ -202,22 +196,17 @@ void xb_fleet_note_start(struct xb_judging *judging)
             late.named = source;
     }
     if (ahead.count > 0)
-        xb_fleet_add_note(
-            judging,
-            "%zu of %zu files have a date more than a day ahead, and count as the oldest (first: "
-            "%.200s). Check the clocks there and here.",
-            ahead.count, fleet->source_count, ahead.named->path);
+        XB_NOTE("%zu of %zu files have a date more than a day ahead, and count as the oldest "
+                "(first: %.200s). Check the clocks there and here.",
+                ahead.count, fleet->source_count, ahead.named->path);
     if (late.count > 0)
-        xb_fleet_add_note(judging,
-                          "%zu of %zu measurements began more than %g s after the agreed time, up "
-                          "to %.3g s (%.200s). Not all nodes were under load at the same time.",
-                          late.count, agreed.count, LATE_S, late.named->late_s, late.named->path);
+        XB_NOTE("%zu of %zu measurements began more than %g s after the agreed time, up "
+                "to %.3g s (%.200s). Not all nodes were under load at the same time.",
+                late.count, agreed.count, LATE_S, late.named->late_s, late.named->path);
     if (loose.count > 0)
-        xb_fleet_add_note(
-            judging,
-            "%zu of %zu nodes that started together have no clock synchronisation (first: %.200s). "
-            "Their start times may be wrong.",
-            loose.count, agreed.count, loose.named->path);
+        XB_NOTE("%zu of %zu nodes that started together have no clock synchronisation (first: "
+                "%.200s). Their start times may be wrong.",
+                loose.count, agreed.count, loose.named->path);
 }
 
 /* ---- nodes without a document ---- */
@@ -325,16 +314,14 @@ static void name_missing(struct xb_judging *judging, const char *const *met)
     size_t missing = 0;
     for (size_t i = 0; i < request->expected_count; i++)
         missing += met[i] == NULL;
-    for (size_t i = 0; i < request->expected_count; i++) {
-        if (met[i] != NULL)
-            continue;
-        struct xb_fleet_finding finding =
-            xb_fleet_plain_finding(XB_FLEET_MISSING, request->expected[i], XB_FLEET_NONE,
-                                   xb_fleet_is_together(missing, request->expected_count));
-        finding.unsure = unread || missing == request->expected_count;
-        xb_fleet_add_finding(judging, finding,
-                             unread ? "no result file that could be read" : "no result file");
-    }
+    for (size_t i = 0; i < request->expected_count; i++)
+        if (met[i] == NULL)
+            xb_fleet_add_finding(
+                judging,
+                XB_FLEET_PLAIN(XB_FLEET_MISSING, request->expected[i], XB_FLEET_NONE,
+                               .together = xb_fleet_is_together(missing, request->expected_count),
+                               .unsure = unread || missing == request->expected_count),
+                unread ? "no result file that could be read" : "no result file");
 }
 
 void xb_fleet_name_missing(struct xb_judging *judging)
@@ -377,8 +364,8 @@ void xb_fleet_name_missing(struct xb_judging *judging)
             unexpected[count++] = fleet->nodes[i].name;
     }
     if (count > 0)
-        xb_fleet_add_note(judging, "Nodes with a result file that you did not expect: %s.",
-                          xb_fleet_names_text(unexpected, count, text));
+        XB_NOTE("Nodes with a result file that you did not expect: %s.",
+                xb_fleet_names_text(unexpected, count, text));
 }
 
 /* ---- GPUs without a figure ---- */
@@ -458,11 +445,9 @@ void xb_fleet_note_lacking(struct xb_judging *judging)
     if (lacking.figures == 0)
         return;
     const struct holding *first = &lacking.first;
-    xb_fleet_add_note(
-        judging,
-        "Some GPUs lack %zu figure%s that most of their model have (first: %.200s, on "
-        "%.64s GPU %u). Was it skipped there?",
-        lacking.figures, lacking.figures == 1 ? "" : "s",
-        first->figure->name != NULL ? first->figure->name : "-",
-        fleet->nodes[first->gpu->node].name, first->gpu->index);
+    XB_NOTE("Some GPUs lack %zu figure%s that most of their model have (first: %.200s, on "
+            "%.64s GPU %u). Was it skipped there?",
+            lacking.figures, lacking.figures == 1 ? "" : "s",
+            first->figure->name != NULL ? first->figure->name : "-",
+            fleet->nodes[first->gpu->node].name, first->gpu->index);
 }

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Documents from files, folders and streams, read by several threads. */
 #define _GNU_SOURCE /* fts, strverscmp, fopencookie */
-#include "fleet/fleet.h"
+
+#include "fleet/internal.h"
 
 #include "base/documents.h"
 #include "base/interrupt.h"
-#include "base/memory.h"
-#include "base/options.h"
 #include "base/parallel.h"
-#include "base/terminal.h"
 #include "link/report.h"
 #include "run/command.h"
-#include "taking.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Takes one document of any kind into a fleet, or says why it cannot. */
-#include "taking.h"
+#include "fleet/internal.h"
 
 #include "base/day_time.h"
-#include "base/memory.h"
 #include "machine/node.h"
 #include "record/document.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- where it comes from ---- */

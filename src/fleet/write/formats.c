@@ -4,7 +4,6 @@
 #include "formats.h"
 #include "fleet/internal.h"
 
-#include "base/memory.h"
 #include "base/stream.h"
 #include "base/text.h"
 #include "present/metrics.h"
@@ -230,8 +229,9 @@ size_t xb_fleet_sort_names(const char **names, size_t count)
 
 void xb_fleet_drain_list(const struct xb_fleet_judgement *judgement, struct xb_drain_list *list)
 {
-    *list = (struct xb_drain_list){.names = xb_new(judgement->finding_count, sizeof(const char *))};
     size_t found = 0;
+    *list = (struct xb_drain_list){.arena = NULL};
+    list->names = xb_arena_new(&list->arena, judgement->finding_count * sizeof(const char *));
     for (size_t i = 0; i < judgement->finding_count; i++)
         if (xb_fleet_is_to_drain(&judgement->findings[i]))
             list->names[found++] = judgement->findings[i].node;
@@ -247,12 +247,6 @@ void xb_fleet_drain_list(const struct xb_fleet_judgement *judgement, struct xb_d
             break;
         }
     list->text = xb_hostlist_compress(list->names, list->count, &list->arena, &list->left_out);
-}
-
-void xb_fleet_drain_list_free(struct xb_drain_list *list)
-{
-    xb_arena_free(list->arena);
-    free(list->names);
 }
 
 enum xb_status xb_fleet_nodelist_write(FILE *stream, const struct xb_fleet_judgement *judgement,
@@ -279,10 +273,9 @@ enum xb_status xb_fleet_nodelist_write(FILE *stream, const struct xb_fleet_judge
         shared += of->together && !of->unsure && xb_fleet_code_is_bad(of->code);
     }
     if (unsure > 0 && unsure == judgement->request.expected_count)
-        xb_say(
-            "expected nodes are not listed: %zu, but none of them is there. Are the names and the "
-            "folder right?",
-            unsure);
+        xb_say("expected nodes are not listed: %zu, but none of them is there. Are the names and "
+               "the folder right?",
+               unsure);
     else if (unsure > 0)
         xb_say("missing nodes are not listed: %zu, but %zu files could not be read, and may be "
                "theirs; see --format table",
@@ -297,7 +290,7 @@ enum xb_status xb_fleet_nodelist_write(FILE *stream, const struct xb_fleet_judge
                shared);
     if (list.text[0] != '\0')
         fprintf(stream, "%s\n", list.text);
-    xb_fleet_drain_list_free(&list);
+    xb_arena_free(list.arena);
     return xb_stream_finish(stream, "the node list", error);
 }
 

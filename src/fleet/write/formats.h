@@ -38,13 +38,12 @@ xb_fleet_writer xb_fleet_json_write, xb_fleet_csv_write, xb_fleet_prometheus_wri
 struct xb_drain_list {
     const char **names; /* each once */
     size_t count;
-    const char *text; /* all as a host expression of Slurm; "" for none */
-    size_t left_out;  /* how many are not in the text: no scheduler takes such a name */
-    struct xb_arena *arena;
+    const char *text;       /* all as a host expression of Slurm; "" for none */
+    size_t left_out;        /* how many are not in the text: no scheduler takes such a name */
+    struct xb_arena *arena; /* where all of it lies, to be freed */
 };
 
 void xb_fleet_drain_list(const struct xb_fleet_judgement *judgement, struct xb_drain_list *list);
-void xb_fleet_drain_list_free(struct xb_drain_list *list);
 
 /* Sorts names and drops those that are there twice. Returns how many are left. */
 size_t xb_fleet_sort_names(const char **names, size_t count);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
-#include "base/text.h"
 #include "fleet/internal.h"
 #include "formats.h"
 #include "present/table.h"
@@ -157,8 +156,8 @@ static void add_row(const struct xb_fleet_view *view, struct xb_table *table, co
         write_text(view, table, gpu != NULL ? gpu->uuid : NULL);
     }
     write_text(view, table, figure != NULL ? figure->name : NULL);
-    xb_table_text(table, "%s", VALUE(unit, finding->value));
-    xb_table_text(table, "%s", VALUE(unit, finding->centre));
+    xb_table_text(table, "%s", XB_FLEET_VALUE(unit, finding->value));
+    xb_table_text(table, "%s", XB_FLEET_VALUE(unit, finding->centre));
     xb_table_text(table, "%s", xb_fleet_table_share(finding->deviation, true, (char[64]){0}, 64));
     if (view->verbose)
         xb_table_text(table, isfinite(finding->spreads) ? "%+.1f" : "-", finding->spreads);
@@ -198,7 +197,7 @@ static void write_rows(const struct xb_fleet_view *view, const struct row *rows,
     }
     xb_table_free(table);
     if (more > 0)
-        table_print(view, "and %s more: --verbose or --format csv", COUNT(more));
+        table_print(view, "and %s more: --verbose or --format csv", XB_FLEET_COUNT(more));
     if (has_more && view->verbose)
         table_print(view, "A row shows the worst figure, MORE how many others: --format csv has "
                           "all.");
