@@ -5,8 +5,6 @@
 #include "base/memory.h"
 #include "comparison.h"
 
-/* ---- pairs ---- */
-
 /* A case of both files or one: NULL for the side that does not have it. Where a setting differs, a
  * pair is compared only by force. */
 struct xb_pair {
@@ -22,8 +20,6 @@ struct xb_pairs {
     size_t count;
 };
 
-/* ---- differences ---- */
-
 /* Fills comparison->differences and ->comparable, and marks the pairs whose settings differ. */
 void xb_differences_find(struct xb_comparison *comparison, struct xb_pairs *pairs);
 
@@ -31,8 +27,6 @@ void xb_differences_find(struct xb_comparison *comparison, struct xb_pairs *pair
  * what differs (struct xb_comparison), and of a case (struct xb_compared). */
 extern const struct xb_field xb_compare_file_fields[], xb_compare_request_fields[],
     xb_compare_differences_fields[], xb_compare_figure_fields[], xb_compare_judged_fields[];
-
-/* ---- figures ---- */
 
 #define XB_COMPARE_FIGURES 64 /* the most of a case */
 
@@ -45,8 +39,6 @@ size_t xb_compare_figures(const struct xb_comparison *comparison, const struct x
 
 /* Finds the parameters that differ between compared cases of one mode. */
 void xb_comparison_find_parameters(struct xb_comparison *comparison);
-
-/* ---- gates ---- */
 
 /* Whether a figure of a case passes a gate. */
 bool xb_gate_passes(const struct xb_gate *gate, const struct xb_record_case *test,

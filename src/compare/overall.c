@@ -319,21 +319,6 @@ static void say_open(struct xb_comparison *comparison, const struct counts *coun
     say_not_judged(comparison, counts);
 }
 
-static void say_pass(struct xb_comparison *comparison, const struct counts *counts)
-{
-    size_t improved = counts->by[XB_OUTCOME_IMPROVED];
-    if (counts->all == 1)
-        REASON("The result is %s%s by %s or more", improved == 1 ? "" : "not ",
-               improved == 1 ? counts->better : counts->worse, counts->threshold);
-    else
-        REASON("None of %zu results is %s by %s or more", counts->all, counts->worse,
-               counts->threshold);
-    if (improved > 0 && counts->all > 1)
-        REASON(", and %zu %s %s by as much", improved, improved == 1 ? "is" : "are",
-               counts->better);
-    REASON(".");
-}
-
 void xb_judge_overall(struct xb_comparison *comparison)
 {
     const struct counts counts = count_all(comparison);
@@ -367,8 +352,17 @@ void xb_judge_overall(struct xb_comparison *comparison)
     } else if (counts.all == 0) {
         REASON("No result that counts was measured in both files.");
     } else {
-        comparison->overall =
-            counts.by[XB_OUTCOME_IMPROVED] > 0 ? XB_OUTCOME_IMPROVED : XB_OUTCOME_PASS;
-        say_pass(comparison, &counts);
+        size_t improved = counts.by[XB_OUTCOME_IMPROVED];
+        comparison->overall = improved > 0 ? XB_OUTCOME_IMPROVED : XB_OUTCOME_PASS;
+        if (counts.all == 1)
+            REASON("The result is %s%s by %s or more", improved == 1 ? "" : "not ",
+                   improved == 1 ? counts.better : counts.worse, counts.threshold);
+        else
+            REASON("None of %zu results is %s by %s or more", counts.all, counts.worse,
+                   counts.threshold);
+        if (improved > 0 && counts.all > 1)
+            REASON(", and %zu %s %s by as much", improved, improved == 1 ? "is" : "are",
+                   counts.better);
+        REASON(".");
     }
 }

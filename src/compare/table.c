@@ -340,7 +340,7 @@ static void print_cases(const struct out *out)
     free(rows);
 }
 
-/* ---- as text ---- */
+/* ---- as text, and as Markdown ---- */
 
 #define LABEL 10 /* columns of a note's label */
 
@@ -443,8 +443,6 @@ enum xb_status xb_compare_table_write(FILE *stream, const struct xb_comparison *
     print_files(&out);
     return xb_stream_finish(stream, "the table", error);
 }
-
-/* ---- as Markdown ---- */
 
 enum xb_status xb_compare_markdown_write(FILE *stream, const struct xb_comparison *comparison,
                                          struct xb_error *error)

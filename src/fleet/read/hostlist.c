@@ -299,8 +299,6 @@ static int by_parts(const void *a, const void *b)
                           XB_ORDER(first->digits, second->digits));
 }
 
-/* ---- numbers ---- */
-
 /* The ranges of items that are alike and in order; returns how many. At most one range of a width
  * can go on, because numbers do not fall. `ranges` has room for as many as there are items. */
 static size_t find_ranges(const struct item *items, size_t count, struct range *ranges)
@@ -327,8 +325,6 @@ static size_t find_ranges(const struct item *items, size_t count, struct range *
     }
     return found;
 }
-
-/* ---- folding ---- */
 
 /* Finds the digits that end at item->limit, or for which others end before it. The first fold looks
  * at the end of the name only. */

@@ -11,6 +11,75 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- what every document says ---- */
+
+/* A document that is dated ahead would outrank all others until that day. It counts so much
+ * earlier: as older than all others, also those without a date, while several keep their order. */
+#define BEFORE_ALL ((time_t)1 << 40)
+/* A clock that was set to the local time is up to 14 hours ahead of UTC. */
+#define AHEAD_S ((time_t)24 * 3600)
+
+/* Adds the document itself and its node, which must have a name. */
+static void begin(struct xb_fleet_taking *taking)
+{
+    struct xb_fleet_source *source = &taking->origin;
+    bool is_ahead = source->dated > taking->fleet->now + AHEAD_S;
+    source->written = source->dated - (is_ahead ? BEFORE_ALL : 0);
+    taking->host.driver_told = source->written;
+    taking->source = xb_fleet_add_source(taking->fleet, source);
+    taking->node = xb_fleet_add_node(taking->fleet, &taking->host);
+}
+
+static bool is_same(const char *left, const char *right)
+{
+    return left != NULL && right != NULL && strcmp(left, right) == 0;
+}
+
+/* Adds a GPU of its node; `gpu` has neither node nor time. Leaves out a UUID or an address that
+ * another GPU of the document has. */
+static size_t add_gpu(struct xb_fleet_taking *taking, struct xb_fleet_gpu gpu)
+{
+    /* Parts of one GPU may have its UUID and its address: by these they would be taken for one, and
+     * of their values one alone would count. The fleet has no GPUs but this document's. */
+    for (size_t i = 0; i < taking->fleet->gpu_count; i++) {
+        const struct xb_fleet_gpu *other = &taking->fleet->gpus[i];
+        bool apart = other->index != gpu.index;
+        gpu.uuid = apart && is_same(other->uuid, gpu.uuid) ? NULL : gpu.uuid;
+        gpu.pci_bdf = apart && is_same(other->pci_bdf, gpu.pci_bdf) ? NULL : gpu.pci_bdf;
+    }
+    gpu.node = taking->node;
+    gpu.told = taking->origin.written;
+    return xb_fleet_add_gpu(taking->fleet, &gpu);
+}
+
+/* Adds a value; fills in the figure's backend and driver. Ignores a value that is not above 0 or
+ * has no GPU. */
+static void add_value(struct xb_fleet_taking *taking, struct xb_fleet_figure figure,
+                      struct xb_fleet_value value)
+{
+    figure.backend = taking->backend;
+    figure.driver = taking->host.driver;
+    value.source = taking->source;
+    if (value.gpu == XB_FLEET_NONE || !(value.value > 0.0) || !isfinite(value.value))
+        return;
+    value.figure = xb_fleet_add_figure(taking->fleet, &figure);
+    xb_fleet_add_value(taking->fleet, &value);
+}
+
+/* Adds a complaint about a GPU, or about the node if `gpu` is XB_FLEET_NONE. `causes` as in struct
+ * xb_fleet_complaint. */
+static void complain(struct xb_fleet_taking *taking, enum xb_fleet_code code, size_t gpu,
+                     const char *text, const char *causes)
+{
+    const struct xb_fleet_complaint complaint = {.code = code,
+                                                 .node = taking->node,
+                                                 .gpu = gpu,
+                                                 .text = text,
+                                                 .source = taking->source,
+                                                 .causes = causes};
+    xb_fleet_add_complaint(taking->fleet, &complaint);
+}
+
 /* ---- links ---- */
 
 #define LINK 80 /* room for the text of one */
@@ -61,8 +130,6 @@ struct test {
     size_t gpus[XB_RUN_DEVICES]; /* in the fleet */
 };
 
-/* ---- what is wrong ---- */
-
 /* Complains "CRITICAL: bandwidth-h2d: 20.1 GB/s, ...; ..." about a GPU or pair. */
 static void complain_of_verdict(struct test *test, size_t gpu, const char *of,
                                 const struct xb_findings *found)
@@ -78,13 +145,10 @@ static void complain_of_verdict(struct test *test, size_t gpu, const char *of,
                          xb_level_name(found->level), reason->code);
     }
     if (found->level != XB_LEVEL_OK)
-        xb_taking_complain(test->taking,
-                           found->level == XB_LEVEL_CRITICAL ? XB_FLEET_LINK_VERDICT
-                                                             : XB_FLEET_LINK_WARNING,
-                           gpu, text.text, causes.text);
+        complain(test->taking,
+                 found->level == XB_LEVEL_CRITICAL ? XB_FLEET_LINK_VERDICT : XB_FLEET_LINK_WARNING,
+                 gpu, text.text, causes.text);
 }
-
-/* ---- a GPU ---- */
 
 static void take_device(struct test *test, size_t i)
 {
@@ -113,14 +177,14 @@ static void take_device(struct test *test, size_t i)
         found.link_speed_gts = facts->hops[facts->slot].load.speed_gts;
         found.link_width = facts->hops[facts->slot].load.width;
     }
-    size_t gpu = test->gpus[i] = xb_taking_add_gpu(test->taking, found);
+    size_t gpu = test->gpus[i] = add_gpu(test->taking, found);
     for (size_t k = 0; k < xb_link_attempts(device); k++)
         any_wrong = any_wrong || device->attempts[k].data_wrong;
     if (any_wrong)
-        xb_taking_complain(test->taking, XB_FLEET_WRONG_DATA, gpu, "a copy arrived wrong", NULL);
+        complain(test->taking, XB_FLEET_WRONG_DATA, gpu, "a copy arrived wrong", NULL);
     if (device->cut)
-        xb_taking_complain(test->taking, XB_FLEET_CUT, gpu,
-                           "the deadline or a signal came before it was tested", NULL);
+        complain(test->taking, XB_FLEET_CUT, gpu,
+                 "the deadline or a signal came before it was tested", NULL);
     complain_of_verdict(test, gpu, "", &verdict->found);
     if (best == NULL || best->data_wrong)
         return;
@@ -138,11 +202,9 @@ static void take_device(struct test *test, size_t i)
     for (int back = 0; back < 2; back++) {
         figure.name = back ? "link d2h" : "link h2d";
         value.value = back ? verdict->d2h.measured : verdict->h2d.measured;
-        xb_taking_add_value(test->taking, figure, value);
+        add_value(test->taking, figure, value);
     }
 }
-
-/* ---- a pair ---- */
 
 static void take_pair(struct test *test, size_t i)
 {
@@ -158,7 +220,7 @@ static void take_pair(struct test *test, size_t i)
     for (size_t k = 0; k < xb_pair_attempts(pair); k++)
         any_wrong = any_wrong || pair->attempts[k].data_wrong;
     if (any_wrong)
-        xb_taking_complain(test->taking, XB_FLEET_WRONG_DATA, gpu, text, NULL);
+        complain(test->taking, XB_FLEET_WRONG_DATA, gpu, text, NULL);
     complain_of_verdict(test, gpu, of, &verdict->found);
     const struct xb_pair_attempt *best = xb_pair_verdict_attempt(verdict, pair);
     if (best == NULL || best->data_wrong)
@@ -170,11 +232,11 @@ static void take_pair(struct test *test, size_t i)
                                      .options = test->options};
     set_pair_link(&figure, verdict->reach.link, verdict->reach.links,
                   PLACE(from->pci_bdf, from->index), PLACE(to->pci_bdf, to->index), link);
-    xb_taking_add_value(test->taking, figure,
-                        (struct xb_fleet_value){.gpu = gpu,
-                                                .peer = (int)to->index,
-                                                .value = verdict->bandwidth.measured,
-                                                .scatter = (double)NAN});
+    add_value(test->taking, figure,
+              (struct xb_fleet_value){.gpu = gpu,
+                                      .peer = (int)to->index,
+                                      .value = verdict->bandwidth.measured,
+                                      .scatter = (double)NAN});
 }
 
 void xb_taking_link(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
@@ -191,13 +253,13 @@ void xb_taking_link(struct xb_fleet_taking *taking, struct xb_json_reader *reade
     const struct xb_link_report *report = &file.report;
     struct test test = {.taking = taking, .report = report, .options = options};
     char nothing[sizeof report->nothing + 32];
-    xb_taking_begin(taking);
+    begin(taking);
     snprintf(nothing, sizeof nothing, "nothing could be tested: %s", report->nothing);
     if (report->nothing[0] != '\0')
-        xb_taking_complain(taking, XB_FLEET_LINK_VERDICT, XB_FLEET_NONE, nothing, NULL);
+        complain(taking, XB_FLEET_LINK_VERDICT, XB_FLEET_NONE, nothing, NULL);
     if (report->cut)
-        xb_taking_complain(taking, XB_FLEET_CUT, XB_FLEET_NONE,
-                           "the deadline or a signal came before all was tested", NULL);
+        complain(taking, XB_FLEET_CUT, XB_FLEET_NONE,
+                 "the deadline or a signal came before all was tested", NULL);
     for (size_t i = 0; i < report->device_count; i++)
         take_device(&test, i);
     for (size_t i = 0; i < report->pair_count; i++)
@@ -265,20 +327,6 @@ static struct xb_words name_case(const struct result *result, const struct xb_re
 
 /* ---- what must be the same before two are compared: as in `compare`, but as a text ---- */
 
-/* Whether it changes how cases of the mode are measured. One that no mode takes is for all; a mode
- * that this program does not know may take any. */
-static bool matters(const struct xb_option *const *rows, const char *mode_name, const char *option)
-{
-    const struct xb_option *row = xb_option_find(rows, option);
-    const struct xb_mode *mode = xb_mode_find(mode_name);
-    /* How long a case is measured at most makes its median more or less certain, which its scatter
-     * tells, and no other. */
-    bool is_of_time = strcmp(option, "time-limit") == 0;
-    return (row == NULL || !row->selects) && !is_of_time &&
-           (mode == NULL || !xb_modes_take(option) ||
-            xb_option_find(mode->options, option) != NULL);
-}
-
 /* Appends "chunk=4194304". */
 static const char *add_option(struct xb_arena **texts, const char *before,
                               const struct xb_record_fact *fact)
@@ -294,6 +342,7 @@ static const char *list_options(struct result *result, const struct xb_record_ca
 {
     const struct xb_record *record = result->record;
     const struct xb_fleet_terms *terms = result->taking->terms;
+    const struct xb_mode *mode = xb_mode_find(test->mode);
     const char *text = "";
     for (size_t i = 0; i < test->parameter_count; i++) {
         const struct xb_record_fact *own = &test->parameters[i];
@@ -303,16 +352,22 @@ static const char *list_options(struct result *result, const struct xb_record_ca
     }
     for (size_t i = 0; i < record->option_count; i++) {
         const struct xb_record_fact *option = &record->options[i];
+        const struct xb_option *row = xb_option_find(terms->rows, option->name);
         bool says_itself =
             xb_record_fact_find(test->parameters, test->parameter_count, option->name) != NULL;
-        if (!says_itself && !xb_fact_is_default(&terms->defaults, option) &&
-            matters(terms->rows, test->mode, option->name))
+        /* One that no mode takes is for all; a mode that this program does not know may take any.
+         */
+        bool is_for_mode = mode == NULL || !xb_modes_take(option->name) ||
+                           xb_option_find(mode->options, option->name) != NULL;
+        /* How long a case is measured at most makes its median more or less certain, which its
+         * scatter tells, and no other. */
+        bool is_of_time = strcmp(option->name, "time-limit") == 0;
+        if (!says_itself && is_for_mode && !is_of_time && (row == NULL || !row->selects) &&
+            !xb_fact_is_default(&terms->defaults, option))
             text = add_option(&result->texts, text, option);
     }
     return text;
 }
-
-/* ---- links ---- */
 
 /* Pairs: the link is in the row. Single GPUs: the device's best possible link. */
 static void set_link(const struct result *result, const struct xb_record_case *test,
@@ -421,11 +476,9 @@ static void take_figures(struct result *result, const struct xb_record_case *tes
         figure_of.name = xb_arena_print(&result->texts, "%s %s", case_name, figure->name);
         figure_of.unit = figure->unit;
         figure_of.more_is_better = figure->more_is_better;
-        xb_taking_add_value(result->taking, figure_of, value);
+        add_value(result->taking, figure_of, value);
     }
 }
-
-/* ---- what is wrong ---- */
 
 /* Its cause is what `why` says without the words that have a digit: numbers and addresses differ
  * from node to node. */
@@ -441,7 +494,7 @@ static void complain_of_failure(struct result *result, size_t gpu, const char *t
                 (size_t)snprintf(cause + length, sizeof cause - length, "%.*s ", (int)word, why);
         why += word + (why[word] != '\0');
     }
-    xb_taking_complain(result->taking, XB_FLEET_FAILED, gpu, text, cause);
+    complain(result->taking, XB_FLEET_FAILED, gpu, text, cause);
 }
 
 static void take_case(struct result *result, const struct xb_record_case *test)
@@ -460,7 +513,7 @@ static void take_case(struct result *result, const struct xb_record_case *test)
     xb_words_add(&words, ", device %s: %s", xb_record_case_device(test, of, sizeof of),
                  why != NULL ? why : "a copy arrived wrong");
     if (summary.verified == XB_VERIFIED_FALSE)
-        xb_taking_complain(result->taking, XB_FLEET_WRONG_DATA, gpu, words.text, NULL);
+        complain(result->taking, XB_FLEET_WRONG_DATA, gpu, words.text, NULL);
     else if (summary.status == XB_RESULT_ERROR)
         complain_of_failure(result, gpu, words.text, why);
     if (summary.verified != XB_VERIFIED_FALSE && device != NULL && !xb_record_is_sum(test))
@@ -475,14 +528,14 @@ void xb_taking_record(struct xb_fleet_taking *taking, struct xb_json_reader *rea
     if (xb_record_of_tree(reader->place.path, document, &record, &reader->error) != XB_OK)
         return;
     size_t device_count = 0;
-    xb_taking_begin(taking);
+    begin(taking);
     result.devices = xb_record_devices(&record, &device_count);
     result.gpus = xb_arena_new(&result.texts, device_count * sizeof *result.gpus);
     for (size_t i = 0; i < device_count; i++) {
         const struct xb_record_device *device = &result.devices[i];
         /* Between transfers a healthy link may go slower to save power. */
         bool loaded = device->link_known && device->link_under_load;
-        result.gpus[i] = xb_taking_add_gpu(
+        result.gpus[i] = add_gpu(
             taking, (struct xb_fleet_gpu){.index = device->index,
                                           .model = device->name,
                                           .uuid = device->uuid,
@@ -491,11 +544,11 @@ void xb_taking_record(struct xb_fleet_taking *taking, struct xb_json_reader *rea
                                           .link_width = loaded ? device->link_width : 0});
     }
     if (record.interrupted)
-        xb_taking_complain(taking, XB_FLEET_CUT, XB_FLEET_NONE,
-                           "a signal came before all was measured", NULL);
+        complain(taking, XB_FLEET_CUT, XB_FLEET_NONE, "a signal came before all was measured",
+                 NULL);
     else if (record.has_deadline && !record.deadline_met)
-        xb_taking_complain(taking, XB_FLEET_CUT, XB_FLEET_NONE,
-                           "the deadline came before all was measured", NULL);
+        complain(taking, XB_FLEET_CUT, XB_FLEET_NONE, "the deadline came before all was measured",
+                 NULL);
     for (size_t i = 0; i < record.process_count; i++) {
         const char *failure = record.processes[i].failure;
         if (failure != NULL)

@@ -246,8 +246,6 @@ static void write_answer(const struct xb_fleet_view *view)
     }
 }
 
-/* ---- what a reader must know besides ---- */
-
 static void write_left_out(const struct xb_fleet_view *view)
 {
     const struct xb_fleet *fleet = view->judgement->fleet;
