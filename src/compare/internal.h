@@ -15,14 +15,6 @@ struct xb_pair {
     const char *settings;
 };
 
-struct xb_pairs {
-    struct xb_pair *items;
-    size_t count;
-};
-
-/* Fills comparison->differences and ->comparable, and marks the pairs whose settings differ. */
-void xb_differences_find(struct xb_comparison *comparison, struct xb_pairs *pairs);
-
 /* Members of docs/compare.schema.json: of a file (struct xb_record), of what was asked and
  * what differs (struct xb_comparison), and of a case (struct xb_compared). */
 extern const struct xb_field xb_compare_file_fields[], xb_compare_request_fields[],

@@ -7,7 +7,7 @@
 #include "base/json_read.h"
 #include "base/memory.h"
 #include "base/terminal.h"
-#include "fleet/judge/judgement.h"
+#include "fleet/fleet.h"
 #include "record/record.h"
 
 /* ---- shared by the parts of judging ---- */

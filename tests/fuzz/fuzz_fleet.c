@@ -7,7 +7,6 @@
 #define _POSIX_C_SOURCE 200809L /* fmemopen */
 #include "backends/registry.h"
 #include "fleet/fleet.h"
-#include "fleet/judge/judgement.h"
 #include "link/report.h"
 #include "record/mode_list.h"
 #include "run/command.h"

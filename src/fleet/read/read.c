@@ -176,6 +176,42 @@ static void read_pieces(void *argument, uint64_t first, uint64_t end)
     }
 }
 
+/* Adds everything of a document: each thread takes one into a fleet of its own. */
+static void merge(struct xb_fleet *fleet, const struct xb_fleet *from)
+{
+    /* The index in the one fleet of each item of the other. */
+    size_t count = from->source_count + from->node_count + from->gpu_count + from->figure_count;
+    size_t *sources = xb_new(count, sizeof *sources);
+    size_t *nodes = sources + from->source_count, *gpus = nodes + from->node_count;
+    size_t *figures = gpus + from->gpu_count;
+    for (size_t i = 0; i < from->source_count; i++)
+        sources[i] = xb_fleet_add_source(fleet, &from->sources[i]);
+    for (size_t i = 0; i < from->node_count; i++)
+        nodes[i] = xb_fleet_add_node(fleet, &from->nodes[i]);
+    for (size_t i = 0; i < from->gpu_count; i++) {
+        struct xb_fleet_gpu gpu = from->gpus[i];
+        gpu.node = nodes[gpu.node];
+        gpus[i] = xb_fleet_add_gpu(fleet, &gpu);
+    }
+    for (size_t i = 0; i < from->figure_count; i++)
+        figures[i] = xb_fleet_add_figure(fleet, &from->figures[i]);
+    for (size_t i = 0; i < from->value_count; i++) {
+        struct xb_fleet_value value = from->values[i];
+        value.figure = figures[value.figure];
+        value.gpu = gpus[value.gpu];
+        value.source = sources[value.source];
+        xb_fleet_add_value(fleet, &value);
+    }
+    for (size_t i = 0; i < from->complaint_count; i++) {
+        struct xb_fleet_complaint complaint = from->complaints[i];
+        complaint.node = nodes[complaint.node];
+        complaint.gpu = complaint.gpu != XB_FLEET_NONE ? gpus[complaint.gpu] : XB_FLEET_NONE;
+        complaint.source = sources[complaint.source];
+        xb_fleet_add_complaint(fleet, &complaint);
+    }
+    free(sources);
+}
+
 /* Reads its documents into the fleet, and empties it. */
 static void read_batch(struct batch *batch)
 {
@@ -186,7 +222,7 @@ static void read_batch(struct batch *batch)
         const struct piece *piece = &batch->pieces[i];
         struct xb_words what = {.length = 0};
         if (piece->why[0] == '\0') {
-            xb_fleet_merge(batch->fleet, &piece->taken);
+            merge(batch->fleet, &piece->taken);
             continue;
         }
         xb_words_add(&what, "%s", piece->path);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "fleet/judge/judgement.h"
+#include "fleet/fleet.h"
 
 #include "base/json_fields.h"
 #include "base/memory.h"
