@@ -145,6 +145,11 @@ static struct pairs make_pairs(const struct xb_comparison *comparison)
     return pairs;
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
 /* " chunk 64 KiB, streams 2": those of `test` that `other` does not have so. */
 static void add_parameters(struct xb_words *words, const struct xb_record_case *test,
                            const struct xb_record_case *other)
@@ -155,8 +160,7 @@ static void add_parameters(struct xb_words *words, const struct xb_record_case *
         const struct xb_record_fact *own = &test->parameters[i];
         const struct xb_record_fact *others =
             xb_record_fact_find(other->parameters, other->parameter_count, own->name);
-        if (own->value == NULL ||
-            (others != NULL && others->value != NULL && strcmp(own->value, others->value) == 0))
+        if (own->value == NULL || same_text(own->value, others != NULL ? others->value : NULL))
             continue;
         xb_words_add(words, "%s%.40s %s", separator, own->name,
                      xb_parameter_text(test, own->name, value, sizeof value));
@@ -167,11 +171,6 @@ static void add_parameters(struct xb_words *words, const struct xb_record_case *
 }
 
 /* ---- were the two files measured under the same conditions? ---- */
-
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
 
 /* Two files that are looked at for what differs. */
 struct search {
@@ -330,11 +329,10 @@ static void compare_groups(struct search *search)
 {
     for (size_t i = 0; i < search->pairs->count; i++) {
         const struct xb_pair *pair = &search->pairs->items[i];
-        const struct xb_record_case *only = pair->candidate == NULL  ? pair->baseline
-                                            : pair->baseline == NULL ? pair->candidate
-                                                                     : NULL;
-        if (only == NULL || !only->simultaneous || only->device < 0 || only->peer < 0 ||
-            !has_sum(search->records[0], only) || !has_sum(search->records[1], only))
+        const struct xb_record_case *only = case_of(pair);
+        if ((pair->baseline != NULL && pair->candidate != NULL) || !only->simultaneous ||
+            only->device < 0 || only->peer < 0 || !has_sum(search->records[0], only) ||
+            !has_sum(search->records[1], only))
             continue;
         add(search,
             xb_arena_print(search->texts, "pair %d>%d at the same time", only->device, only->peer),
@@ -517,7 +515,7 @@ static void add_figure(struct xb_comparison *comparison, const struct xb_pair *p
         .test = case_of(pair),
         .figure = *figure,
         .threshold = comparison->request.threshold,
-        .differs = pair->is_other || pair->settings != NULL,
+        .same_settings = !pair->is_other && pair->settings == NULL,
     };
     struct xb_figure any = *figure;
     any.gates = true; /* a threshold is for every figure of the cases unless it names one */

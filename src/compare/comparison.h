@@ -47,7 +47,7 @@ struct xb_compared {
     struct xb_figure figure;           /* its texts are a record's */
     double threshold;                  /* a share: how much worse is a regression */
     bool gates;                        /* counts for the overall verdict */
-    bool differs;                      /* in a setting that matters for it: judged only by force */
+    bool same_settings;                /* those that matter for it; else judged only by force */
     enum xb_basis basis;
     enum xb_outcome outcome; /* for XB_BASIS_INDICATIVE what it looks like; meaningless for NONE */
     struct xb_compared_side baseline, candidate;

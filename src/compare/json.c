@@ -196,18 +196,6 @@ const struct xb_field xb_compare_figure_fields[] = {
     XB_FIELD("basis", WORD, compared, basis, .word = basis_word, .most = XB_BASIS_NONE),
     XB_FIELDS_END};
 
-static void write_same_settings(struct xb_json *json, const struct xb_field *field,
-                                const void *from)
-{
-    xb_json_put_flag(json, field->key, !((const compared *)from)->differs);
-}
-
-static void read_same_settings(struct xb_json_reader *reader, const cJSON *object,
-                               const struct xb_field *field, void *to)
-{
-    ((compared *)to)->differs = !xb_json_get_flag(reader, object, field->key);
-}
-
 static const struct xb_field side_fields[] = {
     XB_FIELD("present", FLAG, side, is_there),
     XB_FIELD("processes", SIZE, side, processes, .most = XB_RECORD_PROCESSES),
@@ -237,7 +225,7 @@ static const struct xb_field interval_fields[] = {
 
 const struct xb_field xb_compare_judged_fields[] = {
     XB_FIELD("cannot_pass", FLAG, compared, cannot_pass),
-    XB_CUSTOM("same_settings", write_same_settings, read_same_settings),
+    XB_FIELD("same_settings", FLAG, compared, same_settings),
     XB_FIELD("threshold", DOUBLE, compared, threshold, .most = 1),
     XB_OBJECT("baseline", compared, baseline, side_fields),
     XB_OBJECT("candidate", compared, candidate, side_fields),

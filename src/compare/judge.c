@@ -216,7 +216,7 @@ static bool judge_by_status(const struct xb_comparison *comparison, const struct
         return conclude_open(&trial, "the baseline's run was cut short before this case");
     if (pair->candidate == NULL)
         return conclude_open(&trial, NULL);
-    if (compared->differs && !comparison->request.force) {
+    if (!compared->same_settings && !comparison->request.force) {
         if (after->bad > 0)
             say_bad(&trial, true);
         return conclude_open(&trial, NULL);

@@ -21,8 +21,8 @@ bool xb_compared_is_apart(const struct xb_comparison *comparison,
                           const struct xb_compared *compared)
 {
     /* Wrong data is wrong under any settings: that row has its verdict. */
-    return compared->differs && !comparison->request.force && compared->basis == XB_BASIS_STATUS &&
-           compared->outcome == XB_OUTCOME_INCONCLUSIVE;
+    return !compared->same_settings && !comparison->request.force &&
+           compared->basis == XB_BASIS_STATUS && compared->outcome == XB_OUTCOME_INCONCLUSIVE;
 }
 
 void xb_comparison_count_apart(struct xb_comparison *comparison)
@@ -33,7 +33,7 @@ void xb_comparison_count_apart(struct xb_comparison *comparison)
         const struct xb_compared *compared = &comparison->cases[i];
         gating += compared->gates;
         apart += compared->gates && xb_compared_is_apart(comparison, compared);
-        comparison->any_differs = comparison->any_differs || compared->differs;
+        comparison->any_differs = comparison->any_differs || !compared->same_settings;
     }
     comparison->none_comparable = gating > 0 && apart == gating;
 }
@@ -243,12 +243,14 @@ static void say_regression(struct xb_comparison *comparison, const struct counts
     if (broken > 0)
         REASON("%zu of %zu result%s no longer work%s.", broken, all, plural(all),
                broken == 1 ? "s" : "");
-    if (counts->worst != NULL)
-        REASON("Worst: %.160s: %s (%s to %s).",
-               XB_CASE_TEXT(comparison, counts->worst, XB_CASE_TITLE),
-               XB_CASE_TEXT(comparison, counts->worst, XB_CASE_CHANGE),
-               XB_CASE_TEXT(comparison, counts->worst, XB_CASE_BASELINE_BARE),
-               XB_CASE_TEXT(comparison, counts->worst, XB_CASE_CANDIDATE));
+    const struct xb_compared *worst = counts->worst;
+    if (worst == NULL)
+        return;
+    const char *before = XB_CASE_TEXT(comparison, worst, XB_CASE_BASELINE);
+    REASON("Worst: %.160s: %s (%.*s to %s).", XB_CASE_TEXT(comparison, worst, XB_CASE_TITLE),
+           XB_CASE_TEXT(comparison, worst, XB_CASE_CHANGE),
+           (int)strcspn(before, xb_compare_is_rate(&worst->figure) ? " " : ""), before,
+           XB_CASE_TEXT(comparison, worst, XB_CASE_CANDIDATE)); /* one unit is enough */
 }
 
 /* What no figures decide, and no number of processes. */

@@ -156,14 +156,11 @@ static void fill(const struct out *out, size_t column, const struct xb_compared 
 {
     const struct xb_comparison *comparison = out->comparison;
     struct xb_compared bare = *compared;
-    enum xb_compared_part part = all_columns[column].part;
     if (column == VERDICT && out->is_indicative && bare.basis == XB_BASIS_INDICATIVE)
         bare.basis = XB_BASIS_TEST; /* the heading says it */
-    if (out->is_one_rate && column == BASELINE)
-        part = XB_CASE_BASELINE_BARE;
-    else if (out->is_one_rate && column == CANDIDATE)
-        part = XB_CASE_CANDIDATE_BARE;
-    xb_compared_text(comparison, &bare, part, text);
+    xb_compared_text(comparison, &bare, all_columns[column].part, text);
+    if (out->is_one_rate && (column == BASELINE || column == CANDIDATE))
+        text[strcspn(text, " ")] = '\0'; /* the unit stands above the table */
     /* "95 %: at least 50 %" where the heading cannot say how sure that is. */
     if (column == SURE && out->sureness[0] == '\0' && strcmp(text, "-") != 0)
         snprintf(text, XB_COMPARE_TEXT, "%s: %s",

@@ -80,7 +80,7 @@ const char *xb_compare_forbidden(const struct xb_comparison *comparison, struct 
     if (told > most)
         xb_words_add(words, " and %zu more", told - most);
     for (size_t i = 0; i < comparison->case_count; i++)
-        rows += comparison->cases[i].differs;
+        rows += !comparison->cases[i].same_settings;
     if (rows > 0)
         xb_words_add(words, "%s%zu figure%s measured with other settings", told > 0 ? ", " : ": ",
                      rows, rows == 1 ? "" : "s");
@@ -328,16 +328,15 @@ static const char *write_side(const struct xb_compared *compared, enum xb_compar
                               char *text)
 {
     const struct xb_figure *figure = &compared->figure;
-    bool is_candidate = part == XB_CASE_CANDIDATE || part == XB_CASE_CANDIDATE_BARE;
-    bool unit = part == XB_CASE_BASELINE || part == XB_CASE_CANDIDATE;
-    const struct xb_compared_side *side = is_candidate ? &compared->candidate : &compared->baseline;
+    const struct xb_compared_side *side =
+        part == XB_CASE_CANDIDATE ? &compared->candidate : &compared->baseline;
     double median = side->median;
     if (!side->is_there)
         return print(text, "absent");
     if (side->processes == 0 || !isfinite(median))
         return print(text, "-");
     if (xb_compare_is_rate(figure))
-        return print(text, "%s%s", XB_RATE_TEXT(median), unit ? " GB/s" : "");
+        return print(text, "%s GB/s", XB_RATE_TEXT(median));
     if (strcmp(figure->unit, XB_UNIT_SECONDS) == 0)
         return xb_duration_format(median, text, XB_COMPARE_TEXT);
     return print(text, "%.*f", median > 0 ? xb_decimals_for(median) : 0, median);
@@ -524,8 +523,6 @@ const char *xb_compared_text(const struct xb_comparison *comparison,
         return xb_compare_plain(compared->figure.name, text, XB_COMPARE_WORD);
     case XB_CASE_BASELINE:
     case XB_CASE_CANDIDATE:
-    case XB_CASE_BASELINE_BARE:
-    case XB_CASE_CANDIDATE_BARE:
         return write_side(compared, part, text);
     case XB_CASE_CHANGE:
         return write_change(compared, text);
