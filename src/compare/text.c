@@ -102,17 +102,15 @@ const char *xb_compare_stack(const struct xb_comparison *comparison, struct xb_w
 /* "managed h2d 64 MiB 10 %". */
 static void add_threshold(struct xb_words *words, const struct xb_gate *cases, bool first)
 {
-    char word[XB_COMPARE_WORD];
     xb_words_add(words, "%s%s", first ? " (" : ", ",
                  XB_PLAIN_WORD(cases->mode != NULL ? cases->mode : "all modes"));
     if (cases->direction != NULL)
         xb_words_add(words, " %s", XB_PLAIN_WORD(cases->direction));
     bool is_range = cases->least != cases->most;
     if (cases->least > 0)
-        xb_words_add(words, " %s%s", is_range ? "from " : "",
-                     xb_size_format(cases->least, word, sizeof word));
+        xb_words_add(words, " %s%s", is_range ? "from " : "", XB_SIZE_TEXT(cases->least));
     if (is_range && cases->most > 0)
-        xb_words_add(words, " to %s", xb_size_format(cases->most, word, sizeof word));
+        xb_words_add(words, " to %s", XB_SIZE_TEXT(cases->most));
     if (cases->figure != NULL)
         xb_words_add(words, " %s", XB_PLAIN_WORD(cases->figure));
     xb_words_add(words, " %g %%", 100 * cases->share);
@@ -154,8 +152,7 @@ size_t xb_compare_fewest(const struct xb_comparison *comparison)
 const char *xb_compare_needed(const struct xb_comparison *comparison, struct xb_words *words)
 {
     size_t fewest = xb_compare_fewest(comparison);
-    size_t needed = comparison->processes_needed;
-    size_t gating = comparison->gating_count;
+    size_t needed = comparison->processes_needed, gating = comparison->gating_count;
     if (fewest == 0 || gating == 0 || (needed > 0 && fewest >= needed))
         return words->text;
     xb_words_add(words, "too few processes: a figure has %zu in a file, and ", fewest);
@@ -286,8 +283,7 @@ static const char *write_method(const struct xb_comparison *comparison,
 
 static const char *write_device(const struct xb_record_case *test, char *text)
 {
-    char device[32];
-    return print(text, "%s%s", xb_record_case_device(test, device, sizeof device),
+    return print(text, "%s%s", xb_record_case_device(test, (char[32]){0}, 32),
                  test->simultaneous ? " of all" : "");
 }
 

@@ -187,13 +187,9 @@ void xb_fleet_leave_out(struct xb_fleet *fleet, const char *what, const char *wh
 
 /* Reads a file of one document or several, a folder with all folders below it (files that end with
  * .json, .jsonl or .ndjson, by name with numbers as numbers; links to folders are not followed), or
- * "-": standard input. */
+ * "-": standard input, until its end. */
 XB_MUST_CHECK enum xb_status xb_fleet_read(struct xb_fleet *fleet, const char *path,
                                            struct xb_error *error);
-
-/* Reads an open stream. Blocks until its end. */
-XB_MUST_CHECK enum xb_status xb_fleet_read_stream(struct xb_fleet *fleet, const char *path,
-                                                  FILE *stream, struct xb_error *error);
 
 /* Reads one document from memory; a zero byte follows it. `number`: see struct xb_fleet_source. */
 XB_MUST_CHECK enum xb_status xb_fleet_read_text(struct xb_fleet *fleet, const char *path,

@@ -139,12 +139,18 @@ void xb_fleet_add_finding(struct xb_judging *judging, struct xb_fleet_finding fi
                                .spreads = (double)NAN,                                             \
                                .p = (double)NAN,                                                   \
                                __VA_ARGS__})
+/* In a part of judging: adds such a finding, with a text as by printf. */
+#define XB_NAME(code, node, gpu, together_, ...)                                                   \
+    xb_fleet_add_finding(judging, XB_FLEET_PLAIN((code), (node), (gpu), .together = (together_)),  \
+                         __VA_ARGS__)
 /* Adds a note, as by printf; XB_NOTE in a part of judging. */
 #define XB_NOTE(...) xb_fleet_add_note(judging, __VA_ARGS__)
 void xb_fleet_add_note(struct xb_judging *judging, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* The first few names of a list: "n1, n2, n3 and 9 more". `text` of XB_FLEET_NAMES_SIZE bytes. */
+/* The first few names of a list: "n1, n2, n3 and 9 more". */
 #define XB_FLEET_NAMES_SIZE 256
+#define XB_FLEET_NAMES(names, count)                                                               \
+    xb_fleet_names_text((names), (count), (char[XB_FLEET_NAMES_SIZE]){0})
 const char *xb_fleet_names_text(const char *const *names, size_t count, char *text);
 
 /* "52.93 GB/s" or "52.93", "12.1 us"; a share as "5.0 %". `text` of 64 bytes. */

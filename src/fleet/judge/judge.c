@@ -110,7 +110,6 @@ int xb_fleet_exit_code(const struct xb_fleet_judgement *judgement)
 
 const char *xb_fleet_value_text(double value, const char *unit, bool with_unit, char *text)
 {
-    char number[32];
     bool rate = unit != NULL && strcmp(unit, XB_UNIT_RATE) == 0;
     bool plain = !with_unit || unit == NULL || strcmp(unit, XB_UNIT_RATIO) == 0;
     const char *space = plain ? "" : " ", *name = plain ? "" : unit;
@@ -118,7 +117,7 @@ const char *xb_fleet_value_text(double value, const char *unit, bool with_unit, 
     if (!(value >= 1e-12 && value < 1e18))
         snprintf(text, TEXT_SIZE, "%.3g%s%.16s", value, space, name);
     else if (rate)
-        snprintf(text, TEXT_SIZE, "%s%s", xb_rate_text(value, number, sizeof number),
+        snprintf(text, TEXT_SIZE, "%s%s", xb_rate_text(value, (char[32]){0}, 32),
                  with_unit ? " GB/s" : "");
     else if (unit != NULL && strcmp(unit, XB_UNIT_SECONDS) == 0)
         xb_duration_format(value, text, TEXT_SIZE);

@@ -91,13 +91,10 @@ static void name_of_model(struct xb_judging *judging, const struct xb_vote *vote
         /* If only width or rate has a majority, the text takes the other from its own link. */
         double speed = siblings->speed_gts > 0 ? siblings->speed_gts : of->link_speed_gts;
         double width = siblings->width > 0 ? siblings->width : of->link_width;
-        xb_fleet_add_finding(judging,
-                             XB_FLEET_PLAIN(XB_FLEET_NARROWER, fleet->nodes[of->node].name,
-                                            votes[i].item, .together = together),
-                             "link %s under load; most of its %zu siblings have %s",
-                             xb_lanes_text(of->link_speed_gts, of->link_width, own, sizeof own),
-                             siblings->alike - 1,
-                             xb_lanes_text(speed, (unsigned)width, most, sizeof most));
+        XB_NAME(XB_FLEET_NARROWER, fleet->nodes[of->node].name, votes[i].item, together,
+                "link %s under load; most of its %zu siblings have %s",
+                xb_lanes_text(of->link_speed_gts, of->link_width, own, sizeof own),
+                siblings->alike - 1, xb_lanes_text(speed, (unsigned)width, most, sizeof most));
     }
 }
 
@@ -231,8 +228,8 @@ static void name_of_pairs(struct xb_judging *judging, const struct pair *pairs, 
     if (narrower == 0)
         return;
     const char *node = fleet->nodes[fleet->gpus[pairs->gpu].node].name;
-    xb_fleet_add_finding(
-        judging, XB_FLEET_PLAIN(XB_FLEET_NARROWER, node, pairs->gpu, .together = together),
+    XB_NAME(
+        XB_FLEET_NARROWER, node, pairs->gpu, together,
         "fewer links to %zu of %zu GPUs: to GPU %d %.40s; most pairs of its siblings have %.40s",
         narrower, count, pairs[worst].peer, fleet->figures[pairs[worst].figure].link,
         fleet->figures[usual[worst]].link);

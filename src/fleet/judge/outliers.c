@@ -177,7 +177,7 @@ static void note_groups(struct xb_judging *judging, const struct xb_fleet_siblin
                         const struct xb_tested *values, size_t count, struct xb_node_tally *tally)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    char name[256], percent[64];
+    char name[256];
     size_t begin = find_gap(values, count);
     bool slow = xb_fleet_is_together(siblings->slow_nodes, siblings->nodes);
     bool fast = xb_fleet_is_together(siblings->fast_nodes, siblings->nodes);
@@ -203,7 +203,7 @@ static void note_groups(struct xb_judging *judging, const struct xb_fleet_siblin
         "%s: %zu of %zu values, on %zu node%s, form a group %s %s the others. Another setting "
         "(firmware, power, driver) is likelier than so many faults: compare a node of each group.",
         name, members, count, tally->count, tally->count == 1 ? "" : "s",
-        xb_fleet_percent_text(fmin(share, 1e6), percent), lower ? "below" : "above");
+        xb_fleet_percent_text(fmin(share, 1e6), (char[64]){0}), lower ? "below" : "above");
 }
 
 /* ---- slow and fast ones ---- */
@@ -256,16 +256,15 @@ static void name(struct xb_judging *judging, const struct xb_tested *tested,
         .p = tested->p,
         .together = together,
     };
-    char own[64], centre[64], share[64];
     const char *label = figure->name != NULL ? figure->name : "value";
-    xb_fleet_value_text(finding.value, figure->unit, true, own);
-    xb_fleet_value_text(finding.centre, figure->unit, false, centre);
+    const char *own = xb_fleet_value_text(finding.value, figure->unit, true, (char[64]){0});
+    const char *centre = xb_fleet_value_text(finding.centre, figure->unit, false, (char[64]){0});
     if (finding.deviation >= 1)
         xb_fleet_add_finding(judging, finding, "%s %s, %.3g times its %zu siblings (%s)", label,
                              own, finding.deviation + 1, tested->siblings, centre);
     else
         xb_fleet_add_finding(judging, finding, "%s %s, %s %s its %zu siblings (%s)", label, own,
-                             xb_fleet_percent_text(finding.deviation, share),
+                             xb_fleet_percent_text(finding.deviation, (char[64]){0}),
                              finding.deviation < 0 ? "below" : "above", tested->siblings, centre);
 }
 

@@ -155,7 +155,6 @@ void xb_fleet_shift_slots(struct xb_judging *judging)
     const struct xb_fleet *fleet = judging->fleet;
     struct seat *seats = XB_SCRATCH(judging, judging->tested_count, sizeof *seats);
     double *scratch = XB_SCRATCH(judging, judging->tested_count, sizeof *scratch);
-    char name[256], percent[64];
     const struct xb_fleet_figure *worst = NULL;
     size_t figures = 0;
     double most = 0;
@@ -184,8 +183,8 @@ void xb_fleet_shift_slots(struct xb_judging *judging)
         XB_NOTE("%zu figure%s on the slot (most: %.200s: slots differ by %s). There fleet judges a "
                 "GPU by what is usual for its slot.",
                 figures, figures == 1 ? " depends" : "s depend",
-                xb_fleet_figure_text(worst, name, sizeof name),
-                xb_fleet_percent_text(expm1(most), percent));
+                xb_fleet_figure_text(worst, (char[256]){0}, 256),
+                xb_fleet_percent_text(expm1(most), (char[64]){0}));
 }
 
 /* ---- how alike they are ---- */

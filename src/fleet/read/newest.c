@@ -452,10 +452,8 @@ void xb_fleet_name_complaints(struct xb_judging *judging)
         char others[48] = "";
         if (end - begin > 1)
             snprintf(others, sizeof others, " (and %zu more)", end - begin - 1);
-        xb_fleet_add_finding(judging,
-                             XB_FLEET_PLAIN(complaint->code, fleet->nodes[complaint->node].name,
-                                            complaint->gpu, .together = charges[begin].together),
-                             "%.900s%s",
-                             complaint->text != NULL ? complaint->text : "no reason given", others);
+        XB_NAME(complaint->code, fleet->nodes[complaint->node].name, complaint->gpu,
+                charges[begin].together, "%.900s%s",
+                complaint->text != NULL ? complaint->text : "no reason given", others);
     }
 }

@@ -64,12 +64,9 @@ static void name_fewer(struct xb_judging *judging, const struct xb_vote *votes,
                 "nodes have the same number, %.0f.",
                 model, agree, nodes, votes[most->first].number);
     for (size_t i = most->begin; most->found && i < most->first; i++) {
-        xb_fleet_add_finding(
-            judging,
-            XB_FLEET_PLAIN(XB_FLEET_FEWER_GPUS, judging->fleet->nodes[votes[i].item].name,
-                           XB_FLEET_NONE, .together = xb_fleet_is_together(fewer, nodes)),
-            "%.0f x %.100s; %zu of %zu nodes have %.0f", votes[i].number, model, agree, nodes,
-            votes[most->first].number);
+        XB_NAME(XB_FLEET_FEWER_GPUS, judging->fleet->nodes[votes[i].item].name, XB_FLEET_NONE,
+                xb_fleet_is_together(fewer, nodes), "%.0f x %.100s; %zu of %zu nodes have %.0f",
+                votes[i].number, model, agree, nodes, votes[most->first].number);
     }
 }
 
@@ -102,11 +99,9 @@ void xb_fleet_name_fewer_gpus(struct xb_judging *judging)
     bool most_have = with.count > without && fleet->node_count > XB_FLEET_SIBLINGS;
     for (size_t i = 0; most_have && i < fleet->node_count; i++)
         if (with.rounds[i] != with.round)
-            xb_fleet_add_finding(
-                judging,
-                XB_FLEET_PLAIN(XB_FLEET_FEWER_GPUS, fleet->nodes[i].name, XB_FLEET_NONE,
-                               .together = xb_fleet_is_together(without, fleet->node_count)),
-                "no GPU; %zu of %zu nodes have some", with.count, fleet->node_count);
+            XB_NAME(XB_FLEET_FEWER_GPUS, fleet->nodes[i].name, XB_FLEET_NONE,
+                    xb_fleet_is_together(without, fleet->node_count),
+                    "no GPU; %zu of %zu nodes have some", with.count, fleet->node_count);
     /* Machines that were installed from one image may have one name: then one alone seems to be
      * there. */
     if (replaced.count > 0)
@@ -160,13 +155,10 @@ void xb_fleet_name_drivers(struct xb_judging *judging)
                     votes[most.begin].group, agree, nodes, usual);
         for (size_t i = most.begin; most.found && i < most.end; i++)
             if (i < most.first || i >= most.last)
-                xb_fleet_add_finding(
-                    judging,
-                    XB_FLEET_PLAIN(XB_FLEET_OTHER_DRIVER, fleet->nodes[votes[i].item].name,
-                                   XB_FLEET_NONE,
-                                   .together = xb_fleet_is_together(nodes - agree, nodes)),
-                    "driver %.64s; %zu of %zu nodes have %.64s", votes[i].text, agree, nodes,
-                    usual);
+                XB_NAME(XB_FLEET_OTHER_DRIVER, fleet->nodes[votes[i].item].name, XB_FLEET_NONE,
+                        xb_fleet_is_together(nodes - agree, nodes),
+                        "driver %.64s; %zu of %zu nodes have %.64s", votes[i].text, agree, nodes,
+                        usual);
     }
 }
 
@@ -357,7 +349,6 @@ void xb_fleet_name_missing(struct xb_judging *judging)
     name_missing(judging, rolls[0].met);
     const char **unexpected = XB_SCRATCH(judging, fleet->node_count, sizeof(const char *));
     size_t count = 0;
-    char text[XB_FLEET_NAMES_SIZE];
     for (size_t i = 0; i < fleet->node_count; i++) {
         fleet->nodes[i].expected = rolls[1].met[i];
         if (rolls[1].met[i] == NULL)
@@ -365,7 +356,7 @@ void xb_fleet_name_missing(struct xb_judging *judging)
     }
     if (count > 0)
         XB_NOTE("Nodes with a result file that you did not expect: %s.",
-                xb_fleet_names_text(unexpected, count, text));
+                XB_FLEET_NAMES(unexpected, count));
 }
 
 /* ---- GPUs without a figure ---- */

@@ -474,15 +474,6 @@ enum xb_status xb_fleet_read(struct xb_fleet *fleet, const char *path, struct xb
     return finish(&batch, error);
 }
 
-enum xb_status xb_fleet_read_stream(struct xb_fleet *fleet, const char *path, FILE *stream,
-                                    struct xb_error *error)
-{
-    struct batch batch;
-    begin(&batch, fleet);
-    read_stream(&batch, path, stream);
-    return finish(&batch, error);
-}
-
 enum xb_status xb_fleet_read_text(struct xb_fleet *fleet, const char *path, size_t number,
                                   const char *text, size_t length, struct xb_error *error)
 {

@@ -110,9 +110,8 @@ static void gather(const struct xb_fleet_judgement *judgement, enum xb_fleet_cod
 static void add_deviation(struct xb_words *words, const struct xb_fleet_view *view,
                           const struct told *told)
 {
-    char indices[XB_FLEET_INDICES];
     const struct xb_fleet_gpus *gpus = &told->gpus;
-    const char *list = xb_fleet_table_indices(gpus, indices);
+    const char *list = xb_fleet_table_indices(gpus, (char[XB_FLEET_INDICES]){0});
     if (told->count == 1 && gpus->all > 1 && gpus->count == gpus->all)
         xb_words_add(words, ", all %zu GPUs", gpus->all);
     else if (told->count == 1 && gpus->all > 1 && list[0] != '\0')
@@ -138,7 +137,6 @@ static void write_code(const struct xb_fleet_view *view, const struct told *told
     struct xb_words words = {.length = 0};
     size_t left_out = 0;
     const char *list = xb_hostlist_compress(told->names, told->count, arena, &left_out);
-    char few[XB_FLEET_NAMES_SIZE];
     xb_words_add(&words, "%s of %s node%s %s", XB_FLEET_COUNT(told->count), XB_FLEET_COUNT(all),
                  PLURAL(all),
                  told->count == 1 ? xb_fleet_sayings[code].of_one : xb_fleet_sayings[code].of_many);
@@ -149,7 +147,7 @@ static void write_code(const struct xb_fleet_view *view, const struct told *told
         xb_words_add(&words, ": %s",
                      left_out == 0 && strlen(list) < view->prose
                          ? list
-                         : xb_fleet_names_text(told->names, told->count, few));
+                         : XB_FLEET_NAMES(told->names, told->count));
     if (!together && told->worst->figure != XB_FLEET_NONE)
         add_deviation(&words, view, told);
     table_print_in(view, xb_fleet_is_to_drain(told->worst) ? XB_COLOUR_BAD : XB_COLOUR_WARNING,
@@ -273,8 +271,7 @@ static void add_title(struct xb_words *words, const struct xb_fleet_judgement *j
 {
     const struct xb_fleet_figure *figure =
         &judgement->fleet->figures[judgement->siblings[index].figure];
-    char name[512];
-    xb_words_add(words, "%s", xb_fleet_figure_text(figure, name, sizeof name));
+    xb_words_add(words, "%s", xb_fleet_figure_text(figure, (char[512]){0}, 512));
     /* Whether another figure would have the same title without its driver and options. */
     bool is_ambiguous = false;
     for (size_t i = 0; i < judgement->sibling_count; i++) {

@@ -129,7 +129,6 @@ static void add_row(const struct xb_fleet_view *view, struct xb_table *table, co
     const struct xb_fleet_figure *figure =
         finding->figure != XB_FLEET_NONE ? &fleet->figures[finding->figure] : NULL;
     const char *unit = figure != NULL ? figure->unit : "";
-    char indices[XB_FLEET_INDICES];
     xb_table_row(table);
     /* A name that no Linux host can have is not worth other columns. */
     size_t length = strlen(finding->node);
@@ -140,7 +139,7 @@ static void add_row(const struct xb_fleet_view *view, struct xb_table *table, co
     else
         xb_table_text(table, "%.*s...%s", (int)(room - room / 2), finding->node,
                       finding->node + length - room / 2);
-    const char *list = xb_fleet_table_indices(gpus, indices);
+    const char *list = xb_fleet_table_indices(gpus, (char[XB_FLEET_INDICES]){0});
     if (gpu != NULL && finding->peer >= 0)
         xb_table_text(table, "%u>%d", gpu->index, finding->peer);
     else if (gpu != NULL)
