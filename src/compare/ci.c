@@ -226,18 +226,18 @@ static void end_testcase(FILE *stream, enum end end)
 static enum end end_of(const struct xb_comparison *comparison, const struct xb_compared *compared)
 {
     bool good = compared->outcome == XB_OUTCOME_PASS || compared->outcome == XB_OUTCOME_IMPROVED;
+    bool judged = xb_compare_judged(compared);
     /* What was not compared has neither passed nor failed; where all is so, the whole is red. */
     if (compared->basis == XB_BASIS_NONE || xb_compared_is_apart(comparison, compared))
         return SKIPPED;
     if (!compared->gates)
-        return xb_presence_of(compared) == XB_IN_BOTH && xb_compare_judged(compared) ? PASSED
-                                                                                     : SKIPPED;
-    if (xb_compare_judged(compared) && compared->outcome == XB_OUTCOME_REGRESSION)
+        return judged && xb_presence_of(compared) == XB_IN_BOTH ? PASSED : SKIPPED;
+    if (judged && compared->outcome == XB_OUTCOME_REGRESSION)
         return FAILURE;
     if (!good)
         return BROKEN;
     /* Green says that something was found to be good. What is indicative was not. */
-    return xb_compare_judged(compared) ? PASSED : SKIPPED;
+    return judged ? PASSED : SKIPPED;
 }
 
 /* All of these texts, escaped, as one line. */

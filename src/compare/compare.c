@@ -85,13 +85,14 @@ static void join(struct xb_pair *before, struct xb_pair *after, bool is_other)
 static void join_alike(const struct xb_comparison *comparison, struct xb_pair *const *alike,
                        size_t count)
 {
-    struct xb_pair *single[2] = {NULL, NULL};
-    size_t singles[2] = {0, 0}; /* of the baseline and of the candidate */
+    struct xb_pair *single[2] = {NULL, NULL}; /* of the baseline and of the candidate: the last */
+    size_t singles[2] = {0, 0};               /* and how many there are */
     for (size_t i = 0, k = 0; i < count; i++) {
         if (alike[i]->baseline != NULL)
             continue;
-        while (k < i && (alike[k]->baseline == NULL ||
-                         order_parameters(comparison, alike[k]->baseline, alike[i]->candidate)))
+        while (k < i &&
+               (alike[k]->baseline == NULL ||
+                order_parameters(comparison, alike[k]->baseline, alike[i]->candidate) != 0))
             k++;
         if (k < i)
             join(alike[k++], alike[i], false);

@@ -24,6 +24,7 @@ void xb_compared_add(struct xb_compared *compared, const char *separator, const 
 
 /* What became of a case in the processes of a file. */
 struct tally {
+    const struct xb_record *record;
     size_t fine, cut, bad;
     const struct xb_record_row *worst; /* the first of the worst bad ones; NULL for none */
     size_t where;                      /* its process */
@@ -44,7 +45,7 @@ static int badness(const struct xb_record_row *row)
 /* `test` is NULL where the file has no such case. */
 static struct tally tally_of(const struct xb_record *record, const struct xb_record_case *test)
 {
-    struct tally tally = {0};
+    struct tally tally = {.record = record};
     for (size_t i = 0; test != NULL && i < record->process_count; i++) {
         const struct xb_record_row *row = &test->rows[i];
         const struct xb_record_process *process = &record->processes[i];
@@ -104,28 +105,24 @@ struct trial {
 };
 
 /* The worst that happened in a file, and in how many processes that did. */
-static void say_bad(const struct trial *trial, bool in_candidate)
+static void say_bad(const struct trial *trial, const struct tally *tally)
 {
-    const struct xb_record *record =
-        in_candidate ? trial->comparison->candidate : trial->comparison->baseline;
-    const struct tally *tally = in_candidate ? &trial->after : &trial->before;
-    const struct xb_record_row *worst = tally->worst;
-    const char *failure = record->processes[tally->where].failure; /* of the process itself */
-    const char *reason = worst->is_there ? worst->reason : failure;
+    const struct xb_record_process *process = &tally->record->processes[tally->where];
+    const char *reason = tally->worst->is_there ? tally->worst->reason : process->failure;
     xb_compared_note(trial->compared, "%s in %zu of %zu processes of the %s%s%.300s",
-                     badness_name(tally), tally->alike, record->process_count,
-                     in_candidate ? "candidate" : "baseline", reason != NULL ? ": " : "",
+                     badness_name(tally), tally->alike, tally->record->process_count,
+                     tally == &trial->after ? "candidate" : "baseline", reason != NULL ? ": " : "",
                      reason != NULL ? reason : "");
 }
 
 /* What the candidate had, what the baseline had, and P where a test compared the two. */
 static void say_both_bad(const struct trial *trial)
 {
-    say_bad(trial, true);
+    say_bad(trial, &trial->after);
     if (trial->before.bad > 0)
         xb_compared_add(trial->compared, "", "; %s in %zu of %zu of the baseline",
                         badness_name(&trial->before), trial->before.alike,
-                        trial->comparison->baseline->process_count);
+                        trial->before.record->process_count);
     if (trial->is_tested)
         xb_compared_add(trial->compared, "", " (P %.2g)", trial->p);
 }
@@ -209,7 +206,7 @@ static bool judge_by_status(const struct xb_comparison *comparison, const struct
         /* There is nothing to compare with; what became of the candidate is told all the same. */
         compared->basis = XB_BASIS_NONE;
         if (after->bad > 0 || before->bad > 0)
-            say_bad(&trial, after->bad > 0);
+            say_bad(&trial, after->bad > 0 ? after : before);
         return true;
     }
     if (before->fine == 0)
@@ -218,7 +215,7 @@ static bool judge_by_status(const struct xb_comparison *comparison, const struct
         return conclude_open(&trial, NULL);
     if (!compared->same_settings && !comparison->request.force) {
         if (after->bad > 0)
-            say_bad(&trial, true);
+            say_bad(&trial, after);
         return conclude_open(&trial, NULL);
     }
     /* It works in some of the baseline's processes at least. */
@@ -235,7 +232,7 @@ static bool judge_by_status(const struct xb_comparison *comparison, const struct
     if (after->bad > 0)
         note_failures(&trial);
     else if (before->bad > 0)
-        say_bad(&trial, false);
+        say_bad(&trial, before);
     else if (before->cut + after->cut > 0)
         xb_compared_note(compared, "a run was cut short: there are fewer processes than asked for");
     return false;

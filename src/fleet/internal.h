@@ -126,6 +126,11 @@ void xb_node_tally_add(struct xb_node_tally *tally, size_t node);
  * XB_FLEET_NONE. */
 void xb_fleet_add_finding(struct xb_judging *judging, struct xb_fleet_finding finding,
                           const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The GPU and the figure of a finding: zeroed ones where it has none. */
+const struct xb_fleet_gpu *xb_fleet_gpu_of(const struct xb_fleet *fleet,
+                                           const struct xb_fleet_finding *finding);
+const struct xb_fleet_figure *xb_fleet_figure_of(const struct xb_fleet *fleet,
+                                                 const struct xb_fleet_finding *finding);
 /* A finding about a node or one of its GPUs, without a figure, and what else is known of it. */
 #define XB_FLEET_PLAIN(code_, node_, gpu_, ...)                                                    \
     ((struct xb_fleet_finding){.code = (code_),                                                    \

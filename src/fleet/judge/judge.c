@@ -250,6 +250,20 @@ void xb_fleet_add_finding(struct xb_judging *judging, struct xb_fleet_finding fi
     judgement->findings[judgement->finding_count++] = finding;
 }
 
+const struct xb_fleet_gpu *xb_fleet_gpu_of(const struct xb_fleet *fleet,
+                                           const struct xb_fleet_finding *finding)
+{
+    static const struct xb_fleet_gpu none;
+    return finding->gpu != XB_FLEET_NONE ? &fleet->gpus[finding->gpu] : &none;
+}
+
+const struct xb_fleet_figure *xb_fleet_figure_of(const struct xb_fleet *fleet,
+                                                 const struct xb_fleet_finding *finding)
+{
+    static const struct xb_fleet_figure none;
+    return finding->figure != XB_FLEET_NONE ? &fleet->figures[finding->figure] : &none;
+}
+
 /* How far it deviates: half as much is as far as twice as much; 0 for none. */
 static double size_of(const struct xb_fleet_finding *finding)
 {
@@ -258,23 +272,16 @@ static double size_of(const struct xb_fleet_finding *finding)
 
 /* The worst first. What many have together comes behind what single ones have, which is where a
  * fault is likelier. */
-static int compare_findings(const void *left, const void *right, void *argument)
+static int compare_findings(const void *left, const void *right, void *fleet)
 {
     const struct xb_fleet_finding *a = left, *b = right;
-    const struct xb_fleet *fleet = argument;
-    unsigned indices[2] = {0, 0};
-    const char *names[2] = {NULL, NULL};
-    for (int i = 0; i < 2; i++) {
-        const struct xb_fleet_finding *own = i == 0 ? a : b;
-        if (own->gpu != XB_FLEET_NONE)
-            indices[i] = fleet->gpus[own->gpu].index;
-        if (own->figure != XB_FLEET_NONE)
-            names[i] = fleet->figures[own->figure].name;
-    }
+    unsigned index = xb_fleet_gpu_of(fleet, a)->index, other = xb_fleet_gpu_of(fleet, b)->index;
+    const char *name = xb_fleet_figure_of(fleet, a)->name;
     return XB_FIRST_ORDER(XB_ORDER(a->code, b->code), a->together - b->together,
                           XB_ORDER(b->worst, a->worst), xb_natural_compare(a->node, b->node),
-                          XB_ORDER(indices[0], indices[1]), XB_ORDER(a->gpu, b->gpu),
-                          XB_ORDER(size_of(b), size_of(a)), xb_natural_compare(names[0], names[1]),
+                          XB_ORDER(index, other), XB_ORDER(a->gpu, b->gpu),
+                          XB_ORDER(size_of(b), size_of(a)),
+                          xb_natural_compare(name, xb_fleet_figure_of(fleet, b)->name),
                           XB_ORDER(a->figure, b->figure), XB_ORDER(a->peer, b->peer));
 }
 

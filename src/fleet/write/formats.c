@@ -27,26 +27,11 @@ static const char *known(const char *text)
     return text != NULL ? text : "";
 }
 
-/* A zeroed one where the finding has none. */
-static const struct xb_fleet_gpu *gpu_of(const struct xb_fleet *fleet,
-                                         const struct xb_fleet_finding *finding)
-{
-    static const struct xb_fleet_gpu none;
-    return finding->gpu != XB_FLEET_NONE ? &fleet->gpus[finding->gpu] : &none;
-}
-
-static const struct xb_fleet_figure *figure_of(const struct xb_fleet *fleet,
-                                               const struct xb_fleet_finding *finding)
-{
-    static const struct xb_fleet_figure none;
-    return finding->figure != XB_FLEET_NONE ? &fleet->figures[finding->figure] : &none;
-}
-
 static void write_csv_line(FILE *stream, const struct xb_fleet *fleet,
                            const struct xb_fleet_finding *finding)
 {
-    const struct xb_fleet_gpu *gpu = gpu_of(fleet, finding);
-    const struct xb_fleet_figure *figure = figure_of(fleet, finding);
+    const struct xb_fleet_gpu *gpu = xb_fleet_gpu_of(fleet, finding);
+    const struct xb_fleet_figure *figure = xb_fleet_figure_of(fleet, finding);
     const double numbers[] = {finding->value, finding->centre, finding->deviation, finding->spreads,
                               finding->p};
     struct xb_csv_line line = {.stream = stream};
@@ -141,8 +126,8 @@ static const char *known_label(const char *value)
 static void write_labels(FILE *stream, const struct xb_fleet *fleet,
                          const struct xb_fleet_finding *finding)
 {
-    const struct xb_fleet_gpu *gpu = gpu_of(fleet, finding);
-    const struct xb_fleet_figure *figure = figure_of(fleet, finding);
+    const struct xb_fleet_gpu *gpu = xb_fleet_gpu_of(fleet, finding);
+    const struct xb_fleet_figure *figure = xb_fleet_figure_of(fleet, finding);
     bool has_gpu = finding->gpu != XB_FLEET_NONE;
     xb_metric_put_labels(
         stream,
@@ -413,7 +398,7 @@ static void write_json_finding(struct xb_json *json, const struct xb_fleet_judge
     else
         xb_json_put_null(json, "gpu");
     xb_json_put_index(json, "peer", of->peer);
-    xb_json_put_text(json, "figure", figure_of(all, of)->name);
+    xb_json_put_text(json, "figure", xb_fleet_figure_of(all, of)->name);
     xb_json_put_index(json, "siblings", place < judgement->sibling_count ? (int64_t)place : -1);
     xb_fields_put(json, xb_fleet_finding_fields, of);
     xb_json_close(json);

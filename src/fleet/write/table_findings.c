@@ -126,9 +126,7 @@ static void add_row(const struct xb_fleet_view *view, struct xb_table *table, co
     const struct xb_fleet_finding *finding = &view->judgement->findings[row->first];
     const struct xb_fleet_gpus *gpus = &row->gpus;
     const struct xb_fleet_gpu *gpu = gpus->count == 1 ? &fleet->gpus[finding->gpu] : NULL;
-    const struct xb_fleet_figure *figure =
-        finding->figure != XB_FLEET_NONE ? &fleet->figures[finding->figure] : NULL;
-    const char *unit = figure != NULL ? figure->unit : "";
+    const struct xb_fleet_figure *figure = xb_fleet_figure_of(fleet, finding);
     xb_table_row(table);
     /* A name that no Linux host can have is not worth other columns. */
     size_t length = strlen(finding->node);
@@ -154,9 +152,9 @@ static void add_row(const struct xb_fleet_view *view, struct xb_table *table, co
         write_text(view, table, gpu != NULL ? gpu->pci_bdf : NULL);
         write_text(view, table, gpu != NULL ? gpu->uuid : NULL);
     }
-    write_text(view, table, figure != NULL ? figure->name : NULL);
-    xb_table_text(table, "%s", XB_FLEET_VALUE(unit, finding->value));
-    xb_table_text(table, "%s", XB_FLEET_VALUE(unit, finding->centre));
+    write_text(view, table, figure->name);
+    xb_table_text(table, "%s", XB_FLEET_VALUE(figure->unit, finding->value));
+    xb_table_text(table, "%s", XB_FLEET_VALUE(figure->unit, finding->centre));
     xb_table_text(table, "%s", xb_fleet_table_share(finding->deviation, true, (char[64]){0}, 64));
     if (view->verbose)
         xb_table_text(table, isfinite(finding->spreads) ? "%+.1f" : "-", finding->spreads);
@@ -230,15 +228,14 @@ void xb_fleet_table_findings(const struct xb_fleet_view *view)
         if (!begun)
             fputc('\n', view->stream);
         begun = true;
-        const struct xb_fleet_gpu *gpu =
-            finding->gpu != XB_FLEET_NONE ? &judgement->fleet->gpus[finding->gpu] : NULL;
-        const char *pci = gpu != NULL ? gpu->pci_bdf : NULL;
+        const struct xb_fleet_gpu *gpu = xb_fleet_gpu_of(judgement->fleet, finding);
+        const char *pci = gpu->pci_bdf;
         char text[64] = "";
-        if (gpu != NULL)
+        if (finding->gpu != XB_FLEET_NONE)
             snprintf(text, sizeof text, "GPU %u%s%s", gpu->index, pci != NULL ? " " : "",
                      pci != NULL ? pci : "");
         xb_make_plain(text);
         table_print(view, "%.*s%s%s: %.1000s", (int)view->columns - 3, finding->node,
-                    gpu != NULL ? ", " : "", text, finding->text);
+                    text[0] != '\0' ? ", " : "", text, finding->text);
     }
 }
