@@ -6,7 +6,7 @@
  *
  *     fleet_simulation [FLEETS [CASE...]]    10000 fleets of every case unless told otherwise
  */
-#include "fleet/judge/judgement.h"
+#include "fleet/fleet.h"
 #include "tests/unit/random.h"
 
 #include <math.h>

@@ -3,16 +3,10 @@
 #include "cli/command.h"
 
 #include "base/interrupt.h"
-#include "base/output.h"
 #include "base/terminal.h"
-#include "base/text.h"
 #include "cli/places.h"
 #include "comparison.h"
-#include "record/record.h"
 #include "run/command.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- options ---- */
 
@@ -29,11 +23,10 @@ static const struct xb_option option_threshold = {
 static const struct xb_option option_gate = {
     XB_TEXT("gate", "CASES"),
     .short_name = 'g',
-    .help =
-        "What counts for the exit code: MODE[/DIRECTION[/SIZE[/FIGURE]]], a list with commas, '*' "
-        "for any, a range of sizes as 64M..1G; such as pinned,async/h2d/64M..1G. FIGURE is the "
-        "name of one in the result files: */*/*/overlap. Without it bandwidths and latencies "
-        "count, and without --gate those of all cases.",
+    .help = "What counts for the exit code: MODE[/DIRECTION[/SIZE[/FIGURE]]], a list with commas, "
+            "'*' for any, a range of sizes as 64M..1G; such as pinned,async/h2d/64M..1G. FIGURE is "
+            "the name of one in the result files: */*/*/overlap. Without it bandwidths and "
+            "latencies count, and without --gate those of all cases.",
 };
 static const struct xb_option option_force = {
     XB_FLAG("force"),
@@ -116,20 +109,6 @@ static enum xb_status read_request(struct command *command, struct xb_error *err
     return XB_OK;
 }
 
-/* The output must not overwrite an input. */
-static enum xb_status open_output(struct command *command, struct xb_error *error)
-{
-    struct xb_cli_outputs *to = &command->to;
-    xb_interrupt_catch(); /* before there is a temporary file to leave behind */
-    XB_TRY(xb_cli_find_outputs(to, error));
-    const struct xb_cli_place places[] = {
-        {.option = "--output", .output = &to->output},
-        {.option = "--json", .output = &to->json},
-        {.option = "BASELINE", .input = command->config->operands[0]},
-        {.option = "CANDIDATE", .input = command->config->operands[1]}};
-    return xb_cli_open_places(places, sizeof places / sizeof places[0], 0, error);
-}
-
 /* ---- what came of it ---- */
 
 static enum xb_status write_format(const void *own, FILE *stream, unsigned format,
@@ -155,6 +134,7 @@ static enum xb_status write_format(const void *own, FILE *stream, unsigned forma
 static enum xb_status compare(struct command *command, struct xb_error *error)
 {
     char *const *paths = command->config->operands;
+    struct xb_cli_outputs *to = &command->to;
     struct xb_comparison_request *request = &command->request;
     XB_TRY(read_request(command, error));
     /* A file compared with itself always passes: whoever named it twice would learn nothing. */
@@ -168,8 +148,15 @@ static enum xb_status compare(struct command *command, struct xb_error *error)
     XB_TRY(xb_record_of_defaults(request->rows, &command->defaults, error));
     XB_TRY(
         xb_compare(&command->baseline, &command->candidate, request, &command->comparison, error));
-    XB_TRY(open_output(command, error));
-    return xb_cli_write_outputs(&command->to, write_format, command, error);
+    xb_interrupt_catch(); /* before there is a temporary file to leave behind */
+    XB_TRY(xb_cli_find_outputs(to, error));
+    const struct xb_cli_place places[] = {/* the output must not overwrite an input */
+                                          {.option = "--output", .output = &to->output},
+                                          {.option = "--json", .output = &to->json},
+                                          {.option = "BASELINE", .input = paths[0]},
+                                          {.option = "CANDIDATE", .input = paths[1]}};
+    XB_TRY(xb_cli_open_places(places, sizeof places / sizeof places[0], 0, error));
+    return xb_cli_write_outputs(to, write_format, command, error);
 }
 
 static int run(struct xb_config *config, char *const *words)

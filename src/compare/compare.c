@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two records: their pairs of cases, and what is judged of each. */
+/* Two records: their pairs of cases, the conditions that differ, and what is judged of each pair.
+ */
 #define _GNU_SOURCE /* qsort_r */
 #include "internal.h"
 
 #include "base/terminal.h"
 #include "record/mode_list.h"
-#include "record/rows.h"
 #include "xferbench/version.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- which case is compared with which ---- */
+
+struct pairs {
+    struct xb_pair *items;
+    size_t count;
+};
 
 /* The parameter of that index, or behind it, that is not at its default: one that a case lacks is
  * as good as one at its default. NULL after the last. */
@@ -58,6 +62,7 @@ static int order_alike(const struct xb_pair *a, const struct xb_pair *b)
     return xb_cases_order(case_of(a), case_of(b), XB_BUT_PARAMETERS);
 }
 
+/* What is the same stands together, the baseline's first. */
 static int by_all(const void *a, const void *b, void *comparison)
 {
     const struct xb_pair *left = *(struct xb_pair *const *)a;
@@ -68,15 +73,6 @@ static int by_all(const void *a, const void *b, void *comparison)
     return order != 0 ? order : (left > right) - (left < right);
 }
 
-/* How many from the first on are the same but for parameters. */
-static size_t alike(struct xb_pair *const *leftovers, size_t count)
-{
-    size_t length = 1;
-    while (length < count && order_alike(leftovers[0], leftovers[length]) == 0)
-        length++;
-    return length;
-}
-
 static void join(struct xb_pair *before, struct xb_pair *after, bool is_other)
 {
     before->candidate = after->candidate;
@@ -84,72 +80,62 @@ static void join(struct xb_pair *before, struct xb_pair *after, bool is_other)
     after->candidate = NULL; /* it does not stand alone */
 }
 
-/* Cases that are alike: joins those that are the same, then what is left over, if that is one of
- * either file. */
-static void join_alike(const struct xb_comparison *comparison, struct xb_pair *const *before,
-                       size_t n, struct xb_pair *const *after, size_t m)
+/* Joins what is alike but for parameters: cases that are the same, then what is left over, if that
+ * is one of either file. They are in the order of by_all(). */
+static void join_alike(const struct xb_comparison *comparison, struct xb_pair *const *alike,
+                       size_t count)
 {
-    struct xb_pair *left = NULL, *right = NULL;
-    size_t same = 0;
-    for (size_t i = 0, k = 0; i < n || k < m;) {
-        int order = i == n   ? 1
-                    : k == m ? -1
-                             : order_parameters(comparison, case_of(before[i]), case_of(after[k]));
-        left = order < 0 ? before[i] : left;
-        right = order > 0 ? after[k] : right;
-        if (order == 0) {
-            join(before[i], after[k], false);
-            same++;
-        }
-        i += order <= 0;
-        k += order >= 0;
-    }
-    if (n == same + 1 && m == same + 1)
-        join(left, right, true);
-}
-
-/* Adds the cases of a file: the baseline's with the candidate's that are the same, of the
- * candidate's those that only it has. Collects what has no partner, and returns how many. */
-static size_t add_cases(struct xb_pairs *pairs, const struct xb_record *record,
-                        const struct xb_record *other, bool is_candidate,
-                        struct xb_pair **leftovers)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
-        const struct xb_record_case *same = xb_record_find(other, test);
-        if (is_candidate && same != NULL)
+    struct xb_pair *single[2] = {NULL, NULL}; /* of the baseline and of the candidate: the last */
+    size_t singles[2] = {0, 0};               /* and how many there are */
+    for (size_t i = 0, k = 0; i < count; i++) {
+        if (alike[i]->baseline != NULL)
             continue;
-        if (same == NULL)
-            leftovers[count++] = &pairs->items[pairs->count];
-        pairs->items[pairs->count++] = is_candidate
-                                           ? (struct xb_pair){.candidate = test}
-                                           : (struct xb_pair){.baseline = test, .candidate = same};
+        while (k < i &&
+               (alike[k]->baseline == NULL ||
+                order_parameters(comparison, alike[k]->baseline, alike[i]->candidate) != 0))
+            k++;
+        if (k < i)
+            join(alike[k++], alike[i], false);
     }
-    return count;
+    for (size_t i = 0; i < count; i++) {
+        bool is_new = alike[i]->candidate != NULL;
+        if (is_new == (alike[i]->baseline != NULL))
+            continue; /* it is joined */
+        single[is_new] = alike[i];
+        singles[is_new]++;
+    }
+    if (singles[0] == 1 && singles[1] == 1)
+        join(single[0], single[1], true);
 }
 
 /* In the baseline's order; what only the candidate has comes last. A parameter that only one file
  * has counts as being at its default in the other. Two cases that differ in nothing but parameters
  * are a pair too, marked as such, where each file has one such case only that is left over. */
-static struct xb_pairs make_pairs(const struct xb_comparison *comparison)
+static struct pairs make_pairs(const struct xb_comparison *comparison)
 {
-    size_t most = comparison->baseline->case_count + comparison->candidate->case_count;
+    const struct xb_record *baseline = comparison->baseline, *candidate = comparison->candidate;
+    size_t most = baseline->case_count + candidate->case_count;
     struct xb_pair **leftovers = xb_new(most, sizeof(struct xb_pair *));
-    struct xb_pairs pairs = {.items = xb_new(most, sizeof *pairs.items)};
-    size_t n = add_cases(&pairs, comparison->baseline, comparison->candidate, false, leftovers);
-    struct xb_pair **others = leftovers + n;
-    size_t m = add_cases(&pairs, comparison->candidate, comparison->baseline, true, others);
-    qsort_r(leftovers, n, sizeof(struct xb_pair *), by_all, (void *)comparison);
-    qsort_r(others, m, sizeof(struct xb_pair *), by_all, (void *)comparison);
-    /* Groups of cases that are alike in both, one after the other. */
-    for (size_t i = 0, k = 0; i < n && k < m;) {
-        int order = order_alike(leftovers[i], others[k]);
-        size_t left = order <= 0 ? alike(&leftovers[i], n - i) : 0;
-        size_t right = order >= 0 ? alike(&others[k], m - k) : 0;
-        join_alike(comparison, &leftovers[i], left, &others[k], right);
-        i += left;
-        k += right;
+    struct pairs pairs = {.items = xb_new(most, sizeof *pairs.items)};
+    size_t count = 0;
+    for (size_t i = 0; i < baseline->case_count; i++) {
+        struct xb_pair *pair = &pairs.items[pairs.count++];
+        pair->baseline = &baseline->cases[i];
+        pair->candidate = xb_record_find(candidate, pair->baseline);
+        if (pair->candidate == NULL)
+            leftovers[count++] = pair;
+    }
+    for (size_t i = 0; i < candidate->case_count; i++) {
+        if (xb_record_find(baseline, &candidate->cases[i]) != NULL)
+            continue;
+        leftovers[count++] = &pairs.items[pairs.count];
+        pairs.items[pairs.count++].candidate = &candidate->cases[i];
+    }
+    qsort_r(leftovers, count, sizeof(struct xb_pair *), by_all, (void *)comparison);
+    for (size_t begin = 0, end = 0; begin < count; begin = end) {
+        while (end < count && order_alike(leftovers[begin], leftovers[end]) == 0)
+            end++;
+        join_alike(comparison, leftovers + begin, end - begin);
     }
     size_t kept = 0; /* without what stands for nothing */
     for (size_t i = 0; i < pairs.count; i++)
@@ -158,6 +144,11 @@ static struct xb_pairs make_pairs(const struct xb_comparison *comparison)
     pairs.count = kept;
     free(leftovers);
     return pairs;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
 /* " chunk 64 KiB, streams 2": those of `test` that `other` does not have so. */
@@ -170,8 +161,7 @@ static void add_parameters(struct xb_words *words, const struct xb_record_case *
         const struct xb_record_fact *own = &test->parameters[i];
         const struct xb_record_fact *others =
             xb_record_fact_find(other->parameters, other->parameter_count, own->name);
-        if (own->value == NULL ||
-            (others != NULL && others->value != NULL && strcmp(own->value, others->value) == 0))
+        if (own->value == NULL || same_text(own->value, others != NULL ? others->value : NULL))
             continue;
         xb_words_add(words, "%s%.40s %s", separator, own->name,
                      xb_parameter_text(test, own->name, value, sizeof value));
@@ -181,7 +171,304 @@ static void add_parameters(struct xb_words *words, const struct xb_record_case *
         xb_words_add(words, " no such parameter");
 }
 
+/* ---- were the two files measured under the same conditions? ---- */
+
+/* Two files that are looked at for what differs. */
+struct search {
+    struct xb_comparison *comparison;
+    const struct xb_record *records[2]; /* baseline and candidate */
+    struct pairs *pairs;
+    struct xb_arena **texts; /* of the comparison */
+    size_t forbidding;       /* how many differences forbid a comparison: they come first */
+};
+
+enum weight { CONTEXT, FORBIDS, OF_ROWS, OF_STACK };
+
+/* Both texts and the name must live as long as the comparison. */
+static void add(struct search *search, const char *name, const char *baseline,
+                const char *candidate, enum weight weight)
+{
+    struct xb_comparison *comparison = search->comparison;
+    size_t count = comparison->difference_count;
+    bool both = baseline != NULL && candidate != NULL;
+    bool strict = comparison->request.strict;
+    bool forbids = weight == FORBIDS || (weight == OF_STACK && strict);
+    size_t place = forbids ? search->forbidding : count;
+    if (same_text(baseline, candidate))
+        return;
+    comparison->differences =
+        xb_grow(comparison->differences, count, sizeof *comparison->differences);
+    struct xb_difference *difference = &comparison->differences[place];
+    memmove(difference + 1, difference, (count - place) * sizeof *difference);
+    *difference = (struct xb_difference){.name = name,
+                                         .baseline = baseline,
+                                         .candidate = candidate,
+                                         .forbids = forbids,
+                                         .of_rows = weight == OF_ROWS,
+                                         /* People exchange the stack to see what that does. What
+                                          * one file does not know is context, but where nothing may
+                                          * have changed nobody can tell that it has not. */
+                                         .of_stack = weight == OF_STACK && (both || strict)};
+    search->forbidding += forbids;
+    comparison->difference_count++;
+}
+
+/* ---- backend, driver, devices ---- */
+
+static const struct xb_record_device *find_device(const struct xb_record_process *process,
+                                                  unsigned index)
+{
+    for (size_t i = 0; i < process->device_count; i++)
+        if (process->devices[i].index == index)
+            return &process->devices[i];
+    return NULL;
+}
+
+enum property { MODEL, LINK, PACKETS };
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/*
+ * All that the processes saw, each once: what was not the same in all of them is another condition.
+ * Sorted, because which process came first is chance. NULL where none saw anything.
+ */
+static const char *texts_of_device(struct search *search, const struct xb_record *record,
+                                   unsigned index, enum property what)
+{
+    char texts[XB_RECORD_PROCESSES][160];
+    const char *all = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < record->process_count; i++) {
+        const struct xb_record_device *device = find_device(&record->processes[i], index);
+        char *text = texts[count];
+        if (device == NULL)
+            continue;
+        if (what == MODEL)
+            snprintf(text, sizeof texts[0], "%s", device->name);
+        else if (what == LINK)
+            snprintf(text, sizeof texts[0], "%g GT/s x%u", device->link_speed_gts,
+                     device->link_width);
+        else
+            snprintf(text, sizeof texts[0], "payload %u, read request %u", device->ceiling.payload,
+                     device->ceiling.read_request);
+        count += what == MODEL || (what == LINK ? device->link_known : device->ceiling.known);
+    }
+    qsort(texts, count, sizeof texts[0], compare_texts);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || strcmp(texts[i - 1], texts[i]) != 0)
+            all = i == 0 ? xb_arena_copy(search->texts, texts[i])
+                         : xb_arena_print(search->texts, "%s, %s", all, texts[i]);
+    return all;
+}
+
+static void compare_device(struct search *search, unsigned index)
+{
+    const struct xb_record *const *records = search->records;
+    const struct xb_record_device *first[2] = {NULL, NULL}; /* of the first process that saw it */
+    for (size_t r = 0; r < 2; r++)
+        for (size_t i = 0; first[r] == NULL && i < records[r]->process_count; i++)
+            first[r] = find_device(&records[r]->processes[i], index);
+    if (first[0] == NULL || first[1] == NULL) {
+        /* Devices that ran at the same time shared what is between them and the host: with one more
+         * or less of them a figure is another. */
+        bool forbids = false;
+        for (size_t i = 0; i < search->pairs->count; i++) {
+            const struct xb_pair *pair = &search->pairs->items[i];
+            forbids = forbids || (pair->baseline != NULL && pair->candidate != NULL &&
+                                  pair->candidate->simultaneous);
+        }
+        add(search, xb_arena_print(search->texts, "device %u", index),
+            first[0] != NULL ? first[0]->name : NULL, first[1] != NULL ? first[1]->name : NULL,
+            forbids ? FORBIDS : CONTEXT);
+        return;
+    }
+    for (int what = MODEL; what <= PACKETS; what++) {
+        static const char *const names[] = {"model", "link", "packets"};
+        const char *baseline = texts_of_device(search, records[0], index, (enum property)what);
+        const char *candidate = texts_of_device(search, records[1], index, (enum property)what);
+        /* What is not known of one file's device does not forbid. Nor do packets: no other machine,
+         * but a setting, whose effect somebody may want to compare. */
+        bool forbids = what != PACKETS && baseline != NULL && candidate != NULL;
+        add(search, xb_arena_print(search->texts, "%s of device %u", names[what], index), baseline,
+            candidate, forbids ? FORBIDS : CONTEXT);
+    }
+}
+
+/* Every index that either file has, once. */
+static void compare_devices(struct search *search)
+{
+    const struct xb_record *const *records = search->records;
+    bool done[1024] = {false};
+    for (size_t r = 0; r < 2; r++)
+        for (size_t p = 0; p < records[r]->process_count; p++)
+            for (size_t d = 0; d < records[r]->processes[p].device_count; d++) {
+                unsigned index = records[r]->processes[p].devices[d].index;
+                if (index >= sizeof done / sizeof done[0] || done[index])
+                    continue;
+                done[index] = true;
+                compare_device(search, index);
+            }
+}
+
+/* ---- pairs that ran at the same time ---- */
+
+/* Whether the record has the case of all with which this pair ran at the same time. */
+static bool has_sum(const struct xb_record *record, const struct xb_record_case *pair)
+{
+    struct xb_record_case begins = *pair;
+    struct xb_record_case ends = *pair;
+    begins.peer = -1;
+    ends.device = -1;
+    return xb_record_find(record, &begins) != NULL || xb_record_find(record, &ends) != NULL;
+}
+
+/* With one pair more or less beside it, each has another figure. One such pair is told for all. */
+static void compare_groups(struct search *search)
+{
+    for (size_t i = 0; i < search->pairs->count; i++) {
+        const struct xb_pair *pair = &search->pairs->items[i];
+        const struct xb_record_case *only = case_of(pair);
+        if ((pair->baseline != NULL && pair->candidate != NULL) || !only->simultaneous ||
+            only->device < 0 || only->peer < 0 || !has_sum(search->records[0], only) ||
+            !has_sum(search->records[1], only))
+            continue;
+        add(search,
+            xb_arena_print(search->texts, "pair %d>%d at the same time", only->device, only->peer),
+            pair->baseline != NULL ? "measured" : NULL, pair->candidate != NULL ? "measured" : NULL,
+            FORBIDS);
+        return;
+    }
+}
+
+/* ---- options ---- */
+
+/* Marks the cases of both files that were measured by an option which differs, and returns whether
+ * there are any. A mode that this program does not know may have it. */
+static bool mark_rows(struct search *search, const char *option, const char *baseline,
+                      const char *candidate)
+{
+    bool any = false;
+    for (size_t i = 0; i < search->pairs->count; i++) {
+        struct xb_pair *pair = &search->pairs->items[i];
+        if (pair->baseline == NULL || pair->candidate == NULL)
+            continue;
+        const struct xb_mode *mode = xb_mode_find(pair->candidate->mode);
+        if (mode != NULL && xb_option_find(mode->options, option) == NULL)
+            continue;
+        any = true;
+        /* Both may say what they were measured with, whatever the files say. */
+        if (xb_record_fact_find(pair->baseline->parameters, pair->baseline->parameter_count,
+                                option) != NULL &&
+            xb_record_fact_find(pair->candidate->parameters, pair->candidate->parameter_count,
+                                option) != NULL)
+            continue;
+        bool first = pair->settings == NULL;
+        pair->settings = xb_arena_print(
+            search->texts, "%s%smeasured with --%s %s, the baseline with %s",
+            first ? "" : pair->settings, first ? "" : "; ", option,
+            candidate != NULL ? candidate : "null", baseline != NULL ? baseline : "null");
+    }
+    return any;
+}
+
+/* What a file has; where it lacks the option, the default, which is marked as such. */
+static const char *value_to_show(struct search *search, const struct xb_record_fact *own,
+                                 const struct xb_record_fact *by_default)
+{
+    if (own != NULL)
+        return own->value;
+    if (by_default == NULL || by_default->value == NULL)
+        return NULL;
+    return xb_arena_print(search->texts, "%s (default)", by_default->value);
+}
+
+/*
+ * Compares an option that at least one file has. A program that did not have the option yet
+ * measured as a newer one does by default, so the default stands in for what a file lacks. An
+ * option that is in one file only and that this program does not have either is context: nobody
+ * knows its default.
+ */
+static void compare_option(struct search *search, const char *name)
+{
+    const struct xb_comparison_request *request = &search->comparison->request;
+    const struct xb_record_fact *by_default = xb_record_option(request->defaults, name);
+    const struct xb_record_fact *before = xb_record_option(search->records[0], name);
+    const struct xb_record_fact *after = xb_record_option(search->records[1], name);
+    const struct xb_record_fact *old = before != NULL ? before : by_default;
+    const struct xb_record_fact *new = after != NULL ? after : by_default;
+    bool both_known = old != NULL && new != NULL;
+    const struct xb_option *row = xb_option_find(request->rows, name);
+    /* A case says itself which mode, size, variant and device it is of, and those that differ stand
+     * in one file only. */
+    if ((row != NULL && row->selects) ||
+        same_text(old != NULL ? old->value : NULL, new != NULL ? new->value : NULL))
+        return;
+    const char *baseline = value_to_show(search, before, by_default);
+    const char *candidate = value_to_show(search, after, by_default);
+    bool of_a_mode = xb_modes_take(name); /* else it is for all modes */
+    bool of_rows = both_known && of_a_mode && mark_rows(search, name, baseline, candidate);
+    add(search, xb_arena_print(search->texts, "option --%s", name), baseline, candidate,
+        both_known && !of_a_mode ? FORBIDS
+        : of_rows                ? OF_ROWS
+                                 : CONTEXT);
+}
+
+/* ---- the rest is context ---- */
+
+static void compare_facts(struct search *search)
+{
+    const struct xb_record *baseline = search->records[0], *candidate = search->records[1];
+    for (size_t i = 0; i < baseline->fact_count; i++) {
+        const struct xb_record_fact *before = &baseline->facts[i];
+        const struct xb_record_fact *after =
+            xb_record_fact_find(candidate->facts, candidate->fact_count, before->name);
+        const char *value = after != NULL ? after->value : NULL;
+        bool of_stack =
+            strcmp(before->name, "kernel") == 0 || strcmp(before->name, "runtime version") == 0;
+        add(search, before->name, before->value, value, of_stack ? OF_STACK : CONTEXT);
+    }
+    for (size_t i = 0; i < candidate->fact_count; i++) {
+        const struct xb_record_fact *after = &candidate->facts[i];
+        if (xb_record_fact_find(baseline->facts, baseline->fact_count, after->name) == NULL)
+            add(search, after->name, NULL, after->value, CONTEXT);
+    }
+}
+
+/* Finds all of them, and marks the pairs whose settings differ. */
+static void find_differences(struct xb_comparison *comparison, struct pairs *pairs)
+{
+    const struct xb_record *baseline = comparison->baseline, *candidate = comparison->candidate;
+    struct search search = {.comparison = comparison,
+                            .records = {baseline, candidate},
+                            .pairs = pairs,
+                            .texts = &comparison->texts};
+    add(&search, "backend", baseline->backend, candidate->backend, FORBIDS);
+    add(&search, "driver", baseline->driver, candidate->driver, OF_STACK);
+    compare_devices(&search);
+    compare_groups(&search);
+    for (size_t i = 0; i < baseline->option_count; i++)
+        compare_option(&search, baseline->options[i].name);
+    for (size_t i = 0; i < candidate->option_count; i++)
+        if (xb_record_option(baseline, candidate->options[i].name) == NULL)
+            compare_option(&search, candidate->options[i].name);
+    compare_facts(&search);
+    comparison->comparable = search.forbidding == 0;
+}
+
 /* ---- which figures of a case are compared ---- */
+
+/* Whether any of them takes that figure of the case. */
+static bool any_passes(const struct xb_gates *gates, const struct xb_record_case *test,
+                       const struct xb_figure *figure)
+{
+    for (size_t i = 0; i < gates->count; i++)
+        if (xb_gate_passes(&gates->items[i], test, figure))
+            return true;
+    return false;
+}
 
 /* Adds those that count by themselves, or because a gate names them, each once. */
 static size_t add_figures(const struct xb_comparison *comparison, const struct xb_record *record,
@@ -195,29 +482,22 @@ static size_t add_figures(const struct xb_comparison *comparison, const struct x
                                              .unit = own->unit,
                                              .more_is_better = own->more_is_better,
                                              .gates = own->gates};
-            const struct xb_gates *gates = &comparison->request.gates;
-            bool is_wanted = figure.gates;
             bool is_there = count == XB_COMPARE_FIGURES;
-            for (size_t j = 0; j < gates->count; j++)
-                is_wanted = is_wanted || xb_gate_passes(&gates->items[j], test, &figure);
             for (size_t j = 0; j < count; j++)
                 is_there = is_there || strcmp(figures[j].name, figure.name) == 0;
-            if (is_wanted && !is_there)
+            if (!is_there &&
+                (figure.gates || any_passes(&comparison->request.gates, test, &figure)))
                 figures[count++] = figure;
         }
     return count;
 }
 
-const struct xb_figure *xb_compare_own_figure(const struct xb_record_case *test)
-{
-    return xb_mode_main_figure(test->mode, test->latency);
-}
-
 size_t xb_compare_figures(const struct xb_comparison *comparison, const struct xb_pair *pair,
                           struct xb_figure figures[XB_COMPARE_FIGURES])
 {
+    const struct xb_record_case *test = case_of(pair);
     size_t count = 1; /* the case's own, also where it failed */
-    figures[0] = *xb_compare_own_figure(case_of(pair));
+    figures[0] = *xb_mode_main_figure(test->mode, test->latency);
     count = add_figures(comparison, comparison->baseline, pair->baseline, figures, count);
     return add_figures(comparison, comparison->candidate, pair->candidate, figures, count);
 }
@@ -227,18 +507,26 @@ size_t xb_compare_figures(const struct xb_comparison *comparison, const struct x
 static void add_figure(struct xb_comparison *comparison, const struct xb_pair *pair,
                        const struct xb_figure *figure)
 {
+    const struct xb_gates *gates = &comparison->request.gates;
+    const struct xb_gates *thresholds = &comparison->request.thresholds;
     comparison->cases =
         xb_grow(comparison->cases, comparison->case_count, sizeof *comparison->cases);
     struct xb_compared *compared = &comparison->cases[comparison->case_count++];
     *compared = (struct xb_compared){
         .test = case_of(pair),
         .figure = *figure,
-        .differs = pair->is_other || pair->settings != NULL,
+        .threshold = comparison->request.threshold,
+        .same_settings = !pair->is_other && pair->settings == NULL,
     };
-    compared->threshold = xb_threshold_of(&comparison->request, compared);
+    struct xb_figure any = *figure;
+    any.gates = true; /* a threshold is for every figure of the cases unless it names one */
+    for (size_t i = 0; i < thresholds->count; i++)
+        if (xb_gate_passes(&thresholds->items[i], compared->test, &any))
+            compared->threshold = thresholds->items[i].share;
     xb_judge_measure(comparison, pair, compared);
     compared->gates =
-        compared->basis != XB_BASIS_NONE && xb_gates_take(&comparison->request.gates, compared);
+        compared->basis != XB_BASIS_NONE &&
+        (gates->count == 0 ? figure->gates : any_passes(gates, compared->test, figure));
     if (pair->is_other) { /* "measured with chunk 64 KiB, the baseline with chunk 8 MiB" */
         struct xb_words words = {.length = 0};
         xb_words_add(&words, "measured with");
@@ -261,6 +549,23 @@ void xb_comparison_find_parameters(struct xb_comparison *comparison)
     free(compared.cases); /* the names are not in it */
 }
 
+/* The number, from 1, of a gate none of whose cases is judged: what it stands for would pass
+ * unseen. 0 for none. */
+static size_t find_idle_gate(const struct xb_comparison *comparison)
+{
+    const struct xb_gates *asked = &comparison->request.gates;
+    for (size_t i = 0; i < asked->count; i++) {
+        bool judges = false;
+        for (size_t j = 0; !judges && j < comparison->case_count; j++)
+            judges = comparison->cases[j].gates &&
+                     xb_gate_passes(&asked->items[i], comparison->cases[j].test,
+                                    &comparison->cases[j].figure);
+        if (!judges)
+            return i + 1;
+    }
+    return 0;
+}
+
 enum xb_status xb_compare(const struct xb_record *baseline, const struct xb_record *candidate,
                           const struct xb_comparison_request *request,
                           struct xb_comparison *comparison, struct xb_error *error)
@@ -268,10 +573,10 @@ enum xb_status xb_compare(const struct xb_record *baseline, const struct xb_reco
     *comparison = (struct xb_comparison){
         .version = XB_VERSION, .baseline = baseline, .candidate = candidate, .request = *request};
     XB_TRY(xb_gates_check(comparison, error));
-    struct xb_pairs pairs = make_pairs(comparison);
-    xb_differences_find(comparison, &pairs);
-    bool is_refused = !comparison->comparable && !request->force;
-    for (size_t i = 0; !is_refused && i < pairs.count; i++) {
+    struct pairs pairs = make_pairs(comparison);
+    find_differences(comparison, &pairs);
+    bool compares = comparison->comparable || request->force;
+    for (size_t i = 0; compares && i < pairs.count; i++) {
         struct xb_figure figures[XB_COMPARE_FIGURES];
         size_t count = xb_compare_figures(comparison, &pairs.items[i], figures);
         for (size_t j = 0; j < count; j++)
@@ -279,7 +584,7 @@ enum xb_status xb_compare(const struct xb_record *baseline, const struct xb_reco
     }
     free(pairs.items);
     xb_comparison_find_parameters(comparison);
-    comparison->idle_gate = xb_gates_find_idle(comparison);
+    comparison->idle_gate = find_idle_gate(comparison);
     xb_judge_all(comparison);
     xb_judge_overall(comparison);
     return XB_OK;

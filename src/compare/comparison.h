@@ -47,7 +47,7 @@ struct xb_compared {
     struct xb_figure figure;           /* its texts are a record's */
     double threshold;                  /* a share: how much worse is a regression */
     bool gates;                        /* counts for the overall verdict */
-    bool differs;                      /* in a setting that matters for it: judged only by force */
+    bool same_settings;                /* those that matter for it; else judged only by force */
     enum xb_basis basis;
     enum xb_outcome outcome; /* for XB_BASIS_INDICATIVE what it looks like; meaningless for NONE */
     struct xb_compared_side baseline, candidate;
@@ -156,8 +156,8 @@ bool xb_gates_name(const struct xb_gates *gates, const struct xb_record_case *te
 /*
  * Reads "2%", "pinned=1%,managed/h2d=10%" or both in one list: a share for what nothing else takes,
  * or one for the cases that a gate of that text would take. Without a plain one *share stays as it
- * is. A share is a percentage, or a number up to 0.1, because "0.5" could mean 0.5 % and 50 %.
- * XB_ERR_USAGE; then nothing is left to free.
+ * is. A share is a percentage, or a number up to 0.1, because "0.5" could mean 0.5 % and 50 %. NULL
+ * for `share`: the text is a list of gates. XB_ERR_USAGE; then nothing is left to free.
  */
 XB_MUST_CHECK enum xb_status xb_thresholds_parse(const char *text, double *share,
                                                  struct xb_gates *thresholds,

@@ -8,9 +8,10 @@
 #include "record/mode_list.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define REFUSE(...) XB_FAIL(error, XB_ERR_USAGE, __VA_ARGS__)
 
 /* ---- lists of gates and thresholds ---- */
 
@@ -37,9 +38,8 @@ static enum xb_status read_one(char *text, struct xb_gate *gate, struct xb_error
     if (text[0] == '\0' || (direction != NULL && direction[0] == '\0') ||
         (sizes != NULL && sizes[0] == '\0') ||
         (figure != NULL && (figure[0] == '\0' || strchr(figure, '/') != NULL)))
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "cases are MODE, MODE/DIRECTION, MODE/DIRECTION/SIZE or "
-                       "MODE/DIRECTION/SIZE/FIGURE, where '*' is any");
+        return REFUSE("cases are MODE, MODE/DIRECTION, MODE/DIRECTION/SIZE or "
+                      "MODE/DIRECTION/SIZE/FIGURE, where '*' is any");
     *gate = (struct xb_gate){.mode = word_or_any(text),
                              .direction = word_or_any(direction),
                              .figure = word_or_any(figure)};
@@ -54,8 +54,7 @@ static enum xb_status read_one(char *text, struct xb_gate *gate, struct xb_error
         return XB_OK;
     XB_TRY(xb_size_parse(dots + 2, &gate->most, error));
     if (gate->least > gate->most)
-        return XB_FAIL(error, XB_ERR_USAGE, "the sizes %.40s..%.40s are the wrong way round", sizes,
-                       dots + 2);
+        return REFUSE("the sizes %.40s..%.40s are the wrong way round", sizes, dots + 2);
     return XB_OK;
 }
 
@@ -70,21 +69,18 @@ static enum xb_status read_share(const char *text, double *share, struct xb_erro
     double number = strtod(text, &end); /* the program keeps the C locale */
     bool whole = digits > 0 && end == text + digits && (percent || text[digits] == '\0');
     if (whole && !percent && number >= 1 && number < 100)
-        return XB_FAIL(error, XB_ERR_USAGE, "for %g %% write %g%% or %g", number, number,
-                       number / 100);
+        return REFUSE("for %g %% write %g%% or %g", number, number, number / 100);
     if (whole && !percent && number > LARGEST_PLAIN && number < 1)
-        return XB_FAIL(error, XB_ERR_USAGE, "this could mean %g %% or %g %%: write %g%% or %g%%",
-                       number, 100 * number, number, 100 * number);
+        return REFUSE("this could mean %g %% or %g %%: write %g%% or %g%%", number, 100 * number,
+                      number, 100 * number);
     *share = percent ? number / 100 : number;
     if (!whole || !(*share >= 0 && *share < 1))
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "\"%.40s\" is not a share from 0 to below 100%%, such as 2%% or 0.02", text);
+        return REFUSE("\"%.40s\" is not a share from 0 to below 100%%, such as 2%% or 0.02", text);
     return XB_OK;
 }
 
-/* `share`: NULL for a list of gates; else "2%" sets it, and "pinned=1%" is one of the list. */
-static enum xb_status read_list(const char *text, double *share, struct xb_gates *list,
-                                struct xb_error *error)
+enum xb_status xb_thresholds_parse(const char *text, double *share, struct xb_gates *list,
+                                   struct xb_error *error)
 {
     struct xb_error cause;
     enum xb_status status = XB_OK;
@@ -115,16 +111,7 @@ static enum xb_status read_list(const char *text, double *share, struct xb_gates
 
 enum xb_status xb_gates_parse(const char *text, struct xb_gates *gates, struct xb_error *error)
 {
-    return read_list(text, NULL, gates, error);
-}
-
-enum xb_status xb_thresholds_parse(const char *text, double *share, struct xb_gates *thresholds,
-                                   struct xb_error *error)
-{
-    double plain = *share;
-    XB_TRY(read_list(text, &plain, thresholds, error));
-    *share = plain;
-    return XB_OK;
+    return xb_thresholds_parse(text, NULL, gates, error);
 }
 
 void xb_gates_free(struct xb_gates *gates)
@@ -156,28 +143,6 @@ bool xb_gate_passes(const struct xb_gate *gate, const struct xb_record_case *tes
 {
     return is_of(gate, test) &&
            (gate->figure == NULL ? figure->gates : strcmp(gate->figure, figure->name) == 0);
-}
-
-bool xb_gates_take(const struct xb_gates *gates, const struct xb_compared *compared)
-{
-    if (gates->count == 0)
-        return compared->figure.gates;
-    for (size_t i = 0; i < gates->count; i++)
-        if (xb_gate_passes(&gates->items[i], compared->test, &compared->figure))
-            return true;
-    return false;
-}
-
-double xb_threshold_of(const struct xb_comparison_request *request,
-                       const struct xb_compared *compared)
-{
-    double share = request->threshold;
-    struct xb_figure figure = compared->figure;
-    figure.gates = true; /* a threshold is for every figure of the cases unless it names one */
-    for (size_t i = 0; i < request->thresholds.count; i++)
-        if (xb_gate_passes(&request->thresholds.items[i], compared->test, &figure))
-            share = request->thresholds.items[i].share;
-    return share;
 }
 
 /* ---- gates that cannot be meant ---- */
@@ -218,27 +183,24 @@ static enum xb_status check_mode(const struct xb_comparison *comparison, const s
             in_files = add_once(modes, in_files, MOST_MODES, records[r]->cases[i].mode);
         }
     if (is_direction(gate->mode))
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "%s: no mode is called %s: that is a direction. Write '*/%s' for all modes, "
-                       "or MODE/%s",
-                       what, gate->mode, gate->mode, gate->mode);
+        return REFUSE("%s: no mode is called %s: that is a direction. Write '*/%s' for all modes, "
+                      "or MODE/%s",
+                      what, gate->mode, gate->mode, gate->mode);
     if (xb_figure_find(gate->mode) != NULL)
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "%s: no mode is called %s: that is a figure. Write '*/*/*/%s' for all "
-                       "modes, or 'MODE/*/*/%s'",
-                       what, gate->mode, gate->mode, gate->mode);
+        return REFUSE("%s: no mode is called %s: that is a figure. Write '*/*/*/%s' for all "
+                      "modes, or 'MODE/*/*/%s'",
+                      what, gate->mode, gate->mode, gate->mode);
     size_t count = in_files;
     for (size_t i = 0; xb_modes[i] != NULL; i++)
         count = add_once(modes, count, MOST_MODES, xb_modes[i]->name);
     const char *nearest = xb_nearest(gate->mode, modes);
     if (nearest != NULL)
-        return XB_FAIL(error, XB_ERR_USAGE, "%s: no mode is called \"%.60s\"; did you mean %.60s?",
-                       what, gate->mode, nearest);
+        return REFUSE("%s: no mode is called \"%.60s\"; did you mean %.60s?", what, gate->mode,
+                      nearest);
     struct xb_words list = {.length = 0};
     for (size_t i = 0; i < in_files; i++)
         xb_words_add(&list, "%s%.40s", i > 0 ? ", " : "; the files have ", modes[i]);
-    return XB_FAIL(error, XB_ERR_USAGE, "%s: no mode is called \"%.60s\"%.255s", what, gate->mode,
-                   list.text);
+    return REFUSE("%s: no mode is called \"%.60s\"%.255s", what, gate->mode, list.text);
 }
 
 static bool has_figure(const struct xb_record *record, const char *figure)
@@ -276,7 +238,8 @@ static enum xb_status check_gate(const struct xb_comparison *comparison, size_t 
             if (!is_of(gate, test))
                 continue;
             cases++;
-            count = add_once(figures, count, XB_COMPARE_FIGURES, xb_compare_own_figure(test)->name);
+            count = add_once(figures, count, XB_COMPARE_FIGURES,
+                             xb_mode_main_figure(test->mode, test->latency)->name);
             for (size_t p = 0; p < records[r]->process_count; p++)
                 for (size_t k = 0; k < test->rows[p].figure_count; k++) {
                     count =
@@ -285,7 +248,7 @@ static enum xb_status check_gate(const struct xb_comparison *comparison, size_t 
                 }
         }
     if (cases == 0)
-        return XB_FAIL(error, XB_ERR_USAGE, "--gate: neither file has a case for %s", text);
+        return REFUSE("--gate: neither file has a case for %s", text);
     if (gate->figure == NULL)
         return XB_OK;
     for (size_t i = 0; i < count; i++) {
@@ -297,10 +260,9 @@ static enum xb_status check_gate(const struct xb_comparison *comparison, size_t 
     if (!measured && xb_figure_find(gate->figure) != NULL)
         return XB_OK;
     const char *nearest = xb_nearest(gate->figure, figures);
-    return XB_FAIL(error, XB_ERR_USAGE,
-                   "--gate: no case of %s has a figure \"%.60s\"%s%.60s%s They have: %.511s", text,
-                   gate->figure, nearest != NULL ? "; did you mean " : "",
-                   nearest != NULL ? nearest : "", nearest != NULL ? "?" : ".", have.text);
+    return REFUSE("--gate: no case of %s has a figure \"%.60s\"%s%.60s%s They have: %.511s", text,
+                  gate->figure, nearest != NULL ? "; did you mean " : "",
+                  nearest != NULL ? nearest : "", nearest != NULL ? "?" : ".", have.text);
 }
 
 enum xb_status xb_gates_check(const struct xb_comparison *comparison, struct xb_error *error)
@@ -312,29 +274,11 @@ enum xb_status xb_gates_check(const struct xb_comparison *comparison, struct xb_
         const struct xb_gate *of = &request->thresholds.items[i];
         XB_TRY(check_mode(comparison, of, "--threshold", error));
         if (of->direction != NULL && !is_direction(of->direction))
-            return XB_FAIL(error, XB_ERR_USAGE, "--threshold: no direction is called \"%.60s\"",
-                           of->direction);
+            return REFUSE("--threshold: no direction is called \"%.60s\"", of->direction);
         if (of->figure != NULL && xb_figure_find(of->figure) == NULL &&
             !has_figure(comparison->baseline, of->figure) &&
             !has_figure(comparison->candidate, of->figure))
-            return XB_FAIL(error, XB_ERR_USAGE, "--threshold: no figure is called \"%.60s\"",
-                           of->figure);
+            return REFUSE("--threshold: no figure is called \"%.60s\"", of->figure);
     }
     return XB_OK;
-}
-
-/* A gate none of whose cases is judged: what it stands for would pass unseen. */
-size_t xb_gates_find_idle(const struct xb_comparison *comparison)
-{
-    const struct xb_gates *asked = &comparison->request.gates;
-    for (size_t i = 0; i < asked->count; i++) {
-        bool judges = false;
-        for (size_t j = 0; !judges && j < comparison->case_count; j++)
-            judges = comparison->cases[j].gates &&
-                     xb_gate_passes(&asked->items[i], comparison->cases[j].test,
-                                    &comparison->cases[j].figure);
-        if (!judges)
-            return i + 1;
-    }
-    return 0;
 }

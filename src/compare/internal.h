@@ -5,8 +5,6 @@
 #include "base/memory.h"
 #include "comparison.h"
 
-/* ---- pairs ---- */
-
 /* A case of both files or one: NULL for the side that does not have it. Where a setting differs, a
  * pair is compared only by force. */
 struct xb_pair {
@@ -17,27 +15,12 @@ struct xb_pair {
     const char *settings;
 };
 
-struct xb_pairs {
-    struct xb_pair *items;
-    size_t count;
-};
-
-/* ---- differences ---- */
-
-/* Fills comparison->differences and ->comparable, and marks the pairs whose settings differ. */
-void xb_differences_find(struct xb_comparison *comparison, struct xb_pairs *pairs);
-
 /* Members of docs/compare.schema.json: of a file (struct xb_record), of what was asked and
  * what differs (struct xb_comparison), and of a case (struct xb_compared). */
 extern const struct xb_field xb_compare_file_fields[], xb_compare_request_fields[],
     xb_compare_differences_fields[], xb_compare_figure_fields[], xb_compare_judged_fields[];
 
-/* ---- figures ---- */
-
 #define XB_COMPARE_FIGURES 64 /* the most of a case */
-
-/* What every case has, also one that failed: its bandwidth, or its latency. */
-const struct xb_figure *xb_compare_own_figure(const struct xb_record_case *test);
 
 /*
  * Which figures of the pair are compared: its bandwidth or its latency, every other one that gates
@@ -49,23 +32,13 @@ size_t xb_compare_figures(const struct xb_comparison *comparison, const struct x
 /* Finds the parameters that differ between compared cases of one mode. */
 void xb_comparison_find_parameters(struct xb_comparison *comparison);
 
-/* ---- gates ---- */
-
 /* Whether a figure of a case passes a gate. */
 bool xb_gate_passes(const struct xb_gate *gate, const struct xb_record_case *test,
                     const struct xb_figure *figure);
-/* Whether any of them takes it; without gates, whether it gates by itself. */
-bool xb_gates_take(const struct xb_gates *gates, const struct xb_compared *compared);
 /* XB_ERR_USAGE for gates and thresholds that cannot be meant: of what neither file nor this program
  * has. */
 XB_MUST_CHECK enum xb_status xb_gates_check(const struct xb_comparison *comparison,
                                             struct xb_error *error);
-/* The number, from 1, of a gate that judges nothing; 0 for none. */
-size_t xb_gates_find_idle(const struct xb_comparison *comparison);
-
-/* The threshold of a figure of a case, as it was asked for. */
-double xb_threshold_of(const struct xb_comparison_request *request,
-                       const struct xb_compared *compared);
 
 /* ---- verdicts ---- */
 
@@ -77,10 +50,6 @@ void xb_comparison_count_apart(struct xb_comparison *comparison);
 void xb_compared_add(struct xb_compared *compared, const char *separator, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The verdict where it does not depend on figures, with a note why. False: it does, and the note
- * tells what else there is to know. */
-bool xb_judge_by_status(const struct xb_comparison *comparison, const struct xb_pair *pair,
-                        struct xb_compared *compared);
 /* What can be told of one figure of a pair by itself: medians, ratio, interval and P values as they
  * are, and the verdict where it does not depend on them. */
 void xb_judge_measure(const struct xb_comparison *comparison, const struct xb_pair *pair,
@@ -95,13 +64,6 @@ void xb_judge_all(struct xb_comparison *comparison);
  * rounding.
  */
 double xb_fisher_probability(size_t before, size_t n, size_t after, size_t m);
-
-/* Whether a P is at most alpha. A P that equals alpha counts, also where rounding made it a little
- * larger than alpha. */
-static inline bool xb_at_most(double probability, double alpha)
-{
-    return probability <= alpha * (1.0 + 1e-12);
-}
 
 /*
  * About how many processes a side would decide every gating figure that the data leaves open, in 4

@@ -3,14 +3,10 @@
  * A comparison as JSON, written and read by the same tables: docs/compare.schema.json. What is not
  * there is null. Without a time of day: the same two files give the same document.
  */
-#include "base/json_fields.h"
-#include "base/terminal.h"
-#include "comparison.h"
 #include "internal.h"
 #include "record/document.h"
 #include "text.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,16 +140,13 @@ static const char *basis_word(int basis)
 static bool read_outcome(struct xb_json_reader *reader, const cJSON *object, const char *key,
                          enum xb_outcome *outcome)
 {
-    struct {
+    struct said {
         bool known;
         int outcome;
     } read = {.known = false};
-    const struct xb_field fields[] = {{.key = key,
-                                       .kind = XB_FIELD_WORD,
-                                       .offset = (size_t)((char *)&read.outcome - (char *)&read),
-                                       .known = 1,
-                                       .word = outcome_word,
-                                       .most = XB_OUTCOME_REGRESSION},
+    const struct xb_field fields[] = {XB_FIELD(key, WORD, struct said, outcome,
+                                               XB_KNOWN(struct said, known), .word = outcome_word,
+                                               .most = XB_OUTCOME_REGRESSION),
                                       XB_FIELDS_END};
     xb_fields_read(reader, object, fields, &read);
     if (read.known)
@@ -203,18 +196,6 @@ const struct xb_field xb_compare_figure_fields[] = {
     XB_FIELD("basis", WORD, compared, basis, .word = basis_word, .most = XB_BASIS_NONE),
     XB_FIELDS_END};
 
-static void write_same_settings(struct xb_json *json, const struct xb_field *field,
-                                const void *from)
-{
-    xb_json_put_flag(json, field->key, !((const compared *)from)->differs);
-}
-
-static void read_same_settings(struct xb_json_reader *reader, const cJSON *object,
-                               const struct xb_field *field, void *to)
-{
-    ((compared *)to)->differs = !xb_json_get_flag(reader, object, field->key);
-}
-
 static const struct xb_field side_fields[] = {
     XB_FIELD("present", FLAG, side, is_there),
     XB_FIELD("processes", SIZE, side, processes, .most = XB_RECORD_PROCESSES),
@@ -244,7 +225,7 @@ static const struct xb_field interval_fields[] = {
 
 const struct xb_field xb_compare_judged_fields[] = {
     XB_FIELD("cannot_pass", FLAG, compared, cannot_pass),
-    XB_CUSTOM("same_settings", write_same_settings, read_same_settings),
+    XB_FIELD("same_settings", FLAG, compared, same_settings),
     XB_FIELD("threshold", DOUBLE, compared, threshold, .most = 1),
     XB_OBJECT("baseline", compared, baseline, side_fields),
     XB_OBJECT("candidate", compared, candidate, side_fields),
@@ -256,20 +237,6 @@ const struct xb_field xb_compare_judged_fields[] = {
     PLAIN("note", compared, note),
     XB_FIELDS_END};
 
-/* What looks like a verdict and is none has a key of its own: whoever counts verdicts gets the
- * right number without knowing of it. */
-static void write_case(struct xb_json *json, const compared *of)
-{
-    const char *outcome = xb_outcome_name(of->outcome);
-    xb_json_open_object(json, NULL);
-    xb_fields_put(json, xb_record_case_fields, of->test);
-    xb_fields_put(json, xb_compare_figure_fields, of);
-    xb_json_put_text(json, "verdict", xb_compare_judged(of) ? outcome : NULL);
-    xb_json_put_text(json, "indicative", of->basis == XB_BASIS_INDICATIVE ? outcome : NULL);
-    xb_fields_put(json, xb_compare_judged_fields, of);
-    xb_json_close(json);
-}
-
 static void read_case(struct xb_json_reader *reader, const cJSON *object, size_t index, void *to)
 {
     comparison *whole = to;
@@ -280,8 +247,7 @@ static void read_case(struct xb_json_reader *reader, const cJSON *object, size_t
     xb_fields_read(reader, object, xb_compare_figure_fields, of);
     bool is_verdict = read_outcome(reader, object, "verdict", &of->outcome);
     bool is_indicative = read_outcome(reader, object, "indicative", &of->outcome);
-    bool judged = of->basis == XB_BASIS_TEST || of->basis == XB_BASIS_STATUS;
-    if (is_verdict != judged || is_indicative != (of->basis == XB_BASIS_INDICATIVE))
+    if (is_verdict != xb_compare_judged(of) || is_indicative != (of->basis == XB_BASIS_INDICATIVE))
         xb_json_refuse(reader, "verdict", "does not fit the basis");
     xb_fields_read(reader, object, xb_compare_judged_fields, of);
     if (!of->baseline.is_there && !of->candidate.is_there)
@@ -309,12 +275,27 @@ enum xb_status xb_compare_json_write(FILE *stream, const struct xb_comparison *o
     xb_fields_put_object(&json, "candidate", xb_compare_file_fields, of->candidate);
     xb_fields_put(&json, xb_compare_differences_fields, of);
     xb_json_open_array(&json, "cases");
-    for (size_t i = 0; i < of->case_count; i++)
-        write_case(&json, &of->cases[i]);
+    for (size_t i = 0; i < of->case_count; i++) {
+        const compared *one = &of->cases[i];
+        const char *outcome = xb_outcome_name(one->outcome);
+        xb_json_open_object(&json, NULL);
+        xb_fields_put(&json, xb_record_case_fields, one->test);
+        xb_fields_put(&json, xb_compare_figure_fields, one);
+        /* What looks like a verdict and is none has a key of its own: whoever counts verdicts gets
+         * the right number without knowing of it. */
+        xb_json_put_text(&json, "verdict", xb_compare_judged(one) ? outcome : NULL);
+        xb_json_put_text(&json, "indicative", one->basis == XB_BASIS_INDICATIVE ? outcome : NULL);
+        xb_fields_put(&json, xb_compare_judged_fields, one);
+        xb_json_close(&json);
+    }
     xb_json_close(&json);
     xb_json_close(&json);
     return xb_json_finish(&json, stream, "the JSON", error);
 }
+
+/* What is read of it; all of it is written as in every document. */
+static const struct xb_field tool_fields[] = {
+    XB_FIELD("version", STRING, comparison, version, XB_NOT_EMPTY), XB_FIELDS_END};
 
 static void read_comparison(struct xb_json_reader *reader, const cJSON *root,
                             struct xb_comparison_file *file)
@@ -325,21 +306,13 @@ static void read_comparison(struct xb_json_reader *reader, const cJSON *root,
     if (schema != NULL && strcmp(schema, "xferbench.compare") != 0)
         xb_json_refuse(reader, "schema", "\"%.60s\" is not \"xferbench.compare\"", schema);
     uint64_t version = xb_json_get_whole(reader, root, "schema_version", 1, 1000000);
-    if (version < XB_COMPARISON_VERSION)
-        xb_json_refuse(
-            reader, "schema_version",
-            "%u was written by an older xferbench than this one, which reads %d: compare "
-            "the result files again",
-            (unsigned)version, XB_COMPARISON_VERSION);
-    else if (version > XB_COMPARISON_VERSION)
+    bool is_older = version < XB_COMPARISON_VERSION;
+    if (version != XB_COMPARISON_VERSION)
         xb_json_refuse(reader, "schema_version",
-                       "%u was written by a newer xferbench than this one, which reads %d",
-                       (unsigned)version, XB_COMPARISON_VERSION);
-    const cJSON *tool = xb_json_get_object(reader, root, "tool");
-    size_t outer = xb_place_enter(&reader->place, "tool");
-    const char *made_by = xb_json_get_text(reader, tool, "version");
-    to->version = made_by != NULL ? xb_fields_keep_text(reader, made_by) : NULL;
-    xb_place_leave(&reader->place, outer);
+                       "%u was written by %s xferbench than this one, which reads %d%s",
+                       (unsigned)version, is_older ? "an older" : "a newer", XB_COMPARISON_VERSION,
+                       is_older ? ": compare the result files again" : "");
+    xb_fields_read_object(reader, root, "tool", tool_fields, to);
     xb_fields_read(reader, root, xb_compare_request_fields, to);
     xb_fields_read_object(reader, root, "baseline", xb_compare_file_fields, &file->baseline);
     xb_fields_read_object(reader, root, "candidate", xb_compare_file_fields, &file->candidate);
@@ -354,7 +327,7 @@ static void read_comparison(struct xb_json_reader *reader, const cJSON *root,
     to->case_count = xb_fields_read_each(reader, root, "cases", MOST_CASES, read_case, to);
     xb_comparison_count_apart(to);
     const cJSON *overall = xb_json_get_object(reader, root, "overall");
-    outer = xb_place_enter(&reader->place, "overall");
+    size_t outer = xb_place_enter(&reader->place, "overall");
     const char *verdict = xb_json_get_text(reader, overall, "verdict");
     to->overall = XB_OUTCOME_INCONCLUSIVE;
     if (verdict == NULL || strcmp(verdict, "NOT COMPARABLE") != 0)

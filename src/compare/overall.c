@@ -7,7 +7,6 @@
 #include "text.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- what becomes of the whole ---- */
@@ -22,20 +21,19 @@ bool xb_compared_is_apart(const struct xb_comparison *comparison,
                           const struct xb_compared *compared)
 {
     /* Wrong data is wrong under any settings: that row has its verdict. */
-    return compared->differs && !comparison->request.force && compared->basis == XB_BASIS_STATUS &&
-           compared->outcome == XB_OUTCOME_INCONCLUSIVE;
+    return !compared->same_settings && !comparison->request.force &&
+           compared->basis == XB_BASIS_STATUS && compared->outcome == XB_OUTCOME_INCONCLUSIVE;
 }
 
 void xb_comparison_count_apart(struct xb_comparison *comparison)
 {
-    size_t apart = 0;
-    size_t gating = 0;
+    size_t apart = 0, gating = 0;
     comparison->any_differs = false;
     for (size_t i = 0; i < comparison->case_count; i++) {
         const struct xb_compared *compared = &comparison->cases[i];
         gating += compared->gates;
         apart += compared->gates && xb_compared_is_apart(comparison, compared);
-        comparison->any_differs = comparison->any_differs || compared->differs;
+        comparison->any_differs = comparison->any_differs || !compared->same_settings;
     }
     comparison->none_comparable = gating > 0 && apart == gating;
 }
@@ -127,8 +125,7 @@ static struct counts count_all(const struct xb_comparison *comparison)
 /* z with P(Z > z) = p for a normal Z, p below 0.5, by halving. */
 static double normal_quantile(double p)
 {
-    double low = 0;
-    double high = 40;
+    double low = 0, high = 40;
     for (int i = 0; i < 60; i++) {
         double middle = (low + high) / 2;
         if (0.5 * erfc(middle / sqrt(2)) > p)
@@ -222,8 +219,7 @@ static void say_refused(struct xb_comparison *comparison, const struct counts *c
         REASON("%s was measured with other settings in the candidate than in the baseline.",
                counts->by[XB_OUTCOME_INCONCLUSIVE] == 1 ? "The only result that counts"
                                                         : "Every result that counts");
-        NEXT("Measure both files with the same settings; --force compares them "
-             "anyway.");
+        NEXT("Measure both files with the same settings; --force compares them anyway.");
         return;
     }
     REASON("The files were not measured under the same conditions.");
@@ -247,12 +243,14 @@ static void say_regression(struct xb_comparison *comparison, const struct counts
     if (broken > 0)
         REASON("%zu of %zu result%s no longer work%s.", broken, all, plural(all),
                broken == 1 ? "s" : "");
-    if (counts->worst != NULL)
-        REASON("Worst: %.160s: %s (%s to %s).",
-               XB_CASE_TEXT(comparison, counts->worst, XB_CASE_TITLE),
-               XB_CASE_TEXT(comparison, counts->worst, XB_CASE_CHANGE),
-               XB_CASE_TEXT(comparison, counts->worst, XB_CASE_BASELINE_BARE),
-               XB_CASE_TEXT(comparison, counts->worst, XB_CASE_CANDIDATE));
+    const struct xb_compared *worst = counts->worst;
+    if (worst == NULL)
+        return;
+    const char *before = XB_CASE_TEXT(comparison, worst, XB_CASE_BASELINE);
+    REASON("Worst: %.160s: %s (%.*s to %s).", XB_CASE_TEXT(comparison, worst, XB_CASE_TITLE),
+           XB_CASE_TEXT(comparison, worst, XB_CASE_CHANGE),
+           (int)strcspn(before, xb_compare_is_rate(&worst->figure) ? " " : ""), before,
+           XB_CASE_TEXT(comparison, worst, XB_CASE_CANDIDATE)); /* one unit is enough */
 }
 
 /* What no figures decide, and no number of processes. */
@@ -262,8 +260,7 @@ static void say_not_judged(struct xb_comparison *comparison, const struct counts
     snprintf(all, sizeof all, "%zu result%s", counts->all, plural(counts->all));
     if (counts->apart > 0) {
         REASON("%zu of %s cannot be compared: measured with other settings.", counts->apart, all);
-        NEXT("Measure both files with the same settings, or leave those results "
-             "out (--gate).");
+        NEXT("Measure both files with the same settings, or leave those results out (--gate).");
     }
     if (counts->absent > 0) {
         REASON("%zu of %s %s not in the candidate.", counts->absent, all,
@@ -272,8 +269,7 @@ static void say_not_judged(struct xb_comparison *comparison, const struct counts
     }
     if (counts->unjudged > 0) {
         REASON("%zu of %s cannot be judged: see the notes.", counts->unjudged, all);
-        NEXT("Mend what the notes tell of and measure again, or leave those results "
-             "out (--gate).");
+        NEXT("Mend what the notes tell of and measure again, or leave those results out (--gate).");
     }
 }
 
@@ -320,25 +316,9 @@ static void say_open(struct xb_comparison *comparison, const struct counts *coun
              "stay as they are.",
              needed);
     else if (unsure > 0)
-        NEXT("More processes will hardly decide it: the change is too near the "
-             "threshold, or the machine too noisy. Make it quieter, or choose "
-             "another --threshold.");
+        NEXT("More processes will hardly decide it: the change is too near the threshold, or the "
+             "machine too noisy. Make it quieter, or choose another --threshold.");
     say_not_judged(comparison, counts);
-}
-
-static void say_pass(struct xb_comparison *comparison, const struct counts *counts)
-{
-    size_t improved = counts->by[XB_OUTCOME_IMPROVED];
-    if (counts->all == 1)
-        REASON("The result is %s%s by %s or more", improved == 1 ? "" : "not ",
-               improved == 1 ? counts->better : counts->worse, counts->threshold);
-    else
-        REASON("None of %zu results is %s by %s or more", counts->all, counts->worse,
-               counts->threshold);
-    if (improved > 0 && counts->all > 1)
-        REASON(", and %zu %s %s by as much", improved, improved == 1 ? "is" : "are",
-               counts->better);
-    REASON(".");
 }
 
 void xb_judge_overall(struct xb_comparison *comparison)
@@ -374,8 +354,17 @@ void xb_judge_overall(struct xb_comparison *comparison)
     } else if (counts.all == 0) {
         REASON("No result that counts was measured in both files.");
     } else {
-        comparison->overall =
-            counts.by[XB_OUTCOME_IMPROVED] > 0 ? XB_OUTCOME_IMPROVED : XB_OUTCOME_PASS;
-        say_pass(comparison, &counts);
+        size_t improved = counts.by[XB_OUTCOME_IMPROVED];
+        comparison->overall = improved > 0 ? XB_OUTCOME_IMPROVED : XB_OUTCOME_PASS;
+        if (counts.all == 1)
+            REASON("The result is %s%s by %s or more", improved == 1 ? "" : "not ",
+                   improved == 1 ? counts.better : counts.worse, counts.threshold);
+        else
+            REASON("None of %zu results is %s by %s or more", counts.all, counts.worse,
+                   counts.threshold);
+        if (improved > 0 && counts.all > 1)
+            REASON(", and %zu %s %s by as much", improved, improved == 1 ? "is" : "are",
+                   counts.better);
+        REASON(".");
     }
 }

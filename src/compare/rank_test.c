@@ -48,7 +48,7 @@ static void count_orders(double *rows, size_t n, size_t m, size_t largest)
     size_t width = largest + 1;
     for (size_t j = 0; j <= m; j++)
         rows[j * width] = 1.0;
-    for (size_t i = 1; i <= n; i++) {
+    for (size_t i = 1; i <= n; i++)
         for (size_t j = 1; j <= m; j++) {
             const double *shorter = rows + (j - 1) * width;
             double *row = rows + j * width;
@@ -56,7 +56,6 @@ static void count_orders(double *rows, size_t n, size_t m, size_t largest)
             for (size_t u = i; u <= last; u++)
                 row[u] += shorter[u - i];
         }
-    }
 }
 
 /* The largest U whose count is stored: the middle for the largest n and m. Larger ones mirror it.
@@ -85,8 +84,7 @@ static const double *tail_of(size_t n, size_t m)
     count_orders(rows, longer, shorter, largest);
 
     const double *counts = rows + shorter * (largest + 1);
-    double total = orders(n, m);
-    double sum = 0.0;
+    double total = orders(n, m), sum = 0.0;
     for (size_t u = 0; u <= largest; u++) {
         sum += counts[u];
         last.tail[u] = sum / total;
@@ -129,10 +127,9 @@ size_t xb_rank_critical(size_t n, size_t m, double alpha)
  */
 size_t xb_rank_values_needed(size_t tests, double alpha)
 {
-    for (size_t k = 1; k <= XB_RANK_LARGEST; k++) {
+    for (size_t k = 1; k <= XB_RANK_LARGEST; k++)
         if ((double)tests <= alpha * orders(k, k) * (1.0 + ROUNDING))
             return k;
-    }
     return 0;
 }
 
@@ -149,10 +146,9 @@ struct xb_shift xb_shift_estimate(const double *first, size_t n, const double *s
     size_t pairs = n * m;
     assert(pairs > 0);
     double *differences = xb_new(pairs, sizeof *differences);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < m; j++)
             differences[i * m + j] = difference(first[i], second[j]);
-    }
     size_t place = critical > 0 ? critical : 1;
     struct xb_shift shift = {.estimate = xb_median_of(differences, pairs)}; /* sorts them */
     shift.low = differences[place - 1];
@@ -170,10 +166,9 @@ double xb_shift_probability(const double *first, size_t n, const double *second,
                             double limit)
 {
     size_t u = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < m; j++)
             u += difference(first[i], second[j]) >= limit;
-    }
     return xb_rank_probability(n, m, u);
 }
 

@@ -5,10 +5,8 @@
 #include "text.h"
 
 #include "base/stream.h"
-#include "base/text.h"
 #include "internal.h"
 #include "present/table.h"
-#include "record/rows.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -21,6 +19,11 @@ struct out {
     size_t columns, prose; /* of lines, and of those that are sentences */
     bool is_whole;         /* also what people read who know statistics */
     bool is_markdown;
+    /* What the table of results says in its headings or above it. */
+    bool is_indicative; /* all verdicts are, which the heading says once */
+    bool is_one_rate;   /* all figures are bandwidths: the unit stands above the table */
+    char sureness[32];  /* of all rows that have one; "" where they differ */
+    char level[32];     /* of all intervals; "" where they differ */
 };
 
 static int by_loss(const void *a, const void *b)
@@ -111,15 +114,6 @@ static const struct {
     [VERDICT] = {{.title = "VERDICT"}, XB_CASE_VERDICT},
 };
 
-struct view {
-    const struct out *out;
-    const struct xb_comparison *comparison;
-    bool is_indicative; /* all verdicts are, which the heading says once */
-    bool is_one_rate;   /* all figures are bandwidths: the unit stands above the table */
-    char sureness[32];  /* of all rows that have one; "" where they differ */
-    char level[32];     /* of all intervals; "" where they differ */
-};
-
 /* What all rows with an interval have of that part; "" where they differ. */
 static void find_common(const struct xb_comparison *comparison, enum xb_compared_part part,
                         bool may_be_empty, char common[32])
@@ -138,54 +132,51 @@ static void find_common(const struct xb_comparison *comparison, enum xb_compared
     }
 }
 
-static struct view view_of(const struct out *out)
+/* By all rows. */
+static void find_headings(struct out *out)
 {
     const struct xb_comparison *comparison = out->comparison;
-    struct view view = {.out = out, .comparison = comparison, .is_one_rate = true};
     bool is_certain = false;
+    out->is_one_rate = true;
     for (size_t i = 0; i < comparison->case_count; i++) {
         const struct xb_compared *compared = &comparison->cases[i];
-        view.is_indicative = view.is_indicative || compared->basis == XB_BASIS_INDICATIVE;
+        out->is_indicative = out->is_indicative || compared->basis == XB_BASIS_INDICATIVE;
         is_certain = is_certain ||
                      (xb_compare_judged(compared) && !xb_compared_is_apart(comparison, compared));
-        view.is_one_rate = view.is_one_rate && xb_compare_is_rate(&compared->figure);
+        out->is_one_rate = out->is_one_rate && xb_compare_is_rate(&compared->figure);
     }
-    view.is_indicative = view.is_indicative && !is_certain;
-    find_common(comparison, XB_CASE_SURENESS, false, view.sureness);
-    find_common(comparison, XB_CASE_LEVEL, true, view.level);
-    return view;
+    out->is_indicative = out->is_indicative && !is_certain;
+    find_common(comparison, XB_CASE_SURENESS, false, out->sureness);
+    find_common(comparison, XB_CASE_LEVEL, true, out->level);
 }
 
 /* What stands in a cell; `text` holds XB_COMPARE_TEXT. */
-static void fill(const struct view *view, size_t column, const struct xb_compared *compared,
+static void fill(const struct out *out, size_t column, const struct xb_compared *compared,
                  char *text)
 {
-    const struct xb_comparison *comparison = view->comparison;
+    const struct xb_comparison *comparison = out->comparison;
     struct xb_compared bare = *compared;
-    enum xb_compared_part part = all_columns[column].part;
-    if (column == VERDICT && view->is_indicative && bare.basis == XB_BASIS_INDICATIVE)
+    if (column == VERDICT && out->is_indicative && bare.basis == XB_BASIS_INDICATIVE)
         bare.basis = XB_BASIS_TEST; /* the heading says it */
-    if (view->is_one_rate && column == BASELINE)
-        part = XB_CASE_BASELINE_BARE;
-    else if (view->is_one_rate && column == CANDIDATE)
-        part = XB_CASE_CANDIDATE_BARE;
-    xb_compared_text(comparison, &bare, part, text);
+    xb_compared_text(comparison, &bare, all_columns[column].part, text);
+    if (out->is_one_rate && (column == BASELINE || column == CANDIDATE))
+        text[strcspn(text, " ")] = '\0'; /* the unit stands above the table */
     /* "95 %: at least 50 %" where the heading cannot say how sure that is. */
-    if (column == SURE && view->sureness[0] == '\0' && strcmp(text, "-") != 0)
+    if (column == SURE && out->sureness[0] == '\0' && strcmp(text, "-") != 0)
         snprintf(text, XB_COMPARE_TEXT, "%s: %s",
                  XB_CASE_TEXT(comparison, compared, XB_CASE_SURENESS),
                  XB_CASE_TEXT(comparison, compared, XB_CASE_SURE));
     const char *level = XB_CASE_TEXT(comparison, compared, XB_CASE_LEVEL);
-    if (column == INTERVAL && view->level[0] == '\0' && compared->has_interval && level[0] != '\0')
+    if (column == INTERVAL && out->level[0] == '\0' && compared->has_interval && level[0] != '\0')
         snprintf(text + strlen(text), XB_COMPARE_TEXT - strlen(text), " (%s)", level);
 }
 
 /* Whether all rows have the same in a column, which is `text` then. */
-static bool is_shared(const struct view *view, size_t column, char *text)
+static bool is_shared(const struct out *out, size_t column, char *text)
 {
     char other[XB_COMPARE_TEXT];
-    for (size_t i = 0; i < view->comparison->case_count; i++) {
-        fill(view, column, &view->comparison->cases[i], i == 0 ? text : other);
+    for (size_t i = 0; i < out->comparison->case_count; i++) {
+        fill(out, column, &out->comparison->cases[i], i == 0 ? text : other);
         if (i > 0 && strcmp(text, other) != 0)
             return false;
     }
@@ -194,41 +185,41 @@ static bool is_shared(const struct view *view, size_t column, char *text)
 
 /* Whether the column is one of the table's; if all rows have the same `shared` gets it. A table
  * names its rows by the method at least. */
-static bool is_column(const struct view *view, size_t column, struct xb_words *shared)
+static bool is_column(const struct out *out, size_t column, struct xb_words *shared)
 {
     char text[XB_COMPARE_TEXT], other[XB_COMPARE_TEXT];
-    bool shared_by_all = is_shared(view, column, text);
+    bool shared_by_all = is_shared(out, column, text);
     bool is_detail = column >= SURE && column <= P;
     if (column > FIGURE)
-        return !is_detail || (view->out->is_whole && !(shared_by_all && strcmp(text, "-") == 0));
-    if (!shared_by_all || (column == METHOD && is_shared(view, DIRECTION, other) &&
-                           is_shared(view, SIZE, other) && is_shared(view, DEVICE, other)))
+        return !is_detail || (out->is_whole && !(shared_by_all && strcmp(text, "-") == 0));
+    if (!shared_by_all || (column == METHOD && is_shared(out, DIRECTION, other) &&
+                           is_shared(out, SIZE, other) && is_shared(out, DEVICE, other)))
         return true;
     const char *comma = shared->length > 0 ? ", " : "";
     if (column != DEVICE)
         xb_words_add(shared, "%s%s%s", comma,
-                     column == DIRECTION ? xb_direction_words(view->comparison->cases[0].test)
+                     column == DIRECTION ? xb_direction_words(out->comparison->cases[0].test)
                                          : text,
-                     column == FIGURE && view->is_one_rate ? " in GB/s" : "");
+                     column == FIGURE && out->is_one_rate ? " in GB/s" : "");
     else if (strcmp(text, "0") != 0) /* GPU 0 goes without saying */
         xb_words_add(shared, "%sGPU %s", comma, text);
     return false;
 }
 
-static void add_columns(struct xb_table *table, const struct view *view, const bool *has)
+static void add_columns(struct xb_table *table, const struct out *out, const bool *has)
 {
     char sure[48], level[48]; /* "99% SURE OF", "98% INTERVAL" */
-    int whole = (int)strcspn(view->sureness, " ");
-    snprintf(sure, sizeof sure, "%.*s%s SURE OF", whole, view->sureness,
-             view->sureness[whole] != '\0' ? view->sureness + whole + 1 : "");
-    snprintf(level, sizeof level, "%s INTERVAL", view->level);
+    int whole = (int)strcspn(out->sureness, " ");
+    snprintf(sure, sizeof sure, "%.*s%s SURE OF", whole, out->sureness,
+             out->sureness[whole] != '\0' ? out->sureness + whole + 1 : "");
+    snprintf(level, sizeof level, "%s INTERVAL", out->level);
     for (size_t i = 0; i < COLUMNS; i++) {
         struct xb_table_column column = all_columns[i].column;
-        if (i == SURE && view->sureness[0] != '\0') {
+        if (i == SURE && out->sureness[0] != '\0') {
             column.title = sure;
-        } else if (i == INTERVAL && view->level[0] != '\0') {
+        } else if (i == INTERVAL && out->level[0] != '\0') {
             column.title = level;
-        } else if (i == VERDICT && view->is_indicative) {
+        } else if (i == VERDICT && out->is_indicative) {
             column.title = "VERDICT (indicative)";
             column.brief = "INDICATIVE";
         }
@@ -243,13 +234,12 @@ static struct xb_table *cases_table(const struct out *out, const struct xb_compa
                                     struct xb_words *shared)
 {
     const struct xb_comparison *comparison = out->comparison;
-    struct view view = view_of(out);
     struct xb_table *table = xb_table_new();
     bool has[COLUMNS];
     for (size_t i = 0; i < COLUMNS; i++)
-        has[i] = is_column(&view, i, shared);
+        has[i] = is_column(out, i, shared);
     shared->text[0] = (char)toupper((unsigned char)shared->text[0]);
-    add_columns(table, &view, has);
+    add_columns(table, out, has);
     for (size_t i = 0; i < comparison->case_count; i++) {
         const struct xb_compared *compared = rows[i];
         bool sure = xb_compare_judged(compared) && !xb_compare_forced(comparison);
@@ -260,7 +250,7 @@ static struct xb_table *cases_table(const struct out *out, const struct xb_compa
             char text[XB_COMPARE_TEXT];
             if (!has[k])
                 continue;
-            fill(&view, k, compared, text);
+            fill(out, k, compared, text);
             add_cell(table, out->is_markdown, k == VERDICT ? colour : XB_COLOUR_NONE, text);
         }
     }
@@ -347,7 +337,7 @@ static void print_cases(const struct out *out)
     free(rows);
 }
 
-/* ---- as text ---- */
+/* ---- as text, and as Markdown ---- */
 
 #define LABEL 10 /* columns of a note's label */
 
@@ -428,11 +418,12 @@ static void print_files(const struct out *out)
 enum xb_status xb_compare_table_write(FILE *stream, const struct xb_comparison *comparison,
                                       size_t columns, bool is_verbose, struct xb_error *error)
 {
-    const struct out out = {.stream = stream,
-                            .comparison = comparison,
-                            .columns = columns,
-                            .prose = columns < XB_PLAIN_COLUMNS ? columns : XB_PLAIN_COLUMNS,
-                            .is_whole = is_verbose};
+    struct out out = {.stream = stream,
+                      .comparison = comparison,
+                      .columns = columns,
+                      .prose = columns < XB_PLAIN_COLUMNS ? columns : XB_PLAIN_COLUMNS,
+                      .is_whole = is_verbose};
+    find_headings(&out);
     print_answer(&out);
     if (comparison->case_count > 0)
         print_cases(&out);
@@ -450,16 +441,15 @@ enum xb_status xb_compare_table_write(FILE *stream, const struct xb_comparison *
     return xb_stream_finish(stream, "the table", error);
 }
 
-/* ---- as Markdown ---- */
-
 enum xb_status xb_compare_markdown_write(FILE *stream, const struct xb_comparison *comparison,
                                          struct xb_error *error)
 {
-    const struct out out = {
+    struct out out = {
         .stream = stream, .comparison = comparison, .is_whole = true, .is_markdown = true};
     const struct xb_record *const files[] = {comparison->baseline, comparison->candidate};
     const char *stack = xb_compare_stack(comparison, XB_NEW_WORDS);
     size_t others = xb_compare_differences(comparison, false);
+    find_headings(&out);
     fprintf(stream, "## xferbench compare: %s%s\n\n", xb_compare_overall(comparison),
             xb_compare_caution(comparison));
     print_quoted(&out, "", XB_PLAIN_TEXT(comparison->reason), "\n\n");

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "machine/node.h"
-#include "record/rows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -70,8 +69,7 @@ size_t xb_compare_differences(const struct xb_comparison *comparison, bool forbi
 const char *xb_compare_forbidden(const struct xb_comparison *comparison, struct xb_words *words)
 {
     static const size_t most = 5;
-    size_t told = 0;
-    size_t rows = 0;
+    size_t told = 0, rows = 0;
     xb_words_add(words, "%s",
                  xb_compare_forced(comparison) ? "FORCED: not comparable" : "NOT COMPARABLE");
     for (size_t i = 0; i < comparison->difference_count; i++) {
@@ -82,7 +80,7 @@ const char *xb_compare_forbidden(const struct xb_comparison *comparison, struct 
     if (told > most)
         xb_words_add(words, " and %zu more", told - most);
     for (size_t i = 0; i < comparison->case_count; i++)
-        rows += comparison->cases[i].differs;
+        rows += !comparison->cases[i].same_settings;
     if (rows > 0)
         xb_words_add(words, "%s%zu figure%s measured with other settings", told > 0 ? ", " : ": ",
                      rows, rows == 1 ? "" : "s");
@@ -104,17 +102,15 @@ const char *xb_compare_stack(const struct xb_comparison *comparison, struct xb_w
 /* "managed h2d 64 MiB 10 %". */
 static void add_threshold(struct xb_words *words, const struct xb_gate *cases, bool first)
 {
-    char word[XB_COMPARE_WORD];
     xb_words_add(words, "%s%s", first ? " (" : ", ",
                  XB_PLAIN_WORD(cases->mode != NULL ? cases->mode : "all modes"));
     if (cases->direction != NULL)
         xb_words_add(words, " %s", XB_PLAIN_WORD(cases->direction));
     bool is_range = cases->least != cases->most;
     if (cases->least > 0)
-        xb_words_add(words, " %s%s", is_range ? "from " : "",
-                     xb_size_format(cases->least, word, sizeof word));
+        xb_words_add(words, " %s%s", is_range ? "from " : "", XB_SIZE_TEXT(cases->least));
     if (is_range && cases->most > 0)
-        xb_words_add(words, " to %s", xb_size_format(cases->most, word, sizeof word));
+        xb_words_add(words, " to %s", XB_SIZE_TEXT(cases->most));
     if (cases->figure != NULL)
         xb_words_add(words, " %s", XB_PLAIN_WORD(cases->figure));
     xb_words_add(words, " %g %%", 100 * cases->share);
@@ -156,8 +152,7 @@ size_t xb_compare_fewest(const struct xb_comparison *comparison)
 const char *xb_compare_needed(const struct xb_comparison *comparison, struct xb_words *words)
 {
     size_t fewest = xb_compare_fewest(comparison);
-    size_t needed = comparison->processes_needed;
-    size_t gating = comparison->gating_count;
+    size_t needed = comparison->processes_needed, gating = comparison->gating_count;
     if (fewest == 0 || gating == 0 || (needed > 0 && fewest >= needed))
         return words->text;
     xb_words_add(words, "too few processes: a figure has %zu in a file, and ", fewest);
@@ -194,8 +189,7 @@ static void add_models(struct xb_words *words, const struct xb_record *record)
 const char *xb_compare_file(const struct xb_record *record, struct xb_words *words)
 {
     char node[XB_NODE_TEXT];
-    size_t interrupted = 0;
-    size_t late = 0;
+    size_t interrupted = 0, late = 0;
     for (size_t i = 0; i < record->process_count; i++) {
         interrupted += record->processes[i].interrupted;
         late += !record->processes[i].deadline_met;
@@ -289,8 +283,7 @@ static const char *write_method(const struct xb_comparison *comparison,
 
 static const char *write_device(const struct xb_record_case *test, char *text)
 {
-    char device[32];
-    return print(text, "%s%s", xb_record_case_device(test, device, sizeof device),
+    return print(text, "%s%s", xb_record_case_device(test, (char[32]){0}, 32),
                  test->simultaneous ? " of all" : "");
 }
 
@@ -331,23 +324,33 @@ static const char *write_side(const struct xb_compared *compared, enum xb_compar
                               char *text)
 {
     const struct xb_figure *figure = &compared->figure;
-    bool is_candidate = part == XB_CASE_CANDIDATE || part == XB_CASE_CANDIDATE_BARE;
-    bool unit = part == XB_CASE_BASELINE || part == XB_CASE_CANDIDATE;
-    const struct xb_compared_side *side = is_candidate ? &compared->candidate : &compared->baseline;
+    const struct xb_compared_side *side =
+        part == XB_CASE_CANDIDATE ? &compared->candidate : &compared->baseline;
     double median = side->median;
     if (!side->is_there)
         return print(text, "absent");
     if (side->processes == 0 || !isfinite(median))
         return print(text, "-");
     if (xb_compare_is_rate(figure))
-        return print(text, "%s%s", XB_RATE_TEXT(median), unit ? " GB/s" : "");
+        return print(text, "%s GB/s", XB_RATE_TEXT(median));
     if (strcmp(figure->unit, XB_UNIT_SECONDS) == 0)
         return xb_duration_format(median, text, XB_COMPARE_TEXT);
     return print(text, "%.*f", median > 0 ? xb_decimals_for(median) : 0, median);
 }
 
-/* The fewest decimals, `least` or more, with which a value lies on its side of all bounds. */
-static int decimals_beside(double value, const double *bounds, size_t count, int least)
+/* Rounded to `direction`: -1 down, 1 up. What is sure must not be more than the interval says. */
+static double rounded(double percent, int decimals, int direction)
+{
+    static const double noise = 1e-9; /* what a computer makes of 2 % */
+    double scale = pow(10, decimals);
+    double scaled = percent * scale;
+    return (direction < 0 ? floor(scaled + noise) : ceil(scaled - noise)) / scale;
+}
+
+/* The fewest decimals, `least` or more, with which a value lies on its side of all bounds, rounded
+ * to that direction, or for 0 as printf() does. */
+static int decimals_beside(double value, const double *bounds, size_t count, int least,
+                           int direction)
 {
     static const double on_it = 1e-10; /* a verdict does not depend on as little */
     char text[400];
@@ -355,7 +358,7 @@ static int decimals_beside(double value, const double *bounds, size_t count, int
     bool good = false;
     while (!good && decimals < 10) {
         snprintf(text, sizeof text, "%.*f", decimals, value);
-        double shown = strtod(text, NULL);
+        double shown = direction != 0 ? rounded(value, decimals, direction) : strtod(text, NULL);
         good = true;
         for (size_t i = 0; i < count; i++)
             good =
@@ -371,7 +374,7 @@ static int ratio_decimals(const struct xb_compared *compared, double ratio)
 {
     double share = compared->threshold;
     const double bounds[] = {1 - share, 1 + share, 1 / (1 - share), 1 / (1 + share)};
-    return decimals_beside(ratio, bounds, sizeof bounds / sizeof bounds[0], 4);
+    return decimals_beside(ratio, bounds, sizeof bounds / sizeof bounds[0], 4, 0);
 }
 
 static const char *ratio_text(double value, int decimals, char text[32])
@@ -413,7 +416,7 @@ static const char *write_p(const struct xb_comparison *comparison,
         return print(text, "-");
     if (p < least && alpha >= least)
         return print(text, "<%g", least);
-    return print(text, "%.*f", decimals_beside(p, &alpha, 1, alpha < least ? 6 : 3), p);
+    return print(text, "%.*f", decimals_beside(p, &alpha, 1, alpha < least ? 6 : 3, 0), p);
 }
 
 /* ---- what became of it, in percent and in words ---- */
@@ -438,20 +441,7 @@ static bool is_number(double value)
 static int decimals_of(double percent, double threshold)
 {
     const double bound = 100 * threshold;
-    return decimals_beside(percent, &bound, 1, percent >= 99.5 ? 0 : percent >= 0.995 ? 1 : 2);
-}
-
-/* Rounded to `direction`: -1 down, 1 up, 0 to the nearest. What is sure must not be more than the
- * interval says. */
-static double rounded(double percent, int decimals, int direction)
-{
-    static const double noise = 1e-9; /* what a computer makes of 2 % */
-    double scale = pow(10, decimals);
-    double scaled = percent * scale;
-    return (direction < 0   ? floor(scaled + noise)
-            : direction > 0 ? ceil(scaled - noise)
-                            : round(scaled)) /
-           scale;
+    return decimals_beside(percent, &bound, 1, percent >= 99.5 ? 0 : percent >= 0.995 ? 1 : 2, 0);
 }
 
 /* In percent, never more than it is, nor all. */
@@ -466,7 +456,7 @@ static const char *write_change(const struct xb_compared *compared, char *text)
     if (!compared->has_ratio || !is_number(percent))
         return print(text, "-");
     int decimals = decimals_of(percent, compared->threshold);
-    if (!(rounded(percent, decimals, 0) > 0))
+    if (!(round(percent * pow(10, decimals)) > 0))
         return print(text, "%.*f %%", decimals, 0.0); /* which way nobody can tell */
     return print(text, "%.*f %% %s", decimals, percent,
                  change_word(&compared->figure, !(compared->ratio < 1)));
@@ -479,7 +469,6 @@ static const char *write_change(const struct xb_compared *compared, char *text)
  */
 static const char *write_sure(const struct xb_compared *compared, char *text)
 {
-    static const double on_it = 1e-10; /* a verdict does not depend on as little */
     bool more = compared->figure.more_is_better;
     double most = more ? 100 * (1 - compared->low) : 100 * (compared->high - 1);
     double least = more ? 100 * (1 - compared->high) : 100 * (compared->low - 1);
@@ -489,13 +478,11 @@ static const char *write_sure(const struct xb_compared *compared, char *text)
     int direction = is_loss || most <= 0 ? -1 : 1;
     if (!compared->has_interval || !(compared->confidence > 0) || !is_number(percent))
         return print(text, "-");
-    int decimals = decimals_of(percent, compared->threshold);
-    double shown = rounded(percent, decimals, direction);
     /* A bound is rounded one way only: 1.96 %, rounded up, must not read as a threshold of 2 %
      * reached. */
-    while (fabs(percent - bound) > on_it && decimals < 10 &&
-           ((shown < bound) != (percent < bound) || fabs(shown - bound) <= on_it))
-        shown = rounded(percent, ++decimals, direction);
+    int decimals =
+        decimals_beside(percent, &bound, 1, decimals_of(percent, compared->threshold), direction);
+    double shown = rounded(percent, decimals, direction);
     if (!(shown > 0))
         return print(text, "not %s", change_word(&compared->figure, !more));
     const char *word = change_word(&compared->figure, is_loss || direction > 0 ? !more : more);
@@ -532,8 +519,6 @@ const char *xb_compared_text(const struct xb_comparison *comparison,
         return xb_compare_plain(compared->figure.name, text, XB_COMPARE_WORD);
     case XB_CASE_BASELINE:
     case XB_CASE_CANDIDATE:
-    case XB_CASE_BASELINE_BARE:
-    case XB_CASE_CANDIDATE_BARE:
         return write_side(compared, part, text);
     case XB_CASE_CHANGE:
         return write_change(compared, text);

@@ -81,11 +81,9 @@ enum xb_compared_part {
     XB_CASE_DEVICE, /* "1", "0>1", "0 of all" */
     XB_CASE_FIGURE,
     /* A side: "55.44 GB/s", "3.31 us", or a number for what has no unit; "-" for none, and "absent"
-     * where the file has no such case. Then without the unit of a bandwidth. */
+     * where the file has no such case. */
     XB_CASE_BASELINE,
     XB_CASE_CANDIDATE,
-    XB_CASE_BASELINE_BARE,
-    XB_CASE_CANDIDATE_BARE,
     XB_CASE_CHANGE, /* "51 % slower", "0.3 % longer", "0.00 %"; "-" where there is no ratio */
     /* The one side of the interval that matters for the verdict: "at least 50 %", "at most 0.2 %
      * slower", "not slower"; without the word that the change ends with. "-" where no interval has

@@ -4,12 +4,9 @@
 #include "cli/command.h"
 
 #include "base/interrupt.h"
-#include "base/output.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "cli/places.h"
-#include "fleet.h"
-#include "fleet/read/hostlist.h"
 #include "fleet/write/formats.h"
 
 #include <stdlib.h>
@@ -23,10 +20,9 @@ static const char *const formats[] = {"table", "json", "csv", "prometheus", "nod
 
 static const struct xb_option option_expect_hosts = {
     XB_FILE("expect-hosts", "FILE|NAMES"),
-    .help =
-        "The nodes you expect: fleet names those without a result file. Give a file that exists, "
-        "with names, or names in Slurm's notation: gpu[001-128],login1. With a slash (./hosts) "
-        "it is always a file, with a comma at the end (hosts,) always names.",
+    .help = "The nodes you expect: fleet names those without a result file. Give a file that "
+            "exists, with names, or names in Slurm's notation: gpu[001-128],login1. With a slash "
+            "(./hosts) it is always a file, with a comma at the end (hosts,) always names.",
 };
 static const struct xb_option option_format = XB_FORMAT_OPTION(
     formats, "table: for people; json: everything (docs/fleet.schema.json); csv: one line per "
@@ -86,11 +82,10 @@ static enum xb_status read_request(struct command *command, struct xb_error *err
     /* It reads a pipe only if '-' says so: else a job without a terminal and without operands would
      * wait for documents. */
     if (command->config->operand_count == 0)
-        return XB_FAIL(
-            error, XB_ERR_USAGE,
-            "fleet needs what link or run wrote on many nodes: name files, folders, or '-' for "
-            "standard input%s",
-            isatty(STDIN_FILENO) ? "" : ", which it does not read without '-'");
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "fleet needs what link or run wrote on many nodes: name files, folders, or "
+                       "'-' for standard input%s",
+                       isatty(STDIN_FILENO) ? "" : ", which it does not read without '-'");
     XB_TRY(xb_option_alpha_read(command->alpha, &command->request.alpha, error));
     if (given == NULL)
         return XB_OK;
@@ -253,12 +248,11 @@ const struct xb_command xb_command_fleet = {
     .name = "fleet",
     .synopsis = "fleet FILE|FOLDER|-...",
     .summary = "which GPUs of many nodes are not like the others?",
-    .description =
-        "Reads what link or run wrote as JSON on many nodes and judges each GPU by its siblings: "
-        "the GPUs of the same model on the same kind of link. Names slow GPUs, failures, wrong "
-        "data and missing nodes, and lists the nodes to drain. A file may hold several documents; "
-        "in a folder it reads all files that end with .json, .jsonl or .ndjson; '-' is standard "
-        "input.",
+    .description = "Reads what link or run wrote as JSON on many nodes and judges each GPU by its "
+                   "siblings: the GPUs of the same model on the same kind of link. Names slow "
+                   "GPUs, failures, wrong data and missing nodes, and lists the nodes to drain. A "
+                   "file may hold several documents; in a folder it reads all files that end with "
+                   ".json, .jsonl or .ndjson; '-' is standard input.",
     .exits = "0 no findings; 1 findings, or a file could not be read; 2 none could be read, or "
              "the command line is wrong; 3 too few siblings to judge. docs/fleet.md tells how it "
              "judges.",

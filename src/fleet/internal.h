@@ -4,10 +4,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/json_read.h"
 #include "base/memory.h"
-#include "fleet/judge/judgement.h"
+#include "base/terminal.h"
+#include "fleet/fleet.h"
+#include "record/record.h"
 
-/* Shared by the parts of judging. */
+/* ---- shared by the parts of judging ---- */
 
 /* A smaller deviation is never named, even if the siblings agree closely. */
 #define XB_FLEET_LEAST_DEVIATION 0.005
@@ -66,8 +69,7 @@ typedef void xb_fleet_part(struct xb_judging *judging);
 xb_fleet_part xb_fleet_join_moved, xb_fleet_name_complaints, xb_fleet_take_newest,
     xb_fleet_shift_slots, xb_fleet_gather_siblings, xb_fleet_name_outliers, xb_fleet_note_lacking,
     xb_fleet_name_missing, xb_fleet_name_fewer_gpus, xb_fleet_name_narrower,
-    xb_fleet_name_narrower_pairs, xb_fleet_name_drivers, xb_fleet_note_start,
-    xb_fleet_sort_findings;
+    xb_fleet_name_narrower_pairs, xb_fleet_name_drivers, xb_fleet_note_start;
 
 /* Orders figures of one fleet, by the addresses of their texts; 0 for two that are the same but for
  * driver and link. */
@@ -77,9 +79,6 @@ time_t xb_fleet_written(const struct xb_fleet *fleet, const struct xb_fleet_valu
 /* Sorts `count` values of one figure by their logarithms, and gives each the centre and spread of
  * the others. `offsets` has room for `count` numbers. */
 void xb_fleet_leave_each_out(struct xb_tested *values, size_t count, double *offsets);
-/* The length of the tails of sorted values if both are longer than normal; else 0. See struct
- * xb_fleet_siblings. */
-double xb_fleet_wide(const struct xb_tested *values, size_t count, double spread);
 /* Whether so many of `count` nodes are named for the same that it is no coincidence. */
 bool xb_fleet_is_together(size_t named, size_t count);
 
@@ -97,7 +96,8 @@ struct xb_vote {
 struct xb_majority {
     size_t begin, end;
     bool judged; /* the group is large enough: each has XB_FLEET_SIBLINGS others */
-    bool found;  /* more than half agree; else `first` to `last` is the largest part that agrees */
+    bool found;  /* so it is, and more than half agree; else `first` to `last` is the largest part
+                    that agrees */
     size_t first, last;
 };
 
@@ -126,14 +126,36 @@ void xb_node_tally_add(struct xb_node_tally *tally, size_t node);
  * XB_FLEET_NONE. */
 void xb_fleet_add_finding(struct xb_judging *judging, struct xb_fleet_finding finding,
                           const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* A finding about a node or one of its GPUs, without a figure. */
-struct xb_fleet_finding xb_fleet_plain_finding(enum xb_fleet_code code, const char *node,
-                                               size_t gpu, bool together);
-/* Adds a note, as by printf. */
+/* The GPU and the figure of a finding: zeroed ones where it has none. */
+const struct xb_fleet_gpu *xb_fleet_gpu_of(const struct xb_fleet *fleet,
+                                           const struct xb_fleet_finding *finding);
+const struct xb_fleet_figure *xb_fleet_figure_of(const struct xb_fleet *fleet,
+                                                 const struct xb_fleet_finding *finding);
+/* A finding about a node or one of its GPUs, without a figure, and what else is known of it. */
+#define XB_FLEET_PLAIN(code_, node_, gpu_, ...)                                                    \
+    ((struct xb_fleet_finding){.code = (code_),                                                    \
+                               .node = (node_),                                                    \
+                               .gpu = (gpu_),                                                      \
+                               .peer = -1,                                                         \
+                               .figure = XB_FLEET_NONE,                                            \
+                               .value = (double)NAN,                                               \
+                               .centre = (double)NAN,                                              \
+                               .deviation = (double)NAN,                                           \
+                               .spreads = (double)NAN,                                             \
+                               .p = (double)NAN,                                                   \
+                               __VA_ARGS__})
+/* In a part of judging: adds such a finding, with a text as by printf. */
+#define XB_NAME(code, node, gpu, together_, ...)                                                   \
+    xb_fleet_add_finding(judging, XB_FLEET_PLAIN((code), (node), (gpu), .together = (together_)),  \
+                         __VA_ARGS__)
+/* Adds a note, as by printf; XB_NOTE in a part of judging. */
+#define XB_NOTE(...) xb_fleet_add_note(judging, __VA_ARGS__)
 void xb_fleet_add_note(struct xb_judging *judging, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* The first few names of a list: "n1, n2, n3 and 9 more". `text` of XB_FLEET_NAMES_SIZE bytes. */
+/* The first few names of a list: "n1, n2, n3 and 9 more". */
 #define XB_FLEET_NAMES_SIZE 256
+#define XB_FLEET_NAMES(names, count)                                                               \
+    xb_fleet_names_text((names), (count), (char[XB_FLEET_NAMES_SIZE]){0})
 const char *xb_fleet_names_text(const char *const *names, size_t count, char *text);
 
 /* "52.93 GB/s" or "52.93", "12.1 us"; a share as "5.0 %". `text` of 64 bytes. */
@@ -184,3 +206,72 @@ double xb_tail_limit(double p, double others);
 /* The length of both at a right angle. Not hypot(): as of glibc 2.35 that is another symbol, and a
  * program that asks for it does not start on RHEL 9, which has 2.34. */
 double xb_fleet_add_squares(double one, double other);
+
+/* ---- the table, in two files ---- */
+
+/* GPUs of one node. */
+struct xb_fleet_gpus {
+    size_t count;     /* how many */
+    size_t all;       /* how many the node has */
+    uint64_t indices; /* a bit for each index below 64 */
+};
+
+struct xb_fleet_view {
+    FILE *stream;
+    const struct xb_fleet_judgement *judgement;
+    size_t columns;   /* width of a line */
+    size_t prose;     /* width of a line of sentences */
+    bool verbose;     /* the figures too, and all columns */
+    size_t most_rows; /* that are printed */
+};
+
+/* "55.44 GB/s", "3.31 us"; "-" for NAN. */
+const char *xb_fleet_table_value(const char *unit, double value, char text[64]);
+/* "-12.3 %"; with one digit more if the share is small. */
+const char *xb_fleet_table_share(double share, bool with_sign, char *text, size_t size);
+/* "4,000" */
+const char *xb_fleet_table_count(size_t count, char text[32]);
+/* Such texts in memory of the block that they stand in. */
+#define XB_FLEET_VALUE(unit, value) xb_fleet_table_value((unit), (value), (char[64]){0})
+#define XB_FLEET_SHARE(share) xb_fleet_table_share((share), false, (char[32]){0}, 32)
+#define XB_FLEET_COUNT(count) xb_fleet_table_count((count), (char[32]){0})
+
+/* Adds a GPU, unless one of its index is there already. */
+void xb_fleet_table_add_gpu(struct xb_fleet_gpus *gpus, const struct xb_fleet_gpu *gpu);
+/* "2, 5-7", in order; "" where there are too many to list, or one has an index of 64 or more. */
+#define XB_FLEET_INDICES 32
+const char *xb_fleet_table_indices(const struct xb_fleet_gpus *gpus, char text[XB_FLEET_INDICES]);
+
+/* Prints sentences, wrapped, in a colour or without. */
+#define table_print_in(view, colour, ...)                                                          \
+    xb_lines_print_in((view)->stream, (view)->prose, (colour), __VA_ARGS__)
+#define table_print(view, ...) table_print_in((view), XB_COLOUR_NONE, __VA_ARGS__)
+
+void xb_fleet_table_findings(const struct xb_fleet_view *view);
+
+/* ---- reading: what takes documents into a fleet ---- */
+
+/* What the names of figures depend on, the same for all documents. */
+struct xb_fleet_terms {
+    const struct xb_option *const *rows; /* every option of `run` */
+    struct xb_record defaults;           /* their defaults */
+    uint64_t link_bytes;                 /* the default size of a copy of `link` */
+};
+
+/* A document on its way into a fleet. */
+struct xb_fleet_taking {
+    struct xb_fleet *fleet; /* with nothing but this document */
+    const struct xb_fleet_terms *terms;
+    struct xb_fleet_source origin;
+    struct xb_fleet_node host; /* its name is that for launcher and scheduler, else its host name */
+    const char *backend;       /* NULL: not known; texts belong to the tree */
+    size_t source, node;       /* in the fleet */
+};
+
+/* Takes every value, fault and GPU of a link test. If the document is wrong, the reader has the
+ * error, and the fleet gets nothing of the document. */
+void xb_taking_link(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
+                    const cJSON *document);
+/* Takes results of one process or several in the same way. */
+void xb_taking_record(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
+                      const cJSON *document);

@@ -119,8 +119,7 @@ static struct xb_compared *add_case(struct node *n, const char *variant,
                                  .bytes = (uint64_t)1 << 30,
                                  .peer = -1,
                                  .latency = figure != &xb_figure_bandwidth};
-    const struct xb_record_case *first = NULL;
-    const struct xb_record_case *second = NULL;
+    const struct xb_record_case *first = NULL, *second = NULL;
     if (baseline >= 0)
         first = add_side(&n->baseline, &key, figure, baseline);
     if (candidate >= 0)
@@ -131,6 +130,7 @@ static struct xb_compared *add_case(struct node *n, const char *variant,
                                      .baseline = {.is_there = first != NULL, .median = NAN},
                                      .candidate = {.is_there = second != NULL, .median = NAN},
                                      .gates = true,
+                                     .same_settings = true,
                                      .threshold = 0.02,
                                      .basis = XB_BASIS_NONE,
                                      .p_regression = 1,
@@ -334,8 +334,8 @@ void make_rows_apart(struct node *n)
     struct xb_compared *apart = &n->cases[1];
     apart->basis = XB_BASIS_STATUS;
     apart->outcome = XB_OUTCOME_INCONCLUSIVE;
-    apart->differs = n->comparison.any_differs = true;
-    apart->has_ratio = apart->has_interval = false;
+    n->comparison.any_differs = true;
+    apart->same_settings = apart->has_ratio = apart->has_interval = false;
     apart->p_regression = apart->p_improved = apart->p_pass = 1;
     snprintf(apart->note, sizeof apart->note,
              "measured with chunk 64 KiB, the baseline with chunk 8 MiB");

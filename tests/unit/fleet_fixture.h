@@ -3,7 +3,7 @@
 
 /* A fleet made by hand, and its judgement. There is only one, so every test starts with begin().
  * Include after cmocka.h. */
-#include "fleet/judge/judgement.h"
+#include "fleet/fleet.h"
 
 extern struct xb_fleet fleet;
 extern struct xb_fleet_judgement judged;

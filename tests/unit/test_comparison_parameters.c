@@ -186,7 +186,7 @@ static void takes_a_parameter_that_a_file_lacks_for_the_default(NO_STATE)
     for (int side = 0; side < 2; side++) {
         begin_with(side == 0 ? NULL : &large, side == 0 ? &large : NULL);
         compare(); /* whose default nobody knows */
-        assert_true(result.cases[0].differs);
+        assert_false(result.cases[0].same_settings);
         request.defaults = &defaults;
         set_option(&defaults, "pitch", "8388608");
         compare();
@@ -195,7 +195,7 @@ static void takes_a_parameter_that_a_file_lacks_for_the_default(NO_STATE)
         assert_overall(XB_OUTCOME_PASS, 0, "The result is not slower");
         set_option(&defaults, "pitch", "4096");
         compare();
-        assert_true(result.cases[0].differs);
+        assert_false(result.cases[0].same_settings);
     }
     xb_record_free(&defaults);
 }
@@ -228,10 +228,10 @@ static void takes_a_word_that_a_file_lacks_for_the_first_by_default(NO_STATE)
     assert_int_equal(result.case_count, 1);
     begin_with(NULL, &kernel);
     compare();
-    assert_true(result.cases[0].differs);
+    assert_false(result.cases[0].same_settings);
     begin_with(NULL, &pairs); /* a list without a default */
     compare();
-    assert_true(result.cases[0].differs);
+    assert_false(result.cases[0].same_settings);
 }
 
 /* A list of numbers is as one of words. */
@@ -256,12 +256,12 @@ static void takes_a_number_that_a_file_lacks_for_the_first_by_default(NO_STATE)
             request.rows = rows;
             compare();
             assert_int_equal(result.case_count, 1);
-            assert_int_equal(result.cases[0].differs, !all[i].is_usual);
+            assert_int_equal(result.cases[0].same_settings, all[i].is_usual);
         }
     begin_with(&all[0].fact, &all[1].fact); /* two numbers are two cases */
     request.rows = rows;
     compare();
-    assert_true(result.cases[0].differs);
+    assert_false(result.cases[0].same_settings);
 }
 
 /* What only the candidate has comes last, in its order. */

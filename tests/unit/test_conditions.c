@@ -95,7 +95,7 @@ static void assert_rows(const char *expected)
 {
     assert_int_equal(result.case_count, strlen(expected));
     for (size_t i = 0; i < result.case_count; i++) {
-        assert_int_equal(result.cases[i].differs, expected[i] == '1');
+        assert_int_equal(result.cases[i].same_settings, expected[i] != '1');
         assert_int_equal(xb_compared_is_apart(&result, &result.cases[i]), expected[i] == '1');
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
-#include "fleet/read/hostlist.h"
+#include "fleet/write/formats.h"
 
 #include "base/memory.h"
 
@@ -196,8 +196,7 @@ static void make_name(uint64_t *state, char *name, size_t size)
 {
     static const char *const prefixes[] = {"n", "gpu", "gpu-", "", "n0", "r1-", "a.b"};
     static const char *const suffixes[] = {"", "", "", "-ib", ".x", "9z"};
-    const char *prefix = prefixes[draw(state, 7)];
-    const char *suffix = suffixes[draw(state, 6)];
+    const char *prefix = prefixes[draw(state, 7)], *suffix = suffixes[draw(state, 6)];
     if (draw(state, 2) == 0)
         snprintf(name, size, "%s%0*u%s", prefix, (int)draw(state, 5), draw(state, 130), suffix);
     else

@@ -4,7 +4,6 @@
 #include "../fuzz/check_markup.h"
 #include "base/memory.h"
 #include "fleet/fleet.h"
-#include "fleet/judge/judgement.h"
 #include "report/report.h"
 #include "xferbench/figure.h"
 

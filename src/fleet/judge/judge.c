@@ -1,14 +1,168 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The whole of judging, what its parts share, and what findings and notes say. */
 #define _GNU_SOURCE /* qsort_r */
 #include "fleet/internal.h"
+#include "fleet/write/formats.h"
 
-#include "base/memory.h"
 #include "base/text.h"
+#include "base/units.h"
+#include "xferbench/figure.h"
 
-#include <stdbool.h>
-#include <stddef.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- order ---- */
+
+int xb_natural_compare(const char *left, const char *right)
+{
+    static const char digits[] = "0123456789";
+    if (left == NULL || right == NULL)
+        return (left != NULL) - (right != NULL);
+    const char *a = left, *b = right;
+    while (*a != '\0' && *b != '\0') {
+        if (strspn(a, digits) == 0 || strspn(b, digits) == 0) {
+            if (*a != *b)
+                return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+            a++;
+            b++;
+            continue;
+        }
+        /* Numbers of any length: without leading zeros the longer one is larger. */
+        a += strspn(a, "0");
+        b += strspn(b, "0");
+        size_t length = strspn(a, digits), other = strspn(b, digits);
+        int order =
+            XB_FIRST_ORDER(XB_ORDER(length, other), memcmp(a, b, length < other ? length : other));
+        if (order != 0)
+            return order;
+        a += length;
+        b += length;
+    }
+    if (*a != *b)
+        return *a == '\0' ? -1 : 1;
+    return strcmp(left, right); /* "n1" and "n01" are two names */
+}
+
+/* ---- codes ---- */
+
+const struct xb_fleet_saying xb_fleet_sayings[XB_FLEET_CODES] = {
+    [XB_FLEET_MISSING] = {"missing", "has no result file", "have no result file",
+                          "does it run? srun -w NODE xferbench link"},
+    [XB_FLEET_WRONG_DATA] = {"wrong-data", "got wrong data", "got wrong data",
+                             "a copy arrived wrong. Let nobody compute there."},
+    [XB_FLEET_FAILED] = {"failed", "has measurements that failed", "have measurements that failed",
+                         "a measurement ended with an error (below)."},
+    [XB_FLEET_LINK_VERDICT] = {"link-verdict", "failed its own link test",
+                               "failed their own link tests",
+                               "CRITICAL, or nothing could be tested. docs/link.md has the codes."},
+    [XB_FLEET_FEWER_GPUS] = {"fewer-gpus", "has fewer GPUs than most", "have fewer GPUs than most",
+                             "most nodes have more. Does nvidia-smi or rocm-smi see all?"},
+    [XB_FLEET_NARROWER] = {"narrower-link", "has a narrower link than most",
+                           "have narrower links than most",
+                           "most GPUs have more. Reseat the card, its riser or cable."},
+    [XB_FLEET_SLOW] = {"slow", "is slow", "are slow",
+                       "measure it again, alone. If it stays slow: xferbench link on the node."},
+    [XB_FLEET_LINK_WARNING] = {"link-warning", "has a warning from its own link test",
+                               "have warnings from their own link tests",
+                               "not drained. Its own link test is not OK: measure again, alone."},
+    [XB_FLEET_CUT] = {"cut-short", "was not measured to the end", "were not measured to the end",
+                      "not drained. A signal or the deadline ended it: measure again."},
+    [XB_FLEET_FAST] = {"fast", "is faster than the others", "are faster than the others",
+                       "not drained. Is something different about it?"},
+    [XB_FLEET_OTHER_DRIVER] = {"other-driver", "has another driver than most",
+                               "have another driver than most",
+                               "not drained. Install the same on all."},
+};
+
+const char *xb_fleet_code_name(enum xb_fleet_code code)
+{
+    return xb_fleet_sayings[code].name;
+}
+
+bool xb_fleet_code_is_bad(enum xb_fleet_code code)
+{
+    return code <= XB_FLEET_SLOW;
+}
+
+/* If so many siblings show the same, a setting is likelier than a fault, and a script should not
+ * drain half of a fleet. Nor should it drain a node that answered with a broken document. */
+bool xb_fleet_is_to_drain(const struct xb_fleet_finding *finding)
+{
+    return xb_fleet_code_is_bad(finding->code) && !finding->together && !finding->unsure;
+}
+
+int xb_fleet_exit_code(const struct xb_fleet_judgement *judgement)
+{
+    if (judgement->fleet->source_count == 0)
+        return 2;
+    if (judgement->finding_count > 0)
+        return 1;
+    if (judgement->tests == 0)
+        return 3;
+    /* Nobody knows whether what could not be read is good. */
+    return judgement->fleet->unread_count > 0 ? 1 : 0;
+}
+
+/* ---- words ---- */
+
+#define TEXT_SIZE 64
+
+const char *xb_fleet_value_text(double value, const char *unit, bool with_unit, char *text)
+{
+    bool rate = unit != NULL && strcmp(unit, XB_UNIT_RATE) == 0;
+    bool plain = !with_unit || unit == NULL || strcmp(unit, XB_UNIT_RATIO) == 0;
+    const char *space = plain ? "" : " ", *name = plain ? "" : unit;
+    /* A file may hold any number: one that no device reaches is shown with its power of ten. */
+    if (!(value >= 1e-12 && value < 1e18))
+        snprintf(text, TEXT_SIZE, "%.3g%s%.16s", value, space, name);
+    else if (rate)
+        snprintf(text, TEXT_SIZE, "%s%s", xb_rate_text(value, (char[32]){0}, 32),
+                 with_unit ? " GB/s" : "");
+    else if (unit != NULL && strcmp(unit, XB_UNIT_SECONDS) == 0)
+        xb_duration_format(value, text, TEXT_SIZE);
+    else
+        snprintf(text, TEXT_SIZE, "%.*f%s%.16s", xb_decimals_for(value), value, space, name);
+    return text;
+}
+
+const char *xb_fleet_percent_text(double share, char *text)
+{
+    double percent = fabs(share) * 100;
+    int decimals = 0;
+    if (percent < 9.95)
+        decimals = percent < 0.995 ? 2 : 1;
+    snprintf(text, TEXT_SIZE, "%.*f %%", decimals, percent);
+    return text;
+}
+
+const char *xb_fleet_figure_text(const struct xb_fleet_figure *figure, char *text, size_t size)
+{
+    const char *parts[] = {figure->name, figure->model, figure->link};
+    size_t length = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (parts[i] == NULL || length >= size)
+            continue;
+        length += (size_t)snprintf(text + length, size - length, "%s%.100s",
+                                   length == 0 ? "" : ", ", parts[i]);
+    }
+    return text;
+}
+
+#define NAMED 3u /* names of a list that are written out */
+
+const char *xb_fleet_names_text(const char *const *names, size_t count, char *text)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < count && i < NAMED; i++)
+        length += (size_t)snprintf(text + length, XB_FLEET_NAMES_SIZE - length, "%s%.64s",
+                                   i == 0 ? "" : ", ", names[i]);
+    if (count > NAMED)
+        snprintf(text + length, XB_FLEET_NAMES_SIZE - length, " and %zu more", count - NAMED);
+    return text;
+}
 
 /* ---- majorities ---- */
 
@@ -48,7 +202,7 @@ bool xb_votes_next(const struct xb_vote *votes, size_t count, struct xb_majority
         most->end = last;
     }
     most->judged = most->end - begin > XB_FLEET_SIBLINGS;
-    most->found = 2 * (most->last - most->first) > most->end - begin;
+    most->found = most->judged && 2 * (most->last - most->first) > most->end - begin;
     return most->end > begin;
 }
 
@@ -70,6 +224,87 @@ void xb_node_tally_add(struct xb_node_tally *tally, size_t node)
 {
     tally->count += tally->rounds[node] != tally->round;
     tally->rounds[node] = tally->round;
+}
+
+/* ---- notes and findings ---- */
+
+#define MOST_TEXT 1024 /* of a note or a finding */
+
+void xb_fleet_add_note(struct xb_judging *judging, const char *format, ...)
+{
+    struct xb_fleet_judgement *judgement = judging->judgement;
+    char text[MOST_TEXT];
+    XB_FORMAT(text, sizeof text, format);
+    judgement->notes = xb_grow(judgement->notes, judgement->note_count, sizeof(const char *));
+    judgement->notes[judgement->note_count++] = xb_arena_copy(&judgement->texts, text);
+}
+
+void xb_fleet_add_finding(struct xb_judging *judging, struct xb_fleet_finding finding,
+                          const char *format, ...)
+{
+    struct xb_fleet_judgement *judgement = judging->judgement;
+    char text[MOST_TEXT];
+    XB_FORMAT(text, sizeof text, format);
+    finding.text = xb_arena_copy(&judgement->texts, text);
+    judgement->findings = xb_grow(judgement->findings, judgement->finding_count, sizeof finding);
+    judgement->findings[judgement->finding_count++] = finding;
+}
+
+const struct xb_fleet_gpu *xb_fleet_gpu_of(const struct xb_fleet *fleet,
+                                           const struct xb_fleet_finding *finding)
+{
+    static const struct xb_fleet_gpu none;
+    return finding->gpu != XB_FLEET_NONE ? &fleet->gpus[finding->gpu] : &none;
+}
+
+const struct xb_fleet_figure *xb_fleet_figure_of(const struct xb_fleet *fleet,
+                                                 const struct xb_fleet_finding *finding)
+{
+    static const struct xb_fleet_figure none;
+    return finding->figure != XB_FLEET_NONE ? &fleet->figures[finding->figure] : &none;
+}
+
+/* How far it deviates: half as much is as far as twice as much; 0 for none. */
+static double size_of(const struct xb_fleet_finding *finding)
+{
+    return isnan(finding->deviation) ? 0 : fabs(log(finding->value) - log(finding->centre));
+}
+
+/* The worst first. What many have together comes behind what single ones have, which is where a
+ * fault is likelier. */
+static int compare_findings(const void *left, const void *right, void *fleet)
+{
+    const struct xb_fleet_finding *a = left, *b = right;
+    unsigned index = xb_fleet_gpu_of(fleet, a)->index, other = xb_fleet_gpu_of(fleet, b)->index;
+    const char *name = xb_fleet_figure_of(fleet, a)->name;
+    return XB_FIRST_ORDER(XB_ORDER(a->code, b->code), a->together - b->together,
+                          XB_ORDER(b->worst, a->worst), xb_natural_compare(a->node, b->node),
+                          XB_ORDER(index, other), XB_ORDER(a->gpu, b->gpu),
+                          XB_ORDER(size_of(b), size_of(a)),
+                          xb_natural_compare(name, xb_fleet_figure_of(fleet, b)->name),
+                          XB_ORDER(a->figure, b->figure), XB_ORDER(a->peer, b->peer));
+}
+
+static void sort_findings(struct xb_judging *judging)
+{
+    struct xb_fleet_judgement *judgement = judging->judgement;
+    double(*worst)[2] = XB_SCRATCH(judging, judging->fleet->gpu_count, sizeof *worst);
+    if (judgement->finding_count == 0)
+        return;
+    for (size_t i = 0; i < judgement->finding_count; i++) {
+        const struct xb_fleet_finding *finding = &judgement->findings[i];
+        if (finding->figure != XB_FLEET_NONE) {
+            double *own = &worst[finding->gpu][finding->code == XB_FLEET_FAST];
+            *own = fmax(*own, size_of(finding));
+        }
+    }
+    for (size_t i = 0; i < judgement->finding_count; i++) {
+        struct xb_fleet_finding *finding = &judgement->findings[i];
+        if (finding->figure != XB_FLEET_NONE)
+            finding->worst = worst[finding->gpu][finding->code == XB_FLEET_FAST];
+    }
+    qsort_r(judgement->findings, judgement->finding_count, sizeof *judgement->findings,
+            compare_findings, judging->fleet);
 }
 
 /* ---- all of it ---- */
@@ -101,13 +336,11 @@ static void note_left_out(struct xb_judging *judging)
     for (size_t i = 0; i < judgement->sibling_count; i++)
         wide += judgement->siblings[i].wide > 0;
     if (wide > 0)
-        xb_fleet_add_note(judging,
-                          "Figures with longer tails on both sides than a normal distribution: "
-                          "%zu. There a GPU must deviate more to be named.",
-                          wide);
+        XB_NOTE("Figures with longer tails on both sides than a normal distribution: "
+                "%zu. There a GPU must deviate more to be named.",
+                wide);
     if (judging->unusable > 0)
-        xb_fleet_add_note(judging, "%zu values are not judged: they are not positive numbers.",
-                          judging->unusable);
+        XB_NOTE("%zu values are not judged: they are not positive numbers.", judging->unusable);
 }
 
 void xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_request *request,
@@ -129,7 +362,7 @@ void xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_request *reque
         xb_fleet_name_narrower_pairs,
         xb_fleet_name_drivers,
         xb_fleet_note_start,
-        xb_fleet_sort_findings,
+        sort_findings,
     };
     struct xb_judging judging = {.fleet = fleet, .judgement = judgement};
     *judgement = (struct xb_fleet_judgement){.fleet = fleet, .request = *request};
@@ -148,36 +381,4 @@ void xb_fleet_judgement_free(struct xb_fleet_judgement *judgement)
     free(judgement->notes);
     xb_arena_free(judgement->texts);
     *judgement = (struct xb_fleet_judgement){.fleet = NULL};
-}
-
-/* ---- order ---- */
-
-int xb_natural_compare(const char *left, const char *right)
-{
-    static const char digits[] = "0123456789";
-    if (left == NULL || right == NULL)
-        return (left != NULL) - (right != NULL);
-    const char *a = left, *b = right;
-    while (*a != '\0' && *b != '\0') {
-        if (strspn(a, digits) == 0 || strspn(b, digits) == 0) {
-            if (*a != *b)
-                return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
-            a++;
-            b++;
-            continue;
-        }
-        /* Numbers of any length: without leading zeros the longer one is larger. */
-        a += strspn(a, "0");
-        b += strspn(b, "0");
-        size_t length = strspn(a, digits), other = strspn(b, digits);
-        int order =
-            XB_FIRST_ORDER(XB_ORDER(length, other), memcmp(a, b, length < other ? length : other));
-        if (order != 0)
-            return order;
-        a += length;
-        b += length;
-    }
-    if (*a != *b)
-        return *a == '\0' ? -1 : 1;
-    return strcmp(left, right); /* "n1" and "n01" are two names */
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fleet/internal.h"
 
-#include "base/memory.h"
 #include "machine/pcie.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /*
@@ -44,20 +44,18 @@ static size_t count_votes(struct xb_judging *judging, bool of_width, const char 
             if (*number > 0) /* by its slot */
                 continue;
             untold++;
-            if (most.judged && most.found) {
+            if (most.found) {
                 *number = votes[most.first].number;
                 own->alike = most.end - most.begin;
             }
         }
         if (slots == NULL && untold > 0 && most.judged && !most.found) {
             const char *model = votes[most.begin].group;
-            xb_fleet_add_note(
-                judging,
-                "%.100s: links differ and no majority tells which is right: at most %zu of "
-                "%zu GPUs have the same %s under load (%s%g%s).",
-                model != NULL ? model : "GPUs", most.last - most.first, most.end - most.begin,
-                of_width ? "width" : "rate", of_width ? "x" : "", votes[most.first].number,
-                of_width ? "" : " GT/s");
+            XB_NOTE("%.100s: links differ and no majority tells which is right: at most %zu of "
+                    "%zu GPUs have the same %s under load (%s%g%s).",
+                    model != NULL ? model : "GPUs", most.last - most.first, most.end - most.begin,
+                    of_width ? "width" : "rate", of_width ? "x" : "", votes[most.first].number,
+                    of_width ? "" : " GT/s");
         }
     }
     return count;
@@ -93,13 +91,10 @@ static void name_of_model(struct xb_judging *judging, const struct xb_vote *vote
         /* If only width or rate has a majority, the text takes the other from its own link. */
         double speed = siblings->speed_gts > 0 ? siblings->speed_gts : of->link_speed_gts;
         double width = siblings->width > 0 ? siblings->width : of->link_width;
-        xb_fleet_add_finding(judging,
-                             xb_fleet_plain_finding(XB_FLEET_NARROWER, fleet->nodes[of->node].name,
-                                                    votes[i].item, together),
-                             "link %s under load; most of its %zu siblings have %s",
-                             xb_lanes_text(of->link_speed_gts, of->link_width, own, sizeof own),
-                             siblings->alike - 1,
-                             xb_lanes_text(speed, (unsigned)width, most, sizeof most));
+        XB_NAME(XB_FLEET_NARROWER, fleet->nodes[of->node].name, votes[i].item, together,
+                "link %s under load; most of its %zu siblings have %s",
+                xb_lanes_text(of->link_speed_gts, of->link_width, own, sizeof own),
+                siblings->alike - 1, xb_lanes_text(speed, (unsigned)width, most, sizeof most));
     }
 }
 
@@ -206,15 +201,14 @@ static void find_usual(struct xb_judging *judging, const struct pair *pairs, siz
         for (struct xb_majority most = {.end = 0}; xb_votes_next(votes, count, &most);) {
             if (by_place)
                 cleared += acquit(votes + most.begin, most.end - most.begin, usual);
-            for (size_t i = most.begin; most.judged && most.found && i < most.first; i++)
+            for (size_t i = most.begin; most.found && i < most.first; i++)
                 usual[votes[i].item] = pairs[votes[most.first].item].figure;
         }
     }
     if (cleared > 0)
-        xb_fleet_add_note(judging,
-                          "%zu pairs of GPUs have fewer links than most pairs of their model, but "
-                          "as many as most nodes have there: nodes are built so.",
-                          cleared);
+        XB_NOTE("%zu pairs of GPUs have fewer links than most pairs of their model, but "
+                "as many as most nodes have there: nodes are built so.",
+                cleared);
 }
 
 /* Names a GPU of `count` pairs, if any of them is narrower. */
@@ -234,10 +228,9 @@ static void name_of_pairs(struct xb_judging *judging, const struct pair *pairs, 
     if (narrower == 0)
         return;
     const char *node = fleet->nodes[fleet->gpus[pairs->gpu].node].name;
-    xb_fleet_add_finding(
-        judging, xb_fleet_plain_finding(XB_FLEET_NARROWER, node, pairs->gpu, together),
-        "fewer links to %zu of %zu GPUs: to GPU %d %.40s; most pairs of its "
-        "siblings have %.40s",
+    XB_NAME(
+        XB_FLEET_NARROWER, node, pairs->gpu, together,
+        "fewer links to %zu of %zu GPUs: to GPU %d %.40s; most pairs of its siblings have %.40s",
         narrower, count, pairs[worst].peer, fleet->figures[pairs[worst].figure].link,
         fleet->figures[usual[worst]].link);
 }

@@ -6,7 +6,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 
 /* ---- how likely a value is by chance ---- */
 
@@ -93,8 +92,7 @@ double xb_tail_of_siblings(double t, double others)
 
 double xb_tail_limit(double p, double others)
 {
-    double low = 0;
-    double high = 1;
+    double low = 0, high = 1;
     while (high < 1e300 && xb_tail_of_siblings(high, others) > p)
         high *= 2;
     while (high - low > 1e-12 * high) {
@@ -179,7 +177,7 @@ static void note_groups(struct xb_judging *judging, const struct xb_fleet_siblin
                         const struct xb_tested *values, size_t count, struct xb_node_tally *tally)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    char name[256], percent[64];
+    char name[256];
     size_t begin = find_gap(values, count);
     bool slow = xb_fleet_is_together(siblings->slow_nodes, siblings->nodes);
     bool fast = xb_fleet_is_together(siblings->fast_nodes, siblings->nodes);
@@ -187,11 +185,9 @@ static void note_groups(struct xb_judging *judging, const struct xb_fleet_siblin
         return;
     xb_fleet_figure_text(&fleet->figures[siblings->figure], name, sizeof name);
     if (begin == 0) {
-        xb_fleet_add_note(
-            judging,
-            "%s: %zu of %zu values are slow and %zu fast. Look for what they have in common before "
-            "you take nodes out of service.",
-            name, siblings->slow, count, siblings->fast);
+        XB_NOTE("%s: %zu of %zu values are slow and %zu fast. Look for what they have in common "
+                "before you take nodes out of service.",
+                name, siblings->slow, count, siblings->fast);
         return;
     }
     /* The smaller of two groups. */
@@ -203,40 +199,11 @@ static void note_groups(struct xb_judging *judging, const struct xb_fleet_siblin
     xb_node_tally_begin(tally);
     for (size_t i = 0; i < members; i++)
         xb_node_tally_add(tally, xb_tested_node(fleet, &group[i]));
-    xb_fleet_add_note(
-        judging,
+    XB_NOTE(
         "%s: %zu of %zu values, on %zu node%s, form a group %s %s the others. Another setting "
         "(firmware, power, driver) is likelier than so many faults: compare a node of each group.",
         name, members, count, tally->count, tally->count == 1 ? "" : "s",
-        xb_fleet_percent_text(fmin(share, 1e6), percent), lower ? "below" : "above");
-}
-
-/* ---- tails ---- */
-
-/*
- * Values of many GPUs need not be normally distributed: if their tails are longer, values at the
- * ends are no faults. Slow GPUs make one tail longer, so the shorter one counts: nobody repairs a
- * GPU because it is fast.
- */
-
-#define ENOUGH 50u     /* with fewer values too few lie at the ends */
-#define OUTER 20u      /* an end is the outer one in 20 values */
-#define NORMAL 1.6449  /* standard deviations from the median to an end of normal values */
-#define UNCERTAIN 1.45 /* / sqrt(values): standard error of end / spread */
-
-double xb_fleet_wide(const struct xb_tested *values, size_t count, double spread)
-{
-    if (count < ENOUGH)
-        return 0;
-    double middle = middle_of(values, count);
-    double below = middle - values[count / OUTER].logarithm;
-    double above = values[count - 1 - count / OUTER].logarithm - middle;
-    double end = fmin(below, above);
-    if (end <= spread * NORMAL * (1 + 2 * UNCERTAIN / sqrt((double)count)))
-        return 0;
-    /* The chance to lie that far off is 0.1. Few values tell the distance, so one standard error is
-     * added. */
-    return end / log(OUTER / 2.0) * (1 + sqrt(OUTER / (double)count));
+        xb_fleet_percent_text(fmin(share, 1e6), (char[64]){0}), lower ? "below" : "above");
 }
 
 /* ---- slow and fast ones ---- */
@@ -289,16 +256,15 @@ static void name(struct xb_judging *judging, const struct xb_tested *tested,
         .p = tested->p,
         .together = together,
     };
-    char own[64], centre[64], share[64];
     const char *label = figure->name != NULL ? figure->name : "value";
-    xb_fleet_value_text(finding.value, figure->unit, true, own);
-    xb_fleet_value_text(finding.centre, figure->unit, false, centre);
+    const char *own = xb_fleet_value_text(finding.value, figure->unit, true, (char[64]){0});
+    const char *centre = xb_fleet_value_text(finding.centre, figure->unit, false, (char[64]){0});
     if (finding.deviation >= 1)
         xb_fleet_add_finding(judging, finding, "%s %s, %.3g times its %zu siblings (%s)", label,
                              own, finding.deviation + 1, tested->siblings, centre);
     else
         xb_fleet_add_finding(judging, finding, "%s %s, %s %s its %zu siblings (%s)", label, own,
-                             xb_fleet_percent_text(finding.deviation, share),
+                             xb_fleet_percent_text(finding.deviation, (char[64]){0}),
                              finding.deviation < 0 ? "below" : "above", tested->siblings, centre);
 }
 
@@ -389,6 +355,5 @@ void xb_fleet_name_outliers(struct xb_judging *judging)
         tested += siblings->values;
     }
     if (judging->group_notes > NOTED)
-        xb_fleet_add_note(judging, "The same holds for %zu more figures.",
-                          judging->group_notes - NOTED);
+        XB_NOTE("The same holds for %zu more figures.", judging->group_notes - NOTED);
 }

@@ -155,7 +155,6 @@ void xb_fleet_shift_slots(struct xb_judging *judging)
     const struct xb_fleet *fleet = judging->fleet;
     struct seat *seats = XB_SCRATCH(judging, judging->tested_count, sizeof *seats);
     double *scratch = XB_SCRATCH(judging, judging->tested_count, sizeof *scratch);
-    char name[256], percent[64];
     const struct xb_fleet_figure *worst = NULL;
     size_t figures = 0;
     double most = 0;
@@ -181,13 +180,11 @@ void xb_fleet_shift_slots(struct xb_judging *judging)
         }
     }
     if (figures > 0)
-        xb_fleet_add_note(
-            judging,
-            "%zu figure%s on the slot (most: %.200s: slots differ by %s). There fleet judges a GPU "
-            "by what is usual for its slot.",
-            figures, figures == 1 ? " depends" : "s depend",
-            xb_fleet_figure_text(worst, name, sizeof name),
-            xb_fleet_percent_text(expm1(most), percent));
+        XB_NOTE("%zu figure%s on the slot (most: %.200s: slots differ by %s). There fleet judges a "
+                "GPU by what is usual for its slot.",
+                figures, figures == 1 ? " depends" : "s depend",
+                xb_fleet_figure_text(worst, (char[256]){0}, 256),
+                xb_fleet_percent_text(expm1(most), (char[64]){0}));
 }
 
 /* ---- how alike they are ---- */
@@ -291,13 +288,44 @@ void xb_fleet_leave_each_out(struct xb_tested *values, size_t count, double *off
         leave_out_range(values, count, h, count, values[h - 1].logarithm, offsets);
         return;
     }
-    double below = values[h - 1].logarithm;
     double middle = values[h].logarithm;
-    double above = values[h + 1].logarithm;
+    double below = values[h - 1].logarithm, above = values[h + 1].logarithm;
     leave_out_range(values, count, 0, h, (middle + above) / 2, offsets);
     leave_out_range(values, count, h, h + 1, (below + above) / 2, offsets);
     leave_out_range(values, count, h + 1, count, (below + middle) / 2, offsets);
 }
+
+/* ---- tails ---- */
+
+/*
+ * Values of many GPUs need not be normally distributed: if their tails are longer, values at the
+ * ends are no faults. Slow GPUs make one tail longer, so the shorter one counts: nobody repairs a
+ * GPU because it is fast.
+ */
+
+#define ENOUGH 50u     /* with fewer values too few lie at the ends */
+#define OUTER 20u      /* an end is the outer one in 20 values */
+#define NORMAL 1.6449  /* standard deviations from the median to an end of normal values */
+#define UNCERTAIN 1.45 /* / sqrt(values): standard error of end / spread */
+
+/* The length of the tails of sorted values if both are longer than normal; else 0. See struct
+ * xb_fleet_siblings. */
+static double tails_of(const struct xb_tested *values, size_t count, double spread)
+{
+    if (count < ENOUGH)
+        return 0;
+    double middle = (values[(count - 1) / 2].logarithm + values[count / 2].logarithm) / 2;
+    double below = middle - values[count / OUTER].logarithm;
+    double above = values[count - 1 - count / OUTER].logarithm - middle;
+    double end = fmin(below, above);
+    if (end <= spread * NORMAL * (1 + 2 * UNCERTAIN / sqrt((double)count)))
+        return 0;
+    /* The chance to lie that far off is 0.1. Few values tell the distance, so one standard error is
+     * added. */
+    return end / log(OUTER / 2.0) * (1 + sqrt(OUTER / (double)count));
+}
+
+/* ---- figure by figure ---- */
 
 /* What its samples say; 0 where they say nothing: a few documents cannot excuse all others. */
 static double scatter_of(const struct xb_fleet *fleet, const struct xb_tested *tested)
@@ -350,7 +378,7 @@ static void gather(struct xb_fleet *fleet, struct xb_tested *values, size_t coun
     siblings->slots_differ = distance >= XB_FLEET_LEAST_DEVIATION ? expm1(distance) : 0;
     siblings->is_floor = !(spread > floor_of);
     siblings->spread = fmax(spread, floor_of);
-    siblings->wide = xb_fleet_wide(values, count, siblings->spread);
+    siblings->wide = tails_of(values, count, siblings->spread);
     double half = fmax(siblings->most - siblings->centre, siblings->centre - siblings->least);
     if (!(half > 0))
         half = siblings->centre * XB_FLEET_LEAST_DEVIATION;

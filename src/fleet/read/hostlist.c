@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Slurm's host expressions, taken apart and made. */
 #define _POSIX_C_SOURCE 200809L
-#include "hostlist.h"
 #include "fleet/internal.h"
+#include "fleet/write/formats.h"
 
 #include "base/file_text.h"
-#include "base/memory.h"
 #include "base/stream.h"
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -142,20 +139,6 @@ static enum xb_status check_word(struct parser *parser, const char *word)
     return XB_OK;
 }
 
-static enum xb_status add_name(struct parser *parser, const char *word, const char *name)
-{
-    struct xb_hostlist *list = parser->list;
-    if (list->count == MOST_NAMES)
-        return fail_at(parser, word, "these are more than 1000000 names");
-    if (!xb_hostlist_is_name(name))
-        return fail_at(parser, word,
-                       "no name of a host: it begins with a dash or a dot, or is ALL, which Slurm "
-                       "takes for all nodes");
-    list->names = xb_grow(list->names, list->count, sizeof(const char *));
-    list->names[list->count++] = xb_arena_copy(&list->texts, name);
-    return XB_OK;
-}
-
 /* NOLINTBEGIN(misc-no-recursion): as deep as a word has brackets */
 
 /* Adds all names that begin with the `length` characters in `name` and go on as at `at` in a word
@@ -163,6 +146,7 @@ static enum xb_status add_name(struct parser *parser, const char *word, const ch
 static enum xb_status expand_from(struct parser *parser, const char *word, const char *at,
                                   char name[NAME_SIZE], size_t length)
 {
+    struct xb_hostlist *list = parser->list;
     size_t plain = strcspn(at, "[" SEPARATORS);
     struct range range = {.width = 0};
     if (length + plain < NAME_SIZE)
@@ -172,8 +156,17 @@ static enum xb_status expand_from(struct parser *parser, const char *word, const
     if (length >= NAME_SIZE)
         return fail_at(parser, word, "a name of more than 255 characters");
     name[length] = '\0';
-    if (*at != '[')
-        return add_name(parser, word, name);
+    if (*at != '[') {
+        if (list->count == MOST_NAMES)
+            return fail_at(parser, word, "these are more than 1000000 names");
+        if (!xb_hostlist_is_name(name))
+            return fail_at(parser, word,
+                           "no name of a host: it begins with a dash or a dot, or is ALL, which "
+                           "Slurm takes for all nodes");
+        list->names = xb_grow(list->names, list->count, sizeof(const char *));
+        list->names[list->count++] = xb_arena_copy(&list->texts, name);
+        return XB_OK;
+    }
     const char *behind = strchr(at, ']') + 1;
     while (*at != ']') {
         at++;
@@ -306,8 +299,6 @@ static int by_parts(const void *a, const void *b)
                           XB_ORDER(first->digits, second->digits));
 }
 
-/* ---- numbers ---- */
-
 /* The ranges of items that are alike and in order; returns how many. At most one range of a width
  * can go on, because numbers do not fall. `ranges` has room for as many as there are items. */
 static size_t find_ranges(const struct item *items, size_t count, struct range *ranges)
@@ -334,8 +325,6 @@ static size_t find_ranges(const struct item *items, size_t count, struct range *
     }
     return found;
 }
-
-/* ---- folding ---- */
 
 /* Finds the digits that end at item->limit, or for which others end before it. The first fold looks
  * at the end of the name only. */

@@ -2,7 +2,6 @@
 #include "fleet/internal.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,17 +60,13 @@ static void name_fewer(struct xb_judging *judging, const struct xb_vote *votes,
     size_t nodes = most->end - most->begin, agree = most->last - most->first;
     size_t fewer = most->first - most->begin; /* they are sorted by how many */
     if (most->judged && !most->found)
-        xb_fleet_add_note(judging,
-                          "%.100s: nodes have different numbers of these GPUs; at most %zu of %zu "
-                          "nodes have the same number, %.0f.",
-                          model, agree, nodes, votes[most->first].number);
-    for (size_t i = most->begin; most->judged && most->found && i < most->first; i++) {
-        xb_fleet_add_finding(
-            judging,
-            xb_fleet_plain_finding(XB_FLEET_FEWER_GPUS, judging->fleet->nodes[votes[i].item].name,
-                                   XB_FLEET_NONE, xb_fleet_is_together(fewer, nodes)),
-            "%.0f x %.100s; %zu of %zu nodes have %.0f", votes[i].number, model, agree, nodes,
-            votes[most->first].number);
+        XB_NOTE("%.100s: nodes have different numbers of these GPUs; at most %zu of %zu "
+                "nodes have the same number, %.0f.",
+                model, agree, nodes, votes[most->first].number);
+    for (size_t i = most->begin; most->found && i < most->first; i++) {
+        XB_NAME(XB_FLEET_FEWER_GPUS, judging->fleet->nodes[votes[i].item].name, XB_FLEET_NONE,
+                xb_fleet_is_together(fewer, nodes), "%.0f x %.100s; %zu of %zu nodes have %.0f",
+                votes[i].number, model, agree, nodes, votes[most->first].number);
     }
 }
 
@@ -104,33 +99,27 @@ void xb_fleet_name_fewer_gpus(struct xb_judging *judging)
     bool most_have = with.count > without && fleet->node_count > XB_FLEET_SIBLINGS;
     for (size_t i = 0; most_have && i < fleet->node_count; i++)
         if (with.rounds[i] != with.round)
-            xb_fleet_add_finding(
-                judging,
-                xb_fleet_plain_finding(XB_FLEET_FEWER_GPUS, fleet->nodes[i].name, XB_FLEET_NONE,
-                                       xb_fleet_is_together(without, fleet->node_count)),
-                "no GPU; %zu of %zu nodes have some", with.count, fleet->node_count);
+            XB_NAME(XB_FLEET_FEWER_GPUS, fleet->nodes[i].name, XB_FLEET_NONE,
+                    xb_fleet_is_together(without, fleet->node_count),
+                    "no GPU; %zu of %zu nodes have some", with.count, fleet->node_count);
     /* Machines that were installed from one image may have one name: then one alone seems to be
      * there. */
     if (replaced.count > 0)
-        xb_fleet_add_note(
-            judging,
-            "%zu GPU%s replaced: a newer file has another at the same PCI address (first: %.64s, "
-            "%.32s). If nobody did that, several machines have one name: set XFERBENCH_NODE on "
-            "each.",
-            replaced.count, replaced.count == 1 ? " was" : "s were",
-            fleet->nodes[replaced.first->node].name, replaced.first->pci_bdf);
+        XB_NOTE("%zu GPU%s replaced: a newer file has another at the same PCI address (first: "
+                "%.64s, %.32s). If nobody did that, several machines have one name: set "
+                "XFERBENCH_NODE on each.",
+                replaced.count, replaced.count == 1 ? " was" : "s were",
+                fleet->nodes[replaced.first->node].name, replaced.first->pci_bdf);
     /* A GPU that fell off the bus is in older documents still, and counts. */
     for (size_t i = 0; i < count; i++)
         if (seats[i]->is_gone && old.count++ == 0)
             old.first = seats[i];
     if (old.count > 0)
-        xb_fleet_add_note(
-            judging,
-            "%zu GPU%s only in older files of the node, and count%s as present (first: %.64s, "
-            "%.32s). Give fleet the files of one round.",
-            old.count, old.count == 1 ? " is" : "s are", old.count == 1 ? "s" : "",
-            fleet->nodes[old.first->node].name,
-            old.first->pci_bdf != NULL ? old.first->pci_bdf : "PCI address not known");
+        XB_NOTE("%zu GPU%s only in older files of the node, and count%s as present (first: %.64s, "
+                "%.32s). Give fleet the files of one round.",
+                old.count, old.count == 1 ? " is" : "s are", old.count == 1 ? "s" : "",
+                fleet->nodes[old.first->node].name,
+                old.first->pci_bdf != NULL ? old.first->pci_bdf : "PCI address not known");
 }
 
 /* ---- drivers ---- */
@@ -161,18 +150,15 @@ void xb_fleet_name_drivers(struct xb_judging *judging)
         size_t nodes = most.end - most.begin, agree = most.last - most.first;
         const char *usual = votes[most.first].text;
         if (most.judged && !most.found)
-            xb_fleet_add_note(judging,
-                              "Drivers differ (backend %.32s): at most %zu of %zu nodes have the "
-                              "same, %.64s.",
-                              votes[most.begin].group, agree, nodes, usual);
-        for (size_t i = most.begin; most.judged && most.found && i < most.end; i++)
+            XB_NOTE("Drivers differ (backend %.32s): at most %zu of %zu nodes have the "
+                    "same, %.64s.",
+                    votes[most.begin].group, agree, nodes, usual);
+        for (size_t i = most.begin; most.found && i < most.end; i++)
             if (i < most.first || i >= most.last)
-                xb_fleet_add_finding(judging,
-                                     xb_fleet_plain_finding(
-                                         XB_FLEET_OTHER_DRIVER, fleet->nodes[votes[i].item].name,
-                                         XB_FLEET_NONE, xb_fleet_is_together(nodes - agree, nodes)),
-                                     "driver %.64s; %zu of %zu nodes have %.64s", votes[i].text,
-                                     agree, nodes, usual);
+                XB_NAME(XB_FLEET_OTHER_DRIVER, fleet->nodes[votes[i].item].name, XB_FLEET_NONE,
+                        xb_fleet_is_together(nodes - agree, nodes),
+                        "driver %.64s; %zu of %zu nodes have %.64s", votes[i].text, agree, nodes,
+                        usual);
     }
 }
 
@@ -202,22 +188,17 @@ void xb_fleet_note_start(struct xb_judging *judging)
             late.named = source;
     }
     if (ahead.count > 0)
-        xb_fleet_add_note(
-            judging,
-            "%zu of %zu files have a date more than a day ahead, and count as the oldest (first: "
-            "%.200s). Check the clocks there and here.",
-            ahead.count, fleet->source_count, ahead.named->path);
+        XB_NOTE("%zu of %zu files have a date more than a day ahead, and count as the oldest "
+                "(first: %.200s). Check the clocks there and here.",
+                ahead.count, fleet->source_count, ahead.named->path);
     if (late.count > 0)
-        xb_fleet_add_note(judging,
-                          "%zu of %zu measurements began more than %g s after the agreed time, up "
-                          "to %.3g s (%.200s). Not all nodes were under load at the same time.",
-                          late.count, agreed.count, LATE_S, late.named->late_s, late.named->path);
+        XB_NOTE("%zu of %zu measurements began more than %g s after the agreed time, up "
+                "to %.3g s (%.200s). Not all nodes were under load at the same time.",
+                late.count, agreed.count, LATE_S, late.named->late_s, late.named->path);
     if (loose.count > 0)
-        xb_fleet_add_note(
-            judging,
-            "%zu of %zu nodes that started together have no clock synchronisation (first: %.200s). "
-            "Their start times may be wrong.",
-            loose.count, agreed.count, loose.named->path);
+        XB_NOTE("%zu of %zu nodes that started together have no clock synchronisation (first: "
+                "%.200s). Their start times may be wrong.",
+                loose.count, agreed.count, loose.named->path);
 }
 
 /* ---- nodes without a document ---- */
@@ -325,16 +306,14 @@ static void name_missing(struct xb_judging *judging, const char *const *met)
     size_t missing = 0;
     for (size_t i = 0; i < request->expected_count; i++)
         missing += met[i] == NULL;
-    for (size_t i = 0; i < request->expected_count; i++) {
-        if (met[i] != NULL)
-            continue;
-        struct xb_fleet_finding finding =
-            xb_fleet_plain_finding(XB_FLEET_MISSING, request->expected[i], XB_FLEET_NONE,
-                                   xb_fleet_is_together(missing, request->expected_count));
-        finding.unsure = unread || missing == request->expected_count;
-        xb_fleet_add_finding(judging, finding,
-                             unread ? "no result file that could be read" : "no result file");
-    }
+    for (size_t i = 0; i < request->expected_count; i++)
+        if (met[i] == NULL)
+            xb_fleet_add_finding(
+                judging,
+                XB_FLEET_PLAIN(XB_FLEET_MISSING, request->expected[i], XB_FLEET_NONE,
+                               .together = xb_fleet_is_together(missing, request->expected_count),
+                               .unsure = unread || missing == request->expected_count),
+                unread ? "no result file that could be read" : "no result file");
 }
 
 void xb_fleet_name_missing(struct xb_judging *judging)
@@ -370,15 +349,14 @@ void xb_fleet_name_missing(struct xb_judging *judging)
     name_missing(judging, rolls[0].met);
     const char **unexpected = XB_SCRATCH(judging, fleet->node_count, sizeof(const char *));
     size_t count = 0;
-    char text[XB_FLEET_NAMES_SIZE];
     for (size_t i = 0; i < fleet->node_count; i++) {
         fleet->nodes[i].expected = rolls[1].met[i];
         if (rolls[1].met[i] == NULL)
             unexpected[count++] = fleet->nodes[i].name;
     }
     if (count > 0)
-        xb_fleet_add_note(judging, "Nodes with a result file that you did not expect: %s.",
-                          xb_fleet_names_text(unexpected, count, text));
+        XB_NOTE("Nodes with a result file that you did not expect: %s.",
+                XB_FLEET_NAMES(unexpected, count));
 }
 
 /* ---- GPUs without a figure ---- */
@@ -407,39 +385,26 @@ struct lacking {
     struct holding first;
 };
 
-static int compare_model_seats(const void *left, const void *right)
+/* `holders` are GPUs with one figure, each once and in order. */
+static void find_lacking(const struct xb_fleet *fleet, const struct holding *holders, size_t count,
+                         struct lacking *lacking)
 {
-    const struct xb_fleet_gpu *a = *(const struct xb_fleet_gpu *const *)left;
-    const struct xb_fleet_gpu *b = *(const struct xb_fleet_gpu *const *)right;
-    return XB_FIRST_ORDER(XB_ORDER_ADDRESSES(a->model, b->model), XB_ORDER_ADDRESSES(a, b));
-}
-
-/* `holders` are GPUs with one figure, each once and in order. Looks at no more than twice as many:
- * then the holders are no majority. */
-static void find_lacking(const struct xb_fleet_gpu *const *seats, size_t seat_count,
-                         const struct holding *holders, size_t count, struct lacking *lacking)
-{
-    size_t gpus = 0;
     struct holding first = {.figure = holders->figure};
-    const char *model = holders->figure->model;
-    /* The first of the model, at or behind the end if there is none. */
-    size_t begin = 0;
-    for (size_t high = seat_count; begin < high;) {
-        size_t middle = begin + (high - begin) / 2;
-        if ((uintptr_t)seats[middle]->model < (uintptr_t)model)
-            begin = middle + 1;
-        else
-            high = middle;
-    }
-    for (size_t i = begin, k = 0; i < seat_count && seats[i]->model == model && gpus < 2 * count;
-         i++, gpus++) {
-        while (k < count && holders[k].gpu < seats[i])
+    size_t gpus = 0;
+    if (count <= XB_FLEET_SIBLINGS)
+        return;
+    for (size_t i = 0, k = 0; i < fleet->gpu_count; i++) {
+        const struct xb_fleet_gpu *gpu = &fleet->gpus[i];
+        while (k < count && holders[k].gpu < gpu)
             k++;
-        bool holds = k < count && holders[k].gpu == seats[i];
+        bool holds = k < count && holders[k].gpu == gpu;
+        if (gpu->model != first.figure->model)
+            continue;
+        gpus++;
         if (!holds && first.gpu == NULL)
-            first.gpu = seats[i];
+            first.gpu = gpu;
     }
-    if (first.gpu == NULL || count <= XB_FLEET_SIBLINGS || gpus >= 2 * count)
+    if (first.gpu == NULL || gpus >= 2 * count) /* the holders are no majority */
         return;
     /* Figures come in the order of addresses, which differs from run to run. */
     int order = lacking->figures++ > 0
@@ -454,8 +419,6 @@ void xb_fleet_note_lacking(struct xb_judging *judging)
     const struct xb_fleet *fleet = judging->fleet;
     struct lacking lacking = {.figures = 0};
     struct holding *holdings = XB_SCRATCH(judging, fleet->value_count, sizeof *holdings);
-    const struct xb_fleet_gpu **seats =
-        XB_SCRATCH(judging, fleet->gpu_count, sizeof(const struct xb_fleet_gpu *));
     size_t count = 0;
     for (size_t i = 0; i < fleet->value_count; i++)
         holdings[i] = (struct holding){&fleet->figures[fleet->values[i].figure],
@@ -464,23 +427,18 @@ void xb_fleet_note_lacking(struct xb_judging *judging)
     for (size_t i = 0; i < fleet->value_count; i++)
         if (count == 0 || compare_holdings(&holdings[count - 1], &holdings[i]) != 0)
             holdings[count++] = holdings[i];
-    for (size_t i = 0; i < fleet->gpu_count; i++)
-        seats[i] = &fleet->gpus[i];
-    qsort(seats, fleet->gpu_count, sizeof(const struct xb_fleet_gpu *), compare_model_seats);
     for (size_t begin = 0, end = 0; begin < count; begin = end) {
         while (end < count &&
                xb_quantity_compare(holdings[end].figure, holdings[begin].figure) == 0)
             end++;
-        find_lacking(seats, fleet->gpu_count, holdings + begin, end - begin, &lacking);
+        find_lacking(fleet, holdings + begin, end - begin, &lacking);
     }
     if (lacking.figures == 0)
         return;
     const struct holding *first = &lacking.first;
-    xb_fleet_add_note(
-        judging,
-        "Some GPUs lack %zu figure%s that most of their model have (first: %.200s, on "
-        "%.64s GPU %u). Was it skipped there?",
-        lacking.figures, lacking.figures == 1 ? "" : "s",
-        first->figure->name != NULL ? first->figure->name : "-",
-        fleet->nodes[first->gpu->node].name, first->gpu->index);
+    XB_NOTE("Some GPUs lack %zu figure%s that most of their model have (first: %.200s, on "
+            "%.64s GPU %u). Was it skipped there?",
+            lacking.figures, lacking.figures == 1 ? "" : "s",
+            first->figure->name != NULL ? first->figure->name : "-",
+            fleet->nodes[first->gpu->node].name, first->gpu->index);
 }

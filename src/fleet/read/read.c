@@ -1,27 +1,116 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Documents from files, folders and streams, read by several threads. */
+/* Documents from files, folders and streams, taken into a fleet by several threads. */
 #define _GNU_SOURCE /* fopencookie */
-#include "fleet/fleet.h"
+#include "fleet/internal.h"
 
+#include "base/day_time.h"
 #include "base/documents.h"
 #include "base/folder.h"
 #include "base/interrupt.h"
-#include "base/memory.h"
-#include "base/options.h"
 #include "base/parallel.h"
-#include "base/terminal.h"
 #include "link/report.h"
+#include "machine/node.h"
+#include "record/document.h"
 #include "run/command.h"
-#include "taking.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* ---- one document ---- */
+
+#define MOST_KEYS 1000
+#define LATEST 1e11 /* seconds */
+
+/* 0 for what is no time: a document without one is older than any other, but it counts. */
+static double read_time(const char *text)
+{
+    struct xb_error ignored;
+    double when = 0.0;
+    return text != NULL && xb_day_time_parse(text, &when, &ignored) == XB_OK ? when : 0.0;
+}
+
+static void read_origin(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
+                        const cJSON *document)
+{
+    const cJSON *host = xb_json_get_optional_object(reader, document, "host", MOST_KEYS);
+    const cJSON *backend = xb_json_get_optional_object(reader, document, "backend", MOST_KEYS);
+    const cJSON *start = xb_json_get_optional_object(reader, document, "start", MOST_KEYS);
+    const cJSON *clock = xb_json_get_optional_object(reader, start, "clock", MOST_KEYS);
+    const cJSON *launcher = xb_json_get_optional_object(reader, document, "launcher", MOST_KEYS);
+    double began = read_time(xb_json_get_optional_text(reader, start, "began"));
+    taking->host.name = xb_json_get_optional_text(reader, host, "node");
+    taking->host.hostname = xb_json_get_optional_text(reader, host, "hostname");
+    taking->backend = xb_json_get_optional_text(reader, backend, "name");
+    taking->host.driver = xb_json_get_optional_text(reader, backend, "driver_version");
+    if (taking->host.name == NULL)
+        taking->host.name = taking->host.hostname;
+    struct xb_fleet_source *source = &taking->origin;
+    source->dated = (time_t)read_time(xb_json_get_optional_text(reader, document, "timestamp"));
+    source->began = began > 0.0 ? began : (double)NAN;
+    source->late_s = xb_json_get_optional_number(reader, start, "late_s", LATEST);
+    source->unsynchronised = cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(clock, "synchronised"));
+    source->rank = (unsigned)xb_json_get_optional_whole(reader, launcher, "rank", XB_RANKS - 1);
+    source->ranks = (unsigned)xb_json_get_optional_whole(reader, launcher, "ranks", XB_RANKS);
+}
+
+struct piece {
+    char *path;
+    size_t number; /* of the document in its file; 0: it is the only one, or none */
+    uint64_t line; /* where it begins; 0: it is the only one */
+    char *text;    /* NULL: it is broken, and `why` says why */
+    size_t length;
+    char why[640];
+    bool is_foreign;       /* it is not broken, but it is of no node */
+    struct xb_fleet taken; /* a fleet of this document alone */
+};
+
+/* Takes a document into its fleet, or says why it is left out. Several threads may do so. */
+static void take_document(const struct xb_fleet_terms *terms, struct piece *piece)
+{
+    static const char itself[] = "document", before[] = "document: "; /* in readers' messages */
+    struct xb_json_reader reader = {.place = {.path = itself}};
+    struct xb_fleet_taking taking = {.fleet = &piece->taken, .terms = terms};
+    cJSON *tree = xb_json_read(&reader, piece->text, piece->length);
+    enum xb_document_kind kind = xb_document_kind_of(tree);
+    const cJSON *schema = cJSON_GetObjectItemCaseSensitive(tree, "schema");
+    char *why = piece->why;
+    const size_t room = sizeof piece->why;
+    piece->is_foreign = tree != NULL && kind != XB_DOCUMENT_LINK && kind != XB_DOCUMENT_RESULT &&
+                        kind != XB_DOCUMENT_PROCESSES;
+    if (piece->is_foreign && kind != XB_DOCUMENT_FOREIGN) {
+        snprintf(why, room, "%s: fleet reads only link tests and results",
+                 xb_document_kind_name(kind));
+    } else if (piece->is_foreign && cJSON_IsString(schema)) {
+        snprintf(why, room, "not written by xferbench: its schema is \"%.100s\"",
+                 schema->valuestring);
+    } else if (piece->is_foreign) {
+        snprintf(why, room, "not written by xferbench: it names no schema");
+    } else if (tree != NULL) {
+        bool is_link = kind == XB_DOCUMENT_LINK;
+        taking.origin = (struct xb_fleet_source){
+            .path = piece->path, .number = piece->number, .kind = is_link ? "link" : "run"};
+        read_origin(&taking, &reader, tree);
+        if (taking.host.name == NULL)
+            snprintf(why, room, "it has no host name");
+        else if (!xb_json_failed(&reader))
+            (is_link ? xb_taking_link : xb_taking_record)(&taking, &reader, tree);
+    }
+    cJSON_Delete(tree);
+    if (reader.error.status == XB_ERR_MEMORY)
+        xb_memory_end(piece->length);
+    const char *message = reader.error.message;
+    if (xb_json_failed(&reader))
+        snprintf(why, room, "%s",
+                 message +
+                     (strncmp(message, before, sizeof before - 1) == 0 ? sizeof before - 1 : 0));
+}
 
 /* ---- a batch ---- */
 
@@ -33,17 +122,6 @@
 #define MOST_PIECES 256
 #define MOST_BYTES ((size_t)32 << 20)    /* of text; the last document may exceed it */
 #define LARGEST_BYTES ((size_t)64 << 20) /* of one document */
-
-struct piece {
-    char *path;
-    size_t number; /* of the document in its file; 0: it is the only one, or none */
-    uint64_t line; /* where it begins; 0: it is the only one */
-    char *text;    /* NULL: it is broken, and `why` says why */
-    size_t length;
-    char why[XB_TAKING_WHY];
-    bool is_foreign;       /* it is not broken, but it is of no node */
-    struct xb_fleet taken; /* a fleet of this document alone */
-};
 
 struct batch {
     struct xb_fleet *fleet;
@@ -94,9 +172,44 @@ static void read_pieces(void *argument, uint64_t first, uint64_t end)
             continue;
         xb_fleet_open(&piece->taken);
         piece->taken.now = batch->fleet->now;
-        xb_taking_document(&piece->taken, &batch->terms, piece->path, piece->number, piece->text,
-                           piece->length, piece->why, &piece->is_foreign);
+        take_document(&batch->terms, piece);
     }
+}
+
+/* Adds everything of a document: each thread takes one into a fleet of its own. */
+static void merge(struct xb_fleet *fleet, const struct xb_fleet *from)
+{
+    /* The index in the one fleet of each item of the other. */
+    size_t count = from->source_count + from->node_count + from->gpu_count + from->figure_count;
+    size_t *sources = xb_new(count, sizeof *sources);
+    size_t *nodes = sources + from->source_count, *gpus = nodes + from->node_count;
+    size_t *figures = gpus + from->gpu_count;
+    for (size_t i = 0; i < from->source_count; i++)
+        sources[i] = xb_fleet_add_source(fleet, &from->sources[i]);
+    for (size_t i = 0; i < from->node_count; i++)
+        nodes[i] = xb_fleet_add_node(fleet, &from->nodes[i]);
+    for (size_t i = 0; i < from->gpu_count; i++) {
+        struct xb_fleet_gpu gpu = from->gpus[i];
+        gpu.node = nodes[gpu.node];
+        gpus[i] = xb_fleet_add_gpu(fleet, &gpu);
+    }
+    for (size_t i = 0; i < from->figure_count; i++)
+        figures[i] = xb_fleet_add_figure(fleet, &from->figures[i]);
+    for (size_t i = 0; i < from->value_count; i++) {
+        struct xb_fleet_value value = from->values[i];
+        value.figure = figures[value.figure];
+        value.gpu = gpus[value.gpu];
+        value.source = sources[value.source];
+        xb_fleet_add_value(fleet, &value);
+    }
+    for (size_t i = 0; i < from->complaint_count; i++) {
+        struct xb_fleet_complaint complaint = from->complaints[i];
+        complaint.node = nodes[complaint.node];
+        complaint.gpu = complaint.gpu != XB_FLEET_NONE ? gpus[complaint.gpu] : XB_FLEET_NONE;
+        complaint.source = sources[complaint.source];
+        xb_fleet_add_complaint(fleet, &complaint);
+    }
+    free(sources);
 }
 
 /* Reads its documents into the fleet, and empties it. */
@@ -109,7 +222,7 @@ static void read_batch(struct batch *batch)
         const struct piece *piece = &batch->pieces[i];
         struct xb_words what = {.length = 0};
         if (piece->why[0] == '\0') {
-            xb_fleet_merge(batch->fleet, &piece->taken);
+            merge(batch->fleet, &piece->taken);
             continue;
         }
         xb_words_add(&what, "%s", piece->path);
@@ -321,15 +434,6 @@ enum xb_status xb_fleet_read(struct xb_fleet *fleet, const char *path, struct xb
     } else if (!failed(&batch)) {
         read_file(&batch, path, true);
     }
-    return finish(&batch, error);
-}
-
-enum xb_status xb_fleet_read_stream(struct xb_fleet *fleet, const char *path, FILE *stream,
-                                    struct xb_error *error)
-{
-    struct batch batch;
-    begin(&batch, fleet);
-    read_stream(&batch, path, stream);
     return finish(&batch, error);
 }
 

@@ -3,9 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "formats.h"
 #include "fleet/internal.h"
-#include "fleet/read/hostlist.h"
 
-#include "base/memory.h"
 #include "base/stream.h"
 #include "base/text.h"
 #include "present/metrics.h"
@@ -29,26 +27,11 @@ static const char *known(const char *text)
     return text != NULL ? text : "";
 }
 
-/* A zeroed one where the finding has none. */
-static const struct xb_fleet_gpu *gpu_of(const struct xb_fleet *fleet,
-                                         const struct xb_fleet_finding *finding)
-{
-    static const struct xb_fleet_gpu none;
-    return finding->gpu != XB_FLEET_NONE ? &fleet->gpus[finding->gpu] : &none;
-}
-
-static const struct xb_fleet_figure *figure_of(const struct xb_fleet *fleet,
-                                               const struct xb_fleet_finding *finding)
-{
-    static const struct xb_fleet_figure none;
-    return finding->figure != XB_FLEET_NONE ? &fleet->figures[finding->figure] : &none;
-}
-
 static void write_csv_line(FILE *stream, const struct xb_fleet *fleet,
                            const struct xb_fleet_finding *finding)
 {
-    const struct xb_fleet_gpu *gpu = gpu_of(fleet, finding);
-    const struct xb_fleet_figure *figure = figure_of(fleet, finding);
+    const struct xb_fleet_gpu *gpu = xb_fleet_gpu_of(fleet, finding);
+    const struct xb_fleet_figure *figure = xb_fleet_figure_of(fleet, finding);
     const double numbers[] = {finding->value, finding->centre, finding->deviation, finding->spreads,
                               finding->p};
     struct xb_csv_line line = {.stream = stream};
@@ -143,8 +126,8 @@ static const char *known_label(const char *value)
 static void write_labels(FILE *stream, const struct xb_fleet *fleet,
                          const struct xb_fleet_finding *finding)
 {
-    const struct xb_fleet_gpu *gpu = gpu_of(fleet, finding);
-    const struct xb_fleet_figure *figure = figure_of(fleet, finding);
+    const struct xb_fleet_gpu *gpu = xb_fleet_gpu_of(fleet, finding);
+    const struct xb_fleet_figure *figure = xb_fleet_figure_of(fleet, finding);
     bool has_gpu = finding->gpu != XB_FLEET_NONE;
     xb_metric_put_labels(
         stream,
@@ -231,8 +214,9 @@ size_t xb_fleet_sort_names(const char **names, size_t count)
 
 void xb_fleet_drain_list(const struct xb_fleet_judgement *judgement, struct xb_drain_list *list)
 {
-    *list = (struct xb_drain_list){.names = xb_new(judgement->finding_count, sizeof(const char *))};
     size_t found = 0;
+    *list = (struct xb_drain_list){.arena = NULL};
+    list->names = xb_arena_new(&list->arena, judgement->finding_count * sizeof(const char *));
     for (size_t i = 0; i < judgement->finding_count; i++)
         if (xb_fleet_is_to_drain(&judgement->findings[i]))
             list->names[found++] = judgement->findings[i].node;
@@ -248,12 +232,6 @@ void xb_fleet_drain_list(const struct xb_fleet_judgement *judgement, struct xb_d
             break;
         }
     list->text = xb_hostlist_compress(list->names, list->count, &list->arena, &list->left_out);
-}
-
-void xb_fleet_drain_list_free(struct xb_drain_list *list)
-{
-    xb_arena_free(list->arena);
-    free(list->names);
 }
 
 enum xb_status xb_fleet_nodelist_write(FILE *stream, const struct xb_fleet_judgement *judgement,
@@ -280,10 +258,9 @@ enum xb_status xb_fleet_nodelist_write(FILE *stream, const struct xb_fleet_judge
         shared += of->together && !of->unsure && xb_fleet_code_is_bad(of->code);
     }
     if (unsure > 0 && unsure == judgement->request.expected_count)
-        xb_say(
-            "expected nodes are not listed: %zu, but none of them is there. Are the names and the "
-            "folder right?",
-            unsure);
+        xb_say("expected nodes are not listed: %zu, but none of them is there. Are the names and "
+               "the folder right?",
+               unsure);
     else if (unsure > 0)
         xb_say("missing nodes are not listed: %zu, but %zu files could not be read, and may be "
                "theirs; see --format table",
@@ -298,7 +275,7 @@ enum xb_status xb_fleet_nodelist_write(FILE *stream, const struct xb_fleet_judge
                shared);
     if (list.text[0] != '\0')
         fprintf(stream, "%s\n", list.text);
-    xb_fleet_drain_list_free(&list);
+    xb_arena_free(list.arena);
     return xb_stream_finish(stream, "the node list", error);
 }
 
@@ -421,7 +398,7 @@ static void write_json_finding(struct xb_json *json, const struct xb_fleet_judge
     else
         xb_json_put_null(json, "gpu");
     xb_json_put_index(json, "peer", of->peer);
-    xb_json_put_text(json, "figure", figure_of(all, of)->name);
+    xb_json_put_text(json, "figure", xb_fleet_figure_of(all, of)->name);
     xb_json_put_index(json, "siblings", place < judgement->sibling_count ? (int64_t)place : -1);
     xb_fields_put(json, xb_fleet_finding_fields, of);
     xb_json_close(json);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "fleet/judge/judgement.h"
+#include "fleet/fleet.h"
 
 #include "base/json_fields.h"
 #include "base/memory.h"
@@ -38,13 +38,12 @@ xb_fleet_writer xb_fleet_json_write, xb_fleet_csv_write, xb_fleet_prometheus_wri
 struct xb_drain_list {
     const char **names; /* each once */
     size_t count;
-    const char *text; /* all as a host expression of Slurm; "" for none */
-    size_t left_out;  /* how many are not in the text: no scheduler takes such a name */
-    struct xb_arena *arena;
+    const char *text;       /* all as a host expression of Slurm; "" for none */
+    size_t left_out;        /* how many are not in the text: no scheduler takes such a name */
+    struct xb_arena *arena; /* where all of it lies, to be freed */
 };
 
 void xb_fleet_drain_list(const struct xb_fleet_judgement *judgement, struct xb_drain_list *list);
-void xb_fleet_drain_list_free(struct xb_drain_list *list);
 
 /* Sorts names and drops those that are there twice. Returns how many are left. */
 size_t xb_fleet_sort_names(const char **names, size_t count);
@@ -59,3 +58,29 @@ bool xb_fleet_table_is_row(const struct xb_fleet_judgement *judgement, size_t in
 
 /* The columns of its table; the last one's name is NULL. */
 extern const struct xb_column_help xb_fleet_column_helps[];
+
+/* ---- Slurm's host expressions: "gpu[001-003,7],login1" (slurm.conf(5), "NodeName") ---- */
+
+struct xb_hostlist {
+    const char **names; /* in the order given, each name once */
+    size_t count;
+    struct xb_arena *texts;
+};
+
+/* XB_ERR_USAGE says where the text is wrong. Free the list also after a failure. */
+XB_MUST_CHECK enum xb_status xb_hostlist_expand(const char *text, struct xb_hostlist *list,
+                                                struct xb_error *error);
+/* Reads a file with one expression per line; ignores empty lines and comments after a #. */
+XB_MUST_CHECK enum xb_status xb_hostlist_read(const char *path, struct xb_hostlist *list,
+                                              struct xb_error *error);
+void xb_hostlist_free(struct xb_hostlist *list); /* accepts a zeroed one */
+
+/* Whether a name can be in an expression: letters, digits, dashes, dots and underscores; no dash in
+ * front, which would make it an option of the command that it is given to; no dot, as in the
+ * folders "." and ".."; and not "ALL", which Slurm takes for all nodes. */
+bool xb_hostlist_is_name(const char *name);
+
+/* A short expression that Slurm expands to these names, in order; "" for none. Leaves out and
+ * counts names that no scheduler takes (with spaces, commas, brackets, ...). It is in *arena. */
+const char *xb_hostlist_compress(const char *const *names, size_t count, struct xb_arena **arena,
+                                 size_t *left_out);

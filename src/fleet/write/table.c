@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 #include "fleet/internal.h"
-#include "fleet/read/hostlist.h"
 #include "formats.h"
-#include "table_internal.h"
 
 #include "base/stream.h"
-#include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -113,9 +110,8 @@ static void gather(const struct xb_fleet_judgement *judgement, enum xb_fleet_cod
 static void add_deviation(struct xb_words *words, const struct xb_fleet_view *view,
                           const struct told *told)
 {
-    char indices[XB_FLEET_INDICES];
     const struct xb_fleet_gpus *gpus = &told->gpus;
-    const char *list = xb_fleet_table_indices(gpus, indices);
+    const char *list = xb_fleet_table_indices(gpus, (char[XB_FLEET_INDICES]){0});
     if (told->count == 1 && gpus->all > 1 && gpus->count == gpus->all)
         xb_words_add(words, ", all %zu GPUs", gpus->all);
     else if (told->count == 1 && gpus->all > 1 && list[0] != '\0')
@@ -124,7 +120,7 @@ static void add_deviation(struct xb_words *words, const struct xb_fleet_view *vi
         xb_words_add(words, ", %zu of %zu GPUs", gpus->count, gpus->all);
     const struct xb_fleet_figure *figure = &view->judgement->fleet->figures[told->worst->figure];
     xb_words_add(words, ", %s%s %s the others", told->findings > 1 ? "up to " : "",
-                 SHARE(fabs(told->worst->deviation)),
+                 XB_FLEET_SHARE(fabs(told->worst->deviation)),
                  !figure->more_is_better      ? "off"
                  : told->worst->deviation < 0 ? "below"
                                               : "above");
@@ -141,8 +137,8 @@ static void write_code(const struct xb_fleet_view *view, const struct told *told
     struct xb_words words = {.length = 0};
     size_t left_out = 0;
     const char *list = xb_hostlist_compress(told->names, told->count, arena, &left_out);
-    char few[XB_FLEET_NAMES_SIZE];
-    xb_words_add(&words, "%s of %s node%s %s", COUNT(told->count), COUNT(all), PLURAL(all),
+    xb_words_add(&words, "%s of %s node%s %s", XB_FLEET_COUNT(told->count), XB_FLEET_COUNT(all),
+                 PLURAL(all),
                  told->count == 1 ? xb_fleet_sayings[code].of_one : xb_fleet_sayings[code].of_many);
     if (together)
         xb_words_add(&words, ", too many for single faults: look for one cause (a setting, the "
@@ -151,7 +147,7 @@ static void write_code(const struct xb_fleet_view *view, const struct told *told
         xb_words_add(&words, ": %s",
                      left_out == 0 && strlen(list) < view->prose
                          ? list
-                         : xb_fleet_names_text(told->names, told->count, few));
+                         : XB_FLEET_NAMES(told->names, told->count));
     if (!together && told->worst->figure != XB_FLEET_NONE)
         add_deviation(&words, view, told);
     table_print_in(view, xb_fleet_is_to_drain(told->worst) ? XB_COLOUR_BAD : XB_COLOUR_WARNING,
@@ -185,11 +181,12 @@ static void write_limits(const struct xb_fleet_view *view)
         unsure += judgement->findings[i].unsure;
     if (judgement->judged_gpus < fleet->gpu_count)
         table_print_in(view, XB_COLOUR_WARNING, "%s of %s GPUs could be judged by their siblings.",
-                       judgement->judged_gpus == 0 ? "None" : COUNT(judgement->judged_gpus),
-                       COUNT(fleet->gpu_count));
+                       judgement->judged_gpus == 0 ? "None"
+                                                   : XB_FLEET_COUNT(judgement->judged_gpus),
+                       XB_FLEET_COUNT(fleet->gpu_count));
     if (fleet->unread_count > 0 && fleet->source_count > 0)
         table_print_in(view, XB_COLOUR_WARNING, "%s file%s could not be read (below).",
-                       COUNT(fleet->unread_count), PLURAL(fleet->unread_count));
+                       XB_FLEET_COUNT(fleet->unread_count), PLURAL(fleet->unread_count));
     if (unsure > 0 && unsure == judgement->request.expected_count)
         table_print_in(view, XB_COLOUR_WARNING,
                        "None of the expected nodes is there: are the names and the folder "
@@ -209,15 +206,15 @@ static void write_drained(const struct xb_fleet_view *view)
     struct xb_words left_out = {.length = 0};
     if (list.left_out > 0)
         xb_words_add(&left_out, ", but for %s with a name that no scheduler takes",
-                     COUNT(list.left_out));
+                     XB_FLEET_COUNT(list.left_out));
     if (list.count == 0)
         table_print(view, "Drain: no node.");
     else if (list.left_out == 0 && strlen(list.text) + INDENT <= view->prose)
         table_print(view, "Drain: %s (for a script: --format nodelist)", list.text);
     else
         table_print(view, "Drain: %s node%s, which --format nodelist names for Slurm%s.",
-                    COUNT(list.count), PLURAL(list.count), left_out.text);
-    xb_fleet_drain_list_free(&list);
+                    XB_FLEET_COUNT(list.count), PLURAL(list.count), left_out.text);
+    xb_arena_free(list.arena);
 }
 
 static void write_answer(const struct xb_fleet_view *view)
@@ -227,19 +224,18 @@ static void write_answer(const struct xb_fleet_view *view)
         table_print_in(view, XB_COLOUR_BAD, "No file could be read: nothing was judged.");
     } else if (code == 3) {
         table_print_in(view, XB_COLOUR_WARNING, "Too few siblings: nothing was judged.");
-        table_print(
-            view,
-            "To judge a value fleet needs at least %d others with the same figure, model, link, "
-            "driver and options. Give it the files of more nodes.",
-            XB_FLEET_SIBLINGS);
+        table_print(view,
+                    "To judge a value fleet needs at least %d others with the same figure, model, "
+                    "link, driver and options. Give it the files of more nodes.",
+                    XB_FLEET_SIBLINGS);
     } else if (view->judgement->finding_count == 0) {
         const struct xb_fleet_judgement *judgement = view->judgement;
         const struct xb_fleet *fleet = judgement->fleet;
         bool is_whole = judgement->judged_gpus == fleet->gpu_count;
         table_print_in(view, fleet->unread_count > 0 ? XB_COLOUR_WARNING : XB_COLOUR_GOOD,
                        "%s%s GPU%s on %s node%s are like their siblings.", is_whole ? "All " : "",
-                       COUNT(judgement->judged_gpus), PLURAL(judgement->judged_gpus),
-                       COUNT(fleet->node_count), PLURAL(fleet->node_count));
+                       XB_FLEET_COUNT(judgement->judged_gpus), PLURAL(judgement->judged_gpus),
+                       XB_FLEET_COUNT(fleet->node_count), PLURAL(fleet->node_count));
         write_limits(view);
     } else {
         write_codes(view);
@@ -248,8 +244,6 @@ static void write_answer(const struct xb_fleet_view *view)
     }
 }
 
-/* ---- what a reader must know besides ---- */
-
 static void write_left_out(const struct xb_fleet_view *view)
 {
     const struct xb_fleet *fleet = view->judgement->fleet;
@@ -257,12 +251,13 @@ static void write_left_out(const struct xb_fleet_view *view)
     if (told == 0)
         return;
     fputc('\n', view->stream);
-    table_print_in(view, XB_COLOUR_WARNING, "Left out: %s file%s", COUNT(fleet->left_out_count),
-                   PLURAL(fleet->left_out_count));
+    table_print_in(view, XB_COLOUR_WARNING, "Left out: %s file%s",
+                   XB_FLEET_COUNT(fleet->left_out_count), PLURAL(fleet->left_out_count));
     for (size_t i = 0; i < told; i++)
         table_print(view, "%.300s: %.1000s", fleet->left_out[i].what, fleet->left_out[i].why);
     if (fleet->left_out_count > told)
-        table_print(view, "and %s more: --format json", COUNT(fleet->left_out_count - told));
+        table_print(view, "and %s more: --format json",
+                    XB_FLEET_COUNT(fleet->left_out_count - told));
 }
 
 /* ---- figures: a histogram of each, and those that could not be judged ---- */
@@ -276,17 +271,15 @@ static void add_title(struct xb_words *words, const struct xb_fleet_judgement *j
 {
     const struct xb_fleet_figure *figure =
         &judgement->fleet->figures[judgement->siblings[index].figure];
-    char name[512];
-    xb_words_add(words, "%s", xb_fleet_figure_text(figure, name, sizeof name));
+    xb_words_add(words, "%s", xb_fleet_figure_text(figure, (char[512]){0}, 512));
     /* Whether another figure would have the same title without its driver and options. */
     bool is_ambiguous = false;
     for (size_t i = 0; i < judgement->sibling_count; i++) {
         const struct xb_fleet_figure *other =
             &judgement->fleet->figures[judgement->siblings[i].figure];
         is_ambiguous =
-            is_ambiguous || (i != index && xb_natural_compare(figure->name, other->name) == 0 &&
-                             xb_natural_compare(figure->model, other->model) == 0 &&
-                             xb_natural_compare(figure->link, other->link) == 0);
+            is_ambiguous || (other != figure && figure->name == other->name &&
+                             figure->model == other->model && figure->link == other->link);
     }
     if (!is_ambiguous)
         return;
@@ -330,7 +323,8 @@ static void write_histogram(const struct xb_fleet_view *view,
 {
     bool with_blocks = xb_locale_has_utf8();
     struct drawn drawn;
-    const char *least = VALUE(unit, siblings->least), *most = VALUE(unit, siblings->most);
+    const char *least = XB_FLEET_VALUE(unit, siblings->least),
+               *most = XB_FLEET_VALUE(unit, siblings->most);
     size_t before = 2 + strlen(least) + 2, behind = 2 + strlen(most);
     merge(siblings, 1, &drawn);
     /* An odd number of bins in each cell: the median stays in the middle of its own. */
@@ -352,7 +346,7 @@ static void write_histogram(const struct xb_fleet_view *view,
     }
     fprintf(view->stream, "] %s\n", most);
     fprintf(view->stream, "%*s^ %s\n", (int)(before + drawn.middle - drawn.first), "",
-            VALUE(unit, siblings->centre));
+            XB_FLEET_VALUE(unit, siblings->centre));
 }
 
 static void write_judged(const struct xb_fleet_view *view, size_t index)
@@ -365,18 +359,19 @@ static void write_judged(const struct xb_fleet_view *view, size_t index)
     table_print_in(view, XB_COLOUR_TITLE, "%s", words.text);
     write_histogram(view, siblings, figure->unit);
     words = (struct xb_words){.length = 0};
-    xb_words_add(&words, "%s values of %s node%s; spread %s%s; ", COUNT(siblings->values),
-                 COUNT(siblings->nodes), PLURAL(siblings->nodes), SHARE(siblings->spread),
+    xb_words_add(&words, "%s values of %s node%s; spread %s%s; ", XB_FLEET_COUNT(siblings->values),
+                 XB_FLEET_COUNT(siblings->nodes), PLURAL(siblings->nodes),
+                 XB_FLEET_SHARE(siblings->spread),
                  siblings->is_floor ? " (the least that is assumed)" : "");
     if (siblings->named_from < 1 || !figure->more_is_better) /* no rate is below 0 */
-        xb_words_add(&words, "named from %s off%s", SHARE(siblings->named_from),
+        xb_words_add(&words, "named from %s off%s", XB_FLEET_SHARE(siblings->named_from),
                      siblings->slots_differ > 0 ? " in its slot" : "");
     else
         xb_words_add(&words, "too few and too scattered to name a slow one");
     if (siblings->slow > 0)
-        xb_words_add(&words, "; %s slow", COUNT(siblings->slow));
+        xb_words_add(&words, "; %s slow", XB_FLEET_COUNT(siblings->slow));
     if (siblings->fast > 0)
-        xb_words_add(&words, "; %s fast", COUNT(siblings->fast));
+        xb_words_add(&words, "; %s fast", XB_FLEET_COUNT(siblings->fast));
     table_print(view, "  %s.", words.text);
 }
 
@@ -391,15 +386,15 @@ static void write_unjudged(const struct xb_fleet_view *view)
             continue;
         xb_words_add(&words, "%s", words.length > 0 ? "; " : "");
         add_title(&words, judgement, i);
-        xb_words_add(&words, " (%s)", COUNT(judgement->siblings[i].values));
+        xb_words_add(&words, " (%s)", XB_FLEET_COUNT(judgement->siblings[i].values));
     }
     if (count == 0)
         return;
     if (count > UNJUDGED)
-        xb_words_add(&words, "; and %s more: --format json", COUNT(count - UNJUDGED));
+        xb_words_add(&words, "; and %s more: --format json", XB_FLEET_COUNT(count - UNJUDGED));
     fputc('\n', view->stream);
     table_print(view, "Not judged: %s figure%s that fewer than %d GPUs measured alike%s%s.",
-                COUNT(count), PLURAL(count), XB_FLEET_SIBLINGS + 1,
+                XB_FLEET_COUNT(count), PLURAL(count), XB_FLEET_SIBLINGS + 1,
                 is_named ? " (number of values): " : ": --verbose", is_named ? words.text : "");
 }
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
-#include "base/text.h"
 #include "fleet/internal.h"
 #include "formats.h"
 #include "present/table.h"
-#include "table_internal.h"
 
 #include <limits.h>
 #include <math.h>
@@ -128,10 +126,7 @@ static void add_row(const struct xb_fleet_view *view, struct xb_table *table, co
     const struct xb_fleet_finding *finding = &view->judgement->findings[row->first];
     const struct xb_fleet_gpus *gpus = &row->gpus;
     const struct xb_fleet_gpu *gpu = gpus->count == 1 ? &fleet->gpus[finding->gpu] : NULL;
-    const struct xb_fleet_figure *figure =
-        finding->figure != XB_FLEET_NONE ? &fleet->figures[finding->figure] : NULL;
-    const char *unit = figure != NULL ? figure->unit : "";
-    char indices[XB_FLEET_INDICES];
+    const struct xb_fleet_figure *figure = xb_fleet_figure_of(fleet, finding);
     xb_table_row(table);
     /* A name that no Linux host can have is not worth other columns. */
     size_t length = strlen(finding->node);
@@ -142,7 +137,7 @@ static void add_row(const struct xb_fleet_view *view, struct xb_table *table, co
     else
         xb_table_text(table, "%.*s...%s", (int)(room - room / 2), finding->node,
                       finding->node + length - room / 2);
-    const char *list = xb_fleet_table_indices(gpus, indices);
+    const char *list = xb_fleet_table_indices(gpus, (char[XB_FLEET_INDICES]){0});
     if (gpu != NULL && finding->peer >= 0)
         xb_table_text(table, "%u>%d", gpu->index, finding->peer);
     else if (gpu != NULL)
@@ -157,9 +152,9 @@ static void add_row(const struct xb_fleet_view *view, struct xb_table *table, co
         write_text(view, table, gpu != NULL ? gpu->pci_bdf : NULL);
         write_text(view, table, gpu != NULL ? gpu->uuid : NULL);
     }
-    write_text(view, table, figure != NULL ? figure->name : NULL);
-    xb_table_text(table, "%s", VALUE(unit, finding->value));
-    xb_table_text(table, "%s", VALUE(unit, finding->centre));
+    write_text(view, table, figure->name);
+    xb_table_text(table, "%s", XB_FLEET_VALUE(figure->unit, finding->value));
+    xb_table_text(table, "%s", XB_FLEET_VALUE(figure->unit, finding->centre));
     xb_table_text(table, "%s", xb_fleet_table_share(finding->deviation, true, (char[64]){0}, 64));
     if (view->verbose)
         xb_table_text(table, isfinite(finding->spreads) ? "%+.1f" : "-", finding->spreads);
@@ -199,7 +194,7 @@ static void write_rows(const struct xb_fleet_view *view, const struct row *rows,
     }
     xb_table_free(table);
     if (more > 0)
-        table_print(view, "and %s more: --verbose or --format csv", COUNT(more));
+        table_print(view, "and %s more: --verbose or --format csv", XB_FLEET_COUNT(more));
     if (has_more && view->verbose)
         table_print(view, "A row shows the worst figure, MORE how many others: --format csv has "
                           "all.");
@@ -233,15 +228,14 @@ void xb_fleet_table_findings(const struct xb_fleet_view *view)
         if (!begun)
             fputc('\n', view->stream);
         begun = true;
-        const struct xb_fleet_gpu *gpu =
-            finding->gpu != XB_FLEET_NONE ? &judgement->fleet->gpus[finding->gpu] : NULL;
-        const char *pci = gpu != NULL ? gpu->pci_bdf : NULL;
+        const struct xb_fleet_gpu *gpu = xb_fleet_gpu_of(judgement->fleet, finding);
+        const char *pci = gpu->pci_bdf;
         char text[64] = "";
-        if (gpu != NULL)
+        if (finding->gpu != XB_FLEET_NONE)
             snprintf(text, sizeof text, "GPU %u%s%s", gpu->index, pci != NULL ? " " : "",
                      pci != NULL ? pci : "");
         xb_make_plain(text);
         table_print(view, "%.*s%s%s: %.1000s", (int)view->columns - 3, finding->node,
-                    gpu != NULL ? ", " : "", text, finding->text);
+                    text[0] != '\0' ? ", " : "", text, finding->text);
     }
 }
