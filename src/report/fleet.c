@@ -60,11 +60,8 @@ static bool finish(void *own)
 static void write_table(struct xb_page *page, const struct xb_fleet_judgement *judgement,
                         bool is_verbose)
 {
-    struct xb_error error;
-    if (xb_fleet_table_write(xb_page_terminal_begin(page), judgement, XB_PLAIN_COLUMNS, is_verbose,
-                             &error) != XB_OK)
-        page->error = error;
-    xb_page_terminal_end(page);
+    xb_page_terminal_end(page, xb_fleet_table_write(xb_page_terminal_begin(page), judgement,
+                                                    XB_PLAIN_COLUMNS, is_verbose, &page->error));
 }
 
 /* In what the page shows a figure: "GB/s" for B/s, "us" for s. */
@@ -111,8 +108,7 @@ struct value {
 
 static int by_pair(const void *a, const void *b)
 {
-    const struct value *one = a;
-    const struct value *other = b;
+    const struct value *one = a, *other = b;
     return XB_FIRST_ORDER(xb_natural_compare(one->node, other->node),
                           XB_ORDER(one->gpu, other->gpu), XB_ORDER(one->peer, other->peer));
 }

@@ -234,11 +234,12 @@ FILE *xb_page_terminal_begin(struct xb_page *page)
 }
 
 /* Sentences before the first table wrap as all sentences do; the rest stands as it was printed. */
-void xb_page_terminal_end(struct xb_page *page)
+void xb_page_terminal_end(struct xb_page *page, enum xb_status printed)
 {
     bool is_plain = true; /* as long as lines are sentences: columns are two blanks apart */
     xb_memory_text_end(&page->terminal);
-    const char *text = page->terminal.text + strspn(page->terminal.text, "\n");
+    const char *text =
+        printed != XB_OK ? "" : page->terminal.text + strspn(page->terminal.text, "\n");
     const char *after = "";
     if (*text != '\0')
         begin(page);

@@ -53,7 +53,7 @@ void xb_write_reading(struct xb_page *page, const struct xb_report_document *doc
 void xb_write_notes(struct xb_page *page, const struct xb_report_document *document)
 {
     xb_table_notes(xb_page_terminal_begin(page), document->record, false, document->reading);
-    xb_page_terminal_end(page);
+    xb_page_terminal_end(page, XB_OK);
 }
 
 void xb_write_rows(struct xb_page *page, const struct xb_report_document *document)
@@ -130,11 +130,9 @@ void xb_write_ratios(struct xb_page *page, const struct xb_report_document *docu
 
 void xb_write_comparison(struct xb_page *page, const struct xb_report_document *document)
 {
-    struct xb_error error;
-    if (xb_compare_table_write(xb_page_terminal_begin(page), document->comparison, XB_PLAIN_COLUMNS,
-                               true, &error) != XB_OK)
-        page->error = error;
-    xb_page_terminal_end(page);
+    xb_page_terminal_end(page,
+                         xb_compare_table_write(xb_page_terminal_begin(page), document->comparison,
+                                                XB_PLAIN_COLUMNS, true, &page->error));
 }
 
 void xb_write_strategies(struct xb_page *page, const struct xb_report_document *document)
