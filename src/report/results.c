@@ -146,19 +146,6 @@ static int by_place(const void *a, const void *b)
                           XB_ORDER(one->document, other->document));
 }
 
-/* Puts the entries in order. A link that a copy exceeds was read wrongly: nothing is held against
- * it. */
-static void finish_panel(struct panel *panel)
-{
-    qsort(panel->entries, panel->count, sizeof *panel->entries, by_place);
-    for (size_t i = 0; i < panel->count; i++) {
-        const struct entry *entry = &panel->entries[i];
-        double *ceiling = &panel->ceilings[entry->document];
-        *ceiling = is_sound(entry) && entry->bar.s.median > *ceiling ? 0 : *ceiling;
-        panel->steps += i == 0 || entry->across != entry[-1].across;
-    }
-}
-
 /* The names of methods, each once: at one place across, or at any for UINT64_MAX. */
 static size_t list_names(const struct panel *panel, uint64_t across, const char **names)
 {
@@ -493,7 +480,14 @@ void xb_write_results(struct xb_page *page, const struct xb_report_document *con
         xb_bars_each(documents[panels->current]->record, take_view, panels);
     }
     for (struct panel *panel = panels->all; panel < panels->all + panels->count; panel++) {
-        finish_panel(panel);
+        qsort(panel->entries, panel->count, sizeof *panel->entries, by_place);
+        for (size_t i = 0; i < panel->count; i++) {
+            const struct entry *entry = &panel->entries[i];
+            /* A link that a copy exceeds was read wrongly: nothing is held against it. */
+            double *ceiling = &panel->ceilings[entry->document];
+            *ceiling = is_sound(entry) && entry->bar.s.median > *ceiling ? 0 : *ceiling;
+            panel->steps += i == 0 || entry->across != entry[-1].across;
+        }
         any_curves = any_curves || panel->steps >= CURVE;
     }
     write_tiles(panels);
@@ -520,7 +514,7 @@ void xb_write_results(struct xb_page *page, const struct xb_report_document *con
 
 /* Collects a name for each figure that a document has. */
 struct keys {
-    struct xb_arena *texts;
+    struct xb_arena **texts;
     const char **all;
     size_t count, methods; /* how many copy between host and GPU */
 };
@@ -537,24 +531,11 @@ static void take_keys(void *argument, struct xb_bars *view)
                        strcmp(view->bars[k].test->variant, bar->test->variant) != 0;
         keys->all = xb_grow(keys->all, keys->count, sizeof *keys->all);
         keys->all[keys->count++] = xb_arena_print(
-            &keys->texts, "%s %d %d %s %llu %.60s", bar->name, (int)bar->kind, bar->test->device,
+            keys->texts, "%s %d %d %s %llu %.60s", bar->name, (int)bar->kind, bar->test->device,
             bar->figure->name, (unsigned long long)bar->test->bytes,
             view->swept != NULL ? view->swept->name : "");
         keys->methods += is_first;
     }
-}
-
-static struct keys keys_of(const struct xb_report_document *document)
-{
-    struct keys keys = {.count = 0};
-    xb_bars_each(document->record, take_keys, &keys);
-    return keys;
-}
-
-static void free_keys(struct keys *keys)
-{
-    xb_arena_free(keys->texts);
-    free(keys->all);
 }
 
 /* Whether half of what the smaller one has is in both. */
@@ -584,9 +565,11 @@ size_t xb_choose_results(struct xb_report_document *const *documents, size_t cou
                          struct xb_report_document **shown)
 {
     struct keys *keys = xb_new(count, sizeof *keys);
+    struct xb_arena *texts = NULL;
     size_t lead = 0, alike = 0, chosen = 0;
     for (size_t i = 0; i < count; i++) {
-        keys[i] = keys_of(documents[i]);
+        keys[i].texts = &texts;
+        xb_bars_each(documents[i]->record, take_keys, &keys[i]);
         /* The one with the most ways between host and GPU, of several the newest. */
         if (keys[i].methods > keys[lead].methods ||
             (keys[i].methods == keys[lead].methods && documents[i]->date > documents[lead]->date))
@@ -606,7 +589,8 @@ size_t xb_choose_results(struct xb_report_document *const *documents, size_t cou
             shown[chosen++] = documents[i];
     }
     for (size_t i = 0; i < count; i++)
-        free_keys(&keys[i]);
+        free(keys[i].all);
+    xb_arena_free(texts);
     free(keys);
     return chosen;
 }
