@@ -144,8 +144,7 @@ static void draw_markers(FILE *stream, const struct drawing *drawing, size_t ind
         if (!is_shown(chart, point))
             continue;
         snprintf(tip, sizeof tip, "%.100s, %s: %s %.60s", series->name,
-                 XB_TICK_TEXT(chart->x.scale, point->x), XB_VALUE_TEXT(point->y),
-                 chart->y.label != NULL ? chart->y.label : "");
+                 XB_TICK_TEXT(chart->x.scale, point->x), XB_VALUE_TEXT(point->y), chart->y.label);
         xb_svg_marker(stream, xb_series_look(index), x_of(drawing, point->x),
                       y_of(drawing, point->y), tip);
     }
@@ -160,8 +159,6 @@ void xb_chart_draw(FILE *stream, const void *picture, bool is_alone)
                                         .width = XB_PLOT_WIDTH,
                                         .top = TOP,
                                         .bottom = TOP + HEIGHT,
-                                        .has_x = true,
-                                        .has_y = true,
                                         .is_coloured = true,
                                         .x_label = chart->x.label,
                                         .y_label = chart->y.label}};

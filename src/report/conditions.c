@@ -193,10 +193,4 @@ static void write(struct xb_page *page, void *own)
 }
 
 const struct xb_common_section xb_section_conditions = {
-    .name = "conditions",
-    .title = "Conditions",
-    .state_size = sizeof(struct state),
-    .take = take_document,
-    .finish = finish,
-    .write = write,
-};
+    "conditions", "Conditions", sizeof(struct state), take_document, finish, write, NULL};

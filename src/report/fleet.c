@@ -246,9 +246,7 @@ static void draw_siblings(struct xb_page *page, const struct xb_fleet_judgement 
         .band_high = centre * (1.0 + siblings->spread),
         .levels = levels,
         .level_count = find_levels(page, siblings, figure, levels),
-        .dots_are = "like their siblings",
-        .bad_are = "slow",
-        .others_are = "fast",
+        .are = {"like their siblings", "slow", "fast"},
         .band_is = xb_page_print(page, "one spread on each side of the median: %.2g %%%s",
                                  100.0 * siblings->spread,
                                  siblings->is_floor ? ", the least assumed" : ""),
@@ -411,11 +409,4 @@ static void free_state(void *own)
 }
 
 const struct xb_common_section xb_section_fleet = {
-    .name = "fleet",
-    .title = "Fleet",
-    .state_size = sizeof(struct state),
-    .take = take,
-    .finish = finish,
-    .write = write,
-    .free = free_state,
-};
+    "fleet", "Fleet", sizeof(struct state), take, finish, write, free_state};

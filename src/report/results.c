@@ -256,15 +256,16 @@ static void draw_bars(struct panels *panels, const struct panel *panel)
                 xb_page_print(page, "95 %% interval %.*f to %.*f GB/s", entry->bar.decimals,
                               s->ci95_low, entry->bar.decimals, s->ci95_high);
     }
+    const char *description =
+        xb_page_print(page, "Bars of %zu methods, the %s first. %s: %s. %s: %s.%s", count,
+                      panel->is_time ? "shortest" : "fastest", rows[0], bars[0].text,
+                      rows[count - 1], bars[(count - 1) * documents].text,
+                      level > 0 ? " A line marks what the link carries." : "");
     struct xb_lengths lengths = {
         .picture = {.title = xb_page_print(page, "%s, %s: %s", panel->title,
                                            across_text(page, panel, across),
                                            panel->is_time ? "time" : "GB/s"),
-                    .description = xb_page_print(
-                        page, "Bars of %zu methods, the %s first. %s: %s. %s: %s.%s", count,
-                        panel->is_time ? "shortest" : "fastest", rows[0], bars[0].text,
-                        rows[count - 1], bars[(count - 1) * documents].text,
-                        level > 0 ? " A line marks what the link carries." : "")},
+                    .description = description},
         .rows = rows,
         .row_count = count,
         .series = panels->labels,
@@ -292,10 +293,9 @@ static bool make_series(struct panels *panels, const struct panel *panel, size_t
         const struct xb_statistics *s = &entry->bar.s;
         if (entry->document == document && strcmp(entry->bar.name, name) == 0 && is_sound(entry))
             points[series->count++] =
-                (struct xb_point){.x = (double)entry->across,
-                                  .y = s->median * scale,
-                                  .low = s->has_interval ? s->ci95_low * scale : (double)NAN,
-                                  .high = s->has_interval ? s->ci95_high * scale : (double)NAN};
+                (struct xb_point){(double)entry->across, s->median * scale,
+                                  s->has_interval ? s->ci95_low * scale : (double)NAN,
+                                  s->has_interval ? s->ci95_high * scale : (double)NAN};
     }
     return series->count > 0;
 }

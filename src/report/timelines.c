@@ -74,12 +74,12 @@ static void fill(struct xb_page *page, const struct xb_trace_case *of, double lo
         bool is_wait = span->kind == XB_SPAN_WAIT;
         /* A wait is drawn in the colour of what it waits for, where that has one. */
         drawn[i] = (struct xb_drawn_span){
-            .begin = span->begin,
-            .end = span->end,
-            .track = drawing->places[span->track],
-            .kind = is_wait && span->stage == NULL ? 0 : kind_of(page, drawing, span),
-            .is_wait = is_wait,
-            .tip = span->name};
+            span->begin,
+            span->end,
+            drawing->places[span->track],
+            is_wait && span->stage == NULL ? 0 : kind_of(page, drawing, span),
+            is_wait,
+            span->name};
         *(is_wait ? &track->wait : &track->work) += span->end - span->begin;
         if (!is_wait && span->kind != XB_SPAN_CALL)
             track->bytes += span->bytes;
