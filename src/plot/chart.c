@@ -160,8 +160,6 @@ void xb_chart_draw(FILE *stream, const void *picture, bool is_alone)
                                         .width = XB_PLOT_WIDTH,
                                         .top = TOP,
                                         .bottom = TOP + HEIGHT,
-                                        .has_x = true,
-                                        .has_y = true,
                                         .is_coloured = true,
                                         .x_label = chart->x.label,
                                         .y_label = chart->y.label}};

@@ -80,7 +80,6 @@ static void write_words(struct drawing *drawing)
 {
     const struct xb_dots *dots = drawing->dots;
     struct xb_frame *frame = &drawing->frame;
-    const char *const names[KINDS] = {dots->dots_are, dots->bad_are, dots->others_are};
     size_t counts[KINDS] = {0};
     size_t beyond = 0;
     for (size_t i = 0; i < dots->count; i++) {
@@ -89,7 +88,7 @@ static void write_words(struct drawing *drawing)
                   side_of(drawing, dots->dots[i].value) != 0;
     }
     for (int kind = 0; kind < KINDS; kind++) {
-        snprintf(drawing->names[kind], sizeof drawing->names[kind], "%.100s: %zu", names[kind],
+        snprintf(drawing->names[kind], sizeof drawing->names[kind], "%.100s: %zu", dots->are[kind],
                  counts[kind]);
         if (counts[kind] > 0)
             xb_frame_item(frame, kind == ORDINARY ? "dot" : "marker", looks[kind],
@@ -261,7 +260,6 @@ void xb_dots_draw(FILE *stream, const void *picture, bool is_alone)
                                         .width = XB_PLOT_WIDTH,
                                         .top = TOP,
                                         .bottom = TOP + HEIGHT,
-                                        .has_y = true,
                                         .foot = PLACES,
                                         .y_label = dots->y.label,
                                         .is_empty = dots->count == 0}};

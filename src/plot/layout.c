@@ -129,9 +129,8 @@ static void draw_left_ruler(FILE *stream, const struct xb_frame *frame)
         xb_svg_text(stream, "quiet", frame->left - 8.0, y + XB_TEXT_DROP, XB_ANCHOR_END,
                     XB_TICK_TEXT(frame->y.scale, ticks[i]));
     }
-    if (frame->y_label != NULL)
-        xb_svg_text_within(stream, "quiet", 4.0, frame->top - 12.0, XB_ANCHOR_START,
-                           frame->width - 8.0, frame->y_label);
+    xb_svg_text_within(stream, "quiet", 4.0, frame->top - 12.0, XB_ANCHOR_START, frame->width - 8.0,
+                       frame->y_label);
 }
 
 static void draw_bottom_ruler(FILE *stream, const struct xb_frame *frame)
@@ -149,9 +148,8 @@ static void draw_bottom_ruler(FILE *stream, const struct xb_frame *frame)
                     XB_ANCHOR_MIDDLE, XB_TICK_TEXT(ruler->scale, ticks[i]));
     }
     xb_svg_line(stream, "axis", ruler->from, bottom, ruler->to, bottom);
-    if (frame->x_label != NULL)
-        xb_svg_text_within(stream, "quiet", (ruler->from + ruler->to) / 2.0, bottom + 38.0,
-                           XB_ANCHOR_MIDDLE, ruler->to - ruler->from, frame->x_label);
+    xb_svg_text_within(stream, "quiet", (ruler->from + ruler->to) / 2.0, bottom + 38.0,
+                       XB_ANCHOR_MIDDLE, ruler->to - ruler->from, frame->x_label);
 }
 
 size_t xb_at_most(size_t count, size_t most)
@@ -245,8 +243,7 @@ void xb_frame_more(struct xb_frame *frame, size_t count, const char *what)
 
 void xb_frame_begin(FILE *stream, struct xb_frame *frame, bool is_alone)
 {
-    double foot = !frame->has_x ? fmax(frame->foot, 8.0) : frame->x_label != NULL ? 46.0 : 26.0;
-    double below = frame->bottom + foot;
+    double below = frame->bottom + (frame->x_label != NULL ? 46.0 : fmax(frame->foot, 8.0));
     frame->legend_top = below + XB_LINE_HEIGHT / 2.0;
     if (frame->item_count > 0)
         below = draw_legend(NULL, frame) + XB_LINE_HEIGHT - 4.0;
@@ -256,9 +253,9 @@ void xb_frame_begin(FILE *stream, struct xb_frame *frame, bool is_alone)
     for (double y = frame->top; frame->row > 0.0 && y + 1.0 < frame->bottom; y += 2.0 * frame->row)
         xb_svg_rectangle(stream, "stripe", 0.0, y, frame->width,
                          fmin(frame->row, frame->bottom - y), NULL);
-    if (frame->has_y)
+    if (frame->y_label != NULL)
         draw_left_ruler(stream, frame);
-    if (frame->has_x)
+    if (frame->x_label != NULL)
         draw_bottom_ruler(stream, frame);
     if (frame->is_empty)
         xb_svg_text(stream, "quiet", (frame->left + frame->right) / 2.0,

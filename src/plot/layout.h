@@ -23,7 +23,7 @@ enum xb_scale {
 
 struct xb_axis {
     enum xb_scale scale;
-    const char *label; /* "GB/s" */
+    const char *label; /* "GB/s"; "" for none */
 };
 
 /* A line over the whole picture at a value of its axis, such as a ceiling. */
@@ -103,11 +103,10 @@ struct xb_frame {
     double left, right, top, bottom; /* of the field */
     double row;                      /* height of its rows, every other one shaded; 0: no rows */
     struct xb_ruler x, y;
-    bool has_x, has_y; /* a ruler below the field, and at its left */
-    double foot;       /* what stands below the field without a ruler takes so much */
-    const char *x_label, *y_label;
-    bool is_empty;    /* says "no data" */
-    bool is_coloured; /* names in the legend, too, have the colour of their look */
+    const char *x_label, *y_label; /* of a ruler below the field, and at its left; NULL: none */
+    double foot;                   /* what stands below the field without a ruler takes so much */
+    bool is_empty;                 /* says "no data" */
+    bool is_coloured;              /* names in the legend, too, have the colour of their look */
     /* Its own: the legend, notes below all, and where they stand. */
     struct xb_legend_item {
         const char *sample, *look, *name;

@@ -139,8 +139,9 @@ struct xb_dots {
     double band_low, band_high;         /* NAN: there is none */
     const struct xb_plot_level *levels; /* of y; named above their right ends */
     size_t level_count;
-    /* Words for the legend: "as their siblings", "slow", "fast", "1 spread". */
-    const char *dots_are, *bad_are, *others_are, *band_is;
+    /* Words for the legend: of ordinary, bad and unusual values ("as their siblings", "slow",
+     * "fast"), and of the band ("1 spread"). */
+    const char *are[3], *band_is;
     const char *counted; /* what is counted: "GPUs" */
 };
 

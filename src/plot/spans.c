@@ -125,7 +125,6 @@ void xb_spans_draw(FILE *stream, const void *picture, bool is_alone)
                                         .width = XB_PLOT_WIDTH,
                                         .top = TOP,
                                         .row = ROW,
-                                        .has_x = true,
                                         .is_empty = spans->count == 0,
                                         .is_coloured = true}};
     bool any_waits = false;

@@ -129,7 +129,6 @@ void xb_strips_draw(FILE *stream, const void *picture, bool is_alone)
                               .level_count = xb_at_most(strips->level_count, XB_LEVELS_MOST),
                               .frame = {.picture = &strips->picture,
                                         .width = XB_PLOT_WIDTH,
-                                        .has_x = true,
                                         .x_label = strips->x.label,
                                         .is_empty = strips->count == 0}};
     place_axes(&drawing);

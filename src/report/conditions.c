@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Under which conditions the results of all files were taken: what is the same in all of them, and
  * what differs. */
+#define _GNU_SOURCE /* text.h */
 #include "report.h"
 
 #include "base/options.h"
+#include "base/text.h"
 #include "machine/pcie.h"
 #include "record/record.h"
 
@@ -14,78 +16,70 @@
 #define VALUES 12      /* of one condition: more are counted */
 #define RANGES 24      /* of files with one value: more are counted */
 
-/* A value of a condition, and which files have it: "1 to 3, 7". */
-struct value {
+/* A condition with its values, or a value with the ranges of files that have it: "1 to 3, 7". */
+struct entry {
     const char *text;
-    size_t first[RANGES], last[RANGES]; /* of each range, numbers of files */
-    size_t count, left_out;
-};
-
-struct condition {
-    const char *name;
-    struct value *values;
-    size_t count, left_out;
-    size_t files; /* that tell it */
+    struct entry *values;
+    size_t files; /* that tell the condition */
+    size_t first[RANGES], last[RANGES];
+    size_t count, left_out; /* values, or ranges */
 };
 
 struct state {
-    struct condition conditions[CONDITIONS];
-    size_t count, left_out;
-    size_t files; /* results */
-    struct xb_arena *texts;
+    struct entry all;                          /* its values are the conditions */
+    size_t files;                              /* results */
     const struct xb_report_document *document; /* that is taken */
 };
 
-/* Adds what the file that is taken says of a condition; NULL: it is not known. */
-static void take(struct state *state, const char *name, const char *text)
+/* The value with that text; NULL where there is no room for it. */
+static struct entry *find(const struct state *state, struct entry *entry, size_t most,
+                          const char *text)
 {
-    size_t number = state->document->number;
-    size_t at = 0;
-    size_t i = 0;
+    struct xb_arena **texts = state->document->texts;
     char kept[400];
-    while (at < state->count && strcmp(state->conditions[at].name, name) != 0)
+    size_t at = 0;
+    snprintf(kept, sizeof kept, "%s", text);
+    while (at < entry->count && strcmp(entry->values[at].text, kept) != 0)
         at++;
-    if (at == CONDITIONS) {
-        state->left_out++;
+    entry->left_out += at == most;
+    if (entry->values == NULL)
+        entry->values = xb_arena_new(texts, most * sizeof *entry->values);
+    if (at == entry->count && at < most)
+        entry->values[entry->count++].text = xb_arena_copy(texts, kept);
+    return at < most ? &entry->values[at] : NULL;
+}
+
+/* Adds what the file that is taken says of a condition; NULL: it is not known. */
+static void take(struct state *state, const char *text, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void take(struct state *state, const char *text, const char *format, ...)
+{
+    const size_t number = state->document->number;
+    char name[200];
+    XB_FORMAT(name, sizeof name, format);
+    struct entry *condition = find(state, &state->all, CONDITIONS, name);
+    if (condition == NULL)
         return;
-    }
-    struct condition *condition = &state->conditions[at];
-    if (at == state->count) {
-        state->count++;
-        condition->name = xb_arena_print(&state->texts, "%.200s", name);
-        condition->values = xb_arena_new(&state->texts, VALUES * sizeof *condition->values);
-    }
-    snprintf(kept, sizeof kept, "%s", text != NULL ? text : "not known");
     condition->files++;
-    while (i < condition->count && strcmp(condition->values[i].text, kept) != 0)
-        i++;
-    if (i == VALUES) {
-        condition->left_out++;
+    struct entry *value = find(state, condition, VALUES, text != NULL ? text : "not known");
+    if (value == NULL)
+        return;
+    bool is_next = value->count > 0 && value->last[value->count - 1] + 1 == number;
+    if (!is_next && value->count == RANGES) {
+        value->left_out++;
         return;
     }
-    struct value *value = &condition->values[i];
-    if (i == condition->count) {
-        value->text = xb_arena_copy(&state->texts, kept);
-        condition->count++;
-    }
-    if (value->count > 0 && value->last[value->count - 1] + 1 == number)
-        value->last[value->count - 1] = number;
-    else if (value->count < RANGES) {
-        value->first[value->count] = number;
-        value->last[value->count++] = number;
-    } else {
-        value->left_out++;
-    }
+    if (!is_next)
+        value->first[value->count++] = number;
+    value->last[value->count - 1] = number;
 }
 
 /* "PCIe Gen5 x16 under load, of Gen5 x16" */
 static void take_device(struct state *state, const struct xb_record_device *device)
 {
     struct xb_words words = {.length = 0};
-    char name[64], lanes[32];
-    snprintf(name, sizeof name, "device %u model", device->index);
-    take(state, name, device->name);
-    snprintf(name, sizeof name, "device %u link", device->index);
+    char lanes[32];
+    take(state, device->name, "device %u model", device->index);
     if (device->pci_bdf == NULL)
         xb_words_add(&words, "none: not a PCI device");
     else if (device->link_known)
@@ -96,26 +90,7 @@ static void take_device(struct state *state, const struct xb_record_device *devi
         xb_words_add(
             &words, ", at best %s",
             xb_lanes_text(device->link_max_speed_gts, device->link_max_width, lanes, sizeof lanes));
-    take(state, name, words.length > 0 ? words.text : NULL);
-}
-
-/* Memory in bytes is said in GiB. */
-static void take_fact(struct state *state, const struct xb_record_fact *fact)
-{
-    static const char unit[] = " in bytes";
-    size_t length = strlen(fact->name);
-    char name[200];
-    char value[64];
-    if (fact->value == NULL)
-        return;
-    if (length < sizeof unit || length >= sizeof name ||
-        strcmp(fact->name + length - (sizeof unit - 1), unit) != 0) {
-        take(state, fact->name, fact->value);
-        return;
-    }
-    snprintf(name, sizeof name, "%.*s", (int)(length - (sizeof unit - 1)), fact->name);
-    snprintf(value, sizeof value, "%.1f GiB", strtod(fact->value, NULL) / (double)(1ULL << 30));
-    take(state, name, value);
+    take(state, words.length > 0 ? words.text : NULL, "device %u link", device->index);
 }
 
 static enum xb_status take_document(void *own, const struct xb_report_document *document,
@@ -124,19 +99,28 @@ static enum xb_status take_document(void *own, const struct xb_report_document *
     const struct xb_record *record = document->record;
     struct state *state = own;
     size_t devices = 0;
-    char name[128];
+    char value[64];
     (void)error;
     if (record == NULL)
         return XB_OK;
     state->document = document;
     state->files++;
-    take(state, "backend", record->backend);
-    take(state, "driver version", record->driver);
+    take(state, record->backend, "backend");
+    take(state, record->driver, "driver version");
     const struct xb_record_device *device = xb_record_devices(record, &devices);
     for (size_t i = 0; i < devices; i++)
         take_device(state, &device[i]);
-    for (size_t i = 0; i < record->fact_count; i++)
-        take_fact(state, &record->facts[i]);
+    for (size_t i = 0; i < record->fact_count; i++) {
+        const struct xb_record_fact *fact = &record->facts[i];
+        /* Memory in bytes is said in GiB. */
+        const size_t length = strlen(fact->name), cut = sizeof " in bytes" - 1;
+        bool is_memory = length > cut && strcmp(fact->name + length - cut, " in bytes") == 0;
+        double gib = is_memory && fact->value != NULL ? strtod(fact->value, NULL) / 0x1p30 : 0.0;
+        snprintf(value, sizeof value, "%.1f GiB", gib);
+        if (fact->value != NULL)
+            take(state, is_memory ? value : fact->value, "%.*s",
+                 (int)(is_memory ? length - cut : length), fact->name);
+    }
     for (size_t i = 0; i < record->option_count; i++) {
         const struct xb_record_fact *option = &record->options[i];
         const struct xb_record_fact *usual =
@@ -147,19 +131,17 @@ static enum xb_status take_document(void *own, const struct xb_report_document *
         if (option->value == NULL || (row != NULL && row->selects) ||
             (usual != NULL && usual->value != NULL && strcmp(usual->value, option->value) == 0))
             continue;
-        snprintf(name, sizeof name, "option --%.100s", option->name);
-        take(state, name, option->value);
+        take(state, option->value, "option --%.100s", option->name);
     }
     return XB_OK;
 }
 
 static bool finish(void *own)
 {
-    const struct state *state = own;
-    return state->count > 0;
+    return ((const struct state *)own)->all.count > 0;
 }
 
-static bool is_common(const struct state *state, const struct condition *condition)
+static bool is_common(const struct state *state, const struct entry *condition)
 {
     return condition->count == 1 && condition->left_out == 0 && condition->files == state->files;
 }
@@ -167,10 +149,10 @@ static bool is_common(const struct state *state, const struct condition *conditi
 static void write_differing(struct xb_page *page, const struct state *state)
 {
     xb_page_table_begin(page, "Different, or not told by all results", "Condition|Value|In files");
-    for (size_t i = 0; i < state->count; i++) {
-        const struct condition *condition = &state->conditions[i];
+    for (size_t i = 0; i < state->all.count; i++) {
+        const struct entry *condition = &state->all.values[i];
         for (size_t k = 0; !is_common(state, condition) && k < condition->count; k++) {
-            const struct value *value = &condition->values[k];
+            const struct entry *value = &condition->values[k];
             struct xb_words files = {.length = 0}; /* "1 to 3, 7" */
             for (size_t r = 0; r < value->count; r++) {
                 xb_words_add(&files, "%s%zu", r > 0 ? ", " : "", value->first[r]);
@@ -181,11 +163,11 @@ static void write_differing(struct xb_page *page, const struct state *state)
             }
             if (value->left_out > 0)
                 xb_words_add(&files, " and %zu more", value->left_out);
-            XB_PAGE_CELLS(page, condition->name, value->text, files.text);
+            XB_PAGE_CELLS(page, condition->text, value->text, files.text);
         }
         if (condition->left_out == 0)
             continue;
-        XB_PAGE_CELLS(page, condition->name, "others",
+        XB_PAGE_CELLS(page, condition->text, "others",
                       xb_page_print(page, "%zu files", condition->left_out));
     }
     xb_page_table_end(page);
@@ -198,30 +180,17 @@ static void write(struct xb_page *page, void *own)
     xb_page_remark(page, "Options stand here where they are not as by default.");
     xb_page_table_begin(page, state->files > 1 ? "The same in all results" : "Conditions",
                         "Condition|Value");
-    for (size_t i = 0; i < state->count; i++) {
-        const struct condition *condition = &state->conditions[i];
+    for (size_t i = 0; i < state->all.count; i++) {
+        const struct entry *condition = &state->all.values[i];
         if (is_common(state, condition))
-            XB_PAGE_CELLS(page, condition->name, condition->values[0].text);
+            XB_PAGE_CELLS(page, condition->text, condition->values[0].text);
         common += is_common(state, condition);
     }
     xb_page_table_end(page);
-    if (common < state->count)
+    if (common < state->all.count)
         write_differing(page, state);
-    xb_page_more(page, state->left_out, "conditions are in the files only.");
-}
-
-static void free_state(void *own)
-{
-    struct state *state = own;
-    xb_arena_free(state->texts);
+    xb_page_more(page, state->all.left_out, "conditions are in the files only.");
 }
 
 const struct xb_common_section xb_section_conditions = {
-    .name = "conditions",
-    .title = "Conditions",
-    .state_size = sizeof(struct state),
-    .take = take_document,
-    .finish = finish,
-    .write = write,
-    .free = free_state,
-};
+    "conditions", "Conditions", sizeof(struct state), take_document, finish, write, NULL};

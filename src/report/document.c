@@ -207,16 +207,6 @@ struct xb_report_held {
     struct xb_trace trace;
 };
 
-/* Seconds of the longest timeline. */
-static double longest_of(const struct xb_trace *trace)
-{
-    double longest = 0.0;
-    for (size_t i = 0; i < trace->case_count; i++)
-        for (size_t k = 0; k < trace->cases[i].span_count; k++) /* the first begins first */
-            longest = fmax(longest, trace->cases[i].spans[k].end - trace->cases[i].spans[0].begin);
-    return longest;
-}
-
 /* Keeps the tree of what has no reader of its own, and gives the others theirs. On failure they
  * hold nothing. */
 static enum xb_status take(cJSON *root, struct xb_report_document *document, struct xb_error *error)
@@ -228,7 +218,11 @@ static enum xb_status take(cJSON *root, struct xb_report_document *document, str
     case XB_DOCUMENT_TRACE:
         document->trace = &held->trace;
         status = xb_trace_read(path, root, &held->trace, error);
-        document->longest = status == XB_OK ? longest_of(&held->trace) : 0.0;
+        for (size_t i = 0; status == XB_OK && i < held->trace.case_count; i++) {
+            const struct xb_trace_case *of = &held->trace.cases[i];
+            for (size_t k = 0; k < of->span_count; k++) /* the first begins first */
+                document->longest = fmax(document->longest, of->spans[k].end - of->spans[0].begin);
+        }
         __attribute__((fallthrough));
     case XB_DOCUMENT_LIST:
     case XB_DOCUMENT_ADVISE:

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE /* text.h */
 #include "report.h"
 
-#include "base/json_read.h"
+#include "base/json_fields.h"
 #include "base/text.h"
 #include "fleet/fleet.h"
 #include "fleet/internal.h"
@@ -60,11 +60,8 @@ static bool finish(void *own)
 static void write_table(struct xb_page *page, const struct xb_fleet_judgement *judgement,
                         bool is_verbose)
 {
-    struct xb_error error;
-    if (xb_fleet_table_write(xb_page_terminal_begin(page), judgement, XB_PLAIN_COLUMNS, is_verbose,
-                             &error) != XB_OK)
-        page->error = error;
-    xb_page_terminal_end(page);
+    xb_page_terminal_end(page, xb_fleet_table_write(xb_page_terminal_begin(page), judgement,
+                                                    XB_PLAIN_COLUMNS, is_verbose, &page->error));
 }
 
 /* In what the page shows a figure: "GB/s" for B/s, "us" for s. */
@@ -111,8 +108,7 @@ struct value {
 
 static int by_pair(const void *a, const void *b)
 {
-    const struct value *one = a;
-    const struct value *other = b;
+    const struct value *one = a, *other = b;
     return XB_FIRST_ORDER(xb_natural_compare(one->node, other->node),
                           XB_ORDER(one->gpu, other->gpu), XB_ORDER(one->peer, other->peer));
 }
@@ -250,9 +246,7 @@ static void draw_siblings(struct xb_page *page, const struct xb_fleet_judgement 
         .band_high = centre * (1.0 + siblings->spread),
         .levels = levels,
         .level_count = find_levels(page, siblings, figure, levels),
-        .dots_are = "like their siblings",
-        .bad_are = "slow",
-        .others_are = "fast",
+        .are = {"like their siblings", "slow", "fast"},
         .band_is = xb_page_print(page, "one spread on each side of the median: %.2g %%%s",
                                  100.0 * siblings->spread,
                                  siblings->is_floor ? ", the least assumed" : ""),
@@ -317,71 +311,42 @@ static void write(struct xb_page *page, void *own)
 
 /* ---- what `fleet --format json` wrote ---- */
 
-/* Takes a figure with what its GPUs have in common; nobody has checked it. */
-static struct xb_fleet_siblings read_siblings(struct xb_fleet *fleet, const cJSON *object)
-{
-    const cJSON *of = xb_report_member(object, "figure");
-    const struct xb_fleet_figure figure = {
-        .name = xb_report_text(of, "name"),
-        .unit = xb_report_text(of, "unit"),
-        .more_is_better = cJSON_IsTrue(xb_report_member(of, "more_is_better")),
-        .model = cJSON_GetStringValue(xb_report_member(of, "model")),
-        .link = cJSON_GetStringValue(xb_report_member(of, "link")),
-        .driver = cJSON_GetStringValue(xb_report_member(of, "driver")),
-        .options = cJSON_GetStringValue(xb_report_member(of, "options"))};
-    return (struct xb_fleet_siblings){
-        .figure = xb_fleet_add_figure(fleet, &figure),
-        .values = (size_t)fabs(fmin(xb_report_number(object, "values", 0.0), 1e9)),
-        .nodes = (size_t)fabs(fmin(xb_report_number(object, "nodes", 0.0), 1e9)),
-        .judged = cJSON_IsTrue(xb_report_member(object, "judged")),
-        .centre = xb_report_number(object, "median", (double)NAN),
-        .spread = xb_report_number(object, "spread", (double)NAN),
-        .is_floor = cJSON_IsTrue(xb_report_member(object, "spread_is_floor")),
-        .least = xb_report_number(object, "least", (double)NAN),
-        .most = xb_report_number(object, "most", (double)NAN),
-        .slots_differ = xb_report_number(object, "slots_differ", 0.0),
-        .named_from = xb_report_number(object, "named_from", (double)NAN)};
-}
-
-/* Takes a finding and its GPU; false if it is of no value. */
-static bool read_finding(struct xb_fleet *fleet, struct xb_fleet_judgement *judgement,
+/* Takes a finding and its GPU, if it is of a value; nobody has checked it. */
+static void read_finding(struct xb_fleet *fleet, struct xb_fleet_judgement *judgement,
                          const cJSON *object)
 {
-    const cJSON *gpu = xb_report_member(object, "gpu");
+    struct xb_json_reader reader = {.texts = NULL};
     const char *code = xb_report_text(object, "code");
     double siblings = xb_report_number(object, "siblings", -1.0);
     double peer = xb_report_number(object, "peer", -1.0);
+    double value = xb_report_number(object, "value", (double)NAN);
     bool is_slow = strcmp(code, "slow") == 0;
-    if ((!is_slow && strcmp(code, "fast") != 0) || !cJSON_IsObject(gpu) || !(siblings >= 0.0) ||
+    struct xb_fleet_gpu gpu;
+    if ((!is_slow && strcmp(code, "fast") != 0) || !isfinite(value) || !(siblings >= 0.0) ||
         !(siblings < (double)judgement->sibling_count))
-        return false;
+        return;
     struct xb_fleet_siblings *of = &judgement->siblings[(size_t)siblings];
-    struct xb_fleet_finding finding = {
-        .code = is_slow ? XB_FLEET_SLOW : XB_FLEET_FAST,
-        .node = xb_report_text(object, "node"),
-        .peer = peer >= 0.0 && peer < XB_RUN_DEVICES ? (int)peer : -1,
-        .figure = of->figure,
-        .deviation = xb_report_number(object, "deviation", (double)NAN),
-        .text = xb_report_text(object, "text")};
-    const struct xb_fleet_node node = {.name = finding.node, .hostname = finding.node};
-    const struct xb_fleet_gpu named = {
-        .node = xb_fleet_add_node(fleet, &node),
-        .index = (unsigned)fmin(fabs(xb_report_number(gpu, "index", 0.0)), XB_RUN_DEVICES),
-        .model = xb_report_text(gpu, "model"),
-        .uuid = xb_report_text(gpu, "uuid"),
-        .pci_bdf = xb_report_text(gpu, "pci_bdf")};
-    finding.gpu = xb_fleet_add_gpu(fleet, &named);
-    const struct xb_fleet_value value = {.figure = of->figure,
-                                         .gpu = finding.gpu,
-                                         .peer = finding.peer,
-                                         .value = xb_report_number(object, "value", (double)NAN),
-                                         .scatter = (double)NAN};
-    if (!isfinite(value.value))
-        return false;
-    xb_fleet_add_value(fleet, &value);
+    const char *name = xb_report_text(object, "node");
+    const struct xb_fleet_node node = {.name = name, .hostname = name};
+    xb_fields_read_object(&reader, object, "gpu", xb_fleet_gpu_fields, &gpu);
+    if (xb_json_failed(&reader) || !of->judged)
+        return;
+    gpu.node = xb_fleet_add_node(fleet, &node);
+    struct xb_fleet_finding *finding = &judgement->findings[judgement->finding_count++];
+    *finding =
+        (struct xb_fleet_finding){.code = is_slow ? XB_FLEET_SLOW : XB_FLEET_FAST,
+                                  .node = name,
+                                  .gpu = xb_fleet_add_gpu(fleet, &gpu),
+                                  .peer = peer >= 0.0 && peer < XB_RUN_DEVICES ? (int)peer : -1,
+                                  .figure = of->figure,
+                                  .deviation = xb_report_number(object, "deviation", (double)NAN),
+                                  .text = xb_report_text(object, "text")};
+    xb_fleet_add_value(fleet, &(struct xb_fleet_value){.figure = of->figure,
+                                                       .gpu = finding->gpu,
+                                                       .peer = finding->peer,
+                                                       .value = value,
+                                                       .scatter = (double)NAN});
     *(is_slow ? &of->slow : &of->fast) += 1;
-    judgement->findings[judgement->finding_count++] = finding;
-    return true;
 }
 
 void xb_write_findings(struct xb_page *page, const struct xb_report_document *document)
@@ -403,12 +368,20 @@ void xb_write_findings(struct xb_page *page, const struct xb_report_document *do
     xb_page_table_begin(page, "Findings, the worst first", "Node|#GPU|What|Finding");
     cJSON_ArrayForEach(item, siblings)
     {
-        judgement.siblings[judgement.sibling_count++] = read_siblings(&fleet, item);
+        struct xb_json_reader reader = {.texts = NULL};
+        struct xb_fleet_siblings *of = &judgement.siblings[judgement.sibling_count++];
+        struct xb_fleet_figure figure;
+        xb_fields_read(&reader, item, xb_fleet_siblings_fields, of);
+        xb_fields_read_object(&reader, item, "figure", xb_fleet_figure_fields, &figure);
+        of->slow = of->fast = 0; /* those that can be drawn are counted */
+        of->judged = of->judged && !xb_json_failed(&reader);
+        if (of->judged)
+            of->figure = xb_fleet_add_figure(&fleet, &figure);
     }
     cJSON_ArrayForEach(item, findings)
     {
         double gpu = xb_report_number(xb_report_member(item, "gpu"), "index", (double)NAN);
-        (void)read_finding(&fleet, &judgement, item);
+        read_finding(&fleet, &judgement, item);
         XB_PAGE_CELLS(page, xb_page_print(page, "%.200s", xb_report_text(item, "node")),
                       isfinite(gpu) ? xb_page_print(page, "%.0f", gpu) : NULL,
                       xb_page_print(page, "%.60s", xb_report_text(item, "code")),
@@ -436,11 +409,4 @@ static void free_state(void *own)
 }
 
 const struct xb_common_section xb_section_fleet = {
-    .name = "fleet",
-    .title = "Fleet",
-    .state_size = sizeof(struct state),
-    .take = take,
-    .finish = finish,
-    .write = write,
-    .free = free_state,
-};
+    "fleet", "Fleet", sizeof(struct state), take, finish, write, free_state};

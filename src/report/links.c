@@ -15,11 +15,9 @@ static void write_table(struct xb_page *page, const struct xb_report_document *d
                         bool is_verbose)
 {
     struct xb_link_report report = document->link->report;
-    struct xb_error error;
     report.verbose = is_verbose;
-    if (xb_link_table_write(xb_page_terminal_begin(page), &report, &error) != XB_OK)
-        page->error = error;
-    xb_page_terminal_end(page);
+    xb_page_terminal_end(page,
+                         xb_link_table_write(xb_page_terminal_begin(page), &report, &page->error));
 }
 
 void xb_write_link_details(struct xb_page *page, const struct xb_report_document *document)

@@ -140,13 +140,11 @@ static void begin(struct xb_page *page)
     page->level = 0;
     if (level == 0)
         return;
-    fprintf(page->stream, "<%s id=\"", page->is_closed ? "details" : "section");
-    xb_page_write(page, "", page->id, page->is_closed ? "\"><summary>" : "\">\n");
-    if (page->title[0] != '\0') {
-        fprintf(page->stream, "<h%d>", level);
-        xb_page_write(page, "", page->title, "");
-        fprintf(page->stream, "</h%d>", level);
-    }
+    xb_page_write(page, page->is_closed ? "<details id=\"" : "<section id=\"", page->id,
+                  page->is_closed ? "\"><summary>" : "\">\n");
+    if (page->title[0] != '\0')
+        xb_page_write(page, level == 2 ? "<h2>" : "<h3>", page->title,
+                      level == 2 ? "</h2>" : "</h3>");
     fputs(page->is_closed ? "</summary>\n" : "\n", page->stream);
 }
 
@@ -232,11 +230,12 @@ FILE *xb_page_terminal_begin(struct xb_page *page)
 }
 
 /* Sentences before the first table wrap as all sentences do; the rest stands as it was printed. */
-void xb_page_terminal_end(struct xb_page *page)
+void xb_page_terminal_end(struct xb_page *page, enum xb_status printed)
 {
     bool is_plain = true; /* as long as lines are sentences: columns are two blanks apart */
     xb_memory_text_end(&page->terminal);
-    const char *text = page->terminal.text + strspn(page->terminal.text, "\n");
+    const char *text =
+        printed != XB_OK ? "" : page->terminal.text + strspn(page->terminal.text, "\n");
     const char *after = "";
     if (*text != '\0')
         begin(page);
@@ -307,9 +306,9 @@ void xb_page_cell(struct xb_page *page, const char *text)
     if (is_first) {
         /* Once a row is left out, so are all below it. */
         size_t rows = page->table.rows;
-        bool has_room =
-            rows < XB_PAGE_ROWS_LEAST || (rows < XB_PAGE_ROWS && xb_page_has_room(page));
-        page->table.is_shown = page->table.left_out == 0 && has_room;
+        page->table.is_shown =
+            page->table.left_out == 0 &&
+            (rows < XB_PAGE_ROWS_LEAST || (rows < XB_PAGE_ROWS && xb_page_has_room(page)));
         if (rows == 0)
             fputs("</tr></thead>\n<tbody>\n", page->stream);
     }
@@ -390,29 +389,12 @@ static const char *make_id(struct xb_page *page, const char *title)
     return id;
 }
 
-/* Into FOLDER/ID.svg. */
-static void write_alone(struct xb_page *page, const char *id, xb_draw *draw, const void *picture)
-{
-    struct xb_output output = {.path = NULL};
-    struct xb_error error;
-    char path[PATH_MAX + XB_PAGE_ID];
-    snprintf(path, sizeof path, "%s/%s.svg", page->folder, id);
-    enum xb_status status = xb_output_find(&output, path, &error);
-    if (status == XB_OK)
-        status = xb_output_open(&output, 0, &error);
-    if (status == XB_OK) {
-        draw(output.stream, picture, true);
-        status = xb_output_commit(&output, &error);
-    }
-    if (status != XB_OK)
-        page->error = error;
-    xb_output_discard(&output);
-}
-
 /* In the page its title stands above it, as text; a narrow window scrolls the picture alone. */
 void xb_page_picture(struct xb_page *page, xb_draw *draw, void *picture)
 {
     struct xb_picture *head = picture;
+    struct xb_output output = {.path = NULL};
+    char path[PATH_MAX + XB_PAGE_ID];
     if (page->error.status != XB_OK)
         return;
     begin(page);
@@ -420,15 +402,21 @@ void xb_page_picture(struct xb_page *page, xb_draw *draw, void *picture)
         page->left_out++;
         return;
     }
-    const char *id = make_id(page, head->title);
+    head->id = make_id(page, head->title);
     page->pictures++;
-    head->id = id;
     xb_page_write(page, "<figure><figcaption>", head->title, "</figcaption>");
     xb_page_write(page, "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"",
                   head->title, "\">\n");
     draw(page->stream, picture, false);
     fputs("</div></figure>\n", page->stream);
-    if (page->folder != NULL)
-        write_alone(page, id, draw, picture);
+    if (page->folder != NULL) { /* into FOLDER/ID.svg */
+        snprintf(path, sizeof path, "%s/%s.svg", page->folder, head->id);
+        if (xb_output_find(&output, path, &page->error) == XB_OK &&
+            xb_output_open(&output, 0, &page->error) == XB_OK) {
+            draw(output.stream, picture, true);
+            page->error.status = xb_output_commit(&output, &page->error);
+        }
+        xb_output_discard(&output);
+    }
     head->id = NULL;
 }

@@ -107,10 +107,10 @@ void xb_page_words(struct xb_page *page, const char *before, const char *after, 
 /* Words in which calls such as cudaMallocHost() look like code. */
 void xb_page_advice(struct xb_page *page, const char *before, const char *text, const char *after);
 
-/* What a command prints for a terminal: begin, print to page->terminal.stream, end. Nothing is
- * written where nothing was printed. */
+/* What a command prints for a terminal: begin, print to the stream, end with what came of it.
+ * Nothing is written where nothing was printed. */
 FILE *xb_page_terminal_begin(struct xb_page *page);
-void xb_page_terminal_end(struct xb_page *page);
+void xb_page_terminal_end(struct xb_page *page, enum xb_status printed);
 
 /*
  * ---- tables: numbers below a picture, or facts ----

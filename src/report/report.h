@@ -138,19 +138,11 @@ const char *xb_case_name(struct xb_arena **texts, const struct xb_report_documen
 /* ---- trends ---- */
 
 /*
- * Whether a row of values changed, and where.
- *
- * Whether: by the maximally selected rank statistic (Lausen and Schumacher, Biometrics 48, 1992).
- * Among the ways to cut the row in two it takes the one whose parts differ most by ranks, for what
- * chance makes of parts of such sizes; so a change in the last few values is seen as well as one in
- * the middle. How likely it is that chance alone makes such a difference, at whatever place, is
- * counted in rows of the same values in another order: so the probability is right for few values
- * and for equal ones. It takes the values for independent, and finds one change; a slow drift looks
- * like one too.
- *
- * Where: at the cut that explains most, which is the one with the least sum of distances of the
- * values from the median of their part. (Ranks alone cannot tell the last value before a change
- * from the first after it.)
+ * Whether a row of values changed, and where: docs/report.md, "Changes by date", tells by which
+ * test. It counts rows of the same values in another order, so the probability is right for few
+ * values and for equal ones. Ranks alone cannot tell the last value before a change from the first
+ * after it: the place is the cut with the least sum of distances of the values from the median of
+ * their part.
  */
 
 #define XB_CHANGE_SIDE 5     /* values that each part has at least */

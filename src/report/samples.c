@@ -15,20 +15,12 @@
 
 struct drawing {
     double shares[DRAWN][POINTS]; /* the samples of each case, as shares of their median */
-    size_t samples[DRAWN];        /* how many there are */
     struct xb_strip strips[DRAWN];
     size_t count, left_out;
+    double widest_by; /* shares, from least to largest, of the case with the most */
+    const struct xb_strip *widest;
+    bool has_more; /* samples than are drawn */
 };
-
-static double least_of(const struct xb_strip *strip)
-{
-    return strip->samples[0];
-}
-
-static double most_of(const struct xb_strip *strip)
-{
-    return strip->samples[strip->sample_count - 1];
-}
 
 /* Adds a case with two samples or more. */
 static void add_case(struct xb_page *page, struct drawing *drawing,
@@ -63,20 +55,32 @@ static void add_case(struct xb_page *page, struct drawing *drawing,
             .high = value.has_interval ? 100 * value.ci95_high / value.median : (double)NAN,
             .look = "",
             .note = xb_page_print(page, "%.1f %%", shares[drawn - 1] - shares[0])};
-        drawing->samples[drawing->count++] = count;
+        drawing->has_more = drawing->has_more || count > POINTS;
+        if (drawing->count++ == 0 || shares[drawn - 1] - shares[0] > drawing->widest_by) {
+            drawing->widest = strip;
+            drawing->widest_by = shares[drawn - 1] - shares[0];
+        }
     }
     free(values);
 }
 
-static void draw(struct xb_page *page, const struct xb_record *record,
-                 const struct drawing *drawing)
+void xb_write_samples(struct xb_page *page, const struct xb_report_document *document)
 {
     static const struct xb_plot_level levels[] = {{"median", 100}};
-    const struct xb_strip *widest = &drawing->strips[0];
-    for (size_t i = 1; i < drawing->count; i++) {
-        const struct xb_strip *strip = &drawing->strips[i];
-        if (most_of(strip) - least_of(strip) > most_of(widest) - least_of(widest))
-            widest = strip;
+    const struct xb_record *record = document->record;
+    if (record->case_count == 0)
+        return;
+    struct drawing *drawing = xb_page_new(page, 1, sizeof *drawing);
+    /* The cases of the largest size first, then those of smaller ones, as far as there is room. */
+    for (size_t i = 0; i < record->case_count; i++) {
+        if (drawing->count == DRAWN)
+            drawing->left_out++;
+        else
+            add_case(page, drawing, document, record->by_size[i]);
+    }
+    if (drawing->count == 0) {
+        xb_page_remark(page, "No case has more than one sample.");
+        return;
     }
     struct xb_strips strips = {
         .picture = {.title = record->is_merged ? "Medians of the processes around their median"
@@ -85,8 +89,8 @@ static void draw(struct xb_page *page, const struct xb_record *record,
                         page,
                         "%zu cases, a line each, with a point for each %s and the median's 95 %% "
                         "interval. The widest is %.200s: %s from least to largest.",
-                        drawing->count, record->is_merged ? "process" : "sample", widest->name,
-                        widest->note)},
+                        drawing->count, record->is_merged ? "process" : "sample",
+                        drawing->widest->name, drawing->widest->note)},
         .x = {XB_SCALE_LINEAR, "% of the case's median"},
         /* So that what is next to nothing looks like it. */
         .x_low = 99,
@@ -96,29 +100,7 @@ static void draw(struct xb_page *page, const struct xb_record *record,
         .levels = levels,
         .level_count = 1};
     xb_page_picture(page, xb_strips_draw, &strips);
-}
-
-void xb_write_samples(struct xb_page *page, const struct xb_report_document *document)
-{
-    const struct xb_record *record = document->record;
-    if (record->case_count == 0)
-        return;
-    struct drawing *drawing = xb_page_new(page, 1, sizeof *drawing);
-    bool has_more = false; /* samples than are drawn */
-    /* The cases of the largest size first, then those of smaller ones, as far as there is room. */
-    for (size_t i = 0; i < record->case_count; i++) {
-        if (drawing->count == DRAWN)
-            drawing->left_out++;
-        else
-            add_case(page, drawing, document, record->by_size[i]);
-    }
-    if (drawing->count > 0)
-        draw(page, record, drawing);
-    else
-        xb_page_remark(page, "No case has more than one sample.");
-    for (size_t i = 0; i < drawing->count; i++)
-        has_more = has_more || drawing->samples[i] > POINTS;
-    if (has_more)
+    if (drawing->has_more)
         xb_page_remark(page, "Of more than %d samples of a case %d are drawn, evenly by rank.",
                        POINTS, POINTS);
     if (drawing->left_out > 0)

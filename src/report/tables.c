@@ -39,13 +39,12 @@ void xb_write_reading(struct xb_page *page, const struct xb_report_document *doc
         char of[64]; /* "GPU 0, 1 GiB: " */
         if (entry->is_repeated)
             continue;
-        xb_page_cell(page, entry->label);
-        if (has_subjects) {
-            xb_reading_subject(list, entry, of, sizeof of);
-            of[strcspn(of, ":")] = '\0';
-            xb_page_cell(page, of);
-        }
-        xb_page_cell(page, entry->text);
+        xb_reading_subject(list, entry, of, sizeof of);
+        of[strcspn(of, ":")] = '\0';
+        if (has_subjects)
+            XB_PAGE_CELLS(page, entry->label, of, entry->text);
+        else
+            XB_PAGE_CELLS(page, entry->label, entry->text);
     }
     xb_page_table_end(page);
 }
@@ -53,7 +52,7 @@ void xb_write_reading(struct xb_page *page, const struct xb_report_document *doc
 void xb_write_notes(struct xb_page *page, const struct xb_report_document *document)
 {
     xb_table_notes(xb_page_terminal_begin(page), document->record, false, document->reading);
-    xb_page_terminal_end(page);
+    xb_page_terminal_end(page, XB_OK);
 }
 
 void xb_write_rows(struct xb_page *page, const struct xb_report_document *document)
@@ -69,8 +68,7 @@ static void draw_ratios(struct xb_page *page, const struct xb_comparison *compar
                         bool more_is_better, struct xb_strip *strips)
 {
     double threshold = (double)NAN; /* of all strips; NAN where they differ */
-    size_t count = 0;
-    size_t left_out = 0;
+    size_t count = 0, left_out = 0;
     for (size_t i = 0; i < comparison->case_count; i++) {
         const struct xb_compared *compared = &comparison->cases[i];
         bool is_open = compared->outcome == XB_OUTCOME_INCONCLUSIVE || !xb_compare_judged(compared);
@@ -130,19 +128,16 @@ void xb_write_ratios(struct xb_page *page, const struct xb_report_document *docu
 
 void xb_write_comparison(struct xb_page *page, const struct xb_report_document *document)
 {
-    struct xb_error error;
-    if (xb_compare_table_write(xb_page_terminal_begin(page), document->comparison, XB_PLAIN_COLUMNS,
-                               true, &error) != XB_OK)
-        page->error = error;
-    xb_page_terminal_end(page);
+    xb_page_terminal_end(page,
+                         xb_compare_table_write(xb_page_terminal_begin(page), document->comparison,
+                                                XB_PLAIN_COLUMNS, true, &page->error));
 }
 
 void xb_write_strategies(struct xb_page *page, const struct xb_report_document *document)
 {
     static const char *const times[] = {"seconds",   "seconds_low", "seconds_high",
                                         "copy_in_s", "kernel_s",    "copy_out_s"};
-    const cJSON *strategies = xb_report_member(document->tree, "strategies");
-    const cJSON *strategy;
+    const cJSON *strategies = xb_report_member(document->tree, "strategies"), *strategy;
     if (cJSON_GetArraySize(strategies) == 0)
         return;
     xb_page_table_begin(page, "Predicted times of the job",
@@ -164,9 +159,7 @@ void xb_write_strategies(struct xb_page *page, const struct xb_report_document *
 
 void xb_write_devices(struct xb_page *page, const struct xb_report_document *document)
 {
-    const cJSON *device;
-    const cJSON *backend;
-    const cJSON *check;
+    const cJSON *device, *backend, *check;
     xb_page_table_begin(page, "Devices", "Backend|#Index|Name|Architecture|PCI address|#GiB");
     cJSON_ArrayForEach(device, xb_report_member(document->tree, "devices"))
     {

@@ -12,22 +12,17 @@
 #define LABEL 48
 #define SHARED 20.0 /* timelines that differ by less share one axis */
 
-/* What is told of a track in the table. */
-struct track {
-    double work, wait; /* seconds */
-    size_t spans;
-    uint64_t bytes; /* of copies, kernels and work */
-};
-
+/* A case as a picture, and what the table tells of its tracks. */
 struct drawing {
-    struct xb_drawn_span *spans;
-    size_t count;
+    struct xb_spans spans;
     const char *names[XB_TRACE_TRACKS]; /* of tracks with spans */
     size_t places[XB_TRACE_TRACKS];     /* of all tracks among those */
-    struct track tracks[XB_TRACE_TRACKS];
-    size_t track_count;
+    struct track {
+        double work, wait; /* seconds */
+        size_t spans;
+        uint64_t bytes; /* of copies, kernels and work */
+    } tracks[XB_TRACE_TRACKS];
     const char *kinds[XB_SPANS_KINDS];
-    size_t kind_count;
     double length;
 };
 
@@ -36,57 +31,67 @@ static size_t kind_of(struct xb_page *page, struct drawing *drawing,
                       const struct xb_trace_span *span)
 {
     const char *text = span->stage != NULL ? span->stage : span->name;
+    size_t *count = &drawing->spans.kind_count;
     char label[LABEL];
     size_t kind = 0;
     snprintf(label, sizeof label, "%s", span->kind == XB_SPAN_CALL ? "submit" : text);
     char *bracket = strstr(label, " (");
     if (bracket != NULL && bracket > label)
         *bracket = '\0';
-    while (kind < drawing->kind_count && strcmp(drawing->kinds[kind], label) != 0)
+    while (kind < *count && strcmp(drawing->kinds[kind], label) != 0)
         kind++;
     if (kind == XB_SPANS_KINDS)
         return XB_SPANS_KINDS - 1;
-    if (kind == drawing->kind_count)
-        drawing->kinds[drawing->kind_count++] =
+    if (kind == *count)
+        drawing->kinds[(*count)++] =
             kind + 1 == XB_SPANS_KINDS ? "other" : xb_page_print(page, "%s", label);
     return kind;
 }
 
-static void fill(struct xb_page *page, const struct xb_trace_case *of, struct drawing *drawing)
+static void fill(struct xb_page *page, const struct xb_trace_case *of, double longest,
+                 struct drawing *drawing)
 {
+    struct xb_drawn_span *drawn = xb_page_new(page, of->span_count, sizeof *drawn);
     double first = of->span_count > 0 ? of->spans[0].begin : 0.0;
     double last = first;
+    drawing->spans = (struct xb_spans){
+        .picture = {.title = xb_page_print(page, "One iteration of %.280s", of->name)},
+        .tracks = drawing->names,
+        .kinds = drawing->kinds,
+        .spans = drawn,
+        .count = of->span_count};
     for (size_t i = 0; i < of->span_count; i++)
         drawing->tracks[of->spans[i].track].spans++;
     /* Tracks on which nothing happened are left out. */
     for (size_t i = 0; i < of->track_count; i++) {
-        drawing->places[i] = drawing->track_count;
+        drawing->places[i] = drawing->spans.track_count;
         if (drawing->tracks[i].spans > 0)
-            drawing->names[drawing->track_count++] = of->tracks[i];
+            drawing->names[drawing->spans.track_count++] = of->tracks[i];
     }
     for (size_t i = 0; i < of->span_count; i++) {
         const struct xb_trace_span *span = &of->spans[i];
         struct track *track = &drawing->tracks[span->track];
         bool is_wait = span->kind == XB_SPAN_WAIT;
         /* A wait is drawn in the colour of what it waits for, where that has one. */
-        drawing->spans[drawing->count++] = (struct xb_drawn_span){
-            .begin = span->begin,
-            .end = span->end,
-            .track = drawing->places[span->track],
-            .kind = is_wait && span->stage == NULL ? 0 : kind_of(page, drawing, span),
-            .is_wait = is_wait,
-            .tip = span->name};
+        drawn[i] = (struct xb_drawn_span){
+            span->begin,
+            span->end,
+            drawing->places[span->track],
+            is_wait && span->stage == NULL ? 0 : kind_of(page, drawing, span),
+            is_wait,
+            span->name};
         *(is_wait ? &track->wait : &track->work) += span->end - span->begin;
         if (!is_wait && span->kind != XB_SPAN_CALL)
             track->bytes += span->bytes;
-        first = span->begin < first ? span->begin : first;
-        last = span->end > last ? span->end : last;
+        first = fmin(first, span->begin);
+        last = fmax(last, span->end);
     }
     drawing->length = last - first;
+    /* An axis of the longest of all; but a short one would be a stroke. */
+    drawing->spans.length = longest < SHARED * drawing->length ? longest : 0.0;
 }
 
-static const char *describe(struct xb_page *page, const struct xb_trace_case *of,
-                            const struct drawing *drawing)
+static void draw(struct xb_page *page, const struct xb_trace_case *of, struct drawing *drawing)
 {
     const char *more = "";
     size_t busiest = 0;
@@ -97,11 +102,12 @@ static const char *describe(struct xb_page *page, const struct xb_trace_case *of
     if (drawing->length > 0 && work > 0)
         more = xb_page_print(page, " The busiest is %.200s, %.0f %% of the time.",
                              of->tracks[busiest], 100 * work / drawing->length);
-    return xb_page_print(page,
-                         "%zu spans on %zu threads and streams in %s, one below the other; time "
-                         "goes from left to right, and waits are pale.%s",
-                         of->span_count, drawing->track_count, XB_DURATION_TEXT(drawing->length),
-                         more);
+    drawing->spans.picture.description = xb_page_print(
+        page,
+        "%zu spans on %zu threads and streams in %s, one below the other; time goes from left to "
+        "right, and waits are pale.%s",
+        of->span_count, drawing->spans.track_count, XB_DURATION_TEXT(drawing->length), more);
+    xb_page_picture(page, xb_spans_draw, &drawing->spans);
 }
 
 /* "1.20 ms (37 %)"; NULL where there is none. */
@@ -113,50 +119,31 @@ static const char *share_of(struct xb_page *page, const struct drawing *drawing,
                : NULL;
 }
 
-/* Draws a case, or writes its numbers. */
-static void write_case(struct xb_page *page, const struct xb_trace_case *of, bool draws,
-                       double longest)
-{
-    struct drawing *drawing = xb_page_new(page, 1, sizeof *drawing);
-    drawing->spans = xb_page_new(page, of->span_count, sizeof *drawing->spans);
-    fill(page, of, drawing);
-    struct xb_spans spans = {
-        .picture = {.title = xb_page_print(page, "One iteration of %.280s", of->name),
-                    .description = describe(page, of, drawing)},
-        .tracks = drawing->names,
-        .track_count = drawing->track_count,
-        .kinds = drawing->kinds,
-        .kind_count = drawing->kind_count,
-        .spans = drawing->spans,
-        .count = drawing->count,
-        /* An axis of the longest of all; but a short one would be a stroke. */
-        .length = longest < SHARED * drawing->length ? longest : 0.0};
-    if (draws) {
-        xb_page_picture(page, xb_spans_draw, &spans);
-        return;
-    }
-    xb_page_table_begin(page, spans.picture.title,
-                        "Thread or stream|#Spans|#At work|#Waiting|#Data");
-    for (size_t i = 0; i < of->track_count; i++) {
-        const struct track *track = &drawing->tracks[i];
-        if (track->spans > 0)
-            XB_PAGE_CELLS(page, of->tracks[i], xb_page_print(page, "%zu", track->spans),
-                          share_of(page, drawing, track->work),
-                          share_of(page, drawing, track->wait),
-                          track->bytes > 0 ? XB_SIZE_TEXT(track->bytes) : NULL);
-    }
-    xb_page_table_end(page);
-}
-
 void xb_write_timelines(struct xb_page *page, const struct xb_report_document *document)
 {
     const struct xb_trace *trace = document->trace;
-    for (size_t i = 0; i < trace->case_count && i < DRAWN; i++)
-        write_case(page, &trace->cases[i], true, document->longest);
+    struct drawing *drawings = xb_page_new(page, trace->case_count, sizeof *drawings);
+    for (size_t i = 0; i < trace->case_count; i++) {
+        fill(page, &trace->cases[i], document->longest, &drawings[i]);
+        if (i < DRAWN)
+            draw(page, &trace->cases[i], &drawings[i]);
+    }
     if (trace->case_count > DRAWN)
         xb_page_remark(page, "Of %zu cases the first %d have a picture.", trace->case_count, DRAWN);
     xb_page_fold_begin(page, NULL, "Numbers", "", "");
-    for (size_t i = 0; i < trace->case_count; i++)
-        write_case(page, &trace->cases[i], false, document->longest);
+    for (size_t i = 0; i < trace->case_count; i++) {
+        xb_page_table_begin(page, drawings[i].spans.picture.title,
+                            "Thread or stream|#Spans|#At work|#Waiting|#Data");
+        for (size_t k = 0; k < trace->cases[i].track_count; k++) {
+            const struct track *track = &drawings[i].tracks[k];
+            if (track->spans > 0)
+                XB_PAGE_CELLS(page, trace->cases[i].tracks[k],
+                              xb_page_print(page, "%zu", track->spans),
+                              share_of(page, &drawings[i], track->work),
+                              share_of(page, &drawings[i], track->wait),
+                              track->bytes > 0 ? XB_SIZE_TEXT(track->bytes) : NULL);
+        }
+        xb_page_table_end(page);
+    }
     xb_page_fold_end(page);
 }

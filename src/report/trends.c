@@ -41,66 +41,51 @@ struct trend {
 struct state {
     struct trend trends[TRENDS];
     size_t count, left_out;
-    struct xb_arena *texts;
 };
 
-/* All that makes the case: the parameters that have not their default, which an older program's
- * file lacks. */
-static void add_key(struct xb_words *words, const struct xb_report_document *document,
-                    const struct xb_record_case *test)
-{
-    char text[64];
-    xb_words_add(words, "%.60s %.60s %.20s%s %s", test->mode, test->variant, test->direction,
-                 test->latency ? " latency" : "", XB_SIZE_TEXT(test->bytes));
-    for (size_t i = 0; i < test->parameter_count; i++) {
-        const struct xb_record_fact *own = &test->parameters[i];
-        const char *value = xb_parameter_text(test, own->name, text, sizeof text);
-        if (value != NULL &&
-            !xb_parameter_is_default(document->request->defaults, document->request->rows, own))
-            xb_words_add(words, ", %.60s %.60s", own->name, value);
-    }
-    xb_words_add(words, ", GPU %s%s", xb_record_case_device(test, text, sizeof text),
-                 test->simultaneous ? ", at the same time" : "");
-}
-
-/* The trend of that key and place; NULL where there is no room. */
-static struct trend *find(struct state *state, const char *key, const char *place,
-                          const struct xb_report_document *document,
-                          const struct xb_record_case *test)
-{
-    for (size_t i = 0; i < state->count; i++)
-        if (strcmp(state->trends[i].key, key) == 0 && strcmp(state->trends[i].place, place) == 0)
-            return &state->trends[i];
-    if (state->count == TRENDS)
-        return NULL;
-    struct trend *trend = &state->trends[state->count++];
-    *trend = (struct trend){.key = xb_arena_copy(&state->texts, key),
-                            .name = xb_case_name(&state->texts, document, test),
-                            .place = xb_arena_copy(&state->texts, place),
-                            .unit = xb_case_unit(test),
-                            .bytes = test->bytes};
-    return trend;
-}
-
+/* Adds a case to the trend of all that makes it, the parameters that have not their default among
+ * that (an older program's file lacks them), and of its place. */
 static void take_case(struct state *state, const struct xb_report_document *document,
                       const struct xb_record_case *test, struct point point)
 {
     const struct xb_record *record = document->record;
     const struct xb_record_device *device = xb_record_device(record, test->device);
-    struct xb_words key = {.length = 0};
-    struct xb_words place = {.length = 0};
+    struct xb_words key = {.length = 0}, place = {.length = 0};
     struct xb_statistics value;
+    char text[64];
+    size_t at = 0;
     if (!xb_case_value(record, test, &value))
         return;
-    add_key(&key, document, test);
+    xb_words_add(&key, "%.60s %.60s %.20s%s %s", test->mode, test->variant, test->direction,
+                 test->latency ? " latency" : "", XB_SIZE_TEXT(test->bytes));
+    for (size_t i = 0; i < test->parameter_count; i++) {
+        const struct xb_record_fact *own = &test->parameters[i];
+        const char *shown = xb_parameter_text(test, own->name, text, sizeof text);
+        if (shown != NULL &&
+            !xb_parameter_is_default(document->request->defaults, document->request->rows, own))
+            xb_words_add(&key, ", %.60s %.60s", own->name, shown);
+    }
+    xb_words_add(&key, ", GPU %s%s", xb_record_case_device(test, text, sizeof text),
+                 test->simultaneous ? ", at the same time" : "");
     xb_words_add(&place, "%.200s on %.200s, backend %.60s",
                  device != NULL ? device->name : "several devices",
                  record->host.hostname != NULL ? record->host.hostname : "not known",
                  record->backend);
-    struct trend *trend = find(state, key.text, place.text, document, test);
-    if (trend == NULL || trend->count == XB_CHANGE_VALUES) {
+    while (at < state->count && (strcmp(state->trends[at].key, key.text) != 0 ||
+                                 strcmp(state->trends[at].place, place.text) != 0))
+        at++;
+    if (at == TRENDS || state->trends[at].count == XB_CHANGE_VALUES) {
         state->left_out++;
         return;
+    }
+    struct trend *trend = &state->trends[at];
+    if (at == state->count) {
+        state->count++;
+        *trend = (struct trend){.key = xb_arena_copy(document->texts, key.text),
+                                .name = xb_case_name(document->texts, document, test),
+                                .place = xb_arena_copy(document->texts, place.text),
+                                .unit = xb_case_unit(test),
+                                .bytes = test->bytes};
     }
     point.value = value.median;
     point.low = value.ci95_low;
@@ -117,13 +102,12 @@ static enum xb_status take(void *own, const struct xb_report_document *document,
     (void)error;
     if (record == NULL || !isfinite(document->date))
         return XB_OK;
-    const struct point point = {
-        .date = document->date,
-        .file = document->number,
-        .conditions = {
-            xb_arena_copy(&state->texts, record->driver != NULL ? record->driver : "not known"),
-            xb_arena_copy(&state->texts,
-                          record->host.kernel != NULL ? record->host.kernel : "not known")}};
+    const char *driver = record->driver != NULL ? record->driver : "not known";
+    const char *kernel = record->host.kernel != NULL ? record->host.kernel : "not known";
+    const struct point point = {.date = document->date,
+                                .file = document->number,
+                                .conditions = {xb_arena_copy(document->texts, driver),
+                                               xb_arena_copy(document->texts, kernel)}};
     for (size_t i = 0; i < record->case_count; i++)
         take_case(state, document, &record->cases[i], point);
     return XB_OK;
@@ -143,9 +127,7 @@ static enum xb_status take(void *own, const struct xb_report_document *document,
  * cuts share. */
 static double statistic_of(const double *ranks, size_t count)
 {
-    double n = (double)count;
-    double sum = 0.0;
-    double most = 0.0;
+    double n = (double)count, sum = 0.0, most = 0.0;
     for (size_t t = 1; t + XB_CHANGE_SIDE <= count; t++) {
         double before = (double)t;
         sum += ranks[t - 1];
@@ -164,8 +146,7 @@ static double probability_of(double *ranks, size_t count, double statistic)
 {
     const size_t most = count > LONG ? ORDERS_OF_LONG : ORDERS;
     uint64_t state = 1;
-    size_t hits = 1;
-    size_t orders = 1;
+    size_t hits = 1, orders = 1;
     while (orders <= most && hits < HITS_ENOUGH) {
         for (size_t i = count; i > 1; i--) {
             state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -199,8 +180,7 @@ struct xb_change xb_change_find(const double *values, size_t count, size_t rows)
     double *ranks = xb_new(count, sizeof *ranks);
     /* Ranks from 1; equal values share the mean of theirs. */
     for (size_t i = 0; i < count; i++) {
-        size_t less = 0;
-        size_t equal = 0;
+        size_t less = 0, equal = 0;
         for (size_t k = 0; k < count; k++) {
             less += values[k] < values[i];
             equal += values[k] == values[i];
@@ -212,16 +192,15 @@ struct xb_change xb_change_find(const double *values, size_t count, size_t rows)
     change.is_there = change.probability * (double)rows <= XB_CHANGE_LEVEL;
     double least = (double)INFINITY;
     for (size_t t = XB_CHANGE_SIDE; change.is_there && t + XB_CHANGE_SIDE <= count; t++) {
-        double before;
-        double after;
+        double before, after;
         double sum =
             spread_of(values, t, ranks, &before) + spread_of(values + t, count - t, ranks, &after);
-        if (sum >= least)
-            continue;
-        least = sum;
-        change.at = t;
-        change.before = before;
-        change.after = after;
+        if (sum < least) {
+            least = sum;
+            change.at = t;
+            change.before = before;
+            change.after = after;
+        }
     }
     free(ranks);
     return change;
@@ -244,8 +223,7 @@ static int by_change(const void *a, const void *b)
 
 static int by_date(const void *a, const void *b)
 {
-    const struct point *one = a;
-    const struct point *other = b;
+    const struct point *one = a, *other = b;
     return XB_FIRST_ORDER(XB_ORDER(one->date, other->date), XB_ORDER(one->value, other->value),
                           XB_ORDER(one->file, other->file));
 }
@@ -263,9 +241,10 @@ static bool finish(void *own)
         for (size_t k = 0; k < trend->count; k++) {
             const struct point *last = kept > 0 ? &trend->points[kept - 1] : NULL;
             const struct point *next = &trend->points[k];
-            trend->dates += last == NULL || last->date != next->date;
-            if (last == NULL || last->date != next->date || last->value != next->value ||
-                XB_ORDER(last->low, next->low) != 0 || XB_ORDER(last->high, next->high) != 0)
+            bool is_later = last == NULL || last->date != next->date;
+            trend->dates += is_later;
+            if (is_later || last->value != next->value || XB_ORDER(last->low, next->low) != 0 ||
+                XB_ORDER(last->high, next->high) != 0)
                 trend->points[kept++] = *next;
         }
         trend->count = kept;
@@ -306,8 +285,8 @@ static void write_change(struct xb_page *page, const struct trend *trend)
     }
 }
 
-#define LEAST_SPAN                                                                                 \
-    0.05 /* of the median, that the axis has: so that what is next to nothing looks so */
+/* Shares of the median: what the axis has at least, so that what is next to nothing looks so. */
+#define LEAST_SPAN 0.05
 #define NEXT_TO_NOTHING 0.01
 
 /* A picture of the trend with its numbers. */
@@ -317,7 +296,7 @@ static void write_trend(struct xb_page *page, const struct trend *trend, double 
     struct xb_point *points = xb_page_new(page, trend->count, sizeof *points);
     double least = (double)INFINITY, most = 0.0, mark = 0.0;
     const char *within = "";
-    if (change->is_tested && change->is_there)
+    if (change->is_there)
         write_change(page, trend);
     for (size_t i = 0; i < trend->count; i++) {
         const struct point *point = &trend->points[i];
@@ -332,25 +311,23 @@ static void write_trend(struct xb_page *page, const struct trend *trend, double 
     if (change->is_there)
         mark = (trend->points[change->at - 1].date + trend->points[change->at].date) / 2;
     const struct xb_series series = {"", points, trend->count};
-    struct xb_chart chart = {
-        .picture = {.title =
-                        xb_page_print(page, "%.250s%s, %.200s", trend->name, within, trend->place),
-                    .description = xb_page_print(
-                        page,
-                        "%zu files from %s to %s, a point for each with the interval of its "
-                        "median. %s",
-                        trend->count, XB_REPORT_DATE(trend->points[0].date),
-                        XB_REPORT_DATE(trend->points[trend->count - 1].date),
-                        change->is_there ? "An upright line marks where the values changed."
-                                         : "No change is marked.")},
-        .x = {XB_SCALE_DATE, "date (UTC)"},
-        .y = {XB_SCALE_LINEAR, trend->unit},
-        .y_from_data = true,
-        .y_least = median * (1.0 - LEAST_SPAN / 2.0),
-        .y_most = median * (1.0 + LEAST_SPAN / 2.0),
-        .series = &series,
-        .series_count = 1,
-        .mark = mark};
+    const char *description = xb_page_print(
+        page, "%zu files from %s to %s, a point for each with the interval of its median. %s",
+        trend->count, XB_REPORT_DATE(trend->points[0].date),
+        XB_REPORT_DATE(trend->points[trend->count - 1].date),
+        change->is_there ? "An upright line marks where the values changed."
+                         : "No change is marked.");
+    struct xb_chart chart = {.picture = {.title = xb_page_print(page, "%.250s%s, %.200s",
+                                                                trend->name, within, trend->place),
+                                         .description = description},
+                             .x = {XB_SCALE_DATE, "date (UTC)"},
+                             .y = {XB_SCALE_LINEAR, trend->unit},
+                             .y_from_data = true,
+                             .y_least = median * (1.0 - LEAST_SPAN / 2.0),
+                             .y_most = median * (1.0 + LEAST_SPAN / 2.0),
+                             .series = &series,
+                             .series_count = 1,
+                             .mark = mark};
     xb_page_picture(page, xb_chart_draw, &chart);
     xb_page_fold_begin(page, NULL, "Numbers:", "", trend->name);
     xb_page_table_begin(page, trend->name,
@@ -391,22 +368,20 @@ static void write(struct xb_page *page, void *own)
 {
     struct state *state = own;
     struct trend **list = xb_page_new(page, state->count, sizeof(struct trend *));
-    size_t all = 0;
-    size_t tested = 0;
+    size_t all = 0, tested = 0;
     for (size_t i = 0; i < state->count; i++)
         if (state->trends[i].dates >= LEAST)
             list[all++] = &state->trends[i];
     qsort(list, all, sizeof(struct trend *), by_weight);
     size_t count = all < TESTED ? all : TESTED;
-    for (size_t i = 0; i < count; i++)
-        tested += list[i]->count >= 2 * (size_t)XB_CHANGE_SIDE;
-    /* If two trends have the same short name, use their full names. */
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        tested += list[i]->count >= 2 * (size_t)XB_CHANGE_SIDE; /* it is long enough */
+        /* If two trends have the same short name, the second has its full one. */
         for (size_t k = 0; k < i; k++)
             if (strcmp(list[i]->name, list[k]->name) == 0 &&
                 strcmp(list[i]->place, list[k]->place) == 0)
                 list[i]->name = list[i]->key;
-    /* `tested`: how many of them are long enough. */
+    }
     double *values = xb_page_new(page, XB_CHANGE_VALUES, sizeof *values);
     for (size_t i = 0; i < count; i++) {
         struct trend *trend = list[i];
@@ -444,15 +419,7 @@ static void free_state(void *own)
     struct state *state = own;
     for (size_t i = 0; i < state->count; i++)
         free(state->trends[i].points);
-    xb_arena_free(state->texts);
 }
 
 const struct xb_common_section xb_section_trends = {
-    .name = "trends",
-    .title = "By date",
-    .state_size = sizeof(struct state),
-    .take = take,
-    .finish = finish,
-    .write = write,
-    .free = free_state,
-};
+    "trends", "By date", sizeof(struct state), take, finish, write, free_state};

@@ -133,13 +133,15 @@ static void draw_empty(FILE *stream, bool is_alone)
 {
     const struct xb_chart chart = {.picture = picture_of("no chart", "Nothing"),
                                    .x = {XB_SCALE_DATE, ""},
-                                   .y = {XB_SCALE_LINEAR, NULL}};
-    const struct xb_strips strips = {.picture = picture_of("no-strips", "Nothing")};
+                                   .y = {XB_SCALE_LINEAR, ""}};
+    const struct xb_strips strips = {.picture = picture_of("no-strips", "Nothing"),
+                                     .x = {XB_SCALE_LINEAR, ""}};
     xb_chart_draw(stream, &chart, is_alone);
     const struct xb_dots dots = {.picture = picture_of("no-dots", "Nothing"),
                                  .places_are = "",
                                  .band_low = NONE,
-                                 .dots_are = "",
+                                 .y = {XB_SCALE_LINEAR, ""},
+                                 .are = {"", "", ""},
                                  .counted = ""};
     if (!is_alone) {
         xb_strips_draw(stream, &strips, is_alone);
@@ -259,9 +261,7 @@ static void draw_fleet(FILE *stream, bool is_alone, const char *id, size_t place
                                     .band_high = 55.46,
                                     .levels = levels,
                                     .level_count = 3,
-                                    .dots_are = "as their siblings",
-                                    .bad_are = "slow",
-                                    .others_are = "fast",
+                                    .are = {"as their siblings", "slow", "fast"},
                                     .band_is = "1 spread",
                                     .counted = "GPUs"};
     xb_dots_draw(stream, &picture, is_alone);
@@ -305,9 +305,7 @@ static void draw_odd_dots(FILE *stream, bool is_alone)
                                     .band_high = NONE,
                                     .levels = levels,
                                     .level_count = COUNT_OF(levels),
-                                    .dots_are = HOSTILE,
-                                    .bad_are = LONG,
-                                    .others_are = "",
+                                    .are = {HOSTILE, LONG, ""},
                                     .band_is = LONG,
                                     .counted = HOSTILE};
     xb_dots_draw(stream, &picture, is_alone);
