@@ -42,8 +42,6 @@ struct outputs {
     struct timelines timelines;
 };
 
-/* ---- timelines ---- */
-
 /* Ends and commits the trace, and prints what was drawn. Says so and returns false where a part of
  * it failed; the file is then as it was. */
 static bool end_timelines(struct timelines *timelines, const struct xb_run *run)

@@ -97,9 +97,8 @@ bool xb_case_alike(const struct xb_case *a, const struct xb_case *b)
 
 bool xb_case_same_path(const struct xb_case *a, const struct xb_case *b)
 {
-    const unsigned one_way = XB_H2D | XB_D2H;
-    bool same_direction =
-        a->direction == b->direction || ((a->direction | b->direction) & ~one_way) == 0;
+    bool same_direction = a->direction == b->direction ||
+                          ((a->direction | b->direction) & ~(unsigned)(XB_H2D | XB_D2H)) == 0;
     return same_kind(a, b) && same_direction && a->device == b->device && a->peer == b->peer;
 }
 

@@ -115,6 +115,25 @@ static enum xb_status read_pair(const struct xb_run *run, const char *word,
     return XB_OK;
 }
 
+/* Adds the pairs that are named, or every ordered pair of the chosen devices, or of all devices if
+ * none was chosen. Only modes of pairs have the option. */
+static enum xb_status choose_pairs(const struct xb_run *run, struct xb_device_choice *choice,
+                                   struct xb_error *error)
+{
+    const struct xb_word_list *named = &xb_config_get(run->asked.config, &xb_option_pairs)->words;
+    bool chosen = run->asked.device_given;
+    size_t count = chosen ? choice->device_count : run->probe.device_count;
+    for (size_t i = 0; i < named->count; i++)
+        XB_TRY(read_pair(run, named->items[i], choice, error));
+    for (size_t a = 0; named->count == 0 && a < count; a++)
+        for (size_t b = 0; b < count; b++)
+            if (a != b)
+                choice->pairs[choice->pair_count++] =
+                    (struct xb_pair){chosen ? choice->devices[a] : (unsigned)a,
+                                     chosen ? choice->devices[b] : (unsigned)b};
+    return XB_OK;
+}
+
 enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool pairs,
                                 struct xb_device_choice *choice, struct xb_error *error)
 {
@@ -135,22 +154,10 @@ enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool pairs,
                 return XB_FAIL(error, XB_ERR_USAGE, "--device: device %u is named twice", index);
         choice->devices[choice->device_count++] = index;
     }
-    /* The pairs that are named, or every ordered pair of the chosen devices, or of all devices if
-     * none was chosen. */
-    const struct xb_word_list *named = &xb_config_get(asked->config, &xb_option_pairs)->words;
-    bool chosen = asked->device_given;
-    size_t count = chosen ? choice->device_count : run->probe.device_count;
-    for (size_t i = 0; pairs && i < named->count; i++)
-        XB_TRY(read_pair(run, named->items[i], choice, error));
-    for (size_t a = 0; pairs && named->count == 0 && a < count; a++)
-        for (size_t b = 0; b < count; b++)
-            if (a != b)
-                choice->pairs[choice->pair_count++] =
-                    (struct xb_pair){chosen ? choice->devices[a] : (unsigned)a,
-                                     chosen ? choice->devices[b] : (unsigned)b};
+    if (pairs)
+        XB_TRY(choose_pairs(run, choice, error));
     /* If only pairs are measured, no device that is in none of them takes part. */
-    bool one_by_one = singles || choice->pair_count == 0;
-    for (size_t i = 0; one_by_one && i < choice->device_count; i++)
+    for (size_t i = 0; (singles || choice->pair_count == 0) && i < choice->device_count; i++)
         XB_TRY(add_device(run, choice->devices[i], error));
     for (size_t i = 0; i < choice->pair_count; i++) {
         XB_TRY(add_device(run, choice->pairs[i].from, error));

@@ -100,8 +100,7 @@ static enum xb_status add_case(struct planning *plan, struct xb_case test, struc
 static enum xb_status add_together(struct planning *plan, struct xb_case test,
                                    struct xb_error *error)
 {
-    test.simultaneous = true;
-    test.sum = true;
+    test.simultaneous = test.sum = true;
     XB_TRY(add_case(plan, test, error));
     test.sum = false;
     for (size_t i = 0; i < plan->choice.device_count; i++) {
