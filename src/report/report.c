@@ -97,7 +97,7 @@ static void keep_newest(struct report *report)
     xb_report_document_free(report->kept[oldest]);
     report->kept_count--;
     memmove(&report->kept[oldest], &report->kept[oldest + 1],
-            (report->kept_count - oldest) * sizeof *report->kept);
+            (report->kept_count - oldest) * sizeof(struct xb_report_document *));
 }
 
 /* Reads a file. If that fails it is listed under "Left out", and the report goes on. What is told
