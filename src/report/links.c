@@ -169,7 +169,7 @@ void xb_write_links(struct xb_page *page, const struct xb_report_document *docum
 /* ---- matrices ---- */
 
 /* "The least is 38.0 GB/s, from device 0, to device 5; the largest is ...". */
-static void describe_grid(struct xb_words *words, const struct xb_matrix_grid *grid)
+static void describe_grid(struct xb_words *words, const struct xb_cells *grid)
 {
     const size_t columns = grid->column_count;
     size_t ends[2] = {SIZE_MAX, SIZE_MAX}; /* the least and the largest */
@@ -188,24 +188,15 @@ static void describe_grid(struct xb_words *words, const struct xb_matrix_grid *g
 }
 
 /* Its cells have the numbers. */
-static void write_grid(void *argument, const struct xb_matrix_grid *grid)
+static void write_grid(void *argument, struct xb_cells *grid, size_t left_out)
 {
     struct xb_page *page = argument;
     struct xb_words description = {.length = 0};
     describe_grid(&description, grid);
-    struct xb_cells cells = {.picture = {.title = grid->title, .description = description.text},
-                             .rows_are = grid->rows_are,
-                             .columns_are = grid->columns_are,
-                             .row_names = grid->row_names,
-                             .column_names = grid->column_names,
-                             .row_count = grid->row_count,
-                             .column_count = grid->column_count,
-                             .values = grid->values,
-                             .texts = grid->texts,
-                             .unit = grid->unit};
-    xb_page_picture(page, xb_cells_draw, &cells);
-    if (grid->left_out > 0)
-        xb_page_remark(page, "%zu cells in further rows or columns are left out.", grid->left_out);
+    grid->picture.description = description.text;
+    xb_page_picture(page, xb_cells_draw, grid);
+    if (left_out > 0)
+        xb_page_remark(page, "%zu cells in further rows or columns are left out.", left_out);
 }
 
 /* Pairs of more devices are not tested. */
@@ -215,17 +206,17 @@ static void write_pairs(struct xb_page *page, const struct xb_link_report *repor
     double *values = xb_page_new(page, count * count, sizeof *values);
     const char **texts = xb_page_new(page, count * count, sizeof *texts);
     const char **names = xb_page_new(page, count, sizeof *names);
-    const struct xb_matrix_grid grid = {.title =
-                                            "Copies between GPUs, GB/s (rows: from, columns: to)",
-                                        .unit = "GB/s",
-                                        .rows_are = "from",
-                                        .columns_are = "to",
-                                        .row_names = names,
-                                        .column_names = names,
-                                        .row_count = count,
-                                        .column_count = count,
-                                        .values = values,
-                                        .texts = texts};
+    struct xb_cells grid = {
+        .picture = {.title = "Copies between GPUs, GB/s (rows: from, columns: to)"},
+        .unit = "GB/s",
+        .rows_are = "from",
+        .columns_are = "to",
+        .row_names = names,
+        .column_names = names,
+        .row_count = count,
+        .column_count = count,
+        .values = values,
+        .texts = texts};
     for (size_t i = 0; i < count; i++)
         names[i] = xb_page_print(page, "GPU %u", report->devices[i].info.index);
     for (size_t i = 0; i < count * count; i++)
@@ -236,7 +227,7 @@ static void write_pairs(struct xb_page *page, const struct xb_link_report *repor
         values[at] = xb_rate_known(rate) ? rate / 1e9 : values[at];
         texts[at] = xb_rate_known(rate) ? xb_page_print(page, "%s", XB_RATE_TEXT(rate)) : texts[at];
     }
-    write_grid(page, &grid);
+    write_grid(page, &grid, 0);
 }
 
 void xb_write_matrices(struct xb_page *page, const struct xb_report_document *document)

@@ -7,6 +7,7 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "plot/pictures.h"
 #include "record/mode_list.h"
 #include "record/rows.h"
 #include "xferbench/mode.h"
@@ -255,14 +256,15 @@ static struct places places_of(const struct matrix *matrix, bool is_column, size
 }
 
 /* Makes names, values and texts of a grid, with at most so many rows and columns. Every case goes
- * to its cell, if no case that stands there already says something. All of it lies in *memory. */
-static void make_grid(const struct matrix *matrix, size_t most, const char *row_noun,
-                      const char *column_noun, struct xb_matrix_grid *grid,
-                      struct xb_arena **memory)
+ * to its cell, if no case that stands there already says something. All of it lies in *memory.
+ * Returns how many cases have no cell. */
+static size_t make_grid(const struct matrix *matrix, size_t most, const char *row_noun,
+                        const char *column_noun, struct xb_cells *grid, struct xb_arena **memory)
 {
     const struct places rows = places_of(matrix, false, most, row_noun, memory);
     const struct places columns = places_of(matrix, true, most, column_noun, memory);
     const size_t cells = rows.count * columns.count;
+    size_t left_out = 0;
     double *values = xb_arena_new(memory, cells * sizeof *values);
     const char **texts = xb_arena_new(memory, cells * sizeof *texts);
     for (size_t i = 0; i < cells; i++)
@@ -281,7 +283,7 @@ static void make_grid(const struct matrix *matrix, size_t most, const char *row_
             bsearch(&column, columns.numbers, columns.count, sizeof(int), by_number);
         char cell[CELL] = "";
         if (down == NULL || across == NULL) {
-            grid->left_out++;
+            left_out++;
             continue;
         }
         size_t at =
@@ -294,6 +296,7 @@ static void make_grid(const struct matrix *matrix, size_t most, const char *row_
         if (!xb_record_is_sum(test) && test->device >= 0)
             values[at] = value_of(matrix->record, test);
     }
+    return left_out;
 }
 
 /* "peer, direct read, one way, 1 GiB, chunk 8 MiB, GB/s (rows: from, columns: to)". */
@@ -369,7 +372,7 @@ static struct range range_of(const struct matrix *matrix)
 }
 
 /* Columns that do not fit into a line stand below. */
-static void print_grid(FILE *stream, const struct xb_matrix_grid *grid)
+static void print_grid(FILE *stream, const struct xb_cells *grid)
 {
     int width = 4;
     for (size_t i = 0; i < grid->row_count * grid->column_count; i++)
@@ -410,7 +413,8 @@ static void print_all(struct printing *printing, const struct xb_record *record,
             printing->left_out++;
             continue;
         }
-        struct xb_matrix_grid grid = {.title = title(&matrix, &words)};
+        const char *name = title(&matrix, &words);
+        struct xb_cells grid = {.rows_are = ""};
         printing->differs = printing->differs || !one_link(&matrix, link);
         if (printing->brief)
             range = range_of(&matrix);
@@ -423,14 +427,14 @@ static void print_all(struct printing *printing, const struct xb_record *record,
             const char *low = XB_DECIMAL_TEXT(range.least), *high = XB_DECIMAL_TEXT(range.most);
             bool is_one = strcmp(low, high) == 0;
             xb_heading_print(stream, XB_COLOUR_NONE, "%.*s%s: %s%s%s, %zu %s%s",
-                             (int)strcspn(grid.title, "(") - 1, grid.title,
+                             (int)strcspn(name, "(") - 1, name,
                              range.is_of_groups ? " together" : "", low, is_one ? "" : " to ",
                              is_one ? "" : high, range.count, range.is_of_groups ? "group" : "pair",
                              range.count > 1 ? "s" : "");
             continue;
         }
-        make_grid(&matrix, SIZE_MAX, "", "", &grid, &memory);
-        xb_heading_print(stream, XB_COLOUR_TITLE, "%s", grid.title);
+        (void)make_grid(&matrix, SIZE_MAX, "", "", &grid, &memory);
+        xb_heading_print(stream, XB_COLOUR_TITLE, "%s", name);
         print_grid(stream, &grid);
         xb_arena_free(memory);
     }
@@ -509,13 +513,14 @@ void xb_matrix_each(const struct xb_record *record, xb_matrix_use *use, void *ar
         while (next_matrix(&matrix)) {
             struct xb_words words = {.length = 0};
             struct xb_arena *memory = NULL;
-            struct xb_matrix_grid grid = {.title = title(&matrix, &words),
-                                          .unit = matrix.cases[0]->latency ? "us" : "GB/s",
-                                          .rows_are = kind == PAIRS ? "from" : "memory on",
-                                          .columns_are = kind == PAIRS ? "to" : "of"};
-            make_grid(&matrix, XB_MATRIX_MOST, kind == PAIRS ? "device " : "node ", "device ",
-                      &grid, &memory);
-            use(argument, &grid);
+            struct xb_cells grid = {.picture = {.title = title(&matrix, &words)},
+                                    .unit = matrix.cases[0]->latency ? "us" : "GB/s",
+                                    .rows_are = kind == PAIRS ? "from" : "memory on",
+                                    .columns_are = kind == PAIRS ? "to" : "of"};
+            size_t left_out =
+                make_grid(&matrix, XB_MATRIX_MOST, kind == PAIRS ? "device " : "node ", "device ",
+                          &grid, &memory);
+            use(argument, &grid, left_out);
             xb_arena_free(memory);
         }
     }

@@ -24,22 +24,11 @@ void xb_matrix_print_nodes(FILE *stream, const struct xb_record *record, bool fi
 /* As many rows and columns of a matrix are given to others. */
 #define XB_MATRIX_MOST 40
 
-/* A matrix as texts and numbers, for a picture of it. */
-struct xb_matrix_grid {
-    const char *title; /* "peer, direct read, one way, 1 GiB, GB/s (rows: from, columns: to)" */
-    const char *unit;  /* "GB/s", "us" */
-    const char *rows_are, *columns_are;
-    const char *const *row_names, *const *column_names;
-    size_t row_count, column_count;
-    size_t left_out; /* cells that are in further rows or columns */
-    /* Row after row. A cell of several pairs or devices together has a text, but no number, because
-     * it is of another size than the rest. NULL and NAN: nothing was measured. */
-    const double *values;
-    const char *const *texts;
-};
-
-/* Takes one; it lasts until this returns. */
-typedef void xb_matrix_use(void *argument, const struct xb_matrix_grid *grid);
+/* Takes a matrix as a picture without a description, and how many cells are in further rows or
+ * columns. It lasts until this returns. A cell of several pairs or devices together has a text, but
+ * no number, because it is of another size than the rest; without either nothing was measured. */
+struct xb_cells;
+typedef void xb_matrix_use(void *argument, struct xb_cells *cells, size_t left_out);
 
 /* Whether a record has any matrix. */
 bool xb_matrix_is_there(const struct xb_record *record);
