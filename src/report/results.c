@@ -73,9 +73,11 @@ struct panel {
     bool is_count;                    /* its values are no sizes */
     bool is_time, is_other;           /* no rates; not of data as it is between host and GPU */
     double ceilings[XB_REPORT_SHOWN]; /* of the link, for each document; 0: not known */
+    double end;                       /* the largest of them and of what is sound */
     struct entry *entries;            /* the largest across first, then the best */
     size_t count;
-    size_t steps; /* values across */
+    size_t steps;    /* values across */
+    uint64_t widest; /* of these the one at which most entries are, the largest of several */
 };
 
 struct panels {
@@ -129,12 +131,14 @@ static void take_view(void *argument, struct xb_bars *view)
             continue;
         }
         panel->entries = xb_grow(panel->entries, panel->count, sizeof *panel->entries);
-        panel->entries[panel->count++] = (struct entry){
-            .document = panels->current,
-            .across = view->swept != NULL ? xb_bars_across(view, bar->test) : bar->test->bytes,
-            .bar = *bar};
+        struct entry *entry = &panel->entries[panel->count++];
+        *entry = (struct entry){.document = panels->current,
+                                .across = view->swept != NULL ? xb_bars_across(view, bar->test)
+                                                              : bar->test->bytes,
+                                .bar = *bar};
         double *ceiling = &panel->ceilings[panels->current];
         *ceiling = fmax(*ceiling, xb_bars_ceiling(view, bar, 1));
+        panel->end = fmax(panel->end, is_sound(entry) ? fmax(*ceiling, bar->s.median) : *ceiling);
     }
 }
 
@@ -189,18 +193,6 @@ static const char *across_text(struct xb_page *page, const struct panel *panel, 
                            : xb_page_print(page, "%s", XB_SIZE_TEXT(value));
 }
 
-/* The size at which most methods have a figure, the largest of several. */
-static uint64_t widest_across(const struct panel *panel)
-{
-    uint64_t widest = 0;
-    for (size_t i = 0, run = 0, most = 0; i < panel->count; i++) {
-        run = i > 0 && panel->entries[i].across == panel->entries[i - 1].across ? run + 1 : 1;
-        widest = run > most ? panel->entries[i].across : widest;
-        most = run > most ? run : most;
-    }
-    return widest;
-}
-
 /* What the link carries, where it is the same for all documents; else 0. */
 static double level_of(const struct panels *panels, const struct panel *panel)
 {
@@ -214,15 +206,11 @@ static double level_of(const struct panels *panels, const struct panel *panel)
 static double end_of(const struct panels *panels, const struct panel *panel)
 {
     double end = 0;
-    for (const struct panel *other = panels->all; other < panels->all + panels->count; other++) {
-        bool is_alike = other == panel ||
-                        (!other->is_other && !panel->is_other && other->swept == panel->swept &&
-                         other->entries[0].bar.figure == panel->entries[0].bar.figure);
-        for (size_t d = 0; is_alike && d < panels->document_count; d++)
-            end = fmax(end, other->ceilings[d]);
-        for (size_t i = 0; is_alike && i < other->count; i++)
-            end = is_sound(&other->entries[i]) ? fmax(end, other->entries[i].bar.s.median) : end;
-    }
+    for (const struct panel *other = panels->all; other < panels->all + panels->count; other++)
+        if (other == panel ||
+            (!other->is_other && !panel->is_other && other->swept == panel->swept &&
+             other->entries[0].bar.figure == panel->entries[0].bar.figure))
+            end = fmax(end, other->end);
     return end;
 }
 
@@ -232,15 +220,11 @@ static void draw_bars(struct panels *panels, const struct panel *panel)
 {
     struct xb_page *page = panels->page;
     const size_t documents = panels->document_count;
-    const uint64_t across = widest_across(panel);
+    const uint64_t across = panel->widest;
     const double level = level_of(panels, panel);
     const char **rows = xb_page_new(page, NAMES, sizeof *rows);
     struct xb_length *bars = xb_page_new(page, NAMES * documents, sizeof *bars);
     size_t count = list_names(panel, across, rows);
-    double most = 0;
-    for (size_t i = 0; i < panel->count; i++)
-        if (panel->entries[i].across == across && is_sound(&panel->entries[i]))
-            most = fmax(most, panel->entries[i].bar.s.median);
     for (size_t i = 0; i < count * documents; i++) {
         const struct entry *entry = find_entry(panel, i % documents, rows[i / documents], across);
         const char *text = value_text(page, entry);
@@ -249,7 +233,7 @@ static void draw_bars(struct panels *panels, const struct panel *panel)
             continue;
         const struct xb_statistics *s = &entry->bar.s;
         bars[i].value = s->median;
-        if (documents == 1 && !panel->is_time && s->median < most / 2)
+        if (documents == 1 && !panel->is_time && s->median < bars[0].value / 2)
             bars[i].look = "series-2";
         if (s->has_interval && !panel->is_time)
             bars[i].tip =
@@ -316,22 +300,21 @@ static void draw_curves(struct panels *panels, const struct panel *panel)
     for (size_t n = 0; n < drawn; n++)
         for (size_t d = 0; d < panels->document_count; d++)
             count += make_series(panels, panel, d, names[n], &series[count]);
-    struct xb_chart chart = {
-        .picture = {.title = panel->swept != NULL
-                                 ? panel->title
-                                 : xb_page_print(page, "%s, by size", panel->title),
-                    .description = xb_page_print(
-                        page, "%zu curves of %s by %s, from %s to %s. The best at the end is %s.",
-                        count, panel->is_time ? "milliseconds" : "GB/s", by,
-                        across_text(page, panel, panel->entries[panel->count - 1].across),
-                        across_text(page, panel, panel->entries[0].across), names[0])},
-        .x = {panel->is_count ? XB_SCALE_LINEAR : XB_SCALE_SIZE, by},
-        .y = {XB_SCALE_LINEAR, panel->is_time ? "ms" : "GB/s"},
-        .y_most = end_of(panels, panel) * (panel->is_time ? 1e3 : 1),
-        .series = series,
-        .series_count = count,
-        .levels = &level,
-        .level_count = level.at > 0};
+    const char *description =
+        xb_page_print(page, "%zu curves of %s by %s, from %s to %s. The best at the end is %s.",
+                      count, panel->is_time ? "milliseconds" : "GB/s", by,
+                      across_text(page, panel, panel->entries[panel->count - 1].across),
+                      across_text(page, panel, panel->entries[0].across), names[0]);
+    const char *title =
+        xb_page_print(page, panel->swept != NULL ? "%s" : "%s, by size", panel->title);
+    struct xb_chart chart = {.picture = {.title = title, .description = description},
+                             .x = {panel->is_count ? XB_SCALE_LINEAR : XB_SCALE_SIZE, by},
+                             .y = {XB_SCALE_LINEAR, panel->is_time ? "ms" : "GB/s"},
+                             .y_most = end_of(panels, panel) * (panel->is_time ? 1e3 : 1),
+                             .series = series,
+                             .series_count = count,
+                             .levels = &level,
+                             .level_count = level.at > 0};
     xb_page_picture(page, xb_chart_draw, &chart);
     panels->not_drawn += found - drawn;
 }
@@ -391,12 +374,11 @@ static const struct xb_bar *find_fastest(const struct panels *panels, size_t doc
     const struct xb_bar *best = NULL;
     for (size_t p = 0; p < panels->count && best == NULL; p++) {
         const struct panel *panel = *of = &panels->all[p];
-        uint64_t across = widest_across(panel);
         for (size_t i = 0; panel->swept == NULL && i < panel->count; i++) {
             const struct entry *entry = &panel->entries[i];
             const struct xb_bar *bar = &entry->bar;
             if (entry->document == document && bar->kind == kind && !bar->is_time &&
-                !bar->is_encoded && entry->across == across && is_sound(entry) &&
+                !bar->is_encoded && entry->across == panel->widest && is_sound(entry) &&
                 (best == NULL || bar->rank < best->rank))
                 best = bar;
         }
@@ -481,12 +463,15 @@ void xb_write_results(struct xb_page *page, const struct xb_report_document *con
     }
     for (struct panel *panel = panels->all; panel < panels->all + panels->count; panel++) {
         qsort(panel->entries, panel->count, sizeof *panel->entries, by_place);
-        for (size_t i = 0; i < panel->count; i++) {
+        for (size_t i = 0, run = 0, most = 0; i < panel->count; i++) {
             const struct entry *entry = &panel->entries[i];
             /* A link that a copy exceeds was read wrongly: nothing is held against it. */
             double *ceiling = &panel->ceilings[entry->document];
             *ceiling = is_sound(entry) && entry->bar.s.median > *ceiling ? 0 : *ceiling;
-            panel->steps += i == 0 || entry->across != entry[-1].across;
+            run = i > 0 && entry->across == entry[-1].across ? run + 1 : 1;
+            panel->steps += run == 1;
+            panel->widest = run > most ? entry->across : panel->widest;
+            most = run > most ? run : most;
         }
         any_curves = any_curves || panel->steps >= CURVE;
     }
