@@ -232,8 +232,6 @@ static void draw_siblings(struct xb_page *page, const struct xb_fleet_judgement 
     find_outs(page, judgement, siblings->figure, counted, &sheet);
     struct xb_plot_level levels[3];
     struct xb_dots dots = {
-        .picture = {.title = xb_page_print(page, "%.200s by node: %.400s", figure->name,
-                                           kind_text(page, figure))},
         .places = sheet.places,
         .places_are = "nodes in the order of their names",
         .y = {XB_SCALE_LINEAR, unit.name},
@@ -265,12 +263,13 @@ static void draw_siblings(struct xb_page *page, const struct xb_fleet_judgement 
     }
     const char *worst =
         sheet.out_count > 0 ? xb_page_print(page, " The worst is %.300s.", sheet.dots[0].name) : "";
-    dots.picture.description = xb_page_print(
-        page, "%zu %s of %zu nodes: median %s %s, from %s to %s; %zu named slow, %zu fast.%s",
+    xb_page_picture(
+        page, xb_dots_draw, &dots,
+        xb_page_print(page, "%.200s by node: %.400s", figure->name, kind_text(page, figure)),
+        "%zu %s of %zu nodes: median %s %s, from %s to %s; %zu named slow, %zu fast.%s",
         siblings->values, counted, siblings->nodes, XB_DECIMAL_TEXT(centre), unit.name,
         XB_DECIMAL_TEXT(siblings->least / unit.size), XB_DECIMAL_TEXT(siblings->most / unit.size),
         siblings->slow, siblings->fast, worst);
-    xb_page_picture(page, xb_dots_draw, &dots);
     xb_arena_free(memory);
 }
 

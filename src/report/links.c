@@ -155,12 +155,10 @@ void xb_write_links(struct xb_page *page, const struct xb_report_document *docum
                              verdict->facts.hops[k].lower);
         xb_words_add(&description, ".");
     }
-    struct xb_tree tree = {.picture = {.title = "Links between the host and its GPUs",
-                                       .description = description.text},
-                           .nodes = drawing.nodes,
-                           .count = drawing.count};
+    struct xb_tree tree = {.nodes = drawing.nodes, .count = drawing.count};
     if (hops > 0)
-        xb_page_picture(page, xb_tree_draw, &tree);
+        xb_page_picture(page, xb_tree_draw, &tree, "Links between the host and its GPUs", "%s",
+                        description.text);
     if (drawing.is_full)
         xb_page_remark(page, "The picture shows %d of the places.", XB_TREE_MOST);
     write_table(page, document, false);
@@ -193,8 +191,7 @@ static void write_grid(void *argument, struct xb_cells *grid, size_t left_out)
     struct xb_page *page = argument;
     struct xb_words description = {.length = 0};
     describe_grid(&description, grid);
-    grid->picture.description = description.text;
-    xb_page_picture(page, xb_cells_draw, grid);
+    xb_page_picture(page, xb_cells_draw, grid, grid->picture.title, "%s", description.text);
     if (left_out > 0)
         xb_page_remark(page, "%zu cells in further rows or columns are left out.", left_out);
 }

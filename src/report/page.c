@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The frame of the page, its headings and words. */
+#define _GNU_SOURCE /* text.h */
 #include "page.h"
 
 #include "base/output.h"
+#include "base/text.h"
 #include "xferbench/version.h"
 
 #include <ctype.h>
@@ -392,9 +394,10 @@ static const char *make_id(struct xb_page *page, const char *title)
 }
 
 /* In the page its title stands above it, as text; a narrow window scrolls the picture alone. */
-void xb_page_picture(struct xb_page *page, xb_draw *draw, void *picture)
+void xb_page_picture(struct xb_page *page, xb_draw *draw, void *picture, const char *title,
+                     const char *format, ...)
 {
-    struct xb_picture *head = picture;
+    char description[TEXT];
     struct xb_output output = {.path = NULL};
     char path[PATH_MAX + XB_PAGE_ID];
     if (page->error.status != XB_OK)
@@ -404,15 +407,17 @@ void xb_page_picture(struct xb_page *page, xb_draw *draw, void *picture)
         page->left_out++;
         return;
     }
-    head->id = make_id(page, head->title);
+    XB_FORMAT(description, sizeof description, format);
+    const char *id = make_id(page, title);
+    *(struct xb_picture *)picture = (struct xb_picture){id, title, description};
     page->pictures++;
-    xb_page_write(page, "<figure><figcaption>", head->title, "</figcaption>");
-    xb_page_write(page, "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"",
-                  head->title, "\">\n");
+    xb_page_write(page, "<figure><figcaption>", title, "</figcaption>");
+    xb_page_write(page, "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"", title,
+                  "\">\n");
     draw(page->stream, picture, false);
     fputs("</div></figure>\n", page->stream);
     if (page->folder != NULL) { /* into FOLDER/ID.svg */
-        snprintf(path, sizeof path, "%s/%s.svg", page->folder, head->id);
+        snprintf(path, sizeof path, "%s/%s.svg", page->folder, id);
         if (xb_output_find(&output, path, &page->error) == XB_OK &&
             xb_output_open(&output, 0, &page->error) == XB_OK) {
             draw(output.stream, picture, true);
@@ -420,5 +425,4 @@ void xb_page_picture(struct xb_page *page, xb_draw *draw, void *picture)
         }
         xb_output_discard(&output);
     }
-    head->id = NULL;
 }

@@ -137,9 +137,10 @@ void xb_page_table_end(struct xb_page *page);
 void xb_page_table_of(struct xb_page *page, const char *caption, struct xb_table *table);
 
 /*
- * Draws a picture, which begins with its struct xb_picture, with an id made of page->subject and
- * its title, and puts it alone into a file of that name in page->folder if there is one. Beyond
- * XB_PAGE_PICTURES nothing is drawn, and the section's end says so. The numbers of every picture
- * stand somewhere in the page, in any case.
+ * Draws a picture, which begins with its struct xb_picture, with this title and a printed
+ * description. Its id is made of page->subject and the title; it goes alone into a file of that
+ * name in page->folder if there is one. Beyond XB_PAGE_PICTURES nothing is drawn, and the section's
+ * end says so. The numbers of every picture stand somewhere in the page, in any case.
  */
-void xb_page_picture(struct xb_page *page, xb_draw *draw, void *picture);
+void xb_page_picture(struct xb_page *page, xb_draw *draw, void *picture, const char *title,
+                     const char *format, ...) __attribute__((format(printf, 5, 6)));

@@ -240,24 +240,21 @@ static void draw_bars(struct panels *panels, const struct panel *panel)
                 xb_page_print(page, "95 %% interval %.*f to %.*f GB/s", entry->bar.decimals,
                               s->ci95_low, entry->bar.decimals, s->ci95_high);
     }
-    const char *description =
-        xb_page_print(page, "Bars of %zu methods, the %s first. %s: %s. %s: %s.%s", count,
-                      panel->is_time ? "shortest" : "fastest", rows[0], bars[0].text,
-                      rows[count - 1], bars[(count - 1) * documents].text,
-                      level > 0 ? " A line marks what the link carries." : "");
-    struct xb_lengths lengths = {
-        .picture = {.title = xb_page_print(page, "%s, %s: %s", panel->title,
-                                           across_text(page, panel, across),
-                                           panel->is_time ? "time" : "GB/s"),
-                    .description = description},
-        .rows = rows,
-        .row_count = count,
-        .series = panels->labels,
-        .series_count = documents,
-        .bars = bars,
-        .level = {xb_page_print(page, "link carries %.1f", level), level},
-        .end = end_of(panels, panel)};
-    xb_page_picture(page, xb_lengths_draw, &lengths);
+    struct xb_lengths lengths = {.rows = rows,
+                                 .row_count = count,
+                                 .series = panels->labels,
+                                 .series_count = documents,
+                                 .bars = bars,
+                                 .level = {xb_page_print(page, "link carries %.1f", level), level},
+                                 .end = end_of(panels, panel)};
+    xb_page_picture(page, xb_lengths_draw, &lengths,
+                    xb_page_print(page, "%s, %s: %s", panel->title,
+                                  across_text(page, panel, across),
+                                  panel->is_time ? "time" : "GB/s"),
+                    "Bars of %zu methods, the %s first. %s: %s. %s: %s.%s", count,
+                    panel->is_time ? "shortest" : "fastest", rows[0], bars[0].text, rows[count - 1],
+                    bars[(count - 1) * documents].text,
+                    level > 0 ? " A line marks what the link carries." : "");
 }
 
 #define CURVE 3 /* values across that make one */
@@ -300,22 +297,19 @@ static void draw_curves(struct panels *panels, const struct panel *panel)
     for (size_t n = 0; n < drawn; n++)
         for (size_t d = 0; d < panels->document_count; d++)
             count += make_series(panels, panel, d, names[n], &series[count]);
-    const char *description =
-        xb_page_print(page, "%zu curves of %s by %s, from %s to %s. The best at the end is %s.",
-                      count, panel->is_time ? "milliseconds" : "GB/s", by,
-                      across_text(page, panel, panel->entries[panel->count - 1].across),
-                      across_text(page, panel, panel->entries[0].across), names[0]);
-    const char *title =
-        xb_page_print(page, panel->swept != NULL ? "%s" : "%s, by size", panel->title);
-    struct xb_chart chart = {.picture = {.title = title, .description = description},
-                             .x = {panel->is_count ? XB_SCALE_LINEAR : XB_SCALE_SIZE, by},
+    struct xb_chart chart = {.x = {panel->is_count ? XB_SCALE_LINEAR : XB_SCALE_SIZE, by},
                              .y = {XB_SCALE_LINEAR, panel->is_time ? "ms" : "GB/s"},
                              .y_most = end_of(panels, panel) * (panel->is_time ? 1e3 : 1),
                              .series = series,
                              .series_count = count,
                              .levels = &level,
                              .level_count = level.at > 0};
-    xb_page_picture(page, xb_chart_draw, &chart);
+    xb_page_picture(page, xb_chart_draw, &chart,
+                    xb_page_print(page, panel->swept != NULL ? "%s" : "%s, by size", panel->title),
+                    "%zu curves of %s by %s, from %s to %s. The best at the end is %s.", count,
+                    panel->is_time ? "milliseconds" : "GB/s", by,
+                    across_text(page, panel, panel->entries[panel->count - 1].across),
+                    across_text(page, panel, panel->entries[0].across), names[0]);
     panels->not_drawn += found - drawn;
 }
 

@@ -82,24 +82,21 @@ void xb_write_samples(struct xb_page *page, const struct xb_report_document *doc
         xb_page_remark(page, "No case has more than one sample.");
         return;
     }
-    struct xb_strips strips = {
-        .picture = {.title = record->is_merged ? "Medians of the processes around their median"
-                                               : "Samples around their median",
-                    .description = xb_page_print(
-                        page,
-                        "%zu cases, a line each, with a point for each %s and the median's 95 %% "
-                        "interval. The widest is %.200s: %s from least to largest.",
-                        drawing->count, record->is_merged ? "process" : "sample",
-                        drawing->widest->name, drawing->widest->note)},
-        .x = {XB_SCALE_LINEAR, "% of the case's median"},
-        /* So that what is next to nothing looks like it. */
-        .x_low = 99,
-        .x_high = 101,
-        .strips = drawing->strips,
-        .count = drawing->count,
-        .levels = levels,
-        .level_count = 1};
-    xb_page_picture(page, xb_strips_draw, &strips);
+    struct xb_strips strips = {.x = {XB_SCALE_LINEAR, "% of the case's median"},
+                               /* So that what is next to nothing looks like it. */
+                               .x_low = 99,
+                               .x_high = 101,
+                               .strips = drawing->strips,
+                               .count = drawing->count,
+                               .levels = levels,
+                               .level_count = 1};
+    xb_page_picture(page, xb_strips_draw, &strips,
+                    record->is_merged ? "Medians of the processes around their median"
+                                      : "Samples around their median",
+                    "%zu cases, a line each, with a point for each %s and the median's 95 %% "
+                    "interval. The widest is %.200s: %s from least to largest.",
+                    drawing->count, record->is_merged ? "process" : "sample", drawing->widest->name,
+                    drawing->widest->note);
     if (drawing->has_more)
         xb_page_remark(page, "Of more than %d samples of a case %d are drawn, evenly by rank.",
                        POINTS, POINTS);

@@ -102,20 +102,17 @@ static void draw_ratios(struct xb_page *page, const struct xb_comparison *compar
     if (isfinite(threshold))
         rule = xb_page_print(page, "what lies %s %g is worse by the threshold or more",
                              more_is_better ? "below" : "above", levels[1].at);
-    struct xb_strips picture = {
-        .picture = {.title = more_is_better ? "Candidate by baseline, where more is better"
-                                            : "Candidate by baseline, where less is better",
-                    .description = xb_page_print(
-                        page,
-                        "%zu figures, a line each: the ratio of the candidate's to the baseline's, "
-                        "with its interval and what changed. 1 is no change; %s. Overall: %s.",
-                        count, rule, xb_compare_overall(comparison))},
-        .x = {XB_SCALE_LINEAR, "ratio of candidate to baseline"},
-        .strips = strips,
-        .count = count,
-        .levels = levels,
-        .level_count = isfinite(threshold) ? 2 : 1};
-    xb_page_picture(page, xb_strips_draw, &picture);
+    struct xb_strips picture = {.x = {XB_SCALE_LINEAR, "ratio of candidate to baseline"},
+                                .strips = strips,
+                                .count = count,
+                                .levels = levels,
+                                .level_count = isfinite(threshold) ? 2 : 1};
+    xb_page_picture(page, xb_strips_draw, &picture,
+                    more_is_better ? "Candidate by baseline, where more is better"
+                                   : "Candidate by baseline, where less is better",
+                    "%zu figures, a line each: the ratio of the candidate's to the baseline's, "
+                    "with its interval and what changed. 1 is no change; %s. Overall: %s.",
+                    count, rule, xb_compare_overall(comparison));
     xb_page_more(page, left_out, "figures are in the table only.");
 }
 

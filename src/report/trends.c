@@ -311,16 +311,7 @@ static void write_trend(struct xb_page *page, const struct trend *trend, double 
     if (change->is_there)
         mark = (trend->points[change->at - 1].date + trend->points[change->at].date) / 2;
     const struct xb_series series = {"", points, trend->count};
-    const char *description = xb_page_print(
-        page, "%zu files from %s to %s, a point for each with the interval of its median. %s",
-        trend->count, XB_REPORT_DATE(trend->points[0].date),
-        XB_REPORT_DATE(trend->points[trend->count - 1].date),
-        change->is_there ? "An upright line marks where the values changed."
-                         : "No change is marked.");
-    struct xb_chart chart = {.picture = {.title = xb_page_print(page, "%.250s%s, %.200s",
-                                                                trend->name, within, trend->place),
-                                         .description = description},
-                             .x = {XB_SCALE_DATE, "date (UTC)"},
+    struct xb_chart chart = {.x = {XB_SCALE_DATE, "date (UTC)"},
                              .y = {XB_SCALE_LINEAR, trend->unit},
                              .y_from_data = true,
                              .y_least = median * (1.0 - LEAST_SPAN / 2.0),
@@ -328,7 +319,13 @@ static void write_trend(struct xb_page *page, const struct trend *trend, double 
                              .series = &series,
                              .series_count = 1,
                              .mark = mark};
-    xb_page_picture(page, xb_chart_draw, &chart);
+    xb_page_picture(page, xb_chart_draw, &chart,
+                    xb_page_print(page, "%.250s%s, %.200s", trend->name, within, trend->place),
+                    "%zu files from %s to %s, a point for each with the interval of its median. %s",
+                    trend->count, XB_REPORT_DATE(trend->points[0].date),
+                    XB_REPORT_DATE(trend->points[trend->count - 1].date),
+                    change->is_there ? "An upright line marks where the values changed."
+                                     : "No change is marked.");
     xb_page_fold_begin(page, NULL, "Numbers:", "", trend->name);
     xb_page_table_begin(page, trend->name,
                         xb_page_print(page, "Date|#File|#%s|#95 %% interval|Driver", trend->unit));
