@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,13 +251,9 @@ static void end_element(FILE *stream, const char *name, const char *tip)
 
 static void write_id(FILE *stream, const char *id)
 {
-    if (*id == '\0')
-        fputs("picture", stream);
-    for (; *id != '\0'; id++) {
-        bool is_kept = (*id >= 'a' && *id <= 'z') || (*id >= 'A' && *id <= 'Z') ||
-                       (*id >= '0' && *id <= '9') || *id == '-';
-        fputc(is_kept ? *id : '-', stream);
-    }
+    fputs(*id == '\0' ? "picture" : "", stream);
+    for (; *id != '\0'; id++)
+        fputc(isascii(*id) && isalnum((unsigned char)*id) ? *id : '-', stream);
 }
 
 static void write_named(FILE *stream, const char *element, const struct xb_picture *picture,

@@ -41,11 +41,6 @@ static enum xb_status read_text(const char *path, char **text, size_t *length,
     return xb_file_text_read(path, XB_RECORD_LARGEST_BYTES, true, text, length, error);
 }
 
-static void tell(const struct xb_error *error)
-{
-    (void)xb_cli_fail(error);
-}
-
 static enum xb_status make_folder(const char *named, char *folder, struct xb_error *error)
 {
     struct stat found;
@@ -106,7 +101,7 @@ static enum xb_status write_report(const struct xb_config *config, const struct 
                                               .read = read_text,
                                               .defaults = defaults,
                                               .rows = xb_run_rows(),
-                                              .tell = tell};
+                                              .tell = xb_cli_fail};
     if (svg != NULL)
         XB_TRY(make_folder(svg, folder, error));
     xb_interrupt_catch(); /* before there is a temporary file to leave behind */
@@ -130,14 +125,13 @@ static int run(struct xb_config *config, char *const *words)
     struct inputs inputs = {.count = 0};
     struct xb_error error;
     size_t left_out = 0;
-    enum xb_status status = XB_OK;
+    enum xb_status status;
     (void)words;
     find_inputs(config, &inputs);
     if (config->operand_count == 0)
-        status =
-            XB_FAIL(&error, XB_ERR_USAGE,
-                    "report takes the files or folders to show: xferbench report FILE... --output "
-                    "report.html");
+        status = XB_FAIL(&error, XB_ERR_USAGE,
+                         "report takes the files or folders to show: xferbench report FILE... "
+                         "--output report.html");
     else if (strcmp(xb_config_get(config, &xb_option_output)->text, "-") == 0 &&
              xb_is_terminal(stdout))
         status = XB_FAIL(&error, XB_ERR_USAGE,

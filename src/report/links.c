@@ -166,32 +166,27 @@ void xb_write_links(struct xb_page *page, const struct xb_report_document *docum
 
 /* ---- matrices ---- */
 
-/* "The least is 38.0 GB/s, from device 0, to device 5; the largest is ...". */
-static void describe_grid(struct xb_words *words, const struct xb_cells *grid)
-{
-    const size_t columns = grid->column_count;
-    size_t ends[2] = {SIZE_MAX, SIZE_MAX}; /* the least and the largest */
-    for (size_t i = 0; i < grid->row_count * columns; i++)
-        for (int k = 0; k < 2 && isfinite(grid->values[i]); k++) {
-            double best = ends[k] < SIZE_MAX ? grid->values[ends[k]] : (double)NAN;
-            if (isnan(best) || (k == 0 ? grid->values[i] < best : grid->values[i] > best))
-                ends[k] = i;
-        }
-    xb_words_add(words, "A matrix of %zu rows and %zu columns.", grid->row_count, columns);
-    for (int k = 0; k < 2 && ends[k] < SIZE_MAX; k++)
-        xb_words_add(words, "%s is %s %s, %s %s, %s %s%s", k == 0 ? " The least" : "; the largest",
-                     grid->texts[ends[k]], grid->unit, grid->rows_are,
-                     grid->row_names[ends[k] / columns], grid->columns_are,
-                     grid->column_names[ends[k] % columns], k == 0 ? "" : ".");
-}
-
 /* Its cells have the numbers. */
 static void write_grid(void *argument, struct xb_cells *grid, size_t left_out)
 {
     struct xb_page *page = argument;
-    struct xb_words description = {.length = 0};
-    describe_grid(&description, grid);
-    xb_page_picture(page, xb_cells_draw, grid, grid->picture.title, "%s", description.text);
+    const size_t columns = grid->column_count;
+    struct xb_words ends = {.length = 0};
+    size_t end[2] = {SIZE_MAX, SIZE_MAX}; /* the least and the largest */
+    for (size_t i = 0; i < grid->row_count * columns; i++)
+        for (int k = 0; k < 2 && isfinite(grid->values[i]); k++) {
+            double best = end[k] < SIZE_MAX ? grid->values[end[k]] : (double)NAN;
+            if (isnan(best) || (k == 0 ? grid->values[i] < best : grid->values[i] > best))
+                end[k] = i;
+        }
+    /* " The least is 38.0 GB/s, from device 0, to device 5; the largest is ...". */
+    for (int k = 0; k < 2 && end[k] < SIZE_MAX; k++)
+        xb_words_add(&ends, "%s is %s %s, %s %s, %s %s%s", k == 0 ? " The least" : "; the largest",
+                     grid->texts[end[k]], grid->unit, grid->rows_are,
+                     grid->row_names[end[k] / columns], grid->columns_are,
+                     grid->column_names[end[k] % columns], k == 0 ? "" : ".");
+    xb_page_picture(page, xb_cells_draw, grid, grid->picture.title,
+                    "A matrix of %zu rows and %zu columns.%s", grid->row_count, columns, ends.text);
     if (left_out > 0)
         xb_page_remark(page, "%zu cells in further rows or columns are left out.", left_out);
 }

@@ -23,7 +23,7 @@ struct xb_report_request {
     /* The options of `run` and of every mode; ends with NULL. NULL: not known. */
     const struct xb_option *const *rows;
     /* Told of every file that is left out, and why. NULL: nobody is. */
-    void (*tell)(const struct xb_error *error);
+    int (*tell)(const struct xb_error *error);
 };
 
 /* What a file says in short. It outlives what the file holds. */

@@ -206,19 +206,14 @@ struct xb_change xb_change_find(const double *values, size_t count, size_t rows)
     return change;
 }
 
+/* Those that changed, which is known of none at first, then those of most files. */
 static int by_weight(const void *a, const void *b)
 {
     const struct trend *one = *(const struct trend *const *)a;
     const struct trend *other = *(const struct trend *const *)b;
-    return XB_FIRST_ORDER(XB_ORDER(other->count, one->count), XB_ORDER(other->bytes, one->bytes),
+    return XB_FIRST_ORDER(XB_ORDER(other->change.is_there, one->change.is_there),
+                          XB_ORDER(other->count, one->count), XB_ORDER(other->bytes, one->bytes),
                           XB_ORDER(one, other));
-}
-
-static int by_change(const void *a, const void *b)
-{
-    const struct trend *one = *(const struct trend *const *)a;
-    const struct trend *other = *(const struct trend *const *)b;
-    return XB_FIRST_ORDER(XB_ORDER(other->change.is_there, one->change.is_there), by_weight(a, b));
 }
 
 static int by_date(const void *a, const void *b)
@@ -386,7 +381,7 @@ static void write(struct xb_page *page, void *own)
             values[k] = trend->points[k].value;
         trend->change = xb_change_find(values, trend->count, tested);
     }
-    qsort(list, count, sizeof(struct trend *), by_change);
+    qsort(list, count, sizeof(struct trend *), by_weight);
     if (tested == 0)
         xb_page_remark(page, "No change is looked for: that takes %d files on each side of it.",
                        XB_CHANGE_SIDE);
