@@ -37,11 +37,9 @@ struct drawing {
     const struct xb_link_report *report;
 };
 
-/* The place of a node: one that is there, or a new one. Its name and the like are still to be set
- * where *is_new. */
-static size_t take_node(struct drawing *drawing, const char *address, size_t parent, bool *is_new)
+/* The place of a node: one that is there, or a new one, which has no name yet. */
+static size_t take_node(struct drawing *drawing, const char *address, size_t parent)
 {
-    *is_new = false;
     for (size_t i = 1; i < drawing->count; i++)
         if (drawing->nodes[i].parent == parent && strcmp(drawing->addresses[i], address) == 0)
             return i;
@@ -49,9 +47,8 @@ static size_t take_node(struct drawing *drawing, const char *address, size_t par
         drawing->is_full = true;
         return parent;
     }
-    *is_new = true;
     drawing->addresses[drawing->count] = address;
-    drawing->nodes[drawing->count] = (struct xb_node){.parent = parent, .name = "", .look = ""};
+    drawing->nodes[drawing->count] = (struct xb_node){.parent = parent, .look = ""};
     return drawing->count++;
 }
 
@@ -67,13 +64,6 @@ static bool is_weak(const struct xb_link_hop *hop)
            (hop->load.width < hop->best.width || hop->load.speed_gts < hop->best.speed_gts);
 }
 
-/* A path of one link is limited by it: that goes without saying. */
-static bool limits(const struct xb_verdict *verdict, size_t hop)
-{
-    return verdict->facts.hop_count > 1 && verdict->bottleneck == hop &&
-           is_known(verdict->facts.hops[hop].load);
-}
-
 /* "Gen4 x8 of Gen5 x16", and below it "limits the path" */
 static const char *edge_of(struct drawing *drawing, const struct xb_link_hop *hop)
 {
@@ -82,11 +72,14 @@ static const char *edge_of(struct drawing *drawing, const struct xb_link_hop *ho
     bool is_limit = false; /* of any device's path: several may share it */
     if (!is_known(hop->load))
         return "not seen under load";
-    for (size_t i = 0; i < report->device_count; i++)
-        for (size_t k = 0; k < report->verdicts[i].facts.hop_count; k++)
-            is_limit =
-                is_limit || (strcmp(report->verdicts[i].facts.hops[k].lower, hop->lower) == 0 &&
-                             limits(&report->verdicts[i], k));
+    for (size_t i = 0; i < report->device_count; i++) {
+        const struct xb_link_facts *facts = &report->verdicts[i].facts;
+        const size_t k = report->verdicts[i].bottleneck;
+        /* A path of one link is limited by it: that goes without saying. */
+        is_limit = is_limit ||
+                   (facts->hop_count > 1 && k < facts->hop_count &&
+                    strcmp(facts->hops[k].lower, hop->lower) == 0 && is_known(facts->hops[k].load));
+    }
     xb_link_lanes_text(hop->load, load, sizeof load);
     xb_link_lanes_text(hop->best, best, sizeof best);
     return xb_page_print(drawing->page, "%s%s%s%s", load, is_weak(hop) ? " of " : "",
@@ -101,19 +94,16 @@ static void add_path(struct drawing *drawing, const struct xb_link_device *devic
     const struct xb_link_hop *hops = verdict->facts.hops;
     const struct xb_link_hop *top = &hops[verdict->facts.hop_count - 1];
     const char *level = xb_level_name(verdict->found.level);
-    size_t parent = 0;
-    bool is_new = false;
-    if (top->has_upper)
-        parent = take_node(drawing, top->upper, 0, &is_new);
-    if (is_new)
+    size_t parent = top->has_upper ? take_node(drawing, top->upper, 0) : 0;
+    if (drawing->nodes[parent].name == NULL)
         drawing->nodes[parent].name = xb_page_print(page, "root port\n%s", top->upper);
     for (size_t i = verdict->facts.hop_count; i-- > 0;) {
-        parent = take_node(drawing, hops[i].lower, parent, &is_new);
-        if (!is_new)
-            continue;
+        parent = take_node(drawing, hops[i].lower, parent);
         struct xb_node *node = &drawing->nodes[parent];
+        if (node->name != NULL)
+            continue;
         node->edge = edge_of(drawing, &hops[i]);
-        node->look = is_weak(&hops[i]) ? "bad" : is_known(hops[i].load) ? "good" : "unsure";
+        node->look = XB_LOOK(is_weak(&hops[i]), is_known(hops[i].load));
         if (i > 0) {
             node->name = xb_page_print(page, "%s\n%s",
                                        hops[i - 1].on_package ? "bridge on the card" : "bridge",

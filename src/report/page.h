@@ -54,6 +54,9 @@ struct xb_page {
 #define xb_page_new(page, count, size) xb_arena_new(&(page)->memory, (count) * (size))
 #define xb_page_print(page, ...) xb_arena_print(&(page)->memory, __VA_ARGS__)
 
+/* The class of what is bad, good, or neither is known of. */
+#define XB_LOOK(is_bad, is_good) ((is_bad) ? "bad" : (is_good) ? "good" : "unsure")
+
 /* ---- frame ---- */
 
 /* page->stream must tell how much was written to it (ftell), as a stream to memory does. `under`

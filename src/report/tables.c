@@ -85,9 +85,7 @@ static void draw_ratios(struct xb_page *page, const struct xb_comparison *compar
             .middle = compared->ratio,
             .low = compared->has_interval ? compared->low : (double)NAN,
             .high = compared->has_interval ? compared->high : (double)NAN,
-            .look = is_open                                      ? "unsure"
-                    : compared->outcome == XB_OUTCOME_REGRESSION ? "bad"
-                                                                 : "good",
+            .look = XB_LOOK(!is_open && compared->outcome == XB_OUTCOME_REGRESSION, !is_open),
             .note =
                 xb_page_print(page, "%.60s%s", XB_CASE_TEXT(comparison, compared, XB_CASE_CHANGE),
                               compared->basis == XB_BASIS_INDICATIVE ? "?" : "")};
