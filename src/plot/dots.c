@@ -172,6 +172,8 @@ static void draw_outs(FILE *stream, const struct drawing *drawing)
 static void draw_places(FILE *stream, const struct drawing *drawing)
 {
     const struct xb_dots *dots = drawing->dots;
+    const double left = drawing->frame.left, right = drawing->frame.right;
+    const double bottom = drawing->frame.bottom;
     size_t places[PLACE_NAMES_MOST];
     double widths[PLACE_NAMES_MOST], middles[PLACE_NAMES_MOST];
     size_t count = xb_at_most(dots->place_count, PLACE_NAMES_MOST);
@@ -181,58 +183,56 @@ static void draw_places(FILE *stream, const struct drawing *drawing)
             places[i] = count < 2 ? 0 : i * (dots->place_count - 1) / (count - 1);
             widths[i] = fmin(xb_svg_text_width(dots->places[places[i]]), PLACE_NAMES);
             middles[i] = fmin(fmax(place_of(drawing, places[i]), widths[i] / 2.0 + 4.0),
-                              drawing->frame.right - widths[i] / 2.0);
+                              right - widths[i] / 2.0);
             touch = touch || (i > 0 && middles[i] - middles[i - 1] <
                                            (widths[i - 1] + widths[i]) / 2.0 + 14.0);
         }
     }
     for (size_t i = 0; i < count; i++) {
         double x = place_of(drawing, places[i]);
-        xb_svg_line(stream, "axis", x, drawing->frame.bottom, x, drawing->frame.bottom + 4.0);
-        xb_svg_text_within(stream, "quiet", middles[i], drawing->frame.bottom + 18.0,
-                           XB_ANCHOR_MIDDLE, PLACE_NAMES, dots->places[places[i]]);
+        xb_svg_line(stream, "axis", x, bottom, x, bottom + 4.0);
+        xb_svg_text_within(stream, "quiet", middles[i], bottom + 18.0, XB_ANCHOR_MIDDLE,
+                           PLACE_NAMES, dots->places[places[i]]);
     }
-    xb_svg_line(stream, "axis", drawing->frame.left, drawing->frame.bottom, drawing->frame.right,
-                drawing->frame.bottom);
-    xb_svg_text_within(stream, "", (drawing->frame.left + drawing->frame.right) / 2.0,
-                       drawing->frame.bottom + 38.0, XB_ANCHOR_MIDDLE,
-                       drawing->frame.right - drawing->frame.left, dots->places_are);
+    xb_svg_line(stream, "axis", left, bottom, right, bottom);
+    xb_svg_text_within(stream, "", (left + right) / 2.0, bottom + 38.0, XB_ANCHOR_MIDDLE,
+                       right - left, dots->places_are);
 }
 
 static void draw_histogram(FILE *stream, const struct drawing *drawing)
 {
+    const double bottom = drawing->frame.bottom, end = drawing->bars + HISTOGRAM;
+    const double scale = HISTOGRAM / (double)drawing->fullest, height = HEIGHT / BINS;
+    size_t before[BINS] = {0}; /* of kinds that are drawn */
     char text[32];
-    double end = drawing->bars + HISTOGRAM, scale = HISTOGRAM / (double)drawing->fullest;
-    double height = HEIGHT / BINS;
     /* Bars of what stands out begin where those before them end; even one that is counted is seen.
      */
     for (int kind = 0; kind < KINDS; kind++) {
         xb_svg_group_begin(stream, looks[kind], NULL);
         xb_svg_path_begin(stream, "span");
         for (size_t row = 0; row < BINS; row++) {
-            size_t before = 0;
-            for (int k = ORDINARY; k < kind; k++)
-                before += drawing->bins[k][row];
-            if (drawing->bins[kind][row] == 0)
-                continue;
-            double x = drawing->bars + (before > 0 ? fmax(scale * (double)before, 2.0) : 0.0);
-            double right = x + fmax(scale * (double)drawing->bins[kind][row], 2.0);
-            double top = TOP + height * (double)row;
-            xb_svg_path_add(stream, "M# #L# #v#L# #z",
-                            (double[]){x, top, right, top, height - 0.6, x, top + height - 0.6});
+            size_t count = drawing->bins[kind][row];
+            double x = drawing->bars;
+            if (before[row] > 0)
+                x += fmax(scale * (double)before[row], 2.0);
+            double right = x + fmax(scale * (double)count, 2.0), top = TOP + height * (double)row;
+            if (count > 0)
+                xb_svg_path_add(
+                    stream, "M# #L# #v#L# #z",
+                    (double[]){x, top, right, top, height - 0.6, x, top + height - 0.6});
+            before[row] += count;
         }
         xb_svg_path_end(stream);
         xb_svg_group_end(stream);
     }
-    xb_svg_line(stream, "axis", drawing->bars, TOP, drawing->bars, drawing->frame.bottom);
-    xb_svg_line(stream, "axis", drawing->bars, drawing->frame.bottom, end, drawing->frame.bottom);
+    xb_svg_line(stream, "axis", drawing->bars, TOP, drawing->bars, bottom);
+    xb_svg_line(stream, "axis", drawing->bars, bottom, end, bottom);
     snprintf(text, sizeof text, "%zu", drawing->fullest);
-    xb_svg_text(stream, "quiet", drawing->bars, drawing->frame.bottom + 18.0, XB_ANCHOR_MIDDLE,
-                "0");
+    xb_svg_text(stream, "quiet", drawing->bars, bottom + 18.0, XB_ANCHOR_MIDDLE, "0");
     if (drawing->fullest > 0)
-        xb_svg_text(stream, "quiet", end, drawing->frame.bottom + 18.0, XB_ANCHOR_MIDDLE, text);
-    xb_svg_text_within(stream, "", (drawing->bars + end) / 2.0, drawing->frame.bottom + 38.0,
-                       XB_ANCHOR_MIDDLE, HISTOGRAM + 30.0, drawing->dots->counted);
+        xb_svg_text(stream, "quiet", end, bottom + 18.0, XB_ANCHOR_MIDDLE, text);
+    xb_svg_text_within(stream, "", (drawing->bars + end) / 2.0, bottom + 38.0, XB_ANCHOR_MIDDLE,
+                       HISTOGRAM + 30.0, drawing->dots->counted);
 }
 
 /* Their names stand above their right ends, so that no line goes through them. */

@@ -101,9 +101,8 @@ struct value {
     const char *node;
     size_t gpu;
     int peer;
-    double value; /* as it is shown */
-    size_t place; /* of its node in the picture */
     bool is_named;
+    struct xb_dot dot; /* as it is shown */
 };
 
 static int by_pair(const void *a, const void *b)
@@ -141,13 +140,13 @@ static struct sheet find_values(const struct xb_fleet *fleet, size_t figure, dou
                 (struct value){.node = fleet->nodes[fleet->gpus[value->gpu].node].name,
                                .gpu = value->gpu,
                                .peer = value->peer,
-                               .value = value->value / unit};
+                               .dot = {.value = value->value / unit}};
     }
     qsort(all, sheet.count, sizeof *all, by_pair);
     for (size_t i = 0; i < sheet.count; i++) {
         if (i > 0)
-            all[i].place = all[i - 1].place + (strcmp(all[i].node, all[i - 1].node) != 0);
-        sheet.places[all[i].place] = all[i].node;
+            all[i].dot.place = all[i - 1].dot.place + (strcmp(all[i].node, all[i - 1].node) != 0);
+        sheet.places[all[i].dot.place] = all[i].node;
     }
     return sheet;
 }
@@ -170,17 +169,15 @@ static void find_outs(struct xb_page *page, const struct xb_fleet_judgement *jud
         if (value == NULL || value->is_named)
             continue;
         value->is_named = true;
-        sheet->named[value->place]++;
+        sheet->named[value->dot.place]++;
         /* "-2.1 %: gpu012 GPU 3". The share stands first: where a node's name is long, the end is
          * cut. */
         sheet->dots[sheet->out_count++] = (struct xb_dot){
-            .place = value->place,
-            .value = value->value,
-            .is_bad = finding->code == XB_FLEET_SLOW,
-            .name = xb_page_print(
-                page, "%+.1f %%: %.200s GPU %u%s", 100.0 * finding->deviation, finding->node,
-                gpu->index, finding->peer < 0 ? "" : xb_page_print(page, ">%d", finding->peer)),
-            .tip = finding->text};
+            value->dot.place, value->dot.value, finding->code == XB_FLEET_SLOW,
+            xb_page_print(page, "%+.1f %%: %.200s GPU %u%s", 100.0 * finding->deviation,
+                          finding->node, gpu->index,
+                          finding->peer < 0 ? "" : xb_page_print(page, ">%d", finding->peer)),
+            finding->text};
     }
     /* The worst of a node with many named GPUs has the name of all. */
     for (size_t i = 0; i < sheet->out_count; i++) {
@@ -251,15 +248,14 @@ static void draw_siblings(struct xb_page *page, const struct xb_fleet_judgement 
         .counted = counted,
     };
     for (size_t i = 0; i < sheet.count; i++) {
-        const struct value *value = &sheet.values[i];
-        dots.place_count = value->place + 1;
-        if (!value->is_named)
-            sheet.dots[dots.count++] =
-                (struct xb_dot){.place = value->place, .value = value->value};
-        if (fabs(value->value - centre) > LIMITS * limit)
+        const struct xb_dot *dot = &sheet.values[i].dot;
+        dots.place_count = dot->place + 1;
+        if (!sheet.values[i].is_named)
+            sheet.dots[dots.count++] = *dot;
+        if (fabs(dot->value - centre) > LIMITS * limit)
             continue;
-        dots.y_low = fmin(dots.y_low, value->value);
-        dots.y_high = fmax(dots.y_high, value->value);
+        dots.y_low = fmin(dots.y_low, dot->value);
+        dots.y_high = fmax(dots.y_high, dot->value);
     }
     const char *worst =
         sheet.out_count > 0 ? xb_page_print(page, " The worst is %.300s.", sheet.dots[0].name) : "";

@@ -372,15 +372,16 @@ void xb_page_table_of(struct xb_page *page, const char *caption, struct xb_table
  * the next has a number behind it. */
 static const char *make_id(struct xb_page *page, const char *title)
 {
-    const char *const parts[] = {page->subject != NULL ? page->subject : "", " ", title};
+    const char *subject = page->subject != NULL ? page->subject : "";
+    const char *c = xb_page_print(page, "%.*s %.*s", (int)strcspn(subject, ":"), subject,
+                                  (int)strcspn(title, ":"), title);
     char *id = page->ids[page->pictures];
     size_t length = 0;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        for (const char *c = parts[i]; *c != '\0' && *c != ':' && length < XB_PAGE_ID - 8; c++) {
-            bool is_kept = strchr("abcdefghijklmnopqrstuvwxyz0123456789", tolower(*c)) != NULL;
-            if (is_kept || (length > 0 && id[length - 1] != '-'))
-                id[length++] = (char)(is_kept ? tolower(*c) : '-');
-        }
+    for (; *c != '\0' && length < XB_PAGE_ID - 8; c++) {
+        bool is_kept = strchr("abcdefghijklmnopqrstuvwxyz0123456789", tolower(*c)) != NULL;
+        if (is_kept || (length > 0 && id[length - 1] != '-'))
+            id[length++] = (char)(is_kept ? tolower(*c) : '-');
+    }
     while (length > 0 && id[length - 1] == '-')
         length--;
     snprintf(id + length, 2, "%s", length == 0 ? "x" : "");
