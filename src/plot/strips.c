@@ -10,22 +10,14 @@
 #define DOT_COLUMNS 200 /* more than the room for dots has, at 4 pixels each */
 #define DOTS_HIGH 5     /* samples that stand at one place */
 
-struct drawing {
-    const struct xb_strips *strips;
-    size_t count, level_count;
-    bool is_stacked; /* names stand above their strips, not beside them */
-    struct xb_frame frame;
-};
-
-/* Names that are short leave the axis room beside them. */
-static void place_axes(struct drawing *drawing)
+/* Names that are short leave the axis room beside them; else they stand above their strips. */
+static void place_axes(const struct xb_strips *strips, size_t count, size_t level_count,
+                       struct xb_frame *frame)
 {
-    const struct xb_strips *strips = drawing->strips;
-    struct xb_frame *frame = &drawing->frame;
     enum xb_scale scale = strips->x.scale;
     struct xb_range range = XB_RANGE_NONE;
     double names = 40.0, notes = 0.0;
-    for (size_t i = 0; i < drawing->count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct xb_strip *strip = &strips->strips[i];
         names = fmax(names, xb_svg_text_width(strip->name));
         notes = fmax(notes, strip->note != NULL ? xb_svg_text_width(strip->note) : 0.0);
@@ -34,16 +26,15 @@ static void place_axes(struct drawing *drawing)
         for (size_t k = 0; strip->samples != NULL && k < strip->sample_count; k++)
             xb_range_add(&range, scale, strip->samples[k]);
     }
-    for (size_t i = 0; i < drawing->level_count; i++)
+    for (size_t i = 0; i < level_count; i++)
         xb_range_add(&range, scale, strips->levels[i].at);
     if (strips->x_low < strips->x_high)
         xb_range_span(&range, scale, strips->x_low, strips->x_high);
-    drawing->is_stacked = names > NAMES_MOST;
-    frame->row = drawing->is_stacked ? STACKED_ROW : ROW;
-    frame->left = drawing->is_stacked ? 20.0 : names + 20.0;
+    frame->row = names > NAMES_MOST ? STACKED_ROW : ROW;
+    frame->left = names > NAMES_MOST ? 20.0 : names + 20.0;
     frame->right = frame->width - (notes > 0.0 ? fmin(notes, NOTES_MOST) + 18.0 : 28.0);
-    frame->top = 10.0 + XB_LINE_HEIGHT * (double)drawing->level_count;
-    frame->bottom = frame->top + frame->row * fmax((double)drawing->count, 2.0);
+    frame->top = 10.0 + XB_LINE_HEIGHT * (double)level_count;
+    frame->bottom = frame->top + frame->row * fmax((double)count, 2.0);
     frame->x = xb_ruler_make(scale, range, false, frame->left, frame->right);
 }
 
@@ -66,12 +57,11 @@ static void draw_samples(FILE *stream, const struct xb_frame *frame, const struc
 }
 
 /* The name, the note in the colour of what is said, and the strip. */
-static void draw_strip(FILE *stream, const struct drawing *drawing, const struct xb_strip *strip,
+static void draw_strip(FILE *stream, const struct xb_frame *frame, const struct xb_strip *strip,
                        double top)
 {
-    const struct xb_frame *frame = &drawing->frame;
     const char *look = strip->look != NULL ? strip->look : "";
-    bool is_stacked = drawing->is_stacked;
+    bool is_stacked = frame->row > ROW;
     double y = top + (is_stacked ? 30.0 : ROW / 2.0);
     double words = top + (is_stacked ? 12.0 : ROW / 2.0) + XB_TEXT_DROP;
     xb_svg_text_within(stream, "halo", 8.0, words, XB_ANCHOR_START,
@@ -101,21 +91,20 @@ static void draw_strip(FILE *stream, const struct drawing *drawing, const struct
 
 /* Names stand at the outer sides of their lines, a line of text each, so that no line goes through
  * the name of another. */
-static void draw_level(FILE *stream, const struct drawing *drawing, size_t index)
+static void draw_level(FILE *stream, const struct xb_frame *frame,
+                       const struct xb_plot_level *levels, size_t count, size_t index)
 {
-    const struct xb_plot_level *levels = drawing->strips->levels;
-    const struct xb_frame *frame = &drawing->frame;
     double x = xb_ruler_place(&frame->x, levels[index].at);
     double y = 18.0 + XB_LINE_HEIGHT * (double)index;
     double width = xb_svg_text_width(levels[index].name);
     size_t lower = 0;
     if (!xb_scale_shows(frame->x.scale, levels[index].at))
         return;
-    for (size_t k = 0; k < drawing->level_count; k++)
+    for (size_t k = 0; k < count; k++)
         lower += levels[k].at < levels[index].at;
     /* But not outside the picture. */
     double behind = frame->width - x - 10.0;
-    bool is_left = lower < drawing->level_count / 2 ? width < x - 10.0 : width > behind;
+    bool is_left = lower < count / 2 ? width < x - 10.0 : width > behind;
     xb_svg_line(stream, "level", x, y - 8.0, x, frame->bottom);
     xb_svg_text_within(stream, "quiet", is_left ? x - 6.0 : x + 6.0, y,
                        is_left ? XB_ANCHOR_END : XB_ANCHOR_START, is_left ? x - 10.0 : behind,
@@ -125,20 +114,18 @@ static void draw_level(FILE *stream, const struct drawing *drawing, size_t index
 void xb_strips_draw(FILE *stream, const void *picture, bool is_alone)
 {
     const struct xb_strips *strips = picture;
-    struct drawing drawing = {.strips = strips,
-                              .count = xb_at_most(strips->count, XB_STRIPS_MOST),
-                              .level_count = xb_at_most(strips->level_count, XB_LEVELS_MOST),
-                              .frame = {.picture = &strips->picture,
-                                        .width = XB_PLOT_WIDTH,
-                                        .x_label = strips->x.label,
-                                        .is_empty = strips->count == 0}};
-    place_axes(&drawing);
-    xb_frame_more(&drawing.frame, strips->count - drawing.count, "are");
-    xb_frame_begin(stream, &drawing.frame, is_alone);
-    for (size_t i = 0; i < drawing.level_count; i++)
-        draw_level(stream, &drawing, i);
-    for (size_t i = 0; i < drawing.count; i++)
-        draw_strip(stream, &drawing, &strips->strips[i],
-                   drawing.frame.top + drawing.frame.row * (double)i);
-    xb_frame_end(stream, &drawing.frame);
+    const size_t count = xb_at_most(strips->count, XB_STRIPS_MOST);
+    const size_t level_count = xb_at_most(strips->level_count, XB_LEVELS_MOST);
+    struct xb_frame frame = {.picture = &strips->picture,
+                             .width = XB_PLOT_WIDTH,
+                             .x_label = strips->x.label,
+                             .is_empty = count == 0};
+    place_axes(strips, count, level_count, &frame);
+    xb_frame_more(&frame, strips->count - count, "are");
+    xb_frame_begin(stream, &frame, is_alone);
+    for (size_t i = 0; i < level_count; i++)
+        draw_level(stream, &frame, strips->levels, level_count, i);
+    for (size_t i = 0; i < count; i++)
+        draw_strip(stream, &frame, &strips->strips[i], frame.top + frame.row * (double)i);
+    xb_frame_end(stream, &frame);
 }

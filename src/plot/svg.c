@@ -249,27 +249,14 @@ static void end_element(FILE *stream, const char *name, const char *tip)
     fprintf(stream, "</%s>\n", name);
 }
 
-static void write_id(FILE *stream, const char *id)
-{
-    fputs(*id == '\0' ? "picture" : "", stream);
-    for (; *id != '\0'; id++)
-        fputc(isascii(*id) && isalnum((unsigned char)*id) ? *id : '-', stream);
-}
-
-static void write_named(FILE *stream, const char *element, const struct xb_picture *picture,
-                        const char *suffix, const char *text)
-{
-    fprintf(stream, "<%s id=\"", element);
-    write_id(stream, picture->id);
-    fprintf(stream, "-%s\">", suffix);
-    write_short(stream, text);
-    fprintf(stream, "</%s>\n", element);
-}
-
 void xb_svg_begin(FILE *stream, const struct xb_picture *picture, double width, double height,
                   bool is_alone)
 {
     double top = is_alone ? -TITLE_HEIGHT : 0.0;
+    char id[200];
+    snprintf(id, sizeof id, "%s", picture->id[0] != '\0' ? picture->id : "picture");
+    for (char *c = id; *c != '\0'; c++)
+        *c = isascii(*c) && isalnum((unsigned char)*c) ? *c : '-';
     if (is_alone)
         fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", stream);
     fputs("<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" class=\"plot\" role=\"img\"",
@@ -279,14 +266,13 @@ void xb_svg_begin(FILE *stream, const struct xb_picture *picture, double width, 
     else
         write_form(stream, " style=\"width:100%;min-width:#px;max-width:#px\"",
                    (double[]){width * 0.8, width * 1.25});
-    write_form(stream, " viewBox=\"0 # # #\" aria-labelledby=\"",
-               (double[]){top, width, height - top});
-    write_id(stream, picture->id);
-    fputs("-title ", stream);
-    write_id(stream, picture->id);
-    fputs("-description\">\n", stream);
-    write_named(stream, "title", picture, "title", picture->title);
-    write_named(stream, "desc", picture, "description", picture->description);
+    write_form(stream, " viewBox=\"0 # # #\"", (double[]){top, width, height - top});
+    fprintf(stream, " aria-labelledby=\"%s-title %s-description\">\n<title id=\"%s-title\">", id,
+            id, id);
+    write_short(stream, picture->title);
+    fprintf(stream, "</title>\n<desc id=\"%s-description\">", id);
+    write_short(stream, picture->description);
+    fputs("</desc>\n", stream);
     if (!is_alone)
         return;
     fputs("<style type=\"text/css\">\n", stream);
