@@ -80,10 +80,10 @@ static void answer_record(struct xb_report_document *document)
     if (failed > 0) {
         document->answer.look = "bad";
         SET(verdict, "%zu failed", failed);
-        SET(line, "%zu of %zu cases failed", failed, record->case_count);
-        if (wrong > 0)
-            SET(line, "%s, %zu of them because the data was WRONG", document->answer.line, wrong);
-        SET(line, "%s.", document->answer.line);
+        SET(line,
+            wrong > 0 ? "%zu of %zu cases failed, %zu of them because the data was WRONG."
+                      : "%zu of %zu cases failed.",
+            failed, record->case_count, wrong);
     } else if (document->reading->answer != NULL) {
         SET(line, "%s", document->reading->answer);
     }

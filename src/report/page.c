@@ -120,7 +120,8 @@ void xb_page_share(struct xb_page *page, size_t parts)
     page->full_at = written + left / (long)parts;
 }
 
-bool xb_page_has_room(const struct xb_page *page)
+/* Whether the share is not used up. */
+static bool has_room(const struct xb_page *page)
 {
     return ftell(page->stream) < page->full_at;
 }
@@ -190,42 +191,11 @@ void xb_page_fold_begin(struct xb_page *page, const char *id, const char *name, 
     xb_page_write(page, "", said, "</span></summary>\n");
 }
 
-void xb_page_fold_end(struct xb_page *page)
-{
-    fputs("</details>\n", page->stream);
-}
-
-void xb_page_tiles_begin(struct xb_page *page)
-{
-    begin(page);
-    fputs("<div class=\"tiles\">\n", page->stream);
-}
-
 void xb_page_tile(struct xb_page *page, const char *look, const char *value, const char *text)
 {
     fprintf(page->stream, look[0] != '\0' ? "<p><b class=\"%s\">" : "<p><b>", look);
     xb_page_write(page, "", value, "</b> ");
     xb_page_write(page, "", text, "</p>\n");
-}
-
-void xb_page_tiles_end(struct xb_page *page)
-{
-    fputs("</div>\n", page->stream);
-}
-
-void xb_page_advice(struct xb_page *page, const char *before, const char *text, const char *after)
-{
-    begin(page);
-    fputs(before, page->stream);
-    for (const char *end; (end = strstr(text, "()")) != NULL; text = end + 2) {
-        const char *call = end;
-        while (call > text && (isalnum((unsigned char)call[-1]) || call[-1] == '_'))
-            call--;
-        xb_page_write(page, "", xb_page_print(page, "%.*s", (int)(call - text), text), "");
-        xb_page_write(page, "<code>", xb_page_print(page, "%.*s", (int)(end + 2 - call), call),
-                      "</code>");
-    }
-    xb_page_write(page, "", text, after);
 }
 
 FILE *xb_page_terminal_begin(struct xb_page *page)
@@ -312,7 +282,7 @@ void xb_page_cell(struct xb_page *page, const char *text)
         size_t rows = page->table.rows;
         page->table.is_shown =
             page->table.left_out == 0 &&
-            (rows < XB_PAGE_ROWS_LEAST || (rows < XB_PAGE_ROWS && xb_page_has_room(page)));
+            (rows < XB_PAGE_ROWS_LEAST || (rows < XB_PAGE_ROWS && has_room(page)));
         if (rows == 0)
             fputs("</tr></thead>\n<tbody>\n", page->stream);
     }
@@ -348,22 +318,6 @@ void xb_page_table_end(struct xb_page *page)
         xb_page_remark(page, "%zu more row%s not shown: the file has %s.", page->table.left_out,
                        page->table.left_out > 1 ? "s are" : " is",
                        page->table.left_out > 1 ? "them" : "it");
-}
-
-static void write_of_terminal(void *page, int row, const char *text, bool is_right)
-{
-    if (row < 0)
-        xb_page_column(page, text, is_right);
-    else
-        xb_page_cell(page, text);
-}
-
-void xb_page_table_of(struct xb_page *page, const char *caption, struct xb_table *table)
-{
-    xb_page_table_begin(page, caption, "");
-    xb_table_each(table, write_of_terminal, page);
-    xb_page_table_end(page);
-    xb_table_free(table);
 }
 
 /* ---- pictures ---- */
@@ -404,7 +358,7 @@ void xb_page_picture(struct xb_page *page, xb_draw *draw, void *picture, const c
     if (page->error.status != XB_OK)
         return;
     begin(page);
-    if (page->pictures >= XB_PAGE_PICTURES || !xb_page_has_room(page)) {
+    if (page->pictures >= XB_PAGE_PICTURES || !has_room(page)) {
         page->left_out++;
         return;
     }

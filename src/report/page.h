@@ -5,7 +5,6 @@
 #include "base/stream.h"
 #include "base/terminal.h"
 #include "plot/pictures.h"
-#include "present/table.h"
 #include "xferbench/error.h"
 
 #include <stdbool.h>
@@ -73,20 +72,18 @@ void xb_page_section_end(struct xb_page *page);
  * `id`: NULL for none; `look`: class of what is said, as "good", "bad", "unsure" or "". */
 void xb_page_fold_begin(struct xb_page *page, const char *id, const char *name, const char *look,
                         const char *said);
-void xb_page_fold_end(struct xb_page *page);
+#define xb_page_fold_end(page) ((void)fputs("</details>\n", (page)->stream))
 
 /* What comes now may take one part of so many of the bytes that are left of XB_PAGE_BYTES. When
  * they are used up it has no further pictures, and only XB_PAGE_ROWS_LEAST rows in each table.
  * Before the first call there is no end. */
 void xb_page_share(struct xb_page *page, size_t parts);
-/* Whether they are not used up. */
-bool xb_page_has_room(const struct xb_page *page);
 
 /* A box with a figure or a verdict in large letters, and what it is. Several stand in a row,
  * between its begin and its end. */
-void xb_page_tiles_begin(struct xb_page *page);
+#define xb_page_tiles_begin(page) xb_page_words((page), "<div class=\"tiles\">\n", "", "%s", "")
 void xb_page_tile(struct xb_page *page, const char *look, const char *value, const char *text);
-void xb_page_tiles_end(struct xb_page *page);
+#define xb_page_tiles_end(page) ((void)fputs("</div>\n", (page)->stream))
 
 /* ---- words ---- */
 
@@ -105,10 +102,6 @@ void xb_page_words(struct xb_page *page, const char *before, const char *after, 
         if ((count) > 0)                                                                           \
             xb_page_remark((page), "%zu more " words, (count));                                    \
     } while (0)
-/* A heading within a section that has none of its own. */
-#define xb_page_title(page, ...) xb_page_words((page), "<h2>", "</h2>\n", __VA_ARGS__)
-/* Words in which calls such as cudaMallocHost() look like code. */
-void xb_page_advice(struct xb_page *page, const char *before, const char *text, const char *after);
 
 /* What a command prints for a terminal: begin, print to the stream, end with what came of it.
  * Nothing is written where nothing was printed. */
@@ -136,8 +129,6 @@ void xb_page_cell(struct xb_page *page, const char *text); /* NULL: "-" */
                   sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 void xb_page_cells(struct xb_page *page, const char *const *texts, size_t count);
 void xb_page_table_end(struct xb_page *page);
-/* A table of the terminal with all its columns. It is freed. */
-void xb_page_table_of(struct xb_page *page, const char *caption, struct xb_table *table);
 
 /*
  * Draws a picture, which begins with its struct xb_picture, with this title and a printed

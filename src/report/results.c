@@ -11,6 +11,7 @@
 #include "record/mode_list.h"
 #include "run/bars.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -429,12 +430,23 @@ static void write_advice(struct xb_page *page, const struct xb_reading_list *rea
     size_t count = xb_reading_advice(reading, advice);
     char text[64];
     if (count > 0)
-        xb_page_title(page, "What to do in your program");
+        xb_page_words(page, "<h2>", "</h2>\n<ol>\n", "What to do in your program");
     for (size_t i = 0; i < count; i++) {
         xb_reading_subject(reading, advice[i], text, sizeof text);
-        xb_page_write(page, i == 0 ? "<ol>\n<li>" : "<li>", text, "");
-        xb_page_advice(page, "", advice[i]->remedy, i + 1 < count ? "</li>\n" : "</li>\n</ol>\n");
+        xb_page_write(page, "<li>", text, "");
+        /* Calls such as cudaMallocHost() look like code. */
+        const char *rest = advice[i]->remedy;
+        for (const char *end; (end = strstr(rest, "()")) != NULL; rest = end + 2) {
+            const char *call = end;
+            while (call > rest && (isalnum((unsigned char)call[-1]) || call[-1] == '_'))
+                call--;
+            xb_page_write(page, "", xb_page_print(page, "%.*s", (int)(call - rest), rest), "");
+            xb_page_write(page, "<code>", xb_page_print(page, "%.*s", (int)(end + 2 - call), call),
+                          "</code>");
+        }
+        xb_page_write(page, "", rest, "</li>\n");
     }
+    fputs(count > 0 ? "</ol>\n" : "", page->stream);
     for (size_t i = 0; i < reading->count; i++)
         if (reading->entries[i].is_fine)
             xb_page_remark(page, "Fine: %s%s",

@@ -14,7 +14,6 @@
 #define POINTS 60 /* of a case */
 
 struct drawing {
-    double shares[DRAWN][POINTS]; /* the samples of each case, as shares of their median */
     struct xb_strip strips[DRAWN];
     size_t count, left_out;
     double widest_by; /* shares, from least to largest, of the case with the most */
@@ -30,7 +29,7 @@ static void add_case(struct xb_page *page, struct drawing *drawing,
     struct xb_statistics value;
     const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
     const struct xb_record_figure *own = xb_record_row_figure(&test->rows[0], figure->name);
-    double *shares = drawing->shares[drawing->count];
+    double *shares = xb_page_new(page, POINTS, sizeof *shares); /* of the median */
     struct xb_strip *strip = &drawing->strips[drawing->count];
     /* The samples of one process, or the medians of several. */
     size_t count = record->is_merged ? record->process_count : own != NULL ? own->sample_count : 0;

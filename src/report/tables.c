@@ -6,6 +6,7 @@
 #include "base/json_read.h"
 #include "base/units.h"
 #include "compare/text.h"
+#include "present/table.h"
 #include "reading/list.h"
 #include "run/table.h"
 
@@ -55,18 +56,33 @@ void xb_write_notes(struct xb_page *page, const struct xb_report_document *docum
     xb_page_terminal_end(page, XB_OK);
 }
 
+static void write_cell(void *page, int row, const char *text, bool is_right)
+{
+    if (row < 0)
+        xb_page_column(page, text, is_right);
+    else
+        xb_page_cell(page, text);
+}
+
+/* The terminal's table with all its columns. */
 void xb_write_rows(struct xb_page *page, const struct xb_report_document *document)
 {
-    if (document->record->case_count > 0)
-        xb_page_table_of(page, "All results", xb_table_of_rows(document->record, XB_ROWS_ALL));
+    if (document->record->case_count == 0)
+        return;
+    struct xb_table *table = xb_table_of_rows(document->record, XB_ROWS_ALL);
+    xb_page_table_begin(page, "All results", "");
+    xb_table_each(table, write_cell, page);
+    xb_page_table_end(page);
+    xb_table_free(table);
 }
 
 /* ---- what a comparison found: the ratio of each figure with its interval ---- */
 
 /* A smaller ratio is worse of a rate, a larger one of a time: they are two pictures. */
 static void draw_ratios(struct xb_page *page, const struct xb_comparison *comparison,
-                        bool more_is_better, struct xb_strip *strips)
+                        bool more_is_better)
 {
+    struct xb_strip *strips = xb_page_new(page, XB_STRIPS_MOST, sizeof *strips);
     double threshold = (double)NAN; /* of all strips; NAN where they differ */
     size_t count = 0, left_out = 0;
     for (size_t i = 0; i < comparison->case_count; i++) {
@@ -116,9 +132,8 @@ static void draw_ratios(struct xb_page *page, const struct xb_comparison *compar
 
 void xb_write_ratios(struct xb_page *page, const struct xb_report_document *document)
 {
-    struct xb_strip strips[XB_STRIPS_MOST];
-    draw_ratios(page, document->comparison, true, strips);
-    draw_ratios(page, document->comparison, false, strips);
+    draw_ratios(page, document->comparison, true);
+    draw_ratios(page, document->comparison, false);
 }
 
 void xb_write_comparison(struct xb_page *page, const struct xb_report_document *document)
