@@ -202,28 +202,25 @@ static void write_sections(struct xb_page *page, const struct report *report,
 /* What tells files apart that stand beside each other: the first of these that differs in all. */
 static void name_apart(struct report *report, struct xb_report_document *const *shown, size_t count)
 {
-    const char *names[6][XB_REPORT_SHOWN];
-    for (size_t i = 0; i < count; i++) {
-        const struct xb_record *record = shown[i]->record;
-        size_t devices;
-        const struct xb_record_device *device = xb_record_devices(record, &devices);
-        const char *model = devices > 0 ? device[0].name : "";
-        names[0][i] = strncmp(model, "NVIDIA ", 7) == 0 ? model + 7 : model;
-        names[1][i] = record->host.hostname != NULL ? record->host.hostname : "";
-        names[2][i] = record->driver != NULL ? record->driver : "";
-        names[3][i] = xb_arena_print(&report->texts, "%.16s", XB_REPORT_DATE(shown[i]->date));
-        names[4][i] = xb_report_file_name(shown[i]->path);
-        names[5][i] = xb_arena_print(&report->texts, "file %zu", shown[i]->number);
-    }
-    for (size_t n = 0; n < 6; n++) {
-        bool differ = true;
-        for (size_t i = 0; i < count; i++)
+    bool differ = false;
+    for (size_t n = 0; !differ; n++) {
+        differ = true;
+        for (size_t i = 0; i < count; i++) {
+            const struct xb_record *record = shown[i]->record;
+            size_t devices;
+            const struct xb_record_device *device = xb_record_devices(record, &devices);
+            const char *model = devices > 0 ? device[0].name : "";
+            const char *const names[] = {
+                strncmp(model, "NVIDIA ", 7) == 0 ? model + 7 : model,
+                record->host.hostname != NULL ? record->host.hostname : "",
+                record->driver != NULL ? record->driver : "",
+                xb_arena_print(&report->texts, "%.16s", XB_REPORT_DATE(shown[i]->date)),
+                xb_report_file_name(shown[i]->path),
+                xb_arena_print(&report->texts, "file %zu", shown[i]->number)};
+            shown[i]->label = names[n];
             for (size_t k = 0; k < i; k++)
-                differ = differ && strcmp(names[n][i], names[n][k]) != 0;
-        for (size_t i = 0; differ && i < count; i++)
-            shown[i]->label = names[n][i];
-        if (differ)
-            return;
+                differ = differ && strcmp(shown[k]->label, names[n]) != 0;
+        }
     }
 }
 
