@@ -340,7 +340,7 @@ void xb_captions_draw(FILE *stream, const struct xb_caption *captions, size_t co
 {
     /* All lines lie below all names. */
     for (size_t k = 0; k < 2 * count; k++) {
-        const struct xb_caption *caption = &captions[k % count];
+        const struct xb_caption *caption = &captions[k < count ? k : k - count];
         if (!caption->is_placed)
             continue;
         const struct box box = box_of_name(caption);

@@ -337,16 +337,16 @@ const char *xb_series_look(size_t series)
     return looks[series % XB_PLOT_SERIES];
 }
 
-void xb_svg_marker(FILE *stream, const char *of, double x, double y, const char *tip)
+void xb_svg_marker(FILE *stream, const char *look, double x, double y, const char *tip)
 {
-    size_t series = strcmp(of, "bad") == 0 ? 1 : strcmp(of, "unsure") == 0 ? 4 : 0;
-    if (strncmp(of, "series-", 7) == 0)
-        series = (size_t)(of[7] - '1');
+    size_t series = strcmp(look, "bad") == 0 ? 1 : strcmp(look, "unsure") == 0 ? 4 : 0;
+    if (strncmp(look, "series-", 7) == 0)
+        series = (size_t)(look[7] - '1');
     /* Four shapes, filled and then hollow: as paths from the marker's middle. */
     static const char *const shapes[] = {NULL, "m-3.4-3.4h6.8v6.8h-6.8z", "m0-4.6l4.4 7.6h-8.8z",
                                          "m0-4.8l4.4 4.8l-4.4 4.8l-4.4-4.8z"};
     const size_t count = sizeof shapes / sizeof *shapes;
-    const char *look = series % XB_PLOT_SERIES < count ? "marker" : "marker hollow";
+    look = series % XB_PLOT_SERIES < count ? "marker" : "marker hollow";
     if (shapes[series % count] == NULL) {
         xb_svg_circle(stream, look, x, y, 3.8, tip);
         return;

@@ -96,8 +96,8 @@ static void keep_newest(struct report *report)
             oldest = i;
     xb_report_document_free(report->kept[oldest]);
     report->kept_count--;
-    memmove(&report->kept[oldest], &report->kept[oldest + 1],
-            (report->kept_count - oldest) * sizeof *report->kept);
+    for (size_t i = oldest; i < report->kept_count; i++)
+        report->kept[i] = report->kept[i + 1];
 }
 
 /* Reads a file. If that fails it is listed under "Left out", and the report goes on. What is told

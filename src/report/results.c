@@ -362,19 +362,19 @@ static void write_side_by_side(struct panels *panels, bool is_long)
 
 /* ---- in short ---- */
 
-/* The fastest copy of a document that way, and the panel that it is in; NULL: there is none. */
+/* The fastest copy of a document that way, which stands before its others, and the panel that it is
+ * in; NULL: there is none. */
 static const struct xb_bar *find_fastest(const struct panels *panels, size_t document,
                                          enum xb_bar_kind kind, const struct panel **of)
 {
     const struct xb_bar *best = NULL;
     for (size_t p = 0; p < panels->count && best == NULL; p++) {
         const struct panel *panel = *of = &panels->all[p];
-        for (size_t i = 0; panel->swept == NULL && i < panel->count; i++) {
+        for (size_t i = 0; panel->swept == NULL && i < panel->count && best == NULL; i++) {
             const struct entry *entry = &panel->entries[i];
             const struct xb_bar *bar = &entry->bar;
             if (entry->document == document && bar->kind == kind && !bar->is_time &&
-                !bar->is_encoded && entry->across == panel->widest && is_sound(entry) &&
-                (best == NULL || bar->rank < best->rank))
+                !bar->is_encoded && entry->across == panel->widest && is_sound(entry))
                 best = bar;
         }
     }

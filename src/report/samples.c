@@ -7,7 +7,6 @@
 #include "record/mode_list.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define DRAWN 30  /* cases */
@@ -33,7 +32,7 @@ static void add_case(struct xb_page *page, struct drawing *drawing,
     struct xb_strip *strip = &drawing->strips[drawing->count];
     /* The samples of one process, or the medians of several. */
     size_t count = record->is_merged ? record->process_count : own != NULL ? own->sample_count : 0;
-    double *values = xb_new(count, sizeof *values);
+    double *values = xb_page_new(page, count, sizeof *values);
     if (record->is_merged)
         count = xb_record_medians(record, test, figure->name, values);
     else if (count > 0)
@@ -60,7 +59,6 @@ static void add_case(struct xb_page *page, struct drawing *drawing,
             drawing->widest_by = shares[drawn - 1] - shares[0];
         }
     }
-    free(values);
 }
 
 void xb_write_samples(struct xb_page *page, const struct xb_report_document *document)
