@@ -235,22 +235,6 @@ static void draw_histogram(FILE *stream, const struct drawing *drawing)
                        HISTOGRAM + 30.0, drawing->dots->counted);
 }
 
-/* Their names stand above their right ends, so that no line goes through them. */
-static void draw_levels(FILE *stream, const struct drawing *drawing)
-{
-    const struct xb_dots *dots = drawing->dots;
-    const struct xb_frame *frame = &drawing->frame;
-    for (size_t i = 0; i < dots->level_count && i < XB_LEVELS_MOST; i++) {
-        double at = dots->levels[i].at;
-        double y = xb_ruler_place(&frame->y, at);
-        if (!xb_scale_shows(frame->y.scale, at) || at < frame->y.low || at > frame->y.high)
-            continue;
-        xb_svg_line(stream, "level", frame->left, y, frame->width - BEHIND, y);
-        xb_svg_text_within(stream, "quiet halo", frame->right - 2.0, y - 4.0, XB_ANCHOR_END,
-                           frame->right - frame->left, dots->levels[i].name);
-    }
-}
-
 void xb_dots_draw(FILE *stream, const void *picture, bool is_alone)
 {
     const struct xb_dots *dots = picture;
@@ -279,7 +263,15 @@ void xb_dots_draw(FILE *stream, const void *picture, bool is_alone)
         draw_places(stream, &drawing);
     draw_histogram(stream, &drawing);
     draw_dots(stream, &drawing, ORDINARY);
-    draw_levels(stream, &drawing);
+    for (size_t i = 0; i < dots->level_count && i < XB_LEVELS_MOST; i++) {
+        double at = dots->levels[i].at, y = xb_ruler_place(&frame->y, at);
+        if (!xb_scale_shows(frame->y.scale, at) || at < frame->y.low || at > frame->y.high)
+            continue;
+        xb_svg_line(stream, "level", frame->left, y, frame->width - BEHIND, y);
+        /* Names stand above the right ends, so that no line goes through them. */
+        xb_svg_text_within(stream, "quiet halo", frame->right - 2.0, y - 4.0, XB_ANCHOR_END,
+                           frame->right - frame->left, dots->levels[i].name);
+    }
     draw_outs(stream, &drawing);
     xb_frame_end(stream, frame);
 }

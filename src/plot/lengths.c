@@ -9,23 +9,6 @@
 #define NAMES_MOST 215.0
 #define VALUES_MOST 90.0
 
-/* The bar of a row and series, and its value at the right edge. */
-static void draw_bar(FILE *stream, const struct xb_frame *frame, const struct xb_length *bar,
-                     size_t series, double y)
-{
-    bool is_drawn = xb_scale_shows(XB_SCALE_LINEAR, bar->value) && bar->value > 0.0;
-    if (is_drawn) {
-        double width = xb_ruler_place(&frame->x, bar->value) - frame->left;
-        xb_svg_group_begin(stream, bar->look != NULL ? bar->look : xb_series_look(series),
-                           bar->tip);
-        xb_svg_rectangle(stream, "span", frame->left, y, fmax(width, 1.0), BAR - 1.0, NULL);
-        xb_svg_group_end(stream);
-    }
-    if (bar->text != NULL)
-        xb_svg_text_within(stream, is_drawn ? "strong" : "quiet", frame->width - 6.0,
-                           y + BAR / 2.0 + XB_TEXT_DROP, XB_ANCHOR_END, VALUES_MOST, bar->text);
-}
-
 void xb_lengths_draw(FILE *stream, const void *picture, bool is_alone)
 {
     const struct xb_lengths *lengths = picture;
@@ -61,9 +44,22 @@ void xb_lengths_draw(FILE *stream, const void *picture, bool is_alone)
         xb_svg_text_within(stream, "", frame.left - 8.0,
                            top + (row - BETWEEN_ROWS) / 2.0 + XB_TEXT_DROP, XB_ANCHOR_END,
                            frame.left - 10.0, lengths->rows[i]);
-        for (size_t k = 0; k < across; k++)
-            draw_bar(stream, &frame, &lengths->bars[i * lengths->series_count + k], k,
-                     top + BAR * (double)k);
+        for (size_t k = 0; k < across; k++, top += BAR) {
+            const struct xb_length *bar = &lengths->bars[i * lengths->series_count + k];
+            bool is_drawn = xb_scale_shows(XB_SCALE_LINEAR, bar->value) && bar->value > 0.0;
+            if (is_drawn) {
+                double width = xb_ruler_place(&frame.x, bar->value) - frame.left;
+                xb_svg_group_begin(stream, bar->look != NULL ? bar->look : xb_series_look(k),
+                                   bar->tip);
+                xb_svg_rectangle(stream, "span", frame.left, top, fmax(width, 1.0), BAR - 1.0,
+                                 NULL);
+                xb_svg_group_end(stream);
+            }
+            if (bar->text != NULL)
+                xb_svg_text_within(stream, is_drawn ? "strong" : "quiet", frame.width - 6.0,
+                                   top + BAR / 2.0 + XB_TEXT_DROP, XB_ANCHOR_END, VALUES_MOST,
+                                   bar->text);
+        }
     }
     xb_svg_line(stream, "axis", frame.left, frame.top, frame.left, frame.bottom);
     if (has_level) {

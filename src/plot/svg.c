@@ -380,35 +380,22 @@ void xb_svg_path(FILE *stream, const char *look, const char *steps, const double
     xb_svg_path_end(stream);
 }
 
-static void begin_text(FILE *stream, const char *look, double x, double y, enum xb_anchor anchor)
-{
-    static const char *const anchors[] = {"", " text-anchor=\"middle\"", " text-anchor=\"end\""};
-    begin_element(stream, "text", look);
-    write_form(stream, " x=\"#\" y=\"#\"", (double[]){x, y});
-    fprintf(stream, "%s>", anchors[anchor]);
-}
-
-void xb_svg_text(FILE *stream, const char *look, double x, double y, enum xb_anchor anchor,
-                 const char *text)
-{
-    begin_text(stream, look, x, y, anchor);
-    write_short(stream, text);
-    fputs("</text>\n", stream);
-}
-
 void xb_svg_text_within(FILE *stream, const char *look, double x, double y, enum xb_anchor anchor,
                         double width, const char *text)
 {
+    static const char *const anchors[] = {"", " text-anchor=\"middle\"", " text-anchor=\"end\""};
     double used;
-    if (text[fitting(text, width, &used)] == '\0') {
-        xb_svg_text(stream, look, x, y, anchor, text);
-        return;
+    size_t kept = TEXT_MOST;
+    bool is_cut = isfinite(width) && text[fitting(text, width, &used)] != '\0';
+    begin_element(stream, "text", look);
+    write_form(stream, " x=\"#\" y=\"#\"", (double[]){x, y});
+    fprintf(stream, "%s>", anchors[anchor]);
+    if (is_cut) {
+        write_tip(stream, text);
+        kept = fitting(text, width - 13.0, &used);
+        while (kept > 0 && text[kept - 1] == ' ')
+            kept--;
     }
-    size_t kept = fitting(text, width - 13.0, &used);
-    while (kept > 0 && text[kept - 1] == ' ')
-        kept--;
-    begin_text(stream, look, x, y, anchor);
-    write_tip(stream, text);
     write_markup(stream, text, kept);
-    fputs(ELLIPSIS "</text>\n", stream);
+    fputs(is_cut || strlen(text) > TEXT_MOST ? ELLIPSIS "</text>\n" : "</text>\n", stream);
 }

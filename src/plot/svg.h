@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -81,9 +82,10 @@ void xb_svg_path(FILE *stream, const char *look, const char *steps, const double
 
 enum xb_anchor { XB_ANCHOR_START, XB_ANCHOR_MIDDLE, XB_ANCHOR_END };
 
-void xb_svg_text(FILE *stream, const char *look, double x, double y, enum xb_anchor anchor,
-                 const char *text);
-/* The same, but what is wider is cut at a whole character and ends with an ellipsis; all of it is
- * then its tip. */
+/* What is wider is cut at a whole character and ends with an ellipsis; all of it is then its tip.
+ */
 void xb_svg_text_within(FILE *stream, const char *look, double x, double y, enum xb_anchor anchor,
                         double width, const char *text);
+/* The same, never cut. */
+#define xb_svg_text(stream, look, x, y, anchor, text)                                              \
+    xb_svg_text_within((stream), (look), (x), (y), (anchor), (double)INFINITY, (text))

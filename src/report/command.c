@@ -45,10 +45,8 @@ static enum xb_status make_folder(const char *named, char *folder, struct xb_err
 {
     struct stat found;
     XB_TRY(xb_file_name_make("--svg", named, folder, error));
-    if (mkdir(folder, 0777) == 0)
-        return XB_OK;
-    int code = errno;
-    if (code == EEXIST && stat(folder, &found) == 0 && S_ISDIR(found.st_mode))
+    int code = mkdir(folder, 0777) == 0 ? 0 : errno;
+    if (code == 0 || (code == EEXIST && stat(folder, &found) == 0 && S_ISDIR(found.st_mode)))
         return XB_OK;
     return XB_FAIL(error, XB_ERR_USAGE, "--svg: cannot make the folder '%.300s': %s: %s", folder,
                    strerror(code), xb_output_advice(code));
@@ -75,19 +73,6 @@ static bool add_document(void *argument, const char *path, int code)
     /* A file of JSON lines holds many documents: `fleet` reads those. */
     bool is_other = code == 0 && (end == NULL || strcmp(end, ".json") != 0);
     return is_other || add_input(argument, path, code);
-}
-
-static void find_inputs(const struct xb_config *config, struct inputs *inputs)
-{
-    struct stat file;
-    for (size_t i = 0; i < config->operand_count; i++) {
-        const char *path = config->operands[i];
-        const size_t before = inputs->count;
-        if (stat(path, &file) == 0 && S_ISDIR(file.st_mode))
-            xb_folder_each(path, add_document, inputs);
-        if (inputs->count == before) /* that of an empty folder says so */
-            (void)add_input(inputs, path, 0);
-    }
 }
 
 static enum xb_status write_report(const struct xb_config *config, const struct inputs *inputs,
@@ -123,11 +108,19 @@ static int run(struct xb_config *config, char *const *words)
     struct xb_output output = {.path = NULL};
     struct xb_record defaults = {.path = NULL};
     struct inputs inputs = {.count = 0};
+    struct stat file;
     struct xb_error error;
     size_t left_out = 0;
     enum xb_status status;
     (void)words;
-    find_inputs(config, &inputs);
+    for (size_t i = 0; i < config->operand_count; i++) {
+        const char *path = config->operands[i];
+        const size_t before = inputs.count;
+        if (stat(path, &file) == 0 && S_ISDIR(file.st_mode))
+            xb_folder_each(path, add_document, &inputs);
+        if (inputs.count == before) /* that of an empty folder says so */
+            (void)add_input(&inputs, path, 0);
+    }
     if (config->operand_count == 0)
         status = XB_FAIL(&error, XB_ERR_USAGE,
                          "report takes the files or folders to show: xferbench report FILE... "

@@ -50,9 +50,8 @@ static struct entry *find(const struct state *state, struct entry *entry, size_t
 }
 
 /* Adds what the file that is taken says of a condition; NULL: it is not known. */
-static void take(struct state *state, const char *text, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void take(struct state *state, const char *text, const char *format, ...)
+static __attribute__((format(printf, 3, 4))) void take(struct state *state, const char *text,
+                                                       const char *format, ...)
 {
     const size_t number = state->document->number;
     char name[200];

@@ -77,18 +77,6 @@ static struct unit {
     return (struct unit){strcmp(figure->unit, XB_UNIT_RATIO) == 0 ? "factor" : figure->unit, 1.0};
 }
 
-/* What the compared GPUs share: "NVIDIA H200, Gen5 x16, driver 580.159.04, chunk=4194304". */
-static const char *kind_text(struct xb_page *page, const struct xb_fleet_figure *figure)
-{
-    const char *const parts[] = {figure->model, figure->link, figure->driver, figure->options};
-    struct xb_words words = {.length = 0};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (parts[i] != NULL && parts[i][0] != '\0')
-            xb_words_add(&words, "%s%s%.150s", words.length > 0 ? ", " : "",
-                         i == 2 ? "driver " : "", parts[i]);
-    return words.length > 0 ? xb_page_print(page, "%s", words.text) : "any GPU";
-}
-
 /* ---- a picture of the values of one figure by node ---- */
 
 /* The axis reaches values up to so many limits from the median; others stand at its edge. Else one
@@ -227,6 +215,13 @@ static void draw_siblings(struct xb_page *page, const struct xb_fleet_judgement 
     if (sheet.count > 0 && sheet.values[0].peer >= 0)
         counted = "pairs";
     find_outs(page, judgement, siblings->figure, counted, &sheet);
+    /* What the compared GPUs share: "NVIDIA H200, Gen5 x16, driver 580.159.04, chunk=4194304". */
+    const char *const parts[] = {figure->model, figure->link, figure->driver, figure->options};
+    struct xb_words kind = {.length = 0};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i] != NULL && parts[i][0] != '\0')
+            xb_words_add(&kind, "%s%s%.150s", kind.length > 0 ? ", " : "", i == 2 ? "driver " : "",
+                         parts[i]);
     struct xb_plot_level levels[3];
     struct xb_dots dots = {
         .places = sheet.places,
@@ -259,13 +254,14 @@ static void draw_siblings(struct xb_page *page, const struct xb_fleet_judgement 
     }
     const char *worst =
         sheet.out_count > 0 ? xb_page_print(page, " The worst is %.300s.", sheet.dots[0].name) : "";
-    xb_page_picture(
-        page, xb_dots_draw, &dots,
-        xb_page_print(page, "%.200s by node: %.400s", figure->name, kind_text(page, figure)),
-        "%zu %s of %zu nodes: median %s %s, from %s to %s; %zu named slow, %zu fast.%s",
-        siblings->values, counted, siblings->nodes, XB_DECIMAL_TEXT(centre), unit.name,
-        XB_DECIMAL_TEXT(siblings->least / unit.size), XB_DECIMAL_TEXT(siblings->most / unit.size),
-        siblings->slow, siblings->fast, worst);
+    xb_page_picture(page, xb_dots_draw, &dots,
+                    xb_page_print(page, "%.200s by node: %.400s", figure->name,
+                                  kind.length > 0 ? kind.text : "any GPU"),
+                    "%zu %s of %zu nodes: median %s %s, from %s to %s; %zu named slow, %zu fast.%s",
+                    siblings->values, counted, siblings->nodes, XB_DECIMAL_TEXT(centre), unit.name,
+                    XB_DECIMAL_TEXT(siblings->least / unit.size),
+                    XB_DECIMAL_TEXT(siblings->most / unit.size), siblings->slow, siblings->fast,
+                    worst);
     xb_arena_free(memory);
 }
 
