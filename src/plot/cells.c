@@ -82,23 +82,6 @@ static void draw_cell(FILE *stream, const struct grid *grid, size_t row, size_t 
     xb_svg_group_end(stream);
 }
 
-/* Draws what the shades mean: from the least to the largest value. */
-static void draw_key(FILE *stream, const struct grid *grid, double y)
-{
-    const char *low = XB_VALUE_TEXT(grid->range.low);
-    const char *high = XB_VALUE_TEXT(grid->range.high);
-    double x = 8.0 + xb_svg_text_width(low) + 6.0;
-    xb_svg_text(stream, "quiet", 8.0, y + XB_TEXT_DROP, XB_ANCHOR_START, low);
-    for (int step = 1; step <= STEPS; step++, x += KEY_BOX) {
-        xb_svg_group_begin(stream, step_look(step), NULL);
-        xb_svg_rectangle(stream, "", x, y - 6.0, KEY_BOX - 2.0, 12.0, NULL);
-        xb_svg_group_end(stream);
-    }
-    xb_svg_text(stream, "quiet", x + 4.0, y + XB_TEXT_DROP, XB_ANCHOR_START, high);
-    xb_svg_text(stream, "quiet", x + 4.0 + xb_svg_text_width(high) + 6.0, y + XB_TEXT_DROP,
-                XB_ANCHOR_START, grid->cells->unit);
-}
-
 void xb_cells_draw(FILE *stream, const void *picture, bool is_alone)
 {
     const struct xb_cells *cells = picture;
@@ -132,7 +115,18 @@ void xb_cells_draw(FILE *stream, const void *picture, bool is_alone)
     for (size_t i = 0; i < grid.rows; i++)
         for (size_t k = 0; k < grid.columns; k++)
             draw_cell(stream, &grid, i, k);
-    if (has_key)
-        draw_key(stream, &grid, bottom + 18.0);
+    if (has_key) { /* what the shades mean: from the least to the largest value */
+        const char *low = XB_VALUE_TEXT(grid.range.low), *high = XB_VALUE_TEXT(grid.range.high);
+        double x = 8.0 + xb_svg_text_width(low) + 6.0, y = bottom + 18.0 + XB_TEXT_DROP;
+        xb_svg_text(stream, "quiet", 8.0, y, XB_ANCHOR_START, low);
+        for (int step = 1; step <= STEPS; step++, x += KEY_BOX) {
+            xb_svg_group_begin(stream, step_look(step), NULL);
+            xb_svg_rectangle(stream, "", x, bottom + 12.0, KEY_BOX - 2.0, 12.0, NULL);
+            xb_svg_group_end(stream);
+        }
+        xb_svg_text(stream, "quiet", x + 4.0, y, XB_ANCHOR_START, high);
+        xb_svg_text(stream, "quiet", x + 4.0 + xb_svg_text_width(high) + 6.0, y, XB_ANCHOR_START,
+                    cells->unit);
+    }
     xb_frame_end(stream, &frame);
 }

@@ -119,37 +119,34 @@ double xb_ruler_left_room(const struct xb_ruler *ruler)
     return widest + 16.0;
 }
 
-static void draw_left_ruler(FILE *stream, const struct xb_frame *frame)
+static void draw_rulers(FILE *stream, const struct xb_frame *frame)
 {
+    const struct xb_ruler *x = &frame->x, *y = &frame->y;
+    const double bottom = frame->bottom;
     double ticks[XB_TICKS_MOST];
-    size_t count = ticks_up(&frame->y, ticks);
+    size_t count = frame->y_label != NULL ? ticks_up(y, ticks) : 0;
     for (size_t i = 0; i < count; i++) {
-        double y = xb_ruler_place(&frame->y, ticks[i]);
-        xb_svg_line(stream, "grid", frame->left, y, frame->right, y);
-        xb_svg_text(stream, "quiet", frame->left - 8.0, y + XB_TEXT_DROP, XB_ANCHOR_END,
-                    XB_TICK_TEXT(frame->y.scale, ticks[i]));
+        double at = xb_ruler_place(y, ticks[i]);
+        xb_svg_line(stream, "grid", frame->left, at, frame->right, at);
+        xb_svg_text(stream, "quiet", frame->left - 8.0, at + XB_TEXT_DROP, XB_ANCHOR_END,
+                    XB_TICK_TEXT(y->scale, ticks[i]));
     }
-    xb_svg_text_within(stream, "quiet", 4.0, frame->top - 12.0, XB_ANCHOR_START, frame->width - 8.0,
-                       frame->y_label);
-}
-
-static void draw_bottom_ruler(FILE *stream, const struct xb_frame *frame)
-{
-    const struct xb_ruler *ruler = &frame->x;
-    double bottom = frame->bottom;
-    double ticks[XB_TICKS_MOST];
-    size_t count = ticks_across(ruler, ticks);
+    if (frame->y_label != NULL)
+        xb_svg_text_within(stream, "quiet", 4.0, frame->top - 12.0, XB_ANCHOR_START,
+                           frame->width - 8.0, frame->y_label);
+    if (frame->x_label == NULL)
+        return;
+    count = ticks_across(x, ticks);
     for (size_t i = 0; i < count; i++) {
-        double x = xb_ruler_place(ruler, ticks[i]);
-        double half = tick_width(ruler, ticks[i]) / 2.0;
-        xb_svg_line(stream, "grid", x, frame->top, x, bottom);
-        xb_svg_line(stream, "axis", x, bottom, x, bottom + 4.0);
-        xb_svg_text(stream, "quiet", fmin(fmax(x, half), frame->width - half), bottom + 18.0,
-                    XB_ANCHOR_MIDDLE, XB_TICK_TEXT(ruler->scale, ticks[i]));
+        double at = xb_ruler_place(x, ticks[i]), half = tick_width(x, ticks[i]) / 2.0;
+        xb_svg_line(stream, "grid", at, frame->top, at, bottom);
+        xb_svg_line(stream, "axis", at, bottom, at, bottom + 4.0);
+        xb_svg_text(stream, "quiet", fmin(fmax(at, half), frame->width - half), bottom + 18.0,
+                    XB_ANCHOR_MIDDLE, XB_TICK_TEXT(x->scale, ticks[i]));
     }
-    xb_svg_line(stream, "axis", ruler->from, bottom, ruler->to, bottom);
-    xb_svg_text_within(stream, "quiet", (ruler->from + ruler->to) / 2.0, bottom + 38.0,
-                       XB_ANCHOR_MIDDLE, ruler->to - ruler->from, frame->x_label);
+    xb_svg_line(stream, "axis", x->from, bottom, x->to, bottom);
+    xb_svg_text_within(stream, "quiet", (x->from + x->to) / 2.0, bottom + 38.0, XB_ANCHOR_MIDDLE,
+                       x->to - x->from, frame->x_label);
 }
 
 size_t xb_at_most(size_t count, size_t most)
@@ -253,10 +250,7 @@ void xb_frame_begin(FILE *stream, struct xb_frame *frame, bool is_alone)
     for (double y = frame->top; frame->row > 0.0 && y + 1.0 < frame->bottom; y += 2.0 * frame->row)
         xb_svg_rectangle(stream, "stripe", 0.0, y, frame->width,
                          fmin(frame->row, frame->bottom - y), NULL);
-    if (frame->y_label != NULL)
-        draw_left_ruler(stream, frame);
-    if (frame->x_label != NULL)
-        draw_bottom_ruler(stream, frame);
+    draw_rulers(stream, frame);
     if (frame->is_empty)
         xb_svg_text(stream, "quiet", (frame->left + frame->right) / 2.0,
                     (frame->top + frame->bottom) / 2.0, XB_ANCHOR_MIDDLE, "no data");

@@ -82,8 +82,7 @@ void xb_svg_path(FILE *stream, const char *look, const char *steps, const double
 
 enum xb_anchor { XB_ANCHOR_START, XB_ANCHOR_MIDDLE, XB_ANCHOR_END };
 
-/* What is wider is cut at a whole character and ends with an ellipsis; all of it is then its tip.
- */
+/* A wider text is cut at a whole character, with an ellipsis behind it; its tip has all of it. */
 void xb_svg_text_within(FILE *stream, const char *look, double x, double y, enum xb_anchor anchor,
                         double width, const char *text);
 /* The same, never cut. */

@@ -181,10 +181,17 @@ static void write_grid(void *argument, struct xb_cells *grid, size_t left_out)
         xb_page_remark(page, "%zu cells in further rows or columns are left out.", left_out);
 }
 
-/* Pairs of more devices are not tested. */
-static void write_pairs(struct xb_page *page, const struct xb_link_report *report)
+void xb_write_matrices(struct xb_page *page, const struct xb_report_document *document)
 {
+    if (document->link == NULL) {
+        if (xb_matrix_is_there(document->record))
+            xb_matrix_each(document->record, write_grid, page);
+        return;
+    }
+    const struct xb_link_report *report = &document->link->report;
     const size_t count = report->device_count;
+    if (report->pair_count == 0 || count > XB_PEER_DEVICES) /* pairs of more are not tested */
+        return;
     double *values = xb_page_new(page, count * count, sizeof *values);
     const char **texts = xb_page_new(page, count * count, sizeof *texts);
     const char **names = xb_page_new(page, count, sizeof *names);
@@ -210,16 +217,4 @@ static void write_pairs(struct xb_page *page, const struct xb_link_report *repor
         texts[at] = xb_rate_known(rate) ? xb_page_print(page, "%s", XB_RATE_TEXT(rate)) : texts[at];
     }
     write_grid(page, &grid, 0);
-}
-
-void xb_write_matrices(struct xb_page *page, const struct xb_report_document *document)
-{
-    if (document->link == NULL) {
-        if (xb_matrix_is_there(document->record))
-            xb_matrix_each(document->record, write_grid, page);
-        return;
-    }
-    const struct xb_link_report *report = &document->link->report;
-    if (report->pair_count > 0 && report->device_count <= XB_PEER_DEVICES)
-        write_pairs(page, report);
 }

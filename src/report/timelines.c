@@ -89,24 +89,6 @@ static void fill(struct xb_page *page, const struct xb_trace_case *of, double lo
     drawing->spans.length = longest < SHARED * drawing->length ? longest : 0.0;
 }
 
-static void draw(struct xb_page *page, const struct xb_trace_case *of, struct drawing *drawing)
-{
-    const char *more = "";
-    size_t busiest = 0;
-    for (size_t i = 0; i < of->track_count; i++)
-        if (drawing->tracks[i].work > drawing->tracks[busiest].work)
-            busiest = i;
-    double work = drawing->tracks[busiest].work;
-    if (drawing->length > 0 && work > 0)
-        more = xb_page_print(page, " The busiest is %.200s, %.0f %% of the time.",
-                             of->tracks[busiest], 100 * work / drawing->length);
-    xb_page_picture(
-        page, xb_spans_draw, &drawing->spans, drawing->title,
-        "%zu spans on %zu threads and streams in %s, one below the other; time goes from left to "
-        "right, and waits are pale.%s",
-        of->span_count, drawing->spans.track_count, XB_DURATION_TEXT(drawing->length), more);
-}
-
 /* "1.20 ms (37 %)"; NULL where there is none. */
 static const char *share_of(struct xb_page *page, const struct drawing *drawing, double seconds)
 {
@@ -121,9 +103,25 @@ void xb_write_timelines(struct xb_page *page, const struct xb_report_document *d
     const struct xb_trace *trace = document->trace;
     struct drawing *drawings = xb_page_new(page, trace->case_count, sizeof *drawings);
     for (size_t i = 0; i < trace->case_count; i++) {
-        fill(page, &trace->cases[i], document->longest, &drawings[i]);
+        const struct xb_trace_case *of = &trace->cases[i];
+        struct drawing *drawing = &drawings[i];
+        const char *more = "";
+        size_t busiest = 0;
+        fill(page, of, document->longest, drawing);
+        for (size_t k = 0; k < of->track_count; k++)
+            if (drawing->tracks[k].work > drawing->tracks[busiest].work)
+                busiest = k;
+        double work = drawing->tracks[busiest].work;
+        if (drawing->length > 0 && work > 0)
+            more = xb_page_print(page, " The busiest is %.200s, %.0f %% of the time.",
+                                 of->tracks[busiest], 100 * work / drawing->length);
         if (i < DRAWN)
-            draw(page, &trace->cases[i], &drawings[i]);
+            xb_page_picture(
+                page, xb_spans_draw, &drawing->spans, drawing->title,
+                "%zu spans on %zu threads and streams in %s, one below the other; time goes from "
+                "left to right, and waits are pale.%s",
+                of->span_count, drawing->spans.track_count, XB_DURATION_TEXT(drawing->length),
+                more);
     }
     if (trace->case_count > DRAWN)
         xb_page_remark(page, "Of %zu cases the first %d have a picture.", trace->case_count, DRAWN);
