@@ -184,28 +184,6 @@ void xb_frame_item(struct xb_frame *frame, const char *sample, const char *look,
     frame->items[frame->item_count++] = (struct xb_legend_item){sample, look, name};
 }
 
-static void draw_item(FILE *stream, const struct xb_legend_item *item, bool is_coloured, double x,
-                      double y, double name_width)
-{
-    xb_svg_group_begin(stream, item->look, NULL);
-    bool is_line = strcmp(item->sample, "line") == 0;
-    if (is_line)
-        xb_svg_path(stream, "line", "M# #L# #", (double[]){x, y, x + 24.0, y});
-    if (is_line || strcmp(item->sample, "marker") == 0)
-        xb_svg_marker(stream, item->look, x + 12.0, y, NULL);
-    else if (strcmp(item->sample, "dot") == 0)
-        xb_svg_circle(stream, "marker", x + 12.0, y, 2.5, NULL);
-    else
-        xb_svg_rectangle(stream, item->sample, x, y - 6.0,
-                         strcmp(item->sample, "band") == 0 ? 24.0 : 22.0, 12.0, NULL);
-    if (!is_coloured)
-        xb_svg_group_end(stream);
-    xb_svg_text_within(stream, "", x + SAMPLE, y + XB_TEXT_DROP, XB_ANCHOR_START, name_width,
-                       item->name);
-    if (is_coloured)
-        xb_svg_group_end(stream);
-}
-
 /* Draws the legend in rows as wide as the picture, or only places it where `stream` is NULL.
  * Returns the middle of the last row. */
 static double draw_legend(FILE *stream, const struct xb_frame *frame)
@@ -218,9 +196,27 @@ static double draw_legend(FILE *stream, const struct xb_frame *frame)
             x = EDGE;
             top += XB_LINE_HEIGHT + 2.0;
         }
-        if (stream != NULL)
-            draw_item(stream, item, frame->is_coloured, x, top, name);
+        double left = x, middle = x + 12.0;
         x += SAMPLE + name + BETWEEN_ITEMS;
+        if (stream == NULL)
+            continue;
+        bool is_line = strcmp(item->sample, "line") == 0;
+        xb_svg_group_begin(stream, item->look, NULL);
+        if (is_line)
+            xb_svg_path(stream, "line", "M# #L# #", (double[]){left, top, left + 24.0, top});
+        if (is_line || strcmp(item->sample, "marker") == 0)
+            xb_svg_marker(stream, item->look, middle, top, NULL);
+        else if (strcmp(item->sample, "dot") == 0)
+            xb_svg_circle(stream, "marker", middle, top, 2.5, NULL);
+        else
+            xb_svg_rectangle(stream, item->sample, left, top - 6.0,
+                             strcmp(item->sample, "band") == 0 ? 24.0 : 22.0, 12.0, NULL);
+        if (!frame->is_coloured)
+            xb_svg_group_end(stream);
+        xb_svg_text_within(stream, "", left + SAMPLE, top + XB_TEXT_DROP, XB_ANCHOR_START, name,
+                           item->name);
+        if (frame->is_coloured)
+            xb_svg_group_end(stream);
     }
     return top;
 }

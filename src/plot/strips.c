@@ -38,28 +38,13 @@ static void place_axes(const struct xb_strips *strips, size_t count, size_t leve
     frame->x = xb_ruler_make(scale, range, false, frame->left, frame->right);
 }
 
-/* Samples at one place stand above and below each other, at most five. */
-static void draw_samples(FILE *stream, const struct xb_frame *frame, const struct xb_strip *strip,
-                         double y)
-{
-    static const double levels[DOTS_HIGH] = {0.0, -3.5, 3.5, -7.0, 7.0};
-    unsigned char filled[DOT_COLUMNS] = {0};
-    xb_svg_path_begin(stream, "dots");
-    for (size_t i = 0; i < strip->sample_count; i++) {
-        if (!xb_scale_shows(frame->x.scale, strip->samples[i]))
-            continue;
-        double x = xb_ruler_place(&frame->x, strip->samples[i]);
-        size_t column = xb_at_most((size_t)fmax((x - frame->left) / 3.5, 0.0), DOT_COLUMNS - 1);
-        if (filled[column] < DOTS_HIGH)
-            xb_svg_path_add(stream, "M# #h0", (double[]){x, y + levels[filled[column]++]});
-    }
-    xb_svg_path_end(stream);
-}
-
 /* The name, the note in the colour of what is said, and the strip. */
 static void draw_strip(FILE *stream, const struct xb_frame *frame, const struct xb_strip *strip,
                        double top)
 {
+    /* Samples at one place stand above and below each other, at most five. */
+    static const double levels[DOTS_HIGH] = {0.0, -3.5, 3.5, -7.0, 7.0};
+    unsigned char filled[DOT_COLUMNS] = {0};
     const char *look = strip->look != NULL ? strip->look : "";
     bool is_stacked = frame->row > ROW;
     double y = top + (is_stacked ? 30.0 : ROW / 2.0);
@@ -77,8 +62,16 @@ static void draw_strip(FILE *stream, const struct xb_frame *frame, const struct 
     if (xb_scale_spans(frame->x.scale, strip->low, strip->high))
         xb_svg_line(stream, "interval", xb_ruler_place(&frame->x, strip->low), y,
                     xb_ruler_place(&frame->x, strip->high), y);
-    if (strip->samples != NULL && strip->sample_count > 0)
-        draw_samples(stream, frame, strip, y);
+    if (strip->samples != NULL && strip->sample_count > 0) {
+        xb_svg_path_begin(stream, "dots");
+        for (size_t i = 0; i < strip->sample_count; i++) {
+            double x = xb_ruler_place(&frame->x, strip->samples[i]);
+            size_t column = xb_at_most((size_t)fmax((x - frame->left) / 3.5, 0.0), DOT_COLUMNS - 1);
+            if (xb_scale_shows(frame->x.scale, strip->samples[i]) && filled[column] < DOTS_HIGH)
+                xb_svg_path_add(stream, "M# #h0", (double[]){x, y + levels[filled[column]++]});
+        }
+        xb_svg_path_end(stream);
+    }
     if (xb_scale_shows(frame->x.scale, strip->middle)) {
         double x = xb_ruler_place(&frame->x, strip->middle);
         if (strip->samples != NULL)
@@ -87,28 +80,6 @@ static void draw_strip(FILE *stream, const struct xb_frame *frame, const struct 
             xb_svg_marker(stream, look, x, y, NULL);
     }
     xb_svg_group_end(stream);
-}
-
-/* Names stand at the outer sides of their lines, a line of text each, so that no line goes through
- * the name of another. */
-static void draw_level(FILE *stream, const struct xb_frame *frame,
-                       const struct xb_plot_level *levels, size_t count, size_t index)
-{
-    double x = xb_ruler_place(&frame->x, levels[index].at);
-    double y = 18.0 + XB_LINE_HEIGHT * (double)index;
-    double width = xb_svg_text_width(levels[index].name);
-    size_t lower = 0;
-    if (!xb_scale_shows(frame->x.scale, levels[index].at))
-        return;
-    for (size_t k = 0; k < count; k++)
-        lower += levels[k].at < levels[index].at;
-    /* But not outside the picture. */
-    double behind = frame->width - x - 10.0;
-    bool is_left = lower < count / 2 ? width < x - 10.0 : width > behind;
-    xb_svg_line(stream, "level", x, y - 8.0, x, frame->bottom);
-    xb_svg_text_within(stream, "quiet", is_left ? x - 6.0 : x + 6.0, y,
-                       is_left ? XB_ANCHOR_END : XB_ANCHOR_START, is_left ? x - 10.0 : behind,
-                       levels[index].name);
 }
 
 void xb_strips_draw(FILE *stream, const void *picture, bool is_alone)
@@ -123,8 +94,23 @@ void xb_strips_draw(FILE *stream, const void *picture, bool is_alone)
     place_axes(strips, count, level_count, &frame);
     xb_frame_more(&frame, strips->count - count, "are");
     xb_frame_begin(stream, &frame, is_alone);
-    for (size_t i = 0; i < level_count; i++)
-        draw_level(stream, &frame, strips->levels, level_count, i);
+    /* Names stand at the outer sides of their lines, a line of text each, so that no line goes
+     * through the name of another; but not outside the picture. */
+    for (size_t i = 0; i < level_count; i++) {
+        const struct xb_plot_level *level = &strips->levels[i];
+        double x = xb_ruler_place(&frame.x, level->at), y = 18.0 + XB_LINE_HEIGHT * (double)i;
+        double width = xb_svg_text_width(level->name), behind = frame.width - x - 10.0;
+        size_t lower = 0;
+        if (!xb_scale_shows(frame.x.scale, level->at))
+            continue;
+        for (size_t k = 0; k < level_count; k++)
+            lower += strips->levels[k].at < level->at;
+        bool is_left = lower < level_count / 2 ? width < x - 10.0 : width > behind;
+        xb_svg_line(stream, "level", x, y - 8.0, x, frame.bottom);
+        xb_svg_text_within(stream, "quiet", is_left ? x - 6.0 : x + 6.0, y,
+                           is_left ? XB_ANCHOR_END : XB_ANCHOR_START, is_left ? x - 10.0 : behind,
+                           level->name);
+    }
     for (size_t i = 0; i < count; i++)
         draw_strip(stream, &frame, &strips->strips[i], frame.top + frame.row * (double)i);
     xb_frame_end(stream, &frame);

@@ -73,25 +73,6 @@ static __attribute__((format(printf, 3, 4))) void take(struct state *state, cons
     value->last[value->count - 1] = number;
 }
 
-/* "PCIe Gen5 x16 under load, of Gen5 x16" */
-static void take_device(struct state *state, const struct xb_record_device *device)
-{
-    struct xb_words words = {.length = 0};
-    char lanes[32];
-    take(state, device->name, "device %u model", device->index);
-    if (device->pci_bdf == NULL)
-        xb_words_add(&words, "none: not a PCI device");
-    else if (device->link_known)
-        xb_words_add(
-            &words, "PCIe %s",
-            xb_lanes_text(device->link_speed_gts, device->link_width, lanes, sizeof lanes));
-    if (device->pci_bdf != NULL && device->link_known && device->link_max_width > 0)
-        xb_words_add(
-            &words, ", at best %s",
-            xb_lanes_text(device->link_max_speed_gts, device->link_max_width, lanes, sizeof lanes));
-    take(state, words.length > 0 ? words.text : NULL, "device %u link", device->index);
-}
-
 static enum xb_status take_document(void *own, const struct xb_report_document *document,
                                     struct xb_error *error)
 {
@@ -107,8 +88,20 @@ static enum xb_status take_document(void *own, const struct xb_report_document *
     take(state, record->backend, "backend");
     take(state, record->driver, "driver version");
     const struct xb_record_device *device = xb_record_devices(record, &devices);
-    for (size_t i = 0; i < devices; i++)
-        take_device(state, &device[i]);
+    for (size_t i = 0; i < devices; i++, device++) {
+        const bool is_known = device->pci_bdf != NULL && device->link_known;
+        struct xb_words link = {.length = 0}; /* "PCIe Gen5 x16, at best Gen5 x16" */
+        xb_lanes_text(device->link_speed_gts, device->link_width, value, sizeof value);
+        if (device->pci_bdf == NULL)
+            xb_words_add(&link, "none: not a PCI device");
+        else if (is_known)
+            xb_words_add(&link, "PCIe %s", value);
+        xb_lanes_text(device->link_max_speed_gts, device->link_max_width, value, sizeof value);
+        if (is_known && device->link_max_width > 0)
+            xb_words_add(&link, ", at best %s", value);
+        take(state, device->name, "device %u model", device->index);
+        take(state, link.length > 0 ? link.text : NULL, "device %u link", device->index);
+    }
     for (size_t i = 0; i < record->fact_count; i++) {
         const struct xb_record_fact *fact = &record->facts[i];
         /* Memory in bytes is said in GiB. */
