@@ -260,47 +260,42 @@ static void draw_bars(struct panels *panels, const struct panel *panel)
 
 #define CURVE 3 /* values across that make one */
 
-/* A curve of the method in a document; false: it has no point. */
-static bool make_series(struct panels *panels, const struct panel *panel, size_t document,
-                        const char *name, struct xb_series *series)
-{
-    struct xb_page *page = panels->page;
-    struct xb_point *points = xb_page_new(page, panel->steps, sizeof *points);
-    const double scale = panel->is_time ? 1e3 : 1;
-    *series = (struct xb_series){name, points, 0};
-    if (panels->document_count > 1)
-        series->name = xb_page_print(page, "%s %s", panels->labels[document], name);
-    for (size_t i = panel->count; i-- > 0 && series->count < panel->steps;) {
-        const struct entry *entry = &panel->entries[i];
-        const struct xb_statistics *s = &entry->bar.s;
-        if (entry->document == document && strcmp(entry->bar.name, name) == 0 && is_sound(entry))
-            points[series->count++] =
-                (struct xb_point){(double)entry->across, s->median * scale,
-                                  s->has_interval ? s->ci95_low * scale : (double)NAN,
-                                  s->has_interval ? s->ci95_high * scale : (double)NAN};
-    }
-    return series->count > 0;
-}
-
 /* At most XB_PLOT_SERIES curves: the methods that are best where they reach farthest. */
 static void draw_curves(struct panels *panels, const struct panel *panel)
 {
     struct xb_page *page = panels->page;
     const char *names[NAMES];
     struct xb_series series[XB_PLOT_SERIES];
+    const size_t documents = panels->document_count;
     const size_t found = list_names(panel, UINT64_MAX, names);
-    const size_t drawn = found * panels->document_count <= XB_PLOT_SERIES
-                             ? found
-                             : XB_PLOT_SERIES / panels->document_count;
+    const size_t drawn = found * documents <= XB_PLOT_SERIES ? found : XB_PLOT_SERIES / documents;
+    const double scale = panel->is_time ? 1e3 : 1;
     const struct xb_plot_level level = {"link carries", level_of(panels, panel)};
     const char *by = panel->swept != NULL ? panel->swept : "size";
     size_t count = 0;
-    for (size_t n = 0; n < drawn; n++)
-        for (size_t d = 0; d < panels->document_count; d++)
-            count += make_series(panels, panel, d, names[n], &series[count]);
+    for (size_t i = 0; i < drawn * documents; i++) {
+        const size_t document = i % documents;
+        const char *name = names[i / documents];
+        struct xb_point *points = xb_page_new(page, panel->steps, sizeof *points);
+        size_t length = 0;
+        for (size_t k = panel->count; k-- > 0 && length < panel->steps;) {
+            const struct entry *entry = &panel->entries[k];
+            const struct xb_statistics *s = &entry->bar.s;
+            if (entry->document == document && strcmp(entry->bar.name, name) == 0 &&
+                is_sound(entry))
+                points[length++] =
+                    (struct xb_point){(double)entry->across, s->median * scale,
+                                      s->has_interval ? s->ci95_low * scale : (double)NAN,
+                                      s->has_interval ? s->ci95_high * scale : (double)NAN};
+        }
+        if (documents > 1)
+            name = xb_page_print(page, "%s %s", panels->labels[document], name);
+        if (length > 0)
+            series[count++] = (struct xb_series){name, points, length};
+    }
     struct xb_chart chart = {.x = {panel->is_count ? XB_SCALE_LINEAR : XB_SCALE_SIZE, by},
                              .y = {XB_SCALE_LINEAR, panel->is_time ? "ms" : "GB/s"},
-                             .y_most = end_of(panels, panel) * (panel->is_time ? 1e3 : 1),
+                             .y_most = end_of(panels, panel) * scale,
                              .series = series,
                              .series_count = count,
                              .levels = &level,
