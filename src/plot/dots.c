@@ -54,38 +54,30 @@ static enum kind kind_of(const struct xb_dots *dots, size_t index)
     return index >= dots->out_count ? ORDINARY : dots->dots[index].is_bad ? BAD : OTHER;
 }
 
-static void place_axes(struct drawing *drawing)
+/* Places the axis, counts what is there, and makes the legend and the notes of that. */
+static void prepare(struct drawing *drawing)
 {
     const struct xb_dots *dots = drawing->dots;
     struct xb_frame *frame = &drawing->frame;
     struct xb_range range = XB_RANGE_NONE;
+    size_t counts[KINDS] = {0}, beyond = 0;
     xb_range_span(&range, dots->y.scale, dots->y_low, dots->y_high);
     frame->y = xb_ruler_make(dots->y.scale, range, false, frame->bottom, frame->top);
     frame->left = xb_ruler_left_room(&frame->y);
     drawing->bars = frame->width - BEHIND - HISTOGRAM;
     frame->right = drawing->bars - GAP;
     for (size_t i = 0; i < dots->count; i++) {
-        double bin = (xb_ruler_place(&frame->y, dots->dots[i].value) - TOP) / HEIGHT * BINS;
-        if (is_shown(drawing, &dots->dots[i]))
-            drawing->bins[kind_of(dots, i)][(size_t)fmin(fmax(bin, 0.0), BINS - 1)]++;
+        const struct xb_dot *dot = &dots->dots[i];
+        double bin = (xb_ruler_place(&frame->y, dot->value) - TOP) / HEIGHT * BINS;
+        counts[kind_of(dots, i)]++;
+        if (!is_shown(drawing, dot))
+            continue;
+        drawing->bins[kind_of(dots, i)][(size_t)fmin(fmax(bin, 0.0), BINS - 1)]++;
+        beyond += i < dots->out_count && side_of(drawing, dot->value) != 0;
     }
     for (size_t i = 0; i < BINS; i++) {
         size_t sum = drawing->bins[ORDINARY][i] + drawing->bins[BAD][i] + drawing->bins[OTHER][i];
         drawing->fullest = sum > drawing->fullest ? sum : drawing->fullest;
-    }
-}
-
-/* Makes the legend and the notes. */
-static void write_words(struct drawing *drawing)
-{
-    const struct xb_dots *dots = drawing->dots;
-    struct xb_frame *frame = &drawing->frame;
-    size_t counts[KINDS] = {0};
-    size_t beyond = 0;
-    for (size_t i = 0; i < dots->count; i++) {
-        counts[kind_of(dots, i)]++;
-        beyond += i < dots->out_count && is_shown(drawing, &dots->dots[i]) &&
-                  side_of(drawing, dots->dots[i].value) != 0;
     }
     for (int kind = 0; kind < KINDS; kind++) {
         snprintf(drawing->names[kind], sizeof drawing->names[kind], "%.100s: %zu", dots->are[kind],
@@ -248,8 +240,7 @@ void xb_dots_draw(FILE *stream, const void *picture, bool is_alone)
                                         .y_label = dots->y.label,
                                         .is_empty = dots->count == 0}};
     struct xb_frame *frame = &drawing.frame;
-    place_axes(&drawing);
-    write_words(&drawing);
+    prepare(&drawing);
     xb_frame_begin(stream, frame, is_alone);
     if (xb_scale_spans(dots->y.scale, dots->band_low, dots->band_high)) {
         double top = xb_ruler_place(&frame->y, dots->band_high);
