@@ -124,12 +124,6 @@ extern const struct xb_common_section xb_section_conditions;
 
 /* ---- cases ---- */
 
-/* The figure that a case is about, in its unit, its interval NAN where there is none. False: it has
- * no such figure. */
-bool xb_case_value(const struct xb_record *record, const struct xb_record_case *test,
-                   struct xb_statistics *value);
-/* "GB/s", of which more is better, or "us". */
-const char *xb_case_unit(const struct xb_record_case *test);
 /* "pinned to the GPU, 1 GiB", with those of the parameters that tell it from others, and the GPU
  * where there are several. */
 const char *xb_case_name(struct xb_arena **texts, const struct xb_report_document *document,

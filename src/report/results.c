@@ -16,25 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool xb_case_value(const struct xb_record *record, const struct xb_record_case *test,
-                   struct xb_statistics *value)
-{
-    const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
-    double unit = strcmp(xb_case_unit(test), "us") == 0 ? 1e-6 : 1e9;
-    if (!xb_record_describe(record, test, figure->name, value) || !(value->median > 0))
-        return false;
-    value->median /= unit;
-    value->ci95_low = value->has_interval ? value->ci95_low / unit : (double)NAN;
-    value->ci95_high = value->has_interval ? value->ci95_high / unit : (double)NAN;
-    return true;
-}
-
-const char *xb_case_unit(const struct xb_record_case *test)
-{
-    const char *unit = xb_mode_main_figure(test->mode, test->latency)->unit;
-    return strcmp(unit, XB_UNIT_SECONDS) == 0 ? "us" : "GB/s";
-}
-
 const char *xb_case_name(struct xb_arena **texts, const struct xb_report_document *document,
                          const struct xb_record_case *test)
 {

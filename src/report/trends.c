@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "fleet/internal.h"
+#include "record/mode_list.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -51,10 +52,13 @@ static void take_case(struct state *state, const struct xb_report_document *docu
     const struct xb_record *record = document->record;
     const struct xb_record_device *device = xb_record_device(record, test->device);
     struct xb_words key = {.length = 0}, place = {.length = 0};
+    const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
+    const bool is_time = strcmp(figure->unit, XB_UNIT_SECONDS) == 0;
+    const double unit = is_time ? 1e-6 : 1e9;
     struct xb_statistics value;
     char text[64];
     size_t at = 0;
-    if (!xb_case_value(record, test, &value))
+    if (!xb_record_describe(record, test, figure->name, &value) || !(value.median > 0))
         return;
     xb_words_add(&key, "%.60s %.60s %.20s%s %s", test->mode, test->variant, test->direction,
                  test->latency ? " latency" : "", XB_SIZE_TEXT(test->bytes));
@@ -84,12 +88,12 @@ static void take_case(struct state *state, const struct xb_report_document *docu
         *trend = (struct trend){.key = xb_arena_copy(document->texts, key.text),
                                 .name = xb_case_name(document->texts, document, test),
                                 .place = xb_arena_copy(document->texts, place.text),
-                                .unit = xb_case_unit(test),
+                                .unit = is_time ? "us" : "GB/s",
                                 .bytes = test->bytes};
     }
-    point.value = value.median;
-    point.low = value.ci95_low;
-    point.high = value.ci95_high;
+    point.value = value.median / unit;
+    point.low = value.has_interval ? value.ci95_low / unit : (double)NAN;
+    point.high = value.has_interval ? value.ci95_high / unit : (double)NAN;
     trend->points = xb_grow(trend->points, trend->count, sizeof *trend->points);
     trend->points[trend->count++] = point;
 }
