@@ -159,31 +159,26 @@ static void write_short(FILE *stream, const char *text)
         fputs(ELLIPSIS, stream);
 }
 
-/* In pixels of the style sheet's 13. The widths are those of DejaVu Sans, which is wider than the
- * other fonts that the style sheet names. */
-static double character_width(const char *text, size_t length)
-{
-    if (length > 2)
-        return 13.0; /* such as a character of Chinese */
-    if (length != 1)
-        return 9.0;
-    if (strchr("ijlI.,:;'|!", *text) != NULL)
-        return 4.6;
-    if (strchr(" ()[]frt/-", *text) != NULL)
-        return 5.2;
-    if (strchr("mwMW%@", *text) != NULL)
-        return 12.4;
-    return *text >= 'A' && *text <= 'Z' ? 9.2 : 8.2;
-}
-
-/* How many bytes at the start of a text are at most so wide, and how wide these are. */
+/* How many bytes at the start of a text are at most so wide, and how wide these are: in pixels of
+ * the style sheet's 13. The widths are those of DejaVu Sans, which is wider than the other fonts
+ * that the style sheet names. */
 static size_t fitting(const char *text, double width, double *used)
 {
+    static const struct {
+        const char *characters;
+        double width;
+    } rows[] = {{"ijlI.,:;'|!", 4.6},
+                {" ()[]frt/-", 5.2},
+                {"mwMW%@", 12.4},
+                {"ABCDEFGHJKLNOPQRSTUVXYZ", 9.2}};
     size_t bytes = 0;
     *used = 0.0;
     while (text[bytes] != '\0' && bytes < TEXT_MOST) {
         size_t length = xb_utf8_length(text + bytes);
-        double next = character_width(text + bytes, length);
+        /* 13: such as a character of Chinese */
+        double next = length > 2 ? 13.0 : length != 1 ? 9.0 : 8.2;
+        for (size_t i = 0; length == 1 && i < COUNT_OF(rows); i++)
+            next = strchr(rows[i].characters, text[bytes]) != NULL ? rows[i].width : next;
         if (*used + next > width)
             break;
         *used += next;
@@ -283,11 +278,6 @@ void xb_svg_begin(FILE *stream, const struct xb_picture *picture, double width, 
                        picture->title);
 }
 
-void xb_svg_end(FILE *stream)
-{
-    fputs("</svg>\n", stream);
-}
-
 /* ---- elements ---- */
 
 void xb_svg_group_begin(FILE *stream, const char *look, const char *tip)
@@ -298,11 +288,6 @@ void xb_svg_group_begin(FILE *stream, const char *look, const char *tip)
         return;
     write_tip(stream, tip);
     fputs("\n", stream);
-}
-
-void xb_svg_group_end(FILE *stream)
-{
-    fputs("</g>\n", stream);
 }
 
 void xb_svg_line(FILE *stream, const char *look, double x1, double y1, double x2, double y2)

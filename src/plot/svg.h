@@ -56,13 +56,13 @@ struct xb_picture {
  */
 void xb_svg_begin(FILE *stream, const struct xb_picture *picture, double width, double height,
                   bool is_alone);
-void xb_svg_end(FILE *stream);
+#define xb_svg_end(stream) ((void)fputs("</svg>\n", (stream)))
 
 /* `look` is one or more classes of the style sheet, such as "axis" or "series-2". `tip` is what a
  * mouse gets to know of an element; NULL: nothing. */
 
 void xb_svg_group_begin(FILE *stream, const char *look, const char *tip);
-void xb_svg_group_end(FILE *stream);
+#define xb_svg_group_end(stream) ((void)fputs("</g>\n", (stream)))
 void xb_svg_line(FILE *stream, const char *look, double x1, double y1, double x2, double y2);
 void xb_svg_rectangle(FILE *stream, const char *look, double x, double y, double width,
                       double height, const char *tip);

@@ -41,17 +41,6 @@ static enum xb_status read_text(const char *path, char **text, size_t *length,
     return xb_file_text_read(path, XB_RECORD_LARGEST_BYTES, true, text, length, error);
 }
 
-static enum xb_status make_folder(const char *named, char *folder, struct xb_error *error)
-{
-    struct stat found;
-    XB_TRY(xb_file_name_make("--svg", named, folder, error));
-    int code = mkdir(folder, 0777) == 0 ? 0 : errno;
-    if (code == 0 || (code == EEXIST && stat(folder, &found) == 0 && S_ISDIR(found.st_mode)))
-        return XB_OK;
-    return XB_FAIL(error, XB_ERR_USAGE, "--svg: cannot make the folder '%.300s': %s: %s", folder,
-                   strerror(code), xb_output_advice(code));
-}
-
 /* The files that are named, and those in the folders that are. */
 struct inputs {
     char **paths;
@@ -81,14 +70,20 @@ static enum xb_status write_report(const struct xb_config *config, const struct 
 {
     const char *svg = xb_config_get(config, &option_svg)->text;
     char folder[XB_FILE_NAME];
+    struct stat found;
     const struct xb_report_request request = {.paths = inputs->paths,
                                               .count = inputs->count,
                                               .read = read_text,
                                               .defaults = defaults,
                                               .rows = xb_run_rows(),
                                               .tell = xb_cli_fail};
-    if (svg != NULL)
-        XB_TRY(make_folder(svg, folder, error));
+    if (svg != NULL) {
+        XB_TRY(xb_file_name_make("--svg", svg, folder, error));
+        int code = mkdir(folder, 0777) == 0 ? 0 : errno;
+        if (code != 0 && !(code == EEXIST && stat(folder, &found) == 0 && S_ISDIR(found.st_mode)))
+            return XB_FAIL(error, XB_ERR_USAGE, "--svg: cannot make the folder '%.300s': %s: %s",
+                           folder, strerror(code), xb_output_advice(code));
+    }
     xb_interrupt_catch(); /* before there is a temporary file to leave behind */
     XB_TRY(xb_cli_find_output("--output", xb_config_get(config, &xb_option_output)->text, output,
                               error));
