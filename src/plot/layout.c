@@ -168,11 +168,6 @@ const char *xb_value_text(double value, char *text, size_t size)
 #define BETWEEN_TEXTS 14.0
 #define BETWEEN_LINES 38.0 /* of a ruler that stands */
 
-bool xb_range_is_empty(struct xb_range range)
-{
-    return range.low > range.high;
-}
-
 void xb_range_add(struct xb_range *range, enum xb_scale scale, double value)
 {
     if (!xb_scale_shows(scale, value))
@@ -302,11 +297,6 @@ static void draw_rulers(FILE *stream, const struct xb_frame *frame)
     xb_svg_line(stream, "axis", x->from, bottom, x->to, bottom);
     xb_svg_text_within(stream, "quiet", (x->from + x->to) / 2.0, bottom + 38.0, XB_ANCHOR_MIDDLE,
                        x->to - x->from, frame->x_label);
-}
-
-size_t xb_at_most(size_t count, size_t most)
-{
-    return count < most ? count : most;
 }
 
 /* Each pass moves every two neighbours that are too near apart by half of what lacks. */

@@ -71,32 +71,6 @@ struct panels {
     size_t count, left_out, not_drawn;
 };
 
-static struct panel *find_panel(struct panels *panels, const struct xb_bars *view,
-                                const struct xb_bar *bar)
-{
-    const char *swept = view->swept != NULL ? view->swept->name : NULL;
-    struct xb_words title = {.length = 0};
-    char text[XB_BARS_TITLE];
-    xb_words_add(&title, "%s", xb_bars_title(bar, 1, view->names_devices, text));
-    if (swept != NULL)
-        xb_words_add(&title, ", %s, by %.60s", XB_SIZE_TEXT(bar->test->bytes), swept);
-    const char *key =
-        xb_page_print(panels->page, "%s %s %d", title.text, bar->figure->name, bar->is_encoded);
-    for (size_t i = 0; i < panels->count; i++)
-        if (strcmp(panels->all[i].key, key) == 0)
-            return &panels->all[i];
-    if (panels->count == PANELS)
-        return NULL;
-    struct panel *panel = &panels->all[panels->count++];
-    *panel = (struct panel){.key = key,
-                            .title = xb_page_print(panels->page, "%s", title.text),
-                            .swept = swept,
-                            .is_count = swept != NULL && view->swept->type == XB_OPTION_COUNTS,
-                            .is_time = bar->is_time,
-                            .is_other = bar->kind == XB_BAR_OTHER || bar->is_encoded};
-    return panel;
-}
-
 static bool is_sound(const struct entry *entry)
 {
     return entry != NULL && entry->bar.flaw[0] == '\0' && entry->bar.s.median > 0;
@@ -105,12 +79,33 @@ static bool is_sound(const struct entry *entry)
 static void take_view(void *argument, struct xb_bars *view)
 {
     struct panels *panels = argument;
+    const char *swept = view->swept != NULL ? view->swept->name : NULL;
+    char text[XB_BARS_TITLE];
     for (size_t i = 0; i < view->count; i++) {
         const struct xb_bar *bar = &view->bars[i];
-        struct panel *panel = find_panel(panels, view, bar);
-        if (panel == NULL || panel->count == ENTRIES) {
+        struct xb_words title = {.length = 0};
+        size_t at = 0;
+        xb_words_add(&title, "%s", xb_bars_title(bar, 1, view->names_devices, text));
+        if (swept != NULL)
+            xb_words_add(&title, ", %s, by %.60s", XB_SIZE_TEXT(bar->test->bytes), swept);
+        const char *key =
+            xb_page_print(panels->page, "%s %s %d", title.text, bar->figure->name, bar->is_encoded);
+        while (at < panels->count && strcmp(panels->all[at].key, key) != 0)
+            at++;
+        if (at == PANELS || panels->all[at].count == ENTRIES) {
             panels->left_out++;
             continue;
+        }
+        struct panel *panel = &panels->all[at];
+        if (at == panels->count) {
+            panels->count++;
+            *panel =
+                (struct panel){.key = key,
+                               .title = xb_page_print(panels->page, "%s", title.text),
+                               .swept = swept,
+                               .is_count = swept != NULL && view->swept->type == XB_OPTION_COUNTS,
+                               .is_time = bar->is_time,
+                               .is_other = bar->kind == XB_BAR_OTHER || bar->is_encoded};
         }
         panel->entries = xb_grow(panel->entries, panel->count, sizeof *panel->entries);
         struct entry *entry = &panel->entries[panel->count++];
