@@ -19,12 +19,6 @@ struct grid {
     struct xb_range range;
 };
 
-static const char *text_at(const struct grid *grid, size_t row, size_t column)
-{
-    const char *text = grid->cells->texts[row * grid->cells->column_count + column];
-    return text != NULL ? text : "";
-}
-
 static struct grid place_cells(const struct xb_cells *cells)
 {
     struct grid grid = {.cells = cells, .top = 50.0, .range = XB_RANGE_NONE};
@@ -34,8 +28,10 @@ static struct grid place_cells(const struct xb_cells *cells)
     grid.cell = xb_svg_widest(cells->column_names, grid.columns, CELL_LEAST - 10.0) + 10.0;
     for (size_t i = 0; i < grid.rows; i++)
         for (size_t k = 0; k < grid.columns; k++) {
-            grid.cell = fmax(grid.cell, xb_svg_text_width(text_at(&grid, i, k)) + 10.0);
-            xb_range_add(&grid.range, XB_SCALE_LINEAR, cells->values[i * cells->column_count + k]);
+            const size_t at = i * cells->column_count + k;
+            const char *text = cells->texts[at] != NULL ? cells->texts[at] : "";
+            grid.cell = fmax(grid.cell, xb_svg_text_width(text) + 10.0);
+            xb_range_add(&grid.range, XB_SCALE_LINEAR, cells->values[at]);
         }
     grid.cell = fmin(grid.cell, COLUMN_NAMES_MOST);
     grid.left = fmin(names, NAMES_MOST) + 18.0;
@@ -60,8 +56,9 @@ static void draw_cell(FILE *stream, const struct grid *grid, size_t row, size_t 
 {
     const struct xb_cells *cells = grid->cells;
     struct xb_range range = grid->range;
-    const char *text = text_at(grid, row, column);
-    double value = cells->values[row * cells->column_count + column];
+    const size_t at = row * cells->column_count + column;
+    const char *text = cells->texts[at] != NULL ? cells->texts[at] : "";
+    double value = cells->values[at];
     double x = grid->left + grid->cell * (double)column;
     double y = grid->top + CELL_HEIGHT * (double)row;
     double middle = x + grid->cell / 2.0;

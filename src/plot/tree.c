@@ -63,9 +63,6 @@ static double measure(const char *text, size_t most, size_t *lines)
 static void place_nodes(const struct xb_tree *tree, struct layout *layout)
 {
     double children[XB_TREE_MOST] = {0.0};
-    memset(layout, 0, sizeof *layout);
-    layout->tree = tree;
-    layout->count = xb_at_most(tree->count, XB_TREE_MOST);
     double roots = 0.0;
     for (size_t i = layout->count; i-- > 0;) {
         struct place *place = &layout->places[i];
@@ -112,11 +109,11 @@ static void write_lines(FILE *stream, const char *text, size_t count, double x, 
 void xb_tree_draw(FILE *stream, const void *picture, bool is_alone)
 {
     const struct xb_tree *tree = picture;
-    struct layout layout;
+    struct layout layout = {.tree = tree,
+                            .count = xb_at_most(tree->count, XB_TREE_MOST),
+                            .frame = {.picture = &tree->picture, .is_empty = tree->count == 0}};
     place_nodes(tree, &layout);
-    layout.frame.picture = &tree->picture;
     layout.frame.right = layout.frame.width;
-    layout.frame.is_empty = tree->count == 0;
     xb_frame_more(&layout.frame, tree->count - layout.count, "are");
     xb_frame_begin(stream, &layout.frame, is_alone);
     for (size_t i = 0; i < layout.count; i++) {

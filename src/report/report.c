@@ -179,14 +179,13 @@ static void write_sections(struct xb_page *page, const struct report *report,
 {
     const bool is_alone = report->request->count == 1;
     bool is_first = true;
-    char id[XB_PAGE_ID];
     page->subject = file->answer.subject;
     for (size_t i = 0; !has_failed(report) && i < sizeof sections / sizeof sections[0]; i++) {
         if ((sections[i].kinds >> file->kind & 1) == 0 ||
             (sections[i].is_front && file->is_drawn) != is_front)
             continue;
-        snprintf(id, sizeof id, "file-%zu-%s", file->number, sections[i].name);
-        xb_page_section_begin(page, is_front || is_alone ? 2 : 3, !is_front && is_alone, id,
+        xb_page_section_begin(page, is_front || is_alone ? 2 : 3, !is_front && is_alone,
+                              xb_page_print(page, "file-%zu-%s", file->number, sections[i].name),
                               sections[i].title);
         if (is_front && is_first && file->answer.verdict != NULL) {
             xb_page_tiles_begin(page);
