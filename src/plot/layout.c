@@ -456,8 +456,7 @@ size_t xb_captions_place(struct xb_caption *captions, size_t count, double left,
         struct xb_caption *caption = &captions[i];
         /* Right of its point, then left of it; then further up and down. */
         for (int at = 0; caption->name != NULL && at < 4 * STEPS + 2 && !caption->is_placed; at++) {
-            int step = at / 2;
-            int lines = (step + 1) / 2;
+            int step = at / 2, lines = (step + 1) / 2;
             double away = (step % 2 == 0 ? -LINE : LINE) * lines;
             caption->text_x =
                 at % 2 == 0 ? caption->x + BESIDE : caption->x - BESIDE - width_of(caption);

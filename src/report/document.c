@@ -263,7 +263,6 @@ enum xb_status xb_report_document_read(struct xb_report_document *document, stru
     struct tm time = {.tm_sec = 0};
     document->held = xb_new(1, sizeof *document->held);
     document->kind = XB_DOCUMENT_FOREIGN;
-    document->date = (double)NAN;
     document->answer = (struct xb_answer){.subject = "", .look = "", .line = "It has no figures."};
     enum xb_status status =
         document->request->read(document->path, &document->text, &document->length, error);
@@ -274,8 +273,7 @@ enum xb_status xb_report_document_read(struct xb_report_document *document, stru
         document->kind = xb_document_kind_of(root);
         *error = reader.error;
         status = root != NULL ? take(root, document, error) : reader.error.status;
-        if (status == XB_OK && end != NULL && *end == '\0')
-            document->date = (double)timegm(&time);
+        document->date = end != NULL && *end == '\0' ? (double)timegm(&time) : (double)NAN;
     }
     if (status == XB_OK)
         answer(document);
