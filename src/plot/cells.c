@@ -19,12 +19,6 @@ struct grid {
     struct xb_range range;
 };
 
-static const char *text_at(const struct grid *grid, size_t row, size_t column)
-{
-    const char *text = grid->cells->texts[row * grid->cells->column_count + column];
-    return text != NULL ? text : "";
-}
-
 static struct grid place_cells(const struct xb_cells *cells)
 {
     struct grid grid = {.cells = cells, .top = 50.0, .range = XB_RANGE_NONE};
@@ -34,8 +28,10 @@ static struct grid place_cells(const struct xb_cells *cells)
     grid.cell = xb_svg_widest(cells->column_names, grid.columns, CELL_LEAST - 10.0) + 10.0;
     for (size_t i = 0; i < grid.rows; i++)
         for (size_t k = 0; k < grid.columns; k++) {
-            grid.cell = fmax(grid.cell, xb_svg_text_width(text_at(&grid, i, k)) + 10.0);
-            xb_range_add(&grid.range, XB_SCALE_LINEAR, cells->values[i * cells->column_count + k]);
+            const size_t at = i * cells->column_count + k;
+            const char *text = cells->texts[at] != NULL ? cells->texts[at] : "";
+            grid.cell = fmax(grid.cell, xb_svg_text_width(text) + 10.0);
+            xb_range_add(&grid.range, XB_SCALE_LINEAR, cells->values[at]);
         }
     grid.cell = fmin(grid.cell, COLUMN_NAMES_MOST);
     grid.left = fmin(names, NAMES_MOST) + 18.0;
@@ -60,8 +56,9 @@ static void draw_cell(FILE *stream, const struct grid *grid, size_t row, size_t 
 {
     const struct xb_cells *cells = grid->cells;
     struct xb_range range = grid->range;
-    const char *text = text_at(grid, row, column);
-    double value = cells->values[row * cells->column_count + column];
+    const size_t at = row * cells->column_count + column;
+    const char *text = cells->texts[at] != NULL ? cells->texts[at] : "";
+    double value = cells->values[at];
     double x = grid->left + grid->cell * (double)column;
     double y = grid->top + CELL_HEIGHT * (double)row;
     double middle = x + grid->cell / 2.0;
@@ -80,23 +77,6 @@ static void draw_cell(FILE *stream, const struct grid *grid, size_t row, size_t 
     xb_svg_text_within(stream, "", middle - 1.0, y + CELL_HEIGHT / 2.0 - 1.0 + XB_TEXT_DROP,
                        XB_ANCHOR_MIDDLE, grid->cell - 4.0, text);
     xb_svg_group_end(stream);
-}
-
-/* Draws what the shades mean: from the least to the largest value. */
-static void draw_key(FILE *stream, const struct grid *grid, double y)
-{
-    const char *low = XB_VALUE_TEXT(grid->range.low);
-    const char *high = XB_VALUE_TEXT(grid->range.high);
-    double x = 8.0 + xb_svg_text_width(low) + 6.0;
-    xb_svg_text(stream, "quiet", 8.0, y + XB_TEXT_DROP, XB_ANCHOR_START, low);
-    for (int step = 1; step <= STEPS; step++, x += KEY_BOX) {
-        xb_svg_group_begin(stream, step_look(step), NULL);
-        xb_svg_rectangle(stream, "", x, y - 6.0, KEY_BOX - 2.0, 12.0, NULL);
-        xb_svg_group_end(stream);
-    }
-    xb_svg_text(stream, "quiet", x + 4.0, y + XB_TEXT_DROP, XB_ANCHOR_START, high);
-    xb_svg_text(stream, "quiet", x + 4.0 + xb_svg_text_width(high) + 6.0, y + XB_TEXT_DROP,
-                XB_ANCHOR_START, grid->cells->unit);
 }
 
 void xb_cells_draw(FILE *stream, const void *picture, bool is_alone)
@@ -132,7 +112,18 @@ void xb_cells_draw(FILE *stream, const void *picture, bool is_alone)
     for (size_t i = 0; i < grid.rows; i++)
         for (size_t k = 0; k < grid.columns; k++)
             draw_cell(stream, &grid, i, k);
-    if (has_key)
-        draw_key(stream, &grid, bottom + 18.0);
+    if (has_key) { /* what the shades mean: from the least to the largest value */
+        const char *low = XB_VALUE_TEXT(grid.range.low), *high = XB_VALUE_TEXT(grid.range.high);
+        double x = 8.0 + xb_svg_text_width(low) + 6.0, y = bottom + 18.0 + XB_TEXT_DROP;
+        xb_svg_text(stream, "quiet", 8.0, y, XB_ANCHOR_START, low);
+        for (int step = 1; step <= STEPS; step++, x += KEY_BOX) {
+            xb_svg_group_begin(stream, step_look(step), NULL);
+            xb_svg_rectangle(stream, "", x, bottom + 12.0, KEY_BOX - 2.0, 12.0, NULL);
+            xb_svg_group_end(stream);
+        }
+        xb_svg_text(stream, "quiet", x + 4.0, y, XB_ANCHOR_START, high);
+        xb_svg_text(stream, "quiet", x + 4.0 + xb_svg_text_width(high) + 6.0, y, XB_ANCHOR_START,
+                    cells->unit);
+    }
     xb_frame_end(stream, &frame);
 }

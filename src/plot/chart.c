@@ -87,30 +87,24 @@ static void place_axes(struct drawing *drawing)
     frame->x = xb_ruler_make(chart->x.scale, x, false, frame->left, frame->right);
 }
 
-static void draw_line(FILE *stream, const struct drawing *drawing, const struct xb_series *series)
+static void add_point(FILE *stream, const struct drawing *drawing, const char *step, double x,
+                      double y)
 {
-    bool is_begun = false;
-    xb_svg_path_begin(stream, "line");
-    for (size_t i = 0; i < series->count; i++) {
-        const struct xb_point *point = &series->points[i];
-        bool shown = is_shown(drawing->chart, point);
-        if (shown)
-            xb_svg_path_add(stream, is_begun ? "L# #" : "M# #",
-                            (double[]){x_of(drawing, point->x), y_of(drawing, point->y)});
-        is_begun = shown;
-    }
-    xb_svg_path_end(stream);
+    xb_svg_path_add(stream, step, (double[]){x_of(drawing, x), y_of(drawing, y)});
 }
 
 /* A band over the points that have an interval, there at the upper edge and back at the lower; the
- * interval of a point alone is a whisker. */
-static void draw_bands(FILE *stream, const struct drawing *drawing, const struct xb_series *series)
+ * interval of a point alone is a whisker. Then the line and its markers. */
+static void draw_series(FILE *stream, const struct drawing *drawing, size_t index)
 {
+    const struct xb_chart *chart = drawing->chart;
+    const struct xb_series *series = &chart->series[index];
     const struct xb_point *points = series->points;
-    const enum xb_scale scale = drawing->chart->y.scale;
+    char tip[256];
+    xb_svg_group_begin(stream, xb_series_look(index), NULL);
     for (size_t first = 0, end = 0; first < series->count; first = end + 1) {
-        for (end = first; end < series->count && is_shown(drawing->chart, &points[end]) &&
-                          xb_scale_spans(scale, points[end].low, points[end].high);)
+        for (end = first; end < series->count && is_shown(chart, &points[end]) &&
+                          xb_scale_spans(chart->y.scale, points[end].low, points[end].high);)
             end++;
         if (end - first == 1) {
             double x = x_of(drawing, points[first].x);
@@ -121,34 +115,29 @@ static void draw_bands(FILE *stream, const struct drawing *drawing, const struct
         } else if (end > first) {
             xb_svg_path_begin(stream, "band");
             for (size_t i = first; i < end; i++)
-                xb_svg_path_add(
-                    stream, i == first ? "M# #" : "L# #",
-                    (double[]){x_of(drawing, points[i].x), y_of(drawing, points[i].high)});
+                add_point(stream, drawing, i == first ? "M# #" : "L# #", points[i].x,
+                          points[i].high);
             for (size_t i = end; i-- > first;)
-                xb_svg_path_add(
-                    stream, "L# #",
-                    (double[]){x_of(drawing, points[i].x), y_of(drawing, points[i].low)});
+                add_point(stream, drawing, "L# #", points[i].x, points[i].low);
             xb_svg_path_add(stream, "z", NULL);
             xb_svg_path_end(stream);
         }
     }
-}
-
-static void draw_markers(FILE *stream, const struct drawing *drawing, size_t index)
-{
-    const struct xb_chart *chart = drawing->chart;
-    const struct xb_series *series = &chart->series[index];
-    char tip[256];
+    xb_svg_path_begin(stream, "line");
+    for (size_t i = 0; i < series->count; i++)
+        if (is_shown(chart, &points[i]))
+            add_point(stream, drawing, i > 0 && is_shown(chart, &points[i - 1]) ? "L# #" : "M# #",
+                      points[i].x, points[i].y);
+    xb_svg_path_end(stream);
     for (size_t i = 0; series->count <= MARKERS && i < series->count; i++) {
-        const struct xb_point *point = &series->points[i];
-        if (!is_shown(chart, point))
-            continue;
         snprintf(tip, sizeof tip, "%.100s%s%s: %s %.60s", series->name,
-                 series->name[0] != '\0' ? ", " : "", XB_TICK_TEXT(chart->x.scale, point->x),
-                 XB_VALUE_TEXT(point->y), chart->y.label != NULL ? chart->y.label : "");
-        xb_svg_marker(stream, xb_series_look(index), x_of(drawing, point->x),
-                      y_of(drawing, point->y), tip);
+                 series->name[0] != '\0' ? ", " : "", XB_TICK_TEXT(chart->x.scale, points[i].x),
+                 XB_VALUE_TEXT(points[i].y), chart->y.label);
+        if (is_shown(chart, &points[i]))
+            xb_svg_marker(stream, xb_series_look(index), x_of(drawing, points[i].x),
+                          y_of(drawing, points[i].y), tip);
     }
+    xb_svg_group_end(stream);
 }
 
 void xb_chart_draw(FILE *stream, const void *picture, bool is_alone)
@@ -177,13 +166,8 @@ void xb_chart_draw(FILE *stream, const void *picture, bool is_alone)
         double x = x_of(&drawing, chart->mark);
         xb_svg_line(stream, "mark", x, frame->top, x, frame->bottom);
     }
-    for (size_t i = 0; i < drawing.series_count; i++) {
-        xb_svg_group_begin(stream, xb_series_look(i), NULL);
-        draw_bands(stream, &drawing, &chart->series[i]);
-        draw_line(stream, &drawing, &chart->series[i]);
-        draw_markers(stream, &drawing, i);
-        xb_svg_group_end(stream);
-    }
+    for (size_t i = 0; i < drawing.series_count; i++)
+        draw_series(stream, &drawing, i);
     for (size_t i = 0; i < names; i++)
         places[i] = drawing.ends[i].at;
     xb_spread(places, names, XB_LINE_HEIGHT - 3.0, frame->top, frame->bottom);

@@ -54,38 +54,30 @@ static enum kind kind_of(const struct xb_dots *dots, size_t index)
     return index >= dots->out_count ? ORDINARY : dots->dots[index].is_bad ? BAD : OTHER;
 }
 
-static void place_axes(struct drawing *drawing)
+/* Places the axis, counts what is there, and makes the legend and the notes of that. */
+static void prepare(struct drawing *drawing)
 {
     const struct xb_dots *dots = drawing->dots;
     struct xb_frame *frame = &drawing->frame;
     struct xb_range range = XB_RANGE_NONE;
+    size_t counts[KINDS] = {0}, beyond = 0;
     xb_range_span(&range, dots->y.scale, dots->y_low, dots->y_high);
     frame->y = xb_ruler_make(dots->y.scale, range, false, frame->bottom, frame->top);
     frame->left = xb_ruler_left_room(&frame->y);
     drawing->bars = frame->width - BEHIND - HISTOGRAM;
     frame->right = drawing->bars - GAP;
     for (size_t i = 0; i < dots->count; i++) {
-        double bin = (xb_ruler_place(&frame->y, dots->dots[i].value) - TOP) / HEIGHT * BINS;
-        if (is_shown(drawing, &dots->dots[i]))
-            drawing->bins[kind_of(dots, i)][(size_t)fmin(fmax(bin, 0.0), BINS - 1)]++;
+        const struct xb_dot *dot = &dots->dots[i];
+        double bin = (xb_ruler_place(&frame->y, dot->value) - TOP) / HEIGHT * BINS;
+        counts[kind_of(dots, i)]++;
+        if (!is_shown(drawing, dot))
+            continue;
+        drawing->bins[kind_of(dots, i)][(size_t)fmin(fmax(bin, 0.0), BINS - 1)]++;
+        beyond += i < dots->out_count && side_of(drawing, dot->value) != 0;
     }
     for (size_t i = 0; i < BINS; i++) {
         size_t sum = drawing->bins[ORDINARY][i] + drawing->bins[BAD][i] + drawing->bins[OTHER][i];
         drawing->fullest = sum > drawing->fullest ? sum : drawing->fullest;
-    }
-}
-
-/* Makes the legend and the notes. */
-static void write_words(struct drawing *drawing)
-{
-    const struct xb_dots *dots = drawing->dots;
-    struct xb_frame *frame = &drawing->frame;
-    size_t counts[KINDS] = {0};
-    size_t beyond = 0;
-    for (size_t i = 0; i < dots->count; i++) {
-        counts[kind_of(dots, i)]++;
-        beyond += i < dots->out_count && is_shown(drawing, &dots->dots[i]) &&
-                  side_of(drawing, dots->dots[i].value) != 0;
     }
     for (int kind = 0; kind < KINDS; kind++) {
         snprintf(drawing->names[kind], sizeof drawing->names[kind], "%.100s: %zu", dots->are[kind],
@@ -172,6 +164,8 @@ static void draw_outs(FILE *stream, const struct drawing *drawing)
 static void draw_places(FILE *stream, const struct drawing *drawing)
 {
     const struct xb_dots *dots = drawing->dots;
+    const double left = drawing->frame.left, right = drawing->frame.right;
+    const double bottom = drawing->frame.bottom;
     size_t places[PLACE_NAMES_MOST];
     double widths[PLACE_NAMES_MOST], middles[PLACE_NAMES_MOST];
     size_t count = xb_at_most(dots->place_count, PLACE_NAMES_MOST);
@@ -181,74 +175,56 @@ static void draw_places(FILE *stream, const struct drawing *drawing)
             places[i] = count < 2 ? 0 : i * (dots->place_count - 1) / (count - 1);
             widths[i] = fmin(xb_svg_text_width(dots->places[places[i]]), PLACE_NAMES);
             middles[i] = fmin(fmax(place_of(drawing, places[i]), widths[i] / 2.0 + 4.0),
-                              drawing->frame.right - widths[i] / 2.0);
+                              right - widths[i] / 2.0);
             touch = touch || (i > 0 && middles[i] - middles[i - 1] <
                                            (widths[i - 1] + widths[i]) / 2.0 + 14.0);
         }
     }
     for (size_t i = 0; i < count; i++) {
         double x = place_of(drawing, places[i]);
-        xb_svg_line(stream, "axis", x, drawing->frame.bottom, x, drawing->frame.bottom + 4.0);
-        xb_svg_text_within(stream, "quiet", middles[i], drawing->frame.bottom + 18.0,
-                           XB_ANCHOR_MIDDLE, PLACE_NAMES, dots->places[places[i]]);
+        xb_svg_line(stream, "axis", x, bottom, x, bottom + 4.0);
+        xb_svg_text_within(stream, "quiet", middles[i], bottom + 18.0, XB_ANCHOR_MIDDLE,
+                           PLACE_NAMES, dots->places[places[i]]);
     }
-    xb_svg_line(stream, "axis", drawing->frame.left, drawing->frame.bottom, drawing->frame.right,
-                drawing->frame.bottom);
-    xb_svg_text_within(stream, "", (drawing->frame.left + drawing->frame.right) / 2.0,
-                       drawing->frame.bottom + 38.0, XB_ANCHOR_MIDDLE,
-                       drawing->frame.right - drawing->frame.left, dots->places_are);
+    xb_svg_line(stream, "axis", left, bottom, right, bottom);
+    xb_svg_text_within(stream, "", (left + right) / 2.0, bottom + 38.0, XB_ANCHOR_MIDDLE,
+                       right - left, dots->places_are);
 }
 
 static void draw_histogram(FILE *stream, const struct drawing *drawing)
 {
+    const double bottom = drawing->frame.bottom, end = drawing->bars + HISTOGRAM;
+    const double scale = HISTOGRAM / (double)drawing->fullest, height = HEIGHT / BINS;
+    size_t before[BINS] = {0}; /* of kinds that are drawn */
     char text[32];
-    double end = drawing->bars + HISTOGRAM, scale = HISTOGRAM / (double)drawing->fullest;
-    double height = HEIGHT / BINS;
     /* Bars of what stands out begin where those before them end; even one that is counted is seen.
      */
     for (int kind = 0; kind < KINDS; kind++) {
         xb_svg_group_begin(stream, looks[kind], NULL);
         xb_svg_path_begin(stream, "span");
         for (size_t row = 0; row < BINS; row++) {
-            size_t before = 0;
-            for (int k = ORDINARY; k < kind; k++)
-                before += drawing->bins[k][row];
-            if (drawing->bins[kind][row] == 0)
-                continue;
-            double x = drawing->bars + (before > 0 ? fmax(scale * (double)before, 2.0) : 0.0);
-            double right = x + fmax(scale * (double)drawing->bins[kind][row], 2.0);
-            double top = TOP + height * (double)row;
-            xb_svg_path_add(stream, "M# #L# #v#L# #z",
-                            (double[]){x, top, right, top, height - 0.6, x, top + height - 0.6});
+            size_t count = drawing->bins[kind][row];
+            double x = drawing->bars;
+            if (before[row] > 0)
+                x += fmax(scale * (double)before[row], 2.0);
+            double right = x + fmax(scale * (double)count, 2.0), top = TOP + height * (double)row;
+            if (count > 0)
+                xb_svg_path_add(
+                    stream, "M# #L# #v#L# #z",
+                    (double[]){x, top, right, top, height - 0.6, x, top + height - 0.6});
+            before[row] += count;
         }
         xb_svg_path_end(stream);
         xb_svg_group_end(stream);
     }
-    xb_svg_line(stream, "axis", drawing->bars, TOP, drawing->bars, drawing->frame.bottom);
-    xb_svg_line(stream, "axis", drawing->bars, drawing->frame.bottom, end, drawing->frame.bottom);
+    xb_svg_line(stream, "axis", drawing->bars, TOP, drawing->bars, bottom);
+    xb_svg_line(stream, "axis", drawing->bars, bottom, end, bottom);
     snprintf(text, sizeof text, "%zu", drawing->fullest);
-    xb_svg_text(stream, "quiet", drawing->bars, drawing->frame.bottom + 18.0, XB_ANCHOR_MIDDLE,
-                "0");
+    xb_svg_text(stream, "quiet", drawing->bars, bottom + 18.0, XB_ANCHOR_MIDDLE, "0");
     if (drawing->fullest > 0)
-        xb_svg_text(stream, "quiet", end, drawing->frame.bottom + 18.0, XB_ANCHOR_MIDDLE, text);
-    xb_svg_text_within(stream, "", (drawing->bars + end) / 2.0, drawing->frame.bottom + 38.0,
-                       XB_ANCHOR_MIDDLE, HISTOGRAM + 30.0, drawing->dots->counted);
-}
-
-/* Their names stand above their right ends, so that no line goes through them. */
-static void draw_levels(FILE *stream, const struct drawing *drawing)
-{
-    const struct xb_dots *dots = drawing->dots;
-    const struct xb_frame *frame = &drawing->frame;
-    for (size_t i = 0; i < dots->level_count && i < XB_LEVELS_MOST; i++) {
-        double at = dots->levels[i].at;
-        double y = xb_ruler_place(&frame->y, at);
-        if (!xb_scale_shows(frame->y.scale, at) || at < frame->y.low || at > frame->y.high)
-            continue;
-        xb_svg_line(stream, "level", frame->left, y, frame->width - BEHIND, y);
-        xb_svg_text_within(stream, "quiet halo", frame->right - 2.0, y - 4.0, XB_ANCHOR_END,
-                           frame->right - frame->left, dots->levels[i].name);
-    }
+        xb_svg_text(stream, "quiet", end, bottom + 18.0, XB_ANCHOR_MIDDLE, text);
+    xb_svg_text_within(stream, "", (drawing->bars + end) / 2.0, bottom + 38.0, XB_ANCHOR_MIDDLE,
+                       HISTOGRAM + 30.0, drawing->dots->counted);
 }
 
 void xb_dots_draw(FILE *stream, const void *picture, bool is_alone)
@@ -264,8 +240,7 @@ void xb_dots_draw(FILE *stream, const void *picture, bool is_alone)
                                         .y_label = dots->y.label,
                                         .is_empty = dots->count == 0}};
     struct xb_frame *frame = &drawing.frame;
-    place_axes(&drawing);
-    write_words(&drawing);
+    prepare(&drawing);
     xb_frame_begin(stream, frame, is_alone);
     if (xb_scale_spans(dots->y.scale, dots->band_low, dots->band_high)) {
         double top = xb_ruler_place(&frame->y, dots->band_high);
@@ -279,7 +254,15 @@ void xb_dots_draw(FILE *stream, const void *picture, bool is_alone)
         draw_places(stream, &drawing);
     draw_histogram(stream, &drawing);
     draw_dots(stream, &drawing, ORDINARY);
-    draw_levels(stream, &drawing);
+    for (size_t i = 0; i < dots->level_count && i < XB_LEVELS_MOST; i++) {
+        double at = dots->levels[i].at, y = xb_ruler_place(&frame->y, at);
+        if (!xb_scale_shows(frame->y.scale, at) || at < frame->y.low || at > frame->y.high)
+            continue;
+        xb_svg_line(stream, "level", frame->left, y, frame->width - BEHIND, y);
+        /* Names stand above the right ends, so that no line goes through them. */
+        xb_svg_text_within(stream, "quiet halo", frame->right - 2.0, y - 4.0, XB_ANCHOR_END,
+                           frame->right - frame->left, dots->levels[i].name);
+    }
     draw_outs(stream, &drawing);
     xb_frame_end(stream, frame);
 }

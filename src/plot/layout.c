@@ -1,22 +1,172 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* text.h */
+#define _GNU_SOURCE /* timegm; text.h */
 #include "layout.h"
 
 #include "base/text.h"
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
+
+/* ---- axes: what values they can show, and where their ticks are ---- */
+
+/* Multiples of `step` from low to high; none where there would be more than `most`. The slack is
+ * for ends that are multiples themselves, but for rounding. */
+static size_t multiples(double step, double low, double high, double *ticks, size_t most)
+{
+    double first = ceil(low / step - 1e-9);
+    double last = floor(high / step + 1e-9);
+    if (last - first + 1.0 > (double)most || fabs(first) > 1e15)
+        return 0;
+    size_t count = 0;
+    for (double k = first; k <= last && count < most; k++)
+        ticks[count++] = k * step;
+    return count;
+}
+
+/* Steps of 1, 2 and 5 times a power of ten: the smallest that makes few enough ticks. */
+static size_t linear_ticks(double low, double high, double *ticks, size_t most)
+{
+    static const double factors[] = {1.0, 2.0, 5.0};
+    double power = pow(10.0, floor(log10((high - low) / (double)most)));
+    for (int i = 0; i < 12; i++) {
+        size_t count = multiples(power * factors[i % 3], low, high, ticks, most);
+        if (count > 0)
+            return count;
+        if (i % 3 == 2)
+            power *= 10.0;
+    }
+    return 0;
+}
+
+/* Powers of two whose exponents are multiples of 1, 2, 4, 5 or of tens: 4 KiB, 64 KiB, 1 MiB. Sizes
+ * that lie between two powers have linear ticks: 1.2 MiB, 1.4 MiB. */
+static size_t size_ticks(double low, double high, double *ticks, size_t most)
+{
+    static const double steps[] = {1.0, 2.0, 4.0, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        size_t count = multiples(steps[i], log2(low), log2(high), ticks, most);
+        for (size_t k = 0; k < count; k++)
+            ticks[k] = exp2(ticks[k]);
+        if (count >= 2)
+            return count;
+    }
+    double unit = exp2(floor(log2(low) / 10.0) * 10.0);
+    size_t count = linear_ticks(low / unit, high / unit, ticks, most);
+    for (size_t k = 0; k < count; k++)
+        ticks[k] *= unit;
+    return count;
+}
+
+/* ---- dates in UTC, by the calendar of today for all years ---- */
+
+#define DAY 86400.0
+static const long long first_second = -62135596800LL; /* 0001-01-01 00:00:00 */
+static const long long last_second = 253402300799LL;  /* 9999-12-31 23:59:59 */
+
+static struct tm date_of(double seconds)
+{
+    time_t whole = (time_t)floor(seconds);
+    struct tm date = {.tm_sec = 0};
+    (void)gmtime_r(&whole, &date);
+    return date;
+}
+
+/* The first days of months, `step` months apart; steps of 12 and more begin at years that are
+ * multiples of them. None where there would be more than `most`. */
+static size_t month_ticks(long step, double low, double high, double *ticks, size_t most)
+{
+    size_t count = 0;
+    for (long month = (date_of(low).tm_year + 1900L) * 12 / step * step;; month += step) {
+        struct tm first = {
+            .tm_year = (int)(month / 12 - 1900), .tm_mon = (int)(month % 12), .tm_mday = 1};
+        double tick = (double)timegm(&first);
+        if (tick > high || month >= 120000L)
+            return count;
+        if (tick < low)
+            continue;
+        if (count == most)
+            return 0;
+        ticks[count++] = tick;
+    }
+}
+
+static size_t date_ticks(double low, double high, double *ticks, size_t most)
+{
+    static const double even[] = {1.0,     5.0,     15.0,    60.0,      300.0,     900.0,    3600.0,
+                                  10800.0, 21600.0, 43200.0, 1.0 * DAY, 2.0 * DAY, 7.0 * DAY};
+    static const long months[] = {1,   3,    6,    12,   24,    60,    120,  240,
+                                  600, 1200, 2400, 6000, 12000, 24000, 60000};
+    const size_t evens = sizeof even / sizeof *even, all = evens + sizeof months / sizeof *months;
+    size_t count = 0;
+    for (size_t i = 0; count == 0 && i < all; i++)
+        count = i < evens ? multiples(even[i], low, high, ticks, most)
+                          : month_ticks(months[i - evens], low, high, ticks, most);
+    return count;
+}
+
+bool xb_scale_shows(enum xb_scale scale, double value)
+{
+    if (!isfinite(value) || fabs(value) > XB_PLOT_LARGE)
+        return false;
+    if (scale == XB_SCALE_DATE)
+        return value >= (double)first_second && value <= (double)last_second;
+    return scale == XB_SCALE_LINEAR || value > 1.0 / XB_PLOT_LARGE;
+}
+
+bool xb_scale_spans(enum xb_scale scale, double low, double high)
+{
+    return xb_scale_shows(scale, low) && xb_scale_shows(scale, high) && low <= high;
+}
+
+size_t xb_axis_ticks(enum xb_scale scale, double low, double high, double *ticks, size_t most)
+{
+    static size_t (*const ticks_of[])(double, double, double *,
+                                      size_t) = {[XB_SCALE_LINEAR] = linear_ticks,
+                                                 [XB_SCALE_SIZE] = size_ticks,
+                                                 [XB_SCALE_DATE] = date_ticks};
+    if (!xb_scale_spans(scale, low, high) || low == high || most == 0)
+        return 0;
+    return ticks_of[scale](low, high, ticks, most);
+}
+
+const char *xb_axis_tick_text(enum xb_scale scale, double tick, char *text, size_t size)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    if (!xb_scale_shows(scale, tick)) {
+        snprintf(text, size, "-");
+    } else if (scale == XB_SCALE_SIZE) {
+        size_t unit = 0;
+        for (; tick >= 1024.0 && unit + 1 < sizeof units / sizeof *units; unit++)
+            tick /= 1024.0;
+        snprintf(text, size, "%.4g %s", tick, units[unit]);
+    } else if (scale == XB_SCALE_DATE) {
+        /* The date at midnight, else the day and the time. */
+        struct tm date = date_of(tick);
+        if (date.tm_hour + date.tm_min + date.tm_sec == 0)
+            snprintf(text, size, "%04d-%02d-%02d", date.tm_year + 1900, date.tm_mon + 1,
+                     date.tm_mday);
+        else
+            strftime(text, size, date.tm_sec == 0 ? "%m-%d %H:%M" : "%m-%d %H:%M:%S", &date);
+    } else {
+        /* Ten digits: what rounding leaves at the end of 0.1 + 0.2 goes, and what differs shows. */
+        snprintf(text, size, "%.10g", tick == 0.0 ? 0.0 : tick);
+    }
+    return text;
+}
+
+const char *xb_value_text(double value, char *text, size_t size)
+{
+    snprintf(text, size, "%.4g", value == 0.0 ? 0.0 : value);
+    return text;
+}
 
 /* ---- rulers ---- */
 
 #define BETWEEN_TEXTS 14.0
 #define BETWEEN_LINES 38.0 /* of a ruler that stands */
-
-bool xb_range_is_empty(struct xb_range range)
-{
-    return range.low > range.high;
-}
 
 void xb_range_add(struct xb_range *range, enum xb_scale scale, double value)
 {
@@ -119,42 +269,34 @@ double xb_ruler_left_room(const struct xb_ruler *ruler)
     return widest + 16.0;
 }
 
-static void draw_left_ruler(FILE *stream, const struct xb_frame *frame)
+static void draw_rulers(FILE *stream, const struct xb_frame *frame)
 {
+    const struct xb_ruler *x = &frame->x, *y = &frame->y;
+    const double bottom = frame->bottom;
     double ticks[XB_TICKS_MOST];
-    size_t count = ticks_up(&frame->y, ticks);
+    size_t count = frame->y_label != NULL ? ticks_up(y, ticks) : 0;
     for (size_t i = 0; i < count; i++) {
-        double y = xb_ruler_place(&frame->y, ticks[i]);
-        xb_svg_line(stream, "grid", frame->left, y, frame->right, y);
-        xb_svg_text(stream, "quiet", frame->left - 8.0, y + XB_TEXT_DROP, XB_ANCHOR_END,
-                    XB_TICK_TEXT(frame->y.scale, ticks[i]));
+        double at = xb_ruler_place(y, ticks[i]);
+        xb_svg_line(stream, "grid", frame->left, at, frame->right, at);
+        xb_svg_text(stream, "quiet", frame->left - 8.0, at + XB_TEXT_DROP, XB_ANCHOR_END,
+                    XB_TICK_TEXT(y->scale, ticks[i]));
     }
-    xb_svg_text_within(stream, "quiet", 4.0, frame->top - 12.0, XB_ANCHOR_START, frame->width - 8.0,
-                       frame->y_label);
-}
-
-static void draw_bottom_ruler(FILE *stream, const struct xb_frame *frame)
-{
-    const struct xb_ruler *ruler = &frame->x;
-    double bottom = frame->bottom;
-    double ticks[XB_TICKS_MOST];
-    size_t count = ticks_across(ruler, ticks);
+    if (frame->y_label != NULL)
+        xb_svg_text_within(stream, "quiet", 4.0, frame->top - 12.0, XB_ANCHOR_START,
+                           frame->width - 8.0, frame->y_label);
+    if (frame->x_label == NULL)
+        return;
+    count = ticks_across(x, ticks);
     for (size_t i = 0; i < count; i++) {
-        double x = xb_ruler_place(ruler, ticks[i]);
-        double half = tick_width(ruler, ticks[i]) / 2.0;
-        xb_svg_line(stream, "grid", x, frame->top, x, bottom);
-        xb_svg_line(stream, "axis", x, bottom, x, bottom + 4.0);
-        xb_svg_text(stream, "quiet", fmin(fmax(x, half), frame->width - half), bottom + 18.0,
-                    XB_ANCHOR_MIDDLE, XB_TICK_TEXT(ruler->scale, ticks[i]));
+        double at = xb_ruler_place(x, ticks[i]), half = tick_width(x, ticks[i]) / 2.0;
+        xb_svg_line(stream, "grid", at, frame->top, at, bottom);
+        xb_svg_line(stream, "axis", at, bottom, at, bottom + 4.0);
+        xb_svg_text(stream, "quiet", fmin(fmax(at, half), frame->width - half), bottom + 18.0,
+                    XB_ANCHOR_MIDDLE, XB_TICK_TEXT(x->scale, ticks[i]));
     }
-    xb_svg_line(stream, "axis", ruler->from, bottom, ruler->to, bottom);
-    xb_svg_text_within(stream, "quiet", (ruler->from + ruler->to) / 2.0, bottom + 38.0,
-                       XB_ANCHOR_MIDDLE, ruler->to - ruler->from, frame->x_label);
-}
-
-size_t xb_at_most(size_t count, size_t most)
-{
-    return count < most ? count : most;
+    xb_svg_line(stream, "axis", x->from, bottom, x->to, bottom);
+    xb_svg_text_within(stream, "quiet", (x->from + x->to) / 2.0, bottom + 38.0, XB_ANCHOR_MIDDLE,
+                       x->to - x->from, frame->x_label);
 }
 
 /* Each pass moves every two neighbours that are too near apart by half of what lacks. */
@@ -187,28 +329,6 @@ void xb_frame_item(struct xb_frame *frame, const char *sample, const char *look,
     frame->items[frame->item_count++] = (struct xb_legend_item){sample, look, name};
 }
 
-static void draw_item(FILE *stream, const struct xb_legend_item *item, bool is_coloured, double x,
-                      double y, double name_width)
-{
-    xb_svg_group_begin(stream, item->look, NULL);
-    bool is_line = strcmp(item->sample, "line") == 0;
-    if (is_line)
-        xb_svg_path(stream, "line", "M# #L# #", (double[]){x, y, x + 24.0, y});
-    if (is_line || strcmp(item->sample, "marker") == 0)
-        xb_svg_marker(stream, item->look, x + 12.0, y, NULL);
-    else if (strcmp(item->sample, "dot") == 0)
-        xb_svg_circle(stream, "marker", x + 12.0, y, 2.5, NULL);
-    else
-        xb_svg_rectangle(stream, item->sample, x, y - 6.0,
-                         strcmp(item->sample, "band") == 0 ? 24.0 : 22.0, 12.0, NULL);
-    if (!is_coloured)
-        xb_svg_group_end(stream);
-    xb_svg_text_within(stream, "", x + SAMPLE, y + XB_TEXT_DROP, XB_ANCHOR_START, name_width,
-                       item->name);
-    if (is_coloured)
-        xb_svg_group_end(stream);
-}
-
 /* Draws the legend in rows as wide as the picture, or only places it where `stream` is NULL.
  * Returns the middle of the last row. */
 static double draw_legend(FILE *stream, const struct xb_frame *frame)
@@ -221,9 +341,27 @@ static double draw_legend(FILE *stream, const struct xb_frame *frame)
             x = EDGE;
             top += XB_LINE_HEIGHT + 2.0;
         }
-        if (stream != NULL)
-            draw_item(stream, item, frame->is_coloured, x, top, name);
+        double left = x, middle = x + 12.0;
         x += SAMPLE + name + BETWEEN_ITEMS;
+        if (stream == NULL)
+            continue;
+        bool is_line = strcmp(item->sample, "line") == 0;
+        xb_svg_group_begin(stream, item->look, NULL);
+        if (is_line)
+            xb_svg_path(stream, "line", "M# #L# #", (double[]){left, top, left + 24.0, top});
+        if (is_line || strcmp(item->sample, "marker") == 0)
+            xb_svg_marker(stream, item->look, middle, top, NULL);
+        else if (strcmp(item->sample, "dot") == 0)
+            xb_svg_circle(stream, "marker", middle, top, 2.5, NULL);
+        else
+            xb_svg_rectangle(stream, item->sample, left, top - 6.0,
+                             strcmp(item->sample, "band") == 0 ? 24.0 : 22.0, 12.0, NULL);
+        if (!frame->is_coloured)
+            xb_svg_group_end(stream);
+        xb_svg_text_within(stream, "", left + SAMPLE, top + XB_TEXT_DROP, XB_ANCHOR_START, name,
+                           item->name);
+        if (frame->is_coloured)
+            xb_svg_group_end(stream);
     }
     return top;
 }
@@ -253,10 +391,7 @@ void xb_frame_begin(FILE *stream, struct xb_frame *frame, bool is_alone)
     for (double y = frame->top; frame->row > 0.0 && y + 1.0 < frame->bottom; y += 2.0 * frame->row)
         xb_svg_rectangle(stream, "stripe", 0.0, y, frame->width,
                          fmin(frame->row, frame->bottom - y), NULL);
-    if (frame->y_label != NULL)
-        draw_left_ruler(stream, frame);
-    if (frame->x_label != NULL)
-        draw_bottom_ruler(stream, frame);
+    draw_rulers(stream, frame);
     if (frame->is_empty)
         xb_svg_text(stream, "quiet", (frame->left + frame->right) / 2.0,
                     (frame->top + frame->bottom) / 2.0, XB_ANCHOR_MIDDLE, "no data");
@@ -321,8 +456,7 @@ size_t xb_captions_place(struct xb_caption *captions, size_t count, double left,
         struct xb_caption *caption = &captions[i];
         /* Right of its point, then left of it; then further up and down. */
         for (int at = 0; caption->name != NULL && at < 4 * STEPS + 2 && !caption->is_placed; at++) {
-            int step = at / 2;
-            int lines = (step + 1) / 2;
+            int step = at / 2, lines = (step + 1) / 2;
             double away = (step % 2 == 0 ? -LINE : LINE) * lines;
             caption->text_x =
                 at % 2 == 0 ? caption->x + BESIDE : caption->x - BESIDE - width_of(caption);
@@ -340,7 +474,7 @@ void xb_captions_draw(FILE *stream, const struct xb_caption *captions, size_t co
 {
     /* All lines lie below all names. */
     for (size_t k = 0; k < 2 * count; k++) {
-        const struct xb_caption *caption = &captions[k % count];
+        const struct xb_caption *caption = &captions[k < count ? k : k - count];
         if (!caption->is_placed)
             continue;
         const struct box box = box_of_name(caption);

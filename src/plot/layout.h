@@ -55,7 +55,7 @@ const char *xb_value_text(double value, char *text, size_t size);
 #define XB_LINE_HEIGHT 18.0
 #define XB_TEXT_DROP 4.5
 
-size_t xb_at_most(size_t count, size_t most);
+#define xb_at_most(count, most) ((count) < (most) ? (count) : (most))
 
 /* ---- rulers: where a value of an axis stands in the picture ---- */
 
@@ -66,7 +66,7 @@ struct xb_range {
 
 #define XB_RANGE_NONE ((struct xb_range){1.0, 0.0})
 
-bool xb_range_is_empty(struct xb_range range);
+#define xb_range_is_empty(range) ((range).low > (range).high)
 /* Leaves out what an axis with this scale cannot show: a value, or all from one to another. */
 void xb_range_add(struct xb_range *range, enum xb_scale scale, double value);
 void xb_range_span(struct xb_range *range, enum xb_scale scale, double low, double high);

@@ -25,37 +25,6 @@ static bool is_drawn(const struct drawing *drawing, const struct xb_drawn_span *
     return span->track < drawing->tracks && xb_scale_spans(XB_SCALE_LINEAR, span->begin, span->end);
 }
 
-static void place_axis(struct drawing *drawing)
-{
-    static const struct {
-        const char *name;
-        double factor;
-    } units[] = {{"s", 1.0}, {"ms", 1e3}, {"us", 1e6}, {"ns", 1e9}};
-    const struct xb_spans *spans = drawing->spans;
-    struct xb_frame *frame = &drawing->frame;
-    struct xb_range range = XB_RANGE_NONE;
-    for (size_t i = 0; i < spans->count; i++)
-        if (is_drawn(drawing, &spans->spans[i]))
-            xb_range_span(&range, XB_SCALE_LINEAR, spans->spans[i].begin, spans->spans[i].end);
-    frame->left = fmin(xb_svg_widest(spans->tracks, drawing->tracks, 40.0), NAMES_MOST) + 14.0;
-    frame->right = frame->width - 16.0;
-    frame->bottom = frame->top + ROW * fmax((double)drawing->tracks, 1.0);
-    double seconds = xb_range_is_empty(range) ? 0.0 : range.high - range.low;
-    if (xb_scale_shows(XB_SCALE_LINEAR, spans->length))
-        seconds = fmax(seconds, spans->length);
-    /* The largest unit in which the end is 1 or more. */
-    size_t unit = 0;
-    while (unit + 1 < sizeof units / sizeof *units && seconds * units[unit].factor < 1.0 &&
-           seconds > 0.0)
-        unit++;
-    drawing->begin = range.low;
-    drawing->factor = units[unit].factor;
-    frame->x_label = units[unit].name;
-    double length = seconds * drawing->factor;
-    frame->x = (struct xb_ruler){XB_SCALE_LINEAR, 0.0, length > 0.0 ? length : 1.0, frame->left,
-                                 frame->right};
-}
-
 static double place(const struct drawing *drawing, double seconds)
 {
     return xb_ruler_place(&drawing->frame.x, (seconds - drawing->begin) * drawing->factor);
@@ -118,6 +87,10 @@ static void draw_track(FILE *stream, const struct drawing *drawing, size_t track
 
 void xb_spans_draw(FILE *stream, const void *picture, bool is_alone)
 {
+    static const struct {
+        const char *name;
+        double factor;
+    } units[] = {{"s", 1.0}, {"ms", 1e3}, {"us", 1e6}, {"ns", 1e9}};
     const struct xb_spans *spans = picture;
     struct drawing drawing = {.spans = spans,
                               .tracks = xb_at_most(spans->track_count, XB_SPANS_TRACKS),
@@ -127,17 +100,38 @@ void xb_spans_draw(FILE *stream, const void *picture, bool is_alone)
                                         .row = ROW,
                                         .is_empty = spans->count == 0,
                                         .is_coloured = true}};
+    struct xb_frame *frame = &drawing.frame;
+    struct xb_range range = XB_RANGE_NONE;
     bool any_waits = false;
-    place_axis(&drawing);
-    for (size_t i = 0; i < spans->count; i++)
+    for (size_t i = 0; i < spans->count; i++) {
         any_waits = any_waits || spans->spans[i].is_wait;
+        if (is_drawn(&drawing, &spans->spans[i]))
+            xb_range_span(&range, XB_SCALE_LINEAR, spans->spans[i].begin, spans->spans[i].end);
+    }
+    double seconds = xb_range_is_empty(range) ? 0.0 : range.high - range.low;
+    if (xb_scale_shows(XB_SCALE_LINEAR, spans->length))
+        seconds = fmax(seconds, spans->length);
+    /* The largest unit in which the end is 1 or more. */
+    size_t unit = 0;
+    while (unit + 1 < sizeof units / sizeof *units && seconds * units[unit].factor < 1.0 &&
+           seconds > 0.0)
+        unit++;
+    drawing.begin = range.low;
+    drawing.factor = units[unit].factor;
+    const double length = seconds * drawing.factor;
+    frame->x_label = units[unit].name;
+    frame->left = fmin(xb_svg_widest(spans->tracks, drawing.tracks, 40.0), NAMES_MOST) + 14.0;
+    frame->right = frame->width - 16.0;
+    frame->bottom = frame->top + ROW * fmax((double)drawing.tracks, 1.0);
+    frame->x = (struct xb_ruler){XB_SCALE_LINEAR, 0.0, length > 0.0 ? length : 1.0, frame->left,
+                                 frame->right};
     for (size_t i = 0; i < spans->kind_count && i < XB_SPANS_KINDS; i++)
-        xb_frame_item(&drawing.frame, "span", xb_series_look(i), spans->kinds[i]);
+        xb_frame_item(frame, "span", xb_series_look(i), spans->kinds[i]);
     if (any_waits)
-        xb_frame_item(&drawing.frame, "wait", xb_series_look(5), "waiting");
-    xb_frame_more(&drawing.frame, spans->track_count - drawing.tracks, "tracks are");
-    xb_frame_begin(stream, &drawing.frame, is_alone);
+        xb_frame_item(frame, "wait", xb_series_look(5), "waiting");
+    xb_frame_more(frame, spans->track_count - drawing.tracks, "tracks are");
+    xb_frame_begin(stream, frame, is_alone);
     for (size_t i = 0; i < drawing.tracks; i++)
         draw_track(stream, &drawing, i);
-    xb_frame_end(stream, &drawing.frame);
+    xb_frame_end(stream, frame);
 }

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,31 +159,26 @@ static void write_short(FILE *stream, const char *text)
         fputs(ELLIPSIS, stream);
 }
 
-/* In pixels of the style sheet's 13. The widths are those of DejaVu Sans, which is wider than the
- * other fonts that the style sheet names. */
-static double character_width(const char *text, size_t length)
-{
-    if (length > 2)
-        return 13.0; /* such as a character of Chinese */
-    if (length != 1)
-        return 9.0;
-    if (strchr("ijlI.,:;'|!", *text) != NULL)
-        return 4.6;
-    if (strchr(" ()[]frt/-", *text) != NULL)
-        return 5.2;
-    if (strchr("mwMW%@", *text) != NULL)
-        return 12.4;
-    return *text >= 'A' && *text <= 'Z' ? 9.2 : 8.2;
-}
-
-/* How many bytes at the start of a text are at most so wide, and how wide these are. */
+/* How many bytes at the start of a text are at most so wide, and how wide these are: in pixels of
+ * the style sheet's 13. The widths are those of DejaVu Sans, which is wider than the other fonts
+ * that the style sheet names. */
 static size_t fitting(const char *text, double width, double *used)
 {
+    static const struct {
+        const char *characters;
+        double width;
+    } rows[] = {{"ijlI.,:;'|!", 4.6},
+                {" ()[]frt/-", 5.2},
+                {"mwMW%@", 12.4},
+                {"ABCDEFGHJKLNOPQRSTUVXYZ", 9.2}};
     size_t bytes = 0;
     *used = 0.0;
     while (text[bytes] != '\0' && bytes < TEXT_MOST) {
         size_t length = xb_utf8_length(text + bytes);
-        double next = character_width(text + bytes, length);
+        /* 13: such as a character of Chinese */
+        double next = length > 2 ? 13.0 : length != 1 ? 9.0 : 8.2;
+        for (size_t i = 0; length == 1 && i < COUNT_OF(rows); i++)
+            next = strchr(rows[i].characters, text[bytes]) != NULL ? rows[i].width : next;
         if (*used + next > width)
             break;
         *used += next;
@@ -248,31 +244,14 @@ static void end_element(FILE *stream, const char *name, const char *tip)
     fprintf(stream, "</%s>\n", name);
 }
 
-static void write_id(FILE *stream, const char *id)
-{
-    if (*id == '\0')
-        fputs("picture", stream);
-    for (; *id != '\0'; id++) {
-        bool is_kept = (*id >= 'a' && *id <= 'z') || (*id >= 'A' && *id <= 'Z') ||
-                       (*id >= '0' && *id <= '9') || *id == '-';
-        fputc(is_kept ? *id : '-', stream);
-    }
-}
-
-static void write_named(FILE *stream, const char *element, const struct xb_picture *picture,
-                        const char *suffix, const char *text)
-{
-    fprintf(stream, "<%s id=\"", element);
-    write_id(stream, picture->id);
-    fprintf(stream, "-%s\">", suffix);
-    write_short(stream, text);
-    fprintf(stream, "</%s>\n", element);
-}
-
 void xb_svg_begin(FILE *stream, const struct xb_picture *picture, double width, double height,
                   bool is_alone)
 {
     double top = is_alone ? -TITLE_HEIGHT : 0.0;
+    char id[200];
+    snprintf(id, sizeof id, "%s", picture->id[0] != '\0' ? picture->id : "picture");
+    for (char *c = id; *c != '\0'; c++)
+        *c = isascii(*c) && isalnum((unsigned char)*c) ? *c : '-';
     if (is_alone)
         fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", stream);
     fputs("<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" class=\"plot\" role=\"img\"",
@@ -282,14 +261,13 @@ void xb_svg_begin(FILE *stream, const struct xb_picture *picture, double width, 
     else
         write_form(stream, " style=\"width:100%;min-width:#px;max-width:#px\"",
                    (double[]){width * 0.8, width * 1.25});
-    write_form(stream, " viewBox=\"0 # # #\" aria-labelledby=\"",
-               (double[]){top, width, height - top});
-    write_id(stream, picture->id);
-    fputs("-title ", stream);
-    write_id(stream, picture->id);
-    fputs("-description\">\n", stream);
-    write_named(stream, "title", picture, "title", picture->title);
-    write_named(stream, "desc", picture, "description", picture->description);
+    write_form(stream, " viewBox=\"0 # # #\"", (double[]){top, width, height - top});
+    fprintf(stream, " aria-labelledby=\"%s-title %s-description\">\n<title id=\"%s-title\">", id,
+            id, id);
+    write_short(stream, picture->title);
+    fprintf(stream, "</title>\n<desc id=\"%s-description\">", id);
+    write_short(stream, picture->description);
+    fputs("</desc>\n", stream);
     if (!is_alone)
         return;
     fputs("<style type=\"text/css\">\n", stream);
@@ -298,11 +276,6 @@ void xb_svg_begin(FILE *stream, const struct xb_picture *picture, double width, 
     xb_svg_rectangle(stream, "paper", 0.0, top, width, height - top, NULL);
     xb_svg_text_within(stream, "strong", 8.0, top + 20.0, XB_ANCHOR_START, width - 16.0,
                        picture->title);
-}
-
-void xb_svg_end(FILE *stream)
-{
-    fputs("</svg>\n", stream);
 }
 
 /* ---- elements ---- */
@@ -315,11 +288,6 @@ void xb_svg_group_begin(FILE *stream, const char *look, const char *tip)
         return;
     write_tip(stream, tip);
     fputs("\n", stream);
-}
-
-void xb_svg_group_end(FILE *stream)
-{
-    fputs("</g>\n", stream);
 }
 
 void xb_svg_line(FILE *stream, const char *look, double x1, double y1, double x2, double y2)
@@ -397,35 +365,22 @@ void xb_svg_path(FILE *stream, const char *look, const char *steps, const double
     xb_svg_path_end(stream);
 }
 
-static void begin_text(FILE *stream, const char *look, double x, double y, enum xb_anchor anchor)
-{
-    static const char *const anchors[] = {"", " text-anchor=\"middle\"", " text-anchor=\"end\""};
-    begin_element(stream, "text", look);
-    write_form(stream, " x=\"#\" y=\"#\"", (double[]){x, y});
-    fprintf(stream, "%s>", anchors[anchor]);
-}
-
-void xb_svg_text(FILE *stream, const char *look, double x, double y, enum xb_anchor anchor,
-                 const char *text)
-{
-    begin_text(stream, look, x, y, anchor);
-    write_short(stream, text);
-    fputs("</text>\n", stream);
-}
-
 void xb_svg_text_within(FILE *stream, const char *look, double x, double y, enum xb_anchor anchor,
                         double width, const char *text)
 {
+    static const char *const anchors[] = {"", " text-anchor=\"middle\"", " text-anchor=\"end\""};
     double used;
-    if (text[fitting(text, width, &used)] == '\0') {
-        xb_svg_text(stream, look, x, y, anchor, text);
-        return;
+    size_t kept = TEXT_MOST;
+    bool is_cut = isfinite(width) && text[fitting(text, width, &used)] != '\0';
+    begin_element(stream, "text", look);
+    write_form(stream, " x=\"#\" y=\"#\"", (double[]){x, y});
+    fprintf(stream, "%s>", anchors[anchor]);
+    if (is_cut) {
+        write_tip(stream, text);
+        kept = fitting(text, width - 13.0, &used);
+        while (kept > 0 && text[kept - 1] == ' ')
+            kept--;
     }
-    size_t kept = fitting(text, width - 13.0, &used);
-    while (kept > 0 && text[kept - 1] == ' ')
-        kept--;
-    begin_text(stream, look, x, y, anchor);
-    write_tip(stream, text);
     write_markup(stream, text, kept);
-    fputs(ELLIPSIS "</text>\n", stream);
+    fputs(is_cut || strlen(text) > TEXT_MOST ? ELLIPSIS "</text>\n" : "</text>\n", stream);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -55,13 +56,13 @@ struct xb_picture {
  */
 void xb_svg_begin(FILE *stream, const struct xb_picture *picture, double width, double height,
                   bool is_alone);
-void xb_svg_end(FILE *stream);
+#define xb_svg_end(stream) ((void)fputs("</svg>\n", (stream)))
 
 /* `look` is one or more classes of the style sheet, such as "axis" or "series-2". `tip` is what a
  * mouse gets to know of an element; NULL: nothing. */
 
 void xb_svg_group_begin(FILE *stream, const char *look, const char *tip);
-void xb_svg_group_end(FILE *stream);
+#define xb_svg_group_end(stream) ((void)fputs("</g>\n", (stream)))
 void xb_svg_line(FILE *stream, const char *look, double x1, double y1, double x2, double y2);
 void xb_svg_rectangle(FILE *stream, const char *look, double x, double y, double width,
                       double height, const char *tip);
@@ -81,9 +82,9 @@ void xb_svg_path(FILE *stream, const char *look, const char *steps, const double
 
 enum xb_anchor { XB_ANCHOR_START, XB_ANCHOR_MIDDLE, XB_ANCHOR_END };
 
-void xb_svg_text(FILE *stream, const char *look, double x, double y, enum xb_anchor anchor,
-                 const char *text);
-/* The same, but what is wider is cut at a whole character and ends with an ellipsis; all of it is
- * then its tip. */
+/* A wider text is cut at a whole character, with an ellipsis behind it; its tip has all of it. */
 void xb_svg_text_within(FILE *stream, const char *look, double x, double y, enum xb_anchor anchor,
                         double width, const char *text);
+/* The same, never cut. */
+#define xb_svg_text(stream, look, x, y, anchor, text)                                              \
+    xb_svg_text_within((stream), (look), (x), (y), (anchor), (double)INFINITY, (text))

@@ -38,9 +38,11 @@ static const char *take_line(const char *text, char *line, size_t size)
     return text[length] == '\n' ? text + length + 1 : NULL;
 }
 
-static bool is_root(const struct layout *layout, size_t node)
+/* NULL: it is a root. */
+static struct place *parent_of(struct layout *layout, size_t node)
 {
-    return layout->tree->nodes[node].parent >= node;
+    size_t parent = layout->tree->nodes[node].parent;
+    return parent < node ? &layout->places[parent] : NULL;
 }
 
 /* The width of the widest of so many lines; *lines is how many there are. */
@@ -61,9 +63,6 @@ static double measure(const char *text, size_t most, size_t *lines)
 static void place_nodes(const struct xb_tree *tree, struct layout *layout)
 {
     double children[XB_TREE_MOST] = {0.0};
-    memset(layout, 0, sizeof *layout);
-    layout->tree = tree;
-    layout->count = xb_at_most(tree->count, XB_TREE_MOST);
     double roots = 0.0;
     for (size_t i = layout->count; i-- > 0;) {
         struct place *place = &layout->places[i];
@@ -75,8 +74,7 @@ static void place_nodes(const struct xb_tree *tree, struct layout *layout)
         double edge = fmin(measure(node->edge, EDGE_LINES, &place->edge_lines) + 10.0, BOX_MOST);
         place->room = fmax(place->width, node->edge != NULL ? 2.0 * edge : 0.0);
         place->room = fmax(place->room, children[i] - BETWEEN_BOXES);
-        double *sum = is_root(layout, i) ? &roots : &children[tree->nodes[i].parent];
-        *sum += place->room + BETWEEN_BOXES;
+        *(node->parent < i ? &children[node->parent] : &roots) += place->room + BETWEEN_BOXES;
     }
     double all = fmax(roots - BETWEEN_BOXES, 0.0);
     layout->frame.width = fmax(all + 16.0, WIDTH_LEAST);
@@ -84,13 +82,12 @@ static void place_nodes(const struct xb_tree *tree, struct layout *layout)
     double next_root = (layout->frame.width - all) / 2.0;
     for (size_t i = 0; i < layout->count; i++) {
         struct place *place = &layout->places[i];
-        struct place *parent = is_root(layout, i) ? NULL : &layout->places[tree->nodes[i].parent];
+        struct place *parent = parent_of(layout, i);
         double *next = parent == NULL ? &next_root : &parent->next;
         place->x = *next + place->room / 2.0;
         place->y = parent == NULL ? 8.0 : parent->y + parent->height + BETWEEN_LEVELS;
         *next += place->room + BETWEEN_BOXES;
-        double below = fmax(children[i] - BETWEEN_BOXES, 0.0);
-        place->next = place->x - below / 2.0;
+        place->next = place->x - fmax(children[i] - BETWEEN_BOXES, 0.0) / 2.0;
         layout->frame.bottom = fmax(layout->frame.bottom, place->y + place->height + 10.0);
     }
 }
@@ -112,29 +109,28 @@ static void write_lines(FILE *stream, const char *text, size_t count, double x, 
 void xb_tree_draw(FILE *stream, const void *picture, bool is_alone)
 {
     const struct xb_tree *tree = picture;
-    struct layout layout;
+    struct layout layout = {.tree = tree,
+                            .count = xb_at_most(tree->count, XB_TREE_MOST),
+                            .frame = {.picture = &tree->picture, .is_empty = tree->count == 0}};
     place_nodes(tree, &layout);
-    layout.frame.picture = &tree->picture;
     layout.frame.right = layout.frame.width;
-    layout.frame.is_empty = tree->count == 0;
     xb_frame_more(&layout.frame, tree->count - layout.count, "are");
     xb_frame_begin(stream, &layout.frame, is_alone);
-    for (size_t i = 0; i < layout.count; i++)
-        if (!is_root(&layout, i)) {
-            /* The part of an edge that it shares with its siblings: nothing is said of it. */
-            const struct place *parent = &layout.places[tree->nodes[i].parent];
-            double bottom = parent->y + parent->height, x = layout.places[i].x;
-            xb_svg_path(
-                stream, "edge", "M# #L# #L# #",
-                (double[]){parent->x, bottom, parent->x, bottom + TRUNK, x, bottom + TRUNK});
-        }
+    for (size_t i = 0; i < layout.count; i++) {
+        const struct place *parent = parent_of(&layout, i);
+        if (parent == NULL)
+            continue;
+        /* The part of an edge that it shares with its siblings: nothing is said of it. */
+        double bottom = parent->y + parent->height, x = layout.places[i].x;
+        xb_svg_path(stream, "edge", "M# #L# #L# #",
+                    (double[]){parent->x, bottom, parent->x, bottom + TRUNK, x, bottom + TRUNK});
+    }
     for (size_t i = 0; i < layout.count; i++) {
         const struct xb_node *node = &tree->nodes[i];
-        const struct place *place = &layout.places[i];
+        const struct place *place = &layout.places[i], *parent = parent_of(&layout, i);
         const char *look = node->look != NULL ? node->look : "";
         xb_svg_group_begin(stream, node->edge_look != NULL ? node->edge_look : look, NULL);
-        if (!is_root(&layout, i)) { /* the part of an edge that is its own, with its name */
-            const struct place *parent = &layout.places[node->parent];
+        if (parent != NULL) { /* the part of an edge that is its own, with its name */
             xb_svg_line(stream, "edge", place->x, parent->y + parent->height + TRUNK, place->x,
                         place->y);
             write_lines(stream, node->edge, place->edge_lines, place->x + 8.0,

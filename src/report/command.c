@@ -41,24 +41,6 @@ static enum xb_status read_text(const char *path, char **text, size_t *length,
     return xb_file_text_read(path, XB_RECORD_LARGEST_BYTES, true, text, length, error);
 }
 
-static void tell(const struct xb_error *error)
-{
-    (void)xb_cli_fail(error);
-}
-
-static enum xb_status make_folder(const char *named, char *folder, struct xb_error *error)
-{
-    struct stat found;
-    XB_TRY(xb_file_name_make("--svg", named, folder, error));
-    if (mkdir(folder, 0777) == 0)
-        return XB_OK;
-    int code = errno;
-    if (code == EEXIST && stat(folder, &found) == 0 && S_ISDIR(found.st_mode))
-        return XB_OK;
-    return XB_FAIL(error, XB_ERR_USAGE, "--svg: cannot make the folder '%.300s': %s: %s", folder,
-                   strerror(code), xb_output_advice(code));
-}
-
 /* The files that are named, and those in the folders that are. */
 struct inputs {
     char **paths;
@@ -82,33 +64,26 @@ static bool add_document(void *argument, const char *path, int code)
     return is_other || add_input(argument, path, code);
 }
 
-static void find_inputs(const struct xb_config *config, struct inputs *inputs)
-{
-    struct stat file;
-    for (size_t i = 0; i < config->operand_count; i++) {
-        const char *path = config->operands[i];
-        const size_t before = inputs->count;
-        if (stat(path, &file) == 0 && S_ISDIR(file.st_mode))
-            xb_folder_each(path, add_document, inputs);
-        if (inputs->count == before) /* that of an empty folder says so */
-            (void)add_input(inputs, path, 0);
-    }
-}
-
 static enum xb_status write_report(const struct xb_config *config, const struct inputs *inputs,
                                    struct xb_output *output, const struct xb_record *defaults,
                                    size_t *left_out, struct xb_error *error)
 {
     const char *svg = xb_config_get(config, &option_svg)->text;
     char folder[XB_FILE_NAME];
+    struct stat found;
     const struct xb_report_request request = {.paths = inputs->paths,
                                               .count = inputs->count,
                                               .read = read_text,
                                               .defaults = defaults,
                                               .rows = xb_run_rows(),
-                                              .tell = tell};
-    if (svg != NULL)
-        XB_TRY(make_folder(svg, folder, error));
+                                              .tell = xb_cli_fail};
+    if (svg != NULL) {
+        XB_TRY(xb_file_name_make("--svg", svg, folder, error));
+        int code = mkdir(folder, 0777) == 0 ? 0 : errno;
+        if (code != 0 && !(code == EEXIST && stat(folder, &found) == 0 && S_ISDIR(found.st_mode)))
+            return XB_FAIL(error, XB_ERR_USAGE, "--svg: cannot make the folder '%.300s': %s: %s",
+                           folder, strerror(code), xb_output_advice(code));
+    }
     xb_interrupt_catch(); /* before there is a temporary file to leave behind */
     XB_TRY(xb_cli_find_output("--output", xb_config_get(config, &xb_option_output)->text, output,
                               error));
@@ -128,16 +103,23 @@ static int run(struct xb_config *config, char *const *words)
     struct xb_output output = {.path = NULL};
     struct xb_record defaults = {.path = NULL};
     struct inputs inputs = {.count = 0};
+    struct stat file;
     struct xb_error error;
     size_t left_out = 0;
-    enum xb_status status = XB_OK;
+    enum xb_status status;
     (void)words;
-    find_inputs(config, &inputs);
+    for (size_t i = 0; i < config->operand_count; i++) {
+        const char *path = config->operands[i];
+        const size_t before = inputs.count;
+        if (stat(path, &file) == 0 && S_ISDIR(file.st_mode))
+            xb_folder_each(path, add_document, &inputs);
+        if (inputs.count == before) /* that of an empty folder says so */
+            (void)add_input(&inputs, path, 0);
+    }
     if (config->operand_count == 0)
-        status =
-            XB_FAIL(&error, XB_ERR_USAGE,
-                    "report takes the files or folders to show: xferbench report FILE... --output "
-                    "report.html");
+        status = XB_FAIL(&error, XB_ERR_USAGE,
+                         "report takes the files or folders to show: xferbench report FILE... "
+                         "--output report.html");
     else if (strcmp(xb_config_get(config, &xb_option_output)->text, "-") == 0 &&
              xb_is_terminal(stdout))
         status = XB_FAIL(&error, XB_ERR_USAGE,

@@ -50,9 +50,8 @@ static struct entry *find(const struct state *state, struct entry *entry, size_t
 }
 
 /* Adds what the file that is taken says of a condition; NULL: it is not known. */
-static void take(struct state *state, const char *text, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void take(struct state *state, const char *text, const char *format, ...)
+static __attribute__((format(printf, 3, 4))) void take(struct state *state, const char *text,
+                                                       const char *format, ...)
 {
     const size_t number = state->document->number;
     char name[200];
@@ -74,25 +73,6 @@ static void take(struct state *state, const char *text, const char *format, ...)
     value->last[value->count - 1] = number;
 }
 
-/* "PCIe Gen5 x16 under load, of Gen5 x16" */
-static void take_device(struct state *state, const struct xb_record_device *device)
-{
-    struct xb_words words = {.length = 0};
-    char lanes[32];
-    take(state, device->name, "device %u model", device->index);
-    if (device->pci_bdf == NULL)
-        xb_words_add(&words, "none: not a PCI device");
-    else if (device->link_known)
-        xb_words_add(
-            &words, "PCIe %s",
-            xb_lanes_text(device->link_speed_gts, device->link_width, lanes, sizeof lanes));
-    if (device->pci_bdf != NULL && device->link_known && device->link_max_width > 0)
-        xb_words_add(
-            &words, ", at best %s",
-            xb_lanes_text(device->link_max_speed_gts, device->link_max_width, lanes, sizeof lanes));
-    take(state, words.length > 0 ? words.text : NULL, "device %u link", device->index);
-}
-
 static enum xb_status take_document(void *own, const struct xb_report_document *document,
                                     struct xb_error *error)
 {
@@ -108,8 +88,20 @@ static enum xb_status take_document(void *own, const struct xb_report_document *
     take(state, record->backend, "backend");
     take(state, record->driver, "driver version");
     const struct xb_record_device *device = xb_record_devices(record, &devices);
-    for (size_t i = 0; i < devices; i++)
-        take_device(state, &device[i]);
+    for (size_t i = 0; i < devices; i++, device++) {
+        const bool is_known = device->pci_bdf != NULL && device->link_known;
+        struct xb_words link = {.length = 0}; /* "PCIe Gen5 x16, at best Gen5 x16" */
+        xb_lanes_text(device->link_speed_gts, device->link_width, value, sizeof value);
+        if (device->pci_bdf == NULL)
+            xb_words_add(&link, "none: not a PCI device");
+        else if (is_known)
+            xb_words_add(&link, "PCIe %s", value);
+        xb_lanes_text(device->link_max_speed_gts, device->link_max_width, value, sizeof value);
+        if (is_known && device->link_max_width > 0)
+            xb_words_add(&link, ", at best %s", value);
+        take(state, device->name, "device %u model", device->index);
+        take(state, link.length > 0 ? link.text : NULL, "device %u link", device->index);
+    }
     for (size_t i = 0; i < record->fact_count; i++) {
         const struct xb_record_fact *fact = &record->facts[i];
         /* Memory in bytes is said in GiB. */
@@ -146,49 +138,49 @@ static bool is_common(const struct state *state, const struct entry *condition)
     return condition->count == 1 && condition->left_out == 0 && condition->files == state->files;
 }
 
-static void write_differing(struct xb_page *page, const struct state *state)
+/* A row for each value, with the files that have it. */
+static void write_values(struct xb_page *page, const struct entry *condition)
 {
-    xb_page_table_begin(page, "Different, or not told by all results", "Condition|Value|In files");
-    for (size_t i = 0; i < state->all.count; i++) {
-        const struct entry *condition = &state->all.values[i];
-        for (size_t k = 0; !is_common(state, condition) && k < condition->count; k++) {
-            const struct entry *value = &condition->values[k];
-            struct xb_words files = {.length = 0}; /* "1 to 3, 7" */
-            for (size_t r = 0; r < value->count; r++) {
-                xb_words_add(&files, "%s%zu", r > 0 ? ", " : "", value->first[r]);
-                if (value->last[r] > value->first[r])
-                    xb_words_add(&files, "%s%zu",
-                                 value->last[r] == value->first[r] + 1 ? ", " : " to ",
-                                 value->last[r]);
-            }
-            if (value->left_out > 0)
-                xb_words_add(&files, " and %zu more", value->left_out);
-            XB_PAGE_CELLS(page, condition->text, value->text, files.text);
+    for (size_t k = 0; k < condition->count; k++) {
+        const struct entry *value = &condition->values[k];
+        struct xb_words files = {.length = 0}; /* "1 to 3, 7" */
+        for (size_t r = 0; r < value->count; r++) {
+            const size_t first = value->first[r], last = value->last[r];
+            xb_words_add(&files, "%s%zu", r > 0 ? ", " : "", first);
+            if (last > first)
+                xb_words_add(&files, "%s%zu", last == first + 1 ? ", " : " to ", last);
         }
-        if (condition->left_out == 0)
-            continue;
+        if (value->left_out > 0)
+            xb_words_add(&files, " and %zu more", value->left_out);
+        XB_PAGE_CELLS(page, condition->text, value->text, files.text);
+    }
+    if (condition->left_out > 0)
         XB_PAGE_CELLS(page, condition->text, "others",
                       xb_page_print(page, "%zu files", condition->left_out));
-    }
-    xb_page_table_end(page);
 }
 
 static void write(struct xb_page *page, void *own)
 {
     const struct state *state = own;
+    const struct entry *all = state->all.values;
     size_t common = 0;
     xb_page_remark(page, "Options stand here where they are not as by default.");
     xb_page_table_begin(page, state->files > 1 ? "The same in all results" : "Conditions",
                         "Condition|Value");
-    for (size_t i = 0; i < state->all.count; i++) {
-        const struct entry *condition = &state->all.values[i];
-        if (is_common(state, condition))
-            XB_PAGE_CELLS(page, condition->text, condition->values[0].text);
-        common += is_common(state, condition);
-    }
+    for (size_t i = 0; i < state->all.count; i++)
+        if (is_common(state, &all[i])) {
+            XB_PAGE_CELLS(page, all[i].text, all[i].values[0].text);
+            common++;
+        }
     xb_page_table_end(page);
-    if (common < state->all.count)
-        write_differing(page, state);
+    if (common < state->all.count) {
+        xb_page_table_begin(page, "Different, or not told by all results",
+                            "Condition|Value|In files");
+        for (size_t i = 0; i < state->all.count; i++)
+            if (!is_common(state, &all[i]))
+                write_values(page, &all[i]);
+        xb_page_table_end(page);
+    }
     xb_page_more(page, state->all.left_out, "conditions are in the files only.");
 }
 

@@ -80,10 +80,10 @@ static void answer_record(struct xb_report_document *document)
     if (failed > 0) {
         document->answer.look = "bad";
         document->answer.verdict = "FAILED";
-        SET(line, "%zu of %zu cases failed", failed, record->case_count);
-        if (wrong > 0)
-            SET(line, "%s, %zu of them because the data was WRONG", document->answer.line, wrong);
-        SET(line, "%s.", document->answer.line);
+        SET(line,
+            wrong > 0 ? "%zu of %zu cases failed, %zu of them because the data was WRONG."
+                      : "%zu of %zu cases failed.",
+            failed, record->case_count, wrong);
     } else if (document->reading->answer != NULL) {
         SET(line, "%s", document->reading->answer);
     }
@@ -102,9 +102,7 @@ static void answer_link(struct xb_report_document *document)
     if (report->hostname != NULL)
         SET(subject, "%s on %.200s", answer->subject, report->hostname);
     answer->verdict = xb_level_name(report->level);
-    answer->look = report->level == XB_LEVEL_OK         ? "good"
-                   : report->level == XB_LEVEL_CRITICAL ? "bad"
-                                                        : "unsure";
+    answer->look = XB_LOOK(report->level == XB_LEVEL_CRITICAL, report->level == XB_LEVEL_OK);
     for (size_t i = 0; i < report->device_count; i++)
         fine += report->verdicts[i].found.level == XB_LEVEL_OK;
     SET(line, "%zu of %zu links to GPUs are as they should be.%s%.500s", fine, report->device_count,
@@ -134,7 +132,7 @@ static void answer_fleet(struct xb_report_document *document)
     }
     SET(subject, "%.0f GPUs of %.0f nodes", xb_report_number(root, "gpus", 0.0),
         xb_report_number(root, "nodes", 0.0));
-    document->answer.look = nodes > 0 ? "bad" : judged > 0.0 ? "good" : "unsure";
+    document->answer.look = XB_LOOK(nodes > 0, judged > 0.0);
     SET(verdict, nodes > 0 ? "%zu to drain" : judged > 0.0 ? "OK" : "not judged", nodes);
     SET(line, "%.0f GPUs judged by their siblings, %d findings%s%s%s.", judged,
         cJSON_GetArraySize(findings), nodes > 0 ? ". To drain: " : "", bad.text,
@@ -151,6 +149,7 @@ static void answer(struct xb_report_document *document)
     const struct xb_comparison *comparison = document->comparison;
     const cJSON *tree = document->tree, *item;
     struct xb_words words = {.length = 0};
+    bool is_told;
     switch (document->kind) {
     case XB_DOCUMENT_RESULT:
     case XB_DOCUMENT_PROCESSES:
@@ -164,11 +163,9 @@ static void answer(struct xb_report_document *document)
             name_of(comparison->baseline));
         SET(line, "%.500s", comparison->reason);
         document->answer.verdict = xb_compare_overall(comparison);
+        is_told = !xb_compare_refused(comparison) && comparison->overall != XB_OUTCOME_INCONCLUSIVE;
         document->answer.look =
-            xb_compare_refused(comparison) || comparison->overall == XB_OUTCOME_INCONCLUSIVE
-                ? "unsure"
-            : comparison->overall == XB_OUTCOME_REGRESSION ? "bad"
-                                                           : "good";
+            XB_LOOK(is_told && comparison->overall == XB_OUTCOME_REGRESSION, is_told);
         return;
     case XB_DOCUMENT_LIST:
         item = xb_report_member(tree, "devices");
@@ -265,7 +262,6 @@ enum xb_status xb_report_document_read(struct xb_report_document *document, stru
     struct tm time = {.tm_sec = 0};
     document->held = xb_new(1, sizeof *document->held);
     document->kind = XB_DOCUMENT_FOREIGN;
-    document->date = (double)NAN;
     document->answer = (struct xb_answer){.subject = "", .look = "", .line = "It has no figures."};
     enum xb_status status =
         document->request->read(document->path, &document->text, &document->length, error);

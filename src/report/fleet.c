@@ -77,18 +77,6 @@ static struct unit {
     return (struct unit){strcmp(figure->unit, XB_UNIT_RATIO) == 0 ? "factor" : figure->unit, 1.0};
 }
 
-/* What the compared GPUs share: "NVIDIA H200, Gen5 x16, driver 580.159.04, chunk=4194304". */
-static const char *kind_text(struct xb_page *page, const struct xb_fleet_figure *figure)
-{
-    const char *const parts[] = {figure->model, figure->link, figure->driver, figure->options};
-    struct xb_words words = {.length = 0};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (parts[i] != NULL && parts[i][0] != '\0')
-            xb_words_add(&words, "%s%s%.150s", words.length > 0 ? ", " : "",
-                         i == 2 ? "driver " : "", parts[i]);
-    return words.length > 0 ? xb_page_print(page, "%s", words.text) : "any GPU";
-}
-
 /* ---- a picture of the values of one figure by node ---- */
 
 /* The axis reaches values up to so many limits from the median; others stand at its edge. Else one
@@ -101,9 +89,8 @@ struct value {
     const char *node;
     size_t gpu;
     int peer;
-    double value; /* as it is shown */
-    size_t place; /* of its node in the picture */
     bool is_named;
+    struct xb_dot dot; /* as it is shown */
 };
 
 static int by_pair(const void *a, const void *b)
@@ -141,13 +128,13 @@ static struct sheet find_values(const struct xb_fleet *fleet, size_t figure, dou
                 (struct value){.node = fleet->nodes[fleet->gpus[value->gpu].node].name,
                                .gpu = value->gpu,
                                .peer = value->peer,
-                               .value = value->value / unit};
+                               .dot = {.value = value->value / unit}};
     }
     qsort(all, sheet.count, sizeof *all, by_pair);
     for (size_t i = 0; i < sheet.count; i++) {
         if (i > 0)
-            all[i].place = all[i - 1].place + (strcmp(all[i].node, all[i - 1].node) != 0);
-        sheet.places[all[i].place] = all[i].node;
+            all[i].dot.place = all[i - 1].dot.place + (strcmp(all[i].node, all[i - 1].node) != 0);
+        sheet.places[all[i].dot.place] = all[i].node;
     }
     return sheet;
 }
@@ -170,17 +157,15 @@ static void find_outs(struct xb_page *page, const struct xb_fleet_judgement *jud
         if (value == NULL || value->is_named)
             continue;
         value->is_named = true;
-        sheet->named[value->place]++;
+        sheet->named[value->dot.place]++;
         /* "-2.1 %: gpu012 GPU 3". The share stands first: where a node's name is long, the end is
          * cut. */
         sheet->dots[sheet->out_count++] = (struct xb_dot){
-            .place = value->place,
-            .value = value->value,
-            .is_bad = finding->code == XB_FLEET_SLOW,
-            .name = xb_page_print(
-                page, "%+.1f %%: %.200s GPU %u%s", 100.0 * finding->deviation, finding->node,
-                gpu->index, finding->peer < 0 ? "" : xb_page_print(page, ">%d", finding->peer)),
-            .tip = finding->text};
+            value->dot.place, value->dot.value, finding->code == XB_FLEET_SLOW,
+            xb_page_print(page, "%+.1f %%: %.200s GPU %u%s", 100.0 * finding->deviation,
+                          finding->node, gpu->index,
+                          finding->peer < 0 ? "" : xb_page_print(page, ">%d", finding->peer)),
+            finding->text};
     }
     /* The worst of a node with many named GPUs has the name of all. */
     for (size_t i = 0; i < sheet->out_count; i++) {
@@ -230,10 +215,15 @@ static void draw_siblings(struct xb_page *page, const struct xb_fleet_judgement 
     if (sheet.count > 0 && sheet.values[0].peer >= 0)
         counted = "pairs";
     find_outs(page, judgement, siblings->figure, counted, &sheet);
+    /* What the compared GPUs share: "NVIDIA H200, Gen5 x16, driver 580.159.04, chunk=4194304". */
+    const char *const parts[] = {figure->model, figure->link, figure->driver, figure->options};
+    struct xb_words kind = {.length = 0};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i] != NULL && parts[i][0] != '\0')
+            xb_words_add(&kind, "%s%s%.150s", kind.length > 0 ? ", " : "", i == 2 ? "driver " : "",
+                         parts[i]);
     struct xb_plot_level levels[3];
     struct xb_dots dots = {
-        .picture = {.title = xb_page_print(page, "%.200s by node: %.400s", figure->name,
-                                           kind_text(page, figure))},
         .places = sheet.places,
         .places_are = "nodes in the order of their names",
         .y = {XB_SCALE_LINEAR, unit.name},
@@ -253,24 +243,25 @@ static void draw_siblings(struct xb_page *page, const struct xb_fleet_judgement 
         .counted = counted,
     };
     for (size_t i = 0; i < sheet.count; i++) {
-        const struct value *value = &sheet.values[i];
-        dots.place_count = value->place + 1;
-        if (!value->is_named)
-            sheet.dots[dots.count++] =
-                (struct xb_dot){.place = value->place, .value = value->value};
-        if (fabs(value->value - centre) > LIMITS * limit)
+        const struct xb_dot *dot = &sheet.values[i].dot;
+        dots.place_count = dot->place + 1;
+        if (!sheet.values[i].is_named)
+            sheet.dots[dots.count++] = *dot;
+        if (fabs(dot->value - centre) > LIMITS * limit)
             continue;
-        dots.y_low = fmin(dots.y_low, value->value);
-        dots.y_high = fmax(dots.y_high, value->value);
+        dots.y_low = fmin(dots.y_low, dot->value);
+        dots.y_high = fmax(dots.y_high, dot->value);
     }
     const char *worst =
         sheet.out_count > 0 ? xb_page_print(page, " The worst is %.300s.", sheet.dots[0].name) : "";
-    dots.picture.description = xb_page_print(
-        page, "%zu %s of %zu nodes: median %s %s, from %s to %s; %zu named slow, %zu fast.%s",
-        siblings->values, counted, siblings->nodes, XB_DECIMAL_TEXT(centre), unit.name,
-        XB_DECIMAL_TEXT(siblings->least / unit.size), XB_DECIMAL_TEXT(siblings->most / unit.size),
-        siblings->slow, siblings->fast, worst);
-    xb_page_picture(page, xb_dots_draw, &dots);
+    xb_page_picture(page, xb_dots_draw, &dots,
+                    xb_page_print(page, "%.200s by node: %.400s", figure->name,
+                                  kind.length > 0 ? kind.text : "any GPU"),
+                    "%zu %s of %zu nodes: median %s %s, from %s to %s; %zu named slow, %zu fast.%s",
+                    siblings->values, counted, siblings->nodes, XB_DECIMAL_TEXT(centre), unit.name,
+                    XB_DECIMAL_TEXT(siblings->least / unit.size),
+                    XB_DECIMAL_TEXT(siblings->most / unit.size), siblings->slow, siblings->fast,
+                    worst);
     xb_arena_free(memory);
 }
 

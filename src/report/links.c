@@ -37,11 +37,9 @@ struct drawing {
     const struct xb_link_report *report;
 };
 
-/* The place of a node: one that is there, or a new one. Its name and the like are still to be set
- * where *is_new. */
-static size_t take_node(struct drawing *drawing, const char *address, size_t parent, bool *is_new)
+/* The place of a node: one that is there, or a new one, which has no name yet. */
+static size_t take_node(struct drawing *drawing, const char *address, size_t parent)
 {
-    *is_new = false;
     for (size_t i = 1; i < drawing->count; i++)
         if (drawing->nodes[i].parent == parent && strcmp(drawing->addresses[i], address) == 0)
             return i;
@@ -49,9 +47,8 @@ static size_t take_node(struct drawing *drawing, const char *address, size_t par
         drawing->is_full = true;
         return parent;
     }
-    *is_new = true;
     drawing->addresses[drawing->count] = address;
-    drawing->nodes[drawing->count] = (struct xb_node){.parent = parent, .name = "", .look = ""};
+    drawing->nodes[drawing->count] = (struct xb_node){.parent = parent, .look = ""};
     return drawing->count++;
 }
 
@@ -67,13 +64,6 @@ static bool is_weak(const struct xb_link_hop *hop)
            (hop->load.width < hop->best.width || hop->load.speed_gts < hop->best.speed_gts);
 }
 
-/* A path of one link is limited by it: that goes without saying. */
-static bool limits(const struct xb_verdict *verdict, size_t hop)
-{
-    return verdict->facts.hop_count > 1 && verdict->bottleneck == hop &&
-           is_known(verdict->facts.hops[hop].load);
-}
-
 /* "Gen4 x8 of Gen5 x16", and below it "limits the path" */
 static const char *edge_of(struct drawing *drawing, const struct xb_link_hop *hop)
 {
@@ -82,11 +72,14 @@ static const char *edge_of(struct drawing *drawing, const struct xb_link_hop *ho
     bool is_limit = false; /* of any device's path: several may share it */
     if (!is_known(hop->load))
         return "not seen under load";
-    for (size_t i = 0; i < report->device_count; i++)
-        for (size_t k = 0; k < report->verdicts[i].facts.hop_count; k++)
-            is_limit =
-                is_limit || (strcmp(report->verdicts[i].facts.hops[k].lower, hop->lower) == 0 &&
-                             limits(&report->verdicts[i], k));
+    for (size_t i = 0; i < report->device_count; i++) {
+        const struct xb_link_facts *facts = &report->verdicts[i].facts;
+        const size_t k = report->verdicts[i].bottleneck;
+        /* A path of one link is limited by it: that goes without saying. */
+        is_limit = is_limit ||
+                   (facts->hop_count > 1 && k < facts->hop_count &&
+                    strcmp(facts->hops[k].lower, hop->lower) == 0 && is_known(facts->hops[k].load));
+    }
     xb_link_lanes_text(hop->load, load, sizeof load);
     xb_link_lanes_text(hop->best, best, sizeof best);
     return xb_page_print(drawing->page, "%s%s%s%s", load, is_weak(hop) ? " of " : "",
@@ -101,19 +94,16 @@ static void add_path(struct drawing *drawing, const struct xb_link_device *devic
     const struct xb_link_hop *hops = verdict->facts.hops;
     const struct xb_link_hop *top = &hops[verdict->facts.hop_count - 1];
     const char *level = xb_level_name(verdict->found.level);
-    size_t parent = 0;
-    bool is_new = false;
-    if (top->has_upper)
-        parent = take_node(drawing, top->upper, 0, &is_new);
-    if (is_new)
+    size_t parent = top->has_upper ? take_node(drawing, top->upper, 0) : 0;
+    if (drawing->nodes[parent].name == NULL)
         drawing->nodes[parent].name = xb_page_print(page, "root port\n%s", top->upper);
     for (size_t i = verdict->facts.hop_count; i-- > 0;) {
-        parent = take_node(drawing, hops[i].lower, parent, &is_new);
-        if (!is_new)
-            continue;
+        parent = take_node(drawing, hops[i].lower, parent);
         struct xb_node *node = &drawing->nodes[parent];
+        if (node->name != NULL)
+            continue;
         node->edge = edge_of(drawing, &hops[i]);
-        node->look = is_weak(&hops[i]) ? "bad" : is_known(hops[i].load) ? "good" : "unsure";
+        node->look = XB_LOOK(is_weak(&hops[i]), is_known(hops[i].load));
         if (i > 0) {
             node->name = xb_page_print(page, "%s\n%s",
                                        hops[i - 1].on_package ? "bridge on the card" : "bridge",
@@ -155,12 +145,10 @@ void xb_write_links(struct xb_page *page, const struct xb_report_document *docum
                              verdict->facts.hops[k].lower);
         xb_words_add(&description, ".");
     }
-    struct xb_tree tree = {.picture = {.title = "Links between the host and its GPUs",
-                                       .description = description.text},
-                           .nodes = drawing.nodes,
-                           .count = drawing.count};
+    struct xb_tree tree = {.nodes = drawing.nodes, .count = drawing.count};
     if (hops > 0)
-        xb_page_picture(page, xb_tree_draw, &tree);
+        xb_page_picture(page, xb_tree_draw, &tree, "Links between the host and its GPUs", "%s",
+                        description.text);
     if (drawing.is_full)
         xb_page_remark(page, "The picture shows %d of the places.", XB_TREE_MOST);
     write_table(page, document, false);
@@ -168,46 +156,45 @@ void xb_write_links(struct xb_page *page, const struct xb_report_document *docum
 
 /* ---- matrices ---- */
 
-/* "The least is 38.0 GB/s, from device 0, to device 5; the largest is ...". */
-static void describe_cells(struct xb_words *words, const struct xb_cells *cells)
-{
-    const size_t columns = cells->column_count;
-    size_t ends[2] = {SIZE_MAX, SIZE_MAX}; /* the least and the largest */
-    for (size_t i = 0; i < cells->row_count * columns; i++)
-        for (int k = 0; k < 2 && isfinite(cells->values[i]); k++) {
-            double best = ends[k] < SIZE_MAX ? cells->values[ends[k]] : (double)NAN;
-            if (isnan(best) || (k == 0 ? cells->values[i] < best : cells->values[i] > best))
-                ends[k] = i;
-        }
-    xb_words_add(words, "A matrix of %zu rows and %zu columns.", cells->row_count, columns);
-    for (int k = 0; k < 2 && ends[k] < SIZE_MAX; k++)
-        xb_words_add(words, "%s is %s %s, %s %s, %s %s%s", k == 0 ? " The least" : "; the largest",
-                     cells->texts[ends[k]], cells->unit, cells->rows_are,
-                     cells->row_names[ends[k] / columns], cells->columns_are,
-                     cells->column_names[ends[k] % columns], k == 0 ? "" : ".");
-}
-
 /* Its cells have the numbers. */
-static void write_cells(void *argument, const struct xb_cells *cells, size_t left_out)
+static void write_grid(void *argument, struct xb_cells *grid, size_t left_out)
 {
     struct xb_page *page = argument;
-    struct xb_words description = {.length = 0};
-    describe_cells(&description, cells);
-    struct xb_cells drawn = *cells;
-    drawn.picture.description = description.text;
-    xb_page_picture(page, xb_cells_draw, &drawn);
+    const size_t columns = grid->column_count;
+    struct xb_words ends = {.length = 0};
+    size_t end[2] = {SIZE_MAX, SIZE_MAX}; /* the least and the largest */
+    for (size_t i = 0; i < grid->row_count * columns; i++)
+        for (int k = 0; k < 2 && isfinite(grid->values[i]); k++) {
+            double best = end[k] < SIZE_MAX ? grid->values[end[k]] : (double)NAN;
+            if (isnan(best) || (k == 0 ? grid->values[i] < best : grid->values[i] > best))
+                end[k] = i;
+        }
+    /* " The least is 38.0 GB/s, from device 0, to device 5; the largest is ...". */
+    for (int k = 0; k < 2 && end[k] < SIZE_MAX; k++)
+        xb_words_add(&ends, "%s is %s %s, %s %s, %s %s%s", k == 0 ? " The least" : "; the largest",
+                     grid->texts[end[k]], grid->unit, grid->rows_are,
+                     grid->row_names[end[k] / columns], grid->columns_are,
+                     grid->column_names[end[k] % columns], k == 0 ? "" : ".");
+    xb_page_picture(page, xb_cells_draw, grid, grid->picture.title,
+                    "A matrix of %zu rows and %zu columns.%s", grid->row_count, columns, ends.text);
     if (left_out > 0)
         xb_page_remark(page, "%zu cells in further rows or columns are left out.", left_out);
 }
 
-/* Pairs of more devices are not tested. */
-static void write_pairs(struct xb_page *page, const struct xb_link_report *report)
+void xb_write_matrices(struct xb_page *page, const struct xb_report_document *document)
 {
+    if (document->link == NULL) {
+        xb_matrix_each(document->record, write_grid, page);
+        return;
+    }
+    const struct xb_link_report *report = &document->link->report;
     const size_t count = report->device_count;
+    if (report->pair_count == 0 || count > XB_PEER_DEVICES) /* pairs of more are not tested */
+        return;
     double *values = xb_page_new(page, count * count, sizeof *values);
     const char **texts = xb_page_new(page, count * count, sizeof *texts);
     const char **names = xb_page_new(page, count, sizeof *names);
-    const struct xb_cells cells = {
+    struct xb_cells grid = {
         .picture = {.title = "Copies between GPUs, GB/s (rows: from, columns: to)"},
         .unit = "GB/s",
         .rows_are = "from",
@@ -228,16 +215,5 @@ static void write_pairs(struct xb_page *page, const struct xb_link_report *repor
         values[at] = xb_rate_known(rate) ? rate / 1e9 : values[at];
         texts[at] = xb_rate_known(rate) ? xb_page_print(page, "%s", XB_RATE_TEXT(rate)) : texts[at];
     }
-    write_cells(page, &cells, 0);
-}
-
-void xb_write_matrices(struct xb_page *page, const struct xb_report_document *document)
-{
-    if (document->link == NULL) {
-        xb_matrix_each(document->record, write_cells, page);
-        return;
-    }
-    const struct xb_link_report *report = &document->link->report;
-    if (report->pair_count > 0 && report->device_count <= XB_PEER_DEVICES)
-        write_pairs(page, report);
+    write_grid(page, &grid, 0);
 }

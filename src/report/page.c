@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The frame of the page, its headings and words. */
+#define _GNU_SOURCE /* text.h */
 #include "page.h"
 
 #include "base/output.h"
+#include "base/text.h"
 #include "xferbench/version.h"
 
 #include <ctype.h>
@@ -118,7 +120,8 @@ void xb_page_share(struct xb_page *page, size_t parts)
     page->full_at = written + left / (long)parts;
 }
 
-bool xb_page_has_room(const struct xb_page *page)
+/* Whether the share is not used up. */
+static bool has_room(const struct xb_page *page)
 {
     return ftell(page->stream) < page->full_at;
 }
@@ -188,11 +191,6 @@ void xb_page_fold_begin(struct xb_page *page, const char *id, const char *name, 
     xb_page_write(page, "", said, "</span></summary>\n");
 }
 
-void xb_page_fold_end(struct xb_page *page)
-{
-    fputs("</details>\n", page->stream);
-}
-
 void xb_page_tile(struct xb_page *page, const char *look, const char *value, const char *text)
 {
     begin(page);
@@ -207,21 +205,6 @@ void xb_page_tiles_end(struct xb_page *page)
 {
     fputs(page->has_tiles ? "</div>\n" : "", page->stream);
     page->has_tiles = false;
-}
-
-void xb_page_advice(struct xb_page *page, const char *before, const char *text, const char *after)
-{
-    begin(page);
-    fputs(before, page->stream);
-    for (const char *end; (end = strstr(text, "()")) != NULL; text = end + 2) {
-        const char *call = end;
-        while (call > text && (isalnum((unsigned char)call[-1]) || call[-1] == '_'))
-            call--;
-        xb_page_write(page, "", xb_page_print(page, "%.*s", (int)(call - text), text), "");
-        xb_page_write(page, "<code>", xb_page_print(page, "%.*s", (int)(end + 2 - call), call),
-                      "</code>");
-    }
-    xb_page_write(page, "", text, after);
 }
 
 FILE *xb_page_terminal_begin(struct xb_page *page)
@@ -308,7 +291,7 @@ void xb_page_cell(struct xb_page *page, const char *text)
         size_t rows = page->table.rows;
         page->table.is_shown =
             page->table.left_out == 0 &&
-            (rows < XB_PAGE_ROWS_LEAST || (rows < XB_PAGE_ROWS && xb_page_has_room(page)));
+            (rows < XB_PAGE_ROWS_LEAST || (rows < XB_PAGE_ROWS && has_room(page)));
         if (rows == 0)
             fputs("</tr></thead>\n<tbody>\n", page->stream);
     }
@@ -346,37 +329,22 @@ void xb_page_table_end(struct xb_page *page)
                        page->table.left_out > 1 ? "them" : "it");
 }
 
-static void write_of_terminal(void *page, int row, const char *text, bool is_right)
-{
-    if (row < 0)
-        xb_page_column(page, text, is_right);
-    else
-        xb_page_cell(page, text);
-}
-
-void xb_page_table_of(struct xb_page *page, const char *caption, struct xb_table *table)
-{
-    xb_page_table_begin(page, caption, "");
-    xb_table_each(table, write_of_terminal, page);
-    xb_page_table_end(page);
-    xb_table_free(table);
-}
-
 /* ---- pictures ---- */
 
 /* "nvidia-h200-on-vm-to-the-gpu-1-gib" of the subject and the title up to a colon; of equal ones
  * the next has a number behind it. */
 static const char *make_id(struct xb_page *page, const char *title)
 {
-    const char *const parts[] = {page->subject != NULL ? page->subject : "", " ", title};
+    const char *subject = page->subject != NULL ? page->subject : "";
+    const char *c = xb_page_print(page, "%.*s %.*s", (int)strcspn(subject, ":"), subject,
+                                  (int)strcspn(title, ":"), title);
     char *id = page->ids[page->pictures];
     size_t length = 0;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        for (const char *c = parts[i]; *c != '\0' && *c != ':' && length < XB_PAGE_ID - 8; c++) {
-            bool is_kept = strchr("abcdefghijklmnopqrstuvwxyz0123456789", tolower(*c)) != NULL;
-            if (is_kept || (length > 0 && id[length - 1] != '-'))
-                id[length++] = (char)(is_kept ? tolower(*c) : '-');
-        }
+    for (; *c != '\0' && length < XB_PAGE_ID - 8; c++) {
+        bool is_kept = strchr("abcdefghijklmnopqrstuvwxyz0123456789", tolower(*c)) != NULL;
+        if (is_kept || (length > 0 && id[length - 1] != '-'))
+            id[length++] = (char)(is_kept ? tolower(*c) : '-');
+    }
     while (length > 0 && id[length - 1] == '-')
         length--;
     snprintf(id + length, 2, "%s", length == 0 ? "x" : "");
@@ -390,27 +358,30 @@ static const char *make_id(struct xb_page *page, const char *title)
 }
 
 /* In the page its title stands above it, as text; a narrow window scrolls the picture alone. */
-void xb_page_picture(struct xb_page *page, xb_draw *draw, void *picture)
+void xb_page_picture(struct xb_page *page, xb_draw *draw, void *picture, const char *title,
+                     const char *format, ...)
 {
-    struct xb_picture *head = picture;
+    char description[TEXT];
     struct xb_output output = {.path = NULL};
     char path[PATH_MAX + XB_PAGE_ID];
     if (page->error.status != XB_OK)
         return;
     begin(page);
-    if (page->pictures >= XB_PAGE_PICTURES || !xb_page_has_room(page)) {
+    if (page->pictures >= XB_PAGE_PICTURES || !has_room(page)) {
         page->left_out++;
         return;
     }
-    head->id = make_id(page, head->title);
+    XB_FORMAT(description, sizeof description, format);
+    const char *id = make_id(page, title);
+    *(struct xb_picture *)picture = (struct xb_picture){id, title, description};
     page->pictures++;
-    xb_page_write(page, "<figure><figcaption>", head->title, "</figcaption>");
-    xb_page_write(page, "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"",
-                  head->title, "\">\n");
+    xb_page_write(page, "<figure><figcaption>", title, "</figcaption>");
+    xb_page_write(page, "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"", title,
+                  "\">\n");
     draw(page->stream, picture, false);
     fputs("</div></figure>\n", page->stream);
     if (page->folder != NULL) { /* into FOLDER/ID.svg */
-        snprintf(path, sizeof path, "%s/%s.svg", page->folder, head->id);
+        snprintf(path, sizeof path, "%s/%s.svg", page->folder, id);
         if (xb_output_find(&output, path, &page->error) == XB_OK &&
             xb_output_open(&output, 0, &page->error) == XB_OK) {
             draw(output.stream, picture, true);
@@ -418,5 +389,4 @@ void xb_page_picture(struct xb_page *page, xb_draw *draw, void *picture)
         }
         xb_output_discard(&output);
     }
-    head->id = NULL;
 }

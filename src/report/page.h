@@ -5,7 +5,6 @@
 #include "base/stream.h"
 #include "base/terminal.h"
 #include "plot/pictures.h"
-#include "present/table.h"
 #include "xferbench/error.h"
 
 #include <stdbool.h>
@@ -55,6 +54,9 @@ struct xb_page {
 #define xb_page_new(page, count, size) xb_arena_new(&(page)->memory, (count) * (size))
 #define xb_page_print(page, ...) xb_arena_print(&(page)->memory, __VA_ARGS__)
 
+/* The class of what is bad, good, or neither is known of. */
+#define XB_LOOK(is_bad, is_good) ((is_bad) ? "bad" : (is_good) ? "good" : "unsure")
+
 /* ---- frame ---- */
 
 /* page->stream must tell how much was written to it (ftell), as a stream to memory does. `under`
@@ -71,14 +73,12 @@ void xb_page_section_end(struct xb_page *page);
  * `id`: NULL for none; `look`: class of what is said, as "good", "bad", "unsure" or "". */
 void xb_page_fold_begin(struct xb_page *page, const char *id, const char *name, const char *look,
                         const char *said);
-void xb_page_fold_end(struct xb_page *page);
+#define xb_page_fold_end(page) ((void)fputs("</details>\n", (page)->stream))
 
 /* What comes now may take one part of so many of the bytes that are left of XB_PAGE_BYTES. When
  * they are used up it has no further pictures, and only XB_PAGE_ROWS_LEAST rows in each table.
  * Before the first call there is no end. */
 void xb_page_share(struct xb_page *page, size_t parts);
-/* Whether they are not used up. */
-bool xb_page_has_room(const struct xb_page *page);
 
 /* A box with a figure or a verdict in large letters, and what it is. Several stand in a row, until
  * its end. */
@@ -102,10 +102,6 @@ void xb_page_words(struct xb_page *page, const char *before, const char *after, 
         if ((count) > 0)                                                                           \
             xb_page_remark((page), "%zu more " words, (count));                                    \
     } while (0)
-/* A heading within a section that has none of its own. */
-#define xb_page_title(page, ...) xb_page_words((page), "<h2>", "</h2>\n", __VA_ARGS__)
-/* Words in which calls such as cudaMallocHost() look like code. */
-void xb_page_advice(struct xb_page *page, const char *before, const char *text, const char *after);
 
 /* What a command prints for a terminal: begin, print to the stream, end with what came of it.
  * Nothing is written where nothing was printed. */
@@ -133,13 +129,12 @@ void xb_page_cell(struct xb_page *page, const char *text); /* NULL: "-" */
                   sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 void xb_page_cells(struct xb_page *page, const char *const *texts, size_t count);
 void xb_page_table_end(struct xb_page *page);
-/* A table of the terminal with all its columns. It is freed. */
-void xb_page_table_of(struct xb_page *page, const char *caption, struct xb_table *table);
 
 /*
- * Draws a picture, which begins with its struct xb_picture, with an id made of page->subject and
- * its title, and puts it alone into a file of that name in page->folder if there is one. Beyond
- * XB_PAGE_PICTURES nothing is drawn, and the section's end says so. The numbers of every picture
- * stand somewhere in the page, in any case.
+ * Draws a picture, which begins with its struct xb_picture, with this title and a printed
+ * description. Its id is made of page->subject and the title; it goes alone into a file of that
+ * name in page->folder if there is one. Beyond XB_PAGE_PICTURES nothing is drawn, and the section's
+ * end says so. The numbers of every picture stand somewhere in the page, in any case.
  */
-void xb_page_picture(struct xb_page *page, xb_draw *draw, void *picture);
+void xb_page_picture(struct xb_page *page, xb_draw *draw, void *picture, const char *title,
+                     const char *format, ...) __attribute__((format(printf, 5, 6)));

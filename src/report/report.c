@@ -96,8 +96,8 @@ static void keep_newest(struct report *report)
             oldest = i;
     xb_report_document_free(report->kept[oldest]);
     report->kept_count--;
-    memmove(&report->kept[oldest], &report->kept[oldest + 1],
-            (report->kept_count - oldest) * sizeof(struct xb_report_document *));
+    for (size_t i = oldest; i < report->kept_count; i++)
+        report->kept[i] = report->kept[i + 1];
 }
 
 /* Reads a file. If that fails it is listed under "Left out", and the report goes on. What is told
@@ -121,46 +121,40 @@ static void take_file(struct report *report, size_t index)
         file->problem = xb_arena_copy(&report->texts, cause.message);
         report->left_out++;
         if (report->request->tell != NULL)
-            report->request->tell(&cause);
+            (void)report->request->tell(&cause);
     }
 }
 
 /* ---- parts of the page ---- */
 
-static void write_left_out(struct xb_page *page, const struct report *report)
+/* The files that could not be read; or all others, where not all are shown one by one. */
+static void write_files(struct xb_page *page, const struct report *report, bool are_read)
 {
-    if (report->left_out == 0)
+    const size_t count = report->request->count;
+    if (are_read ? report->kept_count + report->left_out == count : report->left_out == 0)
         return;
-    xb_page_section_begin(page, 2, false, "left-out", "Left out");
-    xb_page_paragraph(page, "%zu of %zu files could not be read.", report->left_out,
-                      report->request->count);
-    xb_page_table_begin(page, "Files that could not be read", "File|Why");
-    for (size_t i = 0; i < report->request->count; i++)
-        if (report->files[i].problem != NULL)
-            XB_PAGE_CELLS(page, xb_page_print(page, "%zu. %.200s", i + 1, report->files[i].path),
-                          report->files[i].problem);
-    xb_page_table_end(page);
-    xb_page_section_end(page);
-}
-
-/* All files, where not all are shown one by one. */
-static void write_files(struct xb_page *page, const struct report *report)
-{
-    if (report->kept_count + report->left_out == report->request->count)
-        return;
-    xb_page_section_begin(page, 2, true, "files", "All files");
-    xb_page_paragraph(page,
-                      "%zu of %zu files are shown with their pictures: of each kind the newest. "
-                      "What is said of all files together counts every one.",
-                      report->kept_count, report->request->count);
-    xb_page_table_begin(page, "Files", "File|Kind|Written|Of|In short");
-    for (size_t i = 0; i < report->request->count; i++) {
+    xb_page_section_begin(page, 2, are_read, are_read ? "files" : "left-out",
+                          are_read ? "All files" : "Left out");
+    if (are_read)
+        xb_page_paragraph(page,
+                          "%zu of %zu files are shown with their pictures: of each kind the "
+                          "newest. What is said of all files together counts every one.",
+                          report->kept_count, count);
+    else
+        xb_page_paragraph(page, "%zu of %zu files could not be read.", report->left_out, count);
+    xb_page_table_begin(page, are_read ? "Files" : "Files that could not be read",
+                        are_read ? "File|Kind|Written|Of|In short" : "File|Why");
+    for (size_t i = 0; i < count; i++) {
         const struct xb_report_document *file = &report->files[i];
-        if (file->problem == NULL)
-            XB_PAGE_CELLS(
-                page, xb_page_print(page, "%zu. %.200s", i + 1, xb_report_file_name(file->path)),
-                xb_document_kind_name(file->kind), XB_REPORT_DATE(file->date), file->answer.subject,
-                file->answer.line);
+        const char *name = are_read ? xb_report_file_name(file->path) : file->path;
+        if (are_read != (file->problem == NULL))
+            continue;
+        xb_page_cell(page, xb_page_print(page, "%zu. %.200s", i + 1, name));
+        if (are_read)
+            XB_PAGE_CELLS(page, xb_document_kind_name(file->kind), XB_REPORT_DATE(file->date),
+                          file->answer.subject, file->answer.line);
+        else
+            xb_page_cell(page, file->problem);
     }
     xb_page_table_end(page);
     xb_page_section_end(page);
@@ -185,16 +179,14 @@ static void write_sections(struct xb_page *page, const struct report *report,
 {
     const bool is_alone = report->request->count == 1;
     bool is_first = true;
-    char id[XB_PAGE_ID];
     page->subject = file->answer.subject;
     for (size_t i = 0; !has_failed(report) && i < sizeof sections / sizeof sections[0]; i++) {
         /* What stands side by side is the first section alone. */
         bool is_shown = file->is_drawn && (are_beside ? i == 0 : sections[i].is_front);
-        if ((sections[i].kinds >> file->kind & 1) == 0 ||
-            (is_front ? !sections[i].is_front : is_shown))
+        if ((sections[i].kinds >> file->kind & 1) == 0 || is_shown != is_front)
             continue;
-        snprintf(id, sizeof id, "file-%zu-%s", file->number, sections[i].name);
-        xb_page_section_begin(page, is_front || is_alone ? 2 : 3, !is_front && is_alone, id,
+        xb_page_section_begin(page, is_front || is_alone ? 2 : 3, !is_front && is_alone,
+                              xb_page_print(page, "file-%zu-%s", file->number, sections[i].name),
                               sections[i].title);
         if (is_front && is_first && file->answer.verdict != NULL && file->record == NULL) {
             xb_page_tile(page, file->answer.look, file->answer.verdict, file->answer.line);
@@ -209,29 +201,26 @@ static void write_sections(struct xb_page *page, const struct report *report,
 /* What tells files apart that stand beside each other: the first of these that differs in all. */
 static void name_apart(struct report *report, struct xb_report_document *const *shown, size_t count)
 {
-    const char *names[6][XB_REPORT_SHOWN];
-    for (size_t i = 0; i < count; i++) {
-        const struct xb_record *record = shown[i]->record;
-        size_t devices;
-        const struct xb_record_device *device = xb_record_devices(record, &devices);
-        const char *model = devices > 0 ? device[0].name : "";
-        names[0][i] = strncmp(model, "NVIDIA ", 7) == 0 ? model + 7 : model;
-        names[1][i] = record->host.hostname != NULL ? record->host.hostname : "";
-        names[2][i] = record->driver != NULL ? record->driver : "";
-        names[3][i] = xb_arena_print(&report->texts, "%.16s", XB_REPORT_DATE(shown[i]->date));
-        names[4][i] = xb_report_file_name(shown[i]->path);
-        names[5][i] = xb_arena_print(&report->texts, "file %zu", shown[i]->number);
-    }
-    for (size_t n = 0; n < 6; n++) {
-        bool differ = true;
-        for (size_t i = 0; i < count; i++)
+    bool differ = false;
+    for (size_t n = 0; !differ; n++) {
+        differ = true;
+        for (size_t i = 0; i < count; i++) {
+            const struct xb_record *record = shown[i]->record;
+            size_t devices;
+            const struct xb_record_device *device = xb_record_devices(record, &devices);
+            const char *model = devices > 0 ? device[0].name : "";
+            const char *const names[] = {
+                strncmp(model, "NVIDIA ", 7) == 0 ? model + 7 : model,
+                record->host.hostname != NULL ? record->host.hostname : "",
+                record->driver != NULL ? record->driver : "",
+                xb_arena_print(&report->texts, "%.16s", XB_REPORT_DATE(shown[i]->date)),
+                xb_report_file_name(shown[i]->path),
+                xb_arena_print(&report->texts, "file %zu", shown[i]->number)};
+            shown[i]->label = names[n];
             for (size_t k = 0; k < i; k++)
-                differ = differ && names[n][i][0] != '\0' && names[n][k][0] != '\0' &&
-                         strcmp(names[n][i], names[n][k]) != 0;
-        for (size_t i = 0; differ && i < count; i++)
-            shown[i]->label = names[n][i];
-        if (differ)
-            return;
+                differ = differ && strcmp(shown[k]->label, names[n]) != 0;
+            differ = differ && names[n][0] != '\0';
+        }
     }
 }
 
@@ -304,7 +293,7 @@ static void write_page(struct xb_page *page, struct report *report)
         if (report->kept[i]->is_drawn)
             write_sections(page, report, report->kept[i], true, false);
     write_common(page, report, TRENDS);
-    write_left_out(page, report);
+    write_files(page, report, false);
     for (size_t i = 0; i < report->kept_count && goes_on(report); i++) {
         const struct xb_report_document *file = report->kept[i];
         /* What one file does not need of its share is for those behind it. */
@@ -320,7 +309,7 @@ static void write_page(struct xb_page *page, struct report *report)
             xb_page_fold_end(page);
     }
     write_common(page, report, CONDITIONS);
-    write_files(page, report);
+    write_files(page, report, true);
     xb_page_end(page);
 }
 

@@ -23,7 +23,7 @@ struct xb_report_request {
     /* The options of `run` and of every mode; ends with NULL. NULL: not known. */
     const struct xb_option *const *rows;
     /* Told of every file that is left out, and why. NULL: nobody is. */
-    void (*tell)(const struct xb_error *error);
+    int (*tell)(const struct xb_error *error);
 };
 
 /* What a file says in short. It outlives what the file holds. */
@@ -96,6 +96,9 @@ xb_write_section xb_write_reading, xb_write_notes, xb_write_samples, xb_write_ro
     xb_write_link_details, xb_write_matrices, xb_write_ratios, xb_write_comparison,
     xb_write_strategies, xb_write_devices, xb_write_findings, xb_write_timelines;
 
+/* A table of the terminal with all its columns: of every row, or of what ran at the same time. */
+void xb_write_table_of_rows(struct xb_page *page, const char *caption,
+                            const struct xb_record *record, bool only_together);
 /* Chooses which results are drawn together: the one with the most copies between host and GPU, and
  * those that measured the same, XB_REPORT_SHOWN at most. Returns how many `shown` has. */
 size_t xb_choose_results(struct xb_report_document *const *documents, size_t count,
@@ -124,12 +127,6 @@ extern const struct xb_common_section xb_section_conditions;
 
 /* ---- cases ---- */
 
-/* The figure that a case is about, in its unit, its interval NAN where there is none. False: it has
- * no such figure. */
-bool xb_case_value(const struct xb_record *record, const struct xb_record_case *test,
-                   struct xb_statistics *value);
-/* "GB/s", of which more is better, or "us". */
-const char *xb_case_unit(const struct xb_record_case *test);
 /* "pinned to the GPU, 1 GiB", with those of the parameters that tell it from others, and the GPU
  * where there are several. */
 const char *xb_case_name(struct xb_arena **texts, const struct xb_report_document *document,

@@ -12,29 +12,11 @@
 #include "run/bars.h"
 #include "run/table.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-bool xb_case_value(const struct xb_record *record, const struct xb_record_case *test,
-                   struct xb_statistics *value)
-{
-    const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
-    double unit = strcmp(xb_case_unit(test), "us") == 0 ? 1e-6 : 1e9;
-    if (!xb_record_describe(record, test, figure->name, value) || !(value->median > 0))
-        return false;
-    value->median /= unit;
-    value->ci95_low = value->has_interval ? value->ci95_low / unit : (double)NAN;
-    value->ci95_high = value->has_interval ? value->ci95_high / unit : (double)NAN;
-    return true;
-}
-
-const char *xb_case_unit(const struct xb_record_case *test)
-{
-    const char *unit = xb_mode_main_figure(test->mode, test->latency)->unit;
-    return strcmp(unit, XB_UNIT_SECONDS) == 0 ? "us" : "GB/s";
-}
 
 const char *xb_case_name(struct xb_arena **texts, const struct xb_report_document *document,
                          const struct xb_record_case *test)
@@ -342,20 +324,18 @@ static void draw_bars(const struct panels *panels, const struct panel *panel, ui
                 xb_page_print(page, "95 %% interval %.*f to %.*f GB/s", entry->bar.decimals,
                               s->ci95_low, entry->bar.decimals, s->ci95_high);
     }
-    struct xb_lengths lengths = {
-        .picture = {.title = xb_page_print(page, "%s, %s%s", panel->title,
-                                           across_text(page, panel, across), what),
-                    .description =
-                        xb_page_print(page, "Bars, the best first.%s%s", said.text,
-                                      level > 0 ? " A line marks what the link carries." : "")},
-        .rows = rows,
-        .row_count = count,
-        .series = panel->labels,
-        .series_count = series,
-        .bars = bars,
-        .level = {xb_page_print(page, "link carries %.1f", level), level},
-        .end = end_of(panels, panel)};
-    xb_page_picture(page, xb_lengths_draw, &lengths);
+    struct xb_lengths lengths = {.rows = rows,
+                                 .row_count = count,
+                                 .series = panel->labels,
+                                 .series_count = series,
+                                 .bars = bars,
+                                 .level = {xb_page_print(page, "link carries %.1f", level), level},
+                                 .end = end_of(panels, panel)};
+    xb_page_picture(
+        page, xb_lengths_draw, &lengths,
+        xb_page_print(page, "%s, %s%s", panel->title, across_text(page, panel, across), what),
+        "Bars, the best first.%s%s", said.text,
+        level > 0 ? " A line marks what the link carries." : "");
 }
 
 /* A curve of the method in a series; false: it has no point. */
@@ -399,22 +379,18 @@ static void draw_curves(struct panels *panels, const struct panel *panel)
     for (size_t n = 0; n < drawn; n++)
         for (size_t k = 0; k < series; k++)
             count += make_curve(panels, panel, k, names[n], &curves[count]);
-    struct xb_chart chart = {
-        .picture = {.title = xb_page_print(page, "%s, by %s", panel->title, by),
-                    .description = xb_page_print(
-                        page, "%zu curves of %s by %s, from %s to %s. The best at the end is %s.",
-                        count, panel->is_time ? "milliseconds" : "GB/s", by,
-                        across_text(page, panel, least),
-                        across_text(page, panel, panel->entries[0].across),
-                        count > 0 ? names[0] : "none")},
-        .x = {scale, by},
-        .y = {XB_SCALE_LINEAR, panel->is_time ? "ms" : "GB/s"},
-        .y_most = end_of(panels, panel) * (panel->is_time ? 1e3 : 1),
-        .series = curves,
-        .series_count = count,
-        .levels = &level,
-        .level_count = level.at > 0};
-    xb_page_picture(page, xb_chart_draw, &chart);
+    struct xb_chart chart = {.x = {scale, by},
+                             .y = {XB_SCALE_LINEAR, panel->is_time ? "ms" : "GB/s"},
+                             .y_most = end_of(panels, panel) * (panel->is_time ? 1e3 : 1),
+                             .series = curves,
+                             .series_count = count,
+                             .levels = &level,
+                             .level_count = level.at > 0};
+    xb_page_picture(page, xb_chart_draw, &chart, xb_page_print(page, "%s, by %s", panel->title, by),
+                    "%zu curves of %s by %s, from %s to %s. The best at the end is %s.", count,
+                    panel->is_time ? "milliseconds" : "GB/s", by, across_text(page, panel, least),
+                    across_text(page, panel, panel->entries[0].across),
+                    count > 0 ? names[0] : "none");
     panels->not_drawn += found - drawn;
 }
 
@@ -532,12 +508,24 @@ static void write_advice(struct xb_page *page, const struct xb_reading_list *rea
     size_t count = xb_reading_advice(reading, advice);
     char text[64];
     if (count > 0)
-        xb_page_title(page, "What to do in your program%s%s", who[0] != '\0' ? ", " : "", who);
+        xb_page_words(page, "<h2>", "</h2>\n<ol>\n", "What to do in your program%s%s",
+                      who[0] != '\0' ? ", " : "", who);
     for (size_t i = 0; i < count; i++) {
         xb_reading_subject(reading, advice[i], text, sizeof text);
-        xb_page_write(page, i == 0 ? "<ol>\n<li>" : "<li>", text, "");
-        xb_page_advice(page, "", advice[i]->remedy, i + 1 < count ? "</li>\n" : "</li>\n</ol>\n");
+        xb_page_write(page, "<li>", text, "");
+        /* Calls such as cudaMallocHost() look like code. */
+        const char *rest = advice[i]->remedy;
+        for (const char *end; (end = strstr(rest, "()")) != NULL; rest = end + 2) {
+            const char *call = end;
+            while (call > rest && (isalnum((unsigned char)call[-1]) || call[-1] == '_'))
+                call--;
+            xb_page_write(page, "", xb_page_print(page, "%.*s", (int)(call - rest), rest), "");
+            xb_page_write(page, "<code>", xb_page_print(page, "%.*s", (int)(end + 2 - call), call),
+                          "</code>");
+        }
+        xb_page_write(page, "", rest, "</li>\n");
     }
+    fputs(count > 0 ? "</ol>\n" : "", page->stream);
     for (size_t i = 0; i < reading->count; i++)
         if (reading->entries[i].is_fine)
             xb_page_remark(page, "Fine: %s%s",
@@ -552,9 +540,9 @@ static void write_together(struct xb_page *page, const struct xb_record *record,
     for (size_t i = 0; i < record->case_count; i++)
         any = any || (record->cases[i].simultaneous && xb_table_has_row(record, &record->cases[i]));
     if (any)
-        xb_page_table_of(
+        xb_write_table_of_rows(
             page, xb_page_print(page, "At the same time%s%s", who[0] != '\0' ? ", " : "", who),
-            xb_table_of_rows(record, XB_ROWS_TOGETHER));
+            record, true);
 }
 
 void xb_write_results(struct xb_page *page, const struct xb_report_document *const *documents,

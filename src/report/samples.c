@@ -7,14 +7,12 @@
 #include "record/mode_list.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define DRAWN 30  /* cases */
 #define POINTS 60 /* of a case */
 
 struct drawing {
-    double shares[DRAWN][POINTS]; /* the samples of each case, as shares of their median */
     struct xb_strip strips[DRAWN];
     size_t count, left_out;
     double widest_by; /* shares, from least to largest, of the case with the most */
@@ -30,11 +28,11 @@ static void add_case(struct xb_page *page, struct drawing *drawing,
     struct xb_statistics value;
     const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
     const struct xb_record_figure *own = xb_record_row_figure(&test->rows[0], figure->name);
-    double *shares = drawing->shares[drawing->count];
+    double *shares = xb_page_new(page, POINTS, sizeof *shares); /* of the median */
     struct xb_strip *strip = &drawing->strips[drawing->count];
     /* The samples of one process, or the medians of several. */
     size_t count = record->is_merged ? record->process_count : own != NULL ? own->sample_count : 0;
-    double *values = xb_new(count, sizeof *values);
+    double *values = xb_page_new(page, count, sizeof *values);
     if (record->is_merged)
         count = xb_record_medians(record, test, figure->name, values);
     else if (count > 0)
@@ -61,7 +59,6 @@ static void add_case(struct xb_page *page, struct drawing *drawing,
             drawing->widest_by = shares[drawn - 1] - shares[0];
         }
     }
-    free(values);
 }
 
 void xb_write_samples(struct xb_page *page, const struct xb_report_document *document)
@@ -82,24 +79,21 @@ void xb_write_samples(struct xb_page *page, const struct xb_report_document *doc
         xb_page_remark(page, "No case has more than one sample.");
         return;
     }
-    struct xb_strips strips = {
-        .picture = {.title = record->is_merged ? "Medians of the processes around their median"
-                                               : "Samples around their median",
-                    .description = xb_page_print(
-                        page,
-                        "%zu cases, a line each, with a point for each %s and the median's 95 %% "
-                        "interval. The widest is %.200s: %s from least to largest.",
-                        drawing->count, record->is_merged ? "process" : "sample",
-                        drawing->widest->name, drawing->widest->note)},
-        .x = {XB_SCALE_LINEAR, "% of the case's median"},
-        /* So that what is next to nothing looks like it. */
-        .x_low = 99,
-        .x_high = 101,
-        .strips = drawing->strips,
-        .count = drawing->count,
-        .levels = levels,
-        .level_count = 1};
-    xb_page_picture(page, xb_strips_draw, &strips);
+    struct xb_strips strips = {.x = {XB_SCALE_LINEAR, "% of the case's median"},
+                               /* So that what is next to nothing looks like it. */
+                               .x_low = 99,
+                               .x_high = 101,
+                               .strips = drawing->strips,
+                               .count = drawing->count,
+                               .levels = levels,
+                               .level_count = 1};
+    xb_page_picture(page, xb_strips_draw, &strips,
+                    record->is_merged ? "Medians of the processes around their median"
+                                      : "Samples around their median",
+                    "%zu cases, a line each, with a point for each %s and the median's 95 %% "
+                    "interval. The widest is %.200s: %s from least to largest.",
+                    drawing->count, record->is_merged ? "process" : "sample", drawing->widest->name,
+                    drawing->widest->note);
     if (drawing->has_more)
         xb_page_remark(page, "Of more than %d samples of a case %d are drawn, evenly by rank.",
                        POINTS, POINTS);

@@ -6,6 +6,7 @@
 #include "base/json_read.h"
 #include "base/units.h"
 #include "compare/text.h"
+#include "present/table.h"
 #include "reading/list.h"
 #include "run/table.h"
 
@@ -55,18 +56,39 @@ void xb_write_notes(struct xb_page *page, const struct xb_report_document *docum
     xb_page_terminal_end(page, XB_OK);
 }
 
+static void write_cell(void *page, int row, const char *text, bool is_right)
+{
+    if (row < 0)
+        xb_page_column(page, text, is_right);
+    else
+        xb_page_cell(page, text);
+}
+
+/* The terminal's table with all its columns. */
+void xb_write_table_of_rows(struct xb_page *page, const char *caption,
+                            const struct xb_record *record, bool only_together)
+{
+    struct xb_table *table =
+        xb_table_of_rows(record, only_together ? XB_ROWS_TOGETHER : XB_ROWS_ALL);
+    xb_page_table_begin(page, caption, "");
+    xb_table_each(table, write_cell, page);
+    xb_page_table_end(page);
+    xb_table_free(table);
+}
+
 void xb_write_rows(struct xb_page *page, const struct xb_report_document *document)
 {
     if (document->record->case_count > 0)
-        xb_page_table_of(page, "All results", xb_table_of_rows(document->record, XB_ROWS_ALL));
+        xb_write_table_of_rows(page, "All results", document->record, false);
 }
 
 /* ---- what a comparison found: the ratio of each figure with its interval ---- */
 
 /* A smaller ratio is worse of a rate, a larger one of a time: they are two pictures. */
 static void draw_ratios(struct xb_page *page, const struct xb_comparison *comparison,
-                        bool more_is_better, struct xb_strip *strips)
+                        bool more_is_better)
 {
+    struct xb_strip *strips = xb_page_new(page, XB_STRIPS_MOST, sizeof *strips);
     double threshold = (double)NAN; /* of all strips; NAN where they differ */
     size_t count = 0, left_out = 0;
     for (size_t i = 0; i < comparison->case_count; i++) {
@@ -85,9 +107,7 @@ static void draw_ratios(struct xb_page *page, const struct xb_comparison *compar
             .middle = compared->ratio,
             .low = compared->has_interval ? compared->low : (double)NAN,
             .high = compared->has_interval ? compared->high : (double)NAN,
-            .look = is_open                                      ? "unsure"
-                    : compared->outcome == XB_OUTCOME_REGRESSION ? "bad"
-                                                                 : "good",
+            .look = XB_LOOK(!is_open && compared->outcome == XB_OUTCOME_REGRESSION, !is_open),
             .note =
                 xb_page_print(page, "%.60s%s", XB_CASE_TEXT(comparison, compared, XB_CASE_CHANGE),
                               compared->basis == XB_BASIS_INDICATIVE ? "?" : "")};
@@ -102,28 +122,24 @@ static void draw_ratios(struct xb_page *page, const struct xb_comparison *compar
     if (isfinite(threshold))
         rule = xb_page_print(page, "what lies %s %g is worse by the threshold or more",
                              more_is_better ? "below" : "above", levels[1].at);
-    struct xb_strips picture = {
-        .picture = {.title = more_is_better ? "Candidate by baseline, where more is better"
-                                            : "Candidate by baseline, where less is better",
-                    .description = xb_page_print(
-                        page,
-                        "%zu figures, a line each: the ratio of the candidate's to the baseline's, "
-                        "with its interval and what changed. 1 is no change; %s. Overall: %s.",
-                        count, rule, xb_compare_overall(comparison))},
-        .x = {XB_SCALE_LINEAR, "ratio of candidate to baseline"},
-        .strips = strips,
-        .count = count,
-        .levels = levels,
-        .level_count = isfinite(threshold) ? 2 : 1};
-    xb_page_picture(page, xb_strips_draw, &picture);
+    struct xb_strips picture = {.x = {XB_SCALE_LINEAR, "ratio of candidate to baseline"},
+                                .strips = strips,
+                                .count = count,
+                                .levels = levels,
+                                .level_count = isfinite(threshold) ? 2 : 1};
+    xb_page_picture(page, xb_strips_draw, &picture,
+                    more_is_better ? "Candidate by baseline, where more is better"
+                                   : "Candidate by baseline, where less is better",
+                    "%zu figures, a line each: the ratio of the candidate's to the baseline's, "
+                    "with its interval and what changed. 1 is no change; %s. Overall: %s.",
+                    count, rule, xb_compare_overall(comparison));
     xb_page_more(page, left_out, "figures are in the table only.");
 }
 
 void xb_write_ratios(struct xb_page *page, const struct xb_report_document *document)
 {
-    struct xb_strip strips[XB_STRIPS_MOST];
-    draw_ratios(page, document->comparison, true, strips);
-    draw_ratios(page, document->comparison, false, strips);
+    draw_ratios(page, document->comparison, true);
+    draw_ratios(page, document->comparison, false);
 }
 
 void xb_write_comparison(struct xb_page *page, const struct xb_report_document *document)

@@ -14,6 +14,7 @@
 
 /* A case as a picture, and what the table tells of its tracks. */
 struct drawing {
+    const char *title;
     struct xb_spans spans;
     const char *names[XB_TRACE_TRACKS]; /* of tracks with spans */
     size_t places[XB_TRACE_TRACKS];     /* of all tracks among those */
@@ -54,12 +55,9 @@ static void fill(struct xb_page *page, const struct xb_trace_case *of, double lo
     struct xb_drawn_span *drawn = xb_page_new(page, of->span_count, sizeof *drawn);
     double first = of->span_count > 0 ? of->spans[0].begin : 0.0;
     double last = first;
+    drawing->title = xb_page_print(page, "One iteration of %.280s", of->name);
     drawing->spans = (struct xb_spans){
-        .picture = {.title = xb_page_print(page, "One iteration of %.280s", of->name)},
-        .tracks = drawing->names,
-        .kinds = drawing->kinds,
-        .spans = drawn,
-        .count = of->span_count};
+        .tracks = drawing->names, .kinds = drawing->kinds, .spans = drawn, .count = of->span_count};
     for (size_t i = 0; i < of->span_count; i++)
         drawing->tracks[of->spans[i].track].spans++;
     /* Tracks on which nothing happened are left out. */
@@ -91,25 +89,6 @@ static void fill(struct xb_page *page, const struct xb_trace_case *of, double lo
     drawing->spans.length = longest < SHARED * drawing->length ? longest : 0.0;
 }
 
-static void draw(struct xb_page *page, const struct xb_trace_case *of, struct drawing *drawing)
-{
-    const char *more = "";
-    size_t busiest = 0;
-    for (size_t i = 0; i < of->track_count; i++)
-        if (drawing->tracks[i].work > drawing->tracks[busiest].work)
-            busiest = i;
-    double work = drawing->tracks[busiest].work;
-    if (drawing->length > 0 && work > 0)
-        more = xb_page_print(page, " The busiest is %.200s, %.0f %% of the time.",
-                             of->tracks[busiest], 100 * work / drawing->length);
-    drawing->spans.picture.description = xb_page_print(
-        page,
-        "%zu spans on %zu threads and streams in %s, one below the other; time goes from left to "
-        "right, and waits are pale.%s",
-        of->span_count, drawing->spans.track_count, XB_DURATION_TEXT(drawing->length), more);
-    xb_page_picture(page, xb_spans_draw, &drawing->spans);
-}
-
 /* "1.20 ms (37 %)"; NULL where there is none. */
 static const char *share_of(struct xb_page *page, const struct drawing *drawing, double seconds)
 {
@@ -124,15 +103,31 @@ void xb_write_timelines(struct xb_page *page, const struct xb_report_document *d
     const struct xb_trace *trace = document->trace;
     struct drawing *drawings = xb_page_new(page, trace->case_count, sizeof *drawings);
     for (size_t i = 0; i < trace->case_count; i++) {
-        fill(page, &trace->cases[i], document->longest, &drawings[i]);
+        const struct xb_trace_case *of = &trace->cases[i];
+        struct drawing *drawing = &drawings[i];
+        const char *more = "";
+        size_t busiest = 0;
+        fill(page, of, document->longest, drawing);
+        for (size_t k = 0; k < of->track_count; k++)
+            if (drawing->tracks[k].work > drawing->tracks[busiest].work)
+                busiest = k;
+        double work = drawing->tracks[busiest].work;
+        if (drawing->length > 0 && work > 0)
+            more = xb_page_print(page, " The busiest is %.200s, %.0f %% of the time.",
+                                 of->tracks[busiest], 100 * work / drawing->length);
         if (i < DRAWN)
-            draw(page, &trace->cases[i], &drawings[i]);
+            xb_page_picture(
+                page, xb_spans_draw, &drawing->spans, drawing->title,
+                "%zu spans on %zu threads and streams in %s, one below the other; time goes from "
+                "left to right, and waits are pale.%s",
+                of->span_count, drawing->spans.track_count, XB_DURATION_TEXT(drawing->length),
+                more);
     }
     if (trace->case_count > DRAWN)
         xb_page_remark(page, "Of %zu cases the first %d have a picture.", trace->case_count, DRAWN);
     xb_page_fold_begin(page, NULL, "Numbers", "", "");
     for (size_t i = 0; i < trace->case_count; i++) {
-        xb_page_table_begin(page, drawings[i].spans.picture.title,
+        xb_page_table_begin(page, drawings[i].title,
                             "Thread or stream|#Spans|#At work|#Waiting|#Data");
         for (size_t k = 0; k < trace->cases[i].track_count; k++) {
             const struct track *track = &drawings[i].tracks[k];

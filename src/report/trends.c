@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "fleet/internal.h"
+#include "record/mode_list.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -51,10 +52,13 @@ static void take_case(struct state *state, const struct xb_report_document *docu
     const struct xb_record *record = document->record;
     const struct xb_record_device *device = xb_record_device(record, test->device);
     struct xb_words key = {.length = 0}, place = {.length = 0};
+    const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
+    const bool is_time = strcmp(figure->unit, XB_UNIT_SECONDS) == 0;
+    const double unit = is_time ? 1e-6 : 1e9;
     struct xb_statistics value;
     char text[64];
     size_t at = 0;
-    if (!xb_case_value(record, test, &value))
+    if (!xb_record_describe(record, test, figure->name, &value) || !(value.median > 0))
         return;
     xb_words_add(&key, "%.60s %.60s %.20s%s %s", test->mode, test->variant, test->direction,
                  test->latency ? " latency" : "", XB_SIZE_TEXT(test->bytes));
@@ -84,12 +88,12 @@ static void take_case(struct state *state, const struct xb_report_document *docu
         *trend = (struct trend){.key = xb_arena_copy(document->texts, key.text),
                                 .name = xb_case_name(document->texts, document, test),
                                 .place = xb_arena_copy(document->texts, place.text),
-                                .unit = xb_case_unit(test),
+                                .unit = is_time ? "us" : "GB/s",
                                 .bytes = test->bytes};
     }
-    point.value = value.median;
-    point.low = value.ci95_low;
-    point.high = value.ci95_high;
+    point.value = value.median / unit;
+    point.low = value.has_interval ? value.ci95_low / unit : (double)NAN;
+    point.high = value.has_interval ? value.ci95_high / unit : (double)NAN;
     trend->points = xb_grow(trend->points, trend->count, sizeof *trend->points);
     trend->points[trend->count++] = point;
 }
@@ -206,19 +210,14 @@ struct xb_change xb_change_find(const double *values, size_t count, size_t rows)
     return change;
 }
 
+/* Those that changed, which is known of none at first, then those of most files. */
 static int by_weight(const void *a, const void *b)
 {
     const struct trend *one = *(const struct trend *const *)a;
     const struct trend *other = *(const struct trend *const *)b;
-    return XB_FIRST_ORDER(XB_ORDER(other->count, one->count), XB_ORDER(other->bytes, one->bytes),
+    return XB_FIRST_ORDER(XB_ORDER(other->change.is_there, one->change.is_there),
+                          XB_ORDER(other->count, one->count), XB_ORDER(other->bytes, one->bytes),
                           XB_ORDER(one, other));
-}
-
-static int by_change(const void *a, const void *b)
-{
-    const struct trend *one = *(const struct trend *const *)a;
-    const struct trend *other = *(const struct trend *const *)b;
-    return XB_FIRST_ORDER(XB_ORDER(other->change.is_there, one->change.is_there), by_weight(a, b));
 }
 
 static int by_date(const void *a, const void *b)
@@ -311,16 +310,7 @@ static void write_trend(struct xb_page *page, const struct trend *trend, double 
     if (change->is_there)
         mark = (trend->points[change->at - 1].date + trend->points[change->at].date) / 2;
     const struct xb_series series = {"", points, trend->count};
-    const char *description = xb_page_print(
-        page, "%zu files from %s to %s, a point for each with the interval of its median. %s",
-        trend->count, XB_REPORT_DATE(trend->points[0].date),
-        XB_REPORT_DATE(trend->points[trend->count - 1].date),
-        change->is_there ? "An upright line marks where the values changed."
-                         : "No change is marked.");
-    struct xb_chart chart = {.picture = {.title = xb_page_print(page, "%.250s%s, %.200s",
-                                                                trend->name, within, trend->place),
-                                         .description = description},
-                             .x = {XB_SCALE_DATE, "date (UTC)"},
+    struct xb_chart chart = {.x = {XB_SCALE_DATE, "date (UTC)"},
                              .y = {XB_SCALE_LINEAR, trend->unit},
                              .y_from_data = true,
                              .y_least = median * (1.0 - LEAST_SPAN / 2.0),
@@ -328,7 +318,13 @@ static void write_trend(struct xb_page *page, const struct trend *trend, double 
                              .series = &series,
                              .series_count = 1,
                              .mark = mark};
-    xb_page_picture(page, xb_chart_draw, &chart);
+    xb_page_picture(page, xb_chart_draw, &chart,
+                    xb_page_print(page, "%.250s%s, %.200s", trend->name, within, trend->place),
+                    "%zu files from %s to %s, a point for each with the interval of its median. %s",
+                    trend->count, XB_REPORT_DATE(trend->points[0].date),
+                    XB_REPORT_DATE(trend->points[trend->count - 1].date),
+                    change->is_there ? "An upright line marks where the values changed."
+                                     : "No change is marked.");
     xb_page_fold_begin(page, NULL, "Numbers:", "", trend->name);
     xb_page_table_begin(page, trend->name,
                         xb_page_print(page, "Date|#File|#%s|#95 %% interval|Driver", trend->unit));
@@ -389,7 +385,7 @@ static void write(struct xb_page *page, void *own)
             values[k] = trend->points[k].value;
         trend->change = xb_change_find(values, trend->count, tested);
     }
-    qsort(list, count, sizeof(struct trend *), by_change);
+    qsort(list, count, sizeof(struct trend *), by_weight);
     if (tested == 0)
         xb_page_remark(page, "No change is looked for: that takes %d files on each side of it.",
                        XB_CHANGE_SIDE);

@@ -27,7 +27,7 @@ void xb_matrix_print_nodes(FILE *stream, const struct xb_record *record, bool fi
  * lacking; it lasts until this returns. A cell of several pairs or devices together has a text, but
  * no number, because it is of another size than the rest. `left_out` cells are in further rows or
  * columns. */
-typedef void xb_matrix_use(void *argument, const struct xb_cells *cells, size_t left_out);
+typedef void xb_matrix_use(void *argument, struct xb_cells *cells, size_t left_out);
 
 /* Calls `use` for each matrix of a record, those of pairs first. */
 void xb_matrix_each(const struct xb_record *record, xb_matrix_use *use, void *argument);
