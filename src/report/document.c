@@ -271,9 +271,9 @@ enum xb_status xb_report_document_read(struct xb_report_document *document, stru
         /* "2026-11-22T23:20:51Z" */
         const char *end = strptime(xb_report_text(root, "timestamp"), "%Y-%m-%dT%H:%M:%SZ", &time);
         document->kind = xb_document_kind_of(root);
+        document->date = end != NULL && *end == '\0' ? (double)timegm(&time) : (double)NAN;
         *error = reader.error;
         status = root != NULL ? take(root, document, error) : reader.error.status;
-        document->date = end != NULL && *end == '\0' ? (double)timegm(&time) : (double)NAN;
     }
     if (status == XB_OK)
         answer(document);
