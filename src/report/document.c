@@ -269,12 +269,10 @@ enum xb_status xb_report_document_read(struct xb_report_document *document, stru
         cJSON *root = xb_json_read(&reader, document->text, document->length);
         /* "2026-11-22T23:20:51Z" */
         const char *end = strptime(xb_report_text(root, "timestamp"), "%Y-%m-%dT%H:%M:%SZ", &time);
-        bool is_dated = end != NULL && *end == '\0';
         document->kind = xb_document_kind_of(root);
+        document->date = end != NULL && *end == '\0' ? (double)timegm(&time) : (double)NAN;
         *error = reader.error;
         status = root != NULL ? take(root, document, error) : reader.error.status;
-        if (status == XB_OK && is_dated)
-            document->date = (double)timegm(&time);
     }
     if (status == XB_OK)
         answer(document);
