@@ -173,7 +173,7 @@ void xb_lengths_draw(FILE *stream, const void *picture, bool is_alone)
     xb_frame_begin(stream, &frame, is_alone);
     for (size_t i = 0; i < rows; i++) {
         double top = frame.top + row * (double)i + BETWEEN_BARS / 2.0;
-        xb_svg_text_within(stream, "", above > 0.0 ? frame.left : frame.left - 8.0,
+        xb_svg_text_within(stream, "", above > 0.0 ? frame.left + 4.0 : frame.left - 8.0,
                            above > 0.0 ? top + 13.0 : top + bars / 2.0 + XB_TEXT_DROP,
                            above > 0.0 ? XB_ANCHOR_START : XB_ANCHOR_END, frame.width - frame.left,
                            lengths->rows[i]);

@@ -495,10 +495,8 @@ static void write_short(const struct panels *panels)
                                    end != NULL ? (int)(end - remedy + 1) : INT_MAX, remedy));
     }
     xb_page_tiles_end(page);
-    for (size_t d = 0; d < panels->document_count; d++)
-        if (panels->documents[d]->reading->answer != NULL)
-            xb_page_paragraph(page, "%s%s%s", is_alone ? "" : panels->labels[d],
-                              is_alone ? "" : ": ", panels->documents[d]->reading->answer);
+    if (is_alone && reading->answer != NULL) /* those of several stand beside their names */
+        xb_page_paragraph(page, "%s", reading->answer);
 }
 
 static void write_advice(struct xb_page *page, const struct xb_reading_list *reading,
