@@ -109,6 +109,8 @@ void xb_page_end(struct xb_page *page)
                    "network and no script.",
                    XB_VERSION);
     fputs("</footer>\n</body>\n</html>\n", page->stream);
+    xb_arena_free(page->memory); /* of what was printed between sections */
+    page->memory = NULL;
     free(page->ids);
     page->ids = NULL;
 }
