@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L /* clocks of conditions */
 #include "pcie.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 
@@ -85,9 +84,15 @@ static void *work(void *argument)
         if (watch->task.look != NULL)
             watch->task.look(watch->task.argument);
         pthread_mutex_lock(&watch->lock);
-        double until = xb_clock_now() + watch->task.interval;
-        struct timespec end = {.tv_sec = (time_t)until};
-        end.tv_nsec = (long)((until - (double)end.tv_sec) * 1e9);
+        struct timespec end; /* of this clock: the condition knows no other */
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        double whole, part = modf(watch->task.interval, &whole);
+        end.tv_sec += (time_t)whole;
+        end.tv_nsec += (long)(part * 1e9);
+        if (end.tv_nsec >= 1000000000L) {
+            end.tv_nsec -= 1000000000L;
+            end.tv_sec++;
+        }
         while (!watch->stop &&
                pthread_cond_timedwait(&watch->changed, &watch->lock, &end) != ETIMEDOUT)
             ;
