@@ -187,7 +187,7 @@ void xb_start_wait(double at, double deadline, struct xb_start *start)
     /* Sleeps until a time of day, not for a duration: if somebody sets the clock meanwhile, the
      * start moves with it. */
     double left;
-    while ((left = at - xb_day_time_now()) > 0) {
+    while (at > 0 && (left = at - xb_day_time_now()) > 0) {
         struct timespec time = {.tv_nsec = (long)(fmin(left, GLANCE_S) * 1e9)};
         if (xb_interrupt_signal() != 0 || (deadline > 0 && xb_clock_now() >= deadline))
             return;
