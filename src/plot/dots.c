@@ -127,11 +127,14 @@ static void draw_dots(FILE *stream, const struct drawing *drawing, enum kind kin
     xb_svg_group_end(stream);
 }
 
+#define OBSTACLES 64
+
 /* Draws what stands out. The worst is drawn last, so that it lies above the others. */
 static void draw_outs(FILE *stream, const struct drawing *drawing)
 {
     const struct xb_dots *dots = drawing->dots;
-    struct xb_caption captions[XB_DOTS_OUT];
+    struct xb_caption captions[XB_DOTS_OUT + OBSTACLES];
+    size_t count = drawing->marked;
     for (int kind = BAD; kind < KINDS && drawing->marked < dots->out_count; kind++)
         draw_dots(stream, drawing, (enum kind)kind);
     for (size_t i = drawing->marked; i-- > 0;) {
@@ -154,9 +157,15 @@ static void draw_outs(FILE *stream, const struct drawing *drawing)
             xb_svg_marker(stream, look, x, y, out->tip);
         xb_svg_group_end(stream);
     }
-    xb_captions_place(captions, drawing->marked, drawing->frame.left + 2.0, drawing->frame.right,
-                      TOP - 2.0, drawing->frame.bottom - 2.0);
-    xb_captions_draw(stream, captions, drawing->marked);
+    /* No name may cover that of a level, which is as points without names. */
+    for (size_t i = 0; i < dots->level_count; i++)
+        for (double x = drawing->frame.right, width = xb_svg_text_width(dots->levels[i].name);
+             x > drawing->frame.right - width && count < XB_DOTS_OUT + OBSTACLES; x -= 10.0)
+            captions[count++] = (struct xb_caption){
+                .x = x, .y = xb_ruler_place(&drawing->frame.y, dots->levels[i].at) - 8.0};
+    xb_captions_place(captions, count, drawing->frame.left + 2.0, drawing->frame.right, TOP - 2.0,
+                      drawing->frame.bottom - 2.0);
+    xb_captions_draw(stream, captions, count);
 }
 
 /* Draws as many names as there is room for, the first and the last among them. Those at the ends do
