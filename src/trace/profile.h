@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "xferbench/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct xb_arena;
+
+/*
+ * What programs did with their GPUs, and when, as a profiler or --trace recorded it. Read from the
+ * Chrome trace of PyTorch's profiler (CUDA and ROCm), from that of --trace, from what `explain`
+ * recorded, and from the SQLite export of Nsight Systems.
+ */
+
+enum xb_activity_kind {
+    XB_ACTIVITY_COPY,   /* by an engine of a GPU, or by a kernel in its place */
+    XB_ACTIVITY_FILL,   /* a memset */
+    XB_ACTIVITY_KERNEL, /* or a whole graph, where the trace has no kernels of it */
+    XB_ACTIVITY_WORK,   /* of a thread of the host, for a stage of a mode; only --trace has it */
+    XB_ACTIVITY_CALL,   /* of the runtime or the driver */
+    XB_ACTIVITY_RANGE,  /* an operator, a line of Python or an NVTX range: what a call belongs to */
+};
+
+/* Which way a copy went. */
+enum xb_way { XB_WAY_UNKNOWN, XB_WAY_TO_GPU, XB_WAY_BACK, XB_WAY_WITHIN, XB_WAY_PEER, XB_WAY_HOST };
+
+/* The host's memory of a copy between host and GPU. */
+enum xb_host_memory {
+    XB_HOST_MEMORY_UNKNOWN, /* the trace does not say */
+    XB_HOST_MEMORY_PAGEABLE,
+    XB_HOST_MEMORY_PINNED,
+    XB_HOST_MEMORY_MANAGED, /* moved by the driver */
+};
+
+/* What kind of range it is: of several around a call one of each is told. */
+enum xb_range_kind { XB_RANGE_OPERATOR, XB_RANGE_MARK, XB_RANGE_LINE, XB_RANGE_KINDS };
+
+struct xb_activity {
+    int64_t begin, end; /* nanoseconds of the trace's clock; begin <= end */
+    uint64_t bytes;     /* of copies and fills; 0: the trace does not say */
+    uint32_t link;      /* a call has the number of what it started; 0: none, or not known */
+    uint32_t name;      /* place in names */
+    uint32_t track;     /* place in tracks: of calls and ranges the thread, else the stream */
+    int16_t device;     /* -1: not known, or none */
+    uint8_t kind;       /* enum xb_activity_kind */
+    uint8_t way, host;  /* enum xb_way and enum xb_host_memory, of copies */
+    uint8_t range;      /* enum xb_range_kind, of ranges */
+};
+
+/* One program: a process, or a case of --trace. */
+struct xb_profile {
+    const char *name; /* NULL: not known */
+    uint64_t process; /* its number, as the trace has it */
+    struct xb_activity *activities; /* in the order of their beginnings; of those that begin at
+                                       once the longest first */
+    size_t count;
+    uint64_t dropped; /* records that were lost before they were written */
+    bool is_cut;      /* the file ends in the middle of it, or the program ended without a goodbye:
+                         what came last is missing */
+};
+
+struct xb_profiles {
+    const char *source; /* who recorded it: "PyTorch's profiler" */
+    bool is_hip, is_pytorch;
+    bool lacks_calls; /* no call is in it, or none has a number: nobody can tell how long calls took
+                         of which copies */
+    struct xb_profile *items;
+    size_t count;
+    const char **names; /* each once */
+    size_t name_count;
+    struct xb_track_id { /* of a profile: a thread, or a stream of a device */
+        uint64_t process, track;
+    } *tracks;
+    size_t track_count;
+    size_t left_out; /* events with impossible times, or too long to be read */
+    struct xb_arena *memory;
+    struct xb_profile_index *index; /* profile.c's own */
+};
+
+/* More activities than these are not kept: about 1.5 GB. */
+#define XB_PROFILE_ACTIVITIES ((size_t)32 << 20)
+
+/* Reads a file into zeroed *profiles: gzipped or not, by its content. Takes memory for activities
+ * and names, and not for the text. XB_ERR_USAGE names the file and the place of what is wrong: it is
+ * no trace, or has more activities than are kept. A text that ends too early is none: see is_cut.
+ * Adds to what *profiles has: files of several processes of one program. On failure *profiles holds
+ * what it had, or part of the file. Release it with xb_profiles_free in any case. */
+XB_MUST_CHECK enum xb_status xb_profiles_read(struct xb_profiles *profiles, const char *path,
+                                              struct xb_error *error);
+/* Puts the activities of all into their order. After the last file. */
+void xb_profiles_sort(struct xb_profiles *profiles);
+void xb_profiles_free(struct xb_profiles *profiles); /* accepts zeroed ones */
+
+/* ---- for readers ---- */
+
+/* The program with that process number: one that is there, or a new one. */
+struct xb_profile *xb_profiles_find(struct xb_profiles *profiles, uint64_t process);
+/* The places of a name, of at most `length` bytes, and of a track. */
+uint32_t xb_profiles_name(struct xb_profiles *profiles, const char *text);
+uint32_t xb_profiles_track(struct xb_profiles *profiles, uint64_t process, uint64_t track);
+/* Adds one; false: there are too many. One that ends before it begins is counted in left_out. */
+bool xb_profile_add(struct xb_profiles *profiles, struct xb_profile *profile,
+                    const struct xb_activity *activity);
+/* Way and memory of a copy by a name such as "Memcpy HtoD (Pageable -> Device)". */
+void xb_copy_read_name(const char *name, struct xb_activity *copy);
