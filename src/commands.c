@@ -22,11 +22,17 @@
 static const struct xb_command command_help;
 
 const struct xb_command *const xb_commands[] = {
-    &xb_command_run,    &xb_command_list,
-    &xb_command_link,   &xb_command_compare,
-    &xb_command_fleet,  &xb_command_show,
-    &xb_command_report, &xb_command_advise,
-    &command_help,      NULL,
+    &xb_command_run,
+    &xb_command_list,
+    &xb_command_link,
+    &xb_command_compare,
+    &xb_command_fleet,
+    &xb_command_show,
+    &xb_command_report,
+    &xb_command_advise,
+    &xb_command_explain,
+    &command_help,
+    NULL,
 };
 
 static const struct xb_command *command_find(const char *name)

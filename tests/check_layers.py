@@ -40,6 +40,7 @@ ROOMS = [
     "list",
     "show",
     "advise",  # it measures by runs, and predicts from records
+    "explain",  # what another program does; it predicts from what advise knows of costs
     "fleet",  # many nodes, judged by each other
     "report",  # a page of what files of any kind say
     "commands",  # src/commands.c: the list of all subcommands

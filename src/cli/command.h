@@ -42,8 +42,9 @@ struct xb_command {
 };
 
 /* Each of a room of its own. */
-extern const struct xb_command xb_command_advise, xb_command_compare, xb_command_fleet,
-    xb_command_link, xb_command_list, xb_command_report, xb_command_run, xb_command_show;
+extern const struct xb_command xb_command_advise, xb_command_compare, xb_command_explain,
+    xb_command_fleet, xb_command_link, xb_command_list, xb_command_report, xb_command_run,
+    xb_command_show;
 
 /* Prints "xferbench: " and the error to stderr and returns the exit code that fits its status. */
 int xb_cli_fail(const struct xb_error *error);

@@ -52,14 +52,15 @@ struct xb_activity {
 
 /* One program: a process, or a case of --trace. */
 struct xb_profile {
-    const char *name; /* NULL: not known */
-    uint64_t process; /* its number, as the trace has it */
+    const char *name;               /* NULL: not known */
+    uint64_t process;               /* its number, as the trace has it */
     struct xb_activity *activities; /* in the order of their beginnings; of those that begin at
                                        once the longest first */
     size_t count;
-    uint64_t dropped; /* records that were lost before they were written */
-    bool is_cut;      /* the file ends in the middle of it, or the program ended without a goodbye:
-                         what came last is missing */
+    const char *problem; /* why nothing of it was seen; NULL: it was */
+    uint64_t dropped;    /* records that were lost before they were written */
+    bool is_cut; /* the file ends in the middle of it, or the program ended without a goodbye:
+                    what came last is missing */
 };
 
 struct xb_profiles {
@@ -73,7 +74,7 @@ struct xb_profiles {
     size_t name_count;
     struct xb_track_id { /* of a profile: a thread, or a stream of a device */
         uint64_t process, track;
-    } *tracks;
+    } * tracks;
     size_t track_count;
     size_t left_out; /* events with impossible times, or too long to be read */
     struct xb_arena *memory;
@@ -84,10 +85,11 @@ struct xb_profiles {
 #define XB_PROFILE_ACTIVITIES ((size_t)32 << 20)
 
 /* Reads a file into zeroed *profiles: gzipped or not, by its content. Takes memory for activities
- * and names, and not for the text. XB_ERR_USAGE names the file and the place of what is wrong: it is
- * no trace, or has more activities than are kept. A text that ends too early is none: see is_cut.
- * Adds to what *profiles has: files of several processes of one program. On failure *profiles holds
- * what it had, or part of the file. Release it with xb_profiles_free in any case. */
+ * and names, and not for the text. XB_ERR_USAGE names the file and the place of what is wrong: it
+ * is no trace, or has more activities than are kept. A text that ends too early is none: see
+ * is_cut. Adds to what *profiles has: files of several processes of one program. On failure
+ * *profiles holds what it had, or part of the file. Release it with xb_profiles_free in any case.
+ */
 XB_MUST_CHECK enum xb_status xb_profiles_read(struct xb_profiles *profiles, const char *path,
                                               struct xb_error *error);
 /* Puts the activities of all into their order. After the last file. */

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* memfd_create */
+/* What does a program spend its time on, and what could its copies take? Of a trace, or live. */
+#include "cli/command.h"
+
+#include "advise/report.h"
+#include "backends/collector.h"
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/interrupt.h"
+#include "base/program.h"
+#include "base/text.h"
+#include "cli/places.h"
+#include "explain.h"
+#include "run/deadline.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define EXIT_FAILED XB_EXIT_USAGE
+#define WAIT_S 0.05 /* between two looks at signals */
+
+static const struct xb_option option_with = {
+    XB_FILE("with", "FILE"),
+    .help = "A result file of the machine that ran the program: from it comes what copies would "
+            "take pinned, together or overlapped. Options that make one: --mode pageable,pinned "
+            "--size 4K..1G --json FILE.",
+};
+static const struct xb_option option_measure = {
+    XB_FLAG("measure"),
+    .help = "Measure here and now what --with would tell, after the program has ended.",
+};
+static const struct xb_option option_json = {
+    XB_FILE("json", "FILE"),
+    .short_name = 'j',
+    .help = "Write what was found as JSON (docs/explain.schema.json); '-' is standard output, in "
+            "place of the text.",
+};
+
+struct command {
+    const char *with, *backend, *json_path; /* NULL where not given */
+    bool measures;
+    double deadline;
+    char *const *traces;
+    size_t trace_count;
+    char *const *program; /* the command line that is run; NULL: none is */
+    struct xb_output json;
+    struct xb_profiles profiles;
+    struct xb_advise_session session;
+    struct xb_advice_report costs; /* its records and costs */
+    struct xb_arena *memory;
+    struct xb_explanation *explanations;
+    struct xb_explain_source source;
+};
+
+#define BIND(member, row) XB_BIND(struct command, member, row)
+static const struct xb_option_field *const fields = XB_FIELDS(
+    BIND(with, &option_with), BIND(measures, &option_measure), BIND(json_path, &option_json),
+    BIND(backend, &xb_option_backend), BIND(deadline, &xb_option_deadline));
+
+static int fail(const struct xb_error *error)
+{
+    int code = xb_cli_fail(error);
+    return code == XB_EXIT_FAILED ? EXIT_FAILED : code;
+}
+
+static enum xb_status read_request(struct command *command, const struct xb_config *config,
+                                   char *const *words, struct xb_error *error)
+{
+    char *const *end = words;
+    while (*end != NULL && strcmp(*end, "--") != 0)
+        end++;
+    command->traces = config->operands;
+    command->trace_count = config->operand_count;
+    if (*end != NULL) {
+        command->program = end + 1;
+        while (command->trace_count > 0 && *++end != NULL)
+            command->trace_count--;
+        if (*command->program == NULL)
+            return XB_FAIL(error, XB_ERR_USAGE,
+                           "explain -- takes a command: "
+                           "xferbench explain -- python3 train.py");
+    }
+    if (command->program != NULL && command->trace_count > 0)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "explain takes traces or a command, and '%.100s' stands before the command",
+                       command->traces[0]);
+    if (command->program == NULL && command->trace_count == 0)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "explain takes a trace, or a command behind --: xferbench explain "
+                       "trace.json, or xferbench explain -- python3 train.py");
+    if (command->with != NULL && command->measures)
+        return XB_FAIL(error, XB_ERR_USAGE, "--with and --measure: give one of them");
+    return XB_OK;
+}
+
+/* ---- running a program, and looking into it ---- */
+
+/* An open file of this process, as others find it. */
+static void name_file(int file, char *path, size_t size)
+{
+    snprintf(path, size, "/proc/%d/fd/%d", (int)getpid(), file);
+}
+
+/* Puts the collector where the driver finds it. It lies in memory: there is nothing to remove. */
+static enum xb_status offer_collector(int trace, struct xb_error *error)
+{
+    static const char head[] = "[{\"ph\":\"M\",\"name\":\"xferbench_explain\",\"pid\":0,"
+                               "\"args\":{\"version\":1}},\n";
+    char path[64];
+    int file = memfd_create("xferbench", MFD_CLOEXEC);
+    size_t done = 0;
+    while (file >= 0 && done < xb_collector_length) {
+        ssize_t written = write(file, xb_collector_bytes + done, xb_collector_length - done);
+        if (written < 0)
+            break;
+        done += (size_t)written;
+    }
+    if (file < 0 || done < xb_collector_length ||
+        write(trace, head, sizeof head - 1) != (ssize_t)sizeof head - 1)
+        return XB_FAIL(error, XB_ERR_SYSTEM, "cannot make room for what is recorded: %s",
+                       strerror(errno));
+    name_file(file, path, sizeof path);
+    (void)setenv("CUDA_INJECTION64_PATH", path, 1);
+    name_file(trace, path, sizeof path);
+    (void)setenv("XFERBENCH_EXPLAIN", path, 1);
+    return XB_OK;
+}
+
+static int become(void *argument, int channel)
+{
+    char *const *words = argument;
+    (void)channel;
+    (void)execvp(words[0], words);
+    return 127;
+}
+
+/* Runs it to its end; its streams are ours. Ctrl-C reaches it from the terminal, and what ends only
+ * this process is passed on. */
+static enum xb_status run_program(struct command *command, struct xb_error *error)
+{
+    struct xb_child child;
+    char *path;
+    XB_TRY(xb_program_find(command->program[0], &path, error));
+    free(path);
+    const struct xb_child_task task = {.what = "the program",
+                                       .work = become,
+                                       .argument = (void *)command->program,
+                                       .signals = XB_CHILD_RESETS_SIGNALS};
+    bool is_told = false;
+    double began = xb_clock_now();
+    xb_interrupt_catch();
+    XB_TRY(xb_child_start(&child, &task, error));
+    while (!xb_child_wait(&child, xb_clock_now() + WAIT_S)) {
+        int signal = xb_interrupt_signal();
+        if ((signal == SIGTERM || signal == SIGHUP) && !is_told)
+            (void)kill(child.process, signal);
+        is_told = is_told || signal != 0;
+    }
+    command->source.wall = child.ended_at - began;
+    command->source.exit_code = child.signal != 0 ? 128 + child.signal : child.exit_code;
+    if (child.signal != 0)
+        xb_say("the program was ended by %s",
+               xb_child_signal_name(child.signal, (char[32]){0}, 32));
+    xb_child_close(&child);
+    return XB_OK;
+}
+
+/* Why nothing can be seen in any program; NULL: it can. */
+static const char *find_obstacle(void)
+{
+    if (xb_collector_length == 0)
+        return xb_collector_absent;
+    if (getenv("CUDA_INJECTION64_PATH") != NULL)
+        return "CUDA_INJECTION64_PATH is set: a profiler looks into programs already";
+    return NULL;
+}
+
+static enum xb_status watch_program(struct command *command, struct xb_error *error)
+{
+    char path[64];
+    const char *obstacle = find_obstacle();
+    FILE *trace = obstacle == NULL ? tmpfile() : NULL;
+    if (obstacle == NULL && trace == NULL)
+        return XB_FAIL(error, XB_ERR_SYSTEM, "cannot make a temporary file: %s", strerror(errno));
+    if (obstacle != NULL)
+        xb_say("the program runs, but nothing can be seen in it: %s", obstacle);
+    enum xb_status status = XB_OK;
+    if (trace != NULL) {
+        (void)fcntl(fileno(trace), F_SETFD, FD_CLOEXEC);
+        status = offer_collector(fileno(trace), error);
+    }
+    if (status == XB_OK)
+        status = run_program(command, error);
+    (void)unsetenv("CUDA_INJECTION64_PATH"); /* what is measured here must not be looked at */
+    (void)unsetenv("XFERBENCH_EXPLAIN");
+    if (status == XB_OK && trace != NULL) {
+        name_file(fileno(trace), path, sizeof path);
+        status = xb_profiles_read(&command->profiles, path, error);
+    }
+    if (trace != NULL)
+        (void)fclose(trace);
+    return status;
+}
+
+/* ---- what copies would take ---- */
+
+static int first_device(const struct xb_profiles *profiles)
+{
+    for (size_t i = 0; i < profiles->count; i++)
+        for (size_t k = 0; k < profiles->items[i].count; k++)
+            if (profiles->items[i].activities[k].device >= 0)
+                return profiles->items[i].activities[k].device;
+    return 0;
+}
+
+/* The largest copy each way, which a measurement has to tell of. */
+static struct xb_job job_of(const struct xb_profiles *profiles)
+{
+    struct xb_job job = {.in = 1 << 20, .out = 1 << 20, .times = 1, .is_in_pinned = true};
+    for (size_t i = 0; i < profiles->count; i++)
+        for (size_t k = 0; k < profiles->items[i].count; k++) {
+            const struct xb_activity *copy = &profiles->items[i].activities[k];
+            uint64_t *most = copy->way == XB_WAY_TO_GPU ? &job.in : &job.out;
+            if (copy->kind == XB_ACTIVITY_COPY &&
+                (copy->way == XB_WAY_TO_GPU || copy->way == XB_WAY_BACK) && copy->bytes > *most)
+                *most = copy->bytes;
+        }
+    return job;
+}
+
+static enum xb_status read_costs(struct command *command, struct xb_error *error)
+{
+    struct xb_advice_report *costs = &command->costs;
+    costs->costs.device = first_device(&command->profiles);
+    if (command->with != NULL) {
+        XB_TRY(xb_record_read(command->with, &costs->records[0], error));
+        costs->record_count = 1;
+        if (xb_record_device(&costs->records[0], costs->costs.device) == NULL)
+            costs->costs.device = 0;
+    } else {
+        const struct xb_job job = job_of(&command->profiles);
+        snprintf(command->session.device, sizeof command->session.device, "%d",
+                 costs->costs.device);
+        if (xb_backend_choose(command->backend, &command->session.holder) != XB_EXIT_OK)
+            return XB_FAIL(error, XB_ERR_USAGE, "--measure: nothing can be measured here");
+        XB_TRY(xb_advise_measure(&command->session, &job, costs, error));
+    }
+    xb_costs_read(&costs->costs, costs->records, costs->record_count);
+    return XB_OK;
+}
+
+/* ---- the answer ---- */
+
+static enum xb_status write_answer(struct command *command, struct xb_error *error)
+{
+    const struct xb_explain_source *source = &command->source;
+    const size_t count = command->profiles.count;
+    bool only_json = command->json.is_stdout;
+    if (command->json.stream != NULL) {
+        XB_TRY(xb_explain_json_write(command->json.stream, source, command->explanations, count,
+                                     error));
+        XB_TRY(xb_output_commit(&command->json, error));
+    }
+    if (only_json)
+        return XB_OK;
+    /* The program's standard output is its own. */
+    return xb_explain_print(command->program != NULL ? stderr : stdout, source,
+                            command->explanations, count, error);
+}
+
+static bool explain_all(struct command *command)
+{
+    const struct xb_profiles *profiles = &command->profiles;
+    const struct xb_costs *costs =
+        command->source.with != NULL || command->source.is_measured ? &command->costs.costs : NULL;
+    bool has_any = false;
+    command->explanations =
+        xb_arena_new(&command->memory, profiles->count * sizeof *command->explanations);
+    for (size_t i = 0; i < profiles->count; i++) {
+        struct xb_explanation *one = &command->explanations[i];
+        xb_explain(profiles, &profiles->items[i], costs, &command->memory, one);
+        has_any = has_any || one->window > 0;
+        if (profiles->items[i].problem != NULL)
+            xb_say("%.60s (%llu): nothing can be seen in it: %s", profiles->items[i].name,
+                   (unsigned long long)profiles->items[i].process, profiles->items[i].problem);
+    }
+    return has_any;
+}
+
+static enum xb_status explain(struct command *command, bool *has_any, struct xb_error *error)
+{
+    xb_interrupt_catch(); /* before there is a temporary file to leave behind */
+    if (command->json_path != NULL) {
+        XB_TRY(xb_cli_find_output("--json", command->json_path, &command->json, error));
+        XB_TRY(xb_cli_open_beside("--json", &command->json, command->traces, command->trace_count,
+                                  error));
+    }
+    if (command->program != NULL)
+        XB_TRY(watch_program(command, error));
+    for (size_t i = 0; i < command->trace_count; i++)
+        XB_TRY(xb_profiles_read(&command->profiles, command->traces[i], error));
+    xb_profiles_sort(&command->profiles);
+    command->source.profiles = &command->profiles;
+    command->source.path = command->trace_count > 0 ? command->traces[0] : NULL;
+    command->source.words = command->program;
+    if (command->profiles.count > 0 && (command->with != NULL || command->measures)) {
+        XB_TRY(read_costs(command, error));
+        command->source.with = command->with;
+        command->source.is_measured = command->measures;
+    }
+    *has_any = explain_all(command);
+    return write_answer(command, error);
+}
+
+static int run(struct xb_config *config, char *const *words)
+{
+    struct command *command = xb_new(1, sizeof *command);
+    struct xb_error error;
+    bool has_any = false;
+    xb_config_fill(config, fields, command);
+    command->session.holder.deadline = xb_deadline_of(command->deadline);
+    enum xb_status status = read_request(command, config, words, &error);
+    if (status == XB_OK)
+        status = explain(command, &has_any, &error);
+    int code = status == XB_OK ? XB_EXIT_OK : fail(&error);
+    if (status == XB_OK && !has_any)
+        xb_say(command->program != NULL
+                   ? "no copy and no kernel was seen. Programs that use HIP cannot be looked into "
+                     "yet: explain takes a trace of PyTorch's profiler"
+                   : "no copy and no kernel is in the trace");
+    if (status == XB_OK && !has_any)
+        code = XB_EXIT_NOTHING;
+    if (command->program != NULL && command->source.exit_code != 0)
+        code = command->source.exit_code; /* also where the answer could not be written */
+    xb_output_discard(&command->json);
+    xb_costs_free(&command->costs.costs);
+    for (size_t i = 0; i < command->costs.record_count; i++)
+        xb_record_free(&command->costs.records[i]);
+    xb_run_free(&command->session.holder);
+    xb_profiles_free(&command->profiles);
+    xb_arena_free(command->memory);
+    free(command);
+    return code;
+}
+
+static const struct xb_option *const *rows(void)
+{
+    static const struct xb_option *const all[] = {&option_with,        &option_measure,
+                                                  &option_json,        &xb_option_backend,
+                                                  &xb_option_deadline, XB_OPTIONS_OF_ALL};
+    xb_option_backend_describe();
+    return all;
+}
+
+const struct xb_command xb_command_explain = {
+    .name = "explain",
+    .synopsis = "explain TRACE... | explain -- COMMAND",
+    .summary = "where a program's time goes, and which copies to change",
+    .description =
+        "Looks into a program: runs any CUDA program and notes its copies, kernels and calls, "
+        "without changing it, or reads a trace: of PyTorch's profiler (CUDA and ROCm, .json or "
+        ".json.gz), the SQLite export of Nsight Systems, or of --trace. Says how much of the time "
+        "copies take, which are slow and why, what they would take in other ways, and the call to "
+        "use. The answer about a command goes to standard error.",
+    .exits = "of a trace: 0 explained; 2 it cannot be read, or the command line is wrong; 3 no "
+             "copy and no kernel is in it. Of a command: its own code, 128 and the number of the "
+             "signal that ended it; where it is 0: 2 and 3 as above.",
+    .example = "xferbench explain -- python3 train.py",
+    .operands = XB_OPERANDS_FILES,
+    .rows = rows,
+    .run = run,
+    .fail = fail,
+};

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* text.h */
+/* The answer, the picture, what to do, and what cannot be said. */
+#include "explain.h"
+
+#include "base/stream.h"
+#include "base/terminal.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "present/table.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SHOWN_PROGRAMS 8
+#define SHOWN_GPUS 4
+#define SHOWN_FAULTS 6
+#define WAY_TEXT(way) ((way) == XB_WAY_TO_GPU ? "to the GPU" : "back to the host")
+
+static double percent(const struct xb_explanation *found, double seconds)
+{
+    return 100 * seconds / found->window;
+}
+
+/* ---- the picture ---- */
+
+/* How busy an engine was in each part of the time, where a text has no UTF-8. */
+static void add_plain_curve(struct xb_table *table, const double *shares)
+{
+    char text[XB_EXPLAIN_BINS + 1] = {0};
+    for (size_t i = 0; i < XB_EXPLAIN_BINS; i++)
+        text[i] = " .-=#"[shares[i] <= 0 ? 0 : 1 + (int)fmin(shares[i] * 4, 3)];
+    xb_table_text(table, "%s", text);
+}
+
+static void print_engines(FILE *stream, const struct xb_explanation *found,
+                          const struct xb_gpu_use *gpu)
+{
+    static const struct xb_table_column columns[] = {{.title = ""},
+                                                     {.title = "BUSY", .is_right = true},
+                                                     {.title = "DATA", .is_right = true, .turn = 2},
+                                                     {.title = "GB/s", .is_right = true, .turn = 1},
+                                                     {.title = "over the time", .turn = 3}};
+    struct xb_table *table = xb_table_new();
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        xb_table_add_column(table, &columns[i]);
+    for (int engine = 0; engine < XB_LANES; engine++) {
+        const struct xb_lane_use *use = &gpu->lanes[engine];
+        if (use->count == 0)
+            continue;
+        xb_table_row(table);
+        xb_table_text(table, "%s", xb_lane_names[engine]);
+        xb_table_text(table, "%.0f %%", percent(found, use->busy));
+        bool has_rate = use->bytes > 0 && use->busy > 0 && engine != XB_LANE_KERNELS;
+        xb_table_text(table, "%s", has_rate ? XB_DECIMAL_TEXT((double)use->bytes / 1e9) : "");
+        xb_table_text(table, "%s", has_rate ? XB_RATE_TEXT((double)use->bytes / use->busy) : "");
+        if (xb_locale_has_utf8())
+            xb_table_curve(table, use->shares, XB_EXPLAIN_BINS);
+        else
+            add_plain_curve(table, use->shares);
+    }
+    xb_table_print(stream, table, &(struct xb_table_look){.indent = "  "});
+    xb_table_free(table);
+}
+
+/* The answer: how the time of a GPU divides. */
+static void print_shares(FILE *stream, const struct xb_explanation *found,
+                         const struct xb_gpu_use *gpu)
+{
+    char name[32] = "The GPU";
+    if (gpu->device >= 0)
+        snprintf(name, sizeof name, "GPU %d", gpu->device);
+    xb_lines_print(stream, xb_terminal_prose_columns(stream),
+                   "%s computed %.0f %% of the time, only copied %.0f %%, and did neither %.0f %%.",
+                   name, percent(found, gpu->lanes[XB_LANE_KERNELS].busy),
+                   percent(found, gpu->copying), percent(found, gpu->neither));
+}
+
+/* ---- what to do ---- */
+
+/* " by aten::to (cudaMemcpyAsync), in load, at train.py(34)" */
+static void add_origin(struct xb_words *words, const struct xb_copy_group *group)
+{
+    const char *operation = group->ranges[XB_RANGE_OPERATOR];
+    if (operation != NULL && group->call != NULL)
+        xb_words_add(words, " by %.60s (%.40s)", operation, group->call);
+    else if (operation != NULL || group->call != NULL)
+        xb_words_add(words, " by %.60s", operation != NULL ? operation : group->call);
+    if (group->ranges[XB_RANGE_MARK] != NULL)
+        xb_words_add(words, ", in %.60s", group->ranges[XB_RANGE_MARK]);
+    if (group->ranges[XB_RANGE_LINE] != NULL)
+        xb_words_add(words, ", at %.80s", group->ranges[XB_RANGE_LINE]);
+}
+
+/* "12 copies to the GPU, 3.20 GB" */
+static void add_copies(struct xb_words *words, const struct xb_copy_group *group)
+{
+    xb_words_add(words, "%zu %s %s", group->count, group->count == 1 ? "copy" : "copies",
+                 WAY_TEXT(group->way));
+    if (group->bytes > 0)
+        xb_words_add(words, ", %s GB", XB_DECIMAL_TEXT((double)group->bytes / 1e9));
+    add_origin(words, group);
+}
+
+static void add_predicted(struct xb_words *words, const char *how, double predicted)
+{
+    if (!isnan(predicted))
+        xb_words_add(words, " %s they take %s.", how, XB_DURATION_TEXT(predicted));
+}
+
+static void add_pageable(struct xb_words *words, const struct xb_explanation *found,
+                         const struct xb_fault_found *one)
+{
+    const struct xb_copy_group *group = one->group;
+    const bool is_hip = found->profiles->is_hip;
+    xb_words_add(words, "Pin the host memory of ");
+    add_copies(words, group);
+    xb_words_add(words, ": it is pageable. They take %s", XB_DURATION_TEXT(group->seconds));
+    if (group->bytes > 0)
+        xb_words_add(words, " (%s GB/s)", XB_RATE_TEXT((double)group->bytes / group->seconds));
+    if (!isnan(group->blocked))
+        xb_words_add(words, ", and their calls block the thread for %s",
+                     XB_DURATION_TEXT(group->blocked));
+    xb_words_add(words, ".");
+    if (group->count >= 4 &&
+        group->first > 2 * (group->seconds - group->first) / (double)(group->count - 1))
+        xb_words_add(words,
+                     " The first takes %s, longer than twice the others' mean: memory that is "
+                     "touched for the first time costs that.",
+                     XB_DURATION_TEXT(group->first));
+    add_predicted(words, "Pinned", group->pinned);
+    if (found->profiles->is_pytorch)
+        xb_words_add(words, group->way == XB_WAY_TO_GPU
+                                ? " DataLoader(pin_memory=True), or tensor.pin_memory(), and "
+                                  ".to(device, non_blocking=True)."
+                                : " Copy into torch.empty(..., pin_memory=True) by "
+                                  ".copy_(x, non_blocking=True).");
+    else
+        xb_words_add(words, is_hip ? " hipHostMalloc() for new memory, hipHostRegister() for "
+                                     "memory that you have."
+                                   : " cudaMallocHost() for new memory, cudaHostRegister() for "
+                                     "memory that you have.");
+}
+
+static void add_small(struct xb_words *words, const struct xb_explanation *found,
+                      const struct xb_fault_found *one)
+{
+    const struct xb_copy_group *group = one->group;
+    xb_words_add(words, "Send small copies together: ");
+    add_copies(words, group);
+    xb_words_add(words, ", %s each on average, in %zu rows without a kernel between. They take %s.",
+                 XB_SIZE_TEXT(group->bytes / group->count), group->runs,
+                 XB_DURATION_TEXT(one->seconds));
+    add_predicted(words, "One copy a row:", group->batched);
+    xb_words_add(words, found->profiles->is_pytorch
+                            ? " Put them into one tensor on the host (torch.stack) and copy that."
+                        : found->profiles->is_hip
+                            ? " Gather them in one pinned buffer on the host."
+                            : " Gather them in one pinned buffer, or cudaMemcpyBatchAsync().");
+}
+
+static void add_returns(struct xb_words *words, const struct xb_fault_found *one)
+{
+    const struct xb_copy_group *group = one->group;
+    xb_words_add(words, "Keep data on the GPU: %zu of ", group->returns);
+    add_copies(words, group);
+    xb_words_add(
+        words,
+        " are as large as what came back just before. If the host does not change it, leave "
+        "both copies out: these take %s.",
+        XB_DURATION_TEXT(group->seconds));
+}
+
+static void add_setup(struct xb_words *words, const struct xb_fault_found *one)
+{
+    xb_words_add(words,
+                 "Make memory once, before the work begins: %zu calls of %.60s within it take %s.",
+                 one->setup->count, one->setup->call, XB_DURATION_TEXT(one->setup->seconds));
+}
+
+static void add_serial(struct xb_words *words, const struct xb_explanation *found,
+                       const struct xb_fault_found *one)
+{
+    xb_words_add(words, "Overlap copies and kernels: they wait for each other%s.",
+                 found->is_one_stream ? ", all on one stream" : "");
+    if (!isnan(one->predicted)) {
+        xb_words_add(words, " %s in place of %s at best", XB_DURATION_TEXT(one->predicted),
+                     XB_DURATION_TEXT(one->seconds));
+        if (found->chunk > 0)
+            xb_words_add(words, ", in chunks of %s", XB_SIZE_TEXT(found->chunk));
+        xb_words_add(words, ", if each part of the work needs only its own data.");
+    }
+    xb_words_add(words, found->profiles->is_pytorch
+                            ? " Pinned memory, non_blocking=True, and a second torch.cuda.Stream()."
+                        : found->profiles->is_hip
+                            ? " hipMemcpyAsync() of pinned memory on two streams."
+                            : " cudaMemcpyAsync() of pinned memory on two streams.");
+}
+
+static void print_faults(FILE *stream, const struct xb_explanation *found)
+{
+    if (found->fault_count == 0) {
+        fputs("Fine: no copy takes 1 % of the time for nothing, as far as the trace tells.\n",
+              stream);
+        return;
+    }
+    xb_heading_print(stream, XB_COLOUR_TITLE, "What to do");
+    for (size_t i = 0; i < found->fault_count && i < SHOWN_FAULTS; i++) {
+        const struct xb_fault_found *one = &found->faults[i];
+        struct xb_words words = {.length = 0};
+        switch (one->fault) {
+        case XB_FAULT_PAGEABLE:
+            add_pageable(&words, found, one);
+            break;
+        case XB_FAULT_SMALL:
+            add_small(&words, found, one);
+            break;
+        case XB_FAULT_RETURNS:
+            add_returns(&words, one);
+            break;
+        case XB_FAULT_SETUP:
+            add_setup(&words, one);
+            break;
+        default:
+            add_serial(&words, found, one);
+            break;
+        }
+        char number[16];
+        snprintf(number, sizeof number, "  %zu  ", i + 1);
+        xb_note_print(stream, number, 5, "%s", words.text);
+    }
+    if (found->fault_count > SHOWN_FAULTS)
+        fprintf(stream, "  and %zu more: --json FILE\n", found->fault_count - SHOWN_FAULTS);
+}
+
+/* ---- what cannot be said ---- */
+
+static bool lacks_prediction(const struct xb_explanation *found)
+{
+    for (size_t i = 0; i < found->fault_count; i++)
+        if (isnan(found->faults[i].predicted))
+            return true;
+    return false;
+}
+
+static void print_limits(FILE *stream, const struct xb_explain_source *source,
+                         const struct xb_explanation *found)
+{
+    const struct xb_profiles *profiles = found->profiles;
+    const struct xb_profile *profile = found->profile;
+    const struct {
+        bool is_so;
+        const char *text;
+    } limits[] = {
+        {source->with == NULL && !source->is_measured && lacks_prediction(found),
+         "What these copies would take pinned, together or overlapped: --measure tells, or --with "
+         "FILE, which xferbench --mode pageable,pinned --size 4K..1G --json FILE makes here."},
+        {found->lacks_bytes, "Copies of which the trace does not say the bytes."},
+        {found->lacks_memory, "Whether host memory was pinned, of copies without its kind."},
+        {found->group_count > 0 && profiles->lacks_calls,
+         "How long calls took: the trace has none, or no number that links them with copies."},
+        {found->uses_managed, "What moves of managed memory: pages move without copies. --mode "
+                              "managed measures that here."},
+        {profile->is_cut, "What came last: the trace ends in the middle, or the program without a "
+                          "goodbye."},
+        {profile->dropped > 0, "All that happened: CUPTI lost records of it."},
+        {profiles->left_out > 0, "Events whose times cannot be, or that are too long to be read."},
+    };
+    bool has_any = false;
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        if (!limits[i].is_so)
+            continue;
+        if (!has_any)
+            xb_heading_print(stream, XB_COLOUR_TITLE, "Cannot be said");
+        has_any = true;
+        xb_note_print(stream, "", 2, "%s", limits[i].text);
+    }
+}
+
+/* ---- all ---- */
+
+static void print_one(FILE *stream, const struct xb_explain_source *source,
+                      const struct xb_explanation *found)
+{
+    const char *name = found->profile->name != NULL ? found->profile->name : "Process";
+    struct xb_words words = {.length = 0};
+    xb_words_add(&words, "%.100s", name);
+    if (found->profile->process != 0 && source->path == NULL)
+        xb_words_add(&words, " (%llu)", (unsigned long long)found->profile->process);
+    xb_words_add(&words, ": %s from the first copy or kernel to the last",
+                 XB_DURATION_TEXT(found->window));
+    if (source->wall > 0)
+        xb_words_add(&words, "; the program ran %s", XB_DURATION_TEXT(source->wall));
+    xb_heading_print(stream, XB_COLOUR_TITLE, "%s.", words.text);
+    for (size_t i = 0; i < found->gpu_count && i < SHOWN_GPUS; i++) {
+        print_shares(stream, found, &found->gpus[i]);
+        print_engines(stream, found, &found->gpus[i]);
+    }
+    if (found->gpu_count > SHOWN_GPUS)
+        fprintf(stream, "and %zu more GPUs: --json FILE\n", found->gpu_count - SHOWN_GPUS);
+    print_faults(stream, found);
+    print_limits(stream, source, found);
+}
+
+enum xb_status xb_explain_print(FILE *stream, const struct xb_explain_source *source,
+                                const struct xb_explanation *explanations, size_t count,
+                                struct xb_error *error)
+{
+    size_t shown = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (explanations[i].window <= 0 || shown == SHOWN_PROGRAMS)
+            continue;
+        if (shown++ > 0)
+            fputc('\n', stream);
+        print_one(stream, source, &explanations[i]);
+    }
+    if (shown < count)
+        fprintf(stream, "%zu more programs: --json FILE, or no copy and no kernel is in them.\n",
+                count - shown);
+    return xb_stream_finish(stream, "the answer", error);
+}
