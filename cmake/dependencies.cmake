@@ -71,6 +71,7 @@ set(XFERBENCH_LEFT_OUT_SOURCES "") # files that are not
 set(XFERBENCH_WITHOUT_hwloc "threads and memory are not bound to NUMA nodes, and --numa is refused")
 set(XFERBENCH_WITHOUT_liblz4 "the mode compress skips --codec lz4")
 set(XFERBENCH_WITHOUT_liburing "files are read by preadv instead of io_uring")
+set(XFERBENCH_WITHOUT_zlib "explain reads no gzipped trace")
 
 # xferbench_find_optional(<NAME> <module> <library> <what> <package of Debian> <of Fedora> <SOURCE>): by XFERBENCH_<NAME>.
 # <SOURCE>.c is compiled with the library, <SOURCE>_none.c without it. Sets XFERBENCH_HAS_<NAME>.
@@ -117,6 +118,7 @@ xferbench_find_optional(HWLOC "hwloc>=2.0" hwloc "hwloc 2.0 or later" libhwloc-d
 xferbench_find_optional(LZ4 liblz4 liblz4 liblz4 liblz4-dev lz4-devel src/codecs/lz4_compress)
 xferbench_find_optional(URING "liburing>=2.2" liburing "liburing 2.2 or later" liburing-dev liburing-devel
                         src/storage/reader_uring)
+xferbench_find_optional(ZLIB zlib zlib zlib zlib1g-dev zlib-devel src/trace/gzip)
 if(XFERBENCH_TESTS)
   xferbench_find_library(CMOCKA cmocka)
   if(NOT CMOCKA_FOUND)

@@ -58,25 +58,25 @@ struct xb_profile {
                                        once the longest first */
     size_t count;
     const char *problem; /* why nothing of it was seen; NULL: it was */
-    uint64_t dropped;    /* records that were lost before they were written */
-    bool is_cut; /* the file ends in the middle of it, or the program ended without a goodbye:
-                    what came last is missing */
+    uint64_t dropped; /* records that were lost before they were written */
+    bool is_cut;      /* the file ends in the middle of it, or the program ended without a goodbye:
+                         what came last is missing */
 };
 
 struct xb_profiles {
     const char *source; /* who recorded it: "PyTorch's profiler" */
     bool is_hip, is_pytorch;
     bool lacks_calls; /* no call is in it, or none has a number: nobody can tell how long calls took
-                         of which copies */
+                         of which copies. Set by xb_profiles_sort */
     struct xb_profile *items;
     size_t count;
     const char **names; /* each once */
     size_t name_count;
-    struct xb_track_id { /* of a profile: a thread, or a stream of a device */
+    struct xb_track_id { /* a thread of a process, or XB_TRACK_STREAM of a program's process */
         uint64_t process, track;
     } * tracks;
     size_t track_count;
-    size_t left_out; /* events with impossible times, or too long to be read */
+    size_t left_out; /* events with impossible times, too long to be read, or no JSON */
     struct xb_arena *memory;
     struct xb_profile_index *index; /* profile.c's own */
 };
@@ -84,12 +84,18 @@ struct xb_profiles {
 /* More activities than these are not kept: about 1.5 GB. */
 #define XB_PROFILE_ACTIVITIES ((size_t)32 << 20)
 
+/* The number of a stream's track: threads have lower ones. Our own traces count tracks of both
+ * kinds as threads. */
+#define XB_TRACK_STREAM(device, stream)                                                            \
+    (UINT64_C(1) << 63 | (uint64_t)(uint16_t)(device) << 32 | (uint32_t)(stream))
+
 /* Reads a file into zeroed *profiles: gzipped or not, by its content. Takes memory for activities
  * and names, and not for the text. XB_ERR_USAGE names the file and the place of what is wrong: it
  * is no trace, or has more activities than are kept. A text that ends too early is none: see
- * is_cut. Adds to what *profiles has: files of several processes of one program. On failure
- * *profiles holds what it had, or part of the file. Release it with xb_profiles_free in any case.
- */
+ * is_cut. XB_ERR_UNSUPPORTED: this build lacks the library that it takes. XB_ERR_SYSTEM: it cannot
+ * be read. Adds programs to those that *profiles has: each file has its own, whatever their
+ * numbers. On failure *profiles holds what it had, or part of the file. Release it with
+ * xb_profiles_free in any case. */
 XB_MUST_CHECK enum xb_status xb_profiles_read(struct xb_profiles *profiles, const char *path,
                                               struct xb_error *error);
 /* Puts the activities of all into their order. After the last file. */
@@ -98,9 +104,10 @@ void xb_profiles_free(struct xb_profiles *profiles); /* accepts zeroed ones */
 
 /* ---- for readers ---- */
 
-/* The program with that process number: one that is there, or a new one. */
+/* The program of this file with that process number: one that is there, or a new one. It may move
+ * when another is made. */
 struct xb_profile *xb_profiles_find(struct xb_profiles *profiles, uint64_t process);
-/* The places of a name, of at most `length` bytes, and of a track. */
+/* The places of a name, and of a track of this file. */
 uint32_t xb_profiles_name(struct xb_profiles *profiles, const char *text);
 uint32_t xb_profiles_track(struct xb_profiles *profiles, uint64_t process, uint64_t track);
 /* Adds one; false: there are too many. One that ends before it begins is counted in left_out. */
@@ -108,3 +115,10 @@ bool xb_profile_add(struct xb_profiles *profiles, struct xb_profile *profile,
                     const struct xb_activity *activity);
 /* Way and memory of a copy by a name such as "Memcpy HtoD (Pageable -> Device)". */
 void xb_copy_read_name(const char *name, struct xb_activity *copy);
+
+/* The readers themselves: of Chrome's events, from a file that is open and stays so; and of the
+ * SQLite export of Nsight Systems. */
+XB_MUST_CHECK enum xb_status xb_events_read(struct xb_profiles *profiles, const char *path,
+                                            int file, struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_nsys_read(struct xb_profiles *profiles, const char *path,
+                                          struct xb_error *error);
