@@ -63,13 +63,13 @@ struct xb_setup_group {
     double seconds;
 };
 
-/* What could be better. */
+/* What could be better: what is easily changed comes first. */
 enum xb_fault {
     XB_FAULT_PAGEABLE, /* the group's memory is not page-locked */
     XB_FAULT_SMALL,    /* many small copies */
-    XB_FAULT_RETURNS,  /* data leaves the GPU and comes again */
     XB_FAULT_SETUP,    /* memory is made or page-locked in the loop */
     XB_FAULT_SERIAL,   /* copies wait for kernels, and kernels for copies */
+    XB_FAULT_RETURNS,  /* data leaves the GPU, and as much comes again */
     XB_FAULTS
 };
 extern const char *const xb_fault_names[XB_FAULTS];
@@ -96,7 +96,7 @@ struct xb_explanation {
     size_t group_count;
     struct xb_setup_group setups[XB_EXPLAIN_SETUPS];
     size_t setup_count;
-    struct xb_fault_found *faults; /* what takes most first */
+    struct xb_fault_found *faults; /* first those before SERIAL; of these what takes most first */
     size_t fault_count;
     bool is_one_stream; /* all copies and kernels are on one */
     bool uses_managed;  /* memory that moves without copies is made */

@@ -451,15 +451,20 @@ static double cost_of(const struct work *work, enum xb_cost_kind kind, size_t co
     return (double)count * xb_cost_seconds(&work->costs->costs[kind], each, true, XB_MIDDLE);
 }
 
+/* Whether they are many and small, and could go together. */
+static bool is_small(const struct xb_copy_group *group)
+{
+    return group->count >= MANY && group->runs * 4 <= group->count && group->bytes > 0 &&
+           group->bytes / group->count <= XB_EXPLAIN_SMALL;
+}
+
 static void predict_group(const struct work *work, struct xb_copy_group *group)
 {
     enum xb_cost_kind kind = group->way == XB_WAY_TO_GPU ? XB_COST_PINNED_IN : XB_COST_PINNED_OUT;
-    bool is_small = group->count >= MANY && group->runs * 4 <= group->count &&
-                    group->bytes / group->count <= XB_EXPLAIN_SMALL;
     group->pinned = group->host == XB_HOST_MEMORY_PINNED
                         ? (double)NAN
                         : cost_of(work, kind, group->count, group->bytes);
-    group->batched = is_small ? cost_of(work, kind, group->runs, group->bytes) : (double)NAN;
+    group->batched = is_small(group) ? cost_of(work, kind, group->runs, group->bytes) : (double)NAN;
     group->kept = group->returns >= 2
                       ? group->seconds * (1.0 - (double)group->returns / (double)group->count)
                       : (double)NAN;
@@ -518,11 +523,13 @@ static void judge_overlap(struct work *work)
                                              .predicted = predicted});
 }
 
-static int by_time(const void *a, const void *b)
+static int by_remedy(const void *a, const void *b)
 {
     const struct xb_fault_found *one = a, *other = b;
     double saved = one->seconds - (isnan(one->predicted) ? 0 : one->predicted);
     double others = other->seconds - (isnan(other->predicted) ? 0 : other->predicted);
+    if (one->fault >= XB_FAULT_SERIAL || other->fault >= XB_FAULT_SERIAL)
+        return (int)one->fault - (int)other->fault;
     return saved > others ? -1 : saved < others ? 1 : (int)one->fault - (int)other->fault;
 }
 
@@ -541,8 +548,7 @@ static void judge(struct work *work)
                                                      .group = group,
                                                      .seconds = now,
                                                      .predicted = group->pinned});
-        if (group->count >= MANY && group->bytes > 0 && group->runs * 4 <= group->count &&
-            group->bytes / group->count <= XB_EXPLAIN_SMALL)
+        if (is_small(group))
             add_fault(work, &(struct xb_fault_found){.fault = XB_FAULT_SMALL,
                                                      .group = group,
                                                      .seconds = now,
@@ -560,7 +566,7 @@ static void judge(struct work *work)
                                                      .seconds = found->setups[i].seconds,
                                                      .predicted = 0});
     judge_overlap(work);
-    qsort(found->faults, found->fault_count, sizeof *found->faults, by_time);
+    qsort(found->faults, found->fault_count, sizeof *found->faults, by_remedy);
 }
 
 /* Finds the window and whether all is on one stream. False where no GPU did anything. */

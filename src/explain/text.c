@@ -22,6 +22,19 @@ static double percent(const struct xb_explanation *found, double seconds)
     return 100 * seconds / found->window;
 }
 
+/* "2.684 GB", "12 B"; `text` holds 32 bytes. */
+static const char *data_text(uint64_t bytes, char *text, size_t size)
+{
+    static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB", "EB"};
+    double value = (double)bytes;
+    size_t unit = 0;
+    for (; value >= 1000 && unit + 1 < sizeof units / sizeof *units; unit++)
+        value /= 1000;
+    snprintf(text, size, "%.4g %s", value, units[unit]);
+    return text;
+}
+#define DATA_TEXT(bytes) data_text((bytes), (char[32]){0}, 32)
+
 /* ---- the picture ---- */
 
 /* How busy an engine was in each part of the time, where a text has no UTF-8. */
@@ -52,7 +65,7 @@ static void print_engines(FILE *stream, const struct xb_explanation *found,
         xb_table_text(table, "%s", xb_lane_names[engine]);
         xb_table_text(table, "%.0f %%", percent(found, use->busy));
         bool has_rate = use->bytes > 0 && use->busy > 0 && engine != XB_LANE_KERNELS;
-        xb_table_text(table, "%s", has_rate ? XB_DECIMAL_TEXT((double)use->bytes / 1e9) : "");
+        xb_table_text(table, "%s", has_rate ? DATA_TEXT(use->bytes) : "");
         xb_table_text(table, "%s", has_rate ? XB_RATE_TEXT((double)use->bytes / use->busy) : "");
         if (xb_locale_has_utf8())
             xb_table_curve(table, use->shares, XB_EXPLAIN_BINS);
@@ -78,12 +91,12 @@ static void print_shares(FILE *stream, const struct xb_explanation *found,
 
 /* ---- what to do ---- */
 
-/* " by aten::to (cudaMemcpyAsync), in load, at train.py(34)" */
+/* " by aten::to, cudaMemcpyAsync, in load, at train.py(34)" */
 static void add_origin(struct xb_words *words, const struct xb_copy_group *group)
 {
     const char *operation = group->ranges[XB_RANGE_OPERATOR];
     if (operation != NULL && group->call != NULL)
-        xb_words_add(words, " by %.60s (%.40s)", operation, group->call);
+        xb_words_add(words, " by %.60s, %.40s", operation, group->call);
     else if (operation != NULL || group->call != NULL)
         xb_words_add(words, " by %.60s", operation != NULL ? operation : group->call);
     if (group->ranges[XB_RANGE_MARK] != NULL)
@@ -92,14 +105,14 @@ static void add_origin(struct xb_words *words, const struct xb_copy_group *group
         xb_words_add(words, ", at %.80s", group->ranges[XB_RANGE_LINE]);
 }
 
-/* "12 copies to the GPU, 3.20 GB" */
+/* "12 copies to the GPU by cudaMemcpy (3.2 GB)" */
 static void add_copies(struct xb_words *words, const struct xb_copy_group *group)
 {
     xb_words_add(words, "%zu %s %s", group->count, group->count == 1 ? "copy" : "copies",
                  WAY_TEXT(group->way));
-    if (group->bytes > 0)
-        xb_words_add(words, ", %s GB", XB_DECIMAL_TEXT((double)group->bytes / 1e9));
     add_origin(words, group);
+    if (group->bytes > 0)
+        xb_words_add(words, " (%s)", DATA_TEXT(group->bytes));
 }
 
 static void add_predicted(struct xb_words *words, const char *how, double predicted)
@@ -308,14 +321,13 @@ enum xb_status xb_explain_print(FILE *stream, const struct xb_explain_source *so
 {
     size_t shown = 0;
     for (size_t i = 0; i < count; i++) {
-        if (explanations[i].window <= 0 || shown == SHOWN_PROGRAMS)
+        if (explanations[i].window <= 0 || shown++ >= SHOWN_PROGRAMS)
             continue;
-        if (shown++ > 0)
+        if (shown > 1)
             fputc('\n', stream);
         print_one(stream, source, &explanations[i]);
     }
-    if (shown < count)
-        fprintf(stream, "%zu more programs: --json FILE, or no copy and no kernel is in them.\n",
-                count - shown);
+    if (shown > SHOWN_PROGRAMS)
+        fprintf(stream, "\nand %zu more programs: --json FILE\n", shown - SHOWN_PROGRAMS);
     return xb_stream_finish(stream, "the answer", error);
 }
