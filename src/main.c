@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* unsetenv */
 /* What comes before any subcommand and after it. */
 #include "backends/registry.h"
 #include "base/day_time.h"
@@ -54,10 +55,10 @@ static void stay_unseen(void)
 int main(int argc, char **argv)
 {
     struct xb_error error;
-    stay_unseen();
     (void)setlocale(LC_ALL, "C"); /* every format has numbers with a point */
     (void)xb_began();             /* notes it */
     fill_closed_streams();
+    stay_unseen();
     if (xb_registry_check(xb_backends, &error) != XB_OK ||
         xb_modes_check(xb_modes, &error) != XB_OK)
         return xb_cli_fail(&error);
