@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LATEST (INT64_C(1) << 61)           /* so that lengths are an int64_t, too */
+#define LATEST (INT64_C(1) << 61)           /* any two times are less than 2^63 ns apart */
 #define LARGEST (1 << 26)                   /* bytes of a row */
 #define NAMED 1000                          /* programs whose names are looked up */
 #define IN_PROCESS UINT64_C(0xFFFFFF)       /* the thread, in the number of one anywhere */
@@ -91,15 +91,11 @@ static void read_labels(struct export *e)
 
 enum { BEGIN, END, OWNER, LINK, DEVICE, STREAM, BYTES, WAY, FROM, TO, NAME, TEXT };
 
-/* As Kineto names copies: "Memcpy HtoD (Pageable -> Device)". */
+/* As Kineto names copies: "Memcpy HtoD (Pageable -> Device)". The words are those of enum xb_way.
+ */
 static void read_copy(const struct export *e, sqlite3_stmt *row, struct xb_activity *copy)
 {
-    static const char *const words[] = {[XB_WAY_UNKNOWN] = "of unknown kind",
-                                        [XB_WAY_TO_GPU] = "HtoD",
-                                        [XB_WAY_BACK] = "DtoH",
-                                        [XB_WAY_WITHIN] = "DtoD",
-                                        [XB_WAY_PEER] = "PtoP",
-                                        [XB_WAY_HOST] = "HtoH"};
+    static const char *const words[] = {"of unknown way", "HtoD", "DtoH", "DtoD", "PtoP", "HtoH"};
     char name[128];
     const char *labels[3] = {"", "", ""}; /* way, from, to */
     for (int i = 0; i < 3; i++) {
@@ -152,9 +148,8 @@ static enum xb_status read_row(struct export *e, const struct table *table, sqli
                      : XB_TRACK_STREAM(activity.device, sqlite3_column_int64(row, STREAM)));
     if (xb_profile_add(profiles, xb_profiles_find(profiles, process), &activity))
         return XB_OK;
-    return XB_FAIL(e->error, XB_ERR_USAGE,
-                   "%.300s: more than %zu activities, which is the most that is kept", e->path,
-                   XB_PROFILE_ACTIVITIES);
+    return XB_FAIL(e->error, XB_ERR_USAGE, "%.300s: these are more activities than are kept",
+                   e->path);
 }
 
 /* ---- tables ---- */
