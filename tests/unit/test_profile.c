@@ -177,28 +177,34 @@ static void reads_our_own(void **state)
     }
 }
 
+#define FACT(name, pid, arguments)                                                                 \
+    "{\"ph\":\"M\",\"name\":\"" name "\",\"pid\":" pid ",\"args\":{" arguments "}},\n"
+#define EXPLAIN "[" FACT("xferbench_explain", "0", "\"version\":1")
+
 static void reads_what_explain_wrote(void **state)
 {
-    read_text(
-        state,
-        "{\"traceEvents\":[" CALL(
-            "cudaMemcpy", "1", "1",
-            "") "],"
-                "\"xferbench_explain\":1,\"process\":4711,\"name\":\"a \\\"b\\\"\",\"dropped\":3}");
+    read_text(state, EXPLAIN FACT("process_name", "7", "\"name\":\"a \\\"b\\\"\"")
+                         FACT("process_name", "8", "\"name\":\"c\"")
+                             FACT("process_name", "9", "\"name\":\"d\"")
+                                 FACT("xferbench_problem", "9", "\"text\":\"held\"")
+                                     CALL("cudaMemcpy", "1", "1",
+                                          "") ","
+                                              "{}," FACT("xferbench_end", "7", "\"dropped\":3"));
     assert_string_equal(got.source, "xferbench explain");
-    assert_int_equal(got.items[0].process, 4711);
+    assert_int_equal(got.count, 4);
+    assert_int_equal(got.items[0].process, 7);
     assert_string_equal(got.items[0].name, "a \"b\"");
     assert_int_equal(got.items[0].dropped, 3);
-    /* Its keys may come first, and another file adds another program though it has that number. */
-    assert_int_equal(
-        read_again(*state, "{\"xferbench_explain\":1,\"process\":4711,\"traceEvents\":[" COPY(
-                               "PtoP", "1", "1", "") ",{\"ph\":\"X\""),
-        XB_OK);
-    assert_int_equal(got.count, 2);
-    assert_int_equal(got.items[1].process, 4711);
-    assert_true(got.items[1].is_cut && !got.items[0].is_cut);
-    assert_int_not_equal(activity(0, 0)->track, activity(1, 0)->track);
-    assert_int_equal(activity(1, 0)->way, XB_WAY_PEER);
+    assert_false(got.items[0].is_cut);
+    assert_true(got.items[1].is_cut && got.items[2].is_cut); /* they said no goodbye */
+    assert_null(got.items[1].problem);
+    assert_string_equal(got.items[2].problem, "held");
+    assert_int_equal(got.items[3].count, 1); /* a process that did not say its name */
+    /* In another file the same number is another program. */
+    assert_int_equal(read_again(*state, EXPLAIN FACT("process_name", "7", "\"name\":\"e\"")),
+                     XB_OK);
+    assert_int_equal(got.count, 5);
+    assert_int_equal(got.items[4].process, 7);
 }
 
 static void leaves_out_what_cannot_be(void **state)
