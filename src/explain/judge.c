@@ -377,6 +377,7 @@ static int by_exposure(const void *a, const void *b)
 static void make_groups(struct work *work)
 {
     struct xb_explanation *found = work->found;
+    const struct xb_activity *counted[XB_EXPLAIN_GROUPS] = {NULL}; /* the last call of each */
     found->groups = xb_arena_new(work->memory, XB_EXPLAIN_GROUPS * sizeof *found->groups);
     for (size_t i = 0; i < work->copy_count; i++) {
         const struct copy *copy = &work->copies[i];
@@ -387,8 +388,12 @@ static void make_groups(struct work *work)
         group->bytes += activity->bytes;
         group->seconds += seconds;
         group->exposed += copy->exposed;
-        group->blocked +=
-            copy->call != NULL ? seconds_of(copy->call->begin, copy->call->end) : (double)NAN;
+        const struct xb_activity **last = &counted[group - found->groups];
+        if (copy->call == NULL)
+            group->blocked = (double)NAN;
+        else if (copy->call != *last) /* one call may start many: cudaGraphLaunch */
+            group->blocked += seconds_of(copy->call->begin, copy->call->end);
+        *last = copy->call;
         group->runs += copy->begins_run;
         group->returns += copy->returns;
         found->lacks_bytes = found->lacks_bytes || activity->bytes == 0;
