@@ -185,8 +185,10 @@ class Faults(Explain):
     PAGEABLE = tuple(copy_in(i, i + 1, memory="Pageable") for i in range(8))
 
     def test_pageable(self):
-        fault = self.faults_of(self.PAGEABLE)["pageable"]
+        faults = self.faults_of(self.PAGEABLE)
+        fault = faults["pageable"]
         self.assertEqual((fault["seconds"], fault["predicted_s"], fault["copies"]), (0.008, None, 0))
+        self.assertEqual(len(faults), 1)  # there is no kernel to overlap with
         self.assert_words(self.text, ("Pin the host memory of 8 copies to the GPU (8.389 MB): it is pageable.", "--measure tells"))
         fault = self.faults_of(self.PAGEABLE, "--with", SWEEP)["pageable"]
         self.assertAlmostEqual(fault["predicted_s"], 8 * pinned("h2d", MIB))
@@ -220,7 +222,8 @@ class Faults(Explain):
         fault = self.faults_of(self.rows(64, 4 * KIB, 4), "--with", SWEEP)["small"]
         self.assertAlmostEqual(fault["seconds"], 0.032)
         self.assertAlmostEqual(fault["predicted_s"], 4 * pinned("h2d", 64 * KIB))
-        self.assertEqual(self.load("out.json")["programs"][0]["copies"][0]["rows_without_kernel"], 4)
+        (group,) = self.load("out.json")["programs"][0]["copies"]
+        self.assertEqual((group["rows_without_kernel"], group["pinned_s"], group["kept_s"]), (4, None, None))
         self.assert_words(self.text, ("4 KiB each on average, in 4 rows without a kernel between", "One copy a row:"))
         for count, size, rows in ((12, 4 * KIB, 2), (64, 65 * KIB, 4), (64, 4 * KIB, 32)):
             self.assertNotIn("small", self.faults_of(self.rows(count, size, rows)))
@@ -241,13 +244,16 @@ class Faults(Explain):
 
     def test_setup_in_the_loop(self):
         """Neither before it, nor from a pool, nor twice because the runtime calls the driver."""
-        loop = (kernel(0, 10), call("cudaMalloc", 11, 15, 1), call("cuMemAlloc_v2", 12, 14, 1), kernel(90, 100))
-        again = (call("cudaMalloc", 20, 26), call("cudaMalloc", -9, -1), call("cudaMallocAsync", 30, 40), call("cudaMallocAsync", 40, 50))
-        self.assertEqual(self.faults_of((*loop, again[1])), {})
-        fault = self.faults_of((*loop, *again))["setup_in_loop"]
-        self.assertEqual((fault["call"], fault["calls"], fault["copies"]), ("cudaMalloc", 2, None))
+        once = (kernel(0, 10), call("cudaMalloc", 11, 15), call("cudaMalloc", -9, -1), call("cudaMalloc", 101, 109), kernel(90, 100))
+        self.assertEqual(self.faults_of(once), {})
+        driver = (call("cuMemAlloc_v2", 12, 14), call("cuMemAlloc_v2", 21, 23))
+        pool = (call("cudaMallocAsync", 30, 40), call("cudaMallocAsync", 40, 50))
+        faults = self.faults_of((*once, call("cudaMalloc", 20, 26), *driver, *pool))
+        fault = faults["setup_in_loop"]
+        self.assertEqual((fault["call"], fault["calls"], fault["copies"], len(faults)), ("cudaMalloc", 2, None, 1))
         self.assert_seconds((fault["seconds"], fault["predicted_s"]), 10, 0)
         self.assertIn("2 calls of cudaMalloc within it take 10.0 ms", self.text)
+        self.assertEqual(self.faults_of((*driver, kernel(0, 30)))["setup_in_loop"]["call"], "cuMemAlloc_v2")
 
     def test_not_overlapped(self):
         """The busiest sets the pace, and of the other the first part stands out."""

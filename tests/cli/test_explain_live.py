@@ -157,10 +157,10 @@ class Collector(Live):
         return self.assert_ends(code, "explain", "--json", "out.json", "--", PROGRAM, *words, environment=environment)
 
     def test_what_is_recorded(self):
-        """The events themselves."""
+        """The events themselves. A child that it forks adds none."""
         environment = harness.base_environment() | {
             "LD_LIBRARY_PATH": os.path.dirname(CUPTI), "CUDA_INJECTION64_PATH": COLLECTOR, "XFERBENCH_EXPLAIN": self.write("t", "")}
-        subprocess.run([PROGRAM], env=environment, check=True, timeout=harness.GUARD_S, stdout=subprocess.DEVNULL)
+        subprocess.run([PROGRAM, "fork"], env=environment, check=True, timeout=harness.GUARD_S, stdout=subprocess.DEVNULL)
         events = json.loads(f"[{self.read('t').rstrip().rstrip(',')}]")
         first, *spans, last = events
         self.assertEqual((first["args"], last["args"]), ({"name": "injected_program"}, {"dropped": 3}))

@@ -40,11 +40,12 @@ int main(int argc, char **argv)
     printf("ran, NVTX_INJECTION64_PATH=%s\n", marks != NULL ? marks : "");
     fflush(stdout);
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "reset") == 0)
+        pid_t child = strcmp(argv[i], "fork") == 0 ? fork() : -1;
+        if (strcmp(argv[i], "reset") == 0 || child == 0)
             call(dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD), "fake_cupti_end_context");
-        else if (strcmp(argv[i], "fork") == 0 && fork() == 0)
+        if (child == 0)
             return 0; /* its functions for the exit run, too */
-        else if (strcmp(argv[i], "fork") == 0)
+        if (child > 0)
             (void)wait(NULL);
         else if (strcmp(argv[i], "exit") == 0)
             return atoi(argv[i + 1]);
