@@ -364,7 +364,7 @@ static const struct xb_option *const *rows(void)
 
 const struct xb_command xb_command_explain = {
     .name = "explain",
-    .synopsis = "explain TRACE... | explain -- COMMAND",
+    .synopsis = "explain TRACE...|-- COMMAND",
     .summary = "where a program's time goes, and which copies to change",
     .description =
         "Looks into a program: runs any CUDA program and notes its copies, kernels and calls, "
