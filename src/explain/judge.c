@@ -223,10 +223,10 @@ static void list_copies(struct work *work)
         }
         if (pass == 0) {
             work->copies = xb_new(count, sizeof *work->copies);
-            work->by_link = xb_new(count, sizeof *work->by_link);
+            work->by_link = xb_new(count, sizeof(struct copy *));
         }
     }
-    qsort(work->by_link, work->copy_count, sizeof *work->by_link, by_link);
+    qsort(work->by_link, work->copy_count, sizeof(struct copy *), by_link);
 }
 
 /* The ranges that are open on a thread. */
@@ -286,7 +286,8 @@ static void find_calls(struct work *work)
         struct stack *stack = &stacks[activity->track];
         close_ranges(stack, activity->begin);
         if (activity->kind == XB_ACTIVITY_RANGE) {
-            stack->ranges = xb_grow(stack->ranges, stack->count, sizeof *stack->ranges);
+            stack->ranges =
+                xb_grow(stack->ranges, stack->count, sizeof(const struct xb_activity *));
             stack->ranges[stack->count++] = activity;
         } else if (activity->link != 0) {
             take_call(work, activity, stack);
