@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stands in for NVIDIA's libcupti.so.13, as far as backends/cuda/injected/collector.c calls it: one
- * record of each kind, which the first flush gives. XFERBENCH_FAKE_CUPTI in the environment says
- * what goes wrong: it is of a release that is too "old" or too "new", another profiler has it
+ * record of each kind, which the first forced flush gives. XFERBENCH_FAKE_CUPTI in the environment
+ * says what goes wrong: it is of a release that is too "old" or too "new", another profiler has it
  * ("held"), or it records nothing ("silent").
  */
 #include <cupti.h>
@@ -27,6 +27,7 @@ static bool asked_for(const char *what)
     return word != NULL && strcmp(word, what) == 0;
 }
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): ours say what they are for */
 CUptiResult cuptiGetVersion(uint32_t *version)
 {
     *version = asked_for("old") ? 17 : asked_for("new") ? 140000 : 130000;
@@ -160,12 +161,12 @@ CUptiResult cuptiActivityFlushAll(uint32_t flag)
                {&kernel, sizeof kernel},     {&copy_back, sizeof copy_back},
                {&peer, sizeof peer},         {&fill, sizeof fill},
                {&marks[0], sizeof marks[0]}, {&marks[1], sizeof marks[1]}};
-    static int is_done; /* several threads flush */
+    static bool is_done;
     uint8_t *buffer;
     size_t size, most;
-    (void)flag;
-    if (__atomic_exchange_n(&is_done, 1, __ATOMIC_SEQ_CST) != 0)
+    if ((flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) == 0 || is_done) /* the buffer is not full */
         return CUPTI_SUCCESS;
+    is_done = true;
     give_buffer(&buffer, &size, &most);
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         memcpy(buffer + i * SLOT, all[i].record, all[i].size);
@@ -186,6 +187,8 @@ CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context, uint32_t stream
     *dropped = 3;
     return CUPTI_SUCCESS;
 }
+
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
 
 /* What a program's cudaDeviceReset brings about. */
 void fake_cupti_end_context(void);

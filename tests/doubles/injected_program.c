@@ -13,14 +13,14 @@
 #include <unistd.h>
 
 /* In the way of the collector's calls, whatever the machine has. */
-void *dlopen(const char *path, int flags)
+void *dlopen(const char *file, int mode)
 {
     void *(*real)(const char *, int);
     const char *word = getenv("XFERBENCH_FAKE_CUPTI");
     *(void **)&real = dlsym(RTLD_NEXT, "dlopen");
-    if (word != NULL && strcmp(word, "absent") == 0 && strstr(path, "libcupti") != NULL)
+    if (word != NULL && strcmp(word, "absent") == 0 && strstr(file, "libcupti") != NULL)
         return NULL;
-    return real(path, flags);
+    return real(file, mode);
 }
 
 static void call(void *library, const char *name)
