@@ -71,6 +71,7 @@ set(XFERBENCH_LEFT_OUT_SOURCES "") # files that are not
 set(XFERBENCH_WITHOUT_hwloc "threads and memory are not bound to NUMA nodes, and --numa is refused")
 set(XFERBENCH_WITHOUT_liblz4 "the mode compress skips --codec lz4")
 set(XFERBENCH_WITHOUT_liburing "files are read by preadv instead of io_uring")
+set(XFERBENCH_WITHOUT_libsqlite3 "explain reads no export of Nsight Systems")
 set(XFERBENCH_WITHOUT_zlib "explain reads no gzipped trace")
 
 # xferbench_find_optional(<NAME> <module> <library> <what> <package of Debian> <of Fedora> <SOURCE>): by XFERBENCH_<NAME>.
@@ -118,6 +119,8 @@ xferbench_find_optional(HWLOC "hwloc>=2.0" hwloc "hwloc 2.0 or later" libhwloc-d
 xferbench_find_optional(LZ4 liblz4 liblz4 liblz4 liblz4-dev lz4-devel src/codecs/lz4_compress)
 xferbench_find_optional(URING "liburing>=2.2" liburing "liburing 2.2 or later" liburing-dev liburing-devel
                         src/storage/reader_uring)
+xferbench_find_optional(SQLITE "sqlite3>=3.31" libsqlite3 "libsqlite3 3.31 or later" libsqlite3-dev sqlite-devel
+                        src/trace/nsys)
 xferbench_find_optional(ZLIB zlib zlib zlib zlib1g-dev zlib-devel src/trace/gzip)
 if(XFERBENCH_TESTS)
   xferbench_find_library(CMOCKA cmocka)

@@ -101,6 +101,8 @@ need_for_build() {
     need_package libcjson-dev cjson-devel
     need_package libhwloc-dev hwloc-devel
     need_package liblz4-dev lz4-devel
+    need_package libsqlite3-dev sqlite-devel
+    need_package zlib1g-dev zlib-devel
     has_package liburing-dev liburing-devel || want liburing-dev liburing-devel
 }
 

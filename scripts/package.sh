@@ -7,7 +7,7 @@
 # bundle with the tests for a machine with a GPU, a DEB and an RPM. Says "Left out" and the reason if
 # this machine cannot make a package. Fails if a build or a package fails, and then leaves FOLDER as it
 # was. Needs no root and installs nothing. All builds get CMAKE-OPTION, such as -DXFERBENCH_CUDA=ON, or
-# -DXFERBENCH_HWLOC=OFF: without it hwloc and liblz4 have to be there.
+# -DXFERBENCH_HWLOC=OFF: without them hwloc, liblz4, SQLite and zlib have to be there.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -46,7 +46,8 @@ has() {
 
 # build STATIC TESTS: always in one folder, because the builds differ only in linking.
 build() {
-    cmake -S "$root" -B "$build" -DCMAKE_SKIP_INSTALL_ALL_DEPENDENCY=ON -DXFERBENCH_HWLOC=ON -DXFERBENCH_LZ4=ON "${options[@]}" \
+    cmake -S "$root" -B "$build" -DCMAKE_SKIP_INSTALL_ALL_DEPENDENCY=ON -DXFERBENCH_HWLOC=ON -DXFERBENCH_LZ4=ON \
+        -DXFERBENCH_SQLITE=ON -DXFERBENCH_ZLIB=ON "${options[@]}" \
         -DCMAKE_BUILD_TYPE=Release -DXFERBENCH_STATIC_LIBRARIES="$1" -DXFERBENCH_TESTS="$2"
     cmake --build "$build" --parallel "$(nproc)" --target packaged
 }

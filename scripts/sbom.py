@@ -28,6 +28,8 @@ EXPRESSIONS = {
     "GPL-3.0 with GCC exception": "GPL-3.0-or-later WITH GCC-exception-3.1",
     "LGPL-2.1-or-later": "LGPL-2.1-or-later",
     "MIT": "MIT",
+    "public domain": "blessing",  # SQLite
+    "Zlib": "Zlib",
     "MIT or LGPL-2.1": "MIT OR LGPL-2.1-or-later",  # liburing, as Debian's copyright file has it
 }
 

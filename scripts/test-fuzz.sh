@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 seconds=${XFERBENCH_FUZZ_SECONDS:-20}
-targets=(record decode plot report fleet)
+targets=(record decode plot report fleet profile)
 
 # The sanitizers of clang 14 cannot place their shadow memory where a newer kernel randomises addresses
 # with more bits. Containers may forbid to switch that off; most need not.

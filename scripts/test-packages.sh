@@ -129,7 +129,7 @@ try_bundle() {
             find "$folder/try/usr/lib" "$folder/try/lib/" -name "${name##*/}*" -delete
         done
         find "$folder/try/usr/lib" "$folder/try/lib/" \
-            \( -name 'libhwloc.so*' -o -name 'liblz4.so*' -o -name 'liburing.so*' \) -delete
+            \( -name 'libhwloc.so*' -o -name 'liblz4.so*' -o -name 'liburing.so*' -o -name 'libsqlite3.so*' \) -delete
         name=$(basename "$bundle" .tar.gz)
         if ! run_it try "/opt/$name/bin/xferbench" 2>"$folder/errors"; then
             printf '    %s of %s on %s: does not run\n' "$name" "$1" "$2"

@@ -84,6 +84,8 @@ command -v "${PKG_CONFIG:-pkg-config}" >/dev/null || want pkg-config pkgconf-pkg
 ! lacks 'hwloc >= 2.0' || want libhwloc-dev hwloc-devel
 ! lacks liblz4 || want liblz4-dev lz4-devel
 ! lacks 'liburing >= 2.2' || want liburing-dev liburing-devel
+! lacks 'sqlite3 >= 3.31' || want libsqlite3-dev sqlite-devel
+! lacks zlib || want zlib1g-dev zlib-devel
 [ "${#packages[@]}" -gt 0 ] || exit 0
 
 work=$(mktemp -d "$folder/download.XXXXXX")

@@ -44,7 +44,7 @@ except() {
 }
 
 # The searches must find what is known to be there: one that finds nothing proves nothing.
-for known in 'cuda' 'hwloc' 'cjson/' 'lz4\.h>' 'liburing' 'xferbench/'; do
+for known in 'cuda' 'hwloc' 'cjson/' 'lz4\.h>' 'liburing' 'sqlite3\.h>|zlib\.h>' 'xferbench/'; do
     [ -n "$(includes "$known")" ] || broken "check_layout.sh itself is broken" \
         "it finds no include of $known in $PWD"
 done
@@ -66,6 +66,8 @@ broken "liblz4 is included outside src/codecs/lz4_compress.c and tests/" \
     "$(includes 'lz4\.h>' | except src/codecs/lz4_compress.c: tests/)"
 broken "liburing is included outside src/storage/reader_uring.c" \
     "$(includes 'liburing' | except src/storage/reader_uring.c: tests/)"
+broken "SQLite is included outside src/trace/nsys.c and tests/, or zlib outside src/trace/gzip.c" \
+    "$(includes 'sqlite3\.h>|zlib\.h>' | except src/trace/nsys.c: src/trace/gzip.c: tests/)"
 
 # What --backend takes comes from the list that CMake writes: a backend is known by its name in its own
 # folder only. "host" alone is also a key of our JSON, so a comparison or a list of names is looked for.
@@ -109,7 +111,7 @@ exceptions=(
     # Where the CUDA Toolkit lies.
     'src/backends/cuda/(cufile|cuda|injected/collector)\.c:[0-9]+:.*/usr/local/cuda'
     # Kinds of memory of other programs, and the rows that tell what they would take.
-    'src/explain/(judge|json)\.c:[0-9]+:.*\] = "(pageable|pinned|managed)"' 'src/explain/(command|text)\.c:[0-9]+:.*--mode pageable,pinned '
+    'src/explain/(judge|json)\.c:[0-9]+:.*\] = "(pageable|pinned|managed)"' 'src/explain/(command|text)\.c:[0-9]+:.*--mode (pageable,pinned |pin\.)'
     # Examples of command lines, in help.
     'src/[a-z]+/command\.c:[0-9]+:.*\.example = ' 'src/run/options\.c:[0-9]+:.*\.brief = ' 'src/(compare|show)/command\.c:[0-9]+:.*such as pinned,async/' 'src/show/command\.c:[0-9]+:.*"pinned/h2d/64M'
 )

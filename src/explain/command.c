@@ -334,10 +334,12 @@ static int run(struct xb_config *config, char *const *words)
         status = explain(command, &has_any, &error);
     int code = status == XB_OK ? XB_EXIT_OK : fail(&error);
     if (status == XB_OK && !has_any)
-        xb_say(command->program != NULL
-                   ? "no copy and no kernel was seen. Programs that use HIP cannot be looked into "
-                     "yet: explain takes a trace of PyTorch's profiler"
-                   : "no copy and no kernel is in the trace");
+        xb_say("no copy and no kernel %s%s",
+               command->program != NULL ? "was seen" : "is in the trace",
+               command->program == NULL || command->profiles.count > 0
+                   ? ""
+                   : ": no program opened CUDA's driver. Programs that use HIP cannot be looked "
+                     "into yet: explain takes a trace of PyTorch's profiler");
     if (status == XB_OK && !has_any)
         code = XB_EXIT_NOTHING;
     if (command->program != NULL && command->source.exit_code != 0)

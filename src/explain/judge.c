@@ -13,7 +13,9 @@
 #define SERIAL_WORTH 0.05 /* and of what overlapping would save */
 #define MANY 16           /* copies that could go as one */
 #define CHUNK (UINT64_C(8) << 20)
-#define NONE SIZE_MAX
+#define GAP_NS                                                                                     \
+    200000 /* from one deed to the next: as short as that they vanish where deeds overlap */
+#define PIN_LEAST_S 1e-4 /* nobody page-locks memory for less */
 
 const char *const xb_lane_names[XB_LANES] = {[XB_LANE_TO_GPU] = "to the GPU",
                                              [XB_LANE_BACK] = "back to the host",
@@ -55,7 +57,7 @@ struct work {
     struct copy **by_link;
     size_t copy_count;
     struct cover kernels[XB_EXPLAIN_GPUS];
-    double deeds;  /* seconds in which anything was done, on any GPU */
+    double idle;   /* seconds of gaps that are longer than GAP_NS, in which no GPU did anything */
     double lonely; /* kernels while nothing is copied */
 };
 
@@ -170,9 +172,12 @@ static void measure_engines(struct work *work)
         }
     for (size_t i = 0; i < profile->count; i++) {
         struct span span = {profile->activities[i].begin, profile->activities[i].end};
-        span = is_deed(&profile->activities[i]) ? cover_add(&all, span) : (struct span){0, 0};
-        work->deeds += seconds_of(span.begin, span.end);
+        if (is_deed(&profile->activities[i]))
+            (void)cover_add(&all, span);
     }
+    for (size_t i = 1; i < all.count; i++)
+        if (all.spans[i].begin - all.spans[i - 1].end > GAP_NS)
+            work->idle += seconds_of(all.spans[i - 1].end, all.spans[i].begin);
     for (size_t gpu = 0; gpu < found->gpu_count; gpu++) {
         struct xb_gpu_use *use = &found->gpus[gpu];
         use->neither = fmax(found->window - use->lanes[XB_LANE_KERNELS].busy - use->copying, 0.0);
@@ -467,9 +472,7 @@ static bool is_small(const struct xb_copy_group *group)
 static void predict_group(const struct work *work, struct xb_copy_group *group)
 {
     enum xb_cost_kind kind = group->way == XB_WAY_TO_GPU ? XB_COST_PINNED_IN : XB_COST_PINNED_OUT;
-    group->pinned = group->host == XB_HOST_MEMORY_PINNED
-                        ? (double)NAN
-                        : cost_of(work, kind, group->count, group->bytes);
+    group->pinned = cost_of(work, kind, group->count, group->bytes);
     group->batched = is_small(group) ? cost_of(work, kind, group->runs, group->bytes) : (double)NAN;
     group->kept = group->returns >= 2
                       ? group->seconds * (1.0 - (double)group->returns / (double)group->count)
@@ -486,9 +489,9 @@ static void add_fault(struct work *work, const struct xb_fault_found *one)
     found->faults[found->fault_count++] = *one;
 }
 
-/* How long the program would take if each engine worked as long as it does, and all at once: the
- * busiest sets the pace, and of the others the first and the last part stand out. What is done by
- * none stays. Page-locked memory is taken for pageable. */
+/* How long the program would take if each engine did what it does, and all at once: the busiest
+ * sets the pace, and of the others the first and the last part stand out. Long gaps stay. Copies
+ * take what results say of page-locked memory, where they do. */
 static void judge_overlap(struct work *work)
 {
     struct xb_explanation *found = work->found;
@@ -505,7 +508,9 @@ static void judge_overlap(struct work *work)
         exposed += group->exposed;
         parts = group->count > parts ? group->count : parts;
         bytes = group->bytes > bytes ? group->bytes : bytes;
-        if (group->host == XB_HOST_MEMORY_PAGEABLE) /* NAN stays: it cannot be said */
+        /* NAN stays for pageable memory: it cannot be said. Copies that wait for each other also
+         * find page-locked memory slower than results have it. */
+        if (group->host == XB_HOST_MEMORY_PAGEABLE || group->pinned < group->seconds)
             busy[group->way == XB_WAY_TO_GPU ? XB_LANE_TO_GPU : XB_LANE_BACK] +=
                 group->pinned - group->seconds;
     }
@@ -520,7 +525,7 @@ static void judge_overlap(struct work *work)
     /* Several GPUs work beside each other anyhow: no sum tells what they would take. */
     double predicted = found->gpu_count > 1 || parts < 2
                            ? (double)NAN
-                           : found->window - work->deeds + most + (all - most) / (double)parts;
+                           : work->idle + most + (all - most) / (double)parts;
     double hidden = fmin(exposed, work->lonely + busy[XB_LANE_HOST]);
     if (parts < 2 || hidden < SERIAL_WORTH * found->window)
         return;
@@ -549,7 +554,7 @@ static void judge(struct work *work)
         predict_group(work, group);
         /* A call that blocks for longer than the copy takes keeps the thread for so long. */
         double now = fmax(group->seconds, isnan(group->blocked) ? 0 : group->blocked);
-        if (group->host == XB_HOST_MEMORY_PAGEABLE)
+        if (group->host == XB_HOST_MEMORY_PAGEABLE && group->count >= 2 && now >= PIN_LEAST_S)
             add_fault(work, &(struct xb_fault_found){.fault = XB_FAULT_PAGEABLE,
                                                      .group = group,
                                                      .seconds = now,

@@ -143,6 +143,7 @@ static void add_pageable(struct xb_words *words, const struct xb_explanation *fo
                      "touched for the first time costs that.",
                      XB_DURATION_TEXT(group->first));
     add_predicted(words, "Pinned", group->pinned);
+    xb_words_add(words, " What pinning costs once: --mode pin.");
     if (found->profiles->is_pytorch)
         xb_words_add(words, group->way == XB_WAY_TO_GPU
                                 ? " DataLoader(pin_memory=True), or tensor.pin_memory(), and "

@@ -6,17 +6,16 @@
 #include "gzip.h"
 #include "profile.h"
 
+#include "base/json_read.h"
 #include "base/memory.h"
 
-#include "base/json_read.h"
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LONGEST ((size_t)1 << 20) /* of a value that is looked at */
-#define LATEST_US 4e15            /* 126 years: twice that in nanoseconds is still an int64_t */
+#define LATEST_US 2.3e15 /* since 1970 in 2042: any two times are less than 2^63 ns apart */
 
 struct reader {
     struct xb_profiles *profiles;
@@ -57,13 +56,8 @@ struct reader {
 
 /* ---- the text ---- */
 
-static void refuse(struct reader *r, const char *format, ...)
+static void refuse(struct reader *r, const char *what)
 {
-    char what[160];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
-    va_end(arguments);
     if (r->status == XB_OK)
         r->status = XB_FAIL(r->error, XB_ERR_USAGE, "%.300s: byte %llu: %s", r->path,
                             (unsigned long long)(r->before + r->at), what);
@@ -296,8 +290,7 @@ static void take_span(struct reader *r, const cJSON *event)
     struct xb_profile *own =
         xb_profiles_find(r->profiles, r->is_own || r->is_explain ? owner.process : 0);
     if (!xb_profile_add(r->profiles, own, &activity))
-        refuse(r, "more than %zu activities, which is the most that is kept",
-               XB_PROFILE_ACTIVITIES);
+        refuse(r, "these are more activities than are kept");
 }
 
 /* In our own traces an arrow follows the span that it begins or ends at, and its number links the
@@ -360,12 +353,12 @@ static void take_event(struct reader *r)
  * is none. A comma before the closing bracket is let pass. */
 static bool go_to_next(struct reader *r, bool is_first, int closing)
 {
-    int byte = skip_space(r);
+    int byte = r->is_cut ? EOF : skip_space(r);
     if (byte == ',' && !is_first) {
         r->at++;
         byte = skip_space(r);
     } else if (byte != EOF && byte != closing && !is_first) {
-        refuse(r, "a comma or %c is missing", closing);
+        refuse(r, closing == ']' ? "a comma or ] is missing" : "a comma or } is missing");
     }
     r->is_cut = byte == EOF;
     r->at += byte == closing;
@@ -383,8 +376,6 @@ static void read_events(struct reader *r)
             take_event(r);
         else
             r->is_cut = true;
-        if (r->is_cut)
-            return;
     }
 }
 
@@ -419,8 +410,6 @@ static void read_members(struct reader *r)
             take_member(r, key);
         else
             r->is_cut = true;
-        if (r->is_cut)
-            return;
     }
 }
 

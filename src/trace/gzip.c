@@ -37,7 +37,7 @@ enum xb_status xb_gzip_read(struct xb_gzip *text, const char *path, void *bytes,
                              strerror(code));
     if (outcome == Z_MEM_ERROR)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to unpack %.300s", path);
-    return XB_FAIL(error, XB_ERR_USAGE, "%.300s: what is gzipped is broken after %lld bytes", path,
+    return XB_FAIL(error, XB_ERR_USAGE, "%.300s: broken gzip, behind byte %lld of its text", path,
                    (long long)gztell(text->file));
 }
 

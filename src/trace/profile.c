@@ -250,8 +250,8 @@ enum xb_status xb_profiles_read(struct xb_profiles *profiles, const char *path,
     }
     bool is_sqlite = pread(file, begin, sizeof begin, 0) == (ssize_t)sizeof begin &&
                      memcmp(begin, sqlite, sizeof sqlite) == 0;
-    enum xb_status outcome = is_sqlite ? xb_nsys_read(profiles, path, error)
-                                       : xb_events_read(profiles, path, file, error);
+    enum xb_status outcome =
+        (is_sqlite ? xb_nsys_read : xb_events_read)(profiles, path, file, error);
     close(file);
     return outcome;
 }

@@ -116,9 +116,9 @@ bool xb_profile_add(struct xb_profiles *profiles, struct xb_profile *profile,
 /* Way and memory of a copy by a name such as "Memcpy HtoD (Pageable -> Device)". */
 void xb_copy_read_name(const char *name, struct xb_activity *copy);
 
-/* The readers themselves: of Chrome's events, from a file that is open and stays so; and of the
- * SQLite export of Nsight Systems. */
+/* The readers themselves, of a file that is open and stays so: of Chrome's events, and of the
+ * SQLite export of Nsight Systems. `path` is for messages. */
 XB_MUST_CHECK enum xb_status xb_events_read(struct xb_profiles *profiles, const char *path,
                                             int file, struct xb_error *error);
-XB_MUST_CHECK enum xb_status xb_nsys_read(struct xb_profiles *profiles, const char *path,
+XB_MUST_CHECK enum xb_status xb_nsys_read(struct xb_profiles *profiles, const char *path, int file,
                                           struct xb_error *error);

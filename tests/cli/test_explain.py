@@ -195,13 +195,15 @@ class Faults(Explain):
         self.assertRegex(self.text, r"Pinned they take 227 us\.")
         self.assertNotIn("--measure tells", self.text)
         self.assertEqual(self.load("out.json")["source"]["predicted_from"], SWEEP)
-        fault = self.faults_of([copy_back(0, 9, 64 * KIB, "Pageable", device=3)], "--with", SWEEP)["pageable"]
-        self.assertAlmostEqual(fault["predicted_s"], pinned("d2h", 64 * KIB))
+        back = [copy_back(at, at + 9, 64 * KIB, "Pageable", device=3) for at in (0, 9)]
+        self.assertAlmostEqual(self.faults_of(back, "--with", SWEEP)["pageable"]["predicted_s"], 2 * pinned("d2h", 64 * KIB))
         self.assertNotIn("pageable", self.faults_of(self.PINNED_ROUNDS))
-        self.assertEqual(self.faults_of((copy_in(0, 0.9, memory="Pageable"), kernel(1, 100))), {})  # less than 1 %
+        for few in (self.PAGEABLE[:1], (*self.PAGEABLE, kernel(9, 1000))):  # one, and less than 1 % of the time
+            self.assertEqual(self.faults_of(few), {})
 
     def test_pageable_blocks_for_longer_than_it_takes(self):
-        fault = self.faults_of((call("cudaMemcpy", 0, 50, 1), copy_in(0, 1, memory="Pageable", correlation=1), kernel(0, 60)))
+        fault = self.faults_of((call("cudaMemcpy", 0, 50, 1), copy_in(0, 1, memory="Pageable", correlation=1),
+                                copy_in(1, 2, memory="Pageable", correlation=1), kernel(0, 60)))
         self.assertAlmostEqual(fault["pageable"]["seconds"], 0.05)
 
     def test_the_first_touches_memory(self):
@@ -223,7 +225,7 @@ class Faults(Explain):
         self.assertAlmostEqual(fault["seconds"], 0.032)
         self.assertAlmostEqual(fault["predicted_s"], 4 * pinned("h2d", 64 * KIB))
         (group,) = self.load("out.json")["programs"][0]["copies"]
-        self.assertEqual((group["rows_without_kernel"], group["pinned_s"], group["kept_s"]), (4, None, None))
+        self.assertEqual((group["rows_without_kernel"], group["kept_s"]), (4, None))
         self.assert_words(self.text, ("4 KiB each on average, in 4 rows without a kernel between", "One copy a row:"))
         for count, size, rows in ((12, 4 * KIB, 2), (64, 65 * KIB, 4), (64, 4 * KIB, 32)):
             self.assertNotIn("small", self.faults_of(self.rows(count, size, rows)))
@@ -264,6 +266,16 @@ class Faults(Explain):
         other = [one if i % 2 else {**one, "ts": one["ts"] + 1e4} for i, one in enumerate(self.PINNED_ROUNDS)]
         self.assertEqual(self.faults_of(other), {})
         self.assertIn("Fine: ", self.text)
+
+    def test_gaps(self):
+        """Short ones, in which the host starts what comes next, vanish; long ones stay."""
+        for gap, stays in ((0.2, 0), (0.21, 7 * 0.21)):
+            events = [one | {"ts": one["ts"] + 1000 * gap * i} for i, one in enumerate(self.PINNED_ROUNDS)]
+            self.assert_seconds([self.faults_of(events)["not_overlapped"]["predicted_s"]], 50 + stays)
+
+    def test_pinned_copies_take_what_results_say(self):
+        fault = self.faults_of(self.PINNED_ROUNDS, "--with", SWEEP)["not_overlapped"]
+        self.assertAlmostEqual(fault["predicted_s"], 0.04 + pinned("h2d", MIB))
 
     def test_not_overlapped_in_chunks(self):
         program = self.program_of((copy_in(0, 40, 64 * MIB), kernel(40, 80)))

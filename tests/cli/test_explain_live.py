@@ -33,7 +33,7 @@ def program(pid, name="train"):
     where = {"device": 0, "stream": 7, "correlation": 1}
     return [
         fact(pid, "process_name", name=name),
-        span(pid, "gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 0, 10, bytes=MIB, **where),
+        *(span(pid, "gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", at, at + 5, bytes=MIB, **where) for at in (0, 5)),
         span(pid, "kernel", "gemm", 10, 20, **where),
         span(pid, "cuda_runtime", "cudaMemcpy", 0, 11, correlation=1),
         fact(pid, "xferbench_end", dropped=0),
@@ -72,7 +72,7 @@ class Scripts(Live):
         self.assertEqual((source["exit_code"], source["command"][:2], source["file"]), (7, ["sh", "-c"], None))
         self.assertGreater(source["wall_s"], 0)
         (one,) = document["programs"]
-        self.assertEqual((one["name"], one["process"], one["is_cut"], len(one["faults"])), ("train", 41, False, 1))
+        self.assertEqual((one["name"], one["process"], one["is_cut"], one["copies"][0]["count"]), ("train", 41, False, 2))
 
     def test_json_on_standard_output(self):
         outcome = self.assert_ends(NOTHING, "explain", "--json", "-", "--", "true")

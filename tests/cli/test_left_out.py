@@ -10,7 +10,7 @@ from harness import FEW, HOST, SMALL, program_of_build
 from measuring import Measuring
 
 BARE = program_of_build("tests", "xferbench_bare")
-ALL = ["hwloc", "liblz4", "liburing"]
+ALL = ["hwloc", "liblz4", "liburing", "libsqlite3", "zlib"]
 COMPRESS = (*HOST, "--mode", "compress", "--timed", "sent", "--data", "zeros", "--size", "64K", *FEW)
 
 
@@ -25,7 +25,8 @@ class LeftOut(Measuring):
         self.assertRegex(
             " ".join(self.bare(0, "list").out.split()),
             "Left out of this build hwloc threads and memory are not bound to NUMA nodes, and --numa is refused "
-            "liblz4 the mode compress skips --codec lz4 liburing files are read by preadv instead of io_uring Modes",
+            "liblz4 the mode compress skips --codec lz4 liburing files are read by preadv instead of io_uring "
+            "libsqlite3 explain reads no export of Nsight Systems zlib explain reads no gzipped trace Modes",
         )
 
     def test_nothing(self):
@@ -34,7 +35,7 @@ class LeftOut(Measuring):
 
     def test_run(self):
         outcome = self.bare(0, *SMALL, "--verbose", "--json", "out.json")
-        header = "\n  left out hwloc, liblz4, liburing\n"
+        header = "\n  left out hwloc, liblz4, liburing, libsqlite3, zlib\n"
         self.assertIn(header, outcome.out)
         self.assertEqual(self.load("out.json")["tool"]["left_out"], ALL)
         self.assertIn(header, self.assert_succeeds("show", "out.json", "--verbose").out)  # whatever shows it

@@ -22,6 +22,8 @@ OPTIONAL = (
     ("hwloc", "libhwloc-dev", "hwloc-devel"),
     ("liblz4", "liblz4-dev", "lz4-devel"),
     ("liburing", "liburing-dev", "liburing-devel"),
+    ("libsqlite3", "libsqlite3-dev", "sqlite-devel"),
+    ("zlib", "zlib1g-dev", "zlib-devel"),
 )
 
 
@@ -197,7 +199,7 @@ class Missing(Building):
 
     def test_optional_libraries(self):
         """Are left out, with their packages' names; ON makes an error of that, and nothing is said of what is OFF."""
-        without = self.without("hwloc", "liblz4", "liburing")
+        without = self.without("hwloc", "liblz4", "liburing", "sqlite3", "zlib")
         outcome = self.assert_configures(without, *NO_GPU)
         for name, debian, fedora in OPTIONAL:
             self.assertRegex(outcome.out, rf"Left out: {name} .*To have it, install {debian} \(Fedora: {fedora}\)")
@@ -206,7 +208,7 @@ class Missing(Building):
         words = ("XFERBENCH_HWLOC=ON, but hwloc 2.0 or later was not found. Install libhwloc-dev",)
         self.assert_does_not_configure(words, "-DXFERBENCH_HWLOC=ON")
         self.assert_does_not_configure(("XFERBENCH_LZ4=MAYBE: it takes",), "-DXFERBENCH_LZ4=maybe", "-DXFERBENCH_HWLOC=OFF")
-        outcome = self.assert_configures("-DXFERBENCH_LZ4=off", "-DXFERBENCH_URING=OFF")
+        outcome = self.assert_configures("-DXFERBENCH_LZ4=off", *(f"-DXFERBENCH_{name}=OFF" for name in ("URING", "SQLITE", "ZLIB")))
         self.assertNotIn("To have it", outcome.out)
         self.assertIn("\n   left out: hwloc: ", outcome.out)
 

@@ -396,7 +396,7 @@ esac
     "dpkg-deb": """name=${{2##*/}} && name=${{name%.deb}}
 mkdir -p "$3/usr/lib/pkgconfig"
 touch "$3/usr/lib/$name.so"
-[ "$name" != libhwloc ] || name=hwloc
+case $name in libhwloc | libsqlite3) name=${{name#lib}} ;; zlib1g) name=zlib ;; esac
 printf 'prefix=/usr\nCflags: -I/usr/include\n' >"$3/usr/lib/pkgconfig/$name.pc"
 """,
     "dnf": """echo "dnf $*" >>{log}
@@ -407,7 +407,7 @@ touch "$5/$word.rpm"
     "cpio": """read -r name
 name=${{name##*/}} && name=${{name%-devel.rpm}}
 mkdir -p usr/lib64/pkgconfig
-case $name in hwloc) ;; *) name=lib$name ;; esac
+case $name in hwloc | zlib) ;; sqlite) name=sqlite3 ;; *) name=lib$name ;; esac
 touch usr/lib64/pkgconfig/$name.pc usr/lib64/$name.so
 """,
 }
@@ -435,8 +435,8 @@ class NoRoot(Machine):
     def test_unpacks(self):
         """And does so once. The program is told where its libraries are."""
         outcome = self.quickstart(0)
-        self.assertIn("Missing here: libcjson-dev libhwloc-dev liblz4-dev liburing-dev\n", outcome.out)
-        self.assertEqual(5, outcome.calls.count("apt-get "))
+        self.assertIn("Missing here: libcjson-dev libhwloc-dev liblz4-dev liburing-dev libsqlite3-dev zlib1g-dev\n", outcome.out)
+        self.assertEqual(7, outcome.calls.count("apt-get "))
         for call in outcome.calls.splitlines():
             if call.startswith("apt-get "):
                 self.assertRegex(call, rf"Dir::State::Lists={self.path('build', 'deps')}/\S+/lists .*(update|--download-only)")
@@ -448,9 +448,9 @@ class NoRoot(Machine):
 
     def test_only_what_is_needed(self):
         """The others are left out with a line each."""
-        self.with_downloads("*hwloc*|*lz4*|*uring*")
+        self.with_downloads("*hwloc*|*lz4*|*uring*|*sqlite*|*zlib*")
         outcome = self.quickstart(0)
-        for name in ("libhwloc-dev", "liblz4-dev", "liburing-dev"):
+        for name in ("libhwloc-dev", "liblz4-dev", "liburing-dev", "libsqlite3-dev", "zlib1g-dev"):
             self.assertIn(f"Left out: {name} could not be downloaded: E: Unable to fetch it\n", outcome.out)
 
     def test_not_to_be_had(self):

@@ -37,6 +37,8 @@ class Xferbench(CMakePackage, CudaPackage):
     depends_on("hwloc@2:")
     depends_on("lz4")
     depends_on("liburing@2.2:")
+    depends_on("sqlite@3.31:")
+    depends_on("zlib-api")
     depends_on("cuda@11.8:", when="+cuda")
     depends_on("hip@5:", type=("build", "run"), when="+rocm")  # opened at run time, not linked
 

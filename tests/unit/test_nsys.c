@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Exports of Nsight Systems, made here: as releases write them, and as none does. */
+#define _GNU_SOURCE /* nftw */
+#include "trace/profile.h"
+
+#include <sqlite3.h>
+
+#include "testing.h"
+
+#include "fixture_tree.h"
+
+#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, make_tree, remove_tree)
+#define COLUMNS "start INTEGER, end INTEGER, "
+#define GPU COLUMNS "deviceId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER"
+#define PROCESS "(9 << 48) + (4711 << 24)"
+
+static struct xb_profiles got;
+static struct xb_error error;
+
+static enum xb_status read_made(void **state, const char *statements)
+{
+    char path[PATH_MAX];
+    sqlite3 *base = NULL;
+    snprintf(path, sizeof path, "%s/a %%41?b#.sqlite", (const char *)*state);
+    (void)remove(path);
+    assert_int_equal(sqlite3_open(path, &base), SQLITE_OK);
+    if (sqlite3_exec(base, statements, NULL, NULL, NULL) != SQLITE_OK)
+        fail_msg("%s", sqlite3_errmsg(base));
+    assert_int_equal(sqlite3_close(base), SQLITE_OK);
+    xb_profiles_free(&got);
+    memset(&error, 0, sizeof error);
+    enum xb_status status = xb_profiles_read(&got, path, &error);
+    xb_profiles_sort(&got);
+    if (status != XB_OK)
+        assert_non_null(strstr(error.message, path));
+    return status;
+}
+
+static void reads_all_tables(void **state)
+{
+    assert_int_equal(
+        read_made(
+            state,
+            "CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT);"
+            "INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_PRODUCT_VERSION', '2025.5.2.266');"
+            "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
+            "INSERT INTO StringIds VALUES (1, 'cudaMemcpyAsync'), (2, 'add(int)'), (3, 'epoch#3');"
+            "CREATE TABLE PROCESSES (globalPid INTEGER, pid INTEGER, name TEXT);"
+            "INSERT INTO PROCESSES VALUES (" PROCESS ", 4711, '/bin/train');"
+            "CREATE TABLE ENUM_CUDA_MEM_KIND (id INTEGER, name TEXT, label TEXT);"
+            "INSERT INTO ENUM_CUDA_MEM_KIND VALUES (0, '', 'Pinned'), (1, '', 'Pageable');"
+            "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (" COLUMNS
+            "globalTid INTEGER, correlationId INTEGER, nameId INTEGER);"
+            "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (10, 20, " PROCESS " + 4712, 5, 1),"
+            "(11, 12, " PROCESS " + 4712, 6, 99), (30, 20, 0, 0, 1), (0, NULL, 0, 0, 1),"
+            "(-9223372036854775807, 9223372036854775807, 0, 0, 1);"
+            "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (" GPU
+            ", bytes INTEGER, copyKind INTEGER, srcKind INTEGER, dstKind INTEGER);"
+            "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (15, 25, 1, 7, 5, " PROCESS
+            ", 4096, 1, 1, 2), (16, 26, 1, 7, 6, NULL, 1, 2, 2, 77);"
+            "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (" GPU ", bytes INTEGER);"
+            "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (26, 27, 0, 7, 0, " PROCESS ", 5);"
+            "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (" GPU ", demangledName INTEGER);"
+            "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (28, 29, 0, 7, 0, " PROCESS ", 2);"
+            "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (" GPU ", graphId INTEGER);"
+            "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (30, 31, 0, 7, 0, " PROCESS ", 2);"
+            "CREATE TABLE NVTX_EVENTS (" COLUMNS "text TEXT, globalTid INTEGER, textId INTEGER);"
+            "INSERT INTO NVTX_EVENTS VALUES (5, 50, 'load', " PROCESS " + 1, NULL),"
+            "(6, 7, NULL, " PROCESS " + 1, 3), (8, NULL, 'a point', " PROCESS " + 1, NULL);"),
+        XB_OK);
+    assert_string_equal(got.source, "Nsight Systems 2025.5.2");
+    assert_int_equal(got.count, 1);
+    assert_int_equal(got.left_out, 3);
+    const struct xb_profile *program = &got.items[0];
+    assert_int_equal(program->process, 4711);
+    assert_string_equal(program->name, "/bin/train");
+    static const struct {
+        const char *name;
+        enum xb_activity_kind kind;
+    } expected[] = {
+        {"load", XB_ACTIVITY_RANGE},
+        {"epoch#3", XB_ACTIVITY_RANGE},
+        {"cudaMemcpyAsync", XB_ACTIVITY_CALL},
+        {"call", XB_ACTIVITY_CALL},
+        {"Memcpy HtoD (Pageable -> Device)", XB_ACTIVITY_COPY},
+        {"Memcpy DtoH (Device -> )", XB_ACTIVITY_COPY},
+        {"Memset", XB_ACTIVITY_FILL},
+        {"add(int)", XB_ACTIVITY_KERNEL},
+        {"CUDA graph", XB_ACTIVITY_KERNEL},
+    };
+    assert_int_equal(program->count, sizeof expected / sizeof expected[0]);
+    for (size_t i = 0; i < program->count; i++) {
+        assert_string_equal(got.names[program->activities[i].name], expected[i].name);
+        assert_int_equal(program->activities[i].kind, expected[i].kind);
+    }
+    const struct xb_activity *call = &program->activities[2], *copy = &program->activities[4];
+    assert_int_equal(got.tracks[call->track].process, 4711);
+    assert_int_equal(got.tracks[call->track].track, 4712);
+    assert_int_equal(got.tracks[copy->track].track, XB_TRACK_STREAM(1, 7));
+    assert_int_equal(call->device, -1);
+    assert_int_equal(copy->device, 1);
+    assert_int_equal(copy->link, call->link);
+    assert_int_equal(copy->bytes, 4096);
+    assert_int_equal(copy->way, XB_WAY_TO_GPU);
+    assert_int_equal(copy->host, XB_HOST_MEMORY_PAGEABLE); /* as this file calls it */
+    assert_int_equal(program->activities[5].host, XB_HOST_MEMORY_UNKNOWN);
+    assert_false(got.lacks_calls);
+}
+
+/* Without labels, names, numbers of processes: by the documented numbers. */
+static void reads_what_has_little(void **state)
+{
+    assert_int_equal(
+        read_made(state,
+                  "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (" COLUMNS "copyKind, srcKind);"
+                  "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (1, 2, 11, 4), (3, 4, 10, NULL),"
+                  "(5, 6, 99, -1), (7, 8, 1, 1);"),
+        XB_OK);
+    assert_string_equal(got.source, "Nsight Systems");
+    const struct xb_activity *copies = got.items[0].activities;
+    assert_int_equal(got.items[0].count, 4);
+    assert_int_equal(copies[0].way, XB_WAY_TO_GPU);
+    assert_int_equal(copies[0].host, XB_HOST_MEMORY_MANAGED);
+    assert_int_equal(copies[1].way, XB_WAY_PEER);
+    assert_int_equal(copies[2].way, XB_WAY_UNKNOWN);
+    assert_int_equal(copies[3].host, XB_HOST_MEMORY_PINNED);
+    assert_int_equal(copies[3].device, -1);
+    assert_true(got.lacks_calls);
+}
+
+static void refuses_what_nsys_does_not_write(void **state)
+{
+    assert_int_equal(read_made(state, "CREATE TABLE other (a)"), XB_ERR_USAGE);
+    assert_non_null(strstr(error.message, "is no export of Nsight Systems"));
+    assert_int_equal(read_made(state, "CREATE TABLE t (" COLUMNS
+                                      "x); CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS "
+                                      "SELECT * FROM t"),
+                     XB_ERR_USAGE);
+    assert_non_null(strstr(error.message, "CUPTI_ACTIVITY_KIND_KERNEL is no table"));
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/a %%41?b#.sqlite", (const char *)*state);
+    assert_int_equal(truncate(path, 2000), 0);
+    assert_int_equal(xb_profiles_read(&got, path, &error), XB_ERR_USAGE);
+    assert_non_null(strstr(error.message, "SQLite: "));
+    xb_profiles_free(&got);
+}
+
+static int free_all(NO_STATE)
+{
+    xb_profiles_free(&got);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_TREE(reads_all_tables),
+        WITH_TREE(reads_what_has_little),
+        WITH_TREE(refuses_what_nsys_does_not_write),
+    };
+    return cmocka_run_group_tests_name("nsys", tests, NULL, free_all);
+}

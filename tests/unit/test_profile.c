@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Traces of every kind, small and made by hand, and what is no trace. */
+#define _GNU_SOURCE /* nftw */
+#include "trace/profile.h"
+
+#ifdef HAS_ZLIB
+#include <zlib.h>
+#endif
+
+#include "testing.h"
+
+#include "fixture_tree.h"
+
+#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, make_tree, remove_tree)
+#define AT "\"pid\":9,\"tid\":9,"
+#define CALL(name, ts, link, more)                                                                 \
+    "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"" name "\"," AT "\"ts\":" ts                \
+    ",\"dur\":2,\"args\":{\"correlation\":" link more "}}"
+#define COPY(name, ts, link, more)                                                                 \
+    "{\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":\"Memcpy " name "\",\"pid\":0,\"tid\":7,"       \
+    "\"ts\":" ts ",\"dur\":1.5,\"args\":{\"device\":0,\"stream\":7,\"correlation\":" link more     \
+    "}}"
+
+static struct xb_profiles got;
+static struct xb_error error;
+
+static enum xb_status read_again(const char *root, const char *text)
+{
+    char path[PATH_MAX];
+    write_file(root, "trace.json", text);
+    snprintf(path, sizeof path, "%s/trace.json", root);
+    memset(&error, 0, sizeof error);
+    enum xb_status status = xb_profiles_read(&got, path, &error);
+    xb_profiles_sort(&got);
+    if (status != XB_OK)
+        assert_non_null(strstr(error.message, path));
+    return status;
+}
+
+static void read_text(void **state, const char *text)
+{
+    xb_profiles_free(&got);
+    assert_int_equal(read_again(*state, text), XB_OK);
+}
+
+static const struct xb_activity *activity(size_t program, size_t place)
+{
+    assert_in_range(program, 0, got.count - 1);
+    assert_in_range(place, 0, got.items[program].count - 1);
+    return &got.items[program].activities[place];
+}
+
+static const char *name_of(const struct xb_activity *of)
+{
+    return got.names[of->name];
+}
+
+static void reads_what_pytorch_wrote(void **state)
+{
+    read_text(state, "\n{\"schemaVersion\":1,\"deviceProperties\":[{\"id\":0}],\"traceEvents\":[\n"
+                     "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#12\"," AT
+                     "\"ts\":1712195495519689.047,\"dur\":100,\"args\":{}},"
+                     "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::\\\"]}{copy_\\\\\"," AT
+                     "\"ts\":1712195495519690,\"dur\":9.001},"
+                     "{\"ph\":\"X\",\"cat\":\"python_function\",\"name\":\"a.py(3): f#x\"," AT
+                     "\"ts\":1712195495519690,\"dur\":20},"
+                     "{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":\"no\"," AT
+                     "\"ts\":1,\"dur\":9},{\"ph\":\"i\",\"name\":\"no\"}," CALL(
+                         "cudaMemcpyAsync", "1712195495519691.5", "3",
+                         "") "," COPY("HtoD (Pageable -> "
+                                      "Device)",
+                                      "1712195495519692."
+                                      "0015",
+                                      "3",
+                                      ",\"bytes\":\"4096"
+                                      "\"") ","
+                                            "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,"
+                                            "\"args\":{\"name\":\"GPU\"}},"
+                                            "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":9,"
+                                            "\"args\":{\"name\":\"python3\"}}"
+                                            "],\"traceName\":\"x\"}\n");
+    assert_int_equal(got.count, 1);
+    assert_string_equal(got.source, "PyTorch's profiler");
+    assert_true(got.is_pytorch && !got.is_hip && !got.lacks_calls && !got.items[0].is_cut);
+    assert_int_equal(got.items[0].process, 9);
+    assert_string_equal(got.items[0].name, "python3");
+    assert_int_equal(got.items[0].count, 5);
+    assert_string_equal(name_of(activity(0, 0)), "ProfilerStep");
+    assert_int_equal(activity(0, 0)->begin, 1712195495519689047);
+    assert_int_equal(activity(0, 0)->range, XB_RANGE_MARK);
+    assert_int_equal(activity(0, 1)->range, XB_RANGE_LINE); /* the longer one */
+    assert_string_equal(name_of(activity(0, 1)), "a.py(3): f#x");
+    assert_string_equal(name_of(activity(0, 2)), "aten::\"]}{copy_\\");
+    assert_int_equal(activity(0, 2)->end, 1712195495519699001);
+    assert_int_equal(activity(0, 3)->kind, XB_ACTIVITY_CALL);
+    assert_int_equal(activity(0, 3)->device, -1);
+    const struct xb_activity *copy = activity(0, 4);
+    assert_int_equal(copy->begin, 1712195495519692002);
+    assert_int_equal(copy->end - copy->begin, 1500);
+    assert_int_equal(copy->bytes, 4096);
+    assert_int_equal(copy->link, activity(0, 3)->link);
+    assert_int_equal(copy->device, 0);
+    assert_int_equal(copy->way, XB_WAY_TO_GPU);
+    assert_int_equal(copy->host, XB_HOST_MEMORY_PAGEABLE);
+    assert_int_equal(got.tracks[copy->track].track, XB_TRACK_STREAM(0, 7));
+    assert_int_equal(got.tracks[copy->track].process, 9);
+    assert_int_equal(got.tracks[activity(0, 3)->track].track, 9);
+}
+
+/* ROCm's copies have no bytes: their calls do, before or behind them. */
+static void takes_bytes_of_calls(void **state)
+{
+    read_text(
+        state,
+        "[" COPY("HtoD (Host -> Device)", "5", "1", "") "," CALL("hipMemcpyWithStream", "1", "1", ",\"size\":\"2560\"") "," CALL(
+            "hipMemcpyAsync", "2", "2",
+            ",\"size\":\"0xa0\"") "," CALL("hipLaunchKernel", "3", "4",
+                                           ",\"size\":\"7\"") "," COPY("DtoH (Device -> Host)", "7",
+                                                                       "2", "") "," COPY("DtoD",
+                                                                                         "9", "4",
+                                                                                         "") "]");
+    assert_true(got.is_hip && !got.is_pytorch);
+    assert_string_equal(got.source, "a Chrome trace");
+    assert_int_equal(activity(0, 3)->bytes, 2560);
+    assert_int_equal(activity(0, 3)->host, XB_HOST_MEMORY_UNKNOWN);
+    assert_int_equal(activity(0, 4)->bytes, 160);
+    assert_int_equal(activity(0, 4)->way, XB_WAY_BACK);
+    assert_int_equal(activity(0, 5)->bytes, 0);
+    assert_int_equal(activity(0, 0)->bytes, 0); /* a call has none itself */
+}
+
+#define OWN(pid, tid, cat, name, ts, args)                                                         \
+    "{\"ph\":\"X\",\"name\":\"" name "\",\"pid\":" pid ",\"tid\":" tid ",\"cat\":\"" cat           \
+    "\",\"ts\":" ts ",\"dur\":1,\"args\":{" args "}},"
+#define ARROW(phase, pid, tid, id)                                                                 \
+    "{\"ph\":\"" phase "\",\"name\":\"submits\",\"pid\":" pid ",\"tid\":" tid                      \
+    ",\"cat\":\"ac2g\",\"id\":" id ",\"ts\":1},"
+#define CASE(pid, name)                                                                            \
+    "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":" pid ",\"tid\":0,\"args\":{\"name\":\"" name \
+    "\"}},"
+
+static void reads_our_own(void **state)
+{
+    static const char text[] =
+        "{\"traceEvents\":[" CASE("1", "one") OWN("1", "1", "call", "queue_copy", "0", "")
+            ARROW("s", "1", "1", "1") OWN("1", "1", "wait", "queue_wait", "2", "")
+                ARROW("s", "1", "1", "7") /* of nothing that is kept */
+        OWN("1", "2", "copy", "Memcpy HtoD (Pinned -> Device)", "1", "\"bytes\":5")
+            ARROW("f", "1", "2", "1") CASE("2", "two")
+                OWN("2", "1", "kernel", "fill", "4", "\"bytes\":6")
+                    ARROW("f", "2", "1", "4294967298")
+                        OWN("2", "1", "kernel", "copy by kernel", "5", "\"bytes\":7")
+                            OWN("2", "1", "kernel", "compute", "6", "\"bytes\":8")
+                                OWN("2", "2", "work", "read", "7", "\"bytes\":9");
+    char whole[sizeof text + 64];
+    snprintf(whole, sizeof whole, "%s],\"otherData\":{\"tool\":\"xferbench 1.0\"}}", text);
+    read_text(state, whole);
+    for (int i = 0; i < 2; i++) {
+        assert_string_equal(got.source, "xferbench --trace");
+        assert_int_equal(got.count, 2);
+        assert_string_equal(got.items[0].name, "one");
+        assert_int_equal(got.items[0].count, 2); /* the wait is none of them */
+        assert_int_equal(activity(0, 0)->link, 1);
+        assert_int_equal(activity(0, 1)->link, 1);
+        assert_int_equal(activity(0, 1)->host, XB_HOST_MEMORY_PINNED);
+        assert_int_equal(activity(0, 1)->device, -1);
+        assert_int_equal(got.tracks[activity(0, 1)->track].track, 2);
+        assert_string_equal(got.items[1].name, "two");
+        assert_int_equal(activity(1, 0)->kind, XB_ACTIVITY_FILL);
+        assert_int_equal(activity(1, 0)->link, 2);
+        assert_int_equal(activity(1, 1)->kind, XB_ACTIVITY_COPY);
+        assert_int_equal(activity(1, 1)->bytes, 7);
+        assert_int_equal(activity(1, 2)->kind, XB_ACTIVITY_KERNEL);
+        assert_int_equal(activity(1, 3)->kind, XB_ACTIVITY_WORK);
+        assert_int_equal(got.items[0].is_cut, i);
+        read_text(state, text); /* without its end */
+    }
+}
+
+#define FACT(name, pid, arguments)                                                                 \
+    "{\"ph\":\"M\",\"name\":\"" name "\",\"pid\":" pid ",\"args\":{" arguments "}},\n"
+#define EXPLAIN "[" FACT("xferbench_explain", "0", "\"version\":1")
+
+static void reads_what_explain_wrote(void **state)
+{
+    read_text(state, EXPLAIN FACT("process_name", "7", "\"name\":\"a \\\"b\\\"\"")
+                         FACT("process_name", "8", "\"name\":\"c\"")
+                             FACT("process_name", "9", "\"name\":\"d\"")
+                                 FACT("xferbench_problem", "9", "\"text\":\"held\"")
+                                     CALL("cudaMemcpy", "1", "1",
+                                          "") ","
+                                              "{}," FACT("xferbench_end", "7", "\"dropped\":3"));
+    assert_string_equal(got.source, "xferbench explain");
+    assert_int_equal(got.count, 3);
+    assert_int_equal(got.items[0].process, 7);
+    assert_string_equal(got.items[0].name, "a \"b\"");
+    assert_int_equal(got.items[0].dropped, 3);
+    assert_false(got.items[0].is_cut);
+    assert_true(got.items[1].is_cut && got.items[2].is_cut); /* they said no goodbye */
+    assert_null(got.items[1].problem);
+    assert_string_equal(got.items[2].problem, "held");
+    assert_int_equal(got.items[2].count, 1);
+    /* In another file the same number is another program. */
+    assert_int_equal(read_again(*state, EXPLAIN FACT("process_name", "7", "\"name\":\"e\"")),
+                     XB_OK);
+    assert_int_equal(got.count, 4);
+    assert_int_equal(got.items[3].process, 7);
+}
+
+static void leaves_out_what_cannot_be(void **state)
+{
+    read_text(
+        state,
+        "[{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":1,\"dur\":-1},"
+        "{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":1e300,\"dur\":1},"
+        "{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":1},"
+        "{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":1,\"dur\":inf},{\"ph\":\"B\",\"cat\":\"kernel\"},"
+        "{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":2e0,\"dur\":1,\"args\":{\"device\":99999,"
+        "\"stream\":-1,\"correlation\":1e10}},]");
+    assert_int_equal(got.left_out, 4);
+    assert_int_equal(got.items[0].count, 1);
+    assert_int_equal(activity(0, 0)->begin, 2000);
+    assert_int_equal(activity(0, 0)->device, -1);
+    assert_int_equal(activity(0, 0)->link, 0);
+    assert_true(got.lacks_calls);
+}
+
+/* Longer than what is looked at, and deeper than cJSON goes: passed over. */
+static void passes_over_what_is_too_long(void **state)
+{
+    enum { MANY = 1 << 20 };
+    char *text = malloc(2 * MANY + 1000), *at = text;
+    assert_non_null(text);
+    at += sprintf(at, "{\"x\":");
+    at = (char *)memset(at, '[', MANY) + MANY;
+    at = (char *)memset(at, ']', MANY) + MANY;
+    sprintf(at, ",\"traceEvents\":[" COPY("HtoH", "1", "1", "") "]}");
+    read_text(state, text);
+    assert_int_equal(got.left_out, 0); /* no event */
+    assert_int_equal(activity(0, 0)->way, XB_WAY_HOST);
+    at = text + sprintf(text, "[{\"x\":\"");
+    at = (char *)memset(at, 'x', MANY) + MANY;
+    at += sprintf(at, "\"},{\"x\":");
+    at = (char *)memset(at, '[', 2000) + 2000;
+    at = (char *)memset(at, ']', 2000) + 2000;
+    sprintf(at, "}," COPY("DtoD", "1", "1", "") "]");
+    read_text(state, text);
+    assert_int_equal(got.left_out, 2);
+    assert_int_equal(got.items[0].count, 1);
+    free(text);
+}
+
+static void keeps_what_came_before_a_cut(void **state)
+{
+    static const char text[] =
+        "{\"traceEvents\": [" COPY("DtoD", "1", "1", "") "," COPY("DtoD", "2", "2", "") "]}";
+    char part[sizeof text];
+    const size_t first = 17; /* the first byte of the list */
+    for (size_t length = 0; length < sizeof text; length++) {
+        snprintf(part, length + 1, "%s", text);
+        xb_profiles_free(&got);
+        enum xb_status status = read_again(*state, part);
+        assert_int_equal(status, length < first ? XB_ERR_USAGE : XB_OK);
+        if (status == XB_OK)
+            assert_int_equal(got.items[0].is_cut, length < sizeof text - 1);
+    }
+    assert_int_equal(got.items[0].count, 2);
+}
+
+static void refuses_what_is_no_trace(void **state)
+{
+    static const struct {
+        const char *text, *words;
+    } wrong[] = {
+        {"", "byte 0: this is no trace"},
+        {"\"traceEvents\"", "byte 0: this is no trace"},
+        {"{\"traceEvents\":{}}", "this is no trace"},
+        {"{\"nodes\":[{}]}", "this is no trace"},
+        {"[1]", "byte 1: no event begins here"},
+        {"[[[[", "byte 1: no event begins here"},
+        {"[{}{}]", "byte 3: a comma or ] is missing"},
+        {"{\"a\" 1,\"traceEvents\":[]}", "byte 5: this is no JSON"},
+        {"{1:2}", "this is no JSON"},
+        {"[{}] []", "byte 5: the text goes on behind its end"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        xb_profiles_free(&got);
+        assert_int_equal(read_again(*state, wrong[i].text), XB_ERR_USAGE);
+        if (strstr(error.message, wrong[i].words) == NULL)
+            fail_msg("%s: %s", wrong[i].text, error.message);
+    }
+    assert_int_equal(xb_profiles_read(&got, *state, &error), XB_ERR_USAGE); /* a folder */
+    assert_int_equal(xb_profiles_read(&got, "/nowhere/at all", &error), XB_ERR_SYSTEM);
+}
+
+static void knows_the_names_of_copies(NO_STATE)
+{
+    static const struct {
+        const char *name;
+        enum xb_way way;
+        enum xb_host_memory host;
+    } known[] = {
+        {"Memcpy HtoD (Pageable -> Device)", XB_WAY_TO_GPU, XB_HOST_MEMORY_PAGEABLE},
+        {"Memcpy DtoH (Device -> Pinned)", XB_WAY_BACK, XB_HOST_MEMORY_PINNED},
+        {"Memcpy HtoA (Pinned -> Array)", XB_WAY_TO_GPU, XB_HOST_MEMORY_PINNED},
+        {"Memcpy HtoD (Host -> Device)", XB_WAY_TO_GPU, XB_HOST_MEMORY_UNKNOWN},
+        {"Unified Memory Memcpy HtoD", XB_WAY_TO_GPU, XB_HOST_MEMORY_MANAGED},
+        {"Unified Device-to-Host (Managed -> Managed)", XB_WAY_BACK, XB_HOST_MEMORY_MANAGED},
+        {"CopyHostToDevice", XB_WAY_TO_GPU, XB_HOST_MEMORY_UNKNOWN},
+        {"CopyDeviceToHost", XB_WAY_BACK, XB_HOST_MEMORY_UNKNOWN},
+        {"CopyDeviceToDevice", XB_WAY_WITHIN, XB_HOST_MEMORY_UNKNOWN},
+        {"Memcpy DtoD (Device -> Device)", XB_WAY_WITHIN, XB_HOST_MEMORY_UNKNOWN},
+        {"Array-to-Device", XB_WAY_WITHIN, XB_HOST_MEMORY_UNKNOWN},
+        {"Memcpy PtoP (Device -> Device)", XB_WAY_PEER, XB_HOST_MEMORY_UNKNOWN},
+        {"Memcpy HtoH (Pageable -> Pinned)", XB_WAY_HOST, XB_HOST_MEMORY_UNKNOWN},
+        {"Memcpy", XB_WAY_UNKNOWN, XB_HOST_MEMORY_UNKNOWN},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        struct xb_activity copy = {.way = XB_WAY_PEER, .host = XB_HOST_MEMORY_PINNED};
+        xb_copy_read_name(known[i].name, &copy);
+        if (copy.way != known[i].way || copy.host != known[i].host)
+            fail_msg("%s", known[i].name);
+    }
+}
+
+/* Names and tracks are found again, however many there are. */
+static void keeps_names_and_tracks_once(NO_STATE)
+{
+    char name[16];
+    xb_profiles_free(&got);
+    for (int turn = 0; turn < 2; turn++)
+        for (uint32_t i = 0; i < 3000; i++) {
+            snprintf(name, sizeof name, "name %u", i);
+            assert_int_equal(xb_profiles_name(&got, name), i);
+            assert_int_equal(xb_profiles_track(&got, i / 50, i), i);
+            assert_int_equal(xb_profiles_find(&got, i)->process, i);
+            assert_int_equal(got.count, turn > 0 ? 3000 : i + 1);
+        }
+    assert_int_equal(got.name_count, 3000);
+    struct xb_activity backwards = {.begin = 2, .end = 1};
+    assert_true(xb_profile_add(&got, &got.items[0], &backwards));
+    assert_int_equal(got.left_out, 1);
+    xb_profiles_free(&got);
+}
+
+#ifdef HAS_ZLIB
+static void unpacks_gzip(void **state)
+{
+    char path[PATH_MAX];
+    static const char text[] = "[" COPY("DtoD", "1", "1", "") "," COPY("DtoD", "2", "2", "") "]";
+    snprintf(path, sizeof path, "%s/trace.gz", (const char *)*state);
+    gzFile file = gzopen(path, "wb");
+    assert_int_equal(gzwrite(file, text, sizeof text - 1), sizeof text - 1);
+    assert_int_equal(gzclose(file), Z_OK);
+    xb_profiles_free(&got);
+    assert_int_equal(xb_profiles_read(&got, path, &error), XB_OK);
+    assert_int_equal(got.items[0].count, 2);
+    assert_false(got.items[0].is_cut);
+    assert_int_equal(truncate(path, 80), 0); /* of about 150 */
+    assert_int_equal(xb_profiles_read(&got, path, &error), XB_OK);
+    assert_true(got.items[1].is_cut);
+    FILE *raw = fopen(path, "r+b");
+    assert_non_null(raw);
+    assert_int_equal(fseek(raw, 12, SEEK_SET), 0);
+    assert_int_equal(fwrite("\377\377\377\377", 1, 4, raw), 4);
+    assert_int_equal(fclose(raw), 0);
+    assert_int_equal(xb_profiles_read(&got, path, &error), XB_ERR_USAGE);
+    assert_non_null(strstr(error.message, "broken"));
+}
+#endif
+
+static int free_all(NO_STATE)
+{
+    xb_profiles_free(&got);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_TREE(reads_what_pytorch_wrote),
+        WITH_TREE(takes_bytes_of_calls),
+        WITH_TREE(reads_our_own),
+        WITH_TREE(reads_what_explain_wrote),
+        WITH_TREE(leaves_out_what_cannot_be),
+        WITH_TREE(passes_over_what_is_too_long),
+        WITH_TREE(keeps_what_came_before_a_cut),
+        WITH_TREE(refuses_what_is_no_trace),
+        cmocka_unit_test(knows_the_names_of_copies),
+        cmocka_unit_test(keeps_names_and_tracks_once),
+#ifdef HAS_ZLIB
+        WITH_TREE(unpacks_gzip),
+#endif
+    };
+    return cmocka_run_group_tests_name("profile", tests, NULL, free_all);
+}
