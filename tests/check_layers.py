@@ -102,8 +102,8 @@ def room(path):
     if folder == "include/xferbench":
         return "include"
     inside = os.path.splitext(name)[0] if folder == "src" else folder[len("src/") :]
-    if not inside.startswith("backends/"):
-        inside = inside.split("/")[0]  # folders inside a room are of that room
+    depth = 2 if inside.startswith("backends/") else 1
+    inside = "/".join(inside.split("/")[:depth])  # folders inside a room are of that room
     return inside if level(inside) is not None else None
 
 

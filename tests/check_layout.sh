@@ -109,7 +109,9 @@ exceptions=(
     # Shells declare variables with a word that is also a mode's.
     'src/manual/[a-z]+\.c:[0-9]+:.*\<local (-a )?[a-z]+'
     # Where the CUDA Toolkit lies.
-    'src/backends/cuda/(cufile|cuda)\.c:[0-9]+:.*/usr/local/cuda'
+    'src/backends/cuda/(cufile|cuda|injected/collector)\.c:[0-9]+:.*/usr/local/cuda'
+    # Kinds of memory of other programs, and the rows that tell what they would take.
+    'src/explain/(judge|json)\.c:[0-9]+:.*\] = "(pageable|pinned|managed)"' 'src/explain/(command|text)\.c:[0-9]+:.*--mode (pageable,pinned |pin\.)'
     # Examples of command lines, in help.
     'src/[a-z]+/command\.c:[0-9]+:.*\.example = ' 'src/run/options\.c:[0-9]+:.*\.brief = ' 'src/(compare|show)/command\.c:[0-9]+:.*such as pinned,async/' 'src/show/command\.c:[0-9]+:.*"pinned/h2d/64M'
 )

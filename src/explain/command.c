@@ -240,8 +240,6 @@ static enum xb_status read_costs(struct command *command, struct xb_error *error
     struct xb_advice_report *costs = &command->costs;
     costs->costs.device = first_device(&command->profiles);
     if (command->with != NULL) {
-        XB_TRY(xb_record_read(command->with, &costs->records[0], error));
-        costs->record_count = 1;
         if (xb_record_device(&costs->records[0], costs->costs.device) == NULL)
             costs->costs.device = 0;
     } else {
@@ -288,7 +286,8 @@ static bool explain_all(struct command *command)
         xb_explain(profiles, &profiles->items[i], costs, &command->memory, one);
         has_any = has_any || one->window > 0;
         if (profiles->items[i].problem != NULL)
-            xb_say("%.60s (%llu): nothing can be seen in it: %s", profiles->items[i].name,
+            xb_say("%.60s (%llu): nothing can be seen in it: %s",
+                   profiles->items[i].name != NULL ? profiles->items[i].name : "process",
                    (unsigned long long)profiles->items[i].process, profiles->items[i].problem);
     }
     return has_any;
@@ -301,6 +300,10 @@ static enum xb_status explain(struct command *command, bool *has_any, struct xb_
         XB_TRY(xb_cli_find_output("--json", command->json_path, &command->json, error));
         XB_TRY(xb_cli_open_beside("--json", &command->json, command->traces, command->trace_count,
                                   error));
+    }
+    if (command->with != NULL) { /* before the program, which may run for hours */
+        XB_TRY(xb_record_read(command->with, &command->costs.records[0], error));
+        command->costs.record_count = 1;
     }
     if (command->program != NULL)
         XB_TRY(watch_program(command, error));
@@ -363,7 +366,7 @@ static const struct xb_option *const *rows(void)
 
 const struct xb_command xb_command_explain = {
     .name = "explain",
-    .synopsis = "explain TRACE... | explain -- COMMAND",
+    .synopsis = "explain TRACE...|-- COMMAND",
     .summary = "where a program's time goes, and which copies to change",
     .description =
         "Looks into a program: runs any CUDA program and notes its copies, kernels and calls, "

@@ -228,10 +228,10 @@ static void list_copies(struct work *work)
         }
         if (pass == 0) {
             work->copies = xb_new(count, sizeof *work->copies);
-            work->by_link = xb_new(count, sizeof *work->by_link);
+            work->by_link = xb_new(count, sizeof(struct copy *));
         }
     }
-    qsort(work->by_link, work->copy_count, sizeof *work->by_link, by_link);
+    qsort(work->by_link, work->copy_count, sizeof(struct copy *), by_link);
 }
 
 /* The ranges that are open on a thread. */
@@ -291,7 +291,8 @@ static void find_calls(struct work *work)
         struct stack *stack = &stacks[activity->track];
         close_ranges(stack, activity->begin);
         if (activity->kind == XB_ACTIVITY_RANGE) {
-            stack->ranges = xb_grow(stack->ranges, stack->count, sizeof *stack->ranges);
+            stack->ranges =
+                xb_grow(stack->ranges, stack->count, sizeof(const struct xb_activity *));
             stack->ranges[stack->count++] = activity;
         } else if (activity->link != 0) {
             take_call(work, activity, stack);
@@ -382,6 +383,7 @@ static int by_exposure(const void *a, const void *b)
 static void make_groups(struct work *work)
 {
     struct xb_explanation *found = work->found;
+    const struct xb_activity *counted[XB_EXPLAIN_GROUPS] = {NULL}; /* the last call of each */
     found->groups = xb_arena_new(work->memory, XB_EXPLAIN_GROUPS * sizeof *found->groups);
     for (size_t i = 0; i < work->copy_count; i++) {
         const struct copy *copy = &work->copies[i];
@@ -392,8 +394,12 @@ static void make_groups(struct work *work)
         group->bytes += activity->bytes;
         group->seconds += seconds;
         group->exposed += copy->exposed;
-        group->blocked +=
-            copy->call != NULL ? seconds_of(copy->call->begin, copy->call->end) : (double)NAN;
+        const struct xb_activity **last = &counted[group - found->groups];
+        if (copy->call == NULL)
+            group->blocked = (double)NAN;
+        else if (copy->call != *last) /* one call may start many: cudaGraphLaunch */
+            group->blocked += seconds_of(copy->call->begin, copy->call->end);
+        *last = copy->call;
         group->runs += copy->begins_run;
         group->returns += copy->returns;
         found->lacks_bytes = found->lacks_bytes || activity->bytes == 0;

@@ -37,12 +37,13 @@ static const char *data_text(uint64_t bytes, char *text, size_t size)
 
 /* ---- the picture ---- */
 
-/* How busy an engine was in each part of the time, where a text has no UTF-8. */
+/* How busy an engine was in each part of the time, where a text has no UTF-8. A table takes two
+ * hashes in a row for a command of a CI system. */
 static void add_plain_curve(struct xb_table *table, const double *shares)
 {
     char text[XB_EXPLAIN_BINS + 1] = {0};
     for (size_t i = 0; i < XB_EXPLAIN_BINS; i++)
-        text[i] = " .-=#"[shares[i] <= 0 ? 0 : 1 + (int)fmin(shares[i] * 4, 3)];
+        text[i] = " .-=@"[shares[i] <= 0 ? 0 : 1 + (int)fmin(shares[i] * 4, 3)];
     xb_table_text(table, "%s", text);
 }
 
@@ -298,7 +299,7 @@ static void print_one(FILE *stream, const struct xb_explain_source *source,
 {
     const char *name = found->profile->name != NULL ? found->profile->name : "Process";
     struct xb_words words = {.length = 0};
-    xb_words_add(&words, "%.100s", name);
+    xb_words_add(&words, "%.60s", name);
     if (found->profile->process != 0 && source->path == NULL)
         xb_words_add(&words, " (%llu)", (unsigned long long)found->profile->process);
     xb_words_add(&words, ": %s from the first copy or kernel to the last",
@@ -311,7 +312,8 @@ static void print_one(FILE *stream, const struct xb_explain_source *source,
         print_engines(stream, found, &found->gpus[i]);
     }
     if (found->gpu_count > SHOWN_GPUS)
-        fprintf(stream, "and %zu more GPUs: --json FILE\n", found->gpu_count - SHOWN_GPUS);
+        fprintf(stream, "and %zu more GPU%s: --json FILE\n", found->gpu_count - SHOWN_GPUS,
+                found->gpu_count > SHOWN_GPUS + 1 ? "s" : "");
     print_faults(stream, found);
     print_limits(stream, source, found);
 }
@@ -329,6 +331,7 @@ enum xb_status xb_explain_print(FILE *stream, const struct xb_explain_source *so
         print_one(stream, source, &explanations[i]);
     }
     if (shown > SHOWN_PROGRAMS)
-        fprintf(stream, "\nand %zu more programs: --json FILE\n", shown - SHOWN_PROGRAMS);
+        fprintf(stream, "\nand %zu more program%s: --json FILE\n", shown - SHOWN_PROGRAMS,
+                shown > SHOWN_PROGRAMS + 1 ? "s" : "");
     return xb_stream_finish(stream, "the answer", error);
 }

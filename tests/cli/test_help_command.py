@@ -11,7 +11,7 @@ import termios
 import harness
 from harness import MODES, Case, Terminal
 
-COMMANDS = "run list link compare fleet show advise".split()
+COMMANDS = "run list link compare fleet show advise explain".split()
 
 
 class HelpCommand(Case):
@@ -50,7 +50,7 @@ class HelpCommand(Case):
             self.assertRegex(out, rf"(?m)^xferbench {command}$")
         out = self.assert_same(("help", "--chunk"), ("--help", "chunk"))
         self.assertRegex(out, r"(?m)^xferbench run, modes async, double-buffer, ")
-        self.assert_words(self.assert_succeeds("help", "backend").out, ("xferbench run, link, advise\n",))
+        self.assert_words(self.assert_succeeds("help", "backend").out, ("xferbench run, link, advise, explain\n",))
 
     def test_topics(self):
         self.assertIn("95% INTERVAL", self.assert_same(("help", "columns"), ("--help", "columns")))
@@ -129,7 +129,7 @@ class HelpCommand(Case):
 
     def test_it_is_found_by_its_neighbours(self):
         self.assert_usage(("there is no command 'hepl'", "did you mean 'help'?"), "hepl")
-        self.assert_usage(("there is no command 'nonsense'", "show, report, advise and help"), "nonsense")
+        self.assert_usage(("there is no command 'nonsense'", "show, report, advise, explain and help"), "nonsense")
 
     def test_version(self):
         self.assert_same(("help", "--version"), ("--version",))

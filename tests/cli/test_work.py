@@ -33,6 +33,7 @@ COMMANDS = {
     "compare": ("compare", "a.json", "b.json", "--force", "--format", "junit"),
     "fleet": ("fleet", "a.json", "b.json"),
     "advise": ("advise", "a.json", "--in", "1M", "--out", "4K", "--gpu-time", "1ms"),
+    "explain": ("explain", "trace.json", "--with", "a.json"),
 }
 
 
@@ -62,6 +63,9 @@ class Work(Case):
         for row in self.document["results"]:
             row["samples_s"] = row["samples_s"][:1]
             row["figures"] = row["figures"][:1]
+        copied = {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD (Pageable -> Device)", "ts": 0, "dur": 1, "args": {"device": 0, "bytes": SIZE}}
+        with open(self.path("trace.json"), "w", encoding="utf-8") as file:
+            json.dump([copied], file)
         for form in FORMS:
             few, many = {}, {}
             for count, works in ((200, few), (800, many)):

@@ -26,7 +26,7 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
 GUARD_S = 600  # only a hang lasts so long
 FAKE, PROGRAM, HOST = "tests/xferbench_fake", "xferbench", "host"
-COMMANDS = ("run", "list", "link", "compare", "fleet", "show", "report", "advise", "help")
+COMMANDS = ("run", "list", "link", "compare", "fleet", "show", "report", "advise", "explain", "help")
 MODES = ("pageable pinned async double-buffer zero-copy managed local peer loads peer-loads batch resident quantize "
          "compress pin job pipeline").split()
 # Options of a mode that give it other rows than its defaults do.
@@ -57,7 +57,7 @@ WRONG = (
     "link --expect gen9x99", "link --format xml", "link --min-h2d -1", "link --limits nothing.json", "link --count 9",
     "compare", "compare a", "compare a b", "compare a a", "compare a b --threshold 5", "compare a b --gate ///", "fleet",
     "fleet nothing", "fleet -f", "show", "show nothing", "show nothing --case x", "report", "report nothing", "advise",
-    "advise --in 1G", "advise --in 0 --gpu-time 1ms", "advise nothing --in 1G --gpu-time 1ms", "help nothing", "help --nothing",
+    "advise --in 1G", "advise --in 0 --gpu-time 1ms", "advise nothing --in 1G --gpu-time 1ms", "explain", "explain nothing", "explain --", "explain nothing -- true", "help nothing", "help --nothing",
     "runn", "--trace - --csv -", "--dry-run --processes 3", "--version extra",
 )
 # What is another in each run or build: folders of a test, and where in the sources an error was found.
