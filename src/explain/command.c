@@ -159,9 +159,10 @@ static enum xb_status run_program(struct command *command, struct xb_error *erro
     XB_TRY(xb_child_start(&child, &task, error));
     while (!xb_child_wait(&child, xb_clock_now() + WAIT_S)) {
         int signal = xb_interrupt_signal();
-        if ((signal == SIGTERM || signal == SIGHUP) && !is_told)
-            (void)kill(child.process, signal);
-        is_told = is_told || signal != 0;
+        if ((signal != SIGTERM && signal != SIGHUP) || is_told)
+            continue;
+        is_told = true;
+        (void)kill(child.process, signal);
     }
     command->source.wall = child.ended_at - began;
     command->source.exit_code = child.signal != 0 ? 128 + child.signal : child.exit_code;
@@ -170,6 +171,18 @@ static enum xb_status run_program(struct command *command, struct xb_error *erro
                xb_child_signal_name(child.signal, (char[32]){0}, 32));
     xb_child_close(&child);
     return XB_OK;
+}
+
+/* A file without a name, for what is recorded. Returns it, or -1 with errno. */
+static int make_file(void)
+{
+    const char *folder = secure_getenv("TMPDIR");
+    char path[4096];
+    snprintf(path, sizeof path, "%s/xferbench-XXXXXX", folder != NULL ? folder : "/tmp");
+    int file = mkostemp(path, O_CLOEXEC);
+    if (file >= 0)
+        (void)unlink(path);
+    return file;
 }
 
 /* Why nothing can be seen in any program; NULL: it can. */
@@ -186,26 +199,25 @@ static enum xb_status watch_program(struct command *command, struct xb_error *er
 {
     char path[64];
     const char *obstacle = find_obstacle();
-    FILE *trace = obstacle == NULL ? tmpfile() : NULL;
-    if (obstacle == NULL && trace == NULL)
-        return XB_FAIL(error, XB_ERR_SYSTEM, "cannot make a temporary file: %s", strerror(errno));
+    int trace = obstacle == NULL ? make_file() : -1;
+    if (obstacle == NULL && trace < 0)
+        return XB_FAIL(error, XB_ERR_SYSTEM, "cannot make a temporary file in $TMPDIR or /tmp: %s",
+                       strerror(errno));
     if (obstacle != NULL)
         xb_say("the program runs, but nothing can be seen in it: %s", obstacle);
     enum xb_status status = XB_OK;
-    if (trace != NULL) {
-        (void)fcntl(fileno(trace), F_SETFD, FD_CLOEXEC);
-        status = offer_collector(fileno(trace), error);
-    }
+    if (trace >= 0)
+        status = offer_collector(trace, error);
     if (status == XB_OK)
         status = run_program(command, error);
     (void)unsetenv("CUDA_INJECTION64_PATH"); /* what is measured here must not be looked at */
     (void)unsetenv("XFERBENCH_EXPLAIN");
-    if (status == XB_OK && trace != NULL) {
-        name_file(fileno(trace), path, sizeof path);
+    if (status == XB_OK && trace >= 0) {
+        name_file(trace, path, sizeof path);
         status = xb_profiles_read(&command->profiles, path, error);
     }
-    if (trace != NULL)
-        (void)fclose(trace);
+    if (trace >= 0)
+        close(trace);
     return status;
 }
 

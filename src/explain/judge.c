@@ -15,7 +15,8 @@
 #define CHUNK (UINT64_C(8) << 20)
 #define GAP_NS                                                                                     \
     200000 /* from one deed to the next: as short as that they vanish where deeds overlap */
-#define PIN_LEAST_S 1e-4 /* nobody page-locks memory for less */
+#define PIN_LEAST_S 1e-4 /* nobody page-locks memory for less, */
+#define PIN_ONCE_S 1e-2  /* nor for one copy that takes less */
 
 const char *const xb_lane_names[XB_LANES] = {[XB_LANE_TO_GPU] = "to the GPU",
                                              [XB_LANE_BACK] = "back to the host",
@@ -258,7 +259,8 @@ static void find_origin(const struct work *work, const struct stack *stack, stru
     }
 }
 
-/* A call of the runtime and that of the driver within it have one number: the longer one counts. */
+/* A call of the runtime and that of the driver within it have one number: the outer one comes
+ * first. */
 static void take_call(struct work *work, const struct xb_activity *call, const struct stack *stack)
 {
     size_t low = 0, high = work->copy_count;
@@ -271,10 +273,9 @@ static void take_call(struct work *work, const struct xb_activity *call, const s
     }
     for (; low < work->copy_count && work->by_link[low]->activity->link == call->link; low++) {
         struct copy *copy = work->by_link[low];
-        if (copy->call != NULL && copy->call->end - copy->call->begin >= call->end - call->begin)
+        if (copy->call != NULL)
             continue;
         copy->call = call;
-        memset(copy->ranges, 0, sizeof copy->ranges);
         find_origin(work, stack, copy);
     }
 }
@@ -554,7 +555,8 @@ static void judge(struct work *work)
         predict_group(work, group);
         /* A call that blocks for longer than the copy takes keeps the thread for so long. */
         double now = fmax(group->seconds, isnan(group->blocked) ? 0 : group->blocked);
-        if (group->host == XB_HOST_MEMORY_PAGEABLE && group->count >= 2 && now >= PIN_LEAST_S)
+        if (group->host == XB_HOST_MEMORY_PAGEABLE &&
+            now >= (group->count > 1 ? PIN_LEAST_S : PIN_ONCE_S))
             add_fault(work, &(struct xb_fault_found){.fault = XB_FAULT_PAGEABLE,
                                                      .group = group,
                                                      .seconds = now,

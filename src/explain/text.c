@@ -92,10 +92,23 @@ static void print_shares(FILE *stream, const struct xb_explanation *found,
 
 /* ---- what to do ---- */
 
-/* " by aten::to, cudaMemcpyAsync, in load, at train.py(34)" */
+/* "aten.to" of "aten::to": two colons do not go to a terminal. `text` holds `size` bytes. */
+static const char *dotted(const char *name, char *text, size_t size)
+{
+    size_t length = 0;
+    for (; *name != '\0' && length + 1 < size; name += name[0] == ':' && name[1] == ':' ? 2 : 1)
+        text[length++] = (char)(name[0] == ':' && name[1] == ':' ? '.' : *name);
+    text[length] = '\0';
+    return text;
+}
+
+/* " by aten.to, cudaMemcpyAsync, in load, at train.py(34)" */
 static void add_origin(struct xb_words *words, const struct xb_copy_group *group)
 {
     const char *operation = group->ranges[XB_RANGE_OPERATOR];
+    char text[64];
+    if (operation != NULL)
+        operation = dotted(operation, text, sizeof text);
     if (operation != NULL && group->call != NULL)
         xb_words_add(words, " by %.60s, %.40s", operation, group->call);
     else if (operation != NULL || group->call != NULL)
@@ -215,8 +228,7 @@ static void add_serial(struct xb_words *words, const struct xb_explanation *foun
 static void print_faults(FILE *stream, const struct xb_explanation *found)
 {
     if (found->fault_count == 0) {
-        fputs("Fine: no copy takes 1 % of the time for nothing, as far as the trace tells.\n",
-              stream);
+        fputs("Nothing to change in the copies, as far as the trace tells.\n", stream);
         return;
     }
     xb_heading_print(stream, XB_COLOUR_TITLE, "What to do");
