@@ -23,7 +23,7 @@ struct reader {
     struct xb_error *error;
 
     /* The text. */
-    struct xb_gzip *file;
+    struct xb_gzip file;
     size_t length, at; /* of the block */
     uint64_t before;   /* bytes before the block */
     char *value;       /* what was cut out, with a zero behind it */
@@ -72,7 +72,7 @@ static int peek(struct reader *r)
         return EOF;
     r->before += r->length;
     r->at = 0;
-    r->status = xb_gzip_read(r->file, r->path, r->block, sizeof r->block, &r->length, r->error);
+    r->status = xb_gzip_read(&r->file, r->path, r->block, sizeof r->block, &r->length, r->error);
     return r->length > 0 ? r->block[0] : EOF;
 }
 
@@ -469,7 +469,7 @@ enum xb_status xb_events_read(struct xb_profiles *profiles, const char *path, in
     r->path = path;
     r->error = error;
     r->value = xb_new(LONGEST + 1, 1);
-    r->file = xb_gzip_begin(file);
+    r->file.file = file;
     read_text(r);
     const bool are_many = r->is_own || r->is_explain;
     for (size_t i = 0; r->status == XB_OK && are_many && i < r->named_count; i++)
@@ -484,7 +484,7 @@ enum xb_status xb_events_read(struct xb_profiles *profiles, const char *path, in
                            : r->is_kineto || profiles->is_pytorch    ? "PyTorch's profiler"
                                                                      : "a Chrome trace";
     enum xb_status status = r->status;
-    xb_gzip_end(r->file);
+    xb_gzip_end(&r->file);
     free(r->value);
     free(r->named);
     free(r->sizes);
