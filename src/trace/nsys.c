@@ -143,9 +143,8 @@ static enum xb_status read_row(struct export *e, const struct table *table, sqli
     else
         activity.name = xb_profiles_name(profiles, name != NULL ? name : table->other);
     activity.track = xb_profiles_track(
-        profiles, process,
-        is_of_thread ? owner & IN_PROCESS
-                     : XB_TRACK_STREAM(activity.device, sqlite3_column_int64(row, STREAM)));
+        profiles, process, activity.device,
+        is_of_thread ? owner & IN_PROCESS : (uint64_t)sqlite3_column_int64(row, STREAM));
     if (xb_profile_add(profiles, xb_profiles_find(profiles, process), &activity))
         return XB_OK;
     return XB_FAIL(e->error, XB_ERR_USAGE, "%.300s: these are more activities than are kept",
@@ -209,7 +208,7 @@ static enum xb_status read_table(struct export *e, const struct table *table, bo
 }
 
 /* The numbers of processes have been those of the machine's, too: without it from here on. */
-static void finish(struct export *e, size_t first_track)
+static void finish(struct export *e)
 {
     struct xb_profiles *profiles = e->profiles;
     char *release = find_text(e,
@@ -230,12 +229,11 @@ static void finish(struct export *e, size_t first_track)
                                      (int64_t)profile->process, "")
                          : xb_copy("");
         profile->process &= IN_PROCESS;
+        const uint32_t place = name[0] != '\0' ? xb_profiles_name(profiles, name) : 0;
         if (name[0] != '\0')
-            profile->name = profiles->names[xb_profiles_name(profiles, name)];
+            profile->name = profiles->names[place];
         free(name);
     }
-    for (size_t i = first_track; i < profiles->track_count; i++)
-        profiles->tracks[i].process &= IN_PROCESS;
 }
 
 /* ---- the file ---- */
@@ -268,7 +266,6 @@ enum xb_status xb_nsys_read(struct xb_profiles *profiles, const char *path, int 
 {
     struct export e = {
         .profiles = profiles, .path = path, .error = error, .first = profiles->count};
-    size_t first_track = profiles->track_count;
     bool has_names = false, has_any = false, is_there = false;
     enum xb_status status = open_base(&e, file);
     if (status == XB_OK)
@@ -284,7 +281,7 @@ enum xb_status xb_nsys_read(struct xb_profiles *profiles, const char *path, int 
     if (status == XB_OK && !has_any && !has_names)
         status = XB_FAIL(error, XB_ERR_USAGE, "%.300s: is no export of Nsight Systems", path);
     if (status == XB_OK)
-        finish(&e, first_track);
+        finish(&e);
     (void)sqlite3_close(e.base);
     return status;
 }
