@@ -283,7 +283,7 @@ static void take_call(struct work *work, const struct xb_activity *call, const s
 static void find_calls(struct work *work)
 {
     const struct xb_profile *profile = work->found->profile;
-    const size_t tracks = work->found->profiles->track_count;
+    const size_t tracks = work->found->profiles->name_count; /* some of these names are tracks */
     struct stack *stacks = xb_new(tracks, sizeof *stacks);
     for (size_t i = 0; i < profile->count; i++) {
         const struct xb_activity *activity = &profile->activities[i];

@@ -5,10 +5,11 @@
 
 /* The text of a file, gzipped or not: it is unpacked as it is read. A build without zlib reads only
  * what is not gzipped. */
-struct xb_gzip;
+struct xb_gzip {
+    int file;       /* stays the caller's */
+    void *unpacker; /* gzip.c's own; NULL at first */
+};
 
-/* The file stays the caller's. */
-struct xb_gzip *xb_gzip_begin(int file);
 /* The next bytes, at most `size`, which is above 0; 0 at the end, also of what was cut short.
  * XB_ERR_USAGE: what is gzipped is broken. XB_ERR_UNSUPPORTED: this build lacks zlib.
  * XB_ERR_SYSTEM. */

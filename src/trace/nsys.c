@@ -14,8 +14,8 @@
 #include <string.h>
 
 #define LATEST (INT64_C(1) << 61)           /* any two times are less than 2^63 ns apart */
+#define LACKING INT64_MIN                   /* stands for what is no number */
 #define LARGEST (1 << 26)                   /* bytes of a row */
-#define NAMED 1000                          /* programs whose names are looked up */
 #define IN_PROCESS UINT64_C(0xFFFFFF)       /* the thread, in the number of one anywhere */
 #define PROCESS_OF(number) ((number) >> 24) /* with the machine; that of a process is the same */
 
@@ -25,8 +25,10 @@ struct export
     const char *path;
     struct xb_profiles *profiles;
     struct xb_error *error;
-    size_t first; /* program of this file */
-    char ways[16][32], memories[16][32];
+    size_t first;                        /* program of this file */
+    bool has_names;                      /* StringIds */
+    enum xb_status status;               /* of the first failure */
+    char ways[16][32], memories[16][32]; /* what kinds of copies and of memory are called */
 };
 
 static const struct table {
@@ -36,6 +38,7 @@ static const struct table {
     const char *called; /* the column with the number of its name in StringIds */
     const char *other;  /* its name where there is none */
 } tables[] = {
+    {"StringIds", 0, NULL, NULL, NULL},
     {"CUPTI_ACTIVITY_KIND_RUNTIME", XB_ACTIVITY_CALL, "globalTid", "nameId", "call"},
     {"CUPTI_ACTIVITY_KIND_DRIVER", XB_ACTIVITY_CALL, "globalTid", "nameId", "call"},
     {"CUPTI_ACTIVITY_KIND_KERNEL", XB_ACTIVITY_KERNEL, "globalPid", "demangledName", "kernel"},
@@ -45,46 +48,47 @@ static const struct table {
     {"NVTX_EVENTS", XB_ACTIVITY_RANGE, "globalTid", "textId", "range"},
 };
 
-static enum xb_status fail(const struct export *e)
+static void fail(struct export *e)
 {
     bool lacks_memory = sqlite3_errcode(e->base) == SQLITE_NOMEM;
-    return XB_FAIL(e->error, lacks_memory ? XB_ERR_MEMORY : XB_ERR_USAGE, "%.300s: SQLite: %s",
-                   e->path, sqlite3_errmsg(e->base));
+    e->status = XB_FAIL(e->error, lacks_memory ? XB_ERR_MEMORY : XB_ERR_USAGE, "%.300s: SQLite: %s",
+                        e->path, sqlite3_errmsg(e->base));
 }
 
-/* The text that a query finds first, for an argument; `other` where there is none. Release it. */
-static char *find_text(const struct export *e, const char *query, int64_t argument,
-                       const char *other)
+/* The rows of a query of what may be missing; NULL: it is. A name goes into its "%Q". */
+static sqlite3_stmt *ask(const struct export *e, const char *query, const char *name)
 {
     sqlite3_stmt *rows = NULL;
-    const char *text = NULL;
-    (void)sqlite3_prepare_v2(e->base, query, -1, &rows, NULL);
-    (void)sqlite3_bind_int64(rows, 1, argument);
-    if (rows != NULL && sqlite3_step(rows) == SQLITE_ROW)
-        text = (const char *)sqlite3_column_text(rows, 0);
-    char *copy = xb_copy(text != NULL ? text : other);
-    sqlite3_finalize(rows);
-    return copy;
+    char *text = sqlite3_mprintf(query, name);
+    (void)sqlite3_prepare_v2(e->base, text, -1, &rows, NULL);
+    sqlite3_free(text);
+    return rows;
 }
 
-/* What kinds of copies and of memory are called: by the file, where it says so. */
-static void read_labels(struct export *e)
+/* The text of a column of the next row; NULL: there is none. Release the rows behind the last. */
+static const char *next(sqlite3_stmt *rows, int column)
 {
-    static const char ways[16][16] = {"",     "HtoD",         "DtoH",         "HtoA",        "AtoH",
-                                      "AtoA", "AtoD",         "DtoA",         "DtoD",        "HtoH",
-                                      "PtoP", "Unified HtoD", "Unified DtoH", "Unified DtoD"};
-    static const char memories[16][16] = {"Pageable", "Pinned",        "Device",        "Array",
-                                          "Managed",  "Device Static", "Managed Static"};
-    for (int i = 0; i < 16; i++) {
-        char *way =
-            find_text(e, "SELECT label FROM ENUM_CUDA_MEMCPY_OPER WHERE id = ?1", i, ways[i]);
-        char *memory =
-            find_text(e, "SELECT label FROM ENUM_CUDA_MEM_KIND WHERE id = ?1", i, memories[i]);
-        snprintf(e->ways[i], sizeof e->ways[i], "%s", way);
-        snprintf(e->memories[i], sizeof e->memories[i], "%s", memory);
-        free(way);
-        free(memory);
+    bool is_there = rows != NULL && sqlite3_step(rows) == SQLITE_ROW;
+    return is_there ? (const char *)sqlite3_column_text(rows, column) : NULL;
+}
+
+static int64_t number_of(sqlite3_stmt *row, int column)
+{
+    bool is_it = sqlite3_column_type(row, column) == SQLITE_INTEGER;
+    return is_it ? sqlite3_column_int64(row, column) : LACKING;
+}
+
+/* What the file itself calls kinds of copies, or of memory. */
+static void read_labels(const struct export *e, const char *query, char (*labels)[32])
+{
+    const char *label;
+    sqlite3_stmt *rows = ask(e, query, NULL);
+    while ((label = next(rows, 1)) != NULL) {
+        int64_t number = number_of(rows, 0);
+        if (number >= 0 && number < 16)
+            snprintf(labels[number], sizeof labels[number], "%s", label);
     }
+    sqlite3_finalize(rows);
 }
 
 /* ---- rows ---- */
@@ -99,8 +103,8 @@ static void read_copy(const struct export *e, sqlite3_stmt *row, struct xb_activ
     char name[128];
     const char *labels[3] = {"", "", ""}; /* way, from, to */
     for (int i = 0; i < 3; i++) {
-        sqlite3_int64 number = sqlite3_column_int64(row, WAY + i);
-        if (sqlite3_column_type(row, WAY + i) == SQLITE_INTEGER && number >= 0 && number < 16)
+        int64_t number = number_of(row, WAY + i);
+        if (number >= 0 && number < 16)
             labels[i] = i == 0 ? e->ways[number] : e->memories[number];
     }
     snprintf(name, sizeof name, "%s (%s -> %s)", labels[0], labels[1], labels[2]);
@@ -109,145 +113,136 @@ static void read_copy(const struct export *e, sqlite3_stmt *row, struct xb_activ
     copy->name = xb_profiles_name(e->profiles, name);
 }
 
-static enum xb_status read_row(struct export *e, const struct table *table, sqlite3_stmt *row)
+static void read_row(struct export *e, const struct table *table, sqlite3_stmt *row)
 {
     struct xb_profiles *profiles = e->profiles;
     bool is_of_thread = table->kind == XB_ACTIVITY_CALL || table->kind == XB_ACTIVITY_RANGE;
-    sqlite3_int64 begin = sqlite3_column_int64(row, BEGIN), end = sqlite3_column_int64(row, END);
-    sqlite3_int64 link = sqlite3_column_int64(row, LINK), bytes = sqlite3_column_int64(row, BYTES);
-    sqlite3_int64 device = sqlite3_column_int64(row, DEVICE);
-    uint64_t owner = (uint64_t)sqlite3_column_int64(row, OWNER), process = PROCESS_OF(owner);
+    int64_t begin = number_of(row, BEGIN), end = number_of(row, END), link = number_of(row, LINK);
+    int64_t bytes = number_of(row, BYTES), device = number_of(row, DEVICE);
+    uint64_t owner = (uint64_t)number_of(row, OWNER), process = PROCESS_OF(owner);
     const char *text = (const char *)sqlite3_column_text(row, TEXT);
     const char *name = text != NULL ? text : (const char *)sqlite3_column_text(row, NAME);
-    bool has_end = sqlite3_column_type(row, END) == SQLITE_INTEGER;
-    if (!has_end && table->kind == XB_ACTIVITY_RANGE)
-        return XB_OK; /* a point in time */
-    if (!has_end || begin < -LATEST || begin > LATEST || end < begin || end > LATEST) {
+    if (end == LACKING && table->kind == XB_ACTIVITY_RANGE)
+        return; /* a point in time */
+    if (begin < -LATEST || begin > LATEST || end < begin || end > LATEST) {
         profiles->left_out++;
-        return XB_OK;
+        return;
     }
-    if (sqlite3_column_type(row, OWNER) == SQLITE_NULL) /* that of the calls, which were first */
+    if (number_of(row, OWNER) == LACKING) /* that of the calls, which were first */
         process = profiles->count > e->first ? profiles->items[e->first].process : 0;
+    bool has_device = !is_of_thread && device >= 0 && device <= INT16_MAX;
     struct xb_activity activity = {.begin = begin,
                                    .end = end,
                                    .bytes = bytes > 0 ? (uint64_t)bytes : 0,
                                    .link = link > 0 && link <= UINT32_MAX ? (uint32_t)link : 0,
-                                   .device = -1,
+                                   .device = has_device ? (int16_t)device : -1,
                                    .kind = (uint8_t)table->kind,
                                    .range = XB_RANGE_MARK};
-    if (!is_of_thread && device >= 0 && device <= INT16_MAX &&
-        sqlite3_column_type(row, DEVICE) == SQLITE_INTEGER)
-        activity.device = (int16_t)device;
     if (table->kind == XB_ACTIVITY_COPY)
         read_copy(e, row, &activity);
     else
         activity.name = xb_profiles_name(profiles, name != NULL ? name : table->other);
-    activity.track = xb_profiles_track(
-        profiles, process,
-        is_of_thread ? owner & IN_PROCESS
-                     : XB_TRACK_STREAM(activity.device, sqlite3_column_int64(row, STREAM)));
-    if (xb_profile_add(profiles, xb_profiles_find(profiles, process), &activity))
-        return XB_OK;
-    return XB_FAIL(e->error, XB_ERR_USAGE, "%.300s: these are more activities than are kept",
-                   e->path);
+    uint64_t track = is_of_thread ? owner & IN_PROCESS : (uint64_t)number_of(row, STREAM);
+    activity.track = xb_profiles_track(profiles, process, activity.device, track);
+    if (!xb_profile_add(profiles, xb_profiles_find(profiles, process), &activity))
+        e->status = XB_FAIL(e->error, XB_ERR_USAGE,
+                            "%.300s: these are more activities than are kept", e->path);
 }
 
 /* ---- tables ---- */
 
-static bool has_column(const struct export *e, const char *table, const char *name)
+/* The columns of a table, each between two commas; NULL: there is no such table. A view or a
+ * virtual table in its place is refused: nsys makes neither. Release them. */
+static char *find_columns(struct export *e, const char *table)
 {
-    char query[160];
-    snprintf(query, sizeof query, "SELECT 1 FROM pragma_table_info('%s') WHERE name = '%s'", table,
-             name);
-    char *answer = find_text(e, query, 0, "");
-    bool is_there = answer[0] != '\0';
-    free(answer);
-    return is_there;
+    sqlite3_stmt *rows = ask(e,
+                             "SELECT CASE WHEN type = 'table' AND rootpage > 0 THEN "
+                             "(SELECT ',' || group_concat(name) || ',' FROM "
+                             "pragma_table_info(m.name)) ELSE '' END "
+                             "FROM sqlite_master AS m WHERE name = %Q",
+                             table);
+    const char *found = next(rows, 0);
+    if (found != NULL && found[0] == '\0')
+        e->status = XB_FAIL(e->error, XB_ERR_USAGE,
+                            "%.300s: %s is no table, which Nsight Systems writes", e->path, table);
+    char *columns = found != NULL ? xb_copy(found) : NULL;
+    sqlite3_finalize(rows);
+    return columns;
 }
 
-/* A view or a virtual table in its place is refused: nsys makes neither. */
-static enum xb_status look_for(const struct export *e, const char *table, bool *is_there)
+static bool has(const char *columns, const char *name)
 {
-    char query[160];
-    snprintf(query, sizeof query,
-             "SELECT type = 'table' AND rootpage > 0 FROM sqlite_master WHERE name = '%s'", table);
-    char *answer = find_text(e, query, 0, "");
-    bool is_made_up = answer[0] == '0';
-    *is_there = answer[0] == '1';
-    free(answer);
-    if (!is_made_up)
-        return XB_OK;
-    return XB_FAIL(e->error, XB_ERR_USAGE, "%.300s: %s is no table, which Nsight Systems writes",
-                   e->path, table);
+    char part[64];
+    snprintf(part, sizeof part, ",%s,", name);
+    return strstr(columns, part) != NULL;
 }
 
-static enum xb_status read_table(struct export *e, const struct table *table, bool has_names)
+static void read_table(struct export *e, const struct table *table, const char *columns)
 {
-    const char *const columns[] = {"start",    "end",   table->owner, "correlationId", "deviceId",
-                                   "streamId", "bytes", "copyKind",   "srcKind",       "dstKind"};
-    enum xb_status status = XB_OK;
-    sqlite3_stmt *rows = NULL;
+    const char *const wanted[] = {"start",    "end",   table->owner, "correlationId", "deviceId",
+                                  "streamId", "bytes", "copyKind",   "srcKind",       "dstKind"};
+    bool has_names = e->has_names && has(columns, table->called);
     sqlite3_str *query = sqlite3_str_new(e->base);
     sqlite3_str_appendall(query, "SELECT ");
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
-        sqlite3_str_appendf(query, has_column(e, table->name, columns[i]) ? "t.\"%w\", " : "NULL, ",
-                            columns[i]);
-    has_names = has_names && has_column(e, table->name, table->called);
-    sqlite3_str_appendf(query, "%s, %s FROM \"%w\" AS t", has_names ? "s.value" : "NULL",
-                        has_column(e, table->name, "text") ? "t.text" : "NULL", table->name);
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
+        sqlite3_str_appendf(query, has(columns, wanted[i]) ? "t.\"%s\", " : "NULL, ", wanted[i]);
+    sqlite3_str_appendf(query, "%s, %s FROM \"%s\" AS t", has_names ? "s.value" : "NULL",
+                        has(columns, "text") ? "t.text" : "NULL", table->name);
     if (has_names)
-        sqlite3_str_appendf(query, " LEFT JOIN StringIds AS s ON s.id = t.\"%w\"", table->called);
+        sqlite3_str_appendf(query, " LEFT JOIN StringIds AS s ON s.id = t.\"%s\"", table->called);
     char *text = sqlite3_str_finish(query);
-    int outcome = sqlite3_prepare_v2(e->base, text, -1, &rows, NULL);
-    while (status == XB_OK && outcome == SQLITE_OK && sqlite3_step(rows) == SQLITE_ROW)
-        status = read_row(e, table, rows);
-    if (status == XB_OK && (outcome != SQLITE_OK || sqlite3_errcode(e->base) != SQLITE_DONE))
-        status = fail(e);
-    sqlite3_finalize(rows);
+    sqlite3_stmt *rows = NULL;
+    (void)sqlite3_prepare_v2(e->base, text, -1, &rows, NULL);
     sqlite3_free(text);
-    return status;
+    while (e->status == XB_OK && rows != NULL && sqlite3_step(rows) == SQLITE_ROW)
+        read_row(e, table, rows);
+    if (e->status == XB_OK && sqlite3_errcode(e->base) != SQLITE_DONE)
+        fail(e);
+    sqlite3_finalize(rows);
 }
 
-/* The numbers of processes have been those of the machine's, too: without it from here on. */
-static void finish(struct export *e, size_t first_track)
+/* Says who recorded it and what the programs are called. Their numbers have been those of the
+ * machine's, too: without it from here on. */
+static void finish(const struct export *e)
 {
     struct xb_profiles *profiles = e->profiles;
-    char *release = find_text(e,
-                              "SELECT value FROM META_DATA_EXPORT "
-                              "WHERE name = 'EXPORT_PRODUCT_VERSION'",
-                              0, "");
-    char *end = release;
-    for (int points = 0; *end != '\0' && (*end != '.' || ++points < 3);)
-        end++; /* 2025.5.2 of 2025.5.2.266 */
+    const size_t count = profiles->count;
+    sqlite3_stmt *rows =
+        ask(e, "SELECT value FROM META_DATA_EXPORT WHERE name = 'EXPORT_PRODUCT_VERSION'", NULL);
+    const char *text = next(rows, 0);
+    int length = 0;
+    for (int points = 0; text != NULL && text[length] != '\0'; length++)
+        if (text[length] == '.' && ++points == 3)
+            break; /* 2025.5.2 of 2025.5.2.266 */
     if (profiles->source == NULL)
         profiles->source = xb_arena_print(&profiles->memory, "Nsight Systems%s%.*s",
-                                          end > release ? " " : "", (int)(end - release), release);
-    free(release);
-    for (size_t i = e->first; i < profiles->count; i++) {
-        struct xb_profile *profile = &profiles->items[i];
-        char *name = i - e->first < NAMED
-                         ? find_text(e, "SELECT name FROM PROCESSES WHERE globalPid >> 24 = ?1",
-                                     (int64_t)profile->process, "")
-                         : xb_copy("");
-        profile->process &= IN_PROCESS;
-        if (name[0] != '\0')
-            profile->name = profiles->names[xb_profiles_name(profiles, name)];
-        free(name);
+                                          length > 0 ? " " : "", length, length > 0 ? text : "");
+    sqlite3_finalize(rows);
+    rows = ask(e, "SELECT globalPid, name FROM PROCESSES WHERE name <> ''", NULL);
+    while ((text = next(rows, 1)) != NULL) {
+        const uint32_t place = xb_profiles_name(profiles, text); /* may move names */
+        struct xb_profile *profile =
+            xb_profiles_find(profiles, PROCESS_OF((uint64_t)number_of(rows, 0)));
+        profile->name = profiles->names[place];
     }
-    for (size_t i = first_track; i < profiles->track_count; i++)
-        profiles->tracks[i].process &= IN_PROCESS;
+    sqlite3_finalize(rows);
+    profiles->count = count; /* without processes that did nothing with a GPU */
+    for (size_t i = e->first; i < count; i++)
+        profiles->items[i].process &= IN_PROCESS;
 }
 
 /* ---- the file ---- */
 
 /* Nothing is written, locked or run. */
-static enum xb_status open_base(struct export *e, int file)
+static void open_base(struct export *e, int file)
 {
     char uri[64]; /* by the descriptor: a path would have to be escaped */
     snprintf(uri, sizeof uri, "file:///proc/self/fd/%d?mode=ro&immutable=1", file);
     int outcome = sqlite3_open_v2(uri, &e->base, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
-    if (e->base == NULL)
-        return XB_FAIL(e->error, XB_ERR_MEMORY, "no memory to read %.300s", e->path);
+    if (e->base == NULL) {
+        e->status = XB_FAIL(e->error, XB_ERR_MEMORY, "no memory to read %.300s", e->path);
+        return;
+    }
     (void)sqlite3_db_config(e->base, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     (void)sqlite3_db_config(e->base, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     (void)sqlite3_db_config(e->base, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
@@ -255,36 +250,43 @@ static enum xb_status open_base(struct export *e, int file)
     (void)sqlite3_limit(e->base, SQLITE_LIMIT_LENGTH, LARGEST);
     (void)sqlite3_limit(e->base, SQLITE_LIMIT_EXPR_DEPTH, 100);
     (void)sqlite3_limit(e->base, SQLITE_LIMIT_ATTACHED, 0);
-    bool is_fine =
-        outcome == SQLITE_OK && sqlite3_exec(e->base,
-                                             "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; "
-                                             "SELECT count(*) FROM sqlite_master",
-                                             NULL, NULL, NULL) == SQLITE_OK;
-    return is_fine ? XB_OK : fail(e);
+    static const char begin[] = "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; "
+                                "SELECT count(*) FROM sqlite_master";
+    if (outcome != SQLITE_OK || sqlite3_exec(e->base, begin, NULL, NULL, NULL) != SQLITE_OK)
+        fail(e);
 }
 
 enum xb_status xb_nsys_read(struct xb_profiles *profiles, const char *path, int file,
                             struct xb_error *error)
 {
     struct export e = {
-        .profiles = profiles, .path = path, .error = error, .first = profiles->count};
-    size_t first_track = profiles->track_count;
-    bool has_names = false, has_any = false, is_there = false;
-    enum xb_status status = open_base(&e, file);
-    if (status == XB_OK)
-        status = look_for(&e, "StringIds", &has_names);
-    if (status == XB_OK)
-        read_labels(&e);
-    for (size_t i = 0; status == XB_OK && i < sizeof tables / sizeof tables[0]; i++) {
-        status = look_for(&e, tables[i].name, &is_there);
-        has_any = has_any || is_there;
-        if (status == XB_OK && is_there)
-            status = read_table(&e, &tables[i], has_names);
+        .profiles = profiles,
+        .path = path,
+        .error = error,
+        .first = profiles->count,
+        .ways = {"", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP",
+                 "Unified HtoD", "Unified DtoH", "Unified DtoD"},
+        .memories = {"Pageable", "Pinned", "Device", "Array", "Managed", "Device Static",
+                     "Managed Static"},
+    };
+    bool has_any = false;
+    open_base(&e, file);
+    if (e.status == XB_OK) {
+        read_labels(&e, "SELECT id, label FROM ENUM_CUDA_MEMCPY_OPER WHERE label NOTNULL", e.ways);
+        read_labels(&e, "SELECT id, label FROM ENUM_CUDA_MEM_KIND WHERE label NOTNULL", e.memories);
     }
-    if (status == XB_OK && !has_any && !has_names)
-        status = XB_FAIL(error, XB_ERR_USAGE, "%.300s: is no export of Nsight Systems", path);
-    if (status == XB_OK)
-        finish(&e, first_track);
+    for (size_t i = 0; e.status == XB_OK && i < sizeof tables / sizeof tables[0]; i++) {
+        char *columns = find_columns(&e, tables[i].name);
+        has_any = has_any || columns != NULL;
+        e.has_names = e.has_names || (columns != NULL && i == 0);
+        if (e.status == XB_OK && columns != NULL && i > 0)
+            read_table(&e, &tables[i], columns);
+        free(columns);
+    }
+    if (e.status == XB_OK && !has_any)
+        e.status = XB_FAIL(error, XB_ERR_USAGE, "%.300s: is no export of Nsight Systems", path);
+    if (e.status == XB_OK)
+        finish(&e);
     (void)sqlite3_close(e.base);
-    return status;
+    return e.status;
 }

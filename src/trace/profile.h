@@ -43,7 +43,8 @@ struct xb_activity {
     uint64_t bytes;     /* of copies and fills; 0: the trace does not say */
     uint32_t link;      /* a call has the number of what it started; 0: none, or not known */
     uint32_t name;      /* place in names */
-    uint32_t track;     /* place in tracks: of calls and ranges the thread, else the stream */
+    uint32_t track;     /* place in names, too: of the thread of a call or a range, else of the
+                           stream. Only good for being compared */
     int16_t device;     /* -1: not known, or none */
     uint8_t kind;       /* enum xb_activity_kind */
     uint8_t way, host;  /* enum xb_way and enum xb_host_memory, of copies */
@@ -58,9 +59,9 @@ struct xb_profile {
                                        once the longest first */
     size_t count;
     const char *problem; /* why nothing of it was seen; NULL: it was */
-    uint64_t dropped; /* records that were lost before they were written */
-    bool is_cut;      /* the file ends in the middle of it, or the program ended without a goodbye:
-                         what came last is missing */
+    uint64_t dropped;    /* records that were lost before they were written */
+    bool is_cut; /* the file ends in the middle of it, or the program ended without a goodbye:
+                    what came last is missing */
 };
 
 struct xb_profiles {
@@ -70,24 +71,16 @@ struct xb_profiles {
                          of which copies. Set by xb_profiles_sort */
     struct xb_profile *items;
     size_t count;
-    const char **names; /* each once */
+    const char **names; /* each once, and among them what stands for tracks and programs */
     size_t name_count;
-    struct xb_track_id { /* a thread of a process, or XB_TRACK_STREAM of a program's process */
-        uint64_t process, track;
-    } * tracks;
-    size_t track_count;
     size_t left_out; /* events with impossible times, too long to be read, or no JSON */
     struct xb_arena *memory;
-    struct xb_profile_index *index; /* profile.c's own */
+    struct xb_name_slot *slots; /* profile.c's own, like the rest */
+    size_t slot_count, file_count, activity_count;
 };
 
 /* More activities than these are not kept: about 1.5 GB. */
 #define XB_PROFILE_ACTIVITIES ((size_t)32 << 20)
-
-/* The number of a stream's track: threads have lower ones. Our own traces count tracks of both
- * kinds as threads. */
-#define XB_TRACK_STREAM(device, stream)                                                            \
-    (UINT64_C(1) << 63 | (uint64_t)(uint16_t)(device) << 32 | (uint32_t)(stream))
 
 /* Reads a file into zeroed *profiles: gzipped or not, by its content. Takes memory for activities
  * and names, and not for the text. XB_ERR_USAGE names the file and the place of what is wrong: it
@@ -107,9 +100,11 @@ void xb_profiles_free(struct xb_profiles *profiles); /* accepts zeroed ones */
 /* The program of this file with that process number: one that is there, or a new one. It may move
  * when another is made. */
 struct xb_profile *xb_profiles_find(struct xb_profiles *profiles, uint64_t process);
-/* The places of a name, and of a track of this file. */
+/* The places of a name, and of a track of this file: a stream of a device, or a thread, whose
+ * device is -1. A stream of an unknown device may have the track of a thread. */
 uint32_t xb_profiles_name(struct xb_profiles *profiles, const char *text);
-uint32_t xb_profiles_track(struct xb_profiles *profiles, uint64_t process, uint64_t track);
+uint32_t xb_profiles_track(struct xb_profiles *profiles, uint64_t process, int device,
+                           uint64_t number);
 /* Adds one; false: there are too many. One that ends before it begins is counted in left_out. */
 bool xb_profile_add(struct xb_profiles *profiles, struct xb_profile *profile,
                     const struct xb_activity *activity);

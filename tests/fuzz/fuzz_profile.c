@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             require(activity->begin <= activity->end, "time goes forwards");
             require(k == 0 || activity[-1].begin <= activity->begin, "they are in their order");
             require(activity->name < profiles.name_count, "it has a name");
-            require(activity->track < profiles.track_count, "it has a track");
+            require(activity->track < profiles.name_count, "it has a track");
             require(activity->way <= XB_WAY_HOST && activity->range < XB_RANGE_KINDS,
                     "it is of a kind that there is");
         }

@@ -94,9 +94,10 @@ static void reads_all_tables(void **state)
         assert_int_equal(program->activities[i].kind, expected[i].kind);
     }
     const struct xb_activity *call = &program->activities[2], *copy = &program->activities[4];
-    assert_int_equal(got.tracks[call->track].process, 4711);
-    assert_int_equal(got.tracks[call->track].track, 4712);
-    assert_int_equal(got.tracks[copy->track].track, XB_TRACK_STREAM(1, 7));
+    assert_int_equal(call->track, program->activities[3].track);
+    assert_int_not_equal(call->track, program->activities[0].track); /* another thread */
+    assert_int_not_equal(copy->track, program->activities[7].track); /* another device */
+    assert_int_equal(program->activities[7].track, program->activities[8].track);
     assert_int_equal(call->device, -1);
     assert_int_equal(copy->device, 1);
     assert_int_equal(copy->link, call->link);
