@@ -190,6 +190,9 @@ class Pictures(Case):
         table = self.table_of(page, "GB/s, or a time")
         self.assertEqual(table[0], ["Results", "At", "H100 80GB HBM3", "H200"])
         self.assertEqual(table[1], ["To the GPU: pinned", "1 GiB", "52.79", "55.34"])
+        self.assertIn("2 files", self.words_of(page))
+        self.assertNotIn(" UTC, 2 files", self.words_of(page))  # each date stands with its file
+        self.assertIn("PCIe Gen5 x16, at best Gen5 x16", self.words_of(page))
         page = self.report(os.path.join(RESULTS, "h100", "sweep.json"), os.path.join(RESULTS, "h200", "crossover.json"))
         (picture,) = self.pictures_of(page, "To the GPU, by size")
         self.assertIn("H100 80GB HBM3 pinned", self.texts_of(picture))

@@ -141,6 +141,12 @@ static void a_ruler_holds_its_values(NO_STATE)
                 double high = xb_ruler_place(&ruler, ends[k]);
                 assert_true(ruler.low < ruler.high);
                 assert_true(low >= 100.0 && low <= high && high < 500.0);
+                bool is_size = scale == XB_SCALE_SIZE;
+                double width = ruler.high - ruler.low; /* what is beyond the ends stands there */
+                double before = is_size ? ruler.low / 4.0 : ruler.low - width;
+                double beyond = is_size ? ruler.high * 4.0 : ruler.high + width;
+                assert_true(xb_ruler_place(&ruler, before) == 100.0);
+                assert_true(xb_ruler_place(&ruler, beyond) == 500.0);
             }
 }
 
