@@ -131,6 +131,10 @@ extern const struct xb_common_section xb_section_conditions;
  * where there are several. */
 const char *xb_case_name(struct xb_arena **texts, const struct xb_report_document *document,
                          const struct xb_record_case *test);
+/* Adds ", chunk 8 MiB" for each parameter that has not its default, but for one: the same in any
+ * file, also in one of an older program, which lacks some. `but`: NULL for none. */
+void xb_case_add_parameters(struct xb_words *words, const struct xb_report_document *document,
+                            const struct xb_record_case *test, const struct xb_option *but);
 
 /*
  * Writes the page of these files. Each is read once; XB_REPORT_FILES of them at most, and what is

@@ -63,13 +63,7 @@ static void take_case(struct state *state, const struct xb_report_document *docu
         return;
     xb_words_add(&key, "%.60s %.60s %.20s%s %s", test->mode, test->variant, test->direction,
                  test->latency ? " latency" : "", XB_SIZE_TEXT(test->bytes));
-    for (size_t i = 0; i < test->parameter_count; i++) {
-        const struct xb_record_fact *own = &test->parameters[i];
-        const char *shown = xb_parameter_text(test, own->name, text, sizeof text);
-        if (shown != NULL &&
-            !xb_parameter_is_default(document->request->defaults, document->request->rows, own))
-            xb_words_add(&key, ", %.60s %.60s", own->name, shown);
-    }
+    xb_case_add_parameters(&key, document, test, NULL);
     xb_words_add(&key, ", GPU %s%s", xb_record_case_device(test, text, sizeof text),
                  test->simultaneous ? ", at the same time" : "");
     xb_words_add(&place, "%.200s on %.200s, backend %.60s",
