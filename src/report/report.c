@@ -188,10 +188,8 @@ static void write_sections(struct xb_page *page, const struct report *report,
         xb_page_section_begin(page, is_front || is_alone ? 2 : 3, !is_front && is_alone,
                               xb_page_print(page, "file-%zu-%s", file->number, sections[i].name),
                               sections[i].title);
-        if (is_front && is_first && file->answer.verdict != NULL && file->record == NULL) {
+        if (is_front && is_first && file->answer.verdict != NULL && file->record == NULL)
             xb_page_tile(page, file->answer.look, file->answer.verdict, file->answer.line);
-            xb_page_tiles_end(page);
-        }
         is_first = false;
         sections[i].write(page, file);
         xb_page_section_end(page);

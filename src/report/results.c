@@ -485,7 +485,6 @@ static void write_short(const struct panels *panels)
                                    xb_reading_subject(reading, advice[i], of, sizeof of),
                                    end != NULL ? (int)(end - remedy + 1) : INT_MAX, remedy));
     }
-    xb_page_tiles_end(page);
     if (is_alone && reading->answer != NULL) /* those of several stand beside their names */
         xb_page_paragraph(page, "%s", reading->answer);
 }
