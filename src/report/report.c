@@ -249,17 +249,18 @@ static void begin_page(struct xb_page *page, const struct report *report,
 {
     struct xb_words title = {.length = 0}, under = {.length = 0};
     const size_t files = report->request->count;
-    bool any = false;
-    for (size_t i = 0; i < files && !report->speaks[FLEET]; i++) {
-        const struct xb_report_document *file = &report->files[i], *last = i > 0 ? file - 1 : file;
-        if (!file->is_drawn ||
-            (i > 0 && last->is_drawn && strcmp(last->answer.subject, file->answer.subject) == 0))
+    const bool is_fleet = report->speaks[FLEET];
+    const char *last = "";
+    for (size_t i = 0; i < report->kept_count && !is_fleet; i++) {
+        const struct xb_report_document *file = report->kept[i];
+        if (!file->is_drawn || strcmp(last, file->answer.subject) == 0)
             continue;
-        xb_words_add(&title, "%s%.200s", any ? ", " : "", file->answer.subject);
-        any = true;
+        last = file->answer.subject;
+        xb_words_add(&title, "%s%.200s", title.length > 0 ? ", " : "", last);
     }
+    const bool any = title.length > 0;
     if (!any)
-        xb_words_add(&title, "%s%zu files", report->speaks[FLEET] ? "Fleet: " : "", files);
+        xb_words_add(&title, "%s%zu files", is_fleet ? "Fleet: " : "", files);
     if (count == 1)
         xb_table_name_devices(&under, shown[0]->record);
     for (size_t i = 0; i < files && (count == 1 || files == 1); i++)

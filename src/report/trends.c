@@ -144,8 +144,7 @@ static bool finish(void *own)
             const struct point *next = &trend->points[k];
             bool is_later = last == NULL || last->date != next->date;
             trend->dates += is_later;
-            if (is_later || last->value != next->value || XB_ORDER(last->low, next->low) != 0 ||
-                XB_ORDER(last->high, next->high) != 0)
+            if (last == NULL || memcmp(last, next, offsetof(struct point, file)) != 0)
                 trend->points[kept++] = *next;
         }
         trend->count = kept;
@@ -195,28 +194,26 @@ static void write_trend(struct xb_page *page, const struct trend *trend, double 
 {
     const struct xb_change *change = &trend->change;
     struct xb_point *points = xb_page_new(page, trend->count, sizeof *points);
-    double least = (double)INFINITY, most = 0.0, mark = 0.0;
     const char *within = "";
+    double mark = 0.0;
     if (change->is_there)
         write_change(page, trend);
     for (size_t i = 0; i < trend->count; i++) {
         const struct point *point = &trend->points[i];
         points[i] = (struct xb_point){point->date, point->value, point->low, point->high};
         values[i] = point->value;
-        least = fmin(least, point->value);
-        most = fmax(most, point->value);
     }
-    double median = xb_median_of(values, trend->count);
-    if (most - least < NEXT_TO_NOTHING * median)
-        within = xb_page_print(page, ": all within %.1f %%", 100.0 * (most - least) / median);
+    const struct xb_statistics s = xb_statistics_of(values, trend->count);
+    if (s.max - s.min < NEXT_TO_NOTHING * s.median)
+        within = xb_page_print(page, ": all within %.1f %%", 100.0 * (s.max - s.min) / s.median);
     if (change->is_there)
         mark = (trend->points[change->at - 1].date + trend->points[change->at].date) / 2;
     const struct xb_series series = {"", points, trend->count};
     struct xb_chart chart = {.x = {XB_SCALE_DATE, "date (UTC)"},
                              .y = {XB_SCALE_LINEAR, trend->unit},
                              .y_from_data = true,
-                             .y_least = median * (1.0 - LEAST_SPAN / 2.0),
-                             .y_most = median * (1.0 + LEAST_SPAN / 2.0),
+                             .y_least = s.median * (1.0 - LEAST_SPAN / 2.0),
+                             .y_most = s.median * (1.0 + LEAST_SPAN / 2.0),
                              .series = &series,
                              .series_count = 1,
                              .mark = mark};
