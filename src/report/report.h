@@ -92,7 +92,7 @@ const char *xb_report_file_name(const char *path);
  * say something of one file below its heading: report.c has the kinds of files that each is for.
  */
 typedef void xb_write_section(struct xb_page *page, const struct xb_report_document *document);
-xb_write_section xb_write_reading, xb_write_notes, xb_write_samples, xb_write_rows, xb_write_links,
+xb_write_section xb_write_reading, xb_write_samples, xb_write_rows, xb_write_links,
     xb_write_link_details, xb_write_matrices, xb_write_ratios, xb_write_comparison,
     xb_write_strategies, xb_write_devices, xb_write_findings, xb_write_timelines;
 
