@@ -12,6 +12,7 @@
 #include "reading/list.h"
 #include "record/record.h"
 #include "trace/trace.h"
+#include "xferbench/figure.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -49,6 +50,13 @@ const char *xb_report_date(double date, char *text, size_t size)
     if (isfinite(date) && gmtime_r(&seconds, &utc) != NULL)
         strftime(text, size, "%Y-%m-%d %H:%M UTC", &utc);
     return text;
+}
+
+const char *xb_report_unit(const char *unit, double *size)
+{
+    bool is_rate = strcmp(unit, XB_UNIT_RATE) == 0, is_time = strcmp(unit, XB_UNIT_SECONDS) == 0;
+    *size = is_rate ? 1e9 : is_time ? 1e-6 : 1.0;
+    return is_rate ? "GB/s" : is_time ? "us" : strcmp(unit, XB_UNIT_RATIO) == 0 ? "factor" : unit;
 }
 
 /* ---- what it says in short ---- */
@@ -143,19 +151,6 @@ static const char *name_of(const struct xb_record *record)
     return record->path != NULL ? xb_report_file_name(record->path) : "?";
 }
 
-static void answer_comparison(struct xb_report_document *document)
-{
-    const struct xb_comparison *comparison = document->comparison;
-    bool is_told =
-        !xb_compare_refused(comparison) && comparison->overall != XB_OUTCOME_INCONCLUSIVE;
-    SET(subject, "%.200s against %.200s", name_of(comparison->candidate),
-        name_of(comparison->baseline));
-    SET(line, "%.500s", comparison->reason);
-    document->answer.verdict = xb_compare_overall(comparison);
-    document->answer.look =
-        XB_LOOK(is_told && comparison->overall == XB_OUTCOME_REGRESSION, is_told);
-}
-
 static void answer_trace(struct xb_report_document *document)
 {
     const struct xb_trace *trace = document->trace;
@@ -194,6 +189,8 @@ static enum xb_status take(struct xb_report_document *document, struct xb_error 
     struct xb_report_held *held = document->held;
     const char *path = document->path;
     const cJSON *tree = document->tree, *item;
+    enum xb_outcome outcome;
+    bool is_told;
     switch (document->kind) {
     case XB_DOCUMENT_RESULT:
     case XB_DOCUMENT_PROCESSES:
@@ -213,7 +210,13 @@ static enum xb_status take(struct xb_report_document *document, struct xb_error 
     case XB_DOCUMENT_COMPARE:
         document->comparison = &held->comparison.comparison;
         XB_TRY(xb_comparison_of_tree(path, tree, &held->comparison, error));
-        answer_comparison(document);
+        SET(subject, "%.200s against %.200s", name_of(&held->comparison.candidate),
+            name_of(&held->comparison.baseline));
+        SET(line, "%.500s", document->comparison->reason);
+        document->answer.verdict = xb_compare_overall(document->comparison);
+        outcome = document->comparison->overall;
+        is_told = !xb_compare_refused(document->comparison) && outcome != XB_OUTCOME_INCONCLUSIVE;
+        document->answer.look = XB_LOOK(is_told && outcome == XB_OUTCOME_REGRESSION, is_told);
         break;
     case XB_DOCUMENT_LIST:
         item = xb_report_member(tree, "devices");

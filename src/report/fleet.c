@@ -8,7 +8,6 @@
 #include "fleet/fleet.h"
 #include "fleet/internal.h"
 #include "fleet/write/formats.h"
-#include "xferbench/figure.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -62,19 +61,6 @@ static void write_table(struct xb_page *page, const struct xb_fleet_judgement *j
 {
     xb_page_terminal_end(page, xb_fleet_table_write(xb_page_terminal_begin(page), judgement,
                                                     XB_PLAIN_COLUMNS, is_verbose, &page->error));
-}
-
-/* In what the page shows a figure: "GB/s" for B/s, "us" for s. */
-static struct unit {
-    const char *name;
-    double size;
-} unit_of(const struct xb_fleet_figure *figure)
-{
-    if (strcmp(figure->unit, XB_UNIT_RATE) == 0)
-        return (struct unit){"GB/s", 1e9};
-    if (strcmp(figure->unit, XB_UNIT_SECONDS) == 0)
-        return (struct unit){"us", 1e-6};
-    return (struct unit){strcmp(figure->unit, XB_UNIT_RATIO) == 0 ? "factor" : figure->unit, 1.0};
 }
 
 /* ---- a picture of the values of one figure by node ---- */
@@ -182,17 +168,16 @@ static void find_outs(struct xb_page *page, const struct xb_fleet_judgement *jud
 }
 
 /* The median and from where values are named; where slots differ each has limits of its own. */
-static size_t find_levels(struct xb_page *page, const struct xb_fleet_siblings *siblings,
-                          const struct xb_fleet_figure *figure, struct xb_plot_level *levels)
+static size_t find_levels(struct xb_page *page, const struct xb_fleet_siblings *siblings, bool more,
+                          double size, struct xb_plot_level *levels)
 {
-    bool more = figure->more_is_better;
     double values[3] = {siblings->centre, siblings->centre * (1.0 - siblings->named_from),
                         siblings->centre * (1.0 + siblings->named_from)};
     const char *const names[3] = {"median", more ? "slow below" : "fast below",
                                   more ? "fast above" : "slow above"};
     size_t count = isfinite(siblings->named_from) && !(siblings->slots_differ > 0) ? 3 : 1;
     for (size_t i = 0; i < count; i++) {
-        double value = values[i] / unit_of(figure).size;
+        double value = values[i] / size;
         levels[i] = (struct xb_plot_level){
             xb_page_print(page, "%s %s", names[i], XB_DECIMAL_TEXT(value)), value};
     }
@@ -205,13 +190,14 @@ static void draw_siblings(struct xb_page *page, const struct xb_fleet_judgement 
 {
     const struct xb_fleet *fleet = judgement->fleet;
     const struct xb_fleet_figure *figure = &fleet->figures[siblings->figure];
-    const struct unit unit = unit_of(figure);
     const char *counted = "GPUs";
-    double centre = siblings->centre / unit.size;
+    double size;
+    const char *unit = xb_report_unit(figure->unit, &size);
+    double centre = siblings->centre / size;
     double share = isfinite(siblings->named_from) ? siblings->named_from : 3.0 * siblings->spread;
-    double limit = share * siblings->centre / unit.size;
+    double limit = share * siblings->centre / size;
     struct xb_arena *memory = NULL; /* there may be many pictures of very many values */
-    struct sheet sheet = find_values(fleet, siblings->figure, unit.size, &memory);
+    struct sheet sheet = find_values(fleet, siblings->figure, size, &memory);
     if (sheet.count > 0 && sheet.values[0].peer >= 0)
         counted = "pairs";
     find_outs(page, judgement, siblings->figure, counted, &sheet);
@@ -226,7 +212,7 @@ static void draw_siblings(struct xb_page *page, const struct xb_fleet_judgement 
     struct xb_dots dots = {
         .places = sheet.places,
         .places_are = "nodes in the order of their names",
-        .y = {XB_SCALE_LINEAR, unit.name},
+        .y = {XB_SCALE_LINEAR, unit},
         .y_low = centre - 1.2 * limit,
         .y_high = centre + 1.2 * limit,
         .dots = sheet.dots,
@@ -235,7 +221,7 @@ static void draw_siblings(struct xb_page *page, const struct xb_fleet_judgement 
         .band_low = centre * (1.0 - siblings->spread),
         .band_high = centre * (1.0 + siblings->spread),
         .levels = levels,
-        .level_count = find_levels(page, siblings, figure, levels),
+        .level_count = find_levels(page, siblings, figure->more_is_better, size, levels),
         .are = {"like their siblings", "slow", "fast"},
         .band_is = xb_page_print(page, "one spread on each side of the median: %.2g %%%s",
                                  100.0 * siblings->spread,
@@ -258,10 +244,9 @@ static void draw_siblings(struct xb_page *page, const struct xb_fleet_judgement 
                     xb_page_print(page, "%.200s by node: %.400s", figure->name,
                                   kind.length > 0 ? kind.text : "any GPU"),
                     "%zu %s of %zu nodes: median %s %s, from %s to %s; %zu named slow, %zu fast.%s",
-                    siblings->values, counted, siblings->nodes, XB_DECIMAL_TEXT(centre), unit.name,
-                    XB_DECIMAL_TEXT(siblings->least / unit.size),
-                    XB_DECIMAL_TEXT(siblings->most / unit.size), siblings->slow, siblings->fast,
-                    worst);
+                    siblings->values, counted, siblings->nodes, XB_DECIMAL_TEXT(centre), unit,
+                    XB_DECIMAL_TEXT(siblings->least / size), XB_DECIMAL_TEXT(siblings->most / size),
+                    siblings->slow, siblings->fast, worst);
     xb_arena_free(memory);
 }
 
@@ -276,25 +261,33 @@ static int by_weight(const void *a, const void *b)
                           XB_ORDER(one, other));
 }
 
-static void write(struct xb_page *page, void *own)
+/* Draws those in which a GPU is named, or at least so many; returns how many. */
+static size_t draw_figures(struct xb_page *page, const struct xb_fleet_judgement *judgement,
+                           size_t least)
 {
-    const struct xb_fleet_judgement *judgement = &((const struct state *)own)->judgement;
-    size_t count = judgement->sibling_count;
+    const size_t count = judgement->sibling_count;
     size_t drawn = 0;
     const struct xb_fleet_siblings **list =
         xb_page_new(page, count, sizeof(struct xb_fleet_siblings *));
     for (size_t i = 0; i < count; i++)
         list[i] = &judgement->siblings[i];
     qsort(list, count, sizeof(struct xb_fleet_siblings *), by_weight);
-    write_table(page, judgement, false);
     for (; drawn < count && is_judged(list[drawn]) &&
-           drawn < (list[drawn]->slow + list[drawn]->fast > 0 ? DRAWN : DRAWN_QUIET);
+           drawn < (list[drawn]->slow + list[drawn]->fast > 0 ? DRAWN : least);
          drawn++)
         draw_siblings(page, judgement, list[drawn]);
-    if (drawn < count)
+    return drawn;
+}
+
+static void write(struct xb_page *page, void *own)
+{
+    const struct xb_fleet_judgement *judgement = &((const struct state *)own)->judgement;
+    write_table(page, judgement, false);
+    const size_t drawn = draw_figures(page, judgement, DRAWN_QUIET);
+    if (drawn < judgement->sibling_count)
         xb_page_remark(page,
                        "%zu of %zu figures have a picture, first those in which a GPU is named.",
-                       drawn, count);
+                       drawn, judgement->sibling_count);
     xb_page_fold_begin(page, NULL, "All figures and findings", "", "");
     write_table(page, judgement, true);
     xb_page_fold_end(page);
@@ -348,7 +341,6 @@ void xb_write_findings(struct xb_page *page, const struct xb_report_document *do
     const size_t figures = (size_t)cJSON_GetArraySize(siblings);
     struct xb_fleet fleet;
     const cJSON *item;
-    size_t drawn = 0;
     if (count == 0)
         return;
     xb_fleet_open(&fleet);
@@ -373,19 +365,12 @@ void xb_write_findings(struct xb_page *page, const struct xb_report_document *do
     {
         double gpu = xb_report_number(xb_report_member(item, "gpu"), "index", (double)NAN);
         read_finding(&fleet, &judgement, item);
-        XB_PAGE_CELLS(page, xb_page_print(page, "%.200s", xb_report_text(item, "node")),
+        XB_PAGE_CELLS(page, xb_report_text(item, "node"),
                       isfinite(gpu) ? xb_page_print(page, "%.0f", gpu) : NULL,
-                      xb_page_print(page, "%.60s", xb_report_text(item, "code")),
-                      xb_page_print(page, "%.1000s", xb_report_text(item, "text")));
+                      xb_report_text(item, "code"), xb_report_text(item, "text"));
     }
     xb_page_table_end(page);
-    for (size_t i = 0; i < figures && drawn < DRAWN; i++)
-        if (is_judged(&judgement.siblings[i]) &&
-            judgement.siblings[i].slow + judgement.siblings[i].fast > 0) {
-            draw_siblings(page, &judgement, &judgement.siblings[i]);
-            drawn++;
-        }
-    if (drawn > 0)
+    if (draw_figures(page, &judgement, 0) > 0)
         xb_page_remark(page, "Drawn are the GPUs that are named: the file has no others.");
     xb_fleet_free(&fleet);
 }

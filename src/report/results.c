@@ -142,18 +142,6 @@ static struct panel *find_panel(struct panels *panels, const struct xb_bars *vie
     return panel;
 }
 
-/* The series of a GPU; XB_PLOT_SERIES where there is no room. */
-static size_t find_gpu(struct panels *panels, int device)
-{
-    const char *label = xb_page_print(panels->page, "GPU %d", device);
-    size_t at = 0;
-    while (at < panels->gpu_count && strcmp(panels->gpus[at], label) != 0)
-        at++;
-    if (at == panels->gpu_count && at < XB_PLOT_SERIES)
-        panels->gpus[panels->gpu_count++] = label;
-    return at;
-}
-
 static bool is_sound(const struct xb_bar *bar)
 {
     return bar != NULL && bar->flaw[0] == '\0' && bar->s.median > 0;
@@ -173,8 +161,15 @@ static void take_view(void *argument, struct xb_bars *view)
         const char *name = are_several ? full_name(&page->memory, document, bar->test, view->swept)
                                        : xb_page_print(page, "%s", bar->name);
         struct panel *panel = find_panel(panels, view, bar, are_beside);
-        size_t series = are_beside ? find_gpu(panels, bar->test->device) : panels->current, at = 0;
+        size_t series = panels->current, at = 0;
         bool is_step = true;
+        if (are_beside) { /* the series is the GPU's */
+            const char *label = xb_page_print(page, "GPU %d", bar->test->device);
+            while (series < panels->gpu_count && strcmp(panels->gpus[series], label) != 0)
+                series++;
+            if (series == panels->gpu_count && series < XB_PLOT_SERIES)
+                panels->gpus[panels->gpu_count++] = label;
+        }
         for (; panel != NULL && at < panel->count; at++) {
             is_step = is_step && panel->rows[at].across != across;
             if (panel->rows[at].across == across && strcmp(panel->rows[at].name, name) == 0)
@@ -521,18 +516,6 @@ static void write_advice(struct xb_page *page, const struct xb_reading_list *rea
                            reading->entries[i].text);
 }
 
-/* What ran at the same time has rows of its own. */
-static void write_together(struct xb_page *page, const struct xb_record *record, const char *who)
-{
-    bool any = false;
-    for (size_t i = 0; i < record->case_count; i++)
-        any = any || (record->cases[i].simultaneous && xb_table_has_row(record, &record->cases[i]));
-    if (any)
-        xb_write_table_of_rows(
-            page, xb_page_print(page, "At the same time%s%s", who[0] != '\0' ? ", " : "", who),
-            record, true);
-}
-
 void xb_write_results(struct xb_page *page, const struct xb_report_document *const *documents,
                       size_t count)
 {
@@ -559,8 +542,19 @@ void xb_write_results(struct xb_page *page, const struct xb_report_document *con
         if (panels->all[p].steps >= CURVE)
             draw_curves(panels, &panels->all[p]);
     xb_page_more(page, panels->not_drawn, "slower methods have no curve.");
-    for (size_t d = 0; d < count; d++)
-        write_together(page, documents[d]->record, panels->labels[d]);
+    for (size_t d = 0; d < count; d++) {
+        /* What ran at the same time has rows of its own. */
+        const struct xb_record *record = documents[d]->record;
+        const char *who = panels->labels[d];
+        size_t i = 0;
+        while (i < record->case_count &&
+               !(record->cases[i].simultaneous && xb_table_has_row(record, &record->cases[i])))
+            i++;
+        if (i < record->case_count)
+            xb_write_table_of_rows(
+                page, xb_page_print(page, "At the same time%s%s", who[0] != '\0' ? ", " : "", who),
+                record, true);
+    }
     if (count > 1)
         write_side_by_side(panels, any_curves);
     for (size_t d = 0; d < count; d++)
@@ -570,7 +564,8 @@ void xb_write_results(struct xb_page *page, const struct xb_report_document *con
 
 /* ---- which files stand side by side ---- */
 
-/* A name for each rate that a document has, in order, and how many methods have one. */
+/* A name for each rate that a document has, in order, and how many methods have one to the GPU or
+ * back: a name begins with the way and the method, in a line. */
 struct keys {
     struct xb_arena **texts;
     const struct xb_report_document *document;
@@ -583,27 +578,18 @@ static void take_keys(void *argument, struct xb_bars *view)
     struct keys *keys = argument;
     const struct xb_report_document *document = keys->document;
     const bool names_devices = xb_rows_name_devices(document->record);
-    const char *methods[XB_PLOT_SERIES * XB_PLOT_SERIES];
-    size_t count = 0;
     for (size_t i = 0; i < view->count; i++) {
         const struct xb_bar *bar = &view->bars[i];
-        size_t at = 0;
         char text[96];
         if (bar->is_time)
             continue;
         keys->all[keys->count++] = xb_arena_print(
-            keys->texts, "%s %s %d %s %llu %.60s",
+            keys->texts, "%d %s\n%s %s %d %s %llu %.60s", (int)bar->kind,
+            xb_method_name(bar->test, text, sizeof text),
             full_name(keys->texts, document, bar->test, view->swept), bar->test->direction,
             names_devices ? bar->test->device : 0, bar->figure->name,
             (unsigned long long)bar->test->bytes, view->swept != NULL ? view->swept->name : "");
-        const char *method = xb_arena_print(keys->texts, "%d %s", (int)bar->kind,
-                                            xb_method_name(bar->test, text, sizeof text));
-        while (at < count && strcmp(methods[at], method) != 0)
-            at++;
-        if (at == count && count < sizeof methods / sizeof *methods && bar->kind != XB_BAR_OTHER)
-            methods[count++] = method;
     }
-    keys->methods += count;
 }
 
 static int by_text(const void *a, const void *b)
@@ -636,6 +622,9 @@ size_t xb_choose_results(struct xb_report_document *const *documents, size_t cou
         keys[i].all = xb_arena_new(&memory, record->case_count * sizeof(const char *));
         xb_bars_each(record, take_keys, &keys[i]);
         qsort(keys[i].all, keys[i].count, sizeof(const char *), by_text);
+        for (size_t k = 0; k < keys[i].count && keys[i].all[k][0] < '0' + XB_BAR_OTHER; k++)
+            keys[i].methods += k == 0 || strncmp(keys[i].all[k], keys[i].all[k - 1],
+                                                 strcspn(keys[i].all[k], "\n") + 1) != 0;
     }
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < count; k++)

@@ -54,8 +54,8 @@ static void take_case(struct state *state, const struct xb_report_document *docu
     const struct xb_record_device *device = xb_record_device(record, test->device);
     struct xb_words key = {.length = 0}, place = {.length = 0};
     const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
-    const bool is_time = strcmp(figure->unit, XB_UNIT_SECONDS) == 0;
-    const double unit = is_time ? 1e-6 : 1e9;
+    double size;
+    const char *unit = xb_report_unit(figure->unit, &size);
     struct xb_statistics value;
     char text[64];
     size_t at = 0;
@@ -83,12 +83,12 @@ static void take_case(struct state *state, const struct xb_report_document *docu
         *trend = (struct trend){.key = xb_arena_copy(document->texts, key.text),
                                 .name = xb_case_name(document->texts, document, test),
                                 .place = xb_arena_copy(document->texts, place.text),
-                                .unit = is_time ? "us" : "GB/s",
+                                .unit = unit,
                                 .bytes = test->bytes};
     }
-    point.value = value.median / unit;
-    point.low = value.has_interval ? value.ci95_low / unit : (double)NAN;
-    point.high = value.has_interval ? value.ci95_high / unit : (double)NAN;
+    point.value = value.median / size;
+    point.low = value.has_interval ? value.ci95_low / size : (double)NAN;
+    point.high = value.has_interval ? value.ci95_high / size : (double)NAN;
     trend->points = xb_grow(trend->points, trend->count, sizeof *trend->points);
     trend->points[trend->count++] = point;
 }
