@@ -12,7 +12,6 @@
 #include "reading/list.h"
 #include "record/record.h"
 #include "trace/trace.h"
-#include "xferbench/figure.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,13 +49,6 @@ const char *xb_report_date(double date, char *text, size_t size)
     if (isfinite(date) && gmtime_r(&seconds, &utc) != NULL)
         strftime(text, size, "%Y-%m-%d %H:%M UTC", &utc);
     return text;
-}
-
-const char *xb_report_unit(const char *unit, double *size)
-{
-    bool is_rate = strcmp(unit, XB_UNIT_RATE) == 0, is_time = strcmp(unit, XB_UNIT_SECONDS) == 0;
-    *size = is_rate ? 1e9 : is_time ? 1e-6 : 1.0;
-    return is_rate ? "GB/s" : is_time ? "us" : strcmp(unit, XB_UNIT_RATIO) == 0 ? "factor" : unit;
 }
 
 /* ---- what it says in short ---- */

@@ -81,9 +81,6 @@ double xb_report_number(const struct cJSON *object, const char *key, double othe
 const char *xb_report_date(double date, char *text, size_t size);
 #define XB_REPORT_DATE(date) xb_report_date((date), (char[64]){0}, 64)
 
-/* In what the page shows a unit: "GB/s" for B/s, "us" for s; and how large that is. */
-const char *xb_report_unit(const char *unit, double *size);
-
 /* "all-1g-7.json" of a path. */
 const char *xb_report_file_name(const char *path);
 

@@ -55,7 +55,7 @@ static void take_case(struct state *state, const struct xb_report_document *docu
     struct xb_words key = {.length = 0}, place = {.length = 0};
     const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
     double size;
-    const char *unit = xb_report_unit(figure->unit, &size);
+    const char *unit = xb_fleet_unit(figure->unit, &size);
     struct xb_statistics value;
     char text[64];
     size_t at = 0;
