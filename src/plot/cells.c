@@ -64,8 +64,8 @@ static void draw_cell(FILE *stream, const struct grid *grid, size_t row, size_t 
     double middle = x + grid->cell / 2.0;
     char tip[400];
     if (!xb_scale_shows(XB_SCALE_LINEAR, value)) {
-        xb_svg_text_within(stream, "quiet", middle, y + CELL_HEIGHT / 2.0 + XB_TEXT_DROP,
-                           XB_ANCHOR_MIDDLE, grid->cell - 4.0, text[0] != '\0' ? text : "-");
+        xb_svg_text_within(stream, "quiet", middle, y + CELL_HEIGHT / 2.0, XB_ANCHOR_MIDDLE,
+                           grid->cell - 4.0, text[0] != '\0' ? text : "-");
         return;
     }
     double share = (value - range.low) / (range.high - range.low);
@@ -74,8 +74,8 @@ static void draw_cell(FILE *stream, const struct grid *grid, size_t row, size_t 
              cells->unit);
     xb_svg_group_begin(stream, step_look(is_narrow(range) ? 2 : (int)(share * STEPS) + 1), tip);
     xb_svg_rectangle(stream, "", x, y, grid->cell - 2.0, CELL_HEIGHT - 2.0, NULL);
-    xb_svg_text_within(stream, "", middle - 1.0, y + CELL_HEIGHT / 2.0 - 1.0 + XB_TEXT_DROP,
-                       XB_ANCHOR_MIDDLE, grid->cell - 4.0, text);
+    xb_svg_text_within(stream, "", middle - 1.0, y + CELL_HEIGHT / 2.0 - 1.0, XB_ANCHOR_MIDDLE,
+                       grid->cell - 4.0, text);
     xb_svg_group_end(stream);
 }
 
@@ -98,23 +98,23 @@ void xb_cells_draw(FILE *stream, const void *picture, bool is_alone)
         xb_frame_note(&frame, "%zu more rows and %zu more columns are not drawn",
                       cells->row_count - grid.rows, cells->column_count - grid.columns);
     xb_frame_begin(stream, &frame, is_alone);
-    xb_svg_text_within(stream, "quiet", 8.0, grid.top - 10.0, XB_ANCHOR_START, grid.left - 16.0,
+    xb_svg_text_within(stream, "quiet", 8.0, grid.top - 14.5, XB_ANCHOR_START, grid.left - 16.0,
                        cells->rows_are);
-    xb_svg_text(stream, "quiet", grid.left, 18.0, XB_ANCHOR_START, cells->columns_are);
+    xb_svg_text(stream, "quiet", grid.left, 13.5, XB_ANCHOR_START, cells->columns_are);
     for (size_t i = 0; i < grid.rows; i++)
         xb_svg_text_within(stream, "", grid.left - 10.0,
-                           grid.top + CELL_HEIGHT * ((double)i + 0.5) - 1.0 + XB_TEXT_DROP,
-                           XB_ANCHOR_END, grid.left - 14.0, cells->row_names[i]);
+                           grid.top + CELL_HEIGHT * ((double)i + 0.5) - 1.0, XB_ANCHOR_END,
+                           grid.left - 14.0, cells->row_names[i]);
     for (size_t k = 0; k < grid.columns; k++)
         xb_svg_text_within(stream, "", grid.left + grid.cell * ((double)k + 0.5) - 1.0,
-                           grid.top - 10.0, XB_ANCHOR_MIDDLE, grid.cell - 4.0,
+                           grid.top - 14.5, XB_ANCHOR_MIDDLE, grid.cell - 4.0,
                            cells->column_names[k]);
     for (size_t i = 0; i < grid.rows; i++)
         for (size_t k = 0; k < grid.columns; k++)
             draw_cell(stream, &grid, i, k);
     if (has_key) { /* what the shades mean: from the least to the largest value */
         const char *low = XB_VALUE_TEXT(grid.range.low), *high = XB_VALUE_TEXT(grid.range.high);
-        double x = 8.0 + xb_svg_text_width(low) + 6.0, y = bottom + 18.0 + XB_TEXT_DROP;
+        double x = 8.0 + xb_svg_text_width(low) + 6.0, y = bottom + 18.0;
         xb_svg_text(stream, "quiet", 8.0, y, XB_ANCHOR_START, low);
         for (int step = 1; step <= STEPS; step++, x += KEY_BOX) {
             xb_svg_group_begin(stream, step_look(step), NULL);

@@ -90,7 +90,7 @@ static void place_axes(struct drawing *drawing)
 static void add_point(FILE *stream, const struct drawing *drawing, const char *step, double x,
                       double y)
 {
-    xb_svg_path_add(stream, step, (double[]){x_of(drawing, x), y_of(drawing, y)});
+    xb_svg_form(stream, step, x_of(drawing, x), y_of(drawing, y));
 }
 
 /* A band over the points that have an interval, there at the upper edge and back at the lower; the
@@ -110,16 +110,16 @@ static void draw_series(FILE *stream, const struct drawing *drawing, size_t inde
             double x = x_of(drawing, points[first].x);
             double low = y_of(drawing, points[first].low);
             double high = y_of(drawing, points[first].high);
-            xb_svg_path(stream, "whisker", "M# #L# #M# #h8M# #h8",
-                        (double[]){x, low, x, high, x - 4.0, low, x - 4.0, high});
+            xb_svg_path(stream, "whisker", "M# #L# #M# #h8M# #h8", x, low, x, high, x - 4.0, low,
+                        x - 4.0, high);
         } else if (end > first) {
             xb_svg_path_begin(stream, "band");
             for (size_t i = first; i < end; i++)
                 add_point(stream, drawing, i == first ? "M# #" : "L# #", points[i].x,
                           points[i].high);
             for (size_t i = end; i-- > first;)
-                add_point(stream, drawing, "L# #", points[i].x, points[i].low);
-            xb_svg_path_add(stream, "z", NULL);
+                add_point(stream, drawing, i == first ? "L# #z" : "L# #", points[i].x,
+                          points[i].low);
             xb_svg_path_end(stream);
         }
     }
@@ -173,8 +173,8 @@ void xb_chart_draw(FILE *stream, const void *picture, bool is_alone)
     xb_spread(places, names, XB_LINE_HEIGHT - 3.0, frame->top, frame->bottom);
     for (size_t i = 0; i < names; i++) {
         xb_svg_group_begin(stream, drawing.ends[i].look, NULL);
-        xb_svg_text_within(stream, "end", frame->right + 7.0, places[i] + XB_TEXT_DROP,
-                           XB_ANCHOR_START, ENDS_WIDTH, drawing.ends[i].name);
+        xb_svg_text_within(stream, "end", frame->right + 7.0, places[i], XB_ANCHOR_START,
+                           ENDS_WIDTH, drawing.ends[i].name);
         xb_svg_group_end(stream);
     }
     xb_frame_end(stream, frame);

@@ -121,7 +121,7 @@ static void draw_dots(FILE *stream, const struct drawing *drawing, enum kind kin
             x = CELL * ((double)column + 0.5);
             y = CELL * ((double)row + 0.5);
         }
-        xb_svg_path_add(stream, "M# #h0", (double[]){x, y});
+        xb_svg_form(stream, "M# #h0", x, y);
     }
     xb_svg_path_end(stream);
     xb_svg_group_end(stream);
@@ -151,8 +151,7 @@ static void draw_outs(FILE *stream, const struct drawing *drawing)
         captions[i] = (struct xb_caption){.x = x, .y = y + 5.0 * side, .name = out->name};
         xb_svg_group_begin(stream, look, side != 0 ? out->tip : NULL);
         if (side != 0) /* an arrow */
-            xb_svg_path(stream, "marker", "M# #L# #L# #z",
-                        (double[]){x - 5.0, back, x + 5.0, back, x, y});
+            xb_svg_path(stream, "marker", "M# #L# #L# #z", x - 5.0, back, x + 5.0, back, x, y);
         else
             xb_svg_marker(stream, look, x, y, out->tip);
         xb_svg_group_end(stream);
@@ -192,11 +191,11 @@ static void draw_places(FILE *stream, const struct drawing *drawing)
     for (size_t i = 0; i < count; i++) {
         double x = place_of(drawing, places[i]);
         xb_svg_line(stream, "axis", x, bottom, x, bottom + 4.0);
-        xb_svg_text_within(stream, "quiet", middles[i], bottom + 18.0, XB_ANCHOR_MIDDLE,
+        xb_svg_text_within(stream, "quiet", middles[i], bottom + 13.5, XB_ANCHOR_MIDDLE,
                            PLACE_NAMES, dots->places[places[i]]);
     }
     xb_svg_line(stream, "axis", left, bottom, right, bottom);
-    xb_svg_text_within(stream, "", (left + right) / 2.0, bottom + 38.0, XB_ANCHOR_MIDDLE,
+    xb_svg_text_within(stream, "", (left + right) / 2.0, bottom + 33.5, XB_ANCHOR_MIDDLE,
                        right - left, dots->places_are);
 }
 
@@ -218,9 +217,8 @@ static void draw_histogram(FILE *stream, const struct drawing *drawing)
                 x += fmax(scale * (double)before[row], 2.0);
             double right = x + fmax(scale * (double)count, 2.0), top = TOP + height * (double)row;
             if (count > 0)
-                xb_svg_path_add(
-                    stream, "M# #L# #v#L# #z",
-                    (double[]){x, top, right, top, height - 0.6, x, top + height - 0.6});
+                xb_svg_form(stream, "M# #L# #v#L# #z", x, top, right, top, height - 0.6, x,
+                            top + height - 0.6);
             before[row] += count;
         }
         xb_svg_path_end(stream);
@@ -229,10 +227,10 @@ static void draw_histogram(FILE *stream, const struct drawing *drawing)
     xb_svg_line(stream, "axis", drawing->bars, TOP, drawing->bars, bottom);
     xb_svg_line(stream, "axis", drawing->bars, bottom, end, bottom);
     snprintf(text, sizeof text, "%zu", drawing->fullest);
-    xb_svg_text(stream, "quiet", drawing->bars, bottom + 18.0, XB_ANCHOR_MIDDLE, "0");
+    xb_svg_text(stream, "quiet", drawing->bars, bottom + 13.5, XB_ANCHOR_MIDDLE, "0");
     if (drawing->fullest > 0)
-        xb_svg_text(stream, "quiet", end, bottom + 18.0, XB_ANCHOR_MIDDLE, text);
-    xb_svg_text_within(stream, "", (drawing->bars + end) / 2.0, bottom + 38.0, XB_ANCHOR_MIDDLE,
+        xb_svg_text(stream, "quiet", end, bottom + 13.5, XB_ANCHOR_MIDDLE, text);
+    xb_svg_text_within(stream, "", (drawing->bars + end) / 2.0, bottom + 33.5, XB_ANCHOR_MIDDLE,
                        HISTOGRAM + 30.0, drawing->dots->counted);
 }
 
@@ -269,7 +267,7 @@ void xb_dots_draw(FILE *stream, const void *picture, bool is_alone)
             continue;
         xb_svg_line(stream, "level", frame->left, y, frame->width - BEHIND, y);
         /* Names stand above the right ends, so that no line goes through them. */
-        xb_svg_text_within(stream, "quiet halo", frame->right - 2.0, y - 4.0, XB_ANCHOR_END,
+        xb_svg_text_within(stream, "quiet halo", frame->right - 2.0, y - 8.5, XB_ANCHOR_END,
                            frame->right - frame->left, dots->levels[i].name);
     }
     draw_outs(stream, &drawing);

@@ -278,11 +278,11 @@ static void draw_rulers(FILE *stream, const struct xb_frame *frame)
     for (size_t i = 0; i < count; i++) {
         double at = xb_ruler_place(y, ticks[i]);
         xb_svg_line(stream, "grid", frame->left, at, frame->right, at);
-        xb_svg_text(stream, "quiet", frame->left - 8.0, at + XB_TEXT_DROP, XB_ANCHOR_END,
+        xb_svg_text(stream, "quiet", frame->left - 8.0, at, XB_ANCHOR_END,
                     XB_TICK_TEXT(y->scale, ticks[i]));
     }
     if (frame->y_label != NULL)
-        xb_svg_text_within(stream, "quiet", 4.0, frame->top - 12.0, XB_ANCHOR_START,
+        xb_svg_text_within(stream, "quiet", 4.0, frame->top - 16.5, XB_ANCHOR_START,
                            frame->width - 8.0, frame->y_label);
     if (frame->x_label == NULL)
         return;
@@ -291,11 +291,11 @@ static void draw_rulers(FILE *stream, const struct xb_frame *frame)
         double at = xb_ruler_place(x, ticks[i]), half = tick_width(x, ticks[i]) / 2.0;
         xb_svg_line(stream, "grid", at, frame->top, at, bottom);
         xb_svg_line(stream, "axis", at, bottom, at, bottom + 4.0);
-        xb_svg_text(stream, "quiet", fmin(fmax(at, half), frame->width - half), bottom + 18.0,
+        xb_svg_text(stream, "quiet", fmin(fmax(at, half), frame->width - half), bottom + 13.5,
                     XB_ANCHOR_MIDDLE, XB_TICK_TEXT(x->scale, ticks[i]));
     }
     xb_svg_line(stream, "axis", x->from, bottom, x->to, bottom);
-    xb_svg_text_within(stream, "quiet", (x->from + x->to) / 2.0, bottom + 38.0, XB_ANCHOR_MIDDLE,
+    xb_svg_text_within(stream, "quiet", (x->from + x->to) / 2.0, bottom + 33.5, XB_ANCHOR_MIDDLE,
                        x->to - x->from, frame->x_label);
 }
 
@@ -348,18 +348,18 @@ static double draw_legend(FILE *stream, const struct xb_frame *frame)
         bool is_line = strcmp(item->sample, "line") == 0;
         xb_svg_group_begin(stream, item->look, NULL);
         if (is_line)
-            xb_svg_path(stream, "line", "M# #L# #", (double[]){left, top, left + 24.0, top});
+            xb_svg_path(stream, "line", "M# #L# #", left, top, left + 24.0, top);
         if (is_line || strcmp(item->sample, "marker") == 0)
             xb_svg_marker(stream, item->look, middle, top, NULL);
         else if (strcmp(item->sample, "dot") == 0)
-            xb_svg_circle(stream, "marker", middle, top, 2.5, NULL);
+            xb_svg_add(stream, "marker", NULL, "circle cx=\"#\" cy=\"#\" r=\"2.5\"",
+                       (double[]){middle, top});
         else
             xb_svg_rectangle(stream, item->sample, left, top - 6.0,
                              strcmp(item->sample, "band") == 0 ? 24.0 : 22.0, 12.0, NULL);
         if (!frame->is_coloured)
             xb_svg_group_end(stream);
-        xb_svg_text_within(stream, "", left + SAMPLE, top + XB_TEXT_DROP, XB_ANCHOR_START, name,
-                           item->name);
+        xb_svg_text_within(stream, "", left + SAMPLE, top, XB_ANCHOR_START, name, item->name);
         if (frame->is_coloured)
             xb_svg_group_end(stream);
     }
@@ -385,7 +385,7 @@ void xb_frame_begin(FILE *stream, struct xb_frame *frame, bool is_alone)
     frame->legend_top = below + XB_LINE_HEIGHT / 2.0;
     if (frame->item_count > 0)
         below = draw_legend(NULL, frame) + XB_LINE_HEIGHT - 4.0;
-    frame->notes_top = below + XB_LINE_HEIGHT / 2.0 + XB_TEXT_DROP;
+    frame->notes_top = below + XB_LINE_HEIGHT / 2.0;
     xb_svg_begin(stream, frame->picture, frame->width,
                  below + XB_LINE_HEIGHT * (double)frame->note_count, is_alone);
     for (double y = frame->top; frame->row > 0.0 && y + 1.0 < frame->bottom; y += 2.0 * frame->row)
@@ -394,7 +394,7 @@ void xb_frame_begin(FILE *stream, struct xb_frame *frame, bool is_alone)
     draw_rulers(stream, frame);
     if (frame->is_empty)
         xb_svg_text(stream, "quiet", (frame->left + frame->right) / 2.0,
-                    (frame->top + frame->bottom) / 2.0, XB_ANCHOR_MIDDLE, "no data");
+                    (frame->top + frame->bottom) / 2.0 - 4.5, XB_ANCHOR_MIDDLE, "no data");
 }
 
 void xb_frame_end(FILE *stream, const struct xb_frame *frame)
@@ -481,8 +481,8 @@ void xb_captions_draw(FILE *stream, const struct xb_caption *captions, size_t co
         if (k >= count) {
             xb_svg_rectangle(stream, "paper", box.left - 1.0, box.top, width_of(caption) + 2.0,
                              LINE, NULL);
-            xb_svg_text_within(stream, "", box.left, caption->text_y + XB_TEXT_DROP,
-                               XB_ANCHOR_START, width_of(caption) + 1.0, caption->name);
+            xb_svg_text_within(stream, "", box.left, caption->text_y, XB_ANCHOR_START,
+                               width_of(caption) + 1.0, caption->name);
         } else if (fabs(caption->text_y - caption->y) > LINE / 2.0) {
             xb_svg_line(stream, "axis", caption->x, caption->y,
                         box.left > caption->x ? box.left - 2.0 : box.right + 2.0, caption->text_y);

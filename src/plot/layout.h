@@ -49,11 +49,10 @@ const char *xb_value_text(double value, char *text, size_t size);
 #define XB_TICK_TEXT(scale, tick) xb_axis_tick_text((scale), (tick), (char[40]){0}, 40)
 #define XB_VALUE_TEXT(value) xb_value_text((value), (char[40]){0}, 40)
 
-/* How wide pictures are that may choose (so wide is a telephone), how high a line of text is, and
- * how far the middle of a line is above its base. */
+/* How wide pictures are that may choose (so wide is a telephone), and how high a line of text is.
+ */
 #define XB_PLOT_WIDTH 440.0
 #define XB_LINE_HEIGHT 18.0
-#define XB_TEXT_DROP 4.5
 
 #define xb_at_most(count, most) ((count) < (most) ? (count) : (most))
 

@@ -49,13 +49,13 @@ static void draw_strip(FILE *stream, const struct xb_frame *frame, const struct 
     const char *look = strip->look != NULL ? strip->look : "";
     bool is_stacked = frame->row > ROW;
     double y = top + (is_stacked ? 30.0 : ROW / 2.0);
-    double words = top + (is_stacked ? 12.0 : ROW / 2.0) + XB_TEXT_DROP;
+    double words = top + (is_stacked ? 12.0 : ROW / 2.0);
     xb_svg_text_within(stream, "halo", 8.0, words, XB_ANCHOR_START,
                        is_stacked ? frame->width - 16.0 : frame->left - 20.0, strip->name);
     if (strip->note != NULL) {
         xb_svg_group_begin(stream, look, NULL);
-        xb_svg_text_within(stream, "halo", frame->width - 8.0, y + XB_TEXT_DROP, XB_ANCHOR_END,
-                           NOTES_MOST, strip->note);
+        xb_svg_text_within(stream, "halo", frame->width - 8.0, y, XB_ANCHOR_END, NOTES_MOST,
+                           strip->note);
         xb_svg_group_end(stream);
     }
     xb_svg_group_begin(stream, look[0] != '\0' ? look : "series-1", NULL);
@@ -68,7 +68,7 @@ static void draw_strip(FILE *stream, const struct xb_frame *frame, const struct 
             double x = xb_ruler_place(&frame->x, strip->samples[i]);
             size_t column = xb_at_most((size_t)fmax((x - frame->left) / 3.5, 0.0), DOT_COLUMNS - 1);
             if (xb_scale_shows(frame->x.scale, strip->samples[i]) && filled[column] < DOTS_HIGH)
-                xb_svg_path_add(stream, "M# #h0", (double[]){x, y + levels[filled[column]++]});
+                xb_svg_form(stream, "M# #h0", x, y + levels[filled[column]++]);
         }
         xb_svg_path_end(stream);
     }
@@ -107,7 +107,7 @@ void xb_strips_draw(FILE *stream, const void *picture, bool is_alone)
             lower += strips->levels[k].at < level->at;
         bool is_left = lower < level_count / 2 ? width < x - 10.0 : width > behind;
         xb_svg_line(stream, "level", x, y - 8.0, x, frame.bottom);
-        xb_svg_text_within(stream, "quiet", is_left ? x - 6.0 : x + 6.0, y,
+        xb_svg_text_within(stream, "quiet", is_left ? x - 6.0 : x + 6.0, y - 4.5,
                            is_left ? XB_ANCHOR_END : XB_ANCHOR_START, is_left ? x - 10.0 : behind,
                            level->name);
     }
@@ -135,8 +135,7 @@ static void draw_bar(FILE *stream, const struct xb_frame *frame, const struct xb
     }
     if (bar->text != NULL)
         xb_svg_text_within(stream, is_drawn ? "strong" : "quiet", frame->width - 6.0,
-                           top + BAR / 2.0 + XB_TEXT_DROP, XB_ANCHOR_END, BAR_VALUES_MOST,
-                           bar->text);
+                           top + BAR / 2.0, XB_ANCHOR_END, BAR_VALUES_MOST, bar->text);
 }
 
 void xb_lengths_draw(FILE *stream, const void *picture, bool is_alone)
@@ -174,7 +173,7 @@ void xb_lengths_draw(FILE *stream, const void *picture, bool is_alone)
     for (size_t i = 0; i < rows; i++) {
         double top = frame.top + row * (double)i + BETWEEN_BARS / 2.0;
         xb_svg_text_within(stream, "", above > 0.0 ? frame.left + 4.0 : frame.left - 8.0,
-                           above > 0.0 ? top + 13.0 : top + bars / 2.0 + XB_TEXT_DROP,
+                           above > 0.0 ? top + 8.5 : top + bars / 2.0,
                            above > 0.0 ? XB_ANCHOR_START : XB_ANCHOR_END, frame.width - frame.left,
                            lengths->rows[i]);
         top += above;
@@ -186,7 +185,7 @@ void xb_lengths_draw(FILE *stream, const void *picture, bool is_alone)
     if (has_level) {
         double x = xb_ruler_place(&frame.x, lengths->level.at);
         xb_svg_line(stream, "level", x, frame.top - 4.0, x, frame.bottom);
-        xb_svg_text_within(stream, "quiet", x, 14.0, XB_ANCHOR_END, x - 8.0, lengths->level.name);
+        xb_svg_text_within(stream, "quiet", x, 9.5, XB_ANCHOR_END, x - 8.0, lengths->level.name);
     }
     xb_frame_end(stream, &frame);
 }

@@ -15,6 +15,7 @@
 #define TEXT_MOST 1000
 #define ELLIPSIS "\xE2\x80\xA6"
 #define TITLE_HEIGHT 34.0
+#define TEXT_DROP 4.5 /* from the middle of a line to the base of its letters */
 
 /* ---- the style sheet ---- */
 
@@ -125,7 +126,7 @@ void xb_plot_style(FILE *stream)
 
 /* ---- markup ---- */
 
-/* At most so many bytes, but whole characters. */
+/* At most so many bytes, but whole characters, and an ellipsis where the text goes on. */
 static void write_markup(FILE *stream, const char *text, size_t bytes)
 {
     static const char special[] = "&<>\"'\t\n\r";
@@ -142,21 +143,12 @@ static void write_markup(FILE *stream, const char *text, size_t bytes)
             fwrite(text, 1, length, stream);
         text += length > 0 ? length : 1;
     }
+    fputs(*text != '\0' ? ELLIPSIS : "", stream);
 }
 
 void xb_markup_text(FILE *stream, const char *text)
 {
     write_markup(stream, text, strlen(text));
-}
-
-/* A text that is cut where it is very long, and then ends with an ellipsis. */
-static void write_short(FILE *stream, const char *text)
-{
-    /* The last character may begin before the limit and end behind it: write_markup() writes it
-     * whole. */
-    write_markup(stream, text, TEXT_MOST);
-    if (strlen(text) > TEXT_MOST)
-        fputs(ELLIPSIS, stream);
 }
 
 /* How many bytes at the start of a text are at most so wide, and how wide these are: in pixels of
@@ -201,9 +193,8 @@ double xb_svg_widest(const char *const *texts, size_t count, double least)
     return least;
 }
 
-/* Writes a form such as " x=\"#\"", in which each # is the next of the lengths, with one decimal at
- * most: shorter than what printf has for it. */
-static void write_form(FILE *stream, const char *form, const double *lengths)
+/* One decimal at most: shorter than what printf has for it. */
+void xb_svg_write(FILE *stream, const char *form, const double *lengths)
 {
     for (; *form != '\0'; form++) {
         if (*form != '#') {
@@ -220,28 +211,21 @@ static void write_form(FILE *stream, const char *form, const double *lengths)
     }
 }
 
-static void begin_element(FILE *stream, const char *name, const char *look)
-{
-    fprintf(stream, look[0] != '\0' ? "<%s class=\"" : "<%s", name);
-    xb_markup_text(stream, look);
-    fputs(look[0] != '\0' ? "\"" : "", stream);
-}
-
 static void write_tip(FILE *stream, const char *tip)
 {
     fputs("<title>", stream);
-    write_short(stream, tip);
+    write_markup(stream, tip, TEXT_MOST);
     fputs("</title>", stream);
 }
 
-/* Ends an element that holds nothing but its tip. */
-static void end_element(FILE *stream, const char *name, const char *tip)
+/* Begins a tag with its name, which ends where the form of its attributes begins. */
+static void begin_tag(FILE *stream, const char *look, const char *form, const double *lengths)
 {
-    fputs(tip != NULL ? ">" : "/>\n", stream);
-    if (tip == NULL)
-        return;
-    write_tip(stream, tip);
-    fprintf(stream, "</%s>\n", name);
+    int name = (int)strcspn(form, " ");
+    fprintf(stream, look[0] != '\0' ? "<%.*s class=\"" : "<%.*s", name, form);
+    xb_markup_text(stream, look);
+    fputs(look[0] != '\0' ? "\"" : "", stream);
+    xb_svg_write(stream, form + name, lengths);
 }
 
 void xb_svg_begin(FILE *stream, const struct xb_picture *picture, double width, double height,
@@ -257,16 +241,16 @@ void xb_svg_begin(FILE *stream, const struct xb_picture *picture, double width, 
     fputs("<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" class=\"plot\" role=\"img\"",
           stream);
     if (is_alone)
-        write_form(stream, " width=\"#\" height=\"#\"", (double[]){width, height - top});
+        xb_svg_form(stream, " width=\"#\" height=\"#\"", width, height - top);
     else
-        write_form(stream, " style=\"width:100%;min-width:#px;max-width:#px\"",
-                   (double[]){width * 0.8, width * 1.25});
-    write_form(stream, " viewBox=\"0 # # #\"", (double[]){top, width, height - top});
+        xb_svg_form(stream, " style=\"width:100%;min-width:#px;max-width:#px\"", width * 0.8,
+                    width * 1.25);
+    xb_svg_form(stream, " viewBox=\"0 # # #\"", top, width, height - top);
     fprintf(stream, " aria-labelledby=\"%s-title %s-description\">\n<title id=\"%s-title\">", id,
             id, id);
-    write_short(stream, picture->title);
+    write_markup(stream, picture->title, TEXT_MOST);
     fprintf(stream, "</title>\n<desc id=\"%s-description\">", id);
-    write_short(stream, picture->description);
+    write_markup(stream, picture->description, TEXT_MOST);
     fputs("</desc>\n", stream);
     if (!is_alone)
         return;
@@ -274,7 +258,7 @@ void xb_svg_begin(FILE *stream, const struct xb_picture *picture, double width, 
     xb_plot_style(stream);
     fputs("</style>\n", stream);
     xb_svg_rectangle(stream, "paper", 0.0, top, width, height - top, NULL);
-    xb_svg_text_within(stream, "strong", 8.0, top + 20.0, XB_ANCHOR_START, width - 16.0,
+    xb_svg_text_within(stream, "strong", 8.0, top + 15.5, XB_ANCHOR_START, width - 16.0,
                        picture->title);
 }
 
@@ -282,7 +266,7 @@ void xb_svg_begin(FILE *stream, const struct xb_picture *picture, double width, 
 
 void xb_svg_group_begin(FILE *stream, const char *look, const char *tip)
 {
-    begin_element(stream, "g", look);
+    begin_tag(stream, look, "g", NULL);
     fputs(">\n", stream);
     if (tip == NULL)
         return;
@@ -290,28 +274,15 @@ void xb_svg_group_begin(FILE *stream, const char *look, const char *tip)
     fputs("\n", stream);
 }
 
-void xb_svg_line(FILE *stream, const char *look, double x1, double y1, double x2, double y2)
+void xb_svg_add(FILE *stream, const char *look, const char *tip, const char *form,
+                const double *lengths)
 {
-    begin_element(stream, "line", look);
-    write_form(stream, " x1=\"#\" y1=\"#\" x2=\"#\" y2=\"#\"", (double[]){x1, y1, x2, y2});
-    end_element(stream, "line", NULL);
-}
-
-void xb_svg_rectangle(FILE *stream, const char *look, double x, double y, double width,
-                      double height, const char *tip)
-{
-    begin_element(stream, "rect", look);
-    write_form(stream, " x=\"#\" y=\"#\" width=\"#\" height=\"#\"",
-               (double[]){x, y, fmax(width, 0.0), fmax(height, 0.0)});
-    end_element(stream, "rect", tip);
-}
-
-void xb_svg_circle(FILE *stream, const char *look, double x, double y, double radius,
-                   const char *tip)
-{
-    begin_element(stream, "circle", look);
-    write_form(stream, " cx=\"#\" cy=\"#\" r=\"#\"", (double[]){x, y, fmax(radius, 0.0)});
-    end_element(stream, "circle", tip);
+    begin_tag(stream, look, form, lengths);
+    fputs(tip != NULL ? ">" : "/>\n", stream);
+    if (tip == NULL)
+        return;
+    write_tip(stream, tip);
+    fprintf(stream, "</%.*s>\n", (int)strcspn(form, " "), form);
 }
 
 const char *xb_series_look(size_t series)
@@ -324,45 +295,20 @@ const char *xb_series_look(size_t series)
 
 void xb_svg_marker(FILE *stream, const char *look, double x, double y, const char *tip)
 {
+    /* Four shapes, filled and then hollow. */
+    static const char *const shapes[] = {
+        "circle cx=\"#\" cy=\"#\" r=\"3.8\"", "path d=\"M# #m-3.4-3.4h6.8v6.8h-6.8z\"",
+        "path d=\"M# #m0-4.6l4.4 7.6h-8.8z\"", "path d=\"M# #m0-4.8l4.4 4.8l-4.4 4.8l-4.4-4.8z\""};
     size_t series = strcmp(look, "bad") == 0 ? 1 : strcmp(look, "unsure") == 0 ? 4 : 0;
     if (strncmp(look, "series-", 7) == 0)
-        series = (size_t)(look[7] - '1');
-    /* Four shapes, filled and then hollow: as paths from the marker's middle. */
-    static const char *const shapes[] = {NULL, "m-3.4-3.4h6.8v6.8h-6.8z", "m0-4.6l4.4 7.6h-8.8z",
-                                         "m0-4.8l4.4 4.8l-4.4 4.8l-4.4-4.8z"};
-    const size_t count = sizeof shapes / sizeof *shapes;
-    const char *filling = series % XB_PLOT_SERIES < count ? "marker" : "marker hollow";
-    if (shapes[series % count] == NULL) {
-        xb_svg_circle(stream, filling, x, y, 3.8, tip);
-        return;
-    }
-    begin_element(stream, "path", filling);
-    write_form(stream, " d=\"M# #", (double[]){x, y});
-    fprintf(stream, "%s\"", shapes[series % count]);
-    end_element(stream, "path", tip);
+        series = (size_t)(look[7] - '1') % XB_PLOT_SERIES;
+    xb_svg_add(stream, series < COUNT_OF(shapes) ? "marker" : "marker hollow", tip,
+               shapes[series % COUNT_OF(shapes)], (double[]){x, y});
 }
 
 void xb_svg_path_begin(FILE *stream, const char *look)
 {
-    begin_element(stream, "path", look);
-    fputs(" d=\"", stream);
-}
-
-void xb_svg_path_add(FILE *stream, const char *steps, const double *lengths)
-{
-    write_form(stream, steps, lengths);
-}
-
-void xb_svg_path_end(FILE *stream)
-{
-    fputs("\"/>\n", stream);
-}
-
-void xb_svg_path(FILE *stream, const char *look, const char *steps, const double *lengths)
-{
-    xb_svg_path_begin(stream, look);
-    write_form(stream, steps, lengths);
-    xb_svg_path_end(stream);
+    begin_tag(stream, look, "path d=\"", NULL);
 }
 
 void xb_svg_text_within(FILE *stream, const char *look, double x, double y, enum xb_anchor anchor,
@@ -372,8 +318,7 @@ void xb_svg_text_within(FILE *stream, const char *look, double x, double y, enum
     double used;
     size_t kept = TEXT_MOST;
     bool is_cut = isfinite(width) && text[fitting(text, width, &used)] != '\0';
-    begin_element(stream, "text", look);
-    write_form(stream, " x=\"#\" y=\"#\"", (double[]){x, y});
+    begin_tag(stream, look, "text x=\"#\" y=\"#\"", (double[]){x, y + TEXT_DROP});
     fprintf(stream, "%s>", anchors[anchor]);
     if (is_cut) {
         write_tip(stream, text);
@@ -382,5 +327,5 @@ void xb_svg_text_within(FILE *stream, const char *look, double x, double y, enum
             kept--;
     }
     write_markup(stream, text, kept);
-    fputs(is_cut || strlen(text) > TEXT_MOST ? ELLIPSIS "</text>\n" : "</text>\n", stream);
+    fputs("</text>\n", stream);
 }

@@ -122,8 +122,8 @@ void xb_tree_draw(FILE *stream, const void *picture, bool is_alone)
             continue;
         /* The part of an edge that it shares with its siblings: nothing is said of it. */
         double bottom = parent->y + parent->height, x = layout.places[i].x;
-        xb_svg_path(stream, "edge", "M# #L# #L# #",
-                    (double[]){parent->x, bottom, parent->x, bottom + TRUNK, x, bottom + TRUNK});
+        xb_svg_path(stream, "edge", "M# #L# #L# #", parent->x, bottom, parent->x, bottom + TRUNK, x,
+                    bottom + TRUNK);
     }
     for (size_t i = 0; i < layout.count; i++) {
         const struct xb_node *node = &tree->nodes[i];
@@ -134,16 +134,15 @@ void xb_tree_draw(FILE *stream, const void *picture, bool is_alone)
             xb_svg_line(stream, "edge", place->x, parent->y + parent->height + TRUNK, place->x,
                         place->y);
             write_lines(stream, node->edge, place->edge_lines, place->x + 8.0,
-                        place->y + 5.0 - XB_LINE_HEIGHT * (double)place->edge_lines, BOX_MOST,
+                        place->y + 0.5 - XB_LINE_HEIGHT * (double)place->edge_lines, BOX_MOST,
                         false);
         }
         xb_svg_group_end(stream);
         xb_svg_group_begin(stream, look, NULL);
         xb_svg_rectangle(stream, "node", place->x - place->width / 2.0, place->y, place->width,
                          place->height, NULL);
-        write_lines(stream, node->name, LINES, place->x,
-                    place->y + 7.0 + XB_LINE_HEIGHT * 0.5 + XB_TEXT_DROP, place->width - 12.0,
-                    true);
+        write_lines(stream, node->name, LINES, place->x, place->y + 7.0 + XB_LINE_HEIGHT * 0.5,
+                    place->width - 12.0, true);
         xb_svg_group_end(stream);
     }
     xb_frame_end(stream, &layout.frame);
