@@ -10,6 +10,8 @@
 #include <string.h>
 #include <time.h>
 
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
 /* ---- axes: what values they can show, and where their ticks are ---- */
 
 /* Multiples of `step` from low to high; none where there would be more than `most`. The slack is
@@ -31,14 +33,10 @@ static size_t linear_ticks(double low, double high, double *ticks, size_t most)
 {
     static const double factors[] = {1.0, 2.0, 5.0};
     double power = pow(10.0, floor(log10((high - low) / (double)most)));
-    for (int i = 0; i < 12; i++) {
-        size_t count = multiples(power * factors[i % 3], low, high, ticks, most);
-        if (count > 0)
-            return count;
-        if (i % 3 == 2)
-            power *= 10.0;
-    }
-    return 0;
+    size_t count = 0;
+    for (int i = 0; count == 0 && i < 12; i++)
+        count = multiples(power * factors[i % 3] * pow(10.0, i / 3), low, high, ticks, most);
+    return count;
 }
 
 /* Powers of two whose exponents are multiples of 1, 2, 4, 5 or of tens: 4 KiB, 64 KiB, 1 MiB. Sizes
@@ -46,7 +44,7 @@ static size_t linear_ticks(double low, double high, double *ticks, size_t most)
 static size_t size_ticks(double low, double high, double *ticks, size_t most)
 {
     static const double steps[] = {1.0, 2.0, 4.0, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0};
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+    for (size_t i = 0; i < COUNT_OF(steps); i++) {
         size_t count = multiples(steps[i], log2(low), log2(high), ticks, most);
         for (size_t k = 0; k < count; k++)
             ticks[k] = exp2(ticks[k]);
@@ -63,8 +61,6 @@ static size_t size_ticks(double low, double high, double *ticks, size_t most)
 /* ---- dates in UTC, by the calendar of today for all years ---- */
 
 #define DAY 86400.0
-static const long long first_second = -62135596800LL; /* 0001-01-01 00:00:00 */
-static const long long last_second = 253402300799LL;  /* 9999-12-31 23:59:59 */
 
 static struct tm date_of(double seconds)
 {
@@ -74,46 +70,47 @@ static struct tm date_of(double seconds)
     return date;
 }
 
-/* The first days of months, `step` months apart; steps of 12 and more begin at years that are
- * multiples of them. None where there would be more than `most`. */
-static size_t month_ticks(long step, double low, double high, double *ticks, size_t most)
+/* When a month begins, counted from the year 0. */
+static double month_begin(double month)
 {
-    size_t count = 0;
-    for (long month = (date_of(low).tm_year + 1900L) * 12 / step * step;; month += step) {
-        struct tm first = {
-            .tm_year = (int)(month / 12 - 1900), .tm_mon = (int)(month % 12), .tm_mday = 1};
-        double tick = (double)timegm(&first);
-        if (tick > high || month >= 120000L)
-            return count;
-        if (tick < low)
-            continue;
-        if (count == most)
-            return 0;
-        ticks[count++] = tick;
-    }
+    struct tm first = {.tm_year = -1900, .tm_mon = (int)month, .tm_mday = 1};
+    return (double)timegm(&first);
 }
 
+/* The month of a time: a half more where that is not its beginning. */
+static double month_of(double seconds)
+{
+    struct tm date = date_of(seconds);
+    double month = 12.0 * (date.tm_year + 1900) + date.tm_mon;
+    return month + (seconds > month_begin(month) ? 0.5 : 0.0);
+}
+
+/* Even steps in seconds, then in months: the first days of these. */
 static size_t date_ticks(double low, double high, double *ticks, size_t most)
 {
     static const double even[] = {1.0,     5.0,     15.0,    60.0,      300.0,     900.0,    3600.0,
                                   10800.0, 21600.0, 43200.0, 1.0 * DAY, 2.0 * DAY, 7.0 * DAY};
-    static const long months[] = {1,   3,    6,    12,   24,    60,    120,  240,
-                                  600, 1200, 2400, 6000, 12000, 24000, 60000};
-    const size_t evens = sizeof even / sizeof *even, all = evens + sizeof months / sizeof *months;
+    static const double months[] = {1.0,   3.0,    6.0,    12.0,   24.0,    60.0,    120.0,  240.0,
+                                    600.0, 1200.0, 2400.0, 6000.0, 12000.0, 24000.0, 60000.0};
     size_t count = 0;
-    for (size_t i = 0; count == 0 && i < all; i++)
-        count = i < evens ? multiples(even[i], low, high, ticks, most)
-                          : month_ticks(months[i - evens], low, high, ticks, most);
+    for (size_t i = 0; count == 0 && i < COUNT_OF(even); i++)
+        count = multiples(even[i], low, high, ticks, most);
+    if (count > 0)
+        return count;
+    for (size_t i = 0; count == 0 && i < COUNT_OF(months); i++)
+        count = multiples(months[i], month_of(low), month_of(high), ticks, most);
+    for (size_t k = 0; k < count; k++)
+        ticks[k] = month_begin(ticks[k]);
     return count;
 }
 
 bool xb_scale_shows(enum xb_scale scale, double value)
 {
-    if (!isfinite(value) || fabs(value) > XB_PLOT_LARGE)
-        return false;
-    if (scale == XB_SCALE_DATE)
-        return value >= (double)first_second && value <= (double)last_second;
-    return scale == XB_SCALE_LINEAR || value > 1.0 / XB_PLOT_LARGE;
+    static const struct xb_range shown[] = {[XB_SCALE_LINEAR] = {-XB_PLOT_LARGE, XB_PLOT_LARGE},
+                                            [XB_SCALE_SIZE] = {1.0 / XB_PLOT_LARGE, XB_PLOT_LARGE},
+                                            /* from 0001-01-01 00:00:00 to 9999-12-31 23:59:59 */
+                                            [XB_SCALE_DATE] = {-62135596800.0, 253402300799.0}};
+    return value >= shown[scale].low && value <= shown[scale].high;
 }
 
 bool xb_scale_spans(enum xb_scale scale, double low, double high)
@@ -139,7 +136,7 @@ const char *xb_axis_tick_text(enum xb_scale scale, double tick, char *text, size
         snprintf(text, size, "-");
     } else if (scale == XB_SCALE_SIZE) {
         size_t unit = 0;
-        for (; tick >= 1024.0 && unit + 1 < sizeof units / sizeof *units; unit++)
+        for (; tick >= 1024.0 && unit + 1 < COUNT_OF(units); unit++)
             tick /= 1024.0;
         snprintf(text, size, "%.4g %s", tick, units[unit]);
     } else if (scale == XB_SCALE_DATE) {
@@ -188,36 +185,25 @@ void xb_range_span(struct xb_range *range, enum xb_scale scale, double low, doub
 struct xb_ruler xb_ruler_make(enum xb_scale scale, struct xb_range range, bool from_zero,
                               double from, double to)
 {
-    const double margin = 0.04;
-    struct xb_ruler ruler = {scale, range.low, range.high, from, to};
-    if (xb_range_is_empty(range)) {
-        ruler.low = scale == XB_SCALE_SIZE ? 1.0 : 0.0;
-        ruler.high = scale == XB_SCALE_DATE ? 86400.0 : 10.0;
-        return ruler;
-    }
-    /* An axis of one value reaches an octave, an hour, or a tenth of it to both sides. */
-    if (scale == XB_SCALE_SIZE) {
-        double octave = ruler.high / ruler.low < 1.0 + 1e-9 ? 2.0 : 1.0;
-        double factor = octave * pow(octave * octave * ruler.high / ruler.low, margin);
-        ruler.low /= factor;
-        ruler.high *= factor;
-        return ruler;
-    }
+    const bool is_size = scale == XB_SCALE_SIZE, is_date = scale == XB_SCALE_DATE;
+    if (xb_range_is_empty(range))
+        return (struct xb_ruler){scale, is_size ? 1.0 : 0.0, is_date ? DAY : 10.0, from, to};
     bool at_zero = from_zero && scale == XB_SCALE_LINEAR && range.low >= 0.0;
-    if (at_zero)
-        ruler.low = 0.0;
-    double middle = ruler.low / 2.0 + ruler.high / 2.0;
-    double least = scale == XB_SCALE_DATE ? 3600.0
-                   : middle == 0.0        ? 1.0
-                                          : fmax(fabs(middle) * 0.1, 1e-90);
-    if (ruler.high - ruler.low < least * 1e-6) {
-        ruler.low = at_zero ? 0.0 : middle - least;
-        ruler.high = middle + least;
+    double low = is_size ? log2(range.low) : at_zero ? 0.0 : range.low;
+    double high = is_size ? log2(range.high) : range.high, middle = low / 2.0 + high / 2.0;
+    /* An axis of one value reaches an octave, an hour, or a tenth of it to both sides. */
+    double least = is_size || middle == 0.0 ? 1.0 : fmax(fabs(middle) * 0.1, 1e-90);
+    if (is_date)
+        least = 3600.0;
+    if (high - low < least * 1e-6) {
+        low = at_zero ? 0.0 : middle - least;
+        high = middle + least;
     }
-    double room = (ruler.high - ruler.low) * margin;
-    ruler.low -= at_zero ? 0.0 : room;
-    ruler.high += room;
-    return ruler;
+    double room = (high - low) * 0.04;
+    low -= at_zero ? 0.0 : room;
+    high += room;
+    return (struct xb_ruler){scale, is_size ? exp2(low) : low, is_size ? exp2(high) : high, from,
+                             to};
 }
 
 double xb_ruler_place(const struct xb_ruler *ruler, double value)
@@ -233,37 +219,30 @@ static double tick_width(const struct xb_ruler *ruler, double tick)
     return xb_svg_text_width(XB_TICK_TEXT(ruler->scale, tick));
 }
 
-/* The ticks of a ruler that lies, so few that their texts do not touch. Returns how many. */
-static size_t ticks_across(const struct xb_ruler *ruler, double *ticks)
+/* The ticks of a ruler that stands, or lies: of that so few that their texts do not touch. */
+static size_t ticks_of(const struct xb_ruler *ruler, bool stands, double *ticks)
 {
+    double room = stands ? fabs(ruler->to - ruler->from) / BETWEEN_LINES : XB_TICKS_MOST;
     size_t count = 0;
-    for (size_t most = XB_TICKS_MOST; most > 0; most--) {
+    for (size_t most = (size_t)fmin(fmax(room, 2.0), XB_TICKS_MOST); most > 0; most--) {
         count = xb_axis_ticks(ruler->scale, ruler->low, ruler->high, ticks, most);
-        bool touch_each_other = false;
-        for (size_t i = 1; i < count; i++) {
+        bool has_room = count > 0;
+        for (size_t i = 1; i < count && !stands; i++) {
             double apart = xb_ruler_place(ruler, ticks[i]) - xb_ruler_place(ruler, ticks[i - 1]);
             double needed = (tick_width(ruler, ticks[i]) + tick_width(ruler, ticks[i - 1])) / 2.0;
-            touch_each_other = touch_each_other || apart < needed + BETWEEN_TEXTS;
+            has_room = has_room && apart >= needed + BETWEEN_TEXTS;
         }
-        if (count > 0 && !touch_each_other)
+        if (has_room)
             return count;
     }
     return count < 1 ? 0 : 1; /* one text touches no other */
-}
-
-/* And of one that stands. */
-static size_t ticks_up(const struct xb_ruler *ruler, double *ticks)
-{
-    double room = fabs(ruler->to - ruler->from) / BETWEEN_LINES;
-    size_t most = room < 2.0 ? 2 : room > XB_TICKS_MOST ? XB_TICKS_MOST : (size_t)room;
-    return xb_axis_ticks(ruler->scale, ruler->low, ruler->high, ticks, most);
 }
 
 double xb_ruler_left_room(const struct xb_ruler *ruler)
 {
     double ticks[XB_TICKS_MOST];
     double widest = 20.0;
-    size_t count = ticks_up(ruler, ticks);
+    size_t count = ticks_of(ruler, true, ticks);
     for (size_t i = 0; i < count; i++)
         widest = fmax(widest, tick_width(ruler, ticks[i]));
     return widest + 16.0;
@@ -274,7 +253,7 @@ static void draw_rulers(FILE *stream, const struct xb_frame *frame)
     const struct xb_ruler *x = &frame->x, *y = &frame->y;
     const double bottom = frame->bottom;
     double ticks[XB_TICKS_MOST];
-    size_t count = frame->y_label != NULL ? ticks_up(y, ticks) : 0;
+    size_t count = frame->y_label != NULL ? ticks_of(y, true, ticks) : 0;
     for (size_t i = 0; i < count; i++) {
         double at = xb_ruler_place(y, ticks[i]);
         xb_svg_line(stream, "grid", frame->left, at, frame->right, at);
@@ -286,7 +265,7 @@ static void draw_rulers(FILE *stream, const struct xb_frame *frame)
                            frame->width - 8.0, frame->y_label);
     if (frame->x_label == NULL)
         return;
-    count = ticks_across(x, ticks);
+    count = ticks_of(x, false, ticks);
     for (size_t i = 0; i < count; i++) {
         double at = xb_ruler_place(x, ticks[i]), half = tick_width(x, ticks[i]) / 2.0;
         xb_svg_line(stream, "grid", at, frame->top, at, bottom);
@@ -368,7 +347,7 @@ static double draw_legend(FILE *stream, const struct xb_frame *frame)
 
 void xb_frame_note(struct xb_frame *frame, const char *format, ...)
 {
-    assert(frame->note_count < sizeof frame->notes / sizeof frame->notes[0]);
+    assert(frame->note_count < COUNT_OF(frame->notes));
     XB_FORMAT(frame->notes[frame->note_count], sizeof frame->notes[0], format);
     frame->note_count++;
 }
