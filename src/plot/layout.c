@@ -58,6 +58,16 @@ static size_t size_ticks(double low, double high, double *ticks, size_t most)
     return count;
 }
 
+/* Evenly spread, the first and the last among them. */
+static size_t name_ticks(double low, double high, double *ticks, size_t most)
+{
+    double first = ceil(low), steps = fmin(floor(high) - first, (double)most - 1.0);
+    size_t count = 0;
+    for (; (double)count <= steps; count++)
+        ticks[count] = first + floor((double)count * (floor(high) - first) / fmax(steps, 1.0));
+    return count;
+}
+
 /* ---- dates in UTC, by the calendar of today for all years ---- */
 
 #define DAY 86400.0
@@ -109,7 +119,8 @@ bool xb_scale_shows(enum xb_scale scale, double value)
     static const struct xb_range shown[] = {[XB_SCALE_LINEAR] = {-XB_PLOT_LARGE, XB_PLOT_LARGE},
                                             [XB_SCALE_SIZE] = {1.0 / XB_PLOT_LARGE, XB_PLOT_LARGE},
                                             /* from 0001-01-01 00:00:00 to 9999-12-31 23:59:59 */
-                                            [XB_SCALE_DATE] = {-62135596800.0, 253402300799.0}};
+                                            [XB_SCALE_DATE] = {-62135596800.0, 253402300799.0},
+                                            [XB_SCALE_NAMES] = {-1.0, XB_PLOT_LARGE}};
     return value >= shown[scale].low && value <= shown[scale].high;
 }
 
@@ -123,7 +134,8 @@ size_t xb_axis_ticks(enum xb_scale scale, double low, double high, double *ticks
     static size_t (*const ticks_of[])(double, double, double *,
                                       size_t) = {[XB_SCALE_LINEAR] = linear_ticks,
                                                  [XB_SCALE_SIZE] = size_ticks,
-                                                 [XB_SCALE_DATE] = date_ticks};
+                                                 [XB_SCALE_DATE] = date_ticks,
+                                                 [XB_SCALE_NAMES] = name_ticks};
     if (!xb_scale_spans(scale, low, high) || low == high || most == 0)
         return 0;
     return ticks_of[scale](low, high, ticks, most);
@@ -163,6 +175,7 @@ const char *xb_value_text(double value, char *text, size_t size)
 /* ---- rulers ---- */
 
 #define BETWEEN_TEXTS 14.0
+#define NAMES_WIDTH 110.0  /* at a tick: a longer one is cut */
 #define BETWEEN_LINES 38.0 /* of a ruler that stands */
 
 void xb_range_add(struct xb_range *range, enum xb_scale scale, double value)
@@ -187,7 +200,7 @@ struct xb_ruler xb_ruler_make(enum xb_scale scale, struct xb_range range, bool f
 {
     const bool is_size = scale == XB_SCALE_SIZE, is_date = scale == XB_SCALE_DATE;
     if (xb_range_is_empty(range))
-        return (struct xb_ruler){scale, is_size ? 1.0 : 0.0, is_date ? DAY : 10.0, from, to};
+        return (struct xb_ruler){scale, is_size ? 1.0 : 0.0, is_date ? DAY : 10.0, from, to, NULL};
     bool at_zero = from_zero && scale == XB_SCALE_LINEAR && range.low >= 0.0;
     double low = is_size ? log2(range.low) : at_zero ? 0.0 : range.low;
     double high = is_size ? log2(range.high) : range.high, middle = low / 2.0 + high / 2.0;
@@ -202,8 +215,8 @@ struct xb_ruler xb_ruler_make(enum xb_scale scale, struct xb_range range, bool f
     double room = (high - low) * 0.04;
     low -= at_zero ? 0.0 : room;
     high += room;
-    return (struct xb_ruler){scale, is_size ? exp2(low) : low, is_size ? exp2(high) : high, from,
-                             to};
+    return (struct xb_ruler){
+        scale, is_size ? exp2(low) : low, is_size ? exp2(high) : high, from, to, NULL};
 }
 
 double xb_ruler_place(const struct xb_ruler *ruler, double value)
@@ -214,9 +227,25 @@ double xb_ruler_place(const struct xb_ruler *ruler, double value)
     return ruler->from + fmin(fmax(share, 0.0), 1.0) * (ruler->to - ruler->from);
 }
 
+static const char *text_of(const struct xb_ruler *ruler, double tick, char *text, size_t size)
+{
+    return ruler->names != NULL ? ruler->names[(size_t)tick]
+                                : xb_axis_tick_text(ruler->scale, tick, text, size);
+}
+
+#define TEXT_OF(ruler, tick) text_of((ruler), (tick), (char[40]){0}, 40)
+
 static double tick_width(const struct xb_ruler *ruler, double tick)
 {
-    return xb_svg_text_width(XB_TICK_TEXT(ruler->scale, tick));
+    double width = xb_svg_text_width(TEXT_OF(ruler, tick));
+    return ruler->names != NULL ? fmin(width, NAMES_WIDTH) : width;
+}
+
+/* The middle of the text at a tick of a ruler that lies: names end with the field. */
+static double text_place(const struct xb_ruler *ruler, double tick)
+{
+    double half = tick_width(ruler, tick) / 2.0, at = fmax(xb_ruler_place(ruler, tick), half);
+    return ruler->names == NULL ? at : fmin(at, ruler->to + XB_PLOT_SIDE - half);
 }
 
 /* The ticks of a ruler that stands, or lies: of that so few that their texts do not touch. */
@@ -228,7 +257,7 @@ static size_t ticks_of(const struct xb_ruler *ruler, bool stands, double *ticks)
         count = xb_axis_ticks(ruler->scale, ruler->low, ruler->high, ticks, most);
         bool has_room = count > 0;
         for (size_t i = 1; i < count && !stands; i++) {
-            double apart = xb_ruler_place(ruler, ticks[i]) - xb_ruler_place(ruler, ticks[i - 1]);
+            double apart = text_place(ruler, ticks[i]) - text_place(ruler, ticks[i - 1]);
             double needed = (tick_width(ruler, ticks[i]) + tick_width(ruler, ticks[i - 1])) / 2.0;
             has_room = has_room && apart >= needed + BETWEEN_TEXTS;
         }
@@ -257,8 +286,7 @@ static void draw_rulers(FILE *stream, const struct xb_frame *frame)
     for (size_t i = 0; i < count; i++) {
         double at = xb_ruler_place(y, ticks[i]);
         xb_svg_line(stream, "grid", frame->left, at, frame->right, at);
-        xb_svg_text(stream, "quiet", frame->left - 8.0, at, XB_ANCHOR_END,
-                    XB_TICK_TEXT(y->scale, ticks[i]));
+        xb_svg_text(stream, "quiet", frame->left - 8.0, at, XB_ANCHOR_END, TEXT_OF(y, ticks[i]));
     }
     if (frame->y_label != NULL)
         xb_svg_text_within(stream, "quiet", 4.0, frame->top - 16.5, XB_ANCHOR_START,
@@ -267,15 +295,16 @@ static void draw_rulers(FILE *stream, const struct xb_frame *frame)
         return;
     count = ticks_of(x, false, ticks);
     for (size_t i = 0; i < count; i++) {
-        double at = xb_ruler_place(x, ticks[i]), half = tick_width(x, ticks[i]) / 2.0;
+        double at = xb_ruler_place(x, ticks[i]);
+        double width = tick_width(x, ticks[i]), most = frame->width - width / 2.0;
         xb_svg_line(stream, "grid", at, frame->top, at, bottom);
         xb_svg_line(stream, "axis", at, bottom, at, bottom + 4.0);
-        xb_svg_text(stream, "quiet", fmin(fmax(at, half), frame->width - half), bottom + 13.5,
-                    XB_ANCHOR_MIDDLE, XB_TICK_TEXT(x->scale, ticks[i]));
+        xb_svg_text_within(stream, "quiet", fmin(text_place(x, ticks[i]), most), bottom + 13.5,
+                           XB_ANCHOR_MIDDLE, width, TEXT_OF(x, ticks[i]));
     }
-    xb_svg_line(stream, "axis", x->from, bottom, x->to, bottom);
-    xb_svg_text_within(stream, "quiet", (x->from + x->to) / 2.0, bottom + 33.5, XB_ANCHOR_MIDDLE,
-                       x->to - x->from, frame->x_label);
+    xb_svg_line(stream, "axis", frame->left, bottom, frame->right, bottom);
+    xb_svg_text_within(stream, "quiet", (frame->left + frame->right) / 2.0, bottom + 33.5,
+                       XB_ANCHOR_MIDDLE, frame->right - frame->left, frame->x_label);
 }
 
 /* Each pass moves every two neighbours that are too near apart by half of what lacks. */
@@ -360,7 +389,7 @@ void xb_frame_more(struct xb_frame *frame, size_t count, const char *what)
 
 void xb_frame_begin(FILE *stream, struct xb_frame *frame, bool is_alone)
 {
-    double below = frame->bottom + (frame->x_label != NULL ? 46.0 : fmax(frame->foot, 8.0));
+    double below = frame->bottom + (frame->x_label != NULL ? 46.0 : 8.0);
     frame->legend_top = below + XB_LINE_HEIGHT / 2.0;
     if (frame->item_count > 0)
         below = draw_legend(NULL, frame) + XB_LINE_HEIGHT - 4.0;
@@ -389,61 +418,35 @@ void xb_frame_end(FILE *stream, const struct xb_frame *frame)
 
 #define NAMES_MOST 190.0 /* pixels: what is wider is cut */
 #define BESIDE 9.0       /* from a point to its name */
-#define POINT 6.0        /* half of what a point takes */
 #define LINE 14.0        /* what a name takes in height */
 #define STEPS 6          /* lines of text that a name may be away from its point */
 
-struct box {
-    double left, right, top, bottom;
-};
-
-static double width_of(const struct xb_caption *caption)
-{
-    return fmin(xb_svg_text_width(caption->name), NAMES_MOST);
-}
-
-static struct box box_of_name(const struct xb_caption *caption)
-{
-    return (struct box){caption->text_x, caption->text_x + width_of(caption),
-                        caption->text_y - LINE / 2.0, caption->text_y + LINE / 2.0};
-}
-
-/* Whether the box touches no point and no name that is placed. */
-static bool has_room(const struct xb_caption *captions, size_t count, const struct box *box)
-{
-    for (size_t i = 0; i < count; i++)
-        for (int is_name = 0; is_name <= captions[i].is_placed; is_name++) {
-            double x = captions[i].x;
-            double y = captions[i].y;
-            struct box other = {x - POINT, x + POINT, y - POINT, y + POINT};
-            if (is_name)
-                other = box_of_name(&captions[i]);
-            if (box->left < other.right && other.left < box->right && box->top < other.bottom &&
-                other.top < box->bottom)
-                return false;
-        }
-    return true;
-}
-
-size_t xb_captions_place(struct xb_caption *captions, size_t count, double left, double right,
-                         double top, double bottom)
+size_t xb_captions_place(struct xb_caption *captions, size_t count, const struct xb_box *field,
+                         struct xb_box *taken, size_t taken_count)
 {
     size_t placed = 0;
-    for (size_t i = 0; i < count; i++)
-        captions[i].is_placed = false;
-    for (size_t i = 0; i < count && placed < XB_CAPTIONS_MOST; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct xb_caption *caption = &captions[i];
+        caption->is_placed = false;
+        if (caption->name == NULL || placed == XB_CAPTIONS_MOST)
+            continue;
+        const double width = fmin(xb_svg_text_width(caption->name), NAMES_MOST);
         /* Right of its point, then left of it; then further up and down. */
-        for (int at = 0; caption->name != NULL && at < 4 * STEPS + 2 && !caption->is_placed; at++) {
+        for (int at = 0; at < 4 * STEPS + 2 && !caption->is_placed; at++) {
             int step = at / 2, lines = (step + 1) / 2;
-            double away = (step % 2 == 0 ? -LINE : LINE) * lines;
-            caption->text_x =
-                at % 2 == 0 ? caption->x + BESIDE : caption->x - BESIDE - width_of(caption);
-            caption->text_y = caption->y + away;
-            struct box box = box_of_name(caption);
-            caption->is_placed = box.left >= left && box.right <= right && box.top >= top &&
-                                 box.bottom <= bottom && has_room(captions, count, &box);
+            double left = at % 2 == 0 ? caption->x + BESIDE : caption->x - BESIDE - width;
+            double top = caption->y + (step % 2 == 0 ? -LINE : LINE) * lines - LINE / 2.0;
+            const struct xb_box box = {left, left + width, top, top + LINE};
+            bool has_room = box.left >= field->left && box.right <= field->right &&
+                            box.top >= field->top && box.bottom <= field->bottom;
+            for (size_t k = 0; k < taken_count && has_room; k++)
+                has_room = box.left >= taken[k].right || taken[k].left >= box.right ||
+                           box.top >= taken[k].bottom || taken[k].top >= box.bottom;
+            caption->is_placed = has_room;
+            caption->box = box;
         }
+        if (caption->is_placed)
+            taken[taken_count++] = caption->box;
         placed += caption->is_placed;
     }
     return placed;
@@ -456,15 +459,15 @@ void xb_captions_draw(FILE *stream, const struct xb_caption *captions, size_t co
         const struct xb_caption *caption = &captions[k < count ? k : k - count];
         if (!caption->is_placed)
             continue;
-        const struct box box = box_of_name(caption);
+        const struct xb_box box = caption->box;
+        const double width = box.right - box.left, middle = box.top + LINE / 2.0;
         if (k >= count) {
-            xb_svg_rectangle(stream, "paper", box.left - 1.0, box.top, width_of(caption) + 2.0,
-                             LINE, NULL);
-            xb_svg_text_within(stream, "", box.left, caption->text_y, XB_ANCHOR_START,
-                               width_of(caption) + 1.0, caption->name);
-        } else if (fabs(caption->text_y - caption->y) > LINE / 2.0) {
+            xb_svg_rectangle(stream, "paper", box.left - 1.0, box.top, width + 2.0, LINE, NULL);
+            xb_svg_text_within(stream, "", box.left, middle, XB_ANCHOR_START, width + 1.0,
+                               caption->name);
+        } else if (fabs(middle - caption->y) > LINE / 2.0) {
             xb_svg_line(stream, "axis", caption->x, caption->y,
-                        box.left > caption->x ? box.left - 2.0 : box.right + 2.0, caption->text_y);
+                        box.left > caption->x ? box.left - 2.0 : box.right + 2.0, middle);
         }
     }
 }

@@ -18,7 +18,8 @@
 enum xb_scale {
     XB_SCALE_LINEAR,
     XB_SCALE_SIZE, /* logarithmic to base 2, ticks such as 4 KiB */
-    XB_SCALE_DATE  /* seconds since 1970, ticks are dates in UTC */
+    XB_SCALE_DATE, /* seconds since 1970, ticks are dates in UTC */
+    XB_SCALE_NAMES /* whole numbers from 0, ticks are names of a ruler */
 };
 
 struct xb_axis {
@@ -74,6 +75,7 @@ struct xb_ruler {
     enum xb_scale scale;
     double low, high; /* values at its ends; low < high */
     double from, to;  /* where they stand */
+    const char *const *names;
 };
 
 /* A ruler for these values, which ends a little outside them; `from_zero`: one that is linear
@@ -84,6 +86,7 @@ struct xb_ruler xb_ruler_make(enum xb_scale scale, struct xb_range range, bool f
 double xb_ruler_place(const struct xb_ruler *ruler, double value);
 
 #define XB_TICKS_MOST 16
+#define XB_PLOT_SIDE 12.0 /* from the ends of a field to those of a ruler with names */
 
 /* How much room the texts of a ruler that stands need at its left. */
 double xb_ruler_left_room(const struct xb_ruler *ruler);
@@ -103,7 +106,6 @@ struct xb_frame {
     double row;                      /* height of its rows, every other one shaded; 0: no rows */
     struct xb_ruler x, y;
     const char *x_label, *y_label; /* of a ruler below the field, and at its left; NULL: none */
-    double foot;                   /* what stands below the field without a ruler takes so much */
     bool is_empty;                 /* says "no data" */
     bool is_coloured;              /* names in the legend, too, have the colour of their look */
     /* Its own: the legend, notes below all, and where they stand. */
@@ -127,23 +129,27 @@ void xb_frame_begin(FILE *stream, struct xb_frame *frame, bool is_alone);
 /* Ends it with the legend and the notes. */
 void xb_frame_end(FILE *stream, const struct xb_frame *frame);
 
-/* ---- names beside points: none covers another name or a named point ---- */
+/* ---- names beside points: none covers another name or what else must be seen ---- */
+
+struct xb_box {
+    double left, right, top, bottom;
+};
 
 struct xb_caption {
     double x, y;      /* the point */
-    const char *name; /* NULL: it has none, but no name may cover the point */
-    /* The place of its name: */
+    const char *name; /* NULL: it has none */
     bool is_placed;
-    double text_x, text_y; /* its left end, and the middle of its line */
+    struct xb_box box; /* of its name */
 };
 
 /* As many are placed. */
 #define XB_CAPTIONS_MOST 24
 
-/* Places the names in turn, each as near to its point as the box has room, and leaves out those
- * without room. Returns how many it placed. */
-size_t xb_captions_place(struct xb_caption *captions, size_t count, double left, double right,
-                         double top, double bottom);
+/* Places the names in turn, each as near to its point as the field has room beside what is taken,
+ * and leaves out those without room. Adds the places of names to `taken`, which has room for
+ * XB_CAPTIONS_MOST more. Returns how many it placed. */
+size_t xb_captions_place(struct xb_caption *captions, size_t count, const struct xb_box *field,
+                         struct xb_box *taken, size_t taken_count);
 
 /* Draws the placed names, with a line to the point from each that stands apart from it. */
 void xb_captions_draw(FILE *stream, const struct xb_caption *captions, size_t count);

@@ -165,8 +165,8 @@ void xb_lengths_draw(FILE *stream, const void *picture, bool is_alone)
     frame.bottom = frame.top + row * fmax((double)rows, 1.0);
     frame.left = above > 0.0 ? 12.0 : names + 14.0;
     frame.right = frame.width - fmin(values, BAR_VALUES_MOST) - 14.0;
-    frame.x =
-        (struct xb_ruler){XB_SCALE_LINEAR, 0.0, fmax(range.high, 1e-90), frame.left, frame.right};
+    frame.x = (struct xb_ruler){XB_SCALE_LINEAR, 0.0,         fmax(range.high, 1e-90),
+                                frame.left,      frame.right, NULL};
     frame.is_empty = rows == 0 || across == 0;
     xb_frame_more(&frame, lengths->row_count - rows, "are");
     xb_frame_begin(stream, &frame, is_alone);

@@ -123,8 +123,8 @@ void xb_spans_draw(FILE *stream, const void *picture, bool is_alone)
     frame->left = fmin(xb_svg_widest(spans->tracks, drawing.tracks, 40.0), NAMES_MOST) + 14.0;
     frame->right = frame->width - 16.0;
     frame->bottom = frame->top + ROW * fmax((double)drawing.tracks, 1.0);
-    frame->x = (struct xb_ruler){XB_SCALE_LINEAR, 0.0, length > 0.0 ? length : 1.0, frame->left,
-                                 frame->right};
+    frame->x = (struct xb_ruler){XB_SCALE_LINEAR, 0.0,          length > 0.0 ? length : 1.0,
+                                 frame->left,     frame->right, NULL};
     for (size_t i = 0; i < spans->kind_count && i < XB_SPANS_KINDS; i++)
         xb_frame_item(frame, "span", xb_series_look(i), spans->kinds[i]);
     if (any_waits)

@@ -13,12 +13,28 @@
 #define BOTTOM 290.0
 #define TEXT_HIGH 13.0 /* the font size of pictures */
 
+/* Places the names beside all of their points, whether these have one or not. */
+static size_t place(struct xb_caption *captions, size_t count, double right)
+{
+    const struct xb_box field = {LEFT, right, TOP, BOTTOM};
+    struct xb_box taken[100 + XB_CAPTIONS_MOST];
+    for (size_t i = 0; i < count; i++)
+        taken[i] = (struct xb_box){captions[i].x - 6.0, captions[i].x + 6.0, captions[i].y - 6.0,
+                                   captions[i].y + 6.0};
+    return xb_captions_place(captions, count, &field, taken, count);
+}
+
+static double middle_of(const struct xb_caption *caption)
+{
+    return (caption->box.top + caption->box.bottom) / 2.0;
+}
+
 static bool overlap(const struct xb_caption *one, const struct xb_caption *other)
 {
-    double left = fmax(one->text_x, other->text_x);
-    double right = fmin(one->text_x + xb_svg_text_width(one->name),
-                        other->text_x + xb_svg_text_width(other->name));
-    return left < right && fabs(one->text_y - other->text_y) < TEXT_HIGH;
+    double left = fmax(one->box.left, other->box.left);
+    double right = fmin(one->box.left + xb_svg_text_width(one->name),
+                        other->box.left + xb_svg_text_width(other->name));
+    return left < right && fabs(middle_of(one) - middle_of(other)) < TEXT_HIGH;
 }
 
 static void check(const struct xb_caption *captions, size_t count)
@@ -28,12 +44,12 @@ static void check(const struct xb_caption *captions, size_t count)
         if (!caption->is_placed)
             continue;
         assert_non_null(caption->name);
-        double end = caption->text_x + xb_svg_text_width(caption->name);
-        assert_true(caption->text_x >= LEFT && end <= RIGHT);
-        assert_true(caption->text_y >= TOP && caption->text_y <= BOTTOM);
+        double end = caption->box.left + xb_svg_text_width(caption->name);
+        assert_true(caption->box.left >= LEFT && end <= RIGHT);
+        assert_true(middle_of(caption) >= TOP && middle_of(caption) <= BOTTOM);
         for (size_t k = 0; k < count; k++) {
-            bool is_upon = captions[k].x > caption->text_x && captions[k].x < end &&
-                           fabs(captions[k].y - caption->text_y) < TEXT_HIGH / 2.0;
+            bool is_upon = captions[k].x > caption->box.left && captions[k].x < end &&
+                           fabs(captions[k].y - middle_of(caption)) < TEXT_HIGH / 2.0;
             assert_false(is_upon);
             assert_false(k < i && captions[k].is_placed && overlap(caption, &captions[k]));
         }
@@ -44,10 +60,10 @@ static void names_stand_beside_their_points(NO_STATE)
 {
     struct xb_caption captions[] = {{.x = 100.0, .y = 100.0, .name = "gpu001 GPU 3"},
                                     {.x = 480.0, .y = 100.0, .name = "gpu500 GPU 0"}};
-    assert_int_equal(xb_captions_place(captions, 2, LEFT, RIGHT, TOP, BOTTOM), 2);
-    assert_true(captions[0].text_x > 100.0 && captions[0].text_x < 115.0);
-    assert_true(captions[1].text_x + xb_svg_text_width(captions[1].name) < 480.0);
-    assert_true(captions[0].text_y == 100.0 && captions[1].text_y == 100.0);
+    assert_int_equal(place(captions, 2, RIGHT), 2);
+    assert_true(captions[0].box.left > 100.0 && captions[0].box.left < 115.0);
+    assert_true(captions[1].box.left + xb_svg_text_width(captions[1].name) < 480.0);
+    assert_true(middle_of(&captions[0]) == 100.0 && middle_of(&captions[1]) == 100.0);
     check(captions, 2);
 }
 
@@ -62,7 +78,7 @@ static void no_name_stands_upon_another(NO_STATE)
         if (i < 8)
             captions[i].x = captions[i].y = 200.0;
     }
-    size_t placed = xb_captions_place(captions, 60, LEFT, RIGHT, TOP, BOTTOM);
+    size_t placed = place(captions, 60, RIGHT);
     assert_in_range(placed, 6, XB_CAPTIONS_MOST);
     check(captions, 60);
     assert_true(captions[0].is_placed); /* the first is the worst */
@@ -73,11 +89,11 @@ static void where_there_is_no_room_there_is_no_name(NO_STATE)
     struct xb_caption captions[100];
     for (size_t i = 0; i < 100; i++)
         captions[i] = (struct xb_caption){.x = 51.0 + 0.5 * (double)i, .y = 160.0, .name = "gpu"};
-    size_t placed = xb_captions_place(captions, 100, LEFT, 101.0, TOP, BOTTOM);
+    size_t placed = place(captions, 100, 101.0);
     assert_in_range(placed, 1, 20);
     for (size_t i = 0; i < 100; i++)
-        assert_true(!captions[i].is_placed || captions[i].text_x + 10.0 < 101.0);
-    assert_int_equal(xb_captions_place(captions, 100, LEFT, LEFT, TOP, BOTTOM), 0);
+        assert_true(!captions[i].is_placed || captions[i].box.left + 10.0 < 101.0);
+    assert_int_equal(place(captions, 100, LEFT), 0);
 }
 
 int main(void)
