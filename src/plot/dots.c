@@ -62,7 +62,7 @@ static void prepare(struct drawing *drawing)
                                  .names = dots->places};
     for (size_t i = 0; i < dots->count; i++) {
         const struct xb_dot *dot = &dots->dots[i];
-        double bin = (xb_ruler_place(&frame->y, dot->value) - TOP) / HEIGHT * BINS;
+        double bin = (XB_Y(frame, dot->value) - TOP) / HEIGHT * BINS;
         counts[kind_of(dots, i)]++;
         if (!is_shown(drawing, dot))
             continue;
@@ -105,8 +105,8 @@ static void draw_dots(FILE *stream, const struct drawing *drawing, enum kind kin
         const struct xb_dot *dot = &dots->dots[i];
         if (!is_shown(drawing, dot) || kind_of(dots, i) != kind)
             continue;
-        double x = xb_ruler_place(&drawing->frame.x, (double)dot->place);
-        double y = xb_ruler_place(&drawing->frame.y, dot->value);
+        double x = XB_X(&drawing->frame, (double)dot->place);
+        double y = XB_Y(&drawing->frame, dot->value);
         if (dots->count - dots->out_count > DOTS_MOST || kind != ORDINARY) {
             size_t column = (size_t)(x / CELL), row = (size_t)(y / CELL);
             if (seen[column][row])
@@ -131,7 +131,7 @@ static void draw_outs(FILE *stream, const struct drawing *drawing)
     struct xb_box taken[XB_DOTS_OUT + XB_LEVELS_MOST + XB_CAPTIONS_MOST];
     size_t count = 0;
     for (size_t i = 0; i < dots->level_count && i < XB_LEVELS_MOST; i++) {
-        double at = dots->levels[i].at, y = xb_ruler_place(&frame->y, at);
+        double at = dots->levels[i].at, y = XB_Y(frame, at);
         if (!xb_scale_shows(frame->y.scale, at) || side_of(drawing, at) != 0)
             continue;
         xb_svg_line(stream, "level", frame->left, y, frame->width - BEHIND, y);
@@ -148,8 +148,8 @@ static void draw_outs(FILE *stream, const struct drawing *drawing)
         const struct xb_dot *out = &dots->dots[i];
         const char *look = looks[kind_of(dots, i)];
         int side = side_of(drawing, out->value);
-        double x = xb_ruler_place(&frame->x, (double)out->place);
-        double y = xb_ruler_place(&frame->y, out->value);
+        double x = XB_X(frame, (double)out->place);
+        double y = XB_Y(frame, out->value);
         double back = y + 9.0 * side, middle = y + 5.0 * side;
         captions[i] = (struct xb_caption){.x = x, .y = middle};
         if (!is_shown(drawing, out))
@@ -220,8 +220,8 @@ void xb_dots_draw(FILE *stream, const void *picture, bool is_alone)
     prepare(&drawing);
     xb_frame_begin(stream, frame, is_alone);
     if (xb_scale_spans(dots->y.scale, dots->band_low, dots->band_high)) {
-        double top = xb_ruler_place(&frame->y, dots->band_high);
-        double bottom = xb_ruler_place(&frame->y, dots->band_low);
+        double top = XB_Y(frame, dots->band_high);
+        double bottom = XB_Y(frame, dots->band_low);
         xb_svg_group_begin(stream, "series-3", NULL);
         xb_svg_rectangle(stream, "band", frame->left, top, frame->width - BEHIND - frame->left,
                          fmax(bottom - top, 1.0), NULL);

@@ -381,10 +381,11 @@ void xb_frame_note(struct xb_frame *frame, const char *format, ...)
     frame->note_count++;
 }
 
-void xb_frame_more(struct xb_frame *frame, size_t count, const char *what)
+size_t xb_frame_take(struct xb_frame *frame, size_t count, size_t most, const char *what)
 {
-    if (count > 0)
-        xb_frame_note(frame, "%zu more %s not drawn", count, what);
+    if (count > most)
+        xb_frame_note(frame, "%zu more %s not drawn", count - most, what);
+    return xb_at_most(count, most);
 }
 
 void xb_frame_begin(FILE *stream, struct xb_frame *frame, bool is_alone)

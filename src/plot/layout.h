@@ -84,6 +84,8 @@ struct xb_ruler xb_ruler_make(enum xb_scale scale, struct xb_range range, bool f
                               double from, double to);
 /* Where a value stands: from `from` to `to`, whatever it is. */
 double xb_ruler_place(const struct xb_ruler *ruler, double value);
+#define XB_X(frame, value) xb_ruler_place(&(frame)->x, (value))
+#define XB_Y(frame, value) xb_ruler_place(&(frame)->y, (value))
 
 #define XB_TICKS_MOST 16
 #define XB_PLOT_SIDE 12.0 /* from the ends of a field to those of a ruler with names */
@@ -122,8 +124,8 @@ struct xb_frame {
 void xb_frame_item(struct xb_frame *frame, const char *sample, const char *look, const char *name);
 void xb_frame_note(struct xb_frame *frame, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* A note that so many more of these are not drawn; none for 0. */
-void xb_frame_more(struct xb_frame *frame, size_t count, const char *what);
+/* Returns how many of these are drawn, `most` at most. A note says how many more there are. */
+size_t xb_frame_take(struct xb_frame *frame, size_t count, size_t most, const char *what);
 /* Begins the picture: as high as all that is in it, with rows and rulers. */
 void xb_frame_begin(FILE *stream, struct xb_frame *frame, bool is_alone);
 /* Ends it with the legend and the notes. */

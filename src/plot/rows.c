@@ -60,12 +60,11 @@ static void draw_strip(FILE *stream, const struct xb_frame *frame, const struct 
     }
     xb_svg_group_begin(stream, look[0] != '\0' ? look : "series-1", NULL);
     if (xb_scale_spans(frame->x.scale, strip->low, strip->high))
-        xb_svg_line(stream, "interval", xb_ruler_place(&frame->x, strip->low), y,
-                    xb_ruler_place(&frame->x, strip->high), y);
+        xb_svg_line(stream, "interval", XB_X(frame, strip->low), y, XB_X(frame, strip->high), y);
     if (strip->samples != NULL && strip->sample_count > 0) {
         xb_svg_path_begin(stream, "dots");
         for (size_t i = 0; i < strip->sample_count; i++) {
-            double x = xb_ruler_place(&frame->x, strip->samples[i]);
+            double x = XB_X(frame, strip->samples[i]);
             size_t column = xb_at_most((size_t)fmax((x - frame->left) / 3.5, 0.0), DOT_COLUMNS - 1);
             if (xb_scale_shows(frame->x.scale, strip->samples[i]) && filled[column] < DOTS_HIGH)
                 xb_svg_form(stream, "M# #h0", x, y + levels[filled[column]++]);
@@ -73,7 +72,7 @@ static void draw_strip(FILE *stream, const struct xb_frame *frame, const struct 
         xb_svg_path_end(stream);
     }
     if (xb_scale_shows(frame->x.scale, strip->middle)) {
-        double x = xb_ruler_place(&frame->x, strip->middle);
+        double x = XB_X(frame, strip->middle);
         if (strip->samples != NULL)
             xb_svg_line(stream, "whisker", x, y - 10.0, x, y + 10.0);
         else
@@ -85,20 +84,19 @@ static void draw_strip(FILE *stream, const struct xb_frame *frame, const struct 
 void xb_strips_draw(FILE *stream, const void *picture, bool is_alone)
 {
     const struct xb_strips *strips = picture;
-    const size_t count = xb_at_most(strips->count, XB_STRIPS_MOST);
     const size_t level_count = xb_at_most(strips->level_count, XB_LEVELS_MOST);
     struct xb_frame frame = {.picture = &strips->picture,
                              .width = XB_PLOT_WIDTH,
                              .x_label = strips->x.label,
-                             .is_empty = count == 0};
+                             .is_empty = strips->count == 0};
+    const size_t count = xb_frame_take(&frame, strips->count, XB_STRIPS_MOST, "are");
     place_axes(strips, count, level_count, &frame);
-    xb_frame_more(&frame, strips->count - count, "are");
     xb_frame_begin(stream, &frame, is_alone);
     /* Names stand at the outer sides of their lines, a line of text each, so that no line goes
      * through the name of another; but not outside the picture. */
     for (size_t i = 0; i < level_count; i++) {
         const struct xb_plot_level *level = &strips->levels[i];
-        double x = xb_ruler_place(&frame.x, level->at), y = 18.0 + XB_LINE_HEIGHT * (double)i;
+        double x = XB_X(&frame, level->at), y = 18.0 + XB_LINE_HEIGHT * (double)i;
         double width = xb_svg_text_width(level->name), behind = frame.width - x - 10.0;
         size_t lower = 0;
         if (!xb_scale_shows(frame.x.scale, level->at))
@@ -127,7 +125,7 @@ static void draw_bar(FILE *stream, const struct xb_frame *frame, const struct xb
 {
     bool is_drawn = xb_scale_shows(XB_SCALE_LINEAR, bar->value) && bar->value > 0.0;
     if (is_drawn) {
-        double width = xb_ruler_place(&frame->x, bar->value) - frame->left;
+        double width = XB_X(frame, bar->value) - frame->left;
         xb_svg_group_begin(stream, bar->look != NULL ? bar->look : xb_series_look(series),
                            bar->tip);
         xb_svg_rectangle(stream, "span", frame->left, top, fmax(width, 1.0), BAR - 1.0, NULL);
@@ -141,7 +139,8 @@ static void draw_bar(FILE *stream, const struct xb_frame *frame, const struct xb
 void xb_lengths_draw(FILE *stream, const void *picture, bool is_alone)
 {
     const struct xb_lengths *lengths = picture;
-    const size_t rows = xb_at_most(lengths->row_count, XB_LENGTHS_MOST);
+    struct xb_frame frame = {.picture = &lengths->picture, .width = XB_PLOT_WIDTH};
+    const size_t rows = xb_frame_take(&frame, lengths->row_count, XB_LENGTHS_MOST, "are");
     const size_t across = xb_at_most(lengths->series_count, XB_PLOT_SERIES);
     const bool has_level =
         lengths->level.at > 0.0 && xb_scale_shows(XB_SCALE_LINEAR, lengths->level.at);
@@ -150,7 +149,6 @@ void xb_lengths_draw(FILE *stream, const void *picture, bool is_alone)
     const double names = xb_svg_widest(lengths->rows, rows, 40.0);
     const double above = names > BAR_NAMES_MOST ? XB_LINE_HEIGHT : 0.0; /* for a row's name */
     const double bars = BAR * fmax((double)across, 1.0), row = above + bars + BETWEEN_BARS;
-    struct xb_frame frame = {.picture = &lengths->picture, .width = XB_PLOT_WIDTH};
     xb_range_add(&range, XB_SCALE_LINEAR, lengths->end);
     xb_range_add(&range, XB_SCALE_LINEAR, has_level ? lengths->level.at : 0.0);
     for (size_t i = 0; i < rows * across; i++) {
@@ -168,7 +166,6 @@ void xb_lengths_draw(FILE *stream, const void *picture, bool is_alone)
     frame.x = (struct xb_ruler){XB_SCALE_LINEAR, 0.0,         fmax(range.high, 1e-90),
                                 frame.left,      frame.right, NULL};
     frame.is_empty = rows == 0 || across == 0;
-    xb_frame_more(&frame, lengths->row_count - rows, "are");
     xb_frame_begin(stream, &frame, is_alone);
     for (size_t i = 0; i < rows; i++) {
         double top = frame.top + row * (double)i + BETWEEN_BARS / 2.0;
@@ -183,7 +180,7 @@ void xb_lengths_draw(FILE *stream, const void *picture, bool is_alone)
     }
     xb_svg_line(stream, "axis", frame.left, frame.top, frame.left, frame.bottom);
     if (has_level) {
-        double x = xb_ruler_place(&frame.x, lengths->level.at);
+        double x = XB_X(&frame, lengths->level.at);
         xb_svg_line(stream, "level", x, frame.top - 4.0, x, frame.bottom);
         xb_svg_text_within(stream, "quiet", x, 9.5, XB_ANCHOR_END, x - 8.0, lengths->level.name);
     }

@@ -27,7 +27,7 @@ static bool is_drawn(const struct drawing *drawing, const struct xb_drawn_span *
 
 static double place(const struct drawing *drawing, double seconds)
 {
-    return xb_ruler_place(&drawing->frame.x, (seconds - drawing->begin) * drawing->factor);
+    return XB_X(&drawing->frame, (seconds - drawing->begin) * drawing->factor);
 }
 
 static void draw_bar(FILE *stream, size_t kind, bool is_wait, double x, double y, double width,
@@ -93,7 +93,6 @@ void xb_spans_draw(FILE *stream, const void *picture, bool is_alone)
     } units[] = {{"s", 1.0}, {"ms", 1e3}, {"us", 1e6}, {"ns", 1e9}};
     const struct xb_spans *spans = picture;
     struct drawing drawing = {.spans = spans,
-                              .tracks = xb_at_most(spans->track_count, XB_SPANS_TRACKS),
                               .frame = {.picture = &spans->picture,
                                         .width = XB_PLOT_WIDTH,
                                         .top = TOP,
@@ -101,6 +100,7 @@ void xb_spans_draw(FILE *stream, const void *picture, bool is_alone)
                                         .is_empty = spans->count == 0,
                                         .is_coloured = true}};
     struct xb_frame *frame = &drawing.frame;
+    drawing.tracks = xb_frame_take(frame, spans->track_count, XB_SPANS_TRACKS, "tracks are");
     struct xb_range range = XB_RANGE_NONE;
     bool any_waits = false;
     for (size_t i = 0; i < spans->count; i++) {
@@ -129,7 +129,6 @@ void xb_spans_draw(FILE *stream, const void *picture, bool is_alone)
         xb_frame_item(frame, "span", xb_series_look(i), spans->kinds[i]);
     if (any_waits)
         xb_frame_item(frame, "wait", xb_series_look(5), "waiting");
-    xb_frame_more(frame, spans->track_count - drawing.tracks, "tracks are");
     xb_frame_begin(stream, frame, is_alone);
     for (size_t i = 0; i < drawing.tracks; i++)
         draw_track(stream, &drawing, i);

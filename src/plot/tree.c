@@ -110,11 +110,10 @@ void xb_tree_draw(FILE *stream, const void *picture, bool is_alone)
 {
     const struct xb_tree *tree = picture;
     struct layout layout = {.tree = tree,
-                            .count = xb_at_most(tree->count, XB_TREE_MOST),
                             .frame = {.picture = &tree->picture, .is_empty = tree->count == 0}};
+    layout.count = xb_frame_take(&layout.frame, tree->count, XB_TREE_MOST, "are");
     place_nodes(tree, &layout);
     layout.frame.right = layout.frame.width;
-    xb_frame_more(&layout.frame, tree->count - layout.count, "are");
     xb_frame_begin(stream, &layout.frame, is_alone);
     for (size_t i = 0; i < layout.count; i++) {
         const struct place *parent = parent_of(&layout, i);
