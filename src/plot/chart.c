@@ -17,7 +17,7 @@ struct drawing {
     size_t series_count;
     struct end {
         const char *name, *look; /* `look`: class of its colour */
-        double at;               /* its value, then where its line ends */
+        double at;               /* its value */
     } ends[XB_PLOT_SERIES + XB_LEVELS_MOST];
     size_t end_count;
 };
@@ -68,18 +68,10 @@ static void place_axes(struct drawing *drawing)
         xb_range_span(&y, chart->y.scale, chart->y_least, chart->y_most);
     frame->y = xb_ruler_make(chart->y.scale, y, !chart->y_from_data, frame->bottom, frame->top);
     frame->left = xb_ruler_left_room(&frame->y);
-    for (size_t i = 0; i < drawing->end_count; i++) {
-        drawing->ends[i].at = XB_Y(&drawing->frame, drawing->ends[i].at);
+    for (size_t i = 0; i < drawing->end_count; i++)
         names = fmax(names, xb_svg_text_width(drawing->ends[i].name));
-    }
     frame->right = frame->width - (names > 0.0 ? fmin(names, ENDS_WIDTH) + 12.0 : 20.0);
     frame->x = xb_ruler_make(chart->x.scale, x, false, frame->left, frame->right);
-}
-
-static void add_point(FILE *stream, const struct drawing *drawing, const char *step, double x,
-                      double y)
-{
-    xb_svg_form(stream, step, XB_X(&drawing->frame, x), XB_Y(&drawing->frame, y));
 }
 
 /* A band over the points that have an interval, there at the upper edge and back at the lower; the
@@ -89,6 +81,7 @@ static void draw_series(FILE *stream, const struct drawing *drawing, size_t inde
     const struct xb_chart *chart = drawing->chart;
     const struct xb_series *series = &chart->series[index];
     const struct xb_point *points = series->points;
+    const struct xb_frame *frame = &drawing->frame;
     char tip[256];
     xb_svg_group_begin(stream, xb_series_look(index), NULL);
     for (size_t first = 0, end = 0; first < series->count; first = end + 1) {
@@ -96,35 +89,35 @@ static void draw_series(FILE *stream, const struct drawing *drawing, size_t inde
                           xb_scale_spans(chart->y.scale, points[end].low, points[end].high);)
             end++;
         if (end - first == 1) {
-            double x = XB_X(&drawing->frame, points[first].x);
-            double low = XB_Y(&drawing->frame, points[first].low);
-            double high = XB_Y(&drawing->frame, points[first].high);
+            double x = XB_X(frame, points[first].x);
+            double low = XB_Y(frame, points[first].low);
+            double high = XB_Y(frame, points[first].high);
             xb_svg_path(stream, "whisker", "M# #L# #M# #h8M# #h8", x, low, x, high, x - 4.0, low,
                         x - 4.0, high);
         } else if (end > first) {
             xb_svg_path_begin(stream, "band");
             for (size_t i = first; i < end; i++)
-                add_point(stream, drawing, i == first ? "M# #" : "L# #", points[i].x,
-                          points[i].high);
+                xb_svg_form(stream, i == first ? "M# #" : "L# #", XB_X(frame, points[i].x),
+                            XB_Y(frame, points[i].high));
             for (size_t i = end; i-- > first;)
-                add_point(stream, drawing, i == first ? "L# #z" : "L# #", points[i].x,
-                          points[i].low);
+                xb_svg_form(stream, i == first ? "L# #z" : "L# #", XB_X(frame, points[i].x),
+                            XB_Y(frame, points[i].low));
             xb_svg_path_end(stream);
         }
     }
     xb_svg_path_begin(stream, "line");
     for (size_t i = 0; i < series->count; i++)
         if (is_shown(chart, &points[i]))
-            add_point(stream, drawing, i > 0 && is_shown(chart, &points[i - 1]) ? "L# #" : "M# #",
-                      points[i].x, points[i].y);
+            xb_svg_form(stream, i > 0 && is_shown(chart, &points[i - 1]) ? "L# #" : "M# #",
+                        XB_X(frame, points[i].x), XB_Y(frame, points[i].y));
     xb_svg_path_end(stream);
     for (size_t i = 0; series->count <= MARKERS && i < series->count; i++) {
         snprintf(tip, sizeof tip, "%.100s%s%s: %s %.60s", series->name,
                  series->name[0] != '\0' ? ", " : "", XB_TICK_TEXT(chart->x.scale, points[i].x),
                  XB_VALUE_TEXT(points[i].y), chart->y.label);
         if (is_shown(chart, &points[i]))
-            xb_svg_marker(stream, xb_series_look(index), XB_X(&drawing->frame, points[i].x),
-                          XB_Y(&drawing->frame, points[i].y), tip);
+            xb_svg_marker(stream, xb_series_look(index), XB_X(frame, points[i].x),
+                          XB_Y(frame, points[i].y), tip);
     }
     xb_svg_group_end(stream);
 }
@@ -137,7 +130,6 @@ void xb_chart_draw(FILE *stream, const void *picture, bool is_alone)
                                         .width = XB_PLOT_WIDTH,
                                         .top = TOP,
                                         .bottom = TOP + HEIGHT,
-                                        .is_coloured = true,
                                         .x_label = chart->x.label,
                                         .y_label = chart->y.label}};
     struct xb_frame *frame = &drawing.frame;
@@ -145,18 +137,17 @@ void xb_chart_draw(FILE *stream, const void *picture, bool is_alone)
     drawing.series_count = xb_frame_take(frame, chart->series_count, XB_CHART_SERIES, "curves are");
     place_axes(&drawing);
     xb_frame_begin(stream, frame, is_alone);
-    for (size_t i = 0; i < drawing.end_count; i++)
+    for (size_t i = 0; i < drawing.end_count; i++) {
+        places[i] = XB_Y(frame, drawing.ends[i].at);
         if (strcmp(drawing.ends[i].look, "limit") == 0)
-            xb_svg_line(stream, "level", frame->left, drawing.ends[i].at, frame->right,
-                        drawing.ends[i].at);
+            xb_svg_line(stream, "level", frame->left, places[i], frame->right, places[i]);
+    }
     if (chart->mark != 0.0 && xb_scale_shows(chart->x.scale, chart->mark)) {
         double x = XB_X(frame, chart->mark);
         xb_svg_line(stream, "mark", x, frame->top, x, frame->bottom);
     }
     for (size_t i = 0; i < drawing.series_count; i++)
         draw_series(stream, &drawing, i);
-    for (size_t i = 0; i < drawing.end_count; i++)
-        places[i] = drawing.ends[i].at;
     xb_spread(places, drawing.end_count, XB_LINE_HEIGHT - 3.0, frame->top, frame->bottom);
     for (size_t i = 0; i < drawing.end_count; i++) {
         xb_svg_group_begin(stream, drawing.ends[i].look, NULL);

@@ -365,11 +365,8 @@ static double draw_legend(FILE *stream, const struct xb_frame *frame)
         else
             xb_svg_rectangle(stream, item->sample, left, top - 6.0,
                              strcmp(item->sample, "band") == 0 ? 24.0 : 22.0, 12.0, NULL);
-        if (!frame->is_coloured)
-            xb_svg_group_end(stream);
+        xb_svg_group_end(stream);
         xb_svg_text_within(stream, "", left + SAMPLE, top, XB_ANCHOR_START, name, item->name);
-        if (frame->is_coloured)
-            xb_svg_group_end(stream);
     }
     return top;
 }

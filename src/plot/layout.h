@@ -109,7 +109,6 @@ struct xb_frame {
     struct xb_ruler x, y;
     const char *x_label, *y_label; /* of a ruler below the field, and at its left; NULL: none */
     bool is_empty;                 /* says "no data" */
-    bool is_coloured;              /* names in the legend, too, have the colour of their look */
     /* Its own: the legend, notes below all, and where they stand. */
     struct xb_legend_item {
         const char *sample, *look, *name;

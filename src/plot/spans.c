@@ -87,18 +87,14 @@ static void draw_track(FILE *stream, const struct drawing *drawing, size_t track
 
 void xb_spans_draw(FILE *stream, const void *picture, bool is_alone)
 {
-    static const struct {
-        const char *name;
-        double factor;
-    } units[] = {{"s", 1.0}, {"ms", 1e3}, {"us", 1e6}, {"ns", 1e9}};
+    static const char *const units[] = {"s", "ms", "us", "ns"};
     const struct xb_spans *spans = picture;
     struct drawing drawing = {.spans = spans,
                               .frame = {.picture = &spans->picture,
                                         .width = XB_PLOT_WIDTH,
                                         .top = TOP,
                                         .row = ROW,
-                                        .is_empty = spans->count == 0,
-                                        .is_coloured = true}};
+                                        .is_empty = spans->count == 0}};
     struct xb_frame *frame = &drawing.frame;
     drawing.tracks = xb_frame_take(frame, spans->track_count, XB_SPANS_TRACKS, "tracks are");
     struct xb_range range = XB_RANGE_NONE;
@@ -112,14 +108,12 @@ void xb_spans_draw(FILE *stream, const void *picture, bool is_alone)
     if (xb_scale_shows(XB_SCALE_LINEAR, spans->length))
         seconds = fmax(seconds, spans->length);
     /* The largest unit in which the end is 1 or more. */
-    size_t unit = 0;
-    while (unit + 1 < sizeof units / sizeof *units && seconds * units[unit].factor < 1.0 &&
-           seconds > 0.0)
-        unit++;
+    const double thousands =
+        seconds > 0.0 ? fmin(fmax(ceil(-log10(seconds) / 3.0), 0.0), 3.0) : 0.0;
     drawing.begin = range.low;
-    drawing.factor = units[unit].factor;
+    drawing.factor = pow(1e3, thousands);
     const double length = seconds * drawing.factor;
-    frame->x_label = units[unit].name;
+    frame->x_label = units[(size_t)thousands];
     frame->left = fmin(xb_svg_widest(spans->tracks, drawing.tracks, 40.0), NAMES_MOST) + 14.0;
     frame->right = frame->width - 16.0;
     frame->bottom = frame->top + ROW * fmax((double)drawing.tracks, 1.0);
