@@ -55,8 +55,8 @@ static void draw_cell(FILE *stream, const struct grid *grid, size_t row, size_t 
     double middle = x + grid->cell / 2.0 - 1.0;
     char tip[400];
     if (!xb_scale_shows(XB_SCALE_LINEAR, cells->values[at])) {
-        xb_svg_text_within(stream, "quiet", middle, y + CELL_HEIGHT / 2.0 - 1.0, XB_ANCHOR_MIDDLE,
-                           grid->cell - 4.0, text[0] != '\0' ? text : "-");
+        xb_svg_text(stream, "quiet middle", middle, y + CELL_HEIGHT / 2.0 - 1.0, grid->cell - 4.0,
+                    text[0] != '\0' ? text : "-");
         return;
     }
     snprintf(tip, sizeof tip, "%.40s %.100s, %.40s %.100s: %.40s %.20s", cells->rows_are,
@@ -65,8 +65,7 @@ static void draw_cell(FILE *stream, const struct grid *grid, size_t row, size_t 
     xb_svg_group_begin(stream, shades[grid->is_narrow ? 1 : (int)fmin(share * STEPS, STEPS - 1)],
                        tip);
     xb_svg_rectangle(stream, "", x, y, grid->cell - 2.0, CELL_HEIGHT - 2.0, NULL);
-    xb_svg_text_within(stream, "", middle, y + CELL_HEIGHT / 2.0 - 1.0, XB_ANCHOR_MIDDLE,
-                       grid->cell - 4.0, text);
+    xb_svg_text(stream, "middle", middle, y + CELL_HEIGHT / 2.0 - 1.0, grid->cell - 4.0, text);
     xb_svg_group_end(stream);
 }
 
@@ -96,17 +95,15 @@ void xb_cells_draw(FILE *stream, const void *picture, bool is_alone)
         xb_frame_note(frame, "%zu more rows and %zu more columns are not drawn",
                       cells->row_count - grid.rows, cells->column_count - grid.columns);
     xb_frame_begin(stream, frame, is_alone);
-    xb_svg_text_within(stream, "quiet", 8.0, frame->top - 14.5, XB_ANCHOR_START, frame->left - 16.0,
-                       cells->rows_are);
-    xb_svg_text(stream, "quiet", frame->left, 13.5, XB_ANCHOR_START, cells->columns_are);
+    xb_svg_text(stream, "quiet", 8.0, frame->top - 14.5, frame->left - 16.0, cells->rows_are);
+    xb_svg_text(stream, "quiet", frame->left, 13.5, frame->width - frame->left, cells->columns_are);
     for (size_t i = 0; i < grid.rows; i++)
-        xb_svg_text_within(stream, "", frame->left - 10.0,
-                           frame->top + CELL_HEIGHT * ((double)i + 0.5) - 1.0, XB_ANCHOR_END,
-                           frame->left - 14.0, cells->row_names[i]);
+        xb_svg_text(stream, "end", frame->left - 10.0,
+                    frame->top + CELL_HEIGHT * ((double)i + 0.5) - 1.0, frame->left - 14.0,
+                    cells->row_names[i]);
     for (size_t k = 0; k < grid.columns; k++)
-        xb_svg_text_within(stream, "", frame->left + grid.cell * ((double)k + 0.5) - 1.0,
-                           frame->top - 14.5, XB_ANCHOR_MIDDLE, grid.cell - 4.0,
-                           cells->column_names[k]);
+        xb_svg_text(stream, "middle", frame->left + grid.cell * ((double)k + 0.5) - 1.0,
+                    frame->top - 14.5, grid.cell - 4.0, cells->column_names[k]);
     for (size_t i = 0; i < grid.rows * grid.columns; i++)
         draw_cell(stream, &grid, i / grid.columns, i % grid.columns);
     xb_frame_end(stream, frame);

@@ -151,8 +151,8 @@ void xb_chart_draw(FILE *stream, const void *picture, bool is_alone)
     xb_spread(places, drawing.end_count, XB_LINE_HEIGHT - 3.0, frame->top, frame->bottom);
     for (size_t i = 0; i < drawing.end_count; i++) {
         xb_svg_group_begin(stream, drawing.ends[i].look, NULL);
-        xb_svg_text_within(stream, "end", frame->right + 7.0, places[i], XB_ANCHOR_START,
-                           ENDS_WIDTH, drawing.ends[i].name);
+        xb_svg_text(stream, "of-line", frame->right + 7.0, places[i], ENDS_WIDTH,
+                    drawing.ends[i].name);
         xb_svg_group_end(stream);
     }
     xb_frame_end(stream, frame);

@@ -136,8 +136,8 @@ static void draw_outs(FILE *stream, const struct drawing *drawing)
             continue;
         xb_svg_line(stream, "level", frame->left, y, frame->width - BEHIND, y);
         /* Names stand above the right ends, so that no line goes through them. */
-        xb_svg_text_within(stream, "quiet halo", frame->right - 2.0, y - 8.5, XB_ANCHOR_END,
-                           frame->right - frame->left, dots->levels[i].name);
+        xb_svg_text(stream, "quiet halo end", frame->right - 2.0, y - 8.5,
+                    frame->right - frame->left, dots->levels[i].name);
         taken[count++] =
             (struct xb_box){frame->right - xb_svg_text_width(dots->levels[i].name) - 6.0,
                             frame->right, y - 15.0, y};
@@ -197,11 +197,11 @@ static void draw_histogram(FILE *stream, const struct drawing *drawing)
     xb_svg_line(stream, "axis", bars, TOP, bars, bottom);
     xb_svg_line(stream, "axis", bars, bottom, end, bottom);
     snprintf(text, sizeof text, "%zu", drawing->fullest);
-    xb_svg_text(stream, "quiet", bars, bottom + 13.5, XB_ANCHOR_MIDDLE, "0");
+    xb_svg_text(stream, "quiet middle", bars, bottom + 13.5, BEHIND, "0");
     if (drawing->fullest > 0)
-        xb_svg_text(stream, "quiet", end, bottom + 13.5, XB_ANCHOR_MIDDLE, text);
-    xb_svg_text_within(stream, "", (bars + end) / 2.0, bottom + 33.5, XB_ANCHOR_MIDDLE,
-                       HISTOGRAM + 30.0, drawing->dots->counted);
+        xb_svg_text(stream, "quiet middle", end, bottom + 13.5, HISTOGRAM, text);
+    xb_svg_text(stream, "middle", (bars + end) / 2.0, bottom + 33.5, HISTOGRAM + 30.0,
+                drawing->dots->counted);
 }
 
 void xb_dots_draw(FILE *stream, const void *picture, bool is_alone)

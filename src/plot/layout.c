@@ -286,11 +286,11 @@ static void draw_rulers(FILE *stream, const struct xb_frame *frame)
     for (size_t i = 0; i < count; i++) {
         double at = xb_ruler_place(y, ticks[i]);
         xb_svg_line(stream, "grid", frame->left, at, frame->right, at);
-        xb_svg_text(stream, "quiet", frame->left - 8.0, at, XB_ANCHOR_END, TEXT_OF(y, ticks[i]));
+        xb_svg_text(stream, "quiet end", frame->left - 8.0, at, frame->left - 8.0,
+                    TEXT_OF(y, ticks[i]));
     }
     if (frame->y_label != NULL)
-        xb_svg_text_within(stream, "quiet", 4.0, frame->top - 16.5, XB_ANCHOR_START,
-                           frame->width - 8.0, frame->y_label);
+        xb_svg_text(stream, "quiet", 4.0, frame->top - 16.5, frame->width - 8.0, frame->y_label);
     if (frame->x_label == NULL)
         return;
     count = ticks_of(x, false, ticks);
@@ -299,12 +299,12 @@ static void draw_rulers(FILE *stream, const struct xb_frame *frame)
         double width = tick_width(x, ticks[i]), most = frame->width - width / 2.0;
         xb_svg_line(stream, "grid", at, frame->top, at, bottom);
         xb_svg_line(stream, "axis", at, bottom, at, bottom + 4.0);
-        xb_svg_text_within(stream, "quiet", fmin(text_place(x, ticks[i]), most), bottom + 13.5,
-                           XB_ANCHOR_MIDDLE, width, TEXT_OF(x, ticks[i]));
+        xb_svg_text(stream, "quiet middle", fmin(text_place(x, ticks[i]), most), bottom + 13.5,
+                    width, TEXT_OF(x, ticks[i]));
     }
     xb_svg_line(stream, "axis", frame->left, bottom, frame->right, bottom);
-    xb_svg_text_within(stream, "quiet", (frame->left + frame->right) / 2.0, bottom + 33.5,
-                       XB_ANCHOR_MIDDLE, frame->right - frame->left, frame->x_label);
+    xb_svg_text(stream, "quiet middle", (frame->left + frame->right) / 2.0, bottom + 33.5,
+                frame->right - frame->left, frame->x_label);
 }
 
 /* Each pass moves every two neighbours that are too near apart by half of what lacks. */
@@ -366,7 +366,7 @@ static double draw_legend(FILE *stream, const struct xb_frame *frame)
             xb_svg_rectangle(stream, item->sample, left, top - 6.0,
                              strcmp(item->sample, "band") == 0 ? 24.0 : 22.0, 12.0, NULL);
         xb_svg_group_end(stream);
-        xb_svg_text_within(stream, "", left + SAMPLE, top, XB_ANCHOR_START, name, item->name);
+        xb_svg_text(stream, "", left + SAMPLE, top, name, item->name);
     }
     return top;
 }
@@ -399,16 +399,16 @@ void xb_frame_begin(FILE *stream, struct xb_frame *frame, bool is_alone)
                          fmin(frame->row, frame->bottom - y), NULL);
     draw_rulers(stream, frame);
     if (frame->is_empty)
-        xb_svg_text(stream, "quiet", (frame->left + frame->right) / 2.0,
-                    (frame->top + frame->bottom) / 2.0 - 4.5, XB_ANCHOR_MIDDLE, "no data");
+        xb_svg_text(stream, "quiet middle", (frame->left + frame->right) / 2.0,
+                    (frame->top + frame->bottom) / 2.0 - 4.5, frame->width, "no data");
 }
 
 void xb_frame_end(FILE *stream, const struct xb_frame *frame)
 {
     (void)draw_legend(stream, frame);
     for (size_t i = 0; i < frame->note_count; i++)
-        xb_svg_text_within(stream, "quiet", 8.0, frame->notes_top + XB_LINE_HEIGHT * (double)i,
-                           XB_ANCHOR_START, frame->width - 16.0, frame->notes[i]);
+        xb_svg_text(stream, "quiet", 8.0, frame->notes_top + XB_LINE_HEIGHT * (double)i,
+                    frame->width - 16.0, frame->notes[i]);
     xb_svg_end(stream);
 }
 
@@ -461,8 +461,7 @@ void xb_captions_draw(FILE *stream, const struct xb_caption *captions, size_t co
         const double width = box.right - box.left, middle = box.top + LINE / 2.0;
         if (k >= count) {
             xb_svg_rectangle(stream, "paper", box.left - 1.0, box.top, width + 2.0, LINE, NULL);
-            xb_svg_text_within(stream, "", box.left, middle, XB_ANCHOR_START, width + 1.0,
-                               caption->name);
+            xb_svg_text(stream, "", box.left, middle, width + 1.0, caption->name);
         } else if (fabs(middle - caption->y) > LINE / 2.0) {
             xb_svg_line(stream, "axis", caption->x, caption->y,
                         box.left > caption->x ? box.left - 2.0 : box.right + 2.0, middle);

@@ -50,12 +50,11 @@ static void draw_strip(FILE *stream, const struct xb_frame *frame, const struct 
     bool is_stacked = frame->row > ROW;
     double y = top + (is_stacked ? 30.0 : ROW / 2.0);
     double words = top + (is_stacked ? 12.0 : ROW / 2.0);
-    xb_svg_text_within(stream, "halo", 8.0, words, XB_ANCHOR_START,
-                       is_stacked ? frame->width - 16.0 : frame->left - 20.0, strip->name);
+    xb_svg_text(stream, "halo", 8.0, words, is_stacked ? frame->width - 16.0 : frame->left - 20.0,
+                strip->name);
     if (strip->note != NULL) {
         xb_svg_group_begin(stream, look, NULL);
-        xb_svg_text_within(stream, "halo", frame->width - 8.0, y, XB_ANCHOR_END, NOTES_MOST,
-                           strip->note);
+        xb_svg_text(stream, "halo end", frame->width - 8.0, y, NOTES_MOST, strip->note);
         xb_svg_group_end(stream);
     }
     xb_svg_group_begin(stream, look[0] != '\0' ? look : "series-1", NULL);
@@ -105,9 +104,8 @@ void xb_strips_draw(FILE *stream, const void *picture, bool is_alone)
             lower += strips->levels[k].at < level->at;
         bool is_left = lower < level_count / 2 ? width < x - 10.0 : width > behind;
         xb_svg_line(stream, "level", x, y - 8.0, x, frame.bottom);
-        xb_svg_text_within(stream, "quiet", is_left ? x - 6.0 : x + 6.0, y - 4.5,
-                           is_left ? XB_ANCHOR_END : XB_ANCHOR_START, is_left ? x - 10.0 : behind,
-                           level->name);
+        xb_svg_text(stream, is_left ? "quiet end" : "quiet", is_left ? x - 6.0 : x + 6.0, y - 4.5,
+                    is_left ? x - 10.0 : behind, level->name);
     }
     for (size_t i = 0; i < count; i++)
         draw_strip(stream, &frame, &strips->strips[i], frame.top + frame.row * (double)i);
@@ -132,8 +130,8 @@ static void draw_bar(FILE *stream, const struct xb_frame *frame, const struct xb
         xb_svg_group_end(stream);
     }
     if (bar->text != NULL)
-        xb_svg_text_within(stream, is_drawn ? "strong" : "quiet", frame->width - 6.0,
-                           top + BAR / 2.0, XB_ANCHOR_END, BAR_VALUES_MOST, bar->text);
+        xb_svg_text(stream, is_drawn ? "strong end" : "quiet end", frame->width - 6.0,
+                    top + BAR / 2.0, BAR_VALUES_MOST, bar->text);
 }
 
 void xb_lengths_draw(FILE *stream, const void *picture, bool is_alone)
@@ -169,10 +167,9 @@ void xb_lengths_draw(FILE *stream, const void *picture, bool is_alone)
     xb_frame_begin(stream, &frame, is_alone);
     for (size_t i = 0; i < rows; i++) {
         double top = frame.top + row * (double)i + BETWEEN_BARS / 2.0;
-        xb_svg_text_within(stream, "", above > 0.0 ? frame.left + 4.0 : frame.left - 8.0,
-                           above > 0.0 ? top + 8.5 : top + bars / 2.0,
-                           above > 0.0 ? XB_ANCHOR_START : XB_ANCHOR_END, frame.width - frame.left,
-                           lengths->rows[i]);
+        xb_svg_text(
+            stream, above > 0.0 ? "" : "end", above > 0.0 ? frame.left + 4.0 : frame.left - 8.0,
+            above > 0.0 ? top + 8.5 : top + bars / 2.0, frame.width - frame.left, lengths->rows[i]);
         top += above;
         for (size_t k = 0; k < across; k++)
             draw_bar(stream, &frame, &lengths->bars[i * lengths->series_count + k], k,
@@ -182,7 +179,7 @@ void xb_lengths_draw(FILE *stream, const void *picture, bool is_alone)
     if (has_level) {
         double x = XB_X(&frame, lengths->level.at);
         xb_svg_line(stream, "level", x, frame.top - 4.0, x, frame.bottom);
-        xb_svg_text_within(stream, "quiet", x, 9.5, XB_ANCHOR_END, x - 8.0, lengths->level.name);
+        xb_svg_text(stream, "quiet end", x, 9.5, x - 8.0, lengths->level.name);
     }
     xb_frame_end(stream, &frame);
 }

@@ -55,8 +55,8 @@ static void draw_track(FILE *stream, const struct drawing *drawing, size_t track
     float narrow[PIXELS][ROWS] = {{0}}; /* what narrow spans cover of each pixel, in seconds */
     double y = TOP + ROW * (double)track + (ROW - BAR) / 2.0;
     size_t drawn = 0;
-    xb_svg_text_within(stream, "", 8.0, y + BAR / 2.0, XB_ANCHOR_START, drawing->frame.left - 16.0,
-                       drawing->spans->tracks[track]);
+    xb_svg_text(stream, "", 8.0, y + BAR / 2.0, drawing->frame.left - 16.0,
+                drawing->spans->tracks[track]);
     for (size_t i = 0; i < drawing->spans->count; i++) {
         const struct xb_drawn_span *span = &drawing->spans->spans[i];
         if (span->track != track || !is_drawn(drawing, span))

@@ -82,7 +82,9 @@ static const char *const rules[] = {
     " .dots{stroke:currentColor;stroke-width:3;stroke-opacity:.55;fill:none}",
     " .dots{stroke-linecap:round}",
     " .marker{fill:currentColor;stroke:currentColor;stroke-width:1.5}",
-    " .end{fill:currentColor}",
+    " .middle{text-anchor:middle}",
+    " .end{text-anchor:end}",
+    " .of-line{fill:currentColor}",
     " .band{fill:currentColor;fill-opacity:.16;stroke:none}",
     " .span{fill:currentColor}",
     " .wait{fill:currentColor;fill-opacity:.16}",
@@ -258,8 +260,7 @@ void xb_svg_begin(FILE *stream, const struct xb_picture *picture, double width, 
     xb_plot_style(stream);
     fputs("</style>\n", stream);
     xb_svg_rectangle(stream, "paper", 0.0, top, width, height - top, NULL);
-    xb_svg_text_within(stream, "strong", 8.0, top + 15.5, XB_ANCHOR_START, width - 16.0,
-                       picture->title);
+    xb_svg_text(stream, "strong", 8.0, top + 15.5, width - 16.0, picture->title);
 }
 
 /* ---- elements ---- */
@@ -311,15 +312,13 @@ void xb_svg_path_begin(FILE *stream, const char *look)
     begin_tag(stream, look, "path d=\"", NULL);
 }
 
-void xb_svg_text_within(FILE *stream, const char *look, double x, double y, enum xb_anchor anchor,
-                        double width, const char *text)
+void xb_svg_text(FILE *stream, const char *look, double x, double y, double width, const char *text)
 {
-    static const char *const anchors[] = {"", " text-anchor=\"middle\"", " text-anchor=\"end\""};
     double used;
     size_t kept = TEXT_MOST;
-    bool is_cut = isfinite(width) && text[fitting(text, width, &used)] != '\0';
+    bool is_cut = text[fitting(text, width, &used)] != '\0';
     begin_tag(stream, look, "text x=\"#\" y=\"#\"", (double[]){x, y + TEXT_DROP});
-    fprintf(stream, "%s>", anchors[anchor]);
+    fputs(">", stream);
     if (is_cut) {
         write_tip(stream, text);
         kept = fitting(text, width - 13.0, &used);

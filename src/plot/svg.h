@@ -86,12 +86,7 @@ void xb_svg_marker(FILE *stream, const char *look, double x, double y, const cha
 void xb_svg_path_begin(FILE *stream, const char *look);
 #define xb_svg_path_end(stream) ((void)fputs("\"/>\n", (stream)))
 
-enum xb_anchor { XB_ANCHOR_START, XB_ANCHOR_MIDDLE, XB_ANCHOR_END };
-
-/* `y` is the middle of its line. A wider text is cut at a whole character, with an ellipsis behind
- * it; its tip has all of it. */
-void xb_svg_text_within(FILE *stream, const char *look, double x, double y, enum xb_anchor anchor,
-                        double width, const char *text);
-/* The same, never cut. */
-#define xb_svg_text(stream, look, x, y, anchor, text)                                              \
-    xb_svg_text_within((stream), (look), (x), (y), (anchor), (double)INFINITY, (text))
+/* Its class "middle" or "end" says what stands at x, else it begins there; `y` is the middle of its
+ * line. A wider text is cut at a whole character, with an ellipsis behind it; its tip has all. */
+void xb_svg_text(FILE *stream, const char *look, double x, double y, double width,
+                 const char *text);

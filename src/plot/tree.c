@@ -91,9 +91,9 @@ static void write_lines(FILE *stream, const struct lines *lines, double x, doubl
                         bool is_box)
 {
     for (size_t i = 0; i < lines->count; i++) {
-        const char *look = i == 0 ? "strong" : "";
-        xb_svg_text_within(stream, is_box ? look : "edge-name", x, y + XB_LINE_HEIGHT * (double)i,
-                           is_box ? XB_ANCHOR_MIDDLE : XB_ANCHOR_START, width, lines->texts[i]);
+        const char *look = i == 0 ? "strong middle" : "middle";
+        xb_svg_text(stream, is_box ? look : "edge-name", x, y + XB_LINE_HEIGHT * (double)i, width,
+                    lines->texts[i]);
     }
 }
 

@@ -161,7 +161,7 @@ class Pictures(Case):
     def bars_of(self, picture):
         """Left end and width of each, with its value."""
         bars = [box for box in picture.iter(f"{SVG}rect") if box.get("class") == "span" and float(box.get("height")) > 12]
-        values = [text.text for text in picture.iter(f"{SVG}text") if text.get("class") == "strong"]
+        values = [text.text for text in picture.iter(f"{SVG}text") if text.get("class") == "strong end"]
         self.assertEqual(len(bars), len(values))
         return [(float(bar.get("x")), float(bar.get("width")), float(value)) for bar, value in zip(bars, values)]
 
