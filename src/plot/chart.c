@@ -113,7 +113,7 @@ static void draw_series(FILE *stream, const struct drawing *drawing, size_t inde
     xb_svg_path_end(stream);
     for (size_t i = 0; series->count <= MARKERS && i < series->count; i++) {
         snprintf(tip, sizeof tip, "%.100s%s%s: %s %.60s", series->name,
-                 series->name[0] != '\0' ? ", " : "", XB_TICK_TEXT(chart->x.scale, points[i].x),
+                 series->name[0] != '\0' ? ", " : "", XB_TICK_TEXT(&frame->x, points[i].x),
                  XB_VALUE_TEXT(points[i].y), chart->y.label);
         if (is_shown(chart, &points[i]))
             xb_svg_marker(stream, xb_series_look(index), XB_X(frame, points[i].x),

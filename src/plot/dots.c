@@ -151,7 +151,7 @@ static void draw_outs(FILE *stream, const struct drawing *drawing)
         double x = XB_X(frame, (double)out->place);
         double y = XB_Y(frame, out->value);
         double back = y + 9.0 * side, middle = y + 5.0 * side;
-        captions[i] = (struct xb_caption){.x = x, .y = middle};
+        captions[i] = (struct xb_caption){.x = x, .y = middle, .name = NULL};
         if (!is_shown(drawing, out))
             continue;
         captions[i].name = out->name;
@@ -164,8 +164,7 @@ static void draw_outs(FILE *stream, const struct drawing *drawing)
         xb_svg_group_end(stream);
     }
     const struct xb_box field = {frame->left + 2.0, frame->right, TOP - 2.0, frame->bottom - 2.0};
-    xb_captions_place(captions, drawing->marked, &field, taken, count);
-    xb_captions_draw(stream, captions, drawing->marked);
+    xb_captions_draw(stream, captions, drawing->marked, &field, taken, count);
 }
 
 static void draw_histogram(FILE *stream, const struct drawing *drawing)
@@ -179,19 +178,14 @@ static void draw_histogram(FILE *stream, const struct drawing *drawing)
      */
     for (int kind = 0; kind < KINDS; kind++) {
         xb_svg_group_begin(stream, looks[kind], NULL);
-        xb_svg_path_begin(stream, "span");
         for (size_t row = 0; row < BINS; row++) {
             size_t count = drawing->bins[kind][row];
-            double x = bars;
-            if (before[row] > 0)
-                x += fmax(scale * (double)before[row], 2.0);
-            double right = x + fmax(scale * (double)count, 2.0), top = TOP + height * (double)row;
+            double x = bars + (before[row] > 0 ? fmax(scale * (double)before[row], 2.0) : 0.0);
             if (count > 0)
-                xb_svg_form(stream, "M# #L# #v#L# #z", x, top, right, top, height - 0.6, x,
-                            top + height - 0.6);
+                xb_svg_rectangle(stream, "span", x, TOP + height * (double)row,
+                                 fmax(scale * (double)count, 2.0), height - 0.6, NULL);
             before[row] += count;
         }
-        xb_svg_path_end(stream);
         xb_svg_group_end(stream);
     }
     xb_svg_line(stream, "axis", bars, TOP, bars, bottom);

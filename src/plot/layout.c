@@ -141,9 +141,12 @@ size_t xb_axis_ticks(enum xb_scale scale, double low, double high, double *ticks
     return ticks_of[scale](low, high, ticks, most);
 }
 
-const char *xb_axis_tick_text(enum xb_scale scale, double tick, char *text, size_t size)
+const char *xb_tick_text(const struct xb_ruler *ruler, double tick, char *text, size_t size)
 {
+    const enum xb_scale scale = ruler->scale;
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    if (ruler->names != NULL)
+        return ruler->names[(size_t)tick];
     if (!xb_scale_shows(scale, tick)) {
         snprintf(text, size, "-");
     } else if (scale == XB_SCALE_SIZE) {
@@ -227,17 +230,9 @@ double xb_ruler_place(const struct xb_ruler *ruler, double value)
     return ruler->from + fmin(fmax(share, 0.0), 1.0) * (ruler->to - ruler->from);
 }
 
-static const char *text_of(const struct xb_ruler *ruler, double tick, char *text, size_t size)
-{
-    return ruler->names != NULL ? ruler->names[(size_t)tick]
-                                : xb_axis_tick_text(ruler->scale, tick, text, size);
-}
-
-#define TEXT_OF(ruler, tick) text_of((ruler), (tick), (char[40]){0}, 40)
-
 static double tick_width(const struct xb_ruler *ruler, double tick)
 {
-    double width = xb_svg_text_width(TEXT_OF(ruler, tick));
+    double width = xb_svg_text_width(XB_TICK_TEXT(ruler, tick));
     return ruler->names != NULL ? fmin(width, NAMES_WIDTH) : width;
 }
 
@@ -287,7 +282,7 @@ static void draw_rulers(FILE *stream, const struct xb_frame *frame)
         double at = xb_ruler_place(y, ticks[i]);
         xb_svg_line(stream, "grid", frame->left, at, frame->right, at);
         xb_svg_text(stream, "quiet end", frame->left - 8.0, at, frame->left - 8.0,
-                    TEXT_OF(y, ticks[i]));
+                    XB_TICK_TEXT(y, ticks[i]));
     }
     if (frame->y_label != NULL)
         xb_svg_text(stream, "quiet", 4.0, frame->top - 16.5, frame->width - 8.0, frame->y_label);
@@ -300,7 +295,7 @@ static void draw_rulers(FILE *stream, const struct xb_frame *frame)
         xb_svg_line(stream, "grid", at, frame->top, at, bottom);
         xb_svg_line(stream, "axis", at, bottom, at, bottom + 4.0);
         xb_svg_text(stream, "quiet middle", fmin(text_place(x, ticks[i]), most), bottom + 13.5,
-                    width, TEXT_OF(x, ticks[i]));
+                    width, XB_TICK_TEXT(x, ticks[i]));
     }
     xb_svg_line(stream, "axis", frame->left, bottom, frame->right, bottom);
     xb_svg_text(stream, "quiet middle", (frame->left + frame->right) / 2.0, bottom + 33.5,
@@ -419,14 +414,13 @@ void xb_frame_end(FILE *stream, const struct xb_frame *frame)
 #define LINE 14.0        /* what a name takes in height */
 #define STEPS 6          /* lines of text that a name may be away from its point */
 
-size_t xb_captions_place(struct xb_caption *captions, size_t count, const struct xb_box *field,
-                         struct xb_box *taken, size_t taken_count)
+size_t xb_captions_draw(FILE *stream, struct xb_caption *captions, size_t count,
+                        const struct xb_box *field, struct xb_box *taken, size_t taken_count)
 {
     size_t placed = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && placed < XB_CAPTIONS_MOST; i++) {
         struct xb_caption *caption = &captions[i];
-        caption->is_placed = false;
-        if (caption->name == NULL || placed == XB_CAPTIONS_MOST)
+        if (caption->name == NULL)
             continue;
         const double width = fmin(xb_svg_text_width(caption->name), NAMES_MOST);
         /* Right of its point, then left of it; then further up and down. */
@@ -442,29 +436,21 @@ size_t xb_captions_place(struct xb_caption *captions, size_t count, const struct
                            box.top >= taken[k].bottom || taken[k].top >= box.bottom;
             caption->is_placed = has_room;
             caption->box = box;
+            if (has_room && lines > 0)
+                xb_svg_line(stream, "axis", caption->x, caption->y,
+                            at % 2 == 0 ? box.left - 2.0 : box.right + 2.0, top + LINE / 2.0);
         }
         if (caption->is_placed)
             taken[taken_count++] = caption->box;
         placed += caption->is_placed;
     }
-    return placed;
-}
-
-void xb_captions_draw(FILE *stream, const struct xb_caption *captions, size_t count)
-{
-    /* All lines lie below all names. */
-    for (size_t k = 0; k < 2 * count; k++) {
-        const struct xb_caption *caption = &captions[k < count ? k : k - count];
-        if (!caption->is_placed)
+    for (size_t i = 0; i < count; i++) { /* above all lines */
+        const struct xb_box box = captions[i].box;
+        const double width = box.right - box.left;
+        if (!captions[i].is_placed)
             continue;
-        const struct xb_box box = caption->box;
-        const double width = box.right - box.left, middle = box.top + LINE / 2.0;
-        if (k >= count) {
-            xb_svg_rectangle(stream, "paper", box.left - 1.0, box.top, width + 2.0, LINE, NULL);
-            xb_svg_text(stream, "", box.left, middle, width + 1.0, caption->name);
-        } else if (fabs(middle - caption->y) > LINE / 2.0) {
-            xb_svg_line(stream, "axis", caption->x, caption->y,
-                        box.left > caption->x ? box.left - 2.0 : box.right + 2.0, middle);
-        }
+        xb_svg_rectangle(stream, "paper", box.left - 1.0, box.top, width + 2.0, LINE, NULL);
+        xb_svg_text(stream, "", box.left, box.top + LINE / 2.0, width + 1.0, captions[i].name);
     }
+    return placed;
 }

@@ -43,13 +43,6 @@ bool xb_scale_spans(enum xb_scale scale, double low, double high);
 /* The places of ticks on an axis from `low` to `high`, rising; at most `most`. Returns how many: 0
  * where the axis cannot show its ends, or they are not rising. */
 size_t xb_axis_ticks(enum xb_scale scale, double low, double high, double *ticks, size_t most);
-/* What stands at a tick, and a value with four digits; `text` holds 40 bytes. */
-const char *xb_axis_tick_text(enum xb_scale scale, double tick, char *text, size_t size);
-const char *xb_value_text(double value, char *text, size_t size);
-/* The same in memory that lasts as long as the block in which the call stands. */
-#define XB_TICK_TEXT(scale, tick) xb_axis_tick_text((scale), (tick), (char[40]){0}, 40)
-#define XB_VALUE_TEXT(value) xb_value_text((value), (char[40]){0}, 40)
-
 /* How wide pictures are that may choose (so wide is a telephone), and how high a line of text is.
  */
 #define XB_PLOT_WIDTH 440.0
@@ -86,6 +79,13 @@ struct xb_ruler xb_ruler_make(enum xb_scale scale, struct xb_range range, bool f
 double xb_ruler_place(const struct xb_ruler *ruler, double value);
 #define XB_X(frame, value) xb_ruler_place(&(frame)->x, (value))
 #define XB_Y(frame, value) xb_ruler_place(&(frame)->y, (value))
+
+/* What stands at a tick, and a value with four digits; `text` holds 40 bytes. */
+const char *xb_tick_text(const struct xb_ruler *ruler, double tick, char *text, size_t size);
+const char *xb_value_text(double value, char *text, size_t size);
+/* The same in memory that lasts as long as the block in which the call stands. */
+#define XB_TICK_TEXT(ruler, tick) xb_tick_text((ruler), (tick), (char[40]){0}, 40)
+#define XB_VALUE_TEXT(value) xb_value_text((value), (char[40]){0}, 40)
 
 #define XB_TICKS_MOST 16
 #define XB_PLOT_SIDE 12.0 /* from the ends of a field to those of a ruler with names */
@@ -137,20 +137,18 @@ struct xb_box {
 };
 
 struct xb_caption {
-    double x, y;      /* the point */
-    const char *name; /* NULL: it has none */
-    bool is_placed;
+    double x, y;       /* the point */
+    const char *name;  /* NULL: it has none */
+    bool is_placed;    /* no name is yet */
     struct xb_box box; /* of its name */
 };
 
 /* As many are placed. */
 #define XB_CAPTIONS_MOST 24
 
-/* Places the names in turn, each as near to its point as the field has room beside what is taken,
- * and leaves out those without room. Adds the places of names to `taken`, which has room for
- * XB_CAPTIONS_MOST more. Returns how many it placed. */
-size_t xb_captions_place(struct xb_caption *captions, size_t count, const struct xb_box *field,
-                         struct xb_box *taken, size_t taken_count);
-
-/* Draws the placed names, with a line to the point from each that stands apart from it. */
-void xb_captions_draw(FILE *stream, const struct xb_caption *captions, size_t count);
+/* Draws the names in turn, each as near to its point as the field has room beside what is taken,
+ * with a line to the point from one that stands apart from it; leaves out those without room. Adds
+ * the places of names to `taken`, which has room for XB_CAPTIONS_MOST more. Returns how many names
+ * it drew. */
+size_t xb_captions_draw(FILE *stream, struct xb_caption *captions, size_t count,
+                        const struct xb_box *field, struct xb_box *taken, size_t taken_count);
