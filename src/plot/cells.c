@@ -11,8 +11,10 @@
 #define WIDTH_LEAST 360.0
 #define NARROW 0.05 /* of the larger one */
 
-static const char *const shades[STEPS] = {"step-1", "step-2", "step-3", "step-4",
-                                          "step-5", "step-6", "step-7"};
+/* And the texts on them. */
+static const char *const shades[STEPS] = {"step-1 light", "step-2 light", "step-3 light",
+                                          "step-4 light", "step-5 deep",  "step-6 deep",
+                                          "step-7 deep"};
 
 struct grid {
     const struct xb_cells *cells;

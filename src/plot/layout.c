@@ -328,42 +328,16 @@ void xb_spread(double *places, size_t count, double apart, double low, double hi
 
 void xb_frame_item(struct xb_frame *frame, const char *sample, const char *look, const char *name)
 {
-    assert(frame->item_count < XB_LEGEND_MOST);
-    frame->items[frame->item_count++] = (struct xb_legend_item){sample, look, name};
-}
-
-/* Draws the legend in rows as wide as the picture, or only places it where `stream` is NULL.
- * Returns the middle of the last row. */
-static double draw_legend(FILE *stream, const struct xb_frame *frame)
-{
-    double x = EDGE, top = frame->legend_top;
-    for (size_t i = 0; i < frame->item_count; i++) {
-        const struct xb_legend_item *item = &frame->items[i];
-        double name = fmin(xb_svg_text_width(item->name), frame->width - 2.0 * EDGE - SAMPLE);
-        if (x > EDGE && x + (SAMPLE + name) > frame->width - EDGE) {
-            x = EDGE;
-            top += XB_LINE_HEIGHT + 2.0;
-        }
-        double left = x, middle = x + 12.0;
-        x += SAMPLE + name + BETWEEN_ITEMS;
-        if (stream == NULL)
-            continue;
-        bool is_line = strcmp(item->sample, "line") == 0;
-        xb_svg_group_begin(stream, item->look, NULL);
-        if (is_line)
-            xb_svg_path(stream, "line", "M# #L# #", left, top, left + 24.0, top);
-        if (is_line || strcmp(item->sample, "marker") == 0)
-            xb_svg_marker(stream, item->look, middle, top, NULL);
-        else if (strcmp(item->sample, "dot") == 0)
-            xb_svg_add(stream, "marker", NULL, "circle cx=\"#\" cy=\"#\" r=\"2.5\"",
-                       (double[]){middle, top});
-        else
-            xb_svg_rectangle(stream, item->sample, left, top - 6.0,
-                             strcmp(item->sample, "band") == 0 ? 24.0 : 22.0, 12.0, NULL);
-        xb_svg_group_end(stream);
-        xb_svg_text(stream, "", left + SAMPLE, top, name, item->name);
+    const double room = frame->width - 2.0 * EDGE - SAMPLE;
+    double width = fmin(xb_svg_text_width(name), room);
+    if (frame->legend_x + width > room) {
+        frame->legend_x = 0.0;
+        frame->legend_y += XB_LINE_HEIGHT + 2.0;
     }
-    return top;
+    assert(frame->item_count < XB_LEGEND_MOST);
+    frame->items[frame->item_count++] =
+        (struct xb_legend_item){sample, look, name, EDGE + frame->legend_x, frame->legend_y, width};
+    frame->legend_x += SAMPLE + width + BETWEEN_ITEMS;
 }
 
 void xb_frame_note(struct xb_frame *frame, const char *format, ...)
@@ -385,7 +359,7 @@ void xb_frame_begin(FILE *stream, struct xb_frame *frame, bool is_alone)
     double below = frame->bottom + (frame->x_label != NULL ? 46.0 : 8.0);
     frame->legend_top = below + XB_LINE_HEIGHT / 2.0;
     if (frame->item_count > 0)
-        below = draw_legend(NULL, frame) + XB_LINE_HEIGHT - 4.0;
+        below = frame->legend_top + frame->legend_y + XB_LINE_HEIGHT - 4.0;
     frame->notes_top = below + XB_LINE_HEIGHT / 2.0;
     xb_svg_begin(stream, frame->picture, frame->width,
                  below + XB_LINE_HEIGHT * (double)frame->note_count, is_alone);
@@ -400,7 +374,23 @@ void xb_frame_begin(FILE *stream, struct xb_frame *frame, bool is_alone)
 
 void xb_frame_end(FILE *stream, const struct xb_frame *frame)
 {
-    (void)draw_legend(stream, frame);
+    for (size_t i = 0; i < frame->item_count; i++) {
+        const struct xb_legend_item *item = &frame->items[i];
+        const double left = item->x, middle = left + 12.0, y = frame->legend_top + item->y;
+        bool is_line = strcmp(item->sample, "line") == 0;
+        xb_svg_group_begin(stream, item->look, NULL);
+        if (is_line)
+            xb_svg_path(stream, "line", "M# #L# #", left, y, left + 24.0, y);
+        if (is_line || strcmp(item->sample, "marker") == 0)
+            xb_svg_marker(stream, item->look, middle, y, NULL);
+        else if (strcmp(item->sample, "dot") == 0)
+            xb_svg_add(stream, "marker", NULL, "circle cx=\"#\" cy=\"#\" r=\"2.5\"",
+                       (double[]){middle, y});
+        else
+            xb_svg_rectangle(stream, item->sample, left, y - 6.0, 24.0, 12.0, NULL);
+        xb_svg_group_end(stream);
+        xb_svg_text(stream, "", left + SAMPLE, y, item->width, item->name);
+    }
     for (size_t i = 0; i < frame->note_count; i++)
         xb_svg_text(stream, "quiet", 8.0, frame->notes_top + XB_LINE_HEIGHT * (double)i,
                     frame->width - 16.0, frame->notes[i]);

@@ -112,9 +112,11 @@ struct xb_frame {
     /* Its own: the legend, notes below all, and where they stand. */
     struct xb_legend_item {
         const char *sample, *look, *name;
+        double x, y, width; /* of the name, without the sample before it */
     } items[XB_LEGEND_MOST];
     size_t item_count, note_count;
     char notes[3][128];
+    double legend_x, legend_y; /* of the next name, from the legend's first */
     double legend_top, notes_top;
 };
 
