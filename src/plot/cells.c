@@ -84,14 +84,14 @@ void xb_cells_draw(FILE *stream, const void *picture, bool is_alone)
     place_cells(&grid);
     const double low = grid.range.low, high = grid.range.high;
     for (int step = 0; step < STEPS && !grid.is_narrow; step++) {
-        double least = low + (high - low) * step / STEPS;
-        xb_frame_item(frame, "", shades[step], xb_value_text(least, shade_names[step], 40));
+        snprintf(shade_names[step], sizeof shade_names[step], "%.4g",
+                 low + (high - low) * step / STEPS);
+        xb_frame_item(frame, "", shades[step], shade_names[step]);
     }
     if (xb_range_is_empty(grid.range))
         xb_frame_note(frame, "no data");
     else
-        xb_frame_note(frame, "%s to %s %.20s: %s", XB_VALUE_TEXT(low), XB_VALUE_TEXT(high),
-                      cells->unit,
+        xb_frame_note(frame, "%.4g to %.4g %.20s: %s", low + 0.0, high + 0.0, cells->unit,
                       grid.is_narrow ? "nearly equal, one shade" : "a shade begins at its number");
     if (grid.rows < cells->row_count || grid.columns < cells->column_count)
         xb_frame_note(frame, "%zu more rows and %zu more columns are not drawn",

@@ -82,7 +82,7 @@ static void draw_series(FILE *stream, const struct drawing *drawing, size_t inde
     const struct xb_series *series = &chart->series[index];
     const struct xb_point *points = series->points;
     const struct xb_frame *frame = &drawing->frame;
-    char tip[256];
+    char tip[256]; /* + 0.0: a zero has no sign */
     xb_svg_group_begin(stream, xb_series_look(index), NULL);
     for (size_t first = 0, end = 0; first < series->count; first = end + 1) {
         for (end = first; end < series->count && is_shown(chart, &points[end]) &&
@@ -112,9 +112,9 @@ static void draw_series(FILE *stream, const struct drawing *drawing, size_t inde
                         XB_X(frame, points[i].x), XB_Y(frame, points[i].y));
     xb_svg_path_end(stream);
     for (size_t i = 0; series->count <= MARKERS && i < series->count; i++) {
-        snprintf(tip, sizeof tip, "%.100s%s%s: %s %.60s", series->name,
+        snprintf(tip, sizeof tip, "%.100s%s%s: %.4g %.60s", series->name,
                  series->name[0] != '\0' ? ", " : "", XB_TICK_TEXT(&frame->x, points[i].x),
-                 XB_VALUE_TEXT(points[i].y), chart->y.label);
+                 points[i].y + 0.0, chart->y.label);
         if (is_shown(chart, &points[i]))
             xb_svg_marker(stream, xb_series_look(index), XB_X(frame, points[i].x),
                           XB_Y(frame, points[i].y), tip);

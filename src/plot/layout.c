@@ -169,12 +169,6 @@ const char *xb_tick_text(const struct xb_ruler *ruler, double tick, char *text, 
     return text;
 }
 
-const char *xb_value_text(double value, char *text, size_t size)
-{
-    snprintf(text, size, "%.4g", value == 0.0 ? 0.0 : value);
-    return text;
-}
-
 /* ---- rulers ---- */
 
 #define BETWEEN_TEXTS 14.0
@@ -185,9 +179,8 @@ void xb_range_add(struct xb_range *range, enum xb_scale scale, double value)
 {
     if (!xb_scale_shows(scale, value))
         return;
-    bool is_first = xb_range_is_empty(*range);
-    range->low = is_first ? value : fmin(range->low, value);
-    range->high = is_first ? value : fmax(range->high, value);
+    range->low = fmin(range->low, value);
+    range->high = fmax(range->high, value);
 }
 
 void xb_range_span(struct xb_range *range, enum xb_scale scale, double low, double high)

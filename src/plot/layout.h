@@ -57,7 +57,7 @@ struct xb_range {
     double low, high;
 };
 
-#define XB_RANGE_NONE ((struct xb_range){1.0, 0.0})
+#define XB_RANGE_NONE ((struct xb_range){(double)INFINITY, -(double)INFINITY})
 
 #define xb_range_is_empty(range) ((range).low > (range).high)
 /* Leaves out what an axis with this scale cannot show: a value, or all from one to another. */
@@ -80,12 +80,10 @@ double xb_ruler_place(const struct xb_ruler *ruler, double value);
 #define XB_X(frame, value) xb_ruler_place(&(frame)->x, (value))
 #define XB_Y(frame, value) xb_ruler_place(&(frame)->y, (value))
 
-/* What stands at a tick, and a value with four digits; `text` holds 40 bytes. */
+/* What stands at a tick; `text` holds 40 bytes. */
 const char *xb_tick_text(const struct xb_ruler *ruler, double tick, char *text, size_t size);
-const char *xb_value_text(double value, char *text, size_t size);
 /* The same in memory that lasts as long as the block in which the call stands. */
 #define XB_TICK_TEXT(ruler, tick) xb_tick_text((ruler), (tick), (char[40]){0}, 40)
-#define XB_VALUE_TEXT(value) xb_value_text((value), (char[40]){0}, 40)
 
 #define XB_TICKS_MOST 16
 #define XB_PLOT_SIDE 12.0 /* from the ends of a field to those of a ruler with names */

@@ -15,19 +15,14 @@
 struct drawing {
     const struct xb_spans *spans;
     size_t tracks;
-    double begin;  /* of all */
-    double factor; /* seconds to the unit of the axis */
+    double begin;            /* of all */
+    struct xb_ruler seconds; /* from there on */
     struct xb_frame frame;
 };
 
 static bool is_drawn(const struct drawing *drawing, const struct xb_drawn_span *span)
 {
     return span->track < drawing->tracks && xb_scale_spans(XB_SCALE_LINEAR, span->begin, span->end);
-}
-
-static double place(const struct drawing *drawing, double seconds)
-{
-    return XB_X(&drawing->frame, (seconds - drawing->begin) * drawing->factor);
 }
 
 static void draw_bar(FILE *stream, size_t kind, bool is_wait, double x, double y, double width,
@@ -62,8 +57,8 @@ static void draw_track(FILE *stream, const struct drawing *drawing, size_t track
         if (span->track != track || !is_drawn(drawing, span))
             continue;
         size_t kind = xb_at_most(span->kind, XB_SPANS_KINDS - 1);
-        double x = place(drawing, span->begin);
-        double end = place(drawing, span->end);
+        double x = xb_ruler_place(&drawing->seconds, span->begin - drawing->begin);
+        double end = xb_ruler_place(&drawing->seconds, span->end - drawing->begin);
         if (end - x >= 1.0 && drawn < ALONE_MOST) {
             draw_bar(stream, kind, span->is_wait, x, y, end - x, span->tip);
             drawn++;
@@ -111,14 +106,14 @@ void xb_spans_draw(FILE *stream, const void *picture, bool is_alone)
     const double thousands =
         seconds > 0.0 ? fmin(fmax(ceil(-log10(seconds) / 3.0), 0.0), 3.0) : 0.0;
     drawing.begin = range.low;
-    drawing.factor = pow(1e3, thousands);
-    const double length = seconds * drawing.factor;
     frame->x_label = units[(size_t)thousands];
     frame->left = fmin(xb_svg_widest(spans->tracks, drawing.tracks, 40.0), NAMES_MOST) + 14.0;
     frame->right = frame->width - 16.0;
     frame->bottom = frame->top + ROW * fmax((double)drawing.tracks, 1.0);
-    frame->x = (struct xb_ruler){XB_SCALE_LINEAR, 0.0,          length > 0.0 ? length : 1.0,
-                                 frame->left,     frame->right, NULL};
+    drawing.seconds = (struct xb_ruler){
+        XB_SCALE_LINEAR, 0.0, seconds > 0.0 ? seconds : 1.0, frame->left, frame->right, NULL};
+    frame->x = drawing.seconds;
+    frame->x.high *= pow(1e3, thousands);
     for (size_t i = 0; i < spans->kind_count && i < XB_SPANS_KINDS; i++)
         xb_frame_item(frame, "span", xb_series_look(i), spans->kinds[i]);
     if (any_waits)

@@ -107,28 +107,23 @@ void xb_tree_draw(FILE *stream, const void *picture, bool is_alone)
     layout.frame.right = layout.frame.width;
     xb_frame_begin(stream, &layout.frame, is_alone);
     for (size_t i = 0; i < layout.count; i++) {
-        const struct place *parent = parent_of(&layout, i);
-        if (parent == &layout.above)
-            continue;
-        /* The part of an edge that it shares with its siblings: nothing is said of it. */
-        double bottom = parent->y + parent->height, x = layout.places[i].x;
-        xb_svg_path(stream, "edge", "M# #L# #L# #", parent->x, bottom, parent->x, bottom + TRUNK, x,
-                    bottom + TRUNK);
-    }
-    for (size_t i = 0; i < layout.count; i++) {
         const struct xb_node *node = &tree->nodes[i];
         const struct place *place = &layout.places[i], *parent = parent_of(&layout, i);
         const struct lines name = lines_of(node->name, LINES);
         const struct lines edge = lines_of(node->edge, EDGE_LINES);
         const char *look = node->look != NULL ? node->look : "";
-        xb_svg_group_begin(stream, node->edge_look != NULL ? node->edge_look : look, NULL);
-        if (parent != &layout.above) { /* the part of an edge that is its own, with its name */
-            xb_svg_line(stream, "edge", place->x, parent->y + parent->height + TRUNK, place->x,
-                        place->y);
+        if (parent != &layout.above) {
+            /* The part of an edge that it shares with its siblings, of which nothing is said; then
+             * its own, with its name. */
+            const double bottom = parent->y + parent->height, bend = bottom + TRUNK;
+            xb_svg_path(stream, "edge", "M# #L# #L# #", parent->x, bottom, parent->x, bend,
+                        place->x, bend);
+            xb_svg_group_begin(stream, node->edge_look != NULL ? node->edge_look : look, NULL);
+            xb_svg_line(stream, "edge", place->x, bend, place->x, place->y);
             write_lines(stream, &edge, place->x + 8.0,
                         place->y + 0.5 - XB_LINE_HEIGHT * (double)edge.count, BOX_MOST, false);
+            xb_svg_group_end(stream);
         }
-        xb_svg_group_end(stream);
         xb_svg_group_begin(stream, look, NULL);
         xb_svg_rectangle(stream, "node", place->x - place->width / 2.0, place->y, place->width,
                          place->height, NULL);
