@@ -21,7 +21,6 @@ struct drawing {
     const struct xb_dots *dots;
     size_t marked;            /* drawn one by one */
     size_t bins[KINDS][BINS]; /* from the top */
-    size_t fullest;           /* of bins, all kinds together */
     char names[KINDS][200];   /* for the legend */
     struct xb_frame frame;
 };
@@ -41,54 +40,6 @@ static int side_of(const struct drawing *drawing, double value)
 static enum kind kind_of(const struct xb_dots *dots, size_t index)
 {
     return index >= dots->out_count ? ORDINARY : dots->dots[index].is_bad ? BAD : OTHER;
-}
-
-/* Places the axis, counts what is there, and makes the legend and the notes of that. */
-static void prepare(struct drawing *drawing)
-{
-    const struct xb_dots *dots = drawing->dots;
-    struct xb_frame *frame = &drawing->frame;
-    struct xb_range range = XB_RANGE_NONE;
-    size_t counts[KINDS] = {0}, beyond = 0;
-    xb_range_span(&range, dots->y.scale, dots->y_low, dots->y_high);
-    frame->y = xb_ruler_make(dots->y.scale, range, false, frame->bottom, frame->top);
-    frame->left = xb_ruler_left_room(&frame->y);
-    frame->right = frame->width - BEHIND - HISTOGRAM - GAP;
-    frame->x = (struct xb_ruler){.scale = XB_SCALE_NAMES,
-                                 .low = -0.5,
-                                 .high = (double)dots->place_count - 0.5,
-                                 .from = frame->left + XB_PLOT_SIDE,
-                                 .to = frame->right - XB_PLOT_SIDE,
-                                 .names = dots->places};
-    for (size_t i = 0; i < dots->count; i++) {
-        const struct xb_dot *dot = &dots->dots[i];
-        double bin = (XB_Y(frame, dot->value) - TOP) / HEIGHT * BINS;
-        counts[kind_of(dots, i)]++;
-        if (!is_shown(drawing, dot))
-            continue;
-        drawing->bins[kind_of(dots, i)][(size_t)fmin(fmax(bin, 0.0), BINS - 1)]++;
-        beyond += i < dots->out_count && side_of(drawing, dot->value) != 0;
-    }
-    for (size_t i = 0; i < BINS; i++) {
-        size_t sum = drawing->bins[ORDINARY][i] + drawing->bins[BAD][i] + drawing->bins[OTHER][i];
-        drawing->fullest = sum > drawing->fullest ? sum : drawing->fullest;
-    }
-    for (int kind = 0; kind < KINDS; kind++) {
-        snprintf(drawing->names[kind], sizeof drawing->names[kind], "%.100s: %zu", dots->are[kind],
-                 counts[kind]);
-        if (counts[kind] > 0)
-            xb_frame_item(frame, kind == ORDINARY ? "dot" : "marker", looks[kind],
-                          drawing->names[kind]);
-    }
-    if (isfinite(dots->band_low))
-        xb_frame_item(frame, "band", "series-3", dots->band_is);
-    if (counts[ORDINARY] > DOTS_MOST)
-        xb_frame_note(frame, "Of %.60s near each other one is drawn.", dots->counted);
-    if (beyond > 0)
-        xb_frame_note(frame, "Arrows: %zu beyond the axis.", beyond);
-    if (drawing->marked < dots->out_count)
-        xb_frame_note(frame, "%zu more of those that stand out have no marker.",
-                      dots->out_count - drawing->marked);
 }
 
 #define CELL 4.0 /* pixels: of very many values, each cell has one dot */
@@ -171,9 +122,15 @@ static void draw_histogram(FILE *stream, const struct drawing *drawing)
 {
     const double bars = drawing->frame.right + GAP, end = bars + HISTOGRAM;
     const double bottom = drawing->frame.bottom;
-    const double scale = HISTOGRAM / (double)drawing->fullest, height = HEIGHT / BINS;
+    const double height = HEIGHT / BINS;
     size_t before[BINS] = {0}; /* of kinds that are drawn */
+    size_t fullest = 0;        /* of bins, all kinds together */
     char text[32];
+    for (size_t i = 0; i < BINS; i++) {
+        size_t sum = drawing->bins[ORDINARY][i] + drawing->bins[BAD][i] + drawing->bins[OTHER][i];
+        fullest = sum > fullest ? sum : fullest;
+    }
+    const double scale = HISTOGRAM / (double)fullest;
     /* Bars of what stands out begin where those before them end; even one that is counted is seen.
      */
     for (int kind = 0; kind < KINDS; kind++) {
@@ -190,9 +147,9 @@ static void draw_histogram(FILE *stream, const struct drawing *drawing)
     }
     xb_svg_line(stream, "axis", bars, TOP, bars, bottom);
     xb_svg_line(stream, "axis", bars, bottom, end, bottom);
-    snprintf(text, sizeof text, "%zu", drawing->fullest);
+    snprintf(text, sizeof text, "%zu", fullest);
     xb_svg_text(stream, "quiet middle", bars, bottom + 13.5, BEHIND, "0");
-    if (drawing->fullest > 0)
+    if (fullest > 0)
         xb_svg_text(stream, "quiet middle", end, bottom + 13.5, HISTOGRAM, text);
     xb_svg_text(stream, "middle", (bars + end) / 2.0, bottom + 33.5, HISTOGRAM + 30.0,
                 drawing->dots->counted);
@@ -211,7 +168,43 @@ void xb_dots_draw(FILE *stream, const void *picture, bool is_alone)
                                         .y_label = dots->y.label,
                                         .is_empty = dots->count == 0}};
     struct xb_frame *frame = &drawing.frame;
-    prepare(&drawing);
+    struct xb_range range = XB_RANGE_NONE;
+    size_t counts[KINDS] = {0}, beyond = 0;
+    xb_range_span(&range, dots->y.scale, dots->y_low, dots->y_high);
+    frame->y = xb_ruler_make(dots->y.scale, range, false, frame->bottom, frame->top);
+    frame->left = xb_ruler_left_room(&frame->y);
+    frame->right = frame->width - BEHIND - HISTOGRAM - GAP;
+    frame->x = (struct xb_ruler){.scale = XB_SCALE_NAMES,
+                                 .low = -0.5,
+                                 .high = (double)dots->place_count - 0.5,
+                                 .from = frame->left + XB_PLOT_SIDE,
+                                 .to = frame->right - XB_PLOT_SIDE,
+                                 .names = dots->places};
+    for (size_t i = 0; i < dots->count; i++) {
+        const struct xb_dot *dot = &dots->dots[i];
+        double bin = (XB_Y(frame, dot->value) - TOP) / HEIGHT * BINS;
+        counts[kind_of(dots, i)]++;
+        if (!is_shown(&drawing, dot))
+            continue;
+        drawing.bins[kind_of(dots, i)][(size_t)fmin(fmax(bin, 0.0), BINS - 1)]++;
+        beyond += i < dots->out_count && side_of(&drawing, dot->value) != 0;
+    }
+    for (int kind = 0; kind < KINDS; kind++) {
+        snprintf(drawing.names[kind], sizeof drawing.names[kind], "%.100s: %zu", dots->are[kind],
+                 counts[kind]);
+        if (counts[kind] > 0)
+            xb_frame_item(frame, kind == ORDINARY ? "dot" : "marker", looks[kind],
+                          drawing.names[kind]);
+    }
+    if (isfinite(dots->band_low))
+        xb_frame_item(frame, "band", "series-3", dots->band_is);
+    if (counts[ORDINARY] > DOTS_MOST)
+        xb_frame_note(frame, "Of %.60s near each other one is drawn.", dots->counted);
+    if (beyond > 0)
+        xb_frame_note(frame, "Arrows: %zu beyond the axis.", beyond);
+    if (drawing.marked < dots->out_count)
+        xb_frame_note(frame, "%zu more of those that stand out have no marker.",
+                      dots->out_count - drawing.marked);
     xb_frame_begin(stream, frame, is_alone);
     if (xb_scale_spans(dots->y.scale, dots->band_low, dots->band_high)) {
         double top = XB_Y(frame, dots->band_high);

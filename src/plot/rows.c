@@ -11,32 +11,25 @@
 #define DOT_COLUMNS 200 /* more than the room for dots has, at 4 pixels each */
 #define DOTS_HIGH 5     /* samples that stand at one place */
 
-/* Names that are short leave the axis room beside them; else they stand above their strips. */
-static void place_axes(const struct xb_strips *strips, size_t count, size_t level_count,
-                       struct xb_frame *frame)
+/* Upright lines. Their names stand at the outer sides, a line of text each, so that no line goes
+ * through the name of another; but not outside the picture. */
+static void draw_levels(FILE *stream, const struct xb_frame *frame,
+                        const struct xb_plot_level *levels, size_t count)
 {
-    enum xb_scale scale = strips->x.scale;
-    struct xb_range range = XB_RANGE_NONE;
-    double names = 40.0, notes = 0.0;
     for (size_t i = 0; i < count; i++) {
-        const struct xb_strip *strip = &strips->strips[i];
-        names = fmax(names, xb_svg_text_width(strip->name));
-        notes = fmax(notes, strip->note != NULL ? xb_svg_text_width(strip->note) : 0.0);
-        xb_range_add(&range, scale, strip->middle);
-        xb_range_span(&range, scale, strip->low, strip->high);
-        for (size_t k = 0; strip->samples != NULL && k < strip->sample_count; k++)
-            xb_range_add(&range, scale, strip->samples[k]);
+        const struct xb_plot_level *level = &levels[i];
+        double x = XB_X(frame, level->at), y = 18.0 + XB_LINE_HEIGHT * (double)i;
+        double width = xb_svg_text_width(level->name), behind = frame->width - x - 10.0;
+        size_t lower = 0;
+        if (!xb_scale_shows(frame->x.scale, level->at))
+            continue;
+        for (size_t k = 0; k < count; k++)
+            lower += levels[k].at < level->at;
+        bool is_left = lower < count / 2 ? width < x - 10.0 : width > behind;
+        xb_svg_line(stream, "level", x, y - 8.0, x, frame->bottom);
+        xb_svg_text(stream, is_left ? "quiet end" : "quiet", is_left ? x - 6.0 : x + 6.0, y - 4.5,
+                    is_left ? x - 10.0 : behind, level->name);
     }
-    for (size_t i = 0; i < level_count; i++)
-        xb_range_add(&range, scale, strips->levels[i].at);
-    if (strips->x_low < strips->x_high)
-        xb_range_span(&range, scale, strips->x_low, strips->x_high);
-    frame->row = names > NAMES_MOST ? STACKED_ROW : ROW;
-    frame->left = names > NAMES_MOST ? 20.0 : names + 20.0;
-    frame->right = frame->width - (notes > 0.0 ? fmin(notes, NOTES_MOST) + 18.0 : 28.0);
-    frame->top = 10.0 + XB_LINE_HEIGHT * (double)level_count;
-    frame->bottom = frame->top + frame->row * fmax((double)count, 2.0);
-    frame->x = xb_ruler_make(scale, range, false, frame->left, frame->right);
 }
 
 /* The name, the note in the colour of what is said, and the strip. */
@@ -89,24 +82,31 @@ void xb_strips_draw(FILE *stream, const void *picture, bool is_alone)
                              .x_label = strips->x.label,
                              .is_empty = strips->count == 0};
     const size_t count = xb_frame_take(&frame, strips->count, XB_STRIPS_MOST, "are");
-    place_axes(strips, count, level_count, &frame);
-    xb_frame_begin(stream, &frame, is_alone);
-    /* Names stand at the outer sides of their lines, a line of text each, so that no line goes
-     * through the name of another; but not outside the picture. */
-    for (size_t i = 0; i < level_count; i++) {
-        const struct xb_plot_level *level = &strips->levels[i];
-        double x = XB_X(&frame, level->at), y = 18.0 + XB_LINE_HEIGHT * (double)i;
-        double width = xb_svg_text_width(level->name), behind = frame.width - x - 10.0;
-        size_t lower = 0;
-        if (!xb_scale_shows(frame.x.scale, level->at))
-            continue;
-        for (size_t k = 0; k < level_count; k++)
-            lower += strips->levels[k].at < level->at;
-        bool is_left = lower < level_count / 2 ? width < x - 10.0 : width > behind;
-        xb_svg_line(stream, "level", x, y - 8.0, x, frame.bottom);
-        xb_svg_text(stream, is_left ? "quiet end" : "quiet", is_left ? x - 6.0 : x + 6.0, y - 4.5,
-                    is_left ? x - 10.0 : behind, level->name);
+    const enum xb_scale scale = strips->x.scale;
+    struct xb_range range = XB_RANGE_NONE;
+    double names = 40.0, notes = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        const struct xb_strip *strip = &strips->strips[i];
+        names = fmax(names, xb_svg_text_width(strip->name));
+        notes = fmax(notes, strip->note != NULL ? xb_svg_text_width(strip->note) : 0.0);
+        xb_range_add(&range, scale, strip->middle);
+        xb_range_span(&range, scale, strip->low, strip->high);
+        for (size_t k = 0; strip->samples != NULL && k < strip->sample_count; k++)
+            xb_range_add(&range, scale, strip->samples[k]);
     }
+    for (size_t i = 0; i < level_count; i++)
+        xb_range_add(&range, scale, strips->levels[i].at);
+    if (strips->x_low < strips->x_high)
+        xb_range_span(&range, scale, strips->x_low, strips->x_high);
+    /* Names that are short leave the axis room beside them; else they stand above their strips. */
+    frame.row = names > NAMES_MOST ? STACKED_ROW : ROW;
+    frame.left = names > NAMES_MOST ? 20.0 : names + 20.0;
+    frame.right = frame.width - (notes > 0.0 ? fmin(notes, NOTES_MOST) + 18.0 : 28.0);
+    frame.top = 10.0 + XB_LINE_HEIGHT * (double)level_count;
+    frame.bottom = frame.top + frame.row * fmax((double)count, 2.0);
+    frame.x = xb_ruler_make(scale, range, false, frame.left, frame.right);
+    xb_frame_begin(stream, &frame, is_alone);
+    draw_levels(stream, &frame, strips->levels, level_count);
     for (size_t i = 0; i < count; i++)
         draw_strip(stream, &frame, &strips->strips[i], frame.top + frame.row * (double)i);
     xb_frame_end(stream, &frame);
@@ -140,15 +140,14 @@ void xb_lengths_draw(FILE *stream, const void *picture, bool is_alone)
     struct xb_frame frame = {.picture = &lengths->picture, .width = XB_PLOT_WIDTH};
     const size_t rows = xb_frame_take(&frame, lengths->row_count, XB_LENGTHS_MOST, "are");
     const size_t across = xb_at_most(lengths->series_count, XB_PLOT_SERIES);
-    const bool has_level =
-        lengths->level.at > 0.0 && xb_scale_shows(XB_SCALE_LINEAR, lengths->level.at);
+    const size_t level_count = lengths->level.at > 0.0;
     struct xb_range range = XB_RANGE_NONE;
     double values = 20.0;
     const double names = xb_svg_widest(lengths->rows, rows, 40.0);
     const double above = names > BAR_NAMES_MOST ? XB_LINE_HEIGHT : 0.0; /* for a row's name */
     const double bars = BAR * fmax((double)across, 1.0), row = above + bars + BETWEEN_BARS;
     xb_range_add(&range, XB_SCALE_LINEAR, lengths->end);
-    xb_range_add(&range, XB_SCALE_LINEAR, has_level ? lengths->level.at : 0.0);
+    xb_range_add(&range, XB_SCALE_LINEAR, lengths->level.at);
     for (size_t i = 0; i < rows * across; i++) {
         const struct xb_length *bar =
             &lengths->bars[i / across * lengths->series_count + i % across];
@@ -157,7 +156,7 @@ void xb_lengths_draw(FILE *stream, const void *picture, bool is_alone)
     }
     for (size_t k = 0; across > 1 && k < across; k++)
         xb_frame_item(&frame, "span", xb_series_look(k), lengths->series[k]);
-    frame.top = has_level ? 24.0 : 4.0;
+    frame.top = level_count > 0 ? 24.0 : 4.0;
     frame.bottom = frame.top + row * fmax((double)rows, 1.0);
     frame.left = above > 0.0 ? 12.0 : names + 14.0;
     frame.right = frame.width - fmin(values, BAR_VALUES_MOST) - 14.0;
@@ -176,10 +175,6 @@ void xb_lengths_draw(FILE *stream, const void *picture, bool is_alone)
                      top + BAR * (double)k);
     }
     xb_svg_line(stream, "axis", frame.left, frame.top, frame.left, frame.bottom);
-    if (has_level) {
-        double x = XB_X(&frame, lengths->level.at);
-        xb_svg_line(stream, "level", x, frame.top - 4.0, x, frame.bottom);
-        xb_svg_text(stream, "quiet end", x, 9.5, x - 8.0, lengths->level.name);
-    }
+    draw_levels(stream, &frame, &lengths->level, level_count);
     xb_frame_end(stream, &frame);
 }
