@@ -362,7 +362,7 @@ void xb_frame_begin(FILE *stream, struct xb_frame *frame, bool is_alone)
     draw_rulers(stream, frame);
     if (frame->is_empty)
         xb_svg_text(stream, "quiet middle", (frame->left + frame->right) / 2.0,
-                    (frame->top + frame->bottom) / 2.0 - 4.5, frame->width, "no data");
+                    (frame->top + frame->bottom) / 2.0, frame->width, "no data");
 }
 
 void xb_frame_end(FILE *stream, const struct xb_frame *frame)

@@ -18,7 +18,7 @@ static void draw_levels(FILE *stream, const struct xb_frame *frame,
 {
     for (size_t i = 0; i < count; i++) {
         const struct xb_plot_level *level = &levels[i];
-        double x = XB_X(frame, level->at), y = 18.0 + XB_LINE_HEIGHT * (double)i;
+        double x = XB_X(frame, level->at), y = 13.5 + XB_LINE_HEIGHT * (double)i;
         double width = xb_svg_text_width(level->name), behind = frame->width - x - 10.0;
         size_t lower = 0;
         if (!xb_scale_shows(frame->x.scale, level->at))
@@ -26,8 +26,8 @@ static void draw_levels(FILE *stream, const struct xb_frame *frame,
         for (size_t k = 0; k < count; k++)
             lower += levels[k].at < level->at;
         bool is_left = lower < count / 2 ? width < x - 10.0 : width > behind;
-        xb_svg_line(stream, "level", x, y - 8.0, x, frame->bottom);
-        xb_svg_text(stream, is_left ? "quiet end" : "quiet", is_left ? x - 6.0 : x + 6.0, y - 4.5,
+        xb_svg_line(stream, "level", x, y - 3.5, x, frame->bottom);
+        xb_svg_text(stream, is_left ? "quiet end" : "quiet", is_left ? x - 6.0 : x + 6.0, y,
                     is_left ? x - 10.0 : behind, level->name);
     }
 }
@@ -45,12 +45,9 @@ static void draw_strip(FILE *stream, const struct xb_frame *frame, const struct 
     double words = top + (is_stacked ? 12.0 : ROW / 2.0);
     xb_svg_text(stream, "halo", 8.0, words, is_stacked ? frame->width - 16.0 : frame->left - 20.0,
                 strip->name);
-    if (strip->note != NULL) {
-        xb_svg_group_begin(stream, look, NULL);
-        xb_svg_text(stream, "halo end", frame->width - 8.0, y, NOTES_MOST, strip->note);
-        xb_svg_group_end(stream);
-    }
     xb_svg_group_begin(stream, look[0] != '\0' ? look : "series-1", NULL);
+    if (strip->note != NULL)
+        xb_svg_text(stream, "halo end", frame->width - 8.0, y, NOTES_MOST, strip->note);
     if (xb_scale_spans(frame->x.scale, strip->low, strip->high))
         xb_svg_line(stream, "interval", XB_X(frame, strip->low), y, XB_X(frame, strip->high), y);
     if (strip->samples != NULL && strip->sample_count > 0) {
