@@ -21,7 +21,6 @@ struct drawing {
     const struct xb_dots *dots;
     size_t marked;            /* drawn one by one */
     size_t bins[KINDS][BINS]; /* from the top */
-    char names[KINDS][200];   /* for the legend */
     struct xb_frame frame;
 };
 
@@ -170,16 +169,17 @@ void xb_dots_draw(FILE *stream, const void *picture, bool is_alone)
     struct xb_frame *frame = &drawing.frame;
     struct xb_range range = XB_RANGE_NONE;
     size_t counts[KINDS] = {0}, beyond = 0;
+    char names[KINDS][200]; /* for the legend */
     xb_range_span(&range, dots->y.scale, dots->y_low, dots->y_high);
     frame->y = xb_ruler_make(dots->y.scale, range, false, frame->bottom, frame->top);
     frame->left = xb_ruler_left_room(&frame->y);
     frame->right = frame->width - BEHIND - HISTOGRAM - GAP;
-    frame->x = (struct xb_ruler){.scale = XB_SCALE_NAMES,
-                                 .low = -0.5,
-                                 .high = (double)dots->place_count - 0.5,
-                                 .from = frame->left + XB_PLOT_SIDE,
-                                 .to = frame->right - XB_PLOT_SIDE,
-                                 .names = dots->places};
+    frame->x = (struct xb_ruler){XB_SCALE_NAMES,
+                                 -0.5,
+                                 (double)dots->place_count - 0.5,
+                                 frame->left + XB_PLOT_SIDE,
+                                 frame->right - XB_PLOT_SIDE,
+                                 dots->places};
     for (size_t i = 0; i < dots->count; i++) {
         const struct xb_dot *dot = &dots->dots[i];
         double bin = (XB_Y(frame, dot->value) - TOP) / HEIGHT * BINS;
@@ -190,11 +190,9 @@ void xb_dots_draw(FILE *stream, const void *picture, bool is_alone)
         beyond += i < dots->out_count && side_of(&drawing, dot->value) != 0;
     }
     for (int kind = 0; kind < KINDS; kind++) {
-        snprintf(drawing.names[kind], sizeof drawing.names[kind], "%.100s: %zu", dots->are[kind],
-                 counts[kind]);
+        snprintf(names[kind], sizeof names[kind], "%.100s: %zu", dots->are[kind], counts[kind]);
         if (counts[kind] > 0)
-            xb_frame_item(frame, kind == ORDINARY ? "dot" : "marker", looks[kind],
-                          drawing.names[kind]);
+            xb_frame_item(frame, kind == ORDINARY ? "dot" : "marker", looks[kind], names[kind]);
     }
     if (isfinite(dots->band_low))
         xb_frame_item(frame, "band", "series-3", dots->band_is);

@@ -31,11 +31,11 @@ static size_t multiples(double step, double low, double high, double *ticks, siz
 /* Steps of 1, 2 and 5 times a power of ten: the smallest that makes few enough ticks. */
 static size_t linear_ticks(double low, double high, double *ticks, size_t most)
 {
-    static const double factors[] = {1.0, 2.0, 5.0};
+    static const double factors[] = {1e0, 2e0, 5e0, 1e1, 2e1, 5e1, 1e2, 2e2, 5e2, 1e3, 2e3, 5e3};
     double power = pow(10.0, floor(log10((high - low) / (double)most)));
     size_t count = 0;
-    for (int i = 0; count == 0 && i < 12; i++)
-        count = multiples(power * factors[i % 3] * pow(10.0, i / 3), low, high, ticks, most);
+    for (size_t i = 0; count == 0 && i < COUNT_OF(factors); i++)
+        count = multiples(power * factors[i], low, high, ticks, most);
     return count;
 }
 

@@ -43,8 +43,8 @@ bool xb_scale_spans(enum xb_scale scale, double low, double high);
 /* The places of ticks on an axis from `low` to `high`, rising; at most `most`. Returns how many: 0
  * where the axis cannot show its ends, or they are not rising. */
 size_t xb_axis_ticks(enum xb_scale scale, double low, double high, double *ticks, size_t most);
-/* How wide pictures are that may choose (so wide is a telephone), and how high a line of text is.
- */
+
+/* How wide pictures are that may choose (as a telephone), and how high a line of text is. */
 #define XB_PLOT_WIDTH 440.0
 #define XB_LINE_HEIGHT 18.0
 
@@ -66,9 +66,9 @@ void xb_range_span(struct xb_range *range, enum xb_scale scale, double low, doub
 
 struct xb_ruler {
     enum xb_scale scale;
-    double low, high; /* values at its ends; low < high */
-    double from, to;  /* where they stand */
-    const char *const *names;
+    double low, high;         /* values at its ends; low < high */
+    double from, to;          /* where they stand */
+    const char *const *names; /* of its ticks; NULL: they are numbers, sizes or dates */
 };
 
 /* A ruler for these values, which ends a little outside them; `from_zero`: one that is linear
@@ -77,6 +77,7 @@ struct xb_ruler xb_ruler_make(enum xb_scale scale, struct xb_range range, bool f
                               double from, double to);
 /* Where a value stands: from `from` to `to`, whatever it is. */
 double xb_ruler_place(const struct xb_ruler *ruler, double value);
+/* The same on a ruler of a frame. */
 #define XB_X(frame, value) xb_ruler_place(&(frame)->x, (value))
 #define XB_Y(frame, value) xb_ruler_place(&(frame)->y, (value))
 
@@ -110,7 +111,7 @@ struct xb_frame {
     /* Its own: the legend, notes below all, and where they stand. */
     struct xb_legend_item {
         const char *sample, *look, *name;
-        double x, y, width; /* of the name, without the sample before it */
+        double x, y, width; /* where its sample begins; width of the name behind it */
     } items[XB_LEGEND_MOST];
     size_t item_count, note_count;
     char notes[3][128];
@@ -119,7 +120,7 @@ struct xb_frame {
 };
 
 /* Adds a name to the legend, behind a sample of its look: "line", which has its marker, "marker" or
- * "dot" alone, or a box of the class "span", "wait" or "band". */
+ * "dot" alone, or a box of the class "span", "wait" or "band"; "": of the look alone. */
 void xb_frame_item(struct xb_frame *frame, const char *sample, const char *look, const char *name);
 void xb_frame_note(struct xb_frame *frame, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -114,23 +114,6 @@ void xb_strips_draw(FILE *stream, const void *picture, bool is_alone)
 #define BAR_NAMES_MOST 170.0 /* beside their bars; longer ones stand above */
 #define BAR_VALUES_MOST 90.0
 
-/* The bar of a row and series, and its value at the right edge. */
-static void draw_bar(FILE *stream, const struct xb_frame *frame, const struct xb_length *bar,
-                     size_t series, double top)
-{
-    bool is_drawn = xb_scale_shows(XB_SCALE_LINEAR, bar->value) && bar->value > 0.0;
-    if (is_drawn) {
-        double width = XB_X(frame, bar->value) - frame->left;
-        xb_svg_group_begin(stream, bar->look != NULL ? bar->look : xb_series_look(series),
-                           bar->tip);
-        xb_svg_rectangle(stream, "span", frame->left, top, fmax(width, 1.0), BAR - 1.0, NULL);
-        xb_svg_group_end(stream);
-    }
-    if (bar->text != NULL)
-        xb_svg_text(stream, is_drawn ? "strong end" : "quiet end", frame->width - 6.0,
-                    top + BAR / 2.0, BAR_VALUES_MOST, bar->text);
-}
-
 void xb_lengths_draw(FILE *stream, const void *picture, bool is_alone)
 {
     const struct xb_lengths *lengths = picture;
@@ -167,9 +150,21 @@ void xb_lengths_draw(FILE *stream, const void *picture, bool is_alone)
             stream, above > 0.0 ? "" : "end", above > 0.0 ? frame.left + 4.0 : frame.left - 8.0,
             above > 0.0 ? top + 8.5 : top + bars / 2.0, frame.width - frame.left, lengths->rows[i]);
         top += above;
-        for (size_t k = 0; k < across; k++)
-            draw_bar(stream, &frame, &lengths->bars[i * lengths->series_count + k], k,
-                     top + BAR * (double)k);
+        for (size_t k = 0; k < across; k++, top += BAR) {
+            const struct xb_length *bar = &lengths->bars[i * lengths->series_count + k];
+            bool is_drawn = xb_scale_shows(XB_SCALE_LINEAR, bar->value) && bar->value > 0.0;
+            if (is_drawn) {
+                double width = XB_X(&frame, bar->value) - frame.left;
+                xb_svg_group_begin(stream, bar->look != NULL ? bar->look : xb_series_look(k),
+                                   bar->tip);
+                xb_svg_rectangle(stream, "span", frame.left, top, fmax(width, 1.0), BAR - 1.0,
+                                 NULL);
+                xb_svg_group_end(stream);
+            }
+            if (bar->text != NULL)
+                xb_svg_text(stream, is_drawn ? "strong end" : "quiet end", frame.width - 6.0,
+                            top + BAR / 2.0, BAR_VALUES_MOST, bar->text);
+        }
     }
     xb_svg_line(stream, "axis", frame.left, frame.top, frame.left, frame.bottom);
     draw_levels(stream, &frame, &lengths->level, level_count);

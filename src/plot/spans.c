@@ -2,7 +2,6 @@
 #include "pictures.h"
 
 #include <math.h>
-#include <string.h>
 
 #define ROW 30.0
 #define BAR 18.0

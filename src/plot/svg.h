@@ -63,10 +63,10 @@ void xb_svg_begin(FILE *stream, const struct xb_picture *picture, double width, 
 
 void xb_svg_group_begin(FILE *stream, const char *look, const char *tip);
 #define xb_svg_group_end(stream) ((void)fputs("</g>\n", (stream)))
-/* Writes a form such as " x=\"#\"", in which each # is the next of the lengths. And adds an
- * element: the form is its name and attributes. */
+/* Writes a form such as " x=\"#\"", in which each # is the next of the lengths. */
 void xb_svg_write(FILE *stream, const char *form, const double *lengths);
 #define xb_svg_form(stream, form, ...) xb_svg_write((stream), (form), (double[]){__VA_ARGS__})
+/* Adds an element: the form is its name and attributes. */
 void xb_svg_add(FILE *stream, const char *look, const char *tip, const char *form,
                 const double *lengths);
 #define xb_svg_line(stream, look, x1, y1, x2, y2)                                                  \
@@ -81,8 +81,8 @@ void xb_svg_add(FILE *stream, const char *look, const char *tip, const char *for
  * "unsure", differ in shape too, so that they need no colour. */
 void xb_svg_marker(FILE *stream, const char *look, double x, double y, const char *tip);
 
-/* A path of any length: begin, then steps such as "M# #L# #z", in which each # is the next of the
- * lengths, then end. "M# #h0" is a dot, because lines have round ends. */
+/* A path that is not written at once: begin, then steps such as "M# #L# #z", in which each # is the
+ * next of the lengths, then end. "M# #h0" is a dot, because lines have round ends. */
 void xb_svg_path_begin(FILE *stream, const char *look);
 #define xb_svg_path_end(stream) ((void)fputs("\"/>\n", (stream)))
 

@@ -28,34 +28,28 @@ static size_t draw(struct xb_caption *captions, size_t count, double right)
     return placed;
 }
 
-static double middle_of(const struct xb_caption *caption)
+static bool overlap(const struct xb_box *one, const struct xb_box *other)
 {
-    return (caption->box.top + caption->box.bottom) / 2.0;
+    return fmax(one->left, other->left) < fmin(one->right, other->right) &&
+           fmax(one->top, other->top) < fmin(one->bottom, other->bottom);
 }
 
-static bool overlap(const struct xb_caption *one, const struct xb_caption *other)
-{
-    double left = fmax(one->box.left, other->box.left);
-    double right = fmin(one->box.left + xb_svg_text_width(one->name),
-                        other->box.left + xb_svg_text_width(other->name));
-    return left < right && fabs(middle_of(one) - middle_of(other)) < TEXT_HIGH;
-}
-
+/* No name is outside the field, upon a point or upon another name. */
 static void check(const struct xb_caption *captions, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const struct xb_caption *caption = &captions[i];
-        if (!caption->is_placed)
+        const struct xb_box *box = &captions[i].box;
+        if (!captions[i].is_placed)
             continue;
-        assert_non_null(caption->name);
-        double end = caption->box.left + xb_svg_text_width(caption->name);
-        assert_true(caption->box.left >= LEFT && end <= RIGHT);
-        assert_true(middle_of(caption) >= TOP && middle_of(caption) <= BOTTOM);
+        assert_non_null(captions[i].name);
+        assert_true(box->right - box->left >= xb_svg_text_width(captions[i].name));
+        assert_true(box->bottom - box->top >= TEXT_HIGH);
+        assert_true(box->left >= LEFT && box->right <= RIGHT);
+        assert_true(box->top >= TOP && box->bottom <= BOTTOM);
         for (size_t k = 0; k < count; k++) {
-            bool is_upon = captions[k].x > caption->box.left && captions[k].x < end &&
-                           fabs(captions[k].y - middle_of(caption)) < TEXT_HIGH / 2.0;
-            assert_false(is_upon);
-            assert_false(k < i && captions[k].is_placed && overlap(caption, &captions[k]));
+            double x = captions[k].x, y = captions[k].y;
+            assert_false(x > box->left && x < box->right && y > box->top && y < box->bottom);
+            assert_false(k < i && captions[k].is_placed && overlap(box, &captions[k].box));
         }
     }
 }
@@ -66,8 +60,9 @@ static void names_stand_beside_their_points(NO_STATE)
                                     {.x = 480.0, .y = 100.0, .name = "gpu500 GPU 0"}};
     assert_int_equal(draw(captions, 2, RIGHT), 2);
     assert_true(captions[0].box.left > 100.0 && captions[0].box.left < 115.0);
-    assert_true(captions[1].box.left + xb_svg_text_width(captions[1].name) < 480.0);
-    assert_true(middle_of(&captions[0]) == 100.0 && middle_of(&captions[1]) == 100.0);
+    assert_true(captions[1].box.right < 480.0);
+    for (size_t i = 0; i < 2; i++)
+        assert_true(captions[i].box.top + captions[i].box.bottom == 200.0);
     check(captions, 2);
 }
 
