@@ -18,11 +18,12 @@ static void assert_ticks(enum xb_scale scale, double low, double high, size_t mo
     double ticks[XB_TICKS_MOST];
     char text[40];
     char all[512] = "";
+    const struct xb_ruler ruler = {.scale = scale};
     size_t count = xb_axis_ticks(scale, low, high, ticks, most);
     assert_true(count <= most);
     for (size_t i = 0; i < count; i++) {
         snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i > 0 ? ", " : "",
-                 xb_axis_tick_text(scale, ticks[i], text, sizeof text));
+                 xb_tick_text(&ruler, ticks[i], text, sizeof text));
     }
     assert_string_equal(all, expected);
 }
@@ -84,9 +85,9 @@ static void dates_are_those_of_the_calendar(NO_STATE)
                 {253402300800.0, "-"},
                 {1760000000.0, "10-09 08:53:20"}};
     char text[40];
+    const struct xb_ruler ruler = {.scale = XB_SCALE_DATE};
     for (size_t i = 0; i < COUNT_OF(rows); i++)
-        assert_string_equal(xb_axis_tick_text(XB_SCALE_DATE, rows[i].seconds, text, sizeof text),
-                            rows[i].text);
+        assert_string_equal(xb_tick_text(&ruler, rows[i].seconds, text, sizeof text), rows[i].text);
 }
 
 static void an_axis_without_a_range_has_no_ticks(NO_STATE)
