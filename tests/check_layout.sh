@@ -101,7 +101,7 @@ exceptions=(
     # Kinds of memory and capabilities, which modes are named after.
     src/backends/device.c: src/backends/gpu/pieces.c: src/backends/hip/library.h: src/backends/hip/hip.c:
     # A case's other device.
-    'src/(record/fields|record/document|run/csv|link/monitoring|fleet/write/formats|report/fleet)\.c:[0-9]+:.*"peer"'
+    'src/(record/fields|record/document|run/csv|link/monitoring|fleet/write/(formats|picture))\.c:[0-9]+:.*"peer"'
     # What link measures links with, as its user would.
     'src/link/session\.c:[0-9]+:.*"--mode (pinned|peer) '
     # The rows that advice rests on. And what is asked of it is a job.

@@ -223,11 +223,11 @@ struct xb_comparison_file {
 };
 
 /*
- * Reads the text, which has a zero byte behind it, into *file; `path` is for messages only.
+ * Reads it from a tree of xb_json_read(), which stays the caller's; `path` is for messages only.
  * XB_ERR_USAGE names the file and the place of whatever is wrong; keys that this version does not
  * know are passed over. XB_ERR_MEMORY. On failure nothing is left to free.
  */
-XB_MUST_CHECK enum xb_status xb_comparison_parse(const char *path, const char *text, size_t length,
-                                                 struct xb_comparison_file *file,
-                                                 struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_comparison_of_tree(const char *path, const struct cJSON *root,
+                                                   struct xb_comparison_file *file,
+                                                   struct xb_error *error);
 void xb_comparison_file_free(struct xb_comparison_file *file);

@@ -341,15 +341,12 @@ static void read_comparison(struct xb_json_reader *reader, const cJSON *root,
     to->candidate = &file->candidate;
 }
 
-enum xb_status xb_comparison_parse(const char *path, const char *text, size_t length,
-                                   struct xb_comparison_file *file, struct xb_error *error)
+enum xb_status xb_comparison_of_tree(const char *path, const cJSON *root,
+                                     struct xb_comparison_file *file, struct xb_error *error)
 {
     memset(file, 0, sizeof *file);
     struct xb_json_reader reader = {.place = {.path = path}, .texts = &file->memory};
-    cJSON *root = xb_json_read(&reader, text, length);
-    if (root != NULL)
-        read_comparison(&reader, root, file);
-    cJSON_Delete(root);
+    read_comparison(&reader, root, file);
     if (!xb_json_failed(&reader)) {
         xb_comparison_find_parameters(&file->comparison);
         return XB_OK;
@@ -358,7 +355,6 @@ enum xb_status xb_comparison_parse(const char *path, const char *text, size_t le
     *error = reader.error;
     return error->status;
 }
-
 void xb_comparison_file_free(struct xb_comparison_file *file)
 {
     xb_arena_free(file->memory);

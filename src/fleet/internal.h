@@ -160,6 +160,8 @@ const char *xb_fleet_names_text(const char *const *names, size_t count, char *te
 
 /* "52.93 GB/s" or "52.93", "12.1 us"; a share as "5.0 %". `text` of 64 bytes. */
 const char *xb_fleet_value_text(double value, const char *unit, bool with_unit, char *text);
+/* What an axis shows of a unit: "GB/s" for B/s, "us" for s; and how large that is. */
+const char *xb_fleet_unit(const char *unit, double *size);
 const char *xb_fleet_percent_text(double share, char *text);
 /* "h2d, NVIDIA H200, Gen5 x16": the figure's name and conditions, as far as they are known. */
 const char *xb_fleet_figure_text(const struct xb_fleet_figure *figure, char *text, size_t size);

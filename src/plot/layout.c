@@ -10,6 +10,8 @@
 #include <string.h>
 #include <time.h>
 
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
 /* ---- axes: what values they can show, and where their ticks are ---- */
 
 /* Multiples of `step` from low to high; none where there would be more than `most`. The slack is
@@ -29,16 +31,12 @@ static size_t multiples(double step, double low, double high, double *ticks, siz
 /* Steps of 1, 2 and 5 times a power of ten: the smallest that makes few enough ticks. */
 static size_t linear_ticks(double low, double high, double *ticks, size_t most)
 {
-    static const double factors[] = {1.0, 2.0, 5.0};
+    static const double factors[] = {1e0, 2e0, 5e0, 1e1, 2e1, 5e1, 1e2, 2e2, 5e2, 1e3, 2e3, 5e3};
     double power = pow(10.0, floor(log10((high - low) / (double)most)));
-    for (int i = 0; i < 12; i++) {
-        size_t count = multiples(power * factors[i % 3], low, high, ticks, most);
-        if (count > 0)
-            return count;
-        if (i % 3 == 2)
-            power *= 10.0;
-    }
-    return 0;
+    size_t count = 0;
+    for (size_t i = 0; count == 0 && i < COUNT_OF(factors); i++)
+        count = multiples(power * factors[i], low, high, ticks, most);
+    return count;
 }
 
 /* Powers of two whose exponents are multiples of 1, 2, 4, 5 or of tens: 4 KiB, 64 KiB, 1 MiB. Sizes
@@ -46,7 +44,7 @@ static size_t linear_ticks(double low, double high, double *ticks, size_t most)
 static size_t size_ticks(double low, double high, double *ticks, size_t most)
 {
     static const double steps[] = {1.0, 2.0, 4.0, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0};
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+    for (size_t i = 0; i < COUNT_OF(steps); i++) {
         size_t count = multiples(steps[i], log2(low), log2(high), ticks, most);
         for (size_t k = 0; k < count; k++)
             ticks[k] = exp2(ticks[k]);
@@ -60,11 +58,19 @@ static size_t size_ticks(double low, double high, double *ticks, size_t most)
     return count;
 }
 
+/* Evenly spread, the first and the last among them. */
+static size_t name_ticks(double low, double high, double *ticks, size_t most)
+{
+    double first = ceil(low), steps = fmin(floor(high) - first, (double)most - 1.0);
+    size_t count = 0;
+    for (; (double)count <= steps; count++)
+        ticks[count] = first + floor((double)count * (floor(high) - first) / fmax(steps, 1.0));
+    return count;
+}
+
 /* ---- dates in UTC, by the calendar of today for all years ---- */
 
 #define DAY 86400.0
-static const long long first_second = -62135596800LL; /* 0001-01-01 00:00:00 */
-static const long long last_second = 253402300799LL;  /* 9999-12-31 23:59:59 */
 
 static struct tm date_of(double seconds)
 {
@@ -74,46 +80,48 @@ static struct tm date_of(double seconds)
     return date;
 }
 
-/* The first days of months, `step` months apart; steps of 12 and more begin at years that are
- * multiples of them. None where there would be more than `most`. */
-static size_t month_ticks(long step, double low, double high, double *ticks, size_t most)
+/* When a month begins, counted from the year 0. */
+static double month_begin(double month)
 {
-    size_t count = 0;
-    for (long month = (date_of(low).tm_year + 1900L) * 12 / step * step;; month += step) {
-        struct tm first = {
-            .tm_year = (int)(month / 12 - 1900), .tm_mon = (int)(month % 12), .tm_mday = 1};
-        double tick = (double)timegm(&first);
-        if (tick > high || month >= 120000L)
-            return count;
-        if (tick < low)
-            continue;
-        if (count == most)
-            return 0;
-        ticks[count++] = tick;
-    }
+    struct tm first = {.tm_year = -1900, .tm_mon = (int)month, .tm_mday = 1};
+    return (double)timegm(&first);
 }
 
+/* The month of a time: a half more where that is not its beginning. */
+static double month_of(double seconds)
+{
+    struct tm date = date_of(seconds);
+    double month = 12.0 * (date.tm_year + 1900) + date.tm_mon;
+    return month + (seconds > month_begin(month) ? 0.5 : 0.0);
+}
+
+/* Even steps in seconds, then in months: the first days of these. */
 static size_t date_ticks(double low, double high, double *ticks, size_t most)
 {
     static const double even[] = {1.0,     5.0,     15.0,    60.0,      300.0,     900.0,    3600.0,
                                   10800.0, 21600.0, 43200.0, 1.0 * DAY, 2.0 * DAY, 7.0 * DAY};
-    static const long months[] = {1,   3,    6,    12,   24,    60,    120,  240,
-                                  600, 1200, 2400, 6000, 12000, 24000, 60000};
-    const size_t evens = sizeof even / sizeof *even, all = evens + sizeof months / sizeof *months;
+    static const double months[] = {1.0,   3.0,    6.0,    12.0,   24.0,    60.0,    120.0,  240.0,
+                                    600.0, 1200.0, 2400.0, 6000.0, 12000.0, 24000.0, 60000.0};
     size_t count = 0;
-    for (size_t i = 0; count == 0 && i < all; i++)
-        count = i < evens ? multiples(even[i], low, high, ticks, most)
-                          : month_ticks(months[i - evens], low, high, ticks, most);
+    for (size_t i = 0; count == 0 && i < COUNT_OF(even); i++)
+        count = multiples(even[i], low, high, ticks, most);
+    if (count > 0)
+        return count;
+    for (size_t i = 0; count == 0 && i < COUNT_OF(months); i++)
+        count = multiples(months[i], month_of(low), month_of(high), ticks, most);
+    for (size_t k = 0; k < count; k++)
+        ticks[k] = month_begin(ticks[k]);
     return count;
 }
 
 bool xb_scale_shows(enum xb_scale scale, double value)
 {
-    if (!isfinite(value) || fabs(value) > XB_PLOT_LARGE)
-        return false;
-    if (scale == XB_SCALE_DATE)
-        return value >= (double)first_second && value <= (double)last_second;
-    return scale == XB_SCALE_LINEAR || value > 1.0 / XB_PLOT_LARGE;
+    static const struct xb_range shown[] = {[XB_SCALE_LINEAR] = {-XB_PLOT_LARGE, XB_PLOT_LARGE},
+                                            [XB_SCALE_SIZE] = {1.0 / XB_PLOT_LARGE, XB_PLOT_LARGE},
+                                            /* from 0001-01-01 00:00:00 to 9999-12-31 23:59:59 */
+                                            [XB_SCALE_DATE] = {-62135596800.0, 253402300799.0},
+                                            [XB_SCALE_NAMES] = {-1.0, XB_PLOT_LARGE}};
+    return value >= shown[scale].low && value <= shown[scale].high;
 }
 
 bool xb_scale_spans(enum xb_scale scale, double low, double high)
@@ -126,20 +134,24 @@ size_t xb_axis_ticks(enum xb_scale scale, double low, double high, double *ticks
     static size_t (*const ticks_of[])(double, double, double *,
                                       size_t) = {[XB_SCALE_LINEAR] = linear_ticks,
                                                  [XB_SCALE_SIZE] = size_ticks,
-                                                 [XB_SCALE_DATE] = date_ticks};
+                                                 [XB_SCALE_DATE] = date_ticks,
+                                                 [XB_SCALE_NAMES] = name_ticks};
     if (!xb_scale_spans(scale, low, high) || low == high || most == 0)
         return 0;
     return ticks_of[scale](low, high, ticks, most);
 }
 
-const char *xb_axis_tick_text(enum xb_scale scale, double tick, char *text, size_t size)
+const char *xb_tick_text(const struct xb_ruler *ruler, double tick, char *text, size_t size)
 {
+    const enum xb_scale scale = ruler->scale;
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    if (ruler->names != NULL)
+        return ruler->names[(size_t)tick];
     if (!xb_scale_shows(scale, tick)) {
         snprintf(text, size, "-");
     } else if (scale == XB_SCALE_SIZE) {
         size_t unit = 0;
-        for (; tick >= 1024.0 && unit + 1 < sizeof units / sizeof *units; unit++)
+        for (; tick >= 1024.0 && unit + 1 < COUNT_OF(units); unit++)
             tick /= 1024.0;
         snprintf(text, size, "%.4g %s", tick, units[unit]);
     } else if (scale == XB_SCALE_DATE) {
@@ -157,24 +169,18 @@ const char *xb_axis_tick_text(enum xb_scale scale, double tick, char *text, size
     return text;
 }
 
-const char *xb_value_text(double value, char *text, size_t size)
-{
-    snprintf(text, size, "%.4g", value == 0.0 ? 0.0 : value);
-    return text;
-}
-
 /* ---- rulers ---- */
 
 #define BETWEEN_TEXTS 14.0
+#define NAMES_WIDTH 110.0  /* at a tick: a longer one is cut */
 #define BETWEEN_LINES 38.0 /* of a ruler that stands */
 
 void xb_range_add(struct xb_range *range, enum xb_scale scale, double value)
 {
     if (!xb_scale_shows(scale, value))
         return;
-    bool is_first = xb_range_is_empty(*range);
-    range->low = is_first ? value : fmin(range->low, value);
-    range->high = is_first ? value : fmax(range->high, value);
+    range->low = fmin(range->low, value);
+    range->high = fmax(range->high, value);
 }
 
 void xb_range_span(struct xb_range *range, enum xb_scale scale, double low, double high)
@@ -188,36 +194,25 @@ void xb_range_span(struct xb_range *range, enum xb_scale scale, double low, doub
 struct xb_ruler xb_ruler_make(enum xb_scale scale, struct xb_range range, bool from_zero,
                               double from, double to)
 {
-    const double margin = 0.04;
-    struct xb_ruler ruler = {scale, range.low, range.high, from, to};
-    if (xb_range_is_empty(range)) {
-        ruler.low = scale == XB_SCALE_SIZE ? 1.0 : 0.0;
-        ruler.high = scale == XB_SCALE_DATE ? 86400.0 : 10.0;
-        return ruler;
-    }
-    /* An axis of one value reaches an octave, an hour, or a tenth of it to both sides. */
-    if (scale == XB_SCALE_SIZE) {
-        double octave = ruler.high / ruler.low < 1.0 + 1e-9 ? 2.0 : 1.0;
-        double factor = octave * pow(octave * octave * ruler.high / ruler.low, margin);
-        ruler.low /= factor;
-        ruler.high *= factor;
-        return ruler;
-    }
+    const bool is_size = scale == XB_SCALE_SIZE, is_date = scale == XB_SCALE_DATE;
+    if (xb_range_is_empty(range))
+        return (struct xb_ruler){scale, is_size ? 1.0 : 0.0, is_date ? DAY : 10.0, from, to, NULL};
     bool at_zero = from_zero && scale == XB_SCALE_LINEAR && range.low >= 0.0;
-    if (at_zero)
-        ruler.low = 0.0;
-    double middle = ruler.low / 2.0 + ruler.high / 2.0;
-    double least = scale == XB_SCALE_DATE ? 3600.0
-                   : middle == 0.0        ? 1.0
-                                          : fmax(fabs(middle) * 0.1, 1e-90);
-    if (ruler.high - ruler.low < least * 1e-6) {
-        ruler.low = at_zero ? 0.0 : middle - least;
-        ruler.high = middle + least;
+    double low = is_size ? log2(range.low) : at_zero ? 0.0 : range.low;
+    double high = is_size ? log2(range.high) : range.high, middle = low / 2.0 + high / 2.0;
+    /* An axis of one value reaches an octave, an hour, or a tenth of it to both sides. */
+    double least = is_size || middle == 0.0 ? 1.0 : fmax(fabs(middle) * 0.1, 1e-90);
+    if (is_date)
+        least = 3600.0;
+    if (high - low < least * 1e-6) {
+        low = at_zero ? 0.0 : middle - least;
+        high = middle + least;
     }
-    double room = (ruler.high - ruler.low) * margin;
-    ruler.low -= at_zero ? 0.0 : room;
-    ruler.high += room;
-    return ruler;
+    double room = (high - low) * 0.04;
+    low -= at_zero ? 0.0 : room;
+    high += room;
+    return (struct xb_ruler){
+        scale, is_size ? exp2(low) : low, is_size ? exp2(high) : high, from, to, NULL};
 }
 
 double xb_ruler_place(const struct xb_ruler *ruler, double value)
@@ -230,40 +225,41 @@ double xb_ruler_place(const struct xb_ruler *ruler, double value)
 
 static double tick_width(const struct xb_ruler *ruler, double tick)
 {
-    return xb_svg_text_width(XB_TICK_TEXT(ruler->scale, tick));
+    double width = xb_svg_text_width(XB_TICK_TEXT(ruler, tick));
+    return ruler->names != NULL ? fmin(width, NAMES_WIDTH) : width;
 }
 
-/* The ticks of a ruler that lies, so few that their texts do not touch. Returns how many. */
-static size_t ticks_across(const struct xb_ruler *ruler, double *ticks)
+/* The middle of the text at a tick of a ruler that lies: names end with the field. */
+static double text_place(const struct xb_ruler *ruler, double tick)
 {
+    double half = tick_width(ruler, tick) / 2.0, at = fmax(xb_ruler_place(ruler, tick), half);
+    return ruler->names == NULL ? at : fmin(at, ruler->to + XB_PLOT_SIDE - half);
+}
+
+/* The ticks of a ruler that stands, or lies: of that so few that their texts do not touch. */
+static size_t ticks_of(const struct xb_ruler *ruler, bool stands, double *ticks)
+{
+    double room = stands ? fabs(ruler->to - ruler->from) / BETWEEN_LINES : XB_TICKS_MOST;
     size_t count = 0;
-    for (size_t most = XB_TICKS_MOST; most > 0; most--) {
+    for (size_t most = (size_t)fmin(fmax(room, 2.0), XB_TICKS_MOST); most > 0; most--) {
         count = xb_axis_ticks(ruler->scale, ruler->low, ruler->high, ticks, most);
-        bool touch_each_other = false;
-        for (size_t i = 1; i < count; i++) {
-            double apart = xb_ruler_place(ruler, ticks[i]) - xb_ruler_place(ruler, ticks[i - 1]);
+        bool has_room = count > 0;
+        for (size_t i = 1; i < count && !stands; i++) {
+            double apart = text_place(ruler, ticks[i]) - text_place(ruler, ticks[i - 1]);
             double needed = (tick_width(ruler, ticks[i]) + tick_width(ruler, ticks[i - 1])) / 2.0;
-            touch_each_other = touch_each_other || apart < needed + BETWEEN_TEXTS;
+            has_room = has_room && apart >= needed + BETWEEN_TEXTS;
         }
-        if (count > 0 && !touch_each_other)
+        if (has_room)
             return count;
     }
     return count < 1 ? 0 : 1; /* one text touches no other */
-}
-
-/* And of one that stands. */
-static size_t ticks_up(const struct xb_ruler *ruler, double *ticks)
-{
-    double room = fabs(ruler->to - ruler->from) / BETWEEN_LINES;
-    size_t most = room < 2.0 ? 2 : room > XB_TICKS_MOST ? XB_TICKS_MOST : (size_t)room;
-    return xb_axis_ticks(ruler->scale, ruler->low, ruler->high, ticks, most);
 }
 
 double xb_ruler_left_room(const struct xb_ruler *ruler)
 {
     double ticks[XB_TICKS_MOST];
     double widest = 20.0;
-    size_t count = ticks_up(ruler, ticks);
+    size_t count = ticks_of(ruler, true, ticks);
     for (size_t i = 0; i < count; i++)
         widest = fmax(widest, tick_width(ruler, ticks[i]));
     return widest + 16.0;
@@ -274,29 +270,29 @@ static void draw_rulers(FILE *stream, const struct xb_frame *frame)
     const struct xb_ruler *x = &frame->x, *y = &frame->y;
     const double bottom = frame->bottom;
     double ticks[XB_TICKS_MOST];
-    size_t count = frame->y_label != NULL ? ticks_up(y, ticks) : 0;
+    size_t count = frame->y_label != NULL ? ticks_of(y, true, ticks) : 0;
     for (size_t i = 0; i < count; i++) {
         double at = xb_ruler_place(y, ticks[i]);
         xb_svg_line(stream, "grid", frame->left, at, frame->right, at);
-        xb_svg_text(stream, "quiet", frame->left - 8.0, at + XB_TEXT_DROP, XB_ANCHOR_END,
-                    XB_TICK_TEXT(y->scale, ticks[i]));
+        xb_svg_text(stream, "quiet end", frame->left - 8.0, at, frame->left - 8.0,
+                    XB_TICK_TEXT(y, ticks[i]));
     }
     if (frame->y_label != NULL)
-        xb_svg_text_within(stream, "quiet", 4.0, frame->top - 12.0, XB_ANCHOR_START,
-                           frame->width - 8.0, frame->y_label);
+        xb_svg_text(stream, "quiet", 4.0, frame->top - 16.5, frame->width - 8.0, frame->y_label);
     if (frame->x_label == NULL)
         return;
-    count = ticks_across(x, ticks);
+    count = ticks_of(x, false, ticks);
     for (size_t i = 0; i < count; i++) {
-        double at = xb_ruler_place(x, ticks[i]), half = tick_width(x, ticks[i]) / 2.0;
+        double at = xb_ruler_place(x, ticks[i]);
+        double width = tick_width(x, ticks[i]), most = frame->width - width / 2.0;
         xb_svg_line(stream, "grid", at, frame->top, at, bottom);
         xb_svg_line(stream, "axis", at, bottom, at, bottom + 4.0);
-        xb_svg_text(stream, "quiet", fmin(fmax(at, half), frame->width - half), bottom + 18.0,
-                    XB_ANCHOR_MIDDLE, XB_TICK_TEXT(x->scale, ticks[i]));
+        xb_svg_text(stream, "quiet middle", fmin(text_place(x, ticks[i]), most), bottom + 13.5,
+                    width, XB_TICK_TEXT(x, ticks[i]));
     }
-    xb_svg_line(stream, "axis", x->from, bottom, x->to, bottom);
-    xb_svg_text_within(stream, "quiet", (x->from + x->to) / 2.0, bottom + 38.0, XB_ANCHOR_MIDDLE,
-                       x->to - x->from, frame->x_label);
+    xb_svg_line(stream, "axis", frame->left, bottom, frame->right, bottom);
+    xb_svg_text(stream, "quiet middle", (frame->left + frame->right) / 2.0, bottom + 33.5,
+                frame->right - frame->left, frame->x_label);
 }
 
 /* Each pass moves every two neighbours that are too near apart by half of what lacks. */
@@ -325,67 +321,39 @@ void xb_spread(double *places, size_t count, double apart, double low, double hi
 
 void xb_frame_item(struct xb_frame *frame, const char *sample, const char *look, const char *name)
 {
-    assert(frame->item_count < XB_LEGEND_MOST);
-    frame->items[frame->item_count++] = (struct xb_legend_item){sample, look, name};
-}
-
-/* Draws the legend in rows as wide as the picture, or only places it where `stream` is NULL.
- * Returns the middle of the last row. */
-static double draw_legend(FILE *stream, const struct xb_frame *frame)
-{
-    double x = EDGE, top = frame->legend_top;
-    for (size_t i = 0; i < frame->item_count; i++) {
-        const struct xb_legend_item *item = &frame->items[i];
-        double name = fmin(xb_svg_text_width(item->name), frame->width - 2.0 * EDGE - SAMPLE);
-        if (x > EDGE && x + (SAMPLE + name) > frame->width - EDGE) {
-            x = EDGE;
-            top += XB_LINE_HEIGHT + 2.0;
-        }
-        double left = x, middle = x + 12.0;
-        x += SAMPLE + name + BETWEEN_ITEMS;
-        if (stream == NULL)
-            continue;
-        bool is_line = strcmp(item->sample, "line") == 0;
-        xb_svg_group_begin(stream, item->look, NULL);
-        if (is_line)
-            xb_svg_path(stream, "line", "M# #L# #", (double[]){left, top, left + 24.0, top});
-        if (is_line || strcmp(item->sample, "marker") == 0)
-            xb_svg_marker(stream, item->look, middle, top, NULL);
-        else if (strcmp(item->sample, "dot") == 0)
-            xb_svg_circle(stream, "marker", middle, top, 2.5, NULL);
-        else
-            xb_svg_rectangle(stream, item->sample, left, top - 6.0,
-                             strcmp(item->sample, "band") == 0 ? 24.0 : 22.0, 12.0, NULL);
-        if (!frame->is_coloured)
-            xb_svg_group_end(stream);
-        xb_svg_text_within(stream, "", left + SAMPLE, top + XB_TEXT_DROP, XB_ANCHOR_START, name,
-                           item->name);
-        if (frame->is_coloured)
-            xb_svg_group_end(stream);
+    const double room = frame->width - 2.0 * EDGE - SAMPLE;
+    double width = fmin(xb_svg_text_width(name), room);
+    if (frame->legend_x + width > room) {
+        frame->legend_x = 0.0;
+        frame->legend_y += XB_LINE_HEIGHT + 2.0;
     }
-    return top;
+    assert(frame->item_count < XB_LEGEND_MOST);
+    frame->items[frame->item_count++] =
+        (struct xb_legend_item){sample, look, name, EDGE + frame->legend_x, frame->legend_y, width};
+    frame->legend_x += SAMPLE + width + BETWEEN_ITEMS;
 }
 
 void xb_frame_note(struct xb_frame *frame, const char *format, ...)
 {
-    assert(frame->note_count < sizeof frame->notes / sizeof frame->notes[0]);
+    assert(frame->note_count < COUNT_OF(frame->notes));
     XB_FORMAT(frame->notes[frame->note_count], sizeof frame->notes[0], format);
     frame->note_count++;
 }
 
-void xb_frame_more(struct xb_frame *frame, size_t count, const char *what)
+size_t xb_frame_take(struct xb_frame *frame, size_t count, size_t most, const char *what)
 {
-    if (count > 0)
-        xb_frame_note(frame, "%zu more %s not drawn", count, what);
+    if (count > most)
+        xb_frame_note(frame, "%zu more %s not drawn", count - most, what);
+    return xb_at_most(count, most);
 }
 
 void xb_frame_begin(FILE *stream, struct xb_frame *frame, bool is_alone)
 {
-    double below = frame->bottom + (frame->x_label != NULL ? 46.0 : fmax(frame->foot, 8.0));
+    double below = frame->bottom + (frame->x_label != NULL ? 46.0 : 8.0);
     frame->legend_top = below + XB_LINE_HEIGHT / 2.0;
     if (frame->item_count > 0)
-        below = draw_legend(NULL, frame) + XB_LINE_HEIGHT - 4.0;
-    frame->notes_top = below + XB_LINE_HEIGHT / 2.0 + XB_TEXT_DROP;
+        below = frame->legend_top + frame->legend_y + XB_LINE_HEIGHT - 4.0;
+    frame->notes_top = below + XB_LINE_HEIGHT / 2.0;
     xb_svg_begin(stream, frame->picture, frame->width,
                  below + XB_LINE_HEIGHT * (double)frame->note_count, is_alone);
     for (double y = frame->top; frame->row > 0.0 && y + 1.0 < frame->bottom; y += 2.0 * frame->row)
@@ -393,16 +361,32 @@ void xb_frame_begin(FILE *stream, struct xb_frame *frame, bool is_alone)
                          fmin(frame->row, frame->bottom - y), NULL);
     draw_rulers(stream, frame);
     if (frame->is_empty)
-        xb_svg_text(stream, "quiet", (frame->left + frame->right) / 2.0,
-                    (frame->top + frame->bottom) / 2.0, XB_ANCHOR_MIDDLE, "no data");
+        xb_svg_text(stream, "quiet middle", (frame->left + frame->right) / 2.0,
+                    (frame->top + frame->bottom) / 2.0, frame->width, "no data");
 }
 
 void xb_frame_end(FILE *stream, const struct xb_frame *frame)
 {
-    (void)draw_legend(stream, frame);
+    for (size_t i = 0; i < frame->item_count; i++) {
+        const struct xb_legend_item *item = &frame->items[i];
+        const double left = item->x, middle = left + 12.0, y = frame->legend_top + item->y;
+        bool is_line = strcmp(item->sample, "line") == 0;
+        xb_svg_group_begin(stream, item->look, NULL);
+        if (is_line)
+            xb_svg_path(stream, "line", "M# #L# #", left, y, left + 24.0, y);
+        if (is_line || strcmp(item->sample, "marker") == 0)
+            xb_svg_marker(stream, item->look, middle, y, NULL);
+        else if (strcmp(item->sample, "dot") == 0)
+            xb_svg_add(stream, "marker", NULL, "circle cx=\"#\" cy=\"#\" r=\"2.5\"",
+                       (double[]){middle, y});
+        else
+            xb_svg_rectangle(stream, item->sample, left, y - 6.0, 24.0, 12.0, NULL);
+        xb_svg_group_end(stream);
+        xb_svg_text(stream, "", left + SAMPLE, y, item->width, item->name);
+    }
     for (size_t i = 0; i < frame->note_count; i++)
-        xb_svg_text_within(stream, "quiet", 8.0, frame->notes_top + XB_LINE_HEIGHT * (double)i,
-                           XB_ANCHOR_START, frame->width - 16.0, frame->notes[i]);
+        xb_svg_text(stream, "quiet", 8.0, frame->notes_top + XB_LINE_HEIGHT * (double)i,
+                    frame->width - 16.0, frame->notes[i]);
     xb_svg_end(stream);
 }
 
@@ -410,82 +394,46 @@ void xb_frame_end(FILE *stream, const struct xb_frame *frame)
 
 #define NAMES_MOST 190.0 /* pixels: what is wider is cut */
 #define BESIDE 9.0       /* from a point to its name */
-#define POINT 6.0        /* half of what a point takes */
 #define LINE 14.0        /* what a name takes in height */
 #define STEPS 6          /* lines of text that a name may be away from its point */
 
-struct box {
-    double left, right, top, bottom;
-};
-
-static double width_of(const struct xb_caption *caption)
-{
-    return fmin(xb_svg_text_width(caption->name), NAMES_MOST);
-}
-
-static struct box box_of_name(const struct xb_caption *caption)
-{
-    return (struct box){caption->text_x, caption->text_x + width_of(caption),
-                        caption->text_y - LINE / 2.0, caption->text_y + LINE / 2.0};
-}
-
-/* Whether the box touches no point and no name that is placed. */
-static bool has_room(const struct xb_caption *captions, size_t count, const struct box *box)
-{
-    for (size_t i = 0; i < count; i++)
-        for (int is_name = 0; is_name <= captions[i].is_placed; is_name++) {
-            double x = captions[i].x;
-            double y = captions[i].y;
-            struct box other = {x - POINT, x + POINT, y - POINT, y + POINT};
-            if (is_name)
-                other = box_of_name(&captions[i]);
-            if (box->left < other.right && other.left < box->right && box->top < other.bottom &&
-                other.top < box->bottom)
-                return false;
-        }
-    return true;
-}
-
-size_t xb_captions_place(struct xb_caption *captions, size_t count, double left, double right,
-                         double top, double bottom)
+size_t xb_captions_draw(FILE *stream, struct xb_caption *captions, size_t count,
+                        const struct xb_box *field, struct xb_box *taken, size_t taken_count)
 {
     size_t placed = 0;
-    for (size_t i = 0; i < count; i++)
-        captions[i].is_placed = false;
     for (size_t i = 0; i < count && placed < XB_CAPTIONS_MOST; i++) {
         struct xb_caption *caption = &captions[i];
+        if (caption->name == NULL)
+            continue;
+        const double width = fmin(xb_svg_text_width(caption->name), NAMES_MOST);
         /* Right of its point, then left of it; then further up and down. */
-        for (int at = 0; caption->name != NULL && at < 4 * STEPS + 2 && !caption->is_placed; at++) {
+        for (int at = 0; at < 4 * STEPS + 2 && !caption->is_placed; at++) {
             int step = at / 2, lines = (step + 1) / 2;
-            double away = (step % 2 == 0 ? -LINE : LINE) * lines;
-            caption->text_x =
-                at % 2 == 0 ? caption->x + BESIDE : caption->x - BESIDE - width_of(caption);
-            caption->text_y = caption->y + away;
-            struct box box = box_of_name(caption);
-            caption->is_placed = box.left >= left && box.right <= right && box.top >= top &&
-                                 box.bottom <= bottom && has_room(captions, count, &box);
+            double left = at % 2 == 0 ? caption->x + BESIDE : caption->x - BESIDE - width;
+            double top = caption->y + (step % 2 == 0 ? -LINE : LINE) * lines - LINE / 2.0;
+            const struct xb_box box = {left, left + width, top, top + LINE};
+            bool has_room = box.left >= field->left && box.right <= field->right &&
+                            box.top >= field->top && box.bottom <= field->bottom;
+            for (size_t k = 0; k < taken_count && has_room; k++)
+                has_room = box.left >= taken[k].right || taken[k].left >= box.right ||
+                           box.top >= taken[k].bottom || taken[k].top >= box.bottom;
+            caption->is_placed = has_room;
+            caption->box = box;
+            if (has_room && lines > 0)
+                xb_svg_line(stream, "axis", caption->x, caption->y,
+                            at % 2 == 0 ? box.left - 2.0 : box.right + 2.0, top + LINE / 2.0);
         }
+        if (caption->is_placed)
+            taken[taken_count++] = caption->box;
         placed += caption->is_placed;
     }
-    return placed;
-}
-
-void xb_captions_draw(FILE *stream, const struct xb_caption *captions, size_t count)
-{
-    /* All lines lie below all names. */
-    for (size_t k = 0; k < 2 * count; k++) {
-        const struct xb_caption *caption = &captions[k < count ? k : k - count];
-        if (!caption->is_placed)
+    for (size_t i = 0; i < count; i++) { /* above all lines */
+        const struct xb_box box = captions[i].box;
+        const double width = box.right - box.left;
+        if (!captions[i].is_placed)
             continue;
-        const struct box box = box_of_name(caption);
-        if (k >= count) {
-            xb_svg_rectangle(stream, "paper", box.left - 1.0, box.top, width_of(caption) + 2.0,
-                             LINE, NULL);
-            xb_svg_text_within(stream, "", box.left, caption->text_y + XB_TEXT_DROP,
-                               XB_ANCHOR_START, width_of(caption) + 1.0, caption->name);
-        } else if (fabs(caption->text_y - caption->y) > LINE / 2.0) {
-            xb_svg_line(stream, "axis", caption->x, caption->y,
-                        box.left > caption->x ? box.left - 2.0 : box.right + 2.0, caption->text_y);
-        }
+        xb_svg_rectangle(stream, "paper", box.left - 1.0, box.top, width + 2.0, LINE, NULL);
+        xb_svg_text(stream, "", box.left, box.top + LINE / 2.0, width + 1.0, captions[i].name);
     }
+    return placed;
 }

@@ -18,7 +18,8 @@
 enum xb_scale {
     XB_SCALE_LINEAR,
     XB_SCALE_SIZE, /* logarithmic to base 2, ticks such as 4 KiB */
-    XB_SCALE_DATE  /* seconds since 1970, ticks are dates in UTC */
+    XB_SCALE_DATE, /* seconds since 1970, ticks are dates in UTC */
+    XB_SCALE_NAMES /* whole numbers from 0, ticks are names of a ruler */
 };
 
 struct xb_axis {
@@ -42,18 +43,10 @@ bool xb_scale_spans(enum xb_scale scale, double low, double high);
 /* The places of ticks on an axis from `low` to `high`, rising; at most `most`. Returns how many: 0
  * where the axis cannot show its ends, or they are not rising. */
 size_t xb_axis_ticks(enum xb_scale scale, double low, double high, double *ticks, size_t most);
-/* What stands at a tick, and a value with four digits; `text` holds 40 bytes. */
-const char *xb_axis_tick_text(enum xb_scale scale, double tick, char *text, size_t size);
-const char *xb_value_text(double value, char *text, size_t size);
-/* The same in memory that lasts as long as the block in which the call stands. */
-#define XB_TICK_TEXT(scale, tick) xb_axis_tick_text((scale), (tick), (char[40]){0}, 40)
-#define XB_VALUE_TEXT(value) xb_value_text((value), (char[40]){0}, 40)
 
-/* How wide pictures are that may choose (so wide is a telephone), how high a line of text is, and
- * how far the middle of a line is above its base. */
+/* How wide pictures are that may choose (as a telephone), and how high a line of text is. */
 #define XB_PLOT_WIDTH 440.0
 #define XB_LINE_HEIGHT 18.0
-#define XB_TEXT_DROP 4.5
 
 #define xb_at_most(count, most) ((count) < (most) ? (count) : (most))
 
@@ -64,7 +57,7 @@ struct xb_range {
     double low, high;
 };
 
-#define XB_RANGE_NONE ((struct xb_range){1.0, 0.0})
+#define XB_RANGE_NONE ((struct xb_range){(double)INFINITY, -(double)INFINITY})
 
 #define xb_range_is_empty(range) ((range).low > (range).high)
 /* Leaves out what an axis with this scale cannot show: a value, or all from one to another. */
@@ -73,8 +66,9 @@ void xb_range_span(struct xb_range *range, enum xb_scale scale, double low, doub
 
 struct xb_ruler {
     enum xb_scale scale;
-    double low, high; /* values at its ends; low < high */
-    double from, to;  /* where they stand */
+    double low, high;         /* values at its ends; low < high */
+    double from, to;          /* where they stand */
+    const char *const *names; /* of its ticks; NULL: they are numbers, sizes or dates */
 };
 
 /* A ruler for these values, which ends a little outside them; `from_zero`: one that is linear
@@ -83,8 +77,17 @@ struct xb_ruler xb_ruler_make(enum xb_scale scale, struct xb_range range, bool f
                               double from, double to);
 /* Where a value stands: from `from` to `to`, whatever it is. */
 double xb_ruler_place(const struct xb_ruler *ruler, double value);
+/* The same on a ruler of a frame. */
+#define XB_X(frame, value) xb_ruler_place(&(frame)->x, (value))
+#define XB_Y(frame, value) xb_ruler_place(&(frame)->y, (value))
+
+/* What stands at a tick; `text` holds 40 bytes. */
+const char *xb_tick_text(const struct xb_ruler *ruler, double tick, char *text, size_t size);
+/* The same in memory that lasts as long as the block in which the call stands. */
+#define XB_TICK_TEXT(ruler, tick) xb_tick_text((ruler), (tick), (char[40]){0}, 40)
 
 #define XB_TICKS_MOST 16
+#define XB_PLOT_SIDE 12.0 /* from the ends of a field to those of a ruler with names */
 
 /* How much room the texts of a ruler that stands need at its left. */
 double xb_ruler_left_room(const struct xb_ruler *ruler);
@@ -104,47 +107,49 @@ struct xb_frame {
     double row;                      /* height of its rows, every other one shaded; 0: no rows */
     struct xb_ruler x, y;
     const char *x_label, *y_label; /* of a ruler below the field, and at its left; NULL: none */
-    double foot;                   /* what stands below the field without a ruler takes so much */
     bool is_empty;                 /* says "no data" */
-    bool is_coloured;              /* names in the legend, too, have the colour of their look */
     /* Its own: the legend, notes below all, and where they stand. */
     struct xb_legend_item {
         const char *sample, *look, *name;
+        double x, y, width; /* where its sample begins; width of the name behind it */
     } items[XB_LEGEND_MOST];
     size_t item_count, note_count;
     char notes[3][128];
+    double legend_x, legend_y; /* of the next name, from the legend's first */
     double legend_top, notes_top;
 };
 
 /* Adds a name to the legend, behind a sample of its look: "line", which has its marker, "marker" or
- * "dot" alone, or a box of the class "span", "wait" or "band". */
+ * "dot" alone, or a box of the class "span", "wait" or "band"; "": of the look alone. */
 void xb_frame_item(struct xb_frame *frame, const char *sample, const char *look, const char *name);
 void xb_frame_note(struct xb_frame *frame, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* A note that so many more of these are not drawn; none for 0. */
-void xb_frame_more(struct xb_frame *frame, size_t count, const char *what);
+/* Returns how many of these are drawn, `most` at most. A note says how many more there are. */
+size_t xb_frame_take(struct xb_frame *frame, size_t count, size_t most, const char *what);
 /* Begins the picture: as high as all that is in it, with rows and rulers. */
 void xb_frame_begin(FILE *stream, struct xb_frame *frame, bool is_alone);
 /* Ends it with the legend and the notes. */
 void xb_frame_end(FILE *stream, const struct xb_frame *frame);
 
-/* ---- names beside points: none covers another name or a named point ---- */
+/* ---- names beside points: none covers another name or what else must be seen ---- */
+
+struct xb_box {
+    double left, right, top, bottom;
+};
 
 struct xb_caption {
-    double x, y;      /* the point */
-    const char *name; /* NULL: it has none, but no name may cover the point */
-    /* The place of its name: */
-    bool is_placed;
-    double text_x, text_y; /* its left end, and the middle of its line */
+    double x, y;       /* the point */
+    const char *name;  /* NULL: it has none */
+    bool is_placed;    /* no name is yet */
+    struct xb_box box; /* of its name */
 };
 
 /* As many are placed. */
 #define XB_CAPTIONS_MOST 24
 
-/* Places the names in turn, each as near to its point as the box has room, and leaves out those
- * without room. Returns how many it placed. */
-size_t xb_captions_place(struct xb_caption *captions, size_t count, double left, double right,
-                         double top, double bottom);
-
-/* Draws the placed names, with a line to the point from each that stands apart from it. */
-void xb_captions_draw(FILE *stream, const struct xb_caption *captions, size_t count);
+/* Draws the names in turn, each as near to its point as the field has room beside what is taken,
+ * with a line to the point from one that stands apart from it; leaves out those without room. Adds
+ * the places of names to `taken`, which has room for XB_CAPTIONS_MOST more. Returns how many names
+ * it drew. */
+size_t xb_captions_draw(FILE *stream, struct xb_caption *captions, size_t count,
+                        const struct xb_box *field, struct xb_box *taken, size_t taken_count);

@@ -2,7 +2,6 @@
 #include "pictures.h"
 
 #include <math.h>
-#include <string.h>
 
 #define ROW 30.0
 #define BAR 18.0
@@ -15,19 +14,14 @@
 struct drawing {
     const struct xb_spans *spans;
     size_t tracks;
-    double begin;  /* of all */
-    double factor; /* seconds to the unit of the axis */
+    double begin;            /* of all */
+    struct xb_ruler seconds; /* from there on */
     struct xb_frame frame;
 };
 
 static bool is_drawn(const struct drawing *drawing, const struct xb_drawn_span *span)
 {
     return span->track < drawing->tracks && xb_scale_spans(XB_SCALE_LINEAR, span->begin, span->end);
-}
-
-static double place(const struct drawing *drawing, double seconds)
-{
-    return xb_ruler_place(&drawing->frame.x, (seconds - drawing->begin) * drawing->factor);
 }
 
 static void draw_bar(FILE *stream, size_t kind, bool is_wait, double x, double y, double width,
@@ -55,15 +49,15 @@ static void draw_track(FILE *stream, const struct drawing *drawing, size_t track
     float narrow[PIXELS][ROWS] = {{0}}; /* what narrow spans cover of each pixel, in seconds */
     double y = TOP + ROW * (double)track + (ROW - BAR) / 2.0;
     size_t drawn = 0;
-    xb_svg_text_within(stream, "", 8.0, y + BAR / 2.0 + XB_TEXT_DROP, XB_ANCHOR_START,
-                       drawing->frame.left - 16.0, drawing->spans->tracks[track]);
+    xb_svg_text(stream, "", 8.0, y + BAR / 2.0, drawing->frame.left - 16.0,
+                drawing->spans->tracks[track]);
     for (size_t i = 0; i < drawing->spans->count; i++) {
         const struct xb_drawn_span *span = &drawing->spans->spans[i];
         if (span->track != track || !is_drawn(drawing, span))
             continue;
         size_t kind = xb_at_most(span->kind, XB_SPANS_KINDS - 1);
-        double x = place(drawing, span->begin);
-        double end = place(drawing, span->end);
+        double x = xb_ruler_place(&drawing->seconds, span->begin - drawing->begin);
+        double end = xb_ruler_place(&drawing->seconds, span->end - drawing->begin);
         if (end - x >= 1.0 && drawn < ALONE_MOST) {
             draw_bar(stream, kind, span->is_wait, x, y, end - x, span->tip);
             drawn++;
@@ -87,20 +81,16 @@ static void draw_track(FILE *stream, const struct drawing *drawing, size_t track
 
 void xb_spans_draw(FILE *stream, const void *picture, bool is_alone)
 {
-    static const struct {
-        const char *name;
-        double factor;
-    } units[] = {{"s", 1.0}, {"ms", 1e3}, {"us", 1e6}, {"ns", 1e9}};
+    static const char *const units[] = {"s", "ms", "us", "ns"};
     const struct xb_spans *spans = picture;
     struct drawing drawing = {.spans = spans,
-                              .tracks = xb_at_most(spans->track_count, XB_SPANS_TRACKS),
                               .frame = {.picture = &spans->picture,
                                         .width = XB_PLOT_WIDTH,
                                         .top = TOP,
                                         .row = ROW,
-                                        .is_empty = spans->count == 0,
-                                        .is_coloured = true}};
+                                        .is_empty = spans->count == 0}};
     struct xb_frame *frame = &drawing.frame;
+    drawing.tracks = xb_frame_take(frame, spans->track_count, XB_SPANS_TRACKS, "tracks are");
     struct xb_range range = XB_RANGE_NONE;
     bool any_waits = false;
     for (size_t i = 0; i < spans->count; i++) {
@@ -112,24 +102,21 @@ void xb_spans_draw(FILE *stream, const void *picture, bool is_alone)
     if (xb_scale_shows(XB_SCALE_LINEAR, spans->length))
         seconds = fmax(seconds, spans->length);
     /* The largest unit in which the end is 1 or more. */
-    size_t unit = 0;
-    while (unit + 1 < sizeof units / sizeof *units && seconds * units[unit].factor < 1.0 &&
-           seconds > 0.0)
-        unit++;
+    const double thousands =
+        seconds > 0.0 ? fmin(fmax(ceil(-log10(seconds) / 3.0), 0.0), 3.0) : 0.0;
     drawing.begin = range.low;
-    drawing.factor = units[unit].factor;
-    const double length = seconds * drawing.factor;
-    frame->x_label = units[unit].name;
+    frame->x_label = units[(size_t)thousands];
     frame->left = fmin(xb_svg_widest(spans->tracks, drawing.tracks, 40.0), NAMES_MOST) + 14.0;
     frame->right = frame->width - 16.0;
     frame->bottom = frame->top + ROW * fmax((double)drawing.tracks, 1.0);
-    frame->x = (struct xb_ruler){XB_SCALE_LINEAR, 0.0, length > 0.0 ? length : 1.0, frame->left,
-                                 frame->right};
+    drawing.seconds = (struct xb_ruler){
+        XB_SCALE_LINEAR, 0.0, seconds > 0.0 ? seconds : 1.0, frame->left, frame->right, NULL};
+    frame->x = drawing.seconds;
+    frame->x.high *= pow(1e3, thousands);
     for (size_t i = 0; i < spans->kind_count && i < XB_SPANS_KINDS; i++)
         xb_frame_item(frame, "span", xb_series_look(i), spans->kinds[i]);
     if (any_waits)
         xb_frame_item(frame, "wait", xb_series_look(5), "waiting");
-    xb_frame_more(frame, spans->track_count - drawing.tracks, "tracks are");
     xb_frame_begin(stream, frame, is_alone);
     for (size_t i = 0; i < drawing.tracks; i++)
         draw_track(stream, &drawing, i);

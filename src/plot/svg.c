@@ -15,6 +15,7 @@
 #define TEXT_MOST 1000
 #define ELLIPSIS "\xE2\x80\xA6"
 #define TITLE_HEIGHT 34.0
+#define TEXT_DROP 4.5 /* from the middle of a line to the base of its letters */
 
 /* ---- the style sheet ---- */
 
@@ -31,27 +32,23 @@ static const struct {
     {"", "color", "#22282e", "#dde3e8"},
     {" text", "fill", "#22282e", "#dde3e8"},
     {" .quiet", "fill", "#5a646e", "#a3adb7"},
-    {" .paper", "fill", XB_PLOT_PAPER_LIGHT, XB_PLOT_PAPER_DARK},
+    {" .paper,.plot .hollow", "fill", XB_PLOT_PAPER_LIGHT, XB_PLOT_PAPER_DARK},
+    {" .halo", "stroke", XB_PLOT_PAPER_LIGHT, XB_PLOT_PAPER_DARK},
     {" .grid", "stroke", "#e4e8ec", "#2a3139"},
     {" .axis", "stroke", "#8a949e", "#76818c"},
-    {" .level", "stroke", "#5a646e", "#a3adb7"},
-    {" .limit", "color", "#5a646e", "#a3adb7"},
-    {" .mark", "stroke", "#b3261e", "#ff8a80"},
-    {" .hollow", "fill", XB_PLOT_PAPER_LIGHT, XB_PLOT_PAPER_DARK},
-    {" .halo", "stroke", XB_PLOT_PAPER_LIGHT, XB_PLOT_PAPER_DARK},
+    {" .level,.plot .limit", "color", "#5a646e", "#a3adb7"},
     {" .stripe", "fill", "#f5f7f9", "#1a2027"},
     {" .node", "fill", "#f5f7f9", "#1f262e"},
     {" .series-1", "color", "#0072b2", "#56b4e9"},
     {" .series-2", "color", "#d55e00", "#f0803c"},
     {" .series-3", "color", "#007a5a", "#2fc29a"},
     {" .series-4", "color", "#a8489a", "#dc96d0"},
-    {" .series-5", "color", "#806400", "#e6c229"},
+    {" .series-5,.plot .unsure", "color", "#806400", "#e6c229"},
     {" .series-6", "color", "#454c54", "#c4ccd4"},
     {" .series-7", "color", "#8a1f4f", "#f2849e"},
     {" .series-8", "color", "#3a7fd0", "#a9c8f5"},
     {" .good", "color", "#00735a", "#2fc29a"},
-    {" .bad", "color", "#b3261e", "#ff8a80"},
-    {" .unsure", "color", "#806400", "#e6c229"},
+    {" .bad,.plot .mark", "color", "#b3261e", "#ff8a80"},
     {" .step-1 rect", "fill", "#f0f5fa", "#1c2a38"},
     {" .step-2 rect", "fill", "#d5e4f2", "#1f3f5c"},
     {" .step-3 rect", "fill", "#aecce6", "#225580"},
@@ -59,41 +56,38 @@ static const struct {
     {" .step-5 rect", "fill", "#3274ae", "#6aa8da"},
     {" .step-6 rect", "fill", "#1c5c98", "#98c6ea"},
     {" .step-7 rect", "fill", "#0b3f78", "#c8e2f6"},
+    {" .light text", "fill", "#15202b", "#f2f6fa"},
+    {" .deep text", "fill", "#ffffff", "#10181f"},
 };
 
 static const char *const rules[] = {
     " text{font-variant-numeric:tabular-nums}",
     " .strong{font-weight:600}",
-    " .grid{stroke-width:1;fill:none}",
-    " .axis{stroke-width:1;fill:none}",
-    " .level{stroke-width:1.3;stroke-dasharray:7 4;fill:none}",
-    " .mark{stroke-width:1.5;stroke-dasharray:2 3;fill:none}",
+    " .middle{text-anchor:middle}",
+    " .end{text-anchor:end}",
+    " .grid,.plot .axis{stroke-width:1;fill:none}",
+    " .level{stroke:currentColor;stroke-width:1.3;stroke-dasharray:7 4;fill:none}",
+    " .mark{stroke:currentColor;stroke-width:1.5;stroke-dasharray:2 3;fill:none}",
     " .line{stroke:currentColor;stroke-width:2;fill:none}",
     " .line{stroke-linejoin:round;stroke-linecap:round}",
-    " .series-2 .line{stroke-dasharray:9 4}",
-    " .series-3 .line{stroke-dasharray:2 4}",
-    " .series-4 .line{stroke-dasharray:9 4 2 4}",
-    " .series-6 .line{stroke-dasharray:9 4}",
-    " .series-7 .line{stroke-dasharray:2 4}",
-    " .series-8 .line{stroke-dasharray:9 4 2 4}",
+    " .series-2 .line,.plot .series-6 .line{stroke-dasharray:9 4}",
+    " .series-3 .line,.plot .series-7 .line{stroke-dasharray:2 4}",
+    " .series-4 .line,.plot .series-8 .line{stroke-dasharray:9 4 2 4}",
     " .whisker{stroke:currentColor;stroke-width:1.5;fill:none}",
     " .interval{stroke:currentColor;stroke-width:5;stroke-opacity:.45;fill:none}",
     " .dots{stroke:currentColor;stroke-width:3;stroke-opacity:.55;fill:none}",
     " .dots{stroke-linecap:round}",
     " .marker{fill:currentColor;stroke:currentColor;stroke-width:1.5}",
-    " .end{fill:currentColor}",
-    " .band{fill:currentColor;fill-opacity:.16;stroke:none}",
-    " .span{fill:currentColor}",
-    " .wait{fill:currentColor;fill-opacity:.16}",
+    " .span,.plot .of-line,.plot .edge-name{fill:currentColor}",
+    " .band,.plot .wait{fill:currentColor;fill-opacity:.16}",
     " .wait{stroke:currentColor;stroke-width:1;stroke-dasharray:2 2}",
     " .node{stroke:currentColor;stroke-width:1.2}",
     " .edge{stroke:currentColor;stroke-width:2;fill:none}",
     " .bad .node{stroke-width:2.5}",
     " .bad .edge{stroke-width:5}",
-    " .unsure .edge{stroke-dasharray:6 4}",
-    " .unsure .node{stroke-dasharray:6 4}",
+    " .unsure .edge,.plot .unsure .node{stroke-dasharray:6 4}",
     " .halo{stroke-width:4;stroke-linejoin:round;paint-order:stroke}",
-    " .edge-name,.plot .bad text,.plot .unsure text,.plot .good text{fill:currentColor}",
+    " .bad text,.plot .unsure text,.plot .good text{fill:currentColor}",
 };
 
 static void write_colours(FILE *stream, bool is_dark)
@@ -101,11 +95,6 @@ static void write_colours(FILE *stream, bool is_dark)
     for (size_t i = 0; i < COUNT_OF(colours); i++)
         fprintf(stream, ".plot%s{%s:%s}\n", colours[i].selector, colours[i].property,
                 is_dark ? colours[i].dark : colours[i].light);
-    for (int step = 1; step <= 7; step++) { /* the texts on them */
-        const char *light = step < 5 ? "#15202b" : "#ffffff";
-        const char *dark = step < 5 ? "#f2f6fa" : "#10181f";
-        fprintf(stream, ".plot .step-%d text{fill:%s}\n", step, is_dark ? dark : light);
-    }
 }
 
 /* A hollow marker is a marker too, and a later rule of equal weight wins: colours come last. */
@@ -125,7 +114,7 @@ void xb_plot_style(FILE *stream)
 
 /* ---- markup ---- */
 
-/* At most so many bytes, but whole characters. */
+/* At most so many bytes, but whole characters, and an ellipsis where the text goes on. */
 static void write_markup(FILE *stream, const char *text, size_t bytes)
 {
     static const char special[] = "&<>\"'\t\n\r";
@@ -142,21 +131,12 @@ static void write_markup(FILE *stream, const char *text, size_t bytes)
             fwrite(text, 1, length, stream);
         text += length > 0 ? length : 1;
     }
+    fputs(*text != '\0' ? ELLIPSIS : "", stream);
 }
 
 void xb_markup_text(FILE *stream, const char *text)
 {
     write_markup(stream, text, strlen(text));
-}
-
-/* A text that is cut where it is very long, and then ends with an ellipsis. */
-static void write_short(FILE *stream, const char *text)
-{
-    /* The last character may begin before the limit and end behind it: write_markup() writes it
-     * whole. */
-    write_markup(stream, text, TEXT_MOST);
-    if (strlen(text) > TEXT_MOST)
-        fputs(ELLIPSIS, stream);
 }
 
 /* How many bytes at the start of a text are at most so wide, and how wide these are: in pixels of
@@ -201,9 +181,8 @@ double xb_svg_widest(const char *const *texts, size_t count, double least)
     return least;
 }
 
-/* Writes a form such as " x=\"#\"", in which each # is the next of the lengths, with one decimal at
- * most: shorter than what printf has for it. */
-static void write_form(FILE *stream, const char *form, const double *lengths)
+/* One decimal at most: shorter than what printf has for it. */
+void xb_svg_write(FILE *stream, const char *form, const double *lengths)
 {
     for (; *form != '\0'; form++) {
         if (*form != '#') {
@@ -220,28 +199,21 @@ static void write_form(FILE *stream, const char *form, const double *lengths)
     }
 }
 
-static void begin_element(FILE *stream, const char *name, const char *look)
-{
-    fprintf(stream, look[0] != '\0' ? "<%s class=\"" : "<%s", name);
-    xb_markup_text(stream, look);
-    fputs(look[0] != '\0' ? "\"" : "", stream);
-}
-
 static void write_tip(FILE *stream, const char *tip)
 {
     fputs("<title>", stream);
-    write_short(stream, tip);
+    write_markup(stream, tip, TEXT_MOST);
     fputs("</title>", stream);
 }
 
-/* Ends an element that holds nothing but its tip. */
-static void end_element(FILE *stream, const char *name, const char *tip)
+/* Begins a tag with its name and class; returns the form of its attributes. */
+static const char *begin_tag(FILE *stream, const char *look, const char *form)
 {
-    fputs(tip != NULL ? ">" : "/>\n", stream);
-    if (tip == NULL)
-        return;
-    write_tip(stream, tip);
-    fprintf(stream, "</%s>\n", name);
+    int name = (int)strcspn(form, " ");
+    fprintf(stream, look[0] != '\0' ? "<%.*s class=\"" : "<%.*s", name, form);
+    xb_markup_text(stream, look);
+    fputs(look[0] != '\0' ? "\"" : "", stream);
+    return form + name;
 }
 
 void xb_svg_begin(FILE *stream, const struct xb_picture *picture, double width, double height,
@@ -257,16 +229,16 @@ void xb_svg_begin(FILE *stream, const struct xb_picture *picture, double width, 
     fputs("<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" class=\"plot\" role=\"img\"",
           stream);
     if (is_alone)
-        write_form(stream, " width=\"#\" height=\"#\"", (double[]){width, height - top});
+        xb_svg_form(stream, " width=\"#\" height=\"#\"", width, height - top);
     else
-        write_form(stream, " style=\"width:100%;min-width:#px;max-width:#px\"",
-                   (double[]){width * 0.8, width * 1.25});
-    write_form(stream, " viewBox=\"0 # # #\"", (double[]){top, width, height - top});
+        xb_svg_form(stream, " style=\"width:100%;min-width:#px;max-width:#px\"", width * 0.8,
+                    width * 1.25);
+    xb_svg_form(stream, " viewBox=\"0 # # #\"", top, width, height - top);
     fprintf(stream, " aria-labelledby=\"%s-title %s-description\">\n<title id=\"%s-title\">", id,
             id, id);
-    write_short(stream, picture->title);
+    write_markup(stream, picture->title, TEXT_MOST);
     fprintf(stream, "</title>\n<desc id=\"%s-description\">", id);
-    write_short(stream, picture->description);
+    write_markup(stream, picture->description, TEXT_MOST);
     fputs("</desc>\n", stream);
     if (!is_alone)
         return;
@@ -274,15 +246,14 @@ void xb_svg_begin(FILE *stream, const struct xb_picture *picture, double width, 
     xb_plot_style(stream);
     fputs("</style>\n", stream);
     xb_svg_rectangle(stream, "paper", 0.0, top, width, height - top, NULL);
-    xb_svg_text_within(stream, "strong", 8.0, top + 20.0, XB_ANCHOR_START, width - 16.0,
-                       picture->title);
+    xb_svg_text(stream, "strong", 8.0, top + 15.5, width - 16.0, picture->title);
 }
 
 /* ---- elements ---- */
 
 void xb_svg_group_begin(FILE *stream, const char *look, const char *tip)
 {
-    begin_element(stream, "g", look);
+    (void)begin_tag(stream, look, "g");
     fputs(">\n", stream);
     if (tip == NULL)
         return;
@@ -290,28 +261,15 @@ void xb_svg_group_begin(FILE *stream, const char *look, const char *tip)
     fputs("\n", stream);
 }
 
-void xb_svg_line(FILE *stream, const char *look, double x1, double y1, double x2, double y2)
+void xb_svg_add(FILE *stream, const char *look, const char *tip, const char *form,
+                const double *lengths)
 {
-    begin_element(stream, "line", look);
-    write_form(stream, " x1=\"#\" y1=\"#\" x2=\"#\" y2=\"#\"", (double[]){x1, y1, x2, y2});
-    end_element(stream, "line", NULL);
-}
-
-void xb_svg_rectangle(FILE *stream, const char *look, double x, double y, double width,
-                      double height, const char *tip)
-{
-    begin_element(stream, "rect", look);
-    write_form(stream, " x=\"#\" y=\"#\" width=\"#\" height=\"#\"",
-               (double[]){x, y, fmax(width, 0.0), fmax(height, 0.0)});
-    end_element(stream, "rect", tip);
-}
-
-void xb_svg_circle(FILE *stream, const char *look, double x, double y, double radius,
-                   const char *tip)
-{
-    begin_element(stream, "circle", look);
-    write_form(stream, " cx=\"#\" cy=\"#\" r=\"#\"", (double[]){x, y, fmax(radius, 0.0)});
-    end_element(stream, "circle", tip);
+    xb_svg_write(stream, begin_tag(stream, look, form), lengths);
+    fputs(tip != NULL ? ">" : "/>\n", stream);
+    if (tip == NULL)
+        return;
+    write_tip(stream, tip);
+    fprintf(stream, "</%.*s>\n", (int)strcspn(form, " "), form);
 }
 
 const char *xb_series_look(size_t series)
@@ -324,57 +282,30 @@ const char *xb_series_look(size_t series)
 
 void xb_svg_marker(FILE *stream, const char *look, double x, double y, const char *tip)
 {
+    /* Four shapes, filled and then hollow. */
+    static const char *const shapes[] = {
+        "circle cx=\"#\" cy=\"#\" r=\"3.8\"", "path d=\"M# #m-3.4-3.4h6.8v6.8h-6.8z\"",
+        "path d=\"M# #m0-4.6l4.4 7.6h-8.8z\"", "path d=\"M# #m0-4.8l4.4 4.8l-4.4 4.8l-4.4-4.8z\""};
     size_t series = strcmp(look, "bad") == 0 ? 1 : strcmp(look, "unsure") == 0 ? 4 : 0;
     if (strncmp(look, "series-", 7) == 0)
-        series = (size_t)(look[7] - '1');
-    /* Four shapes, filled and then hollow: as paths from the marker's middle. */
-    static const char *const shapes[] = {NULL, "m-3.4-3.4h6.8v6.8h-6.8z", "m0-4.6l4.4 7.6h-8.8z",
-                                         "m0-4.8l4.4 4.8l-4.4 4.8l-4.4-4.8z"};
-    const size_t count = sizeof shapes / sizeof *shapes;
-    const char *filling = series % XB_PLOT_SERIES < count ? "marker" : "marker hollow";
-    if (shapes[series % count] == NULL) {
-        xb_svg_circle(stream, filling, x, y, 3.8, tip);
-        return;
-    }
-    begin_element(stream, "path", filling);
-    write_form(stream, " d=\"M# #", (double[]){x, y});
-    fprintf(stream, "%s\"", shapes[series % count]);
-    end_element(stream, "path", tip);
+        series = (size_t)(look[7] - '1') % XB_PLOT_SERIES;
+    const double middle[4] = {x, y}; /* clang-tidy does not see that a shape takes two */
+    xb_svg_add(stream, series < COUNT_OF(shapes) ? "marker" : "marker hollow", tip,
+               shapes[series % COUNT_OF(shapes)], middle);
 }
 
 void xb_svg_path_begin(FILE *stream, const char *look)
 {
-    begin_element(stream, "path", look);
-    fputs(" d=\"", stream);
+    fputs(begin_tag(stream, look, "path d=\""), stream);
 }
 
-void xb_svg_path_add(FILE *stream, const char *steps, const double *lengths)
+void xb_svg_text(FILE *stream, const char *look, double x, double y, double width, const char *text)
 {
-    write_form(stream, steps, lengths);
-}
-
-void xb_svg_path_end(FILE *stream)
-{
-    fputs("\"/>\n", stream);
-}
-
-void xb_svg_path(FILE *stream, const char *look, const char *steps, const double *lengths)
-{
-    xb_svg_path_begin(stream, look);
-    write_form(stream, steps, lengths);
-    xb_svg_path_end(stream);
-}
-
-void xb_svg_text_within(FILE *stream, const char *look, double x, double y, enum xb_anchor anchor,
-                        double width, const char *text)
-{
-    static const char *const anchors[] = {"", " text-anchor=\"middle\"", " text-anchor=\"end\""};
     double used;
     size_t kept = TEXT_MOST;
-    bool is_cut = isfinite(width) && text[fitting(text, width, &used)] != '\0';
-    begin_element(stream, "text", look);
-    write_form(stream, " x=\"#\" y=\"#\"", (double[]){x, y});
-    fprintf(stream, "%s>", anchors[anchor]);
+    bool is_cut = text[fitting(text, width, &used)] != '\0';
+    xb_svg_form(stream, begin_tag(stream, look, "text x=\"#\" y=\"#\""), x, y + TEXT_DROP);
+    fputs(">", stream);
     if (is_cut) {
         write_tip(stream, text);
         kept = fitting(text, width - 13.0, &used);
@@ -382,5 +313,5 @@ void xb_svg_text_within(FILE *stream, const char *look, double x, double y, enum
             kept--;
     }
     write_markup(stream, text, kept);
-    fputs(is_cut || strlen(text) > TEXT_MOST ? ELLIPSIS "</text>\n" : "</text>\n", stream);
+    fputs("</text>\n", stream);
 }

@@ -63,28 +63,30 @@ void xb_svg_begin(FILE *stream, const struct xb_picture *picture, double width, 
 
 void xb_svg_group_begin(FILE *stream, const char *look, const char *tip);
 #define xb_svg_group_end(stream) ((void)fputs("</g>\n", (stream)))
-void xb_svg_line(FILE *stream, const char *look, double x1, double y1, double x2, double y2);
-void xb_svg_rectangle(FILE *stream, const char *look, double x, double y, double width,
-                      double height, const char *tip);
-void xb_svg_circle(FILE *stream, const char *look, double x, double y, double radius,
-                   const char *tip);
+/* Writes a form such as " x=\"#\"", in which each # is the next of the lengths. */
+void xb_svg_write(FILE *stream, const char *form, const double *lengths);
+#define xb_svg_form(stream, form, ...) xb_svg_write((stream), (form), (double[]){__VA_ARGS__})
+/* Adds an element: the form is its name and attributes. */
+void xb_svg_add(FILE *stream, const char *look, const char *tip, const char *form,
+                const double *lengths);
+#define xb_svg_line(stream, look, x1, y1, x2, y2)                                                  \
+    xb_svg_add((stream), (look), NULL, "line x1=\"#\" y1=\"#\" x2=\"#\" y2=\"#\"",                 \
+               (double[]){(x1), (y1), (x2), (y2)})
+#define xb_svg_rectangle(stream, look, x, y, width, height, tip)                                   \
+    xb_svg_add((stream), (look), (tip), "rect x=\"#\" y=\"#\" width=\"#\" height=\"#\"",           \
+               (double[]){(x), (y), fmax((width), 0.0), fmax((height), 0.0)})
+#define xb_svg_path(stream, look, steps, ...)                                                      \
+    xb_svg_add((stream), (look), NULL, "path d=\"" steps "\"", (double[]){__VA_ARGS__})
 /* The marker of a look, in the colour of the group that it is in: series, and what is "bad" or
  * "unsure", differ in shape too, so that they need no colour. */
 void xb_svg_marker(FILE *stream, const char *look, double x, double y, const char *tip);
 
-/* A path of any length: begin, then steps such as "M# #L# #z", in which each # is the next of the
- * lengths, then end. "M# #h0" is a dot, because lines have round ends. */
+/* A path that is not written at once: begin, then steps such as "M# #L# #z", in which each # is the
+ * next of the lengths, then end. "M# #h0" is a dot, because lines have round ends. */
 void xb_svg_path_begin(FILE *stream, const char *look);
-void xb_svg_path_add(FILE *stream, const char *steps, const double *lengths);
-void xb_svg_path_end(FILE *stream);
-/* All three. */
-void xb_svg_path(FILE *stream, const char *look, const char *steps, const double *lengths);
+#define xb_svg_path_end(stream) ((void)fputs("\"/>\n", (stream)))
 
-enum xb_anchor { XB_ANCHOR_START, XB_ANCHOR_MIDDLE, XB_ANCHOR_END };
-
-/* A wider text is cut at a whole character, with an ellipsis behind it; its tip has all of it. */
-void xb_svg_text_within(FILE *stream, const char *look, double x, double y, enum xb_anchor anchor,
-                        double width, const char *text);
-/* The same, never cut. */
-#define xb_svg_text(stream, look, x, y, anchor, text)                                              \
-    xb_svg_text_within((stream), (look), (x), (y), (anchor), (double)INFINITY, (text))
+/* Its class "middle" or "end" says what stands at x, else it begins there; `y` is the middle of its
+ * line. A wider text is cut at a whole character, with an ellipsis behind it; its tip has all. */
+void xb_svg_text(FILE *stream, const char *look, double x, double y, double width,
+                 const char *text);

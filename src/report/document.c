@@ -6,6 +6,8 @@
 #include "base/json_read.h"
 #include "base/text.h"
 #include "compare/text.h"
+#include "fleet/internal.h"
+#include "fleet/write/formats.h"
 #include "link/report.h"
 #include "reading/list.h"
 #include "record/record.h"
@@ -113,30 +115,27 @@ static void answer_link(struct xb_report_document *document)
 static void answer_fleet(struct xb_report_document *document)
 {
     const cJSON *root = document->tree;
-    const cJSON *findings = xb_report_member(root, "findings");
-    const cJSON *finding;
-    double judged = xb_report_number(root, "judged_gpus", 0.0);
-    struct xb_words bad = {.length = 0}; /* the first of the nodes to take out of service */
-    size_t nodes = 0;
+    const cJSON *findings = xb_report_member(root, "findings"), *finding;
+    const int count = cJSON_GetArraySize(findings);
+    const double judged = xb_report_number(root, "judged_gpus", 0.0);
+    const char **bad = xb_arena_new(document->texts, (size_t)count * sizeof *bad);
+    size_t nodes = 0, left_out = 0; /* to take out of service, each once */
     cJSON_ArrayForEach(finding, findings)
     {
-        const char *node = xb_report_text(finding, "node");
-        const cJSON *before = findings->child;
-        while (before != finding && (!cJSON_IsTrue(xb_report_member(before, "is_to_drain")) ||
-                                     strcmp(xb_report_text(before, "node"), node) != 0))
-            before = before->next;
-        if (before != finding || !cJSON_IsTrue(xb_report_member(finding, "is_to_drain")))
-            continue;
-        if (nodes++ < 5)
-            xb_words_add(&bad, "%s%.100s", nodes > 1 ? ", " : "", node);
+        if (cJSON_IsTrue(xb_report_member(finding, "is_to_drain")))
+            bad[nodes++] = xb_report_text(finding, "node");
     }
+    nodes = xb_fleet_sort_names(bad, nodes);
+    const char *list = xb_hostlist_compress(bad, nodes, document->texts, &left_out);
+    /* As the table of `fleet` has them: "gpu[7-9,50]". */
+    if (left_out > 0 || strlen(list) > XB_PLAIN_COLUMNS)
+        list = xb_arena_copy(document->texts, XB_FLEET_NAMES(bad, nodes));
     SET(subject, "%.0f GPUs of %.0f nodes", xb_report_number(root, "gpus", 0.0),
         xb_report_number(root, "nodes", 0.0));
     document->answer.look = XB_LOOK(nodes > 0, judged > 0.0);
     SET(verdict, nodes > 0 ? "%zu to drain" : judged > 0.0 ? "OK" : "not judged", nodes);
-    SET(line, "%.0f GPUs judged by their siblings, %d findings%s%s%s.", judged,
-        cJSON_GetArraySize(findings), nodes > 0 ? ". To drain: " : "", bad.text,
-        nodes > 5 ? " and more" : "");
+    SET(line, "%.0f GPUs judged by their siblings, %d findings%s%s.", judged, count,
+        nodes > 0 ? ". To drain: " : "", list);
 }
 
 static const char *name_of(const struct xb_record *record)
@@ -144,52 +143,24 @@ static const char *name_of(const struct xb_record *record)
     return record->path != NULL ? xb_report_file_name(record->path) : "?";
 }
 
-static void answer(struct xb_report_document *document)
+static void answer_trace(struct xb_report_document *document)
 {
-    const struct xb_comparison *comparison = document->comparison;
-    const cJSON *tree = document->tree, *item;
+    const struct xb_trace *trace = document->trace;
     struct xb_words words = {.length = 0};
-    bool is_told;
-    switch (document->kind) {
-    case XB_DOCUMENT_RESULT:
-    case XB_DOCUMENT_PROCESSES:
-        answer_record(document);
-        return;
-    case XB_DOCUMENT_LINK:
-        answer_link(document);
-        return;
-    case XB_DOCUMENT_COMPARE:
-        SET(subject, "%.200s against %.200s", name_of(comparison->candidate),
-            name_of(comparison->baseline));
-        SET(line, "%.500s", comparison->reason);
-        document->answer.verdict = xb_compare_overall(comparison);
-        is_told = !xb_compare_refused(comparison) && comparison->overall != XB_OUTCOME_INCONCLUSIVE;
-        document->answer.look =
-            XB_LOOK(is_told && comparison->overall == XB_OUTCOME_REGRESSION, is_told);
-        return;
-    case XB_DOCUMENT_LIST:
-        item = xb_report_member(tree, "devices");
-        SET(subject, "%d devices", cJSON_GetArraySize(item));
-        SET(line, "%.200s", xb_report_text(cJSON_GetArrayItem(item, 0), "name"));
-        return;
-    case XB_DOCUMENT_ADVISE:
-        item = xb_report_member(tree, "source");
-        SET(subject, "%.200s on %.200s", xb_report_text(item, "device_name"),
-            xb_report_text(item, "hostname"));
-        SET(line, "%.2000s", xb_report_text(tree, "advice"));
-        return;
-    case XB_DOCUMENT_FLEET:
-        answer_fleet(document);
-        return;
-    default: /* a trace */
-        cJSON_ArrayForEach(item, xb_report_member(xb_report_member(tree, "otherData"), "devices"))
-        {
-            xb_words_add(&words, "%s%.200s", words.length > 0 ? ", " : "",
-                         xb_report_text(item, "name"));
-        }
-        SET(subject, "%s", words.text);
-        SET(line, "Timelines of %zu cases.", document->trace->case_count);
+    const cJSON *item;
+    for (size_t i = 0; i < trace->case_count; i++) {
+        const struct xb_trace_case *of = &trace->cases[i];
+        for (size_t k = 0; k < of->span_count; k++) /* the first begins first */
+            document->longest = fmax(document->longest, of->spans[k].end - of->spans[0].begin);
     }
+    cJSON_ArrayForEach(item,
+                       xb_report_member(xb_report_member(document->tree, "otherData"), "devices"))
+    {
+        xb_words_add(&words, "%s%.200s", words.length > 0 ? ", " : "",
+                     xb_report_text(item, "name"));
+    }
+    SET(subject, "%s", words.text);
+    SET(line, "Timelines of %zu cases.", trace->case_count);
 }
 
 /* ---- reading ---- */
@@ -204,56 +175,67 @@ struct xb_report_held {
     struct xb_trace trace;
 };
 
-/* Keeps the tree of what has no reader of its own, and gives the others theirs. On failure they
- * hold nothing. */
-static enum xb_status take(cJSON *root, struct xb_report_document *document, struct xb_error *error)
+/* Reads the tree, as far as its kind has a reader, and says in short what it holds. */
+static enum xb_status take(struct xb_report_document *document, struct xb_error *error)
 {
     struct xb_report_held *held = document->held;
     const char *path = document->path;
-    enum xb_status status = XB_OK;
+    const cJSON *tree = document->tree, *item;
+    enum xb_outcome outcome;
+    bool is_told;
     switch (document->kind) {
-    case XB_DOCUMENT_TRACE:
-        document->trace = &held->trace;
-        status = xb_trace_read(path, root, &held->trace, error);
-        for (size_t i = 0; status == XB_OK && i < held->trace.case_count; i++) {
-            const struct xb_trace_case *of = &held->trace.cases[i];
-            for (size_t k = 0; k < of->span_count; k++) /* the first begins first */
-                document->longest = fmax(document->longest, of->spans[k].end - of->spans[0].begin);
-        }
-        __attribute__((fallthrough));
-    case XB_DOCUMENT_LIST:
-    case XB_DOCUMENT_ADVISE:
-    case XB_DOCUMENT_FLEET:
-        document->tree = root;
-        return status;
     case XB_DOCUMENT_RESULT:
     case XB_DOCUMENT_PROCESSES:
         document->record = &held->record;
         document->reading = &held->reading;
         document->parameters = &held->parameters;
-        status = xb_record_of_tree(path, root, &held->record, error);
-        if (status != XB_OK)
-            break;
+        XB_TRY(xb_record_of_tree(path, tree, &held->record, error));
         xb_reading_make(&held->record, &held->reading);
         held->parameters = xb_parameters_that_differ(&held->record);
+        answer_record(document);
         break;
     case XB_DOCUMENT_LINK:
         document->link = &held->link;
-        status = xb_link_report_of_tree(path, root, &held->link, error);
+        XB_TRY(xb_link_report_of_tree(path, tree, &held->link, error));
+        answer_link(document);
         break;
     case XB_DOCUMENT_COMPARE:
         document->comparison = &held->comparison.comparison;
+        XB_TRY(xb_comparison_of_tree(path, tree, &held->comparison, error));
+        SET(subject, "%.200s against %.200s", name_of(&held->comparison.candidate),
+            name_of(&held->comparison.baseline));
+        SET(line, "%.500s", document->comparison->reason);
+        document->answer.verdict = xb_compare_overall(document->comparison);
+        outcome = document->comparison->overall;
+        is_told = !xb_compare_refused(document->comparison) && outcome != XB_OUTCOME_INCONCLUSIVE;
+        document->answer.look = XB_LOOK(is_told && outcome == XB_OUTCOME_REGRESSION, is_told);
         break;
+    case XB_DOCUMENT_LIST:
+        item = xb_report_member(tree, "devices");
+        SET(subject, "%d devices", cJSON_GetArraySize(item));
+        SET(line, "%.200s", xb_report_text(cJSON_GetArrayItem(item, 0), "name"));
+        return XB_OK;
+    case XB_DOCUMENT_ADVISE:
+        item = xb_report_member(tree, "source");
+        SET(subject, "%.200s on %.200s", xb_report_text(item, "device_name"),
+            xb_report_text(item, "hostname"));
+        SET(line, "%.2000s", xb_report_text(tree, "advice"));
+        return XB_OK;
+    case XB_DOCUMENT_FLEET:
+        answer_fleet(document);
+        return XB_OK;
+    case XB_DOCUMENT_TRACE:
+        document->trace = &held->trace;
+        XB_TRY(xb_trace_read(path, tree, &held->trace, error));
+        answer_trace(document);
+        return XB_OK;
     default:
-        status = XB_FAIL(error, XB_ERR_USAGE,
-                         "%s: is not a file that a command of xferbench wrote as JSON", path);
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "%s: is not a file that a command of xferbench wrote as JSON", path);
     }
-    cJSON_Delete(root);
-    /* A comparison's reader makes a tree again, and two of them would need twice the memory. */
-    return document->comparison == NULL
-               ? status
-               : xb_comparison_parse(path, document->text, document->length, &held->comparison,
-                                     error);
+    cJSON_Delete(document->tree); /* all of it was read */
+    document->tree = NULL;
+    return XB_OK;
 }
 
 enum xb_status xb_report_document_read(struct xb_report_document *document, struct xb_error *error)
@@ -266,17 +248,16 @@ enum xb_status xb_report_document_read(struct xb_report_document *document, stru
     enum xb_status status =
         document->request->read(document->path, &document->text, &document->length, error);
     if (status == XB_OK) {
-        cJSON *root = xb_json_read(&reader, document->text, document->length);
+        document->tree = xb_json_read(&reader, document->text, document->length);
         /* "2026-11-22T23:20:51Z" */
-        const char *end = strptime(xb_report_text(root, "timestamp"), "%Y-%m-%dT%H:%M:%SZ", &time);
-        document->kind = xb_document_kind_of(root);
+        const char *end =
+            strptime(xb_report_text(document->tree, "timestamp"), "%Y-%m-%dT%H:%M:%SZ", &time);
+        document->kind = xb_document_kind_of(document->tree);
         document->date = end != NULL && *end == '\0' ? (double)timegm(&time) : (double)NAN;
         *error = reader.error;
-        status = root != NULL ? take(root, document, error) : reader.error.status;
+        status = document->tree != NULL ? take(document, error) : reader.error.status;
     }
-    if (status == XB_OK)
-        answer(document);
-    else
+    if (status != XB_OK)
         xb_report_document_free(document);
     return status;
 }

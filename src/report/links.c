@@ -162,19 +162,18 @@ static void write_grid(void *argument, struct xb_cells *grid, size_t left_out)
     struct xb_page *page = argument;
     const size_t columns = grid->column_count;
     struct xb_words ends = {.length = 0};
-    size_t end[2] = {SIZE_MAX, SIZE_MAX}; /* the least and the largest */
-    for (size_t i = 0; i < grid->row_count * columns; i++)
-        for (int k = 0; k < 2 && isfinite(grid->values[i]); k++) {
-            double best = end[k] < SIZE_MAX ? grid->values[end[k]] : (double)NAN;
-            if (isnan(best) || (k == 0 ? grid->values[i] < best : grid->values[i] > best))
-                end[k] = i;
-        }
+    size_t least = SIZE_MAX, most = SIZE_MAX;
+    for (size_t i = 0; i < grid->row_count * columns; i++) {
+        if (!isfinite(grid->values[i]))
+            continue;
+        least = least == SIZE_MAX || grid->values[i] < grid->values[least] ? i : least;
+        most = most == SIZE_MAX || grid->values[i] > grid->values[most] ? i : most;
+    }
     /* " The least is 38.0 GB/s, from device 0, to device 5; the largest is ...". */
-    for (int k = 0; k < 2 && end[k] < SIZE_MAX; k++)
+    for (size_t k = 0, at = least; k < 2 && at < SIZE_MAX; k++, at = most)
         xb_words_add(&ends, "%s is %s %s, %s %s, %s %s%s", k == 0 ? " The least" : "; the largest",
-                     grid->texts[end[k]], grid->unit, grid->rows_are,
-                     grid->row_names[end[k] / columns], grid->columns_are,
-                     grid->column_names[end[k] % columns], k == 0 ? "" : ".");
+                     grid->texts[at], grid->unit, grid->rows_are, grid->row_names[at / columns],
+                     grid->columns_are, grid->column_names[at % columns], k == 0 ? "" : ".");
     xb_page_picture(page, xb_cells_draw, grid, grid->picture.title,
                     "A matrix of %zu rows and %zu columns.%s", grid->row_count, columns, ends.text);
     if (left_out > 0)

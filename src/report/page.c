@@ -138,11 +138,13 @@ void xb_page_section_begin(struct xb_page *page, int level, bool is_closed, cons
     page->is_closed = is_closed;
 }
 
-/* Writes the heading of the section before anything else of it. */
+/* Writes the heading of the section before anything else of it, and ends a row of tiles. */
 static void begin(struct xb_page *page)
 {
     int level = page->level;
     page->level = 0;
+    fputs(page->has_tiles ? "</div>\n" : "", page->stream);
+    page->has_tiles = false;
     if (level == 0)
         return;
     xb_page_write(page, page->is_closed ? "<details id=\"" : "<section id=\"", page->id,
@@ -160,8 +162,10 @@ void xb_page_section_end(struct xb_page *page)
                        "%zu more picture%s would stand here, but a page has %d at most, and about "
                        "1 MB. Name fewer files to see all.",
                        page->left_out, page->left_out > 1 ? "s" : "", XB_PAGE_PICTURES);
-    if (page->level == 0)
+    if (page->level == 0) {
+        begin(page);
         fputs(page->is_closed ? "</details>\n" : "</section>\n", page->stream);
+    }
     page->level = 0;
     xb_arena_free(page->memory);
     page->memory = NULL;
@@ -195,18 +199,14 @@ void xb_page_fold_begin(struct xb_page *page, const char *id, const char *name, 
 
 void xb_page_tile(struct xb_page *page, const char *look, const char *value, const char *text)
 {
-    begin(page);
-    fputs(page->has_tiles ? "" : "<div class=\"tiles\">\n", page->stream);
+    if (!page->has_tiles) {
+        begin(page);
+        fputs("<div class=\"tiles\">\n", page->stream);
+    }
     page->has_tiles = true;
     fprintf(page->stream, look[0] != '\0' ? "<p><b class=\"%s\">" : "<p><b>", look);
     xb_page_write(page, "", value, "</b> ");
     xb_page_write(page, "", text, "</p>\n");
-}
-
-void xb_page_tiles_end(struct xb_page *page)
-{
-    fputs(page->has_tiles ? "</div>\n" : "", page->stream);
-    page->has_tiles = false;
 }
 
 FILE *xb_page_terminal_begin(struct xb_page *page)

@@ -80,10 +80,8 @@ void xb_page_fold_begin(struct xb_page *page, const char *id, const char *name, 
  * Before the first call there is no end. */
 void xb_page_share(struct xb_page *page, size_t parts);
 
-/* A box with a figure or a verdict in large letters, and what it is. Several stand in a row, until
- * its end. */
+/* A box with a figure or a verdict in large letters, and what it is. Several stand in a row. */
 void xb_page_tile(struct xb_page *page, const char *look, const char *value, const char *text);
-void xb_page_tiles_end(struct xb_page *page);
 
 /* ---- words ---- */
 

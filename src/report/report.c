@@ -43,8 +43,7 @@ static const struct {
     {"timelines", "Timelines", xb_write_timelines, OF(TRACE), true},
     {"matrices", "Pairs and nodes", xb_write_matrices, OF_RUN | OF(LINK), true},
     {"numbers", "All results", xb_write_rows, OF_RUN, false},
-    {"reading", "What the figures mean", xb_write_reading, OF_RUN, false},
-    {"notes", "Notes", xb_write_notes, OF_RUN, false},
+    {"reading", "Reading and notes", xb_write_reading, OF_RUN, false},
     {"samples", "How samples spread", xb_write_samples, OF_RUN, false},
     {"link-details", "All that is known of the links", xb_write_link_details, OF(LINK), false},
     {"comparison", "As compare prints it", xb_write_comparison, OF(COMPARE), false},
@@ -188,10 +187,8 @@ static void write_sections(struct xb_page *page, const struct report *report,
         xb_page_section_begin(page, is_front || is_alone ? 2 : 3, !is_front && is_alone,
                               xb_page_print(page, "file-%zu-%s", file->number, sections[i].name),
                               sections[i].title);
-        if (is_front && is_first && file->answer.verdict != NULL && file->record == NULL) {
+        if (is_front && is_first && file->answer.verdict != NULL && file->record == NULL)
             xb_page_tile(page, file->answer.look, file->answer.verdict, file->answer.line);
-            xb_page_tiles_end(page);
-        }
         is_first = false;
         sections[i].write(page, file);
         xb_page_section_end(page);
@@ -251,17 +248,18 @@ static void begin_page(struct xb_page *page, const struct report *report,
 {
     struct xb_words title = {.length = 0}, under = {.length = 0};
     const size_t files = report->request->count;
-    bool any = false;
-    for (size_t i = 0; i < files && !report->speaks[FLEET]; i++) {
-        const struct xb_report_document *file = &report->files[i], *last = i > 0 ? file - 1 : file;
-        if (!file->is_drawn ||
-            (i > 0 && last->is_drawn && strcmp(last->answer.subject, file->answer.subject) == 0))
+    const bool is_fleet = report->speaks[FLEET];
+    const char *last = "";
+    for (size_t i = 0; i < report->kept_count && !is_fleet; i++) {
+        const struct xb_report_document *file = report->kept[i];
+        if (!file->is_drawn || strcmp(last, file->answer.subject) == 0)
             continue;
-        xb_words_add(&title, "%s%.200s", any ? ", " : "", file->answer.subject);
-        any = true;
+        last = file->answer.subject;
+        xb_words_add(&title, "%s%.200s", title.length > 0 ? ", " : "", last);
     }
+    const bool any = title.length > 0;
     if (!any)
-        xb_words_add(&title, "%s%zu files", report->speaks[FLEET] ? "Fleet: " : "", files);
+        xb_words_add(&title, "%s%zu files", is_fleet ? "Fleet: " : "", files);
     if (count == 1)
         xb_table_name_devices(&under, shown[0]->record);
     for (size_t i = 0; i < files && (count == 1 || files == 1); i++)

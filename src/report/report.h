@@ -92,7 +92,7 @@ const char *xb_report_file_name(const char *path);
  * say something of one file below its heading: report.c has the kinds of files that each is for.
  */
 typedef void xb_write_section(struct xb_page *page, const struct xb_report_document *document);
-xb_write_section xb_write_reading, xb_write_notes, xb_write_samples, xb_write_rows, xb_write_links,
+xb_write_section xb_write_reading, xb_write_samples, xb_write_rows, xb_write_links,
     xb_write_link_details, xb_write_matrices, xb_write_ratios, xb_write_comparison,
     xb_write_strategies, xb_write_devices, xb_write_findings, xb_write_timelines;
 
@@ -131,31 +131,10 @@ extern const struct xb_common_section xb_section_conditions;
  * where there are several. */
 const char *xb_case_name(struct xb_arena **texts, const struct xb_report_document *document,
                          const struct xb_record_case *test);
-
-/* ---- trends ---- */
-
-/*
- * Whether a row of values changed, and where: docs/report.md, "Changes by date", tells by which
- * test. It counts rows of the same values in another order, so the probability is right for few
- * values and for equal ones. Ranks alone cannot tell the last value before a change from the first
- * after it: the place is the cut with the least sum of distances of the values from the median of
- * their part.
- */
-
-#define XB_CHANGE_SIDE 5     /* values that each part has at least */
-#define XB_CHANGE_LEVEL 0.01 /* of a false change among all rows that are looked at together */
-#define XB_CHANGE_VALUES 1000
-
-struct xb_change {
-    bool is_tested;       /* the row is long enough */
-    bool is_there;        /* the probability is small enough */
-    size_t at;            /* the first value after it */
-    double probability;   /* of chance alone */
-    double before, after; /* medians of both parts */
-};
-
-/* Judges a row of at most XB_CHANGE_VALUES values, one of `rows` that are looked at together. */
-struct xb_change xb_change_find(const double *values, size_t count, size_t rows);
+/* Adds ", chunk 8 MiB" for each parameter that has not its default, but for one: the same in any
+ * file, also in one of an older program, which lacks some. `but`: NULL for none. */
+void xb_case_add_parameters(struct xb_words *words, const struct xb_report_document *document,
+                            const struct xb_record_case *test, const struct xb_option *but);
 
 /*
  * Writes the page of these files. Each is read once; XB_REPORT_FILES of them at most, and what is

@@ -38,18 +38,42 @@ const char *xb_case_name(struct xb_arena **texts, const struct xb_report_documen
     return xb_arena_copy(texts, words.text);
 }
 
+void xb_case_add_parameters(struct xb_words *words, const struct xb_report_document *document,
+                            const struct xb_record_case *test, const struct xb_option *but)
+{
+    char text[96];
+    for (size_t i = 0; i < test->parameter_count; i++) {
+        const struct xb_record_fact *own = &test->parameters[i];
+        const char *value = xb_parameter_text(test, own->name, text, sizeof text);
+        if (value != NULL && (but == NULL || strcmp(but->name, own->name) != 0) &&
+            !xb_parameter_is_default(document->request->defaults, document->request->rows, own))
+            xb_words_add(words, ", %.60s %.60s", own->name, value);
+    }
+}
+
+/* The method with its parameters: the same in any file. */
+static const char *full_name(struct xb_arena **texts, const struct xb_report_document *document,
+                             const struct xb_record_case *test, const struct xb_option *swept)
+{
+    struct xb_words words = {.length = 0};
+    char text[96];
+    xb_words_add(&words, "%s", xb_method_name(test, text, sizeof text));
+    xb_case_add_parameters(&words, document, test, swept);
+    return xb_arena_copy(texts, words.text);
+}
+
 /* ---- panels: what can be drawn in one picture ---- */
 
 #define PANELS 24
-#define ENTRIES 512 /* of a panel; further ones are in the table of all results */
-#define NAMES XB_LENGTHS_MOST
-#define CURVE 3 /* values across that make one */
+#define ROWS 512 /* of a panel; further ones are in the table of all results */
+#define CURVE 3  /* values across that make one */
 
-struct entry {
-    size_t series;   /* of the panel */
+/* A method at one place across. */
+struct row {
     uint64_t across; /* a size, or the value of the parameter that is swept */
     const char *name;
-    struct xb_bar bar;
+    struct xb_bar *bars[XB_PLOT_SERIES]; /* one for each series; NULL: it has none */
+    const struct xb_bar *best;           /* of them */
 };
 
 /* Figures of the same kind, the same way: by method, and by size or parameter; of several
@@ -62,10 +86,15 @@ struct panel {
     bool is_small;             /* whole copies, which the device's rate says little of */
     const char *const *labels; /* of the series */
     const size_t *series_count;
+    const struct xb_figure *figure;
     double ceilings[XB_PLOT_SERIES]; /* of the link, for each series; 0: not known */
-    struct entry *entries;           /* the largest across first, then the best */
+    double level;                    /* that of all series, where it is the same; else 0 */
+    double end;                      /* the largest of the values and ceilings */
+    struct row *rows;                /* the largest across first, then the best */
     size_t count;
-    size_t steps; /* values across */
+    size_t steps;       /* values across */
+    const char **names; /* of methods with a figure: the best where it reaches farthest first */
+    size_t name_count;
 };
 
 struct panels {
@@ -79,25 +108,6 @@ struct panels {
     struct panel all[PANELS];
     size_t count, left_out, not_drawn;
 };
-
-/* The method with all parameters that have not their default: the same in any file, also in one of
- * an older program, which lacks some. */
-static const char *full_name(struct xb_arena **texts, const struct xb_report_document *document,
-                             const struct xb_record_case *test, const struct xb_option *swept)
-{
-    struct xb_words words = {.length = 0};
-    char text[96];
-    xb_words_add(&words, "%s", xb_method_name(test, text, sizeof text));
-    for (size_t i = 0; i < test->parameter_count; i++) {
-        const struct xb_record_fact *own = &test->parameters[i];
-        const char *value = xb_parameter_text(test, own->name, text, sizeof text);
-        bool is_swept = swept != NULL && strcmp(swept->name, own->name) == 0;
-        if (value != NULL && !is_swept &&
-            !xb_parameter_is_default(document->request->defaults, document->request->rows, own))
-            xb_words_add(&words, ", %.60s %.60s", own->name, value);
-    }
-    return xb_arena_copy(texts, words.text);
-}
 
 static struct panel *find_panel(struct panels *panels, const struct xb_bars *view,
                                 const struct xb_bar *bar, bool are_beside)
@@ -124,125 +134,119 @@ static struct panel *find_panel(struct panels *panels, const struct xb_bars *vie
                        .is_count = swept != NULL && view->swept->type == XB_OPTION_COUNTS,
                        .is_time = bar->is_time,
                        .is_other = bar->kind == XB_BAR_OTHER || bar->is_encoded,
+                       .is_small = !bar->is_time,
                        .labels = are_beside ? panels->gpus : panels->labels,
-                       .series_count = are_beside ? &panels->gpu_count : &panels->document_count};
+                       .series_count = are_beside ? &panels->gpu_count : &panels->document_count,
+                       .figure = bar->figure,
+                       .rows = xb_page_new(panels->page, ROWS, sizeof *panel->rows)};
     return panel;
 }
 
-/* The series of a GPU; XB_PLOT_SERIES where there is no room. */
-static size_t find_gpu(struct panels *panels, int device)
+static bool is_sound(const struct xb_bar *bar)
 {
-    const char *label = xb_page_print(panels->page, "GPU %d", device);
-    size_t at = 0;
-    while (at < panels->gpu_count && strcmp(panels->gpus[at], label) != 0)
-        at++;
-    if (at == panels->gpu_count && at < XB_PLOT_SERIES)
-        panels->gpus[panels->gpu_count++] = label;
-    return at;
-}
-
-static bool is_sound(const struct entry *entry)
-{
-    return entry != NULL && entry->bar.flaw[0] == '\0' && entry->bar.s.median > 0;
+    return bar != NULL && bar->flaw[0] == '\0' && bar->s.median > 0;
 }
 
 static void take_view(void *argument, struct xb_bars *view)
 {
     struct panels *panels = argument;
+    struct xb_page *page = panels->page;
     const struct xb_report_document *document = panels->documents[panels->current];
     const bool are_several = panels->document_count > 1;
     const bool are_beside = !are_several && view->is_beside;
     for (size_t i = 0; i < view->count; i++) {
         const struct xb_bar *bar = &view->bars[i];
+        const uint64_t across =
+            view->swept != NULL ? xb_bars_across(view, bar->test) : bar->test->bytes;
+        const char *name = are_several ? full_name(&page->memory, document, bar->test, view->swept)
+                                       : xb_page_print(page, "%s", bar->name);
         struct panel *panel = find_panel(panels, view, bar, are_beside);
-        size_t series = are_beside ? find_gpu(panels, bar->test->device) : panels->current;
-        if (panel == NULL || panel->count == ENTRIES || series == XB_PLOT_SERIES) {
+        size_t series = panels->current, at = 0;
+        bool is_step = true;
+        if (are_beside) { /* the series is the GPU's */
+            const char *label = xb_page_print(page, "GPU %d", bar->test->device);
+            while (series < panels->gpu_count && strcmp(panels->gpus[series], label) != 0)
+                series++;
+            if (series == panels->gpu_count && series < XB_PLOT_SERIES)
+                panels->gpus[panels->gpu_count++] = label;
+        }
+        for (; panel != NULL && at < panel->count; at++) {
+            is_step = is_step && panel->rows[at].across != across;
+            if (panel->rows[at].across == across && strcmp(panel->rows[at].name, name) == 0)
+                break;
+        }
+        if (panel == NULL || at == ROWS || series == XB_PLOT_SERIES) {
             panels->left_out++;
             continue;
         }
-        panel->entries = xb_grow(panel->entries, panel->count, sizeof *panel->entries);
-        panel->entries[panel->count++] = (struct entry){
-            .series = series,
-            .across = view->swept != NULL ? xb_bars_across(view, bar->test) : bar->test->bytes,
-            .name = are_several ? full_name(&panels->page->memory, document, bar->test, view->swept)
-                                : xb_page_print(panels->page, "%s", bar->name),
-            .bar = *bar};
+        struct row *row = &panel->rows[at];
+        row->across = across;
+        row->name = name;
+        panel->count += at == panel->count;
+        panel->steps += is_step;
+        panel->is_small = panel->is_small && (!is_sound(bar) || isfinite(bar->copy_time));
         panel->ceilings[series] = fmax(panel->ceilings[series], xb_bars_ceiling(view, bar, 1));
+        if (row->bars[series] == NULL || xb_bars_by_rank(bar, row->bars[series]) < 0) {
+            row->bars[series] = xb_page_new(page, 1, sizeof *bar);
+            *row->bars[series] = *bar;
+        }
     }
 }
 
 static int by_place(const void *a, const void *b)
 {
-    const struct entry *one = a, *other = b;
+    const struct row *one = a, *other = b;
     return XB_FIRST_ORDER(XB_ORDER(other->across, one->across),
-                          xb_bars_by_rank(&one->bar, &other->bar),
-                          XB_ORDER(one->series, other->series));
+                          xb_bars_by_rank(one->best, other->best));
 }
 
-/* Puts the entries in order. Nothing is held against a link that a copy exceeds: it was read
+/* Puts the rows in order. Nothing is held against a link that a copy exceeds: it was read
  * wrongly. Small copies are compared by how long the whole copy takes, as the terminal does. */
-static void finish_panel(struct panel *panel)
+static void finish_panel(struct xb_page *page, struct panel *panel)
 {
-    panel->is_small = !panel->is_other && !panel->is_time;
-    qsort(panel->entries, panel->count, sizeof *panel->entries, by_place);
-    for (size_t i = 0; i < panel->count; i++) {
-        const struct entry *entry = &panel->entries[i];
-        double *ceiling = &panel->ceilings[entry->series];
-        *ceiling = is_sound(entry) && entry->bar.s.median > *ceiling ? 0 : *ceiling;
-        panel->steps += i == 0 || entry->across != entry[-1].across;
-        panel->is_small = panel->is_small && (!is_sound(entry) || isfinite(entry->bar.copy_time));
-    }
-    panel->is_small = panel->is_small && panel->steps < CURVE;
-    if (!panel->is_small)
-        return;
-    panel->is_time = true;
-    memset(panel->ceilings, 0, sizeof panel->ceilings);
-    for (size_t i = 0; i < panel->count; i++) {
-        struct xb_bar *bar = &panel->entries[i].bar;
-        bar->is_time = true;
-        bar->s = (struct xb_statistics){.median = isfinite(bar->copy_time) ? bar->copy_time : 0};
-        bar->rank = bar->copy_time;
-    }
-    qsort(panel->entries, panel->count, sizeof *panel->entries, by_place);
-}
-
-/* The names of methods, the best first: at one place across, or those with a figure at any for
- * UINT64_MAX. Returns how many there are; `names` has NAMES at most. */
-static size_t list_names(const struct panel *panel, uint64_t across, const char **names)
-{
-    size_t count = 0, more = 0;
-    for (size_t i = 0; i < panel->count; i++) {
-        const struct entry *entry = &panel->entries[i];
-        size_t at = 0;
-        if (across == UINT64_MAX ? !is_sound(entry) : entry->across != across)
+    const size_t series = *panel->series_count;
+    panel->is_small = panel->is_small && !panel->is_other && panel->steps < CURVE;
+    panel->is_time = panel->is_time || panel->is_small;
+    for (size_t i = 0; i < panel->count * series; i++) {
+        struct row *row = &panel->rows[i / series];
+        struct xb_bar *bar = row->bars[i % series];
+        if (bar == NULL)
             continue;
-        while (at < count && strcmp(names[at], entry->name) != 0)
-            at++;
-        if (at == count && count < NAMES)
-            names[count++] = entry->name;
-        else if (at == count)
-            more++;
+        if (panel->is_small) {
+            bar->is_time = true;
+            bar->s = (struct xb_statistics){.median = bar->copy_time};
+            bar->rank = bar->copy_time;
+        }
+        if (row->best == NULL || xb_bars_by_rank(bar, row->best) < 0)
+            row->best = bar;
+        if (!is_sound(bar))
+            continue;
+        panel->end = fmax(panel->end, bar->s.median);
+        if (panel->is_small || bar->s.median > panel->ceilings[i % series])
+            panel->ceilings[i % series] = 0;
     }
-    return count + more;
-}
-
-static const struct entry *find_entry(const struct panel *panel, size_t series, const char *name,
-                                      uint64_t across)
-{
+    panel->level = panel->ceilings[0];
+    for (size_t k = 0; k < series; k++) {
+        panel->end = fmax(panel->end, panel->ceilings[k]);
+        if (fabs(panel->ceilings[k] - panel->level) >= 0.001 * panel->level)
+            panel->level = 0;
+    }
+    qsort(panel->rows, panel->count, sizeof *panel->rows, by_place);
+    panel->names = xb_page_new(page, panel->count, sizeof *panel->names);
     for (size_t i = 0; i < panel->count; i++) {
-        const struct entry *entry = &panel->entries[i];
-        if (entry->series == series && entry->across == across && strcmp(entry->name, name) == 0)
-            return entry;
+        size_t at = 0;
+        while (at < panel->name_count && strcmp(panel->names[at], panel->rows[i].name) != 0)
+            at++;
+        if (at == panel->name_count && is_sound(panel->rows[i].best))
+            panel->names[panel->name_count++] = panel->rows[i].name;
     }
-    return NULL;
 }
 
 /* "55.34", "1.20 ms", "FAILED"; "-" for nothing. */
-static const char *value_text(struct xb_page *page, const struct entry *entry)
+static const char *value_text(struct xb_page *page, const struct xb_bar *bar)
 {
-    if (!is_sound(entry))
-        return entry != NULL && entry->bar.flaw[0] != '\0' ? entry->bar.flaw : "-";
-    const struct xb_bar *bar = &entry->bar;
+    if (!is_sound(bar))
+        return bar != NULL && bar->flaw[0] != '\0' ? bar->flaw : "-";
     return bar->is_time ? xb_page_print(page, "%s", XB_DURATION_TEXT(bar->s.median))
                         : xb_page_print(page, "%.*f", bar->decimals, bar->s.median);
 }
@@ -256,132 +260,118 @@ static const char *across_text(struct xb_page *page, const struct panel *panel, 
                          panel->swept != NULL ? " " : "", number);
 }
 
-/* The place across where most methods have a figure, the largest of several. */
-static uint64_t widest_across(const struct panel *panel)
-{
-    uint64_t widest = panel->entries[0].across;
-    for (size_t i = 0, run = 0, most = 0; i < panel->count; i++) {
-        run = i > 0 && panel->entries[i].across == panel->entries[i - 1].across ? run : 0;
-        run += is_sound(&panel->entries[i]);
-        widest = run > most ? panel->entries[i].across : widest;
-        most = run > most ? run : most;
-    }
-    return widest;
-}
-
-/* What the link carries, where it is the same for all series; else 0. */
-static double level_of(const struct panel *panel)
-{
-    double level = panel->ceilings[0];
-    for (size_t k = 1; k < *panel->series_count; k++)
-        level = fabs(panel->ceilings[k] - level) < 0.001 * level ? level : 0;
-    return level;
-}
-
 /* What the axis of a panel reaches: that of the way back is the same as that to the GPU. */
 static double end_of(const struct panels *panels, const struct panel *panel)
 {
-    double end = 0;
-    for (const struct panel *other = panels->all; other < panels->all + panels->count; other++) {
-        bool is_alike =
-            other == panel || (!other->is_other && !panel->is_other &&
-                               other->swept == panel->swept && other->is_small == panel->is_small &&
-                               other->entries[0].bar.figure == panel->entries[0].bar.figure);
-        for (size_t k = 0; is_alike && k < XB_PLOT_SERIES; k++)
-            end = fmax(end, other->ceilings[k]);
-        for (size_t i = 0; is_alike && i < other->count; i++)
-            end = is_sound(&other->entries[i]) ? fmax(end, other->entries[i].bar.s.median) : end;
-    }
+    double end = panel->end;
+    for (const struct panel *other = panels->all; other < panels->all + panels->count; other++)
+        if (!other->is_other && !panel->is_other && other->swept == panel->swept &&
+            other->is_small == panel->is_small && other->figure == panel->figure)
+            end = fmax(end, other->end);
     return end;
 }
 
-/* The bars of a panel at one place across. */
-static void draw_bars(const struct panels *panels, const struct panel *panel, uint64_t across)
+/* The bars of so many rows, which are at one place across. */
+static void draw_bars(const struct panels *panels, const struct panel *panel, const struct row *row,
+                      size_t count)
 {
     struct xb_page *page = panels->page;
     const size_t series = *panel->series_count;
-    const double level = level_of(panel);
-    const char **rows = xb_page_new(page, NAMES, sizeof *rows);
-    struct xb_length *bars = xb_page_new(page, NAMES * series, sizeof *bars);
-    const size_t count = list_names(panel, across, rows);
+    const char **names = xb_page_new(page, count, sizeof *names);
+    struct xb_length *bars = xb_page_new(page, count * series, sizeof *bars);
     const char *what = panel->is_small                         ? ": time of the whole copy"
                        : strncmp(panel->title, "Time", 4) == 0 ? ""
                        : panel->is_time                        ? ": time"
                                                                : ": GB/s";
     struct xb_words said = {.length = 0};
-    for (size_t i = 0; i < count * series && i < NAMES * series; i++) {
-        const char *name = rows[i / series];
-        const struct entry *entry = find_entry(panel, i % series, name, across);
-        bars[i].text = value_text(page, entry);
+    for (size_t i = 0; i < count * series; i++) {
+        const struct xb_bar *bar = row[i / series].bars[i % series];
+        names[i / series] = row[i / series].name;
+        bars[i].text = value_text(page, bar);
         xb_words_add(&said, " %s%s%s %s.", series > 1 ? panel->labels[i % series] : "",
-                     series > 1 ? ", " : "", name, bars[i].text);
-        if (!is_sound(entry))
+                     series > 1 ? ", " : "", names[i / series], bars[i].text);
+        if (!is_sound(bar))
             continue;
-        const struct xb_statistics *s = &entry->bar.s;
-        bars[i].value = s->median;
-        if (s->has_interval && !panel->is_time)
-            bars[i].tip =
-                xb_page_print(page, "95 %% interval %.*f to %.*f GB/s", entry->bar.decimals,
-                              s->ci95_low, entry->bar.decimals, s->ci95_high);
+        bars[i].value = bar->s.median;
+        if (bar->s.has_interval && !panel->is_time)
+            bars[i].tip = xb_page_print(page, "95 %% interval %.*f to %.*f GB/s", bar->decimals,
+                                        bar->s.ci95_low, bar->decimals, bar->s.ci95_high);
     }
-    struct xb_lengths lengths = {.rows = rows,
-                                 .row_count = count,
-                                 .series = panel->labels,
-                                 .series_count = series,
-                                 .bars = bars,
-                                 .level = {xb_page_print(page, "link carries %.1f", level), level},
-                                 .end = end_of(panels, panel)};
+    struct xb_lengths lengths = {
+        .rows = names,
+        .row_count = count,
+        .series = panel->labels,
+        .series_count = series,
+        .bars = bars,
+        .level = {xb_page_print(page, "link carries %.1f", panel->level), panel->level},
+        .end = end_of(panels, panel)};
     xb_page_picture(
         page, xb_lengths_draw, &lengths,
-        xb_page_print(page, "%s, %s%s", panel->title, across_text(page, panel, across), what),
+        xb_page_print(page, "%s, %s%s", panel->title, across_text(page, panel, row->across), what),
         "Bars, the best first.%s%s", said.text,
-        level > 0 ? " A line marks what the link carries." : "");
+        panel->level > 0 ? " A line marks what the link carries." : "");
 }
 
-/* A curve of the method in a series; false: it has no point. */
-static bool make_curve(const struct panels *panels, const struct panel *panel, size_t series,
-                       const char *name, struct xb_series *curve)
+/* Bars of each place across; where there are many, of the one where most methods have a figure, the
+ * largest of several. */
+static void draw_places(const struct panels *panels, const struct panel *panel)
 {
-    struct xb_page *page = panels->page;
-    struct xb_point *points = xb_page_new(page, panel->steps, sizeof *points);
-    const double scale = panel->is_time ? 1e3 : 1;
-    *curve = (struct xb_series){name, points, 0};
-    if (*panel->series_count > 1)
-        curve->name = xb_page_print(page, "%s %s", panel->labels[series], name);
-    for (size_t i = panel->count; i-- > 0 && curve->count < panel->steps;) {
-        const struct entry *entry = &panel->entries[i];
-        const struct xb_statistics *s = &entry->bar.s;
-        if (entry->series == series && strcmp(entry->name, name) == 0 && is_sound(entry))
-            points[curve->count++] =
-                (struct xb_point){.x = (double)entry->across,
-                                  .y = s->median * scale,
-                                  .low = s->has_interval ? s->ci95_low * scale : (double)NAN,
-                                  .high = s->has_interval ? s->ci95_high * scale : (double)NAN};
+    const size_t series = *panel->series_count;
+    const struct row *widest = panel->rows;
+    size_t most = 0, width = 0;
+    for (size_t i = 0, count = 0; i < panel->count; i += count) {
+        const struct row *row = &panel->rows[i];
+        size_t sound = 0;
+        for (count = 0; i + count < panel->count && row[count].across == row->across; count++)
+            for (size_t k = 0; k < series; k++)
+                sound += is_sound(row[count].bars[k]);
+        if (panel->steps < CURVE)
+            draw_bars(panels, panel, row, count);
+        if (i > 0 && sound <= most)
+            continue;
+        widest = row;
+        width = count;
+        most = sound;
     }
-    return curve->count > 0;
+    if (panel->steps >= CURVE && panel->name_count > 1)
+        draw_bars(panels, panel, widest, width);
 }
 
 /* At most XB_PLOT_SERIES curves: the methods that are best where they reach farthest. */
 static void draw_curves(struct panels *panels, const struct panel *panel)
 {
     struct xb_page *page = panels->page;
-    const char *names[NAMES];
     struct xb_series curves[XB_PLOT_SERIES];
-    const size_t series = *panel->series_count;
-    const size_t found = list_names(panel, UINT64_MAX, names);
+    const size_t series = *panel->series_count, found = panel->name_count;
     const size_t drawn = found * series <= XB_PLOT_SERIES ? found : XB_PLOT_SERIES / series;
-    const struct xb_plot_level level = {"link carries", level_of(panel)};
+    const struct xb_plot_level level = {"link carries", panel->level};
     const char *by = panel->swept != NULL ? panel->swept : "size";
-    const uint64_t least = panel->entries[panel->count - 1].across;
+    const uint64_t least = panel->rows[panel->count - 1].across;
     /* No logarithmic axis has a 0. */
     const enum xb_scale scale = panel->is_count || least == 0 ? XB_SCALE_LINEAR : XB_SCALE_SIZE;
+    const double unit = panel->is_time ? 1e3 : 1;
     size_t count = 0;
-    for (size_t n = 0; n < drawn; n++)
-        for (size_t k = 0; k < series; k++)
-            count += make_curve(panels, panel, k, names[n], &curves[count]);
+    for (size_t i = 0; i < drawn * series; i++) {
+        struct xb_point *points = xb_page_new(page, panel->steps, sizeof *points);
+        const char *name = panel->names[i / series];
+        const char *label = panel->labels[i % series];
+        struct xb_series *curve = &curves[count];
+        *curve = (struct xb_series){series > 1 ? xb_page_print(page, "%s %s", label, name) : name,
+                                    points, 0};
+        for (size_t k = panel->count; k-- > 0;) {
+            const struct xb_bar *bar = panel->rows[k].bars[i % series];
+            if (strcmp(panel->rows[k].name, name) == 0 && is_sound(bar))
+                points[curve->count++] = (struct xb_point){
+                    .x = (double)panel->rows[k].across,
+                    .y = bar->s.median * unit,
+                    .low = bar->s.has_interval ? bar->s.ci95_low * unit : (double)NAN,
+                    .high = bar->s.has_interval ? bar->s.ci95_high * unit : (double)NAN};
+        }
+        count += curve->count > 0;
+    }
     struct xb_chart chart = {.x = {scale, by},
                              .y = {XB_SCALE_LINEAR, panel->is_time ? "ms" : "GB/s"},
-                             .y_most = end_of(panels, panel) * (panel->is_time ? 1e3 : 1),
+                             .y_most = end_of(panels, panel) * unit,
                              .series = curves,
                              .series_count = count,
                              .levels = &level,
@@ -389,8 +379,8 @@ static void draw_curves(struct panels *panels, const struct panel *panel)
     xb_page_picture(page, xb_chart_draw, &chart, xb_page_print(page, "%s, by %s", panel->title, by),
                     "%zu curves of %s by %s, from %s to %s. The best at the end is %s.", count,
                     panel->is_time ? "milliseconds" : "GB/s", by, across_text(page, panel, least),
-                    across_text(page, panel, panel->entries[0].across),
-                    count > 0 ? names[0] : "none");
+                    across_text(page, panel, panel->rows[0].across),
+                    count > 0 ? panel->names[0] : "none");
     panels->not_drawn += found - drawn;
 }
 
@@ -404,19 +394,11 @@ static void write_side_by_side(struct panels *panels, bool is_long)
     for (size_t d = 0; d < panels->document_count; d++)
         xb_page_column(page, panels->labels[d], true);
     for (const struct panel *panel = panels->all; panel < panels->all + panels->count; panel++)
-        for (size_t i = 0; i < panel->count; i++) {
-            const struct entry *entry = &panel->entries[i];
-            bool is_first = true; /* of its row */
-            for (size_t k = i; is_first && k > 0 && entry->across == panel->entries[k - 1].across;
-                 k--)
-                is_first = strcmp(panel->entries[k - 1].name, entry->name) != 0;
-            if (!is_first)
-                continue;
-            XB_PAGE_CELLS(page, xb_page_print(page, "%s: %s", panel->title, entry->name),
-                          across_text(page, panel, entry->across));
+        for (const struct row *row = panel->rows; row < panel->rows + panel->count; row++) {
+            XB_PAGE_CELLS(page, xb_page_print(page, "%s: %s", panel->title, row->name),
+                          across_text(page, panel, row->across));
             for (size_t d = 0; d < panels->document_count; d++)
-                xb_page_cell(page,
-                             value_text(page, find_entry(panel, d, entry->name, entry->across)));
+                xb_page_cell(page, value_text(page, row->bars[d]));
         }
     xb_page_table_end(page);
     if (is_long)
@@ -426,12 +408,10 @@ static void write_side_by_side(struct panels *panels, bool is_long)
 /* ---- in short ---- */
 
 /* The number of that name; NAN: the statement has none. */
-static double number_of(const struct xb_reading_entry *entry, const char *name, const char *way)
+static double number_of(const struct xb_reading_entry *entry, const char *name)
 {
-    char whole[64];
-    snprintf(whole, sizeof whole, "%s_%s", name, way);
     for (size_t i = 0; i < entry->number_count; i++)
-        if (strcmp(entry->numbers[i].name, whole) == 0)
+        if (strcmp(entry->numbers[i].name, name) == 0)
             return entry->numbers[i].value;
     return (double)NAN;
 }
@@ -440,29 +420,35 @@ static double number_of(const struct xb_reading_entry *entry, const char *name, 
 static void write_shares(struct xb_page *page, const struct xb_report_document *document,
                          const char *who)
 {
-    static const char *const ways[][2] = {{"h2d", "to the GPU"}, {"d2h", "back to the host"}};
+    static const struct {
+        const char *words, *share, *rate, *ceiling;
+    } ways[] = {
+        {"to the GPU", "share_of_ceiling_h2d", "bandwidth_h2d", "ceiling_h2d"},
+        {"back to the host", "share_of_ceiling_d2h", "bandwidth_d2h", "ceiling_d2h"},
+    };
     const struct xb_reading_list *reading = document->reading;
     for (size_t w = 0; w < 2; w++) {
         const struct xb_reading_entry *worst = NULL;
+        double least = (double)NAN;
         for (size_t i = 0; i < reading->count; i++) {
             const struct xb_reading_entry *entry = &reading->entries[i];
-            double share = number_of(entry, "share_of_ceiling", ways[w][0]);
+            double share = number_of(entry, ways[w].share);
             if (strcmp(entry->code, "XB-SHARE-OF-LINK") == 0 && isfinite(share) &&
-                (worst == NULL || entry->bytes > worst->bytes ||
-                 (entry->bytes == worst->bytes &&
-                  share < number_of(worst, "share_of_ceiling", ways[w][0]))))
+                (worst == NULL || XB_FIRST_ORDER(XB_ORDER(worst->bytes, entry->bytes),
+                                                 XB_ORDER(share, least)) < 0)) {
                 worst = entry;
+                least = share;
+            }
         }
         if (worst == NULL)
             continue;
         char subject[64];
         xb_reading_subject(reading, worst, subject, sizeof subject);
         xb_page_tile(
-            page, worst->is_fine ? "good" : "unsure",
-            xb_page_print(page, "%.0f %%", 100 * number_of(worst, "share_of_ceiling", ways[w][0])),
+            page, worst->is_fine ? "good" : "unsure", xb_page_print(page, "%.0f %%", 100 * least),
             xb_page_print(page, "%s%sof what the link carries, %s: %s of %s GB/s", who, subject,
-                          ways[w][1], XB_RATE_TEXT(number_of(worst, "bandwidth", ways[w][0])),
-                          XB_RATE_TEXT(number_of(worst, "ceiling", ways[w][0]))));
+                          ways[w].words, XB_RATE_TEXT(number_of(worst, ways[w].rate)),
+                          XB_RATE_TEXT(number_of(worst, ways[w].ceiling))));
     }
 }
 
@@ -494,7 +480,6 @@ static void write_short(const struct panels *panels)
                                    xb_reading_subject(reading, advice[i], of, sizeof of),
                                    end != NULL ? (int)(end - remedy + 1) : INT_MAX, remedy));
     }
-    xb_page_tiles_end(page);
     if (is_alone && reading->answer != NULL) /* those of several stand beside their names */
         xb_page_paragraph(page, "%s", reading->answer);
 }
@@ -531,18 +516,6 @@ static void write_advice(struct xb_page *page, const struct xb_reading_list *rea
                            reading->entries[i].text);
 }
 
-/* What ran at the same time has rows of its own. */
-static void write_together(struct xb_page *page, const struct xb_record *record, const char *who)
-{
-    bool any = false;
-    for (size_t i = 0; i < record->case_count; i++)
-        any = any || (record->cases[i].simultaneous && xb_table_has_row(record, &record->cases[i]));
-    if (any)
-        xb_write_table_of_rows(
-            page, xb_page_print(page, "At the same time%s%s", who[0] != '\0' ? ", " : "", who),
-            record, true);
-}
-
 void xb_write_results(struct xb_page *page, const struct xb_report_document *const *documents,
                       size_t count)
 {
@@ -558,40 +531,43 @@ void xb_write_results(struct xb_page *page, const struct xb_report_document *con
     for (; panels->current < count; panels->current++)
         xb_bars_each(documents[panels->current]->record, take_view, panels);
     for (struct panel *panel = panels->all; panel < panels->all + panels->count; panel++) {
-        finish_panel(panel);
+        finish_panel(page, panel);
         any_curves = any_curves || panel->steps >= CURVE;
     }
     write_short(panels);
-    /* Bars of each size, to the GPU and back side by side; of many sizes curves, and bars of one.
-     */
-    for (const struct panel *panel = panels->all; panel < panels->all + panels->count; panel++) {
-        const char *names[NAMES];
-        if (panel->steps >= CURVE && list_names(panel, UINT64_MAX, names) > 1)
-            draw_bars(panels, panel, widest_across(panel));
-        for (size_t i = 0; panel->steps < CURVE && i < panel->count; i++)
-            if (i == 0 || panel->entries[i].across != panel->entries[i - 1].across)
-                draw_bars(panels, panel, panel->entries[i].across);
-    }
-    for (const struct panel *panel = panels->all; panel < panels->all + panels->count; panel++)
-        if (panel->steps >= CURVE)
-            draw_curves(panels, panel);
+    /* To the GPU and back side by side; below all bars the curves of many sizes. */
+    for (size_t p = 0; p < panels->count; p++)
+        draw_places(panels, &panels->all[p]);
+    for (size_t p = 0; p < panels->count; p++)
+        if (panels->all[p].steps >= CURVE)
+            draw_curves(panels, &panels->all[p]);
     xb_page_more(page, panels->not_drawn, "slower methods have no curve.");
-    for (size_t d = 0; d < count; d++)
-        write_together(page, documents[d]->record, panels->labels[d]);
+    for (size_t d = 0; d < count; d++) {
+        /* What ran at the same time has rows of its own. */
+        const struct xb_record *record = documents[d]->record;
+        const char *who = panels->labels[d];
+        size_t i = 0;
+        while (i < record->case_count &&
+               !(record->cases[i].simultaneous && xb_table_has_row(record, &record->cases[i])))
+            i++;
+        if (i < record->case_count)
+            xb_write_table_of_rows(
+                page, xb_page_print(page, "At the same time%s%s", who[0] != '\0' ? ", " : "", who),
+                record, true);
+    }
     if (count > 1)
         write_side_by_side(panels, any_curves);
     for (size_t d = 0; d < count; d++)
         write_advice(page, documents[d]->reading, panels->labels[d]);
     xb_page_more(page, panels->left_out, "results are in the table of all results only.");
-    for (size_t p = 0; p < panels->count; p++)
-        free(panels->all[p].entries);
 }
 
 /* ---- which files stand side by side ---- */
 
-/* A name for each rate that a document has, in order, and how many methods have one. */
+/* A name for each rate that a document has, in order, and how many methods have one to the GPU or
+ * back: a name begins with the way and the method, in a line. */
 struct keys {
-    struct xb_arena *texts;
+    struct xb_arena **texts;
     const struct xb_report_document *document;
     const char **all;
     size_t count, methods, alike;
@@ -602,28 +578,18 @@ static void take_keys(void *argument, struct xb_bars *view)
     struct keys *keys = argument;
     const struct xb_report_document *document = keys->document;
     const bool names_devices = xb_rows_name_devices(document->record);
-    const char *methods[XB_PLOT_SERIES * XB_PLOT_SERIES];
-    size_t count = 0;
     for (size_t i = 0; i < view->count; i++) {
         const struct xb_bar *bar = &view->bars[i];
-        size_t at = 0;
         char text[96];
         if (bar->is_time)
             continue;
-        keys->all = xb_grow(keys->all, keys->count, sizeof *keys->all);
         keys->all[keys->count++] = xb_arena_print(
-            &keys->texts, "%s %s %d %s %llu %.60s",
-            full_name(&keys->texts, document, bar->test, view->swept), bar->test->direction,
+            keys->texts, "%d %s\n%s %s %d %s %llu %.60s", (int)bar->kind,
+            xb_method_name(bar->test, text, sizeof text),
+            full_name(keys->texts, document, bar->test, view->swept), bar->test->direction,
             names_devices ? bar->test->device : 0, bar->figure->name,
             (unsigned long long)bar->test->bytes, view->swept != NULL ? view->swept->name : "");
-        const char *method = xb_arena_print(&keys->texts, "%d %s", (int)bar->kind,
-                                            xb_method_name(bar->test, text, sizeof text));
-        while (at < count && strcmp(methods[at], method) != 0)
-            at++;
-        if (at == count && count < sizeof methods / sizeof *methods && bar->kind != XB_BAR_OTHER)
-            methods[count++] = method;
     }
-    keys->methods += count;
 }
 
 static int by_text(const void *a, const void *b)
@@ -644,54 +610,42 @@ static bool are_alike(const struct keys *one, const struct keys *other)
     return 2 * both > (one->count < other->count ? one->count : other->count);
 }
 
-static bool is_same_machine(const struct xb_report_document *a, const struct xb_report_document *b)
-{
-    return strcmp(a->answer.subject, b->answer.subject) == 0;
-}
-
-/* Whether it is the better lead: more files are like it, it has more methods, it is newer. */
-static bool is_better(const struct keys *a, const struct keys *b)
-{
-    if (a->alike != b->alike)
-        return a->alike > b->alike;
-    return a->methods != b->methods ? a->methods > b->methods
-                                    : a->document->date > b->document->date;
-}
-
 size_t xb_choose_results(struct xb_report_document *const *documents, size_t count,
                          struct xb_report_document **shown)
 {
-    struct keys *keys = xb_new(count, sizeof *keys);
-    size_t lead = 0, chosen = 0;
+    struct xb_arena *memory = NULL;
+    struct keys *keys = xb_arena_new(&memory, count * sizeof *keys), *lead = keys;
+    size_t chosen = 0;
     for (size_t i = 0; i < count; i++) {
-        keys[i].document = documents[i];
-        xb_bars_each(documents[i]->record, take_keys, &keys[i]);
-        if (keys[i].count > 0)
-            qsort(keys[i].all, keys[i].count, sizeof *keys[i].all, by_text);
+        const struct xb_record *record = documents[i]->record;
+        keys[i] = (struct keys){.texts = &memory, .document = documents[i]};
+        keys[i].all = xb_arena_new(&memory, record->case_count * sizeof(const char *));
+        xb_bars_each(record, take_keys, &keys[i]);
+        qsort(keys[i].all, keys[i].count, sizeof(const char *), by_text);
+        for (size_t k = 0; k < keys[i].count && keys[i].all[k][0] < '0' + XB_BAR_OTHER; k++)
+            keys[i].methods += k == 0 || strncmp(keys[i].all[k], keys[i].all[k - 1],
+                                                 strcspn(keys[i].all[k], "\n") + 1) != 0;
     }
     for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < i; k++) {
-            bool alike = are_alike(&keys[i], &keys[k]);
-            keys[i].alike += alike;
-            keys[k].alike += alike;
-        }
+        for (size_t k = 0; k < count; k++)
+            keys[i].alike += k != i && are_alike(&keys[i], &keys[k]);
+    /* More files are like the lead than like others, or it has more methods, or it is newer. */
     for (size_t i = 1; i < count; i++)
-        lead = is_better(&keys[i], &keys[lead]) ? i : lead;
+        if (XB_FIRST_ORDER(XB_ORDER(keys[i].alike, lead->alike),
+                           XB_ORDER(keys[i].methods, lead->methods),
+                           XB_ORDER(documents[i]->date, lead->document->date)) > 0)
+            lead = &keys[i];
     for (size_t i = 0; i < count; i++) {
         bool is_other = true; /* machine than the lead and those before it */
-        for (size_t k = 0; k < chosen; k++)
-            is_other = is_other && !is_same_machine(shown[k], documents[i]);
-        is_other = is_other && !is_same_machine(documents[lead], documents[i]);
+        for (size_t k = 0; k <= chosen; k++)
+            is_other = is_other && strcmp((k < chosen ? shown[k] : lead->document)->answer.subject,
+                                          documents[i]->answer.subject) != 0;
         /* If they are too many, one a machine; the lead always has room. */
-        if (i == lead ||
-            (chosen + (i < lead) < XB_REPORT_SHOWN && are_alike(&keys[lead], &keys[i]) &&
-             (keys[lead].alike < XB_REPORT_SHOWN || is_other)))
+        if (&keys[i] == lead ||
+            (chosen + (&keys[i] < lead) < XB_REPORT_SHOWN && are_alike(lead, &keys[i]) &&
+             (lead->alike < XB_REPORT_SHOWN || is_other)))
             shown[chosen++] = documents[i];
     }
-    for (size_t i = 0; i < count; i++) {
-        xb_arena_free(keys[i].texts);
-        free(keys[i].all);
-    }
-    free(keys);
+    xb_arena_free(memory);
     return chosen;
 }

@@ -13,12 +13,6 @@
 #include <math.h>
 #include <string.h>
 
-/* A text of an object, at most so long. */
-static const char *text_of(struct xb_page *page, const cJSON *object, const char *key, int most)
-{
-    return xb_page_print(page, "%.*s", most, xb_report_text(object, key));
-}
-
 /* A number of an object in units, with so many decimals; NULL where it has none. */
 static const char *number_of(struct xb_page *page, const cJSON *object, const char *key,
                              double unit, int decimals)
@@ -27,32 +21,12 @@ static const char *number_of(struct xb_page *page, const cJSON *object, const ch
     return isnan(number) ? NULL : xb_page_print(page, "%.*f", decimals, number / unit);
 }
 
+/* As the terminal prints both below its tables. */
 void xb_write_reading(struct xb_page *page, const struct xb_report_document *document)
 {
-    const struct xb_reading_list *list = document->reading;
-    bool has_subjects = list->many_devices || list->many_sizes;
-    if (list->count == 0)
-        return;
-    xb_page_table_begin(page, "What the figures mean",
-                        has_subjects ? "About|Of|Finding" : "About|Finding");
-    for (size_t i = 0; i < list->count; i++) {
-        const struct xb_reading_entry *entry = &list->entries[i];
-        char of[64]; /* "GPU 0, 1 GiB: " */
-        if (entry->is_repeated)
-            continue;
-        xb_reading_subject(list, entry, of, sizeof of);
-        of[strcspn(of, ":")] = '\0';
-        if (has_subjects)
-            XB_PAGE_CELLS(page, entry->label, of, entry->text);
-        else
-            XB_PAGE_CELLS(page, entry->label, entry->text);
-    }
-    xb_page_table_end(page);
-}
-
-void xb_write_notes(struct xb_page *page, const struct xb_report_document *document)
-{
-    xb_table_notes(xb_page_terminal_begin(page), document->record, false, document->reading);
+    FILE *stream = xb_page_terminal_begin(page);
+    xb_reading_print(stream, document->reading);
+    xb_table_notes(stream, document->record, false, document->reading);
     xb_page_terminal_end(page, XB_OK);
 }
 
@@ -163,7 +137,7 @@ void xb_write_strategies(struct xb_page *page, const struct xb_report_document *
     {
         const char *missing = cJSON_GetStringValue(xb_report_member(strategy, "missing"));
         const char *limit = cJSON_GetStringValue(xb_report_member(strategy, "limit"));
-        xb_page_cell(page, text_of(page, strategy, "strategy", 100));
+        xb_page_cell(page, xb_report_text(strategy, "strategy"));
         for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
             double seconds = xb_report_number(strategy, times[i], 0.0);
             xb_page_cell(page, seconds > 0 ? XB_DURATION_TEXT(seconds) : NULL);
@@ -179,10 +153,9 @@ void xb_write_devices(struct xb_page *page, const struct xb_report_document *doc
     xb_page_table_begin(page, "Devices", "Backend|#Index|Name|Architecture|PCI address|#GiB");
     cJSON_ArrayForEach(device, xb_report_member(document->tree, "devices"))
     {
-        XB_PAGE_CELLS(page, text_of(page, device, "backend", 100),
-                      number_of(page, device, "index", 1, 0), text_of(page, device, "name", 300),
-                      text_of(page, device, "architecture", 100),
-                      text_of(page, device, "pci_bdf", 100),
+        XB_PAGE_CELLS(page, xb_report_text(device, "backend"),
+                      number_of(page, device, "index", 1, 0), xb_report_text(device, "name"),
+                      xb_report_text(device, "architecture"), xb_report_text(device, "pci_bdf"),
                       number_of(page, device, "memory_bytes", (double)(1ULL << 30), 1));
     }
     xb_page_table_end(page);
@@ -190,7 +163,7 @@ void xb_write_devices(struct xb_page *page, const struct xb_report_document *doc
     cJSON_ArrayForEach(backend, xb_report_member(document->tree, "backends"))
     {
         const cJSON *checks = xb_report_member(backend, "checks");
-        const char *name = text_of(page, backend, "name", 100);
+        const char *name = xb_report_text(backend, "name");
         if (cJSON_GetArraySize(checks) == 0)
             XB_PAGE_CELLS(page, name, "-", xb_report_text(backend, "absent_reason"));
         cJSON_ArrayForEach(check, checks)

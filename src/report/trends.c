@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* text.h */
 #include "report.h"
 
+#include "base/change.h"
 #include "base/statistics.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -53,8 +54,8 @@ static void take_case(struct state *state, const struct xb_report_document *docu
     const struct xb_record_device *device = xb_record_device(record, test->device);
     struct xb_words key = {.length = 0}, place = {.length = 0};
     const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
-    const bool is_time = strcmp(figure->unit, XB_UNIT_SECONDS) == 0;
-    const double unit = is_time ? 1e-6 : 1e9;
+    double size;
+    const char *unit = xb_fleet_unit(figure->unit, &size);
     struct xb_statistics value;
     char text[64];
     size_t at = 0;
@@ -62,13 +63,7 @@ static void take_case(struct state *state, const struct xb_report_document *docu
         return;
     xb_words_add(&key, "%.60s %.60s %.20s%s %s", test->mode, test->variant, test->direction,
                  test->latency ? " latency" : "", XB_SIZE_TEXT(test->bytes));
-    for (size_t i = 0; i < test->parameter_count; i++) {
-        const struct xb_record_fact *own = &test->parameters[i];
-        const char *shown = xb_parameter_text(test, own->name, text, sizeof text);
-        if (shown != NULL &&
-            !xb_parameter_is_default(document->request->defaults, document->request->rows, own))
-            xb_words_add(&key, ", %.60s %.60s", own->name, shown);
-    }
+    xb_case_add_parameters(&key, document, test, NULL);
     xb_words_add(&key, ", GPU %s%s", xb_record_case_device(test, text, sizeof text),
                  test->simultaneous ? ", at the same time" : "");
     xb_words_add(&place, "%.200s on %.200s, backend %.60s",
@@ -88,12 +83,12 @@ static void take_case(struct state *state, const struct xb_report_document *docu
         *trend = (struct trend){.key = xb_arena_copy(document->texts, key.text),
                                 .name = xb_case_name(document->texts, document, test),
                                 .place = xb_arena_copy(document->texts, place.text),
-                                .unit = is_time ? "us" : "GB/s",
+                                .unit = unit,
                                 .bytes = test->bytes};
     }
-    point.value = value.median / unit;
-    point.low = value.has_interval ? value.ci95_low / unit : (double)NAN;
-    point.high = value.has_interval ? value.ci95_high / unit : (double)NAN;
+    point.value = value.median / size;
+    point.low = value.has_interval ? value.ci95_low / size : (double)NAN;
+    point.high = value.has_interval ? value.ci95_high / size : (double)NAN;
     trend->points = xb_grow(trend->points, trend->count, sizeof *trend->points);
     trend->points[trend->count++] = point;
 }
@@ -115,99 +110,6 @@ static enum xb_status take(void *own, const struct xb_report_document *document,
     for (size_t i = 0; i < record->case_count; i++)
         take_case(state, document, &record->cases[i], point);
     return XB_OK;
-}
-
-/* ---- where a row of values changed ---- */
-
-/* Orders in which the values are looked at. Fewer are enough for the level among 40 long rows, and
- * counting does not take seconds. */
-#define ORDERS 9999
-#define ORDERS_OF_LONG 4999
-#define LONG 200
-#define HITS_ENOUGH 250 /* so many orders as extreme: chance it is */
-
-/* The largest, over all cuts, of |2 * (sum of the first t ranks) - t * (count + 1)|, which for
- * parts of a row by chance is 0 in the mean, by its standard deviation but for a factor that all
- * cuts share. */
-static double statistic_of(const double *ranks, size_t count)
-{
-    double n = (double)count, sum = 0.0, most = 0.0;
-    for (size_t t = 1; t + XB_CHANGE_SIDE <= count; t++) {
-        double before = (double)t;
-        sum += ranks[t - 1];
-        double size = 2.0 * sum - before * (n + 1.0);
-        /* Squares, because they need no root. */
-        if (t >= XB_CHANGE_SIDE)
-            most = fmax(most, size * size / (before * (n - before)));
-    }
-    return most;
-}
-
-/* The share of orders that are at least as extreme, the row's own among them. They are of Knuth's
- * MMIX generator ("The Art of Computer Programming" 2, 3.3.4): the same orders each time, so that a
- * report of the same files says the same. */
-static double probability_of(double *ranks, size_t count, double statistic)
-{
-    const size_t most = count > LONG ? ORDERS_OF_LONG : ORDERS;
-    uint64_t state = 1;
-    size_t hits = 1, orders = 1;
-    while (orders <= most && hits < HITS_ENOUGH) {
-        for (size_t i = count; i > 1; i--) {
-            state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-            size_t other = (size_t)((state >> 32) * i >> 32);
-            double rank = ranks[i - 1];
-            ranks[i - 1] = ranks[other];
-            ranks[other] = rank;
-        }
-        orders++;
-        hits += statistic_of(ranks, count) >= statistic; /* sums of halves are exact */
-    }
-    return (double)hits / (double)orders;
-}
-
-/* The sum of the distances of the values from their median, which is *median. */
-static double spread_of(const double *values, size_t count, double *room, double *median)
-{
-    double sum = 0.0;
-    memcpy(room, values, count * sizeof *room);
-    *median = xb_median_of(room, count);
-    for (size_t i = 0; i < count; i++)
-        sum += fabs(values[i] - *median);
-    return sum;
-}
-
-struct xb_change xb_change_find(const double *values, size_t count, size_t rows)
-{
-    struct xb_change change = {.probability = 1.0};
-    if (count < 2 * (size_t)XB_CHANGE_SIDE || count > XB_CHANGE_VALUES)
-        return change;
-    double *ranks = xb_new(count, sizeof *ranks);
-    /* Ranks from 1; equal values share the mean of theirs. */
-    for (size_t i = 0; i < count; i++) {
-        size_t less = 0, equal = 0;
-        for (size_t k = 0; k < count; k++) {
-            less += values[k] < values[i];
-            equal += values[k] == values[i];
-        }
-        ranks[i] = (double)less + ((double)equal + 1.0) / 2.0;
-    }
-    change.is_tested = true;
-    change.probability = probability_of(ranks, count, statistic_of(ranks, count));
-    change.is_there = change.probability * (double)rows <= XB_CHANGE_LEVEL;
-    double least = (double)INFINITY;
-    for (size_t t = XB_CHANGE_SIDE; change.is_there && t + XB_CHANGE_SIDE <= count; t++) {
-        double before, after;
-        double sum =
-            spread_of(values, t, ranks, &before) + spread_of(values + t, count - t, ranks, &after);
-        if (sum < least) {
-            least = sum;
-            change.at = t;
-            change.before = before;
-            change.after = after;
-        }
-    }
-    free(ranks);
-    return change;
 }
 
 /* Those that changed, which is known of none at first, then those of most files. */
@@ -242,8 +144,7 @@ static bool finish(void *own)
             const struct point *next = &trend->points[k];
             bool is_later = last == NULL || last->date != next->date;
             trend->dates += is_later;
-            if (is_later || last->value != next->value || XB_ORDER(last->low, next->low) != 0 ||
-                XB_ORDER(last->high, next->high) != 0)
+            if (last == NULL || memcmp(last, next, offsetof(struct point, file)) != 0)
                 trend->points[kept++] = *next;
         }
         trend->count = kept;
@@ -293,28 +194,26 @@ static void write_trend(struct xb_page *page, const struct trend *trend, double 
 {
     const struct xb_change *change = &trend->change;
     struct xb_point *points = xb_page_new(page, trend->count, sizeof *points);
-    double least = (double)INFINITY, most = 0.0, mark = 0.0;
     const char *within = "";
+    double mark = 0.0;
     if (change->is_there)
         write_change(page, trend);
     for (size_t i = 0; i < trend->count; i++) {
         const struct point *point = &trend->points[i];
         points[i] = (struct xb_point){point->date, point->value, point->low, point->high};
         values[i] = point->value;
-        least = fmin(least, point->value);
-        most = fmax(most, point->value);
     }
-    double median = xb_median_of(values, trend->count);
-    if (most - least < NEXT_TO_NOTHING * median)
-        within = xb_page_print(page, ": all within %.1f %%", 100.0 * (most - least) / median);
+    const struct xb_statistics s = xb_statistics_of(values, trend->count);
+    if (s.max - s.min < NEXT_TO_NOTHING * s.median)
+        within = xb_page_print(page, ": all within %.1f %%", 100.0 * (s.max - s.min) / s.median);
     if (change->is_there)
         mark = (trend->points[change->at - 1].date + trend->points[change->at].date) / 2;
     const struct xb_series series = {"", points, trend->count};
     struct xb_chart chart = {.x = {XB_SCALE_DATE, "date (UTC)"},
                              .y = {XB_SCALE_LINEAR, trend->unit},
                              .y_from_data = true,
-                             .y_least = median * (1.0 - LEAST_SPAN / 2.0),
-                             .y_most = median * (1.0 + LEAST_SPAN / 2.0),
+                             .y_least = s.median * (1.0 - LEAST_SPAN / 2.0),
+                             .y_most = s.median * (1.0 + LEAST_SPAN / 2.0),
                              .series = &series,
                              .series_count = 1,
                              .mark = mark};

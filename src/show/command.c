@@ -176,11 +176,14 @@ static enum xb_status show_link(struct show *show, const char *path, cJSON *tree
     return status;
 }
 
-static enum xb_status show_comparison(struct show *show, const char *path, const char *text,
-                                      size_t length, struct xb_error *error)
+static enum xb_status show_comparison(struct show *show, const char *path, cJSON *tree,
+                                      struct xb_error *error)
 {
     struct xb_comparison_file file;
-    XB_TRY(xb_comparison_parse(path, text, length, &file, error));
+    enum xb_status status = xb_comparison_of_tree(path, tree, &file, error);
+    cJSON_Delete(tree);
+    if (status != XB_OK)
+        return status;
     /* The verdict stays that of all rows. */
     struct xb_compared *cases = file.comparison.cases;
     struct modes modes = {.count = 0};
@@ -191,8 +194,8 @@ static enum xb_status show_comparison(struct show *show, const char *path, const
             cases[kept++] = cases[i];
     }
     file.comparison.case_count = kept;
-    enum xb_status status =
-        kept == 0 && show->gates.count > 0 ? refuse(path, &show->gates, &modes, error) : XB_OK;
+    if (kept == 0 && show->gates.count > 0)
+        status = refuse(path, &show->gates, &modes, error);
     if (status == XB_OK && prints(show)) {
         say_kept(file.comparison.case_count, all);
         status = show->format == MARKDOWN
@@ -204,8 +207,7 @@ static enum xb_status show_comparison(struct show *show, const char *path, const
     return status;
 }
 
-/* Results and link tests are shown from the tree that tells their kind: they may be large. Whoever
- * reads another file checks the rest of it. */
+/* Whoever reads a file of a kind checks the rest of it. */
 static enum xb_status show_text(struct show *show, const char *path, const char *text,
                                 size_t length, struct xb_error *error)
 {
@@ -216,10 +218,10 @@ static enum xb_status show_text(struct show *show, const char *path, const char 
         return show_record(show, path, root, error);
     if (kind == XB_DOCUMENT_LINK)
         return show_link(show, path, root, error);
+    if (kind == XB_DOCUMENT_COMPARE)
+        return show_comparison(show, path, root, error);
     cJSON_Delete(root);
     switch (kind) {
-    case XB_DOCUMENT_COMPARE:
-        return show_comparison(show, path, text, length, error);
     case XB_DOCUMENT_FOREIGN:
         xb_json_refuse(&reader, "schema",
                        "is not that of a file which run, link or compare wrote as JSON");

@@ -51,6 +51,7 @@ class HelpCommand(Case):
         out = self.assert_same(("help", "--chunk"), ("--help", "chunk"))
         self.assertRegex(out, r"(?m)^xferbench run, modes async, double-buffer, ")
         self.assert_words(self.assert_succeeds("help", "backend").out, ("xferbench run, link, advise, explain\n",))
+        self.assertRegex(self.assert_succeeds("--help").out, r"--backend NAME +what measures: [a-z, ]*host[a-z, ]* or auto\n")
 
     def test_topics(self):
         self.assertIn("95% INTERVAL", self.assert_same(("help", "columns"), ("--help", "columns")))

@@ -63,7 +63,7 @@ class Pictures(Case):
         (picture,) = self.pictures_of(page, "Copies between")
         self.assertIn("394.7", self.texts_of(picture))
         self.assertIn("nearly equal, one shade", " ".join(self.texts_of(picture)))
-        self.assertEqual({group.get("class") for group in picture.iter(f"{SVG}g")}, {"step-2"})
+        self.assertEqual({group.get("class") for group in picture.iter(f"{SVG}g")}, {"step-2 light"})
         self.assertEqual(self.texts_of(picture)[:10], ["from", "to"] + ["GPU 0", "GPU 1", "GPU 2", "GPU 3"] * 2)
         self.assertEqual(self.texts_of(picture)[10:12], ["-", "394.7"])
 
@@ -82,8 +82,8 @@ class Pictures(Case):
                   for group in picture.iter(f"{SVG}g") if group.find(f"{SVG}text") is not None}
         slow_text = min((text for text in shades), key=float)
         self.assertLess(float(slow_text), 50)
-        self.assertEqual(shades[slow_text], "step-1")
-        self.assertEqual({look for text, look in shades.items() if text != slow_text}, {"step-7"})
+        self.assertEqual(shades[slow_text], "step-1 light")
+        self.assertEqual({look for text, look in shades.items() if text != slow_text}, {"step-7 deep"})
         self.assertIn(f"The least is {slow_text} GB/s, from device 1, to device 2", picture.find(f"{SVG}desc").text)
 
     @unittest.skipIf("hwloc" in harness.left_out(), "hwloc is not in this build")
@@ -161,7 +161,7 @@ class Pictures(Case):
     def bars_of(self, picture):
         """Left end and width of each, with its value."""
         bars = [box for box in picture.iter(f"{SVG}rect") if box.get("class") == "span" and float(box.get("height")) > 12]
-        values = [text.text for text in picture.iter(f"{SVG}text") if text.get("class") == "strong"]
+        values = [text.text for text in picture.iter(f"{SVG}text") if text.get("class") == "strong end"]
         self.assertEqual(len(bars), len(values))
         return [(float(bar.get("x")), float(bar.get("width")), float(value)) for bar, value in zip(bars, values)]
 
@@ -190,6 +190,9 @@ class Pictures(Case):
         table = self.table_of(page, "GB/s, or a time")
         self.assertEqual(table[0], ["Results", "At", "H100 80GB HBM3", "H200"])
         self.assertEqual(table[1], ["To the GPU: pinned", "1 GiB", "52.79", "55.34"])
+        self.assertIn("2 files", self.words_of(page))
+        self.assertNotIn(" UTC, 2 files", self.words_of(page))  # each date stands with its file
+        self.assertIn("PCIe Gen5 x16, at best Gen5 x16", self.words_of(page))
         page = self.report(os.path.join(RESULTS, "h100", "sweep.json"), os.path.join(RESULTS, "h200", "crossover.json"))
         (picture,) = self.pictures_of(page, "To the GPU, by size")
         self.assertIn("H100 80GB HBM3 pinned", self.texts_of(picture))

@@ -23,8 +23,13 @@ static struct xb_comparison_file file;
 
 static enum xb_status parse(const char *text, struct xb_error *error)
 {
-    *error = (struct xb_error){.message = ""};
-    return xb_comparison_parse("f.json", text, strlen(text), &file, error);
+    struct xb_json_reader reader = {.place = {.path = "f.json"}};
+    cJSON *root = xb_json_read(&reader, text, strlen(text));
+    *error = reader.error;
+    enum xb_status status =
+        root != NULL ? xb_comparison_of_tree("f.json", root, &file, error) : reader.error.status;
+    cJSON_Delete(root);
+    return status;
 }
 
 static char *told(sink write)

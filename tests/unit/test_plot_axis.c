@@ -18,11 +18,12 @@ static void assert_ticks(enum xb_scale scale, double low, double high, size_t mo
     double ticks[XB_TICKS_MOST];
     char text[40];
     char all[512] = "";
+    const struct xb_ruler ruler = {.scale = scale};
     size_t count = xb_axis_ticks(scale, low, high, ticks, most);
     assert_true(count <= most);
     for (size_t i = 0; i < count; i++) {
         snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i > 0 ? ", " : "",
-                 xb_axis_tick_text(scale, ticks[i], text, sizeof text));
+                 xb_tick_text(&ruler, ticks[i], text, sizeof text));
     }
     assert_string_equal(all, expected);
 }
@@ -84,9 +85,9 @@ static void dates_are_those_of_the_calendar(NO_STATE)
                 {253402300800.0, "-"},
                 {1760000000.0, "10-09 08:53:20"}};
     char text[40];
+    const struct xb_ruler ruler = {.scale = XB_SCALE_DATE};
     for (size_t i = 0; i < COUNT_OF(rows); i++)
-        assert_string_equal(xb_axis_tick_text(XB_SCALE_DATE, rows[i].seconds, text, sizeof text),
-                            rows[i].text);
+        assert_string_equal(xb_tick_text(&ruler, rows[i].seconds, text, sizeof text), rows[i].text);
 }
 
 static void an_axis_without_a_range_has_no_ticks(NO_STATE)
@@ -141,6 +142,12 @@ static void a_ruler_holds_its_values(NO_STATE)
                 double high = xb_ruler_place(&ruler, ends[k]);
                 assert_true(ruler.low < ruler.high);
                 assert_true(low >= 100.0 && low <= high && high < 500.0);
+                bool is_size = scale == XB_SCALE_SIZE;
+                double width = ruler.high - ruler.low; /* what is beyond the ends stands there */
+                double before = is_size ? ruler.low / 4.0 : ruler.low - width;
+                double beyond = is_size ? ruler.high * 4.0 : ruler.high + width;
+                assert_true(xb_ruler_place(&ruler, before) == 100.0);
+                assert_true(xb_ruler_place(&ruler, beyond) == 500.0);
             }
 }
 

@@ -126,6 +126,13 @@ const char *xb_fleet_value_text(double value, const char *unit, bool with_unit, 
     return text;
 }
 
+const char *xb_fleet_unit(const char *unit, double *size)
+{
+    bool is_rate = strcmp(unit, XB_UNIT_RATE) == 0, is_time = strcmp(unit, XB_UNIT_SECONDS) == 0;
+    *size = is_rate ? 1e9 : is_time ? 1e-6 : 1.0;
+    return is_rate ? "GB/s" : is_time ? "us" : strcmp(unit, XB_UNIT_RATIO) == 0 ? "factor" : unit;
+}
+
 const char *xb_fleet_percent_text(double share, char *text)
 {
     double percent = fabs(share) * 100;

@@ -169,7 +169,7 @@ static int compare_value_places(const struct xb_fleet *fleet, const struct xb_fl
 
 time_t xb_fleet_written(const struct xb_fleet *fleet, const struct xb_fleet_value *value)
 {
-    return value->source < fleet->source_count ? fleet->sources[value->source].written : 0;
+    return fleet->sources[value->source].written;
 }
 
 /* A document without a timestamp counts as older than any with one. If two are equally old, the one

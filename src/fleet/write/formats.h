@@ -5,6 +5,7 @@
 
 #include "base/json_fields.h"
 #include "base/memory.h"
+#include "plot/pictures.h"
 #include "run/command.h"
 
 #include <stdbool.h>
@@ -33,6 +34,26 @@ typedef enum xb_status xb_fleet_writer(FILE *stream, const struct xb_fleet_judge
                                        struct xb_error *error);
 xb_fleet_writer xb_fleet_json_write, xb_fleet_csv_write, xb_fleet_prometheus_write,
     xb_fleet_nodelist_write;
+
+/* The values of one figure by node, and each named GPU with a marker. */
+struct xb_fleet_picture {
+    struct xb_dots dots;
+    struct xb_plot_level levels[3]; /* the dots' */
+    const char *title, *description;
+};
+typedef void xb_fleet_visit(void *argument, const struct xb_fleet_picture *picture);
+/* Whether there is one of a figure: it is judged, of two nodes or more. */
+bool xb_fleet_is_drawn(const struct xb_fleet_siblings *siblings);
+/* Calls `visit` with the pictures of those in which a GPU is named, `most` of them, and of any
+ * while there are less than `least`; those of most named GPUs come first. Each lasts as long as the
+ * call. Returns how many. */
+size_t xb_fleet_pictures_each(const struct xb_fleet_judgement *judgement, size_t most, size_t least,
+                              xb_fleet_visit *visit, void *argument);
+
+/* Takes from what xb_fleet_json_write() wrote what can be drawn: the figures, and the GPUs that are
+ * slow or fast. Nobody has checked the tree, which must stay; what is wrong in it is left out. */
+void xb_fleet_take_judged(const struct cJSON *root, struct xb_fleet *fleet,
+                          struct xb_fleet_judgement *judgement);
 
 /* The nodes to take out of service. */
 struct xb_drain_list {

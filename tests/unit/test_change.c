@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/change.h"
 #include "random.h"
-#include "report/report.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -104,5 +104,5 @@ int main(void)
         cmocka_unit_test(chance_is_told_as_chance),
         cmocka_unit_test(a_small_step_is_found_in_long_rows),
     };
-    return cmocka_run_group_tests_name("report_change", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("change", tests, NULL, NULL);
 }

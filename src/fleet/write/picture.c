@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The values of one figure by node, as a picture; and what of that the JSON of `fleet` has. */
+#define _GNU_SOURCE /* text.h */
+#include "fleet/internal.h"
+#include "formats.h"
+
+#include "base/text.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The axis reaches values up to so many limits from the median; others stand at its edge. Else one
+ * link with half its lanes would press all other values into a line. */
+#define LIMITS 8.0
+/* A node with so many named GPUs has one name in the picture, not one for each GPU. */
+#define TOGETHER 3
+
+struct value {
+    const char *node;
+    size_t gpu;
+    int peer;
+    bool is_named;
+    struct xb_dot dot; /* as it is shown */
+};
+
+static int by_pair(const void *a, const void *b)
+{
+    const struct value *one = a, *other = b;
+    return XB_FIRST_ORDER(xb_natural_compare(one->node, other->node),
+                          XB_ORDER(one->gpu, other->gpu), XB_ORDER(one->peer, other->peer));
+}
+
+/* The values of a figure by node, and the places of the nodes; returns how many there are. */
+static size_t find_values(const struct xb_fleet *fleet, size_t figure, double size,
+                          struct xb_dots *dots, struct value **values, struct xb_arena **memory)
+{
+    const char **places = xb_arena_new(memory, fleet->node_count * sizeof(const char *));
+    size_t most = 0, count = 0;
+    for (size_t i = 0; i < fleet->value_count; i++)
+        most += fleet->values[i].figure == figure;
+    struct value *all = *values = xb_arena_new(memory, most * sizeof *all);
+    for (size_t i = 0; i < fleet->value_count; i++) {
+        const struct xb_fleet_value *value = &fleet->values[i];
+        if (value->figure == figure)
+            all[count++] = (struct value){.node = fleet->nodes[fleet->gpus[value->gpu].node].name,
+                                          .gpu = value->gpu,
+                                          .peer = value->peer,
+                                          .dot = {.value = value->value / size}};
+    }
+    qsort(all, count, sizeof *all, by_pair);
+    for (size_t i = 0; i < count; i++) {
+        dots->place_count += i == 0 || strcmp(all[i].node, all[i - 1].node) != 0;
+        all[i].dot.place = dots->place_count - 1;
+        places[all[i].dot.place] = all[i].node;
+    }
+    dots->places = places;
+    return count;
+}
+
+/* Finds the values that stand out because they are slow or fast, each once, as its worst finding
+ * has it; returns how many. */
+static size_t find_outs(const struct xb_fleet_judgement *judgement, size_t figure,
+                        const struct xb_dots *dots, struct value *values, size_t count,
+                        struct xb_dot *outs, struct xb_arena **memory)
+{
+    size_t *named = xb_arena_new(memory, dots->place_count * sizeof *named), found = 0;
+    for (size_t i = 0; i < judgement->finding_count; i++) {
+        const struct xb_fleet_finding *finding = &judgement->findings[i];
+        if ((finding->code != XB_FLEET_SLOW && finding->code != XB_FLEET_FAST) ||
+            finding->figure != figure || finding->gpu == XB_FLEET_NONE)
+            continue;
+        const struct xb_fleet_gpu *gpu = &judgement->fleet->gpus[finding->gpu];
+        const struct value key = {.node = judgement->fleet->nodes[gpu->node].name,
+                                  .gpu = finding->gpu,
+                                  .peer = finding->peer};
+        struct value *value = bsearch(&key, values, count, sizeof key, by_pair);
+        if (value == NULL || value->is_named)
+            continue;
+        value->is_named = true;
+        named[value->dot.place]++;
+        /* "-2.1 %: gpu012 GPU 3". The share stands first: where a node's name is long, the end is
+         * cut. */
+        outs[found++] = (struct xb_dot){
+            value->dot.place, value->dot.value, finding->code == XB_FLEET_SLOW,
+            xb_arena_print(memory, "%+.1f %%: %.200s GPU %u%s", 100.0 * finding->deviation,
+                           finding->node, gpu->index,
+                           finding->peer < 0 ? "" : xb_arena_print(memory, ">%d", finding->peer)),
+            finding->text};
+    }
+    /* The worst of a node with many named GPUs has the name of all. */
+    for (size_t i = 0; i < found; i++) {
+        const size_t place = outs[i].place;
+        if (named[place] == 0)
+            outs[i].name = NULL;
+        if (named[place] < TOGETHER)
+            continue;
+        outs[i].name = xb_arena_print(memory, "%.200s: %zu %s", dots->places[place], named[place],
+                                      dots->counted);
+        named[place] = 0;
+    }
+    return found;
+}
+
+/* The median and from where values are named; where slots differ each has limits of its own. */
+static size_t find_levels(const struct xb_fleet_siblings *siblings, bool more, double size,
+                          struct xb_plot_level *levels, struct xb_arena **memory)
+{
+    double values[3] = {siblings->centre, siblings->centre * (1.0 - siblings->named_from),
+                        siblings->centre * (1.0 + siblings->named_from)};
+    const char *const names[3] = {"median", more ? "slow below" : "fast below",
+                                  more ? "fast above" : "slow above"};
+    size_t count = isfinite(siblings->named_from) && !(siblings->slots_differ > 0) ? 3 : 1;
+    for (size_t i = 0; i < count; i++) {
+        double value = values[i] / size;
+        levels[i] = (struct xb_plot_level){
+            xb_arena_print(memory, "%s %s", names[i], XB_DECIMAL_TEXT(value)), value};
+    }
+    return count;
+}
+
+/* Makes the picture of a figure; its texts lie in *memory, or are the judgement's. */
+static void make_picture(const struct xb_fleet_judgement *judgement,
+                         const struct xb_fleet_siblings *siblings, struct xb_fleet_picture *picture,
+                         struct xb_arena **memory)
+{
+    struct xb_dots *dots = &picture->dots;
+    const struct xb_fleet *fleet = judgement->fleet;
+    const struct xb_fleet_figure *figure = &fleet->figures[siblings->figure];
+    struct value *values;
+    double size;
+    const char *unit = xb_fleet_unit(figure->unit, &size);
+    double centre = siblings->centre / size;
+    double share = isfinite(siblings->named_from) ? siblings->named_from : 3.0 * siblings->spread;
+    double limit = share * siblings->centre / size;
+    *dots = (struct xb_dots){
+        .places_are = "nodes in the order of their names",
+        .y = {XB_SCALE_LINEAR, unit},
+        .y_low = centre - 1.2 * limit,
+        .y_high = centre + 1.2 * limit,
+        .band_low = centre * (1.0 - siblings->spread),
+        .band_high = centre * (1.0 + siblings->spread),
+        .levels = picture->levels,
+        .level_count = find_levels(siblings, figure->more_is_better, size, picture->levels, memory),
+        .are = {"like their siblings", "slow", "fast"},
+        .band_is = xb_arena_print(memory, "one spread on each side of the median: %.2g %%%s",
+                                  100.0 * siblings->spread,
+                                  siblings->is_floor ? ", the least assumed" : ""),
+    };
+    const size_t count = find_values(fleet, siblings->figure, size, dots, &values, memory);
+    struct xb_dot *all = xb_arena_new(memory, count * sizeof *all);
+    dots->counted = count > 0 && values[0].peer >= 0 ? "pairs" : "GPUs";
+    dots->dots = all;
+    dots->out_count = find_outs(judgement, siblings->figure, dots, values, count, all, memory);
+    dots->count = dots->out_count;
+    for (size_t i = 0; i < count; i++) {
+        const struct xb_dot *dot = &values[i].dot;
+        if (!values[i].is_named)
+            all[dots->count++] = *dot;
+        if (fabs(dot->value - centre) > LIMITS * limit)
+            continue;
+        dots->y_low = fmin(dots->y_low, dot->value);
+        dots->y_high = fmax(dots->y_high, dot->value);
+    }
+    /* What the compared GPUs share: "NVIDIA H200, Gen5 x16, driver 580.159.04, chunk=4194304". */
+    const char *const parts[] = {figure->model, figure->link, figure->driver, figure->options};
+    struct xb_words kind = {.length = 0};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i] != NULL && parts[i][0] != '\0')
+            xb_words_add(&kind, "%s%s%.150s", kind.length > 0 ? ", " : "", i == 2 ? "driver " : "",
+                         parts[i]);
+    picture->title = xb_arena_print(memory, "%.200s by node: %.400s", figure->name,
+                                    kind.length > 0 ? kind.text : "any GPU");
+    const char *worst =
+        dots->out_count > 0 ? xb_arena_print(memory, " The worst is %.300s.", all[0].name) : "";
+    picture->description = xb_arena_print(
+        memory, "%zu %s of %zu nodes: median %s %s, from %s to %s; %zu named slow, %zu fast.%s",
+        siblings->values, dots->counted, siblings->nodes, XB_DECIMAL_TEXT(centre), unit,
+        XB_DECIMAL_TEXT(siblings->least / size), XB_DECIMAL_TEXT(siblings->most / size),
+        siblings->slow, siblings->fast, worst);
+}
+
+bool xb_fleet_is_drawn(const struct xb_fleet_siblings *siblings)
+{
+    return siblings->judged && siblings->nodes >= 2;
+}
+
+/* Figures in which more GPUs are named stand first, and those that are not drawn last. */
+static int by_weight(const void *a, const void *b)
+{
+    const struct xb_fleet_siblings *one = *(const struct xb_fleet_siblings *const *)a;
+    const struct xb_fleet_siblings *other = *(const struct xb_fleet_siblings *const *)b;
+    /* the last: as the judgement has them */
+    return XB_FIRST_ORDER(XB_ORDER(xb_fleet_is_drawn(other), xb_fleet_is_drawn(one)),
+                          XB_ORDER(other->slow, one->slow), XB_ORDER(other->fast, one->fast),
+                          XB_ORDER(one, other));
+}
+
+size_t xb_fleet_pictures_each(const struct xb_fleet_judgement *judgement, size_t most, size_t least,
+                              xb_fleet_visit *visit, void *argument)
+{
+    const size_t count = judgement->sibling_count;
+    const struct xb_fleet_siblings **list = xb_new(count, sizeof(struct xb_fleet_siblings *));
+    size_t drawn = 0;
+    for (size_t i = 0; i < count; i++)
+        list[i] = &judgement->siblings[i];
+    qsort(list, count, sizeof(struct xb_fleet_siblings *), by_weight);
+    for (; drawn < count && xb_fleet_is_drawn(list[drawn]) &&
+           drawn < (list[drawn]->slow + list[drawn]->fast > 0 ? most : least);
+         drawn++) {
+        struct xb_fleet_picture picture;
+        struct xb_arena *memory = NULL; /* there may be many pictures of very many values */
+        make_picture(judgement, list[drawn], &picture, &memory);
+        visit(argument, &picture);
+        xb_arena_free(memory);
+    }
+    free(list);
+    return drawn;
+}
+
+/* ---- what `fleet --format json` wrote ---- */
+
+/* Takes a finding and its GPU, if it is of a value that is judged. */
+static void read_finding(struct xb_fleet *fleet, struct xb_fleet_judgement *judgement,
+                         const cJSON *object)
+{
+    struct xb_json_reader reader = {.texts = NULL};
+    const char *code = xb_json_get_text(&reader, object, "code");
+    const char *name = xb_json_get_text(&reader, object, "node");
+    const struct xb_fleet_node node = {.name = name, .hostname = name};
+    struct xb_fleet_value value = {.scatter = (double)NAN};
+    struct xb_fleet_gpu gpu;
+    const size_t count = judgement->sibling_count;
+    size_t place = (size_t)xb_json_get_whole(&reader, object, "siblings", 0, count);
+    value.value = xb_json_get_number(&reader, object, "value", DBL_MAX);
+    value.peer = xb_json_get_index(&reader, object, "peer");
+    xb_fields_read_object(&reader, object, "gpu", xb_fleet_gpu_fields, &gpu);
+    if (xb_json_failed(&reader) || place == count || !judgement->siblings[place].judged)
+        return;
+    struct xb_fleet_siblings *of = &judgement->siblings[place];
+    const bool is_slow = strcmp(code, "slow") == 0;
+    if (!is_slow && strcmp(code, "fast") != 0)
+        return;
+    gpu.node = xb_fleet_add_node(fleet, &node);
+    value.gpu = xb_fleet_add_gpu(fleet, &gpu);
+    value.figure = of->figure;
+    xb_fleet_add_value(fleet, &value);
+    judgement->findings[judgement->finding_count++] =
+        (struct xb_fleet_finding){.code = is_slow ? XB_FLEET_SLOW : XB_FLEET_FAST,
+                                  .node = name,
+                                  .gpu = value.gpu,
+                                  .peer = value.peer,
+                                  .figure = value.figure,
+                                  .deviation = value.value / of->centre - 1.0,
+                                  .text = xb_json_get_optional_text(&reader, object, "text")};
+    *(is_slow ? &of->slow : &of->fast) += 1;
+}
+
+void xb_fleet_take_judged(const cJSON *root, struct xb_fleet *fleet,
+                          struct xb_fleet_judgement *judgement)
+{
+    const cJSON *findings = cJSON_GetObjectItemCaseSensitive(root, "findings"), *item;
+    const cJSON *siblings = cJSON_GetObjectItemCaseSensitive(root, "siblings");
+    *judgement = (struct xb_fleet_judgement){.fleet = fleet};
+    judgement->findings = xb_new((size_t)cJSON_GetArraySize(findings), sizeof *judgement->findings);
+    judgement->siblings = xb_new((size_t)cJSON_GetArraySize(siblings), sizeof *judgement->siblings);
+    cJSON_ArrayForEach(item, siblings)
+    {
+        struct xb_json_reader reader = {.texts = NULL};
+        struct xb_fleet_siblings *of = &judgement->siblings[judgement->sibling_count++];
+        struct xb_fleet_figure figure;
+        xb_fields_read(&reader, item, xb_fleet_siblings_fields, of);
+        xb_fields_read_object(&reader, item, "figure", xb_fleet_figure_fields, &figure);
+        of->slow = of->fast = 0; /* those that can be drawn are counted */
+        of->judged = of->judged && !xb_json_failed(&reader);
+        if (of->judged)
+            of->figure = xb_fleet_add_figure(fleet, &figure);
+    }
+    cJSON_ArrayForEach(item, findings)
+    {
+        read_finding(fleet, judgement, item);
+    }
+}
