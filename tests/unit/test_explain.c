@@ -128,7 +128,7 @@ static void nothing_is_lost_where_there_are_too_many(NO_STATE)
         struct xb_activity call = {.kind = XB_ACTIVITY_CALL, .begin = i, .end = i + 1};
         call.link = (uint32_t)i + 1;
         call.name = xb_profiles_name(&f.profiles, name);
-        call.track = xb_profiles_track(&f.profiles, 1, 1);
+        call.track = xb_profiles_track(&f.profiles, 1, -1, 1);
         struct xb_activity copy = {.kind = XB_ACTIVITY_COPY, .way = XB_WAY_TO_GPU, .bytes = 2};
         copy.begin = i;
         copy.end = i + 1;
