@@ -44,7 +44,7 @@ SAME(copy_record, CUpti_ActivityMemcpy6, correlationId);
 #define BUFFER ((size_t)1 << 20) /* of records, which CUPTI fills */
 #define FLUSH_US 100000          /* a program that crashes loses no more than its last */
 #define TEXT ((size_t)256 << 10) /* of events, before they are written */
-#define EVENT 4096               /* the longest is shorter */
+#define EVENT ((size_t)4096)     /* the longest is shorter */
 #define MARKS 256                /* NVTX ranges that are open at a time; more are not seen */
 #define NAME 512                 /* of a kernel or a mark; the rest is cut off */
 
@@ -62,7 +62,7 @@ SAME(copy_record, CUpti_ActivityMemcpy6, correlationId);
     call(cuptiActivityGetNumDroppedRecords)
 
 static struct {
-#define DECLARE(name) __typeof__(name) *name
+#define DECLARE(name) __typeof__(&(name)) name
     CUPTI_CALLS(DECLARE);
 } cupti;
 
@@ -102,7 +102,7 @@ static void add(const char *format, ...)
     va_start(arguments, format);
     int length = vsnprintf(own.text + own.length, EVENT, format, arguments);
     va_end(arguments);
-    own.length += length > 0 && length < EVENT ? (size_t)length : 0;
+    own.length += length > 0 && (size_t)length < EVENT ? (size_t)length : 0;
 }
 
 /* A text as JSON takes it; `escaped` holds 2 * NAME. */
