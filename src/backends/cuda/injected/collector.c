@@ -71,7 +71,9 @@ static struct {
     pid_t process; /* that was begun in: a child that it forks writes nothing */
     uint64_t zero; /* nanoseconds: small times keep their digits in any reader */
     uint64_t dropped;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t flushing; /* held while records are asked for, but at the end of a context */
+    bool is_over;             /* nobody asks any more: the program takes itself down */
+    pthread_mutex_t lock;     /* of what follows */
     char *text;
     size_t length;
     struct mark {
@@ -80,7 +82,7 @@ static struct {
         char name[NAME];
     } * marks;
     size_t mark_count;
-} own = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} own = {.flushing = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- events ---- */
 
@@ -319,8 +321,14 @@ static void CUPTIAPI before_end_of_context(void *argument, CUpti_CallbackDomain 
 /* CUPTI gives back full buffers only, where nobody asks. */
 static void *flush_often(void *unused)
 {
-    while (getpid() == own.process && usleep(FLUSH_US) == 0)
-        (void)cupti.cuptiActivityFlushAll(0);
+    for (bool is_over = false; !is_over;) {
+        (void)usleep(FLUSH_US);
+        pthread_mutex_lock(&own.flushing);
+        is_over = own.is_over;
+        if (!is_over)
+            (void)cupti.cuptiActivityFlushAll(0);
+        pthread_mutex_unlock(&own.flushing);
+    }
     return unused;
 }
 
@@ -328,7 +336,10 @@ static void at_exit(void)
 {
     if (getpid() != own.process)
         return;
+    pthread_mutex_lock(&own.flushing);
+    own.is_over = true;
     (void)cupti.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    pthread_mutex_unlock(&own.flushing);
     pthread_mutex_lock(&own.lock);
     add("{\"ph\":\"M\",\"name\":\"xferbench_end\",\"pid\":%d,\"args\":{\"dropped\":%" PRIu64
         "}},\n",
