@@ -50,6 +50,7 @@ struct command {
     char *const *traces;
     size_t trace_count;
     char *const *program; /* the command line that is run; NULL: none is */
+    bool is_open;         /* the collector is offered to it */
     struct xb_output json;
     struct xb_profiles profiles;
     struct xb_advise_session session;
@@ -206,7 +207,8 @@ static enum xb_status watch_program(struct command *command, struct xb_error *er
     if (obstacle != NULL)
         xb_say("the program runs, but nothing can be seen in it: %s", obstacle);
     enum xb_status status = XB_OK;
-    if (trace >= 0)
+    command->is_open = trace >= 0;
+    if (command->is_open)
         status = offer_collector(trace, error);
     if (status == XB_OK)
         status = run_program(command, error);
@@ -252,12 +254,17 @@ static enum xb_status read_costs(struct command *command, struct xb_error *error
     struct xb_advice_report *costs = &command->costs;
     costs->costs.device = first_device(&command->profiles);
     if (command->with != NULL) {
-        if (xb_record_device(&costs->records[0], costs->costs.device) == NULL)
+        if (xb_record_device(&costs->records[0], costs->costs.device) == NULL) {
+            xb_say("'%.200s' has no GPU %d: predictions are of its GPU 0", command->with,
+                   costs->costs.device);
             costs->costs.device = 0;
+        }
     } else {
         const struct xb_job job = job_of(&command->profiles);
         snprintf(command->session.device, sizeof command->session.device, "%d",
                  costs->costs.device);
+        command->session.holder.deadline = xb_deadline_of(command->deadline);
+        XB_TRY(xb_deadline_watch(command->session.holder.deadline, EXIT_FAILED, error));
         if (xb_backend_choose(command->backend, &command->session.holder) != XB_EXIT_OK)
             return XB_FAIL(error, XB_ERR_USAGE, "--measure: nothing can be measured here");
         XB_TRY(xb_advise_measure(&command->session, &job, costs, error));
@@ -291,12 +298,9 @@ static bool explain_all(struct command *command)
     const struct xb_costs *costs =
         command->source.with != NULL || command->source.is_measured ? &command->costs.costs : NULL;
     bool has_any = false;
-    command->explanations =
-        xb_arena_new(&command->memory, profiles->count * sizeof *command->explanations);
+    command->explanations = xb_explain(profiles, costs, &command->memory);
     for (size_t i = 0; i < profiles->count; i++) {
-        struct xb_explanation *one = &command->explanations[i];
-        xb_explain(profiles, &profiles->items[i], costs, &command->memory, one);
-        has_any = has_any || one->window > 0;
+        has_any = has_any || command->explanations[i].window > 0;
         if (profiles->items[i].problem != NULL)
             xb_say("%.60s (%llu): nothing can be seen in it: %s",
                    profiles->items[i].name != NULL ? profiles->items[i].name : "process",
@@ -325,13 +329,19 @@ static enum xb_status explain(struct command *command, bool *has_any, struct xb_
     command->source.profiles = &command->profiles;
     command->source.path = command->trace_count > 0 ? command->traces[0] : NULL;
     command->source.words = command->program;
+    /* Without costs the answer says less, and is not lost. */
+    struct xb_error cause;
+    enum xb_status costs = XB_OK;
     if (command->profiles.count > 0 && (command->with != NULL || command->measures)) {
-        XB_TRY(read_costs(command, error));
+        costs = read_costs(command, &cause);
         command->source.with = command->with;
-        command->source.is_measured = command->measures;
+        command->source.is_measured = command->measures && costs == XB_OK;
     }
     *has_any = explain_all(command);
-    return write_answer(command, error);
+    XB_TRY(write_answer(command, error));
+    if (costs != XB_OK)
+        *error = cause;
+    return costs;
 }
 
 static int run(struct xb_config *config, char *const *words)
@@ -340,7 +350,6 @@ static int run(struct xb_config *config, char *const *words)
     struct xb_error error;
     bool has_any = false;
     xb_config_fill(config, fields, command);
-    command->session.holder.deadline = xb_deadline_of(command->deadline);
     enum xb_status status = read_request(command, config, words, &error);
     if (status == XB_OK)
         status = explain(command, &has_any, &error);
@@ -348,7 +357,7 @@ static int run(struct xb_config *config, char *const *words)
     if (status == XB_OK && !has_any)
         xb_say("no copy and no kernel %s%s",
                command->program != NULL ? "was seen" : "is in the trace",
-               command->program == NULL || command->profiles.count > 0
+               !command->is_open || command->profiles.count > 0
                    ? ""
                    : ": no program opened CUDA's driver. Programs that use HIP cannot be looked "
                      "into yet: explain takes a trace of PyTorch's profiler");

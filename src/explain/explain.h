@@ -100,16 +100,15 @@ struct xb_explanation {
     size_t fault_count;
     bool is_one_stream; /* all copies and kernels are on one */
     bool uses_managed;  /* memory that moves without copies is made */
-    bool lacks_bytes,
-        lacks_memory; /* of copies between host and GPU the trace does not say these */
-    uint64_t chunk;   /* SERIAL: its prediction is of chunks of so many bytes; 0: of the copies */
+    /* The trace does not say these of all copies between host and GPU. */
+    bool lacks_bytes, lacks_memory;
+    uint64_t chunk; /* SERIAL: its prediction is of chunks of so many bytes; 0: of the copies */
 };
 
-/* Explains one program. `costs` of the GPU that ran it tell what copies would take; NULL: nothing
- * is known of them. What it finds lies in *memory. */
-void xb_explain(const struct xb_profiles *profiles, const struct xb_profile *profile,
-                const struct xb_costs *costs, struct xb_arena **memory,
-                struct xb_explanation *explanation);
+/* Explains all programs, which are sorted. `costs` of the GPU that ran them tell what copies would
+ * take; NULL: nothing is known of them. What it finds lies in *memory. */
+struct xb_explanation *xb_explain(const struct xb_profiles *profiles, const struct xb_costs *costs,
+                                  struct xb_arena **memory);
 
 /* What was looked at, for whoever writes. */
 struct xb_explain_source {

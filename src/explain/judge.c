@@ -49,8 +49,22 @@ struct cover {
     size_t at; /* of outside(): before it all ends too early */
 };
 
+/* The ranges that are open on a thread. */
+struct stack {
+    const struct xb_activity **ranges;
+    size_t count;
+};
+
+/* Room to work out one program, and then the next: there may be very many. */
+struct scratch {
+    struct xb_gpu_use gpus[XB_EXPLAIN_GPUS];
+    struct xb_copy_group groups[XB_EXPLAIN_GROUPS];
+    struct stack *stacks; /* by the places in names, some of which stand for threads */
+};
+
 struct work {
     struct xb_explanation *found;
+    struct scratch *scratch;
     const struct xb_costs *costs;
     struct xb_arena **memory;
     int64_t begin, end;  /* of the window */
@@ -97,7 +111,7 @@ static size_t find_gpu(struct xb_explanation *found, int device)
     if (at == XB_EXPLAIN_GPUS)
         return at - 1;
     if (at == found->gpu_count)
-        found->gpus[found->gpu_count++].device = device;
+        found->gpus[found->gpu_count++] = (struct xb_gpu_use){.device = device};
     return at;
 }
 
@@ -149,6 +163,7 @@ static void measure_engines(struct work *work)
 {
     struct xb_explanation *found = work->found;
     const struct xb_profile *profile = found->profile;
+    found->gpus = work->scratch->gpus;
     struct cover(*covers)[XB_LANES] = xb_new(XB_EXPLAIN_GPUS, sizeof *covers);
     struct cover *copying = xb_new(XB_EXPLAIN_GPUS, sizeof *copying);
     struct cover all = {.count = 0};
@@ -194,6 +209,8 @@ static void measure_engines(struct work *work)
     free(all.spans);
     free(copying);
     free(covers);
+    found->gpus = xb_arena_new(work->memory, found->gpu_count * sizeof *found->gpus);
+    memcpy(found->gpus, work->scratch->gpus, found->gpu_count * sizeof *found->gpus);
 }
 
 /* ---- copies between host and GPU: their calls, and where these come from ---- */
@@ -208,38 +225,22 @@ static int by_link(const void *a, const void *b)
 static void list_copies(struct work *work)
 {
     const struct xb_profile *profile = work->found->profile;
-    size_t count = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < profile->count; i++) {
-            const struct xb_activity *activity = &profile->activities[i];
-            if (activity->kind != XB_ACTIVITY_COPY ||
-                (activity->way != XB_WAY_TO_GPU && activity->way != XB_WAY_BACK))
-                continue;
-            if (pass == 0) {
-                count++;
-                continue;
-            }
-            size_t gpu = find_gpu(work->found, activity->device);
-            work->copies[work->copy_count] =
-                (struct copy){.activity = activity,
-                              .exposed = outside(&work->kernels[gpu],
-                                                 (struct span){activity->begin, activity->end})};
-            work->by_link[work->copy_count] = &work->copies[work->copy_count];
-            work->copy_count++;
-        }
-        if (pass == 0) {
-            work->copies = xb_new(count, sizeof *work->copies);
-            work->by_link = xb_new(count, sizeof(struct copy *));
-        }
+    for (size_t i = 0; i < profile->count; i++) {
+        const struct xb_activity *activity = &profile->activities[i];
+        if (activity->kind != XB_ACTIVITY_COPY ||
+            (activity->way != XB_WAY_TO_GPU && activity->way != XB_WAY_BACK))
+            continue;
+        struct cover *kernels = &work->kernels[find_gpu(work->found, activity->device)];
+        work->copies = xb_grow(work->copies, work->copy_count, sizeof *work->copies);
+        work->copies[work->copy_count++] = (struct copy){
+            .activity = activity,
+            .exposed = outside(kernels, (struct span){activity->begin, activity->end})};
     }
+    work->by_link = xb_new(work->copy_count, sizeof(struct copy *));
+    for (size_t i = 0; i < work->copy_count; i++)
+        work->by_link[i] = &work->copies[i];
     qsort(work->by_link, work->copy_count, sizeof(struct copy *), by_link);
 }
-
-/* The ranges that are open on a thread. */
-struct stack {
-    const struct xb_activity **ranges;
-    size_t count;
-};
 
 static void close_ranges(struct stack *stack, int64_t now)
 {
@@ -283,13 +284,11 @@ static void take_call(struct work *work, const struct xb_activity *call, const s
 static void find_calls(struct work *work)
 {
     const struct xb_profile *profile = work->found->profile;
-    const size_t tracks = work->found->profiles->name_count; /* some of these names are tracks */
-    struct stack *stacks = xb_new(tracks, sizeof *stacks);
     for (size_t i = 0; i < profile->count; i++) {
         const struct xb_activity *activity = &profile->activities[i];
         if (is_deed(activity))
             continue;
-        struct stack *stack = &stacks[activity->track];
+        struct stack *stack = &work->scratch->stacks[activity->track];
         close_ranges(stack, activity->begin);
         if (activity->kind == XB_ACTIVITY_RANGE) {
             stack->ranges =
@@ -299,9 +298,8 @@ static void find_calls(struct work *work)
             take_call(work, activity, stack);
         }
     }
-    for (size_t i = 0; i < tracks; i++)
-        free(stacks[i].ranges);
-    free(stacks);
+    for (size_t i = 0; i < profile->count; i++)
+        work->scratch->stacks[profile->activities[i].track].count = 0;
 }
 
 /* ---- what is between copies ---- */
@@ -348,11 +346,7 @@ static void find_order(struct work *work)
 
 /* ---- groups ---- */
 
-static bool is_same(const char *one, const char *other)
-{
-    return one == other; /* each name is there once */
-}
-
+/* Each name is there once: pointers tell whether two are the same. */
 static struct xb_copy_group *find_group(struct work *work, const struct copy *copy)
 {
     struct xb_explanation *found = work->found;
@@ -360,9 +354,9 @@ static struct xb_copy_group *find_group(struct work *work, const struct copy *co
     for (size_t i = 0; i < found->group_count; i++) {
         struct xb_copy_group *group = &found->groups[i];
         bool is_equal = group->way == copy->activity->way && group->host == copy->activity->host &&
-                        is_same(group->call, call);
+                        group->call == call;
         for (int k = 0; is_equal && k < XB_RANGE_KINDS; k++)
-            is_equal = is_same(group->ranges[k], copy->ranges[k]);
+            is_equal = group->ranges[k] == copy->ranges[k];
         if (is_equal)
             return group;
     }
@@ -385,7 +379,7 @@ static void make_groups(struct work *work)
 {
     struct xb_explanation *found = work->found;
     const struct xb_activity *counted[XB_EXPLAIN_GROUPS] = {NULL}; /* the last call of each */
-    found->groups = xb_arena_new(work->memory, XB_EXPLAIN_GROUPS * sizeof *found->groups);
+    found->groups = work->scratch->groups;
     for (size_t i = 0; i < work->copy_count; i++) {
         const struct copy *copy = &work->copies[i];
         const struct xb_activity *activity = copy->activity;
@@ -407,6 +401,9 @@ static void make_groups(struct work *work)
         found->lacks_memory = found->lacks_memory || activity->host == XB_HOST_MEMORY_UNKNOWN;
     }
     qsort(found->groups, found->group_count, sizeof *found->groups, by_exposure);
+    found->groups = xb_arena_new(work->memory, found->group_count * sizeof *found->groups);
+    if (found->group_count > 0)
+        memcpy(found->groups, work->scratch->groups, found->group_count * sizeof *found->groups);
 }
 
 /* ---- calls that make memory in the loop ---- */
@@ -548,7 +545,7 @@ static int by_remedy(const void *a, const void *b)
 static void judge(struct work *work)
 {
     struct xb_explanation *found = work->found;
-    found->faults = xb_arena_new(work->memory, (3 * XB_EXPLAIN_GROUPS + XB_EXPLAIN_SETUPS + 1) *
+    found->faults = xb_arena_new(work->memory, (3 * found->group_count + found->setup_count + 1) *
                                                    sizeof *found->faults);
     for (size_t i = 0; i < found->group_count; i++) {
         struct xb_copy_group *group = &found->groups[i];
@@ -608,15 +605,12 @@ static bool find_window(struct work *work)
     return first != NULL && first->kind != XB_ACTIVITY_WORK;
 }
 
-void xb_explain(const struct xb_profiles *profiles, const struct xb_profile *profile,
-                const struct xb_costs *costs, struct xb_arena **memory,
-                struct xb_explanation *explanation)
+static void explain(struct scratch *scratch, const struct xb_costs *costs, struct xb_arena **memory,
+                    struct xb_explanation *found)
 {
     struct work *work = xb_new(1, sizeof *work);
-    *explanation = (struct xb_explanation){.profiles = profiles, .profile = profile};
-    *work = (struct work){.found = explanation, .costs = costs, .memory = memory};
+    *work = (struct work){.found = found, .scratch = scratch, .costs = costs, .memory = memory};
     if (find_window(work)) {
-        explanation->gpus = xb_arena_new(memory, XB_EXPLAIN_GPUS * sizeof *explanation->gpus);
         measure_engines(work);
         list_copies(work);
         find_calls(work);
@@ -624,12 +618,30 @@ void xb_explain(const struct xb_profiles *profiles, const struct xb_profile *pro
         make_groups(work);
         find_setups(work);
         judge(work);
-        for (size_t gpu = 0; gpu < explanation->gpu_count; gpu++)
+        for (size_t gpu = 0; gpu < found->gpu_count; gpu++)
             free(work->kernels[gpu].spans);
         free(work->copies);
         free(work->by_link);
     } else {
-        explanation->window = 0;
+        found->window = 0;
     }
     free(work);
+}
+
+struct xb_explanation *xb_explain(const struct xb_profiles *profiles, const struct xb_costs *costs,
+                                  struct xb_arena **memory)
+{
+    struct scratch *scratch = xb_new(1, sizeof *scratch);
+    struct xb_explanation *all = xb_arena_new(memory, profiles->count * sizeof *all);
+    scratch->stacks = xb_new(profiles->name_count, sizeof *scratch->stacks);
+    for (size_t i = 0; i < profiles->count; i++) {
+        all[i].profiles = profiles;
+        all[i].profile = &profiles->items[i];
+        explain(scratch, costs, memory, &all[i]);
+    }
+    for (size_t i = 0; i < profiles->name_count; i++)
+        free(scratch->stacks[i].ranges);
+    free(scratch->stacks);
+    free(scratch);
+    return all;
 }

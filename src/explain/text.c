@@ -132,7 +132,8 @@ static void add_copies(struct xb_words *words, const struct xb_copy_group *group
 static void add_predicted(struct xb_words *words, const char *how, double predicted)
 {
     if (!isnan(predicted))
-        xb_words_add(words, " %s they take %s.", how, XB_DURATION_TEXT(predicted));
+        xb_words_add(words, " %s they take %s, waiting included.", how,
+                     XB_DURATION_TEXT(predicted));
 }
 
 static void add_pageable(struct xb_words *words, const struct xb_explanation *found,
@@ -152,8 +153,8 @@ static void add_pageable(struct xb_words *words, const struct xb_explanation *fo
     if (group->count >= 4 &&
         group->first > 2 * (group->seconds - group->first) / (double)(group->count - 1))
         xb_words_add(words,
-                     " The first takes %s, longer than twice the others' mean: memory that is "
-                     "touched for the first time costs that.",
+                     " The first takes %s, longer than twice the others' mean: touching "
+                     "memory for the first time may cost that.",
                      XB_DURATION_TEXT(group->first));
     add_predicted(words, "Pinned", group->pinned);
     xb_words_add(words, " What pinning costs once: --mode pin.");
@@ -187,8 +188,10 @@ static void add_small(struct xb_words *words, const struct xb_explanation *found
                             : " Gather them in one pinned buffer, or cudaMemcpyBatchAsync().");
 }
 
-static void add_returns(struct xb_words *words, const struct xb_fault_found *one)
+static void add_returns(struct xb_words *words, const struct xb_explanation *found,
+                        const struct xb_fault_found *one)
 {
+    (void)found;
     const struct xb_copy_group *group = one->group;
     xb_words_add(words, "Keep data on the GPU: %zu of ", group->returns);
     add_copies(words, group);
@@ -196,11 +199,13 @@ static void add_returns(struct xb_words *words, const struct xb_fault_found *one
         words,
         " are as large as what came back just before. If the host does not change it, leave "
         "both copies out: these take %s.",
-        XB_DURATION_TEXT(group->seconds));
+        XB_DURATION_TEXT(one->seconds - one->predicted));
 }
 
-static void add_setup(struct xb_words *words, const struct xb_fault_found *one)
+static void add_setup(struct xb_words *words, const struct xb_explanation *found,
+                      const struct xb_fault_found *one)
 {
+    (void)found;
     xb_words_add(words,
                  "Make memory once, before the work begins: %zu calls of %.60s within it take %s.",
                  one->setup->count, one->setup->call, XB_DURATION_TEXT(one->setup->seconds));
@@ -231,27 +236,18 @@ static void print_faults(FILE *stream, const struct xb_explanation *found)
         fputs("Nothing to change in the copies, as far as the trace tells.\n", stream);
         return;
     }
+    static void (*const add[XB_FAULTS])(struct xb_words *, const struct xb_explanation *,
+                                        const struct xb_fault_found *) = {
+        [XB_FAULT_PAGEABLE] = add_pageable,
+        [XB_FAULT_SMALL] = add_small,
+        [XB_FAULT_SETUP] = add_setup,
+        [XB_FAULT_SERIAL] = add_serial,
+        [XB_FAULT_RETURNS] = add_returns};
     xb_heading_print(stream, XB_COLOUR_TITLE, "What to do");
     for (size_t i = 0; i < found->fault_count && i < SHOWN_FAULTS; i++) {
         const struct xb_fault_found *one = &found->faults[i];
         struct xb_words words = {.length = 0};
-        switch (one->fault) {
-        case XB_FAULT_PAGEABLE:
-            add_pageable(&words, found, one);
-            break;
-        case XB_FAULT_SMALL:
-            add_small(&words, found, one);
-            break;
-        case XB_FAULT_RETURNS:
-            add_returns(&words, one);
-            break;
-        case XB_FAULT_SETUP:
-            add_setup(&words, one);
-            break;
-        default:
-            add_serial(&words, found, one);
-            break;
-        }
+        add[one->fault](&words, found, one);
         char number[16];
         snprintf(number, sizeof number, "  %zu  ", i + 1);
         xb_note_print(stream, number, 5, "%s", words.text);
@@ -265,7 +261,8 @@ static void print_faults(FILE *stream, const struct xb_explanation *found)
 static bool lacks_prediction(const struct xb_explanation *found)
 {
     for (size_t i = 0; i < found->fault_count; i++)
-        if (isnan(found->faults[i].predicted))
+        if (isnan(found->faults[i].predicted) &&
+            (found->faults[i].fault != XB_FAULT_SERIAL || found->gpu_count == 1))
             return true;
     return false;
 }
@@ -275,13 +272,19 @@ static void print_limits(FILE *stream, const struct xb_explain_source *source,
 {
     const struct xb_profiles *profiles = found->profiles;
     const struct xb_profile *profile = found->profile;
+    char lost[96];
+    snprintf(lost, sizeof lost, "All that happened: CUPTI lost %llu records of it.",
+             (unsigned long long)profile->dropped);
     const struct {
         bool is_so;
         const char *text;
     } limits[] = {
-        {source->with == NULL && !source->is_measured && lacks_prediction(found),
-         "What these copies would take pinned, together or overlapped: --measure tells, or --with "
-         "FILE, which xferbench --mode pageable,pinned --size 4K..1G --json FILE makes here."},
+        {lacks_prediction(found),
+         source->with != NULL
+             ? "What all these copies would take: FILE has no results of their size."
+             : "What these copies would take pinned, together or overlapped: "
+               "--measure tells, or --with FILE, which xferbench --mode "
+               "pageable,pinned --size 4K..1G --json FILE makes here."},
         {found->lacks_bytes, "Copies of which the trace does not say the bytes."},
         {found->lacks_memory, "Whether host memory was pinned, of copies without its kind."},
         {found->group_count > 0 && profiles->lacks_calls,
@@ -290,7 +293,7 @@ static void print_limits(FILE *stream, const struct xb_explain_source *source,
                               "managed measures that here."},
         {profile->is_cut, "What came last: the trace ends in the middle, or the program without a "
                           "goodbye."},
-        {profile->dropped > 0, "All that happened: CUPTI lost records of it."},
+        {profile->dropped > 0, lost},
         {profiles->left_out > 0, "Events whose times cannot be, or that are too long to be read."},
     };
     bool has_any = false;

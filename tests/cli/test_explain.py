@@ -192,7 +192,7 @@ class Faults(Explain):
         self.assert_words(self.text, ("Pin the host memory of 8 copies to the GPU (8.389 MB): it is pageable.", "--measure tells"))
         fault = self.faults_of(self.PAGEABLE, "--with", SWEEP)["pageable"]
         self.assertAlmostEqual(fault["predicted_s"], 8 * pinned("h2d", MIB))
-        self.assertRegex(self.text, r"Pinned they take 227 us\.")
+        self.assertRegex(self.text, r"Pinned they take 227 us, waiting included\.")
         self.assertNotIn("--measure tells", self.text)
         self.assertEqual(self.load("out.json")["source"]["predicted_from"], SWEEP)
         back = [copy_back(at, at + 9, 64 * KIB, "Pageable", device=3) for at in (0, 9)]
@@ -353,7 +353,7 @@ class Limits(Explain):
         self.assertEqual(document["source"]["recorded_by"], "xferbench explain")
         found = [(one["name"], one["process"], one["dropped"], one["is_cut"]) for one in document["programs"]]
         self.assertEqual(found, [("p5", 5, 3, False), ("p6", 6, 0, True)])
-        self.assert_words(self.text, ("CUPTI lost records", "the program without a goodbye"))
+        self.assert_words(self.text, ("CUPTI lost 3 records", "the program without a goodbye"))
 
     def test_several_traces(self):
         names = [f"{i}.json" for i in range(9)]
@@ -402,11 +402,22 @@ class CommandLine(Explain):
             (("nowhere.json",), "t.json", "--with", "nowhere.json"),
             (("t.json",), "t.json", "--with", "t.json"),
             (("--json", "t.json"), "t.json", "--json", "t.json"),
-            (("nothing can be measured here",), "t.json", "--measure", "--backend", "cuda"),
             (("unknown option --size",), "t.json", "--size", "1M"),
         ):
             with self.subTest(arguments=arguments):
                 self.assert_usage(words, "explain", *arguments, environment=harness.absent_environment())
+
+    def test_what_cannot_be_measured_costs_no_answer(self):
+        self.write_json("t.json", {"traceEvents": [copy_in(0, 1)]})
+        arguments = ("explain", "t.json", "--measure", "--backend", "cuda")
+        outcome = self.run_program(*arguments, environment=harness.absent_environment())
+        self.assertEqual(outcome.code, 2)
+        self.assertIn("from the first copy or kernel to the last", outcome.out)
+        self.assertIn("nothing can be measured here", outcome.err)
+
+    def test_costs_of_another_gpu_are_said(self):
+        self.write_json("t.json", {"traceEvents": [copy_in(0, 1, device=3)]})
+        self.assertIn("has no GPU 3: predictions are of its GPU 0", self.run_program("explain", "t.json", "--with", SWEEP).err)
 
 
 if __name__ == "__main__":

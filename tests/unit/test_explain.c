@@ -28,7 +28,7 @@ static void add(struct fixture *f, const struct xb_activity *activity)
 static void explain(struct fixture *f)
 {
     xb_profiles_sort(&f->profiles);
-    xb_explain(&f->profiles, &f->profiles.items[0], NULL, &f->memory, &f->found);
+    f->found = xb_explain(&f->profiles, NULL, &f->memory)[0];
 }
 
 static void clean_up(struct fixture *f)
