@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a record's cases and their figures tell, and its devices; which cases are alike. */
 #define _GNU_SOURCE /* qsort_r */
+#include "base/order.h"
 #include "making.h"
 #include "rows.h"
 
@@ -266,57 +267,51 @@ static int compare_texts(const char *a, const char *b)
     return a == NULL || b == NULL ? (a != NULL) - (b != NULL) : strcmp(a, b);
 }
 
-static int compare_numbers(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 /* The parameter of that index, or behind it, that counts; NULL after the last. */
 static const struct xb_record_fact *next_parameter(const struct xb_record_case *test, size_t *index,
-                                                   unsigned but)
+                                                   const char *without)
 {
     while (*index < test->parameter_count) {
         const struct xb_record_fact *parameter = &test->parameters[(*index)++];
-        if ((but & XB_BUT_NODE) == 0 || strcmp(parameter->name, XB_RECORD_NUMA) != 0)
+        if (without == NULL || strcmp(parameter->name, without) != 0)
             return parameter;
     }
     return NULL;
 }
 
 /* Both lists are sorted by name. "8" and 8 are different values. */
-static int compare_parameters(const struct xb_record_case *a, const struct xb_record_case *b,
-                              unsigned but)
+int xb_parameters_order(const struct xb_record_case *a, const struct xb_record_case *b,
+                        const char *without)
 {
     int order = 0;
     for (size_t i = 0, k = 0; order == 0;) {
-        const struct xb_record_fact *left = next_parameter(a, &i, but);
-        const struct xb_record_fact *right = next_parameter(b, &k, but);
+        const struct xb_record_fact *left = next_parameter(a, &i, without);
+        const struct xb_record_fact *right = next_parameter(b, &k, without);
         if (left == NULL || right == NULL)
             return (left != NULL) - (right != NULL);
-        order = compare_texts(left->name, right->name);
-        if (order == 0)
-            order = compare_texts(left->value, right->value);
-        if (order == 0)
-            order = compare_numbers(left->is_text, right->is_text);
+        order = XB_FIRST_ORDER(compare_texts(left->name, right->name),
+                               compare_texts(left->value, right->value),
+                               left->is_text - right->is_text);
     }
     return order;
 }
 
 int xb_cases_order(const struct xb_record_case *a, const struct xb_record_case *b, unsigned but)
 {
-    const int64_t numbers[][3] = {{(int64_t)a->bytes, (int64_t)b->bytes, XB_BUT_SIZE},
-                                  {a->device, b->device, XB_BUT_DEVICES},
-                                  {a->peer, b->peer, XB_BUT_DEVICES},
-                                  {a->latency, b->latency, 0},
-                                  {a->simultaneous, b->simultaneous, 0}};
     int order = compare_texts(a->mode, b->mode);
     if (order == 0)
         order = compare_texts(a->variant, b->variant);
     if (order == 0)
         order = compare_texts(a->direction, b->direction);
-    for (size_t i = 0; order == 0 && i < sizeof numbers / sizeof numbers[0]; i++)
-        order = (but & numbers[i][2]) == 0 ? compare_numbers(numbers[i][0], numbers[i][1]) : 0;
-    return order != 0 || (but & XB_BUT_PARAMETERS) != 0 ? order : compare_parameters(a, b, but);
+    if (order == 0 && (but & XB_BUT_SIZE) == 0)
+        order = XB_ORDER(a->bytes, b->bytes);
+    if (order == 0 && (but & XB_BUT_DEVICES) == 0)
+        order = XB_FIRST_ORDER(XB_ORDER(a->device, b->device), XB_ORDER(a->peer, b->peer));
+    if (order == 0)
+        order = XB_FIRST_ORDER(a->latency - b->latency, a->simultaneous - b->simultaneous);
+    if (order != 0 || (but & XB_BUT_PARAMETERS) != 0)
+        return order;
+    return xb_parameters_order(a, b, (but & XB_BUT_NODE) != 0 ? XB_RECORD_NUMA : NULL);
 }
 
 static int by_key(const void *a, const void *b)
@@ -329,8 +324,7 @@ static int by_size(const void *a, const void *b)
 {
     const struct xb_record_case *left = *(const struct xb_record_case *const *)a;
     const struct xb_record_case *right = *(const struct xb_record_case *const *)b;
-    int order = compare_numbers((int64_t)right->bytes, (int64_t)left->bytes);
-    return order != 0 ? order : (left > right) - (left < right);
+    return XB_FIRST_ORDER(XB_ORDER(right->bytes, left->bytes), XB_ORDER(left, right));
 }
 
 static void sort_cases(struct xb_record *record)
@@ -414,15 +408,14 @@ static int by_order(const void *a, const void *b, void *argument)
 {
     const struct order *order = argument;
     const struct place *left = a, *right = b;
-    int found = order->compare(left->test, right->test, order->argument);
-    return found != 0 ? found : (left->own > right->own) - (left->own < right->own);
+    return XB_FIRST_ORDER(order->compare(left->test, right->test, order->argument),
+                          XB_ORDER(left->own, right->own));
 }
 
 static int by_first(const void *a, const void *b)
 {
     const struct place *left = a, *right = b;
-    int order = (left->first > right->first) - (left->first < right->first);
-    return order != 0 ? order : (left->own > right->own) - (left->own < right->own);
+    return XB_FIRST_ORDER(XB_ORDER(left->first, right->first), XB_ORDER(left->own, right->own));
 }
 
 void xb_cases_group(const struct xb_record_case **cases, size_t count, xb_cases_comparison *compare,

@@ -31,6 +31,9 @@ enum {
 
 /* Orders cases by everything that makes them, but for that; 0: they are alike. */
 int xb_cases_order(const struct xb_record_case *a, const struct xb_record_case *b, unsigned but);
+/* Orders them by their parameters, but for one of that name; NULL: by all. */
+int xb_parameters_order(const struct xb_record_case *a, const struct xb_record_case *b,
+                        const char *without);
 
 /* Whether a signal or the deadline came before any process measured it: nothing is to be shown. */
 bool xb_case_was_not_run(const struct xb_record *record, const struct xb_record_case *test);

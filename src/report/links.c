@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "link/report.h"
-#include "run/matrix.h"
+#include "run/table.h"
 
 #include <math.h>
 #include <string.h>

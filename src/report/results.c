@@ -9,7 +9,6 @@
 #include "fleet/internal.h"
 #include "reading/list.h"
 #include "record/mode_list.h"
-#include "run/bars.h"
 #include "run/table.h"
 
 #include <ctype.h>
@@ -147,7 +146,7 @@ static bool is_sound(const struct xb_bar *bar)
     return bar != NULL && bar->flaw[0] == '\0' && bar->s.median > 0;
 }
 
-static void take_view(void *argument, struct xb_bars *view)
+static void take_view(void *argument, const struct xb_bars *view)
 {
     struct panels *panels = argument;
     struct xb_page *page = panels->page;
@@ -573,7 +572,7 @@ struct keys {
     size_t count, methods, alike;
 };
 
-static void take_keys(void *argument, struct xb_bars *view)
+static void take_keys(void *argument, const struct xb_bars *view)
 {
     struct keys *keys = argument;
     const struct xb_report_document *document = keys->document;

@@ -2,14 +2,13 @@
 /* Which results stand in which bars, in which order: bars_tables.c prints them, and a
  * page draws them. */
 #define _GNU_SOURCE
-#include "bars.h"
+#include "table.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "record/mode_list.h"
-#include "record/rows.h"
-#include "table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -99,49 +98,33 @@ static void name_bars(struct xb_bars *view)
 
 /* ---- orders ---- */
 
-#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
-
 static int by_method(const void *a, const void *b, void *of)
 {
     const struct xb_bars *view = of;
     const struct xb_record_case *left = ((const struct xb_bar *)a)->test;
     const struct xb_record_case *right = ((const struct xb_bar *)b)->test;
-    unsigned but = XB_BUT_SIZE | XB_BUT_DEVICES;
-    if (view->swept == NULL)
-        return xb_cases_order(left, right, but);
-    int order = xb_cases_order(left, right, but | XB_BUT_PARAMETERS);
-    if (order == 0)
-        order = ORDER(left->parameter_count, right->parameter_count);
-    for (size_t i = 0; order == 0 && i < left->parameter_count; i++) {
-        const struct xb_record_fact *one = &left->parameters[i], *other = &right->parameters[i];
-        order = strcmp(one->name, other->name);
-        if (order == 0 && strcmp(one->name, view->swept->name) != 0)
-            order = strcmp(one->value != NULL ? one->value : "",
-                           other->value != NULL ? other->value : "");
-    }
-    return order;
+    const char *swept = view->swept != NULL ? view->swept->name : NULL;
+    return XB_FIRST_ORDER(
+        xb_cases_order(left, right, XB_BUT_SIZE | XB_BUT_DEVICES | XB_BUT_PARAMETERS),
+        xb_parameters_order(left, right, swept));
 }
 
 int xb_bars_by_device(const struct xb_bar *a, const struct xb_bar *b)
 {
-    int order = ORDER(a->test->device, b->test->device);
-    return order != 0 ? order : ORDER(a->part, b->part);
+    return XB_FIRST_ORDER(XB_ORDER(a->test->device, b->test->device), XB_ORDER(a->part, b->part));
 }
 
 int xb_bars_by_table(const struct xb_bar *a, const struct xb_bar *b)
 {
-    int order = a->is_time - b->is_time;
-    order = order != 0 ? order : strcmp(a->figure->name, b->figure->name);
-    order = order != 0 ? order : a->is_encoded - b->is_encoded;
-    return order != 0 ? order : (int)a->kind - (int)b->kind;
+    return XB_FIRST_ORDER(a->is_time - b->is_time, strcmp(a->figure->name, b->figure->name),
+                          a->is_encoded - b->is_encoded, (int)a->kind - (int)b->kind);
 }
 
 int xb_bars_by_rank(const void *a, const void *b)
 {
     const struct xb_bar *left = a, *right = b;
-    int order = (left->flaw[0] != '\0') - (right->flaw[0] != '\0');
-    order = order != 0 ? order : ORDER(left->rank, right->rank);
-    return order != 0 ? order : ORDER(left->test, right->test);
+    return XB_FIRST_ORDER((left->flaw[0] != '\0') - (right->flaw[0] != '\0'),
+                          XB_ORDER(left->rank, right->rank), XB_ORDER(left->test, right->test));
 }
 
 /* In the order in which they are printed: by device, table and size; then the fastest first. */
@@ -149,11 +132,9 @@ static int by_print(const void *a, const void *b, void *of)
 {
     const struct xb_bars *view = of;
     const struct xb_bar *left = a, *right = b;
-    int order = view->is_beside ? 0 : xb_bars_by_device(left, right);
-    order = order != 0 ? order : xb_bars_by_table(left, right);
-    order = order != 0 ? order : xb_bars_by_device(left, right);
-    order = order != 0 ? order : ORDER(left->test->bytes, right->test->bytes);
-    return order != 0 ? order : xb_bars_by_rank(a, b);
+    int device = xb_bars_by_device(left, right);
+    return XB_FIRST_ORDER(view->is_beside ? 0 : device, xb_bars_by_table(left, right), device,
+                          XB_ORDER(left->test->bytes, right->test->bytes), xb_bars_by_rank(a, b));
 }
 
 /* Makes the bars of what a parameter is swept in, or of the rest. */
@@ -195,8 +176,8 @@ static bool is_of(const struct xb_record_case *test, const struct xb_mode *mode,
 static const struct xb_option *swept_option(const struct xb_record *record,
                                             const struct xb_mode *mode)
 {
-    const struct xb_parameter *own = mode->parameters;
-    for (; own != NULL && own->option != NULL; own++) {
+    for (const struct xb_parameter *own = mode->parameters; own != NULL && own->option != NULL;
+         own++) {
         const struct xb_option *option = own->option;
         const char *values[LEAST_VALUES];
         uint64_t sizes[MOST_SIZES + 1];

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bars, curves and small matrices. */
 #define _GNU_SOURCE
-#include "bars.h"
+#include "table.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "present/table.h"
 #include "record/mode_list.h"
-#include "table.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -57,11 +57,14 @@ const char *xb_bars_title(const struct xb_bar *bars, size_t count, bool names_de
     return title;
 }
 
-static void add_column(struct xb_table *table, const char *title, bool is_right, unsigned char turn)
+/* Its median if it counts, else 0. */
+static double sound_median(const struct xb_bar *bar)
 {
-    xb_table_add_column(
-        table, &(struct xb_table_column){.title = title, .is_right = is_right, .turn = turn});
+    return bar != NULL && bar->flaw[0] == '\0' ? bar->s.median : 0;
 }
+
+/* Adds a column to `table`. */
+#define ADD_COLUMN(...) xb_table_add_column(table, &(struct xb_table_column){__VA_ARGS__})
 
 static void duration_cell(struct xb_table *table, double seconds)
 {
@@ -80,10 +83,11 @@ static void median_cell(struct xb_table *table, const struct xb_bar *bar, int mo
         xb_table_text(table, "%.*f%*s", bar->decimals, bar->s.median, behind, "");
 }
 
-static void print_table(const struct xb_bars *view, struct xb_table *table)
+static void print_table(FILE *stream, struct xb_table *table)
 {
-    fputc('\n', view->stream);
-    xb_table_finish(view->stream, table, NULL);
+    fputc('\n', stream);
+    xb_table_print(stream, table, &(struct xb_table_look){0});
+    xb_table_free(table);
 }
 
 /* ---- bars: rows of one device, kind and size ---- */
@@ -105,7 +109,7 @@ double xb_bars_ceiling(const struct xb_bars *view, const struct xb_bar *bars, si
         device->ceiling.known)
         ceiling = (bars[0].kind == XB_BAR_TO ? device->ceiling.h2d : device->ceiling.d2h) / 1e9;
     for (size_t i = 0; i < count; i++)
-        most = bars[i].flaw[0] == '\0' ? fmax(most, bars[i].s.median) : most;
+        most = fmax(most, sound_median(&bars[i]));
     return most > ceiling ? 0 : ceiling; /* the link was read wrongly */
 }
 
@@ -124,7 +128,7 @@ static struct group group_of(const struct xb_bars *view, const struct xb_bar *ba
     for (size_t i = 0; i < count; i++) {
         bool is_sound = bars[i].flaw[0] == '\0';
         group.decimals = bars[i].decimals > group.decimals ? bars[i].decimals : group.decimals;
-        most = is_sound ? fmax(most, bars[i].s.median) : most;
+        most = fmax(most, sound_median(&bars[i]));
         least = is_sound ? fmin(least, bars[i].copy_time) : least;
         group.is_small &= !is_sound || isfinite(bars[i].copy_time);
         group.has_intervals |= bars[i].s.has_interval || bars[i].test->latency;
@@ -172,55 +176,51 @@ static void add_row(const struct xb_bars *view, const struct group *group, const
         xb_table_bar(table, is_sound ? share : 0);
         xb_table_text(table, is_sound ? "%.0f %%" : "-", 100 * share);
     }
-    bool has_bound = isfinite(bound) && bar->kind == XB_BAR_OTHER;
-    char text[40] = "";
-    if (has_bound)
-        snprintf(text, sizeof text, "%.0f %% of the best possible here", 100 * bound);
-    xb_table_text(table, "%s", text);
+    if (isfinite(bound) && bar->kind == XB_BAR_OTHER)
+        xb_table_text(table, "%.0f %% of the best possible here", 100 * bound);
+    else
+        xb_table_text(table, "%s", "");
     xb_table_cell(table, XB_COLOUR_BAD, "%s", bar->flaw);
 }
 
-static void print_bars(const struct xb_bars *view, struct xb_bar *bars, size_t count)
+static void print_bars(FILE *stream, const struct xb_bars *view, struct xb_bar *bars, size_t count)
 {
     const struct group group = group_of(view, bars, count);
     const size_t shown = count > MOST_ROWS ? MOST_ROWS - 1 : count;
-    char text[TITLE], briefly[64];
+    char text[TITLE], briefly[2 * TITLE];
     struct xb_words first = {.length = 0};
     struct xb_table *table = xb_table_new();
     for (size_t i = 0; group.is_small && i < count; i++)
         bars[i].rank = bars[i].copy_time;
     if (group.is_small)
         qsort(bars, count, sizeof(struct xb_bar), xb_bars_by_rank);
-    xb_words_add(&first, "%s, %s", xb_bars_title(bars, count, view->names_devices, text),
-                 XB_SIZE_TEXT(bars[0].test->bytes));
-    snprintf(briefly, sizeof briefly, "%.63s", first.text);
-    if (first.length < view->name_width)
-        xb_words_add(&first, "%*s", (int)(view->name_width - first.length), "");
-    xb_table_add_column(
-        table, &(struct xb_table_column){.title = first.text, .brief = briefly, .least = 16});
+    snprintf(briefly, sizeof briefly, "%s, %s",
+             xb_bars_title(bars, count, view->names_devices, text),
+             XB_SIZE_TEXT(bars[0].test->bytes));
+    xb_words_add(&first, "%-*s", (int)view->name_width, briefly);
+    ADD_COLUMN(.title = first.text, .brief = briefly, .least = 16);
     if (group.is_small)
-        add_column(table, "whole copy", true, 0);
-    add_column(table, bars[0].is_time ? "TIME" : "GB/s", true, 0);
+        ADD_COLUMN(.title = "whole copy", .is_right = true);
+    ADD_COLUMN(.title = bars[0].is_time ? "TIME" : "GB/s", .is_right = true);
     if (group.has_intervals)
-        add_column(table, group.has_p99 ? "p99" : "95 % interval", true, 1);
+        ADD_COLUMN(.title = group.has_p99 ? "p99" : "95 % interval", .is_right = true, .turn = 1);
     for (const struct xb_mode_part *part = group.parts; part->title != NULL; part++)
-        add_column(table, part->title, true, 0);
+        ADD_COLUMN(.title = part->title, .is_right = true);
     if (group.has_bars) {
         snprintf(text, sizeof text, "%s", bars[0].is_time ? "of the longest" : "of the fastest");
         if (group.ceiling > 0)
             snprintf(text, sizeof text, "of %.1f that the link carries", group.ceiling);
         snprintf(briefly, sizeof briefly, group.ceiling > 0 ? "of %.1f" : "share", group.ceiling);
-        xb_table_add_column(table,
-                            &(struct xb_table_column){.title = text, .brief = briefly, .turn = 2});
-        add_column(table, "", true, 3);
+        ADD_COLUMN(.title = text, .brief = briefly, .turn = 2);
+        ADD_COLUMN(.title = "", .is_right = true, .turn = 3);
     }
-    add_column(table, "", false, 2); /* the share of what is possible */
-    add_column(table, "", false, 0); /* flaws */
+    ADD_COLUMN(.title = "", .turn = 2); /* the share of what is possible */
+    ADD_COLUMN(.title = "");            /* flaws */
     for (size_t i = 0; i < shown; i++)
         add_row(view, &group, &bars[i], table);
-    print_table(view, table);
+    print_table(stream, table);
     if (shown < count)
-        fprintf(view->stream, "  and %zu slower: --columns all\n", count - shown);
+        fprintf(stream, "  and %zu slower: --columns all\n", count - shown);
 }
 
 /* ---- several sizes, devices or values of a parameter beside each other ---- */
@@ -246,8 +246,7 @@ uint64_t xb_bars_across(const struct xb_bars *view, const struct xb_record_case 
 
 static int by_value(const void *a, const void *b)
 {
-    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-    return (left > right) - (left < right);
+    return XB_ORDER(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 static const struct xb_bar *find_bar(const struct grid *grid, size_t method, size_t place)
@@ -308,10 +307,9 @@ static void value_cell(struct xb_table *table, const struct xb_bar *bar, int mos
         median_cell(table, bar, most);
 }
 
-/* Its share of the whole; 0 for what is not there or counts for less. */
 static double share_of(const struct xb_bar *bar, double whole)
 {
-    return bar != NULL && bar->flaw[0] == '\0' ? bar->s.median / whole : 0;
+    return whole > 0 ? sound_median(bar) / whole : 0;
 }
 
 /* Which of the values are shown: as many as have room, evenly, with the first and the last. */
@@ -324,7 +322,7 @@ static const char *const briefs[XB_BAR_KINDS] = {"To, GB/s", "Back, GB/s", NULL}
 
 /* One method in every size: sizes go down, its directions stand beside each other with bars. False
  * where there are several methods: nothing is printed then. */
-static bool print_sweep(const struct xb_bars *view, const struct grid *grid)
+static bool print_sweep(FILE *stream, const struct xb_bars *view, const struct grid *grid)
 {
     const struct xb_bar *first[XB_BAR_KINDS] = {NULL};
     double whole[XB_BAR_KINDS] = {0};
@@ -338,7 +336,7 @@ static bool print_sweep(const struct xb_bars *view, const struct grid *grid)
         if (bar->method != first[kind]->method || strcmp(bar->name, grid->bars[0].name) != 0 ||
             bar->is_time != grid->bars[0].is_time)
             return false;
-        whole[kind] = fmax(whole[kind], bar->flaw[0] == '\0' ? bar->s.median : 0);
+        whole[kind] = fmax(whole[kind], sound_median(bar));
         decimals[kind] = bar->decimals > decimals[kind] ? bar->decimals : decimals[kind];
     }
     struct xb_table *table = xb_table_new();
@@ -346,7 +344,7 @@ static bool print_sweep(const struct xb_bars *view, const struct grid *grid)
     if (view->swept != NULL)
         xb_words_add(&name, ", %s, by %s", XB_SIZE_TEXT(grid->bars[0].test->bytes),
                      view->swept->name);
-    add_column(table, name.text, true, 0);
+    ADD_COLUMN(.title = name.text, .is_right = true);
     for (enum xb_bar_kind kind = XB_BAR_TO; kind < XB_BAR_KINDS; kind++) {
         struct xb_words title = {.length = 0};
         if (first[kind] == NULL)
@@ -354,10 +352,8 @@ static bool print_sweep(const struct xb_bars *view, const struct grid *grid)
         bool is_rate = !first[kind]->is_time;
         xb_words_add(&title, "%s%s", xb_bars_title(first[kind], 1, false, text),
                      is_rate ? ", GB/s" : "");
-        xb_table_add_column(table, &(struct xb_table_column){.title = title.text,
-                                                             .brief = is_rate ? briefs[kind] : NULL,
-                                                             .is_right = true});
-        add_column(table, "", false, 1);
+        ADD_COLUMN(.title = title.text, .brief = is_rate ? briefs[kind] : NULL, .is_right = true);
+        ADD_COLUMN(.title = "", .turn = 1);
     }
     size_t lines = grid->value_count < MOST_VALUES ? grid->value_count : MOST_VALUES;
     for (size_t line = 0; line < lines; line++) {
@@ -372,9 +368,9 @@ static bool print_sweep(const struct xb_bars *view, const struct grid *grid)
             xb_table_bar(table, share_of(bar, whole[kind]));
         }
     }
-    print_table(view, table);
+    print_table(stream, table);
     if (lines < grid->value_count || grid->has_more)
-        fputs("  other values: --columns all\n", view->stream);
+        fputs("  other values: --columns all\n", stream);
     return true;
 }
 
@@ -401,37 +397,37 @@ static void add_title(const struct xb_bars *view, const struct xb_bar *rows, siz
     if (view->swept != NULL)
         xb_words_add(&title, " by %s", view->swept->name);
     const char *brief = view->is_beside && !rows[0].is_time ? briefs[rows[0].kind] : NULL;
-    xb_table_add_column(
-        table, &(struct xb_table_column){.title = title.text, .brief = brief, .least = 16});
+    ADD_COLUMN(.title = title.text, .brief = brief, .least = 16);
 }
 
 /* Methods go down, by their rate at the last value; some of the values stand across. `rows`: those
  * of the grid that are of one kind. */
-static void print_matrix(const struct xb_bars *view, const struct grid *grid,
+static void print_matrix(FILE *stream, const struct xb_bars *view, const struct grid *grid,
                          const struct xb_bar *rows, size_t count)
 {
     const size_t values = grid->value_count;
     const bool has_curve = !view->is_beside && values >= LEAST_CURVE && xb_locale_has_utf8();
     const size_t room = has_curve ? MOST_BESIDE_CURVE : MOST_ACROSS;
     const size_t across = values < room || view->is_beside ? values : room;
+    size_t places[MOST_AXIS]; /* of what stands across */
     struct xb_table *table = xb_table_new();
     char text[TITLE];
     add_title(view, rows, count, table);
     for (size_t a = 0; a < across; a++) {
         /* In a narrow line the ends stay, and every device. */
         bool is_end = a == 0 || a + 1 == across || view->is_beside;
-        uint64_t value = grid->values[place_across(grid, a, across)];
-        add_column(table, value_text(view, value, text), true,
-                   is_end ? 0 : (unsigned char)(2 - a % 2));
+        places[a] = place_across(grid, a, across);
+        ADD_COLUMN(.title = value_text(view, grid->values[places[a]], text), .is_right = true,
+                   .turn = is_end ? 0 : (unsigned char)(2 - a % 2));
     }
     if (has_curve)
-        add_column(table, "", false, 3);
+        ADD_COLUMN(.title = "", .turn = 3);
     double whole = 0; /* what is largest of any method */
     int decimals[MOST_AXIS + 1] = {0};
     for (size_t i = 0; i < count; i++) {
         int *most = &decimals[rows[i].place];
         *most = rows[i].decimals > *most ? rows[i].decimals : *most;
-        whole = fmax(whole, rows[i].flaw[0] == '\0' ? rows[i].s.median : 0);
+        whole = fmax(whole, sound_median(&rows[i]));
     }
     size_t lines = 0, more = 0;
     for (size_t v = values; v-- > 0;) /* rows of one value: the fastest first, by_print() */
@@ -442,7 +438,7 @@ static void print_matrix(const struct xb_bars *view, const struct grid *grid,
             if (row->place != v || !is_last_of_method(grid, row))
                 continue;
             for (size_t a = 0; a < across; a++)
-                shows_any |= find_bar(grid, row->method, place_across(grid, a, across)) != NULL;
+                shows_any |= find_bar(grid, row->method, places[a]) != NULL;
             if (lines == MOST_ROWS || !shows_any) {
                 more++;
                 continue;
@@ -450,64 +446,60 @@ static void print_matrix(const struct xb_bars *view, const struct grid *grid,
             lines++;
             xb_table_row(table);
             xb_table_text(table, "  %s", row->name);
-            for (size_t a = 0; a < across; a++) {
-                size_t place = place_across(grid, a, across);
-                value_cell(table, find_bar(grid, row->method, place), decimals[place]);
-            }
+            for (size_t a = 0; a < across; a++)
+                value_cell(table, find_bar(grid, row->method, places[a]), decimals[places[a]]);
             for (size_t i = 0; i < values; i++)
                 shares[i] = share_of(find_bar(grid, row->method, i), whole);
             if (has_curve)
                 xb_table_curve(table, shares, values);
         }
-    print_table(view, table);
+    print_table(stream, table);
     if (more > 0)
-        fprintf(view->stream, "  and %zu more: --columns all\n", more);
+        fprintf(stream, "  and %zu more: --columns all\n", more);
     if (grid->has_more)
-        fputs("  other values: --columns all\n", view->stream);
+        fputs("  other values: --columns all\n", stream);
 }
 
+/* What xb_bars_print was called with. */
+struct printing {
+    FILE *stream;
+    bool only_sweeps;
+};
+
 /* Prints bars of one device, or of all beside each other, in the order of tables. */
-static void print_device(const struct xb_bars *view, struct xb_bar *bars, size_t count)
+static void print_device(const struct printing *printing, const struct xb_bars *view,
+                         struct xb_bar *bars, size_t count)
 {
+    FILE *stream = printing->stream;
     struct grid grid = grid_of(view, bars, count);
-    bool is_told = (!view->is_beside && grid.value_count > 2 && print_sweep(view, &grid)) ||
-                   (view->only_sweeps && (!grid.sweeps || view->is_beside));
+    bool is_told = (!view->is_beside && grid.value_count > 2 && print_sweep(stream, view, &grid)) ||
+                   (printing->only_sweeps && (!grid.sweeps || view->is_beside));
     for (size_t i = 0, equal = 0; !is_told && i < count; i += equal) {
         equal = 1;
         while (i + equal < count && xb_bars_by_table(&bars[i], &bars[i + equal]) == 0 &&
                (grid.sweeps || bars[i].test->bytes == bars[i + equal].test->bytes))
             equal++;
         if (grid.sweeps)
-            print_matrix(view, &grid, bars + i, equal);
+            print_matrix(stream, view, &grid, bars + i, equal);
         else
-            print_bars(view, bars + i, equal);
+            print_bars(stream, view, bars + i, equal);
     }
     free(grid.cells);
     free(grid.values);
 }
 
-/* What xb_overview_bars was called with. */
-struct printing {
-    FILE *stream;
-    bool only_sweeps;
-};
-
-static void print_view(void *argument, struct xb_bars *view)
+static void print_view(void *printing, const struct xb_bars *view)
 {
-    const struct printing *printing = argument;
-    view->stream = printing->stream;
-    view->only_sweeps = printing->only_sweeps;
     for (size_t i = 0, equal = 0; i < view->count; i += equal) {
         equal = 1;
         while (i + equal < view->count &&
                (view->is_beside || xb_bars_by_device(&view->bars[i], &view->bars[i + equal]) == 0))
             equal++;
-        print_device(view, view->bars + i, equal);
+        print_device(printing, view, view->bars + i, equal);
     }
 }
 
-void xb_overview_bars(FILE *stream, const struct xb_record *record, bool only_sweeps)
+void xb_bars_print(FILE *stream, const struct xb_record *record, bool only_sweeps)
 {
-    struct printing printing = {stream, only_sweeps};
-    xb_bars_each(record, print_view, &printing);
+    xb_bars_each(record, print_view, &(struct printing){stream, only_sweeps});
 }

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Matrices of pairs of devices, and of NUMA nodes and devices: printed, or as texts and numbers. */
-#include "matrix.h"
+#include "table.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "plot/pictures.h"
 #include "record/mode_list.h"
-#include "record/rows.h"
-#include "xferbench/mode.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,15 +25,13 @@ enum kind {
     LINKS  /* that pairs took: all of them are one matrix */
 };
 
-/* Cases that are one matrix, in the order of the record: one of several of that kind. */
+/* Cases that are one matrix, in the order of the record. */
 struct matrix {
     enum kind kind;
     const struct xb_record *record;
+    const struct xb_parameters *parameters; /* that tell the record's rows apart */
     const struct xb_record_case *const *cases;
     size_t count;
-    struct xb_parameters parameters;   /* that tell the record's rows apart */
-    const struct xb_record_case **all; /* of that kind */
-    size_t all_count;
 };
 
 /* ---- which cases ---- */
@@ -52,36 +49,28 @@ static int by_matrix(const struct xb_record_case *a, const struct xb_record_case
                         : xb_cases_order(a, b, XB_BUT_DEVICES | (own == NODES ? XB_BUT_NODE : 0));
 }
 
-/* Begins with the cases of a kind; next_matrix finds the first matrix. */
-static struct matrix matrices_of(const struct xb_record *record, enum kind kind)
+static void each_matrix(const struct xb_record *record, enum kind kind,
+                        void (*visit)(void *argument, const struct matrix *matrix), void *argument)
 {
-    struct matrix matrix = {.kind = kind,
-                            .record = record,
-                            .parameters = xb_parameters_that_differ(record),
-                            .all =
-                                xb_new(record->case_count, sizeof(const struct xb_record_case *))};
+    const struct xb_parameters parameters = xb_parameters_that_differ(record);
+    struct matrix matrix = {.kind = kind, .record = record, .parameters = &parameters};
+    size_t count = 0;
+    const struct xb_record_case **cases =
+        xb_new(record->case_count, sizeof(const struct xb_record_case *));
     for (size_t i = 0; i < record->case_count; i++) {
         const struct xb_record_case *test = &record->cases[i];
         if (kind == PAIRS   ? xb_case_is_in_matrix(record, test)
             : kind == LINKS ? test->peer >= 0 && !xb_record_is_sum(test)
                             : is_of_a_node(test))
-            matrix.all[matrix.all_count++] = test;
+            cases[count++] = test;
     }
-    xb_cases_group(matrix.all, matrix.all_count, by_matrix, &kind);
-    matrix.cases = matrix.all;
-    return matrix;
-}
-
-/* False behind the last one; then nothing is left to free. */
-static bool next_matrix(struct matrix *matrix)
-{
-    matrix->cases += matrix->count;
-    size_t left = matrix->all_count - (size_t)(matrix->cases - matrix->all);
-    if (left > 0)
-        matrix->count = xb_cases_equal(matrix->cases, left, by_matrix, &matrix->kind);
-    else
-        free(matrix->all);
-    return left > 0;
+    xb_cases_group(cases, count, by_matrix, &kind);
+    for (size_t i = 0; i < count; i += matrix.count) {
+        matrix.cases = cases + i;
+        matrix.count = xb_cases_equal(matrix.cases, count - i, by_matrix, &kind);
+        visit(argument, &matrix);
+    }
+    free(cases);
 }
 
 /* Whether the record has matrices of nodes: of one node that was named there is none. */
@@ -211,15 +200,16 @@ static int place_of(const struct matrix *matrix, const struct xb_record_case *te
 /* The largest unsigned number is that of all together. */
 static int by_number(const void *a, const void *b)
 {
-    unsigned left = *(const unsigned *)a, right = *(const unsigned *)b;
-    return (left > right) - (left < right);
+    return XB_ORDER(*(const unsigned *)a, *(const unsigned *)b);
 }
 
-/* Where there are more than fit, the largest go, but for all together. Each end of a pair has a row
- * and a column. A name is the noun and a number. */
-static struct places places_of(const struct matrix *matrix, bool is_column, size_t most,
-                               const char *noun, struct xb_arena **memory)
+/* The largest that a picture has no room for go, but for all together. Each end of a pair
+ * has a row and a column. A name is a number, in a picture behind its noun. */
+static struct places places_of(const struct matrix *matrix, bool is_column, bool is_picture,
+                               struct xb_arena **memory)
 {
+    const size_t most = is_picture ? MOST_IN_PICTURE : SIZE_MAX;
+    const char *noun = !is_picture ? "" : matrix->kind == NODES && !is_column ? "node " : "device ";
     struct places places = {.numbers = xb_arena_new(memory, 2 * matrix->count * sizeof(int))};
     size_t count = 0;
     for (size_t i = 0; i < matrix->count; i++) {
@@ -244,17 +234,20 @@ static struct places places_of(const struct matrix *matrix, bool is_column, size
     return places;
 }
 
-/* Makes names, values and texts of the cells, for a picture of at most so many rows and columns, or
- * all of them in print. Every case goes to its cell, if no case that stands there already says
- * something. Returns how many have no cell. All of it lies in *memory. */
+/* The index of a case's row or column; places->count where it has none. */
+static size_t find_place(const struct places *places, int number)
+{
+    const int *found = bsearch(&number, places->numbers, places->count, sizeof(int), by_number);
+    return found != NULL ? (size_t)(found - places->numbers) : places->count;
+}
+
+/* Makes names, values and texts of the cells. Every case goes to its cell, if no case that stands
+ * there already says something. Returns how many have no cell. All of it lies in *memory. */
 static size_t make_cells(const struct matrix *matrix, bool is_picture, struct xb_cells *made,
                          struct xb_arena **memory)
 {
-    const size_t most = is_picture ? MOST_IN_PICTURE : SIZE_MAX;
-    const char *row_noun = matrix->kind == NODES ? "node " : "device ";
-    const struct places rows = places_of(matrix, false, most, is_picture ? row_noun : "", memory);
-    const struct places columns =
-        places_of(matrix, true, most, is_picture ? "device " : "", memory);
+    const struct places rows = places_of(matrix, false, is_picture, memory);
+    const struct places columns = places_of(matrix, true, is_picture, memory);
     const size_t cells = rows.count * columns.count;
     double *values = xb_arena_new(memory, cells * sizeof *values);
     const char **texts = xb_arena_new(memory, cells * sizeof *texts);
@@ -269,18 +262,13 @@ static size_t make_cells(const struct matrix *matrix, bool is_picture, struct xb
     made->texts = texts;
     for (size_t i = 0; i < matrix->count; i++) {
         const struct xb_record_case *test = matrix->cases[i];
-        int row = place_of(matrix, test, false), column = place_of(matrix, test, true);
-        const int *down = bsearch(&row, rows.numbers, rows.count, sizeof(int), by_number);
-        const int *across =
-            bsearch(&column, columns.numbers, columns.count, sizeof(int), by_number);
+        size_t row = find_place(&rows, place_of(matrix, test, false));
+        size_t column = find_place(&columns, place_of(matrix, test, true));
+        size_t at = row * columns.count + column;
         char cell[CELL] = "";
-        if (down == NULL || across == NULL) {
-            left_out++;
-            continue;
-        }
-        size_t at =
-            (size_t)(down - rows.numbers) * columns.count + (size_t)(across - columns.numbers);
-        if (texts[at] == NULL)
+        bool has_cell = row < rows.count && column < columns.count;
+        left_out += !has_cell;
+        if (has_cell && texts[at] == NULL)
             write_cell(matrix, test, cell);
         if (cell[0] == '\0')
             continue;
@@ -305,8 +293,8 @@ static const char *title(const struct matrix *matrix, struct xb_words *words)
         return "links between the devices, number x GB/s each way (rows: from, columns: to)";
     xb_words_add(words, "%s", xb_method_name(of, text, sizeof text));
     xb_words_add(words, ", %s, %s", xb_direction_words(of), XB_SIZE_TEXT(of->bytes));
-    for (size_t i = 0; i < matrix->parameters.count; i++) {
-        const char *name = matrix->parameters.names[i];
+    for (size_t i = 0; i < matrix->parameters->count; i++) {
+        const char *name = matrix->parameters->names[i];
         const char *value = xb_parameter_text(of, name, text, sizeof text);
         if (value != NULL && (matrix->kind != NODES || strcmp(name, XB_RECORD_NUMA) != 0))
             xb_words_add(words, ", %s %s", name, value);
@@ -349,14 +337,11 @@ static struct range range_of(const struct matrix *matrix)
     for (size_t i = 0; i < matrix->count; i++)
         range.is_of_groups = range.is_of_groups || xb_record_is_sum(matrix->cases[i]);
     for (size_t i = 0; i < matrix->count; i++) {
-        const struct xb_record_case *test = matrix->cases[i];
-        double value = value_of(matrix->record, test);
-        if (xb_record_is_sum(test) != range.is_of_groups)
+        double value = value_of(matrix->record, matrix->cases[i]);
+        if (xb_record_is_sum(matrix->cases[i]) != range.is_of_groups)
             continue;
-        if (!isfinite(value))
-            return (struct range){.count = 0};
         range.least = fmin(range.least, value);
-        range.most = fmax(range.most, value);
+        range.most = isfinite(value) ? fmax(range.most, value) : (double)INFINITY;
         range.count++;
     }
     range.count = range.most - range.least <= ALIKE * range.least ? range.count : 0;
@@ -388,57 +373,55 @@ static void print_cells(FILE *stream, const struct xb_cells *cells)
     }
 }
 
-static void print_all(struct printing *printing, const struct xb_record *record, enum kind kind)
+static void print_matrix(void *argument, const struct matrix *matrix)
 {
+    struct printing *printing = argument;
     FILE *stream = printing->stream;
-    struct matrix matrix = matrices_of(record, kind);
-    while (next_matrix(&matrix)) {
-        struct xb_words words = {.length = 0};
-        struct xb_arena *memory = NULL;
-        struct range range = {.count = 0};
-        char link[CELL];
-        bool has_larger = false; /* a larger size of the same is in the record */
-        for (size_t i = 0; printing->brief && !has_larger && i < record->case_count; i++)
-            has_larger = record->cases[i].bytes > matrix.cases[0]->bytes &&
-                         xb_cases_order(&record->cases[i], matrix.cases[0], XB_BUT_SIZE) == 0;
-        if (has_larger) {
-            printing->left_out++;
-            continue;
+    const struct xb_record *record = matrix->record;
+    const bool is_first = printing->first, was_line = printing->is_line;
+    struct xb_words words = {.length = 0};
+    struct xb_arena *memory = NULL;
+    struct xb_cells cells;
+    struct range range = {.count = 0};
+    char link[CELL];
+    for (size_t i = 0; printing->brief && i < record->case_count; i++)
+        if (record->cases[i].bytes > matrix->cases[0]->bytes &&
+            xb_cases_order(&record->cases[i], matrix->cases[0], XB_BUT_SIZE) == 0) {
+            printing->left_out++; /* a larger size of the same is in the record */
+            return;
         }
-        struct xb_cells cells = {.picture = {.title = title(&matrix, &words)}};
-        printing->differs = printing->differs || !one_link(&matrix, link);
-        if (printing->brief)
-            range = range_of(&matrix);
-        if (!printing->first && !(range.count > 0 && printing->is_line))
-            fputc('\n', stream);
-        printing->first = false;
-        printing->is_line = range.count > 0;
-        if (range.count > 0) {
-            /* "peer, direct read, one way, 1 GiB, GB/s: 396.0 to 396.3, 12 pairs" */
-            const char *low = XB_DECIMAL_TEXT(range.least), *high = XB_DECIMAL_TEXT(range.most);
-            bool is_one = strcmp(low, high) == 0;
-            xb_heading_print(stream, XB_COLOUR_NONE, "%.*s%s: %s%s%s, %zu %s%s",
-                             (int)strcspn(cells.picture.title, "(") - 1, cells.picture.title,
-                             range.is_of_groups ? " together" : "", low, is_one ? "" : " to ",
-                             is_one ? "" : high, range.count, range.is_of_groups ? "group" : "pair",
-                             range.count > 1 ? "s" : "");
-            continue;
-        }
-        make_cells(&matrix, false, &cells, &memory);
-        xb_heading_print(stream, XB_COLOUR_TITLE, "%s", cells.picture.title);
-        print_cells(stream, &cells);
-        xb_arena_free(memory);
+    const char *of = title(matrix, &words);
+    printing->differs = printing->differs || !one_link(matrix, link);
+    if (printing->brief)
+        range = range_of(matrix);
+    printing->first = false;
+    printing->is_line = range.count > 0;
+    if (!is_first && !(printing->is_line && was_line))
+        fputc('\n', stream);
+    if (range.count > 0) {
+        /* "peer, direct read, one way, 1 GiB, GB/s: 396.0 to 396.3, 12 pairs" */
+        const char *low = XB_DECIMAL_TEXT(range.least), *high = XB_DECIMAL_TEXT(range.most);
+        bool is_one = strcmp(low, high) == 0;
+        xb_heading_print(stream, XB_COLOUR_NONE, "%.*s%s: %s%s%s, %zu %s%s",
+                         (int)strcspn(of, "(") - 1, of, range.is_of_groups ? " together" : "", low,
+                         is_one ? "" : " to ", is_one ? "" : high, range.count,
+                         range.is_of_groups ? "group" : "pair", range.count > 1 ? "s" : "");
+        return;
     }
+    make_cells(matrix, false, &cells, &memory);
+    xb_heading_print(stream, XB_COLOUR_TITLE, "%s", of);
+    print_cells(stream, &cells);
+    xb_arena_free(memory);
 }
 
 void xb_matrix_print(FILE *stream, const struct xb_record *record, bool first, bool brief)
 {
     struct printing printing = {.stream = stream, .first = first, .brief = brief};
-    print_all(&printing, record, PAIRS);
+    each_matrix(record, PAIRS, print_matrix, &printing);
     if (printing.left_out > 0)
         fputs("Pairs in other sizes: --columns all\n", stream);
     if (printing.differs)
-        print_all(&printing, record, LINKS);
+        each_matrix(record, LINKS, print_matrix, &printing);
 }
 
 /* Where its threads ran, if that was not on the node of the memory; NULL else. */
@@ -454,15 +437,15 @@ static int by_threads(const struct xb_record_case *a, const struct xb_record_cas
     return strcmp(threads_of(record, a), threads_of(record, b));
 }
 
-void xb_matrix_print_nodes(FILE *stream, const struct xb_record *record, bool first)
+void xb_matrix_print_nodes(FILE *stream, const struct xb_record *record)
 {
-    struct printing printing = {.stream = stream, .first = first};
+    struct printing printing = {.stream = stream};
     const char *marks = "None is marked: the system does not say which node a device is close to.";
     bool any_known = false, any_unknown = false; /* devices whose own node is */
     size_t count = 0;
     if (!has_nodes(record))
         return;
-    print_all(&printing, record, NODES);
+    each_matrix(record, NODES, print_matrix, &printing);
     const struct xb_record_case **cases =
         xb_new(record->case_count, sizeof(const struct xb_record_case *));
     for (size_t i = 0; i < record->case_count; i++) {
@@ -489,20 +472,29 @@ void xb_matrix_print_nodes(FILE *stream, const struct xb_record *record, bool fi
 
 /* ---- for pictures ---- */
 
+struct drawing {
+    xb_matrix_use *use;
+    void *argument;
+};
+
+static void draw_matrix(void *argument, const struct matrix *matrix)
+{
+    const struct drawing *drawing = argument;
+    struct xb_words words = {.length = 0};
+    struct xb_arena *memory = NULL;
+    struct xb_cells cells = {.picture = {.title = title(matrix, &words)},
+                             .unit = matrix->cases[0]->latency ? "us" : "GB/s",
+                             .rows_are = matrix->kind == PAIRS ? "from" : "memory on",
+                             .columns_are = matrix->kind == PAIRS ? "to" : "of"};
+    size_t left_out = make_cells(matrix, true, &cells, &memory);
+    drawing->use(drawing->argument, &cells, left_out);
+    xb_arena_free(memory);
+}
+
 void xb_matrix_each(const struct xb_record *record, xb_matrix_use *use, void *argument)
 {
-    for (enum kind kind = PAIRS; kind <= (has_nodes(record) ? NODES : PAIRS); kind++) {
-        struct matrix matrix = matrices_of(record, kind);
-        while (next_matrix(&matrix)) {
-            struct xb_words words = {.length = 0};
-            struct xb_arena *memory = NULL;
-            struct xb_cells cells = {.picture = {.title = title(&matrix, &words)},
-                                     .unit = matrix.cases[0]->latency ? "us" : "GB/s",
-                                     .rows_are = kind == PAIRS ? "from" : "memory on",
-                                     .columns_are = kind == PAIRS ? "to" : "of"};
-            size_t left_out = make_cells(&matrix, true, &cells, &memory);
-            use(argument, &cells, left_out);
-            xb_arena_free(memory);
-        }
-    }
+    struct drawing drawing = {use, argument};
+    each_matrix(record, PAIRS, draw_matrix, &drawing);
+    if (has_nodes(record))
+        each_matrix(record, NODES, draw_matrix, &drawing);
 }

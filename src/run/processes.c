@@ -5,13 +5,17 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
+#include "base/json_read.h"
+#include "base/json_write.h"
 #include "base/memory.h"
+#include "base/program.h"
 #include "base/stream.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "formats.h"
-#include "processes_internal.h"
 #include "progress.h"
+#include "reading/list.h"
+#include "record/document.h"
 #include "record/making.h"
 #include "xferbench/version.h"
 
@@ -29,19 +33,29 @@
 /* The most that the documents of all processes may be, for the merged file to be one that can be
  * read. The rest of that file is for what is made of them. */
 #define MOST_DOCUMENTS (XB_RECORD_LARGEST_BYTES / 3 * 2)
-/* What --deadline can say: above 0, and not so long that it has more digits than the option takes.
- * Thirty years are as good as for ever. */
+/* What --deadline can say: above 0, and no more digits than the option takes. */
 #define LEAST_DEADLINE_S 1e-6
 #define LONGEST_DEADLINE_S 1e9
 
 enum { CANDIDATE, BASELINE, SIDES };
 
+/* What came of one process: it failed, or has a document and a record of it. It has both if it
+ * wrote what it had measured when a signal ended it. */
+struct process {
+    /* Its text is the document, JSON after docs/result.schema.json; NULL for none. */
+    struct xb_program_outcome outcome;
+    char failure[800];       /* "" for none; without a document nothing of it counts */
+    struct xb_record record; /* of the document; zeroed if there is none */
+};
+
 /* One of the programs that are measured. */
 struct side {
-    char *name;               /* the file that is run, for people and argv[0] too */
-    struct xb_output *output; /* where its results go */
-    bool is_line;             /* in one line */
-    struct xb_processes set;
+    char *name;                /* the file that is run, for people and argv[0] too */
+    struct xb_output *output;  /* where its results go */
+    bool is_line;              /* in one line */
+    struct xb_record head;     /* what holds for all processes; no cases */
+    struct process *processes; /* those that were begun, in their order; room for all */
+    size_t count;
     size_t bytes; /* of the processes' documents */
     bool overdue; /* one of its processes had to be ended after the deadline */
 };
@@ -58,21 +72,17 @@ struct session {
     int refused; /* the exit code of a first process that could measure nothing; 0: none such */
 };
 
-const struct xb_process *xb_processes_first(const struct xb_processes *set)
+/* The first process that has a document, or NULL. */
+static const struct process *first_of(const struct side *side)
 {
-    for (size_t i = 0; i < set->count; i++)
-        if (set->processes[i].outcome.text != NULL)
-            return &set->processes[i];
+    for (size_t i = 0; i < side->count; i++)
+        if (side->processes[i].outcome.text != NULL)
+            return &side->processes[i];
     return NULL;
 }
 
-/* ---- which program, with which arguments ---- */
-
-/*
- * The arguments of a process: the options that the user gave, by their long names and as they
- * stood. The names of commands are left out, so that a script can put options of its own before or
- * behind them.
- */
+/* The arguments of a process: the options that the user gave, by their long names and as they
+ * stood. Without the name of a command, a script can put its own before or behind them. */
 static char **words_for(const struct session *session, const struct side *side)
 {
     /* These are for this process only: that there are several, and where results go. */
@@ -99,29 +109,25 @@ static char **words_for(const struct session *session, const struct side *side)
     return words;
 }
 
-/* ---- one process ---- */
-
-__attribute__((format(printf, 2, 3))) static void fail(struct xb_process *process,
-                                                       const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void fail(struct process *process, const char *format,
+                                                       ...)
 {
     XB_FORMAT(process->failure, sizeof process->failure, format);
 }
 
-/* Judges what came of a process: returns whether what it printed is its document, which was
- * measured under the conditions of the first. One that crashed after it printed its results is not
- * believed. But one that was told to leave is: a shell that started the program may have been ended
- * by the signal before it. */
-static bool judge(struct side *side, struct xb_process *process)
+/* Returns whether what a process printed is its document, which was measured under the conditions
+ * of the first. One that crashed after it printed its results is not believed; one that was told to
+ * leave is, because a signal may have ended a shell that started the program before it. */
+static bool judge(struct side *side, struct process *process)
 {
     const struct xb_program_outcome *outcome = &process->outcome;
     char name[16], end[64], difference[XB_RECORD_DIFFERENCE];
-    /* The signal that its program caught, wrote what it had and then told by an exit code above
-     * 128; 0 for none. xferbench catches these alone. */
+    /* The signal upon which its program wrote what it had; 0: none. xferbench catches these. */
     int code = outcome->exit_code - 128;
     int heeded = code == SIGINT || code == SIGTERM || code == SIGHUP ? code : 0;
     struct xb_error error;
     struct xb_record *record = &process->record;
-    const struct xb_process *first = xb_processes_first(&side->set);
+    const struct process *first = first_of(side);
     /* By this program: it passed a signal on, or the deadline came. */
     bool was_told_to_leave = outcome->overdue || xb_interrupt_signal() != 0;
     side->overdue = side->overdue || outcome->overdue;
@@ -169,20 +175,20 @@ static bool judge(struct side *side, struct xb_process *process)
 static void show_progress(struct session *session, const struct side *side)
 {
     struct xb_progress *progress = &session->progress;
-    const struct xb_record *head = &side->set.head;
+    const struct xb_record *head = &side->head;
     char begin[64], role[48] = "", eta[XB_ETA_TEXT];
     double now = xb_clock_now();
     size_t done = 0;
     if (!progress->enabled || !xb_terminal_has_cursor(stderr))
         return;
     for (size_t i = 0; i < session->side_count; i++)
-        done += session->sides[i].set.count;
+        done += session->sides[i].count;
     double left = xb_eta_of_parts(done, now - progress->begin,
                                   session->side_count * head->asked_processes - done);
     if (isfinite(left) && session->deadline > 0)
         left = fmin(left, fmax(session->deadline - now, 0));
     progress->shown = true;
-    snprintf(begin, sizeof begin, "process %zu of %zu", side->set.count + 1, head->asked_processes);
+    snprintf(begin, sizeof begin, "process %zu of %zu", side->count + 1, head->asked_processes);
     if (head->role != NULL)
         snprintf(role, sizeof role, " (%s)", head->role);
     xb_eta_text(left, eta);
@@ -195,7 +201,7 @@ static void show_progress(struct session *session, const struct side *side)
 /* Runs the next process of a side, and keeps what came of it. Blocks until it has ended. */
 static void run_one(struct session *session, struct side *side)
 {
-    struct xb_process *process = &side->set.processes[side->set.count];
+    struct process *process = &side->processes[side->count];
     struct xb_program_outcome *outcome = &process->outcome;
     struct xb_error error;
     char **words = words_for(session, side);
@@ -218,7 +224,7 @@ static void run_one(struct session *session, struct side *side)
         outcome->text = NULL;
     }
     session->stuck = outcome->stuck;
-    side->set.count++;
+    side->count++;
     for (size_t i = 0; words[i] != NULL; i++)
         free(words[i]);
     free(words);
@@ -230,8 +236,8 @@ static void run_one(struct session *session, struct side *side)
  * others would say the same. */
 static bool is_refused(const struct side *side)
 {
-    const struct xb_process *first = &side->set.processes[0];
-    return side->set.count == 1 && first->outcome.text == NULL &&
+    const struct process *first = &side->processes[0];
+    return side->count == 1 && first->outcome.text == NULL &&
            (first->outcome.exit_code == XB_EXIT_USAGE ||
             first->outcome.exit_code == XB_EXIT_NOTHING);
 }
@@ -240,19 +246,17 @@ static void run_all(struct session *session)
 {
     for (size_t pair = 0; pair < session->asked->processes; pair++)
         for (size_t turn = 0; turn < session->side_count; turn++) {
-            /* The sides swap from pair to pair, so that a machine that gets slower or faster
-             * favours neither. */
+            /* The sides swap, so that a machine that gets slower or faster favours neither. */
             bool is_baseline = session->side_count == SIDES && (pair + turn) % 2 == 0;
             struct side *side = &session->sides[is_baseline ? BASELINE : CANDIDATE];
-            /* The first always may begin, deadline or not: it says what there would have been to
-             * measure. */
+            /* The first always may begin: it says what there would have been to measure. */
             session->out_of_time =
-                side->set.count > 0 && session->deadline > 0 && xb_clock_now() >= session->deadline;
+                side->count > 0 && session->deadline > 0 && xb_clock_now() >= session->deadline;
             if (xb_interrupt_signal() != 0 || session->stuck || session->out_of_time)
                 return;
             run_one(session, side);
             if (is_refused(side) && xb_interrupt_signal() == 0) {
-                session->refused = side->set.processes[0].outcome.exit_code;
+                session->refused = side->processes[0].outcome.exit_code;
                 return;
             }
         }
@@ -261,7 +265,7 @@ static void run_all(struct session *session)
 /* ---- the exit code ---- */
 
 /* Whether a process that was not cut short lacks a case that another one has. */
-static bool lacks_cases(const struct xb_process *one, const struct xb_process *other)
+static bool lacks_cases(const struct process *one, const struct process *other)
 {
     const struct xb_record *record = &one->record;
     bool lacks = false;
@@ -270,52 +274,188 @@ static bool lacks_cases(const struct xb_process *one, const struct xb_process *o
     return lacks && !record->processes->interrupted && record->processes->deadline_met;
 }
 
+/* A side gives XB_EXIT_OK where everything was measured and is right, XB_EXIT_NOTHING where all its
+ * processes say that. */
 static int exit_code(const struct session *session, bool written)
 {
     int code = XB_EXIT_OK;
-    if (session->sides[CANDIDATE].set.head.interrupted)
+    if (session->sides[CANDIDATE].head.interrupted)
         return 128 + xb_interrupt_signal();
     for (size_t i = 0; i < session->side_count; i++) {
-        /* XB_EXIT_OK where everything was measured and is right, XB_EXIT_NOTHING where all
-         * processes say that. */
-        const struct xb_processes *set = &session->sides[i].set;
-        const struct xb_process *first = xb_processes_first(set);
+        const struct side *side = &session->sides[i];
+        const struct process *first = first_of(side);
         bool has_failed = false;
         size_t nothing = 0;
-        for (size_t k = 0; !has_failed && k < set->count; k++) {
-            const struct xb_process *process = &set->processes[k];
+        for (size_t k = 0; !has_failed && k < side->count; k++) {
+            const struct process *process = &side->processes[k];
             bool is_nothing = process->outcome.exit_code == XB_EXIT_NOTHING;
             nothing += is_nothing;
             has_failed = process->outcome.text == NULL ||
                          (process->outcome.exit_code != XB_EXIT_OK && !is_nothing) ||
                          lacks_cases(process, first) || lacks_cases(first, process);
         }
-        int own = has_failed              ? XB_EXIT_FAILED
-                  : nothing == set->count ? XB_EXIT_NOTHING
-                                          : XB_EXIT_OK;
-        if (own == XB_EXIT_FAILED || code == XB_EXIT_OK)
-            code = own;
+        if (has_failed)
+            return XB_EXIT_FAILED;
+        if (code == XB_EXIT_OK && nothing == side->count)
+            code = XB_EXIT_NOTHING;
     }
     return written ? code : XB_EXIT_FAILED;
 }
 
-/* ---- the outputs ---- */
+/* ---- the merged file ---- */
 
-static bool say(const struct xb_error *error)
+static void write_figure(struct xb_json *json, const struct xb_record *merged,
+                         const struct xb_record_case *test, const struct xb_record_figure *figure)
 {
-    xb_cli_fail(error);
-    return false;
+    double medians[XB_RECORD_PROCESSES];
+    struct xb_record_figure described = *figure;
+    if (!xb_record_describe(merged, test, figure->name, &described.statistics))
+        return;
+    for (size_t i = 0; i < merged->process_count; i++) {
+        const struct xb_record_figure *own = xb_record_row_figure(&test->rows[i], figure->name);
+        bool counts = own != NULL && xb_record_row_counts(&test->rows[i]);
+        medians[i] = counts ? own->statistics.median : (double)NAN;
+    }
+    xb_json_open_object(json, NULL);
+    xb_fields_put(json, xb_record_figure_fields, &described);
+    xb_json_put_numbers(json, "medians", medians, merged->process_count);
+    xb_json_close(json);
 }
 
-/* The record of processes without what they measured: why some have no results. */
-static struct xb_record outline(const struct xb_processes *set)
+static void write_case(struct xb_json *json, const struct xb_record *merged,
+                       const struct xb_record_case *test)
 {
-    struct xb_record record = set->head;
+    char text[XB_RECORD_REASON];
+    struct xb_record_summary summary = xb_record_summarize(merged, test);
+    xb_json_open_object(json, NULL);
+    xb_fields_put(json, xb_record_case_fields, test);
+    xb_json_put_text(json, "status", xb_result_status_name(summary.status));
+    xb_json_put_text(json, "reason", xb_record_reason(test, &summary, text, sizeof text));
+    xb_json_put_known_flag(json, "verified", summary.verified != XB_VERIFIED_UNKNOWN,
+                           summary.verified == XB_VERIFIED_TRUE);
+    xb_json_put_whole(json, "processes_ok", summary.ok);
+    /* Each figure that any process has, once. */
+    xb_json_open_array(json, "figures");
+    for (size_t i = 0; i < merged->process_count; i++)
+        for (size_t k = 0; k < test->rows[i].figure_count; k++) {
+            const struct xb_record_figure *figure = &test->rows[i].figures[k];
+            bool is_known = false;
+            for (size_t p = 0; !is_known && p < i; p++)
+                is_known = xb_record_row_figure(&test->rows[p], figure->name) != NULL;
+            if (!is_known)
+                write_figure(json, merged, test, figure);
+        }
+    xb_json_close(json);
+    /* The processes' warnings, behind ours of the processes that do not count. */
+    struct xb_record_warning warnings[XB_RECORD_WARNINGS + 1];
+    char cut[XB_RECORD_CUT];
+    warnings[0].text = xb_record_cut_text(merged, test, cut, sizeof cut);
+    warnings[0].processes = summary.cut;
+    size_t count = 1 + xb_record_warnings(merged, test, warnings + 1);
+    xb_json_open_array(json, "warnings");
+    for (size_t i = warnings[0].text != NULL ? 0 : 1; i < count; i++) {
+        xb_json_open_object(json, NULL);
+        xb_json_put_text(json, "text", warnings[i].text);
+        xb_json_put_whole(json, "processes", warnings[i].processes);
+        xb_json_close(json);
+    }
+    xb_json_close(json);
+    xb_json_close(json);
+}
+
+/* What all processes together measured, and what that means: their records as the one that a reader
+ * makes of the merged file. Its rows, and what the Reading says of devices, are theirs. */
+static void write_merged(struct xb_json *json, const struct side *side)
+{
+    struct xb_json_reader reader = {.place = {.path = "the processes"}};
+    struct xb_record merged = {.is_merged = true, .process_count = side->count};
+    size_t most = 0, count = 0;
+    for (size_t i = 0; i < side->count; i++)
+        most += side->processes[i].record.case_count;
+    struct xb_record_entry *entries = xb_new(most, sizeof *entries);
+    merged.processes = xb_arena_new(&merged.texts, side->count * sizeof *merged.processes);
+    for (size_t i = 0; i < side->count; i++) {
+        const struct xb_record *own = &side->processes[i].record;
+        if (own->process_count > 0) /* it did not fail */
+            merged.processes[i] = own->processes[0];
+        for (size_t k = 0; k < own->case_count; k++)
+            entries[count++] = (struct xb_record_entry){
+                .test = own->cases[k], .row = own->cases[k].rows[0], .process = i, .index = k};
+    }
+    xb_record_make_cases(&reader, &merged, entries, count, SIZE_MAX);
+    free(entries);
+    if (!xb_json_failed(&reader)) {
+        xb_json_open_array(json, "results");
+        for (size_t i = 0; i < merged.case_count; i++)
+            write_case(json, &merged, &merged.cases[i]);
+        xb_json_close(json);
+        xb_reading_put_of(json, &merged);
+    } else {
+        xb_json_fail(json, &reader.error);
+    }
+    xb_record_free(&merged);
+}
+
+/* JSON after docs/processes.schema.json, where the keys and their meaning stand: every process's
+ * document and, for each case, the medians of the processes and their statistics. */
+static enum xb_status write_json(FILE *stream, const struct side *side, enum xb_json_form form,
+                                 struct xb_error *error)
+{
+    static const struct xb_field *const tables[] = {xb_record_node_fields, xb_record_backend_fields,
+                                                    xb_record_devices_fields,
+                                                    xb_record_settings_fields};
+    const struct process *first = first_of(side);
+    struct xb_json json;
+    xb_json_begin(&json);
+    xb_json_open_object(&json, NULL);
+    xb_document_put_schema(&json, "xferbench.processes", XB_RECORD_VERSION);
+    /* What was asked, and when the first of them began, as this process saw it. */
+    xb_fields_put(&json, xb_record_merged_fields, &side->head);
+    /* What the first process says of machine and options; null where none says anything. */
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        if (first == NULL)
+            for (const struct xb_field *field = tables[i]; field->key != NULL; field++)
+                xb_json_put_null(&json, field->key);
+        else if (tables[i] == xb_record_devices_fields)
+            xb_fields_put(&json, tables[i], &first->record.processes[0]);
+        else
+            xb_fields_put(&json, tables[i], &first->record);
+    xb_json_open_array(&json, "processes");
+    for (size_t i = 0; i < side->count; i++) {
+        const struct process *process = &side->processes[i];
+        char name[16];
+        xb_json_open_object(&json, NULL);
+        xb_json_put_whole(&json, "index", i);
+        xb_document_put_time(&json, "started", process->outcome.started);
+        xb_json_put_number(&json, "wall_s", process->outcome.wall_s);
+        xb_json_put_index(&json, "exit_code", process->outcome.exit_code);
+        xb_json_put_text(&json, "signal",
+                         process->outcome.signal != 0
+                             ? xb_child_signal_name(process->outcome.signal, name, sizeof name)
+                             : NULL);
+        xb_json_put_optional(&json, "failure", process->failure);
+        /* As it was written: the reader has found that it is JSON. */
+        xb_json_put_raw(&json, "document", process->outcome.text);
+        xb_json_close(&json);
+    }
+    xb_json_close(&json);
+    write_merged(&json, side);
+    xb_json_close(&json);
+    return xb_json_finish_as(&json, stream, form, "the JSON", error);
+}
+
+/* ---- the outputs ---- */
+
+/* The record of processes without what they measured: why some have no results. */
+static struct xb_record outline(const struct side *side)
+{
+    struct xb_record record = side->head;
     record.texts = NULL; /* the head frees its own */
-    record.processes = xb_arena_new(&record.texts, set->count * sizeof *record.processes);
-    for (size_t i = 0; i < set->count; i++)
-        record.processes[record.process_count++].failure =
-            set->processes[i].failure[0] != '\0' ? set->processes[i].failure : NULL;
+    record.process_count = side->count;
+    record.processes = xb_arena_new(&record.texts, side->count * sizeof *record.processes);
+    for (size_t i = 0; i < side->count; i++)
+        if (side->processes[i].failure[0] != '\0')
+            record.processes[i].failure = side->processes[i].failure;
     return record;
 }
 
@@ -335,9 +475,8 @@ static bool write_outputs(struct session *session)
         struct xb_record merged = {.path = NULL};
         struct xb_error error;
         /* The merged document; where there is none, say why. */
-        enum xb_status status =
-            xb_processes_json_write(xb_memory_text_begin(&document), &side->set,
-                                    side->is_line ? XB_JSON_LINE : XB_JSON_INDENTED, &error);
+        enum xb_status status = write_json(xb_memory_text_begin(&document), side,
+                                           side->is_line ? XB_JSON_LINE : XB_JSON_INDENTED, &error);
         xb_memory_text_end(&document);
         bool is_there = status == XB_OK;
         if (is_there && stream != NULL) {
@@ -346,12 +485,14 @@ static bool write_outputs(struct session *session)
             status = is_out ? xb_output_commit(side->output, &error)
                             : xb_output_fail(side->output, "write", errno, &error);
         }
-        written = (status == XB_OK || say(&error)) && written;
+        written = written && status == XB_OK;
+        if (status != XB_OK)
+            xb_cli_fail(&error);
         /* The table is of what was written, read back: a file that cannot be read is then told now,
          * and not when it is needed. */
         status = XB_OK;
-        if (quiet || xb_processes_first(&side->set) == NULL)
-            merged = outline(&side->set);
+        if (quiet || first_of(side) == NULL)
+            merged = outline(side);
         else if (is_there)
             status =
                 xb_record_parse("the results", document.text, document.length, &merged, &error);
@@ -359,7 +500,9 @@ static bool write_outputs(struct session *session)
             xb_failures_say(&merged);
         else if (is_there && status == XB_OK)
             status = xb_table_write(stdout, &merged, &view, &error);
-        written = (status == XB_OK || say(&error)) && written;
+        written = written && status == XB_OK;
+        if (status != XB_OK)
+            xb_cli_fail(&error);
         xb_record_free(&merged);
         if (!quiet && i > 0)
             fputc('\n', stdout);
@@ -393,14 +536,14 @@ static enum xb_status prepare(struct session *session, struct xb_error *error)
     }
     for (size_t i = 0; i < session->side_count; i++) {
         static const char *const roles[] = {[CANDIDATE] = "candidate", [BASELINE] = "baseline"};
-        struct xb_processes *set = &session->sides[i].set;
-        set->processes = xb_new((size_t)asked->processes, sizeof *set->processes);
-        set->head = (struct xb_record){.is_merged = true,
-                                       .version = XB_VERSION,
-                                       .role = session->side_count == SIDES ? roles[i] : NULL,
-                                       .program = session->sides[i].name,
-                                       .counterpart = session->sides[SIDES - 1 - i].name,
-                                       .asked_processes = (size_t)asked->processes};
+        struct side *side = &session->sides[i];
+        side->processes = xb_new((size_t)asked->processes, sizeof *side->processes);
+        side->head = (struct xb_record){.is_merged = true,
+                                        .version = XB_VERSION,
+                                        .role = session->side_count == SIDES ? roles[i] : NULL,
+                                        .program = session->sides[i].name,
+                                        .counterpart = session->sides[SIDES - 1 - i].name,
+                                        .asked_processes = (size_t)asked->processes};
     }
     /* Before there is a temporary file that a signal could leave behind. The first signal has the
      * process that runs write its results; the second ends that process. */
@@ -416,12 +559,12 @@ static void release(struct session *session)
 {
     for (size_t i = 0; i < SIDES; i++) {
         struct side *side = &session->sides[i];
-        for (size_t k = 0; k < side->set.count; k++) {
-            free(side->set.processes[k].outcome.text);
-            xb_record_free(&side->set.processes[k].record);
+        for (size_t k = 0; k < side->count; k++) {
+            free(side->processes[k].outcome.text);
+            xb_record_free(&side->processes[k].record);
         }
-        free(side->set.processes);
-        xb_record_free(&side->set.head);
+        free(side->processes);
+        xb_record_free(&side->head);
         free(side->name);
     }
     xb_run_release_places(&session->places);
@@ -439,27 +582,26 @@ int xb_processes_run(const struct xb_run_options *asked, double deadline, double
     }
     xb_start_wait(start_at, deadline, &start); /* once, for all processes */
     for (size_t i = 0; i < session.side_count; i++)
-        xb_record_keep_start(&session.sides[i].set.head, &start);
+        xb_record_keep_start(&session.sides[i].head, &start);
     xb_progress_start(&session.progress, !asked->quiet);
     run_all(&session);
     xb_progress_clear(&session.progress);
     for (size_t i = 0; i < session.side_count; i++) {
-        const struct side *side = &session.sides[i];
-        const struct xb_processes *set = &side->set;
-        struct xb_record *head = &session.sides[i].set.head; /* what holds for a side */
+        struct side *side = &session.sides[i];
+        struct xb_record *head = &side->head;
         /* With two programs, the words of one that refuses do not say whose they are. */
         if (session.refused != 0 && session.side_count == SIDES && is_refused(side))
             xb_say("the %s, '%s', ended with exit code %d and no results", head->role, side->name,
                    session.refused);
-        any_results = any_results || xb_processes_first(set) != NULL;
+        any_results = any_results || first_of(side) != NULL;
         head->interrupted = xb_interrupt_signal() != 0;
         head->has_deadline = deadline > 0;
         head->deadline_met =
-            !side->overdue && !(session.out_of_time && set->count < head->asked_processes);
-        for (size_t k = 0; k < set->count; k++)
+            !side->overdue && !(session.out_of_time && side->count < head->asked_processes);
+        for (size_t k = 0; k < side->count; k++)
             head->deadline_met =
-                head->deadline_met && (set->processes[k].outcome.text == NULL ||
-                                       set->processes[k].record.processes->deadline_met);
+                head->deadline_met && (side->processes[k].outcome.text == NULL ||
+                                       side->processes[k].record.processes->deadline_met);
     }
     int code = session.refused;
     /* If the candidate refuses, the baseline may have measured before it. */

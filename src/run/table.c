@@ -8,7 +8,6 @@
 #include "formats.h"
 #include "machine/node.h"
 #include "machine/pcie.h"
-#include "matrix.h"
 #include "present/table.h"
 #include "reading/list.h"
 #include "record/rows.h"
@@ -193,10 +192,10 @@ static void print_long_header(FILE *stream, const struct xb_record *record)
 
 /* ---- results ---- */
 
-void xb_table_finish(FILE *stream, struct xb_table *table, const char *elsewhere)
+static void print_rows(FILE *stream, const struct xb_record *record, enum xb_row_kind which)
 {
-    const struct xb_table_look look = {.elsewhere = elsewhere};
-    xb_table_print(stream, table, &look);
+    struct xb_table *table = xb_table_of_rows(record, which);
+    xb_table_print(stream, table, &(struct xb_table_look){.elsewhere = "JSON and CSV have all"});
     xb_table_free(table);
 }
 
@@ -204,7 +203,6 @@ void xb_table_finish(FILE *stream, struct xb_table *table, const char *elsewhere
  * the curves of sweeps over sizes. On a terminal it then says where the columns are explained. */
 static void print_results(FILE *stream, const struct xb_record *record, bool all)
 {
-    static const char elsewhere[] = "JSON and CSV have all";
     bool has_alone = false, has_together = false;
     size_t not_run = 0, most = 0; /* devices at the same time, between themselves and the host */
     for (size_t i = 0; i < record->case_count; i++) {
@@ -221,23 +219,23 @@ static void print_results(FILE *stream, const struct xb_record *record, bool all
         return;
     }
     if (!all)
-        xb_overview_bars(stream, record, false);
+        xb_bars_print(stream, record, false);
     else if (has_alone || record->case_count == 0)
-        xb_table_finish(stream, xb_table_of_rows(record, XB_ROWS_ALONE), elsewhere);
+        print_rows(stream, record, XB_ROWS_ALONE);
     if (has_together) {
         fputs(!all || has_alone ? "\n" : "", stream);
         if (most > 1)
             xb_heading_print(stream, XB_COLOUR_TITLE, "%zu GPUs at the same time", most);
         else
             xb_heading_print(stream, XB_COLOUR_TITLE, "GPUs at the same time");
-        xb_table_finish(stream, xb_table_of_rows(record, XB_ROWS_TOGETHER), elsewhere);
+        print_rows(stream, record, XB_ROWS_TOGETHER);
     }
     if (all && xb_is_terminal(stream))
         fputs("\nColumns: xferbench help columns\n", stream);
-    xb_matrix_print_nodes(stream, record, false);
+    xb_matrix_print_nodes(stream, record);
     xb_matrix_print(stream, record, all && !has_alone && !has_together, !all);
     if (all)
-        xb_overview_bars(stream, record, true);
+        xb_bars_print(stream, record, true);
 }
 
 /* ---- what to do, and what is fine ---- */

@@ -135,6 +135,86 @@ static void print_troubles(struct printer *printer)
         print(printer, XB_COLOUR_WARNING, "Not run", not_run.text);
 }
 
+/* ---- texts that differ in their numbers only ---- */
+
+/* Where the number ends that begins there: digits, and perhaps a point with more of them. `text`
+ * itself where none does. */
+static const char *number_end(const char *text)
+{
+    static const char digits[] = "0123456789";
+    const char *end = text + strspn(text, digits);
+    size_t behind = end > text && *end == '.' ? strspn(end + 1, digits) : 0;
+    return behind > 0 ? end + 1 + behind : end;
+}
+
+/* Finds the numbers that are words of their own and no names: nodes 0 and 3 are not "node 0 to 3".
+ */
+struct xb_alike xb_alike_begin(const char *text)
+{
+    static const char *const named[] = {"node ", "device ", "GPU ", "lies on "};
+    struct xb_alike alike = {.text = text};
+    const char *end = text;
+    for (const char *c = text;
+         *c != '\0' && alike.count<XB_ALIKE_NUMBERS; c = end> c ? end : c + 1) {
+        bool is_own = c == text || c[-1] == ' ' || c[-1] == '(';
+        end = number_end(c);
+        for (size_t i = 0; is_own && i < sizeof named / sizeof named[0]; i++) {
+            size_t length = strlen(named[i]);
+            is_own = (size_t)(c - text) < length || strncmp(c - length, named[i], length) != 0;
+        }
+        if (end > c && is_own && strchr(" ,;:)%", *end == '.' ? end[1] : *end) != NULL)
+            alike.numbers[alike.count++] = (struct xb_alike_number){c, end, c, c};
+    }
+    return alike;
+}
+
+bool xb_alike_add(struct xb_alike *alike, const char *text)
+{
+    const struct xb_alike other = xb_alike_begin(text);
+    const char *a = alike->text, *b = text; /* what is not compared yet */
+    for (size_t i = 0; other.count == alike->count && i < alike->count; i++) {
+        const struct xb_alike_number *one = &alike->numbers[i], *two = &other.numbers[i];
+        if (one->begin - a != two->begin - b || strncmp(a, b, (size_t)(one->begin - a)) != 0)
+            return false;
+        a = one->end;
+        b = two->end;
+    }
+    if (other.count != alike->count || strcmp(a, b) != 0)
+        return false;
+    for (size_t i = 0; i < alike->count; i++) {
+        struct xb_alike_number *number = &alike->numbers[i];
+        const char *added = other.numbers[i].begin;
+        if (strtod(added, NULL) < strtod(number->least, NULL))
+            number->least = added;
+        if (strtod(added, NULL) > strtod(number->most, NULL))
+            number->most = added;
+    }
+    return true;
+}
+
+void xb_alike_say(const struct xb_alike *alike, size_t from, struct xb_words *words)
+{
+    const char *text = alike->text + from;
+    bool ends = false; /* the number before this one and it are a range in the text itself */
+    for (size_t i = 0; i < alike->count; i++) {
+        const struct xb_alike_number *number = &alike->numbers[i];
+        const char *least = number->least, *most = number->most;
+        bool begins = i + 1 < alike->count && number[1].begin == number->end + strlen(" to ") &&
+                      strncmp(number->end, " to ", strlen(" to ")) == 0;
+        if (number->begin >= text) {
+            xb_words_add(words, "%.*s", (int)(number->begin - text), text);
+            if (!ends)
+                xb_words_add(words, "%.*s", (int)(number_end(least) - least), least);
+            if (ends || (!begins && strtod(least, NULL) < strtod(most, NULL)))
+                xb_words_add(words, "%s%.*s", ends ? "" : " to ", (int)(number_end(most) - most),
+                             most);
+            text = number->end;
+        }
+        ends = begins;
+    }
+    xb_words_add(words, "%s", text);
+}
+
 /* ---- warnings: once for all that differ in their numbers only ---- */
 
 struct warning {
@@ -232,6 +312,12 @@ static void print_warnings(struct printer *printer)
         print(printer, XB_COLOUR_WARNING, "warning", "there are more: the JSON has all");
 }
 
+static void add_count(struct xb_words *words, const char *of, size_t count, const char *unit)
+{
+    if (count > 0)
+        xb_words_add(words, "%s: %zu %s%s. ", of, count, unit, count > 1 ? "s" : "");
+}
+
 /* "Noisy: 4 results. Too noisy to tell: 2 comparisons. Details: --verbose" */
 static void count_warnings(struct printer *printer, const struct xb_reading_list *reading)
 {
@@ -250,13 +336,9 @@ static void count_warnings(struct printer *printer, const struct xb_reading_list
     }
     for (size_t i = 0; i < reading->count; i++)
         untold += reading->entries[i].is_untold;
-    if (noise > 0)
-        xb_words_add(&words, "Noisy: %zu result%s. ", noise, noise > 1 ? "s" : "");
-    if (others > 0)
-        xb_words_add(&words, "With a warning: %zu result%s. ", others, others > 1 ? "s" : "");
-    if (untold > 0)
-        xb_words_add(&words, "Too noisy to tell: %zu comparison%s. ", untold,
-                     untold > 1 ? "s" : "");
+    add_count(&words, "Noisy", noise, "result");
+    add_count(&words, "With a warning", others, "result");
+    add_count(&words, "Too noisy to tell", untold, "comparison");
     xb_words_add(&words, "Details: --verbose");
     if (noise + others + untold > 0)
         print(printer, XB_COLOUR_WARNING, "", words.text);
