@@ -173,10 +173,10 @@ static void write_part(struct xb_csv_line *line, const char *text)
 
 void xb_csv_put(struct xb_csv_line *line, const char *text)
 {
-    const char *quote = strpbrk(text, ",\"") != NULL ? "\"" : "";
+    const char *quote = text != NULL && strpbrk(text, ",\"") != NULL ? "\"" : "";
     separate(line);
     fputs(quote, line->stream);
-    write_part(line, text);
+    write_part(line, text != NULL ? text : "");
     fputs(quote, line->stream);
 }
 

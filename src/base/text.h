@@ -67,8 +67,8 @@ struct xb_csv_line {
     bool begun; /* it has a cell */
 };
 
+/* NULL, an unknown value, and a number that is not finite, give an empty cell. */
 void xb_csv_put(struct xb_csv_line *line, const char *text);
-/* An unknown value, and a number that is not finite, give an empty cell. */
 void xb_csv_put_whole(struct xb_csv_line *line, bool known, uint64_t value);
 void xb_csv_put_number(struct xb_csv_line *line, bool known, double value);
 void xb_csv_end(struct xb_csv_line *line);

@@ -46,6 +46,7 @@ unsigned xb_pcie_generation(double speed_gts);
 
 /* A PCIe link as "Gen5 x16"; "12 GT/s x16" for a rate of no generation. `text` holds 32. */
 const char *xb_lanes_text(double speed_gts, unsigned width, char *text, size_t size);
+#define XB_LANES_TEXT(speed_gts, width) xb_lanes_text((speed_gts), (width), (char[32]){0}, 32)
 
 /* Bytes per second in one direction after line coding. 0 for 64 GT/s, because published tables
  * disagree about its FLIT overhead, and for a rate that no generation has. */

@@ -96,8 +96,6 @@ static void name_bars(struct xb_bars *view)
     }
 }
 
-/* ---- orders ---- */
-
 static int by_method(const void *a, const void *b, void *of)
 {
     const struct xb_bars *view = of;

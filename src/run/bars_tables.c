@@ -23,8 +23,6 @@
 #define MOST_VALUES 24 /* below each other */
 #define MOST_AXIS 64
 
-/* ---- titles and cells ---- */
-
 #define TITLE XB_BARS_TITLE
 
 const char *xb_bars_title(const struct xb_bar *bars, size_t count, bool names_devices, char *title)
@@ -307,11 +305,6 @@ static void value_cell(struct xb_table *table, const struct xb_bar *bar, int mos
         median_cell(table, bar, most);
 }
 
-static double share_of(const struct xb_bar *bar, double whole)
-{
-    return whole > 0 ? sound_median(bar) / whole : 0;
-}
-
 /* Which of the values are shown: as many as have room, evenly, with the first and the last. */
 static size_t place_across(const struct grid *grid, size_t index, size_t across)
 {
@@ -365,7 +358,7 @@ static bool print_sweep(FILE *stream, const struct xb_bars *view, const struct g
                 continue;
             const struct xb_bar *bar = find_bar(grid, first[kind]->method, v);
             value_cell(table, bar, decimals[kind]);
-            xb_table_bar(table, share_of(bar, whole[kind]));
+            xb_table_bar(table, sound_median(bar) / whole[kind]);
         }
     }
     print_table(stream, table);
@@ -449,7 +442,7 @@ static void print_matrix(FILE *stream, const struct xb_bars *view, const struct 
             for (size_t a = 0; a < across; a++)
                 value_cell(table, find_bar(grid, row->method, places[a]), decimals[places[a]]);
             for (size_t i = 0; i < values; i++)
-                shares[i] = share_of(find_bar(grid, row->method, i), whole);
+                shares[i] = sound_median(find_bar(grid, row->method, i)) / whole;
             if (has_curve)
                 xb_table_curve(table, shares, values);
         }

@@ -21,12 +21,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Where timelines go: each is written and drawn when its case has ended, and freed, so that no more
- * than one is in memory. What is drawn waits for the table.
- */
-struct timelines {
-    struct xb_output *output; /* of --trace; its stream is NULL where that is not given */
+/* Where results go, and what is shown meanwhile. A timeline is written and drawn when its case has
+ * ended, and freed, so that no more than one is in memory. What is drawn waits for the table. */
+struct outputs {
+    struct xb_progress progress; /* first: the argument of its callbacks */
+    struct xb_run_places places;
+    bool on_stdout; /* one of the files is standard output */
     struct xb_chrome chrome;
     struct xb_memory_text drawn; /* its stream is NULL where --timeline is not given */
     size_t taken;                /* of the run's results */
@@ -34,43 +34,32 @@ struct timelines {
     struct xb_error failure; /* the first; its status is XB_OK while there is none */
 };
 
-/* The files of a run, whether one of them is standard output, and what is shown meanwhile. */
-struct outputs {
-    struct xb_progress progress; /* first: the argument of its callbacks */
-    struct xb_run_places places;
-    bool on_stdout;
-    struct timelines timelines;
-};
-
 /* Ends and commits the trace, and prints what was drawn. Says so and returns false where a part of
  * it failed; the file is then as it was. */
-static bool end_timelines(struct timelines *timelines, const struct xb_run *run)
+static bool end_timelines(struct outputs *outputs, const struct xb_run *run)
 {
-    struct xb_output *output = timelines->output;
-    struct xb_error error;
+    struct xb_output *trace = &outputs->places.outputs[XB_RUN_TRACE];
     /* Whoever holds the lock now is stuck in the middle of writing: such a file is no trace. */
-    if (pthread_mutex_trylock(&timelines->lock) != 0) {
+    if (pthread_mutex_trylock(&outputs->lock) != 0) {
         xb_say("the timelines were not written: writing them does not end");
         return false;
     }
-    error = timelines->failure;
+    struct xb_error error = outputs->failure;
     enum xb_status status = error.status;
-    if (status == XB_OK && output->stream != NULL)
-        status = xb_chrome_end(&timelines->chrome, run, &error);
-    if (status == XB_OK && output->stream != NULL)
-        status = xb_output_commit(output, &error);
-    if (status == XB_OK && timelines->drawn.stream != NULL) {
-        xb_memory_text_end(&timelines->drawn);
-        fwrite(timelines->drawn.text, 1, timelines->drawn.length, stdout);
+    if (status == XB_OK && trace->stream != NULL)
+        status = xb_chrome_end(&outputs->chrome, run, &error);
+    if (status == XB_OK && trace->stream != NULL)
+        status = xb_output_commit(trace, &error);
+    if (status == XB_OK && outputs->drawn.stream != NULL) {
+        xb_memory_text_end(&outputs->drawn);
+        fwrite(outputs->drawn.text, 1, outputs->drawn.length, stdout);
         status = xb_stream_finish(stdout, "the timelines", &error);
     }
     if (status != XB_OK)
         xb_cli_fail(&error);
-    pthread_mutex_unlock(&timelines->lock);
+    pthread_mutex_unlock(&outputs->lock);
     return status == XB_OK;
 }
-
-/* ---- what is asked, and where it goes ---- */
 
 /* Refuses what is wrong on any machine, before a backend is looked for. */
 static enum xb_status check_request(const struct xb_run_options *asked, struct xb_error *error)
@@ -80,16 +69,15 @@ static enum xb_status check_request(const struct xb_run_options *asked, struct x
     XB_TRY(xb_plan_check(asked, error));
     XB_TRY(xb_node_check(error));
     XB_TRY(xb_json_place_choose(asked->json, asked->json_lines, &json, error));
-    const struct {
-        const char *option, *path;
-    } places[] = {{json.option, json.path}, {"--csv", asked->csv}, {"--trace", asked->trace}};
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        if (places[i].path == NULL || strcmp(places[i].path, "-") != 0)
+    const char *const paths[] = {json.path, asked->csv, asked->trace};
+    const char *const options[] = {json.option, "--csv", "--trace"};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        if (paths[i] == NULL || strcmp(paths[i], "-") != 0)
             continue;
         if (first != NULL)
             return XB_FAIL(error, XB_ERR_USAGE, "%s - and %s - cannot both have standard output",
-                           first, places[i].option);
-        first = places[i].option;
+                           first, options[i]);
+        first = options[i];
     }
     if (asked->timeline && first != NULL)
         return XB_FAIL(error, XB_ERR_USAGE,
@@ -161,22 +149,19 @@ static enum xb_status open_outputs(const struct xb_run *run, struct outputs *out
                                    struct xb_error *error)
 {
     struct xb_run_places *places = &outputs->places;
-    struct timelines *timelines = &outputs->timelines;
+    struct xb_output *trace = &places->outputs[XB_RUN_TRACE];
     XB_TRY(xb_run_find_places(&run->asked, places, error));
     for (size_t i = 0; i < XB_RUN_OUTPUTS; i++)
         outputs->on_stdout = outputs->on_stdout || places->outputs[i].is_stdout;
     XB_TRY(xb_cli_open_places(places->all, XB_RUN_OUTPUTS, run->deadline, error));
     if (places->json.is_line)
         xb_output_unbuffer(&places->outputs[XB_RUN_JSON]);
-    timelines->output = &places->outputs[XB_RUN_TRACE];
-    if (timelines->output->stream != NULL)
-        XB_TRY(xb_chrome_begin(&timelines->chrome, timelines->output->stream, error));
+    if (trace->stream != NULL)
+        XB_TRY(xb_chrome_begin(&outputs->chrome, trace->stream, error));
     if (run->asked.timeline)
-        (void)xb_memory_text_begin(&timelines->drawn);
+        (void)xb_memory_text_begin(&outputs->drawn);
     return XB_OK;
 }
-
-/* ---- writing; the JSON's keys and their meaning stand in docs/result.schema.json ---- */
 
 static enum xb_status write_as(FILE *stream, const struct xb_record *record, enum xb_json_form form,
                                struct xb_error *error)
@@ -254,7 +239,7 @@ static bool write_all(struct outputs *outputs, const struct xb_run *run)
         written = written && status == XB_OK;
     }
     xb_record_free(&record);
-    return end_timelines(&outputs->timelines, run) && written;
+    return end_timelines(outputs, run) && written;
 }
 
 static int exit_code(const struct xb_run *run, const struct outputs *outputs, bool written)
@@ -280,19 +265,18 @@ static int exit_code(const struct xb_run *run, const struct outputs *outputs, bo
 static void note_finished(void *argument, const struct xb_run *run)
 {
     struct outputs *outputs = argument;
-    struct timelines *timelines = &outputs->timelines;
-    pthread_mutex_lock(&timelines->lock);
-    for (; timelines->taken < run->done_count; timelines->taken++) {
-        struct xb_result *result = &run->results[timelines->taken];
+    pthread_mutex_lock(&outputs->lock);
+    for (; outputs->taken < run->done_count; outputs->taken++) {
+        struct xb_result *result = &run->results[outputs->taken];
         bool shows = result->timeline != NULL && result->row.status == XB_RESULT_OK &&
-                     timelines->failure.status == XB_OK;
-        if (shows && timelines->output->stream != NULL)
-            shows = xb_chrome_add(&timelines->chrome, result, &timelines->failure) == XB_OK;
-        if (shows && timelines->drawn.stream != NULL)
-            xb_timeline_print(timelines->drawn.stream, xb_terminal_columns(stdout), result);
+                     outputs->failure.status == XB_OK;
+        if (shows && outputs->places.outputs[XB_RUN_TRACE].stream != NULL)
+            shows = xb_chrome_add(&outputs->chrome, result, &outputs->failure) == XB_OK;
+        if (shows && outputs->drawn.stream != NULL)
+            xb_timeline_print(outputs->drawn.stream, xb_terminal_columns(stdout), result);
         xb_result_drop_timeline(result);
     }
-    pthread_mutex_unlock(&timelines->lock);
+    pthread_mutex_unlock(&outputs->lock);
     xb_progress_finished(&outputs->progress, run);
     xb_deadline_finished(run);
 }
@@ -309,7 +293,7 @@ static bool write_overdue(void *argument, const struct xb_run *run)
 /* Plans, measures and writes, with the backend open. */
 static int run_with_backend(struct xb_run *run)
 {
-    struct outputs outputs = {.timelines = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+    struct outputs outputs = {.lock = PTHREAD_MUTEX_INITIALIZER};
     /* The plan is told when the run begins: waiting for other nodes tells nothing of how long a
      * case takes. */
     struct xb_run_observer observer = {.begun = xb_progress_plan,
@@ -336,12 +320,11 @@ static int run_with_backend(struct xb_run *run)
     }
     int code =
         status == XB_OK ? exit_code(run, &outputs, write_all(&outputs, run)) : xb_cli_fail(&error);
-    struct timelines *timelines = &outputs.timelines;
-    xb_chrome_free(&timelines->chrome);
-    if (timelines->drawn.stream != NULL)
-        fclose(timelines->drawn.stream);
-    free(timelines->drawn.text);
-    pthread_mutex_destroy(&timelines->lock);
+    xb_chrome_free(&outputs.chrome);
+    if (outputs.drawn.stream != NULL)
+        fclose(outputs.drawn.stream);
+    free(outputs.drawn.text);
+    pthread_mutex_destroy(&outputs.lock);
     xb_run_release_places(&outputs.places);
     return code;
 }

@@ -6,8 +6,7 @@
 #include "cli/places.h"
 #include "measure/run.h"
 
-/* The rows of its options, of options.c: its own and those of every mode, each once. Ends with
- * NULL; static memory. */
+/* The rows of its options: its own and those of every mode, each once. Ends with NULL; static. */
 const struct xb_option *const *xb_run_rows(void);
 
 /* What a configuration of these rows asks for. */
@@ -17,8 +16,7 @@ struct xb_run_options xb_run_options_of(const struct xb_config *config);
 XB_MUST_CHECK enum xb_status xb_run_adapt_defaults(struct xb_config *config,
                                                    struct xb_error *error);
 
-/* Its help: what it does, the modes, its own options and the exit codes; and the same with
- * the options of all modes. */
+/* Its help with its own options, and with those of all modes. */
 void xb_run_print_help(FILE *stream);
 void xb_run_print_all_help(FILE *stream);
 /* The list of modes, with a line for each. */
@@ -51,12 +49,9 @@ XB_MUST_CHECK enum xb_status xb_run_find_places(const struct xb_run_options *ask
                                                 struct xb_error *error);
 void xb_run_release_places(struct xb_run_places *places);
 
-/*
- * --dry-run: prints what a planned run would measure, how long that takes, how much memory, and
- * which files it would write. Opens no device, allocates nothing, writes no file. Returns the exit
- * code, after saying on stderr what is wrong: XB_EXIT_NOTHING where every case will be skipped,
- * XB_EXIT_USAGE where a file cannot be written.
- */
+/* --dry-run: prints what a planned run would measure and take, and which files it would write.
+ * Opens no device and writes no file. Returns the exit code, after saying on stderr what is wrong:
+ * XB_EXIT_NOTHING where every case will be skipped, XB_EXIT_USAGE for a file that cannot be. */
 int xb_dry_run(const struct xb_run *run);
 
 /* What is set aside, before anything is measured, for writing the results of so many cases or
@@ -64,11 +59,8 @@ int xb_dry_run(const struct xb_run *run);
 #define XB_RUN_RESERVE(parts)                                                                      \
     (((size_t)1 << 20) + ((parts) < 256 ? (parts) : 256) * ((size_t)64 << 10))
 
-/* `run` in fresh processes: --processes, --interleave. */
-
-/*
- * Runs the processes one after the other, merges what they write, and writes it. `deadline` is on
- * the clock of src/base/clock.h, 0 for none; `start_at`, when the first begins, on that of
- * src/base/day_time.h, 0 for at once. Opens no backend. Blocks. Returns the exit code.
- */
+/* --processes, --interleave: runs fresh processes one after the other, merges what they write, and
+ * writes it. `deadline` is on the clock of src/base/clock.h, 0 for none; `start_at`, when the first
+ * begins, on that of src/base/day_time.h, 0 for at once. Opens no backend. Blocks. Returns the exit
+ * code. */
 int xb_processes_run(const struct xb_run_options *asked, double deadline, double start_at);

@@ -5,7 +5,6 @@
 #include "formats.h"
 #include "record/mode_list.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -82,8 +81,6 @@ void xb_csv_free(struct xb_csv *csv)
     *csv = (struct xb_csv){.columns = NULL};
 }
 
-/* ---- a line ---- */
-
 /* The case that a line is of; of several processes, what they say together. */
 struct subject {
     const struct xb_record *record;
@@ -91,12 +88,6 @@ struct subject {
     struct xb_record_summary summary;
     const struct xb_record_row *row; /* the first that stands for all: of that status */
 };
-
-/* An empty cell for NULL. */
-static void put(struct xb_csv_line *line, const char *text)
-{
-    xb_csv_put(line, text != NULL ? text : "");
-}
 
 static void cell_median(struct xb_csv_line *line, const struct subject *subject, const char *figure)
 {
@@ -180,47 +171,42 @@ static void write_line(FILE *stream, const struct xb_csv *csv, const struct xb_r
     const struct xb_record_device *device = xb_record_device(record, test->device);
     char text[XB_RECORD_REASON];
     bool measured = row->time_count > 0 || row->figure_count > 0;
-    put(&line, test->mode);
-    put(&line, test->variant);
-    put(&line, test->direction);
+    xb_csv_put(&line, test->mode);
+    xb_csv_put(&line, test->variant);
+    xb_csv_put(&line, test->direction);
     xb_csv_put_whole(&line, true, test->bytes);
     xb_csv_put_whole(&line, test->device >= 0, (uint64_t)test->device);
     xb_csv_put_whole(&line, test->peer >= 0, (uint64_t)test->peer);
-    put(&line, xb_result_status_name(subject.summary.status));
-    put(&line, xb_record_reason(test, &subject.summary, text, sizeof text));
-    put(&line, row->timer);
+    xb_csv_put(&line, xb_result_status_name(subject.summary.status));
+    xb_csv_put(&line, xb_record_reason(test, &subject.summary, text, sizeof text));
+    xb_csv_put(&line, row->timer);
     write_bandwidth(&line, &subject);
     cell_median(&line, &subject, xb_figure_submit_time.name);
     cell_median(&line, &subject, xb_figure_wall_time.name);
-    put(&line, measured ? row->stop_reason : NULL);
-    put(&line, verified[subject.summary.verified]);
+    xb_csv_put(&line, measured ? row->stop_reason : NULL);
+    xb_csv_put(&line, verified[subject.summary.verified]);
     write_warnings(&line, &subject);
     xb_csv_put_whole(&line, row->bytes_moved > 0, row->bytes_moved);
-    put(&line, test->simultaneous ? "true" : "false");
+    xb_csv_put(&line, test->simultaneous ? "true" : "false");
     cell_median(&line, &subject, xb_figure_overlap.name);
     cell_median(&line, &subject, xb_figure_share_of_alone.name);
-    put(&line, test->latency ? "true" : "false");
+    xb_csv_put(&line, test->latency ? "true" : "false");
     write_percentiles(&line, &subject, &xb_figure_latency_host);
     write_percentiles(&line, &subject, &xb_figure_latency_device);
-    put(&line, record->backend);
-    put(&line, device != NULL ? device->name : NULL);
+    xb_csv_put(&line, record->backend);
+    xb_csv_put(&line, device != NULL ? device->name : NULL);
     write_parameters(&line, test);
-    put(&line, record->host.hostname);
-    put(&line, record->path);
-    put(&line, record->timestamp);
-    put(&line, record->host.node != NULL ? record->host.node : record->host.hostname);
+    xb_csv_put(&line, record->host.hostname);
+    xb_csv_put(&line, record->path);
+    xb_csv_put(&line, record->timestamp);
+    xb_csv_put(&line, record->host.node != NULL ? record->host.node : record->host.hostname);
     for (size_t i = 0; i < csv->count; i++)
         if (csv->columns[i].unit != NULL)
             cell_median(&line, &subject, csv->columns[i].name);
     for (size_t i = 0; i < csv->count; i++)
         if (csv->columns[i].unit == NULL)
-            put(&line, xb_record_parameter(test, csv->columns[i].name));
+            xb_csv_put(&line, xb_record_parameter(test, csv->columns[i].name));
     xb_csv_end(&line);
-}
-
-static enum xb_status written(FILE *stream, struct xb_error *error)
-{
-    return ferror(stream) ? xb_stream_fail("the CSV", errno, error) : XB_OK;
 }
 
 enum xb_status xb_csv_write_header(FILE *stream, const struct xb_csv *csv, struct xb_error *error)
@@ -260,7 +246,7 @@ enum xb_status xb_csv_write_header(FILE *stream, const struct xb_csv *csv, struc
         xb_csv_put(&line, column);
     }
     xb_csv_end(&line);
-    return written(stream, error);
+    return xb_stream_finish(stream, "the CSV", error);
 }
 
 enum xb_status xb_csv_write_lines(FILE *stream, const struct xb_csv *csv,
@@ -268,7 +254,7 @@ enum xb_status xb_csv_write_lines(FILE *stream, const struct xb_csv *csv,
 {
     for (size_t i = 0; !ferror(stream) && i < record->case_count; i++)
         write_line(stream, csv, record, &record->cases[i]);
-    return written(stream, error);
+    return xb_stream_finish(stream, "the CSV", error);
 }
 
 enum xb_status xb_csv_write(FILE *stream, const struct xb_record *record, struct xb_error *error)

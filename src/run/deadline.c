@@ -32,8 +32,6 @@ static struct {
     void *argument;
 } watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* ---- at the end of the time; the lock is held and never given back ---- */
-
 /* Ends the process without exit handlers and without closing libraries: those could hang as well.
  * Writes what is measured, and says what does not end, and where to look. */
 _Noreturn static void end_process(void)
@@ -66,8 +64,6 @@ _Noreturn static void end_process(void)
     (void)fflush(stdout);
     _exit(xb_interrupt_signal() != 0 ? 128 + xb_interrupt_signal() : watch.code);
 }
-
-/* ---- the thread ---- */
 
 static void *watch_clock(void *unused)
 {

@@ -4,14 +4,12 @@
 #include "measure/run.h"
 
 /*
- * Keeps the deadline of what is measured even if a call of the driver does not return. Between
- * calls the runner looks at the clock itself. A second thread watches the clock too: if the program
- * is still at work XB_DEADLINE_GRACE_S after the deadline, that thread writes what is measured,
- * says on stderr what did not end, and ends the process.
- *
- * The thread never reads what the runner may be writing: it has a copy of the run, renewed under a
- * lock when a case has ended. A call that returns after all finds the lock held, and waits for the
- * end of the process.
+ * Keeps the deadline of what is measured even if a call of the driver does not return. The runner
+ * looks at the clock between calls. A second thread watches it too: if the program is still at work
+ * XB_DEADLINE_GRACE_S after the deadline, that thread writes what is measured, says on stderr what
+ * did not end, and ends the process. It never reads what the runner may be writing: it has a copy
+ * of the run, renewed under a lock when a case has ended. A call that returns after all finds the
+ * lock held, and waits for the end of the process.
  */
 #define XB_DEADLINE_GRACE_S 5.0
 
@@ -19,12 +17,12 @@
  * worked. Called in the watching thread; the caller's own thread is stuck. */
 typedef bool xb_deadline_write(void *argument, const struct xb_run *run);
 
-/* When a --deadline of so many seconds ends, on the clock of src/base/clock.h; 0 for none. Counted
- * from this call, because looking for devices is part of the time. */
+/* When a --deadline of so many seconds from now ends, on the clock of src/base/clock.h; 0 for
+ * none. */
 double xb_deadline_of(double seconds);
 
-/* Begins to watch, also where waiting knows no run (xb_interrupt_is_due), if `deadline` is not 0.
- * If it is 0, none of the following does anything. `code`: the exit code if something hangs. */
+/* Begins to watch, also where waiting knows no run (xb_interrupt_is_due). For a deadline of 0
+ * neither this nor the following does anything. `code`: the exit code if something hangs. */
 XB_MUST_CHECK enum xb_status xb_deadline_watch(double deadline, int code, struct xb_error *error);
 
 /* Tells what is done from here on, such as "looking for devices"; static text. NULL: nothing that

@@ -19,8 +19,6 @@
 #define FACETS_KNOWN 128 /* different ones; more are counted as so many */
 #define FACETS_SHOWN 5   /* more of them are the first, the last and how many */
 
-/* ---- facets: what cases of a mode differ in ---- */
-
 enum facet { VARIANT, DIRECTION, SIZE, DEVICE, NODE, SETTING };
 
 /* Writes what a case has of it (FACET), of a setting that of the option; "" where it has none. */
@@ -115,8 +113,6 @@ static void print_plan(FILE *stream, const struct xb_run *run)
     }
 }
 
-/* ---- what will be skipped ---- */
-
 static void print_skipped(FILE *stream, const struct xb_run *run)
 {
     struct {
@@ -149,8 +145,6 @@ static void print_skipped(FILE *stream, const struct xb_run *run)
     if (others > 0)
         xb_note_print(stream, "skipped", LABEL, "%zu more for other reasons", others);
 }
-
-/* ---- what it takes ---- */
 
 static const char *memory_text(uint64_t bytes, char *text, size_t size)
 {
@@ -190,8 +184,6 @@ static void print_estimate(FILE *stream, const struct xb_run *run,
         xb_note_print(stream, "memory", LABEL, "%s of the host's at most, %s of a device's",
                       MEMORY_TEXT(bytes), MEMORY_TEXT(estimate->device_bytes));
 }
-
-/* ---- the whole ---- */
 
 static enum xb_status print_all(FILE *stream, const struct xb_run *run,
                                 const struct xb_estimate *estimate,

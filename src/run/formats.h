@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 /* Where results go. Each format is written from a record: of this process, of several, or of a
- * file; of a finished run or of an interrupted one. */
+ * file; of a finished run or of an interrupted one. Each flushes, and reports a failed write. */
 
 /* What the text for people shows beside the answer, its picture and what to do. */
 struct xb_table_view {
@@ -21,8 +21,7 @@ struct xb_table_view {
 extern const struct xb_option xb_option_columns, xb_option_reading, xb_option_verbose;
 struct xb_table_view xb_table_view_of(const struct xb_config *config);
 
-/* The text for people: on what, the answer, results, what to do, and what to beware of.
- * Flushes; reports a failed write. */
+/* The text for people: on what, the answer, results, what to do, and what to beware of. */
 XB_MUST_CHECK enum xb_status xb_table_write(FILE *stream, const struct xb_record *record,
                                             const struct xb_table_view *view,
                                             struct xb_error *error);
@@ -39,12 +38,9 @@ XB_MUST_CHECK enum xb_status xb_result_json_write(FILE *stream, const struct xb_
 XB_MUST_CHECK enum xb_status xb_csv_write(FILE *stream, const struct xb_record *record,
                                           struct xb_error *error);
 
-/*
- * One CSV of several records, after RFC 4180: first every record is asked what columns it needs,
- * then the header is written, and the lines of each record. No record need be kept between the two.
- */
-
-/* Zero-initialise; release with xb_csv_free. */
+/* One such CSV of several records: first every record is asked what columns it needs, then the
+ * header is written, and the lines of each record, which need not be kept between the two.
+ * Zero-initialise; release with xb_csv_free. */
 struct xb_csv {
     /* Those besides the fixed ones, in the order in which they were met: figures, which come first,
      * and parameters, which have no unit. */
@@ -58,7 +54,6 @@ struct xb_csv {
 /* Adds the columns that this record needs. XB_ERR_USAGE for more than a CSV has. */
 XB_MUST_CHECK enum xb_status xb_csv_add_columns(struct xb_csv *csv, const struct xb_record *record,
                                                 struct xb_error *error);
-/* Each reports a failed write. */
 XB_MUST_CHECK enum xb_status xb_csv_write_header(FILE *stream, const struct xb_csv *csv,
                                                  struct xb_error *error);
 XB_MUST_CHECK enum xb_status xb_csv_write_lines(FILE *stream, const struct xb_csv *csv,

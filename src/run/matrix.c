@@ -34,8 +34,6 @@ struct matrix {
     size_t count;
 };
 
-/* ---- which cases ---- */
-
 static bool is_of_a_node(const struct xb_record_case *test)
 {
     return xb_record_case_node(test) >= 0 && test->peer < 0;
@@ -87,8 +85,6 @@ static bool has_nodes(const struct xb_record *record)
     return first >= 0 && option != NULL && option->value != NULL &&
            strcmp(option->value, "[\"all\"]") == 0;
 }
-
-/* ---- cells ---- */
 
 /* The case's detail of that name, of the first process that has it; NULL for none. */
 static const struct xb_record_detail *
@@ -180,8 +176,6 @@ static bool one_link(const struct matrix *matrix, char *link)
     return true;
 }
 
-/* ---- rows and columns ---- */
-
 /* Numbers of rows or columns, rising; what several have together, ALL, comes last. */
 struct places {
     int *numbers;
@@ -241,44 +235,6 @@ static size_t find_place(const struct places *places, int number)
     return found != NULL ? (size_t)(found - places->numbers) : places->count;
 }
 
-/* Makes names, values and texts of the cells. Every case goes to its cell, if no case that stands
- * there already says something. Returns how many have no cell. All of it lies in *memory. */
-static size_t make_cells(const struct matrix *matrix, bool is_picture, struct xb_cells *made,
-                         struct xb_arena **memory)
-{
-    const struct places rows = places_of(matrix, false, is_picture, memory);
-    const struct places columns = places_of(matrix, true, is_picture, memory);
-    const size_t cells = rows.count * columns.count;
-    double *values = xb_arena_new(memory, cells * sizeof *values);
-    const char **texts = xb_arena_new(memory, cells * sizeof *texts);
-    size_t left_out = 0;
-    for (size_t i = 0; i < cells; i++)
-        values[i] = (double)NAN;
-    made->row_names = rows.names;
-    made->column_names = columns.names;
-    made->row_count = rows.count;
-    made->column_count = columns.count;
-    made->values = values;
-    made->texts = texts;
-    for (size_t i = 0; i < matrix->count; i++) {
-        const struct xb_record_case *test = matrix->cases[i];
-        size_t row = find_place(&rows, place_of(matrix, test, false));
-        size_t column = find_place(&columns, place_of(matrix, test, true));
-        size_t at = row * columns.count + column;
-        char cell[CELL] = "";
-        bool has_cell = row < rows.count && column < columns.count;
-        left_out += !has_cell;
-        if (has_cell && texts[at] == NULL)
-            write_cell(matrix, test, cell);
-        if (cell[0] == '\0')
-            continue;
-        texts[at] = xb_arena_copy(memory, cell);
-        if (!xb_record_is_sum(test) && test->device >= 0)
-            values[at] = value_of(matrix->record, test);
-    }
-    return left_out;
-}
-
 /* "peer, direct read, one way, 1 GiB, chunk 8 MiB, GB/s (rows: from, columns: to)". */
 static const char *title(const struct matrix *matrix, struct xb_words *words)
 {
@@ -310,7 +266,45 @@ static const char *title(const struct matrix *matrix, struct xb_words *words)
     return words->text;
 }
 
-/* ---- in print ---- */
+/* Makes the matrix with its texts and numbers. Every case goes to its cell, if no case that stands
+ * there already says something; *left_out have no cell. Texts lie in *words and *memory. */
+static struct xb_cells make_cells(const struct matrix *matrix, bool is_picture, size_t *left_out,
+                                  struct xb_words *words, struct xb_arena **memory)
+{
+    const struct places rows = places_of(matrix, false, is_picture, memory);
+    const struct places columns = places_of(matrix, true, is_picture, memory);
+    const size_t count = rows.count * columns.count;
+    double *values = xb_arena_new(memory, count * sizeof *values);
+    const char **texts = xb_arena_new(memory, count * sizeof *texts);
+    for (size_t i = 0; i < count; i++)
+        values[i] = (double)NAN;
+    for (size_t i = 0; i < matrix->count; i++) {
+        const struct xb_record_case *test = matrix->cases[i];
+        size_t row = find_place(&rows, place_of(matrix, test, false));
+        size_t column = find_place(&columns, place_of(matrix, test, true));
+        size_t at = row * columns.count + column;
+        char cell[CELL] = "";
+        bool has_cell = row < rows.count && column < columns.count;
+        *left_out += !has_cell;
+        if (has_cell && texts[at] == NULL)
+            write_cell(matrix, test, cell);
+        if (cell[0] == '\0')
+            continue;
+        texts[at] = xb_arena_copy(memory, cell);
+        if (!xb_record_is_sum(test) && test->device >= 0)
+            values[at] = value_of(matrix->record, test);
+    }
+    return (struct xb_cells){.picture = {.title = title(matrix, words)},
+                             .rows_are = matrix->kind == PAIRS ? "from" : "memory on",
+                             .columns_are = matrix->kind == PAIRS ? "to" : "of",
+                             .row_names = rows.names,
+                             .column_names = columns.names,
+                             .row_count = rows.count,
+                             .column_count = columns.count,
+                             .values = values,
+                             .texts = texts,
+                             .unit = matrix->cases[0]->latency ? "us" : "GB/s"};
+}
 
 struct printing {
     FILE *stream;
@@ -378,10 +372,7 @@ static void print_matrix(void *argument, const struct matrix *matrix)
     struct printing *printing = argument;
     FILE *stream = printing->stream;
     const struct xb_record *record = matrix->record;
-    const bool is_first = printing->first, was_line = printing->is_line;
     struct xb_words words = {.length = 0};
-    struct xb_arena *memory = NULL;
-    struct xb_cells cells;
     struct range range = {.count = 0};
     char link[CELL];
     for (size_t i = 0; printing->brief && i < record->case_count; i++)
@@ -390,16 +381,16 @@ static void print_matrix(void *argument, const struct matrix *matrix)
             printing->left_out++; /* a larger size of the same is in the record */
             return;
         }
-    const char *of = title(matrix, &words);
     printing->differs = printing->differs || !one_link(matrix, link);
     if (printing->brief)
         range = range_of(matrix);
+    if (!printing->first && !(range.count > 0 && printing->is_line))
+        fputc('\n', stream);
     printing->first = false;
     printing->is_line = range.count > 0;
-    if (!is_first && !(printing->is_line && was_line))
-        fputc('\n', stream);
     if (range.count > 0) {
         /* "peer, direct read, one way, 1 GiB, GB/s: 396.0 to 396.3, 12 pairs" */
+        const char *of = title(matrix, &words);
         const char *low = XB_DECIMAL_TEXT(range.least), *high = XB_DECIMAL_TEXT(range.most);
         bool is_one = strcmp(low, high) == 0;
         xb_heading_print(stream, XB_COLOUR_NONE, "%.*s%s: %s%s%s, %zu %s%s",
@@ -408,8 +399,10 @@ static void print_matrix(void *argument, const struct matrix *matrix)
                          range.is_of_groups ? "group" : "pair", range.count > 1 ? "s" : "");
         return;
     }
-    make_cells(matrix, false, &cells, &memory);
-    xb_heading_print(stream, XB_COLOUR_TITLE, "%s", of);
+    size_t left_out = 0;
+    struct xb_arena *memory = NULL;
+    const struct xb_cells cells = make_cells(matrix, false, &left_out, &words, &memory);
+    xb_heading_print(stream, XB_COLOUR_TITLE, "%s", cells.picture.title);
     print_cells(stream, &cells);
     xb_arena_free(memory);
 }
@@ -424,19 +417,6 @@ void xb_matrix_print(FILE *stream, const struct xb_record *record, bool first, b
         each_matrix(record, LINKS, print_matrix, &printing);
 }
 
-/* Where its threads ran, if that was not on the node of the memory; NULL else. */
-static const char *threads_of(const struct xb_record *record, const struct xb_record_case *test)
-{
-    const struct xb_record_detail *detail = find_detail(record, test, "threads_run");
-    return detail != NULL && is_of_a_node(test) ? detail->text : NULL;
-}
-
-static int by_threads(const struct xb_record_case *a, const struct xb_record_case *b,
-                      const void *record)
-{
-    return strcmp(threads_of(record, a), threads_of(record, b));
-}
-
 void xb_matrix_print_nodes(FILE *stream, const struct xb_record *record)
 {
     struct printing printing = {.stream = stream};
@@ -446,16 +426,21 @@ void xb_matrix_print_nodes(FILE *stream, const struct xb_record *record)
     if (!has_nodes(record))
         return;
     each_matrix(record, NODES, print_matrix, &printing);
-    const struct xb_record_case **cases =
-        xb_new(record->case_count, sizeof(const struct xb_record_case *));
+    const char **threads = xb_new(record->case_count, sizeof *threads); /* each once */
     for (size_t i = 0; i < record->case_count; i++) {
         const struct xb_record_case *test = &record->cases[i];
-        bool is_known = own_node(record, test->device) >= 0;
-        bool is_device = is_of_a_node(test) && test->device >= 0;
-        any_known = any_known || (is_device && is_known);
-        any_unknown = any_unknown || (is_device && !is_known);
-        if (threads_of(record, test) != NULL)
-            cases[count++] = test;
+        const struct xb_record_detail *run = find_detail(record, test, "threads_run");
+        size_t k = 0;
+        if (!is_of_a_node(test))
+            continue;
+        any_known |= test->device >= 0 && own_node(record, test->device) >= 0;
+        any_unknown |= test->device >= 0 && own_node(record, test->device) < 0;
+        if (run == NULL || run->text == NULL) /* they ran on the node of the memory */
+            continue;
+        while (k < count && strcmp(threads[k], run->text) != 0)
+            k++;
+        threads[k] = run->text;
+        count += k == count;
     }
     if (record->host.numa_nodes == 1)
         marks = "One cell a device: this machine has one NUMA node.";
@@ -464,13 +449,10 @@ void xb_matrix_print_nodes(FILE *stream, const struct xb_record *record)
                     ? "* the node that the device is close to; of some devices that is not known"
                     : "* the node that the device is close to";
     xb_heading_print(stream, XB_COLOUR_NONE, "%s", marks);
-    xb_cases_group(cases, count, by_threads, record);
-    for (size_t i = 0; i < count; i += xb_cases_equal(cases + i, count - i, by_threads, record))
-        xb_note_print(stream, "", 0, "Threads ran %.200s.", threads_of(record, cases[i]));
-    free(cases);
+    for (size_t k = 0; k < count; k++)
+        xb_note_print(stream, "", 0, "Threads ran %.200s.", threads[k]);
+    free(threads);
 }
-
-/* ---- for pictures ---- */
 
 struct drawing {
     xb_matrix_use *use;
@@ -482,11 +464,8 @@ static void draw_matrix(void *argument, const struct matrix *matrix)
     const struct drawing *drawing = argument;
     struct xb_words words = {.length = 0};
     struct xb_arena *memory = NULL;
-    struct xb_cells cells = {.picture = {.title = title(matrix, &words)},
-                             .unit = matrix->cases[0]->latency ? "us" : "GB/s",
-                             .rows_are = matrix->kind == PAIRS ? "from" : "memory on",
-                             .columns_are = matrix->kind == PAIRS ? "to" : "of"};
-    size_t left_out = make_cells(matrix, true, &cells, &memory);
+    size_t left_out = 0;
+    struct xb_cells cells = make_cells(matrix, true, &left_out, &words, &memory);
     drawing->use(drawing->argument, &cells, left_out);
     xb_arena_free(memory);
 }

@@ -334,8 +334,6 @@ void xb_run_print_all_help(FILE *stream)
     print_help(stream, true);
 }
 
-/* ---- what the columns of the table are ---- */
-
 const struct xb_column_help xb_column_helps[] = {
     {"MODE", "The way a program moves data; `xferbench help MODE` explains each."},
     {"VARIANT", "Which kind of the mode: how memory is made, who copies, in which order."},

@@ -33,9 +33,6 @@
 /* The most that the documents of all processes may be, for the merged file to be one that can be
  * read. The rest of that file is for what is made of them. */
 #define MOST_DOCUMENTS (XB_RECORD_LARGEST_BYTES / 3 * 2)
-/* What --deadline can say: above 0, and no more digits than the option takes. */
-#define LEAST_DEADLINE_S 1e-6
-#define LONGEST_DEADLINE_S 1e9
 
 enum { CANDIDATE, BASELINE, SIDES };
 
@@ -50,7 +47,7 @@ struct process {
 
 /* One of the programs that are measured. */
 struct side {
-    char *name;                /* the file that is run, for people and argv[0] too */
+    const char *name;          /* the file that is run, for people and argv[0] too */
     struct xb_output *output;  /* where its results go */
     bool is_line;              /* in one line */
     struct xb_record head;     /* what holds for all processes; no cases */
@@ -70,6 +67,7 @@ struct session {
     bool out_of_time; /* the deadline came before all were begun */
     bool stuck;       /* a process cannot be ended, and none may run beside it */
     int refused; /* the exit code of a first process that could measure nothing; 0: none such */
+    struct xb_arena *memory; /* where names, arguments and lists of processes lie */
 };
 
 /* The first process that has a document, or NULL. */
@@ -83,7 +81,7 @@ static const struct process *first_of(const struct side *side)
 
 /* The arguments of a process: the options that the user gave, by their long names and as they
  * stood. Without the name of a command, a script can put its own before or behind them. */
-static char **words_for(const struct session *session, const struct side *side)
+static const char **words_for(struct session *session, const struct side *side)
 {
     /* These are for this process only: that there are several, and where results go. */
     static const char own[] = "processes,interleave,baseline-json,json,json-lines,csv,color,quiet,"
@@ -91,21 +89,20 @@ static char **words_for(const struct session *session, const struct side *side)
     const struct xb_config *config = session->asked->config;
     double left = session->deadline - xb_clock_now();
     size_t count = 0;
-    char **words = xb_new(config->count + 5, sizeof *words);
-    words[count++] = xb_copy(side->name);
+    const char **words = xb_arena_new(&session->memory, (config->count + 5) * sizeof *words);
+    words[count++] = side->name;
     for (size_t i = 0; i < config->count; i++) {
         const struct xb_value *value = &config->values[i];
-        if (!value->given || xb_list_has(own, value->option->name))
-            continue;
-        words[count++] = value->option->type == XB_OPTION_FLAG
-                             ? xb_print("--%s", value->option->name)
-                             : xb_print("--%s=%s", value->option->name, value->text);
+        bool is_flag = value->option->type == XB_OPTION_FLAG;
+        if (value->given && !xb_list_has(own, value->option->name))
+            words[count++] = xb_arena_print(&session->memory, "--%s%s%s", value->option->name,
+                                            is_flag ? "" : "=", is_flag ? "" : value->text);
     }
-    if (session->deadline > 0)
+    if (session->deadline > 0) /* above 0, and no more digits than the option takes */
         words[count++] =
-            xb_print("--deadline=%.6fs", fmin(fmax(left, LEAST_DEADLINE_S), LONGEST_DEADLINE_S));
-    words[count++] = xb_copy("--quiet");
-    words[count] = xb_copy("--json=-");
+            xb_arena_print(&session->memory, "--deadline=%.6fs", fmin(fmax(left, 1e-6), 1e9));
+    words[count++] = "--quiet";
+    words[count] = "--json=-";
     return words;
 }
 
@@ -204,14 +201,13 @@ static void run_one(struct session *session, struct side *side)
     struct process *process = &side->processes[side->count];
     struct xb_program_outcome *outcome = &process->outcome;
     struct xb_error error;
-    char **words = words_for(session, side);
     /* This program is run again by its own path, because lists of processes and profilers show it;
      * but by /proc/self/exe if another file has that path by now. */
     const char *self = "/proc/self/exe";
     bool is_self = side == &session->sides[CANDIDATE];
     struct xb_program program = {
         .path = is_self && !xb_cli_is_one_file(self, side->name) ? self : side->name,
-        .argv = words,
+        .argv = (char **)words_for(session, side),
         .largest = MOST_DOCUMENTS - side->bytes,
         .end_at = session->deadline > 0 ? fmax(session->deadline, xb_clock_now()) + GRACE_S : 0};
     show_progress(session, side);
@@ -225,12 +221,7 @@ static void run_one(struct session *session, struct side *side)
     }
     session->stuck = outcome->stuck;
     side->count++;
-    for (size_t i = 0; words[i] != NULL; i++)
-        free(words[i]);
-    free(words);
 }
-
-/* ---- all of them ---- */
 
 /* Whether the side's first process says that there is nothing to measure, or not like this: the
  * others would say the same. */
@@ -261,8 +252,6 @@ static void run_all(struct session *session)
             }
         }
 }
-
-/* ---- the exit code ---- */
 
 /* Whether a process that was not cut short lacks a case that another one has. */
 static bool lacks_cases(const struct process *one, const struct process *other)
@@ -444,8 +433,6 @@ static enum xb_status write_json(FILE *stream, const struct side *side, enum xb_
     return xb_json_finish_as(&json, stream, form, "the JSON", error);
 }
 
-/* ---- the outputs ---- */
-
 /* The record of processes without what they measured: why some have no results. */
 static struct xb_record outline(const struct side *side)
 {
@@ -511,8 +498,6 @@ static bool write_outputs(struct session *session)
     return written;
 }
 
-/* ---- beginning and end ---- */
-
 static enum xb_status prepare(struct session *session, struct xb_error *error)
 {
     struct side *candidate = &session->sides[CANDIDATE], *baseline = &session->sides[BASELINE];
@@ -524,20 +509,21 @@ static enum xb_status prepare(struct session *session, struct xb_error *error)
     target[length] = '\0';
     const struct xb_run_options *asked = session->asked;
     struct xb_run_places *places = &session->places;
-    candidate->name = xb_copy(target);
+    candidate->name = xb_arena_copy(&session->memory, target);
     session->side_count = 1;
     XB_TRY(xb_run_find_places(asked, places, error));
     candidate->output = &places->outputs[XB_RUN_JSON];
     candidate->is_line = places->json.is_line;
     if (places->program != NULL) {
-        baseline->name = xb_copy(places->program);
+        baseline->name = places->program;
         baseline->output = &places->outputs[XB_RUN_BASELINE];
         session->side_count = SIDES;
     }
     for (size_t i = 0; i < session->side_count; i++) {
         static const char *const roles[] = {[CANDIDATE] = "candidate", [BASELINE] = "baseline"};
         struct side *side = &session->sides[i];
-        side->processes = xb_new((size_t)asked->processes, sizeof *side->processes);
+        side->processes =
+            xb_arena_new(&session->memory, (size_t)asked->processes * sizeof *side->processes);
         side->head = (struct xb_record){.is_merged = true,
                                         .version = XB_VERSION,
                                         .role = session->side_count == SIDES ? roles[i] : NULL,
@@ -563,10 +549,9 @@ static void release(struct session *session)
             free(side->processes[k].outcome.text);
             xb_record_free(&side->processes[k].record);
         }
-        free(side->processes);
         xb_record_free(&side->head);
-        free(side->name);
     }
+    xb_arena_free(session->memory);
     xb_run_release_places(&session->places);
 }
 

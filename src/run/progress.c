@@ -21,8 +21,6 @@
 /* A name that is cut shorter than this names nothing: the mode and the variant. */
 #define LEAST_NAME 20
 
-/* ---- when a run will be done ---- */
-
 /* What is estimated of the case that begins there; 0 behind the last. */
 static double guess(const struct xb_run *run, size_t first)
 {
@@ -35,21 +33,20 @@ void xb_eta_begin(struct xb_eta *eta, const struct xb_run *run, double now)
     *eta = (struct xb_eta){.begun = now};
     for (size_t first = 0; first < run->case_count; first += xb_run_rows_of(run, first))
         eta->guessed_left += guess(run, first);
-    eta->guessed_now = guess(run, 0);
 }
 
 /* What was skipped tells nothing of how long the others take. */
 void xb_eta_finished(struct xb_eta *eta, const struct xb_run *run, double now)
 {
     while (eta->taken < run->done_count) {
+        double guessed = guess(run, eta->taken);
         if (run->results[eta->taken].row.status != XB_RESULT_SKIPPED) {
-            eta->guessed_done += eta->guessed_now;
+            eta->guessed_done += guessed;
             eta->took += now - eta->begun;
         }
-        eta->guessed_left = fmax(eta->guessed_left - eta->guessed_now, 0);
+        eta->guessed_left = fmax(eta->guessed_left - guessed, 0);
         eta->taken += xb_run_rows_of(run, eta->taken);
         eta->begun = now;
-        eta->guessed_now = guess(run, eta->taken);
     }
 }
 
@@ -57,9 +54,9 @@ double xb_eta_left(const struct xb_eta *eta, const struct xb_run *run, double no
 {
     if (!(eta->guessed_done > 0))
         return NAN;
-    double scale = eta->took / eta->guessed_done;
-    double of_this = fmax(scale * eta->guessed_now - (now - eta->begun), 0);
-    double left = scale * fmax(eta->guessed_left - eta->guessed_now, 0) + of_this;
+    double scale = eta->took / eta->guessed_done, guessed = guess(run, eta->taken);
+    double left = scale * fmax(eta->guessed_left - guessed, 0) +
+                  fmax(scale * guessed - (now - eta->begun), 0);
     return run->deadline > 0 ? fmin(left, fmax(run->deadline - now, 0)) : left;
 }
 
@@ -68,7 +65,7 @@ double xb_eta_of_parts(size_t done, double took, size_t left)
     return done > 0 ? took / (double)done * (double)left : NAN;
 }
 
-const char *xb_eta_duration(double seconds, char *text)
+const char *xb_eta_duration(double seconds, char text[XB_ETA_TEXT])
 {
     if (seconds < 10)
         snprintf(text, XB_ETA_TEXT, "%.0f s", fmax(ceil(seconds), 1));
@@ -81,15 +78,13 @@ const char *xb_eta_duration(double seconds, char *text)
     return text;
 }
 
-const char *xb_eta_text(double seconds, char *text)
+const char *xb_eta_text(double seconds, char text[XB_ETA_TEXT])
 {
     text[0] = '\0';
     if (isfinite(seconds))
         snprintf(text, XB_ETA_TEXT, ", about %.12s left", XB_ETA_DURATION(seconds));
     return text;
 }
-
-/* ---- the cases that are done ---- */
 
 /* The line below them, and one that stays of what was there before. */
 #define OTHER_LINES 2
@@ -132,25 +127,24 @@ void xb_live_rows_begin(struct xb_live_rows *live, FILE *stream, const struct xb
  * "55.34 GB/s  55.31-55.38". */
 static void add_figure(struct xb_words *words, const struct xb_result *result)
 {
-    const struct xb_statistics *s = &result->bandwidth;
-    struct xb_statistics latency = {.median = 0};
+    const struct xb_figure *main = xb_mode_main_figure(result->test.mode->name, true);
+    struct xb_statistics s = result->bandwidth;
+    enum xb_status status = XB_OK;
     struct xb_error error;
-    if (result->test.latency) {
-        const struct xb_figure *main = xb_mode_main_figure(result->test.mode->name, true);
-        enum xb_status status =
-            main == &xb_figure_latency_host
-                ? xb_statistics_compute(result->wall_times.values, result->wall_times.count,
-                                        &latency, &error)
-                : xb_result_median(result, main, &latency.median, &error);
-        if (status == XB_OK)
-            xb_words_add(words, "%s", XB_DURATION_TEXT(latency.median));
+    int decimals = xb_decimals_for(s.median / 1e9);
+    if (result->test.latency && main == &xb_figure_latency_host)
+        status =
+            xb_statistics_compute(result->wall_times.values, result->wall_times.count, &s, &error);
+    else if (result->test.latency)
+        status = xb_result_median(result, main, &s.median, &error);
+    if (status != XB_OK)
         return;
-    }
-    int decimals = xb_decimals_for(s->median / 1e9);
-    xb_words_add(words, "%6s GB/s", XB_RATE_TEXT(s->median));
-    if (s->has_interval)
-        xb_words_add(words, "  %.*f-%.*f", decimals, s->ci95_low / 1e9, decimals,
-                     s->ci95_high / 1e9);
+    if (result->test.latency)
+        xb_words_add(words, "%s", XB_DURATION_TEXT(s.median));
+    else
+        xb_words_add(words, "%6s GB/s", XB_RATE_TEXT(s.median));
+    if (!result->test.latency && s.has_interval)
+        xb_words_add(words, "  %.*f-%.*f", decimals, s.ci95_low / 1e9, decimals, s.ci95_high / 1e9);
 }
 
 static void add_row(struct xb_live_rows *live, const struct xb_run *run, size_t index)
@@ -242,7 +236,8 @@ void xb_progress_plan(void *argument, const struct xb_run *run)
     progress->is_planned = true;
 }
 
-const char *xb_progress_text(const struct xb_progress_text *text, size_t columns, char *line)
+const char *xb_progress_text(const struct xb_progress_text *text, size_t columns,
+                             char line[XB_PROGRESS_LINE])
 {
     char begin[48], end[128], eta[XB_ETA_TEXT];
     size_t most = columns < XB_PROGRESS_LINE ? columns : XB_PROGRESS_LINE - 1;

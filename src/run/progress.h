@@ -5,38 +5,32 @@
 #include "measure/run.h"
 
 /* When a run will be done: what was estimated of the cases that are left, scaled by how much longer
- * or shorter the cases took that are done. Zero-initialise. */
+ * or shorter the others took. Times are seconds, and on the clock of src/base/clock.h. */
 struct xb_eta {
-    double guessed_done; /* seconds that were estimated of cases that are done, */
+    double guessed_done; /* that were estimated of cases that are done, */
     double took;         /* and what those took */
     double guessed_left; /* of the others, the one at work included */
-    double guessed_now;  /* of that one */
-    double begun;        /* when it began, on the clock of src/base/clock.h */
+    double begun;        /* when that began */
     size_t taken;        /* of the run's results, so many are counted */
 };
 
 /* For a run that is planned and about to begin; when more results of it are final. */
 void xb_eta_begin(struct xb_eta *eta, const struct xb_run *run, double now);
 void xb_eta_finished(struct xb_eta *eta, const struct xb_run *run, double now);
-/* The seconds that are left, the deadline's at most; NAN as long as no case tells how fast it goes.
- */
+/* What is left, the deadline's at most; NAN as long as no case tells how fast it goes. */
 double xb_eta_left(const struct xb_eta *eta, const struct xb_run *run, double now);
-/* The time left, from equal parts, of which `done` took so many seconds and `left` are left. */
+/* What is left of equal parts, of which `done` took so many seconds. */
 double xb_eta_of_parts(size_t done, double took, size_t left);
 
 #define XB_ETA_TEXT 32
-/* "4 s", "15 s", "2 min": no finer than an estimate is, and 1 s at least. `text` holds XB_ETA_TEXT.
- */
-const char *xb_eta_duration(double seconds, char *text);
+/* "4 s", "15 s", "2 min": no finer than an estimate is, and 1 s at least. */
+const char *xb_eta_duration(double seconds, char text[XB_ETA_TEXT]);
 #define XB_ETA_DURATION(seconds) xb_eta_duration((seconds), (char[XB_ETA_TEXT]){0})
-/* ", about 40 s left": as coarse as it is known. "" for NAN. `text` holds XB_ETA_TEXT. */
-const char *xb_eta_text(double seconds, char *text);
+/* ", about 40 s left"; "" for NAN. */
+const char *xb_eta_text(double seconds, char text[XB_ETA_TEXT]);
 
-/*
- * The latest cases that are done, a line each on a terminal, for people who want an answer before
- * all are. Nothing of it stays: the table has their rows, with columns that fit all of them, under
- * a header that tells what the device was like under load. Neither is known before the last case.
- */
+/* The latest cases that are done, a line each on a terminal, for people who want an answer before
+ * all are. They are wiped out in the end: only then it is known what columns fit all of them. */
 #define XB_LIVE_ROWS 50
 #define XB_LIVE_ROW 256 /* characters of a line */
 
@@ -59,7 +53,7 @@ const char *xb_live_name(const struct xb_run *run, size_t index, char *name, siz
 
 /* For a run that is planned. */
 void xb_live_rows_begin(struct xb_live_rows *live, FILE *stream, const struct xb_run *run);
-/* Takes the results that are final since the last call, those that were not run left out. */
+/* Takes the results that are final since the last call, but those that were not run. */
 void xb_live_rows_take(struct xb_live_rows *live, const struct xb_run *run);
 /* Brings the terminal up to date. The cursor is in the line below the rows, before and after. */
 void xb_live_rows_draw(struct xb_live_rows *live, FILE *stream);
@@ -96,6 +90,6 @@ struct xb_progress_text {
     double left;      /* seconds; NAN where that is not known */
 };
 /* "[3/17] pinned registered h2d 1 GiB device 0: 9 samples, 55.34 GB/s, about 7 s left", in
- * `columns` at most: first the samples go, then the last words of the name, then the rate. No word
- * is cut. `line` holds XB_PROGRESS_LINE. */
-const char *xb_progress_text(const struct xb_progress_text *text, size_t columns, char *line);
+ * `columns` at most: first the samples go, then the last words of the name, then the rate. */
+const char *xb_progress_text(const struct xb_progress_text *text, size_t columns,
+                             char line[XB_PROGRESS_LINE]);

@@ -15,8 +15,6 @@
 #include <ctype.h>
 #include <string.h>
 
-/* ---- the header: who measured, and on what ---- */
-
 #define NOTE(label, ...) xb_note_print(stream, (label), XB_TABLE_LABEL, __VA_ARGS__)
 
 static void add_known(struct xb_words *words, const char *before, const char *text)
@@ -42,32 +40,32 @@ static bool are_alike(const struct xb_record_device *a, const struct xb_record_d
 
 void xb_table_name_devices(struct xb_words *words, const struct xb_record *record)
 {
-    char text[64];
+    char runtime[64];
     size_t count = 0;
     const struct xb_record_device *devices = xb_record_devices(record, &count);
     /* "2 x NVIDIA H200, PCIe Gen5 x16": neighbours that are alike stand together. */
     for (size_t i = 0, alike = 0; i < count; i += alike) {
+        const struct xb_record_device *device = &devices[i];
         alike = 1;
-        while (i + alike < count && are_alike(&devices[i], &devices[i + alike]))
+        while (i + alike < count && are_alike(device, &devices[i + alike]))
             alike++;
         xb_words_add(words, "%s", i > 0 ? "; " : "");
         if (alike > 1)
             xb_words_add(words, "%zu x ", alike);
-        xb_words_add(words, "%s", devices[i].name);
-        if (devices[i].pci_bdf == NULL || !devices[i].link_known)
+        xb_words_add(words, "%s", device->name);
+        if (device->pci_bdf == NULL || !device->link_known)
             continue;
-        xb_lanes_text(devices[i].link_speed_gts, devices[i].link_width, text, sizeof text);
-        xb_words_add(words, ", PCIe %s", text);
-        xb_lanes_text(devices[i].link_max_speed_gts, devices[i].link_max_width, text, sizeof text);
-        if (devices[i].link_max_width > 0 && is_below(&devices[i]))
-            xb_words_add(words, " (BELOW its %s)", text);
+        xb_words_add(words, ", PCIe %s", XB_LANES_TEXT(device->link_speed_gts, device->link_width));
+        if (device->link_max_width > 0 && is_below(device))
+            xb_words_add(words, " (BELOW its %s)",
+                         XB_LANES_TEXT(device->link_max_speed_gts, device->link_max_width));
     }
     /* ", driver 580.1, CUDA 13.0, without hwloc" */
-    snprintf(text, sizeof text, ", %.31s ", record->backend != NULL ? record->backend : "");
-    for (char *c = text; *c != '\0'; c++)
+    snprintf(runtime, sizeof runtime, ", %.31s ", record->backend != NULL ? record->backend : "");
+    for (char *c = runtime; *c != '\0'; c++)
         *c = (char)toupper((unsigned char)*c);
     add_known(words, words->length > 0 ? ", driver " : "driver ", record->driver);
-    add_known(words, text, record->runtime);
+    add_known(words, runtime, record->runtime);
     add_known(words, words->length > 0 ? ", without " : "without ", record->left_out);
 }
 
@@ -104,26 +102,6 @@ static void print_short_header(FILE *stream, const struct xb_record *record)
     }
 }
 
-/* "PCIe Gen5 x16 at 0000:0e:00.0, 63.0 GB/s raw each way (device and slot can do Gen5 x16)" */
-static void add_link(struct xb_words *words, const struct xb_record_device *device)
-{
-    char lanes[32];
-    double rate = xb_pcie_raw_rate(device->link_speed_gts, device->link_width);
-    xb_lanes_text(device->link_speed_gts, device->link_width, lanes, sizeof lanes);
-    xb_words_add(words, "PCIe %s", lanes);
-    if (device->link_port != NULL && strcmp(device->link_port, device->pci_bdf) != 0)
-        xb_words_add(words, " at %s", device->link_port);
-    if (rate > 0)
-        xb_words_add(words, ", %.1f GB/s raw each way", rate / 1e9);
-    if (device->link_max_width == 0) /* an old file may not say */
-        return;
-    xb_lanes_text(device->link_max_speed_gts, device->link_max_width, lanes, sizeof lanes);
-    xb_words_add(words,
-                 is_below(device) ? ": BELOW the %s that the device can do"
-                                  : " (device and slot can do %s)",
-                 lanes);
-}
-
 static void print_device(FILE *stream, const struct xb_record_device *device)
 {
     struct xb_words name = {.length = 0}, link = {.length = 0}, facts = {.length = 0};
@@ -135,12 +113,22 @@ static void print_device(FILE *stream, const struct xb_record_device *device)
         xb_words_add(&name, ", %.1f GiB", (double)device->memory_bytes / (double)(1ULL << 30));
     add_known(&name, ", ", device->architecture);
     xb_heading_print(stream, XB_COLOUR_NONE, "GPU %u: %s", device->index, name.text);
-    if (device->pci_bdf == NULL)
-        xb_words_add(&link, "none: not a PCI device");
-    else if (!device->link_known)
-        xb_words_add(&link, "not known");
+    /* "PCIe Gen5 x16 at 0000:0e:00.0, 63.0 GB/s raw each way (device and slot can do Gen5 x16)" */
+    bool has_link = device->pci_bdf != NULL && device->link_known;
+    double rate = xb_pcie_raw_rate(device->link_speed_gts, device->link_width);
+    if (!has_link)
+        xb_words_add(&link, device->pci_bdf == NULL ? "none: not a PCI device" : "not known");
     else
-        add_link(&link, device);
+        xb_words_add(&link, "PCIe %s", XB_LANES_TEXT(device->link_speed_gts, device->link_width));
+    if (has_link && device->link_port != NULL && strcmp(device->link_port, device->pci_bdf) != 0)
+        xb_words_add(&link, " at %s", device->link_port);
+    if (has_link && rate > 0)
+        xb_words_add(&link, ", %.1f GB/s raw each way", rate / 1e9);
+    if (has_link && device->link_max_width > 0) /* an old file may not say */
+        xb_words_add(&link,
+                     is_below(device) ? ": BELOW the %s that the device can do"
+                                      : " (device and slot can do %s)",
+                     XB_LANES_TEXT(device->link_max_speed_gts, device->link_max_width));
     NOTE("link", "%s", link.text);
     if (device->bound)
         NOTE("NUMA", "bound to node %d, %u CPUs%s%s", device->numa_node, device->cpus, colon, note);
@@ -190,8 +178,6 @@ static void print_long_header(FILE *stream, const struct xb_record *record)
     fputs(count > 0 ? "\n" : "", stream);
 }
 
-/* ---- results ---- */
-
 static void print_rows(FILE *stream, const struct xb_record *record, enum xb_row_kind which)
 {
     struct xb_table *table = xb_table_of_rows(record, which);
@@ -238,8 +224,6 @@ static void print_results(FILE *stream, const struct xb_record *record, bool all
         xb_bars_print(stream, record, true);
 }
 
-/* ---- what to do, and what is fine ---- */
-
 /* What the reader's program should change, at most three things; what is fine. */
 static void print_advice(FILE *stream, const struct xb_reading_list *list)
 {
@@ -267,8 +251,6 @@ static void print_advice(FILE *stream, const struct xb_reading_list *list)
                              xb_reading_subject(list, entry, subject, sizeof subject), entry->text);
     }
 }
-
-/* ---- the whole ---- */
 
 enum xb_status xb_table_write(FILE *stream, const struct xb_record *record,
                               const struct xb_table_view *view, struct xb_error *error)

@@ -4,6 +4,7 @@
 #include "table.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -68,8 +69,6 @@ static void add_name(struct xb_words *name, const struct printer *printer,
                      xb_device_text(printer->record, test, text, sizeof text));
 }
 
-/* ---- why cases have no figure: once for all of which the same is true ---- */
-
 /* Why a case has no figure; NULL if it has one. What was not run is one line for all (print_stop).
  */
 static const char *trouble_of(const struct xb_record *record, const struct xb_record_case *test,
@@ -87,8 +86,8 @@ static int by_trouble(const struct xb_record_case *a, const struct xb_record_cas
     struct xb_record_summary left, right;
     char one[XB_RECORD_REASON], other[XB_RECORD_REASON];
     int order = strcmp(trouble_of(record, a, &left, one), trouble_of(record, b, &right, other));
-    order = order != 0 ? order : (int)left.status - (int)right.status;
-    return order != 0 ? order : (int)(left.processes - left.ok) - (int)(right.processes - right.ok);
+    return XB_FIRST_ORDER(order, XB_ORDER(left.status, right.status),
+                          XB_ORDER(left.processes - left.ok, right.processes - right.ok));
 }
 
 /* "pinned alloc h2d 1 GiB and 3 more rows: the copy failed" */
@@ -153,16 +152,16 @@ struct xb_alike xb_alike_begin(const char *text)
 {
     static const char *const named[] = {"node ", "device ", "GPU ", "lies on "};
     struct xb_alike alike = {.text = text};
-    const char *end = text;
-    for (const char *c = text;
-         *c != '\0' && alike.count<XB_ALIKE_NUMBERS; c = end> c ? end : c + 1) {
+    for (const char *c = text, *end; *c != '\0' && alike.count != XB_ALIKE_NUMBERS; c = end) {
         bool is_own = c == text || c[-1] == ' ' || c[-1] == '(';
         end = number_end(c);
         for (size_t i = 0; is_own && i < sizeof named / sizeof named[0]; i++) {
             size_t length = strlen(named[i]);
             is_own = (size_t)(c - text) < length || strncmp(c - length, named[i], length) != 0;
         }
-        if (end > c && is_own && strchr(" ,;:)%", *end == '.' ? end[1] : *end) != NULL)
+        if (end == c)
+            end++;
+        else if (is_own && strchr(" ,;:)%", *end == '.' ? end[1] : *end) != NULL)
             alike.numbers[alike.count++] = (struct xb_alike_number){c, end, c, c};
     }
     return alike;
@@ -214,8 +213,6 @@ void xb_alike_say(const struct xb_alike *alike, size_t from, struct xb_words *wo
     }
     xb_words_add(words, "%s", text);
 }
-
-/* ---- warnings: once for all that differ in their numbers only ---- */
 
 struct warning {
     struct xb_alike alike;
@@ -423,8 +420,6 @@ void xb_table_notes(FILE *stream, const struct xb_record *record, bool brief,
     else
         print_warnings(&printer);
 }
-
-/* ---- where no table tells ---- */
 
 void xb_failures_say(const struct xb_record *record)
 {

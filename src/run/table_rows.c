@@ -22,81 +22,66 @@
 enum { RATES = 1, LATENCIES = 2, ROWS = RATES | LATENCIES, SHARES = 4 };
 enum { ONE = 1, SEVERAL = 2, ANY = ONE | SEVERAL };
 
-/* In which order columns leave a line that is too narrow: first those that say least of how fast a
- * copy is, or that follow from others. */
-enum {
-    STAYS,
-    DONE_GOES,
-    SUBMIT_GOES,
-    N_GOES,
-    P99_GOES,
-    ENDS_GO,
-    P95_GOES,
-    SPREAD_GOES,
-    INTERVAL_GOES,
-    SHARE_GOES
-};
-
-/* What a cell shows: of the case, of the statistics of a figure, or of all samples. */
+/* What a cell shows. */
 enum content {
-    MODE,
-    VARIANT,
-    DIRECTION,
+    TEXT, /* of the case, at an offset in its struct */
     SIZE,
     PARAMETER, /* a column for each that differs */
     DEVICE,
-    MAIN, /* the figure that the row is about, or else why there is none */
-    MEDIAN,
+    MAIN,  /* the median of the figure that the row is about, or else why there is none */
+    VALUE, /* of a figure, at an offset in its statistics */
     INTERVAL,
-    LEAST,
-    MOST,
-    P95,
-    P99,
     SPREAD,
     SHARE,
     SAMPLES,
     VERIFIED
 };
 
+#define OF_CASE(member) offsetof(struct xb_record_case, member)
+#define OF(member) offsetof(struct xb_statistics, member)
+
+/* The turn in which columns leave a line that is too narrow, 1 first, 0 never: first those that say
+ * least of how fast a copy is, or that follow from others. */
 static const struct column {
     const char *name;
     bool to_the_right;
-    unsigned char turn; /* to go, as above */
+    unsigned char turn;
     unsigned rows, processes;
     enum content content;
+    size_t at;
     const struct xb_figure *figure; /* NULL: of none */
 } columns[] = {
-    {"MODE", false, STAYS, ROWS, ANY, MODE, NULL},
-    {"VARIANT", false, STAYS, ROWS, ANY, VARIANT, NULL},
-    {"DIR", false, STAYS, ROWS, ANY, DIRECTION, NULL},
-    {"SIZE", true, STAYS, ROWS, ANY, SIZE, NULL},
-    {NULL, true, STAYS, ROWS, ANY, PARAMETER, NULL},
-    {"DEV", true, STAYS, ROWS, ANY, DEVICE, NULL},
-    {"GB/s", true, STAYS, RATES, ANY, MAIN, &xb_figure_bandwidth},
-    {"95% INTERVAL", true, INTERVAL_GOES, RATES, ANY, INTERVAL, &xb_figure_bandwidth},
-    {"MIN", true, ENDS_GO, RATES, ANY, LEAST, &xb_figure_bandwidth},
-    {"MAX", true, ENDS_GO, RATES, ANY, MOST, &xb_figure_bandwidth},
-    {"SPREAD", true, SPREAD_GOES, RATES, SEVERAL, SPREAD, &xb_figure_bandwidth},
-    {"OF LINK", true, SHARE_GOES, SHARES, ANY, SHARE, &xb_figure_share_of_ceiling},
-    {"SUBMIT", true, SUBMIT_GOES, RATES, ONE, MEDIAN, &xb_figure_submit_time},
-    {"DONE", true, DONE_GOES, RATES, ONE, MEDIAN, &xb_figure_wall_time},
-    {"HOST P50", true, STAYS, LATENCIES, ANY, MAIN, &xb_figure_latency_host},
-    {"P95", true, P95_GOES, LATENCIES, ONE, P95, &xb_figure_latency_host},
-    {"P99", true, P99_GOES, LATENCIES, ONE, P99, &xb_figure_latency_host},
-    {"MIN", true, ENDS_GO, LATENCIES, SEVERAL, LEAST, &xb_figure_latency_host},
-    {"MAX", true, ENDS_GO, LATENCIES, SEVERAL, MOST, &xb_figure_latency_host},
-    {"SPREAD", true, SPREAD_GOES, LATENCIES, SEVERAL, SPREAD, &xb_figure_latency_host},
-    {"DEVICE P50", true, STAYS, LATENCIES, ANY, MEDIAN, &xb_figure_latency_device},
-    {"P95", true, P95_GOES, LATENCIES, ONE, P95, &xb_figure_latency_device},
-    {"P99", true, P99_GOES, LATENCIES, ONE, P99, &xb_figure_latency_device},
-    {"N", true, N_GOES, ROWS, ANY, SAMPLES, NULL},
-    {"VERIFIED", false, STAYS, ROWS, ANY, VERIFIED, NULL},
+    {"MODE", false, 0, ROWS, ANY, TEXT, OF_CASE(mode), NULL},
+    {"VARIANT", false, 0, ROWS, ANY, TEXT, OF_CASE(variant), NULL},
+    {"DIR", false, 0, ROWS, ANY, TEXT, OF_CASE(direction), NULL},
+    {"SIZE", true, 0, ROWS, ANY, SIZE, 0, NULL},
+    {NULL, true, 0, ROWS, ANY, PARAMETER, 0, NULL},
+    {"DEV", true, 0, ROWS, ANY, DEVICE, 0, NULL},
+    {"GB/s", true, 0, RATES, ANY, MAIN, OF(median), &xb_figure_bandwidth},
+    {"95% INTERVAL", true, 8, RATES, ANY, INTERVAL, 0, &xb_figure_bandwidth},
+    {"MIN", true, 5, RATES, ANY, VALUE, OF(min), &xb_figure_bandwidth},
+    {"MAX", true, 5, RATES, ANY, VALUE, OF(max), &xb_figure_bandwidth},
+    {"SPREAD", true, 7, RATES, SEVERAL, SPREAD, 0, &xb_figure_bandwidth},
+    {"OF LINK", true, 9, SHARES, ANY, SHARE, 0, &xb_figure_share_of_ceiling},
+    {"SUBMIT", true, 2, RATES, ONE, VALUE, OF(median), &xb_figure_submit_time},
+    {"DONE", true, 1, RATES, ONE, VALUE, OF(median), &xb_figure_wall_time},
+    {"HOST P50", true, 0, LATENCIES, ANY, MAIN, OF(median), &xb_figure_latency_host},
+    {"P95", true, 6, LATENCIES, ONE, VALUE, OF(p95), &xb_figure_latency_host},
+    {"P99", true, 4, LATENCIES, ONE, VALUE, OF(p99), &xb_figure_latency_host},
+    {"MIN", true, 5, LATENCIES, SEVERAL, VALUE, OF(min), &xb_figure_latency_host},
+    {"MAX", true, 5, LATENCIES, SEVERAL, VALUE, OF(max), &xb_figure_latency_host},
+    {"SPREAD", true, 7, LATENCIES, SEVERAL, SPREAD, 0, &xb_figure_latency_host},
+    {"DEVICE P50", true, 0, LATENCIES, ANY, VALUE, OF(median), &xb_figure_latency_device},
+    {"P95", true, 6, LATENCIES, ONE, VALUE, OF(p95), &xb_figure_latency_device},
+    {"P99", true, 4, LATENCIES, ONE, VALUE, OF(p99), &xb_figure_latency_device},
+    {"N", true, 3, ROWS, ANY, SAMPLES, 0, NULL},
+    {"VERIFIED", false, 0, ROWS, ANY, VERIFIED, 0, NULL},
 };
 
 #define COLUMNS (sizeof columns / sizeof columns[0])
 
 /* False if it is not known of the case. */
-static bool fill_figure(enum content content, const struct xb_record *record,
+static bool fill_figure(const struct column *column, const struct xb_record *record,
                         const struct xb_record_case *test, const struct xb_figure *figure,
                         char *cell)
 {
@@ -104,19 +89,18 @@ static bool fill_figure(enum content content, const struct xb_record *record,
     if (!xb_record_describe(record, test, figure->name, &s))
         return false;
     int decimals = xb_decimals_for(s.median / 1e9);
-    if (content == INTERVAL && s.has_interval)
-        snprintf(cell, CELL, "%.*f-%.*f", decimals, s.ci95_low / 1e9, decimals, s.ci95_high / 1e9);
-    else if (content == SPREAD && s.n > 1)
-        snprintf(cell, CELL, "%.1f%%", 100 * (s.max - s.min) / s.median);
-    double value = content == LEAST  ? s.min
-                   : content == MOST ? s.max
-                   : content == P95  ? s.p95
-                   : content == P99  ? s.p99
-                                     : s.median;
-    bool is_one = content != INTERVAL && content != SPREAD && isfinite(value);
-    if (is_one && strcmp(figure->unit, XB_UNIT_SECONDS) == 0)
+    if (column->content == INTERVAL || column->content == SPREAD) {
+        if (column->content == SPREAD && s.n > 1)
+            snprintf(cell, CELL, "%.1f%%", 100 * (s.max - s.min) / s.median);
+        else if (column->content == INTERVAL && s.has_interval)
+            snprintf(cell, CELL, "%.*f-%.*f", decimals, s.ci95_low / 1e9, decimals,
+                     s.ci95_high / 1e9);
+        return true;
+    }
+    double value = *(const double *)((const char *)&s + column->at);
+    if (isfinite(value) && strcmp(figure->unit, XB_UNIT_SECONDS) == 0)
         xb_duration_format(value, cell, CELL);
-    else if (is_one) /* with as many digits as its median needs */
+    else if (isfinite(value)) /* with as many digits as its median needs */
         snprintf(cell, CELL, "%.*f", decimals, value / 1e9);
     return true;
 }
@@ -152,45 +136,27 @@ static void fill_cell(const struct column *column, const char *parameter,
         (figure == &xb_figure_latency_device ||
          (figure == &xb_figure_latency_host && column->processes == SEVERAL)))
         figure = main;
-    switch (column->content) {
-    case MODE:
-        text = test->mode;
-        break;
-    case VARIANT:
-        text = test->variant;
-        break;
-    case DIRECTION:
-        text = test->direction;
-        break;
-    case SIZE:
-        xb_size_format(test->bytes, cell, CELL);
-        break;
-    case PARAMETER:
+    if (column->content == TEXT) {
+        text = *(const char *const *)((const char *)test + column->at);
+    } else if (column->content == SIZE) {
+        text = xb_size_format(test->bytes, value, sizeof value);
+    } else if (column->content == PARAMETER) {
         text = xb_parameter_text(test, parameter, value, sizeof value);
-        break;
-    case DEVICE: /* devices that ran together have a table of their own, whose title says so */
-        xb_record_case_device(test, cell, CELL);
-        break;
-    case SHARE:
+    } else if (column->content == DEVICE) { /* of those that ran together the table's title tells */
+        text = xb_record_case_device(test, value, sizeof value);
+    } else if (column->content == SHARE) {
         fill_share(record, test, cell);
-        break;
-    case SAMPLES: /* of one process also those of data that is wrong; of several processes that
-                     count */
-        s.n = test->rows[0].time_count;
-        if (record->is_merged)
-            s.n = summary.ok - summary.cut;
-        else
+    } else if (column->content == VERIFIED) {
+        text = verified[summary.verified];
+    } else if (column->content == SAMPLES) {
+        /* of one process also those of data that is wrong; of several those that count */
+        s.n = record->is_merged ? summary.ok - summary.cut : test->rows[0].time_count;
+        if (!record->is_merged)
             (void)xb_record_describe(record, test, main->name, &s);
         if (s.n > 0 || record->is_merged)
             snprintf(cell, CELL, "%zu", s.n);
-        break;
-    case VERIFIED:
-        text = verified[summary.verified];
-        break;
-    default:
-        if (fill_figure(column->content, record, test, figure, cell) || column->content != MAIN ||
-            test->latency != (figure == &xb_figure_latency_host))
-            break;
+    } else if (!fill_figure(column, record, test, figure, cell) && column->content == MAIN &&
+               test->latency == (figure == &xb_figure_latency_host)) {
         text = summary.status == XB_RESULT_SKIPPED ? "skipped"
                : summary.status != XB_RESULT_OK    ? "ERROR"
                : summary.cut > 0                   ? "cut short"
