@@ -35,6 +35,28 @@ static void read_value(struct xb_bar *bar, const struct xb_record *record)
         bar->copy_time = whole;
 }
 
+/* Names a bar by what tells it from the others, "async, chunk 8 MiB". Names and titles of tables of
+ * one way decide how wide the first column is. */
+static void name_bar(struct xb_bar *bar, struct xb_bars *view)
+{
+    const struct xb_record_case *test = bar->test;
+    char text[64];
+    xb_method_name(test, bar->name, sizeof bar->name);
+    for (size_t i = 0; i < view->parameters.count; i++) {
+        const char *name = view->parameters.names[i];
+        const char *value = xb_parameter_text(test, name, text, sizeof text);
+        size_t used = strlen(bar->name);
+        bool is_swept = view->swept != NULL && strcmp(name, view->swept->name) == 0;
+        if (value != NULL && !is_swept && xb_parameter_differs(&view->parameters, test, name))
+            snprintf(bar->name + used, sizeof bar->name - used, ", %s %s", name, value);
+    }
+    size_t name = strlen(bar->name) + strlen("  ");
+    size_t title =
+        strlen(xb_direction_words(test)) + strlen(", ") + strlen(XB_SIZE_TEXT(test->bytes));
+    size_t most = bar->kind != XB_BAR_OTHER && title > name ? title : name;
+    view->name_width = most > view->name_width ? most : view->name_width;
+}
+
 /* Makes bars of the cases that belong here and have a figure or failed. */
 static void make_bars(struct xb_bars *view)
 {
@@ -45,9 +67,7 @@ static void make_bars(struct xb_bars *view)
         const struct xb_mode *mode = xb_mode_find(test->mode);
         const struct xb_record_summary summary = xb_record_summarize(record, test);
         bool is_elsewhere = !xb_table_has_row(record, test) || test->simultaneous ||
-                            xb_case_is_in_matrix(record, test) ||
-                            view->swept_by[i] != view->swept ||
-                            (view->swept != NULL && strcmp(test->mode, view->mode->name) != 0);
+                            xb_case_is_in_matrix(record, test) || view->sweeps[i] != view->sweep;
         bool has_own = mode != NULL && mode->headline != NULL && !test->latency;
         struct xb_bar bar = {
             .test = test,
@@ -66,33 +86,10 @@ static void make_bars(struct xb_bars *view)
         if (is_elsewhere)
             continue;
         read_value(&bar, record);
-        if (bar.s.median > 0 || summary.status == XB_RESULT_ERROR)
-            view->bars[view->count++] = bar;
-    }
-}
-
-/* Names each bar by what tells it from the others, "async, chunk 8 MiB". Names and titles of tables
- * of one way decide how wide the first column is. */
-static void name_bars(struct xb_bars *view)
-{
-    for (size_t b = 0; b < view->count; b++) {
-        struct xb_bar *bar = &view->bars[b];
-        const struct xb_record_case *test = bar->test;
-        char text[64];
-        xb_method_name(test, bar->name, sizeof bar->name);
-        for (size_t i = 0; i < view->parameters.count; i++) {
-            const char *name = view->parameters.names[i];
-            const char *value = xb_parameter_text(test, name, text, sizeof text);
-            size_t used = strlen(bar->name);
-            bool is_swept = view->swept != NULL && strcmp(name, view->swept->name) == 0;
-            if (value != NULL && !is_swept && xb_parameter_differs(&view->parameters, test, name))
-                snprintf(bar->name + used, sizeof bar->name - used, ", %s %s", name, value);
-        }
-        size_t name = strlen(bar->name) + strlen("  ");
-        size_t title =
-            strlen(xb_direction_words(test)) + strlen(", ") + strlen(XB_SIZE_TEXT(test->bytes));
-        size_t most = bar->kind != XB_BAR_OTHER && title > name ? title : name;
-        view->name_width = most > view->name_width ? most : view->name_width;
+        if (!(bar.s.median > 0) && summary.status != XB_RESULT_ERROR)
+            continue;
+        name_bar(&bar, view);
+        view->bars[view->count++] = bar;
     }
 }
 
@@ -141,7 +138,6 @@ static void make_view(struct xb_bars *view)
     struct xb_bar *bars = view->bars;
     bool is_one_size = true;
     make_bars(view);
-    name_bars(view);
     view->is_beside = view->names_devices = false;
     qsort_r(bars, view->count, sizeof(struct xb_bar), by_method, view);
     for (size_t i = 1; i < view->count; i++) {
@@ -205,27 +201,25 @@ static const struct xb_option *swept_option(const struct xb_record *record,
 
 void xb_bars_each(const struct xb_record *record, xb_bars_visit *visit, void *argument)
 {
+    size_t *sweeps = xb_new(record->case_count, sizeof *sweeps);
     struct xb_bars view = {.record = record,
                            .parameters = xb_parameters_that_differ(record),
                            .bars = xb_new(record->case_count, sizeof *view.bars),
-                           .swept_by =
-                               xb_new(record->case_count, sizeof(const struct xb_option *))};
+                           .sweeps = sweeps};
     for (size_t m = 0; xb_modes[m] != NULL; m++) {
         const struct xb_option *option = swept_option(record, xb_modes[m]);
         for (size_t i = 0; option != NULL && i < record->case_count; i++)
             if (is_of(&record->cases[i], xb_modes[m], option))
-                view.swept_by[i] = option;
+                sweeps[i] = m + 1;
     }
-    make_view(&view);
-    visit(argument, &view);
-    for (size_t m = 0; xb_modes[m] != NULL; m++) {
-        view.mode = xb_modes[m];
-        view.swept = swept_option(record, view.mode);
-        if (view.swept == NULL)
+    for (size_t m = 0; m == 0 || xb_modes[m - 1] != NULL; m++) {
+        view.sweep = m;
+        view.swept = m > 0 ? swept_option(record, xb_modes[m - 1]) : NULL;
+        if (m > 0 && view.swept == NULL)
             continue;
         make_view(&view);
         visit(argument, &view);
     }
-    free(view.swept_by);
+    free(sweeps);
     free(view.bars);
 }

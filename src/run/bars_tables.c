@@ -5,7 +5,6 @@
 
 #include "base/memory.h"
 #include "base/order.h"
-#include "base/terminal.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "present/table.h"
@@ -232,6 +231,7 @@ struct grid {
     bool has_more;               /* smaller ones than there is room for */
     bool sweeps;                 /* a method has several values */
     const struct xb_bar **cells; /* by method, then by value; NULL: none */
+    size_t *last;                /* by method: the place of its last value */
 };
 
 uint64_t xb_bars_across(const struct xb_bars *view, const struct xb_record_case *test)
@@ -252,7 +252,7 @@ static const struct xb_bar *find_bar(const struct grid *grid, size_t method, siz
     return grid->cells[method * grid->value_count + place];
 }
 
-/* Release values and cells. */
+/* Release values, cells and last. */
 static struct grid grid_of(const struct xb_bars *view, struct xb_bar *bars, size_t count)
 {
     struct grid grid = {.bars = bars, .count = count, .values = xb_new(count, sizeof *grid.values)};
@@ -268,6 +268,7 @@ static struct grid grid_of(const struct xb_bars *view, struct xb_bar *bars, size
     memmove(grid.values, grid.values + values - grid.value_count,
             grid.value_count * sizeof *grid.values);
     grid.cells = xb_new(view->count * grid.value_count, sizeof(const struct xb_bar *));
+    grid.last = xb_new(view->count, sizeof *grid.last);
     for (size_t i = 0; i < count; i++) {
         struct xb_bar *bar = &bars[i];
         bar->place = 0;
@@ -279,6 +280,8 @@ static struct grid grid_of(const struct xb_bars *view, struct xb_bar *bars, size
         for (size_t v = 0; v < grid.value_count; v++)
             grid.sweeps |= v != bar->place && find_bar(&grid, bar->method, v) != NULL;
         grid.cells[bar->method * grid.value_count + bar->place] = bar;
+        if (bar->place > grid.last[bar->method])
+            grid.last[bar->method] = bar->place;
     }
     return grid;
 }
@@ -367,15 +370,6 @@ static bool print_sweep(FILE *stream, const struct xb_bars *view, const struct g
     return true;
 }
 
-/* Whether the row is the last of its method, which has one line. */
-static bool is_last_of_method(const struct grid *grid, const struct xb_bar *row)
-{
-    for (size_t i = row->place + 1; i < grid->value_count; i++)
-        if (find_bar(grid, row->method, i) != NULL)
-            return false;
-    return true;
-}
-
 /* "To the GPU, GB/s"; where sizes are not what stands across "To the GPU, 1 GiB, GB/s". */
 static void add_title(const struct xb_bars *view, const struct xb_bar *rows, size_t count,
                       struct xb_table *table)
@@ -428,7 +422,7 @@ static void print_matrix(FILE *stream, const struct xb_bars *view, const struct 
             const struct xb_bar *row = &rows[k];
             double shares[MOST_AXIS]; /* of all its values */
             bool shows_any = has_curve;
-            if (row->place != v || !is_last_of_method(grid, row))
+            if (row->place != v || v != grid->last[row->method])
                 continue;
             for (size_t a = 0; a < across; a++)
                 shows_any |= find_bar(grid, row->method, places[a]) != NULL;
@@ -478,6 +472,7 @@ static void print_device(const struct printing *printing, const struct xb_bars *
             print_bars(stream, view, bars + i, equal);
     }
     free(grid.cells);
+    free(grid.last);
     free(grid.values);
 }
 

@@ -181,21 +181,19 @@ enum xb_status xb_result_json_write(FILE *stream, const struct xb_record *record
     return write_as(stream, record, XB_JSON_INDENTED, error);
 }
 
-static enum xb_status write_json_line(FILE *stream, const struct xb_record *record,
-                                      struct xb_error *error)
+/* Writes one output, the CSV or JSON, and commits it. Says so and returns false if that fails. */
+static bool write_output(struct xb_run_places *places, unsigned which,
+                         const struct xb_record *record)
 {
-    return write_as(stream, record, XB_JSON_LINE, error);
-}
-
-/* Writes one output and commits it. Says so and returns false if that fails. */
-static bool write_output(struct xb_output *output, const struct xb_record *record,
-                         enum xb_status (*write)(FILE *, const struct xb_record *,
-                                                 struct xb_error *))
-{
+    struct xb_output *output = &places->outputs[which];
     struct xb_error error;
     if (output->stream == NULL)
         return true;
-    enum xb_status status = write(output->stream, record, &error);
+    enum xb_status status =
+        which == XB_RUN_CSV
+            ? xb_csv_write(output->stream, record, &error)
+            : write_as(output->stream, record,
+                       places->json.is_line ? XB_JSON_LINE : XB_JSON_INDENTED, &error);
     if (status != XB_OK) /* a format knows its stream, but not the file's name */
         xb_say("'%s' was not written:", output->path);
     else
@@ -222,9 +220,8 @@ static bool write_all(struct outputs *outputs, const struct xb_run *run)
         return false;
     }
     struct xb_run_places *places = &outputs->places;
-    bool written = write_output(&places->outputs[XB_RUN_JSON], &record,
-                                places->json.is_line ? write_json_line : xb_result_json_write);
-    written = write_output(&places->outputs[XB_RUN_CSV], &record, xb_csv_write) && written;
+    bool written = write_output(places, XB_RUN_JSON, &record);
+    written = write_output(places, XB_RUN_CSV, &record) && written;
     if (!has_table(outputs, run)) {
         xb_failures_say(&record);
     } else {

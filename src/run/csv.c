@@ -6,7 +6,6 @@
 #include "record/mode_list.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 
 #include "base/memory.h"
 #include "base/order.h"
-#include "base/terminal.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "plot/pictures.h"

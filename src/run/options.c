@@ -5,7 +5,6 @@
 
 #include "cli/help.h"
 #include "record/mode_list.h"
-#include "record/record.h"
 
 #include <string.h>
 

@@ -5,9 +5,6 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
-#include "base/json_read.h"
-#include "base/json_write.h"
-#include "base/memory.h"
 #include "base/program.h"
 #include "base/stream.h"
 #include "base/terminal.h"
@@ -106,11 +103,7 @@ static const char **words_for(struct session *session, const struct side *side)
     return words;
 }
 
-__attribute__((format(printf, 2, 3))) static void fail(struct process *process, const char *format,
-                                                       ...)
-{
-    XB_FORMAT(process->failure, sizeof process->failure, format);
-}
+#define FAIL(process, ...) snprintf((process)->failure, sizeof(process)->failure, __VA_ARGS__)
 
 /* Returns whether what a process printed is its document, which was measured under the conditions
  * of the first. One that crashed after it printed its results is not believed; one that was told to
@@ -134,31 +127,31 @@ static bool judge(struct side *side, struct process *process)
     else
         snprintf(end, sizeof end, "it ended with exit code %d", outcome->exit_code);
     if (outcome->too_long)
-        fail(process,
+        FAIL(process,
              "it printed too much: all results together may be %zu MiB, so take fewer "
              "samples",
              XB_RECORD_LARGEST_BYTES >> 20);
     else if (outcome->overdue && outcome->length == 0)
-        fail(process, "it did not end within %.0f s of the deadline and printed no results",
+        FAIL(process, "it did not end within %.0f s of the deadline and printed no results",
              GRACE_S);
     else if (outcome->signal != 0 && !was_told_to_leave)
-        fail(process, "%s", end);
+        FAIL(process, "%s", end);
     else if (outcome->length == 0)
-        fail(process, "%s and printed no results", end);
+        FAIL(process, "%s and printed no results", end);
     else if (xb_record_parse("standard output", outcome->text, outcome->length, record, &error) !=
              XB_OK)
-        fail(process, "%s and printed no results: %s", end, error.message);
+        FAIL(process, "%s and printed no results: %s", end, error.message);
     if (process->failure[0] != '\0')
         return false;
     const char *other = first != NULL ? xb_record_other_condition(&first->record, record,
                                                                   difference, sizeof difference)
                                       : NULL;
     if (record->is_merged)
-        fail(process, "it printed the results of several processes");
+        FAIL(process, "it printed the results of several processes");
     else if (other != NULL)
-        fail(process, "measured under other conditions: %s", other);
+        FAIL(process, "measured under other conditions: %s", other);
     else if (heeded != 0 && !was_told_to_leave)
-        fail(process, "%s, and wrote what it had measured", end);
+        FAIL(process, "%s, and wrote what it had measured", end);
     if (record->is_merged || other != NULL) {
         xb_record_free(record);
         return false;
@@ -214,7 +207,7 @@ static void run_one(struct session *session, struct side *side)
     *outcome = (struct xb_program_outcome){.exit_code = -1, .started = time(NULL)};
     enum xb_status status = xb_program_run(&program, outcome, &error);
     if (status != XB_OK)
-        fail(process, "%s", error.message);
+        FAIL(process, "%s", error.message);
     if (status != XB_OK || !judge(side, process)) {
         free(outcome->text);
         outcome->text = NULL;

@@ -4,13 +4,10 @@
 #include "table.h"
 
 #include "base/stream.h"
-#include "base/terminal.h"
 #include "formats.h"
 #include "machine/node.h"
 #include "machine/pcie.h"
 #include "present/table.h"
-#include "reading/list.h"
-#include "record/rows.h"
 
 #include <ctype.h>
 #include <string.h>

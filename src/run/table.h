@@ -99,10 +99,10 @@ struct xb_bar {
 struct xb_bars {
     const struct xb_record *record;
     struct xb_parameters parameters;
-    const struct xb_option **swept_by; /* for each case: the parameter that is swept; or NULL */
-    const struct xb_option *swept;     /* in these bars, of `mode` alone; NULL: size or device */
-    const struct xb_mode *mode;
-    struct xb_bar *bars; /* in the order in which they are printed */
+    const size_t *sweeps; /* for each case the number of the sweep that it is of; 0: none */
+    size_t sweep;         /* the number of the one that these bars show */
+    const struct xb_option *swept; /* the parameter in it; NULL: size or device */
+    struct xb_bar *bars;           /* in the order in which they are printed */
     size_t count;
     size_t name_width;  /* of the longest, so that columns of several tables are aligned */
     bool is_beside;     /* devices stand beside each other */

@@ -5,12 +5,10 @@
 
 #include "base/memory.h"
 #include "base/order.h"
-#include "base/terminal.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "formats.h"
 #include "machine/node.h"
-#include "record/rows.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,16 +3,13 @@
 #define _GNU_SOURCE
 #include "table.h"
 
-#include "base/terminal.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "present/table.h"
 #include "record/mode_list.h"
-#include "record/rows.h"
 
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define CELL 64 /* characters of a cell */
