@@ -26,7 +26,7 @@
 struct outputs {
     struct xb_progress progress; /* first: the argument of its callbacks */
     struct xb_run_places places;
-    bool on_stdout; /* one of the files is standard output */
+    bool has_table; /* it tells what became of each case; else stderr tells what failed */
     struct xb_chrome chrome;
     struct xb_memory_text drawn; /* its stream is NULL where --timeline is not given */
     size_t taken;                /* of the run's results */
@@ -151,8 +151,9 @@ static enum xb_status open_outputs(const struct xb_run *run, struct outputs *out
     struct xb_run_places *places = &outputs->places;
     struct xb_output *trace = &places->outputs[XB_RUN_TRACE];
     XB_TRY(xb_run_find_places(&run->asked, places, error));
+    outputs->has_table = !run->asked.quiet;
     for (size_t i = 0; i < XB_RUN_OUTPUTS; i++)
-        outputs->on_stdout = outputs->on_stdout || places->outputs[i].is_stdout;
+        outputs->has_table = outputs->has_table && !places->outputs[i].is_stdout;
     XB_TRY(xb_cli_open_places(places->all, XB_RUN_OUTPUTS, run->deadline, error));
     if (places->json.is_line)
         xb_output_unbuffer(&places->outputs[XB_RUN_JSON]);
@@ -203,12 +204,6 @@ static bool write_output(struct xb_run_places *places, unsigned which,
     return status == XB_OK;
 }
 
-/* Whether a table tells what became of each case; else stderr tells what failed. */
-static bool has_table(const struct outputs *outputs, const struct xb_run *run)
-{
-    return !outputs->on_stdout && !run->asked.quiet;
-}
-
 /* Writes the record everywhere it was asked for: also to the other outputs if one fails. */
 static bool write_all(struct outputs *outputs, const struct xb_run *run)
 {
@@ -222,7 +217,7 @@ static bool write_all(struct outputs *outputs, const struct xb_run *run)
     struct xb_run_places *places = &outputs->places;
     bool written = write_output(places, XB_RUN_JSON, &record);
     written = write_output(places, XB_RUN_CSV, &record) && written;
-    if (!has_table(outputs, run)) {
+    if (!outputs->has_table) {
         xb_failures_say(&record);
     } else {
         enum xb_status status = xb_table_write(stdout, &record, &view, &error);
@@ -251,7 +246,7 @@ static int exit_code(const struct xb_run *run, const struct outputs *outputs, bo
         return 128 + xb_interrupt_signal();
     if (failed > 0 || !written)
         return XB_EXIT_FAILED;
-    if (ok == 0 && !has_table(outputs, run))
+    if (ok == 0 && !outputs->has_table)
         xb_say("nothing was measured: %s: %s", xb_live_name(run, 0, name, sizeof name),
                run->results[0].reason);
     return ok > 0 ? XB_EXIT_OK : XB_EXIT_NOTHING;

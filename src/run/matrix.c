@@ -95,13 +95,6 @@ find_detail(const struct xb_record *record, const struct xb_record_case *test, c
     return detail;
 }
 
-static double number_of(const struct xb_record *record, const struct xb_record_case *test,
-                        const char *name)
-{
-    const struct xb_record_detail *detail = find_detail(record, test, name);
-    return detail != NULL && detail->text == NULL ? detail->number : 0;
-}
-
 /* The median of the figure that a case is about, in GB/s or in us; NAN where there is none. */
 static double value_of(const struct xb_record *record, const struct xb_record_case *test)
 {
@@ -122,16 +115,17 @@ static void write_link(const struct xb_record *record, const struct xb_record_ca
                        char *cell)
 {
     const struct xb_record_detail *kind = find_detail(record, test, "link");
-    double links = number_of(record, test, "links");
-    double rate = number_of(record, test, "link_rate_bytes_per_second");
-    cell[0] = '\0';
-    if (kind == NULL || kind->text == NULL)
-        return;
-    int used = snprintf(cell, CELL, "%.32s", kind->text);
-    if (links > 0)
-        used += snprintf(cell + used, CELL - (size_t)used, " %.0f", links);
-    if (links > 0 && rate > 0)
-        snprintf(cell + used, CELL - (size_t)used, " x %.1f", rate / 1e9);
+    const struct xb_record_detail *links = find_detail(record, test, "links");
+    const struct xb_record_detail *rate = find_detail(record, test, "link_rate_bytes_per_second");
+    struct xb_words words = {.length = 0};
+    if (kind != NULL && kind->text != NULL)
+        xb_words_add(&words, "%.32s", kind->text);
+    if (words.length > 0 && links != NULL && links->text == NULL && links->number > 0) {
+        xb_words_add(&words, " %.0f", links->number);
+        if (rate != NULL && rate->text == NULL && rate->number > 0)
+            xb_words_add(&words, " x %.1f", rate->number / 1e9);
+    }
+    snprintf(cell, CELL, "%.*s", CELL - 1, words.text);
     xb_make_plain(cell);
 }
 

@@ -339,8 +339,6 @@ static void count_warnings(struct printer *printer, const struct xb_reading_list
         print(printer, XB_COLOUR_WARNING, "", words.text);
 }
 
-/* ---- all notes ---- */
-
 static void print_stop(struct printer *printer)
 {
     const struct xb_record *record = printer->record;
@@ -367,28 +365,13 @@ static void print_stop(struct printer *printer)
     }
 }
 
-/* What went wrong with a process as a whole: "process 2 of 3: ..." */
-static bool add_failure(struct xb_words *words, const struct xb_record *record, size_t process)
-{
-    const char *failure = record->processes[process].failure;
-    if (failure != NULL)
-        xb_words_add(words, "process %zu of %zu: %s", process + 1, record->asked_processes,
-                     failure);
-    return failure != NULL;
-}
-
-static struct printer printer_of(FILE *stream, const struct xb_record *record, bool brief)
-{
-    return (struct printer){.stream = stream,
-                            .record = record,
-                            .parameters = xb_parameters_that_differ(record),
-                            .brief = brief};
-}
+/* What went wrong with a process as a whole. */
+#define FAILURE_FORMAT "process %zu of %zu: %s"
 
 void xb_table_notes(FILE *stream, const struct xb_record *record, bool brief,
                     const struct xb_reading_list *reading)
 {
-    struct printer printer = printer_of(stream, record, brief);
+    struct printer printer = {stream, record, xb_parameters_that_differ(record), brief, false};
     const struct xb_record_start *start = &record->start;
     const struct xb_clock_state clock = {.is_known = start->clock_known,
                                          .is_synchronised = start->synchronised};
@@ -399,8 +382,11 @@ void xb_table_notes(FILE *stream, const struct xb_record *record, bool brief,
         print(&printer, XB_COLOUR_WARNING, "warning", late);
     for (size_t i = 0; i < record->process_count; i++) {
         struct xb_words words = {.length = 0};
-        if (add_failure(&words, record, i))
-            print(&printer, XB_COLOUR_BAD, "FAILED", words.text);
+        if (record->processes[i].failure == NULL)
+            continue;
+        xb_words_add(&words, FAILURE_FORMAT, i + 1, record->asked_processes,
+                     record->processes[i].failure);
+        print(&printer, XB_COLOUR_BAD, "FAILED", words.text);
     }
     print_troubles(&printer);
     /* In one process what was cut short counts all the same. */
@@ -421,14 +407,13 @@ void xb_table_notes(FILE *stream, const struct xb_record *record, bool brief,
 
 void xb_failures_say(const struct xb_record *record)
 {
-    const struct printer printer = printer_of(stderr, record, true);
-    for (size_t i = 0; record->is_merged && i < record->process_count; i++) {
-        struct xb_words words = {.length = 0};
-        if (record->role != NULL)
-            xb_words_add(&words, "%s ", record->role);
-        if (add_failure(&words, record, i))
-            xb_say("%s", words.text);
-    }
+    const struct printer printer = {.record = record,
+                                    .parameters = xb_parameters_that_differ(record)};
+    for (size_t i = 0; record->is_merged && i < record->process_count; i++)
+        if (record->processes[i].failure != NULL)
+            xb_say("%s%s" FAILURE_FORMAT, record->role != NULL ? record->role : "",
+                   record->role != NULL ? " " : "", i + 1, record->asked_processes,
+                   record->processes[i].failure);
     for (size_t i = 0; !record->is_merged && i < record->case_count; i++) {
         const struct xb_record_row *row = &record->cases[i].rows[0];
         struct xb_words words = {.length = 0};

@@ -250,6 +250,17 @@ static void row_of_no_group(void **state)
     free(text);
 }
 
+/* A file may say any number of links. */
+static void link_of_many_digits_is_cut(void **state)
+{
+    struct node *n = *state;
+    n->run.device_count = 2;
+    set_link(add_pair(n, "direct-read", XB_D2D, 0, 1, 400), "NVLink", 1e300, 26.5625e9);
+    char *text = body(&n->run);
+    assert_has(text, "NVLink\n  1000000000");
+    free(text);
+}
+
 static void matrix_of_latencies(void **state)
 {
     struct node *n = *state;
@@ -308,6 +319,7 @@ int main(void)
         NODE_TEST(matrix_of_pairs),
         NODE_TEST(matrix_of_both_ways_and_of_links),
         NODE_TEST(matrices_by_engine_and_by_kernel),
+        NODE_TEST(link_of_many_digits_is_cut),
         NODE_TEST(matrix_of_latencies),
         NODE_TEST(matrix_of_a_latency_of_its_own),
         NODE_TEST(matrix_of_groups),
