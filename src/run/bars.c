@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which results stand in which bars, in which order: bars_tables.c prints them, and a
- * page draws them. */
+/* Which results stand in which bars, in which order. bars_tables.c prints them; a page draws them.
+ */
 #define _GNU_SOURCE
 #include "table.h"
 
@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads the bar's value, if its case has one. */
 static void read_value(struct xb_bar *bar, const struct xb_record *record)
 {
     struct xb_statistics *s = &bar->s;
@@ -151,8 +150,6 @@ static void make_view(struct xb_bars *view)
     view->is_beside = view->is_beside && is_one_size;
     qsort_r(bars, view->count, sizeof(struct xb_bar), by_print, view);
 }
-
-/* ---- sweeps over a parameter ---- */
 
 #define LEAST_VALUES 3 /* of a parameter that is swept, in so many sizes at most: */
 #define MOST_SIZES 2

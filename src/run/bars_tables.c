@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bars, curves and small matrices. */
-#define _GNU_SOURCE
 #include "table.h"
 
 #include "base/memory.h"
@@ -35,22 +34,15 @@ const char *xb_bars_title(const struct xb_bar *bars, size_t count, bool names_de
         both = both || strcmp(bars[i].test->direction, "bidir") == 0;
         within = within || strcmp(bars[i].test->direction, "d2d") == 0;
     }
-    if (bars[0].is_time && !bars[0].test->latency)
-        snprintf(title, TITLE, "Time%s%s",
-                 kind == XB_BAR_TO     ? ", to "
-                 : kind == XB_BAR_BACK ? ", back from "
-                 : names_devices       ? ", "
-                                       : "",
-                 kind != XB_BAR_OTHER || names_devices ? gpu : "");
-    else if (kind == XB_BAR_TO)
-        snprintf(title, TITLE, "To %s", gpu);
-    else if (kind == XB_BAR_BACK)
-        snprintf(title, TITLE, names_devices ? "Back from %s" : "Back to the host", gpu);
-    else if (both && !within)
-        snprintf(title, TITLE, "Both ways%s%s", names_devices ? ", " : "",
-                 names_devices ? gpu : "");
-    else
-        snprintf(title, TITLE, "%s %s", both ? "Both ways, and within" : "Within", gpu);
+    const char *time = kind == XB_BAR_TO     ? "Time, to %s"
+                       : kind == XB_BAR_BACK ? "Time, back from %s"
+                       : names_devices       ? "Time, %s"
+                                             : "Time";
+    const char *back = names_devices ? "Back from %s" : "Back to the host";
+    const char *ways = names_devices ? "Both ways, %s" : "Both ways";
+    const char *other = !both ? "Within %s" : within ? "Both ways, and within %s" : ways;
+    const char *rate = kind == XB_BAR_TO ? "To %s" : kind == XB_BAR_BACK ? back : other;
+    snprintf(title, TITLE, bars[0].is_time && !bars[0].test->latency ? time : rate, gpu);
     return title;
 }
 
@@ -453,37 +445,34 @@ struct printing {
     bool only_sweeps;
 };
 
-/* Prints bars of one device, or of all beside each other, in the order of tables. */
-static void print_device(const struct printing *printing, const struct xb_bars *view,
-                         struct xb_bar *bars, size_t count)
+/* Prints the bars of each device, or of all beside each other, in the order of tables. */
+static void print_view(void *argument, const struct xb_bars *view)
 {
+    const struct printing *printing = argument;
     FILE *stream = printing->stream;
-    struct grid grid = grid_of(view, bars, count);
-    bool is_told = (!view->is_beside && grid.value_count > 2 && print_sweep(stream, view, &grid)) ||
-                   (printing->only_sweeps && (!grid.sweeps || view->is_beside));
-    for (size_t i = 0, equal = 0; !is_told && i < count; i += equal) {
-        equal = 1;
-        while (i + equal < count && xb_bars_by_table(&bars[i], &bars[i + equal]) == 0 &&
-               (grid.sweeps || bars[i].test->bytes == bars[i + equal].test->bytes))
-            equal++;
-        if (grid.sweeps)
-            print_matrix(stream, view, &grid, bars + i, equal);
-        else
-            print_bars(stream, view, bars + i, equal);
-    }
-    free(grid.cells);
-    free(grid.last);
-    free(grid.values);
-}
-
-static void print_view(void *printing, const struct xb_bars *view)
-{
-    for (size_t i = 0, equal = 0; i < view->count; i += equal) {
-        equal = 1;
-        while (i + equal < view->count &&
-               (view->is_beside || xb_bars_by_device(&view->bars[i], &view->bars[i + equal]) == 0))
-            equal++;
-        print_device(printing, view, view->bars + i, equal);
+    for (size_t first = 0, count = 0; first < view->count; first += count) {
+        struct xb_bar *bars = view->bars + first;
+        count = 1;
+        while (first + count < view->count &&
+               (view->is_beside || xb_bars_by_device(&bars[0], &bars[count]) == 0))
+            count++;
+        struct grid grid = grid_of(view, bars, count);
+        bool is_told =
+            (!view->is_beside && grid.value_count > 2 && print_sweep(stream, view, &grid)) ||
+            (printing->only_sweeps && (!grid.sweeps || view->is_beside));
+        for (size_t i = 0, equal = 0; !is_told && i < count; i += equal) {
+            equal = 1;
+            while (i + equal < count && xb_bars_by_table(&bars[i], &bars[i + equal]) == 0 &&
+                   (grid.sweeps || bars[i].test->bytes == bars[i + equal].test->bytes))
+                equal++;
+            if (grid.sweeps)
+                print_matrix(stream, view, &grid, bars + i, equal);
+            else
+                print_bars(stream, view, bars + i, equal);
+        }
+        free(grid.cells);
+        free(grid.last);
+        free(grid.values);
     }
 }
 

@@ -110,8 +110,6 @@ enum xb_status xb_deadline_watch(double deadline, int code, struct xb_error *err
     return XB_OK;
 }
 
-/* ---- what the first thread tells ---- */
-
 void xb_deadline_doing(const char *what)
 {
     if (!watch.watched)

@@ -26,26 +26,23 @@ static void facet_text(const struct xb_case *test, enum facet facet, const struc
                        char *text)
 {
     const struct xb_setting *setting = facet == SETTING ? xb_case_find_setting(test, option) : NULL;
+    bool is_size = setting != NULL && setting->count > 0 &&
+                   (option->type == XB_OPTION_SIZE || option->type == XB_OPTION_SIZES);
+    const char *word = facet == VARIANT     ? test->variant
+                       : facet == DIRECTION ? xb_direction_name(test->direction)
+                       : facet == DEVICE && test->simultaneous
+                           ? (test->sum ? "several at the same time" : "")
+                       : setting != NULL ? setting->word
+                                         : NULL;
     text[0] = '\0';
-    if (facet == VARIANT)
-        snprintf(text, FACET, "%s", test->variant);
-    else if (facet == DIRECTION)
-        snprintf(text, FACET, "%s", xb_direction_name(test->direction));
-    else if (facet == SIZE)
-        (void)xb_size_format(test->bytes, text, FACET);
-    else if (facet == DEVICE && test->simultaneous)
-        snprintf(text, FACET, "%s", test->sum ? "several at the same time" : "");
+    if (word != NULL)
+        snprintf(text, FACET, "%s", word);
+    else if (facet == SIZE || is_size)
+        (void)xb_size_format(is_size ? setting->count : test->bytes, text, FACET);
     else if (facet == DEVICE && test->peer != XB_NO_PEER)
         snprintf(text, FACET, "%u>%d", test->device, test->peer);
-    else if (facet == DEVICE)
-        snprintf(text, FACET, "%u", test->device);
-    else if (facet == NODE && test->has_node)
-        snprintf(text, FACET, "%u", test->node);
-    else if (setting != NULL && setting->word != NULL)
-        snprintf(text, FACET, "%s", setting->word);
-    else if (setting != NULL && setting->count > 0 &&
-             (option->type == XB_OPTION_SIZE || option->type == XB_OPTION_SIZES))
-        (void)xb_size_format(setting->count, text, FACET);
+    else if (facet == DEVICE || (facet == NODE && test->has_node))
+        snprintf(text, FACET, "%u", facet == DEVICE ? test->device : test->node);
     else if (setting != NULL)
         snprintf(text, FACET, "%" PRIu64, setting->count);
 }
@@ -174,7 +171,6 @@ static void print_estimate(FILE *stream, const struct xb_run *run,
     if (asked->deadline > 0)
         xb_words_add(&words, "; the deadline ends it after %s", XB_ETA_DURATION(asked->deadline));
     xb_note_print(stream, "time", LABEL, "%s", words.text);
-
     bool shared = run->device_count > 0 && run->devices[0].info.shares_host_memory;
     uint64_t bytes = estimate->host_bytes, more = shared ? estimate->device_bytes : 0;
     bytes = more > UINT64_MAX - bytes ? UINT64_MAX : bytes + more;

@@ -54,10 +54,9 @@ static const struct xb_option option_size = {
 static const struct xb_option option_direction = {
     XB_CHOICE("direction", "DIR[,DIR]"),
     .short_name = 'd',
-    .help =
-        "h2d (host to device), d2h (device to host), both (one after the other), bidir (both at "
-        "the same time) or d2d (between two devices, or within one). Without it each mode takes "
-        "its own; see --help MODE.",
+    .help = "h2d (host to device), d2h (device to host), both (one after the other), bidir (both "
+            "at the same time) or d2d (between two devices, or within one). Without it each mode "
+            "takes its own; see --help MODE.",
     .brief = "h2d, d2h, both, bidir or d2d",
     .choices = (const char *const[]){"h2d", "d2h", "both", "bidir", "d2d", NULL},
     .selects = true,
@@ -85,9 +84,9 @@ static const struct xb_option option_time_limit = {
     XB_DURATION("time-limit"),
     .short_name = 't',
     .default_text = "250ms",
-    .help =
-        "Stop sampling a case after this time even if its median is not yet known to within 0.5 "
-        "%. It takes at least 6 samples all the same, and warm-up (--warm-up) may add a quarter.",
+    .help = "Stop sampling a case after this time even if its median is not yet known to within "
+            "0.5 %. It takes at least 6 samples all the same, and warm-up (--warm-up) may add a "
+            "quarter.",
 };
 static const struct xb_option option_warm_up = {
     XB_DURATION("warm-up"),
@@ -103,9 +102,8 @@ static const struct xb_option option_samples = {
 };
 static const struct xb_option option_latency = {
     XB_FLAG("latency"),
-    .help =
-        "Time single small operations instead of bandwidth: percentiles by the host's clock and "
-        "by the device's.",
+    .help = "Time single small operations instead of bandwidth: percentiles by the host's clock "
+            "and by the device's.",
     .brief = "time single small operations",
 };
 static const struct xb_option option_simultaneous = {
@@ -278,17 +276,14 @@ const struct xb_option *const *xb_run_rows(void)
     return rows;
 }
 
-/* ---- help ---- */
-
 const char *xb_run_takers(const struct xb_option *option, char *text, size_t size)
 {
-    size_t used = 0;
-    text[0] = '\0';
+    struct xb_words words = {.length = 0};
     for (size_t m = 0; xb_modes[m] != NULL; m++)
         for (size_t i = 0; xb_modes[m]->options != NULL && xb_modes[m]->options[i] != NULL; i++)
-            if (xb_modes[m]->options[i] == option && used < size)
-                used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "",
-                                         xb_modes[m]->name);
+            if (xb_modes[m]->options[i] == option)
+                xb_words_add(&words, "%s%s", words.length > 0 ? ", " : "", xb_modes[m]->name);
+    snprintf(text, size, "%.*s", (int)size - 1, words.text);
     return text;
 }
 

@@ -160,8 +160,7 @@ static bool judge(struct side *side, struct process *process)
     return true;
 }
 
-/* Shows "process 2 of 5 (baseline), about 40 s left"; the role goes where there is no room for it.
- */
+/* Shows "process 2 of 5 (baseline), about 40 s left"; the role if there is room for it. */
 static void show_progress(struct session *session, const struct side *side)
 {
     struct xb_progress *progress = &session->progress;
@@ -426,19 +425,6 @@ static enum xb_status write_json(FILE *stream, const struct side *side, enum xb_
     return xb_json_finish_as(&json, stream, form, "the JSON", error);
 }
 
-/* The record of processes without what they measured: why some have no results. */
-static struct xb_record outline(const struct side *side)
-{
-    struct xb_record record = side->head;
-    record.texts = NULL; /* the head frees its own */
-    record.process_count = side->count;
-    record.processes = xb_arena_new(&record.texts, side->count * sizeof *record.processes);
-    for (size_t i = 0; i < side->count; i++)
-        if (side->processes[i].failure[0] != '\0')
-            record.processes[i].failure = side->processes[i].failure;
-    return record;
-}
-
 /* Writes every side to its output, and prints the tables. Says what fails, goes on, and returns
  * false in the end. */
 static bool write_outputs(struct session *session)
@@ -471,11 +457,19 @@ static bool write_outputs(struct session *session)
         /* The table is of what was written, read back: a file that cannot be read is then told now,
          * and not when it is needed. */
         status = XB_OK;
-        if (quiet || first_of(side) == NULL)
-            merged = outline(side);
-        else if (is_there)
-            status =
-                xb_record_parse("the results", document.text, document.length, &merged, &error);
+        if (!quiet && first_of(side) != NULL) {
+            if (is_there)
+                status =
+                    xb_record_parse("the results", document.text, document.length, &merged, &error);
+        } else { /* why some have no results */
+            merged = side->head;
+            merged.texts = NULL; /* the head frees its own */
+            merged.process_count = side->count;
+            merged.processes = xb_arena_new(&merged.texts, side->count * sizeof *merged.processes);
+            for (size_t k = 0; k < side->count; k++)
+                if (side->processes[k].failure[0] != '\0')
+                    merged.processes[k].failure = side->processes[k].failure;
+        }
         if (quiet)
             xb_failures_say(&merged);
         else if (is_there && status == XB_OK)

@@ -18,8 +18,7 @@
 #define EVERY_S 0.1 /* a line that changes more often cannot be read */
 
 #define NAME_SIZE 160
-/* A name that is cut shorter than this names nothing: the mode and the variant. */
-#define LEAST_NAME 20
+#define LEAST_NAME 20 /* a shorter one would lack the mode or the variant */
 
 /* What is estimated of the case that begins there; 0 behind the last. */
 static double guess(const struct xb_run *run, size_t first)

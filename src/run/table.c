@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table for people: its rows, and what stands above and below them. */
-#define _GNU_SOURCE
 #include "table.h"
 
 #include "base/stream.h"
@@ -66,8 +65,7 @@ void xb_table_name_devices(struct xb_words *words, const struct xb_record *recor
     add_known(words, words->length > 0 ? ", without " : "without ", record->left_out);
 }
 
-/* In one line: on what, by which driver, on which node; more only of what is not as it should be.
- */
+/* One line: on what, by which driver, on which node; more of what is not as it should be. */
 static void print_short_header(FILE *stream, const struct xb_record *record)
 {
     struct xb_words words = {.length = 0};
@@ -232,12 +230,9 @@ static void print_advice(FILE *stream, const struct xb_reading_list *list)
     for (size_t i = 0; i < count; i++) {
         char number[24], subject[64];
         snprintf(number, sizeof number, "%zu", i + 1);
-        size_t length = strlen(xb_reading_subject(list, advice[i], subject, sizeof subject));
-        if (length > 0) /* "1 GiB: " */
-            xb_note_print(stream, number, 2, "%s (%.*s)", advice[i]->remedy, (int)length - 2,
-                          subject);
-        else
-            xb_note_print(stream, number, 2, "%s", advice[i]->remedy);
+        int length = (int)strlen(xb_reading_subject(list, advice[i], subject, sizeof subject));
+        xb_note_print(stream, number, 2, "%s%s%.*s%s", advice[i]->remedy, length > 0 ? " (" : "",
+                      length > 0 ? length - 2 : 0, subject, length > 0 ? ")" : ""); /* "1 GiB: " */
     }
     for (size_t i = 0; i < list->count; i++) {
         const struct xb_reading_entry *entry = &list->entries[i];

@@ -19,8 +19,8 @@ void xb_table_name_devices(struct xb_words *words, const struct xb_record *recor
 
 enum xb_row_kind { XB_ROWS_ALONE, XB_ROWS_TOGETHER, XB_ROWS_ALL };
 
-/* The rows of what ran alone, of what ran at the same time, or all with those of pairs. Release
- * with xb_table_free. */
+/* The rows of what ran alone, at the same time, or all with those of pairs. Release with
+ * xb_table_free. */
 struct xb_table *xb_table_of_rows(const struct xb_record *record, enum xb_row_kind which);
 
 /* Why rows have no figure, what to beware of, and what kept the run from its end: what is skipped,
@@ -44,10 +44,8 @@ struct xb_alike {
 
 /* Begins with one text. It and all that are added must outlast the struct. */
 struct xb_alike xb_alike_begin(const char *text);
-
 /* Adds a text. False if it differs in more than numbers: nothing changes then. */
 bool xb_alike_add(struct xb_alike *alike, const char *text);
-
 /* Adds the text that says them all, from that place of the first one on. */
 void xb_alike_say(const struct xb_alike *alike, size_t from, struct xb_words *words);
 
@@ -125,12 +123,10 @@ int xb_bars_by_rank(const void *a, const void *b);
 /* By device, then by what has tables of its own. */
 int xb_bars_by_device(const struct xb_bar *a, const struct xb_bar *b);
 
-/* "To the GPU", "Within GPU 1", "Both ways, and within the GPU": what bars of a table have in
- * common. */
+/* What bars of a table have in common: "To the GPU", "Both ways, and within the GPU". */
 #define XB_BARS_TITLE 64
 const char *xb_bars_title(const struct xb_bar *bars, size_t count, bool names_devices, char *title);
 /* What stands across: a size, a device, the value of the parameter that is swept. */
 uint64_t xb_bars_across(const struct xb_bars *view, const struct xb_record_case *test);
-/* What the device's link carries that way, in GB/s; 0: not known, or nothing to hold the bars
- * against. */
+/* What the device's link carries that way, in GB/s; 0: not known, or not to be compared. */
 double xb_bars_ceiling(const struct xb_bars *view, const struct xb_bar *bars, size_t count);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What stands below the rows of the table: why some have no figure, and what to beware of. */
-#define _GNU_SOURCE
 #include "table.h"
 
 #include "base/memory.h"
@@ -67,8 +66,7 @@ static void add_name(struct xb_words *name, const struct printer *printer,
                      xb_device_text(printer->record, test, text, sizeof text));
 }
 
-/* Why a case has no figure; NULL if it has one. What was not run is one line for all (print_stop).
- */
+/* Why a case has no figure; NULL if it has one, or was not run: print_stop() tells of these. */
 static const char *trouble_of(const struct xb_record *record, const struct xb_record_case *test,
                               struct xb_record_summary *summary, char *text)
 {
@@ -144,8 +142,7 @@ static const char *number_end(const char *text)
     return behind > 0 ? end + 1 + behind : end;
 }
 
-/* Finds the numbers that are words of their own and no names: nodes 0 and 3 are not "node 0 to 3".
- */
+/* Numbers are words of their own and no names: nodes 0 and 3 are not "node 0 to 3". */
 struct xb_alike xb_alike_begin(const char *text)
 {
     static const char *const named[] = {"node ", "device ", "GPU ", "lies on "};

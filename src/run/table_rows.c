@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of rows: which columns it has, and what each cell shows. */
-#define _GNU_SOURCE
 #include "table.h"
 
 #include "base/text.h"
