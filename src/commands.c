@@ -107,7 +107,7 @@ static void print_all(FILE *stream)
     for (size_t i = 0; xb_commands[i] != NULL; i++) {
         fprintf(stream, "\n---- %s ----\n\n", xb_commands[i]->name);
         if (xb_commands[i] == &xb_command_run)
-            xb_run_print_all_help(stream);
+            xb_run_print_help(stream, true);
         else if (xb_commands[i]->operands != XB_OPERANDS_TOPIC)
             xb_help_print_command(stream, xb_commands[i]);
         else

@@ -14,26 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void read_value(struct xb_bar *bar, const struct xb_record *record)
-{
-    struct xb_statistics *s = &bar->s;
-    double unit = bar->is_time ? 1 : 1e9;
-    double whole = xb_record_median(record, bar->test, xb_figure_wall_time.name);
-    if (!xb_record_describe(record, bar->test, bar->figure->name, s))
-        return;
-    s->median /= unit;
-    s->p99 /= unit;
-    s->ci95_low /= unit;
-    s->ci95_high /= unit;
-    bar->rank = bar->is_time ? s->median : -s->median;
-    /* Four digits, fewer where the interval is wide: 55.34, but 13.5 and 8.2. */
-    double width = s->has_interval ? (s->ci95_high - s->ci95_low) / s->median : 0;
-    bar->decimals = xb_decimals_for(s->median) - (width >= 0.05) - (width >= 0.1);
-    bar->decimals = bar->decimals > 0 ? bar->decimals : 0;
-    if (!bar->is_time && bar->test->bytes < XB_LARGE_BYTES && isfinite(whole))
-        bar->copy_time = whole;
-}
-
 /* Names a bar by what tells it from the others, "async, chunk 8 MiB". Names and titles of tables of
  * one way decide how wide the first column is. */
 static void name_bar(struct xb_bar *bar, struct xb_bars *view)
@@ -84,8 +64,23 @@ static void make_bars(struct xb_bars *view)
         bar.is_time = strcmp(bar.figure->unit, XB_UNIT_SECONDS) == 0;
         if (is_elsewhere)
             continue;
-        read_value(&bar, record);
-        if (!(bar.s.median > 0) && summary.status != XB_RESULT_ERROR)
+        struct xb_statistics *s = &bar.s;
+        double unit = bar.is_time ? 1 : 1e9;
+        double whole = xb_record_median(record, test, xb_figure_wall_time.name);
+        if (xb_record_describe(record, test, bar.figure->name, s)) {
+            s->median /= unit;
+            s->p99 /= unit;
+            s->ci95_low /= unit;
+            s->ci95_high /= unit;
+            bar.rank = bar.is_time ? s->median : -s->median;
+            /* Four digits, fewer where the interval is wide: 55.34, but 13.5 and 8.2. */
+            double width = s->has_interval ? (s->ci95_high - s->ci95_low) / s->median : 0;
+            bar.decimals = xb_decimals_for(s->median) - (width >= 0.05) - (width >= 0.1);
+            bar.decimals = (int)fmax(bar.decimals, 0);
+            if (!bar.is_time && test->bytes < XB_LARGE_BYTES && isfinite(whole))
+                bar.copy_time = whole;
+        }
+        if (!(s->median > 0) && summary.status != XB_RESULT_ERROR)
             continue;
         name_bar(&bar, view);
         view->bars[view->count++] = bar;

@@ -21,8 +21,6 @@
 #define MOST_VALUES 24 /* below each other */
 #define MOST_AXIS 64
 
-#define TITLE XB_BARS_TITLE
-
 const char *xb_bars_title(const struct xb_bar *bars, size_t count, bool names_devices, char *title)
 {
     enum xb_bar_kind kind = bars[0].kind;
@@ -42,7 +40,7 @@ const char *xb_bars_title(const struct xb_bar *bars, size_t count, bool names_de
     const char *ways = names_devices ? "Both ways, %s" : "Both ways";
     const char *other = !both ? "Within %s" : within ? "Both ways, and within %s" : ways;
     const char *rate = kind == XB_BAR_TO ? "To %s" : kind == XB_BAR_BACK ? back : other;
-    snprintf(title, TITLE, bars[0].is_time && !bars[0].test->latency ? time : rate, gpu);
+    snprintf(title, XB_BARS_TITLE, bars[0].is_time && !bars[0].test->latency ? time : rate, gpu);
     return title;
 }
 
@@ -78,8 +76,6 @@ static void print_table(FILE *stream, struct xb_table *table)
     xb_table_print(stream, table, &(struct xb_table_look){0});
     xb_table_free(table);
 }
-
-/* ---- bars: rows of one device, kind and size ---- */
 
 /* What their table shows. */
 struct group {
@@ -176,7 +172,7 @@ static void print_bars(FILE *stream, const struct xb_bars *view, struct xb_bar *
 {
     const struct group group = group_of(view, bars, count);
     const size_t shown = count > MOST_ROWS ? MOST_ROWS - 1 : count;
-    char text[TITLE], briefly[2 * TITLE];
+    char text[XB_BARS_TITLE], briefly[2 * XB_BARS_TITLE];
     struct xb_words first = {.length = 0};
     struct xb_table *table = xb_table_new();
     for (size_t i = 0; group.is_small && i < count; i++)
@@ -211,8 +207,6 @@ static void print_bars(FILE *stream, const struct xb_bars *view, struct xb_bar *
     if (shown < count)
         fprintf(stream, "  and %zu slower: --columns all\n", count - shown);
 }
-
-/* ---- several sizes, devices or values of a parameter beside each other ---- */
 
 /* Rows of one device or of all: for each method what it has of each value across. */
 struct grid {
@@ -283,9 +277,9 @@ static const char *value_text(const struct xb_bars *view, uint64_t value, char *
 {
     bool is_count = view->swept != NULL && view->swept->type == XB_OPTION_COUNTS;
     if (view->is_beside || is_count || value == 0)
-        snprintf(text, TITLE, "%s%" PRIu64, view->is_beside ? "GPU " : "", value);
+        snprintf(text, XB_BARS_TITLE, "%s%" PRIu64, view->is_beside ? "GPU " : "", value);
     else
-        xb_size_format(value, text, TITLE);
+        xb_size_format(value, text, XB_BARS_TITLE);
     return text;
 }
 
@@ -315,7 +309,7 @@ static bool print_sweep(FILE *stream, const struct xb_bars *view, const struct g
     const struct xb_bar *first[XB_BAR_KINDS] = {NULL};
     double whole[XB_BAR_KINDS] = {0};
     int decimals[XB_BAR_KINDS] = {0};
-    char text[TITLE];
+    char text[XB_BARS_TITLE];
     struct xb_words name = {.length = 0};
     for (size_t i = 0; i < grid->count; i++) {
         const struct xb_bar *bar = &grid->bars[i];
@@ -367,7 +361,7 @@ static void add_title(const struct xb_bars *view, const struct xb_bar *rows, siz
                       struct xb_table *table)
 {
     struct xb_words title = {.length = 0};
-    char text[TITLE];
+    char text[XB_BARS_TITLE];
     xb_words_add(&title, "%s",
                  xb_bars_title(rows, count, view->names_devices && !view->is_beside, text));
     if (view->is_beside || view->swept != NULL)
@@ -379,8 +373,7 @@ static void add_title(const struct xb_bars *view, const struct xb_bar *rows, siz
     ADD_COLUMN(.title = title.text, .brief = brief, .least = 16);
 }
 
-/* Methods go down, by their rate at the last value; some of the values stand across. `rows`: those
- * of the grid that are of one kind. */
+/* Methods go down, by their rate at the last value; some of the values stand across. */
 static void print_matrix(FILE *stream, const struct xb_bars *view, const struct grid *grid,
                          const struct xb_bar *rows, size_t count)
 {
@@ -390,7 +383,7 @@ static void print_matrix(FILE *stream, const struct xb_bars *view, const struct 
     const size_t across = values < room || view->is_beside ? values : room;
     size_t places[MOST_AXIS]; /* of what stands across */
     struct xb_table *table = xb_table_new();
-    char text[TITLE];
+    char text[XB_BARS_TITLE];
     add_title(view, rows, count, table);
     for (size_t a = 0; a < across; a++) {
         /* In a narrow line the ends stay, and every device. */
@@ -439,7 +432,6 @@ static void print_matrix(FILE *stream, const struct xb_bars *view, const struct 
         fputs("  other values: --columns all\n", stream);
 }
 
-/* What xb_bars_print was called with. */
 struct printing {
     FILE *stream;
     bool only_sweeps;

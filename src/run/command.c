@@ -4,14 +4,11 @@
 
 #include "base/interrupt.h"
 #include "base/memory.h"
-#include "base/output.h"
 #include "base/program.h"
 #include "base/stream.h"
-#include "base/terminal.h"
 #include "base/text.h"
 #include "deadline.h"
 #include "formats.h"
-#include "machine/node.h"
 #include "progress.h"
 #include "reading/list.h"
 #include "record/document.h"
@@ -236,7 +233,6 @@ static bool write_all(struct outputs *outputs, const struct xb_run *run)
 
 static int exit_code(const struct xb_run *run, const struct outputs *outputs, bool written)
 {
-    char name[128];
     size_t ok = 0, failed = 0;
     for (size_t i = 0; i < run->case_count; i++) {
         ok += run->results[i].row.status == XB_RESULT_OK;
@@ -247,13 +243,11 @@ static int exit_code(const struct xb_run *run, const struct outputs *outputs, bo
     if (failed > 0 || !written)
         return XB_EXIT_FAILED;
     if (ok == 0 && !outputs->has_table)
-        xb_say("nothing was measured: %s: %s", xb_live_name(run, 0, name, sizeof name),
-               run->results[0].reason);
+        xb_say("nothing was measured: %s: %s", XB_LIVE_NAME(run, 0), run->results[0].reason);
     return ok > 0 ? XB_EXIT_OK : XB_EXIT_NOTHING;
 }
 
-/* Before the results are final for those who read them, the timelines of those that are since the
- * last call are taken from them. */
+/* Takes their timelines from the results before these are final for those who read them. */
 static void note_finished(void *argument, const struct xb_run *run)
 {
     struct outputs *outputs = argument;
@@ -286,8 +280,7 @@ static bool write_overdue(void *argument, const struct xb_run *run)
 static int run_with_backend(struct xb_run *run)
 {
     struct outputs outputs = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    /* The plan is told when the run begins: waiting for other nodes tells nothing of how long a
-     * case takes. */
+    /* The plan is told late: waiting for other nodes says nothing of how long a case takes. */
     struct xb_run_observer observer = {.begun = xb_progress_plan,
                                        .progress = xb_progress_show,
                                        .finished = note_finished,
@@ -352,6 +345,11 @@ static int run(struct xb_config *config, char *const *words)
     return code;
 }
 
+static void print_help(FILE *stream)
+{
+    xb_run_print_help(stream, false);
+}
+
 const struct xb_command xb_command_run = {
     .name = "run",
     .synopsis = "[run]",
@@ -363,7 +361,7 @@ const struct xb_command xb_command_run = {
              "nothing could be tested; 128 and the signal's number after a signal.",
     .example = "xferbench --mode pinned,async --size 1G",
     .rows = xb_run_rows,
-    .print_help = xb_run_print_help,
+    .print_help = print_help,
     .run = run,
     .fail = xb_cli_fail,
 };

@@ -16,9 +16,8 @@ struct xb_run_options xb_run_options_of(const struct xb_config *config);
 XB_MUST_CHECK enum xb_status xb_run_adapt_defaults(struct xb_config *config,
                                                    struct xb_error *error);
 
-/* Its help with its own options, and with those of all modes. */
-void xb_run_print_help(FILE *stream);
-void xb_run_print_all_help(FILE *stream);
+/* Its help with its own options, and `all`: with those of all modes. */
+void xb_run_print_help(FILE *stream, bool all);
 /* The list of modes, with a line for each. */
 void xb_run_print_modes(FILE *stream);
 /* The modes that have that option among theirs: "async, pinned"; "" for none. */

@@ -18,8 +18,7 @@ static const char *const columns[] = {
     "host_latency_p95_s", "host_latency_p99_s", "device_latency_p50_s", "device_latency_p95_s",
     "device_latency_p99_s", "backend", "device_name", "parameters", "hostname", "file", "file_time",
     "node",
-    /* Behind these stands a column for each other figure that the record has, then one for each
-     * parameter. */
+    /* Behind these: a column for each other figure of the record, then one for each parameter. */
 };
 
 /* The figures that have columns of their own above. */
@@ -29,8 +28,7 @@ static const struct xb_figure *const named[] = {
     &xb_figure_latency_device,
 };
 
-/* More columns come from no files of ours; each is looked for in every line. */
-#define MOST_COLUMNS 512
+#define MOST_COLUMNS 512 /* no run has more, and each is looked for in every line */
 
 /* Whether there is a column of that figure or, without a unit, of that parameter. */
 static bool has_column(const struct xb_csv *csv, const char *name, bool has_unit)
@@ -77,11 +75,9 @@ void xb_csv_free(struct xb_csv *csv)
 {
     free(csv->columns);
     xb_arena_free(csv->texts);
-    *csv = (struct xb_csv){.columns = NULL};
 }
 
-/* The case that a line is of; of several processes, what they say together. */
-struct subject {
+struct subject { /* of a line */
     const struct xb_record *record;
     const struct xb_record_case *test;
     struct xb_record_summary summary;
@@ -141,24 +137,12 @@ static void write_percentiles(struct xb_csv_line *line, const struct subject *su
     xb_csv_put_number(line, known, s.p99);
 }
 
-/* "chunk=8388608;streams=2" */
-static void write_parameters(struct xb_csv_line *line, const struct xb_record_case *test)
-{
-    struct xb_memory_text all = {.text = NULL};
-    FILE *stream = xb_memory_text_begin(&all);
-    for (size_t i = 0; i < test->parameter_count; i++) {
-        const char *value = test->parameters[i].value;
-        fprintf(stream, "%s%s=%s", i > 0 ? ";" : "", test->parameters[i].name,
-                value != NULL ? value : "");
-    }
-    write_all(line, &all);
-}
-
 static void write_line(FILE *stream, const struct xb_csv *csv, const struct xb_record *record,
                        const struct xb_record_case *test)
 {
     static const char *const verified[] = {"", "true", "false"};
     struct xb_csv_line line = {.stream = stream};
+    struct xb_memory_text all = {.text = NULL};
     static const struct xb_record_row none;
     struct subject subject = {
         .record = record, .test = test, .summary = xb_record_summarize(record, test), .row = &none};
@@ -194,7 +178,11 @@ static void write_line(FILE *stream, const struct xb_csv *csv, const struct xb_r
     write_percentiles(&line, &subject, &xb_figure_latency_device);
     xb_csv_put(&line, record->backend);
     xb_csv_put(&line, device != NULL ? device->name : NULL);
-    write_parameters(&line, test);
+    FILE *parameters = xb_memory_text_begin(&all); /* "chunk=8388608;streams=2" */
+    for (size_t i = 0; i < test->parameter_count; i++)
+        fprintf(parameters, "%s%s=%s", i > 0 ? ";" : "", test->parameters[i].name,
+                xb_record_parameter(test, test->parameters[i].name));
+    write_all(&line, &all);
     xb_csv_put(&line, record->host.hostname);
     xb_csv_put(&line, record->path);
     xb_csv_put(&line, record->timestamp);
@@ -214,8 +202,7 @@ enum xb_status xb_csv_write_header(FILE *stream, const struct xb_csv *csv, struc
     char column[128];
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         xb_csv_put(&line, columns[i]);
-    /* "setup_time_s", "bandwidth_h2d_bytes_per_second", "peak_host_memory_bytes", "speed_up": its
-     * unit in words, as the older columns have it. */
+    /* "setup_time_s", "bandwidth_h2d_bytes_per_second", "speed_up": its unit in words. */
     for (size_t i = 0; i < csv->count; i++) {
         const char *unit = csv->columns[i].unit;
         if (unit == NULL)
@@ -227,9 +214,8 @@ enum xb_status xb_csv_write_header(FILE *stream, const struct xb_csv *csv, struc
         snprintf(column, sizeof column, "%s%s", csv->columns[i].name, words);
         xb_csv_put(&line, column);
     }
-    /* "host_offset": an underscore for a dash, as in the names of the older columns. Where a figure
-     * or another column has that name, "threads_given": what the option said, which may be 0 for as
-     * many as fit. */
+    /* "host_offset" for --host-offset. Where a figure or another column has that name,
+     * "threads_given": what the option said, which may be 0 for as many as fit. */
     for (size_t i = 0; i < csv->count; i++) {
         if (csv->columns[i].unit != NULL)
             continue;

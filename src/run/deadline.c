@@ -11,12 +11,10 @@
 #include "measure/plan/case.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-/* No wait is longer than this, because a deadline may be further away than a time_t can say. */
-#define LONGEST_WAIT_S 3600.0
+#define LONGEST_WAIT_S 3600.0 /* a deadline may be further away than a time_t can say */
 
 /* A process has one of these, because it has one end. All but `watched` is written and read with
  * the lock held. */

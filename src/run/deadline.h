@@ -17,8 +17,7 @@
  * worked. Called in the watching thread; the caller's own thread is stuck. */
 typedef bool xb_deadline_write(void *argument, const struct xb_run *run);
 
-/* When a --deadline of so many seconds from now ends, on the clock of src/base/clock.h; 0 for
- * none. */
+/* When a --deadline from now on ends, on the clock of src/base/clock.h; 0 for none. */
 double xb_deadline_of(double seconds);
 
 /* Begins to watch, also where waiting knows no run (xb_interrupt_is_due). For a deadline of 0

@@ -2,17 +2,15 @@
 #include "command.h"
 
 #include "base/stream.h"
-#include "base/terminal.h"
-#include "base/units.h"
 #include "measure/plan/estimate.h"
 #include "progress.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define LABEL 9
+#define NOTE(label, ...) xb_note_print(stream, (label), LABEL, __VA_ARGS__)
 #define REASONS 16 /* kinds of them; the others are counted */
 
 #define FACET 48         /* characters of what a case has of a facet */
@@ -137,10 +135,10 @@ static void print_skipped(FILE *stream, const struct xb_run *run)
         kinds[kind].rows += rows;
     }
     for (size_t i = 0; i < count; i++)
-        xb_note_print(stream, "skipped", LABEL, "%s, %zu case%s: %s", kinds[i].mode, kinds[i].rows,
-                      kinds[i].rows > 1 ? "s" : "", kinds[i].text);
+        NOTE("skipped", "%s, %zu case%s: %s", kinds[i].mode, kinds[i].rows,
+             kinds[i].rows > 1 ? "s" : "", kinds[i].text);
     if (others > 0)
-        xb_note_print(stream, "skipped", LABEL, "%zu more for other reasons", others);
+        NOTE("skipped", "%zu more for other reasons", others);
 }
 
 static const char *memory_text(uint64_t bytes, char *text, size_t size)
@@ -155,45 +153,20 @@ static const char *memory_text(uint64_t bytes, char *text, size_t size)
 }
 #define MEMORY_TEXT(bytes) memory_text((bytes), (char[32]){0}, 32)
 
-static void print_estimate(FILE *stream, const struct xb_run *run,
-                           const struct xb_estimate *estimate)
-{
-    const struct xb_run_options *asked = &run->asked;
-    /* The plan is measured in each of --processes, by --interleave in two programs. */
-    double times = (asked->interleave != NULL ? 2 : 1) * (double)asked->processes;
-    struct xb_words words = {.length = 0};
-    xb_words_add(&words, "about %s; from %s on a fast node to %s on a slow one",
-                 XB_ETA_DURATION(times * estimate->time.likely),
-                 XB_ETA_DURATION(times * estimate->time.least),
-                 XB_ETA_DURATION(times * estimate->time.most));
-    if (times > 1)
-        xb_words_add(&words, ", for %.0f processes", times);
-    if (asked->deadline > 0)
-        xb_words_add(&words, "; the deadline ends it after %s", XB_ETA_DURATION(asked->deadline));
-    xb_note_print(stream, "time", LABEL, "%s", words.text);
-    bool shared = run->device_count > 0 && run->devices[0].info.shares_host_memory;
-    uint64_t bytes = estimate->host_bytes, more = shared ? estimate->device_bytes : 0;
-    bytes = more > UINT64_MAX - bytes ? UINT64_MAX : bytes + more;
-    if (shared)
-        xb_note_print(stream, "memory", LABEL, "%s at most", MEMORY_TEXT(bytes));
-    else
-        xb_note_print(stream, "memory", LABEL, "%s of the host's at most, %s of a device's",
-                      MEMORY_TEXT(bytes), MEMORY_TEXT(estimate->device_bytes));
-}
-
 static enum xb_status print_all(FILE *stream, const struct xb_run *run,
                                 const struct xb_estimate *estimate,
                                 const struct xb_run_places *places, struct xb_error *error)
 {
-    struct xb_words words = {.length = 0};
+    /* The plan is measured in each of --processes, by --interleave in two programs. */
+    double times = (run->asked.interleave != NULL ? 2 : 1) * (double)run->asked.processes;
+    struct xb_words words = {.length = 0}, time = {.length = 0};
     fputs("Plan only: nothing measured or written\n\n", stream);
     xb_heading_print(stream, XB_COLOUR_TITLE, "Where");
-    xb_note_print(stream, "backend", LABEL, "%s", run->backend->name);
+    NOTE("backend", "%s", run->backend->name);
     for (size_t i = 0; i < run->device_count; i++) {
         const struct xb_device_info *info = &run->devices[i].info;
-        xb_note_print(stream, "device", LABEL, "%u: %s%s%s", info->index,
-                      info->name[0] != '\0' ? info->name : "(no name)",
-                      info->pci_bdf[0] != '\0' ? ", " : "", info->pci_bdf);
+        NOTE("device", "%u: %s%s%s", info->index, info->name[0] != '\0' ? info->name : "(no name)",
+             info->pci_bdf[0] != '\0' ? ", " : "", info->pci_bdf);
     }
     fputc('\n', stream);
     xb_heading_print(stream, XB_COLOUR_TITLE, "Cases");
@@ -206,19 +179,36 @@ static enum xb_status print_all(FILE *stream, const struct xb_run *run,
         xb_words_add(&words, "%zu to measure", estimate->rows - estimate->skipped);
     if (estimate->skipped > 0)
         xb_words_add(&words, ", %zu skipped", estimate->skipped);
-    xb_note_print(stream, "cases", LABEL, "%s", words.text);
+    NOTE("cases", "%s", words.text);
     print_skipped(stream, run);
-    if (estimate->skipped < estimate->rows)
-        print_estimate(stream, run, estimate);
-    for (size_t i = 0; estimate->skipped < estimate->rows && i < XB_RUN_OUTPUTS; i++) {
+    if (estimate->skipped == estimate->rows)
+        return xb_stream_finish(stream, "the plan", error);
+    xb_words_add(&time, "about %s; from %s on a fast node to %s on a slow one",
+                 XB_ETA_DURATION(times * estimate->time.likely),
+                 XB_ETA_DURATION(times * estimate->time.least),
+                 XB_ETA_DURATION(times * estimate->time.most));
+    if (times > 1)
+        xb_words_add(&time, ", for %.0f processes", times);
+    if (run->asked.deadline > 0)
+        xb_words_add(&time, "; the deadline ends it after %s",
+                     XB_ETA_DURATION(run->asked.deadline));
+    NOTE("time", "%s", time.text);
+    bool shared = run->device_count > 0 && run->devices[0].info.shares_host_memory;
+    uint64_t bytes = estimate->host_bytes, more = shared ? estimate->device_bytes : 0;
+    bytes = more > UINT64_MAX - bytes ? UINT64_MAX : bytes + more;
+    if (shared)
+        NOTE("memory", "%s at most", MEMORY_TEXT(bytes));
+    else
+        NOTE("memory", "%s of the host's at most, %s of a device's", MEMORY_TEXT(bytes),
+             MEMORY_TEXT(estimate->device_bytes));
+    for (size_t i = 0; i < XB_RUN_OUTPUTS; i++) {
         const struct xb_output *output = places->all[i].output;
         const char *option = places->all[i].option;
         if (output->is_stdout)
-            xb_note_print(stream, "file", LABEL, "%s would print instead of the table", option);
+            NOTE("file", "%s would print instead of the table", option);
         else if (output->path != NULL)
-            xb_note_print(stream, "file", LABEL, "%s would %s %s", option,
-                          output->is_there && output->target != NULL ? "replace" : "write",
-                          output->path);
+            NOTE("file", "%s would %s %s", option,
+                 output->is_there && output->target != NULL ? "replace" : "write", output->path);
     }
     return xb_stream_finish(stream, "the plan", error);
 }

@@ -129,8 +129,8 @@ static void write_link(const struct xb_record *record, const struct xb_record_ca
     xb_make_plain(cell);
 }
 
-/* What a cell shows of a case: its figure, or else why there is none, or its link; "" for nothing.
- * A device's own node has a mark. */
+/* What a cell shows: the figure, or why there is none, or the link. A device's own node is marked.
+ */
 static void write_cell(const struct matrix *matrix, const struct xb_record_case *test, char *cell)
 {
     const struct xb_record *record = matrix->record;
@@ -190,8 +190,8 @@ static int by_number(const void *a, const void *b)
     return XB_ORDER(*(const unsigned *)a, *(const unsigned *)b);
 }
 
-/* The largest that a picture has no room for go, but for all together. Each end of a pair
- * has a row and a column. A name is a number, in a picture behind its noun. */
+/* Each end of a pair has a row and a column. A picture has no room for the largest of many, but for
+ * all together. A name is a number, in a picture behind its noun. */
 static struct places places_of(const struct matrix *matrix, bool is_column, bool is_picture,
                                struct xb_arena **memory)
 {
@@ -310,31 +310,6 @@ struct printing {
 
 #define ALIKE 0.02 /* the range of values that are alike, as a share of the least */
 
-/* Values that a line can say. */
-struct range {
-    double least, most;
-    size_t count; /* 0: they differ, or one is missing */
-    bool is_of_groups;
-};
-
-/* The values of the pairs; of groups what each has together: how it divides them is chance. */
-static struct range range_of(const struct matrix *matrix)
-{
-    struct range range = {.least = (double)INFINITY};
-    for (size_t i = 0; i < matrix->count; i++)
-        range.is_of_groups = range.is_of_groups || xb_record_is_sum(matrix->cases[i]);
-    for (size_t i = 0; i < matrix->count; i++) {
-        double value = value_of(matrix->record, matrix->cases[i]);
-        if (xb_record_is_sum(matrix->cases[i]) != range.is_of_groups)
-            continue;
-        range.least = fmin(range.least, value);
-        range.most = isfinite(value) ? fmax(range.most, value) : (double)INFINITY;
-        range.count++;
-    }
-    range.count = range.most - range.least <= ALIKE * range.least ? range.count : 0;
-    return range;
-}
-
 /* Columns that do not fit into a line stand below. */
 static void print_cells(FILE *stream, const struct xb_cells *cells)
 {
@@ -366,7 +341,9 @@ static void print_matrix(void *argument, const struct matrix *matrix)
     FILE *stream = printing->stream;
     const struct xb_record *record = matrix->record;
     struct xb_words words = {.length = 0};
-    struct range range = {.count = 0};
+    double least = (double)INFINITY, most = 0;
+    bool is_of_groups = false;
+    size_t count = 0; /* of values that a line can say; 0: they differ, or one is missing */
     char link[CELL];
     for (size_t i = 0; printing->brief && i < record->case_count; i++)
         if (record->cases[i].bytes > matrix->cases[0]->bytes &&
@@ -375,21 +352,31 @@ static void print_matrix(void *argument, const struct matrix *matrix)
             return;
         }
     printing->differs = printing->differs || !one_link(matrix, link);
-    if (printing->brief)
-        range = range_of(matrix);
-    if (!printing->first && !(range.count > 0 && printing->is_line))
+    /* Values of pairs; of groups what each has together: how it divides them is chance. */
+    for (size_t i = 0; i < matrix->count; i++)
+        is_of_groups = is_of_groups || xb_record_is_sum(matrix->cases[i]);
+    for (size_t i = 0; printing->brief && i < matrix->count; i++) {
+        double value = value_of(record, matrix->cases[i]);
+        if (xb_record_is_sum(matrix->cases[i]) != is_of_groups)
+            continue;
+        least = fmin(least, value);
+        most = isfinite(value) ? fmax(most, value) : (double)INFINITY;
+        count++;
+    }
+    count = most - least <= ALIKE * least ? count : 0;
+    if (!printing->first && !(count > 0 && printing->is_line))
         fputc('\n', stream);
     printing->first = false;
-    printing->is_line = range.count > 0;
-    if (range.count > 0) {
+    printing->is_line = count > 0;
+    if (count > 0) {
         /* "peer, direct read, one way, 1 GiB, GB/s: 396.0 to 396.3, 12 pairs" */
         const char *of = title(matrix, &words);
-        const char *low = XB_DECIMAL_TEXT(range.least), *high = XB_DECIMAL_TEXT(range.most);
+        const char *low = XB_DECIMAL_TEXT(least), *high = XB_DECIMAL_TEXT(most);
         bool is_one = strcmp(low, high) == 0;
         xb_heading_print(stream, XB_COLOUR_NONE, "%.*s%s: %s%s%s, %zu %s%s",
-                         (int)strcspn(of, "(") - 1, of, range.is_of_groups ? " together" : "", low,
-                         is_one ? "" : " to ", is_one ? "" : high, range.count,
-                         range.is_of_groups ? "group" : "pair", range.count > 1 ? "s" : "");
+                         (int)strcspn(of, "(") - 1, of, is_of_groups ? " together" : "", low,
+                         is_one ? "" : " to ", is_one ? "" : high, count,
+                         is_of_groups ? "group" : "pair", count > 1 ? "s" : "");
         return;
     }
     size_t left_out = 0;

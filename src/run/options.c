@@ -294,8 +294,7 @@ void xb_run_print_modes(FILE *stream)
         xb_help_print_entry(stream, 16, xb_modes[i]->summary, "  %s", xb_modes[i]->name);
 }
 
-/* `all`: with the options of modes. */
-static void print_help(FILE *stream, bool all)
+void xb_run_print_help(FILE *stream, bool all)
 {
     const struct xb_option *const *row = xb_run_rows();
     xb_help_print_beginning(stream, &xb_command_run);
@@ -316,16 +315,6 @@ static void print_help(FILE *stream, bool all)
                               "all.",
                               (int)strlen("Options of modes: "));
     xb_help_print_exits(stream, &xb_command_run);
-}
-
-void xb_run_print_help(FILE *stream)
-{
-    print_help(stream, false);
-}
-
-void xb_run_print_all_help(FILE *stream)
-{
-    print_help(stream, true);
 }
 
 const struct xb_column_help xb_column_helps[] = {

@@ -7,7 +7,6 @@
 #include "base/interrupt.h"
 #include "base/program.h"
 #include "base/stream.h"
-#include "base/terminal.h"
 #include "base/text.h"
 #include "formats.h"
 #include "progress.h"
@@ -19,27 +18,24 @@
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-/* How long past the deadline a process may take to write what it has, before it is ended. */
-#define GRACE_S 10.0
-/* The most that the documents of all processes may be, for the merged file to be one that can be
- * read. The rest of that file is for what is made of them. */
+#define GRACE_S 10.0 /* past the deadline, for a process to write what it has */
+/* The most that the documents of all processes may be: the rest of the merged file, which must be
+ * one that can be read, is for what is made of them. */
 #define MOST_DOCUMENTS (XB_RECORD_LARGEST_BYTES / 3 * 2)
 
 enum { CANDIDATE, BASELINE, SIDES };
 
-/* What came of one process: it failed, or has a document and a record of it. It has both if it
- * wrote what it had measured when a signal ended it. */
+/* One process: it failed, or has a document and a record of it; or both, if it wrote what it had
+ * measured when a signal ended it. */
 struct process {
-    /* Its text is the document, JSON after docs/result.schema.json; NULL for none. */
-    struct xb_program_outcome outcome;
-    char failure[800];       /* "" for none; without a document nothing of it counts */
-    struct xb_record record; /* of the document; zeroed if there is none */
+    struct xb_program_outcome outcome; /* its text is the document; NULL for none */
+    char failure[800];                 /* "" for none; without a document nothing of it counts */
+    struct xb_record record;           /* of the document; zeroed if there is none */
 };
 
 /* One of the programs that are measured. */
@@ -76,34 +72,7 @@ static const struct process *first_of(const struct side *side)
     return NULL;
 }
 
-/* The arguments of a process: the options that the user gave, by their long names and as they
- * stood. Without the name of a command, a script can put its own before or behind them. */
-static const char **words_for(struct session *session, const struct side *side)
-{
-    /* These are for this process only: that there are several, and where results go. */
-    static const char own[] = "processes,interleave,baseline-json,json,json-lines,csv,color,quiet,"
-                              "deadline,start-at";
-    const struct xb_config *config = session->asked->config;
-    double left = session->deadline - xb_clock_now();
-    size_t count = 0;
-    const char **words = xb_arena_new(&session->memory, (config->count + 5) * sizeof *words);
-    words[count++] = side->name;
-    for (size_t i = 0; i < config->count; i++) {
-        const struct xb_value *value = &config->values[i];
-        bool is_flag = value->option->type == XB_OPTION_FLAG;
-        if (value->given && !xb_list_has(own, value->option->name))
-            words[count++] = xb_arena_print(&session->memory, "--%s%s%s", value->option->name,
-                                            is_flag ? "" : "=", is_flag ? "" : value->text);
-    }
-    if (session->deadline > 0) /* above 0, and no more digits than the option takes */
-        words[count++] =
-            xb_arena_print(&session->memory, "--deadline=%.6fs", fmin(fmax(left, 1e-6), 1e9));
-    words[count++] = "--quiet";
-    words[count] = "--json=-";
-    return words;
-}
-
-#define FAIL(process, ...) snprintf((process)->failure, sizeof(process)->failure, __VA_ARGS__)
+#define FAIL(...) snprintf(process->failure, sizeof process->failure, __VA_ARGS__)
 
 /* Returns whether what a process printed is its document, which was measured under the conditions
  * of the first. One that crashed after it printed its results is not believed; one that was told to
@@ -127,31 +96,29 @@ static bool judge(struct side *side, struct process *process)
     else
         snprintf(end, sizeof end, "it ended with exit code %d", outcome->exit_code);
     if (outcome->too_long)
-        FAIL(process,
-             "it printed too much: all results together may be %zu MiB, so take fewer "
+        FAIL("it printed too much: all results together may be %zu MiB, so take fewer "
              "samples",
              XB_RECORD_LARGEST_BYTES >> 20);
     else if (outcome->overdue && outcome->length == 0)
-        FAIL(process, "it did not end within %.0f s of the deadline and printed no results",
-             GRACE_S);
+        FAIL("it did not end within %.0f s of the deadline and printed no results", GRACE_S);
     else if (outcome->signal != 0 && !was_told_to_leave)
-        FAIL(process, "%s", end);
+        FAIL("%s", end);
     else if (outcome->length == 0)
-        FAIL(process, "%s and printed no results", end);
+        FAIL("%s and printed no results", end);
     else if (xb_record_parse("standard output", outcome->text, outcome->length, record, &error) !=
              XB_OK)
-        FAIL(process, "%s and printed no results: %s", end, error.message);
+        FAIL("%s and printed no results: %s", end, error.message);
     if (process->failure[0] != '\0')
         return false;
     const char *other = first != NULL ? xb_record_other_condition(&first->record, record,
                                                                   difference, sizeof difference)
                                       : NULL;
     if (record->is_merged)
-        FAIL(process, "it printed the results of several processes");
+        FAIL("it printed the results of several processes");
     else if (other != NULL)
-        FAIL(process, "measured under other conditions: %s", other);
+        FAIL("measured under other conditions: %s", other);
     else if (heeded != 0 && !was_told_to_leave)
-        FAIL(process, "%s, and wrote what it had measured", end);
+        FAIL("%s, and wrote what it had measured", end);
     if (record->is_merged || other != NULL) {
         xb_record_free(record);
         return false;
@@ -187,26 +154,48 @@ static void show_progress(struct session *session, const struct side *side)
     fflush(stderr);
 }
 
-/* Runs the next process of a side, and keeps what came of it. Blocks until it has ended. */
+/* Runs the next process of a side, and keeps what came of it. Blocks until it has ended. It gets
+ * the options that the user gave, by their long names and as they stood. Without the name of a
+ * command, a script can put its own before or behind them. */
 static void run_one(struct session *session, struct side *side)
 {
+    /* These are for this process only: that there are several, and where results go. */
+    static const char own[] = "processes,interleave,baseline-json,json,json-lines,csv,color,quiet,"
+                              "deadline,start-at";
+    const struct xb_config *config = session->asked->config;
     struct process *process = &side->processes[side->count];
     struct xb_program_outcome *outcome = &process->outcome;
     struct xb_error error;
+    double now = xb_clock_now();
+    size_t count = 0;
+    const char **words = xb_arena_new(&session->memory, (config->count + 5) * sizeof *words);
+    words[count++] = side->name;
+    for (size_t i = 0; i < config->count; i++) {
+        const struct xb_value *value = &config->values[i];
+        bool is_flag = value->option->type == XB_OPTION_FLAG;
+        if (value->given && !xb_list_has(own, value->option->name))
+            words[count++] = xb_arena_print(&session->memory, "--%s%s%s", value->option->name,
+                                            is_flag ? "" : "=", is_flag ? "" : value->text);
+    }
+    if (session->deadline > 0) /* above 0, and no more digits than the option takes */
+        words[count++] = xb_arena_print(&session->memory, "--deadline=%.6fs",
+                                        fmin(fmax(session->deadline - now, 1e-6), 1e9));
+    words[count++] = "--quiet";
+    words[count] = "--json=-";
     /* This program is run again by its own path, because lists of processes and profilers show it;
      * but by /proc/self/exe if another file has that path by now. */
     const char *self = "/proc/self/exe";
     bool is_self = side == &session->sides[CANDIDATE];
     struct xb_program program = {
         .path = is_self && !xb_cli_is_one_file(self, side->name) ? self : side->name,
-        .argv = (char **)words_for(session, side),
+        .argv = (char **)words,
         .largest = MOST_DOCUMENTS - side->bytes,
-        .end_at = session->deadline > 0 ? fmax(session->deadline, xb_clock_now()) + GRACE_S : 0};
+        .end_at = session->deadline > 0 ? fmax(session->deadline, now) + GRACE_S : 0};
     show_progress(session, side);
     *outcome = (struct xb_program_outcome){.exit_code = -1, .started = time(NULL)};
     enum xb_status status = xb_program_run(&program, outcome, &error);
     if (status != XB_OK)
-        FAIL(process, "%s", error.message);
+        FAIL("%s", error.message);
     if (status != XB_OK || !judge(side, process)) {
         free(outcome->text);
         outcome->text = NULL;
@@ -215,8 +204,7 @@ static void run_one(struct session *session, struct side *side)
     side->count++;
 }
 
-/* Whether the side's first process says that there is nothing to measure, or not like this: the
- * others would say the same. */
+/* Whether its first process says that there is nothing to measure, as the others would. */
 static bool is_refused(const struct side *side)
 {
     const struct process *first = &side->processes[0];
@@ -283,26 +271,6 @@ static int exit_code(const struct session *session, bool written)
     return written ? code : XB_EXIT_FAILED;
 }
 
-/* ---- the merged file ---- */
-
-static void write_figure(struct xb_json *json, const struct xb_record *merged,
-                         const struct xb_record_case *test, const struct xb_record_figure *figure)
-{
-    double medians[XB_RECORD_PROCESSES];
-    struct xb_record_figure described = *figure;
-    if (!xb_record_describe(merged, test, figure->name, &described.statistics))
-        return;
-    for (size_t i = 0; i < merged->process_count; i++) {
-        const struct xb_record_figure *own = xb_record_row_figure(&test->rows[i], figure->name);
-        bool counts = own != NULL && xb_record_row_counts(&test->rows[i]);
-        medians[i] = counts ? own->statistics.median : (double)NAN;
-    }
-    xb_json_open_object(json, NULL);
-    xb_fields_put(json, xb_record_figure_fields, &described);
-    xb_json_put_numbers(json, "medians", medians, merged->process_count);
-    xb_json_close(json);
-}
-
 static void write_case(struct xb_json *json, const struct xb_record *merged,
                        const struct xb_record_case *test)
 {
@@ -319,12 +287,22 @@ static void write_case(struct xb_json *json, const struct xb_record *merged,
     xb_json_open_array(json, "figures");
     for (size_t i = 0; i < merged->process_count; i++)
         for (size_t k = 0; k < test->rows[i].figure_count; k++) {
-            const struct xb_record_figure *figure = &test->rows[i].figures[k];
+            struct xb_record_figure figure = test->rows[i].figures[k];
+            double medians[XB_RECORD_PROCESSES];
             bool is_known = false;
-            for (size_t p = 0; !is_known && p < i; p++)
-                is_known = xb_record_row_figure(&test->rows[p], figure->name) != NULL;
-            if (!is_known)
-                write_figure(json, merged, test, figure);
+            for (size_t p = 0; p < merged->process_count; p++) {
+                const struct xb_record_row *row = &test->rows[p];
+                const struct xb_record_figure *own = xb_record_row_figure(row, figure.name);
+                bool counts = own != NULL && xb_record_row_counts(row);
+                medians[p] = counts ? own->statistics.median : (double)NAN;
+                is_known = is_known || (own != NULL && p < i);
+            }
+            if (is_known || !xb_record_describe(merged, test, figure.name, &figure.statistics))
+                continue;
+            xb_json_open_object(json, NULL);
+            xb_fields_put(json, xb_record_figure_fields, &figure);
+            xb_json_put_numbers(json, "medians", medians, merged->process_count);
+            xb_json_close(json);
         }
     xb_json_close(json);
     /* The processes' warnings, behind ours of the processes that do not count. */
@@ -344,8 +322,8 @@ static void write_case(struct xb_json *json, const struct xb_record *merged,
     xb_json_close(json);
 }
 
-/* What all processes together measured, and what that means: their records as the one that a reader
- * makes of the merged file. Its rows, and what the Reading says of devices, are theirs. */
+/* What all processes together measured, and what that means: their records become the one that a
+ * reader makes of the merged file. */
 static void write_merged(struct xb_json *json, const struct side *side)
 {
     struct xb_json_reader reader = {.place = {.path = "the processes"}};
@@ -425,8 +403,8 @@ static enum xb_status write_json(FILE *stream, const struct side *side, enum xb_
     return xb_json_finish_as(&json, stream, form, "the JSON", error);
 }
 
-/* Writes every side to its output, and prints the tables. Says what fails, goes on, and returns
- * false in the end. */
+/* Writes every side to its output, and prints the tables. Returns false after it said what fails.
+ */
 static bool write_outputs(struct session *session)
 {
     const struct xb_table_view view = xb_table_view_of(session->asked->config);

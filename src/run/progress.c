@@ -11,13 +11,11 @@
 #include "record/rows.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define QUIET_S 0.5 /* shorter work shows no progress */
 #define EVERY_S 0.1 /* a line that changes more often cannot be read */
 
-#define NAME_SIZE 160
 #define LEAST_NAME 20 /* a shorter one would lack the mode or the variant */
 
 /* What is estimated of the case that begins there; 0 behind the last. */
@@ -85,12 +83,10 @@ const char *xb_eta_text(double seconds, char text[XB_ETA_TEXT])
     return text;
 }
 
-/* The line below them, and one that stays of what was there before. */
-#define OTHER_LINES 2
-/* A name takes no more than what leaves room for the figure. */
-#define FIGURE_WIDTH 28
+#define OTHER_LINES 2   /* the line below the rows, and one of what was there before */
+#define FIGURE_WIDTH 28 /* a name leaves as much room */
 
-const char *xb_live_name(const struct xb_run *run, size_t index, char *name, size_t size)
+const char *xb_live_name(const struct xb_run *run, size_t index, char name[XB_LIVE_NAME_SIZE])
 {
     const struct xb_case *test = &run->results[index].test;
     const struct xb_record_case like = {.mode = test->mode->name,
@@ -99,13 +95,13 @@ const char *xb_live_name(const struct xb_run *run, size_t index, char *name, siz
                                         .peer = test->mode->pairs ? 0 : -1};
     char method[64], settings[XB_CASE_SETTINGS_TEXT], bytes[32], place[XB_CASE_PLACE_TEXT];
     bool has_place = run->device_count > 1 || test->has_node || test->sum;
-    snprintf(name, size, "%s%s, %s %s%s%s", xb_method_name(&like, method, sizeof method),
+    snprintf(name, XB_LIVE_NAME_SIZE, "%s%s, %s %s%s%s",
+             xb_method_name(&like, method, sizeof method),
              xb_case_settings_text(test, settings, sizeof settings),
              xb_size_format(test->bytes, bytes, sizeof bytes), xb_direction_words(&like),
              has_place ? ", " : "", has_place ? xb_case_place_text(test, place) : "");
     return name;
 }
-#define LIVE_NAME(run, index) xb_live_name((run), (index), (char[NAME_SIZE]){0}, NAME_SIZE)
 
 void xb_live_rows_begin(struct xb_live_rows *live, FILE *stream, const struct xb_run *run)
 {
@@ -115,49 +111,40 @@ void xb_live_rows_begin(struct xb_live_rows *live, FILE *stream, const struct xb
         return;
     live->most = lines - OTHER_LINES < XB_LIVE_ROWS ? lines - OTHER_LINES : XB_LIVE_ROWS;
     for (size_t i = 0; i < run->case_count; i++) {
-        size_t length = strlen(LIVE_NAME(run, i));
+        size_t length = strlen(XB_LIVE_NAME(run, i));
         live->name_width = length > live->name_width ? length : live->name_width;
     }
     if (live->name_width > live->columns - FIGURE_WIDTH)
         live->name_width = live->columns - FIGURE_WIDTH;
 }
 
-/* "6.61 us", what the host's clock says, or of a mode about a latency of its own that; of a copy
- * "55.34 GB/s  55.31-55.38". */
-static void add_figure(struct xb_words *words, const struct xb_result *result)
+static void add_row(struct xb_live_rows *live, const struct xb_run *run, size_t index)
 {
+    const struct xb_result *result = &run->results[index];
     const struct xb_figure *main = xb_mode_main_figure(result->test.mode->name, true);
+    const char *name = XB_LIVE_NAME(run, index);
+    struct xb_words words = {.length = 0};
     struct xb_statistics s = result->bandwidth;
     enum xb_status status = XB_OK;
     struct xb_error error;
     int decimals = xb_decimals_for(s.median / 1e9);
-    if (result->test.latency && main == &xb_figure_latency_host)
-        status =
-            xb_statistics_compute(result->wall_times.values, result->wall_times.count, &s, &error);
-    else if (result->test.latency)
-        status = xb_result_median(result, main, &s.median, &error);
-    if (status != XB_OK)
-        return;
-    if (result->test.latency)
-        xb_words_add(words, "%s", XB_DURATION_TEXT(s.median));
-    else
-        xb_words_add(words, "%6s GB/s", XB_RATE_TEXT(s.median));
-    if (!result->test.latency && s.has_interval)
-        xb_words_add(words, "  %.*f-%.*f", decimals, s.ci95_low / 1e9, decimals, s.ci95_high / 1e9);
-}
-
-static void add_row(struct xb_live_rows *live, const struct xb_run *run, size_t index)
-{
-    const struct xb_result *result = &run->results[index];
-    const char *name = LIVE_NAME(run, index);
-    struct xb_words words = {.length = 0};
     xb_words_add(&words, "%-*.*s  ", (int)live->name_width,
                  (int)xb_whole_words(name, live->name_width), name);
+    if (result->row.status == XB_RESULT_OK && result->test.latency)
+        status = main == &xb_figure_latency_host
+                     ? xb_statistics_compute(result->wall_times.values, result->wall_times.count,
+                                             &s, &error)
+                     : xb_result_median(result, main, &s.median, &error);
     if (result->row.status != XB_RESULT_OK)
         xb_words_add(&words, "%s: %s",
                      result->row.status == XB_RESULT_SKIPPED ? "skipped" : "ERROR", result->reason);
-    else
-        add_figure(&words, result);
+    else if (!result->test.latency)
+        xb_words_add(&words, "%6s GB/s", XB_RATE_TEXT(s.median));
+    else if (status == XB_OK) /* "6.61 us" by the host's clock, or the mode's own latency */
+        xb_words_add(&words, "%s", XB_DURATION_TEXT(s.median));
+    if (result->row.status == XB_RESULT_OK && !result->test.latency && s.has_interval)
+        xb_words_add(&words, "  %.*f-%.*f", decimals, s.ci95_low / 1e9, decimals,
+                     s.ci95_high / 1e9);
     xb_make_plain(words.text);
     if (live->count == live->most) {
         memmove(&live->rows[0], &live->rows[1], (live->count - 1) * sizeof live->rows[0]);
@@ -185,8 +172,8 @@ void xb_live_rows_take(struct xb_live_rows *live, const struct xb_run *run)
     }
 }
 
-/* In a window that is smaller than it was, rows may take two lines or be out of reach. Then nobody
- * knows where the first one is: those that are there stay, and no others are shown. */
+/* In a window that got smaller rows may take two lines or be out of reach: nobody knows where the
+ * first is. Those that are there stay, and no others are shown. */
 static void give_up_if_smaller(struct xb_live_rows *live, FILE *stream)
 {
     if (xb_terminal_columns(stream) >= live->columns && xb_terminal_rows(stream) >= live->lines)
@@ -277,7 +264,7 @@ void xb_progress_show(void *argument, const struct xb_run *run, size_t samples, 
     const struct xb_progress_text text = {
         .number = run->done_count + 1,
         .total = run->case_count,
-        .test = LIVE_NAME(run, run->done_count),
+        .test = XB_LIVE_NAME(run, run->done_count),
         .samples = samples,
         .bandwidth = bandwidth,
         .left = progress->is_planned ? xb_eta_left(&progress->eta, run, now) : NAN,
@@ -290,8 +277,7 @@ void xb_progress_show(void *argument, const struct xb_run *run, size_t samples, 
     fflush(stderr);
 }
 
-/* They are drawn with the next line of progress: so none is behind the last case, where the table
- * is about to be printed. */
+/* Rows are drawn with the next line of progress: none behind the last case, before the table. */
 void xb_progress_finished(struct xb_progress *progress, const struct xb_run *run)
 {
     if (!progress->is_planned)

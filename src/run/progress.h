@@ -49,7 +49,9 @@ struct xb_live_rows {
 };
 
 /* "pinned, 1 GiB to the GPU", and the device where there are several. */
-const char *xb_live_name(const struct xb_run *run, size_t index, char *name, size_t size);
+#define XB_LIVE_NAME_SIZE 160
+const char *xb_live_name(const struct xb_run *run, size_t index, char name[XB_LIVE_NAME_SIZE]);
+#define XB_LIVE_NAME(run, index) xb_live_name((run), (index), (char[XB_LIVE_NAME_SIZE]){0})
 
 /* For a run that is planned. */
 void xb_live_rows_begin(struct xb_live_rows *live, FILE *stream, const struct xb_run *run);
@@ -89,7 +91,7 @@ struct xb_progress_text {
     double bandwidth; /* bytes per second */
     double left;      /* seconds; NAN where that is not known */
 };
-/* "[3/17] pinned registered h2d 1 GiB device 0: 9 samples, 55.34 GB/s, about 7 s left", in
- * `columns` at most: first the samples go, then the last words of the name, then the rate. */
+/* "[3/17] pinned h2d 1 GiB: 9 samples, 55.34 GB/s, about 7 s left", in `columns` at most: first the
+ * samples go, then the last words of the name, then the rate. */
 const char *xb_progress_text(const struct xb_progress_text *text, size_t columns,
                              char line[XB_PROGRESS_LINE]);

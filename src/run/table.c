@@ -181,7 +181,7 @@ static void print_rows(FILE *stream, const struct xb_record *record, enum xb_row
 }
 
 /* Prints bars, and tables of what they cannot show; or, for `all`, every row with every column, and
- * the curves of sweeps over sizes. On a terminal it then says where the columns are explained. */
+ * the curves of sweeps. */
 static void print_results(FILE *stream, const struct xb_record *record, bool all)
 {
     bool has_alone = false, has_together = false;

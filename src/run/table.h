@@ -49,8 +49,6 @@ bool xb_alike_add(struct xb_alike *alike, const char *text);
 /* Adds the text that says them all, from that place of the first one on. */
 void xb_alike_say(const struct xb_alike *alike, size_t from, struct xb_words *words);
 
-/* ---- matrices ---- */
-
 /* Prints the cases of pairs of devices: a matrix for each mode, variant, direction, size and
  * parameters, with sources down and destinations across. `first`: nothing stands above, so that no
  * empty line is needed. `brief`: of pairs that are alike a line is enough. */
@@ -68,8 +66,6 @@ typedef void xb_matrix_use(void *argument, struct xb_cells *cells, size_t left_o
 
 /* Calls `use` for each matrix of a record, those of pairs first. */
 void xb_matrix_each(const struct xb_record *record, xb_matrix_use *use, void *argument);
-
-/* ---- bars ---- */
 
 /* What a group of bars has in common, in the order in which groups are printed. */
 enum xb_bar_kind { XB_BAR_TO, XB_BAR_BACK, XB_BAR_OTHER, XB_BAR_KINDS };

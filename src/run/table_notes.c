@@ -21,8 +21,7 @@ static bool is_noise(const char *warning)
 
 #define MOST_WARNINGS 32 /* kinds of them; the rest stands in the JSON */
 
-/* What prints the notes, the first with the heading. */
-struct printer {
+struct printer { /* of the notes */
     FILE *stream;
     const struct xb_record *record;
     struct xb_parameters parameters; /* that the name of a row tells */
@@ -130,10 +129,7 @@ static void print_troubles(struct printer *printer)
         print(printer, XB_COLOUR_WARNING, "Not run", not_run.text);
 }
 
-/* ---- texts that differ in their numbers only ---- */
-
-/* Where the number ends that begins there: digits, and perhaps a point with more of them. `text`
- * itself where none does. */
+/* Where the number ends that begins there: digits, perhaps with a point; `text` where none does. */
 static const char *number_end(const char *text)
 {
     static const char digits[] = "0123456789";
@@ -217,43 +213,6 @@ struct warning {
     bool is_noise;
 };
 
-/* Finds the kinds of warnings; returns how many. `more`: whether there are others. */
-static size_t find_warnings(const struct xb_record *record, struct warning *kinds, bool *more)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
-        size_t processes[MOST_WARNINGS] = {0}; /* that have it in this row */
-        for (size_t p = 0; p < record->process_count; p++) {
-            bool has[MOST_WARNINGS] = {false};
-            for (size_t k = 0; k < test->rows[p].warning_count; k++) {
-                const char *text = test->rows[p].warning_texts[k];
-                size_t kind = 0;
-                while (kind < count && !xb_alike_add(&kinds[kind].alike, text))
-                    kind++;
-                *more = *more || kind == MOST_WARNINGS;
-                if (kind == MOST_WARNINGS)
-                    continue;
-                if (kind == count)
-                    kinds[count++] = (struct warning){.alike = xb_alike_begin(text),
-                                                      .first = test,
-                                                      .fewest = SIZE_MAX,
-                                                      .is_noise = is_noise(text)};
-                processes[kind] += !has[kind];
-                has[kind] = true;
-            }
-        }
-        for (size_t k = 0; k < count; k++) {
-            struct warning *kind = &kinds[k];
-            kind->rows += processes[k] > 0;
-            if (processes[k] > 0 && processes[k] < kind->fewest)
-                kind->fewest = processes[k];
-            kind->most = processes[k] > kind->most ? processes[k] : kind->most;
-        }
-    }
-    return count;
-}
-
 /* "12 rows: the median is known only to within 4 to 13 %"; if there are one or two, by name. */
 static void add_warning(struct xb_words *words, const struct printer *printer,
                         const struct warning *warning)
@@ -279,13 +238,44 @@ static void add_warning(struct xb_words *words, const struct printer *printer,
     xb_words_add(words, printer->record->is_merged ? ": %.400s" : ": %s", text.text);
 }
 
-/* All kinds of noise are one note. */
+/* Says each kind of warnings once; all kinds of noise are one note. */
 static void print_warnings(struct printer *printer)
 {
+    const struct xb_record *record = printer->record;
     struct warning kinds[MOST_WARNINGS];
     struct xb_words noise = {.length = 0};
-    bool more = false;
-    size_t count = find_warnings(printer->record, kinds, &more);
+    bool more = false; /* than MOST_WARNINGS */
+    size_t count = 0;
+    for (size_t i = 0; i < record->case_count; i++) {
+        const struct xb_record_case *test = &record->cases[i];
+        size_t processes[MOST_WARNINGS] = {0}; /* that have it in this row */
+        for (size_t p = 0; p < record->process_count; p++) {
+            bool has[MOST_WARNINGS] = {false};
+            for (size_t k = 0; k < test->rows[p].warning_count; k++) {
+                const char *text = test->rows[p].warning_texts[k];
+                size_t kind = 0;
+                while (kind < count && !xb_alike_add(&kinds[kind].alike, text))
+                    kind++;
+                more = more || kind == MOST_WARNINGS;
+                if (kind == MOST_WARNINGS)
+                    continue;
+                if (kind == count)
+                    kinds[count++] = (struct warning){.alike = xb_alike_begin(text),
+                                                      .first = test,
+                                                      .fewest = SIZE_MAX,
+                                                      .is_noise = is_noise(text)};
+                processes[kind] += !has[kind];
+                has[kind] = true;
+            }
+        }
+        for (size_t k = 0; k < count; k++) {
+            struct warning *kind = &kinds[k];
+            kind->rows += processes[k] > 0;
+            if (processes[k] > 0 && processes[k] < kind->fewest)
+                kind->fewest = processes[k];
+            kind->most = processes[k] > kind->most ? processes[k] : kind->most;
+        }
+    }
     for (size_t i = 0; i < count; i++)
         if (kinds[i].is_noise) {
             xb_words_add(&noise, "%s", noise.length > 0 ? "; " : "");
@@ -362,8 +352,7 @@ static void print_stop(struct printer *printer)
     }
 }
 
-/* What went wrong with a process as a whole. */
-#define FAILURE_FORMAT "process %zu of %zu: %s"
+#define FAILURE_FORMAT "process %zu of %zu: %s" /* as a whole */
 
 void xb_table_notes(FILE *stream, const struct xb_record *record, bool brief,
                     const struct xb_reading_list *reading)

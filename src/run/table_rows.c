@@ -13,8 +13,7 @@
 
 #define CELL 64 /* characters of a cell */
 
-/* Whose table has a column: rows of bandwidths, of single operations, or of any share of a link's
- * ceiling; one process or several. */
+/* Whose table has a column: bandwidths, latencies, any share of a link; one process or several. */
 enum { RATES = 1, LATENCIES = 2, ROWS = RATES | LATENCIES, SHARES = 4 };
 enum { ONE = 1, SEVERAL = 2, ANY = ONE | SEVERAL };
 
@@ -101,19 +100,6 @@ static bool fill_figure(const struct column *column, const struct xb_record *rec
     return true;
 }
 
-/* "95.5%"; of both ways at once "84.4+88.9%", to the device first. */
-static void fill_share(const struct xb_record *record, const struct xb_record_case *test,
-                       char *cell)
-{
-    double one = xb_record_median(record, test, xb_figure_share_of_ceiling.name);
-    double to = xb_record_median(record, test, xb_figure_share_of_ceiling_h2d.name);
-    double from = xb_record_median(record, test, xb_figure_share_of_ceiling_d2h.name);
-    if (isfinite(one))
-        snprintf(cell, CELL, "%.1f%%", 100 * one);
-    else if (isfinite(to) && isfinite(from))
-        snprintf(cell, CELL, "%.1f+%.1f%%", 100 * to, 100 * from);
-}
-
 /* The cell is "-" where there is nothing to show. */
 static void fill_cell(const struct column *column, const char *parameter,
                       const struct xb_record *record, const struct xb_record_case *test, char *cell)
@@ -141,7 +127,14 @@ static void fill_cell(const struct column *column, const char *parameter,
     } else if (column->content == DEVICE) { /* of those that ran together the table's title tells */
         text = xb_record_case_device(test, value, sizeof value);
     } else if (column->content == SHARE) {
-        fill_share(record, test, cell);
+        /* "95.5%"; of both ways at once "84.4+88.9%", to the device first */
+        double one = xb_record_median(record, test, figure->name);
+        double to = xb_record_median(record, test, xb_figure_share_of_ceiling_h2d.name);
+        double from = xb_record_median(record, test, xb_figure_share_of_ceiling_d2h.name);
+        if (isfinite(one))
+            snprintf(cell, CELL, "%.1f%%", 100 * one);
+        else if (isfinite(to) && isfinite(from))
+            snprintf(cell, CELL, "%.1f+%.1f%%", 100 * to, 100 * from);
     } else if (column->content == VERIFIED) {
         text = verified[summary.verified];
     } else if (column->content == SAMPLES) {
@@ -168,28 +161,23 @@ bool xb_table_has_row(const struct xb_record *record, const struct xb_record_cas
            !xb_case_was_not_run(record, test);
 }
 
-/* Which kinds of rows there are. */
-static unsigned kinds_of_rows(const struct xb_record *record)
+struct xb_table *xb_table_of_rows(const struct xb_record *record, enum xb_row_kind which)
 {
-    unsigned rows = record->case_count == 0 ? RATES : 0;
+    static const enum xb_colour colours[] = {XB_COLOUR_NONE, XB_COLOUR_WARNING, XB_COLOUR_BAD};
+    const struct xb_parameters parameters = xb_parameters_that_differ(record);
+    const unsigned processes = record->is_merged ? SEVERAL : ONE;
+    unsigned rows = record->case_count == 0 ? RATES : 0; /* which kinds there are */
+    size_t times[COLUMNS];                               /* that a column is there */
+    char cell[CELL];
+    struct xb_table *table = xb_table_new();
     for (size_t i = 0; i < record->case_count; i++) {
         const struct xb_record_case *test = &record->cases[i];
         rows |= test->latency ? LATENCIES : RATES;
-        if (isfinite(xb_record_median(record, test, xb_figure_share_of_ceiling.name)) ||
-            isfinite(xb_record_median(record, test, xb_figure_share_of_ceiling_h2d.name)))
+        double one = xb_record_median(record, test, xb_figure_share_of_ceiling.name);
+        if (isfinite(
+                fmax(one, xb_record_median(record, test, xb_figure_share_of_ceiling_h2d.name))))
             rows |= SHARES;
     }
-    return rows;
-}
-
-struct xb_table *xb_table_of_rows(const struct xb_record *record, enum xb_row_kind which)
-{
-    const struct xb_parameters parameters = xb_parameters_that_differ(record);
-    const unsigned processes = record->is_merged ? SEVERAL : ONE;
-    const unsigned rows = kinds_of_rows(record);
-    size_t times[COLUMNS]; /* that a column is there */
-    char cell[CELL];
-    struct xb_table *table = xb_table_new();
     for (size_t i = 0; i < COLUMNS; i++) {
         const struct column *column = &columns[i];
         struct xb_table_column shown = {.title = column->name,
@@ -222,11 +210,7 @@ struct xb_table *xb_table_of_rows(const struct xb_record *record, enum xb_row_ki
                 fill_cell(&columns[k], parameters.names[time], record, test, cell);
                 bool is_bad = strcmp(cell, "ERROR") == 0 || strcmp(cell, "NO") == 0;
                 bool is_less = strcmp(cell, "skipped") == 0 || strcmp(cell, "cut short") == 0;
-                xb_table_cell(table,
-                              is_bad    ? XB_COLOUR_BAD
-                              : is_less ? XB_COLOUR_WARNING
-                                        : XB_COLOUR_NONE,
-                              "%s", cell);
+                xb_table_cell(table, colours[is_bad ? 2 : is_less], "%s", cell);
             }
     }
     return table;
