@@ -60,10 +60,21 @@ bool xb_sysfs_text(const char *folder, const char *name, char *text, size_t size
         return false;
     ssize_t got = read(file, text, size - 1);
     close(file);
-    if (got <= 0)
-        return false;
-    text[got] = '\0';
-    return true;
+    errno = 0;
+    text[got > 0 ? got : 0] = '\0';
+    return got > 0;
+}
+
+const char *xb_line_value(const char *text, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        size_t between = strspn(line + strnlen(line, length), " \t:=");
+        if (strncmp(line, name, length) == 0 && (length == 0 || between > 0))
+            return line + length + between;
+    }
+    return NULL;
 }
 
 /* Reads an attribute that begins with a digit: what is not known does not. */
@@ -293,24 +304,14 @@ static bool is_dead(const char *folder)
 /* Reads the count from a line such as "TOTAL_ERR_COR 3". */
 static bool read_total(const char *folder, const char *file, const char *label, uint64_t *total)
 {
-    char text[4096]; /* the kernel writes no more than a page */
-    size_t length = strlen(label);
-    if (!xb_sysfs_text(folder, file, text, sizeof text))
+    char text[4096], *end; /* the kernel writes no more than a page */
+    const char *value =
+        xb_sysfs_text(folder, file, text, sizeof text) ? xb_line_value(text, label) : NULL;
+    if (value == NULL || value[-1] != ' ' || !isdigit((unsigned char)*value))
         return false;
-    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (strncmp(line, label, length) != 0 || line[length] != ' ' ||
-            !isdigit((unsigned char)line[length + 1]))
-            continue;
-        char *end;
-        errno = 0;
-        unsigned long long count = strtoull(line + length + 1, &end, 10);
-        if (errno != 0 || (*end != '\n' && *end != '\0'))
-            return false;
-        *total = count;
-        return true;
-    }
-    return false;
+    errno = 0;
+    *total = strtoull(value, &end, 10);
+    return errno == 0 && (*end == '\n' || *end == '\0');
 }
 
 static void read_end(const char *folder, struct xb_pcie_end *end)
