@@ -55,11 +55,9 @@ static bool read_number(const char *root, const char *folder, const char *file, 
 /* `directory` is that of a cgroup, without the root. */
 typedef void cgroup_visitor(void *argument, bool is_v1, const char *root, const char *directory);
 
-/*
- * Visits the process's cgroup and all cgroups above it, because each of them limits those below.
- * In a container without a cgroup namespace, `path` is the host's and does not exist in here. The
- * container's own cgroup is then the mount itself, where the walk ends.
- */
+/* Visits the process's cgroup and all cgroups above it, because each of them limits those below. In
+ * a container without a cgroup namespace, `path` is the host's and does not exist in here. The
+ * container's own cgroup is then the mount itself, where the walk ends. */
 static void visit_up(const char *root, const char *mount, const char *path, cgroup_visitor *visit,
                      bool is_v1, void *argument)
 {
@@ -302,11 +300,9 @@ enum xb_status xb_pages_map(uint64_t bytes, void **address, struct xb_error *err
     return XB_OK;
 }
 
-/*
- * mmap aligns to small pages only. So this maps up to one huge page too much, and unmaps the pages
+/* mmap aligns to small pages only. So this maps up to one huge page too much, and unmaps the pages
  * before the first huge page boundary and those behind the buffer's last small page. What remains
- * is exactly what xb_pages_unmap will release.
- */
+ * is exactly what xb_pages_unmap will release. */
 static enum xb_status map_advised(uint64_t bytes, int advice, void **address,
                                   struct xb_error *error)
 {

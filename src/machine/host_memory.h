@@ -4,57 +4,44 @@
 #include "xferbench/error.h"
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-/*
- * Bytes that this process can allocate without driving the machine into swap or the OOM killer. The
+/* Bytes that this process can allocate without driving the machine into swap or the OOM killer. The
  * tightest of these limits applies: MemAvailable (proc(5)), the memory cgroups above the process
  * (v1 and v2), and its address space limit (ulimit -v). A reserve of 1/16 of that, and at least 64
- * MiB, stays for everything else that runs.
- */
+ * MiB, stays for everything else that runs. */
 XB_MUST_CHECK enum xb_status xb_host_memory_available(uint64_t *bytes, struct xb_error *error);
 
-/*
- * Names the limit that applies, and says what to do about it, for the end of a message: "can be had
+/* Names the limit that applies, and says what to do about it, for the end of a message: "can be had
  * under the limit on address space (ulimit -v), ...; take a smaller size or raise that limit".
- * Returns `text`. `root` is "" except in tests.
- */
+ * Returns `text`. `root` is "" except in tests. */
 const char *xb_host_memory_limit_text(const char *root, char *text, size_t size);
 
 /* For the end of a message about a page lock that failed: ": the limit on locked memory (ulimit -l)
  * is 8 MiB ..." if this process may not lock `bytes`, else "". Returns `text`. */
 const char *xb_host_memory_lock_limit(uint64_t bytes, char *text, size_t size);
 
-/*
- * Maps `bytes` of anonymous memory. Several threads touch every page, under the calling thread's
+/* Maps `bytes` of anonymous memory. Several threads touch every page, under the calling thread's
  * memory policy. Maps nothing and returns XB_ERR_MEMORY if xb_host_memory_available is less than
- * `bytes`. Release with xb_pages_unmap.
- */
+ * `bytes`. Release with xb_pages_unmap. */
 XB_MUST_CHECK enum xb_status xb_pages_map(uint64_t bytes, void **address, struct xb_error *error);
-/*
- * Like xb_pages_map, but asks the kernel for huge pages, which are several times faster to touch
+/* Like xb_pages_map, but asks the kernel for huge pages, which are several times faster to touch
  * first and to lock later. The memory is aligned to 2 MiB; pages behind its last whole 2 MiB stay
- * small.
- */
+ * small. */
 XB_MUST_CHECK enum xb_status xb_pages_map_huge(uint64_t bytes, void **address,
                                                struct xb_error *error);
 /* Like xb_pages_map_huge, but asks the kernel for small pages, whatever it gives by itself. */
 XB_MUST_CHECK enum xb_status xb_pages_map_small(uint64_t bytes, void **address,
                                                 struct xb_error *error);
-/* Releases memory from any of these; `bytes` is the number given there. `address` may be NULL.
- */
+/* Releases memory from any of these; `bytes` is the number given there. `address` may be NULL. */
 void xb_pages_unmap(void *address, uint64_t bytes);
 
 /* Returns XB_ERR_MEMORY, with the limit in the message, if xb_host_memory_available is less than
  * `bytes`. */
 XB_MUST_CHECK enum xb_status xb_host_memory_check(uint64_t bytes, struct xb_error *error);
 
-/*
- * Has every such check that the calling thread makes pass at once, those of xb_pages_map and of a
+/* Has every such check that the calling thread makes pass at once, those of xb_pages_map and of a
  * backend's buffer_allocate included, until it is called with false. For a caller who has checked
- * for the same memory and times an allocation: a check reads files for some 100 us.
- */
+ * for the same memory and times an allocation: a check reads files for some 100 us. */
 void xb_host_memory_trust(bool trust);
 
 /* ---- for tests ---- */

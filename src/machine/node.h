@@ -4,14 +4,11 @@
 #include "xferbench/error.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 
-/*
- * Which of many this process is: its node in the fleet, and its rank among the processes that a
+/* Which of many this process is: its node in the fleet, and its rank among the processes that a
  * launcher started together. Both come from environment variables, which may hold anything. One
  * rule for all of them: an empty variable counts as not set, and a wrong one is an error, because
- * the results would count for another node.
- */
+ * the results would count for another node. */
 
 #define XB_NODE_NAME 256 /* bytes of a name, with the zero */
 #define XB_NODE_VARIABLE "XFERBENCH_NODE"
@@ -22,14 +19,11 @@ struct xb_node_name {
     const char *named_by; /* the variable that named it, static text; NULL: it is the host name */
 };
 
-/*
- * The node's name: XFERBENCH_NODE, else SLURMD_NODENAME, else the host name. Slurm's name is the
+/* The node's name: XFERBENCH_NODE, else SLURMD_NODENAME, else the host name. Slurm's name is the
  * one that scontrol takes. It may differ from the host name, and one host may be several nodes.
  * Where PMI_RANK and SLURM_PROCID tell different ranks, SLURMD_NODENAME may be another node's, and
- * does not count.
- * XB_ERR_USAGE for what is no name: empty, too long, "." or "..", a '/', a character that
- * xb_utf8_is_harmful() tells.
- */
+ * does not count. XB_ERR_USAGE for what is no name: empty, too long, "." or "..", a '/', a
+ * character that xb_utf8_is_harmful() tells. */
 XB_MUST_CHECK enum xb_status xb_node_find(struct xb_node_name *node, struct xb_error *error);
 
 #define XB_NODE_TEXT (2 * XB_NODE_NAME + 16)
@@ -44,12 +38,11 @@ struct xb_launcher {
     const char *named_by; /* the variable that told the rank, static text; NULL: none */
 };
 
-/*
- * The rank from the first of these variables that is set: OMPI_COMM_WORLD_RANK (Open MPI), PMI_RANK
- * (MPICH and others with PMI), PMIX_RANK (PMIx), SLURM_PROCID (Slurm). Slurm's comes last, because
- * a batch script has SLURM_PROCID 0 itself, and the processes that its mpirun starts on that node
- * inherit it. XB_ERR_USAGE if a rank or a number of ranks is no number, or the rank is too large.
- */
+/* The rank from the first of these variables that is set: OMPI_COMM_WORLD_RANK (Open MPI),
+ * PMI_RANK (MPICH and others with PMI), PMIX_RANK (PMIx), SLURM_PROCID (Slurm). Slurm's comes
+ * last, because a batch script has SLURM_PROCID 0 itself, and the processes that its mpirun
+ * starts on that node inherit it. XB_ERR_USAGE if a rank or a number of ranks is no number, or
+ * the rank is too large. */
 XB_MUST_CHECK enum xb_status xb_launcher_find(struct xb_launcher *launcher, struct xb_error *error);
 
 /* Whether both can be found: a command asks before it measures. */
@@ -74,11 +67,9 @@ struct xb_start {
 /* A later start gets a warning. */
 #define XB_START_LATE_S 0.1
 
-/*
- * Waits for the time `at`, 0 for none, and notes when measuring begins, which is now. Where a
+/* Waits for the time `at`, 0 for none, and notes when measuring begins, which is now. Where a
  * signal or the deadline (on the clock of base/clock.h, 0 for none) ends the wait, nothing has
- * begun, and whoever measures finds out why.
- */
+ * begun, and whoever measures finds out why. */
 void xb_start_wait(double at, double deadline, struct xb_start *start);
 
 /* A warning for an agreed start: this node began `late_s` after it (NAN: not known), or nothing

@@ -28,14 +28,12 @@ struct xb_pcie_link {
     char port[16]; /* BDF of the function whose link this is (see below); "" if not known */
 };
 
-/*
- * Reads the link of the device at `bdf` ("0000:0f:00.0") under `root`, which is XB_PCI_DEVICES
+/* Reads the link of the device at `bdf` ("0000:0f:00.0") under `root`, which is XB_PCI_DEVICES
  * except in tests. known is false if any file is unreadable or does not hold a number.
  *
  * AMD's cards have a switch on the package. The GPU's own link leads only to that switch, so its
  * rate says nothing about the slot. For such a card this reads the link of the switch's port that
- * faces the slot, and never the inner link instead. `port` names the function that was read.
- */
+ * faces the slot, and never the inner link instead. `port` names the function that was read. */
 struct xb_pcie_link xb_pcie_link_read(const char *root, const char *bdf);
 
 /* Rate of a lane and number of lanes; 0 where it is not known. */
@@ -62,11 +60,9 @@ double xb_pcie_rate_to_compare(struct xb_lanes lanes);
 int xb_pcie_numa_node(const char *bdf);
 int xb_pcie_numa_node_at(const char *root, const char *bdf); /* for tests, as above */
 
-/*
- * Everything between a device and the root complex, as Linux shows it in sysfs
+/* Everything between a device and the root complex, as Linux shows it in sysfs
  * (Documentation/ABI/testing/sysfs-bus-pci, sysfs-bus-pci-devices-aer): a chain of links, each with
- * a function at both ends. The wiring inside a switch is not a link.
- */
+ * a function at both ends. The wiring inside a switch is not a link. */
 
 #define XB_PCIE_HOPS 8
 
@@ -76,9 +72,9 @@ struct xb_pcie_aer {
     uint64_t correctable, nonfatal, fatal;
 };
 
-/* Settings in the function's configuration space, which only root may read past its 64th byte. PCI
- * Express Base Specification 5.0, 7.5.3 (PCI Express capability) and 7.7.8 (ACS). Sizes in bytes.
- */
+/* Settings in the function's configuration space, which only root may read past its 64th byte.
+ * PCI Express Base Specification 5.0, 7.5.3 (PCI Express capability) and 7.7.8 (ACS). Sizes in
+ * bytes. */
 struct xb_pcie_control {
     bool known;                     /* every size was read, and none is a reserved code */
     unsigned max_payload;           /* in force */
@@ -88,12 +84,10 @@ struct xb_pcie_control {
     bool acs_redirects; /* P2P requests or completions go up to the root, which slows peer copies */
 };
 
-/*
- * Parses the file `config` in the function's folder. Linux shows root 4096 bytes of it, or 256 if
+/* Parses the file `config` in the function's folder. Linux shows root 4096 bytes of it, or 256 if
  * the function has no extended space, and everybody else 64. The bytes may be damaged: no offset in
  * them is trusted. `known` is true only if every size is there and valid. Reads only the bytes it
- * needs: some devices crash if all of their configuration space is read (lspci(8), -xxx).
- */
+ * needs: some devices crash if all of their configuration space is read (lspci(8), -xxx). */
 struct xb_pcie_control xb_pcie_control_read(const char *folder);
 
 /* Red Hat's number, which QEMU gives to the ports that it emulates. */
@@ -180,15 +174,13 @@ struct xb_pcie_load {
 
 struct xb_pcie_watch;
 
-/*
- * Starts a thread that reads speed and width of every hop of the path again and again, with a pause
+/* Starts a thread that reads speed and width of every hop of the path again and again, with a pause
  * of `interval` seconds (an hour at most), until xb_pcie_watch_stop. It reads the lower end of a
  * hop, or the upper end if the lower shows nothing. The watch starts unarmed. Only readings that
  * begin and end within one arming (xb_pcie_watch_arm) count, so that a caller who arms the watch
  * during transfers sees the link under load. After each round over all hops it calls
  * task->look(task->argument), if there is one, for whoever has more to look at. The path is copied;
- * root and argument live as long as the watch. The thread receives no signals. XB_ERR_SYSTEM.
- */
+ * root and argument live as long as the watch. The thread receives no signals. XB_ERR_SYSTEM. */
 struct xb_pcie_watch_task {
     const char *root, *bdf;
     const struct xb_pcie_path *path;
@@ -199,8 +191,8 @@ struct xb_pcie_watch_task {
 XB_MUST_CHECK enum xb_status xb_pcie_watch_start(const struct xb_pcie_watch_task *task,
                                                  struct xb_pcie_watch **watch,
                                                  struct xb_error *error);
-/* Readings count from now on if `armed`, else no longer. Any thread may call this; does not block.
- */
+/* Readings count from now on if `armed`, else no longer. Any thread may call this; does not
+ * block. */
 void xb_pcie_watch_arm(struct xb_pcie_watch *watch, bool armed);
 /* Stops and releases the watch, and copies what it saw to `load`. Waits until the current reading
  * is done. */
@@ -226,10 +218,8 @@ struct xb_ceiling {
 struct xb_ceiling xb_ceiling_of(double speed_gts, unsigned width,
                                 const struct xb_pcie_control *control);
 
-/*
- * The ceiling of a path: that of the hop from the slot up that carries least, as it was seen under
+/* The ceiling of a path: that of the hop from the slot up that carries least, as it was seen under
  * load, with the packets in force on the whole path. Hops that were not seen are taken to carry
- * more. Not known if the link at the slot was not seen. *hop is the hop that it is of.
- */
+ * more. Not known if the link at the slot was not seen. *hop is the hop that it is of. */
 struct xb_ceiling xb_ceiling_of_path(const struct xb_pcie_path *path,
                                      const struct xb_pcie_load *load, size_t *hop);

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <hwloc.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +17,8 @@
 
 struct xb_topology {
     hwloc_topology_t hwloc;
-    /* How the thread that opened the topology was bound then: by taskset, numactl or a scheduler.
-     */
+    /* How the thread that opened the topology was bound then: by taskset, numactl or a
+     * scheduler. */
     hwloc_bitmap_t cpus;
     hwloc_bitmap_t nodes;
     hwloc_membind_policy_t policy;
@@ -71,8 +70,8 @@ enum xb_status xb_topology_open(struct xb_topology **topology, struct xb_error *
         xb_topology_close(opened);
         return status;
     }
-    /* If the kernel does not tell the binding, assumes all CPUs, all nodes and the default policy.
-     */
+    /* If the kernel does not tell the binding, assumes all CPUs, all nodes and the default
+     * policy. */
     if (hwloc_get_cpubind(hwloc, opened->cpus, HWLOC_CPUBIND_THREAD) != 0)
         hwloc_bitmap_copy(opened->cpus, hwloc_topology_get_allowed_cpuset(hwloc));
     if (hwloc_get_membind(hwloc, opened->nodes, &opened->policy,

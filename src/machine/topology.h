@@ -4,7 +4,6 @@
 #include "xferbench/error.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* More nodes than Linux is built for (CONFIG_NODES_SHIFT is 10 at most). */
 #define XB_NODES 1024
@@ -37,13 +36,11 @@ struct xb_binding {
     bool note_is_normal; /* the note needs no warning */
 };
 
-/*
- * Binds the calling thread, the threads it creates from now on, and the memory they touch first to
+/* Binds the calling thread, the threads it creates from now on, and the memory they touch first to
  * NUMA node `node` (the OS's number). Nothing is bound if `node` is -1, if the machine has one
  * node, or if the kernel refuses. That is no failure; the note tells it for the record. A second
  * call replaces the first binding. If the node has no CPUs of its own, threads run on those of node
- * `near`, or on any where that is -1.
- */
+ * `near`, or on any where that is -1. */
 void xb_topology_bind(struct xb_topology *topology, int node, int near, struct xb_binding *binding);
 
 /* Where the pages of a buffer lie. */

@@ -11,7 +11,6 @@
 #include <limits.h>
 #include <linux/limits.h>
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -246,8 +245,8 @@ void xb_page_terminal_end(struct xb_page *page, enum xb_status printed)
 
 /* ---- tables ---- */
 
-/* Sentences wrap; everything else stands on one line, and the table scrolls where it is too wide.
- */
+/* Sentences wrap; everything else stands on one line, and the table scrolls where it is too
+ * wide. */
 #define SHORT 48
 
 static const char *class_of(bool is_number, size_t length)

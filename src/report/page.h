@@ -10,11 +10,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/*
- * The page that a report writes: HTML that is well-formed XML too. Every text that comes in here is
+/* The page that a report writes: HTML that is well-formed XML too. Every text that comes in here is
  * escaped. Functions without a status do not fail: a failed write shows in ferror(page->stream),
- * which the caller looks at once at the end.
- */
+ * which the caller looks at once at the end. */
 
 /* A page stays small whatever its files are: what is more is counted, and said. */
 #define XB_PAGE_PICTURES 120 /* in all */
@@ -128,11 +126,9 @@ void xb_page_cell(struct xb_page *page, const char *text); /* NULL: "-" */
 void xb_page_cells(struct xb_page *page, const char *const *texts, size_t count);
 void xb_page_table_end(struct xb_page *page);
 
-/*
- * Draws a picture, which begins with its struct xb_picture, with this title and a printed
+/* Draws a picture, which begins with its struct xb_picture, with this title and a printed
  * description. Its id is made of page->subject and the title; it goes alone into a file of that
  * name in page->folder if there is one. Beyond XB_PAGE_PICTURES nothing is drawn, and the section's
- * end says so. The numbers of every picture stand somewhere in the page, in any case.
- */
+ * end says so. The numbers of every picture stand somewhere in the page, in any case. */
 void xb_page_picture(struct xb_page *page, xb_draw *draw, void *picture, const char *title,
                      const char *format, ...) __attribute__((format(printf, 5, 6)));

@@ -26,8 +26,8 @@ static void write_results(struct xb_page *page, const struct xb_report_document 
     xb_write_results(page, &document, 1);
 }
 
-/* In the order of the page: first what a file is about, then what only some readers want to know.
- */
+/* In the order of the page: first what a file is about, then what only some readers want to
+ * know. */
 static const struct {
     const char *name, *title;
     xb_write_section *write;

@@ -5,8 +5,6 @@
 #include "xferbench/pattern.h"
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* The files that a case reads: one, or all of a folder. */
 
@@ -27,22 +25,18 @@ struct xb_files {
                                       folder ends with a slash */
 };
 
-/*
- * Opens a file, or a folder with all regular files in it (not in folders below it, and none of no
+/* Opens a file, or a folder with all regular files in it (not in folders below it, and none of no
  * bytes), for reading. XB_ERR_USAGE where there is none; XB_ERR_RUNTIME with errno's name where it
- * cannot be read.
- */
+ * cannot be read. */
 XB_MUST_CHECK enum xb_status xb_files_open(const char *path, struct xb_files *files,
                                            struct xb_error *error);
 
-/*
- * Makes `count` files of `bytes_each` in a new folder below `where` (NULL: $TMPDIR, else /var/tmp),
+/* Makes `count` files of `bytes_each` in a new folder below `where` (NULL: $TMPDIR, else /var/tmp),
  * filled with the pattern as one run of bytes, file behind file, and has them on the disk when it
  * returns. A single one has no name unless it needs one, for who opens it by itself. XB_ERR_MEMORY
  * with how much is needed and how much is free where they do not fit; nothing is left behind after
  * a failure. XB_ERR_STOPPED after a signal, and from `end_at` on, on the clock of src/base/clock.h
- * (0: never). Blocks.
- */
+ * (0: never). Blocks. */
 XB_MUST_CHECK enum xb_status xb_files_make(const char *where, size_t count, uint64_t bytes_each,
                                            bool need_names, double end_at,
                                            struct xb_pattern pattern, struct xb_files *files,
@@ -64,12 +58,10 @@ XB_MUST_CHECK enum xb_status xb_files_check_lengths(const struct xb_files *files
 XB_MUST_CHECK enum xb_status xb_files_cached_share(const struct xb_files *files, uint64_t bytes,
                                                    double *share, struct xb_error *error);
 
-/*
- * Whether reads with O_DIRECT pass the page cache by: reads a part of the first file that is not
+/* Whether reads with O_DIRECT pass the page cache by: reads a part of the first file that is not
  * cached (puts it out of the cache for that, which is allowed to fail) and looks whether it is in
  * the cache afterwards. XB_ERR_UNSUPPORTED, with what was seen, where the file system refuses
- * O_DIRECT or takes it and reads through the cache all the same. Blocks.
- */
+ * O_DIRECT or takes it and reads through the cache all the same. Blocks. */
 XB_MUST_CHECK enum xb_status xb_files_check_direct(const struct xb_files *files,
                                                    struct xb_error *error);
 

@@ -19,12 +19,10 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/*
- * One file has no name, so that the kernel removes it with the process, even by SIGKILL. Loaders of
+/* One file has no name, so that the kernel removes it with the process, even by SIGKILL. Loaders of
  * many files open them by name: these lie in a folder that stays locked as long as they are used. A
  * process that was killed leaves it unlocked behind, and the next one of this user that makes files
- * in the same place removes it.
- */
+ * in the same place removes it. */
 #define FOLDER_PREFIX "xferbench-files-"
 #define FOLDER_RANDOM "XXXXXX"
 #define NAME_SUFFIX ".bin"

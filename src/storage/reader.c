@@ -22,14 +22,12 @@
 
 /* ---- mappings ---- */
 
-/*
- * Where a mapped file lost the page, or the disk cannot read it, the kernel raises SIGBUS in the
+/* Where a mapped file lost the page, or the disk cannot read it, the kernel raises SIGBUS in the
  * thread that touched it. A handler leaves the copy then. process_vm_readv(2) would return an error
  * instead, but it is the kernel's copy and not the one by page faults that is measured here.
  *
  * The handler is there while a reader maps files. A SIGBUS that is not of a copy goes where it went
- * before.
- */
+ * before. */
 
 /* The copy that this thread is in. The thread's own signals only: no lock is needed. */
 static _Thread_local struct {

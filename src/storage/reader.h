@@ -37,13 +37,11 @@ XB_MUST_CHECK enum xb_status xb_reader_open(const struct xb_files *files,
 /* Accepts NULL. */
 void xb_reader_close(struct xb_reader *reader);
 
-/*
- * Reads [offset, offset + bytes) of a file (its index) to `target`, by the thread of that number,
+/* Reads [offset, offset + bytes) of a file (its index) to `target`, by the thread of that number,
  * which no other call has at the time. Direct: offset and target are on a block, and the target has
  * room for whole blocks. Blocks until all of it is there. XB_ERR_RUNTIME with path, offset, and
  * errno's name, or that the file is shorter than it was. A signal that is handled is no failure.
- * XB_ERR_INTERNAL for what goes on behind the end that the file had when it was opened.
- */
+ * XB_ERR_INTERNAL for what goes on behind the end that the file had when it was opened. */
 XB_MUST_CHECK enum xb_status xb_reader_read(struct xb_reader *reader, unsigned thread, size_t file,
                                             uint64_t offset, void *target, uint64_t bytes,
                                             struct xb_error *error);
