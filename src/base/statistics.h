@@ -50,3 +50,19 @@ bool xb_interval_ranks(size_t n, size_t *low, size_t *high);
 
 /* The median alone; 0 for no values. Sorts `values`. */
 double xb_median_of(double *values, size_t count);
+
+/* For functions that qsort() calls: below 0, 0, above 0. */
+#define XB_ORDER(left, right) (((left) > (right)) - ((left) < (right)))
+#define XB_ORDER_ADDRESSES(left, right) XB_ORDER((uintptr_t)(left), (uintptr_t)(right))
+
+/* The first of these orders that is not 0: by the first key, then by the next, and so on. It
+ * compares all keys, also those behind a difference, so each must be valid in any case. */
+#define XB_FIRST_ORDER(...)                                                                        \
+    xb_first_order((const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int))
+static inline int xb_first_order(const int *orders, size_t count)
+{
+    size_t first = 0;
+    while (first + 1 < count && orders[first] == 0)
+        first++;
+    return orders[first];
+}

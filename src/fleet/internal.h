@@ -170,22 +170,6 @@ const char *xb_fleet_figure_text(const struct xb_fleet_figure *figure, char *tex
  * only for the same text. NULL comes first. */
 int xb_natural_compare(const char *left, const char *right);
 
-/* For functions that qsort() calls: below 0, 0, above 0. */
-#define XB_ORDER(left, right) (((left) > (right)) - ((left) < (right)))
-#define XB_ORDER_ADDRESSES(left, right) XB_ORDER((uintptr_t)(left), (uintptr_t)(right))
-
-/* The first of these orders that is not 0: by the first key, then by the next, and so on. It
- * compares all keys, also those behind a difference, so each must be valid in any case. */
-#define XB_FIRST_ORDER(...)                                                                        \
-    xb_first_order((const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int))
-static inline int xb_first_order(const int *orders, size_t count)
-{
-    size_t first = 0;
-    while (first + 1 < count && orders[first] == 0)
-        first++;
-    return orders[first];
-}
-
 /* How likely it is that a value lies so far from others of its kind by chance. */
 
 /*

@@ -24,30 +24,24 @@ const char *xb_stop_reason_name(enum xb_stop_reason reason)
     return names[reason];
 }
 
-/* A row that is not there was not measured. */
-static enum xb_result_status status_in(const struct xb_record_row *row)
-{
-    return row->is_there ? row->status : XB_RESULT_SKIPPED;
-}
-
 struct xb_record_summary xb_record_summarize(const struct xb_record *record,
                                              const struct xb_record_case *test)
 {
     struct xb_record_summary summary = {.status = XB_RESULT_OK, .verified = XB_VERIFIED_TRUE};
     for (size_t i = 0; i < record->process_count; i++) {
-        const struct xb_record_row *row = &test->rows[i];
-        enum xb_verified verified = row->is_there ? row->verified : XB_VERIFIED_UNKNOWN;
+        static const struct xb_record_row not_measured = {.status = XB_RESULT_SKIPPED};
+        const struct xb_record_row *row = test->rows[i].is_there ? &test->rows[i] : &not_measured;
         if (!record->processes[i].has_results)
             continue;
         summary.processes++;
-        summary.ok += status_in(row) == XB_RESULT_OK;
-        summary.cut += status_in(row) == XB_RESULT_OK && row->is_cut;
-        if (status_in(row) > summary.status) {
-            summary.status = status_in(row);
+        summary.ok += row->status == XB_RESULT_OK;
+        summary.cut += row->status == XB_RESULT_OK && row->is_cut;
+        if (row->status > summary.status) {
+            summary.status = row->status;
             summary.worst = i;
         }
-        if (verified == XB_VERIFIED_FALSE || summary.verified == XB_VERIFIED_TRUE)
-            summary.verified = verified;
+        if (row->verified == XB_VERIFIED_FALSE || summary.verified == XB_VERIFIED_TRUE)
+            summary.verified = row->verified;
     }
     return summary;
 }
@@ -266,21 +260,11 @@ static int compare_texts(const char *a, const char *b)
     return a == NULL || b == NULL ? (a != NULL) - (b != NULL) : strcmp(a, b);
 }
 
-static int compare_numbers(int64_t a, int64_t b)
+/* Whether the case has a parameter of that index, which is not to be compared. */
+static bool is_passed_over(const struct xb_record_case *test, size_t index, unsigned but)
 {
-    return (a > b) - (a < b);
-}
-
-/* The parameter of that index, or behind it, that counts; NULL after the last. */
-static const struct xb_record_fact *next_parameter(const struct xb_record_case *test, size_t *index,
-                                                   unsigned but)
-{
-    while (*index < test->parameter_count) {
-        const struct xb_record_fact *parameter = &test->parameters[(*index)++];
-        if ((but & XB_BUT_NODE) == 0 || strcmp(parameter->name, XB_RECORD_NUMA) != 0)
-            return parameter;
-    }
-    return NULL;
+    return (but & XB_BUT_NODE) != 0 && index < test->parameter_count &&
+           strcmp(test->parameters[index].name, XB_RECORD_NUMA) == 0;
 }
 
 /* Both lists are sorted by name. "8" and 8 are different values. */
@@ -288,34 +272,29 @@ static int compare_parameters(const struct xb_record_case *a, const struct xb_re
                               unsigned but)
 {
     int order = 0;
-    for (size_t i = 0, k = 0; order == 0;) {
-        const struct xb_record_fact *left = next_parameter(a, &i, but);
-        const struct xb_record_fact *right = next_parameter(b, &k, but);
-        if (left == NULL || right == NULL)
-            return (left != NULL) - (right != NULL);
-        order = compare_texts(left->name, right->name);
-        if (order == 0)
-            order = compare_texts(left->value, right->value);
-        if (order == 0)
-            order = compare_numbers(left->is_text, right->is_text);
+    for (size_t i = 0, k = 0; order == 0; i++, k++) {
+        i += is_passed_over(a, i, but);
+        k += is_passed_over(b, k, but);
+        if (i == a->parameter_count || k == b->parameter_count)
+            return (i < a->parameter_count) - (k < b->parameter_count);
+        const struct xb_record_fact *left = &a->parameters[i], *right = &b->parameters[k];
+        order = XB_FIRST_ORDER(compare_texts(left->name, right->name),
+                               compare_texts(left->value, right->value),
+                               XB_ORDER(left->is_text, right->is_text));
     }
     return order;
 }
 
 int xb_cases_order(const struct xb_record_case *a, const struct xb_record_case *b, unsigned but)
 {
-    const int64_t numbers[][3] = {{(int64_t)a->bytes, (int64_t)b->bytes, XB_BUT_SIZE},
-                                  {a->device, b->device, XB_BUT_DEVICES},
-                                  {a->peer, b->peer, XB_BUT_DEVICES},
-                                  {a->latency, b->latency, 0},
-                                  {a->simultaneous, b->simultaneous, 0}};
-    int order = compare_texts(a->mode, b->mode);
-    if (order == 0)
-        order = compare_texts(a->variant, b->variant);
-    if (order == 0)
-        order = compare_texts(a->direction, b->direction);
-    for (size_t i = 0; order == 0 && i < sizeof numbers / sizeof numbers[0]; i++)
-        order = (but & numbers[i][2]) == 0 ? compare_numbers(numbers[i][0], numbers[i][1]) : 0;
+    const int by_size = (but & XB_BUT_SIZE) != 0 ? 0 : XB_ORDER(a->bytes, b->bytes);
+    const int by_device =
+        XB_FIRST_ORDER(XB_ORDER(a->device, b->device), XB_ORDER(a->peer, b->peer));
+    const int order = XB_FIRST_ORDER(
+        compare_texts(a->mode, b->mode), compare_texts(a->variant, b->variant),
+        compare_texts(a->direction, b->direction), by_size,
+        (but & XB_BUT_DEVICES) != 0 ? 0 : by_device, XB_ORDER(a->latency, b->latency),
+        XB_ORDER(a->simultaneous, b->simultaneous));
     return order != 0 || (but & XB_BUT_PARAMETERS) != 0 ? order : compare_parameters(a, b, but);
 }
 
@@ -329,8 +308,7 @@ static int by_size(const void *a, const void *b)
 {
     const struct xb_record_case *left = *(const struct xb_record_case *const *)a;
     const struct xb_record_case *right = *(const struct xb_record_case *const *)b;
-    int order = compare_numbers((int64_t)right->bytes, (int64_t)left->bytes);
-    return order != 0 ? order : (left > right) - (left < right);
+    return XB_FIRST_ORDER(XB_ORDER(right->bytes, left->bytes), XB_ORDER(left, right));
 }
 
 static void sort_cases(struct xb_record *record)
@@ -414,15 +392,14 @@ static int by_order(const void *a, const void *b, void *argument)
 {
     const struct order *order = argument;
     const struct place *left = a, *right = b;
-    int found = order->compare(left->test, right->test, order->argument);
-    return found != 0 ? found : (left->own > right->own) - (left->own < right->own);
+    return XB_FIRST_ORDER(order->compare(left->test, right->test, order->argument),
+                          XB_ORDER(left->own, right->own));
 }
 
 static int by_first(const void *a, const void *b)
 {
     const struct place *left = a, *right = b;
-    int order = (left->first > right->first) - (left->first < right->first);
-    return order != 0 ? order : (left->own > right->own) - (left->own < right->own);
+    return XB_FIRST_ORDER(XB_ORDER(left->first, right->first), XB_ORDER(left->own, right->own));
 }
 
 void xb_cases_group(const struct xb_record_case **cases, size_t count, xb_cases_comparison *compare,

@@ -301,13 +301,24 @@ bool xb_record_same(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-/* "hostname is another one (node1, then node2)"; `kind` stands before the values. */
-static const char *tell(char *text, size_t size, const char *what, const char *kind,
-                        const char *first, const char *other)
+/* Something that both records tell. */
+struct told {
+    const char *what, *kind; /* "device 0"; "UUID " stands before the values */
+    const char *first, *other;
+};
+
+/* "hostname is another one (node1, then node2)" of the first that is not the same; NULL: all are.
+ */
+static const char *tell_other(const struct told *told, size_t count, char *text, size_t size)
 {
-    snprintf(text, size, "%.60s is another one (%s%.50s, then %.50s)", what, kind,
-             first != NULL ? first : "not known", other != NULL ? other : "not known");
-    return text;
+    for (size_t i = 0; i < count; i++, told++)
+        if (!xb_record_same(told->first, told->other)) {
+            snprintf(text, size, "%.60s is another one (%s%.50s, then %.50s)", told->what,
+                     told->kind, told->first != NULL ? told->first : "not known",
+                     told->other != NULL ? told->other : "not known");
+            return text;
+        }
+    return NULL;
 }
 
 /* The first option of `a` that `b` has not. */
@@ -338,7 +349,7 @@ static const char *other_option(const struct xb_record *first, const struct xb_r
             xb_record_same(option->value, own->value))
             continue;
         snprintf(what, sizeof what, "option %.50s", own->name);
-        return tell(text, size, what, "", option->value, own->value);
+        return tell_other(&(struct told){what, "", option->value, own->value}, 1, text, size);
     }
     return NULL;
 }
@@ -355,27 +366,23 @@ static const char *other_device(const struct xb_record *first, const struct xb_r
         snprintf(text, size, "%s is %s", what, b == NULL ? "missing" : "new");
         return text;
     }
-    if (strcmp(a->name, b->name) != 0)
-        return tell(text, size, what, "", a->name, b->name);
-    if (!xb_record_same(a->uuid, b->uuid))
-        return tell(text, size, what, "UUID ", a->uuid, b->uuid);
-    if (!xb_record_same(a->pci_bdf, b->pci_bdf))
-        return tell(text, size, what, "PCI address ", a->pci_bdf, b->pci_bdf);
-    return NULL;
+    const struct told told[] = {{what, "", a->name, b->name},
+                                {what, "UUID ", a->uuid, b->uuid},
+                                {what, "PCI address ", a->pci_bdf, b->pci_bdf}};
+    return tell_other(told, 3, text, size);
 }
 
 const char *xb_record_other_condition(const struct xb_record *first, const struct xb_record *other,
                                       char *text, size_t size)
 {
-    if (strcmp(first->backend, other->backend) != 0)
-        return tell(text, size, "the backend", "", first->backend, other->backend);
-    if (!xb_record_same(first->driver, other->driver))
-        return tell(text, size, "the driver", "", first->driver, other->driver);
-    const char *difference = other_option(first, other, text, size);
-    if (difference != NULL)
-        return difference;
-    if (!xb_record_same(first->host.hostname, other->host.hostname))
-        return tell(text, size, "hostname", "", first->host.hostname, other->host.hostname);
+    const struct told told[] = {{"the backend", "", first->backend, other->backend},
+                                {"the driver", "", first->driver, other->driver},
+                                {"hostname", "", first->host.hostname, other->host.hostname}};
+    const char *difference = tell_other(told, 2, text, size);
+    if (difference == NULL)
+        difference = other_option(first, other, text, size);
+    if (difference == NULL)
+        difference = tell_other(&told[2], 1, text, size);
     const struct xb_record *const sides[] = {first, other};
     for (size_t i = 0; i < 2 && difference == NULL; i++) {
         size_t count = 0;

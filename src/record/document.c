@@ -170,12 +170,6 @@ static void check_measured(struct xb_json_reader *json, const struct xb_record_c
         xb_json_refuse(json, "figures", "have no %s", main_figure);
 }
 
-/* Whether that ended the row before it was measured in full. */
-static bool is_cut(const struct xb_record_row *row, enum xb_stop_reason reason)
-{
-    return row->stop_reason != NULL && strcmp(row->stop_reason, xb_stop_reason_name(reason)) == 0;
-}
-
 static void read_row(struct xb_json_reader *json, const cJSON *item, size_t index, void *to)
 {
     struct reader *reader = to;
@@ -190,7 +184,8 @@ static void read_row(struct xb_json_reader *json, const cJSON *item, size_t inde
     check_node(reader, xb_record_case_node(&entry->test));
     xb_fields_read(json, item, xb_record_row_fields, row);
     row->is_there = true;
-    row->is_cut = is_cut(row, XB_STOP_INTERRUPTED) || is_cut(row, XB_STOP_DEADLINE);
+    row->is_cut = xb_record_same(row->stop_reason, xb_stop_reason_name(XB_STOP_INTERRUPTED)) ||
+                  xb_record_same(row->stop_reason, xb_stop_reason_name(XB_STOP_DEADLINE));
     if (xb_json_failed(json))
         return;
     if (row->status == XB_RESULT_OK)

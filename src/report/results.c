@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "fleet/internal.h"
 #include "reading/list.h"
 #include "record/mode_list.h"
 #include "run/bars.h"
