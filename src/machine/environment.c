@@ -13,8 +13,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* Copies the value in the file's first line of that name, without quotes. False if there is
- * none. */
+/* Copies the value in the first line of that name, without quotes. False if there is none. */
 static bool read_value(const char *folder, const char *file, const char *name, char *value,
                        size_t size)
 {
@@ -49,17 +48,14 @@ void xb_host_facts_read(struct xb_host_facts *facts)
         facts->memory_bytes = (uint64_t)pages * (uint64_t)page_bytes;
 }
 
-/* This list names every variable in full: a pattern such as "HIP_*" would also record variables of
- * a user's own programs, and those may hold passwords. The value of a listed variable is a number,
- * a word, a list of devices or a path.
- *
- * The names come from: CUDA Programming Guide 13, 5.2 "CUDA Environment Variables", and
- * "Multi-Process Service", "Environment Variables"; CUPTI's user guide for
- * CUDA_INJECTION64_PATH; NVIDIA's container toolkit for NVIDIA_*; ROCm/clr
- * rocclr/utils/flags.hpp (AMD_*, GPU_*, HIP_*, ROC_*, DEBUG_*); ROCm/ROCR-Runtime
- * core/util/flag.h (HSA_*, ROCR_*) and libhsakmt (HSA_OVERRIDE_GFX_VERSION). The list has those
- * that change which devices are visible, how memory is allocated, how a copy or a kernel is
- * enqueued, executed or waited for, or what runs beside it. */
+/* Every variable stands here in full: a pattern such as "HIP_*" would also record those of a user's
+ * own programs, which may hold passwords. A listed one holds a number, a word, a list of devices or
+ * a path, and changes which devices are visible, how memory is allocated, how a copy or a kernel is
+ * enqueued, executed or waited for, or what runs beside it. Sources: CUDA Programming Guide 13, 5.2
+ * "CUDA Environment Variables", and "Multi-Process Service", "Environment Variables"; CUPTI's user
+ * guide (CUDA_INJECTION64_PATH); NVIDIA's container toolkit (NVIDIA_*); ROCm/clr
+ * rocclr/utils/flags.hpp (AMD_*, GPU_*, HIP_*, ROC_*, DEBUG_*); ROCm/ROCR-Runtime core/util/flag.h
+ * (HSA_*, ROCR_*) and libhsakmt (HSA_OVERRIDE_GFX_VERSION). */
 static const char *const recorded[] = {
     /* CUDA: which devices are visible. */
     "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES",

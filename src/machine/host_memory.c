@@ -22,8 +22,7 @@
 #define MIB (UINT64_C(1) << 20)
 #define LEAST_RESERVE (64 * MIB)
 #define HUGE_PAGE (2 * MIB)
-/* The threads that touch memory share it in whole huge pages, so that no two of them fault in the
- * same one. */
+/* Threads share the memory that they touch in whole huge pages: no two fault in the same one. */
 #define TOUCH_GRAIN HUGE_PAGE
 /* Giving pages back is faster than touching them. */
 #define UNMAP_GRAIN (16 * HUGE_PAGE)
@@ -55,9 +54,9 @@ static bool read_number(const char *root, const char *folder, const char *file, 
 /* `directory` is that of a cgroup, without the root. */
 typedef void cgroup_visitor(void *argument, bool is_v1, const char *root, const char *directory);
 
-/* Visits the process's cgroup and all cgroups above it, because each of them limits those below. In
- * a container without a cgroup namespace, `path` is the host's and does not exist in here. The
- * container's own cgroup is then the mount itself, where the walk ends. */
+/* Visits the process's cgroup and all above it: each limits those below. In a container without
+ * a cgroup namespace `path` is the host's and not there; its own cgroup is the mount, the walk's
+ * end. */
 static void visit_up(const char *root, const char *mount, const char *path, cgroup_visitor *visit,
                      bool is_v1, void *argument)
 {
@@ -73,10 +72,9 @@ static void visit_up(const char *root, const char *mount, const char *path, cgro
     }
 }
 
-/* Visits the cgroup that the process has in v2, and that of the controller in v1, and all cgroups
- * above them. What does not exist is visited too: on most machines only one of the two is there.
- * /proc/self/cgroup has a line "number:controllers:path" for every hierarchy (cgroups(7)); that of
- * v2 names no controllers. */
+/* Visits the cgroup that the process has in v2, and that of the controller in v1, and all above,
+ * also where there is none. /proc/self/cgroup has a line "number:controllers:path" for every
+ * hierarchy (cgroups(7)); that of v2 names no controllers. */
 static void visit_cgroups(const char *root, const char *controller, cgroup_visitor *visit,
                           void *argument)
 {
@@ -272,8 +270,7 @@ static void name_limit(unsigned resource, const char *field, const char *name, u
                  XB_SIZE_TEXT(most.rlim_cur), XB_SIZE_TEXT(kib * 1024));
 }
 
-/* Maps `length` bytes without touching them. A message names `bytes`, the size the caller asked
- * for. */
+/* Maps `length` bytes and touches none. A message names `bytes`, which the caller asked for. */
 static enum xb_status map(uint64_t length, uint64_t bytes, void **address, struct xb_error *error)
 {
     char limit[160] = "";
@@ -300,9 +297,9 @@ enum xb_status xb_pages_map(uint64_t bytes, void **address, struct xb_error *err
     return XB_OK;
 }
 
-/* mmap aligns to small pages only. So this maps up to one huge page too much, and unmaps the pages
- * before the first huge page boundary and those behind the buffer's last small page. What remains
- * is exactly what xb_pages_unmap will release. */
+/* mmap aligns to small pages only. So this maps up to one huge page too much, and unmaps what is
+ * before the first huge page boundary and behind the last small page: xb_pages_unmap releases the
+ * rest. */
 static enum xb_status map_advised(uint64_t bytes, int advice, void **address,
                                   struct xb_error *error)
 {
@@ -341,8 +338,7 @@ static void give_back(void *argument, uint64_t begin, uint64_t end)
     (void)madvise((char *)argument + begin, end - begin, MADV_DONTNEED);
 }
 
-/* Several threads give the pages back before the mapping goes: that is most of the work, and munmap
- * does all of it in one. */
+/* Several threads give the pages back, which is most of the work; munmap would do it in one. */
 void xb_pages_unmap(void *address, uint64_t bytes)
 {
     if (address == NULL)

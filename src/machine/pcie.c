@@ -36,8 +36,7 @@ static bool make_path(const char *folder, const char *name, char path[PATH_MAX])
     return length >= 0 && length < PATH_MAX;
 }
 
-/* Finds the folder of the function at `bdf`, with symbolic links resolved, so that the folder
- * around it is the bridge above it. */
+/* Finds the folder of the function at `bdf`, links resolved: around it is the bridge above it. */
 static bool find_folder(const char *root, const char *bdf, char folder[PATH_MAX])
 {
     char path[PATH_MAX];
@@ -124,8 +123,8 @@ static unsigned read_vendor(const char *folder)
 /* AMD's number for its GPUs and for the switch on their package. Its CPUs have 0x1022. */
 #define VENDOR_AMD_GPU 0x1002u
 
-/* Reads all four figures of a link in the folder of one of its ends. Numbers that cannot be read
- * stay as they are, and `known` is then false. Does not touch `port`. */
+/* Reads all four figures of a link in the folder of one of its ends; `known`: it could. The others
+ * stay as they are, and `port` does too. */
 static void fill_link(const char *folder, struct xb_pcie_link *link)
 {
     bool speed = read_speed(folder, "current_link_speed", &link->speed_gts);
@@ -135,8 +134,7 @@ static void fill_link(const char *folder, struct xb_pcie_link *link)
     link->known = speed && width && max_speed && max_width;
 }
 
-/* Only a device from AMD is searched for AMD's switch: another vendor's card has none, even if it
- * is plugged into one. */
+/* Only a device from AMD is searched for AMD's switch: another's may be plugged into one. */
 struct xb_pcie_link xb_pcie_link_read(const char *root, const char *bdf)
 {
     struct xb_pcie_link link = {0};
@@ -187,8 +185,7 @@ int xb_pcie_numa_node(const char *bdf)
 #define ACS_CONTROL 6u
 #define ACS_REDIRECTS (1u << 2 | 1u << 3) /* P2P requests, P2P completions */
 
-/* Reads the little-endian number of `count` bytes at `offset` of an open configuration space.
- * Returns false if one is missing. */
+/* Reads a little-endian number of an open configuration space. False if a byte is missing. */
 static bool fetch(int file, unsigned offset, unsigned count, unsigned *value)
 {
     uint8_t bytes[4];

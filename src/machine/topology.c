@@ -17,13 +17,11 @@
 
 struct xb_topology {
     hwloc_topology_t hwloc;
-    /* How the thread that opened the topology was bound then: by taskset, numactl or a
-     * scheduler. */
+    /* How the thread that opened this was bound then, as by taskset, numactl or a scheduler. */
     hwloc_bitmap_t cpus;
     hwloc_bitmap_t nodes;
     hwloc_membind_policy_t policy;
-    /* Whether a thread was bound here, this one or the one that created it: then a thread is first
-     * bound as it was before. */
+    /* Whether this thread or its creator was bound here: its old binding comes first then. */
     atomic_bool bound;
 };
 
@@ -46,8 +44,7 @@ static void restore_binding(struct xb_topology *topology)
 enum xb_status xb_topology_open(struct xb_topology **topology, struct xb_error *error)
 {
     struct xb_topology *opened = xb_new(1, sizeof *opened);
-    /* hwloc's plugins look for GPUs through OpenCL, CUDA or X11. That takes tens of milliseconds
-     * and wakes devices, and we need nothing that they find. */
+    /* hwloc's plugins take tens of milliseconds to find GPUs, and wake them: nothing we need. */
     (void)setenv("HWLOC_PLUGINS_PATH", "", 0);
     if (hwloc_topology_init(&opened->hwloc) != 0) {
         int code = errno;
@@ -70,8 +67,7 @@ enum xb_status xb_topology_open(struct xb_topology **topology, struct xb_error *
         xb_topology_close(opened);
         return status;
     }
-    /* If the kernel does not tell the binding, assumes all CPUs, all nodes and the default
-     * policy. */
+    /* If the kernel does not tell: all CPUs, all nodes and the default policy. */
     if (hwloc_get_cpubind(hwloc, opened->cpus, HWLOC_CPUBIND_THREAD) != 0)
         hwloc_bitmap_copy(opened->cpus, hwloc_topology_get_allowed_cpuset(hwloc));
     if (hwloc_get_membind(hwloc, opened->nodes, &opened->policy,
@@ -155,8 +151,7 @@ static hwloc_obj_t find_node(const struct xb_topology *topology, int node)
                : NULL;
 }
 
-/* Whether CPUs are nearer to the node than to others. hwloc gives a node without CPUs none, or all
- * of the machine's. */
+/* Whether it has CPUs of its own. hwloc gives a node without any none, or all of the machine's. */
 static bool has_cpus(const struct xb_topology *topology, hwloc_obj_t node)
 {
     hwloc_const_bitmap_t all = hwloc_topology_get_topology_cpuset(topology->hwloc);

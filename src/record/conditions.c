@@ -307,8 +307,7 @@ struct told {
     const char *first, *other;
 };
 
-/* "hostname is another one (node1, then node2)" of the first that is not the same; NULL: all are.
- */
+/* "hostname is another one (node1, then node2)": the first that is not the same; NULL: none. */
 static const char *tell_other(const struct told *told, size_t count, char *text, size_t size)
 {
     for (size_t i = 0; i < count; i++, told++)

@@ -24,6 +24,5 @@ bool xb_mode_has_latency(const char *mode);
 /* Whether a figure is one of those that the mode declares. */
 bool xb_mode_declares(const struct xb_mode *mode, const struct xb_figure *figure);
 
-/* Whether single operations are timed one by one, for percentiles of their time. A mode with a
- * latency of its own takes samples as for a bandwidth. */
+/* Whether operations are timed one by one: not for a mode with a latency of its own. */
 bool xb_case_is_single(const struct xb_case *test);

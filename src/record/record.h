@@ -227,10 +227,9 @@ struct xb_record {
     void (*release)(void *measured);
 };
 
-/* Reads a regular file of at most XB_RECORD_LARGEST_BYTES; refuses `-`, pipes and devices. Does not
- * block. XB_ERR_USAGE names the file and the place of what is wrong: not JSON (line and column), of
- * another program or a newer version, a key twice, an impossible number, a file that changed
- * meanwhile. XB_ERR_SYSTEM, XB_ERR_MEMORY. On failure nothing is left to free. */
+/* Reads a regular file of at most XB_RECORD_LARGEST_BYTES. XB_ERR_USAGE names the file and the
+ * place of what is wrong: not JSON (line and column), of another program or a newer version, a key
+ * twice, an impossible number. XB_ERR_SYSTEM, XB_ERR_MEMORY. On failure nothing is left to free. */
 XB_MUST_CHECK enum xb_status xb_record_read(const char *path, struct xb_record *record,
                                             struct xb_error *error);
 /* Reads a record from memory; `path` is for messages only. */
@@ -263,8 +262,7 @@ const struct xb_record_case *xb_record_find(const struct xb_record *record,
 /* Whether a case is meant by `what`. */
 typedef bool xb_record_case_test(const struct xb_record_case *test, const void *what);
 
-/* Drops every case that `keeps` rejects; the others keep their order. Pointers to cases no longer
- * hold. Says nothing new of the run as a whole. */
+/* Drops every case that `keeps` rejects. Pointers to cases no longer hold. */
 void xb_record_keep(struct xb_record *record, xb_record_case_test *keeps, const void *what);
 
 /* Some of a record's cases. */
@@ -295,8 +293,8 @@ bool xb_record_same(const char *a, const char *b);
 const char *xb_record_other_condition(const struct xb_record *first, const struct xb_record *other,
                                       char *text, size_t size);
 
-/* What all processes together say of a case. A failed process says nothing; one with results but
- * without the row counts as having skipped it. */
+/* What all processes with results say of a case; one without its row counts as having skipped
+ * it. */
 struct xb_record_summary {
     enum xb_result_status status; /* the worst */
     enum xb_verified verified;    /* false where one is, true where all are */
@@ -310,8 +308,7 @@ struct xb_record_summary xb_record_summarize(const struct xb_record *record,
                                              const struct xb_record_case *test);
 
 #define XB_RECORD_REASON 64
-/* Returns why the worst process is not ok; NULL if it is ok. Uses `text` (XB_RECORD_REASON) for a
- * missing row: "process 1 has no such row". */
+/* Returns why the worst process is not ok, or NULL; "process 1 has no such row" in `text`. */
 const char *xb_record_reason(const struct xb_record_case *test,
                              const struct xb_record_summary *summary, char *text, size_t size);
 
@@ -327,8 +324,7 @@ struct xb_record_warning {
     size_t last; /* the last of them */
 };
 
-/* Lists the kinds of warnings of all processes, in the order of their first; returns how many.
- * `warnings` has room for XB_RECORD_WARNINGS. */
+/* Lists the kinds of warnings of all processes in their order, XB_RECORD_WARNINGS at most. */
 size_t xb_record_warnings(const struct xb_record *record, const struct xb_record_case *test,
                           struct xb_record_warning *warnings);
 
@@ -338,8 +334,7 @@ bool xb_record_like_warnings(const char *a, const char *b);
 /* Whether a row's figures stand beside others: it is ok, and was not cut short. */
 bool xb_record_row_counts(const struct xb_record_row *row);
 
-/* Lists the medians of a figure, in order, of the processes whose row counts; returns how many.
- * `values` holds process_count. */
+/* Lists the medians of a figure of the processes whose row counts; returns how many there are. */
 size_t xb_record_medians(const struct xb_record *record, const struct xb_record_case *test,
                          const char *figure, double *values);
 
@@ -348,8 +343,7 @@ size_t xb_record_medians(const struct xb_record *record, const struct xb_record_
 /* The parameter that names the NUMA node of a case's host memory; else that is near the device. */
 #define XB_RECORD_NUMA "numa"
 
-/* Returns the NUMA node that was named for the case's host memory; -1 where that is near the
- * device, and for what is no number of a node. */
+/* The NUMA node that was named for the case's host memory; -1: near the device, or no number. */
 int xb_record_case_node(const struct xb_record_case *test);
 
 /* Whether it is the sum of cases that ran at the same time: of devices, which has neither device

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Under which conditions the results of all files were taken: what is the same in all of them, and
- * what differs. */
+/* Under which conditions all results were taken: what is the same in all of them, what differs. */
 #define _GNU_SOURCE /* text.h */
 #include "report.h"
 

@@ -26,8 +26,7 @@ static void write_results(struct xb_page *page, const struct xb_report_document 
     xb_write_results(page, &document, 1);
 }
 
-/* In the order of the page: first what a file is about, then what only some readers want to
- * know. */
+/* In the order of the page: what a file is about, then what only some want to know. */
 static const struct {
     const char *name, *title;
     xb_write_section *write;
@@ -99,8 +98,7 @@ static void keep_newest(struct report *report)
         report->kept[i] = report->kept[i + 1];
 }
 
-/* Reads a file. If that fails it is listed under "Left out", and the report goes on. What is told
- * of all files takes what it needs of this one. */
+/* Reads a file, and has what is told of all files take its part; or lists it under "Left out". */
 static void take_file(struct report *report, size_t index)
 {
     struct xb_report_document *file = &report->files[index];

@@ -64,15 +64,14 @@ struct xb_report_document {
     struct xb_report_held *held; /* where these lie; document.c's own */
 };
 
-/* Reads the file into a document that has its number, path, request and texts. XB_ERR_USAGE names
- * it and the place of whatever is wrong. On failure nothing is left to free. */
+/* Reads the file of a document that has number, path, request and texts. XB_ERR_USAGE names the
+ * place of whatever is wrong. On failure nothing is left to free. */
 XB_MUST_CHECK enum xb_status xb_report_document_read(struct xb_report_document *document,
                                                      struct xb_error *error);
 /* What it says in short stays. */
 void xb_report_document_free(struct xb_report_document *document);
 
-/* Members of an object in a tree that nobody has checked: anything or NULL, a text or "-", a number
- * or what to take otherwise. */
+/* Members of a tree that nobody checked: anything or NULL; a text or "-"; a number or else that. */
 const struct cJSON *xb_report_member(const struct cJSON *object, const char *key);
 const char *xb_report_text(const struct cJSON *object, const char *key);
 double xb_report_number(const struct cJSON *object, const char *key, double otherwise);
@@ -105,8 +104,7 @@ size_t xb_choose_results(struct xb_report_document *const *documents, size_t cou
 void xb_write_results(struct xb_page *page, const struct xb_report_document *const *documents,
                       size_t count);
 
-/* What is said of several files together, such as a trend. Every file goes by once; it is gone
- * afterwards, so that memory is needed only for what take() keeps. */
+/* What is said of several files together, such as a trend. Every file goes by once, and is gone. */
 struct xb_common_section {
     const char *name, *title;
     size_t state_size; /* of a state, which is zeros before the first file */
@@ -125,8 +123,7 @@ extern const struct xb_common_section xb_section_conditions;
 
 /* ---- cases ---- */
 
-/* "pinned to the GPU, 1 GiB", with those of the parameters that tell it from others, and the GPU
- * where there are several. */
+/* "pinned to the GPU, 1 GiB", with what tells it from others: parameters, of several the GPU. */
 const char *xb_case_name(struct xb_arena **texts, const struct xb_report_document *document,
                          const struct xb_record_case *test);
 /* Adds ", chunk 8 MiB" for each parameter that has not its default, but for one: the same in any

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was measured, of one file or of several side by side: in short, as bars and as curves, and
- * what to do. */
+/* What was measured, of one file or of several side by side: in short, as pictures; what to do. */
 #define _GNU_SOURCE /* text.h */
 #include "report.h"
 
@@ -311,8 +310,7 @@ static void draw_bars(const struct panels *panels, const struct panel *panel, co
         panel->level > 0 ? " A line marks what the link carries." : "");
 }
 
-/* Bars of each place across; where there are many, of the one where most methods have a figure, the
- * largest of several. */
+/* Bars of each place across, or of the one of many where most methods have a figure. */
 static void draw_places(const struct panels *panels, const struct panel *panel)
 {
     const size_t series = *panel->series_count;

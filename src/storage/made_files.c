@@ -19,10 +19,10 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* One file has no name, so that the kernel removes it with the process, even by SIGKILL. Loaders of
- * many files open them by name: these lie in a folder that stays locked as long as they are used. A
- * process that was killed leaves it unlocked behind, and the next one of this user that makes files
- * in the same place removes it. */
+/* One file has no name, so that the kernel removes it with the process, even by SIGKILL. Loaders
+ * of many open them by name: these lie in a folder that is locked as long as it is used. One
+ * that a killed process left unlocked is removed by the next of this user's that makes files in
+ * its place. */
 #define FOLDER_PREFIX "xferbench-files-"
 #define FOLDER_RANDOM "XXXXXX"
 #define NAME_SUFFIX ".bin"
@@ -70,8 +70,7 @@ static void remove_left_over(int where, const char *name)
     close(fd);
 }
 
-/* Removes the folders that processes left behind when they were killed. It is no failure where that
- * cannot be done. */
+/* Removes the folders that killed processes left behind, as far as that can be done. */
 static void sweep(const char *where)
 {
     DIR *folder = opendir(where);
@@ -168,8 +167,7 @@ static enum xb_status fill(const struct making *making, size_t index, int fd,
 {
     uint64_t begin = (uint64_t)index * making->bytes_each;
     int outcome;
-    /* Has the file system keep the space, so that a full disk shows before the writing. Not all
-     * can. */
+    /* Has the file system keep the space, if it can: a full disk shows before the writing. */
     do
         outcome = fallocate(fd, 0, 0, (off_t)making->bytes_each);
     while (outcome != 0 && errno == EINTR && xb_interrupt_signal() == 0);

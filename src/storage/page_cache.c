@@ -16,8 +16,7 @@
 
 /* ---- file systems ---- */
 
-/* Not in linux/magic.h: OpenZFS, Lustre, GPFS, BeeGFS and vboxsf are no part of the kernel or keep
- * their number to themselves. */
+/* Not in linux/magic.h: no part of the kernel, or they keep their number to themselves. */
 #define ZFS_MAGIC 0x2fc12fc1
 #define LUSTRE_MAGIC 0x0bd00bd0
 #define GPFS_MAGIC 0x47504653
@@ -56,8 +55,8 @@ static const struct {
     {BCACHEFS_MAGIC, "bcachefs"},
 };
 
-/* 0 where the kernel does not say. The kernel's numbers have 32 bits; the type's sign is no part of
- * them. */
+/* The number of its file system, of 32 bits whatever the type's sign; 0: the kernel does not
+ * say. */
 static unsigned long magic_of(int descriptor)
 {
     struct statfs system;
@@ -135,8 +134,7 @@ static enum xb_status failed(const struct xb_files *files, size_t file, const ch
                           XB_FILE_LABEL(files, file), files->file_system, strerror(code));
 }
 
-/* mincore(2) says "all" to whoever neither owns the file nor may write it, since Linux 5.2: others
- * shall not watch what is read. */
+/* mincore(2) says "all" to whoever neither owns the file nor may write it, since Linux 5.2. */
 static bool may_look(int descriptor)
 {
     struct stat status;
@@ -147,8 +145,7 @@ static bool may_look(int descriptor)
     return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0;
 }
 
-/* Counts pages of [begin, begin + bytes) of the open file. `begin` is on a page. Returns 0, or
- * errno with the call that failed. */
+/* Counts pages of [begin, begin + bytes), from a page on. Returns 0, or errno with the call. */
 static int count_window(int descriptor, uint64_t begin, uint64_t bytes, uint64_t *cached,
                         const char **call)
 {
