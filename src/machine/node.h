@@ -30,7 +30,8 @@ XB_MUST_CHECK enum xb_status xb_node_find(struct xb_node_name *node, struct xb_e
 const char *xb_node_text(const char *name, const char *hostname, char *text);
 
 struct xb_launcher {
-    int64_t rank;         /* from 0; -1: no launcher told one */
+    bool known;           /* false: no launcher told a rank */
+    uint64_t rank;        /* from 0 */
     uint64_t ranks;       /* how many there are; 0: not told */
     const char *named_by; /* the variable that told the rank, static text; NULL: none */
 };

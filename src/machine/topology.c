@@ -18,8 +18,7 @@
 struct xb_topology {
     hwloc_topology_t hwloc;
     /* How the thread that opened this was bound then, as by taskset, numactl or a scheduler. */
-    hwloc_bitmap_t cpus;
-    hwloc_bitmap_t nodes;
+    hwloc_bitmap_t cpus, nodes;
     hwloc_membind_policy_t policy;
     /* Whether this thread or its creator was bound here: its old binding comes first then. */
     atomic_bool bound;
@@ -228,8 +227,7 @@ void xb_topology_locate(struct xb_topology *topology, const void *address, size_
     *places = (struct xb_places){.known = 0};
     if (bytes == 0 || !hwloc_topology_is_thissystem(topology->hwloc))
         return;
-    hwloc_bitmap_t here = hwloc_bitmap_alloc();
-    hwloc_bitmap_t all = hwloc_bitmap_alloc();
+    hwloc_bitmap_t here = hwloc_bitmap_alloc(), all = hwloc_bitmap_alloc();
     for (size_t i = 0; here != NULL && all != NULL && i < parts; i++) {
         /* Looks at any page of the part, but always the same. */
         size_t first = pages / parts * i + pages % parts * i / parts;

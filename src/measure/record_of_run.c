@@ -15,13 +15,12 @@
 static struct xb_record_ceiling keep_ceiling(struct xb_record *record,
                                              const struct xb_run_device *device)
 {
-    const struct xb_record_ceiling none = {.known = false};
     size_t hop = 0;
     if (device->info.shares_host_memory || device->info.coherent_with_host)
-        return none; /* copies cross no PCIe link */
+        return (struct xb_record_ceiling){.known = false}; /* copies cross no PCIe link */
     struct xb_ceiling ceiling = xb_ceiling_of_path(&device->path, &device->load, &hop);
     if (!ceiling.known || ceiling.payload_assumed || ceiling.read_request_assumed)
-        return none;
+        return (struct xb_record_ceiling){.known = false};
     return (struct xb_record_ceiling){
         .known = true,
         .at = xb_record_keep_text(record, device->path.hops[hop].lower.bdf),

@@ -41,7 +41,10 @@ void xb_result_detail_number(struct xb_result *result, const char *key, double n
 {
     size_t i = find_detail(result, key);
     if (i < XB_RESULT_DETAILS)
-        result->details[i] = (struct xb_record_detail){.name = key, .number = number};
+        result->details[i] = (struct xb_record_fact){
+            .name = key,
+            .value =
+                isfinite(number) ? xb_number_text(number, result->detail_texts[i], 128) : NULL};
 }
 
 void xb_result_detail_text(struct xb_result *result, const char *key, const char *format, ...)
@@ -50,7 +53,7 @@ void xb_result_detail_text(struct xb_result *result, const char *key, const char
     if (i == XB_RESULT_DETAILS)
         return;
     XB_FORMAT(result->detail_texts[i], sizeof result->detail_texts[i], format);
-    result->details[i] = (struct xb_record_detail){.name = key, .text = result->detail_texts[i]};
+    result->details[i] = (struct xb_record_fact){key, result->detail_texts[i], true};
 }
 
 /* The place of that figure; result->figure_count where there is none. */

@@ -46,7 +46,7 @@ struct xb_result {
     /* What the row points to. */
     char warnings[XB_RESULT_WARNINGS][256];
     const char *warning_list[XB_RESULT_WARNINGS];
-    struct xb_record_detail details[XB_RESULT_DETAILS];
+    struct xb_record_fact details[XB_RESULT_DETAILS];
     char detail_texts[XB_RESULT_DETAILS][128];
     char error_place[512];
     struct xb_record_figure *described;

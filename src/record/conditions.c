@@ -8,7 +8,6 @@
 #include "base/stream.h"
 #include "base/text.h"
 #include "machine/environment.h"
-#include "machine/node.h"
 #include "xferbench/version.h"
 
 #include <inttypes.h>
@@ -74,6 +73,7 @@ enum xb_status xb_record_of_conditions(const struct xb_conditions *conditions,
     XB_TRY(xb_launcher_find(&launcher, error));
     if (conditions->config != NULL)
         xb_record_of_config(conditions->config, record);
+    record->launcher = launcher;
     record->version = XB_VERSION;
     record->compiler = XB_COMPILER;
     record->build_type = XB_BUILD_TYPE;
@@ -92,10 +92,6 @@ enum xb_status xb_record_of_conditions(const struct xb_conditions *conditions,
         .node = xb_record_keep_text(record, node.name),
         .node_named_by = node.named_by,
     };
-    record->launcher = (struct xb_record_launcher){.known = launcher.rank >= 0,
-                                                   .rank = (uint64_t)launcher.rank,
-                                                   .ranks = launcher.ranks,
-                                                   .named_by = launcher.named_by};
     if (conditions->backend != NULL) {
         record->backend = xb_record_keep_text(record, conditions->backend);
         record->driver = xb_record_keep_text(record, probe->driver_version);
@@ -206,13 +202,21 @@ const struct xb_record_fact *xb_record_fact_find(const struct xb_record_fact *fa
     return NULL;
 }
 
-const struct xb_record_detail *xb_record_detail_find(const struct xb_record_row *row,
-                                                     const char *name)
+const struct xb_record_fact *xb_record_detail_find(const struct xb_record_row *row,
+                                                   const char *name)
 {
-    for (size_t i = 0; i < row->detail_count; i++)
-        if (strcmp(row->details[i].name, name) == 0)
-            return &row->details[i];
-    return NULL;
+    return xb_record_fact_find(row->details, row->detail_count, name);
+}
+
+const char *xb_record_fact_text(const struct xb_record_fact *fact)
+{
+    return fact != NULL && fact->is_text ? fact->value : NULL;
+}
+
+double xb_record_fact_number(const struct xb_record_fact *fact)
+{
+    bool is_number = fact != NULL && !fact->is_text && fact->value != NULL;
+    return is_number ? strtod(fact->value, NULL) : (double)NAN;
 }
 
 const struct xb_record_fact *xb_record_option(const struct xb_record *record, const char *name)

@@ -235,7 +235,7 @@ static void make_processes(struct reader *reader, size_t count)
 static void read_conditions(struct reader *reader, const cJSON *document)
 {
     struct xb_json_reader *json = &reader->json;
-    const struct xb_record_launcher *launcher = &reader->record->launcher;
+    const struct xb_launcher *launcher = &reader->record->launcher;
     const cJSON *tool = cJSON_GetObjectItemCaseSensitive(document, "tool");
     const cJSON *item, *list = cJSON_GetObjectItemCaseSensitive(tool, "left_out");
     xb_fields_read(json, document, xb_record_backend_fields, reader->record);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "document.h"
 
-#include "machine/node.h"
+#include "base/text.h"
 #include "making.h"
 #include "mode_list.h"
 
@@ -27,7 +27,7 @@
 /* Names of fewer letters, so that a member takes one line. */
 typedef struct xb_record record;
 typedef struct xb_record_host host;
-typedef struct xb_record_launcher launcher;
+typedef struct xb_launcher launcher;
 typedef struct xb_record_start start;
 typedef struct xb_record_process process;
 typedef struct xb_record_device device;
@@ -46,6 +46,8 @@ static const char *value_of(struct xb_json_reader *reader, const cJSON *item)
         return NULL;
     if (cJSON_IsString(item))
         return xb_fields_keep_text(reader, item->valuestring);
+    if (cJSON_IsNumber(item)) /* cJSON prints one that is near enough */
+        return xb_fields_keep_text(reader, XB_NUMBER_TEXT(item->valuedouble));
     char *printed = cJSON_PrintUnformatted(item);
     if (printed == NULL)
         xb_json_refuse_memory(reader);
@@ -508,43 +510,18 @@ static void read_warnings(struct xb_json_reader *reader, const cJSON *object,
     of->warning_texts = texts;
 }
 
-static void write_details(struct xb_json *json, const struct xb_field *field, const void *from)
-{
-    const row *of = from;
-    xb_json_open_object(json, field->key);
-    for (size_t i = 0; i < of->detail_count; i++) {
-        const struct xb_record_detail *detail = &of->details[i];
-        if (detail->text != NULL)
-            xb_json_put_text(json, detail->name, detail->text);
-        else
-            xb_json_put_number(json, detail->name, detail->number);
-    }
-    xb_json_close(json);
-}
-
 static void read_details(struct xb_json_reader *reader, const cJSON *object,
                          const struct xb_field *field, void *to)
 {
-    row *of = to;
-    const cJSON *item, *details = xb_json_get_object(reader, object, field->key);
-    size_t count = (size_t)cJSON_GetArraySize(details);
-    if (count > MOST_DETAILS)
-        xb_json_refuse(reader, field->key, "has more than %d keys", MOST_DETAILS);
-    struct xb_record_detail *kept = xb_fields_room(reader, count, sizeof *kept);
-    if (kept == NULL)
-        return;
+    const cJSON *item;
+    read_facts(reader, object, field, to);
     size_t outer = xb_place_enter(&reader->place, field->key);
-    cJSON_ArrayForEach(item, details)
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(object, field->key))
     {
         if (!cJSON_IsNumber(item) && !cJSON_IsString(item) && !cJSON_IsNull(item))
             xb_json_refuse(reader, item->string, "must be a number, a text or null");
-        kept[of->detail_count++] = (struct xb_record_detail){
-            .name = xb_fields_keep_text(reader, item->string),
-            .text = cJSON_IsString(item) ? xb_fields_keep_text(reader, item->valuestring) : NULL,
-            .number = cJSON_GetNumberValue(item)};
     }
     xb_place_leave(&reader->place, outer);
-    of->details = kept;
 }
 
 /* What is read before is needed by what comes after: times by placements, both by figures. */
@@ -561,5 +538,5 @@ const struct xb_field xb_record_row_fields[] = {
     XB_FIELD("stop_reason", STRING, row, stop_reason, XB_TEXT_OR_NULL),
     XB_CUSTOM("verified", write_verified, read_verified),
     XB_CUSTOM("warnings", write_warnings, read_warnings),
-    XB_CUSTOM("details", write_details, read_details),
+    FACTS("details", read_details, row, details, detail_count, MOST_DETAILS),
     XB_FIELDS_END};

@@ -3,7 +3,6 @@
 
 #include "base/json_read.h"
 #include "base/memory.h"
-#include "machine/node.h"
 #include "machine/topology.h"
 #include "record.h"
 #include "xferbench/backend.h"

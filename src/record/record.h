@@ -3,6 +3,7 @@
 
 #include "base/options.h"
 #include "base/statistics.h"
+#include "machine/node.h"
 #include "xferbench/figure.h"
 
 #include <stdbool.h>
@@ -69,13 +70,6 @@ struct xb_record_fact {
     bool is_text;      /* a text as it is; else a number, a flag or a list as JSON */
 };
 
-/* A detail of how a row was measured: a number, or a text. */
-struct xb_record_detail {
-    const char *name;
-    const char *text; /* NULL for a number */
-    double number;
-};
-
 /* The failure behind a row of status error. */
 struct xb_record_error {
     bool known;         /* false: there is none */
@@ -104,7 +98,7 @@ struct xb_record_row {
     size_t figure_count;
     const char *const *warning_texts;
     size_t warning_count;
-    const struct xb_record_detail *details;
+    const struct xb_record_fact *details; /* of how it was measured: numbers and texts */
     size_t detail_count;
     struct xb_record_error error;
 };
@@ -170,14 +164,6 @@ struct xb_record_host {
     const char *node_named_by;           /* the variable that named it; NULL: it is the host name */
 };
 
-/* Which of the processes that a launcher (Slurm, mpirun) started together this one is. */
-struct xb_record_launcher {
-    bool known;           /* false: no launcher told a rank */
-    uint64_t rank;        /* from 0 */
-    uint64_t ranks;       /* how many there are; 0: not told */
-    const char *named_by; /* the variable that told the rank; NULL: none */
-};
-
 /* When measuring began, and how well this node's clock is kept. */
 struct xb_record_start {
     const char *asked;    /* the agreed time, such as "2026-11-23T06:40:00.000000Z"; NULL: none */
@@ -196,7 +182,7 @@ struct xb_record {
     const char *left_out;              /* libraries that it lacks: "hwloc, liblz4"; NULL: none */
     const char *timestamp;             /* when it was written; NULL: not yet */
     struct xb_record_host host;
-    struct xb_record_launcher launcher;
+    struct xb_launcher launcher;
     struct xb_record_start start;
     const char *backend;                    /* its name */
     const char *driver;                     /* version; NULL where there is none */
@@ -250,8 +236,11 @@ void xb_record_free(struct xb_record *record); /* accepts a zeroed one */
 const struct xb_record_fact *xb_record_fact_find(const struct xb_record_fact *facts, size_t count,
                                                  const char *name);
 /* The detail of that name; NULL for none. */
-const struct xb_record_detail *xb_record_detail_find(const struct xb_record_row *row,
-                                                     const char *name);
+const struct xb_record_fact *xb_record_detail_find(const struct xb_record_row *row,
+                                                   const char *name);
+/* What a fact says: its text, or NULL; its number, or NAN. `fact` may be NULL. */
+const char *xb_record_fact_text(const struct xb_record_fact *fact);
+double xb_record_fact_number(const struct xb_record_fact *fact);
 /* The option of that name; NULL for none, and where `record` is NULL. */
 const struct xb_record_fact *xb_record_option(const struct xb_record *record, const char *name);
 

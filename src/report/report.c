@@ -109,7 +109,7 @@ static void take_file(struct report *report, size_t index)
                                         .texts = &report->texts};
     if (xb_report_document_read(file, &cause) == XB_OK) {
         for (size_t i = 0; !has_failed(report) && i < COMMON; i++)
-            (void)common_sections[i]->take(report->states[i], file, &report->page->error);
+            common_sections[i]->take(report->states[i], file, &report->page->error);
         free(file->text);
         file->text = NULL;
         report->kept[report->kept_count++] = file;

@@ -108,9 +108,8 @@ void xb_write_results(struct xb_page *page, const struct xb_report_document *con
 struct xb_common_section {
     const char *name, *title;
     size_t state_size; /* of a state, which is zeros before the first file */
-    /* XB_ERR_MEMORY for a text that is kept, XB_ERR_STOPPED after a signal. */
-    enum xb_status (*take)(void *state, const struct xb_report_document *document,
-                           struct xb_error *error);
+    /* What fails is in *error: XB_ERR_STOPPED after a signal. */
+    void (*take)(void *state, const struct xb_report_document *document, struct xb_error *error);
     /* Judges what take() kept, once after the last file; false: there is nothing to say. */
     bool (*finish)(void *state);
     void (*write)(struct xb_page *page, void *state);

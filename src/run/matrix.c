@@ -102,20 +102,13 @@ static bool has_nodes(const struct xb_record *record)
 /* ---- cells ---- */
 
 /* The case's detail of that name, of the first process that has it; NULL for none. */
-static const struct xb_record_detail *
-find_detail(const struct xb_record *record, const struct xb_record_case *test, const char *name)
+static const struct xb_record_fact *find_detail(const struct xb_record *record,
+                                                const struct xb_record_case *test, const char *name)
 {
-    const struct xb_record_detail *detail = NULL;
+    const struct xb_record_fact *detail = NULL;
     for (size_t i = 0; i < record->process_count && detail == NULL; i++)
         detail = xb_record_detail_find(&test->rows[i], name);
     return detail;
-}
-
-static double number_of(const struct xb_record *record, const struct xb_record_case *test,
-                        const char *name)
-{
-    const struct xb_record_detail *detail = find_detail(record, test, name);
-    return detail != NULL && detail->text == NULL ? detail->number : 0;
 }
 
 /* The median of the figure that a case is about, in GB/s or in us; NAN where there is none. */
@@ -137,13 +130,13 @@ static int own_node(const struct xb_record *record, int index)
 static void write_link(const struct xb_record *record, const struct xb_record_case *test,
                        char *cell)
 {
-    const struct xb_record_detail *kind = find_detail(record, test, "link");
-    double links = number_of(record, test, "links");
-    double rate = number_of(record, test, "link_rate_bytes_per_second");
+    const char *kind = xb_record_fact_text(find_detail(record, test, "link"));
+    double links = xb_record_fact_number(find_detail(record, test, "links"));
+    double rate = xb_record_fact_number(find_detail(record, test, "link_rate_bytes_per_second"));
     cell[0] = '\0';
-    if (kind == NULL || kind->text == NULL)
+    if (kind == NULL)
         return;
-    int used = snprintf(cell, CELL, "%.32s", kind->text);
+    int used = snprintf(cell, CELL, "%.32s", kind);
     if (links > 0)
         used += snprintf(cell + used, CELL - (size_t)used, " %.0f", links);
     if (links > 0 && rate > 0)
@@ -444,8 +437,8 @@ void xb_matrix_print(FILE *stream, const struct xb_record *record, bool first, b
 /* Where its threads ran, if that was not on the node of the memory; NULL else. */
 static const char *threads_of(const struct xb_record *record, const struct xb_record_case *test)
 {
-    const struct xb_record_detail *detail = find_detail(record, test, "threads_run");
-    return detail != NULL && is_of_a_node(test) ? detail->text : NULL;
+    const char *run = xb_record_fact_text(find_detail(record, test, "threads_run"));
+    return is_of_a_node(test) ? run : NULL;
 }
 
 static int by_threads(const struct xb_record_case *a, const struct xb_record_case *b,

@@ -87,6 +87,8 @@ XB_MUST_CHECK enum xb_status xb_files_read(const struct xb_files *files, size_t 
                                            uint64_t offset, void *target, uint64_t bytes,
                                            struct xb_error *error);
 
-/* Opens a file with O_DIRECT; the caller closes it. XB_ERR_UNSUPPORTED: the file system refuses. */
-XB_MUST_CHECK enum xb_status xb_files_open_direct(const struct xb_files *files, size_t file,
-                                                  int *descriptor, struct xb_error *error);
+/* Opens a file, with O_DIRECT if `is_direct`; the caller closes it. XB_ERR_UNSUPPORTED: its file
+ * system refuses O_DIRECT. */
+XB_MUST_CHECK enum xb_status xb_files_open_to_read(const struct xb_files *files, size_t file,
+                                                   bool is_direct, int *descriptor,
+                                                   struct xb_error *error);

@@ -315,9 +315,8 @@ static enum xb_status prove(const struct xb_files *files, int descriptor, struct
 
 enum xb_status xb_files_check_direct(const struct xb_files *files, struct xb_error *error)
 {
-    int fd = xb_files_open_one(files, 0, O_DIRECT);
-    if (fd < 0)
-        return xb_direct_refused(files, 0, errno, error);
+    int fd;
+    XB_TRY(xb_files_open_to_read(files, 0, true, &fd, error));
     enum xb_status status = xb_direct_check_needs(files, 0, fd, error);
     if (status == XB_OK)
         status = prove(files, fd, error);

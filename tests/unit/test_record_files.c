@@ -166,7 +166,8 @@ static void assert_same_row(const struct xb_record_row *is, const struct xb_reco
     assert_int_equal(is->detail_count, should->detail_count);
     for (size_t i = 0; i < is->detail_count; i++) {
         assert_string_equal(is->details[i].name, should->details[i].name);
-        assert_same_text(is->details[i].text, should->details[i].text);
+        assert_same_text(xb_record_fact_text(&is->details[i]),
+                         xb_record_fact_text(&should->details[i]));
     }
     assert_int_equal(is->figure_count, should->figure_count);
     for (size_t i = 0; i < is->figure_count; i++)
