@@ -224,7 +224,7 @@ static void read_form(struct reader *reader, const cJSON *document, const char *
 
 static void make_processes(struct reader *reader, size_t count)
 {
-    if (xb_json_failed(&reader->json) || count == 0)
+    if (xb_json_failed(&reader->json))
         return;
     reader->record->processes =
         xb_arena_new(&reader->record->texts, count * sizeof *reader->record->processes);
@@ -281,16 +281,19 @@ static void check_conditions(struct reader *reader, const cJSON *document,
 static void read_process(struct reader *reader, const cJSON *document)
 {
     struct xb_record_process *process = &reader->record->processes[reader->process];
+    struct xb_json_reader *json = &reader->json;
     bool is_first = reader->record->backend == NULL;
-    xb_fields_read(&reader->json, document, xb_record_end_fields, process);
+    read_form(reader, document, "xferbench.result");
+    if (xb_json_failed(json))
+        return;
+    xb_fields_read(json, document, xb_record_end_fields, process);
     process->deadline_met = process->deadline_met || !process->has_deadline;
     if (is_first)
         read_conditions(reader, document);
-    xb_fields_read(&reader->json, document, xb_record_devices_fields, process);
+    xb_fields_read(json, document, xb_record_devices_fields, process);
     process->has_results = true;
     if (!is_first)
         check_conditions(reader, document, process);
-    struct xb_json_reader *json = &reader->json;
     size_t more = (size_t)cJSON_GetArraySize(xb_json_get_array(json, document, "results"));
     more = more < XB_RECORD_CASES ? more : XB_RECORD_CASES;
     if (xb_json_failed(json))
@@ -316,9 +319,7 @@ static void read_member(struct xb_json_reader *json, const cJSON *member, size_t
         return;
     reader->process = index;
     size_t length = xb_place_enter(&json->place, "document");
-    read_form(reader, document, "xferbench.result");
-    if (!xb_json_failed(json))
-        read_process(reader, document);
+    read_process(reader, document);
     xb_place_leave(&json->place, length);
 }
 
@@ -360,11 +361,9 @@ enum xb_status xb_record_of_tree(const char *path, const cJSON *tree, struct xb_
     if (xb_document_kind_of(tree) == XB_DOCUMENT_PROCESSES) {
         read_merged(&reader, tree);
     } else {
-        read_form(&reader, tree, "xferbench.result");
         make_processes(&reader, 1);
         record->asked_processes = 1;
-        if (!xb_json_failed(json))
-            read_process(&reader, tree);
+        read_process(&reader, tree);
     }
     record->timestamp = xb_fields_keep_text(json, xb_json_get_text(json, tree, "timestamp"));
     if (!xb_json_failed(json))

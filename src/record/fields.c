@@ -245,22 +245,10 @@ static void read_device(struct xb_json_reader *reader, const cJSON *item, size_t
             xb_json_refuse(reader, "index", "is that of devices[%zu] too", i);
 }
 
-static void read_devices(struct xb_json_reader *reader, const cJSON *object,
-                         const struct xb_field *field, void *to)
-{
-    process *of = to;
-    size_t count = (size_t)cJSON_GetArraySize(xb_json_get_array(reader, object, field->key));
-    if (count == 0 || count > MOST_DEVICES)
-        xb_json_refuse(reader, field->key, "must be 1 to %d", MOST_DEVICES);
-    of->devices = xb_fields_room(reader, count, sizeof *of->devices);
-    of->device_count =
-        xb_fields_read_each(reader, object, field->key, MOST_DEVICES, read_device, of);
-}
-
-const struct xb_field xb_record_devices_fields[] = {XB_LIST("devices", process, devices,
-                                                            device_count, MOST_DEVICES,
-                                                            device_fields, .read = read_devices),
-                                                    XB_FIELDS_END};
+const struct xb_field xb_record_devices_fields[] = {
+    XB_LIST("devices", process, devices, device_count, MOST_DEVICES, device_fields, .least = 1,
+            .item = read_device),
+    XB_FIELDS_END};
 
 /* Two cases are compared by their parameters in this order. */
 static void read_parameters(struct xb_json_reader *reader, const cJSON *object,
@@ -368,7 +356,7 @@ static void check_figure(struct xb_json_reader *reader, const row *of, const fig
 static void read_figure(struct xb_json_reader *reader, const cJSON *item, size_t index, void *to)
 {
     row *of = to;
-    figure *read = &((figure *)of->figures)[index]; /* in the room that read_figures made */
+    figure *read = &((figure *)of->figures)[index];
     struct xb_field fields[sizeof sampled_figure_fields / sizeof sampled_figure_fields[0]];
     bool gates = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, "gates"));
     const char *unit = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "unit"));
@@ -389,16 +377,6 @@ static void read_figure(struct xb_json_reader *reader, const cJSON *item, size_t
         read->placements = of->placements;
     check_figure(reader, of, read);
     of->figure_count++;
-}
-
-static void read_figures(struct xb_json_reader *reader, const cJSON *object,
-                         const struct xb_field *field, void *to)
-{
-    row *of = to;
-    size_t count = (size_t)cJSON_GetArraySize(xb_json_get_array(reader, object, field->key));
-    of->figures = xb_fields_room(reader, count, sizeof *of->figures);
-    if (of->figures != NULL)
-        (void)xb_fields_read_each(reader, object, field->key, MOST_FIGURES, read_figure, of);
 }
 
 /* ---- what came of a case ---- */
@@ -534,7 +512,7 @@ const struct xb_field xb_record_row_fields[] = {
     XB_NUMBERS("samples_s", row, times, time_count, XB_ABOVE_0, .most = MOST_SECONDS),
     XB_CUSTOM("placements", write_placements, read_placements),
     XB_LIST("figures", row, figures, figure_count, MOST_FIGURES, sampled_figure_fields,
-            .read = read_figures),
+            .item = read_figure),
     XB_FIELD("stop_reason", STRING, row, stop_reason, XB_TEXT_OR_NULL),
     XB_CUSTOM("verified", write_verified, read_verified),
     XB_CUSTOM("warnings", write_warnings, read_warnings),

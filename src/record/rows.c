@@ -170,9 +170,10 @@ struct xb_parameters xb_parameters_that_differ(const struct xb_record *record)
             bool differs = false;
             if (at < XB_PARAMETERS_MOST) {
                 struct xb_parameter_first *first = &found.firsts[at];
-                if (at == found.first_count)
-                    found.firsts[found.first_count++] =
-                        (struct xb_parameter_first){.mode = test->mode, .fact = own};
+                if (first->fact == NULL) {
+                    *first = (struct xb_parameter_first){.mode = test->mode, .fact = own};
+                    found.first_count++;
+                }
                 differs = first->differs =
                     first->differs || !xb_record_same(own->value, first->fact->value);
             }
