@@ -5,13 +5,12 @@
 
 #include <stdbool.h>
 
-/* Reads a file of `folder`, one of sysfs's or the like, as text, with its newline, cut after
- * size - 1 bytes. False if it cannot be read (errno says why it could not be opened, and is 0 if it
- * could), and if it is empty. */
+/* Reads a file of `folder`, such as one of sysfs's, as text, cut after size - 1 bytes. False if it
+ * cannot be read (errno: why it could not be opened; 0: it could), and if it is empty. */
 bool xb_sysfs_text(const char *folder, const char *name, char *text, size_t size);
 
-/* The value in the first line that is "NAME VALUE", "NAME: VALUE" or "NAME=VALUE", with all that
- * stands behind it; of the name "" that in the first line. NULL where no line has that name. */
+/* The value in the first line that is "NAME VALUE", "NAME: VALUE" or "NAME=VALUE", with what stands
+ * behind it; of the name "" that in the first line. NULL: no line has that name. */
 const char *xb_line_value(const char *text, const char *name);
 
 /* Where Linux shows PCI devices. */

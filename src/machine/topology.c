@@ -125,23 +125,6 @@ static void bind_to(struct xb_topology *topology, hwloc_const_bitmap_t cpus,
     binding->bound = true;
 }
 
-/* Whether there is no sense in binding, whatever the node. */
-static bool refuse_to_bind(const struct xb_topology *topology, struct xb_binding *binding)
-{
-    if (!hwloc_topology_is_thissystem(topology->hwloc)) {
-        SET_NOTE(binding, "hwloc was told to describe another machine");
-        return true;
-    }
-    if (xb_topology_node_count(topology) == 1) {
-        SET_NOTE(binding, "one NUMA node: nothing to bind");
-        binding->note_is_normal = true;
-        return true;
-    }
-    if (binding->node < 0)
-        SET_NOTE(binding, "which NUMA node the device is close to is unknown");
-    return binding->node < 0;
-}
-
 /* That node, or NULL where this process may not use its memory. */
 static hwloc_obj_t find_node(const struct xb_topology *topology, int node)
 {
@@ -166,9 +149,20 @@ static bool has_cpus(const struct xb_topology *topology, hwloc_obj_t node)
 /* Uses only CPUs and memory that the user allowed this process. */
 static void bind_to_node(struct xb_topology *topology, int near, struct xb_binding *binding)
 {
-    if (refuse_to_bind(topology, binding))
-        return;
     hwloc_obj_t node = find_node(topology, binding->node);
+    if (!hwloc_topology_is_thissystem(topology->hwloc)) {
+        SET_NOTE(binding, "hwloc was told to describe another machine");
+        return;
+    }
+    if (xb_topology_node_count(topology) == 1) {
+        SET_NOTE(binding, "one NUMA node: nothing to bind");
+        binding->note_is_normal = true;
+        return;
+    }
+    if (binding->node < 0) {
+        SET_NOTE(binding, "which NUMA node the device is close to is unknown");
+        return;
+    }
     if (node == NULL) {
         SET_NOTE(binding, "this process may not use the memory of NUMA node %d", binding->node);
         return;
@@ -203,20 +197,6 @@ void xb_topology_bind(struct xb_topology *topology, int node, int near, struct x
     binding->cpu_count = xb_cpus_allowed();
 }
 
-/* Writes a list such as "0,1". Stops before the first number that does not fit. */
-static void format_nodes(hwloc_const_bitmap_t set, char *text, size_t size)
-{
-    size_t length = 0;
-    for (int node = hwloc_bitmap_first(set); node >= 0; node = hwloc_bitmap_next(set, node)) {
-        char number[16];
-        int wanted = snprintf(number, sizeof number, "%s%d", length > 0 ? "," : "", node);
-        if (length + (size_t)wanted >= size)
-            return;
-        memcpy(text + length, number, (size_t)wanted + 1);
-        length += (size_t)wanted;
-    }
-}
-
 void xb_topology_locate(struct xb_topology *topology, const void *address, size_t bytes, int node,
                         struct xb_places *places)
 {
@@ -242,8 +222,17 @@ void xb_topology_locate(struct xb_topology *topology, const void *address, size_
         places->on_node += node >= 0 && hwloc_bitmap_isset(here, (unsigned)node);
         hwloc_bitmap_or(all, all, here);
     }
-    if (all != NULL)
-        format_nodes(all, places->nodes, sizeof places->nodes);
+    /* "0,1", up to the first number that does not fit */
+    size_t length = 0;
+    for (int n = all != NULL ? hwloc_bitmap_first(all) : -1; n >= 0;
+         n = hwloc_bitmap_next(all, n)) {
+        char number[16];
+        size_t wanted = (size_t)snprintf(number, sizeof number, "%s%d", length > 0 ? "," : "", n);
+        if (length + wanted >= sizeof places->nodes)
+            break;
+        memcpy(places->nodes + length, number, wanted + 1);
+        length += wanted;
+    }
     hwloc_bitmap_free(here);
     hwloc_bitmap_free(all);
 }

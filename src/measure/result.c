@@ -173,7 +173,7 @@ static void add_share(struct xb_result *result, const struct xb_figure *share,
 /* A row of single operations has their times by either clock, and no bandwidth: a rate of so few
  * bytes would mean nothing. Its wall time is latency_host. A mode that is about a latency of its
  * own has added that. */
-static void add_figures(struct xb_result *result, const struct xb_record_ceiling *ceiling)
+static void add_figures(struct xb_result *result, const struct xb_ceiling *ceiling)
 {
     const struct xb_samples *times = &result->times, *submit = &result->submit_times,
                             *wall = &result->wall_times;
@@ -228,7 +228,7 @@ static void drop_figures(struct xb_result *result)
     result->row.figure_count = 0;
 }
 
-void xb_result_finish(struct xb_result *result, const struct xb_record_ceiling *ceiling)
+void xb_result_finish(struct xb_result *result, const struct xb_ceiling *ceiling)
 {
     struct xb_record_row *row = &result->row;
     const struct xb_error *error = &result->error;

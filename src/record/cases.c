@@ -267,11 +267,19 @@ static bool is_passed_over(const struct xb_record_case *test, size_t index, unsi
            strcmp(test->parameters[index].name, XB_RECORD_NUMA) == 0;
 }
 
-/* Both lists are sorted by name. "8" and 8 are different values. */
-static int compare_parameters(const struct xb_record_case *a, const struct xb_record_case *b,
-                              unsigned but)
+int xb_cases_order(const struct xb_record_case *a, const struct xb_record_case *b, unsigned but)
 {
-    int order = 0;
+    const int by_size = (but & XB_BUT_SIZE) != 0 ? 0 : XB_ORDER(a->bytes, b->bytes);
+    const int by_device =
+        XB_FIRST_ORDER(XB_ORDER(a->device, b->device), XB_ORDER(a->peer, b->peer));
+    int order = XB_FIRST_ORDER(
+        compare_texts(a->mode, b->mode), compare_texts(a->variant, b->variant),
+        compare_texts(a->direction, b->direction), by_size,
+        (but & XB_BUT_DEVICES) != 0 ? 0 : by_device, XB_ORDER(a->latency, b->latency),
+        XB_ORDER(a->simultaneous, b->simultaneous));
+    if ((but & XB_BUT_PARAMETERS) != 0)
+        return order;
+    /* Both lists are sorted by name. "8" and 8 are different values. */
     for (size_t i = 0, k = 0; order == 0; i++, k++) {
         i += is_passed_over(a, i, but);
         k += is_passed_over(b, k, but);
@@ -283,19 +291,6 @@ static int compare_parameters(const struct xb_record_case *a, const struct xb_re
                                XB_ORDER(left->is_text, right->is_text));
     }
     return order;
-}
-
-int xb_cases_order(const struct xb_record_case *a, const struct xb_record_case *b, unsigned but)
-{
-    const int by_size = (but & XB_BUT_SIZE) != 0 ? 0 : XB_ORDER(a->bytes, b->bytes);
-    const int by_device =
-        XB_FIRST_ORDER(XB_ORDER(a->device, b->device), XB_ORDER(a->peer, b->peer));
-    const int order = XB_FIRST_ORDER(
-        compare_texts(a->mode, b->mode), compare_texts(a->variant, b->variant),
-        compare_texts(a->direction, b->direction), by_size,
-        (but & XB_BUT_DEVICES) != 0 ? 0 : by_device, XB_ORDER(a->latency, b->latency),
-        XB_ORDER(a->simultaneous, b->simultaneous));
-    return order != 0 || (but & XB_BUT_PARAMETERS) != 0 ? order : compare_parameters(a, b, but);
 }
 
 static int by_key(const void *a, const void *b)

@@ -106,14 +106,27 @@ enum xb_status xb_record_of_conditions(const struct xb_conditions *conditions,
 
 /* ---- options ---- */
 
-/* A JSON array of texts. */
-static const char *words_text(const struct xb_value *value, struct xb_arena **texts)
+/* The value as JSON; a text as it is, without quotes. */
+static const char *value_text(const struct xb_value *value, struct xb_arena **texts)
 {
+    const enum xb_option_type type = value->option->type;
+    const bool is_list = xb_option_is_list(value->option);
+    if (type == XB_OPTION_FLAG)
+        return value->flag ? "true" : "false";
+    if (type == XB_OPTION_DURATION)
+        return xb_arena_copy(texts, XB_NUMBER_TEXT(value->seconds));
+    if (type == XB_OPTION_TEXT || type == XB_OPTION_FILE)
+        return xb_arena_copy(texts, value->text);
     struct xb_memory_text made = {.text = NULL};
     FILE *stream = xb_memory_text_begin(&made);
-    fputc('[', stream);
-    for (size_t i = 0; i < value->words.count; i++) {
-        fputs(i > 0 ? ",\"" : "\"", stream);
+    fputs(is_list ? "[" : "", stream);
+    for (size_t i = 0; i < xb_value_length(value); i++) {
+        fputs(i > 0 ? "," : "", stream);
+        if (type != XB_OPTION_CHOICES) {
+            fprintf(stream, "%" PRIu64, xb_value_number(value, i));
+            continue;
+        }
+        fputc('"', stream);
         for (const char *c = value->words.items[i]; *c != '\0'; c++)
             if ((unsigned char)*c < ' ')
                 fprintf(stream, "\\u%04x", (unsigned)*c);
@@ -121,35 +134,8 @@ static const char *words_text(const struct xb_value *value, struct xb_arena **te
                 fprintf(stream, strchr("\"\\", *c) != NULL ? "\\%c" : "%c", *c);
         fputc('"', stream);
     }
-    fputc(']', stream);
+    fputs(is_list ? "]" : "", stream);
     return xb_memory_text_keep(&made, texts);
-}
-
-/* The value as JSON; a text as it is, without quotes. */
-static const char *value_text(const struct xb_value *value, struct xb_arena **texts)
-{
-    const char *text = "";
-    switch (value->option->type) {
-    case XB_OPTION_FLAG:
-        return value->flag ? "true" : "false";
-    case XB_OPTION_COUNT:
-    case XB_OPTION_SIZE:
-        return xb_arena_print(texts, "%" PRIu64, value->count);
-    case XB_OPTION_SIZES:
-    case XB_OPTION_COUNTS:
-        for (size_t i = 0; i < xb_value_length(value); i++)
-            text = xb_arena_print(texts, "%s%s%" PRIu64, text, i > 0 ? "," : "",
-                                  xb_value_number(value, i));
-        return xb_arena_print(texts, "[%s]", text);
-    case XB_OPTION_DURATION:
-        return xb_arena_copy(texts, XB_NUMBER_TEXT(value->seconds));
-    case XB_OPTION_CHOICES:
-        return words_text(value, texts);
-    case XB_OPTION_TEXT:
-    case XB_OPTION_FILE:
-        break;
-    }
-    return xb_arena_copy(texts, value->text);
 }
 
 void xb_record_of_config(const struct xb_config *config, struct xb_record *record)
@@ -357,24 +343,6 @@ static const char *other_option(const struct xb_record *first, const struct xb_r
     return NULL;
 }
 
-/* One of the same model is another one all the same: its place and its state are its own. */
-static const char *other_device(const struct xb_record *first, const struct xb_record *other,
-                                unsigned index, char *text, size_t size)
-{
-    const struct xb_record_device *a = xb_record_device(first, (int)index);
-    const struct xb_record_device *b = xb_record_device(other, (int)index);
-    char what[32];
-    snprintf(what, sizeof what, "device %u", index);
-    if (a == NULL || b == NULL) {
-        snprintf(text, size, "%s is %s", what, b == NULL ? "missing" : "new");
-        return text;
-    }
-    const struct told told[] = {{what, "", a->name, b->name},
-                                {what, "UUID ", a->uuid, b->uuid},
-                                {what, "PCI address ", a->pci_bdf, b->pci_bdf}};
-    return tell_other(told, 3, text, size);
-}
-
 const char *xb_record_other_condition(const struct xb_record *first, const struct xb_record *other,
                                       char *text, size_t size)
 {
@@ -387,11 +355,24 @@ const char *xb_record_other_condition(const struct xb_record *first, const struc
     if (difference == NULL)
         difference = tell_other(&told[2], 1, text, size);
     const struct xb_record *const sides[] = {first, other};
-    for (size_t i = 0; i < 2 && difference == NULL; i++) {
+    for (size_t i = 0; i < 2; i++) {
         size_t count = 0;
         const struct xb_record_device *devices = xb_record_devices(sides[i], &count);
-        for (size_t k = 0; k < count && difference == NULL; k++)
-            difference = other_device(first, other, devices[k].index, text, size);
+        for (size_t k = 0; k < count && difference == NULL; k++) {
+            const struct xb_record_device *a = xb_record_device(first, (int)devices[k].index);
+            const struct xb_record_device *b = xb_record_device(other, (int)devices[k].index);
+            char what[32];
+            snprintf(what, sizeof what, "device %u", devices[k].index);
+            if (a == NULL || b == NULL) {
+                snprintf(text, size, "%s is %s", what, b == NULL ? "missing" : "new");
+                return text;
+            }
+            /* One of the same model is another one all the same: its state is its own. */
+            const struct told own[] = {{what, "", a->name, b->name},
+                                       {what, "UUID ", a->uuid, b->uuid},
+                                       {what, "PCI address ", a->pci_bdf, b->pci_bdf}};
+            difference = tell_other(own, 3, text, size);
+        }
     }
     return difference;
 }

@@ -31,7 +31,6 @@ typedef struct xb_launcher launcher;
 typedef struct xb_record_start start;
 typedef struct xb_record_process process;
 typedef struct xb_record_device device;
-typedef struct xb_record_ceiling ceiling;
 typedef struct xb_record_case test;
 typedef struct xb_record_row row;
 typedef struct xb_record_error failure;
@@ -188,14 +187,14 @@ const struct xb_field xb_record_end_fields[] = {
 /* ---- devices ---- */
 
 static const struct xb_field ceiling_fields[] = {
-    XB_FIELD("at", STRING, ceiling, at, XB_NOT_EMPTY),
-    XB_FIELD("speed_gts", DOUBLE, ceiling, speed_gts, XB_ABOVE_0, .most = MOST_GTS),
-    XB_FIELD("width", UNSIGNED, ceiling, width, .least = 1, .most = MOST_LANES),
-    XB_FIELD("payload_bytes", UNSIGNED, ceiling, payload, .least = 1, .most = MOST_PACKET),
-    XB_FIELD("read_request_bytes", UNSIGNED, ceiling, read_request, .least = 1,
+    XB_FIELD("at", STRING, device, ceiling_at, XB_NOT_EMPTY),
+    XB_FIELD("speed_gts", DOUBLE, device, ceiling.speed_gts, XB_ABOVE_0, .most = MOST_GTS),
+    XB_FIELD("width", UNSIGNED, device, ceiling.width, .least = 1, .most = MOST_LANES),
+    XB_FIELD("payload_bytes", UNSIGNED, device, ceiling.payload, .least = 1, .most = MOST_PACKET),
+    XB_FIELD("read_request_bytes", UNSIGNED, device, ceiling.read_request, .least = 1,
              .most = MOST_PACKET),
-    XB_FIELD("h2d_bytes_per_second", DOUBLE, ceiling, h2d, XB_ABOVE_0, .most = MOST_RATE),
-    XB_FIELD("d2h_bytes_per_second", DOUBLE, ceiling, d2h, XB_ABOVE_0, .most = MOST_RATE),
+    XB_FIELD("h2d_bytes_per_second", DOUBLE, device, ceiling.h2d, XB_ABOVE_0, .most = MOST_RATE),
+    XB_FIELD("d2h_bytes_per_second", DOUBLE, device, ceiling.d2h, XB_ABOVE_0, .most = MOST_RATE),
     XB_FIELDS_END};
 
 static const char *read_word(int under_load)
@@ -210,7 +209,7 @@ static const struct xb_field link_fields[] = {
     XB_FIELD("max_width", UNSIGNED, device, link_max_width, .least = 1, .most = MOST_LANES),
     XB_FIELD("port", STRING, device, link_port, XB_TEXT_OR_NULL),
     XB_FIELD("read", WORD, device, link_under_load, .word = read_word, .most = true),
-    XB_OBJECT("ceiling", device, ceiling, ceiling_fields, XB_KNOWN(device, ceiling.known)),
+    XB_PART("ceiling", ceiling_fields, XB_KNOWN(device, ceiling.known)),
     XB_FIELDS_END};
 
 static const struct xb_field numa_fields[] = {

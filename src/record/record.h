@@ -4,6 +4,7 @@
 #include "base/options.h"
 #include "base/statistics.h"
 #include "machine/node.h"
+#include "machine/pcie.h"
 #include "xferbench/figure.h"
 
 #include <stdbool.h>
@@ -13,9 +14,8 @@
 struct cJSON;
 
 /* A record: results with the conditions under which they were taken, of one process or of several,
- * from this process (src/measure/record_of_run.h) or from a file. Tables, Reading, CSV, JSON and
- * compare read only this. Texts belong to the record, but those of a run's rows to the run's
- * results. NULL stands for an unknown text. */
+ * from this process (src/measure/run.h) or from a file. All output reads only this. It owns its
+ * texts, but those of a run's rows. NULL stands for an unknown text. */
 
 #define XB_RECORD_VERSION 2                        /* of the files that are written and read */
 #define XB_RECORD_LARGEST_BYTES ((size_t)64 << 20) /* of a file */
@@ -55,8 +55,7 @@ struct xb_record_placements {
 struct xb_record_figure {
     const char *name, *unit;
     bool more_is_better, gates;
-    /* Describes the samples. n is 0 for a figure computed from others: then only the median is set.
-     * NAN stands for what a file does not say. */
+    /* Describes the samples; n is 0 for a median computed from others. NAN is not known. */
     struct xb_statistics statistics;
     const double *samples;                  /* in the order taken */
     size_t sample_count;                    /* 0 also where a file has the statistics only */
@@ -115,16 +114,6 @@ struct xb_record_case {
     struct xb_record_row *rows; /* process_count of them */
 };
 
-/* The most that a PCIe path carries of a program's data: docs/link-ceilings.md. */
-struct xb_record_ceiling {
-    bool known;       /* all of it; false: none of it */
-    const char *at;   /* PCI address of the lower end of the link that carries least */
-    double speed_gts; /* of that link, while data moved */
-    unsigned width;
-    unsigned payload, read_request; /* bytes, as read from the path */
-    double h2d, d2h;                /* bytes per second */
-};
-
 struct xb_record_device {
     unsigned index;
     const char *name; /* the model */
@@ -135,10 +124,11 @@ struct xb_record_device {
     double link_speed_gts, link_max_speed_gts;
     unsigned link_width, link_max_width;
     const char *link_port;
-    int link_under_load; /* it was read while data moved; 0: right after transfers */
-    struct xb_record_ceiling ceiling;
-    int numa_node; /* -1 where none is known */
-    bool bound;    /* to that node: threads and memory */
+    int link_under_load;       /* it was read while data moved; 0: right after transfers */
+    struct xb_ceiling ceiling; /* that nothing is assumed of; a file has no `raw` and `most` */
+    const char *ceiling_at;    /* PCI address of the lower end of the link that carries least */
+    int numa_node;             /* -1 where none is known */
+    bool bound;                /* to that node: threads and memory */
     unsigned cpus;
     const char *numa_note;
     bool numa_is_normal; /* that it was bound, or was not, is as it should be */
@@ -277,8 +267,8 @@ size_t xb_cases_equal(const struct xb_record_case *const *cases, size_t count,
 bool xb_record_same(const char *a, const char *b);
 
 /* Finds the condition that keeps figures of two records from being combined: backend, options (but
- * what is left of a deadline), the machine, and per index the device, which one may lack. Writes
- * "device 0 is another one (NVIDIA H200, then NVIDIA B200)" to `text`; NULL for none. */
+ * a deadline's rest), machine, devices by index. Writes to `text`, and NULL for none: "device 0 is
+ * another one (NVIDIA H200, then NVIDIA B200)". */
 const char *xb_record_other_condition(const struct xb_record *first, const struct xb_record *other,
                                       char *text, size_t size);
 
@@ -335,8 +325,8 @@ size_t xb_record_medians(const struct xb_record *record, const struct xb_record_
 /* The NUMA node that was named for the case's host memory; -1: near the device, or no number. */
 int xb_record_case_node(const struct xb_record_case *test);
 
-/* Whether it is the sum of cases that ran at the same time: of devices, which has neither device
- * nor peer; or of pairs, which has the device that they have in common. */
+/* Whether it is the sum of cases that ran at the same time: of devices (it has neither device nor
+ * peer), or of pairs (it has the device that they have in common). */
 bool xb_record_is_sum(const struct xb_record_case *test);
 
 /* Returns a case's parameter as JSON, a number or the word of a text; "" for none. */

@@ -100,18 +100,10 @@ void xb_page_words(struct xb_page *page, const char *before, const char *after, 
 FILE *xb_page_terminal_begin(struct xb_page *page);
 void xb_page_terminal_end(struct xb_page *page, enum xb_status printed);
 
-/*
- * ---- tables: numbers below a picture, or facts ----
- *
- *     xb_page_table_begin(page, "GB/s by size", "#SIZE|WAY");
- *     for each row: XB_PAGE_CELLS(page, size, way);
- *     xb_page_table_end(page);
- *
- * The names of columns are parted by '|'; '#' before one says that it is of numbers. Names that are
- * not known before are added with xb_page_column(). Give as many cells as a row has columns: the
- * first is the row's heading, the last ends it. Rows beyond XB_PAGE_ROWS are counted and not
- * written.
- */
+/* ---- tables: numbers below a picture, or facts ---- */
+
+/* `columns`: "#SIZE|WAY", with a '#' before one of numbers; xb_page_column() adds others. A row has
+ * a cell for each: the first is its heading. Rows beyond XB_PAGE_ROWS are counted only. */
 void xb_page_table_begin(struct xb_page *page, const char *caption, const char *columns);
 void xb_page_column(struct xb_page *page, const char *name, bool is_number);
 void xb_page_cell(struct xb_page *page, const char *text); /* NULL: "-" */

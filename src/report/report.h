@@ -85,9 +85,8 @@ const char *xb_report_file_name(const char *path);
 
 /* ---- sections ---- */
 
-/* The page is made of sections. Each writes what it has to say with the functions of page.h; one
- * that writes nothing is not in the page. What fails is in page->error, and ends the report. These
- * say something of one file below its heading: report.c has the kinds of files that each is for. */
+/* The page is made of sections. Each writes with the functions of page.h; one that writes nothing
+ * is not in the page. These say something of one file below its heading. */
 typedef void xb_write_section(struct xb_page *page, const struct xb_report_document *document);
 xb_write_section xb_write_reading, xb_write_samples, xb_write_rows, xb_write_links,
     xb_write_link_details, xb_write_matrices, xb_write_ratios, xb_write_comparison,
@@ -125,13 +124,13 @@ extern const struct xb_common_section xb_section_conditions;
 /* "pinned to the GPU, 1 GiB", with what tells it from others: parameters, of several the GPU. */
 const char *xb_case_name(struct xb_arena **texts, const struct xb_report_document *document,
                          const struct xb_record_case *test);
-/* Adds ", chunk 8 MiB" for each parameter that has not its default, but for one: the same in any
- * file, also in one of an older program, which lacks some. `but`: NULL for none. */
+/* Adds ", chunk 8 MiB" for each parameter that has not its default, but for one (or NULL): the same
+ * in any file, also of an older program, which lacks some. */
 void xb_case_add_parameters(struct xb_words *words, const struct xb_report_document *document,
                             const struct xb_record_case *test, const struct xb_option *but);
 
-/* Writes the page of these files. Each is read once; XB_REPORT_FILES of them at most, and what is
- * told of all together, stay in memory. *left_out is how many could not be read: they are no
- * failure. What failed is in page->error, too; of page->stream the caller looks at ferror(). */
+/* Writes the page of these files. Each is read once, and XB_REPORT_FILES of them stay in memory.
+ * *left_out is how many could not be read, which is no failure. What failed is in page->error,
+ * too. */
 XB_MUST_CHECK enum xb_status
 xb_report_write(struct xb_page *page, const struct xb_report_request *request, size_t *left_out);

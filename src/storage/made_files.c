@@ -84,13 +84,13 @@ static void sweep(const char *where)
     closedir(folder);
 }
 
-/* Removes what xb_files_make made, and says what stays. Keeps errno. */
-static void remove_made(const struct xb_files *files)
+void xb_files_close(struct xb_files *files)
 {
-    int code = errno;
+    if (files->path == NULL)
+        return; /* all zero: descriptor 0 is not ours */
+    int code = errno, stays = 0;
     size_t length = strlen(files->path);
-    bool is_folder = length > 0 && files->path[length - 1] == '/';
-    int stays = 0;
+    bool is_folder = files->is_made && length > 0 && files->path[length - 1] == '/';
     for (size_t i = 0; is_folder && files->folder >= 0 && i < files->count; i++)
         if (unlinkat(files->folder, files->entries[i].name, 0) != 0 && errno != ENOENT &&
             stays == 0)
@@ -101,14 +101,6 @@ static void remove_made(const struct xb_files *files)
                files->path, strerror(stays), xb_errno_name(stays));
     }
     errno = code;
-}
-
-void xb_files_close(struct xb_files *files)
-{
-    if (files->path == NULL)
-        return; /* all zero: descriptor 0 is not ours */
-    if (files->is_made)
-        remove_made(files);
     if (files->folder >= 0)
         close(files->folder);
     for (size_t i = 0; i < files->count; i++)
@@ -254,8 +246,7 @@ static enum xb_status make_folder(const struct making *making, struct xb_files *
         if (mkdtemp(files->path) == NULL)
             return failed(making, "mkdtemp", errno, error);
         files->folder = open(files->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        /* Whether it is locked now and is still where it was made. A file system without locks has
-         * nobody who could lock it to remove it. */
+        /* Whether it is locked and still there. Where no file system locks, nobody removes it. */
         bool held = files->folder >= 0 &&
                     (flock(files->folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
                     fstat(files->folder, &own) == 0 && stat(files->path, &there) == 0 &&

@@ -170,48 +170,41 @@ static int count_window(int descriptor, uint64_t begin, uint64_t bytes, uint64_t
     return code;
 }
 
-/* Counts pages of the first `bytes` of that file. */
-static enum xb_status count_file(const struct xb_files *files, size_t file, uint64_t bytes,
-                                 uint64_t *cached, uint64_t *pages, struct xb_error *error)
-{
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    const char *call = NULL;
-    int fd = xb_files_open_one(files, file, 0);
-    if (fd < 0)
-        return failed(files, file, "open", errno, error);
-    if (!may_look(fd)) {
-        close(fd);
-        return XB_FAIL(error, XB_ERR_UNSUPPORTED,
-                       "%.300s: Linux tells only the owner of a file, or who may write it, how "
-                       "much of it is in the page cache",
-                       XB_FILE_LABEL(files, file));
-    }
-    int code = 0;
-    for (uint64_t at = 0; code == 0 && at < bytes; at += WINDOW_BYTES)
-        code = count_window(fd, at, bytes - at < WINDOW_BYTES ? bytes - at : WINDOW_BYTES, cached,
-                            &call);
-    close(fd);
-    *pages += (bytes + page - 1) / page;
-    if (code == ENODEV) /* of mmap: some file systems in user space map nothing */
-        return XB_FAIL_NATIVE(error, XB_ERR_UNSUPPORTED, call, code, xb_errno_name(code),
-                              "%.300s: this file system cannot map files, so how much of it is in "
-                              "the page cache is not known",
-                              XB_FILE_LABEL(files, file));
-    return code == 0 ? XB_OK : failed(files, file, call, code, error);
-}
-
 enum xb_status xb_files_cached_share(const struct xb_files *files, uint64_t bytes, double *share,
                                      struct xb_error *error)
 {
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     uint64_t cached = 0, pages = 0;
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && bytes > 0 && i < files->count; i++) {
+    *share = 0;
+    for (size_t i = 0; bytes > 0 && i < files->count; i++) {
         uint64_t part = files->entries[i].bytes < bytes ? files->entries[i].bytes : bytes;
-        status = count_file(files, i, part, &cached, &pages, error);
+        const char *call = NULL;
+        int fd = xb_files_open_one(files, i, 0), code = 0;
+        if (fd < 0)
+            return failed(files, i, "open", errno, error);
+        if (!may_look(fd)) {
+            close(fd);
+            return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                           "%.300s: Linux tells only the owner of a file, or who may write it, how "
+                           "much of it is in the page cache",
+                           XB_FILE_LABEL(files, i));
+        }
+        for (uint64_t at = 0; code == 0 && at < part; at += WINDOW_BYTES)
+            code = count_window(fd, at, part - at < WINDOW_BYTES ? part - at : WINDOW_BYTES,
+                                &cached, &call);
+        close(fd);
+        if (code == ENODEV) /* of mmap: some file systems in user space map nothing */
+            return XB_FAIL_NATIVE(error, XB_ERR_UNSUPPORTED, call, code, xb_errno_name(code),
+                                  "%.300s: this file system cannot map files, so how much of it is "
+                                  "in the page cache is not known",
+                                  XB_FILE_LABEL(files, i));
+        if (code != 0)
+            return failed(files, i, call, code, error);
+        pages += (part + page - 1) / page;
         bytes -= part;
     }
     *share = pages > 0 ? (double)cached / (double)pages : 0;
-    return status;
+    return XB_OK;
 }
 
 /* ---- whether direct reads pass it by ---- */

@@ -161,7 +161,7 @@ static void reads_devices(NO_STATE)
     assert_int_equal(device->link_max_width, 8);
     assert_string_equal(device->link_port, "0000:00:01.0");
     assert_true(device->link_under_load);
-    assert_string_equal(device->ceiling.at, "0000:00:00.0");
+    assert_string_equal(device->ceiling_at, "0000:00:00.0");
     assert_int_equal(device->numa_node, 1);
     assert_true(device->bound);
     assert_int_equal(device->cpus, 4);
