@@ -204,7 +204,6 @@ bool xb_record_describe(const struct xb_record *record, const struct xb_record_c
                         const char *figure, struct xb_statistics *statistics)
 {
     double medians[XB_RECORD_PROCESSES];
-    size_t count = 0;
     if (!record->is_merged && record->process_count == 1) {
         const struct xb_record_figure *own =
             test->rows[0].is_there ? xb_record_row_figure(&test->rows[0], figure) : NULL;
@@ -212,7 +211,7 @@ bool xb_record_describe(const struct xb_record *record, const struct xb_record_c
             *statistics = own->statistics;
         return own != NULL;
     }
-    count = xb_record_medians(record, test, figure, medians);
+    size_t count = xb_record_medians(record, test, figure, medians);
     if (count == 0)
         return false;
     *statistics = xb_statistics_of(medians, count);

@@ -193,13 +193,24 @@ static void write_sections(struct xb_page *page, const struct report *report,
     }
 }
 
-/* What tells files apart that stand beside each other: the first of these that differs in all. */
-static void name_apart(struct report *report, struct xb_report_document *const *shown, size_t count)
+/* Chooses what the page is about: results, else all files of the first one's kind. Returns how many
+ * results `shown` has. */
+static size_t choose_front(struct report *report, struct xb_report_document **shown)
 {
+    struct xb_report_document *results[XB_REPORT_FILES];
+    size_t count = 0, chosen = 0;
     bool differ = false;
+    for (size_t i = 0; i < report->kept_count; i++)
+        if (report->kept[i]->record != NULL)
+            results[count++] = report->kept[i];
+    if (report->speaks[FLEET])
+        return 0;
+    if (count > 0)
+        chosen = xb_choose_results(results, count, shown);
+    /* What tells files apart that stand side by side: the first of these that differs in all. */
     for (size_t n = 0; !differ; n++) {
         differ = true;
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < chosen; i++) {
             const struct xb_record *record = shown[i]->record;
             size_t devices;
             const struct xb_record_device *device = xb_record_devices(record, &devices);
@@ -217,22 +228,6 @@ static void name_apart(struct report *report, struct xb_report_document *const *
             differ = differ && names[n][0] != '\0';
         }
     }
-}
-
-/* Chooses what the page is about: results, else all files of the first one's kind. Returns how many
- * results `shown` has. */
-static size_t choose_front(struct report *report, struct xb_report_document **shown)
-{
-    struct xb_report_document *results[XB_REPORT_FILES];
-    size_t count = 0, chosen = 0;
-    for (size_t i = 0; i < report->kept_count; i++)
-        if (report->kept[i]->record != NULL)
-            results[count++] = report->kept[i];
-    if (report->speaks[FLEET])
-        return 0;
-    if (count > 0)
-        chosen = xb_choose_results(results, count, shown);
-    name_apart(report, shown, chosen);
     for (size_t i = 0; i < chosen; i++)
         shown[i]->is_drawn = true;
     for (size_t i = 0; chosen == 0 && i < report->kept_count; i++)
