@@ -248,14 +248,18 @@ static void read_items(struct xb_json_reader *reader, const cJSON *object,
     size_t *count = (size_t *)(to + field->count);
     if (field->kind == XB_FIELD_LIST) {
         size_t asked = (size_t)cJSON_GetArraySize(xb_json_get_array(reader, object, field->key));
+        if (field->least > 0 && (asked < field->least || asked > field->most))
+            xb_json_refuse(reader, field->key, "must be %zu to %zu", (size_t)field->least,
+                           (size_t)field->most);
         items.at =
             xb_fields_room(reader, asked < field->most ? asked : (size_t)field->most, field->size);
         if (items.at == NULL)
             return;
         memcpy(to + field->offset, &items.at, sizeof items.at);
     }
-    *count =
-        xb_fields_read_each(reader, object, field->key, (size_t)field->most, read_item, &items);
+    bool has_own = field->item != NULL;
+    *count = xb_fields_read_each(reader, object, field->key, (size_t)field->most,
+                                 has_own ? field->item : read_item, has_own ? to : (void *)&items);
 }
 
 static void read_numbers(struct xb_json_reader *reader, const cJSON *object,

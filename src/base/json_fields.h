@@ -44,6 +44,10 @@ enum {
     XB_FIELD_POSITIVE = 4 /* what is known is a number above 0, or a text that is not empty */
 };
 
+/* Reads one item of an array; `to` is what the array lies in. */
+typedef void xb_field_item(struct xb_json_reader *reader, const cJSON *item, size_t index,
+                           void *to);
+
 struct xb_field {
     const char *key;
     enum xb_field_kind kind;
@@ -54,13 +58,14 @@ struct xb_field {
     size_t needs;        /* 1 + offset of an unsigned: while that is 0, null is written; or 0 */
     size_t present;      /* 1 + offset of a pointer: NULL is written as null, but not read; or 0 */
     size_t count;        /* of an array: offset of the number of items, a size_t */
-    uint64_t least, most; /* of whole numbers; `most` 0: what the type holds */
+    uint64_t least, most; /* of whole numbers, and of the items of a list; `most` 0: of the type */
     const struct xb_field *fields;
     const char *(*word)(int value);
     /* In place of what the kind does, where they are set. */
     void (*write)(struct xb_json *json, const struct xb_field *field, const void *from);
     void (*read)(struct xb_json_reader *reader, const cJSON *object, const struct xb_field *field,
                  void *to);
+    xb_field_item *item; /* of a list: in place of reading `fields` */
 };
 
 #define XB_ROW(key_, kind_, ...)                                                                   \
@@ -123,7 +128,5 @@ void *xb_fields_room(struct xb_json_reader *reader, size_t count, size_t size);
 const char *xb_fields_keep_text(struct xb_json_reader *reader, const char *text);
 
 /* Calls `read` for each of at most `most` items of that array. Returns how many; 0 if it fails. */
-typedef void xb_field_item(struct xb_json_reader *reader, const cJSON *item, size_t index,
-                           void *to);
 size_t xb_fields_read_each(struct xb_json_reader *reader, const cJSON *object, const char *key,
                            size_t most, xb_field_item *read, void *to);

@@ -31,12 +31,12 @@ static enum xb_status read_letter(const char *option, char letter, char *text,
         return XB_OK;
     case 'r':
         XB_TRY(xb_launcher_find(&launcher, error));
-        if (launcher.rank < 0)
+        if (!launcher.known)
             return XB_FAIL(error, XB_ERR_USAGE,
                            "%s: %%r is the rank, but no launcher told one: start xferbench with "
                            "srun or mpirun, or use %%h, the node's name",
                            option);
-        snprintf(text, XB_NODE_NAME, "%" PRId64, launcher.rank);
+        snprintf(text, XB_NODE_NAME, "%" PRIu64, launcher.rank);
         return XB_OK;
     case '%':
         snprintf(text, XB_NODE_NAME, "%%");

@@ -169,12 +169,12 @@ static void take_results(const struct xb_run *run, struct xb_link_attempt *attem
             seen->mean = (double)result->bytes_moved * (double)result->times.count / seconds;
         seen->fastest = result->bandwidth.max;
         /* Whether the host memory of the copies lay on other NUMA nodes than the device's alone. */
-        const struct xb_record_detail *nodes =
-            xb_record_detail_find(&result->row, "host_memory_numa_nodes"); /* "0", or "0,1" */
+        const char *nodes = xb_record_fact_text(
+            xb_record_detail_find(&result->row, "host_memory_numa_nodes")); /* "0", or "0,1" */
         char near[16];
         snprintf(near, sizeof near, "%d", attempt->at_rest.numa_node);
         seen->memory_is_far = attempt->at_rest.numa_node >= 0 && nodes != NULL &&
-                              nodes->text[0] != '\0' && !xb_list_has(nodes->text, near);
+                              nodes[0] != '\0' && !xb_list_has(nodes, near);
         if (result->row.status == XB_RESULT_OK)
             *rate = result->bandwidth.median;
         else

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "host_memory.h"
+#include "pcie.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,28 +13,18 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* Copies the value of the first line "key <blanks> separator <blanks> value", without quotes.
- * Returns false if the file cannot be opened or has no such line. */
-static bool read_value(const char *path, const char *key, char separator, char *value, size_t size)
+/* Copies the value in the first line of that name, without quotes. False if there is none. */
+static bool read_value(const char *folder, const char *file, const char *name, char *value,
+                       size_t size)
 {
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
+    char text[4096];
+    const char *found =
+        xb_sysfs_text(folder, file, text, sizeof text) ? xb_line_value(text, name) : NULL;
+    if (found == NULL)
         return false;
-    bool found = false;
-    char line[512];
-    while (!found && fgets(line, sizeof line, file) != NULL) {
-        size_t length = strlen(key);
-        if (strncmp(line, key, length) != 0)
-            continue;
-        char *rest = line + length + strspn(line + length, " \t");
-        if (*rest != separator)
-            continue;
-        rest += 1 + strspn(rest + 1, " \t\"'");
-        snprintf(value, size, "%.*s", (int)strcspn(rest, "\"'\n"), rest);
-        found = true;
-    }
-    fclose(file);
-    return found;
+    found += strspn(found, "\"'");
+    snprintf(value, size, "%.*s", (int)strcspn(found, "\"'\n"), found);
+    return true;
 }
 
 void xb_host_facts_read(struct xb_host_facts *facts)
@@ -45,9 +36,9 @@ void xb_host_facts_read(struct xb_host_facts *facts)
         snprintf(facts->kernel, sizeof facts->kernel, "%s %s %s", system.sysname, system.release,
                  system.machine);
     }
-    if (!read_value("/etc/os-release", "PRETTY_NAME", '=', facts->os, sizeof facts->os))
-        read_value("/usr/lib/os-release", "PRETTY_NAME", '=', facts->os, sizeof facts->os);
-    read_value("/proc/cpuinfo", "model name", ':', facts->cpu_model, sizeof facts->cpu_model);
+    if (!read_value("/etc", "os-release", "PRETTY_NAME", facts->os, sizeof facts->os))
+        (void)read_value("/usr/lib", "os-release", "PRETTY_NAME", facts->os, sizeof facts->os);
+    (void)read_value("/proc", "cpuinfo", "model name", facts->cpu_model, sizeof facts->cpu_model);
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     if (cpus > 0)
         facts->logical_cpus = (unsigned)cpus;
@@ -57,18 +48,14 @@ void xb_host_facts_read(struct xb_host_facts *facts)
         facts->memory_bytes = (uint64_t)pages * (uint64_t)page_bytes;
 }
 
-/*
- * This list names every variable in full: a pattern such as "HIP_*" would also record variables of
- * a user's own programs, and those may hold passwords. The value of a listed variable is a number,
- * a word, a list of devices or a path.
- *
- * The names come from: CUDA Programming Guide 13, 5.2 "CUDA Environment Variables", and
- * "Multi-Process Service", "Environment Variables"; CUPTI's user guide for CUDA_INJECTION64_PATH;
- * NVIDIA's container toolkit for NVIDIA_*; ROCm/clr rocclr/utils/flags.hpp (AMD_*, GPU_*, HIP_*,
- * ROC_*, DEBUG_*); ROCm/ROCR-Runtime core/util/flag.h (HSA_*, ROCR_*) and libhsakmt
- * (HSA_OVERRIDE_GFX_VERSION). The list has those that change which devices are visible, how memory
- * is allocated, how a copy or a kernel is enqueued, executed or waited for, or what runs beside it.
- */
+/* Every variable stands here in full: a pattern such as "HIP_*" would also record those of a user's
+ * own programs, which may hold passwords. A listed one holds a number, a word, a list of devices or
+ * a path, and changes which devices are visible, how memory is allocated, how a copy or a kernel is
+ * enqueued, executed or waited for, or what runs beside it. Sources: CUDA Programming Guide 13, 5.2
+ * "CUDA Environment Variables", and "Multi-Process Service", "Environment Variables"; CUPTI's user
+ * guide (CUDA_INJECTION64_PATH); NVIDIA's container toolkit (NVIDIA_*); ROCm/clr
+ * rocclr/utils/flags.hpp (AMD_*, GPU_*, HIP_*, ROC_*, DEBUG_*); ROCm/ROCR-Runtime core/util/flag.h
+ * (HSA_*, ROCR_*) and libhsakmt (HSA_OVERRIDE_GFX_VERSION). */
 static const char *const recorded[] = {
     /* CUDA: which devices are visible. */
     "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES",

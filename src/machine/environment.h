@@ -16,11 +16,8 @@ struct xb_host_facts {
 
 void xb_host_facts_read(struct xb_host_facts *facts);
 
-/*
- * Whether an environment variable ("NAME=value" or the name alone) belongs in the record of a run
- * because it changes how CUDA or HIP behaves. docs/measurement.md lists them. No other variable is
- * recorded, whatever its name, because records are published.
- */
+/* Whether a variable ("NAME=value" or "NAME") changes how CUDA or HIP behaves: docs/measurement.md
+ * lists them. No other is recorded, whatever its name, because records are published. */
 bool xb_environment_is_recorded(const char *variable);
 
 /* How busy the host is: its CPUs, and its memory. */
@@ -30,15 +27,11 @@ struct xb_cpu_times {
     uint64_t total, busy;
     unsigned cpus;
 };
-/* Reads a file such as /proc/stat (proc_stat(5)). False, and zeros, if it is not there or not of
- * this form. */
+/* Reads a file such as /proc/stat (proc_stat(5)). False, and zeros, if it is not of this form. */
 bool xb_cpu_times_read(const char *path, struct xb_cpu_times *times);
 
-/*
- * Times loads from memory that no cache has: what others do with the memory makes them slower.
- * Takes 64 MiB of memory, touched by the calling thread: near its CPUs unless it is bound
- * elsewhere. NULL where there is no memory for it.
- */
+/* Times loads from memory that no cache has: others who use the memory make them slower. Takes 64
+ * MiB, near the CPUs of the calling thread unless it is bound elsewhere; NULL: there is none. */
 struct xb_memory_probe;
 struct xb_memory_probe *xb_memory_probe_open(void);
 void xb_memory_probe_close(struct xb_memory_probe *probe);

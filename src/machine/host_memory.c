@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "pcie.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -21,8 +22,7 @@
 #define MIB (UINT64_C(1) << 20)
 #define LEAST_RESERVE (64 * MIB)
 #define HUGE_PAGE (2 * MIB)
-/* The threads that touch memory share it in whole huge pages, so that no two of them fault in the
- * same one. */
+/* Threads share the memory that they touch in whole huge pages: no two fault in the same one. */
 #define TOUCH_GRAIN HUGE_PAGE
 /* Giving pages back is faster than touching them. */
 #define UNMAP_GRAIN (16 * HUGE_PAGE)
@@ -30,54 +30,33 @@
 /* cgroups v1 has a number for "no limit" too: 2^63 less a page. */
 #define NO_LIMIT (UINT64_C(1) << 62)
 
+/* Files of numbers that are read here have some 2000 bytes. */
+#define LONGEST_FILE 8192
+
 /* ---- numbers in files, and cgroups ---- */
 
-static FILE *open_under(const char *root, const char *path)
+/* Reads the number in a file's line of that name, or with "" the one that the file begins with.
+ * False if there is none, for example because the limit is "max"; errno then says why the file
+ * could not be opened, and is 0 if it could. */
+static bool read_number(const char *root, const char *folder, const char *file, const char *name,
+                        uint64_t *value)
 {
-    char full[PATH_MAX];
-    int length = snprintf(full, sizeof full, "%s%s", root, path);
-    if (length < 0 || (size_t)length >= sizeof full)
-        return NULL;
-    return fopen(full, "re");
-}
-
-/*
- * Reads the number behind `field` ("name 123" or "name: 123") in a file, or the number that the
- * file begins with if `field` is "". Returns false if there is none, for example because the limit
- * is "max". errno then says why the file could not be opened; it is 0 if it could.
- */
-static bool read_number(const char *root, const char *path, const char *field, uint64_t *value)
-{
-    FILE *file = open_under(root, path);
-    char line[256];
-    bool found = false;
-    if (file == NULL)
+    char path[PATH_MAX], text[LONGEST_FILE];
+    snprintf(path, sizeof path, "%s%s", root, folder);
+    const char *number =
+        xb_sysfs_text(path, file, text, sizeof text) ? xb_line_value(text, name) : NULL;
+    if (number == NULL || !isdigit((unsigned char)*number))
         return false;
-    while (!found && fgets(line, sizeof line, file) != NULL) {
-        size_t length = strlen(field);
-        if (strncmp(line, field, length) != 0)
-            continue;
-        if (length > 0 && line[length] != ' ' && line[length] != ':')
-            continue; /* a longer name that begins with `field` */
-        const char *number = line + length + strspn(line + length, ": \t");
-        if (!isdigit((unsigned char)*number))
-            break;
-        *value = strtoull(number, NULL, 10);
-        found = true;
-    }
-    fclose(file);
-    errno = 0;
-    return found;
+    *value = strtoull(number, NULL, 10);
+    return true;
 }
 
 /* `directory` is that of a cgroup, without the root. */
 typedef void cgroup_visitor(void *argument, bool is_v1, const char *root, const char *directory);
 
-/*
- * Visits the process's cgroup and all cgroups above it, because each of them limits those below.
- * In a container without a cgroup namespace, `path` is the host's and does not exist in here. The
- * container's own cgroup is then the mount itself, where the walk ends.
- */
+/* Visits the process's cgroup and all above it: each limits those below. In a container without
+ * a cgroup namespace `path` is the host's and not there; its own cgroup is the mount, the walk's
+ * end. */
 static void visit_up(const char *root, const char *mount, const char *path, cgroup_visitor *visit,
                      bool is_v1, void *argument)
 {
@@ -93,16 +72,16 @@ static void visit_up(const char *root, const char *mount, const char *path, cgro
     }
 }
 
-/* Visits the cgroup that the process has in v2, and that of the controller in v1, and all cgroups
- * above them. What does not exist is visited too: on most machines only one of the two is there.
- * /proc/self/cgroup has a line "number:controllers:path" for every hierarchy (cgroups(7)); that of
- * v2 names no controllers. */
+/* Visits the cgroup that the process has in v2, and that of the controller in v1, and all above,
+ * also where there is none. /proc/self/cgroup has a line "number:controllers:path" for every
+ * hierarchy (cgroups(7)); that of v2 names no controllers. */
 static void visit_cgroups(const char *root, const char *controller, cgroup_visitor *visit,
                           void *argument)
 {
-    FILE *file = open_under(root, "/proc/self/cgroup");
-    char *line = NULL, mount[64];
+    char *line = NULL, mount[64], full[PATH_MAX];
     size_t capacity = 0;
+    snprintf(full, sizeof full, "%s/proc/self/cgroup", root);
+    FILE *file = fopen(full, "re");
     if (file == NULL)
         return;
     snprintf(mount, sizeof mount, "/sys/fs/cgroup/%s", controller);
@@ -151,16 +130,13 @@ static void tighten_to_cgroup(void *argument, bool is_v1, const char *root, cons
     bool is_read = false;
     uint64_t used = 0, reclaimable = 0, most;
     for (size_t i = 0; i < 2 && kinds[is_v1].limits[i] != NULL; i++) {
-        char path[PATH_MAX];
-        snprintf(path, sizeof path, "%s/%s", directory, kinds[is_v1].limits[i]);
-        if (!read_number(root, path, "", &most) || most >= NO_LIMIT)
+        if (!read_number(root, directory, kinds[is_v1].limits[i], "", &most) || most >= NO_LIMIT)
             continue;
         if (!is_read) {
-            snprintf(path, sizeof path, "%s/%s", directory, kinds[is_v1].usage);
-            if (!read_number(root, path, "", &used))
+            if (!read_number(root, directory, kinds[is_v1].usage, "", &used))
                 return;
-            snprintf(path, sizeof path, "%s/memory.stat", directory);
-            (void)read_number(root, path, kinds[is_v1].reclaimable, &reclaimable);
+            (void)read_number(root, directory, "memory.stat", kinds[is_v1].reclaimable,
+                              &reclaimable);
             used -= reclaimable < used ? reclaimable : used;
             is_read = true;
         }
@@ -179,7 +155,7 @@ enum xb_status xb_memory_limit_find(const char *root, struct xb_memory_limit *li
 {
     struct rlimit most;
     uint64_t kib, pages;
-    if (!read_number(root, "/proc/meminfo", "MemAvailable", &kib)) {
+    if (!read_number(root, "/proc", "meminfo", "MemAvailable", &kib)) {
         int code = errno; /* of opening the file; 0 if that succeeded */
         if (code == 0)
             return XB_FAIL(error, XB_ERR_SYSTEM,
@@ -194,7 +170,7 @@ enum xb_status xb_memory_limit_find(const char *root, struct xb_memory_limit *li
     limit->is_set = false;
     visit_cgroups(root, "memory", tighten_to_cgroup, limit);
     if (getrlimit(RLIMIT_AS, &most) == 0 && most.rlim_cur != RLIM_INFINITY &&
-        read_number(root, "/proc/self/statm", "", &pages)) {
+        read_number(root, "/proc/self", "statm", "", &pages)) {
         uint64_t used = pages * page_bytes();
         tighten(limit, most.rlim_cur > used ? most.rlim_cur - used : 0,
                 "the limit on address space (ulimit -v)");
@@ -287,15 +263,14 @@ static void name_limit(unsigned resource, const char *field, const char *name, u
 {
     struct rlimit most;
     uint64_t kib = 0;
-    (void)read_number("", "/proc/self/status", field, &kib);
+    (void)read_number("", "/proc/self", "status", field, &kib);
     if (getrlimit(resource, &most) == 0 && most.rlim_cur != RLIM_INFINITY &&
         kib * 1024 + bytes > most.rlim_cur)
         snprintf(text, size, ": the limit on %s is %s, of which %s are taken", name,
                  XB_SIZE_TEXT(most.rlim_cur), XB_SIZE_TEXT(kib * 1024));
 }
 
-/* Maps `length` bytes without touching them. A message names `bytes`, the size the caller asked
- * for. */
+/* Maps `length` bytes and touches none. A message names `bytes`, which the caller asked for. */
 static enum xb_status map(uint64_t length, uint64_t bytes, void **address, struct xb_error *error)
 {
     char limit[160] = "";
@@ -322,11 +297,9 @@ enum xb_status xb_pages_map(uint64_t bytes, void **address, struct xb_error *err
     return XB_OK;
 }
 
-/*
- * mmap aligns to small pages only. So this maps up to one huge page too much, and unmaps the pages
- * before the first huge page boundary and those behind the buffer's last small page. What remains
- * is exactly what xb_pages_unmap will release.
- */
+/* mmap aligns to small pages only. So this maps up to one huge page too much, and unmaps what is
+ * before the first huge page boundary and behind the last small page: xb_pages_unmap releases the
+ * rest. */
 static enum xb_status map_advised(uint64_t bytes, int advice, void **address,
                                   struct xb_error *error)
 {
@@ -365,8 +338,7 @@ static void give_back(void *argument, uint64_t begin, uint64_t end)
     (void)madvise((char *)argument + begin, end - begin, MADV_DONTNEED);
 }
 
-/* Several threads give the pages back before the mapping goes: that is most of the work, and munmap
- * does all of it in one. */
+/* Several threads give the pages back, which is most of the work; munmap would do it in one. */
 void xb_pages_unmap(void *address, uint64_t bytes)
 {
     if (address == NULL)
@@ -382,16 +354,14 @@ void xb_pages_unmap(void *address, uint64_t bytes)
 static void tighten_cpus(void *argument, bool is_v1, const char *root, const char *directory)
 {
     unsigned *cpus = argument;
-    char path[PATH_MAX], field[32] = "";
+    char before[32] = "";
     uint64_t quota = 0, period = 0;
-    snprintf(path, sizeof path, "%s/%s", directory, is_v1 ? "cpu.cfs_quota_us" : "cpu.max");
-    if (!read_number(root, path, "", &quota))
+    if (!read_number(root, directory, is_v1 ? "cpu.cfs_quota_us" : "cpu.max", "", &quota))
         return;
-    if (is_v1)
-        snprintf(path, sizeof path, "%s/cpu.cfs_period_us", directory);
-    else
-        snprintf(field, sizeof field, "%llu", (unsigned long long)quota);
-    if (!read_number(root, path, field, &period) || quota == 0 || period == 0)
+    if (!is_v1)
+        snprintf(before, sizeof before, "%llu", (unsigned long long)quota);
+    if (!read_number(root, directory, is_v1 ? "cpu.cfs_period_us" : "cpu.max", before, &period) ||
+        quota == 0 || period == 0)
         return;
     uint64_t most = quota / period + (quota % period != 0);
     if (most < *cpus)
@@ -416,23 +386,16 @@ unsigned xb_cpus_usable(void)
 
 /* ---- of this process ---- */
 
-/* Takes the number of the first line "Name:   123 kB" of a text whose name that is. */
+/* Takes the number of the line "Name:   123 kB" whose name that is. */
 static bool find(const char *text, const char *name, uint64_t *bytes)
 {
-    size_t length = strlen(name);
-    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
-        char *end = NULL;
-        line += *line == '\n';
-        if (strncmp(line, name, length) != 0 || line[length] != ':')
-            continue;
-        const char *digits = line + length + 1 + strspn(line + length + 1, " \t");
-        uint64_t kib = strtoull(digits, &end, 10);
-        if (!isdigit((unsigned char)*digits) || strncmp(end, " kB", 3) != 0)
-            continue;
-        *bytes = kib * 1024;
-        return true;
-    }
-    return false;
+    const char *digits = xb_line_value(text, name);
+    char *end = NULL;
+    uint64_t kib = digits != NULL ? strtoull(digits, &end, 10) : 0;
+    if (digits == NULL || !isdigit((unsigned char)*digits) || strncmp(end, " kB", 3) != 0)
+        return false;
+    *bytes = kib * 1024;
+    return true;
 }
 
 bool xb_process_memory_parse(const char *text, struct xb_process_memory *memory)
@@ -450,19 +413,11 @@ bool xb_process_memory_parse(const char *text, struct xb_process_memory *memory)
     return find(text, "VmRSS", &memory->resident);
 }
 
-/* /proc/self/status has some 1500 bytes. */
-#define LONGEST_STATUS 8192
-
 bool xb_process_memory_read(struct xb_process_memory *memory)
 {
-    char text[LONGEST_STATUS];
-    FILE *file = fopen("/proc/self/status", "re");
-    if (file == NULL)
-        return false;
-    size_t length = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[length] = '\0';
-    return xb_process_memory_parse(text, memory);
+    char text[LONGEST_FILE];
+    return xb_sysfs_text("/proc/self", "status", text, sizeof text) &&
+           xb_process_memory_parse(text, memory);
 }
 
 /* "5" to clear_refs sets VmHWM to what VmRSS is (proc(5), since Linux 4.0). */
@@ -478,7 +433,7 @@ bool xb_process_memory_restart(void)
 bool xb_process_memory_huge(uint64_t *bytes)
 {
     uint64_t kib = 0;
-    bool found = read_number("", "/proc/self/smaps_rollup", "AnonHugePages", &kib);
+    bool found = read_number("", "/proc/self", "smaps_rollup", "AnonHugePages", &kib);
     *bytes = found ? kib * 1024 : *bytes;
     return found;
 }

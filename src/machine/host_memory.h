@@ -4,63 +4,45 @@
 #include "xferbench/error.h"
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-/*
- * Bytes that this process can allocate without driving the machine into swap or the OOM killer. The
- * tightest of these limits applies: MemAvailable (proc(5)), the memory cgroups above the process
- * (v1 and v2), and its address space limit (ulimit -v). A reserve of 1/16 of that, and at least 64
- * MiB, stays for everything else that runs.
- */
+/* Bytes that this process can allocate without driving the machine into swap or the OOM killer, by
+ * the tightest of MemAvailable (proc(5)), the memory cgroups above it (v1 and v2), and ulimit -v. A
+ * reserve of 1/16 of that, and at least 64 MiB, stays for everything else that runs. */
 XB_MUST_CHECK enum xb_status xb_host_memory_available(uint64_t *bytes, struct xb_error *error);
 
-/*
- * Names the limit that applies, and says what to do about it, for the end of a message: "can be had
- * under the limit on address space (ulimit -v), ...; take a smaller size or raise that limit".
- * Returns `text`. `root` is "" except in tests.
- */
+/* Names the limit that applies, and what to do about it, for the end of a message: "can be had
+ * under the limit on address space (ulimit -v), ...". Returns `text`. `root` is "" except in
+ * tests. */
 const char *xb_host_memory_limit_text(const char *root, char *text, size_t size);
 
 /* For the end of a message about a page lock that failed: ": the limit on locked memory (ulimit -l)
- * is 8 MiB ..." if this process may not lock `bytes`, else "". Returns `text`. */
+ * is 8 MiB ..." if that is below `bytes`, else "". Returns `text`. */
 const char *xb_host_memory_lock_limit(uint64_t bytes, char *text, size_t size);
 
-/*
- * Maps `bytes` of anonymous memory. Several threads touch every page, under the calling thread's
- * memory policy. Maps nothing and returns XB_ERR_MEMORY if xb_host_memory_available is less than
- * `bytes`. Release with xb_pages_unmap.
- */
+/* Maps anonymous memory. Several threads touch every page, under the calling thread's memory
+ * policy. XB_ERR_MEMORY as xb_host_memory_check. Release with xb_pages_unmap. */
 XB_MUST_CHECK enum xb_status xb_pages_map(uint64_t bytes, void **address, struct xb_error *error);
-/*
- * Like xb_pages_map, but asks the kernel for huge pages, which are several times faster to touch
- * first and to lock later. The memory is aligned to 2 MiB; pages behind its last whole 2 MiB stay
- * small.
- */
+/* The same in huge pages, which are several times faster to touch first and to lock later. Aligned
+ * to 2 MiB; pages behind the last whole 2 MiB stay small. */
 XB_MUST_CHECK enum xb_status xb_pages_map_huge(uint64_t bytes, void **address,
                                                struct xb_error *error);
-/* Like xb_pages_map_huge, but asks the kernel for small pages, whatever it gives by itself. */
+/* The same, but asks the kernel for small pages, whatever it gives by itself. */
 XB_MUST_CHECK enum xb_status xb_pages_map_small(uint64_t bytes, void **address,
                                                 struct xb_error *error);
-/* Releases memory from any of these; `bytes` is the number given there. `address` may be NULL.
- */
+/* Releases memory from any of these; `bytes` is the number given there. `address` may be NULL. */
 void xb_pages_unmap(void *address, uint64_t bytes);
 
-/* Returns XB_ERR_MEMORY, with the limit in the message, if xb_host_memory_available is less than
- * `bytes`. */
+/* XB_ERR_MEMORY, and the limit in the message, if xb_host_memory_available is less than `bytes`. */
 XB_MUST_CHECK enum xb_status xb_host_memory_check(uint64_t bytes, struct xb_error *error);
 
-/*
- * Has every such check that the calling thread makes pass at once, those of xb_pages_map and of a
- * backend's buffer_allocate included, until it is called with false. For a caller who has checked
- * for the same memory and times an allocation: a check reads files for some 100 us.
- */
+/* Has every such check of the calling thread pass at once, also those of xb_pages_map and of a
+ * backend's buffer_allocate, until it is called with false. For a caller who has checked for the
+ * same memory and times an allocation: a check reads files for some 100 us. */
 void xb_host_memory_trust(bool trust);
 
 /* ---- for tests ---- */
 
-/* These put `root` before every path that they read ("" for the machine itself), so that tests can
- * describe a machine in a directory. */
+/* These put `root` before every path that they read: tests describe a machine in a directory. */
 
 /* The tightest of all limits. */
 struct xb_memory_limit {
@@ -78,8 +60,8 @@ uint64_t xb_memory_without_reserve(uint64_t bytes);
 XB_MUST_CHECK enum xb_status xb_host_memory_check_at(const char *root, uint64_t bytes,
                                                      struct xb_error *error);
 
-/* What the kernel counts of this process's memory, in bytes (/proc/self/status, proc(5)). What it
- * does not show is 0, and a sandbox may show little. */
+/* What the kernel counts of this process's memory, in bytes (/proc/self/status, proc(5)); 0 for
+ * what it, or a sandbox, does not show. */
 struct xb_process_memory {
     uint64_t resident;                /* VmRSS */
     uint64_t highest;                 /* VmHWM: the most that VmRSS was */
@@ -94,21 +76,18 @@ bool xb_process_memory_parse(const char *text, struct xb_process_memory *memory)
 /* Reads it now. False where the kernel does not show it. */
 bool xb_process_memory_read(struct xb_process_memory *memory);
 
-/* Has the kernel forget how much the process ever had, so that `highest` counts from now on. False
- * where it does not let us. */
+/* Has the kernel count `highest` from now on. False where it does not let us. */
 bool xb_process_memory_restart(void);
 
-/* How much of the process's memory lies in huge pages now (AnonHugePages in
- * /proc/self/smaps_rollup). Walks all of its page tables: milliseconds a GiB. */
+/* How much of it lies in huge pages now (AnonHugePages in /proc/self/smaps_rollup). Walks all of
+ * the process's page tables: milliseconds a GiB. */
 bool xb_process_memory_huge(uint64_t *bytes);
 
 /* ---- CPU time ---- */
 
-/* How many CPUs the calling thread may use at a time: those that it may run on, but no more than
- * the CPU time that the process's cgroups allow, as a container with a part of a machine has it. 1
- * or more. The cgroups are read once in a process. */
+/* How many CPUs the calling thread may use at a time, 1 or more: those that it may run on, but no
+ * more than the CPU time that the process's cgroups allow, which are read once in a process. */
 unsigned xb_cpus_usable(void);
 
-/* How many CPUs' time the cgroups allow, rounded up; UINT_MAX where they do not bound it. `root` as
- * above. */
+/* How many CPUs' time the cgroups allow, rounded up; UINT_MAX: any. `root` as above. */
 unsigned xb_cpu_quota_read(const char *root);

@@ -117,7 +117,7 @@ enum xb_status xb_launcher_find(struct xb_launcher *launcher, struct xb_error *e
 {
     size_t which = 0;
     uint64_t rank = 0;
-    *launcher = (struct xb_launcher){.rank = -1};
+    *launcher = (struct xb_launcher){.known = false};
     while (which < sizeof kinds / sizeof kinds[0] && find_value(kinds[which].rank) == NULL)
         which++;
     if (which == sizeof kinds / sizeof kinds[0])
@@ -141,7 +141,8 @@ enum xb_status xb_launcher_find(struct xb_launcher *launcher, struct xb_error *e
                        "%s is %u, but there are only %u ranks, counted from 0: start xferbench "
                        "with the launcher, or unset %s",
                        name, (unsigned)rank, (unsigned)launcher->ranks, name);
-    launcher->rank = (int64_t)rank;
+    launcher->known = true;
+    launcher->rank = rank;
     launcher->named_by = name;
     return XB_OK;
 }

@@ -4,14 +4,10 @@
 #include "xferbench/error.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 
-/*
- * Which of many this process is: its node in the fleet, and its rank among the processes that a
- * launcher started together. Both come from environment variables, which may hold anything. One
- * rule for all of them: an empty variable counts as not set, and a wrong one is an error, because
- * the results would count for another node.
- */
+/* Which of many this process is: its node in the fleet, and its rank among the processes that a
+ * launcher started together. Both come from environment variables. An empty one counts as not set,
+ * and a wrong one is an error, because the results would count for another node. */
 
 #define XB_NODE_NAME 256 /* bytes of a name, with the zero */
 #define XB_NODE_VARIABLE "XFERBENCH_NODE"
@@ -22,34 +18,28 @@ struct xb_node_name {
     const char *named_by; /* the variable that named it, static text; NULL: it is the host name */
 };
 
-/*
- * The node's name: XFERBENCH_NODE, else SLURMD_NODENAME, else the host name. Slurm's name is the
- * one that scontrol takes. It may differ from the host name, and one host may be several nodes.
- * Where PMI_RANK and SLURM_PROCID tell different ranks, SLURMD_NODENAME may be another node's, and
- * does not count.
- * XB_ERR_USAGE for what is no name: empty, too long, "." or "..", a '/', a character that
- * xb_utf8_is_harmful() tells.
- */
+/* The node's name: XFERBENCH_NODE, else SLURMD_NODENAME, which is the name that scontrol takes and
+ * may differ from the host name, else the host name. Where PMI_RANK and SLURM_PROCID tell different
+ * ranks, SLURMD_NODENAME may be another node's, and does not count. XB_ERR_USAGE for what is no
+ * name: empty, too long, "." or "..", a '/', a character that xb_utf8_is_harmful() tells. */
 XB_MUST_CHECK enum xb_status xb_node_find(struct xb_node_name *node, struct xb_error *error);
 
 #define XB_NODE_TEXT (2 * XB_NODE_NAME + 16)
 /* "gpu007", or "gpu007 (host alias7)" if the host has another name. Either may be NULL; "" if both
- * are. The names may come from a file, so make the text plain before you print it. `text` holds
- * XB_NODE_TEXT bytes. */
+ * are. They may come from a file: make it plain before you print it. `text` holds XB_NODE_TEXT. */
 const char *xb_node_text(const char *name, const char *hostname, char *text);
 
 struct xb_launcher {
-    int64_t rank;         /* from 0; -1: no launcher told one */
+    bool known;           /* false: no launcher told a rank */
+    uint64_t rank;        /* from 0 */
     uint64_t ranks;       /* how many there are; 0: not told */
     const char *named_by; /* the variable that told the rank, static text; NULL: none */
 };
 
-/*
- * The rank from the first of these variables that is set: OMPI_COMM_WORLD_RANK (Open MPI), PMI_RANK
- * (MPICH and others with PMI), PMIX_RANK (PMIx), SLURM_PROCID (Slurm). Slurm's comes last, because
- * a batch script has SLURM_PROCID 0 itself, and the processes that its mpirun starts on that node
- * inherit it. XB_ERR_USAGE if a rank or a number of ranks is no number, or the rank is too large.
- */
+/* The rank from the first of these that is set: OMPI_COMM_WORLD_RANK (Open MPI), PMI_RANK (MPICH
+ * and others with PMI), PMIX_RANK (PMIx), SLURM_PROCID (Slurm: last, because a batch script has 0
+ * there, which the processes of its mpirun inherit). XB_ERR_USAGE if a rank or a number of ranks is
+ * no number, or the rank is too large. */
 XB_MUST_CHECK enum xb_status xb_launcher_find(struct xb_launcher *launcher, struct xb_error *error);
 
 /* Whether both can be found: a command asks before it measures. */
@@ -74,14 +64,11 @@ struct xb_start {
 /* A later start gets a warning. */
 #define XB_START_LATE_S 0.1
 
-/*
- * Waits for the time `at`, 0 for none, and notes when measuring begins, which is now. Where a
- * signal or the deadline (on the clock of base/clock.h, 0 for none) ends the wait, nothing has
- * begun, and whoever measures finds out why.
- */
+/* Waits for the time `at` (0: none), and notes that measuring begins now. Where a signal or the
+ * deadline (on the clock of base/clock.h; 0: none) ends the wait, nothing has begun. */
 void xb_start_wait(double at, double deadline, struct xb_start *start);
 
-/* A warning for an agreed start: this node began `late_s` after it (NAN: not known), or nothing
- * keeps its clock. NULL for none; else in `text`, which holds XB_START_WARNING bytes. */
+/* A warning that this node began `late_s` (NAN: not known) after the agreed time, or that nothing
+ * keeps its clock. NULL for none; else in `text`, which holds XB_START_WARNING. */
 #define XB_START_WARNING 256
 const char *xb_start_warning(double late_s, const struct xb_clock_state *clock, char *text);

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,8 +36,7 @@ static bool make_path(const char *folder, const char *name, char path[PATH_MAX])
     return length >= 0 && length < PATH_MAX;
 }
 
-/* Finds the folder of the function at `bdf`, with symbolic links resolved, so that the folder
- * around it is the bridge above it. */
+/* Finds the folder of the function at `bdf`, links resolved: around it is the bridge above it. */
 static bool find_folder(const char *root, const char *bdf, char folder[PATH_MAX])
 {
     char path[PATH_MAX];
@@ -60,10 +58,21 @@ bool xb_sysfs_text(const char *folder, const char *name, char *text, size_t size
         return false;
     ssize_t got = read(file, text, size - 1);
     close(file);
-    if (got <= 0)
-        return false;
-    text[got] = '\0';
-    return true;
+    errno = 0;
+    text[got > 0 ? got : 0] = '\0';
+    return got > 0;
+}
+
+const char *xb_line_value(const char *text, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        size_t between = strspn(line + strnlen(line, length), " \t:=");
+        if (strncmp(line, name, length) == 0 && (length == 0 || between > 0))
+            return line + length + between;
+    }
+    return NULL;
 }
 
 /* Reads an attribute that begins with a digit: what is not known does not. */
@@ -114,8 +123,8 @@ static unsigned read_vendor(const char *folder)
 /* AMD's number for its GPUs and for the switch on their package. Its CPUs have 0x1022. */
 #define VENDOR_AMD_GPU 0x1002u
 
-/* Reads all four figures of a link in the folder of one of its ends. Numbers that cannot be read
- * stay as they are, and `known` is then false. Does not touch `port`. */
+/* Reads all four figures of a link in the folder of one of its ends; `known`: it could. The others
+ * stay as they are, and `port` does too. */
 static void fill_link(const char *folder, struct xb_pcie_link *link)
 {
     bool speed = read_speed(folder, "current_link_speed", &link->speed_gts);
@@ -125,8 +134,7 @@ static void fill_link(const char *folder, struct xb_pcie_link *link)
     link->known = speed && width && max_speed && max_width;
 }
 
-/* Only a device from AMD is searched for AMD's switch: another vendor's card has none, even if it
- * is plugged into one. */
+/* Only a device from AMD is searched for AMD's switch: another's may be plugged into one. */
 struct xb_pcie_link xb_pcie_link_read(const char *root, const char *bdf)
 {
     struct xb_pcie_link link = {0};
@@ -177,8 +185,7 @@ int xb_pcie_numa_node(const char *bdf)
 #define ACS_CONTROL 6u
 #define ACS_REDIRECTS (1u << 2 | 1u << 3) /* P2P requests, P2P completions */
 
-/* Reads the little-endian number of `count` bytes at `offset` of an open configuration space.
- * Returns false if one is missing. */
+/* Reads a little-endian number of an open configuration space. False if a byte is missing. */
 static bool fetch(int file, unsigned offset, unsigned count, unsigned *value)
 {
     uint8_t bytes[4];
@@ -293,24 +300,14 @@ static bool is_dead(const char *folder)
 /* Reads the count from a line such as "TOTAL_ERR_COR 3". */
 static bool read_total(const char *folder, const char *file, const char *label, uint64_t *total)
 {
-    char text[4096]; /* the kernel writes no more than a page */
-    size_t length = strlen(label);
-    if (!xb_sysfs_text(folder, file, text, sizeof text))
+    char text[4096], *end; /* the kernel writes no more than a page */
+    const char *value =
+        xb_sysfs_text(folder, file, text, sizeof text) ? xb_line_value(text, label) : NULL;
+    if (value == NULL || value[-1] != ' ' || !isdigit((unsigned char)*value))
         return false;
-    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (strncmp(line, label, length) != 0 || line[length] != ' ' ||
-            !isdigit((unsigned char)line[length + 1]))
-            continue;
-        char *end;
-        errno = 0;
-        unsigned long long count = strtoull(line + length + 1, &end, 10);
-        if (errno != 0 || (*end != '\n' && *end != '\0'))
-            return false;
-        *total = count;
-        return true;
-    }
-    return false;
+    errno = 0;
+    *total = strtoull(value, &end, 10);
+    return errno == 0 && (*end == '\n' || *end == '\0');
 }
 
 static void read_end(const char *folder, struct xb_pcie_end *end)

@@ -4,12 +4,14 @@
 #include "xferbench/error.h"
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-/* Reads a file of `folder`, one of sysfs's, as text, with its newline, cut after size - 1 bytes.
- * False if it cannot be read, and if it is empty. */
+/* Reads a file of `folder`, such as one of sysfs's, as text, cut after size - 1 bytes. False if it
+ * cannot be read (errno: why it could not be opened; 0: it could), and if it is empty. */
 bool xb_sysfs_text(const char *folder, const char *name, char *text, size_t size);
+
+/* The value in the first line that is "NAME VALUE", "NAME: VALUE" or "NAME=VALUE", with what stands
+ * behind it; of the name "" that in the first line. NULL: no line has that name. */
+const char *xb_line_value(const char *text, const char *name);
 
 /* Where Linux shows PCI devices. */
 #define XB_PCI_DEVICES "/sys/bus/pci/devices"
@@ -25,14 +27,10 @@ struct xb_pcie_link {
     char port[16]; /* BDF of the function whose link this is (see below); "" if not known */
 };
 
-/*
- * Reads the link of the device at `bdf` ("0000:0f:00.0") under `root`, which is XB_PCI_DEVICES
- * except in tests. known is false if any file is unreadable or does not hold a number.
- *
- * AMD's cards have a switch on the package. The GPU's own link leads only to that switch, so its
- * rate says nothing about the slot. For such a card this reads the link of the switch's port that
- * faces the slot, and never the inner link instead. `port` names the function that was read.
- */
+/* Reads the link of the device at `bdf` ("0000:0f:00.0") under `root`, which is XB_PCI_DEVICES
+ * except in tests. Cards from AMD have a switch on the package, to which alone the GPU's own link
+ * leads: of those this reads the link of the switch's port that faces the slot, and never the inner
+ * one instead. */
 struct xb_pcie_link xb_pcie_link_read(const char *root, const char *bdf);
 
 /* Rate of a lane and number of lanes; 0 where it is not known. */
@@ -52,19 +50,17 @@ const char *xb_lanes_text(double speed_gts, unsigned width, char *text, size_t s
  * disagree about its FLIT overhead, and for a rate that no generation has. */
 double xb_pcie_raw_rate(double speed_gts, unsigned width);
 
-/* The same, for telling which of two links carries less: also of 64 GT/s and of a rate that no
- * generation has, by the bytes of packets in a FLIT. Nothing else may be concluded from it. */
+/* The same, also of 64 GT/s and of a rate that no generation has, by the bytes of packets in a
+ * FLIT: it tells which of two links carries less, and nothing else. */
 double xb_pcie_rate_to_compare(struct xb_lanes lanes);
 
 /* The NUMA node that sysfs names for the device at `bdf`, or -1 if it names none. */
 int xb_pcie_numa_node(const char *bdf);
 int xb_pcie_numa_node_at(const char *root, const char *bdf); /* for tests, as above */
 
-/*
- * Everything between a device and the root complex, as Linux shows it in sysfs
- * (Documentation/ABI/testing/sysfs-bus-pci, sysfs-bus-pci-devices-aer): a chain of links, each with
- * a function at both ends. The wiring inside a switch is not a link.
- */
+/* What is between a device and the root complex, as sysfs shows it (sysfs-bus-pci too, and
+ * sysfs-bus-pci-devices-aer): a chain of links, each with a function at both ends. The wiring
+ * inside a switch is not a link. */
 
 #define XB_PCIE_HOPS 8
 
@@ -74,9 +70,8 @@ struct xb_pcie_aer {
     uint64_t correctable, nonfatal, fatal;
 };
 
-/* Settings in the function's configuration space, which only root may read past its 64th byte. PCI
- * Express Base Specification 5.0, 7.5.3 (PCI Express capability) and 7.7.8 (ACS). Sizes in bytes.
- */
+/* Settings in the function's configuration space, sizes in bytes. PCI Express Base Specification
+ * 5.0, 7.5.3 (PCI Express capability) and 7.7.8 (ACS). */
 struct xb_pcie_control {
     bool known;                     /* every size was read, and none is a reserved code */
     unsigned max_payload;           /* in force */
@@ -86,12 +81,9 @@ struct xb_pcie_control {
     bool acs_redirects; /* P2P requests or completions go up to the root, which slows peer copies */
 };
 
-/*
- * Parses the file `config` in the function's folder. Linux shows root 4096 bytes of it, or 256 if
- * the function has no extended space, and everybody else 64. The bytes may be damaged: no offset in
- * them is trusted. `known` is true only if every size is there and valid. Reads only the bytes it
- * needs: some devices crash if all of their configuration space is read (lspci(8), -xxx).
- */
+/* Parses the file `config` in the function's folder. Linux shows root 4096 bytes of it, or 256 if
+ * the function has no extended space, and everybody else 64. No offset in them is trusted. Reads
+ * only the bytes it needs: some devices crash if all are read (lspci(8), -xxx). */
 struct xb_pcie_control xb_pcie_control_read(const char *folder);
 
 /* Red Hat's number, which QEMU gives to the ports that it emulates. */
@@ -125,39 +117,34 @@ struct xb_pcie_path {
 };
 
 /* Walks from the device at `bdf` up to its root port and reads everything that sysfs shows under
- * `root`, which is XB_PCI_DEVICES except in tests. Hops beyond XB_PCIE_HOPS are left out. Takes
- * some milliseconds at most; allocates nothing. If `bdf` is not a BDF, for example "", the device
- * is not present. */
+ * `root`, which is XB_PCI_DEVICES except in tests; XB_PCIE_HOPS hops at most. Takes some
+ * milliseconds; allocates nothing. What is no BDF, such as "", is not present. */
 void xb_pcie_path_read(const char *root, const char *bdf, struct xb_pcie_path *path);
 
-/* Whether the hop's upper end is hardware. Ports that QEMU emulates are not, and show no real
- * speed. */
+/* Whether the hop's upper end is hardware. Ports that QEMU emulates show no real speed. */
 bool xb_pcie_hop_upper_is_real(const struct xb_pcie_hop *hop);
 
-/* How many hops there are to look at: none if the device is not present, and never more than
- * hops[] has, whatever a file says. */
+/* How many hops there are to look at: none if the device is not present. */
 size_t xb_pcie_path_hops(const struct xb_pcie_path *path);
 
-/* The first hop that is not on the card's own package: the link at the slot. The number of hops if
- * there is none. */
+/* The first hop that is not on the card's own package: the slot's. The number of hops: none is. */
 size_t xb_pcie_path_slot(const struct xb_pcie_path *path);
 
 /* The ends of its hops, from the device up, two a hop; NULL where a hop has no upper end. */
 const struct xb_pcie_end *xb_pcie_path_end(const struct xb_pcie_path *path, size_t index);
 
-/* The sizes of packets in force on the whole path: the read request is the device's own, and a
- * payload may be no larger than any function on its way allows. `known` is the device's. */
+/* The sizes of packets in force on the whole path: the device's own read request, and the least
+ * payload that any function on the way allows. `known` is the device's. */
 struct xb_pcie_control xb_pcie_path_control(const struct xb_pcie_path *path);
 
-/* The best that both ends of a hop can do: of speed and of width the smaller of their two maxima.
- * If one end is not known, or the upper one is not real, the other end's; 0 if neither is known. */
+/* The best that both ends of a hop can do, of speed and of width. If one end is not known, or the
+ * upper one is not real, the other end's; 0 if neither is known. */
 struct xb_lanes xb_pcie_hop_best(const struct xb_pcie_hop *hop);
 
 /* ---- under load ---- */
 
-/* Reads the speed and width that a hop has now, of its lower end, or of the upper end if the lower
- * shows nothing: both show the same rate, but one may sleep or be hidden. `root` as above. False if
- * neither end shows both. */
+/* Reads the speed and width that a hop has now at its lower end, or at the upper one if that shows
+ * nothing: one may sleep or be hidden. `root` as above. False if neither shows both. */
 bool xb_pcie_hop_read(const char *root, const struct xb_pcie_hop *hop, double *speed_gts,
                       unsigned *width);
 
@@ -178,15 +165,12 @@ struct xb_pcie_load {
 
 struct xb_pcie_watch;
 
-/*
- * Starts a thread that reads speed and width of every hop of the path again and again, with a pause
- * of `interval` seconds (an hour at most), until xb_pcie_watch_stop. It reads the lower end of a
- * hop, or the upper end if the lower shows nothing. The watch starts unarmed. Only readings that
- * begin and end within one arming (xb_pcie_watch_arm) count, so that a caller who arms the watch
- * during transfers sees the link under load. After each round over all hops it calls
- * task->look(task->argument), if there is one, for whoever has more to look at. The path is copied;
- * root and argument live as long as the watch. The thread receives no signals. XB_ERR_SYSTEM.
- */
+/* Starts a thread that reads speed and width of every hop of the path again and again
+ * (xb_pcie_hop_read), with a pause of `interval` seconds (an hour at most), until
+ * xb_pcie_watch_stop. Only readings that begin and end within one arming count: who arms the watch
+ * during transfers sees the link under load. After each round it calls task->look(task->argument),
+ * if there is one. The path is copied; root and argument live as long as the watch. No signal goes
+ * to the thread. XB_ERR_SYSTEM. */
 struct xb_pcie_watch_task {
     const char *root, *bdf;
     const struct xb_pcie_path *path;
@@ -197,15 +181,12 @@ struct xb_pcie_watch_task {
 XB_MUST_CHECK enum xb_status xb_pcie_watch_start(const struct xb_pcie_watch_task *task,
                                                  struct xb_pcie_watch **watch,
                                                  struct xb_error *error);
-/* Readings count from now on if `armed`, else no longer. Any thread may call this; does not block.
- */
+/* Readings count from now on if `armed`, else no longer, as at first. Any thread may call this. */
 void xb_pcie_watch_arm(struct xb_pcie_watch *watch, bool armed);
-/* Stops and releases the watch, and copies what it saw to `load`. Waits until the current reading
- * is done. */
+/* Waits for the current reading, copies what the watch saw to `load`, and releases it. */
 void xb_pcie_watch_stop(struct xb_pcie_watch *watch, struct xb_pcie_load *load);
 
-/* The most user data that a PCIe link can carry in one direction. docs/link-ceilings.md derives
- * it. */
+/* The most user data that a PCIe link can carry in one direction: docs/link-ceilings.md. */
 struct xb_ceiling {
     bool known; /* false if there is no link, or if its line coding is not certain (64 GT/s) */
     double speed_gts;
@@ -219,15 +200,13 @@ struct xb_ceiling {
     bool read_request_assumed; /* the same for the MRRS */
 };
 
-/* Computes the ceiling of a link of this speed and width. `control` belongs to the device. If it is
- * NULL or not known, the usual sizes are assumed: MPS 256, MRRS 512. */
+/* The ceiling of a link. Where the device's `control` is NULL or not known, the usual sizes are
+ * assumed: MPS 256, MRRS 512. */
 struct xb_ceiling xb_ceiling_of(double speed_gts, unsigned width,
                                 const struct xb_pcie_control *control);
 
-/*
- * The ceiling of a path: that of the hop from the slot up that carries least, as it was seen under
+/* The ceiling of a path: that of *hop, which is the one from the slot up that carried least under
  * load, with the packets in force on the whole path. Hops that were not seen are taken to carry
- * more. Not known if the link at the slot was not seen. *hop is the hop that it is of.
- */
+ * more. Not known if the link at the slot was not seen. */
 struct xb_ceiling xb_ceiling_of_path(const struct xb_pcie_path *path,
                                      const struct xb_pcie_load *load, size_t *hop);

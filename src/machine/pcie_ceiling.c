@@ -13,8 +13,7 @@ static const struct {
     {16.0, 128.0 / 130.0}, {32.0, 128.0 / 130.0}, {64.0, 0.0},
 };
 
-/* A FLIT of 256 bytes has 242 of packets (PCI Express Base Specification 6.0, 4.2.3). Other
- * overhead is not counted. */
+/* A FLIT of 256 bytes has 242 of packets (PCI Express Base Specification 6.0, 4.2.3). */
 #define FLIT_SHARE (242.0 / 256.0)
 
 unsigned xb_pcie_generation(double speed_gts)
@@ -110,8 +109,7 @@ struct xb_pcie_control xb_pcie_path_control(const struct xb_pcie_path *path)
 /* Bytes that each packet needs besides its payload: framing, sequence number, header, LCRC. */
 #define WRITE_OVERHEAD 24.0 /* memory write with a 64-bit address */
 #define COMPLETION_OVERHEAD 20.0
-/* A read request costs this many bytes in the direction of its completions: an acknowledgement and
- * an update of the flow control credits. */
+/* A read request costs so much in the direction of its completions: acknowledgement, credits. */
 #define REQUEST_OVERHEAD 16.0
 
 /* Server firmware mostly sets these, so we assume them if the device's values are unknown. */

@@ -23,8 +23,7 @@ struct xb_pcie_watch {
     struct xb_pcie_watch_task task;
     struct xb_pcie_path path;
     char device[PATH_MAX];
-    /* Odd while armed. Every change of that adds one, so that a reading which saw the watch
-     * disarmed and armed again differs from one within a single arming. */
+    /* Odd while armed; each change adds one: a reading across two armings shows as such. */
     atomic_uint arming;
     pthread_mutex_t lock;
     pthread_cond_t changed; /* signals that `stop` changed */

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <hwloc.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,13 +17,10 @@
 
 struct xb_topology {
     hwloc_topology_t hwloc;
-    /* How the thread that opened the topology was bound then: by taskset, numactl or a scheduler.
-     */
-    hwloc_bitmap_t cpus;
-    hwloc_bitmap_t nodes;
+    /* How the thread that opened this was bound then, as by taskset, numactl or a scheduler. */
+    hwloc_bitmap_t cpus, nodes;
     hwloc_membind_policy_t policy;
-    /* Whether a thread was bound here, this one or the one that created it: then a thread is first
-     * bound as it was before. */
+    /* Whether this thread or its creator was bound here: its old binding comes first then. */
     atomic_bool bound;
 };
 
@@ -47,8 +43,7 @@ static void restore_binding(struct xb_topology *topology)
 enum xb_status xb_topology_open(struct xb_topology **topology, struct xb_error *error)
 {
     struct xb_topology *opened = xb_new(1, sizeof *opened);
-    /* hwloc's plugins look for GPUs through OpenCL, CUDA or X11. That takes tens of milliseconds
-     * and wakes devices, and we need nothing that they find. */
+    /* hwloc's plugins take tens of milliseconds to find GPUs, and wake them: nothing we need. */
     (void)setenv("HWLOC_PLUGINS_PATH", "", 0);
     if (hwloc_topology_init(&opened->hwloc) != 0) {
         int code = errno;
@@ -71,8 +66,7 @@ enum xb_status xb_topology_open(struct xb_topology **topology, struct xb_error *
         xb_topology_close(opened);
         return status;
     }
-    /* If the kernel does not tell the binding, assumes all CPUs, all nodes and the default policy.
-     */
+    /* If the kernel does not tell: all CPUs, all nodes and the default policy. */
     if (hwloc_get_cpubind(hwloc, opened->cpus, HWLOC_CPUBIND_THREAD) != 0)
         hwloc_bitmap_copy(opened->cpus, hwloc_topology_get_allowed_cpuset(hwloc));
     if (hwloc_get_membind(hwloc, opened->nodes, &opened->policy,
@@ -131,23 +125,6 @@ static void bind_to(struct xb_topology *topology, hwloc_const_bitmap_t cpus,
     binding->bound = true;
 }
 
-/* Whether there is no sense in binding, whatever the node. */
-static bool refuse_to_bind(const struct xb_topology *topology, struct xb_binding *binding)
-{
-    if (!hwloc_topology_is_thissystem(topology->hwloc)) {
-        SET_NOTE(binding, "hwloc was told to describe another machine");
-        return true;
-    }
-    if (xb_topology_node_count(topology) == 1) {
-        SET_NOTE(binding, "one NUMA node: nothing to bind");
-        binding->note_is_normal = true;
-        return true;
-    }
-    if (binding->node < 0)
-        SET_NOTE(binding, "which NUMA node the device is close to is unknown");
-    return binding->node < 0;
-}
-
 /* That node, or NULL where this process may not use its memory. */
 static hwloc_obj_t find_node(const struct xb_topology *topology, int node)
 {
@@ -156,8 +133,7 @@ static hwloc_obj_t find_node(const struct xb_topology *topology, int node)
                : NULL;
 }
 
-/* Whether CPUs are nearer to the node than to others. hwloc gives a node without CPUs none, or all
- * of the machine's. */
+/* Whether it has CPUs of its own. hwloc gives a node without any none, or all of the machine's. */
 static bool has_cpus(const struct xb_topology *topology, hwloc_obj_t node)
 {
     hwloc_const_bitmap_t all = hwloc_topology_get_topology_cpuset(topology->hwloc);
@@ -173,9 +149,20 @@ static bool has_cpus(const struct xb_topology *topology, hwloc_obj_t node)
 /* Uses only CPUs and memory that the user allowed this process. */
 static void bind_to_node(struct xb_topology *topology, int near, struct xb_binding *binding)
 {
-    if (refuse_to_bind(topology, binding))
-        return;
     hwloc_obj_t node = find_node(topology, binding->node);
+    if (!hwloc_topology_is_thissystem(topology->hwloc)) {
+        SET_NOTE(binding, "hwloc was told to describe another machine");
+        return;
+    }
+    if (xb_topology_node_count(topology) == 1) {
+        SET_NOTE(binding, "one NUMA node: nothing to bind");
+        binding->note_is_normal = true;
+        return;
+    }
+    if (binding->node < 0) {
+        SET_NOTE(binding, "which NUMA node the device is close to is unknown");
+        return;
+    }
     if (node == NULL) {
         SET_NOTE(binding, "this process may not use the memory of NUMA node %d", binding->node);
         return;
@@ -210,20 +197,6 @@ void xb_topology_bind(struct xb_topology *topology, int node, int near, struct x
     binding->cpu_count = xb_cpus_allowed();
 }
 
-/* Writes a list such as "0,1". Stops before the first number that does not fit. */
-static void format_nodes(hwloc_const_bitmap_t set, char *text, size_t size)
-{
-    size_t length = 0;
-    for (int node = hwloc_bitmap_first(set); node >= 0; node = hwloc_bitmap_next(set, node)) {
-        char number[16];
-        int wanted = snprintf(number, sizeof number, "%s%d", length > 0 ? "," : "", node);
-        if (length + (size_t)wanted >= size)
-            return;
-        memcpy(text + length, number, (size_t)wanted + 1);
-        length += (size_t)wanted;
-    }
-}
-
 void xb_topology_locate(struct xb_topology *topology, const void *address, size_t bytes, int node,
                         struct xb_places *places)
 {
@@ -234,8 +207,7 @@ void xb_topology_locate(struct xb_topology *topology, const void *address, size_
     *places = (struct xb_places){.known = 0};
     if (bytes == 0 || !hwloc_topology_is_thissystem(topology->hwloc))
         return;
-    hwloc_bitmap_t here = hwloc_bitmap_alloc();
-    hwloc_bitmap_t all = hwloc_bitmap_alloc();
+    hwloc_bitmap_t here = hwloc_bitmap_alloc(), all = hwloc_bitmap_alloc();
     for (size_t i = 0; here != NULL && all != NULL && i < parts; i++) {
         /* Looks at any page of the part, but always the same. */
         size_t first = pages / parts * i + pages % parts * i / parts;
@@ -250,8 +222,17 @@ void xb_topology_locate(struct xb_topology *topology, const void *address, size_
         places->on_node += node >= 0 && hwloc_bitmap_isset(here, (unsigned)node);
         hwloc_bitmap_or(all, all, here);
     }
-    if (all != NULL)
-        format_nodes(all, places->nodes, sizeof places->nodes);
+    /* "0,1", up to the first number that does not fit */
+    size_t length = 0;
+    for (int n = all != NULL ? hwloc_bitmap_first(all) : -1; n >= 0;
+         n = hwloc_bitmap_next(all, n)) {
+        char number[16];
+        size_t wanted = (size_t)snprintf(number, sizeof number, "%s%d", length > 0 ? "," : "", n);
+        if (length + wanted >= sizeof places->nodes)
+            break;
+        memcpy(places->nodes + length, number, wanted + 1);
+        length += wanted;
+    }
     hwloc_bitmap_free(here);
     hwloc_bitmap_free(all);
 }

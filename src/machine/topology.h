@@ -4,13 +4,11 @@
 #include "xferbench/error.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* More nodes than Linux is built for (CONFIG_NODES_SHIFT is 10 at most). */
 #define XB_NODES 1024
 
-/* NUMA nodes and CPUs of this machine, through hwloc. Several threads may bind themselves at the
- * same time, once it is open. */
+/* NUMA nodes and CPUs of this machine, by hwloc. Once open, several threads may bind themselves. */
 struct xb_topology;
 
 /* Discovers the machine; a few milliseconds. Release with xb_topology_close. */
@@ -24,9 +22,8 @@ unsigned xb_topology_node_count(const struct xb_topology *topology);
  * (begin with -1); -1 where there are no more. */
 int xb_topology_next_node(const struct xb_topology *topology, int node);
 
-/* How this thread and its memory were bound. Memory prefers the node: if the node is full, pages
- * go elsewhere, and xb_topology_locate shows where. (To insist would have the kernel end the
- * process where the node is full.) */
+/* How this thread and its memory were bound. If the node is full, pages go elsewhere, and
+ * xb_topology_locate shows where: to insist would have the kernel end the process. */
 struct xb_binding {
     bool bound;         /* both CPUs and memory are bound */
     int node;           /* the OS's number of the node asked for, -1 if none is known */
@@ -37,13 +34,10 @@ struct xb_binding {
     bool note_is_normal; /* the note needs no warning */
 };
 
-/*
- * Binds the calling thread, the threads it creates from now on, and the memory they touch first to
- * NUMA node `node` (the OS's number). Nothing is bound if `node` is -1, if the machine has one
- * node, or if the kernel refuses. That is no failure; the note tells it for the record. A second
- * call replaces the first binding. If the node has no CPUs of its own, threads run on those of node
- * `near`, or on any where that is -1.
- */
+/* Binds the calling thread, the threads it creates from now on, and the memory they touch first to
+ * NUMA node `node` (the OS's number), in place of an earlier binding. If that is -1, the machine
+ * has one node, or the kernel refuses, nothing is bound: no failure, but a note for the record.
+ * Threads of a node without CPUs run on those of node `near`, or on any where that is -1. */
 void xb_topology_bind(struct xb_topology *topology, int node, int near, struct xb_binding *binding);
 
 /* Where the pages of a buffer lie. */
@@ -53,7 +47,7 @@ struct xb_places {
     char nodes[64];   /* all nodes that hold any, such as "0" or "0,1" */
 };
 
-/* Finds out where a host buffer lies, on node `node` (-1: just where). Looks at up to 256 pages,
- * spread over it without a regular step, because memory may be interleaved. */
+/* Finds out where a host buffer lies, on node `node` (-1: just where), by 256 pages at most without
+ * a regular step, because memory may be interleaved. */
 void xb_topology_locate(struct xb_topology *topology, const void *address, size_t bytes, int node,
                         struct xb_places *places);

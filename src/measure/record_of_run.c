@@ -12,25 +12,17 @@
 
 /* None where any part of it would be a guess: a link that nobody saw under load, packets whose
  * sizes only root can read, a rate without a certain coding. */
-static struct xb_record_ceiling keep_ceiling(struct xb_record *record,
-                                             const struct xb_run_device *device)
+static void keep_ceiling(struct xb_record *record, const struct xb_run_device *device,
+                         struct xb_record_device *kept)
 {
-    const struct xb_record_ceiling none = {.known = false};
     size_t hop = 0;
     if (device->info.shares_host_memory || device->info.coherent_with_host)
-        return none; /* copies cross no PCIe link */
+        return; /* copies cross no PCIe link */
     struct xb_ceiling ceiling = xb_ceiling_of_path(&device->path, &device->load, &hop);
     if (!ceiling.known || ceiling.payload_assumed || ceiling.read_request_assumed)
-        return none;
-    return (struct xb_record_ceiling){
-        .known = true,
-        .at = xb_record_keep_text(record, device->path.hops[hop].lower.bdf),
-        .speed_gts = ceiling.speed_gts,
-        .width = ceiling.width,
-        .payload = ceiling.payload,
-        .read_request = ceiling.read_request,
-        .h2d = ceiling.h2d,
-        .d2h = ceiling.d2h};
+        return;
+    kept->ceiling = ceiling;
+    kept->ceiling_at = xb_record_keep_text(record, device->path.hops[hop].lower.bdf);
 }
 
 /* ---- to which NUMA node a device's rows were bound ---- */
@@ -108,9 +100,9 @@ static void keep_device(struct xb_record *record, const struct xb_run *run,
         .link_max_width = link.max_width,
         .link_port = xb_record_keep_text(record, link.port),
         .link_under_load = under_load,
-        .ceiling = keep_ceiling(record, device),
         .facts = facts,
     };
+    keep_ceiling(record, device, kept);
     keep_binding(record, run, device, kept);
     for (size_t i = 0; i < info->fact_count; i++)
         facts[kept->fact_count++] =
@@ -156,7 +148,7 @@ static void keep_cases(struct xb_record *record, const struct xb_run *run)
         struct xb_result *result = &run->results[i];
         const struct xb_case *test = &result->test;
         struct xb_record_case *kept = &record->cases[record->case_count++];
-        const struct xb_record_ceiling *ceiling = NULL; /* of its device's link */
+        const struct xb_ceiling *ceiling = NULL; /* of its device's link */
         /* A sum has only the device that all have in common. */
         bool has_source = !test->sum || test->group == XB_GROUP_ONE_TO_ALL;
         bool is_destination = test->sum && test->group == XB_GROUP_ALL_TO_ONE;

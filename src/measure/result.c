@@ -41,7 +41,10 @@ void xb_result_detail_number(struct xb_result *result, const char *key, double n
 {
     size_t i = find_detail(result, key);
     if (i < XB_RESULT_DETAILS)
-        result->details[i] = (struct xb_record_detail){.name = key, .number = number};
+        result->details[i] = (struct xb_record_fact){
+            .name = key,
+            .value =
+                isfinite(number) ? xb_number_text(number, result->detail_texts[i], 128) : NULL};
 }
 
 void xb_result_detail_text(struct xb_result *result, const char *key, const char *format, ...)
@@ -50,7 +53,7 @@ void xb_result_detail_text(struct xb_result *result, const char *key, const char
     if (i == XB_RESULT_DETAILS)
         return;
     XB_FORMAT(result->detail_texts[i], sizeof result->detail_texts[i], format);
-    result->details[i] = (struct xb_record_detail){.name = key, .text = result->detail_texts[i]};
+    result->details[i] = (struct xb_record_fact){key, result->detail_texts[i], true};
 }
 
 /* The place of that figure; result->figure_count where there is none. */
@@ -170,7 +173,7 @@ static void add_share(struct xb_result *result, const struct xb_figure *share,
 /* A row of single operations has their times by either clock, and no bandwidth: a rate of so few
  * bytes would mean nothing. Its wall time is latency_host. A mode that is about a latency of its
  * own has added that. */
-static void add_figures(struct xb_result *result, const struct xb_record_ceiling *ceiling)
+static void add_figures(struct xb_result *result, const struct xb_ceiling *ceiling)
 {
     const struct xb_samples *times = &result->times, *submit = &result->submit_times,
                             *wall = &result->wall_times;
@@ -225,7 +228,7 @@ static void drop_figures(struct xb_result *result)
     result->row.figure_count = 0;
 }
 
-void xb_result_finish(struct xb_result *result, const struct xb_record_ceiling *ceiling)
+void xb_result_finish(struct xb_result *result, const struct xb_ceiling *ceiling)
 {
     struct xb_record_row *row = &result->row;
     const struct xb_error *error = &result->error;

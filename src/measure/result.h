@@ -46,7 +46,7 @@ struct xb_result {
     /* What the row points to. */
     char warnings[XB_RESULT_WARNINGS][256];
     const char *warning_list[XB_RESULT_WARNINGS];
-    struct xb_record_detail details[XB_RESULT_DETAILS];
+    struct xb_record_fact details[XB_RESULT_DETAILS];
     char detail_texts[XB_RESULT_DETAILS][128];
     char error_place[512];
     struct xb_record_figure *described;
@@ -84,7 +84,7 @@ XB_MUST_CHECK enum xb_status xb_result_median(const struct xb_result *result,
 /* Fills what follows from samples and outcome into the row of a final result: times, figures with
  * their statistics, the reason, the error. `ceiling` of the device's link is for the shares of it;
  * NULL: unknown. The row points into the result; a second call makes its figures anew. */
-void xb_result_finish(struct xb_result *result, const struct xb_record_ceiling *ceiling);
+void xb_result_finish(struct xb_result *result, const struct xb_ceiling *ceiling);
 
 /* Frees the timeline alone: who has shown it needs it no more. */
 void xb_result_drop_timeline(struct xb_result *result);

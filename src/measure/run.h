@@ -20,11 +20,9 @@ struct xb_run_device {
     struct xb_binding binding;
 };
 
-/*
- * A run of this process: what was asked, where, and the results. src/measure/record_of_run.h makes
+/* A run of this process: what was asked, where, and the results. src/measure/record_of_run.h makes
  * a record of it. Results are in the order of the cases; an interrupted run too has a row for every
- * case. Release with xb_run_free.
- */
+ * case. Release with xb_run_free. */
 struct xb_run {
     const struct xb_backend *backend;
     struct xb_driver *driver;
@@ -68,26 +66,21 @@ struct xb_run_observer {
     void *argument;
 };
 
-/*
- * mode_check.c: checks every table of such a list: unique names, mandatory hooks. Done once, before
- * it is used. XB_ERR_INTERNAL names the mode and what it lacks.
- */
+/* mode_check.c: checks every table of such a list: unique names, mandatory hooks. Done once, before
+ * it is used. XB_ERR_INTERNAL names the mode and what it lacks. */
 XB_MUST_CHECK enum xb_status xb_modes_check(const struct xb_mode *const *modes,
                                             struct xb_error *error);
 
-/*
- * Checks what needs no device: that there are such modes, that they have the options given, and
+/* Checks what needs no device: that there are such modes, that they have the options given, and
  * that these allow every case that fits into memory. xb_plan does so too. XB_ERR_USAGE;
- * XB_ERR_SYSTEM where nothing says how much memory there is.
- */
+ * XB_ERR_SYSTEM where nothing says how much memory there is. */
 XB_MUST_CHECK enum xb_status xb_plan_check(const struct xb_run_options *asked,
                                            struct xb_error *error);
 
-/*
- * Fills run->devices and the cases of run->results from the configuration (rows of
- * src/run/command.c and of the modes), for an open driver. Opens no device and allocates no memory
- * of the cases' size. XB_ERR_USAGE for a mode, device or size that cannot be, with what could be.
- */
+/* Fills run->devices and the cases of run->results from the configuration (rows of
+ * src/run/command.c and of the modes), for an open driver. Opens no device and allocates no
+ * memory of the cases' size. XB_ERR_USAGE for a mode, device or size that cannot be, with what
+ * could be. */
 XB_MUST_CHECK enum xb_status xb_plan(struct xb_run *run, struct xb_error *error);
 
 /* How many rows from the first one on are measured together: one, or a sum and its devices or
@@ -98,19 +91,15 @@ size_t xb_run_rows_of(const struct xb_run *run, size_t first);
  * text. */
 const char *xb_run_cannot(const struct xb_run *run, size_t first, size_t count);
 
-/*
- * Measures every case in turn and makes every result final. A case or a device that fails becomes
+/* Measures every case in turn and makes every result final. A case or a device that fails becomes
  * an error row and the run goes on; only what leaves nothing to report is returned. Blocks until
  * done or until xb_run_should_stop(): the case in flight then keeps the samples it has, and the
- * rows behind it are skipped.
- */
+ * rows behind it are skipped. */
 XB_MUST_CHECK enum xb_status
 xb_run_execute(struct xb_run *run, const struct xb_run_observer *observer, struct xb_error *error);
 
-/*
- * Makes every result final although a case does not come to an end: that one fails with *error, and
- * those after it are cut. The runner must not be at work on this very run: give a copy of it.
- */
+/* Makes every result final although a case does not come to an end: that one fails with *error, and
+ * those after it are cut. The runner must not be at work on this very run: give a copy of it. */
 void xb_run_abandon(struct xb_run *run, const struct xb_error *error);
 
 /* When a thread, or a stage on all devices, was at work. Zero-initialise; spans come in the order
@@ -131,19 +120,15 @@ struct xb_shares {
 /* Whether the span is the stage's own work: neither a call that enqueues it nor a wait. */
 bool xb_stage_does(const struct xb_stage *stage, const struct xb_timeline_span *span);
 
-/*
- * A device's stage is at work while any queue works for it. The host's has the mean of its threads
+/* A device's stage is at work while any queue works for it. The host's has the mean of its threads
  * (timeline->workers), those included that found nothing to do. Where operations were left out the
- * shares are wrong: what is missing counts as waiting.
- */
+ * shares are wrong: what is missing counts as waiting. */
 struct xb_shares xb_stage_shares(const struct xb_stage *stage, const struct xb_timeline *timeline);
 
-/*
- * Makes the record of a run of this process, with this machine and environment as they are now. An
+/* Makes the record of a run of this process, with this machine and environment as they are now. An
  * unfinished run has a record too: every case has its row. The rows are those of the run's results,
- * which are finished (xb_result_finish) and must live as long as the record: a second record of
- * the run ends the rows of the first. XB_ERR_USAGE as xb_record_of_conditions has it.
- */
+ * which are finished (xb_result_finish) and must live as long as the record: a second record of the
+ * run ends the rows of the first. XB_ERR_USAGE as xb_record_of_conditions has it. */
 XB_MUST_CHECK enum xb_status xb_record_of_run(const struct xb_run *run, struct xb_record *record,
                                               struct xb_error *error);
 

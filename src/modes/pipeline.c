@@ -189,7 +189,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     if (xb_io_is_direct(test))
         XB_TRY(xb_files_check_direct(state->source.files, error));
     if (xb_io_is_by_device(test)) {
-        XB_TRY(xb_files_open_direct(state->source.files, 0, &state->descriptor, error));
+        XB_TRY(xb_files_open_to_read(state->source.files, 0, true, &state->descriptor, error));
         state->is_open = true;
         XB_TRY(context->device->backend->file_open(context->device, state->descriptor, &state->file,
                                                    error));

@@ -81,10 +81,9 @@ double xb_reading_iterations(const struct xb_reading *reading, const struct xb_r
 {
     double most = 0;
     for (size_t i = 0; i < reading->record->process_count; i++) {
-        const struct xb_record_detail *detail =
+        const struct xb_record_fact *detail =
             xb_record_detail_find(&test->rows[i], "iterations_per_sample");
-        if (detail != NULL && detail->text == NULL)
-            most = fmax(most, detail->number);
+        most = fmax(most, xb_record_fact_number(detail)); /* NAN is passed over */
     }
     return most;
 }

@@ -60,7 +60,7 @@ static bool say_link(struct xb_reading *reading, int index, uint64_t bytes)
     bool is_fine = true;
     if (device == NULL || device->shares_host_memory || (best[0] == NULL && best[1] == NULL))
         return false; /* nothing crossed a link */
-    const struct xb_record_ceiling *ceiling = &device->ceiling;
+    const struct xb_ceiling *ceiling = &device->ceiling;
     double raw =
         device->link_known ? xb_pcie_raw_rate(device->link_speed_gts, device->link_width) : 0;
     const double most[2] = {ceiling->known ? ceiling->h2d : raw,
@@ -72,10 +72,11 @@ static bool say_link(struct xb_reading *reading, int index, uint64_t bytes)
         if (best[i] != NULL && xb_reading_bandwidth(reading, best[i]) > most[i])
             return false;
     if (ceiling->known) {
-        bool is_own = device->link_port == NULL || strcmp(ceiling->at, device->link_port) == 0;
+        bool is_own =
+            device->link_port == NULL || strcmp(device->ceiling_at, device->link_port) == 0;
         xb_lanes_text(ceiling->speed_gts, ceiling->width, lanes, sizeof lanes);
         snprintf(of, sizeof of, " of what PCIe %s%s%s can carry", lanes, is_own ? "" : " at ",
-                 is_own ? "" : ceiling->at);
+                 is_own ? "" : device->ceiling_at);
     } else {
         xb_lanes_text(device->link_speed_gts, device->link_width, lanes, sizeof lanes);
         snprintf(of, sizeof of, " of the raw rate of PCIe %s", lanes);

@@ -25,30 +25,24 @@ const char *xb_stop_reason_name(enum xb_stop_reason reason)
     return names[reason];
 }
 
-/* A row that is not there was not measured. */
-static enum xb_result_status status_in(const struct xb_record_row *row)
-{
-    return row->is_there ? row->status : XB_RESULT_SKIPPED;
-}
-
 struct xb_record_summary xb_record_summarize(const struct xb_record *record,
                                              const struct xb_record_case *test)
 {
     struct xb_record_summary summary = {.status = XB_RESULT_OK, .verified = XB_VERIFIED_TRUE};
     for (size_t i = 0; i < record->process_count; i++) {
-        const struct xb_record_row *row = &test->rows[i];
-        enum xb_verified verified = row->is_there ? row->verified : XB_VERIFIED_UNKNOWN;
+        static const struct xb_record_row not_measured = {.status = XB_RESULT_SKIPPED};
+        const struct xb_record_row *row = test->rows[i].is_there ? &test->rows[i] : &not_measured;
         if (!record->processes[i].has_results)
             continue;
         summary.processes++;
-        summary.ok += status_in(row) == XB_RESULT_OK;
-        summary.cut += status_in(row) == XB_RESULT_OK && row->is_cut;
-        if (status_in(row) > summary.status) {
-            summary.status = status_in(row);
+        summary.ok += row->status == XB_RESULT_OK;
+        summary.cut += row->status == XB_RESULT_OK && row->is_cut;
+        if (row->status > summary.status) {
+            summary.status = row->status;
             summary.worst = i;
         }
-        if (verified == XB_VERIFIED_FALSE || summary.verified == XB_VERIFIED_TRUE)
-            summary.verified = verified;
+        if (row->verified == XB_VERIFIED_FALSE || summary.verified == XB_VERIFIED_TRUE)
+            summary.verified = row->verified;
     }
     return summary;
 }
@@ -211,7 +205,6 @@ bool xb_record_describe(const struct xb_record *record, const struct xb_record_c
                         const char *figure, struct xb_statistics *statistics)
 {
     double medians[XB_RECORD_PROCESSES];
-    size_t count = 0;
     if (!record->is_merged && record->process_count == 1) {
         const struct xb_record_figure *own =
             test->rows[0].is_there ? xb_record_row_figure(&test->rows[0], figure) : NULL;
@@ -219,7 +212,7 @@ bool xb_record_describe(const struct xb_record *record, const struct xb_record_c
             *statistics = own->statistics;
         return own != NULL;
     }
-    count = xb_record_medians(record, test, figure, medians);
+    size_t count = xb_record_medians(record, test, figure, medians);
     if (count == 0)
         return false;
     *statistics = xb_statistics_of(medians, count);
@@ -298,17 +291,14 @@ int xb_parameters_order(const struct xb_record_case *a, const struct xb_record_c
 
 int xb_cases_order(const struct xb_record_case *a, const struct xb_record_case *b, unsigned but)
 {
-    int order = compare_texts(a->mode, b->mode);
-    if (order == 0)
-        order = compare_texts(a->variant, b->variant);
-    if (order == 0)
-        order = compare_texts(a->direction, b->direction);
-    if (order == 0 && (but & XB_BUT_SIZE) == 0)
-        order = XB_ORDER(a->bytes, b->bytes);
-    if (order == 0 && (but & XB_BUT_DEVICES) == 0)
-        order = XB_FIRST_ORDER(XB_ORDER(a->device, b->device), XB_ORDER(a->peer, b->peer));
-    if (order == 0)
-        order = XB_FIRST_ORDER(a->latency - b->latency, a->simultaneous - b->simultaneous);
+    const int by_size = (but & XB_BUT_SIZE) != 0 ? 0 : XB_ORDER(a->bytes, b->bytes);
+    const int by_device =
+        XB_FIRST_ORDER(XB_ORDER(a->device, b->device), XB_ORDER(a->peer, b->peer));
+    const int order = XB_FIRST_ORDER(
+        compare_texts(a->mode, b->mode), compare_texts(a->variant, b->variant),
+        compare_texts(a->direction, b->direction), by_size,
+        (but & XB_BUT_DEVICES) != 0 ? 0 : by_device, XB_ORDER(a->latency, b->latency),
+        XB_ORDER(a->simultaneous, b->simultaneous));
     if (order != 0 || (but & XB_BUT_PARAMETERS) != 0)
         return order;
     return xb_parameters_order(a, b, (but & XB_BUT_NODE) != 0 ? XB_RECORD_NUMA : NULL);

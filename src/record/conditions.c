@@ -8,7 +8,6 @@
 #include "base/stream.h"
 #include "base/text.h"
 #include "machine/environment.h"
-#include "machine/node.h"
 #include "xferbench/version.h"
 
 #include <inttypes.h>
@@ -74,6 +73,7 @@ enum xb_status xb_record_of_conditions(const struct xb_conditions *conditions,
     XB_TRY(xb_launcher_find(&launcher, error));
     if (conditions->config != NULL)
         xb_record_of_config(conditions->config, record);
+    record->launcher = launcher;
     record->version = XB_VERSION;
     record->compiler = XB_COMPILER;
     record->build_type = XB_BUILD_TYPE;
@@ -92,10 +92,6 @@ enum xb_status xb_record_of_conditions(const struct xb_conditions *conditions,
         .node = xb_record_keep_text(record, node.name),
         .node_named_by = node.named_by,
     };
-    record->launcher = (struct xb_record_launcher){.known = launcher.rank >= 0,
-                                                   .rank = (uint64_t)launcher.rank,
-                                                   .ranks = launcher.ranks,
-                                                   .named_by = launcher.named_by};
     if (conditions->backend != NULL) {
         record->backend = xb_record_keep_text(record, conditions->backend);
         record->driver = xb_record_keep_text(record, probe->driver_version);
@@ -110,14 +106,27 @@ enum xb_status xb_record_of_conditions(const struct xb_conditions *conditions,
 
 /* ---- options ---- */
 
-/* A JSON array of texts. */
-static const char *words_text(const struct xb_value *value, struct xb_arena **texts)
+/* The value as JSON; a text as it is, without quotes. */
+static const char *value_text(const struct xb_value *value, struct xb_arena **texts)
 {
+    const enum xb_option_type type = value->option->type;
+    const bool is_list = xb_option_is_list(value->option);
+    if (type == XB_OPTION_FLAG)
+        return value->flag ? "true" : "false";
+    if (type == XB_OPTION_DURATION)
+        return xb_arena_copy(texts, XB_NUMBER_TEXT(value->seconds));
+    if (type == XB_OPTION_TEXT || type == XB_OPTION_FILE)
+        return xb_arena_copy(texts, value->text);
     struct xb_memory_text made = {.text = NULL};
     FILE *stream = xb_memory_text_begin(&made);
-    fputc('[', stream);
-    for (size_t i = 0; i < value->words.count; i++) {
-        fputs(i > 0 ? ",\"" : "\"", stream);
+    fputs(is_list ? "[" : "", stream);
+    for (size_t i = 0; i < xb_value_length(value); i++) {
+        fputs(i > 0 ? "," : "", stream);
+        if (type != XB_OPTION_CHOICES) {
+            fprintf(stream, "%" PRIu64, xb_value_number(value, i));
+            continue;
+        }
+        fputc('"', stream);
         for (const char *c = value->words.items[i]; *c != '\0'; c++)
             if ((unsigned char)*c < ' ')
                 fprintf(stream, "\\u%04x", (unsigned)*c);
@@ -125,35 +134,8 @@ static const char *words_text(const struct xb_value *value, struct xb_arena **te
                 fprintf(stream, strchr("\"\\", *c) != NULL ? "\\%c" : "%c", *c);
         fputc('"', stream);
     }
-    fputc(']', stream);
+    fputs(is_list ? "]" : "", stream);
     return xb_memory_text_keep(&made, texts);
-}
-
-/* The value as JSON; a text as it is, without quotes. */
-static const char *value_text(const struct xb_value *value, struct xb_arena **texts)
-{
-    const char *text = "";
-    switch (value->option->type) {
-    case XB_OPTION_FLAG:
-        return value->flag ? "true" : "false";
-    case XB_OPTION_COUNT:
-    case XB_OPTION_SIZE:
-        return xb_arena_print(texts, "%" PRIu64, value->count);
-    case XB_OPTION_SIZES:
-    case XB_OPTION_COUNTS:
-        for (size_t i = 0; i < xb_value_length(value); i++)
-            text = xb_arena_print(texts, "%s%s%" PRIu64, text, i > 0 ? "," : "",
-                                  xb_value_number(value, i));
-        return xb_arena_print(texts, "[%s]", text);
-    case XB_OPTION_DURATION:
-        return xb_arena_copy(texts, XB_NUMBER_TEXT(value->seconds));
-    case XB_OPTION_CHOICES:
-        return words_text(value, texts);
-    case XB_OPTION_TEXT:
-    case XB_OPTION_FILE:
-        break;
-    }
-    return xb_arena_copy(texts, value->text);
 }
 
 void xb_record_of_config(const struct xb_config *config, struct xb_record *record)
@@ -206,13 +188,21 @@ const struct xb_record_fact *xb_record_fact_find(const struct xb_record_fact *fa
     return NULL;
 }
 
-const struct xb_record_detail *xb_record_detail_find(const struct xb_record_row *row,
-                                                     const char *name)
+const struct xb_record_fact *xb_record_detail_find(const struct xb_record_row *row,
+                                                   const char *name)
 {
-    for (size_t i = 0; i < row->detail_count; i++)
-        if (strcmp(row->details[i].name, name) == 0)
-            return &row->details[i];
-    return NULL;
+    return xb_record_fact_find(row->details, row->detail_count, name);
+}
+
+const char *xb_record_fact_text(const struct xb_record_fact *fact)
+{
+    return fact != NULL && fact->is_text ? fact->value : NULL;
+}
+
+double xb_record_fact_number(const struct xb_record_fact *fact)
+{
+    bool is_number = fact != NULL && !fact->is_text && fact->value != NULL;
+    return is_number ? strtod(fact->value, NULL) : (double)NAN;
 }
 
 const struct xb_record_fact *xb_record_option(const struct xb_record *record, const char *name)
@@ -301,13 +291,23 @@ bool xb_record_same(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-/* "hostname is another one (node1, then node2)"; `kind` stands before the values. */
-static const char *tell(char *text, size_t size, const char *what, const char *kind,
-                        const char *first, const char *other)
+/* Something that both records tell. */
+struct told {
+    const char *what, *kind; /* "device 0"; "UUID " stands before the values */
+    const char *first, *other;
+};
+
+/* "hostname is another one (node1, then node2)": the first that is not the same; NULL: none. */
+static const char *tell_other(const struct told *told, size_t count, char *text, size_t size)
 {
-    snprintf(text, size, "%.60s is another one (%s%.50s, then %.50s)", what, kind,
-             first != NULL ? first : "not known", other != NULL ? other : "not known");
-    return text;
+    for (size_t i = 0; i < count; i++, told++)
+        if (!xb_record_same(told->first, told->other)) {
+            snprintf(text, size, "%.60s is another one (%s%.50s, then %.50s)", told->what,
+                     told->kind, told->first != NULL ? told->first : "not known",
+                     told->other != NULL ? told->other : "not known");
+            return text;
+        }
+    return NULL;
 }
 
 /* The first option of `a` that `b` has not. */
@@ -338,50 +338,41 @@ static const char *other_option(const struct xb_record *first, const struct xb_r
             xb_record_same(option->value, own->value))
             continue;
         snprintf(what, sizeof what, "option %.50s", own->name);
-        return tell(text, size, what, "", option->value, own->value);
+        return tell_other(&(struct told){what, "", option->value, own->value}, 1, text, size);
     }
-    return NULL;
-}
-
-/* One of the same model is another one all the same: its place and its state are its own. */
-static const char *other_device(const struct xb_record *first, const struct xb_record *other,
-                                unsigned index, char *text, size_t size)
-{
-    const struct xb_record_device *a = xb_record_device(first, (int)index);
-    const struct xb_record_device *b = xb_record_device(other, (int)index);
-    char what[32];
-    snprintf(what, sizeof what, "device %u", index);
-    if (a == NULL || b == NULL) {
-        snprintf(text, size, "%s is %s", what, b == NULL ? "missing" : "new");
-        return text;
-    }
-    if (strcmp(a->name, b->name) != 0)
-        return tell(text, size, what, "", a->name, b->name);
-    if (!xb_record_same(a->uuid, b->uuid))
-        return tell(text, size, what, "UUID ", a->uuid, b->uuid);
-    if (!xb_record_same(a->pci_bdf, b->pci_bdf))
-        return tell(text, size, what, "PCI address ", a->pci_bdf, b->pci_bdf);
     return NULL;
 }
 
 const char *xb_record_other_condition(const struct xb_record *first, const struct xb_record *other,
                                       char *text, size_t size)
 {
-    if (strcmp(first->backend, other->backend) != 0)
-        return tell(text, size, "the backend", "", first->backend, other->backend);
-    if (!xb_record_same(first->driver, other->driver))
-        return tell(text, size, "the driver", "", first->driver, other->driver);
-    const char *difference = other_option(first, other, text, size);
-    if (difference != NULL)
-        return difference;
-    if (!xb_record_same(first->host.hostname, other->host.hostname))
-        return tell(text, size, "hostname", "", first->host.hostname, other->host.hostname);
+    const struct told told[] = {{"the backend", "", first->backend, other->backend},
+                                {"the driver", "", first->driver, other->driver},
+                                {"hostname", "", first->host.hostname, other->host.hostname}};
+    const char *difference = tell_other(told, 2, text, size);
+    if (difference == NULL)
+        difference = other_option(first, other, text, size);
+    if (difference == NULL)
+        difference = tell_other(&told[2], 1, text, size);
     const struct xb_record *const sides[] = {first, other};
-    for (size_t i = 0; i < 2 && difference == NULL; i++) {
+    for (size_t i = 0; i < 2; i++) {
         size_t count = 0;
         const struct xb_record_device *devices = xb_record_devices(sides[i], &count);
-        for (size_t k = 0; k < count && difference == NULL; k++)
-            difference = other_device(first, other, devices[k].index, text, size);
+        for (size_t k = 0; k < count && difference == NULL; k++) {
+            const struct xb_record_device *a = xb_record_device(first, (int)devices[k].index);
+            const struct xb_record_device *b = xb_record_device(other, (int)devices[k].index);
+            char what[32];
+            snprintf(what, sizeof what, "device %u", devices[k].index);
+            if (a == NULL || b == NULL) {
+                snprintf(text, size, "%s is %s", what, b == NULL ? "missing" : "new");
+                return text;
+            }
+            /* One of the same model is another one all the same: its state is its own. */
+            const struct told own[] = {{what, "", a->name, b->name},
+                                       {what, "UUID ", a->uuid, b->uuid},
+                                       {what, "PCI address ", a->pci_bdf, b->pci_bdf}};
+            difference = tell_other(own, 3, text, size);
+        }
     }
     return difference;
 }

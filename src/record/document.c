@@ -154,28 +154,6 @@ static void check_node(struct reader *reader, int node)
     }
 }
 
-/* What a row that is ok has; one that is not has it as evidence, or not at all. */
-static void check_measured(struct xb_json_reader *json, const struct xb_record_case *test,
-                           const struct xb_record_row *row)
-{
-    const char *main_figure = xb_mode_main_figure(test->mode, test->latency)->name;
-    if (row->verified != XB_VERIFIED_TRUE)
-        xb_json_refuse(json, "verified",
-                       "is not true in a row that is ok: xferbench writes no such row");
-    if (row->timer == NULL)
-        xb_json_refuse(json, "timer", "must be a text that is not empty");
-    if (row->bytes_moved == 0)
-        xb_json_refuse(json, "bytes_moved", "is null in a row that is ok");
-    if (xb_record_row_figure(row, main_figure) == NULL)
-        xb_json_refuse(json, "figures", "have no %s", main_figure);
-}
-
-/* Whether that ended the row before it was measured in full. */
-static bool is_cut(const struct xb_record_row *row, enum xb_stop_reason reason)
-{
-    return row->stop_reason != NULL && strcmp(row->stop_reason, xb_stop_reason_name(reason)) == 0;
-}
-
 static void read_row(struct xb_json_reader *json, const cJSON *item, size_t index, void *to)
 {
     struct reader *reader = to;
@@ -190,13 +168,25 @@ static void read_row(struct xb_json_reader *json, const cJSON *item, size_t inde
     check_node(reader, xb_record_case_node(&entry->test));
     xb_fields_read(json, item, xb_record_row_fields, row);
     row->is_there = true;
-    row->is_cut = is_cut(row, XB_STOP_INTERRUPTED) || is_cut(row, XB_STOP_DEADLINE);
+    row->is_cut = xb_record_same(row->stop_reason, xb_stop_reason_name(XB_STOP_INTERRUPTED)) ||
+                  xb_record_same(row->stop_reason, xb_stop_reason_name(XB_STOP_DEADLINE));
     if (xb_json_failed(json))
         return;
-    if (row->status == XB_RESULT_OK)
-        check_measured(json, &entry->test, row);
-    else if (row->figure_count > 0)
-        xb_json_refuse(json, "figures", "must be none in a row that is not ok");
+    if (row->status != XB_RESULT_OK) { /* what it has is evidence */
+        if (row->figure_count > 0)
+            xb_json_refuse(json, "figures", "must be none in a row that is not ok");
+        return;
+    }
+    const char *main_figure = xb_mode_main_figure(entry->test.mode, entry->test.latency)->name;
+    if (row->verified != XB_VERIFIED_TRUE)
+        xb_json_refuse(json, "verified",
+                       "is not true in a row that is ok: xferbench writes no such row");
+    if (row->timer == NULL)
+        xb_json_refuse(json, "timer", "must be a text that is not empty");
+    if (row->bytes_moved == 0)
+        xb_json_refuse(json, "bytes_moved", "is null in a row that is ok");
+    if (xb_record_row_figure(row, main_figure) == NULL)
+        xb_json_refuse(json, "figures", "have no %s", main_figure);
 }
 
 /* ---- documents ---- */
@@ -229,7 +219,7 @@ static void read_form(struct reader *reader, const cJSON *document, const char *
 
 static void make_processes(struct reader *reader, size_t count)
 {
-    if (xb_json_failed(&reader->json) || count == 0)
+    if (xb_json_failed(&reader->json))
         return;
     reader->record->processes =
         xb_arena_new(&reader->record->texts, count * sizeof *reader->record->processes);
@@ -240,7 +230,7 @@ static void make_processes(struct reader *reader, size_t count)
 static void read_conditions(struct reader *reader, const cJSON *document)
 {
     struct xb_json_reader *json = &reader->json;
-    const struct xb_record_launcher *launcher = &reader->record->launcher;
+    const struct xb_launcher *launcher = &reader->record->launcher;
     const cJSON *tool = cJSON_GetObjectItemCaseSensitive(document, "tool");
     const cJSON *item, *list = cJSON_GetObjectItemCaseSensitive(tool, "left_out");
     xb_fields_read(json, document, xb_record_backend_fields, reader->record);
@@ -262,40 +252,35 @@ static void read_conditions(struct reader *reader, const cJSON *document)
     xb_fields_read(json, document, xb_record_start_fields, reader->record);
 }
 
-/* Refuses a document, whose devices *process has, that was measured under other conditions. */
-static void check_conditions(struct reader *reader, const cJSON *document,
-                             struct xb_record_process *process)
-{
-    char text[XB_RECORD_DIFFERENCE];
-    struct xb_record own = {.processes = process, .process_count = 1};
-    struct xb_record *first = reader->record;
-    reader->record = &own;
-    reader->json.texts = &own.texts;
-    read_conditions(reader, document);
-    reader->record = first;
-    reader->json.texts = &first->texts;
-    const char *difference = !xb_json_failed(&reader->json)
-                                 ? xb_record_other_condition(first, &own, text, sizeof text)
-                                 : NULL;
-    if (difference != NULL)
-        xb_json_refuse(&reader->json, NULL, "measured under other conditions: %s", difference);
-    xb_arena_free(own.texts);
-}
-
 /* Reads one process's document, that of reader->process. */
 static void read_process(struct reader *reader, const cJSON *document)
 {
     struct xb_record_process *process = &reader->record->processes[reader->process];
+    struct xb_json_reader *json = &reader->json;
     bool is_first = reader->record->backend == NULL;
-    xb_fields_read(&reader->json, document, xb_record_end_fields, process);
+    read_form(reader, document, "xferbench.result");
+    if (xb_json_failed(json))
+        return;
+    xb_fields_read(json, document, xb_record_end_fields, process);
     process->deadline_met = process->deadline_met || !process->has_deadline;
     if (is_first)
         read_conditions(reader, document);
-    xb_fields_read(&reader->json, document, xb_record_devices_fields, process);
+    xb_fields_read(json, document, xb_record_devices_fields, process);
     process->has_results = true;
-    if (!is_first)
-        check_conditions(reader, document, process);
-    struct xb_json_reader *json = &reader->json;
+    if (!is_first) { /* a document that was measured under other conditions is refused */
+        char text[XB_RECORD_DIFFERENCE];
+        struct xb_record own = {.processes = process, .process_count = 1}, *first = reader->record;
+        reader->record = &own;
+        json->texts = &own.texts;
+        read_conditions(reader, document);
+        reader->record = first;
+        json->texts = &first->texts;
+        const char *difference =
+            xb_json_failed(json) ? NULL : xb_record_other_condition(first, &own, text, sizeof text);
+        if (difference != NULL)
+            xb_json_refuse(json, NULL, "measured under other conditions: %s", difference);
+        xb_arena_free(own.texts);
+    }
     size_t more = (size_t)cJSON_GetArraySize(xb_json_get_array(json, document, "results"));
     more = more < XB_RECORD_CASES ? more : XB_RECORD_CASES;
     if (xb_json_failed(json))
@@ -305,8 +290,7 @@ static void read_process(struct reader *reader, const cJSON *document)
     (void)xb_fields_read_each(json, document, "results", XB_RECORD_CASES, read_row, reader);
 }
 
-/* processes[index] of a merged file; one that failed has no document, and no rows. It says itself
- * why; whether the run was cut short, the file does. */
+/* processes[index] of a merged file; one that failed says why, and has no document and no rows. */
 static void read_member(struct xb_json_reader *json, const cJSON *member, size_t index, void *to)
 {
     struct reader *reader = to;
@@ -321,9 +305,7 @@ static void read_member(struct xb_json_reader *json, const cJSON *member, size_t
         return;
     reader->process = index;
     size_t length = xb_place_enter(&json->place, "document");
-    read_form(reader, document, "xferbench.result");
-    if (!xb_json_failed(json))
-        read_process(reader, document);
+    read_process(reader, document);
     xb_place_leave(&json->place, length);
 }
 
@@ -365,11 +347,9 @@ enum xb_status xb_record_of_tree(const char *path, const cJSON *tree, struct xb_
     if (xb_document_kind_of(tree) == XB_DOCUMENT_PROCESSES) {
         read_merged(&reader, tree);
     } else {
-        read_form(&reader, tree, "xferbench.result");
         make_processes(&reader, 1);
         record->asked_processes = 1;
-        if (!xb_json_failed(json))
-            read_process(&reader, tree);
+        read_process(&reader, tree);
     }
     record->timestamp = xb_fields_keep_text(json, xb_json_get_text(json, tree, "timestamp"));
     if (!xb_json_failed(json))

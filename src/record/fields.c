@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "document.h"
 
-#include "machine/node.h"
+#include "base/text.h"
 #include "making.h"
 #include "mode_list.h"
 
@@ -27,11 +27,10 @@
 /* Names of fewer letters, so that a member takes one line. */
 typedef struct xb_record record;
 typedef struct xb_record_host host;
-typedef struct xb_record_launcher launcher;
+typedef struct xb_launcher launcher;
 typedef struct xb_record_start start;
 typedef struct xb_record_process process;
 typedef struct xb_record_device device;
-typedef struct xb_record_ceiling ceiling;
 typedef struct xb_record_case test;
 typedef struct xb_record_row row;
 typedef struct xb_record_error failure;
@@ -46,6 +45,8 @@ static const char *value_of(struct xb_json_reader *reader, const cJSON *item)
         return NULL;
     if (cJSON_IsString(item))
         return xb_fields_keep_text(reader, item->valuestring);
+    if (cJSON_IsNumber(item)) /* cJSON prints one that is near enough */
+        return xb_fields_keep_text(reader, XB_NUMBER_TEXT(item->valuedouble));
     char *printed = cJSON_PrintUnformatted(item);
     if (printed == NULL)
         xb_json_refuse_memory(reader);
@@ -186,14 +187,14 @@ const struct xb_field xb_record_end_fields[] = {
 /* ---- devices ---- */
 
 static const struct xb_field ceiling_fields[] = {
-    XB_FIELD("at", STRING, ceiling, at, XB_NOT_EMPTY),
-    XB_FIELD("speed_gts", DOUBLE, ceiling, speed_gts, XB_ABOVE_0, .most = MOST_GTS),
-    XB_FIELD("width", UNSIGNED, ceiling, width, .least = 1, .most = MOST_LANES),
-    XB_FIELD("payload_bytes", UNSIGNED, ceiling, payload, .least = 1, .most = MOST_PACKET),
-    XB_FIELD("read_request_bytes", UNSIGNED, ceiling, read_request, .least = 1,
+    XB_FIELD("at", STRING, device, ceiling_at, XB_NOT_EMPTY),
+    XB_FIELD("speed_gts", DOUBLE, device, ceiling.speed_gts, XB_ABOVE_0, .most = MOST_GTS),
+    XB_FIELD("width", UNSIGNED, device, ceiling.width, .least = 1, .most = MOST_LANES),
+    XB_FIELD("payload_bytes", UNSIGNED, device, ceiling.payload, .least = 1, .most = MOST_PACKET),
+    XB_FIELD("read_request_bytes", UNSIGNED, device, ceiling.read_request, .least = 1,
              .most = MOST_PACKET),
-    XB_FIELD("h2d_bytes_per_second", DOUBLE, ceiling, h2d, XB_ABOVE_0, .most = MOST_RATE),
-    XB_FIELD("d2h_bytes_per_second", DOUBLE, ceiling, d2h, XB_ABOVE_0, .most = MOST_RATE),
+    XB_FIELD("h2d_bytes_per_second", DOUBLE, device, ceiling.h2d, XB_ABOVE_0, .most = MOST_RATE),
+    XB_FIELD("d2h_bytes_per_second", DOUBLE, device, ceiling.d2h, XB_ABOVE_0, .most = MOST_RATE),
     XB_FIELDS_END};
 
 static const char *read_word(int under_load)
@@ -208,7 +209,7 @@ static const struct xb_field link_fields[] = {
     XB_FIELD("max_width", UNSIGNED, device, link_max_width, .least = 1, .most = MOST_LANES),
     XB_FIELD("port", STRING, device, link_port, XB_TEXT_OR_NULL),
     XB_FIELD("read", WORD, device, link_under_load, .word = read_word, .most = true),
-    XB_OBJECT("ceiling", device, ceiling, ceiling_fields, XB_KNOWN(device, ceiling.known)),
+    XB_PART("ceiling", ceiling_fields, XB_KNOWN(device, ceiling.known)),
     XB_FIELDS_END};
 
 static const struct xb_field numa_fields[] = {
@@ -243,22 +244,10 @@ static void read_device(struct xb_json_reader *reader, const cJSON *item, size_t
             xb_json_refuse(reader, "index", "is that of devices[%zu] too", i);
 }
 
-static void read_devices(struct xb_json_reader *reader, const cJSON *object,
-                         const struct xb_field *field, void *to)
-{
-    process *of = to;
-    size_t count = (size_t)cJSON_GetArraySize(xb_json_get_array(reader, object, field->key));
-    if (count == 0 || count > MOST_DEVICES)
-        xb_json_refuse(reader, field->key, "must be 1 to %d", MOST_DEVICES);
-    of->devices = xb_fields_room(reader, count, sizeof *of->devices);
-    of->device_count =
-        xb_fields_read_each(reader, object, field->key, MOST_DEVICES, read_device, of);
-}
-
-const struct xb_field xb_record_devices_fields[] = {XB_LIST("devices", process, devices,
-                                                            device_count, MOST_DEVICES,
-                                                            device_fields, .read = read_devices),
-                                                    XB_FIELDS_END};
+const struct xb_field xb_record_devices_fields[] = {
+    XB_LIST("devices", process, devices, device_count, MOST_DEVICES, device_fields, .least = 1,
+            .item = read_device),
+    XB_FIELDS_END};
 
 /* Two cases are compared by their parameters in this order. */
 static void read_parameters(struct xb_json_reader *reader, const cJSON *object,
@@ -366,7 +355,7 @@ static void check_figure(struct xb_json_reader *reader, const row *of, const fig
 static void read_figure(struct xb_json_reader *reader, const cJSON *item, size_t index, void *to)
 {
     row *of = to;
-    figure *read = &((figure *)of->figures)[index]; /* in the room that read_figures made */
+    figure *read = &((figure *)of->figures)[index];
     struct xb_field fields[sizeof sampled_figure_fields / sizeof sampled_figure_fields[0]];
     bool gates = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(item, "gates"));
     const char *unit = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "unit"));
@@ -387,16 +376,6 @@ static void read_figure(struct xb_json_reader *reader, const cJSON *item, size_t
         read->placements = of->placements;
     check_figure(reader, of, read);
     of->figure_count++;
-}
-
-static void read_figures(struct xb_json_reader *reader, const cJSON *object,
-                         const struct xb_field *field, void *to)
-{
-    row *of = to;
-    size_t count = (size_t)cJSON_GetArraySize(xb_json_get_array(reader, object, field->key));
-    of->figures = xb_fields_room(reader, count, sizeof *of->figures);
-    if (of->figures != NULL)
-        (void)xb_fields_read_each(reader, object, field->key, MOST_FIGURES, read_figure, of);
 }
 
 /* ---- what came of a case ---- */
@@ -508,43 +487,18 @@ static void read_warnings(struct xb_json_reader *reader, const cJSON *object,
     of->warning_texts = texts;
 }
 
-static void write_details(struct xb_json *json, const struct xb_field *field, const void *from)
-{
-    const row *of = from;
-    xb_json_open_object(json, field->key);
-    for (size_t i = 0; i < of->detail_count; i++) {
-        const struct xb_record_detail *detail = &of->details[i];
-        if (detail->text != NULL)
-            xb_json_put_text(json, detail->name, detail->text);
-        else
-            xb_json_put_number(json, detail->name, detail->number);
-    }
-    xb_json_close(json);
-}
-
 static void read_details(struct xb_json_reader *reader, const cJSON *object,
                          const struct xb_field *field, void *to)
 {
-    row *of = to;
-    const cJSON *item, *details = xb_json_get_object(reader, object, field->key);
-    size_t count = (size_t)cJSON_GetArraySize(details);
-    if (count > MOST_DETAILS)
-        xb_json_refuse(reader, field->key, "has more than %d keys", MOST_DETAILS);
-    struct xb_record_detail *kept = xb_fields_room(reader, count, sizeof *kept);
-    if (kept == NULL)
-        return;
+    const cJSON *item;
+    read_facts(reader, object, field, to);
     size_t outer = xb_place_enter(&reader->place, field->key);
-    cJSON_ArrayForEach(item, details)
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(object, field->key))
     {
         if (!cJSON_IsNumber(item) && !cJSON_IsString(item) && !cJSON_IsNull(item))
             xb_json_refuse(reader, item->string, "must be a number, a text or null");
-        kept[of->detail_count++] = (struct xb_record_detail){
-            .name = xb_fields_keep_text(reader, item->string),
-            .text = cJSON_IsString(item) ? xb_fields_keep_text(reader, item->valuestring) : NULL,
-            .number = cJSON_GetNumberValue(item)};
     }
     xb_place_leave(&reader->place, outer);
-    of->details = kept;
 }
 
 /* What is read before is needed by what comes after: times by placements, both by figures. */
@@ -557,9 +511,9 @@ const struct xb_field xb_record_row_fields[] = {
     XB_NUMBERS("samples_s", row, times, time_count, XB_ABOVE_0, .most = MOST_SECONDS),
     XB_CUSTOM("placements", write_placements, read_placements),
     XB_LIST("figures", row, figures, figure_count, MOST_FIGURES, sampled_figure_fields,
-            .read = read_figures),
+            .item = read_figure),
     XB_FIELD("stop_reason", STRING, row, stop_reason, XB_TEXT_OR_NULL),
     XB_CUSTOM("verified", write_verified, read_verified),
     XB_CUSTOM("warnings", write_warnings, read_warnings),
-    XB_CUSTOM("details", write_details, read_details),
+    FACTS("details", read_details, row, details, detail_count, MOST_DETAILS),
     XB_FIELDS_END};

@@ -3,7 +3,6 @@
 
 #include "base/json_read.h"
 #include "base/memory.h"
-#include "machine/node.h"
 #include "machine/topology.h"
 #include "record.h"
 #include "xferbench/backend.h"
@@ -39,9 +38,8 @@ struct xb_conditions {
 };
 
 /* Makes a record without devices and results: the program, the machine and the environment as they
- * are now, and what *conditions says. Keeps nothing of *conditions but names of options, which are
- * static. XB_ERR_USAGE if the environment's node or rank is wrong, which xb_node_check() tells
- * early. Then nothing is left to free. */
+ * are now, and what *conditions says, of which it keeps names of options only. XB_ERR_USAGE, as of
+ * xb_node_check(), leaves nothing to free. */
 XB_MUST_CHECK enum xb_status xb_record_of_conditions(const struct xb_conditions *conditions,
                                                      struct xb_record *record,
                                                      struct xb_error *error);

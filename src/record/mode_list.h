@@ -15,8 +15,7 @@ bool xb_modes_take(const char *option);
 const struct xb_figure *xb_figure_find(const char *name);
 
 /* The figure that such a case is about, which it has wherever it is ok: its mode's own latency, or
- * else latency_host or the bandwidth. By the mode's name, because a record has no more of it; a
- * mode that this program does not have counts as one without a latency of its own. */
+ * else latency_host or the bandwidth, as of a mode that this program does not have. */
 const struct xb_figure *xb_mode_main_figure(const char *mode, bool latency);
 /* Whether that is a latency of the mode's own. */
 bool xb_mode_has_latency(const char *mode);
@@ -24,6 +23,5 @@ bool xb_mode_has_latency(const char *mode);
 /* Whether a figure is one of those that the mode declares. */
 bool xb_mode_declares(const struct xb_mode *mode, const struct xb_figure *figure);
 
-/* Whether single operations are timed one by one, for percentiles of their time. A mode with a
- * latency of its own takes samples as for a bandwidth. */
+/* Whether operations are timed one by one: not for a mode with a latency of its own. */
 bool xb_case_is_single(const struct xb_case *test);

@@ -3,6 +3,8 @@
 
 #include "base/options.h"
 #include "base/statistics.h"
+#include "machine/node.h"
+#include "machine/pcie.h"
 #include "xferbench/figure.h"
 
 #include <stdbool.h>
@@ -12,9 +14,8 @@
 struct cJSON;
 
 /* A record: results with the conditions under which they were taken, of one process or of several,
- * from this process (src/measure/record_of_run.h) or from a file. Tables, Reading, CSV, JSON and
- * compare read only this. Texts belong to the record, but those of a run's rows to the run's
- * results. NULL stands for an unknown text. */
+ * from this process (src/measure/run.h) or from a file. All output reads only this. It owns its
+ * texts, but those of a run's rows. NULL stands for an unknown text. */
 
 #define XB_RECORD_VERSION 2                        /* of the files that are written and read */
 #define XB_RECORD_LARGEST_BYTES ((size_t)64 << 20) /* of a file */
@@ -54,8 +55,7 @@ struct xb_record_placements {
 struct xb_record_figure {
     const char *name, *unit;
     bool more_is_better, gates;
-    /* Describes the samples. n is 0 for a figure computed from others: then only the median is set.
-     * NAN stands for what a file does not say. */
+    /* Describes the samples; n is 0 for a median computed from others. NAN is not known. */
     struct xb_statistics statistics;
     const double *samples;                  /* in the order taken */
     size_t sample_count;                    /* 0 also where a file has the statistics only */
@@ -67,13 +67,6 @@ struct xb_record_fact {
     const char *name;  /* "hostname", "kernel", "device 0 PCI address", "environment CUDA_HOME" */
     const char *value; /* NULL where it is not known */
     bool is_text;      /* a text as it is; else a number, a flag or a list as JSON */
-};
-
-/* A detail of how a row was measured: a number, or a text. */
-struct xb_record_detail {
-    const char *name;
-    const char *text; /* NULL for a number */
-    double number;
 };
 
 /* The failure behind a row of status error. */
@@ -104,7 +97,7 @@ struct xb_record_row {
     size_t figure_count;
     const char *const *warning_texts;
     size_t warning_count;
-    const struct xb_record_detail *details;
+    const struct xb_record_fact *details; /* of how it was measured: numbers and texts */
     size_t detail_count;
     struct xb_record_error error;
 };
@@ -121,16 +114,6 @@ struct xb_record_case {
     struct xb_record_row *rows; /* process_count of them */
 };
 
-/* The most that a PCIe path carries of a program's data: docs/link-ceilings.md. */
-struct xb_record_ceiling {
-    bool known;       /* all of it; false: none of it */
-    const char *at;   /* PCI address of the lower end of the link that carries least */
-    double speed_gts; /* of that link, while data moved */
-    unsigned width;
-    unsigned payload, read_request; /* bytes, as read from the path */
-    double h2d, d2h;                /* bytes per second */
-};
-
 struct xb_record_device {
     unsigned index;
     const char *name; /* the model */
@@ -141,10 +124,11 @@ struct xb_record_device {
     double link_speed_gts, link_max_speed_gts;
     unsigned link_width, link_max_width;
     const char *link_port;
-    int link_under_load; /* it was read while data moved; 0: right after transfers */
-    struct xb_record_ceiling ceiling;
-    int numa_node; /* -1 where none is known */
-    bool bound;    /* to that node: threads and memory */
+    int link_under_load;       /* it was read while data moved; 0: right after transfers */
+    struct xb_ceiling ceiling; /* that nothing is assumed of; a file has no `raw` and `most` */
+    const char *ceiling_at;    /* PCI address of the lower end of the link that carries least */
+    int numa_node;             /* -1 where none is known */
+    bool bound;                /* to that node: threads and memory */
     unsigned cpus;
     const char *numa_note;
     bool numa_is_normal; /* that it was bound, or was not, is as it should be */
@@ -170,14 +154,6 @@ struct xb_record_host {
     const char *node_named_by;           /* the variable that named it; NULL: it is the host name */
 };
 
-/* Which of the processes that a launcher (Slurm, mpirun) started together this one is. */
-struct xb_record_launcher {
-    bool known;           /* false: no launcher told a rank */
-    uint64_t rank;        /* from 0 */
-    uint64_t ranks;       /* how many there are; 0: not told */
-    const char *named_by; /* the variable that told the rank; NULL: none */
-};
-
 /* When measuring began, and how well this node's clock is kept. */
 struct xb_record_start {
     const char *asked;    /* the agreed time, such as "2026-11-23T06:40:00.000000Z"; NULL: none */
@@ -196,7 +172,7 @@ struct xb_record {
     const char *left_out;              /* libraries that it lacks: "hwloc, liblz4"; NULL: none */
     const char *timestamp;             /* when it was written; NULL: not yet */
     struct xb_record_host host;
-    struct xb_record_launcher launcher;
+    struct xb_launcher launcher;
     struct xb_record_start start;
     const char *backend;                    /* its name */
     const char *driver;                     /* version; NULL where there is none */
@@ -227,10 +203,9 @@ struct xb_record {
     void (*release)(void *measured);
 };
 
-/* Reads a regular file of at most XB_RECORD_LARGEST_BYTES; refuses `-`, pipes and devices. Does not
- * block. XB_ERR_USAGE names the file and the place of what is wrong: not JSON (line and column), of
- * another program or a newer version, a key twice, an impossible number, a file that changed
- * meanwhile. XB_ERR_SYSTEM, XB_ERR_MEMORY. On failure nothing is left to free. */
+/* Reads a regular file of at most XB_RECORD_LARGEST_BYTES. XB_ERR_USAGE names the file and the
+ * place of what is wrong: not JSON (line and column), of another program or a newer version, a key
+ * twice, an impossible number. XB_ERR_SYSTEM, XB_ERR_MEMORY. On failure nothing is left to free. */
 XB_MUST_CHECK enum xb_status xb_record_read(const char *path, struct xb_record *record,
                                             struct xb_error *error);
 /* Reads a record from memory; `path` is for messages only. */
@@ -251,8 +226,11 @@ void xb_record_free(struct xb_record *record); /* accepts a zeroed one */
 const struct xb_record_fact *xb_record_fact_find(const struct xb_record_fact *facts, size_t count,
                                                  const char *name);
 /* The detail of that name; NULL for none. */
-const struct xb_record_detail *xb_record_detail_find(const struct xb_record_row *row,
-                                                     const char *name);
+const struct xb_record_fact *xb_record_detail_find(const struct xb_record_row *row,
+                                                   const char *name);
+/* What a fact says: its text, or NULL; its number, or NAN. `fact` may be NULL. */
+const char *xb_record_fact_text(const struct xb_record_fact *fact);
+double xb_record_fact_number(const struct xb_record_fact *fact);
 /* The option of that name; NULL for none, and where `record` is NULL. */
 const struct xb_record_fact *xb_record_option(const struct xb_record *record, const char *name);
 
@@ -263,8 +241,7 @@ const struct xb_record_case *xb_record_find(const struct xb_record *record,
 /* Whether a case is meant by `what`. */
 typedef bool xb_record_case_test(const struct xb_record_case *test, const void *what);
 
-/* Drops every case that `keeps` rejects; the others keep their order. Pointers to cases no longer
- * hold. Says nothing new of the run as a whole. */
+/* Drops every case that `keeps` rejects. Pointers to cases no longer hold. */
 void xb_record_keep(struct xb_record *record, xb_record_case_test *keeps, const void *what);
 
 /* Some of a record's cases. */
@@ -290,13 +267,13 @@ size_t xb_cases_equal(const struct xb_record_case *const *cases, size_t count,
 bool xb_record_same(const char *a, const char *b);
 
 /* Finds the condition that keeps figures of two records from being combined: backend, options (but
- * what is left of a deadline), the machine, and per index the device, which one may lack. Writes
- * "device 0 is another one (NVIDIA H200, then NVIDIA B200)" to `text`; NULL for none. */
+ * a deadline's rest), machine, devices by index. Writes to `text`, and NULL for none: "device 0 is
+ * another one (NVIDIA H200, then NVIDIA B200)". */
 const char *xb_record_other_condition(const struct xb_record *first, const struct xb_record *other,
                                       char *text, size_t size);
 
-/* What all processes together say of a case. A failed process says nothing; one with results but
- * without the row counts as having skipped it. */
+/* What all processes with results say of a case; one without its row counts as having skipped
+ * it. */
 struct xb_record_summary {
     enum xb_result_status status; /* the worst */
     enum xb_verified verified;    /* false where one is, true where all are */
@@ -310,8 +287,7 @@ struct xb_record_summary xb_record_summarize(const struct xb_record *record,
                                              const struct xb_record_case *test);
 
 #define XB_RECORD_REASON 64
-/* Returns why the worst process is not ok; NULL if it is ok. Uses `text` (XB_RECORD_REASON) for a
- * missing row: "process 1 has no such row". */
+/* Returns why the worst process is not ok, or NULL; "process 1 has no such row" in `text`. */
 const char *xb_record_reason(const struct xb_record_case *test,
                              const struct xb_record_summary *summary, char *text, size_t size);
 
@@ -327,8 +303,7 @@ struct xb_record_warning {
     size_t last; /* the last of them */
 };
 
-/* Lists the kinds of warnings of all processes, in the order of their first; returns how many.
- * `warnings` has room for XB_RECORD_WARNINGS. */
+/* Lists the kinds of warnings of all processes in their order, XB_RECORD_WARNINGS at most. */
 size_t xb_record_warnings(const struct xb_record *record, const struct xb_record_case *test,
                           struct xb_record_warning *warnings);
 
@@ -338,8 +313,7 @@ bool xb_record_like_warnings(const char *a, const char *b);
 /* Whether a row's figures stand beside others: it is ok, and was not cut short. */
 bool xb_record_row_counts(const struct xb_record_row *row);
 
-/* Lists the medians of a figure, in order, of the processes whose row counts; returns how many.
- * `values` holds process_count. */
+/* Lists the medians of a figure of the processes whose row counts; returns how many there are. */
 size_t xb_record_medians(const struct xb_record *record, const struct xb_record_case *test,
                          const char *figure, double *values);
 
@@ -348,12 +322,11 @@ size_t xb_record_medians(const struct xb_record *record, const struct xb_record_
 /* The parameter that names the NUMA node of a case's host memory; else that is near the device. */
 #define XB_RECORD_NUMA "numa"
 
-/* Returns the NUMA node that was named for the case's host memory; -1 where that is near the
- * device, and for what is no number of a node. */
+/* The NUMA node that was named for the case's host memory; -1: near the device, or no number. */
 int xb_record_case_node(const struct xb_record_case *test);
 
-/* Whether it is the sum of cases that ran at the same time: of devices, which has neither device
- * nor peer; or of pairs, which has the device that they have in common. */
+/* Whether it is the sum of cases that ran at the same time: of devices (it has neither device nor
+ * peer), or of pairs (it has the device that they have in common). */
 bool xb_record_is_sum(const struct xb_record_case *test);
 
 /* Returns a case's parameter as JSON, a number or the word of a text; "" for none. */

@@ -159,22 +159,6 @@ bool xb_parameters_have(const struct xb_parameters *parameters, const char *name
     return false;
 }
 
-/* Notes what a case has of a parameter. Returns whether it differs from the first of its mode. */
-static bool note(struct xb_parameters *parameters, const char *mode,
-                 const struct xb_record_fact *own)
-{
-    size_t i = find_first(parameters, mode, own->name);
-    if (i == XB_PARAMETERS_MOST)
-        return false;
-    struct xb_parameter_first *first = &parameters->firsts[i];
-    if (first->fact == NULL) {
-        *first = (struct xb_parameter_first){.mode = mode, .fact = own};
-        parameters->first_count++;
-    }
-    first->differs = first->differs || !xb_record_same(own->value, first->fact->value);
-    return first->differs;
-}
-
 struct xb_parameters xb_parameters_that_differ(const struct xb_record *record)
 {
     struct xb_parameters found = {.count = 0};
@@ -182,7 +166,17 @@ struct xb_parameters xb_parameters_that_differ(const struct xb_record *record)
         const struct xb_record_case *test = &record->cases[i];
         for (size_t p = 0; p < test->parameter_count; p++) {
             const struct xb_record_fact *own = &test->parameters[p];
-            bool differs = note(&found, test->mode, own);
+            size_t at = find_first(&found, test->mode, own->name);
+            bool differs = false;
+            if (at < XB_PARAMETERS_MOST) {
+                struct xb_parameter_first *first = &found.firsts[at];
+                if (first->fact == NULL) {
+                    *first = (struct xb_parameter_first){.mode = test->mode, .fact = own};
+                    found.first_count++;
+                }
+                differs = first->differs =
+                    first->differs || !xb_record_same(own->value, first->fact->value);
+            }
             if (found.count < XB_PARAMETERS_SHOWN && (differs || is_unusual(test, own)) &&
                 !xb_parameters_have(&found, own->name))
                 found.names[found.count++] = own->name;

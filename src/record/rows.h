@@ -56,8 +56,7 @@ const char *xb_direction_words(const struct xb_record_case *test);
 /* The most parameters that a table has room for. */
 #define XB_PARAMETERS_SHOWN 8
 
-/* A file may have as many modes and parameters as it likes. Those past so many are not looked at:
- * each would be searched for in every case. */
+/* The most modes with a parameter of a file that are looked at: each is searched in every case. */
 #define XB_PARAMETERS_MOST 128
 
 /* The parameters that a reader must see to tell rows apart. All of it points into the record. */
@@ -82,9 +81,8 @@ bool xb_parameters_have(const struct xb_parameters *parameters, const char *name
 bool xb_parameter_differs(const struct xb_parameters *parameters, const struct xb_record_case *test,
                           const char *name);
 
-/* Whether an option of a file has its default, as a program measures that does not have the option
- * yet; true where its value is not known, false where its default is not. `defaults` are the
- * options of `run` as they are by default (xb_record_of_defaults), or NULL. */
+/* Whether an option of a file has its default (`defaults`: xb_record_of_defaults, or NULL); true
+ * where its value is not known, false where its default is not. */
 bool xb_fact_is_default(const struct xb_record *defaults, const struct xb_record_fact *option);
 /* Whether a parameter of a case has it: one value, if the option, a row of `rows`, is a list. */
 bool xb_parameter_is_default(const struct xb_record *defaults, const struct xb_option *const *rows,

@@ -65,10 +65,11 @@ static bool add_document(void *argument, const char *path, int code)
 }
 
 static enum xb_status write_report(const struct xb_config *config, const struct inputs *inputs,
-                                   struct xb_output *output, const struct xb_record *defaults,
+                                   struct xb_output *output, struct xb_record *defaults,
                                    size_t *left_out, struct xb_error *error)
 {
     const char *svg = xb_config_get(config, &option_svg)->text;
+    const char *to = xb_config_get(config, &xb_option_output)->text;
     char folder[XB_FILE_NAME];
     struct stat found;
     const struct xb_report_request request = {.paths = inputs->paths,
@@ -77,6 +78,15 @@ static enum xb_status write_report(const struct xb_config *config, const struct 
                                               .defaults = defaults,
                                               .rows = xb_run_rows(),
                                               .tell = xb_cli_fail};
+    if (inputs->count == 0)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "report takes the files or folders to show: xferbench report FILE... "
+                       "--output report.html");
+    if (strcmp(to, "-") == 0 && xb_is_terminal(stdout))
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "the page is HTML, which a terminal does not show: name a file with "
+                       "--output report.html");
+    XB_TRY(xb_record_of_defaults(xb_run_rows(), defaults, error));
     if (svg != NULL) {
         XB_TRY(xb_file_name_make("--svg", svg, folder, error));
         int code = mkdir(folder, 0777) == 0 ? 0 : errno;
@@ -85,8 +95,7 @@ static enum xb_status write_report(const struct xb_config *config, const struct 
                            folder, strerror(code), xb_output_advice(code));
     }
     xb_interrupt_catch(); /* before there is a temporary file to leave behind */
-    XB_TRY(xb_cli_find_output("--output", xb_config_get(config, &xb_option_output)->text, output,
-                              error));
+    XB_TRY(xb_cli_find_output("--output", to, output, error));
     /* The page may not take the place of a file that it is made of. */
     XB_TRY(xb_cli_open_beside("--output", output, inputs->paths, inputs->count, error));
     struct xb_page page = {.stream = output->stream, .folder = svg != NULL ? folder : NULL};
@@ -106,7 +115,6 @@ static int run(struct xb_config *config, char *const *words)
     struct stat file;
     struct xb_error error;
     size_t left_out = 0;
-    enum xb_status status;
     (void)words;
     for (size_t i = 0; i < config->operand_count; i++) {
         const char *path = config->operands[i];
@@ -116,19 +124,7 @@ static int run(struct xb_config *config, char *const *words)
         if (inputs.count == before) /* that of an empty folder says so */
             (void)add_input(&inputs, path, 0);
     }
-    if (config->operand_count == 0)
-        status = XB_FAIL(&error, XB_ERR_USAGE,
-                         "report takes the files or folders to show: xferbench report FILE... "
-                         "--output report.html");
-    else if (strcmp(xb_config_get(config, &xb_option_output)->text, "-") == 0 &&
-             xb_is_terminal(stdout))
-        status = XB_FAIL(&error, XB_ERR_USAGE,
-                         "the page is HTML, which a terminal does not show: name a file with "
-                         "--output report.html");
-    else
-        status = xb_record_of_defaults(xb_run_rows(), &defaults, &error);
-    if (status == XB_OK)
-        status = write_report(config, &inputs, &output, &defaults, &left_out, &error);
+    enum xb_status status = write_report(config, &inputs, &output, &defaults, &left_out, &error);
     for (size_t i = 0; i < inputs.count; i++)
         free(inputs.paths[i]);
     free(inputs.paths);

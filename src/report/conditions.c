@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Under which conditions the results of all files were taken: what is the same in all of them, and
- * what differs. */
+/* Under which conditions all results were taken: what is the same in all of them, what differs. */
 #define _GNU_SOURCE /* text.h */
 #include "report.h"
 
@@ -73,8 +72,8 @@ static __attribute__((format(printf, 3, 4))) void take(struct state *state, cons
     value->last[value->count - 1] = number;
 }
 
-static enum xb_status take_document(void *own, const struct xb_report_document *document,
-                                    struct xb_error *error)
+static void take_document(void *own, const struct xb_report_document *document,
+                          struct xb_error *error)
 {
     const struct xb_record *record = document->record;
     struct state *state = own;
@@ -82,7 +81,7 @@ static enum xb_status take_document(void *own, const struct xb_report_document *
     char value[64];
     (void)error;
     if (record == NULL)
-        return XB_OK;
+        return;
     state->document = document;
     state->files++;
     take(state, record->backend, "backend");
@@ -115,17 +114,13 @@ static enum xb_status take_document(void *own, const struct xb_report_document *
     }
     for (size_t i = 0; i < record->option_count; i++) {
         const struct xb_record_fact *option = &record->options[i];
-        const struct xb_record_fact *usual =
-            xb_record_option(document->request->defaults, option->name);
         const struct xb_option *row = xb_option_find(document->request->rows, option->name);
         /* Options that are as they are by default go without saying. Those that choose what is
          * measured, or where results go, do not matter: the rows tell. */
-        if (option->value == NULL || (row != NULL && row->selects) ||
-            (usual != NULL && usual->value != NULL && strcmp(usual->value, option->value) == 0))
-            continue;
-        take(state, option->value, "option --%.100s", option->name);
+        if ((row == NULL || !row->selects) &&
+            !xb_fact_is_default(document->request->defaults, option))
+            take(state, option->value, "option --%.100s", option->name);
     }
-    return XB_OK;
 }
 
 static bool finish(void *own)

@@ -55,8 +55,7 @@ const char *xb_report_date(double date, char *text, size_t size)
 
 #define SET(part, ...) (document->answer.part = xb_arena_print(document->texts, __VA_ARGS__))
 
-/* "2 x NVIDIA H200 on vm-1"; devices are named once where they are of one model. Then what a
- * terminal shows first: the answer, or how many cases failed. */
+/* "2 x NVIDIA H200 on vm-1"; then the answer, as in a terminal, or how many cases failed. */
 static void answer_record(struct xb_report_document *document)
 {
     const struct xb_record *record = document->record;

@@ -23,18 +23,17 @@ struct state {
 
 static const struct xb_fleet_request request = {.alpha = 0.01}; /* `fleet` without --alpha */
 
-static enum xb_status take(void *own, const struct xb_report_document *document,
-                           struct xb_error *error)
+static void take(void *own, const struct xb_report_document *document, struct xb_error *error)
 {
     struct state *state = own;
     if (document->kind != XB_DOCUMENT_RESULT && document->kind != XB_DOCUMENT_PROCESSES &&
         document->kind != XB_DOCUMENT_LINK)
-        return XB_OK;
+        return;
     if (!state->is_open)
         xb_fleet_open(&state->fleet);
     state->is_open = true;
-    return xb_fleet_read_text(&state->fleet, document->path, 0, document->text, document->length,
-                              error);
+    error->status = xb_fleet_read_text(&state->fleet, document->path, 0, document->text,
+                                       document->length, error);
 }
 
 static bool finish(void *own)

@@ -11,7 +11,6 @@
 #include <limits.h>
 #include <linux/limits.h>
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +19,7 @@
 #define CUT " [cut]"
 
 /* Colours are named once, and the pictures' style sheet has its own. A table scrolls in its own
- * box, so that a narrow window does not scroll the page. Nothing here needs escaping in XML. */
+ * box, not the page. Nothing here needs escaping in XML. */
 static const char style[] =
     ":root{--ink:#1b1f24;--pale:#57606a;--paper:" XB_PLOT_PAPER_LIGHT
     ";--line:#d0d7de;--link:#0550ae;"
@@ -246,8 +245,7 @@ void xb_page_terminal_end(struct xb_page *page, enum xb_status printed)
 
 /* ---- tables ---- */
 
-/* Sentences wrap; everything else stands on one line, and the table scrolls where it is too wide.
- */
+/* Sentences wrap; anything else stands on one line, and its table scrolls. */
 #define SHORT 48
 
 static const char *class_of(bool is_number, size_t length)

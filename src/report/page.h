@@ -10,11 +10,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/*
- * The page that a report writes: HTML that is well-formed XML too. Every text that comes in here is
- * escaped. Functions without a status do not fail: a failed write shows in ferror(page->stream),
- * which the caller looks at once at the end.
- */
+/* The page that a report writes: HTML that is well-formed XML too. Every text that comes in here
+ * is escaped. A failed write shows in ferror(page->stream), which the caller looks at once at
+ * the end. */
 
 /* A page stays small whatever its files are: what is more is counted, and said. */
 #define XB_PAGE_PICTURES 120 /* in all */
@@ -27,8 +25,7 @@
 struct xb_page {
     FILE *stream;
     const char *folder; /* where each picture also goes alone; NULL: nowhere */
-    /* What failed first, such as a picture's file. After it no picture is drawn, and nobody shows
-     * the page. Its status is XB_OK before. */
+    /* What failed first, such as a picture's file; XB_OK before. Nobody shows the page then. */
     struct xb_error error;
     const char *subject; /* what the ids of pictures, and the names of their files, begin with */
     /* page.c's own: */
@@ -59,8 +56,7 @@ struct xb_page {
 
 /* ---- frame ---- */
 
-/* page->stream must tell how much was written to it (ftell), as a stream to memory does. `under`
- * stands in small letters below the title. */
+/* `under` stands below the title. page->stream tells how much was written to it (ftell). */
 void xb_page_begin(struct xb_page *page, const char *title, const char *under);
 void xb_page_end(struct xb_page *page);
 /* A section: its heading (level 2 or 3) is written when anything below it is; without a title it
@@ -75,9 +71,8 @@ void xb_page_fold_begin(struct xb_page *page, const char *id, const char *name, 
                         const char *said);
 #define xb_page_fold_end(page) ((void)fputs("</details>\n", (page)->stream))
 
-/* What comes now may take one part of so many of the bytes that are left of XB_PAGE_BYTES. When
- * they are used up it has no further pictures, and only XB_PAGE_ROWS_LEAST rows in each table.
- * Before the first call there is no end. */
+/* What comes now may take one part of so many of what is left of XB_PAGE_BYTES; behind that it has
+ * no pictures, and XB_PAGE_ROWS_LEAST rows in each table. Before the first call there is no end. */
 void xb_page_share(struct xb_page *page, size_t parts);
 
 /* A box with a figure or a verdict in large letters, and what it is. Several stand in a row. */
@@ -101,23 +96,14 @@ void xb_page_words(struct xb_page *page, const char *before, const char *after, 
             xb_page_remark((page), "%zu more " words, (count));                                    \
     } while (0)
 
-/* What a command prints for a terminal: begin, print to the stream, end with what came of it.
- * Nothing is written where nothing was printed. */
+/* What a command prints for a terminal: begin, print to the stream, end with what came of it. */
 FILE *xb_page_terminal_begin(struct xb_page *page);
 void xb_page_terminal_end(struct xb_page *page, enum xb_status printed);
 
-/*
- * ---- tables: numbers below a picture, or facts ----
- *
- *     xb_page_table_begin(page, "GB/s by size", "#SIZE|WAY");
- *     for each row: XB_PAGE_CELLS(page, size, way);
- *     xb_page_table_end(page);
- *
- * The names of columns are parted by '|'; '#' before one says that it is of numbers. Names that are
- * not known before are added with xb_page_column(). Give as many cells as a row has columns: the
- * first is the row's heading, the last ends it. Rows beyond XB_PAGE_ROWS are counted and not
- * written.
- */
+/* ---- tables: numbers below a picture, or facts ---- */
+
+/* `columns`: "#SIZE|WAY", with a '#' before one of numbers; xb_page_column() adds others. A row has
+ * a cell for each: the first is its heading. Rows beyond XB_PAGE_ROWS are counted only. */
 void xb_page_table_begin(struct xb_page *page, const char *caption, const char *columns);
 void xb_page_column(struct xb_page *page, const char *name, bool is_number);
 void xb_page_cell(struct xb_page *page, const char *text); /* NULL: "-" */
@@ -128,11 +114,8 @@ void xb_page_cell(struct xb_page *page, const char *text); /* NULL: "-" */
 void xb_page_cells(struct xb_page *page, const char *const *texts, size_t count);
 void xb_page_table_end(struct xb_page *page);
 
-/*
- * Draws a picture, which begins with its struct xb_picture, with this title and a printed
- * description. Its id is made of page->subject and the title; it goes alone into a file of that
- * name in page->folder if there is one. Beyond XB_PAGE_PICTURES nothing is drawn, and the section's
- * end says so. The numbers of every picture stand somewhere in the page, in any case.
- */
+/* Draws a picture, which begins with its struct xb_picture, with this title and a printed
+ * description. Its id is made of page->subject and the title; FOLDER/ID.svg has it alone. Beyond
+ * XB_PAGE_PICTURES nothing is drawn, and the section's end says so: the page has all numbers. */
 void xb_page_picture(struct xb_page *page, xb_draw *draw, void *picture, const char *title,
                      const char *format, ...) __attribute__((format(printf, 5, 6)));

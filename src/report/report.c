@@ -26,8 +26,7 @@ static void write_results(struct xb_page *page, const struct xb_report_document 
     xb_write_results(page, &document, 1);
 }
 
-/* In the order of the page: first what a file is about, then what only some readers want to know.
- */
+/* In the order of the page: what a file is about, then what only some want to know. */
 static const struct {
     const char *name, *title;
     xb_write_section *write;
@@ -99,8 +98,7 @@ static void keep_newest(struct report *report)
         report->kept[i] = report->kept[i + 1];
 }
 
-/* Reads a file. If that fails it is listed under "Left out", and the report goes on. What is told
- * of all files takes what it needs of this one. */
+/* Reads a file, and has what is told of all files take its part; or lists it under "Left out". */
 static void take_file(struct report *report, size_t index)
 {
     struct xb_report_document *file = &report->files[index];
@@ -111,7 +109,7 @@ static void take_file(struct report *report, size_t index)
                                         .texts = &report->texts};
     if (xb_report_document_read(file, &cause) == XB_OK) {
         for (size_t i = 0; !has_failed(report) && i < COMMON; i++)
-            (void)common_sections[i]->take(report->states[i], file, &report->page->error);
+            common_sections[i]->take(report->states[i], file, &report->page->error);
         free(file->text);
         file->text = NULL;
         report->kept[report->kept_count++] = file;
@@ -195,13 +193,24 @@ static void write_sections(struct xb_page *page, const struct report *report,
     }
 }
 
-/* What tells files apart that stand beside each other: the first of these that differs in all. */
-static void name_apart(struct report *report, struct xb_report_document *const *shown, size_t count)
+/* Chooses what the page is about: results, else all files of the first one's kind. Returns how many
+ * results `shown` has. */
+static size_t choose_front(struct report *report, struct xb_report_document **shown)
 {
+    struct xb_report_document *results[XB_REPORT_FILES];
+    size_t count = 0, chosen = 0;
     bool differ = false;
+    for (size_t i = 0; i < report->kept_count; i++)
+        if (report->kept[i]->record != NULL)
+            results[count++] = report->kept[i];
+    if (report->speaks[FLEET])
+        return 0;
+    if (count > 0)
+        chosen = xb_choose_results(results, count, shown);
+    /* What tells files apart that stand side by side: the first of these that differs in all. */
     for (size_t n = 0; !differ; n++) {
         differ = true;
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < chosen; i++) {
             const struct xb_record *record = shown[i]->record;
             size_t devices;
             const struct xb_record_device *device = xb_record_devices(record, &devices);
@@ -219,22 +228,6 @@ static void name_apart(struct report *report, struct xb_report_document *const *
             differ = differ && names[n][0] != '\0';
         }
     }
-}
-
-/* Chooses what the page is about: results, else all files of the first one's kind. Returns how many
- * results `shown` has. */
-static size_t choose_front(struct report *report, struct xb_report_document **shown)
-{
-    struct xb_report_document *results[XB_REPORT_FILES];
-    size_t count = 0, chosen = 0;
-    for (size_t i = 0; i < report->kept_count; i++)
-        if (report->kept[i]->record != NULL)
-            results[count++] = report->kept[i];
-    if (report->speaks[FLEET])
-        return 0;
-    if (count > 0)
-        chosen = xb_choose_results(results, count, shown);
-    name_apart(report, shown, chosen);
     for (size_t i = 0; i < chosen; i++)
         shown[i]->is_drawn = true;
     for (size_t i = 0; chosen == 0 && i < report->kept_count; i++)

@@ -64,15 +64,14 @@ struct xb_report_document {
     struct xb_report_held *held; /* where these lie; document.c's own */
 };
 
-/* Reads the file into a document that has its number, path, request and texts. XB_ERR_USAGE names
- * it and the place of whatever is wrong. On failure nothing is left to free. */
+/* Reads the file of a document that has number, path, request and texts. XB_ERR_USAGE names the
+ * place of whatever is wrong. On failure nothing is left to free. */
 XB_MUST_CHECK enum xb_status xb_report_document_read(struct xb_report_document *document,
                                                      struct xb_error *error);
 /* What it says in short stays. */
 void xb_report_document_free(struct xb_report_document *document);
 
-/* Members of an object in a tree that nobody has checked: anything or NULL, a text or "-", a number
- * or what to take otherwise. */
+/* Members of a tree that nobody checked: anything or NULL; a text or "-"; a number or else that. */
 const struct cJSON *xb_report_member(const struct cJSON *object, const char *key);
 const char *xb_report_text(const struct cJSON *object, const char *key);
 double xb_report_number(const struct cJSON *object, const char *key, double otherwise);
@@ -86,11 +85,8 @@ const char *xb_report_file_name(const char *path);
 
 /* ---- sections ---- */
 
-/*
- * The page is made of sections. Each writes what it has to say with the functions of page.h; one
- * that writes nothing is not in the page. What fails is in page->error, and ends the report. These
- * say something of one file below its heading: report.c has the kinds of files that each is for.
- */
+/* The page is made of sections. Each writes with the functions of page.h; one that writes nothing
+ * is not in the page. These say something of one file below its heading. */
 typedef void xb_write_section(struct xb_page *page, const struct xb_report_document *document);
 xb_write_section xb_write_reading, xb_write_samples, xb_write_rows, xb_write_links,
     xb_write_link_details, xb_write_matrices, xb_write_ratios, xb_write_comparison,
@@ -107,14 +103,12 @@ size_t xb_choose_results(struct xb_report_document *const *documents, size_t cou
 void xb_write_results(struct xb_page *page, const struct xb_report_document *const *documents,
                       size_t count);
 
-/* What is said of several files together, such as a trend. Every file goes by once; it is gone
- * afterwards, so that memory is needed only for what take() keeps. */
+/* What is said of several files together, such as a trend. Every file goes by once, and is gone. */
 struct xb_common_section {
     const char *name, *title;
     size_t state_size; /* of a state, which is zeros before the first file */
-    /* XB_ERR_MEMORY for a text that is kept, XB_ERR_STOPPED after a signal. */
-    enum xb_status (*take)(void *state, const struct xb_report_document *document,
-                           struct xb_error *error);
+    /* What fails is in *error: XB_ERR_STOPPED after a signal. */
+    void (*take)(void *state, const struct xb_report_document *document, struct xb_error *error);
     /* Judges what take() kept, once after the last file; false: there is nothing to say. */
     bool (*finish)(void *state);
     void (*write)(struct xb_page *page, void *state);
@@ -127,19 +121,16 @@ extern const struct xb_common_section xb_section_conditions;
 
 /* ---- cases ---- */
 
-/* "pinned to the GPU, 1 GiB", with those of the parameters that tell it from others, and the GPU
- * where there are several. */
+/* "pinned to the GPU, 1 GiB", with what tells it from others: parameters, of several the GPU. */
 const char *xb_case_name(struct xb_arena **texts, const struct xb_report_document *document,
                          const struct xb_record_case *test);
-/* Adds ", chunk 8 MiB" for each parameter that has not its default, but for one: the same in any
- * file, also in one of an older program, which lacks some. `but`: NULL for none. */
+/* Adds ", chunk 8 MiB" for each parameter that has not its default, but for one (or NULL): the same
+ * in any file, also of an older program, which lacks some. */
 void xb_case_add_parameters(struct xb_words *words, const struct xb_report_document *document,
                             const struct xb_record_case *test, const struct xb_option *but);
 
-/*
- * Writes the page of these files. Each is read once; XB_REPORT_FILES of them at most, and what is
- * told of all together, stay in memory. *left_out is how many could not be read: they are no
- * failure. What failed is in page->error, too; of page->stream the caller looks at ferror().
- */
+/* Writes the page of these files. Each is read once, and XB_REPORT_FILES of them stay in memory.
+ * *left_out is how many could not be read, which is no failure. What failed is in page->error,
+ * too. */
 XB_MUST_CHECK enum xb_status
 xb_report_write(struct xb_page *page, const struct xb_report_request *request, size_t *left_out);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was measured, of one file or of several side by side: in short, as bars and as curves, and
- * what to do. */
+/* What was measured, of one file or of several side by side: in short, as pictures; what to do. */
 #define _GNU_SOURCE /* text.h */
 #include "report.h"
 
+#include "base/order.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "fleet/internal.h"
 #include "reading/list.h"
 #include "record/mode_list.h"
 #include "run/table.h"
@@ -75,8 +74,7 @@ struct row {
     const struct xb_bar *best;           /* of them */
 };
 
-/* Figures of the same kind, the same way: by method, and by size or parameter; of several
- * documents, or of several GPUs that measured the same. */
+/* Figures of the same kind and way, by method and size or parameter, of documents or of GPUs. */
 struct panel {
     const char *key, *title;
     const char *swept;         /* the parameter; NULL: sizes */
@@ -199,8 +197,8 @@ static int by_place(const void *a, const void *b)
                           xb_bars_by_rank(one->best, other->best));
 }
 
-/* Puts the rows in order. Nothing is held against a link that a copy exceeds: it was read
- * wrongly. Small copies are compared by how long the whole copy takes, as the terminal does. */
+/* Puts the rows in order. A link that a copy exceeds was read wrongly: nothing is held against it.
+ * Small copies are compared by how long the whole copy takes, as the terminal does. */
 static void finish_panel(struct xb_page *page, struct panel *panel)
 {
     const size_t series = *panel->series_count;
@@ -311,8 +309,7 @@ static void draw_bars(const struct panels *panels, const struct panel *panel, co
         panel->level > 0 ? " A line marks what the link carries." : "");
 }
 
-/* Bars of each place across; where there are many, of the one where most methods have a figure, the
- * largest of several. */
+/* Bars of each place across, or of the one of many where most methods have a figure. */
 static void draw_places(const struct panels *panels, const struct panel *panel)
 {
     const size_t series = *panel->series_count;
@@ -563,8 +560,7 @@ void xb_write_results(struct xb_page *page, const struct xb_report_document *con
 
 /* ---- which files stand side by side ---- */
 
-/* A name for each rate that a document has, in order, and how many methods have one to the GPU or
- * back: a name begins with the way and the method, in a line. */
+/* A name for each rate of a document, in order; how many methods have one to the GPU or back. */
 struct keys {
     struct xb_arena **texts;
     const struct xb_report_document *document;

@@ -4,6 +4,7 @@
 #include "report.h"
 
 #include "base/change.h"
+#include "base/order.h"
 #include "base/statistics.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -93,14 +94,13 @@ static void take_case(struct state *state, const struct xb_report_document *docu
     trend->points[trend->count++] = point;
 }
 
-static enum xb_status take(void *own, const struct xb_report_document *document,
-                           struct xb_error *error)
+static void take(void *own, const struct xb_report_document *document, struct xb_error *error)
 {
     const struct xb_record *record = document->record;
     struct state *state = own;
     (void)error;
     if (record == NULL || !isfinite(document->date))
-        return XB_OK;
+        return;
     const char *driver = record->driver != NULL ? record->driver : "not known";
     const char *kernel = record->host.kernel != NULL ? record->host.kernel : "not known";
     const struct point point = {.date = document->date,
@@ -109,7 +109,6 @@ static enum xb_status take(void *own, const struct xb_report_document *document,
                                                xb_arena_copy(document->texts, kernel)}};
     for (size_t i = 0; i < record->case_count; i++)
         take_case(state, document, &record->cases[i], point);
-    return XB_OK;
 }
 
 /* Those that changed, which is known of none at first, then those of most files. */

@@ -86,10 +86,10 @@ static bool has_nodes(const struct xb_record *record)
 }
 
 /* The case's detail of that name, of the first process that has it; NULL for none. */
-static const struct xb_record_detail *
-find_detail(const struct xb_record *record, const struct xb_record_case *test, const char *name)
+static const struct xb_record_fact *find_detail(const struct xb_record *record,
+                                                const struct xb_record_case *test, const char *name)
 {
-    const struct xb_record_detail *detail = NULL;
+    const struct xb_record_fact *detail = NULL;
     for (size_t i = 0; i < record->process_count && detail == NULL; i++)
         detail = xb_record_detail_find(&test->rows[i], name);
     return detail;
@@ -114,16 +114,16 @@ static int own_node(const struct xb_record *record, int index)
 static void write_link(const struct xb_record *record, const struct xb_record_case *test,
                        char *cell)
 {
-    const struct xb_record_detail *kind = find_detail(record, test, "link");
-    const struct xb_record_detail *links = find_detail(record, test, "links");
-    const struct xb_record_detail *rate = find_detail(record, test, "link_rate_bytes_per_second");
+    const char *kind = xb_record_fact_text(find_detail(record, test, "link"));
+    double links = xb_record_fact_number(find_detail(record, test, "links"));
+    double rate = xb_record_fact_number(find_detail(record, test, "link_rate_bytes_per_second"));
     struct xb_words words = {.length = 0};
-    if (kind != NULL && kind->text != NULL)
-        xb_words_add(&words, "%.32s", kind->text);
-    if (words.length > 0 && links != NULL && links->text == NULL && links->number > 0) {
-        xb_words_add(&words, " %.0f", links->number);
-        if (rate != NULL && rate->text == NULL && rate->number > 0)
-            xb_words_add(&words, " x %.1f", rate->number / 1e9);
+    if (kind != NULL)
+        xb_words_add(&words, "%.32s", kind);
+    if (words.length > 0 && links > 0) {
+        xb_words_add(&words, " %.0f", links);
+        if (rate > 0)
+            xb_words_add(&words, " x %.1f", rate / 1e9);
     }
     snprintf(cell, CELL, "%.*s", CELL - 1, words.text);
     xb_make_plain(cell);
@@ -409,17 +409,17 @@ void xb_matrix_print_nodes(FILE *stream, const struct xb_record *record)
     const char **threads = xb_new(record->case_count, sizeof *threads); /* each once */
     for (size_t i = 0; i < record->case_count; i++) {
         const struct xb_record_case *test = &record->cases[i];
-        const struct xb_record_detail *run = find_detail(record, test, "threads_run");
+        const char *run = xb_record_fact_text(find_detail(record, test, "threads_run"));
         size_t k = 0;
         if (!is_of_a_node(test))
             continue;
         any_known |= test->device >= 0 && own_node(record, test->device) >= 0;
         any_unknown |= test->device >= 0 && own_node(record, test->device) < 0;
-        if (run == NULL || run->text == NULL) /* they ran on the node of the memory */
+        if (run == NULL) /* they ran on the node of the memory */
             continue;
-        while (k < count && strcmp(threads[k], run->text) != 0)
+        while (k < count && strcmp(threads[k], run) != 0)
             k++;
-        threads[k] = run->text;
+        threads[k] = run;
         count += k == count;
     }
     if (record->host.numa_nodes == 1)

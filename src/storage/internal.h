@@ -58,9 +58,9 @@ enum xb_status xb_read_ended(const struct xb_read *read, uint64_t offset, struct
 
 struct xb_uring; /* of one thread */
 struct xb_reader_plan;
-/* Returns 0, or errno where io_uring cannot be had: ENOSYS also where it was not built in.
- * `descriptors`: of all `count` files, which stay open; NULL where each read opens its own.
- * *buffer_error: the errno of registering the plan's memory; 0 where it is registered. */
+/* Returns 0, or errno where io_uring cannot be had, ENOSYS also in this build. `descriptors`: of
+ * all `count` files; NULL where each read opens its own. *buffer_error: the errno of registering
+ * the plan's memory. */
 int xb_uring_open(const struct xb_reader_plan *plan, const int *descriptors, size_t count,
                   struct xb_uring **opened, int *buffer_error);
 void xb_uring_close(struct xb_uring *ring);

@@ -19,12 +19,10 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/*
- * One file has no name, so that the kernel removes it with the process, even by SIGKILL. Loaders of
- * many files open them by name: these lie in a folder that stays locked as long as they are used. A
- * process that was killed leaves it unlocked behind, and the next one of this user that makes files
- * in the same place removes it.
- */
+/* One file has no name, so that the kernel removes it with the process, even by SIGKILL. Loaders
+ * of many open them by name: these lie in a folder that is locked as long as it is used. One
+ * that a killed process left unlocked is removed by the next of this user's that makes files in
+ * its place. */
 #define FOLDER_PREFIX "xferbench-files-"
 #define FOLDER_RANDOM "XXXXXX"
 #define NAME_SUFFIX ".bin"
@@ -72,8 +70,7 @@ static void remove_left_over(int where, const char *name)
     close(fd);
 }
 
-/* Removes the folders that processes left behind when they were killed. It is no failure where that
- * cannot be done. */
+/* Removes the folders that killed processes left behind, as far as that can be done. */
 static void sweep(const char *where)
 {
     DIR *folder = opendir(where);
@@ -87,13 +84,13 @@ static void sweep(const char *where)
     closedir(folder);
 }
 
-/* Removes what xb_files_make made, and says what stays. Keeps errno. */
-static void remove_made(const struct xb_files *files)
+void xb_files_close(struct xb_files *files)
 {
-    int code = errno;
+    if (files->path == NULL)
+        return; /* all zero: descriptor 0 is not ours */
+    int code = errno, stays = 0;
     size_t length = strlen(files->path);
-    bool is_folder = length > 0 && files->path[length - 1] == '/';
-    int stays = 0;
+    bool is_folder = files->is_made && length > 0 && files->path[length - 1] == '/';
     for (size_t i = 0; is_folder && files->folder >= 0 && i < files->count; i++)
         if (unlinkat(files->folder, files->entries[i].name, 0) != 0 && errno != ENOENT &&
             stays == 0)
@@ -104,14 +101,6 @@ static void remove_made(const struct xb_files *files)
                files->path, strerror(stays), xb_errno_name(stays));
     }
     errno = code;
-}
-
-void xb_files_close(struct xb_files *files)
-{
-    if (files->path == NULL)
-        return; /* all zero: descriptor 0 is not ours */
-    if (files->is_made)
-        remove_made(files);
     if (files->folder >= 0)
         close(files->folder);
     for (size_t i = 0; i < files->count; i++)
@@ -170,8 +159,7 @@ static enum xb_status fill(const struct making *making, size_t index, int fd,
 {
     uint64_t begin = (uint64_t)index * making->bytes_each;
     int outcome;
-    /* Has the file system keep the space, so that a full disk shows before the writing. Not all
-     * can. */
+    /* Has the file system keep the space, if it can: a full disk shows before the writing. */
     do
         outcome = fallocate(fd, 0, 0, (off_t)making->bytes_each);
     while (outcome != 0 && errno == EINTR && xb_interrupt_signal() == 0);
@@ -258,8 +246,7 @@ static enum xb_status make_folder(const struct making *making, struct xb_files *
         if (mkdtemp(files->path) == NULL)
             return failed(making, "mkdtemp", errno, error);
         files->folder = open(files->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        /* Whether it is locked now and is still where it was made. A file system without locks has
-         * nobody who could lock it to remove it. */
+        /* Whether it is locked and still there. Where no file system locks, nobody removes it. */
         bool held = files->folder >= 0 &&
                     (flock(files->folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
                     fstat(files->folder, &own) == 0 && stat(files->path, &there) == 0 &&

@@ -197,9 +197,10 @@ enum xb_status xb_files_read(const struct xb_files *files, size_t file, uint64_t
     return status;
 }
 
-enum xb_status xb_files_open_direct(const struct xb_files *files, size_t file, int *descriptor,
-                                    struct xb_error *error)
+/* The error of an open with O_DIRECT is right for one without too: only EINVAL differs. */
+enum xb_status xb_files_open_to_read(const struct xb_files *files, size_t file, bool is_direct,
+                                     int *descriptor, struct xb_error *error)
 {
-    *descriptor = xb_files_open_one(files, file, O_DIRECT);
+    *descriptor = xb_files_open_one(files, file, is_direct ? O_DIRECT : 0);
     return *descriptor < 0 ? xb_direct_refused(files, file, errno, error) : XB_OK;
 }

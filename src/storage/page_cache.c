@@ -16,8 +16,7 @@
 
 /* ---- file systems ---- */
 
-/* Not in linux/magic.h: OpenZFS, Lustre, GPFS, BeeGFS and vboxsf are no part of the kernel or keep
- * their number to themselves. */
+/* Not in linux/magic.h: no part of the kernel, or they keep their number to themselves. */
 #define ZFS_MAGIC 0x2fc12fc1
 #define LUSTRE_MAGIC 0x0bd00bd0
 #define GPFS_MAGIC 0x47504653
@@ -56,8 +55,8 @@ static const struct {
     {BCACHEFS_MAGIC, "bcachefs"},
 };
 
-/* 0 where the kernel does not say. The kernel's numbers have 32 bits; the type's sign is no part of
- * them. */
+/* The number of its file system, of 32 bits whatever the type's sign; 0: the kernel does not
+ * say. */
 static unsigned long magic_of(int descriptor)
 {
     struct statfs system;
@@ -135,8 +134,7 @@ static enum xb_status failed(const struct xb_files *files, size_t file, const ch
                           XB_FILE_LABEL(files, file), files->file_system, strerror(code));
 }
 
-/* mincore(2) says "all" to whoever neither owns the file nor may write it, since Linux 5.2: others
- * shall not watch what is read. */
+/* mincore(2) says "all" to whoever neither owns the file nor may write it, since Linux 5.2. */
 static bool may_look(int descriptor)
 {
     struct stat status;
@@ -147,8 +145,7 @@ static bool may_look(int descriptor)
     return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0;
 }
 
-/* Counts pages of [begin, begin + bytes) of the open file. `begin` is on a page. Returns 0, or
- * errno with the call that failed. */
+/* Counts pages of [begin, begin + bytes), from a page on. Returns 0, or errno with the call. */
 static int count_window(int descriptor, uint64_t begin, uint64_t bytes, uint64_t *cached,
                         const char **call)
 {
@@ -173,48 +170,41 @@ static int count_window(int descriptor, uint64_t begin, uint64_t bytes, uint64_t
     return code;
 }
 
-/* Counts pages of the first `bytes` of that file. */
-static enum xb_status count_file(const struct xb_files *files, size_t file, uint64_t bytes,
-                                 uint64_t *cached, uint64_t *pages, struct xb_error *error)
-{
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    const char *call = NULL;
-    int fd = xb_files_open_one(files, file, 0);
-    if (fd < 0)
-        return failed(files, file, "open", errno, error);
-    if (!may_look(fd)) {
-        close(fd);
-        return XB_FAIL(error, XB_ERR_UNSUPPORTED,
-                       "%.300s: Linux tells only the owner of a file, or who may write it, how "
-                       "much of it is in the page cache",
-                       XB_FILE_LABEL(files, file));
-    }
-    int code = 0;
-    for (uint64_t at = 0; code == 0 && at < bytes; at += WINDOW_BYTES)
-        code = count_window(fd, at, bytes - at < WINDOW_BYTES ? bytes - at : WINDOW_BYTES, cached,
-                            &call);
-    close(fd);
-    *pages += (bytes + page - 1) / page;
-    if (code == ENODEV) /* of mmap: some file systems in user space map nothing */
-        return XB_FAIL_NATIVE(error, XB_ERR_UNSUPPORTED, call, code, xb_errno_name(code),
-                              "%.300s: this file system cannot map files, so how much of it is in "
-                              "the page cache is not known",
-                              XB_FILE_LABEL(files, file));
-    return code == 0 ? XB_OK : failed(files, file, call, code, error);
-}
-
 enum xb_status xb_files_cached_share(const struct xb_files *files, uint64_t bytes, double *share,
                                      struct xb_error *error)
 {
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     uint64_t cached = 0, pages = 0;
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && bytes > 0 && i < files->count; i++) {
+    *share = 0;
+    for (size_t i = 0; bytes > 0 && i < files->count; i++) {
         uint64_t part = files->entries[i].bytes < bytes ? files->entries[i].bytes : bytes;
-        status = count_file(files, i, part, &cached, &pages, error);
+        const char *call = NULL;
+        int fd = xb_files_open_one(files, i, 0), code = 0;
+        if (fd < 0)
+            return failed(files, i, "open", errno, error);
+        if (!may_look(fd)) {
+            close(fd);
+            return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                           "%.300s: Linux tells only the owner of a file, or who may write it, how "
+                           "much of it is in the page cache",
+                           XB_FILE_LABEL(files, i));
+        }
+        for (uint64_t at = 0; code == 0 && at < part; at += WINDOW_BYTES)
+            code = count_window(fd, at, part - at < WINDOW_BYTES ? part - at : WINDOW_BYTES,
+                                &cached, &call);
+        close(fd);
+        if (code == ENODEV) /* of mmap: some file systems in user space map nothing */
+            return XB_FAIL_NATIVE(error, XB_ERR_UNSUPPORTED, call, code, xb_errno_name(code),
+                                  "%.300s: this file system cannot map files, so how much of it is "
+                                  "in the page cache is not known",
+                                  XB_FILE_LABEL(files, i));
+        if (code != 0)
+            return failed(files, i, call, code, error);
+        pages += (part + page - 1) / page;
         bytes -= part;
     }
     *share = pages > 0 ? (double)cached / (double)pages : 0;
-    return status;
+    return XB_OK;
 }
 
 /* ---- whether direct reads pass it by ---- */
@@ -318,9 +308,8 @@ static enum xb_status prove(const struct xb_files *files, int descriptor, struct
 
 enum xb_status xb_files_check_direct(const struct xb_files *files, struct xb_error *error)
 {
-    int fd = xb_files_open_one(files, 0, O_DIRECT);
-    if (fd < 0)
-        return xb_direct_refused(files, 0, errno, error);
+    int fd;
+    XB_TRY(xb_files_open_to_read(files, 0, true, &fd, error));
     enum xb_status status = xb_direct_check_needs(files, 0, fd, error);
     if (status == XB_OK)
         status = prove(files, fd, error);

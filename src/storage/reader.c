@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* O_DIRECT, preadv */
+#define _GNU_SOURCE /* preadv */
 #include "reader.h"
 #include "base/left_out.h"
 #include "base/memory.h"
 #include "internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -22,14 +21,12 @@
 
 /* ---- mappings ---- */
 
-/*
- * Where a mapped file lost the page, or the disk cannot read it, the kernel raises SIGBUS in the
+/* Where a mapped file lost the page, or the disk cannot read it, the kernel raises SIGBUS in the
  * thread that touched it. A handler leaves the copy then. process_vm_readv(2) would return an error
  * instead, but it is the kernel's copy and not the one by page faults that is measured here.
  *
  * The handler is there while a reader maps files. A SIGBUS that is not of a copy goes where it went
- * before.
- */
+ * before. */
 
 /* The copy that this thread is in. The thread's own signals only: no lock is needed. */
 static _Thread_local struct {
@@ -143,15 +140,6 @@ struct xb_reader {
     char way[160];
 };
 
-static enum xb_status open_one(const struct xb_reader *reader, size_t file, int *descriptor,
-                               struct xb_error *error)
-{
-    int flags = reader->plan.io == XB_IO_DIRECT ? O_DIRECT : 0;
-    *descriptor = xb_files_open_one(reader->files, file, flags);
-    /* The error of an open with O_DIRECT is right for one without too: only EINVAL differs. */
-    return *descriptor >= 0 ? XB_OK : xb_direct_refused(reader->files, file, errno, error);
-}
-
 static void close_rings(struct xb_reader *reader)
 {
     for (unsigned i = 0; reader->rings != NULL && i < reader->plan.threads; i++)
@@ -197,9 +185,10 @@ static enum xb_status open_way(struct xb_reader *reader, struct xb_error *error)
         XB_TRY(begin_mapping(error));
         reader->has_mapping = true;
     }
-    if (reader->plan.io == XB_IO_DIRECT) { /* by which blocks, the first file tells */
+    const bool is_direct = reader->plan.io == XB_IO_DIRECT;
+    if (is_direct) { /* by which blocks, the first file tells */
         int fd;
-        XB_TRY(open_one(reader, 0, &fd, error));
+        XB_TRY(xb_files_open_to_read(reader->files, 0, true, &fd, error));
         enum xb_status status = xb_direct_check_needs(reader->files, 0, fd, error);
         close(fd);
         XB_TRY(status);
@@ -209,8 +198,8 @@ static enum xb_status open_way(struct xb_reader *reader, struct xb_error *error)
     for (size_t i = 0; i < count; i++)
         reader->descriptors[i] = -1;
     for (size_t i = 0; i < count; i++)
-        XB_TRY(open_one(reader, i, &reader->descriptors[i], error));
-    if (reader->plan.io == XB_IO_DIRECT)
+        XB_TRY(xb_files_open_to_read(reader->files, i, is_direct, &reader->descriptors[i], error));
+    if (is_direct)
         open_rings(reader);
     return XB_OK;
 }
@@ -328,7 +317,7 @@ enum xb_status xb_reader_read(struct xb_reader *reader, unsigned thread, size_t 
         read.descriptor = reader->descriptors[file];
         return read_open(reader, thread, &read, error);
     }
-    XB_TRY(open_one(reader, file, &read.descriptor, error));
+    XB_TRY(xb_files_open_to_read(reader->files, file, read.is_direct, &read.descriptor, error));
     enum xb_status status = read_open(reader, thread, &read, error);
     close(read.descriptor);
     return status;

@@ -21,35 +21,32 @@ struct xb_reader_plan {
     void *memory;
     uint64_t memory_bytes;
     /* Each read opens its file and closes it, as a loader of many small files does; else they stay
-     * open. With mmap each read maps its part and unmaps it, in either case: pages that stayed
-     * mapped would cost their faults only once. */
+     * open. With mmap each read maps its part: pages that stayed mapped would cost their faults
+     * once. */
     bool opens_each;
 };
 
 struct xb_reader;
 
-/* XB_ERR_UNSUPPORTED where the way cannot be had and there is no other that is as direct. A file
- * system that takes O_DIRECT and reads through the page cache is found by xb_files_check_direct
- * only. */
+/* XB_ERR_UNSUPPORTED where the way cannot be had and no other is as direct. Only
+ * xb_files_check_direct finds a file system that takes O_DIRECT and reads through the page
+ * cache. */
 XB_MUST_CHECK enum xb_status xb_reader_open(const struct xb_files *files,
                                             const struct xb_reader_plan *plan,
                                             struct xb_reader **reader, struct xb_error *error);
 /* Accepts NULL. */
 void xb_reader_close(struct xb_reader *reader);
 
-/*
- * Reads [offset, offset + bytes) of a file (its index) to `target`, by the thread of that number,
+/* Reads [offset, offset + bytes) of a file (its index) to `target`, by the thread of that number,
  * which no other call has at the time. Direct: offset and target are on a block, and the target has
- * room for whole blocks. Blocks until all of it is there. XB_ERR_RUNTIME with path, offset, and
- * errno's name, or that the file is shorter than it was. A signal that is handled is no failure.
- * XB_ERR_INTERNAL for what goes on behind the end that the file had when it was opened.
- */
+ * room for whole blocks. Blocks until all of it is there. XB_ERR_RUNTIME also if the file is
+ * shorter than it was; XB_ERR_INTERNAL for what goes on behind the end that it had when it was
+ * opened. */
 XB_MUST_CHECK enum xb_status xb_reader_read(struct xb_reader *reader, unsigned thread, size_t file,
                                             uint64_t offset, void *target, uint64_t bytes,
                                             struct xb_error *error);
 
-/* How it reads, for the record: "io_uring, registered buffers"; "preadv: io_uring is not allowed
- * here (EPERM)". Lives as long as the reader. */
+/* How it reads, for the record: "preadv: io_uring is not allowed here (EPERM)". The reader's. */
 const char *xb_reader_way(const struct xb_reader *reader);
 /* Whether that is not all of what XB_IO_... says, and a reader of the results must be told. */
 bool xb_reader_is_second_choice(const struct xb_reader *reader);

@@ -251,7 +251,7 @@ static void walk_row(const struct xb_record *record, const struct xb_record_case
         use_text(row->warning_texts[i], false);
     for (size_t i = 0; i < row->detail_count; i++) {
         use_text(row->details[i].name, false);
-        use_text(row->details[i].text, true);
+        use_text(row->details[i].value, true);
     }
     if (row->error.known) {
         use_text(row->error.status, false);

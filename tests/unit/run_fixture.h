@@ -257,10 +257,7 @@ static inline void expect_computed(const struct xb_result *result, const char *n
 /* NAN for none. */
 static inline double detail_number(const struct xb_result *result, const char *key)
 {
-    for (size_t i = 0; i < result->row.detail_count; i++)
-        if (result->details[i].text == NULL && strcmp(result->details[i].name, key) == 0)
-            return result->details[i].number;
-    return (double)NAN;
+    return xb_record_fact_number(xb_record_detail_find(&result->row, key));
 }
 
 static inline void expect_number(const struct xb_result *result, const char *key, double number)
@@ -272,6 +269,6 @@ static inline const char *detail(const struct xb_result *result, const char *key
 {
     for (size_t i = 0; i < result->row.detail_count; i++)
         if (strcmp(result->details[i].name, key) == 0)
-            return result->details[i].text;
+            return xb_record_fact_text(&result->details[i]);
     return "";
 }

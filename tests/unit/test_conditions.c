@@ -228,10 +228,8 @@ static void takes_links_in_any_order(NO_STATE)
 /* A setting of the firmware, whose effect somebody may want to see. */
 static void takes_other_packets_as_context(NO_STATE)
 {
-    static const struct xb_record_ceiling small = {
-        .known = true, .payload = 128, .read_request = 512};
-    static const struct xb_record_ceiling large = {
-        .known = true, .payload = 256, .read_request = 4096};
+    static const struct xb_ceiling small = {.known = true, .payload = 128, .read_request = 512};
+    static const struct xb_ceiling large = {.known = true, .payload = 256, .read_request = 4096};
     begin();
     add_both("pinned");
     for (size_t i = 0; i < 3; i++) {

@@ -142,9 +142,9 @@ static void a_run_knows_its_ceiling(void **state)
     pcie_fixture_scenario(*state, "healthy");
     tell_packets(*state);
     record_run(*state, LONG_S, &record);
-    const struct xb_record_ceiling *ceiling = &record.processes[0].devices[0].ceiling;
+    const struct xb_ceiling *ceiling = &record.processes[0].devices[0].ceiling;
     assert_true(ceiling->known);
-    assert_string_equal(ceiling->at, DEVICE);
+    assert_string_equal(record.processes[0].devices[0].ceiling_at, DEVICE);
     assert_true(ceiling->speed_gts == 32.0);
     assert_int_equal(ceiling->width, 16);
     assert_int_equal(ceiling->payload, 256);

@@ -161,7 +161,7 @@ static void reads_devices(NO_STATE)
     assert_int_equal(device->link_max_width, 8);
     assert_string_equal(device->link_port, "0000:00:01.0");
     assert_true(device->link_under_load);
-    assert_string_equal(device->ceiling.at, "0000:00:00.0");
+    assert_string_equal(device->ceiling_at, "0000:00:00.0");
     assert_int_equal(device->numa_node, 1);
     assert_true(device->bound);
     assert_int_equal(device->cpus, 4);
@@ -223,10 +223,10 @@ static void check_rows(const struct xb_record *record)
     assert_string_equal(row->warning_texts[1], "two");
     assert_int_equal(row->detail_count, 2);
     assert_string_equal(row->details[0].name, "held");
-    assert_string_equal(row->details[0].text, "no");
+    assert_string_equal(xb_record_fact_text(&row->details[0]), "no");
     assert_string_equal(row->details[1].name, "warm_up_samples");
-    assert_null(row->details[1].text);
-    assert_figure(row->details[1].number, 3.0);
+    assert_null(xb_record_fact_text(&row->details[1]));
+    assert_figure(xb_record_fact_number(&row->details[1]), 3.0);
     row = &record->cases[2].rows[0];
     assert_int_equal(row->status, XB_RESULT_SKIPPED);
     assert_int_equal(row->verified, XB_VERIFIED_UNKNOWN);
@@ -247,7 +247,7 @@ static void check_rows(const struct xb_record *record)
     assert_string_equal(row->error.call, "hipMemcpy");
     assert_string_equal(row->error.message, "it failed");
     assert_string_equal(row->error.at, "src/a.c:12");
-    assert_true(isnan(row->details[0].number));
+    assert_true(isnan(xb_record_fact_number(&row->details[0])));
 }
 
 static void reads_rows(NO_STATE)

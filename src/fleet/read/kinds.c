@@ -379,12 +379,10 @@ static void set_link(const struct result *result, const struct xb_record_case *t
             figure->link = link_text(device->link_max_speed_gts, device->link_max_width, text);
         return;
     }
-    const struct xb_record_detail *link = xb_record_detail_find(row, "link");
-    const struct xb_record_detail *links = xb_record_detail_find(row, "links");
-    double count = links != NULL && links->text == NULL ? links->number : 0.0;
+    const char *link = xb_record_fact_text(xb_record_detail_find(row, "link"));
+    double count = xb_record_fact_number(xb_record_detail_find(row, "links"));
     const struct xb_record_device *peer = xb_record_device(result->record, test->peer);
-    set_pair_link(figure, link != NULL ? link->text : NULL,
-                  count > 0.0 && count < 1000.0 ? (unsigned)count : 0,
+    set_pair_link(figure, link, count > 0.0 && count < 1000.0 ? (unsigned)count : 0,
                   PLACE(device->pci_bdf, device->index),
                   PLACE(peer != NULL ? peer->pci_bdf : NULL, (unsigned)test->peer), text);
 }

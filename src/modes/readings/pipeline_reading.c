@@ -24,8 +24,7 @@ static void add_rate(struct xb_reading *reading, const struct xb_record_case *te
     const char *cache = NULL; /* what every process says of it that has it */
     bool differs = false;
     for (size_t i = 0; i < xb_reading_record(reading)->process_count; i++) {
-        const struct xb_record_detail *detail = xb_record_detail_find(&test->rows[i], "page_cache");
-        const char *own = detail != NULL ? detail->text : NULL;
+        const char *own = xb_record_fact_text(xb_record_detail_find(&test->rows[i], "page_cache"));
         differs = differs || (own != NULL && cache != NULL && strcmp(own, cache) != 0);
         cache = own != NULL ? own : cache;
     }
@@ -100,10 +99,9 @@ static bool is_same_work(const struct xb_reading *reading, const struct xb_recor
                xb_record_parameter(other, xb_option_batch_files.name)) != 0)
         return false;
     for (size_t i = 0; i < xb_reading_record(reading)->process_count; i++) {
-        const struct xb_record_detail *own = xb_record_detail_find(&test->rows[i], "compute_steps");
-        const struct xb_record_detail *others =
-            xb_record_detail_find(&other->rows[i], "compute_steps");
-        bool is_same = own != NULL && others != NULL && own->number == others->number;
+        static const char name[] = "compute_steps";
+        bool is_same = xb_record_fact_number(xb_record_detail_find(&test->rows[i], name)) ==
+                       xb_record_fact_number(xb_record_detail_find(&other->rows[i], name));
         if (test->rows[i].is_there && other->rows[i].is_there && !is_same)
             return false;
     }
