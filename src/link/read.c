@@ -44,9 +44,9 @@ static void read_device(struct xb_json_reader *reader, const cJSON *object, size
     xb_fields_read(reader, item, xb_link_verdict_fields, verdict);
     verdict->best = get_index_of(reader, item, "attempt", device->attempt_count);
     xb_link_facts_find(device, verdict->best, &verdict->facts);
-    const struct xb_link_attempt *attempt = xb_verdict_attempt(verdict, device);
-    verdict->h2d.measured = attempt != NULL ? attempt->h2d : 0;
-    verdict->d2h.measured = attempt != NULL ? attempt->d2h : 0;
+    const struct xb_link_attempt *attempt = XB_ATTEMPT_JUDGED(verdict, device);
+    verdict->ways[XB_TO_GPU].measured = attempt != NULL ? attempt->rates[XB_TO_GPU] : 0;
+    verdict->ways[XB_BACK].measured = attempt != NULL ? attempt->rates[XB_BACK] : 0;
     verdict->bottleneck = get_index_of(reader, item, "bottleneck", verdict->facts.hop_count);
     xb_place_leave(&reader->place, outer);
 }

@@ -162,7 +162,7 @@ static void take_results(const struct xb_run *run, struct xb_link_attempt *attem
         const struct xb_result *result = &run->results[i];
         bool is_back = result->test.direction == XB_D2H;
         struct xb_link_conditions *seen = &attempt->conditions[is_back];
-        double *rate = is_back ? &attempt->d2h : &attempt->h2d, seconds = 0;
+        double *rate = is_back ? &attempt->rates[XB_BACK] : &attempt->rates[XB_TO_GPU], seconds = 0;
         for (size_t k = 0; k < result->times.count; k++)
             seconds += result->times.values[k];
         if (seconds > 0)
@@ -264,7 +264,7 @@ static void test_once(struct xb_link_session *session, struct xb_link_device *de
         device->attempt_count++;
         const struct xb_link_limits limits = xb_link_session_limits(session, device);
         xb_verdict_of_device(device, &limits, &verdict);
-        turn->slow = verdict.h2d.is_slow || verdict.d2h.is_slow;
+        turn->slow = verdict.ways[XB_TO_GPU].is_slow || verdict.ways[XB_BACK].is_slow;
         again = xb_verdict_is_open(device, &verdict) &&
                 device->attempts[verdict.best].at_rest.present &&
                 device->attempt_count < session->attempts;
@@ -465,7 +465,7 @@ static void test_pairs(struct xb_link_session *session)
         for (size_t i = 0; i < session->pair_count; i++) {
             struct xb_link_pair *pair = &session->pairs[i];
             pair->cut = verdicts[i].found.level != XB_LEVEL_OK &&
-                        !xb_pair_has_no_access(xb_pair_verdict_attempt(&verdicts[i], pair)) &&
+                        !xb_pair_has_no_access(XB_ATTEMPT_JUDGED(&verdicts[i], pair)) &&
                         pair->attempt_count < session->attempts;
             if (pair->cut)
                 round.pairs[round.count++] = pair;

@@ -10,11 +10,6 @@
 
 /* ---- one attempt ---- */
 
-size_t xb_link_attempts(const struct xb_link_device *device)
-{
-    return device->attempt_count < XB_LINK_ATTEMPTS ? device->attempt_count : XB_LINK_ATTEMPTS;
-}
-
 bool xb_rate_known(double bytes_per_second)
 {
     return isfinite(bytes_per_second) && bytes_per_second > 0.0;
@@ -164,9 +159,9 @@ void xb_link_facts_find(const struct xb_link_device *device, size_t best,
                         struct xb_link_facts *facts)
 {
     memset(facts, 0, sizeof *facts);
-    if (best < xb_link_attempts(device))
+    if (best < XB_ATTEMPTS(device))
         xb_link_facts_find_hops(&device->attempts[best], facts);
-    for (size_t i = 0; i < xb_link_attempts(device); i++) {
+    for (size_t i = 0; i < XB_ATTEMPTS(device); i++) {
         count_errors(&device->attempts[i], facts);
         count(&device->attempts[i], facts);
     }
@@ -181,7 +176,7 @@ static void judge_incidents(const struct xb_link_device *device, struct xb_verdi
 {
     bool was_there = false, was_dead = false, was_lost = false;
     const struct xb_link_attempt *wrong = NULL; /* the first whose data was */
-    for (size_t i = 0; i < xb_link_attempts(device); i++) {
+    for (size_t i = 0; i < XB_ATTEMPTS(device); i++) {
         const struct xb_link_attempt *attempt = &device->attempts[i];
         bool is_there = attempt->at_rest.present;
         was_dead = was_dead || (is_there && attempt->at_rest.dead) ||
@@ -310,7 +305,7 @@ static void judge_attempt(const struct xb_link_device *device, size_t index,
     xb_judge_bandwidth(attempt, verdict);
     /* Wrong data has its own reason, which includes the text. */
     if (!attempt->data_wrong && attempt->at_rest.present &&
-        (!xb_rate_known(attempt->h2d) || !xb_rate_known(attempt->d2h) ||
+        (!xb_rate_known(attempt->rates[XB_TO_GPU]) || !xb_rate_known(attempt->rates[XB_BACK]) ||
          attempt->failure[0] != '\0'))
         FIND(UNKNOWN, "XB-TEST-FAILED", "%s",
              attempt->failure[0] != '\0' ? attempt->failure : "no bandwidth was measured");
@@ -338,15 +333,16 @@ static int badness(const struct xb_link_device *device, size_t index,
     xb_link_facts_find_hops(attempt, &verdict.facts);
     judge_attempt(device, index, &verdict);
     /* In their numbers' order UNKNOWN is the last. Why an attempt is slow does not matter here. */
-    if (verdict.found.level == XB_LEVEL_OK && (verdict.h2d.is_slow || verdict.d2h.is_slow))
+    if (verdict.found.level == XB_LEVEL_OK &&
+        (verdict.ways[XB_TO_GPU].is_slow || verdict.ways[XB_BACK].is_slow))
         return (int)XB_LEVEL_WARNING;
     return (int)verdict.found.level;
 }
 
 static double total(const struct xb_link_attempt *attempt)
 {
-    return (xb_rate_known(attempt->h2d) ? attempt->h2d : 0.0) +
-           (xb_rate_known(attempt->d2h) ? attempt->d2h : 0.0);
+    return (xb_rate_known(attempt->rates[XB_TO_GPU]) ? attempt->rates[XB_TO_GPU] : 0.0) +
+           (xb_rate_known(attempt->rates[XB_BACK]) ? attempt->rates[XB_BACK] : 0.0);
 }
 
 /* ---- a device ---- */
@@ -366,7 +362,7 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
                           struct xb_verdict *verdict)
 {
     const char *none = no_link(&device->info, NULL);
-    size_t count = xb_link_attempts(device);
+    size_t count = XB_ATTEMPTS(device);
     int least = XB_LEVEL_UNKNOWN + 2; /* badness of the best attempt */
     memset(verdict, 0, sizeof *verdict);
     verdict->limits = *limits;
@@ -403,12 +399,6 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
         xb_judge_cut(&verdict->found, device->interrupted, "the device's", "it");
 }
 
-const struct xb_link_attempt *xb_verdict_attempt(const struct xb_verdict *verdict,
-                                                 const struct xb_link_device *device)
-{
-    return verdict->best < xb_link_attempts(device) ? &device->attempts[verdict->best] : NULL;
-}
-
 struct xb_lanes xb_verdict_lanes(const struct xb_verdict *verdict)
 {
     if (verdict->bottleneck >= verdict->facts.hop_count)
@@ -420,7 +410,7 @@ bool xb_link_under_load(const struct xb_link_device *device, unsigned *generatio
 {
     double speed = 0.0;
     *width = 0;
-    for (size_t i = 0; i < xb_link_attempts(device); i++) {
+    for (size_t i = 0; i < XB_ATTEMPTS(device); i++) {
         const struct xb_link_attempt *attempt = &device->attempts[i];
         struct xb_pcie_seen seen = xb_attempt_seen(attempt, xb_pcie_path_slot(&attempt->at_rest));
         speed = fmax(speed, seen.speed_gts);

@@ -10,17 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-size_t xb_pair_attempts(const struct xb_link_pair *pair)
-{
-    return pair->attempt_count < XB_LINK_ATTEMPTS ? pair->attempt_count : XB_LINK_ATTEMPTS;
-}
-
-const struct xb_pair_attempt *xb_pair_verdict_attempt(const struct xb_pair_verdict *verdict,
-                                                      const struct xb_link_pair *pair)
-{
-    return verdict->best < xb_pair_attempts(pair) ? &pair->attempts[verdict->best] : NULL;
-}
-
 bool xb_pair_has_no_access(const struct xb_pair_attempt *attempt)
 {
     return attempt != NULL && attempt->reach_known && !attempt->there.can_access;
@@ -35,7 +24,7 @@ void xb_pair_verdict_observe(const struct xb_link_pair *pair, size_t best,
                              struct xb_pair_verdict *verdict)
 {
     verdict->best = best;
-    const struct xb_pair_attempt *attempt = xb_pair_verdict_attempt(verdict, pair);
+    const struct xb_pair_attempt *attempt = XB_ATTEMPT_JUDGED(verdict, pair);
     if (attempt == NULL)
         return;
     /* A link that is up at one end alone carries nothing, and 0 stands for what an end does not
@@ -76,7 +65,7 @@ static void judge_below(struct xb_pair_verdict *verdict)
 
 static void judge(const struct xb_link_pair *pair, struct xb_pair_verdict *verdict)
 {
-    const struct xb_pair_attempt *attempt = xb_pair_verdict_attempt(verdict, pair);
+    const struct xb_pair_attempt *attempt = XB_ATTEMPT_JUDGED(verdict, pair);
     const struct xb_limit *minimum = &verdict->minimum;
     struct xb_link_direction *bandwidth = &verdict->bandwidth;
     bandwidth->source = minimum->is_set ? minimum->source : XB_LIMIT_DEFAULT;
@@ -84,9 +73,9 @@ static void judge(const struct xb_link_pair *pair, struct xb_pair_verdict *verdi
         minimum->is_set ? minimum->value : XB_PEER_CRITICAL_SHARE * verdict->ceiling;
     bandwidth->warning = minimum->is_set ? 0 : XB_PEER_WARN_SHARE * verdict->ceiling;
     size_t wrong = 0; /* the first attempt whose data was */
-    while (wrong < xb_pair_attempts(pair) && !pair->attempts[wrong].data_wrong)
+    while (wrong < XB_ATTEMPTS(pair) && !pair->attempts[wrong].data_wrong)
         wrong++;
-    if (wrong < xb_pair_attempts(pair))
+    if (wrong < XB_ATTEMPTS(pair))
         FIND(CRITICAL, "XB-DATA-WRONG",
              "a copy arrived wrong, take both devices out of service%s%s",
              pair->attempts[wrong].failure[0] != '\0' ? ": " : "", pair->attempts[wrong].failure);
@@ -150,7 +139,7 @@ void xb_verdict_of_pairs(const struct xb_link_device *devices, const struct xb_l
     for (size_t i = 0; i < count; i++) {
         size_t best = 0;
         double most = 0;
-        for (size_t k = 0; k < xb_pair_attempts(&pairs[i]); k++) {
+        for (size_t k = 0; k < XB_ATTEMPTS(&pairs[i]); k++) {
             double bandwidth = pairs[i].attempts[k].bandwidth;
             if (xb_rate_known(bandwidth) && bandwidth > most) {
                 most = bandwidth;
@@ -163,8 +152,7 @@ void xb_verdict_of_pairs(const struct xb_link_device *devices, const struct xb_l
     }
     for (size_t i = 0; i < count; i++) {
         judge_among_others(devices, pairs, count, i, verdicts);
-        if (pairs[i].cut &&
-            (xb_pair_attempts(&pairs[i]) == 0 || verdicts[i].found.level != XB_LEVEL_OK))
+        if (pairs[i].cut && (XB_ATTEMPTS(&pairs[i]) == 0 || verdicts[i].found.level != XB_LEVEL_OK))
             xb_judge_cut(&verdicts[i].found, pairs[i].interrupted, "the pair's", "a device");
     }
 }
@@ -293,7 +281,7 @@ static const struct xb_device_health *latest(const struct xb_link_device *device
 {
     if (device->peers.after.nvlinks_known)
         return &device->peers.after;
-    for (size_t i = xb_link_attempts(device); i > 0; i--) {
+    for (size_t i = XB_ATTEMPTS(device); i > 0; i--) {
         const struct xb_link_attempt *attempt = &device->attempts[i - 1];
         if (attempt->health_after.nvlinks_known)
             return &attempt->health_after;
@@ -321,7 +309,7 @@ void xb_verdict_compare_nvlinks(const struct xb_link_device *devices, size_t dev
         /* Behind a switch each link leads to every other device, so that those to several devices
          * add up to more than there are. */
         for (size_t j = 0; j < pair_count; j++)
-            if (pairs[j].from == most && xb_pair_attempts(&pairs[j]) > 0)
+            if (pairs[j].from == most && XB_ATTEMPTS(&pairs[j]) > 0)
                 links += pairs[j].attempts[0].there.links;
         if (own->nvlinks_active == 0 && links <= latest(&devices[most])->nvlinks_active)
             continue;
