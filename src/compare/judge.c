@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verdicts: on one case in both files by what became of it and by its figures, and then on all of
- * them together; docs/compare.md tells the rules. */
+/* Verdicts on one case by what became of it and by its figures, and then on all of them together;
+ * docs/compare.md tells the rules. */
 #include "internal.h"
 
 #include "base/text.h"
@@ -12,14 +12,13 @@
 
 /* ---- what figures cannot tell: a case that failed, was skipped, or is not there ---- */
 
-void xb_compared_add(struct xb_compared *compared, const char *separator, const char *format, ...)
+void xb_compare_add(char text[512], const char *separator, const char *format, ...)
 {
-    const size_t size = sizeof compared->note;
-    size_t length = strlen(compared->note);
+    size_t length = strlen(text);
     if (length > 0)
-        snprintf(compared->note + length, size - length, "%s", separator);
-    length = strlen(compared->note);
-    XB_FORMAT(compared->note + length, size - length, format);
+        snprintf(text + length, 512 - length, "%s", separator);
+    length = strlen(text);
+    XB_FORMAT(text + length, 512 - length, format);
 }
 
 /* What became of a case in the processes of a file. */
@@ -31,6 +30,7 @@ struct tally {
     size_t alike;                      /* how many of the bad ones are as bad as that */
 };
 
+static const char *const badness_names[] = {"skipped", "not measured", "failed", "wrong data"};
 #define WRONG_DATA 3
 
 /* Wrong data must not hide behind a row that was only skipped. */
@@ -69,12 +69,6 @@ static struct tally tally_of(const struct xb_record *record, const struct xb_rec
     return tally;
 }
 
-static const char *badness_name(const struct tally *tally)
-{
-    static const char *const words[] = {"skipped", "not measured", "failed", "wrong data"};
-    return words[badness(tally->worst)];
-}
-
 /* The logarithm of n over k. */
 static double log_choose(size_t n, size_t k)
 {
@@ -84,13 +78,12 @@ static double log_choose(size_t n, size_t k)
 double xb_fisher_probability(size_t before, size_t n, size_t after, size_t m)
 {
     size_t bad = before + after;
-    size_t most = bad < m ? bad : m;
     double probability = 0;
-    for (size_t k = after; k <= most; k++)
+    for (size_t k = after; k <= bad && k <= m; k++)
         if (m - k <= n + m - bad)
             probability +=
                 exp(log_choose(bad, k) + log_choose(n + m - bad, m - k) - log_choose(n + m, m));
-    return probability < 1.0 ? probability : 1.0;
+    return fmin(probability, 1.0);
 }
 
 /* A figure of a case that is judged by what became of the case in both files. */
@@ -110,7 +103,8 @@ static void say_bad(const struct trial *trial, const struct tally *tally)
     const struct xb_record_process *process = &tally->record->processes[tally->where];
     const char *reason = tally->worst->is_there ? tally->worst->reason : process->failure;
     xb_compared_note(trial->compared, "%s in %zu of %zu processes of the %s%s%.300s",
-                     badness_name(tally), tally->alike, tally->record->process_count,
+                     badness_names[badness(tally->worst)], tally->alike,
+                     tally->record->process_count,
                      tally == &trial->after ? "candidate" : "baseline", reason != NULL ? ": " : "",
                      reason != NULL ? reason : "");
 }
@@ -120,11 +114,11 @@ static void say_both_bad(const struct trial *trial)
 {
     say_bad(trial, &trial->after);
     if (trial->before.bad > 0)
-        xb_compared_add(trial->compared, "", "; %s in %zu of %zu of the baseline",
-                        badness_name(&trial->before), trial->before.alike,
-                        trial->before.record->process_count);
+        xb_compare_add(trial->compared->note, "", "; %s in %zu of %zu of the baseline",
+                       badness_names[badness(trial->before.worst)], trial->before.alike,
+                       trial->before.record->process_count);
     if (trial->is_tested)
-        xb_compared_add(trial->compared, "", " (P %.2g)", trial->p);
+        xb_compare_add(trial->compared->note, "", " (P %.2g)", trial->p);
 }
 
 /* Whether a P is at most alpha. A P that equals alpha counts, also where rounding made it a little
@@ -151,22 +145,13 @@ static bool is_more_often(struct trial *trial, size_t before, size_t after)
     return is_at_most(p, trial->comparison->request.alpha);
 }
 
-/* A regression for what became of the candidate's processes. */
-static bool conclude_worse(const struct trial *trial)
+/* The verdict, for what became of the candidate's processes. */
+static bool conclude(const struct trial *trial, enum xb_outcome outcome)
 {
     trial->compared->basis = XB_BASIS_STATUS;
-    trial->compared->outcome = XB_OUTCOME_REGRESSION;
-    say_both_bad(trial);
-    return true;
-}
-
-/* `note`: NULL for none. */
-static bool conclude_open(const struct trial *trial, const char *note)
-{
-    trial->compared->basis = XB_BASIS_STATUS;
-    trial->compared->outcome = XB_OUTCOME_INCONCLUSIVE;
-    if (note != NULL)
-        xb_compared_note(trial->compared, "%s", note);
+    trial->compared->outcome = outcome;
+    if (outcome == XB_OUTCOME_REGRESSION)
+        say_both_bad(trial);
     return true;
 }
 
@@ -197,10 +182,10 @@ static bool judge_by_status(const struct xb_comparison *comparison, const struct
     /* Wrong data is never excused by failures of another kind, so it is counted apart. */
     size_t wrong_before = wrong_data(before), wrong_after = wrong_data(after);
     if (wrong_after > 0 && (wrong_before == 0 || is_more_often(&trial, wrong_before, wrong_after)))
-        return conclude_worse(&trial);
+        return conclude(&trial, XB_OUTCOME_REGRESSION);
     if (before->fine == 0 && wrong_after > 0) { /* and no process to compare it with */
         note_failures(&trial);
-        return conclude_open(&trial, NULL);
+        return conclude(&trial, XB_OUTCOME_INCONCLUSIVE);
     }
     if (pair->baseline == NULL || (before->fine == 0 && before->bad > 0)) {
         /* There is nothing to compare with; what became of the candidate is told all the same. */
@@ -209,24 +194,25 @@ static bool judge_by_status(const struct xb_comparison *comparison, const struct
             say_bad(&trial, after->bad > 0 ? after : before);
         return true;
     }
-    if (before->fine == 0)
-        return conclude_open(&trial, "the baseline's run was cut short before this case");
-    if (pair->candidate == NULL)
-        return conclude_open(&trial, NULL);
-    if (!compared->same_settings && !comparison->request.force) {
-        if (after->bad > 0)
+    if (before->fine == 0 || pair->candidate == NULL ||
+        (!compared->same_settings && !comparison->request.force)) {
+        if (before->fine == 0)
+            xb_compared_note(compared, "the baseline's run was cut short before this case");
+        else if (after->bad > 0)
             say_bad(&trial, after);
-        return conclude_open(&trial, NULL);
+        return conclude(&trial, XB_OUTCOME_INCONCLUSIVE);
     }
     /* It works in some of the baseline's processes at least. */
     if (after->bad > 0 && (before->bad == 0 || after->fine == 0)) {
         trial.is_tested = false; /* no P decided this */
-        return conclude_worse(&trial);
+        return conclude(&trial, XB_OUTCOME_REGRESSION);
     }
     if (after->bad > 0 && is_more_often(&trial, before->bad, after->bad))
-        return conclude_worse(&trial);
-    if (after->fine == 0)
-        return conclude_open(&trial, "the candidate's run was cut short before this case");
+        return conclude(&trial, XB_OUTCOME_REGRESSION);
+    if (after->fine == 0) {
+        xb_compared_note(compared, "the candidate's run was cut short before this case");
+        return conclude(&trial, XB_OUTCOME_INCONCLUSIVE);
+    }
     /* What is told where figures are left to judge. */
     compared->fails_more = trial.is_higher;
     if (after->bad > 0)
@@ -237,8 +223,6 @@ static bool judge_by_status(const struct xb_comparison *comparison, const struct
         xb_compared_note(compared, "a run was cut short: there are fewer processes than asked for");
     return false;
 }
-
-/* ---- figures that are not of one kind ---- */
 
 /* The processes' medians of either side, as they are, then their logarithms: a ratio is a shift of
  * those. */
@@ -315,8 +299,6 @@ static bool is_incomparable(const struct xb_comparison *comparison, const struct
         return false;
     return true;
 }
-
-/* ---- ratios ---- */
 
 /* The medians of one file, of which there are as many as this returns. `test`: NULL where it has no
  * such case. */
@@ -465,26 +447,14 @@ static void adjust(struct xb_comparison *comparison, size_t tests)
     free(better);
 }
 
-/* Where the interval lies; where there is none, the ratio. */
-static enum xb_outcome indicated(const struct xb_compared *compared)
-{
-    double threshold = compared->threshold;
-    double low = compared->has_interval ? compared->low : compared->ratio;
-    double high = compared->has_interval ? compared->high : compared->ratio;
-    bool more = compared->figure.more_is_better;
-    bool under = high < 1.0 - threshold; /* all of it */
-    bool over = low > 1.0 + threshold;
-    bool not_under = low > 1.0 - threshold;
-    bool not_over = high < 1.0 + threshold;
-    if (more ? under : over)
-        return XB_OUTCOME_REGRESSION;
-    if (more ? over : under)
-        return XB_OUTCOME_IMPROVED;
-    return (more ? not_under : not_over) ? XB_OUTCOME_PASS : XB_OUTCOME_INCONCLUSIVE;
-}
-
 static void judge(struct xb_compared *compared, size_t tests, double alpha)
 {
+    /* Where the interval lies; where there is none, the ratio. */
+    double low = compared->has_interval ? compared->low : compared->ratio;
+    double high = compared->has_interval ? compared->high : compared->ratio;
+    double threshold = compared->threshold;
+    bool more = compared->figure.more_is_better;
+    bool is_under = high<1.0 - threshold, is_over = low> 1.0 + threshold; /* all of it */
     /* That the smaller side has many opposite it is no help: where it scatters more, one against a
      * hundred would be wrong far more often than alpha. */
     size_t needed = xb_rank_values_needed(tests, alpha);
@@ -495,7 +465,11 @@ static void judge(struct xb_compared *compared, size_t tests, double alpha)
                                                                       : XB_OUTCOME_INCONCLUSIVE;
     } else {
         compared->basis = XB_BASIS_INDICATIVE;
-        compared->outcome = indicated(compared);
+        compared->outcome = (more ? is_under : is_over)   ? XB_OUTCOME_REGRESSION
+                            : (more ? is_over : is_under) ? XB_OUTCOME_IMPROVED
+                            : (more ? low > 1.0 - threshold : high < 1.0 + threshold)
+                                ? XB_OUTCOME_PASS
+                                : XB_OUTCOME_INCONCLUSIVE;
         compared->p_regression = compared->p_improved = compared->p_pass = 1.0;
     }
     if (compared->cannot_pass && compared->outcome != XB_OUTCOME_REGRESSION)
