@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two records: their pairs of cases, the conditions that differ, and what is judged of each pair.
- */
+/* Two records: their pairs of cases, the conditions that differ, and what is judged of a pair. */
 #define _GNU_SOURCE /* qsort_r */
 #include "internal.h"
 
@@ -145,7 +144,7 @@ static struct pairs make_pairs(const struct xb_comparison *comparison)
     return pairs;
 }
 
-/* " chunk 64 KiB, streams 2": those of `test` that `other` does not have so. */
+/* Adds " chunk 64 KiB, streams 2": those of `test` that `other` does not have so. */
 static void add_parameters(struct xb_words *words, const struct xb_record_case *test,
                            const struct xb_record_case *other)
 {
@@ -223,10 +222,8 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-/*
- * All that the processes saw, each once: what was not the same in all of them is another condition.
- * Sorted, because which process came first is chance. NULL where none saw anything.
- */
+/* All that the processes saw, each once: what was not the same in all of them is another condition.
+ * Sorted, because which process came first is chance. NULL where none saw anything. */
 static const char *texts_of_device(struct search *search, const struct xb_record *record,
                                    unsigned index, enum property what)
 {
@@ -346,43 +343,32 @@ static bool mark_rows(struct search *search, const char *option, const char *bas
     return any;
 }
 
-/* What a file has; where it lacks the option, the default, which is marked as such. */
-static const char *value_to_show(struct search *search, const struct xb_record_fact *own,
-                                 const struct xb_record_fact *by_default)
-{
-    if (own != NULL)
-        return own->value;
-    if (by_default == NULL || by_default->value == NULL)
-        return NULL;
-    return xb_arena_print(search->texts, "%s (default)", by_default->value);
-}
-
-/*
- * Compares an option that at least one file has. A program that did not have the option yet
- * measured as a newer one does by default, so the default stands in for what a file lacks. An
- * option that is in one file only and that this program does not have either is context: nobody
- * knows its default.
- */
+/* Compares an option that at least one file has. A program that did not have it yet measured as a
+ * newer one does by default, so the default stands in for what a file lacks. Where nobody knows the
+ * default it is context. */
 static void compare_option(struct search *search, const char *name)
 {
     const struct xb_comparison_request *request = &search->comparison->request;
     const struct xb_record_fact *by_default = xb_record_option(request->defaults, name);
-    const struct xb_record_fact *before = xb_record_option(search->records[0], name);
-    const struct xb_record_fact *after = xb_record_option(search->records[1], name);
-    const struct xb_record_fact *old = before != NULL ? before : by_default;
-    const struct xb_record_fact *new = after != NULL ? after : by_default;
-    bool both_known = old != NULL && new != NULL;
     const struct xb_option *row = xb_option_find(request->rows, name);
+    const char *values[2] = {NULL, NULL}, *shown[2]; /* a default is marked as such */
+    bool both_known = true;
+    for (size_t r = 0; r < 2; r++) {
+        const struct xb_record_fact *own = xb_record_option(search->records[r], name);
+        bool is_default = own == NULL;
+        own = is_default ? by_default : own;
+        both_known = both_known && own != NULL;
+        shown[r] = values[r] = own != NULL ? own->value : NULL;
+        if (is_default && values[r] != NULL)
+            shown[r] = xb_arena_print(search->texts, "%s (default)", values[r]);
+    }
     /* A case says itself which mode, size, variant and device it is of, and those that differ stand
      * in one file only. */
-    if ((row != NULL && row->selects) ||
-        xb_record_same(old != NULL ? old->value : NULL, new != NULL ? new->value : NULL))
+    if ((row != NULL && row->selects) || xb_record_same(values[0], values[1]))
         return;
-    const char *baseline = value_to_show(search, before, by_default);
-    const char *candidate = value_to_show(search, after, by_default);
     bool of_a_mode = xb_modes_take(name); /* else it is for all modes */
-    bool of_rows = both_known && of_a_mode && mark_rows(search, name, baseline, candidate);
-    add(search, xb_arena_print(search->texts, "option --%s", name), baseline, candidate,
+    bool of_rows = both_known && of_a_mode && mark_rows(search, name, shown[0], shown[1]);
+    add(search, xb_arena_print(search->texts, "option --%s", name), shown[0], shown[1],
         both_known && !of_a_mode ? FORBIDS
         : of_rows                ? OF_ROWS
                                  : CONTEXT);

@@ -13,8 +13,6 @@
 
 #define REFUSE(...) XB_FAIL(error, XB_ERR_USAGE, __VA_ARGS__)
 
-/* ---- lists of gates and thresholds ---- */
-
 /* Cuts `text` at the first `separator` and returns what is behind it; NULL where there is none. */
 static char *cut(char *text, char separator)
 {
@@ -120,8 +118,6 @@ void xb_gates_free(struct xb_gates *gates)
     free(gates->words);
     *gates = (struct xb_gates){0};
 }
-
-/* ---- which figures of which cases gate ---- */
 
 bool xb_gates_pass(const struct xb_gate *gates, size_t count, const struct xb_record_case *test,
                    const struct xb_figure *figure)

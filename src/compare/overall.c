@@ -174,8 +174,6 @@ size_t xb_processes_to_decide(const struct xb_comparison *comparison)
     return most;
 }
 
-/* ---- sentences ---- */
-
 /* "s" behind a word of which there are so many. */
 static const char *plural(size_t count)
 {

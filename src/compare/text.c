@@ -160,32 +160,12 @@ const char *xb_compare_needed(const struct xb_comparison *comparison, struct xb_
     return words->text;
 }
 
-/* Each model once, of any process and device, and how many more than four. */
-static void add_models(struct xb_words *words, const struct xb_record *record)
-{
-    const char *told[64];
-    size_t count = 0;
-    static const size_t most = 4;
-    for (size_t i = 0; i < record->process_count; i++)
-        for (size_t j = 0; j < record->processes[i].device_count; j++) {
-            const char *name = record->processes[i].devices[j].name;
-            size_t k = 0;
-            while (name != NULL && k < count && strcmp(told[k], name) != 0)
-                k++;
-            if (name == NULL || k < count || count == sizeof told / sizeof told[0])
-                continue;
-            told[count++] = name;
-            if (count <= most)
-                xb_words_add(words, ", %s", XB_PLAIN_WORD(name));
-        }
-    if (count > most)
-        xb_words_add(words, " and %zu more models", count - most);
-}
-
 const char *xb_compare_file(const struct xb_record *record, struct xb_words *words)
 {
+    static const size_t most = 4;
     char node[XB_NODE_TEXT];
-    size_t interrupted = 0, late = 0;
+    size_t interrupted = 0, late = 0, count = 0;
+    const char *told[64];
     for (size_t i = 0; i < record->process_count; i++) {
         interrupted += record->processes[i].interrupted;
         late += !record->processes[i].deadline_met;
@@ -204,7 +184,21 @@ const char *xb_compare_file(const struct xb_record *record, struct xb_words *wor
     xb_words_add(words, ", %s", XB_PLAIN_WORD(record->backend));
     if (record->driver != NULL)
         xb_words_add(words, ", driver %s", XB_PLAIN_WORD(record->driver));
-    add_models(words, record);
+    /* Each model once, of any process and device, and how many more than four. */
+    for (size_t i = 0; i < record->process_count; i++)
+        for (size_t j = 0; j < record->processes[i].device_count; j++) {
+            const char *name = record->processes[i].devices[j].name;
+            size_t k = 0;
+            while (name != NULL && k < count && strcmp(told[k], name) != 0)
+                k++;
+            if (name == NULL || k < count || count == sizeof told / sizeof told[0])
+                continue;
+            told[count++] = name;
+            if (count <= most)
+                xb_words_add(words, ", %s", XB_PLAIN_WORD(name));
+        }
+    if (count > most)
+        xb_words_add(words, " and %zu more models", count - most);
     return words->text;
 }
 
@@ -315,7 +309,7 @@ static const char *write_verdict(const struct xb_comparison *comparison,
                  indicative && !compared->gates ? ", " : "", compared->gates ? "" : "not counted");
 }
 
-/* One side of a case, of so many processes. */
+/* One side of a case. */
 static const char *write_side(const struct xb_compared *compared, enum xb_compared_part part,
                               char *text)
 {
@@ -456,11 +450,9 @@ static const char *write_change(const struct xb_compared *compared, char *text)
                  change_word(&compared->figure, !(compared->ratio < 1)));
 }
 
-/*
- * The bound of the interval that the verdict is about, each of which is exceeded with a probability
- * of at most (1 - confidence) / 2: of a loss how large it is at least, of a PASS and of what is
- * open how large it may be.
- */
+/* The bound of the interval that the verdict is about, which is exceeded with a probability of at
+ * most (1 - confidence) / 2: how large a loss is at least, and how large it may be where there is
+ * none or it is open. */
 static const char *write_sure(const struct xb_compared *compared, char *text)
 {
     bool more = compared->figure.more_is_better;

@@ -188,8 +188,6 @@ bool xb_limits_file_match(const struct xb_limits_file *file, const char *name, u
     return false;
 }
 
-/* ---- those that hold for a device, and for a pair ---- */
-
 struct xb_link_limits xb_link_session_limits(const struct xb_link_session *session,
                                              const struct xb_link_device *device)
 {

@@ -184,22 +184,6 @@ static void take_results(const struct xb_run *run, struct xb_link_attempt *attem
     }
 }
 
-/* Finds the devices that the session's text names. XB_ERR_USAGE where one is not there. */
-static enum xb_status find_devices(struct xb_link_session *session, struct xb_error *error)
-{
-    struct session_run run;
-    enum xb_status status = plan(session, copies, session->device_text, &run, error);
-    lock(session);
-    for (size_t i = 0; status == XB_OK && i < run.run.device_count; i++) {
-        session->devices[i].info = run.run.devices[i].info;
-        session->devices[i].cut = true; /* until it is done with */
-        session->device_count = i + 1;
-    }
-    unlock(session);
-    free_run(&run);
-    return status;
-}
-
 /* Copies both ways on one device, watched. What goes wrong is the attempt's failure. */
 static void transfer(struct trial *trial)
 {
@@ -479,8 +463,6 @@ static void test_pairs(struct xb_link_session *session)
     unlock(session);
 }
 
-/* ---- the backend ---- */
-
 /* Adds why a backend cannot run: the first thing that it looked for in vain. */
 static void note_absent(void *argument, const struct xb_backend_entry *entry,
                         const struct xb_probe *probe)
@@ -495,22 +477,6 @@ static void note_absent(void *argument, const struct xb_backend_entry *entry,
     else if (i < probe->check_count)
         xb_words_add(reasons, "%s%s: %s: %s", separator, entry->name, probe->checks[i].what,
                      probe->checks[i].found);
-}
-
-/* Opens the backend that is named, or the first automatic one that can run. */
-static void open_driver(struct xb_link_session *session)
-{
-    struct xb_words reasons = {.length = 0};
-    struct xb_probe probe;
-    session->driver = xb_backend_open_first(session->backend_name, &probe, note_absent, &reasons);
-    lock(session);
-    session->probe = probe;
-    if (session->driver != NULL)
-        session->backend = session->driver->backend;
-    else
-        snprintf(session->nothing, sizeof session->nothing, "%.*s",
-                 (int)sizeof session->nothing - 1, reasons.text);
-    unlock(session);
 }
 
 /* The session of the other process. */
@@ -530,12 +496,31 @@ static int work(void *argument, int channel)
 {
     struct xb_link_session *session = measured = argument;
     xb_memory_end_with(end_measuring);
+    struct xb_words reasons = {.length = 0};
+    struct xb_probe probe;
     struct xb_error error = {.status = XB_OK};
     enum xb_status status = XB_OK;
     (void)channel; /* what it finds lies in the session */
-    open_driver(session);
+    session->driver = xb_backend_open_first(session->backend_name, &probe, note_absent, &reasons);
+    lock(session);
+    session->probe = probe;
+    if (session->driver != NULL)
+        session->backend = session->driver->backend;
+    else
+        snprintf(session->nothing, sizeof session->nothing, "%.*s",
+                 (int)sizeof session->nothing - 1, reasons.text);
+    unlock(session);
     if (session->driver != NULL) {
-        status = find_devices(session, &error);
+        struct session_run run; /* the devices that the session's text names */
+        status = plan(session, copies, session->device_text, &run, &error);
+        lock(session);
+        for (size_t i = 0; status == XB_OK && i < run.run.device_count; i++) {
+            session->devices[i].info = run.run.devices[i].info;
+            session->devices[i].cut = true; /* until it is done with */
+            session->device_count = i + 1;
+        }
+        unlock(session);
+        free_run(&run);
         if (status == XB_OK)
             status = find_pairs(session, &error);
         if (status == XB_OK) {

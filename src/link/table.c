@@ -223,8 +223,6 @@ static void print_verdict(FILE *stream, const struct xb_link_report *report,
     xb_heading_print(stream, xb_level_colour(report->level), "%s", words.text);
 }
 
-/* ---- a row a GPU ---- */
-
 static const struct xb_table_column columns[] = {
     {.title = "GPU", .is_right = true},
     {.title = "PCI", .turn = 1},
@@ -236,34 +234,14 @@ static const struct xb_table_column columns[] = {
     {.title = "VERDICT"}, /* only where one is not OK */
 };
 
-/* What ports, device and NVLinks counted during the test; links that were trained again, and what
- * no GPU is asked to support, are no errors. */
-static void write_error_count(struct xb_table *table, const struct xb_link_facts *facts)
-{
-    uint64_t count = facts->errors.correctable + facts->errors.nonfatal + facts->errors.fatal;
-    bool known = facts->errors.known;
-    for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++)
-        if (i != XB_PCIE_RETRAINS && i != XB_PCIE_UNSUPPORTED) {
-            known = known || facts->counted[i];
-            count += facts->rises[i];
-        }
-    for (enum xb_nvlink_counter i = 0; i < XB_NVLINK_COUNTERS; i++)
-        count += facts->nvlinks.rises[i];
-    if (known || count > 0)
-        xb_table_cell(table, count > 0 ? XB_COLOUR_WARNING : XB_COLOUR_NONE, "%" PRIu64, count);
-    else
-        xb_table_text(table, "-");
-}
-
 static void add_gpu(struct xb_table *table, const struct xb_link_device *device,
                     const struct xb_verdict *verdict)
 {
     const struct xb_link_attempt *attempt = XB_ATTEMPT_JUDGED(verdict, device);
-    const struct xb_device_health none = {.nvlinks_known = false};
-    const struct xb_device_health *health = attempt == NULL ? &none
-                                            : device->peers.after.nvlinks_known
-                                                ? &device->peers.after
-                                                : &attempt->health_after;
+    const struct xb_link_facts *facts = &verdict->facts;
+    const struct xb_device_health *health = &device->peers.after;
+    if (attempt != NULL && !health->nvlinks_known)
+        health = &attempt->health_after;
     xb_table_row(table);
     xb_table_text(table, "%u", device->info.index);
     xb_table_text(table, "%s", device->info.pci_bdf[0] != '\0' ? device->info.pci_bdf : "-");
@@ -276,12 +254,21 @@ static void add_gpu(struct xb_table *table, const struct xb_link_device *device,
                                                  : "%.2f",
                       direction->measured / 1e9, 100 * direction->share);
     }
-    if (health->nvlinks_known)
-        xb_table_text(table, "%u/%u", health->nvlinks_active,
-                      health->nvlinks_active + health->nvlinks_inactive);
-    else
-        xb_table_text(table, "-");
-    write_error_count(table, &verdict->facts);
+    xb_table_text(table, attempt != NULL && health->nvlinks_known ? "%u/%u" : "-",
+                  health->nvlinks_active, health->nvlinks_active + health->nvlinks_inactive);
+    /* What ports, device and NVLinks counted during the test; links that were trained again, and
+     * what no GPU is asked to support, are no errors. */
+    uint64_t count = facts->errors.correctable + facts->errors.nonfatal + facts->errors.fatal;
+    bool known = facts->errors.known;
+    for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++)
+        if (i != XB_PCIE_RETRAINS && i != XB_PCIE_UNSUPPORTED) {
+            known = known || facts->counted[i];
+            count += facts->rises[i];
+        }
+    for (enum xb_nvlink_counter i = 0; i < XB_NVLINK_COUNTERS; i++)
+        count += facts->nvlinks.rises[i];
+    xb_table_cell(table, count > 0 ? XB_COLOUR_WARNING : XB_COLOUR_NONE,
+                  known || count > 0 ? "%" PRIu64 : "-", count);
     xb_table_cell(table, xb_level_colour(verdict->found.level), "%s",
                   xb_level_name(verdict->found.level));
 }

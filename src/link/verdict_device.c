@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- one attempt ---- */
-
 bool xb_rate_known(double bytes_per_second)
 {
     return isfinite(bytes_per_second) && bytes_per_second > 0.0;
@@ -169,8 +167,6 @@ void xb_link_facts_find(const struct xb_link_device *device, size_t best,
                         device->peers.seconds);
 }
 
-/* ---- incidents ---- */
-
 /* What counts in whichever attempt it was seen: data that was wrong, a device that vanished. */
 static void judge_incidents(const struct xb_link_device *device, struct xb_verdict *verdict)
 {
@@ -290,8 +286,6 @@ static const char *no_link(const struct xb_device_info *info, const struct xb_li
     return NULL;
 }
 
-/* ---- one attempt ---- */
-
 /* Judges what only this attempt shows. verdict->facts has its hops. */
 static void judge_attempt(const struct xb_link_device *device, size_t index,
                           struct xb_verdict *verdict)
@@ -344,8 +338,6 @@ static double total(const struct xb_link_attempt *attempt)
     return (xb_rate_known(attempt->rates[XB_TO_GPU]) ? attempt->rates[XB_TO_GPU] : 0.0) +
            (xb_rate_known(attempt->rates[XB_BACK]) ? attempt->rates[XB_BACK] : 0.0);
 }
-
-/* ---- a device ---- */
 
 void xb_judge_cut(struct xb_findings *found, bool interrupted, const char *whose, const char *who)
 {

@@ -60,13 +60,6 @@ static bool judge_hop(const struct xb_link_attempt *attempt, size_t index, bool 
     return hop->load.width >= hop->best.width && hop->load.speed_gts >= hop->best.speed_gts;
 }
 
-/* The most lanes that an end of a hop told, before or after the transfers. */
-static unsigned most_lanes(const struct xb_pcie_end *before, const struct xb_pcie_end *after)
-{
-    unsigned width = before->link.max_width;
-    return after != NULL && after->link.max_width > width ? after->link.max_width : width;
-}
-
 /* Warns of a port with fewer lanes than the card. A port that is slower than the card is common (a
  * newer card in an older slot) and gets no warning. */
 static void judge_slot(const struct xb_link_attempt *attempt, size_t slot,
@@ -74,8 +67,12 @@ static void judge_slot(const struct xb_link_attempt *attempt, size_t slot,
 {
     const struct xb_pcie_hop *hop = &attempt->at_rest.hops[slot];
     const struct xb_pcie_hop *after = xb_attempt_hop_after(attempt, slot);
-    unsigned card = most_lanes(&hop->lower, after != NULL ? &after->lower : NULL);
-    unsigned port = most_lanes(&hop->upper, after != NULL ? &after->upper : NULL);
+    /* The most lanes that either end told, before or after the transfers. */
+    unsigned card = hop->lower.link.max_width, port = hop->upper.link.max_width;
+    if (after != NULL) {
+        card = after->lower.link.max_width > card ? after->lower.link.max_width : card;
+        port = after->upper.link.max_width > port ? after->upper.link.max_width : port;
+    }
     if (verdict->limits.width.is_set || !xb_pcie_hop_upper_is_real(hop) || port == 0 ||
         port >= card)
         return;
@@ -126,8 +123,6 @@ static void judge_expectation(const struct xb_link_hop *slot, struct xb_verdict 
          SPEED(slot->load.speed_gts), slot->load.width, slot->lower, expected);
 }
 
-/* ---- the path as a whole ---- */
-
 void xb_judge_link(const struct xb_link_attempt *attempt, struct xb_verdict *verdict)
 {
     const struct xb_link_facts *facts = &verdict->facts;
@@ -172,20 +167,6 @@ static bool lacks(const struct xb_link_attempt *attempt, const struct xb_verdict
     return xb_finding_is_any(&verdict.found, codes);
 }
 
-/* The first hop that is less than in the best attempt; the slot's if there is none. */
-static size_t find_lesser(const struct xb_link_attempt *attempt, const struct xb_link_attempt *best)
-{
-    size_t slot = xb_pcie_path_slot(&attempt->at_rest);
-    for (size_t i = slot; i < xb_pcie_path_hops(&attempt->at_rest); i++) {
-        struct xb_pcie_seen seen = xb_attempt_seen(attempt, i);
-        struct xb_pcie_seen bests = xb_attempt_seen(best, i);
-        if (seen.readings > 0 && !attempt->at_rest.hops[i].on_package &&
-            (seen.speed_gts < bests.speed_gts || seen.width < bests.width))
-            return i;
-    }
-    return slot;
-}
-
 /* Warns if another attempt ran on less. An attempt that lost its device has its own reason. */
 static void judge_lesser(const struct xb_link_device *device, struct xb_verdict *verdict)
 {
@@ -199,7 +180,16 @@ static void judge_lesser(const struct xb_link_device *device, struct xb_verdict 
         const struct xb_link_attempt *attempt = &device->attempts[i];
         if (!attempt->at_rest.present || xb_attempt_gone(attempt) || !lacks(attempt, verdict))
             continue;
-        size_t hop = find_lesser(attempt, best);
+        /* The first hop that is less than in the best attempt; the slot's if there is none. */
+        size_t hop = xb_pcie_path_slot(&attempt->at_rest);
+        for (size_t k = hop; k < xb_pcie_path_hops(&attempt->at_rest); k++) {
+            struct xb_pcie_seen its = xb_attempt_seen(attempt, k), bests = xb_attempt_seen(best, k);
+            if (its.readings > 0 && !attempt->at_rest.hops[k].on_package &&
+                (its.speed_gts < bests.speed_gts || its.width < bests.width)) {
+                hop = k;
+                break;
+            }
+        }
         struct xb_pcie_seen seen = xb_attempt_seen(attempt, hop);
         FIND(WARNING, "XB-LINK-UNSTABLE",
              "attempt %zu of %zu ran at %s x%u at %s, another ran faster: reseat the card, check "

@@ -43,26 +43,6 @@ void xb_pair_verdict_observe(const struct xb_link_pair *pair, size_t best,
         verdict->bandwidth.share = attempt->bandwidth / verdict->ceiling;
 }
 
-static void judge_below(struct xb_pair_verdict *verdict)
-{
-    const struct xb_limit *minimum = &verdict->minimum;
-    const struct xb_link_direction *bandwidth = &verdict->bandwidth;
-    bool is_critical = bandwidth->measured < bandwidth->critical;
-    double limit = is_critical ? bandwidth->critical : bandwidth->warning;
-    if (bandwidth->measured >= limit)
-        return;
-    if (minimum->is_set)
-        FIND(CRITICAL, "XB-BW-PEER", "%.2f GB/s is below the limit of %.2f GB/s (%s)",
-             bandwidth->measured / 1e9, limit / 1e9, xb_limit_source_name(minimum->source));
-    else
-        FIND_AT(
-            is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING, "XB-BW-PEER",
-            "%.2f GB/s is %.3f of what %u links of %.2f GB/s carry (%.2f GB/s), below %.2f: look "
-            "for other traffic and slow clocks, see nvidia-smi nvlink -s and -e",
-            bandwidth->measured / 1e9, bandwidth->share, verdict->reach.links,
-            verdict->reach.link_rate / 1e9, verdict->ceiling / 1e9, limit / verdict->ceiling);
-}
-
 static void judge(const struct xb_link_pair *pair, struct xb_pair_verdict *verdict)
 {
     const struct xb_pair_attempt *attempt = XB_ATTEMPT_JUDGED(verdict, pair);
@@ -84,7 +64,18 @@ static void judge(const struct xb_link_pair *pair, struct xb_pair_verdict *verdi
         if (!pair->cut)
             FIND(UNKNOWN, "XB-TEST-FAILED", "no transfer test was made");
     } else if (bandwidth->measured > 0) {
-        judge_below(verdict);
+        bool is_critical = bandwidth->measured < bandwidth->critical;
+        double limit = is_critical ? bandwidth->critical : bandwidth->warning;
+        if (bandwidth->measured < limit && minimum->is_set)
+            FIND(CRITICAL, "XB-BW-PEER", "%.2f GB/s is below the limit of %.2f GB/s (%s)",
+                 bandwidth->measured / 1e9, limit / 1e9, xb_limit_source_name(minimum->source));
+        else if (bandwidth->measured < limit)
+            FIND_AT(is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING, "XB-BW-PEER",
+                    "%.2f GB/s is %.3f of what %u links of %.2f GB/s carry (%.2f GB/s), below "
+                    "%.2f: look for other traffic and slow clocks, see nvidia-smi nvlink -s and -e",
+                    bandwidth->measured / 1e9, bandwidth->share, verdict->reach.links,
+                    verdict->reach.link_rate / 1e9, verdict->ceiling / 1e9,
+                    limit / verdict->ceiling);
         /* What the links cannot carry was measured wrongly, though it looks good. */
         if (verdict->ceiling > 0 && bandwidth->share > XB_BANDWIDTH_ABOVE)
             FIND(UNKNOWN, "XB-BW-ABOVE",
