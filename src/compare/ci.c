@@ -110,11 +110,10 @@ static void annotate_case(struct log *log, const struct xb_compared *compared)
     if (compared->basis == XB_BASIS_NONE || (passed && compared->note[0] == '\0') ||
         (outcome == XB_OUTCOME_INCONCLUSIVE && !compared->gates))
         return;
-    enum kind kind = WARNING;
+    bool is_bad = outcome == XB_OUTCOME_REGRESSION && xb_compare_judged(compared);
+    enum kind kind = is_bad ? ERROR : WARNING;
     if (passed || outcome == XB_OUTCOME_IMPROVED || !compared->gates)
         kind = NOTICE;
-    else if (outcome == XB_OUTCOME_REGRESSION && xb_compare_judged(compared))
-        kind = ERROR;
     const char *verdict = XB_SAID(VERDICT);
     xb_words_add(&words, "%s: %s: ", XB_SAID(NAME), verdict);
     xb_compare_tell(&words, comparison, compared, ", ");

@@ -151,9 +151,8 @@ static size_t add_once(const char **names, size_t count, size_t most, const char
 
 static bool is_direction(const char *word)
 {
-    static const enum xb_direction all[] = {XB_H2D, XB_D2H, XB_BIDIR, XB_D2D};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        if (strcmp(word, xb_direction_name(all[i])) == 0)
+    for (unsigned i = 0; i < XB_DIRECTIONS; i++)
+        if (strcmp(word, xb_direction_name((enum xb_direction)(1u << i))) == 0)
             return true;
     return false;
 }

@@ -164,9 +164,8 @@ size_t xb_processes_to_decide(const struct xb_comparison *comparison)
         if (!compared->gates || compared->basis != XB_BASIS_TEST || compared->cannot_pass ||
             compared->outcome != XB_OUTCOME_INCONCLUSIVE)
             continue;
-        size_t needed = compared->has_interval && compared->confidence > 0
-                            ? processes_of(comparison, compared)
-                            : 0;
+        bool has_level = compared->has_interval && compared->confidence > 0;
+        size_t needed = has_level ? processes_of(comparison, compared) : 0;
         if (needed == 0 || needed > XB_RANK_LARGEST)
             return 0;
         most = needed > most ? needed : most;
@@ -196,6 +195,7 @@ double xb_compared_loss(const struct xb_compared *compared)
 
 static void say_refused(struct xb_comparison *comparison, const struct counts *counts)
 {
+    bool by_strict = true; /* alone */
     if (comparison->comparable) {
         REASON("%s was measured with other settings in the candidate than in the baseline.",
                counts->by[XB_OUTCOME_INCONCLUSIVE] == 1 ? "The only result that counts"
@@ -204,14 +204,12 @@ static void say_refused(struct xb_comparison *comparison, const struct counts *c
         return;
     }
     REASON("The files were not measured under the same conditions.");
-    bool by_strict = true; /* alone */
     for (size_t i = 0; i < comparison->difference_count; i++)
         by_strict = by_strict &&
                     (!comparison->differences[i].forbids || comparison->differences[i].of_stack);
-    if (by_strict)
-        NEXT("Without --strict they are compared.");
-    else
-        NEXT("Measure both files under the same conditions; --force compares them anyway.");
+    NEXT("%s", by_strict ? "Without --strict they are compared."
+                         : "Measure both files under the same conditions; --force compares them "
+                           "anyway.");
 }
 
 static void say_regression(struct xb_comparison *comparison, const struct counts *counts)

@@ -41,11 +41,9 @@ static int by_loss(const void *a, const void *b)
 /* The colour of an outcome; of one that is only indicative, or forced, that of a caution. */
 static enum xb_colour colour_of(enum xb_outcome outcome, bool sure)
 {
-    static const enum xb_colour colours[] = {[XB_OUTCOME_PASS] = XB_COLOUR_GOOD,
-                                             [XB_OUTCOME_IMPROVED] = XB_COLOUR_GOOD,
-                                             [XB_OUTCOME_INCONCLUSIVE] = XB_COLOUR_WARNING,
-                                             [XB_OUTCOME_REGRESSION] = XB_COLOUR_BAD};
-    return sure ? colours[outcome] : XB_COLOUR_WARNING;
+    if (!sure || outcome == XB_OUTCOME_INCONCLUSIVE)
+        return XB_COLOUR_WARNING;
+    return outcome == XB_OUTCOME_REGRESSION ? XB_COLOUR_BAD : XB_COLOUR_GOOD;
 }
 
 /* Quotes a text for GitHub Flavored Markdown, which GitLab's is close enough to, and which a person

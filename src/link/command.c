@@ -18,8 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- options ---- */
-
 static const char *const formats[] = {"table", "nagios", "nhc", "prometheus", NULL};
 enum format { TABLE, NAGIOS, NHC, PROMETHEUS }; /* in that order */
 
@@ -226,25 +224,6 @@ static bool write_output(struct xb_output *output, xb_link_writer *write,
     return status == XB_OK;
 }
 
-/* The worst level of all devices and pairs, whose verdicts it fills. */
-static enum xb_level judge(const struct xb_link_session *session, struct xb_verdict *verdicts,
-                           struct xb_pair_verdict *pair_verdicts)
-{
-    enum xb_level level = session->device_count > 0 ? XB_LEVEL_OK : XB_LEVEL_UNKNOWN;
-    for (size_t i = 0; i < session->device_count; i++) {
-        struct xb_link_limits limits = xb_link_session_limits(session, &session->devices[i]);
-        xb_verdict_of_device(&session->devices[i], &limits, &verdicts[i]);
-    }
-    xb_verdict_compare_nvlinks(session->devices, session->device_count, session->pairs,
-                               session->pair_count, verdicts);
-    xb_link_session_judge_pairs(session, pair_verdicts);
-    for (size_t i = 0; i < session->device_count; i++)
-        level = xb_level_worse(level, verdicts[i].found.level);
-    for (size_t i = 0; i < session->pair_count; i++)
-        level = xb_level_worse(level, pair_verdicts[i].found.level);
-    return level;
-}
-
 /* Judges what the session has and writes it. Returns the exit code: that of a Nagios plugin. */
 static int report(struct command *command, bool done)
 {
@@ -263,7 +242,7 @@ static int report(struct command *command, bool done)
         .pair_count = session->pair_count,
         .pair_verdicts = pair_verdicts,
         .no_pairs = session->no_pairs,
-        .level = judge(session, verdicts, pair_verdicts),
+        .level = session->device_count > 0 ? XB_LEVEL_OK : XB_LEVEL_UNKNOWN,
         .attempts_allowed = (unsigned)session->attempts,
         .deadline = command->deadline,
         .elapsed = xb_clock_now() - command->began,
@@ -275,6 +254,15 @@ static int report(struct command *command, bool done)
         .node = command->node.name,
         .hostname = command->host.hostname,
     };
+    for (size_t i = 0; i < session->device_count; i++) {
+        struct xb_link_limits limits = xb_link_session_limits(session, &session->devices[i]);
+        xb_verdict_of_device(&session->devices[i], &limits, &verdicts[i]);
+    }
+    xb_verdict_compare_nvlinks(session->devices, session->device_count, session->pairs,
+                               session->pair_count, verdicts);
+    xb_link_session_judge_pairs(session, pair_verdicts);
+    for (size_t i = 0; i < xb_link_subjects(&report); i++)
+        report.level = xb_level_worse(report.level, xb_link_subject_at(&report, i).found->level);
     snprintf(report.nothing, sizeof report.nothing, "%s", session->nothing);
     if (!done && report.device_count == 0 && report.nothing[0] == '\0')
         snprintf(report.nothing, sizeof report.nothing,
@@ -291,8 +279,8 @@ static int report(struct command *command, bool done)
 /* --format, once it is read. */
 static enum format answers_in = TABLE;
 
-/* A usage error is UNKNOWN too: 2 would say that a link is broken. The formats of one line tell it
- * on standard output as well, because Nagios and NHC read nothing else. */
+/* Ends as UNKNOWN, because 2 would say that a link is broken. The formats of one line tell it on
+ * standard output as well, because Nagios and NHC read nothing else. */
 static int fail(const struct xb_error *error)
 {
     (void)xb_cli_fail(error);
@@ -302,11 +290,8 @@ static int fail(const struct xb_error *error)
     return XB_LEVEL_UNKNOWN;
 }
 
-/*
- * Puts devices that should be there and are not into the report, like any other. All that the
- * runtime sees count as there, whichever of them are tested. If the deadline came before the
- * runtime had told its devices, nobody knows whether one is missing.
- */
+/* Puts devices that should be there and are not into the report, like any other. All that the
+ * runtime sees count as there. If the deadline came before it told them, nobody knows. */
 static void add_missing(struct command *command, bool done)
 {
     struct xb_link_session *session = command->session;

@@ -342,8 +342,6 @@ const struct xb_field xb_link_verdict_fields[] = {
     XB_PART("limits", limits_fields),
     XB_FIELDS_END};
 
-/* ---- devices ---- */
-
 const struct xb_field xb_link_info_fields[] = {
     XB_FIELD("index", UNSIGNED, info, index),
     XB_FIELD("name", TEXT, info, name),
@@ -361,8 +359,6 @@ static const struct xb_field peers_fields[] = {
 const struct xb_field xb_link_device_fields[] = {
     XB_ITEMS("attempts", device, attempts, attempt_count, XB_LINK_ATTEMPTS, attempt_fields),
     XB_PART("peers", peers_fields, XB_KNOWN(device, peers.known)), XB_FIELDS_END};
-
-/* ---- pairs ---- */
 
 static const struct xb_field reach_fields[] = {
     XB_FIELD("direct", FLAG, reach, can_access),
@@ -391,8 +387,6 @@ const struct xb_field xb_link_pair_verdict_fields[] = {
     XB_FIELD("like_pairs_bytes_per_second", DOUBLE, pair_verdict, like, XB_RATE),
     XB_OBJECT("limits", pair_verdict, bandwidth, bandwidth_limit_fields),
     XB_FIELDS_END};
-
-/* ---- the report ---- */
 
 const struct xb_field xb_link_backend_fields[] = {
     XB_FIELD("name", STRING, report, backend),

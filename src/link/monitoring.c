@@ -6,6 +6,7 @@
 #include "base/stream.h"
 #include "base/text.h"
 #include "present/metrics.h"
+#include "record/record.h"
 
 #include <assert.h>
 #include <math.h>
@@ -86,32 +87,28 @@ enum xb_status xb_link_nhc_write(FILE *stream, const struct xb_link_report *repo
 
 /* ---- Nagios: the text ---- */
 
-static const char *lanes_of(const struct xb_verdict *verdict, char text[64])
-{
-    const struct xb_lanes lanes = xb_verdict_lanes(verdict);
-    return lanes.width > 0 ? xb_link_lanes_text(lanes, text, 64) : "link not known";
-}
-
 /* "Gen5 x16", or "3 of Gen5 x16, 1 of Gen4 x16" where they differ. */
 static void write_lanes(FILE *stream, const struct xb_link_report *report)
 {
-    char text[64], others[64];
+    char texts[XB_RUN_DEVICES][64];
+    size_t counts[XB_RUN_DEVICES] = {0}; /* of devices like this one, by the first of them */
     const char *separator = "";
     for (size_t i = 0; i < report->device_count; i++) {
-        size_t same = 0;
-        bool seen_before = false;
-        const char *own = lanes_of(&report->verdicts[i], text);
-        for (size_t j = 0; j < report->device_count; j++) {
-            bool equal = strcmp(own, lanes_of(&report->verdicts[j], others)) == 0;
-            same += equal;
-            seen_before = seen_before || (equal && j < i);
-        }
-        if (seen_before)
+        const struct xb_lanes lanes = xb_verdict_lanes(&report->verdicts[i]);
+        size_t first = 0;
+        snprintf(texts[i], sizeof texts[i], "%s",
+                 lanes.width > 0 ? XB_LINK_LANES(lanes) : "link not known");
+        while (strcmp(texts[first], texts[i]) != 0)
+            first++;
+        counts[first]++;
+    }
+    for (size_t i = 0; i < report->device_count; i++) {
+        if (counts[i] == 0)
             continue;
         fputs(separator, stream);
-        if (same < report->device_count)
-            fprintf(stream, "%zu of ", same);
-        fputs(own, stream);
+        if (counts[i] < report->device_count)
+            fprintf(stream, "%zu of ", counts[i]);
+        fputs(texts[i], stream);
         separator = ", ";
     }
 }

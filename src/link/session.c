@@ -84,8 +84,7 @@ struct session_run {
     struct xb_run run;
 };
 
-/* Plans a run as a command line with these options, and `value` for the last of them, would ask for
- * it. XB_ERR_USAGE for what cannot be. */
+/* Plans a run as a command line with these options, and `value` for the last of them, would. */
 static enum xb_status plan(const struct xb_link_session *session, const char *const *options,
                            const char *value, struct session_run *run, struct xb_error *error)
 {
@@ -281,9 +280,8 @@ static void test_devices(struct xb_link_session *session)
     }
 }
 
-/* ---- copies between every two devices ----
- * All pairs are tested once before any is tested again: whether one is slow is seen among the
- * others. */
+/* ---- copies between every two devices: all pairs are tested once before any is tested again,
+ * because whether one is slow is seen among the others ---- */
 
 /* Once around the pairs that are still to be tested. */
 struct round {

@@ -63,10 +63,7 @@ size_t xb_link_count_bad(const struct xb_link_report *report, size_t *pairs)
     return bad;
 }
 
-/* ---- pairs: a sentence, and a matrix where they differ ---- */
-
-/* Pairs whose rates differ by more are told apart. */
-#define ALIKE 1.05
+#define ALIKE 1.05 /* pairs whose rates differ by more are told apart */
 
 /* What is said of all pairs together. */
 struct pairs {
@@ -171,17 +168,15 @@ static void print_matrix(FILE *stream, const struct xb_link_report *report)
 static void print_tool(FILE *stream, const struct xb_link_report *report)
 {
     const struct xb_probe *probe = &report->probe;
-    const struct {
-        const char *before, *text;
-    } parts[] = {{", backend ", report->backend},
-                 {", runtime ", probe->runtime_version},
-                 {", driver ", probe->driver_version},
-                 {", library ", probe->runtime_library},
-                 {", NAMED BY ", probe->runtime_override}};
+    const char *const parts[][2] = {{", backend ", report->backend},
+                                    {", runtime ", probe->runtime_version},
+                                    {", driver ", probe->driver_version},
+                                    {", library ", probe->runtime_library},
+                                    {", NAMED BY ", probe->runtime_override}};
     struct xb_words words = {.length = 0};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        if (parts[i].text != NULL && parts[i].text[0] != '\0')
-            xb_words_add(&words, "%s%s", parts[i].before, parts[i].text);
+        if (parts[i][1] != NULL && parts[i][1][0] != '\0')
+            xb_words_add(&words, "%s%s", parts[i][0], parts[i][1]);
     fputc('\n', stream);
     xb_heading_print(stream, XB_COLOUR_NONE, "xferbench %s%s", report->version, words.text);
 }

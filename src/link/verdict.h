@@ -157,8 +157,8 @@ struct xb_link_limits {
  * set and the other's default lies on the wrong side of it, that becomes the one that is set. */
 double xb_default_warn_share(double speed_gts);
 double xb_default_critical_share(double speed_gts);
-/* The second where nothing but a low bandwidth speaks against the link: a busy host was seen to
- * leave 0.70 (docs/link-ceilings.md). */
+/* The critical share where nothing else speaks against the link: a busy host was seen to leave
+ * 0.70. */
 #define XB_UNEXPLAINED_CRITICAL_SHARE 0.60
 
 /* Reads "gen5x16", "gen5" or "x16", in either case: what it names. XB_ERR_USAGE leaves *limits as
@@ -244,8 +244,7 @@ struct xb_verdict {
 void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_link_limits *limits,
                           struct xb_verdict *verdict);
 
-/* Whether another attempt may change the verdict: it is not OK, or a counter rose that healthy
- * links of this kind leave alone. */
+/* Whether another attempt may change the verdict: not OK, or a counter rose that should not. */
 bool xb_verdict_is_open(const struct xb_link_device *device, const struct xb_verdict *verdict);
 
 /* The counters of a device, in the order of the JSON: ROW(counter, key, words, judged). */
@@ -262,11 +261,10 @@ bool xb_verdict_is_open(const struct xb_link_device *device, const struct xb_ver
     ROW(UNSUPPORTED, "unsupported_requests", "unsupported requests", SHOWN)                        \
     ROW(LCRC_ERRORS, "lcrc_errors", "LCRC errors", RATE)                                           \
     ROW(LANE_ERRORS, "lane_errors", "lane errors", RATE)
-struct xb_pcie_counter_names {
+extern const struct xb_pcie_counter_names {
     const char *key, *words;
     enum { XB_COUNT_SHOWN, XB_COUNT_RATE, XB_COUNT_ERROR } judged; /* an error is one too many */
-};
-extern const struct xb_pcie_counter_names xb_pcie_counters[XB_PCIE_COUNTERS];
+} xb_pcie_counters[XB_PCIE_COUNTERS];
 
 /* What the hop that limits the path did under load; 0 and 0 where it is not known. */
 struct xb_lanes xb_verdict_lanes(const struct xb_verdict *verdict);

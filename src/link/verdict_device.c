@@ -92,8 +92,7 @@ static void add_errors(struct xb_pcie_aer *sum, const struct xb_pcie_aer *more)
     sum->fatal += more->fatal;
 }
 
-/* Adds the errors of one attempt, and the ports that none before it had. What was counted between
- * two attempts is of a link that changes its speed, and of no transfer of ours. */
+/* Adds the errors of one attempt, and the ports that none before it had. */
 static void count_errors(const struct xb_link_attempt *attempt, struct xb_link_facts *facts)
 {
     for (size_t j = 0; j < 2 * xb_pcie_path_hops(&attempt->at_rest); j++) {
@@ -214,7 +213,6 @@ static bool is_frequent(uint64_t count, unsigned attempts, const struct xb_link_
     return attempts > 1 && (double)count > HEALTHY_RATE * facts->counted_seconds;
 }
 
-/* The errors that were counted: what the facts have. */
 static void judge_errors(const struct xb_link_device *device, struct xb_verdict *verdict)
 {
     const struct xb_link_facts *facts = &verdict->facts;
@@ -314,9 +312,8 @@ static void judge_attempt(const struct xb_link_device *device, size_t index,
              slowed->throttle[0] != '\0' ? slowed->throttle : "no reason given");
 }
 
-/* How bad an attempt is in comparison with others: the least is the best. What counts in whichever
- * attempt it was seen does not matter for that; but bandwidth beside wrong data or of a device that
- * vanished tells nothing. */
+/* How bad an attempt is: the least is the best. What counts in whichever attempt it was seen does
+ * not matter, but bandwidth beside wrong data or of a device that vanished tells nothing. */
 static int badness(const struct xb_link_device *device, size_t index,
                    const struct xb_link_limits *limits)
 {

@@ -93,9 +93,8 @@ static void judge(const struct xb_link_pair *pair, struct xb_pair_verdict *verdi
     }
 }
 
-/* Compares a pair with those that should be as fast: they are of the same kinds of devices, with as
- * many links of the same rate. Where that is not known they may differ for good reasons, as pairs
- * do that are or are not behind one PCIe switch. */
+/* Compares a pair with those that should be as fast: of the same kinds of devices, with as many
+ * links of the same rate. Others may differ for good reasons, such as a PCIe switch. */
 static void judge_among_others(const struct xb_link_device *devices,
                                const struct xb_link_pair *pairs, size_t count, size_t index,
                                struct xb_pair_verdict *verdicts)
@@ -148,8 +147,6 @@ void xb_verdict_of_pairs(const struct xb_link_device *devices, const struct xb_l
     }
 }
 
-/* ---- NVLinks: counters ---- */
-
 const struct xb_nvlink_counter_names xb_nvlink_counters[XB_NVLINK_COUNTERS] = {
     [XB_NVLINK_REPLAYS] = {"replays", "replay", "replays"},
     [XB_NVLINK_RECOVERIES] = {"recoveries", "recovery", "recoveries"},
@@ -191,8 +188,6 @@ uint64_t xb_nvlink_replays_allowed(double bits)
         count++;
     return (uint64_t)count - 1;
 }
-
-/* ---- what they did while they were tested ---- */
 
 /* The links that did it. */
 struct culprits {
@@ -261,8 +256,6 @@ void xb_judge_nvlinks(struct xb_verdict *verdict)
              replayed.count > 1 ? "; too many on links " : "",
              replayed.count > 1 ? replayed.numbers : "");
 }
-
-/* ---- links that one device has and another lacks ---- */
 
 /* With less than this share of the links that another GPU has, a GPU is CRITICAL. */
 #define CRITICAL_SHARE 0.5
