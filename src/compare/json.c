@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A comparison as JSON, written and read by the same tables: docs/compare.schema.json. What is not
- * there is null. Without a time of day: the same two files give the same document.
- */
+/* A comparison as JSON, written and read by the same tables: docs/compare.schema.json. Without a
+ * time of day: the same two files give the same document. */
 #include "internal.h"
 #include "record/document.h"
 #include "text.h"

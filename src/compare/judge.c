@@ -310,10 +310,8 @@ static void estimate_ratio(const struct trial *trial)
     }
 }
 
-/*
- * Wider than what taking logarithms rounds, and far too narrow for anybody's threshold: a ratio
- * that is the bound is one, to whichever side it was rounded, and speaks for neither.
- */
+/* Wider than what taking logarithms rounds, and too narrow for anybody's threshold: a ratio that is
+ * the bound speaks for neither side, however it was rounded. */
 #define ROUNDING 1e-12
 
 /* P for "the ratio is `bound` or more", or "or less". */

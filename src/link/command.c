@@ -290,21 +290,6 @@ static int fail(const struct xb_error *error)
     return XB_LEVEL_UNKNOWN;
 }
 
-/* Puts devices that should be there and are not into the report, like any other. All that the
- * runtime sees count as there. If the deadline came before it told them, nobody knows. */
-static void add_missing(struct command *command, bool done)
-{
-    struct xb_link_session *session = command->session;
-    if (!done && session->device_count == 0)
-        return;
-    for (uint64_t index = session->probe.device_count; index < command->count; index++) {
-        struct xb_link_device *device = &session->devices[session->device_count++];
-        device->missing = true;
-        device->info.index = (unsigned)index;
-        snprintf(device->info.name, sizeof device->info.name, "a device that is not there");
-    }
-}
-
 static int run(struct xb_config *config, char *const *words)
 {
     struct command command = {.config = config, .began = xb_clock_now()};
@@ -331,8 +316,16 @@ static int run(struct xb_config *config, char *const *words)
         error = command.session->error;
         status = error.status;
     }
-    if (status == XB_OK)
-        add_missing(&command, done);
+    /* Devices that should be there and are not are in the report, like any other; all that the
+     * runtime sees count as there. If the deadline came before it told them, nobody knows. */
+    struct xb_link_session *session = command.session;
+    uint64_t missing = status == XB_OK ? session->probe.device_count : command.count;
+    for (; missing < command.count && (done || session->device_count > 0); missing++) {
+        struct xb_link_device *device = &session->devices[session->device_count++];
+        device->missing = true;
+        device->info.index = (unsigned)missing;
+        snprintf(device->info.name, sizeof device->info.name, "a device that is not there");
+    }
     int code = status == XB_OK ? report(&command, done) : fail(&error);
     xb_output_discard(&command.output);
     xb_output_discard(&command.json);

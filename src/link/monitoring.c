@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The formats that programs read: one line for Nagios, one for LBNL NHC, and Prometheus' metrics.
- */
+/* The formats that programs read: a line for Nagios, one for LBNL NHC, and Prometheus' metrics. */
 #include "report.h"
 
 #include "base/stream.h"

@@ -164,23 +164,6 @@ static void print_matrix(FILE *stream, const struct xb_link_report *report)
     xb_table_free(table);
 }
 
-/* What measured: of which version, by which backend and driver. */
-static void print_tool(FILE *stream, const struct xb_link_report *report)
-{
-    const struct xb_probe *probe = &report->probe;
-    const char *const parts[][2] = {{", backend ", report->backend},
-                                    {", runtime ", probe->runtime_version},
-                                    {", driver ", probe->driver_version},
-                                    {", library ", probe->runtime_library},
-                                    {", NAMED BY ", probe->runtime_override}};
-    struct xb_words words = {.length = 0};
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        if (parts[i][1] != NULL && parts[i][1][0] != '\0')
-            xb_words_add(&words, "%s%s", parts[i][0], parts[i][1]);
-    fputc('\n', stream);
-    xb_heading_print(stream, XB_COLOUR_NONE, "xferbench %s%s", report->version, words.text);
-}
-
 /* "Node gpu07: CRITICAL: 1 of 8 GPUs and 2 of 56 pairs are not OK, 2.9 s" */
 static void print_verdict(FILE *stream, const struct xb_link_report *report,
                           const struct pairs *all)
@@ -332,8 +315,21 @@ enum xb_status xb_link_table_write(FILE *stream, const struct xb_link_report *re
     if (!all.alike || (report->verbose && all.measured > 0))
         print_matrix(stream, report);
     print_remarks(stream, report);
-    if (report->device_count > 0 && (report->verbose || report->level != XB_LEVEL_OK))
-        print_tool(stream, report);
+    if (report->device_count > 0 && (report->verbose || report->level != XB_LEVEL_OK)) {
+        /* What measured: of which version, by which backend and driver. */
+        const struct xb_probe *probe = &report->probe;
+        const char *const parts[][2] = {{", backend ", report->backend},
+                                        {", runtime ", probe->runtime_version},
+                                        {", driver ", probe->driver_version},
+                                        {", library ", probe->runtime_library},
+                                        {", NAMED BY ", probe->runtime_override}};
+        struct xb_words words = {.length = 0};
+        for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+            if (parts[i][1] != NULL && parts[i][1][0] != '\0')
+                xb_words_add(&words, "%s%s", parts[i][0], parts[i][1]);
+        fputc('\n', stream);
+        xb_heading_print(stream, XB_COLOUR_NONE, "xferbench %s%s", report->version, words.text);
+    }
     for (size_t i = 0; i < report->device_count; i++)
         if (report->verbose || report->verdicts[i].found.level != XB_LEVEL_OK)
             xb_link_table_device(stream, &report->devices[i], &report->verdicts[i]);
