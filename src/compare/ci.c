@@ -10,13 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- annotations ---- */
+/* ---- annotations: workflow commands (docs.github.com, "Workflow commands for GitHub Actions";
+ * what is escaped is in actions/toolkit, packages/core/src/command.ts). A step shows ten
+ * annotations of a kind, and drops the others without a word. ---- */
 
-/*
- * Workflow commands (docs.github.com, "Workflow commands for GitHub Actions"; what is escaped is in
- * actions/toolkit, packages/core/src/command.ts). A step shows ten annotations of a kind, and drops
- * the others without a word.
- */
 #define SHOWN 9 /* of a kind; the tenth says how many more there are */
 
 enum kind { ERROR, WARNING, NOTICE, KINDS };
@@ -106,21 +103,20 @@ static void annotate_differences(struct log *log, bool forbid, enum kind kind, c
 /* An error, a warning or a notice; none of a case that needs no annotation. */
 static void annotate_case(struct log *log, const struct xb_compared *compared)
 {
+    const struct xb_comparison *comparison = log->comparison;
     enum xb_outcome outcome = compared->outcome;
     bool passed = outcome == XB_OUTCOME_PASS;
     struct xb_words words = {.length = 0};
     if (compared->basis == XB_BASIS_NONE || (passed && compared->note[0] == '\0') ||
         (outcome == XB_OUTCOME_INCONCLUSIVE && !compared->gates))
         return;
-    enum kind kind = WARNING;
+    bool is_bad = outcome == XB_OUTCOME_REGRESSION && xb_compare_judged(compared);
+    enum kind kind = is_bad ? ERROR : WARNING;
     if (passed || outcome == XB_OUTCOME_IMPROVED || !compared->gates)
         kind = NOTICE;
-    else if (outcome == XB_OUTCOME_REGRESSION && xb_compare_judged(compared))
-        kind = ERROR;
-    const char *verdict = XB_CASE_TEXT(log->comparison, compared, XB_CASE_VERDICT);
-    xb_words_add(&words, "%s: %s: ", XB_CASE_TEXT(log->comparison, compared, XB_CASE_NAME),
-                 verdict);
-    xb_compare_tell(&words, log->comparison, compared, ", ");
+    const char *verdict = XB_SAID(VERDICT);
+    xb_words_add(&words, "%s: %s: ", XB_SAID(NAME), verdict);
+    xb_compare_tell(&words, comparison, compared, ", ");
     annotate(log, kind, verdict, words.text);
 }
 
@@ -135,8 +131,7 @@ static void annotate_unjudged(struct log *log, enum xb_presence presence, const 
         const struct xb_compared *compared = &comparison->cases[i];
         bool listed = presence != XB_IN_BOTH || compared->basis == XB_BASIS_NONE;
         if (listed && xb_presence_of(compared) == presence && told++ < most)
-            xb_words_add(&words, "%s%.160s", told > 1 ? ", " : "",
-                         XB_CASE_TEXT(comparison, compared, XB_CASE_NAME));
+            xb_words_add(&words, "%s%.160s", told > 1 ? ", " : "", XB_SAID(NAME));
     }
     if (told > most)
         xb_words_add(&words, " and %zu more", told - most);
@@ -172,13 +167,9 @@ enum xb_status xb_compare_github_write(FILE *stream, const struct xb_comparison 
     return xb_stream_finish(stream, "the annotations", error);
 }
 
-/* ---- JUnit ---- */
-
-/*
- * JUnit has no schema of its own; this is what GitLab's and Jenkins' readers have in common. GitLab
- * shows a failure's body. A report that looks green where the exit code is not 0 would be read as
- * "all is well", so there is always something in it that is not.
- */
+/* ---- JUnit has no schema of its own; this is what GitLab's and Jenkins' readers have in common.
+ * GitLab shows a failure's body. A report that looks green where the exit code is not 0 would be
+ * read as "all is well", so there is always something in it that is not. ---- */
 
 enum end { PASSED, FAILURE, BROKEN, SKIPPED, ENDS };
 
@@ -298,15 +289,13 @@ static void write_testcase(FILE *stream, const struct xb_comparison *comparison,
     char class_name[XB_COMPARE_WORD + 16], message[256];
     struct xb_words figures = {.length = 0};
     enum end end = end_of(comparison, compared);
-    const char *verdict = XB_CASE_TEXT(comparison, compared, XB_CASE_VERDICT);
-    const char *change = XB_CASE_TEXT(comparison, compared, XB_CASE_SAYS);
+    const char *verdict = XB_SAID(VERDICT), *change = XB_SAID(SAYS);
     bool has_change = strcmp(change, "-") != 0;
     snprintf(class_name, sizeof class_name, "xferbench.%s", XB_PLAIN_WORD(compared->test->mode));
     snprintf(message, sizeof message, "%s%s%s",
              compared->basis == XB_BASIS_NONE ? "nothing to judge" : verdict,
              has_change ? ": " : "", has_change ? change : "");
-    begin_testcase(stream, class_name, XB_CASE_TEXT(comparison, compared, XB_CASE_NAME), end,
-                   message);
+    begin_testcase(stream, class_name, XB_SAID(NAME), end, message);
     xb_words_add(&figures, "%s\n", verdict);
     xb_compare_tell(&figures, comparison, compared, "\n");
     write_line(stream, figures.text);
@@ -367,13 +356,9 @@ enum xb_status xb_compare_junit_write(FILE *stream, const struct xb_comparison *
     return status;
 }
 
-/* ---- benchmark-action ---- */
-
-/*
- * The form of github-action-benchmark's customBiggerIsBetter: name, unit, value, range, extra. A
- * chart is kept over time by name and judges by itself: the entries are the candidate's figures,
- * also where the two files cannot be compared.
- */
+/* ---- github-action-benchmark's customBiggerIsBetter: name, unit, value, range, extra. A chart is
+ * kept over time by name and judges by itself: the entries are the candidate's figures, also where
+ * the two files cannot be compared. ---- */
 
 /* A rate in GB/s. What is better where it is less, by how many of it make one: a latency by how
  * many operations fit in a second. */
@@ -383,32 +368,14 @@ static double bigger_is_better(const struct xb_figure *figure, double value)
     return figure->more_is_better ? scaled : 1 / scaled;
 }
 
-/* `compared`: NULL where the case has not been compared. */
-static void write_extra(struct xb_json *json, const struct xb_comparison *comparison, size_t n,
-                        const struct xb_compared *compared)
-{
-    struct xb_words words = {.length = 0};
-    xb_words_add(&words, "%zu process%s", n, n == 1 ? "" : "es");
-    if (compared != NULL && compared->has_ratio)
-        xb_words_add(&words, "; %s; ratio %s", XB_CASE_TEXT(comparison, compared, XB_CASE_SAYS),
-                     XB_CASE_TEXT(comparison, compared, XB_CASE_RATIO));
-    if (compared != NULL) {
-        const char *note = XB_CASE_TEXT(comparison, compared, XB_CASE_NOTE);
-        xb_words_add(&words, "; %s%s%s", XB_CASE_TEXT(comparison, compared, XB_CASE_VERDICT),
-                     note[0] != '\0' ? "; " : "", note);
-    }
-    if (!comparison->comparable || xb_compare_forced(comparison))
-        xb_words_add(&words, "; %s", xb_compare_forbidden(comparison, XB_NEW_WORDS));
-    xb_json_put_text(json, "extra", words.text);
-}
-
 /* The entry of a figure of a case. `values` has room for one of each process of the candidate.
  * Searches what was compared from *place on, where the last was: both are in the file's order. */
 static void write_entry(struct xb_json *json, const struct xb_comparison *comparison,
                         const struct xb_record_case *test, const struct xb_figure *figure,
                         const struct xb_parameters *parameters, double *values, size_t *place)
 {
-    const struct xb_compared *compared = NULL;
+    const struct xb_compared *compared = NULL; /* where the case has been compared */
+    struct xb_words words = {.length = 0};
     char text[XB_COMPARE_TEXT];
     size_t n = xb_record_medians(comparison->candidate, test, figure->name, values);
     if (n == 0)
@@ -421,10 +388,10 @@ static void write_entry(struct xb_json *json, const struct xb_comparison *compar
     for (size_t i = 0; compared == NULL && i < comparison->case_count; i++) {
         size_t index = (*place + i) % comparison->case_count;
         const struct xb_compared *own = &comparison->cases[index];
-        if (own->test != test || strcmp(own->figure.name, figure->name) != 0)
-            continue;
-        *place = index;
-        compared = own;
+        if (own->test == test && strcmp(own->figure.name, figure->name) == 0) {
+            *place = index;
+            compared = own;
+        }
     }
     const char *unit = XB_PLAIN_WORD(xb_compare_is_rate(figure) ? "GB/s" : figure->unit);
     bool is_plain = figure->more_is_better || strcmp(unit, XB_UNIT_RATIO) == 0;
@@ -437,7 +404,16 @@ static void write_entry(struct xb_json *json, const struct xb_comparison *compar
     snprintf(text, sizeof text, "\xC2\xB1 %.3g", half_range);
     if (n >= 2 && isfinite(half_range))
         xb_json_put_text(json, "range", text);
-    write_extra(json, comparison, n, compared);
+    xb_words_add(&words, "%zu process%s", n, n == 1 ? "" : "es");
+    if (compared != NULL && compared->has_ratio)
+        xb_words_add(&words, "; %s; ratio %s", XB_SAID(SAYS), XB_SAID(RATIO));
+    if (compared != NULL) {
+        const char *note = XB_SAID(NOTE);
+        xb_words_add(&words, "; %s%s%s", XB_SAID(VERDICT), note[0] != '\0' ? "; " : "", note);
+    }
+    if (!comparison->comparable || xb_compare_forced(comparison))
+        xb_words_add(&words, "; %s", xb_compare_forbidden(comparison, XB_NEW_WORDS));
+    xb_json_put_text(json, "extra", words.text);
     xb_json_close(json);
 }
 

@@ -8,8 +8,6 @@
 #include "comparison.h"
 #include "run/command.h"
 
-/* ---- options ---- */
-
 static const char *const formats[] = {
     "table", "json", "markdown", "github", "junit", "benchmark-action", NULL};
 
@@ -59,8 +57,6 @@ static const struct xb_option *const *rows(void)
     return compare_rows;
 }
 
-/* ---- what is asked ---- */
-
 /* The whole command. */
 struct command {
     const struct xb_config *config;
@@ -80,7 +76,7 @@ static const struct xb_option_field *const fields = XB_FIELDS(
     BIND(verbose, &option_verbose), BIND(to.format, &option_format),
     BIND(to.output_path, &xb_option_output), BIND(to.json_path, &xb_option_json_beside));
 
-/* Whatever kept it from a verdict: never a code that is one. */
+/* Ends with a code that is no verdict. */
 static int fail(const struct xb_error *error)
 {
     (void)xb_cli_fail(error);
@@ -108,8 +104,6 @@ static enum xb_status read_request(struct command *command, struct xb_error *err
         return XB_FAIL(error, cause.status, "--gate: %s", cause.message);
     return XB_OK;
 }
-
-/* ---- what came of it ---- */
 
 static enum xb_status write_format(const void *own, FILE *stream, unsigned format,
                                    struct xb_error *error)

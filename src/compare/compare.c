@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two records: their pairs of cases, the conditions that differ, and what is judged of each pair.
- */
+/* Two records: their pairs of cases, the conditions that differ, and what is judged of a pair. */
 #define _GNU_SOURCE /* qsort_r */
 #include "internal.h"
 
@@ -50,8 +49,7 @@ static int order_parameters(const struct xb_comparison *comparison, const struct
     return order;
 }
 
-/* The case of a pair; of a leftover, which has one side, the case that the other file does not have
- * just so. */
+/* The case of a pair; a leftover has one side. */
 static const struct xb_record_case *case_of(const struct xb_pair *pair)
 {
     return pair->candidate != NULL ? pair->candidate : pair->baseline;
@@ -62,7 +60,7 @@ static int order_alike(const struct xb_pair *a, const struct xb_pair *b)
     return xb_cases_order(case_of(a), case_of(b), XB_BUT_PARAMETERS);
 }
 
-/* What is the same stands together, the baseline's first. */
+/* Puts what is the same together, the baseline's first. */
 static int by_all(const void *a, const void *b, void *comparison)
 {
     const struct xb_pair *left = *(struct xb_pair *const *)a;
@@ -146,12 +144,7 @@ static struct pairs make_pairs(const struct xb_comparison *comparison)
     return pairs;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
-/* " chunk 64 KiB, streams 2": those of `test` that `other` does not have so. */
+/* Adds " chunk 64 KiB, streams 2": those of `test` that `other` does not have so. */
 static void add_parameters(struct xb_words *words, const struct xb_record_case *test,
                            const struct xb_record_case *other)
 {
@@ -161,7 +154,7 @@ static void add_parameters(struct xb_words *words, const struct xb_record_case *
         const struct xb_record_fact *own = &test->parameters[i];
         const struct xb_record_fact *others =
             xb_record_fact_find(other->parameters, other->parameter_count, own->name);
-        if (own->value == NULL || same_text(own->value, others != NULL ? others->value : NULL))
+        if (own->value == NULL || xb_record_same(own->value, others != NULL ? others->value : NULL))
             continue;
         xb_words_add(words, "%s%.40s %s", separator, own->name,
                      xb_parameter_text(test, own->name, value, sizeof value));
@@ -194,7 +187,7 @@ static void add(struct search *search, const char *name, const char *baseline,
     bool strict = comparison->request.strict;
     bool forbids = weight == FORBIDS || (weight == OF_STACK && strict);
     size_t place = forbids ? search->forbidding : count;
-    if (same_text(baseline, candidate))
+    if (xb_record_same(baseline, candidate))
         return;
     comparison->differences =
         xb_grow(comparison->differences, count, sizeof *comparison->differences);
@@ -213,8 +206,6 @@ static void add(struct search *search, const char *name, const char *baseline,
     comparison->difference_count++;
 }
 
-/* ---- backend, driver, devices ---- */
-
 static const struct xb_record_device *find_device(const struct xb_record_process *process,
                                                   unsigned index)
 {
@@ -231,10 +222,8 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-/*
- * All that the processes saw, each once: what was not the same in all of them is another condition.
- * Sorted, because which process came first is chance. NULL where none saw anything.
- */
+/* All that the processes saw, each once: what was not the same in all of them is another condition.
+ * Sorted, because which process came first is chance. NULL where none saw anything. */
 static const char *texts_of_device(struct search *search, const struct xb_record *record,
                                    unsigned index, enum property what)
 {
@@ -297,24 +286,6 @@ static void compare_device(struct search *search, unsigned index)
     }
 }
 
-/* Every index that either file has, once. */
-static void compare_devices(struct search *search)
-{
-    const struct xb_record *const *records = search->records;
-    bool done[1024] = {false};
-    for (size_t r = 0; r < 2; r++)
-        for (size_t p = 0; p < records[r]->process_count; p++)
-            for (size_t d = 0; d < records[r]->processes[p].device_count; d++) {
-                unsigned index = records[r]->processes[p].devices[d].index;
-                if (index >= sizeof done / sizeof done[0] || done[index])
-                    continue;
-                done[index] = true;
-                compare_device(search, index);
-            }
-}
-
-/* ---- pairs that ran at the same time ---- */
-
 /* Whether the record has the case of all with which this pair ran at the same time. */
 static bool has_sum(const struct xb_record *record, const struct xb_record_case *pair)
 {
@@ -342,8 +313,6 @@ static void compare_groups(struct search *search)
         return;
     }
 }
-
-/* ---- options ---- */
 
 /* Marks the cases of both files that were measured by an option which differs, and returns whether
  * there are any. A mode that this program does not know may have it. */
@@ -374,70 +343,38 @@ static bool mark_rows(struct search *search, const char *option, const char *bas
     return any;
 }
 
-/* What a file has; where it lacks the option, the default, which is marked as such. */
-static const char *value_to_show(struct search *search, const struct xb_record_fact *own,
-                                 const struct xb_record_fact *by_default)
-{
-    if (own != NULL)
-        return own->value;
-    if (by_default == NULL || by_default->value == NULL)
-        return NULL;
-    return xb_arena_print(search->texts, "%s (default)", by_default->value);
-}
-
-/*
- * Compares an option that at least one file has. A program that did not have the option yet
- * measured as a newer one does by default, so the default stands in for what a file lacks. An
- * option that is in one file only and that this program does not have either is context: nobody
- * knows its default.
- */
+/* Compares an option that at least one file has. A program that did not have it yet measured as a
+ * newer one does by default, so the default stands in for what a file lacks. Where nobody knows the
+ * default it is context. */
 static void compare_option(struct search *search, const char *name)
 {
     const struct xb_comparison_request *request = &search->comparison->request;
     const struct xb_record_fact *by_default = xb_record_option(request->defaults, name);
-    const struct xb_record_fact *before = xb_record_option(search->records[0], name);
-    const struct xb_record_fact *after = xb_record_option(search->records[1], name);
-    const struct xb_record_fact *old = before != NULL ? before : by_default;
-    const struct xb_record_fact *new = after != NULL ? after : by_default;
-    bool both_known = old != NULL && new != NULL;
     const struct xb_option *row = xb_option_find(request->rows, name);
+    const char *values[2] = {NULL, NULL}, *shown[2]; /* a default is marked as such */
+    bool both_known = true;
+    for (size_t r = 0; r < 2; r++) {
+        const struct xb_record_fact *own = xb_record_option(search->records[r], name);
+        bool is_default = own == NULL;
+        own = is_default ? by_default : own;
+        both_known = both_known && own != NULL;
+        shown[r] = values[r] = own != NULL ? own->value : NULL;
+        if (is_default && values[r] != NULL)
+            shown[r] = xb_arena_print(search->texts, "%s (default)", values[r]);
+    }
     /* A case says itself which mode, size, variant and device it is of, and those that differ stand
      * in one file only. */
-    if ((row != NULL && row->selects) ||
-        same_text(old != NULL ? old->value : NULL, new != NULL ? new->value : NULL))
+    if ((row != NULL && row->selects) || xb_record_same(values[0], values[1]))
         return;
-    const char *baseline = value_to_show(search, before, by_default);
-    const char *candidate = value_to_show(search, after, by_default);
     bool of_a_mode = xb_modes_take(name); /* else it is for all modes */
-    bool of_rows = both_known && of_a_mode && mark_rows(search, name, baseline, candidate);
-    add(search, xb_arena_print(search->texts, "option --%s", name), baseline, candidate,
+    bool of_rows = both_known && of_a_mode && mark_rows(search, name, shown[0], shown[1]);
+    add(search, xb_arena_print(search->texts, "option --%s", name), shown[0], shown[1],
         both_known && !of_a_mode ? FORBIDS
         : of_rows                ? OF_ROWS
                                  : CONTEXT);
 }
 
-/* ---- the rest is context ---- */
-
-static void compare_facts(struct search *search)
-{
-    const struct xb_record *baseline = search->records[0], *candidate = search->records[1];
-    for (size_t i = 0; i < baseline->fact_count; i++) {
-        const struct xb_record_fact *before = &baseline->facts[i];
-        const struct xb_record_fact *after =
-            xb_record_fact_find(candidate->facts, candidate->fact_count, before->name);
-        const char *value = after != NULL ? after->value : NULL;
-        bool of_stack =
-            strcmp(before->name, "kernel") == 0 || strcmp(before->name, "runtime version") == 0;
-        add(search, before->name, before->value, value, of_stack ? OF_STACK : CONTEXT);
-    }
-    for (size_t i = 0; i < candidate->fact_count; i++) {
-        const struct xb_record_fact *after = &candidate->facts[i];
-        if (xb_record_fact_find(baseline->facts, baseline->fact_count, after->name) == NULL)
-            add(search, after->name, NULL, after->value, CONTEXT);
-    }
-}
-
-/* Finds all of them, and marks the pairs whose settings differ. */
+/* Finds all differences, and marks the pairs whose settings differ. */
 static void find_differences(struct xb_comparison *comparison, struct pairs *pairs)
 {
     const struct xb_record *baseline = comparison->baseline, *candidate = comparison->candidate;
@@ -445,36 +382,50 @@ static void find_differences(struct xb_comparison *comparison, struct pairs *pai
                             .records = {baseline, candidate},
                             .pairs = pairs,
                             .texts = &comparison->texts};
+    bool done[1024] = {false}; /* devices, by the index that either file has */
     add(&search, "backend", baseline->backend, candidate->backend, FORBIDS);
     add(&search, "driver", baseline->driver, candidate->driver, OF_STACK);
-    compare_devices(&search);
+    for (size_t r = 0; r < 2; r++)
+        for (size_t p = 0; p < search.records[r]->process_count; p++)
+            for (size_t d = 0; d < search.records[r]->processes[p].device_count; d++) {
+                unsigned index = search.records[r]->processes[p].devices[d].index;
+                if (index >= sizeof done / sizeof done[0] || done[index])
+                    continue;
+                done[index] = true;
+                compare_device(&search, index);
+            }
     compare_groups(&search);
     for (size_t i = 0; i < baseline->option_count; i++)
         compare_option(&search, baseline->options[i].name);
     for (size_t i = 0; i < candidate->option_count; i++)
         if (xb_record_option(baseline, candidate->options[i].name) == NULL)
             compare_option(&search, candidate->options[i].name);
-    compare_facts(&search);
+    /* The rest is context. */
+    for (size_t i = 0; i < baseline->fact_count; i++) {
+        const struct xb_record_fact *before = &baseline->facts[i];
+        const struct xb_record_fact *after =
+            xb_record_fact_find(candidate->facts, candidate->fact_count, before->name);
+        bool of_stack =
+            strcmp(before->name, "kernel") == 0 || strcmp(before->name, "runtime version") == 0;
+        add(&search, before->name, before->value, after != NULL ? after->value : NULL,
+            of_stack ? OF_STACK : CONTEXT);
+    }
+    for (size_t i = 0; i < candidate->fact_count; i++) {
+        const struct xb_record_fact *after = &candidate->facts[i];
+        if (xb_record_fact_find(baseline->facts, baseline->fact_count, after->name) == NULL)
+            add(&search, after->name, NULL, after->value, CONTEXT);
+    }
     comparison->comparable = search.forbidding == 0;
 }
 
 /* ---- which figures of a case are compared ---- */
-
-/* Whether any of them takes that figure of the case. */
-static bool any_passes(const struct xb_gates *gates, const struct xb_record_case *test,
-                       const struct xb_figure *figure)
-{
-    for (size_t i = 0; i < gates->count; i++)
-        if (xb_gate_passes(&gates->items[i], test, figure))
-            return true;
-    return false;
-}
 
 /* Adds those that count by themselves, or because a gate names them, each once. */
 static size_t add_figures(const struct xb_comparison *comparison, const struct xb_record *record,
                           const struct xb_record_case *test, struct xb_figure *figures,
                           size_t count)
 {
+    const struct xb_gates *gates = &comparison->request.gates;
     for (size_t i = 0; test != NULL && i < record->process_count; i++)
         for (size_t k = 0; k < test->rows[i].figure_count; k++) {
             const struct xb_record_figure *own = &test->rows[i].figures[k];
@@ -486,7 +437,7 @@ static size_t add_figures(const struct xb_comparison *comparison, const struct x
             for (size_t j = 0; j < count; j++)
                 is_there = is_there || strcmp(figures[j].name, figure.name) == 0;
             if (!is_there &&
-                (figure.gates || any_passes(&comparison->request.gates, test, &figure)))
+                (figure.gates || xb_gates_pass(gates->items, gates->count, test, &figure)))
                 figures[count++] = figure;
         }
     return count;
@@ -501,8 +452,6 @@ size_t xb_compare_figures(const struct xb_comparison *comparison, const struct x
     count = add_figures(comparison, comparison->baseline, pair->baseline, figures, count);
     return add_figures(comparison, comparison->candidate, pair->candidate, figures, count);
 }
-
-/* ---- the whole ---- */
 
 static void add_figure(struct xb_comparison *comparison, const struct xb_pair *pair,
                        const struct xb_figure *figure)
@@ -521,12 +470,13 @@ static void add_figure(struct xb_comparison *comparison, const struct xb_pair *p
     struct xb_figure any = *figure;
     any.gates = true; /* a threshold is for every figure of the cases unless it names one */
     for (size_t i = 0; i < thresholds->count; i++)
-        if (xb_gate_passes(&thresholds->items[i], compared->test, &any))
+        if (xb_gates_pass(&thresholds->items[i], 1, compared->test, &any))
             compared->threshold = thresholds->items[i].share;
     xb_judge_measure(comparison, pair, compared);
     compared->gates =
         compared->basis != XB_BASIS_NONE &&
-        (gates->count == 0 ? figure->gates : any_passes(gates, compared->test, figure));
+        (gates->count == 0 ? figure->gates
+                           : xb_gates_pass(gates->items, gates->count, compared->test, figure));
     if (pair->is_other) { /* "measured with chunk 64 KiB, the baseline with chunk 8 MiB" */
         struct xb_words words = {.length = 0};
         xb_words_add(&words, "measured with");
@@ -549,23 +499,6 @@ void xb_comparison_find_parameters(struct xb_comparison *comparison)
     free(compared.cases); /* the names are not in it */
 }
 
-/* The number, from 1, of a gate none of whose cases is judged: what it stands for would pass
- * unseen. 0 for none. */
-static size_t find_idle_gate(const struct xb_comparison *comparison)
-{
-    const struct xb_gates *asked = &comparison->request.gates;
-    for (size_t i = 0; i < asked->count; i++) {
-        bool judges = false;
-        for (size_t j = 0; !judges && j < comparison->case_count; j++)
-            judges = comparison->cases[j].gates &&
-                     xb_gate_passes(&asked->items[i], comparison->cases[j].test,
-                                    &comparison->cases[j].figure);
-        if (!judges)
-            return i + 1;
-    }
-    return 0;
-}
-
 enum xb_status xb_compare(const struct xb_record *baseline, const struct xb_record *candidate,
                           const struct xb_comparison_request *request,
                           struct xb_comparison *comparison, struct xb_error *error)
@@ -584,7 +517,16 @@ enum xb_status xb_compare(const struct xb_record *baseline, const struct xb_reco
     }
     free(pairs.items);
     xb_comparison_find_parameters(comparison);
-    comparison->idle_gate = find_idle_gate(comparison);
+    /* What a gate stands for none of whose cases is judged would pass unseen. */
+    for (size_t i = 0; comparison->idle_gate == 0 && i < request->gates.count; i++) {
+        bool judges = false;
+        for (size_t j = 0; !judges && j < comparison->case_count; j++) {
+            const struct xb_compared *compared = &comparison->cases[j];
+            judges = compared->gates &&
+                     xb_gates_pass(&request->gates.items[i], 1, compared->test, &compared->figure);
+        }
+        comparison->idle_gate = judges ? 0 : i + 1;
+    }
     xb_judge_all(comparison);
     xb_judge_overall(comparison);
     return XB_OK;

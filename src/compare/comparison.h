@@ -8,10 +8,8 @@
 
 #define XB_COMPARISON_VERSION 2 /* of the JSON */
 
-/*
- * Did anything get slower from a baseline to a candidate? The unit is the median of a fresh
- * process: samples within a process say nothing of how processes differ (docs/compare.md).
- */
+/* Did anything get slower from a baseline to a candidate? The unit is the median of a fresh
+ * process: samples within a process say nothing of how processes differ (docs/compare.md). */
 
 enum xb_outcome {
     XB_OUTCOME_PASS,         /* not worse by the threshold or more */
@@ -34,13 +32,6 @@ enum xb_basis {
     XB_BASIS_NONE,       /* there is nothing to judge: not measured in the baseline either */
 };
 
-/* A case in one of the files. */
-struct xb_compared_side {
-    bool is_there;
-    size_t processes; /* that have the figure */
-    double median;    /* of the processes' medians; NAN without any */
-};
-
 /* One figure of one case in both files. */
 struct xb_compared {
     const struct xb_record_case *test; /* the candidate's, or the baseline's where it has none */
@@ -49,8 +40,12 @@ struct xb_compared {
     bool gates;                        /* counts for the overall verdict */
     bool same_settings;                /* those that matter for it; else judged only by force */
     enum xb_basis basis;
-    enum xb_outcome outcome; /* for XB_BASIS_INDICATIVE what it looks like; meaningless for NONE */
-    struct xb_compared_side baseline, candidate;
+    enum xb_outcome outcome;  /* for XB_BASIS_INDICATIVE what it looks like; meaningless for NONE */
+    struct xb_compared_side { /* the case in one of the files */
+        bool is_there;
+        size_t processes; /* that have the figure */
+        double median;    /* of the processes' medians; NAN without any */
+    } baseline, candidate;
     bool has_ratio; /* both sides have a figure */
     double ratio;   /* candidate by baseline: Hodges-Lehmann over processes */
     bool has_interval;
@@ -88,8 +83,7 @@ struct xb_difference {
     bool of_stack; /* driver, runtime or kernel: what people exchange to see what it does */
 };
 
-/* A figure of the cases of such a mode, direction and size: it counts for the overall verdict, or
- * has a threshold of its own. */
+/* Such a figure of such cases counts for the overall verdict, or has a threshold of its own. */
 struct xb_gate {
     const char *mode;      /* NULL for every one */
     const char *direction; /* NULL for every one */
@@ -112,10 +106,9 @@ struct xb_comparison_request {
     struct xb_gates gates;      /* a figure gates if it passes any of them; borrowed */
     bool force;                 /* compare what is not comparable */
     bool strict;                /* another driver, runtime or kernel forbids it */
-    /* The options as they are by default (xb_record_of_defaults): what an option is taken to be
-     * where only the other file has it. Borrowed; NULL: no defaults are known. */
+    /* Borrowed; NULL: not known. The default options (xb_record_of_defaults), for a file that lacks
+     * one, and the rows of the options of `run` and of every mode. */
     const struct xb_record *defaults;
-    /* The options of `run` and of every mode; ends with NULL. Borrowed; NULL: none are known. */
     const struct xb_option *const *rows;
 };
 
@@ -129,12 +122,11 @@ struct xb_comparison {
     struct xb_compared *cases; /* empty where it is not comparable and not forced */
     size_t case_count;
     struct xb_parameters parameters; /* those that tell these cases apart */
-    /* Kept beside the cases, of which a part may be shown: whether any, and whether all that gate,
-     * were measured with other settings. */
+    /* Whether any, and whether all that gate, were measured with other settings. Kept, because a
+     * part of the cases may be shown. */
     bool any_differs, none_comparable;
     size_t gating_count;     /* of those, how many tests share alpha */
-    size_t processes_needed; /* a side, for so many gating tests at alpha; 0: there is no such
-                                number */
+    size_t processes_needed; /* a side, for so many gating tests; 0: there is no such number */
     size_t idle_gate;        /* from 1: one of request.gates that judges no case; 0 for none */
     enum xb_outcome overall;
     char reason[512]; /* the overall verdict in a sentence */
@@ -142,52 +134,42 @@ struct xb_comparison {
     struct xb_arena *texts;
 };
 
-/*
- * Reads "MODE[/DIRECTION[/SIZE[/FIGURE]]]", a list with commas in which each part may be '*' and
- * SIZE a range 64M..1G (all sizes between, both included). XB_ERR_USAGE; then nothing is left to
- * free.
- */
+/* Reads "MODE[/DIRECTION[/SIZE[/FIGURE]]]", a list with commas in which each part may be '*' and
+ * SIZE a range 64M..1G, both included. XB_ERR_USAGE; then nothing is left to free. */
 XB_MUST_CHECK enum xb_status xb_gates_parse(const char *text, struct xb_gates *gates,
                                             struct xb_error *error);
 void xb_gates_free(struct xb_gates *gates);
-/* Whether the case is one of those that any of the gates names, whatever figure it names. */
+/* Whether any of the gates names the case, whatever figure. */
 bool xb_gates_name(const struct xb_gates *gates, const struct xb_record_case *test);
 
-/*
- * Reads "2%", "pinned=1%,managed/h2d=10%" or both in one list: a share for what nothing else takes,
- * or one for the cases that a gate of that text would take. Without a plain one *share stays as it
- * is. A share is a percentage, or a number up to 0.1, because "0.5" could mean 0.5 % and 50 %. NULL
- * for `share`: the text is a list of gates. XB_ERR_USAGE; then nothing is left to free.
- */
+/* Reads "2%", "pinned=1%,managed/h2d=10%" or both in one list: a share for what nothing else takes,
+ * which stays as it is without one, or one for the cases of a gate. A share is a percentage, or a
+ * number up to 0.1, because "0.5" could mean 0.5 % and 50 %. NULL for `share`: the text is a list
+ * of gates. XB_ERR_USAGE; then nothing is left to free. */
 XB_MUST_CHECK enum xb_status xb_thresholds_parse(const char *text, double *share,
                                                  struct xb_gates *thresholds,
                                                  struct xb_error *error);
 
-/*
- * Compares two records, which must outlive *comparison. That they are not comparable is no failure
- * but comparison->comparable. XB_ERR_USAGE for a gate that no case of either file passes.
- * Release with xb_comparison_free, also a zeroed one.
- */
+/* Compares two records, which must outlive *comparison. That they are not comparable is no failure.
+ * XB_ERR_USAGE for a gate that no case of either file passes. */
 XB_MUST_CHECK enum xb_status xb_compare(const struct xb_record *baseline,
                                         const struct xb_record *candidate,
                                         const struct xb_comparison_request *request,
                                         struct xb_comparison *comparison, struct xb_error *error);
-void xb_comparison_free(struct xb_comparison *comparison);
+void xb_comparison_free(struct xb_comparison *comparison); /* also a zeroed one */
 
 /* Whether it is a row that was not compared because its settings differ. */
 bool xb_compared_is_apart(const struct xb_comparison *comparison,
                           const struct xb_compared *compared);
-/* Whether nothing that gates could be compared: the files differ in a condition that forbids it, or
- * each row in a setting of its own. */
+/* Whether nothing that gates could be compared, for a condition that forbids it or because each row
+ * differs in a setting, and nobody forced it. */
 bool xb_comparison_is_refused(const struct xb_comparison *comparison);
 
-/*
- * What `xferbench compare` ends with: 0 PASS or IMPROVED, 1 REGRESSION, 3 INCONCLUSIVE, 4 not
- * comparable and not forced. 2 is left to errors of usage.
- */
+/* What `xferbench compare` ends with: 0 PASS or IMPROVED, 1 REGRESSION, 3 INCONCLUSIVE, 4 refused.
+ * 2 is left to errors of usage. */
 int xb_comparison_exit_code(const struct xb_comparison *comparison);
 
-/* ---- where it goes: one writer a format; XB_ERR_SYSTEM or XB_ERR_MEMORY ---- */
+/* ---- where it goes: one writer a format; XB_ERR_SYSTEM ---- */
 
 /* For people, in lines of at most so many columns; `is_verbose`: all that is known. */
 XB_MUST_CHECK enum xb_status xb_compare_table_write(FILE *stream,
@@ -208,25 +190,20 @@ XB_MUST_CHECK xb_compare_writer xb_compare_junit_write;
 /* The candidate's figures for github-action-benchmark's customBiggerIsBetter. */
 XB_MUST_CHECK xb_compare_writer xb_compare_benchmark_action_write;
 
-/* What `xferbench compare --format json` wrote, read back (docs/compare.schema.json). */
+/* ---- what `xferbench compare --format json` wrote, read back ---- */
 
-/*
- * A comparison from a file, with everything that it borrows. The table says of it what it said when
- * the files were compared; nobody judges again. The two records hold only what the table
- * tells of them: path, backend, driver, and the processes with their devices' names; they have no
- * cases. The texts of verdicts are plain ASCII.
- */
+/* A comparison from a file, with everything that it borrows. The table says what it said when the
+ * files were compared; nobody judges again. The records hold only what the table tells of them, and
+ * have no cases. The texts of verdicts are plain ASCII. */
 struct xb_comparison_file {
     struct xb_comparison comparison;
     struct xb_record baseline, candidate;
     struct xb_arena *memory; /* where all of it lies */
 };
 
-/*
- * Reads it from a tree of xb_json_read(), which stays the caller's; `path` is for messages only.
+/* Reads it from a tree of xb_json_read(), which stays the caller's; `path` is for messages only.
  * XB_ERR_USAGE names the file and the place of whatever is wrong; keys that this version does not
- * know are passed over. XB_ERR_MEMORY. On failure nothing is left to free.
- */
+ * know are passed over. On failure nothing is left to free. */
 XB_MUST_CHECK enum xb_status xb_comparison_of_tree(const char *path, const struct cJSON *root,
                                                    struct xb_comparison_file *file,
                                                    struct xb_error *error);

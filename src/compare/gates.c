@@ -13,8 +13,6 @@
 
 #define REFUSE(...) XB_FAIL(error, XB_ERR_USAGE, __VA_ARGS__)
 
-/* ---- lists of gates and thresholds ---- */
-
 /* Cuts `text` at the first `separator` and returns what is behind it; NULL where there is none. */
 static char *cut(char *text, char separator)
 {
@@ -121,28 +119,22 @@ void xb_gates_free(struct xb_gates *gates)
     *gates = (struct xb_gates){0};
 }
 
-/* ---- which figures of which cases gate ---- */
-
-static bool is_of(const struct xb_gate *gate, const struct xb_record_case *test)
+bool xb_gates_pass(const struct xb_gate *gates, size_t count, const struct xb_record_case *test,
+                   const struct xb_figure *figure)
 {
-    return (gate->mode == NULL || strcmp(gate->mode, test->mode) == 0) &&
-           (gate->direction == NULL || strcmp(gate->direction, test->direction) == 0) &&
-           test->bytes >= gate->least && (gate->most == 0 || test->bytes <= gate->most);
-}
-
-bool xb_gates_name(const struct xb_gates *gates, const struct xb_record_case *test)
-{
-    for (size_t i = 0; i < gates->count; i++)
-        if (is_of(&gates->items[i], test))
+    for (const struct xb_gate *gate = gates; gate < gates + count; gate++)
+        if ((gate->mode == NULL || strcmp(gate->mode, test->mode) == 0) &&
+            (gate->direction == NULL || strcmp(gate->direction, test->direction) == 0) &&
+            test->bytes >= gate->least && (gate->most == 0 || test->bytes <= gate->most) &&
+            (figure == NULL ||
+             (gate->figure == NULL ? figure->gates : strcmp(gate->figure, figure->name) == 0)))
             return true;
     return false;
 }
 
-bool xb_gate_passes(const struct xb_gate *gate, const struct xb_record_case *test,
-                    const struct xb_figure *figure)
+bool xb_gates_name(const struct xb_gates *gates, const struct xb_record_case *test)
 {
-    return is_of(gate, test) &&
-           (gate->figure == NULL ? figure->gates : strcmp(gate->figure, figure->name) == 0);
+    return xb_gates_pass(gates->items, gates->count, test, NULL);
 }
 
 /* ---- gates that cannot be meant ---- */
@@ -159,9 +151,8 @@ static size_t add_once(const char **names, size_t count, size_t most, const char
 
 static bool is_direction(const char *word)
 {
-    static const enum xb_direction all[] = {XB_H2D, XB_D2H, XB_BIDIR, XB_D2D};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        if (strcmp(word, xb_direction_name(all[i])) == 0)
+    for (unsigned i = 0; i < XB_DIRECTIONS; i++)
+        if (strcmp(word, xb_direction_name((enum xb_direction)(1u << i))) == 0)
             return true;
     return false;
 }
@@ -235,7 +226,7 @@ static enum xb_status check_gate(const struct xb_comparison *comparison, size_t 
     for (size_t r = 0; r < 2; r++)
         for (size_t i = 0; i < records[r]->case_count; i++) {
             const struct xb_record_case *test = &records[r]->cases[i];
-            if (!is_of(gate, test))
+            if (!xb_gates_pass(gate, 1, test, NULL))
                 continue;
             cases++;
             count = add_once(figures, count, XB_COMPARE_FIGURES,

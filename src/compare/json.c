@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A comparison as JSON, written and read by the same tables: docs/compare.schema.json. What is not
- * there is null. Without a time of day: the same two files give the same document.
- */
+/* A comparison as JSON, written and read by the same tables: docs/compare.schema.json. Without a
+ * time of day: the same two files give the same document. */
 #include "internal.h"
 #include "record/document.h"
 #include "text.h"
@@ -297,11 +295,14 @@ enum xb_status xb_compare_json_write(FILE *stream, const struct xb_comparison *o
 static const struct xb_field tool_fields[] = {
     XB_FIELD("version", STRING, comparison, version, XB_NOT_EMPTY), XB_FIELDS_END};
 
-static void read_comparison(struct xb_json_reader *reader, const cJSON *root,
-                            struct xb_comparison_file *file)
+enum xb_status xb_comparison_of_tree(const char *path, const cJSON *root,
+                                     struct xb_comparison_file *file, struct xb_error *error)
 {
+    struct xb_json_reader state = {.place = {.path = path}, .texts = &file->memory};
+    struct xb_json_reader *reader = &state;
     comparison *to = &file->comparison;
     bool forbidden = false;
+    memset(file, 0, sizeof *file);
     const char *schema = xb_json_get_text(reader, root, "schema");
     if (schema != NULL && strcmp(schema, "xferbench.compare") != 0)
         xb_json_refuse(reader, "schema", "\"%.60s\" is not \"xferbench.compare\"", schema);
@@ -339,22 +340,15 @@ static void read_comparison(struct xb_json_reader *reader, const cJSON *root,
     xb_place_leave(&reader->place, outer);
     to->baseline = &file->baseline;
     to->candidate = &file->candidate;
-}
-
-enum xb_status xb_comparison_of_tree(const char *path, const cJSON *root,
-                                     struct xb_comparison_file *file, struct xb_error *error)
-{
-    memset(file, 0, sizeof *file);
-    struct xb_json_reader reader = {.place = {.path = path}, .texts = &file->memory};
-    read_comparison(&reader, root, file);
-    if (!xb_json_failed(&reader)) {
-        xb_comparison_find_parameters(&file->comparison);
+    if (!xb_json_failed(reader)) {
+        xb_comparison_find_parameters(to);
         return XB_OK;
     }
     xb_comparison_file_free(file);
-    *error = reader.error;
+    *error = reader->error;
     return error->status;
 }
+
 void xb_comparison_file_free(struct xb_comparison_file *file)
 {
     xb_arena_free(file->memory);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verdicts: on one case in both files by what became of it and by its figures, and then on all of
- * them together; docs/compare.md tells the rules. */
+/* Verdicts on one case by what became of it and by its figures, and then on all of them together;
+ * docs/compare.md tells the rules. */
 #include "internal.h"
 
 #include "base/text.h"
@@ -12,25 +12,30 @@
 
 /* ---- what figures cannot tell: a case that failed, was skipped, or is not there ---- */
 
-void xb_compared_add(struct xb_compared *compared, const char *separator, const char *format, ...)
+void xb_compare_add(char text[512], const char *separator, const char *format, ...)
 {
-    const size_t size = sizeof compared->note;
-    size_t length = strlen(compared->note);
+    size_t length = strlen(text);
     if (length > 0)
-        snprintf(compared->note + length, size - length, "%s", separator);
-    length = strlen(compared->note);
-    XB_FORMAT(compared->note + length, size - length, format);
+        snprintf(text + length, 512 - length, "%s", separator);
+    length = strlen(text);
+    XB_FORMAT(text + length, 512 - length, format);
 }
 
-/* What became of a case in the processes of a file. */
-struct tally {
+/* What one of the files has of a figure of a case. */
+struct side {
+    const char *name; /* "baseline" */
     const struct xb_record *record;
-    size_t fine, cut, bad;
+    const struct xb_record_case *test; /* NULL where the file has no such case */
+    size_t fine, cut, bad;             /* how many processes were so */
     const struct xb_record_row *worst; /* the first of the worst bad ones; NULL for none */
     size_t where;                      /* its process */
     size_t alike;                      /* how many of the bad ones are as bad as that */
+    /* The processes' medians, then their logarithms: a ratio is a shift of those. */
+    double values[XB_RECORD_PROCESSES];
+    size_t count;
 };
 
+static const char *const badness_names[] = {"skipped", "not measured", "failed", "wrong data"};
 #define WRONG_DATA 3
 
 /* Wrong data must not hide behind a row that was only skipped. */
@@ -42,37 +47,37 @@ static int badness(const struct xb_record_row *row)
                                                 : 2;
 }
 
-/* `test` is NULL where the file has no such case. */
-static struct tally tally_of(const struct xb_record *record, const struct xb_record_case *test)
+/* Reads the medians, and what became of the case in the processes of the file. */
+static void read_side(struct side *side, const char *figure, struct xb_compared_side *seen)
 {
-    struct tally tally = {.record = record};
-    for (size_t i = 0; test != NULL && i < record->process_count; i++) {
-        const struct xb_record_row *row = &test->rows[i];
-        const struct xb_record_process *process = &record->processes[i];
+    double copy[XB_RECORD_PROCESSES];
+    *seen = (struct xb_compared_side){.is_there = side->test != NULL, .median = (double)NAN};
+    if (side->test == NULL)
+        return;
+    side->count = xb_record_medians(side->record, side->test, figure, side->values);
+    memcpy(copy, side->values, side->count * sizeof *copy);
+    seen->processes = side->count;
+    seen->median = side->count > 0 ? xb_median_of(copy, side->count) : (double)NAN;
+    for (size_t i = 0; i < side->record->process_count; i++) {
+        const struct xb_record_row *row = &side->test->rows[i];
+        const struct xb_record_process *process = &side->record->processes[i];
         /* Not reached, or not finished: its run was cut short. What is wrong by then is wrong. */
         bool was_cut = row->is_there ? row->is_cut && row->status != XB_RESULT_ERROR
                                      : process->interrupted || !process->deadline_met;
         if (was_cut) {
-            tally.cut++;
+            side->cut++;
         } else if (row->is_there && row->status == XB_RESULT_OK) {
-            tally.fine++;
+            side->fine++;
         } else {
-            tally.bad++;
-            if (tally.worst == NULL || badness(row) > badness(tally.worst)) {
-                tally.worst = row;
-                tally.where = i;
-                tally.alike = 0;
+            side->bad++;
+            if (side->worst == NULL || badness(row) > badness(side->worst)) {
+                side->worst = row;
+                side->where = i;
+                side->alike = 0;
             }
-            tally.alike += badness(row) == badness(tally.worst);
+            side->alike += badness(row) == badness(side->worst);
         }
     }
-    return tally;
-}
-
-static const char *badness_name(const struct tally *tally)
-{
-    static const char *const words[] = {"skipped", "not measured", "failed", "wrong data"};
-    return words[badness(tally->worst)];
 }
 
 /* The logarithm of n over k. */
@@ -84,20 +89,19 @@ static double log_choose(size_t n, size_t k)
 double xb_fisher_probability(size_t before, size_t n, size_t after, size_t m)
 {
     size_t bad = before + after;
-    size_t most = bad < m ? bad : m;
     double probability = 0;
-    for (size_t k = after; k <= most; k++)
+    for (size_t k = after; k <= bad && k <= m; k++)
         if (m - k <= n + m - bad)
             probability +=
                 exp(log_choose(bad, k) + log_choose(n + m - bad, m - k) - log_choose(n + m, m));
-    return probability < 1.0 ? probability : 1.0;
+    return fmin(probability, 1.0);
 }
 
-/* A figure of a case that is judged by what became of the case in both files. */
+/* A figure of a case that is judged. */
 struct trial {
     const struct xb_comparison *comparison;
     struct xb_compared *compared;
-    struct tally before, after;
+    struct side before, after;
     /* Fisher's exact test of something that happened in processes of both files. */
     bool is_tested; /* it was made; where the verdict does not depend on it, it was not */
     double p;       /* the smallest P of those made */
@@ -105,14 +109,13 @@ struct trial {
 };
 
 /* The worst that happened in a file, and in how many processes that did. */
-static void say_bad(const struct trial *trial, const struct tally *tally)
+static void say_bad(const struct trial *trial, const struct side *side)
 {
-    const struct xb_record_process *process = &tally->record->processes[tally->where];
-    const char *reason = tally->worst->is_there ? tally->worst->reason : process->failure;
+    const struct xb_record_process *process = &side->record->processes[side->where];
+    const char *reason = side->worst->is_there ? side->worst->reason : process->failure;
     xb_compared_note(trial->compared, "%s in %zu of %zu processes of the %s%s%.300s",
-                     badness_name(tally), tally->alike, tally->record->process_count,
-                     tally == &trial->after ? "candidate" : "baseline", reason != NULL ? ": " : "",
-                     reason != NULL ? reason : "");
+                     badness_names[badness(side->worst)], side->alike, side->record->process_count,
+                     side->name, reason != NULL ? ": " : "", reason != NULL ? reason : "");
 }
 
 /* What the candidate had, what the baseline had, and P where a test compared the two. */
@@ -120,11 +123,11 @@ static void say_both_bad(const struct trial *trial)
 {
     say_bad(trial, &trial->after);
     if (trial->before.bad > 0)
-        xb_compared_add(trial->compared, "", "; %s in %zu of %zu of the baseline",
-                        badness_name(&trial->before), trial->before.alike,
-                        trial->before.record->process_count);
+        xb_compare_add(trial->compared->note, "", "; %s in %zu of %zu of the baseline",
+                       badness_names[badness(trial->before.worst)], trial->before.alike,
+                       trial->before.record->process_count);
     if (trial->is_tested)
-        xb_compared_add(trial->compared, "", " (P %.2g)", trial->p);
+        xb_compare_add(trial->compared->note, "", " (P %.2g)", trial->p);
 }
 
 /* Whether a P is at most alpha. A P that equals alpha counts, also where rounding made it a little
@@ -134,9 +137,9 @@ static bool is_at_most(double probability, double alpha)
     return probability <= alpha * (1.0 + 1e-12);
 }
 
-static size_t wrong_data(const struct tally *tally)
+static size_t wrong_data(const struct side *side)
 {
-    return tally->bad > 0 && badness(tally->worst) == WRONG_DATA ? tally->alike : 0;
+    return side->bad > 0 && badness(side->worst) == WRONG_DATA ? side->alike : 0;
 }
 
 /* Whether `after` bad ones of its processes are more, by more than chance, than `before` ones. */
@@ -151,22 +154,13 @@ static bool is_more_often(struct trial *trial, size_t before, size_t after)
     return is_at_most(p, trial->comparison->request.alpha);
 }
 
-/* A regression for what became of the candidate's processes. */
-static bool conclude_worse(const struct trial *trial)
+/* The verdict, for what became of the candidate's processes. */
+static bool conclude(const struct trial *trial, enum xb_outcome outcome)
 {
     trial->compared->basis = XB_BASIS_STATUS;
-    trial->compared->outcome = XB_OUTCOME_REGRESSION;
-    say_both_bad(trial);
-    return true;
-}
-
-/* `note`: NULL for none. */
-static bool conclude_open(const struct trial *trial, const char *note)
-{
-    trial->compared->basis = XB_BASIS_STATUS;
-    trial->compared->outcome = XB_OUTCOME_INCONCLUSIVE;
-    if (note != NULL)
-        xb_compared_note(trial->compared, "%s", note);
+    trial->compared->outcome = outcome;
+    if (outcome == XB_OUTCOME_REGRESSION)
+        say_both_bad(trial);
     return true;
 }
 
@@ -179,261 +173,211 @@ static void note_failures(const struct trial *trial)
     say_both_bad(trial);
 }
 
-/*
- * The verdict where it does not depend on figures, with a note why: on a case that is in one file
- * only, was not measured, or works less often, or was measured with other settings. Wrong data is a
- * regression whatever there was before, unless there was as much of it; and then it never passes,
- * though what always failed without wrong data is only listed. False: it does, and the note tells
- * what else there is to know.
- */
-static bool judge_by_status(const struct xb_comparison *comparison, const struct xb_pair *pair,
-                            struct xb_compared *compared)
+/* Judges what does not depend on figures, with a note why: a case that is in one file only, was not
+ * measured, works less often, or was measured with other settings. Wrong data is a regression
+ * unless there was as much of it before; and then it never passes, though what always failed
+ * without wrong data is only listed. False: figures decide, and the note tells what else there is
+ * to know. */
+static bool judge_by_status(struct trial *trial)
 {
-    struct trial trial = {.comparison = comparison,
-                          .compared = compared,
-                          .before = tally_of(comparison->baseline, pair->baseline),
-                          .after = tally_of(comparison->candidate, pair->candidate)};
-    const struct tally *before = &trial.before, *after = &trial.after;
+    const struct side *before = &trial->before, *after = &trial->after;
+    struct xb_compared *compared = trial->compared;
+    bool may_differ = trial->comparison->request.force;
     /* Wrong data is never excused by failures of another kind, so it is counted apart. */
     size_t wrong_before = wrong_data(before), wrong_after = wrong_data(after);
-    if (wrong_after > 0 && (wrong_before == 0 || is_more_often(&trial, wrong_before, wrong_after)))
-        return conclude_worse(&trial);
+    if (wrong_after > 0 && (wrong_before == 0 || is_more_often(trial, wrong_before, wrong_after)))
+        return conclude(trial, XB_OUTCOME_REGRESSION);
     if (before->fine == 0 && wrong_after > 0) { /* and no process to compare it with */
-        note_failures(&trial);
-        return conclude_open(&trial, NULL);
+        note_failures(trial);
+        return conclude(trial, XB_OUTCOME_INCONCLUSIVE);
     }
-    if (pair->baseline == NULL || (before->fine == 0 && before->bad > 0)) {
+    if (before->test == NULL || (before->fine == 0 && before->bad > 0)) {
         /* There is nothing to compare with; what became of the candidate is told all the same. */
         compared->basis = XB_BASIS_NONE;
         if (after->bad > 0 || before->bad > 0)
-            say_bad(&trial, after->bad > 0 ? after : before);
+            say_bad(trial, after->bad > 0 ? after : before);
         return true;
     }
-    if (before->fine == 0)
-        return conclude_open(&trial, "the baseline's run was cut short before this case");
-    if (pair->candidate == NULL)
-        return conclude_open(&trial, NULL);
-    if (!compared->same_settings && !comparison->request.force) {
-        if (after->bad > 0)
-            say_bad(&trial, after);
-        return conclude_open(&trial, NULL);
+    if (before->fine == 0 || after->test == NULL || (!compared->same_settings && !may_differ)) {
+        if (before->fine == 0)
+            xb_compared_note(compared, "the baseline's run was cut short before this case");
+        else if (after->bad > 0)
+            say_bad(trial, after);
+        return conclude(trial, XB_OUTCOME_INCONCLUSIVE);
     }
     /* It works in some of the baseline's processes at least. */
     if (after->bad > 0 && (before->bad == 0 || after->fine == 0)) {
-        trial.is_tested = false; /* no P decided this */
-        return conclude_worse(&trial);
+        trial->is_tested = false; /* no P decided this */
+        return conclude(trial, XB_OUTCOME_REGRESSION);
     }
-    if (after->bad > 0 && is_more_often(&trial, before->bad, after->bad))
-        return conclude_worse(&trial);
-    if (after->fine == 0)
-        return conclude_open(&trial, "the candidate's run was cut short before this case");
+    if (after->bad > 0 && is_more_often(trial, before->bad, after->bad))
+        return conclude(trial, XB_OUTCOME_REGRESSION);
+    if (after->fine == 0) {
+        xb_compared_note(compared, "the candidate's run was cut short before this case");
+        return conclude(trial, XB_OUTCOME_INCONCLUSIVE);
+    }
     /* What is told where figures are left to judge. */
-    compared->fails_more = trial.is_higher;
+    compared->fails_more = trial->is_higher;
     if (after->bad > 0)
-        note_failures(&trial);
+        note_failures(trial);
     else if (before->bad > 0)
-        say_bad(&trial, before);
+        say_bad(trial, before);
     else if (before->cut + after->cut > 0)
         xb_compared_note(compared, "a run was cut short: there are fewer processes than asked for");
     return false;
 }
 
-/* ---- figures that are not of one kind ---- */
-
-/* The processes' medians of either side, as they are, then their logarithms: a ratio is a shift of
- * those. */
-struct sides {
-    double first[XB_RECORD_PROCESSES], second[XB_RECORD_PROCESSES];
-    size_t n, m;
-};
-
-/* A clock, where all rows that have figures have the same; NULL where they have not. */
-static const char *timer_of(const struct xb_record *record, const struct xb_record_case *test)
-{
-    const char *timer = NULL;
-    for (size_t i = 0; i < record->process_count; i++) {
-        const char *own = test->rows[i].timer;
-        if (own != NULL && timer != NULL && strcmp(own, timer) != 0)
-            return NULL;
-        timer = own != NULL ? own : timer;
-    }
-    return timer;
-}
-
-/* Whether the file's figure of that name is another one: a mode may have changed what it means. */
-static bool is_of_another_kind(const struct xb_record *record, const struct xb_record_case *test,
-                               const struct xb_figure *figure)
-{
-    for (size_t i = 0; i < record->process_count; i++) {
-        const struct xb_record_figure *own = xb_record_row_figure(&test->rows[i], figure->name);
-        if (own != NULL &&
-            (strcmp(own->unit, figure->unit) != 0 || own->more_is_better != figure->more_is_better))
-            return true;
-    }
-    return false;
-}
-
-/* How many values have no logarithm: of a rate or a time there is none, but a share may be 0. */
-static size_t count_without_ratio(const double *values, size_t count)
-{
-    size_t without = 0;
-    for (size_t i = 0; i < count; i++)
-        without += !(values[i] > 0.0 && isfinite(values[i]));
-    return without;
-}
-
 /* Whether the figures cannot be judged, with a note why. Different clocks measure different
  * things. */
-static bool is_incomparable(const struct xb_comparison *comparison, const struct xb_pair *pair,
-                            const struct sides *sides, struct xb_compared *compared)
+static bool is_incomparable(const struct trial *trial)
 {
-    const char *name = compared->figure.name;
-    const char *timer = timer_of(comparison->baseline, pair->baseline);
-    const char *other = timer_of(comparison->candidate, pair->candidate);
-    size_t before = count_without_ratio(sides->first, sides->n);
-    size_t after = count_without_ratio(sides->second, sides->m);
-    if (timer == NULL || other == NULL || strcmp(timer, other) != 0)
-        xb_compared_note(compared,
+    static const char several[] = "not always the same";
+    const struct side *const sides[] = {&trial->before, &trial->after};
+    const struct xb_figure *figure = &trial->compared->figure;
+    const struct side *empty = NULL, *flat = NULL;
+    const char *timers[2] = {NULL, NULL}; /* the clock of all rows that have figures */
+    size_t zeros = 0;      /* values of `flat` that have no logarithm: a share may be 0 */
+    bool is_other = false; /* a mode may have changed what the figure means */
+    for (size_t k = 0; k < 2; k++) {
+        size_t without = 0;
+        for (size_t i = 0; i < sides[k]->record->process_count; i++) {
+            const struct xb_record_row *row = &sides[k]->test->rows[i];
+            const struct xb_record_figure *own = xb_record_row_figure(row, figure->name);
+            if (row->timer != NULL)
+                timers[k] =
+                    timers[k] == NULL || strcmp(row->timer, timers[k]) == 0 ? row->timer : several;
+            is_other = is_other || (own != NULL && (strcmp(own->unit, figure->unit) != 0 ||
+                                                    own->more_is_better != figure->more_is_better));
+        }
+        for (size_t i = 0; i < sides[k]->count; i++)
+            without += !(sides[k]->values[i] > 0.0 && isfinite(sides[k]->values[i]));
+        timers[k] = timers[k] != NULL ? timers[k] : several;
+        empty = empty == NULL && sides[k]->count == 0 ? sides[k] : empty;
+        flat = without > 0 ? sides[k] : flat;
+        zeros = without > 0 ? without : zeros;
+    }
+    if (timers[0] == several || strcmp(timers[0], timers[1]) != 0)
+        xb_compared_note(trial->compared,
                          "not timed by the same clock: %s in the baseline, %s in the candidate",
-                         timer != NULL ? timer : "not always the same",
-                         other != NULL ? other : "not always the same");
-    else if (sides->n == 0 || sides->m == 0)
-        xb_compared_note(compared, "the %s has no %s", sides->n == 0 ? "baseline" : "candidate",
-                         name);
-    else if (is_of_another_kind(comparison->baseline, pair->baseline, &compared->figure) ||
-             is_of_another_kind(comparison->candidate, pair->candidate, &compared->figure))
-        xb_compared_note(compared,
+                         timers[0], timers[1]);
+    else if (empty != NULL)
+        xb_compared_note(trial->compared, "the %s has no %s", empty->name, figure->name);
+    else if (is_other)
+        xb_compared_note(trial->compared,
                          "%s does not mean the same in both files: its unit differs, or more of it "
                          "is better in one only",
-                         name);
-    else if (before + after > 0)
-        xb_compared_note(compared,
+                         figure->name);
+    else if (flat != NULL)
+        xb_compared_note(trial->compared,
                          "%s is not above 0 in %zu of %zu processes of the %s: there is no ratio",
-                         name, after > 0 ? after : before, after > 0 ? sides->m : sides->n,
-                         after > 0 ? "candidate" : "baseline");
+                         figure->name, zeros, flat->count, flat->name);
     else
         return false;
     return true;
 }
 
-/* ---- ratios ---- */
-
-/* The medians of one file, of which there are as many as this returns. `test`: NULL where it has no
- * such case. */
-static size_t read_side(const struct xb_record *record, const struct xb_record_case *test,
-                        const char *figure, double *values, struct xb_compared_side *side)
-{
-    double copy[XB_RECORD_PROCESSES];
-    size_t count = test != NULL ? xb_record_medians(record, test, figure, values) : 0;
-    memcpy(copy, values, count * sizeof *values);
-    *side =
-        (struct xb_compared_side){.is_there = test != NULL,
-                                  .processes = count,
-                                  .median = count > 0 ? xb_median_of(copy, count) : (double)NAN};
-    return count;
-}
-
 /* What the one process that counts says of the figure: there is such a process. */
-static const struct xb_statistics *only_statistics(const struct xb_record_case *test,
-                                                   const struct xb_compared *compared)
+static const struct xb_statistics *only_statistics(const struct side *side, const char *figure)
 {
-    const struct xb_record_row *row = test->rows;
-    while (!xb_record_row_counts(row) || xb_record_row_figure(row, compared->figure.name) == NULL)
+    const struct xb_record_row *row = side->test->rows;
+    while (!xb_record_row_counts(row) || xb_record_row_figure(row, figure) == NULL)
         row++;
-    return &xb_record_row_figure(row, compared->figure.name)->statistics;
+    return &xb_record_row_figure(row, figure)->statistics;
 }
 
-static void estimate_ratio(const struct xb_comparison *comparison, const struct xb_pair *pair,
-                           const struct sides *sides, struct xb_compared *compared)
+static void estimate_ratio(const struct trial *trial)
 {
-    struct xb_shift shift = xb_shift_estimate(sides->first, sides->n, sides->second, sides->m,
-                                              comparison->request.alpha);
+    const struct side *before = &trial->before, *after = &trial->after;
+    struct xb_compared *compared = trial->compared;
+    struct xb_shift shift = xb_shift_estimate(before->values, before->count, after->values,
+                                              after->count, trial->comparison->request.alpha);
     compared->has_ratio = true;
     compared->ratio = exp(shift.estimate);
-    if (sides->n == 1 && sides->m == 1) {
-        /* One process a side: the worst that the intervals within each allow. */
-        const struct xb_statistics *before = only_statistics(pair->baseline, compared);
-        const struct xb_statistics *after = only_statistics(pair->candidate, compared);
-        compared->has_interval = before->has_interval && after->has_interval;
-        if (!compared->has_interval)
-            return;
-        compared->low = after->ci95_low / before->ci95_high;
-        compared->high = after->ci95_high / before->ci95_low;
+    if (before->count > 1 || after->count > 1) {
+        compared->has_interval = true;
+        compared->low = exp(shift.low);
+        compared->high = exp(shift.high);
+        compared->confidence = 1.0 - 2.0 * shift.tail;
         return;
     }
-    compared->has_interval = true;
-    compared->low = exp(shift.low);
-    compared->high = exp(shift.high);
-    compared->confidence = 1.0 - 2.0 * shift.tail;
+    /* One process a side: the worst that the intervals within each allow. */
+    const struct xb_statistics *old = only_statistics(before, compared->figure.name);
+    const struct xb_statistics *new = only_statistics(after, compared->figure.name);
+    compared->has_interval = old->has_interval && new->has_interval;
+    if (compared->has_interval) {
+        compared->low = new->ci95_low / old->ci95_high;
+        compared->high = new->ci95_high / old->ci95_low;
+    }
 }
 
-/*
- * Wider than what taking logarithms rounds, and far too narrow for anybody's threshold: a ratio
- * that is the bound is one, to whichever side it was rounded, and speaks for neither.
- */
+/* Wider than what taking logarithms rounds, and too narrow for anybody's threshold: a ratio that is
+ * the bound speaks for neither side, however it was rounded. */
 #define ROUNDING 1e-12
 
 /* P for "the ratio is `bound` or more", or "or less". */
-static double probability(const struct sides *sides, double bound, bool or_more)
+static double probability(const struct trial *trial, double bound, bool or_more)
 {
-    return or_more ? xb_shift_probability(sides->first, sides->n, sides->second, sides->m,
-                                          log(bound) - ROUNDING)
-                   : xb_shift_probability(sides->second, sides->m, sides->first, sides->n,
-                                          -log(bound) - ROUNDING);
+    const struct side *before = &trial->before, *after = &trial->after;
+    return or_more ? xb_shift_probability(before->values, before->count, after->values,
+                                          after->count, log(bound) - ROUNDING)
+                   : xb_shift_probability(after->values, after->count, before->values,
+                                          before->count, -log(bound) - ROUNDING);
 }
 
-/*
- * The test is about the typical process: one of eight at a tenth of its rate can pass it. So a
- * minority that is worse, by the threshold, than every process of the baseline is told of.
- */
-static void note_stragglers(const struct sides *sides, struct xb_compared *compared)
+/* Tells of a minority that is worse, by the threshold, than every process of the baseline: the test
+ * is about the typical process, and one of eight at a tenth of its rate can pass it. */
+static void note_stragglers(const struct trial *trial)
 {
+    const struct side *before = &trial->before, *after = &trial->after;
+    struct xb_compared *compared = trial->compared;
     double sign = compared->figure.more_is_better ? 1.0 : -1.0;
     double margin = -log(1.0 - sign * compared->threshold); /* above 0 for more */
-    double worst = sides->first[0];
+    double worst = sign * before->values[0];
     size_t count = 0;
-    for (size_t i = 1; i < sides->n; i++)
-        worst = sign * sides->first[i] < sign * worst ? sides->first[i] : worst;
-    for (size_t i = 0; i < sides->m; i++)
-        count += sign * sides->second[i] < sign * (worst - margin);
-    if (count > 0 && 2 * count < sides->m && compared->note[0] == '\0')
+    for (size_t i = 1; i < before->count; i++)
+        worst = fmin(worst, sign * before->values[i]);
+    for (size_t i = 0; i < after->count; i++)
+        count += sign * after->values[i] < worst - sign * margin;
+    if (count > 0 && 2 * count < after->count && compared->note[0] == '\0')
         xb_compared_note(compared,
                          "%zu of %zu processes of the candidate are worse by %g %% or more than "
                          "the baseline's worst",
-                         count, sides->m, 100.0 * compared->threshold);
+                         count, after->count, 100.0 * compared->threshold);
 }
 
 void xb_judge_measure(const struct xb_comparison *comparison, const struct xb_pair *pair,
                       struct xb_compared *compared)
 {
     const char *name = compared->figure.name;
-    struct sides sides;
-    sides.n =
-        read_side(comparison->baseline, pair->baseline, name, sides.first, &compared->baseline);
-    sides.m =
-        read_side(comparison->candidate, pair->candidate, name, sides.second, &compared->candidate);
+    struct trial trial = {
+        .comparison = comparison,
+        .compared = compared,
+        .before = {.name = "baseline", .record = comparison->baseline, .test = pair->baseline},
+        .after = {.name = "candidate", .record = comparison->candidate, .test = pair->candidate}};
+    read_side(&trial.before, name, &compared->baseline);
+    read_side(&trial.after, name, &compared->candidate);
     compared->p_regression = compared->p_improved = compared->p_pass = 1.0;
-    if (judge_by_status(comparison, pair, compared) || pair->baseline == NULL ||
+    if (judge_by_status(&trial) || pair->baseline == NULL ||
         pair->candidate == NULL) /* one without the other is judged by its status alone */
         return;
     compared->basis = XB_BASIS_STATUS;
     compared->outcome = XB_OUTCOME_INCONCLUSIVE;
-    if (is_incomparable(comparison, pair, &sides, compared))
+    if (is_incomparable(&trial))
         return;
     compared->basis = XB_BASIS_TEST;
-    for (size_t i = 0; i < sides.n; i++)
-        sides.first[i] = log(sides.first[i]);
-    for (size_t i = 0; i < sides.m; i++)
-        sides.second[i] = log(sides.second[i]);
-    note_stragglers(&sides, compared);
-    estimate_ratio(comparison, pair, &sides, compared);
+    for (size_t i = 0; i < trial.before.count; i++)
+        trial.before.values[i] = log(trial.before.values[i]);
+    for (size_t i = 0; i < trial.after.count; i++)
+        trial.after.values[i] = log(trial.after.values[i]);
+    note_stragglers(&trial);
+    estimate_ratio(&trial);
     /* Each P is small where its claim holds: what it refutes is the contrary. */
     bool more = compared->figure.more_is_better;
     double sign = more ? 1.0 : -1.0;
     double worse = 1.0 - sign * compared->threshold, better = 1.0 + sign * compared->threshold;
-    compared->p_regression = probability(&sides, worse, more);
-    compared->p_pass = probability(&sides, worse, !more);
-    compared->p_improved = probability(&sides, better, !more);
+    compared->p_regression = probability(&trial, worse, more);
+    compared->p_pass = probability(&trial, worse, !more);
+    compared->p_improved = probability(&trial, better, !more);
 }
 
 /* ---- verdicts, now that it is known how many figures gate ---- */
@@ -465,26 +409,16 @@ static void adjust(struct xb_comparison *comparison, size_t tests)
     free(better);
 }
 
-/* Where the interval lies; where there is none, the ratio. */
-static enum xb_outcome indicated(const struct xb_compared *compared)
-{
-    double threshold = compared->threshold;
-    double low = compared->has_interval ? compared->low : compared->ratio;
-    double high = compared->has_interval ? compared->high : compared->ratio;
-    bool more = compared->figure.more_is_better;
-    bool under = high < 1.0 - threshold; /* all of it */
-    bool over = low > 1.0 + threshold;
-    bool not_under = low > 1.0 - threshold;
-    bool not_over = high < 1.0 + threshold;
-    if (more ? under : over)
-        return XB_OUTCOME_REGRESSION;
-    if (more ? over : under)
-        return XB_OUTCOME_IMPROVED;
-    return (more ? not_under : not_over) ? XB_OUTCOME_PASS : XB_OUTCOME_INCONCLUSIVE;
-}
-
+/* The verdict by figures, where so many tests share alpha. */
 static void judge(struct xb_compared *compared, size_t tests, double alpha)
 {
+    /* Where the interval lies; where there is none, the ratio. */
+    double low = compared->has_interval ? compared->low : compared->ratio;
+    double high = compared->has_interval ? compared->high : compared->ratio;
+    double threshold = compared->threshold;
+    bool more = compared->figure.more_is_better;
+    bool is_under = high < 1.0 - threshold; /* all of it */
+    bool is_over = low > 1.0 + threshold;
     /* That the smaller side has many opposite it is no help: where it scatters more, one against a
      * hundred would be wrong far more often than alpha. */
     size_t needed = xb_rank_values_needed(tests, alpha);
@@ -495,7 +429,11 @@ static void judge(struct xb_compared *compared, size_t tests, double alpha)
                                                                       : XB_OUTCOME_INCONCLUSIVE;
     } else {
         compared->basis = XB_BASIS_INDICATIVE;
-        compared->outcome = indicated(compared);
+        compared->outcome = (more ? is_under : is_over)   ? XB_OUTCOME_REGRESSION
+                            : (more ? is_over : is_under) ? XB_OUTCOME_IMPROVED
+                            : (more ? low > 1.0 - threshold : high < 1.0 + threshold)
+                                ? XB_OUTCOME_PASS
+                                : XB_OUTCOME_INCONCLUSIVE;
         compared->p_regression = compared->p_improved = compared->p_pass = 1.0;
     }
     if (compared->cannot_pass && compared->outcome != XB_OUTCOME_REGRESSION)

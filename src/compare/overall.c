@@ -9,8 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- what becomes of the whole ---- */
-
 const char *xb_outcome_name(enum xb_outcome outcome)
 {
     static const char *const names[] = {"PASS", "IMPROVED", "INCONCLUSIVE", "REGRESSION"};
@@ -52,8 +50,6 @@ int xb_comparison_exit_code(const struct xb_comparison *comparison)
                                                             : 0;
 }
 
-/* ---- counts ---- */
-
 /* What decides over the whole, in the order in which it does. */
 struct counts {
     size_t by[XB_OUTCOME_REGRESSION + 1], all;
@@ -68,11 +64,11 @@ struct counts {
     char threshold[32]; /* "2 %", where all that gates has that one, else "their threshold" */
 };
 
-/* The one of the two that lost more. `worst`: NULL for none yet. */
-static const struct xb_compared *worse_of(const struct xb_compared *worst,
-                                          const struct xb_compared *compared)
+/* Notes the one of the two that lost more. */
+static void note_worse(const struct xb_compared **worst, const struct xb_compared *compared)
 {
-    return worst == NULL || xb_compared_loss(compared) > xb_compared_loss(worst) ? compared : worst;
+    if (*worst == NULL || xb_compared_loss(compared) > xb_compared_loss(*worst))
+        *worst = compared;
 }
 
 static struct counts count_all(const struct xb_comparison *comparison)
@@ -97,9 +93,9 @@ static struct counts count_all(const struct xb_comparison *comparison)
         counts.all += xb_compare_judged(compared) || is_indicative;
         counts.indicative += is_indicative;
         if (is_indicative && compared->has_ratio)
-            counts.worst_indicative = worse_of(counts.worst_indicative, compared);
+            note_worse(&counts.worst_indicative, compared);
         if (compared->basis == XB_BASIS_TEST && compared->outcome == XB_OUTCOME_REGRESSION) {
-            counts.worst = worse_of(counts.worst, compared);
+            note_worse(&counts.worst, compared);
             counts.slower++;
         }
         counts.broken += is_undecided && compared->cannot_pass;
@@ -112,11 +108,8 @@ static struct counts count_all(const struct xb_comparison *comparison)
         one_share = one_share && (share < 0 || share == compared->threshold);
         share = compared->threshold;
     }
-    if (one_share)
-        snprintf(counts.threshold, sizeof counts.threshold, "%g %%",
-                 100 * (share >= 0 ? share : comparison->request.threshold));
-    else
-        snprintf(counts.threshold, sizeof counts.threshold, "their threshold");
+    snprintf(counts.threshold, sizeof counts.threshold, one_share ? "%g %%" : "their threshold",
+             100 * (share >= 0 ? share : comparison->request.threshold));
     return counts;
 }
 
@@ -136,8 +129,7 @@ static double normal_quantile(double p)
     return low;
 }
 
-/*
- * For one figure: an interval's half width shrinks with the root of the processes a side, and a
+/* For one figure: an interval's half width shrinks with the root of the processes a side, and a
  * test at alpha decides in 4 of 5 cases where the distance to the threshold is z(alpha) + z(0.2)
  * standard errors; the half width is z(tail) of them. 0 where more than can be compared are needed.
  */
@@ -172,9 +164,8 @@ size_t xb_processes_to_decide(const struct xb_comparison *comparison)
         if (!compared->gates || compared->basis != XB_BASIS_TEST || compared->cannot_pass ||
             compared->outcome != XB_OUTCOME_INCONCLUSIVE)
             continue;
-        size_t needed = compared->has_interval && compared->confidence > 0
-                            ? processes_of(comparison, compared)
-                            : 0;
+        bool has_level = compared->has_interval && compared->confidence > 0;
+        size_t needed = has_level ? processes_of(comparison, compared) : 0;
         if (needed == 0 || needed > XB_RANK_LARGEST)
             return 0;
         most = needed > most ? needed : most;
@@ -182,25 +173,16 @@ size_t xb_processes_to_decide(const struct xb_comparison *comparison)
     return most;
 }
 
-/* ---- sentences ---- */
-
 /* "s" behind a word of which there are so many. */
 static const char *plural(size_t count)
 {
     return count == 1 ? "" : "s";
 }
 
-/* Adds a sentence, or what ends one, to the reason or to what to do next. */
-__attribute__((format(printf, 2, 3))) static void add(char text[512], const char *format, ...)
-{
-    size_t length = strlen(text);
-    if (length > 0 && length + 2 < 512 && strchr(",. ", format[0]) == NULL)
-        text[length++] = ' ';
-    XB_FORMAT(text + length, 512 - length, format);
-}
-
-#define REASON(...) add(comparison->reason, __VA_ARGS__)
-#define NEXT(...) add(comparison->next, __VA_ARGS__)
+/* Adds a sentence to the reason, or what ends one; or to what to do next. */
+#define REASON(...) xb_compare_add(comparison->reason, " ", __VA_ARGS__)
+#define MORE(...) xb_compare_add(comparison->reason, "", __VA_ARGS__)
+#define NEXT(...) xb_compare_add(comparison->next, " ", __VA_ARGS__)
 
 double xb_compared_loss(const struct xb_compared *compared)
 {
@@ -211,10 +193,9 @@ double xb_compared_loss(const struct xb_compared *compared)
     return compared->figure.more_is_better ? -log(compared->ratio) : log(compared->ratio);
 }
 
-/* ---- what decides ---- */
-
 static void say_refused(struct xb_comparison *comparison, const struct counts *counts)
 {
+    bool by_strict = true; /* alone */
     if (comparison->comparable) {
         REASON("%s was measured with other settings in the candidate than in the baseline.",
                counts->by[XB_OUTCOME_INCONCLUSIVE] == 1 ? "The only result that counts"
@@ -223,14 +204,12 @@ static void say_refused(struct xb_comparison *comparison, const struct counts *c
         return;
     }
     REASON("The files were not measured under the same conditions.");
-    bool by_strict = true; /* alone */
     for (size_t i = 0; i < comparison->difference_count; i++)
         by_strict = by_strict &&
                     (!comparison->differences[i].forbids || comparison->differences[i].of_stack);
-    if (by_strict)
-        NEXT("Without --strict they are compared.");
-    else
-        NEXT("Measure both files under the same conditions; --force compares them anyway.");
+    NEXT("%s", by_strict ? "Without --strict they are compared."
+                         : "Measure both files under the same conditions; --force compares them "
+                           "anyway.");
 }
 
 static void say_regression(struct xb_comparison *comparison, const struct counts *counts)
@@ -286,8 +265,8 @@ static void say_indicative(struct xb_comparison *comparison, const struct counts
     else
         REASON("%zu processes a file cannot decide", fewest);
     if (counts->indicative < counts->all)
-        REASON(" %zu of %zu results", counts->indicative, counts->all);
-    REASON(".");
+        MORE(" %zu of %zu results", counts->indicative, counts->all);
+    MORE(".");
     if (worst != NULL && xb_compared_loss(worst) > 0)
         REASON("As measured: %.160s, %s.", XB_CASE_TEXT(comparison, worst, XB_CASE_TITLE),
                XB_CASE_TEXT(comparison, worst, XB_CASE_CHANGE));
@@ -363,8 +342,8 @@ void xb_judge_overall(struct xb_comparison *comparison)
             REASON("None of %zu results is %s by %s or more", counts.all, counts.worse,
                    counts.threshold);
         if (improved > 0 && counts.all > 1)
-            REASON(", and %zu %s %s by as much", improved, improved == 1 ? "is" : "are",
-                   counts.better);
-        REASON(".");
+            MORE(", and %zu %s %s by as much", improved, improved == 1 ? "is" : "are",
+                 counts.better);
+        MORE(".");
     }
 }

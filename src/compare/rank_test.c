@@ -8,16 +8,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-/*
- * How far, as a share, a figure may lie above a bound that it equals once nothing is rounded. Wider
- * than all rounding here, and far too narrow to matter to anybody's alpha.
- */
+/* How far, as a share, rounding may lift a figure above a bound that it equals. It is far too
+ * narrow to matter to anybody's alpha. */
 #define ROUNDING 1e-12
 
-/*
- * C(n + m, n), of the size 9e58 at most. Exact, because every product is, up to 25 values a side;
- * beyond, two roundings a step leave an error of 3e-14 of it.
- */
+/* C(n + m, n), 9e58 at most. Exact up to 25 values a side; beyond, two roundings a step leave an
+ * error of 3e-14 of it. */
 static double orders(size_t n, size_t m)
 {
     size_t fewer = n < m ? n : m;
@@ -58,16 +54,12 @@ static void count_orders(double *rows, size_t n, size_t m, size_t largest)
         }
 }
 
-/* The largest U whose count is stored: the middle for the largest n and m. Larger ones mirror it.
- */
+/* The largest U whose count is stored, the middle for the largest n and m: the rest mirrors it. */
 #define LARGEST_U ((XB_RANK_LARGEST * XB_RANK_LARGEST - 1) / 2)
 
-/*
- * P(U <= u) for every u up to (n * m - 1) / 2. Adding up at most 5000 counts
- * leaves an error of 6e-13 of the sum at most; up to 25 values a side there is none but the
- * division's, so that P is the double nearest to the true one. Kept for the next time, because all
- * cases of two files have the same numbers of processes; it is good until then.
- */
+/* P(U <= u) for every u up to (n * m - 1) / 2. Adding up at most 5000 counts leaves an error of
+ * 6e-13 of the sum at most; up to 25 values a side P is the double nearest to the true one. It is
+ * good until the next call, and kept for it: all cases of two files have as many processes. */
 static const double *tail_of(size_t n, size_t m)
 {
     static _Thread_local struct {
@@ -105,12 +97,9 @@ double xb_rank_probability(size_t n, size_t m, size_t u)
     return rest < u ? 1.0 - tail[rest] : tail[u];
 }
 
-/*
- * Compares without any slack, so that a P from xb_rank_probability is at most alpha exactly where
+/* Compares without any slack, so that a P from xb_rank_probability is at most alpha exactly where
  * the bounds say so. Where P equals an alpha such as 0.05 (three values a side), both are the
- * double nearest to the same number. An alpha of 1/2 or more is of no use; it gives what is no more
- * than the number of pairs, for which there is a difference.
- */
+ * double nearest to the same number. */
 size_t xb_rank_critical(size_t n, size_t m, double alpha)
 {
     size_t largest = (n * m - 1) / 2; /* u and what mirrors it, n * m - 1 - u, meet here */
@@ -121,10 +110,8 @@ size_t xb_rank_critical(size_t n, size_t m, double alpha)
     return c;
 }
 
-/*
- * Neither alpha nor the product below is free of rounding: 0.1 and seven tests stand on the edge of
- * what four values a side can do, 1/70, and must not fall off it.
- */
+/* Neither alpha nor the product below is free of rounding: 0.1 and seven tests stand on the edge of
+ * what four values a side can do, 1/70, and must not fall off it. */
 size_t xb_rank_values_needed(size_t tests, double alpha)
 {
     for (size_t k = 1; k <= XB_RANK_LARGEST; k++)
@@ -158,10 +145,8 @@ struct xb_shift xb_shift_estimate(const double *first, size_t n, const double *s
     return shift;
 }
 
-/*
- * With c the critical number at alpha, P is at most alpha where fewer than c differences reach the
- * limit, and that is where the c-th largest of them, xb_shift's `high`, lies below it.
- */
+/* P is at most alpha where fewer than the critical number of differences reach the limit, and that
+ * is where the critical-th largest of them, xb_shift's `high`, lies below it. */
 double xb_shift_probability(const double *first, size_t n, const double *second, size_t m,
                             double limit)
 {

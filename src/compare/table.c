@@ -41,30 +41,21 @@ static int by_loss(const void *a, const void *b)
 /* The colour of an outcome; of one that is only indicative, or forced, that of a caution. */
 static enum xb_colour colour_of(enum xb_outcome outcome, bool sure)
 {
-    static const enum xb_colour colours[] = {[XB_OUTCOME_PASS] = XB_COLOUR_GOOD,
-                                             [XB_OUTCOME_IMPROVED] = XB_COLOUR_GOOD,
-                                             [XB_OUTCOME_INCONCLUSIVE] = XB_COLOUR_WARNING,
-                                             [XB_OUTCOME_REGRESSION] = XB_COLOUR_BAD};
-    return sure ? colours[outcome] : XB_COLOUR_WARNING;
+    if (!sure || outcome == XB_OUTCOME_INCONCLUSIVE)
+        return XB_COLOUR_WARNING;
+    return outcome == XB_OUTCOME_REGRESSION ? XB_COLOUR_BAD : XB_COLOUR_GOOD;
 }
 
-/*
- * GitHub Flavored Markdown, which GitLab's is close enough to, and which a person can read as it
- * is: a text that has a character with a meaning stands in a code span, in which none has one, and
- * from which GitHub makes neither mentions nor references.
- */
-static bool is_harmless(const char *c)
-{
-    return (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
-           strchr(" .,/()%+-;=?'", *c) != NULL || (*c == ':' && (c[1] == ' ' || c[1] == '\0')) ||
-           (*c == '>' && c[1] == ' ') || (*c == '<' && c[1] >= '0' && c[1] <= '9');
-}
-
-/* `text` is plain, and never the first of a line: there more has a meaning. */
+/* Quotes a text for GitHub Flavored Markdown, which GitLab's is close enough to, and which a person
+ * can read as it is: a text that has a character with a meaning stands in a code span, in which
+ * none has one, and from which GitHub makes neither mentions nor references. `text` is plain, and
+ * never the first of a line: there more has a meaning. */
 static const char *quote(const char *text, char *quoted, size_t size)
 {
     const char *c = text;
-    while (*c != '\0' && is_harmless(c))
+    while (isalnum((unsigned char)*c) || (*c != '\0' && strchr(" .,/()%+-;=?'", *c) != NULL) ||
+           (*c == ':' && (c[1] == ' ' || c[1] == '\0')) || (*c == '>' && c[1] == ' ') ||
+           (*c == '<' && isdigit((unsigned char)c[1])))
         c++;
     if (*c == '\0')
         return text;
@@ -87,8 +78,6 @@ static void add_cell(struct xb_table *table, bool is_markdown, enum xb_colour co
     char quoted[2 * XB_COMPARE_TEXT];
     xb_table_cell(table, colour, "%s", is_markdown ? quote(text, quoted, sizeof quoted) : text);
 }
-
-/* ---- the table of results ---- */
 
 enum column { METHOD, DIRECTION, SIZE, DEVICE, FIGURE, BASELINE, CANDIDATE, CHANGE, SURE, RATIO };
 enum { INTERVAL = RATIO + 1, P, VERDICT, COLUMNS };
@@ -163,10 +152,8 @@ static void fill(const struct out *out, size_t column, const struct xb_compared 
         text[strcspn(text, " ")] = '\0'; /* the unit stands above the table */
     /* "95 %: at least 50 %" where the heading cannot say how sure that is. */
     if (column == SURE && out->sureness[0] == '\0' && strcmp(text, "-") != 0)
-        snprintf(text, XB_COMPARE_TEXT, "%s: %s",
-                 XB_CASE_TEXT(comparison, compared, XB_CASE_SURENESS),
-                 XB_CASE_TEXT(comparison, compared, XB_CASE_SURE));
-    const char *level = XB_CASE_TEXT(comparison, compared, XB_CASE_LEVEL);
+        snprintf(text, XB_COMPARE_TEXT, "%s: %s", XB_SAID(SURENESS), XB_SAID(SURE));
+    const char *level = XB_SAID(LEVEL);
     if (column == INTERVAL && out->level[0] == '\0' && compared->has_interval && level[0] != '\0')
         snprintf(text + strlen(text), XB_COMPARE_TEXT - strlen(text), " (%s)", level);
 }
@@ -206,8 +193,14 @@ static bool is_column(const struct out *out, size_t column, struct xb_words *sha
     return false;
 }
 
-static void add_columns(struct xb_table *table, const struct out *out, const bool *has)
+/* A row for each result; `shared` gets what all of them have in common and no column tells: "To the
+ * GPU, 1 GiB, bandwidth in GB/s". */
+static struct xb_table *cases_table(const struct out *out, const struct xb_compared *const *rows,
+                                    struct xb_words *shared)
 {
+    const struct xb_comparison *comparison = out->comparison;
+    struct xb_table *table = xb_table_new();
+    bool has[COLUMNS];
     char sure[48], level[48]; /* "99% SURE OF", "98% INTERVAL" */
     int whole = (int)strcspn(out->sureness, " ");
     snprintf(sure, sizeof sure, "%.*s%s SURE OF", whole, out->sureness,
@@ -215,6 +208,7 @@ static void add_columns(struct xb_table *table, const struct out *out, const boo
     snprintf(level, sizeof level, "%s INTERVAL", out->level);
     for (size_t i = 0; i < COLUMNS; i++) {
         struct xb_table_column column = all_columns[i].column;
+        has[i] = is_column(out, i, shared);
         if (i == SURE && out->sureness[0] != '\0') {
             column.title = sure;
         } else if (i == INTERVAL && out->level[0] != '\0') {
@@ -226,25 +220,13 @@ static void add_columns(struct xb_table *table, const struct out *out, const boo
         if (has[i])
             xb_table_add_column(table, &column);
     }
-}
-
-/* A row for each result; `shared` gets what all of them have in common and no column tells: "To the
- * GPU, 1 GiB, bandwidth in GB/s". */
-static struct xb_table *cases_table(const struct out *out, const struct xb_compared *const *rows,
-                                    struct xb_words *shared)
-{
-    const struct xb_comparison *comparison = out->comparison;
-    struct xb_table *table = xb_table_new();
-    bool has[COLUMNS];
-    for (size_t i = 0; i < COLUMNS; i++)
-        has[i] = is_column(out, i, shared);
     shared->text[0] = (char)toupper((unsigned char)shared->text[0]);
-    add_columns(table, out, has);
     for (size_t i = 0; i < comparison->case_count; i++) {
         const struct xb_compared *compared = rows[i];
-        bool sure = xb_compare_judged(compared) && !xb_compare_forced(comparison);
-        enum xb_colour colour =
-            compared->basis != XB_BASIS_NONE ? colour_of(compared->outcome, sure) : XB_COLOUR_NONE;
+        bool is_sure = xb_compare_judged(compared) && !xb_compare_forced(comparison);
+        enum xb_colour colour = compared->basis != XB_BASIS_NONE
+                                    ? colour_of(compared->outcome, is_sure)
+                                    : XB_COLOUR_NONE;
         xb_table_row(table);
         for (size_t k = 0; k < COLUMNS; k++) {
             char text[XB_COMPARE_TEXT];
@@ -291,8 +273,8 @@ static void print_conditions(const struct out *out, bool forbid)
     print_table(out, table, NULL);
 }
 
-/* The table of results, the worst first, those that count before the others; and what a row cannot
- * say. */
+/* Prints the table of results, the worst first, those that count before the others; and what a row
+ * cannot say. */
 static void print_cases(const struct out *out)
 {
     const struct xb_comparison *comparison = out->comparison;
@@ -336,8 +318,6 @@ static void print_cases(const struct out *out)
     fputs(any && out->is_markdown ? "\n" : "", out->stream);
     free(rows);
 }
-
-/* ---- as text, and as Markdown ---- */
 
 #define LABEL 10 /* columns of a note's label */
 

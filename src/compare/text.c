@@ -99,30 +99,26 @@ const char *xb_compare_stack(const struct xb_comparison *comparison, struct xb_w
     return words->text;
 }
 
-/* "managed h2d 64 MiB 10 %". */
-static void add_threshold(struct xb_words *words, const struct xb_gate *cases, bool first)
-{
-    xb_words_add(words, "%s%s", first ? " (" : ", ",
-                 XB_PLAIN_WORD(cases->mode != NULL ? cases->mode : "all modes"));
-    if (cases->direction != NULL)
-        xb_words_add(words, " %s", XB_PLAIN_WORD(cases->direction));
-    bool is_range = cases->least != cases->most;
-    if (cases->least > 0)
-        xb_words_add(words, " %s%s", is_range ? "from " : "", XB_SIZE_TEXT(cases->least));
-    if (is_range && cases->most > 0)
-        xb_words_add(words, " to %s", XB_SIZE_TEXT(cases->most));
-    if (cases->figure != NULL)
-        xb_words_add(words, " %s", XB_PLAIN_WORD(cases->figure));
-    xb_words_add(words, " %g %%", 100 * cases->share);
-}
-
 const char *xb_compare_rule(const struct xb_comparison *comparison, struct xb_words *words)
 {
     const struct xb_comparison_request *request = &comparison->request;
     size_t counting = 0;
     xb_words_add(words, "worse by %g %% or more is a regression", 100 * request->threshold);
-    for (size_t i = 0; i < request->thresholds.count; i++)
-        add_threshold(words, &request->thresholds.items[i], i == 0);
+    for (size_t i = 0; i < request->thresholds.count; i++) { /* "managed h2d 64 MiB 10 %" */
+        const struct xb_gate *cases = &request->thresholds.items[i];
+        bool is_range = cases->least != cases->most;
+        xb_words_add(words, "%s%s", i == 0 ? " (" : ", ",
+                     XB_PLAIN_WORD(cases->mode != NULL ? cases->mode : "all modes"));
+        if (cases->direction != NULL)
+            xb_words_add(words, " %s", XB_PLAIN_WORD(cases->direction));
+        if (cases->least > 0)
+            xb_words_add(words, " %s%s", is_range ? "from " : "", XB_SIZE_TEXT(cases->least));
+        if (is_range && cases->most > 0)
+            xb_words_add(words, " to %s", XB_SIZE_TEXT(cases->most));
+        if (cases->figure != NULL)
+            xb_words_add(words, " %s", XB_PLAIN_WORD(cases->figure));
+        xb_words_add(words, " %g %%", 100 * cases->share);
+    }
     if (request->thresholds.count > 0)
         xb_words_add(words, ")");
     if (xb_compare_refused(comparison))
@@ -164,32 +160,12 @@ const char *xb_compare_needed(const struct xb_comparison *comparison, struct xb_
     return words->text;
 }
 
-/* Each model once, of any process and device, and how many more than four. */
-static void add_models(struct xb_words *words, const struct xb_record *record)
-{
-    const char *told[64];
-    size_t count = 0;
-    static const size_t most = 4;
-    for (size_t i = 0; i < record->process_count; i++)
-        for (size_t j = 0; j < record->processes[i].device_count; j++) {
-            const char *name = record->processes[i].devices[j].name;
-            size_t k = 0;
-            while (name != NULL && k < count && strcmp(told[k], name) != 0)
-                k++;
-            if (name == NULL || k < count || count == sizeof told / sizeof told[0])
-                continue;
-            told[count++] = name;
-            if (count <= most)
-                xb_words_add(words, ", %s", XB_PLAIN_WORD(name));
-        }
-    if (count > most)
-        xb_words_add(words, " and %zu more models", count - most);
-}
-
 const char *xb_compare_file(const struct xb_record *record, struct xb_words *words)
 {
+    static const size_t most = 4;
     char node[XB_NODE_TEXT];
-    size_t interrupted = 0, late = 0;
+    size_t interrupted = 0, late = 0, count = 0;
+    const char *told[64];
     for (size_t i = 0; i < record->process_count; i++) {
         interrupted += record->processes[i].interrupted;
         late += !record->processes[i].deadline_met;
@@ -208,7 +184,21 @@ const char *xb_compare_file(const struct xb_record *record, struct xb_words *wor
     xb_words_add(words, ", %s", XB_PLAIN_WORD(record->backend));
     if (record->driver != NULL)
         xb_words_add(words, ", driver %s", XB_PLAIN_WORD(record->driver));
-    add_models(words, record);
+    /* Each model once, of any process and device, and how many more than four. */
+    for (size_t i = 0; i < record->process_count; i++)
+        for (size_t j = 0; j < record->processes[i].device_count; j++) {
+            const char *name = record->processes[i].devices[j].name;
+            size_t k = 0;
+            while (name != NULL && k < count && strcmp(told[k], name) != 0)
+                k++;
+            if (name == NULL || k < count || count == sizeof told / sizeof told[0])
+                continue;
+            told[count++] = name;
+            if (count <= most)
+                xb_words_add(words, ", %s", XB_PLAIN_WORD(name));
+        }
+    if (count > most)
+        xb_words_add(words, " and %zu more models", count - most);
     return words->text;
 }
 
@@ -319,7 +309,7 @@ static const char *write_verdict(const struct xb_comparison *comparison,
                  indicative && !compared->gates ? ", " : "", compared->gates ? "" : "not counted");
 }
 
-/* One side of a case, of so many processes. */
+/* One side of a case. */
 static const char *write_side(const struct xb_compared *compared, enum xb_compared_part part,
                               char *text)
 {
@@ -419,8 +409,6 @@ static const char *write_p(const struct xb_comparison *comparison,
     return print(text, "%.*f", decimals_beside(p, &alpha, 1, alpha < least ? 6 : 3, 0), p);
 }
 
-/* ---- what became of it, in percent and in words ---- */
-
 /* For a figure that became less, or more. */
 static const char *change_word(const struct xb_figure *figure, bool more)
 {
@@ -462,11 +450,9 @@ static const char *write_change(const struct xb_compared *compared, char *text)
                  change_word(&compared->figure, !(compared->ratio < 1)));
 }
 
-/*
- * The bound of the interval that the verdict is about, each of which is exceeded with a probability
- * of at most (1 - confidence) / 2: of a loss how large it is at least, of a PASS and of what is
- * open how large it may be.
- */
+/* The bound of the interval that the verdict is about, which is exceeded with a probability of at
+ * most (1 - confidence) / 2: how large a loss is at least, and how large it may be where there is
+ * none or it is open. */
 static const char *write_sure(const struct xb_compared *compared, char *text)
 {
     bool more = compared->figure.more_is_better;
@@ -561,27 +547,25 @@ const char *xb_compared_text(const struct xb_comparison *comparison,
 void xb_compare_tell(struct xb_words *words, const struct xb_comparison *comparison,
                      const struct xb_compared *compared, const char *separator)
 {
-    const char *level = XB_CASE_TEXT(comparison, compared, XB_CASE_LEVEL);
-    const char *note = XB_CASE_TEXT(comparison, compared, XB_CASE_NOTE);
+    const char *level = XB_SAID(LEVEL), *note = XB_SAID(NOTE);
     if (compared->has_ratio)
-        xb_words_add(words, "%s%s", XB_CASE_TEXT(comparison, compared, XB_CASE_SAYS), separator);
+        xb_words_add(words, "%s%s", XB_SAID(SAYS), separator);
     for (int side = 0; side < 2; side++) {
         size_t n = side == 0 ? compared->baseline.processes : compared->candidate.processes;
-        xb_words_add(
-            words, "%s%s %s", side == 0 ? "" : separator, side == 0 ? "baseline" : "candidate",
-            XB_CASE_TEXT(comparison, compared, side == 0 ? XB_CASE_BASELINE : XB_CASE_CANDIDATE));
+        xb_words_add(words, "%s %s", side == 0 ? "baseline" : "candidate",
+                     side == 0 ? XB_SAID(BASELINE) : XB_SAID(CANDIDATE));
         if (n > 0)
             xb_words_add(words, " (%zu process%s)", n, n == 1 ? "" : "es");
+        xb_words_add(words, "%s", side == 0 ? separator : "");
     }
     if (compared->has_ratio)
-        xb_words_add(words, "%sratio %s", separator,
-                     XB_CASE_TEXT(comparison, compared, XB_CASE_RATIO));
+        xb_words_add(words, "%sratio %s", separator, XB_SAID(RATIO));
     if (compared->has_interval)
         xb_words_add(words, "%s%s%sinterval %s%s", separator, level, level[0] != '\0' ? " " : "",
-                     XB_CASE_TEXT(comparison, compared, XB_CASE_INTERVAL_TO),
+                     XB_SAID(INTERVAL_TO),
                      level[0] != '\0' ? "" : " (of samples; its level is not known)");
     if (compared->basis == XB_BASIS_TEST)
-        xb_words_add(words, "%sP %s", separator, XB_CASE_TEXT(comparison, compared, XB_CASE_P));
+        xb_words_add(words, "%sP %s", separator, XB_SAID(P));
     if (note[0] != '\0')
         xb_words_add(words, "%s%s", separator, note);
 }

@@ -18,8 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- options ---- */
-
 static const char *const formats[] = {"table", "nagios", "nhc", "prometheus", NULL};
 enum format { TABLE, NAGIOS, NHC, PROMETHEUS }; /* in that order */
 
@@ -110,47 +108,40 @@ const struct xb_option *const *xb_link_rows(void)
     return link_rows;
 }
 
-/* What is asked of the command; the rest is asked of the session. */
-struct options {
-    const char *min_h2d, *min_d2h, *min_peer; /* as they were written; NULL where not given */
-    const char *start_at, *expect, *limits, *output, *json, *json_lines;
+/* The whole command. */
+struct command {
+    /* What is asked of it, texts as they were written; the rest is asked of the session. */
+    const char *min_h2d, *min_d2h, *min_peer; /* NULL where not given */
+    const char *start_at, *expect, *limits, *output_path, *json_path, *json_lines;
     bool verbose;
     uint64_t count; /* 0: not given */
     double deadline;
     enum format format;
-};
-
-#define BIND(member, row) XB_BIND(struct options, member, row)
-static const struct xb_option_field *const fields = XB_FIELDS(
-    BIND(min_h2d, &option_min_h2d), BIND(min_d2h, &option_min_d2h),
-    BIND(min_peer, &option_min_peer), BIND(start_at, &xb_option_start_at),
-    BIND(expect, &option_expect), BIND(limits, &option_limits), BIND(output, &xb_option_output),
-    BIND(json, &option_json), BIND(json_lines, &xb_option_json_lines),
-    BIND(verbose, &option_verbose), BIND(count, &option_count), BIND(deadline, &option_deadline),
-    BIND(format, &option_format));
-
-#define BIND_SESSION(member, row) XB_BIND(struct xb_link_session, member, row)
-static const struct xb_option_field *const session_fields =
-    XB_FIELDS(BIND_SESSION(backend_name, &xb_option_backend),
-              BIND_SESSION(device_text, &option_device), BIND_SESSION(size_text, &option_size),
-              BIND_SESSION(no_peers, &option_no_peers), BIND_SESSION(attempts, &option_attempts));
-
-/* The whole command. */
-struct command {
     char line[512]; /* as the user called it, cut to this */
     const struct xb_config *config;
-    struct options asked;
     struct xb_limits_file *file;
     struct xb_link_session *session;
     struct xb_output output, json;
     struct xb_json_place json_place;
     struct xb_node_name node;
     struct xb_host_facts host;
-    bool only_json; /* both are standard output */
-    double began;   /* looking for devices is part of the time */
+    double began; /* looking for devices is part of the time */
 };
 
-/* ---- what is asked ---- */
+#define BIND(member, row) XB_BIND(struct command, member, row)
+static const struct xb_option_field *const fields = XB_FIELDS(
+    BIND(min_h2d, &option_min_h2d), BIND(min_d2h, &option_min_d2h),
+    BIND(min_peer, &option_min_peer), BIND(start_at, &xb_option_start_at),
+    BIND(expect, &option_expect), BIND(limits, &option_limits),
+    BIND(output_path, &xb_option_output), BIND(json_path, &option_json),
+    BIND(json_lines, &xb_option_json_lines), BIND(verbose, &option_verbose),
+    BIND(count, &option_count), BIND(deadline, &option_deadline), BIND(format, &option_format));
+
+#define BIND_SESSION(member, row) XB_BIND(struct xb_link_session, member, row)
+static const struct xb_option_field *const session_fields =
+    XB_FIELDS(BIND_SESSION(backend_name, &xb_option_backend),
+              BIND_SESSION(device_text, &option_device), BIND_SESSION(size_text, &option_size),
+              BIND_SESSION(no_peers, &option_no_peers), BIND_SESSION(attempts, &option_attempts));
 
 /* Reads "48.5" in GB/s as a size of so many GB: xb_size_parse() is the one reader of numbers. */
 static enum xb_status read_rate(const char *option, const char *given, struct xb_limit *limit,
@@ -174,8 +165,8 @@ static enum xb_status read_rate(const char *option, const char *given, struct xb
 
 static enum xb_status prepare(struct command *command, struct xb_error *error)
 {
-    const struct options *asked = &command->asked;
     struct xb_link_session *session = command->session;
+    struct xb_link_limits *limits = &session->limits;
     xb_config_fill(command->config, session_fields, session);
     session->sysfs = XB_PCI_DEVICES;
     session->spacing = 1;
@@ -183,15 +174,14 @@ static enum xb_status prepare(struct command *command, struct xb_error *error)
     XB_TRY(xb_node_check(error));
     XB_TRY(xb_node_find(&command->node, error));
     xb_host_facts_read(&command->host);
-    XB_TRY(xb_start_at_read(asked->start_at, session->deadline, &session->start_at, error));
-    struct xb_link_limits *limits = &session->limits;
-    XB_TRY(read_rate("min-h2d", asked->min_h2d, &limits->min_h2d, error));
-    XB_TRY(read_rate("min-d2h", asked->min_d2h, &limits->min_d2h, error));
-    XB_TRY(read_rate("min-peer", asked->min_peer, &limits->min_peer, error));
-    if (asked->expect != NULL)
-        XB_TRY(xb_expect_parse(asked->expect, XB_LIMIT_COMMAND_LINE, limits, error));
-    if (asked->limits != NULL)
-        XB_TRY(xb_limits_file_open(asked->limits, &command->file, error));
+    XB_TRY(xb_start_at_read(command->start_at, session->deadline, &session->start_at, error));
+    XB_TRY(read_rate("min-h2d", command->min_h2d, &limits->min_h2d, error));
+    XB_TRY(read_rate("min-d2h", command->min_d2h, &limits->min_d2h, error));
+    XB_TRY(read_rate("min-peer", command->min_peer, &limits->min_peer, error));
+    if (command->expect != NULL)
+        XB_TRY(xb_expect_parse(command->expect, XB_LIMIT_COMMAND_LINE, limits, error));
+    if (command->limits != NULL)
+        XB_TRY(xb_limits_file_open(command->limits, &command->file, error));
     session->file = command->file;
     return XB_OK;
 }
@@ -200,27 +190,25 @@ static enum xb_status prepare(struct command *command, struct xb_error *error)
  * written. */
 static enum xb_status open_outputs(struct command *command, struct xb_error *error)
 {
-    const struct options *asked = &command->asked;
     const struct xb_json_place *json = &command->json_place;
     double deadline = command->session->deadline;
     xb_interrupt_catch(); /* A signal must leave no temporary file behind. */
-    XB_TRY(xb_json_place_choose(asked->json, asked->json_lines, &command->json_place, error));
+    XB_TRY(
+        xb_json_place_choose(command->json_path, command->json_lines, &command->json_place, error));
     if (json->path != NULL)
         XB_TRY(xb_cli_find_output(json->option, json->path, &command->json, error));
-    XB_TRY(xb_cli_find_output("--output", asked->output, &command->output, error));
+    XB_TRY(xb_cli_find_output("--output", command->output_path, &command->output, error));
     /* With JSON on standard output nothing else goes there. */
-    command->only_json = command->json.is_stdout && command->output.is_stdout;
-    const struct xb_cli_place places[] = {
-        {.option = json->option, .output = &command->json},
-        {.option = "--output", .output = command->only_json ? NULL : &command->output},
-        {.option = "--limits", .input = asked->limits}};
+    if (command->json.is_stdout && command->output.is_stdout)
+        xb_output_discard(&command->output);
+    const struct xb_cli_place places[] = {{.option = json->option, .output = &command->json},
+                                          {.option = "--output", .output = &command->output},
+                                          {.option = "--limits", .input = command->limits}};
     XB_TRY(xb_cli_open_places(places, sizeof places / sizeof places[0], deadline, error));
     if (json->is_line)
         xb_output_unbuffer(&command->json);
     return XB_OK;
 }
-
-/* ---- what came of it ---- */
 
 static bool write_output(struct xb_output *output, xb_link_writer *write,
                          const struct xb_link_report *report)
@@ -234,25 +222,6 @@ static bool write_output(struct xb_output *output, xb_link_writer *write,
     if (status != XB_OK)
         (void)xb_cli_fail(&error);
     return status == XB_OK;
-}
-
-/* The worst level of all devices and pairs, whose verdicts it fills. */
-static enum xb_level judge(const struct xb_link_session *session, struct xb_verdict *verdicts,
-                           struct xb_pair_verdict *pair_verdicts)
-{
-    enum xb_level level = session->device_count > 0 ? XB_LEVEL_OK : XB_LEVEL_UNKNOWN;
-    for (size_t i = 0; i < session->device_count; i++) {
-        struct xb_link_limits limits = xb_link_session_limits(session, &session->devices[i]);
-        xb_verdict_of_device(&session->devices[i], &limits, &verdicts[i]);
-    }
-    xb_verdict_compare_nvlinks(session->devices, session->device_count, session->pairs,
-                               session->pair_count, verdicts);
-    xb_link_session_judge_pairs(session, pair_verdicts);
-    for (size_t i = 0; i < session->device_count; i++)
-        level = xb_level_worse(level, verdicts[i].found.level);
-    for (size_t i = 0; i < session->pair_count; i++)
-        level = xb_level_worse(level, pair_verdicts[i].found.level);
-    return level;
 }
 
 /* Judges what the session has and writes it. Returns the exit code: that of a Nagios plugin. */
@@ -273,18 +242,27 @@ static int report(struct command *command, bool done)
         .pair_count = session->pair_count,
         .pair_verdicts = pair_verdicts,
         .no_pairs = session->no_pairs,
-        .level = judge(session, verdicts, pair_verdicts),
+        .level = session->device_count > 0 ? XB_LEVEL_OK : XB_LEVEL_UNKNOWN,
         .attempts_allowed = (unsigned)session->attempts,
-        .deadline = command->asked.deadline,
+        .deadline = command->deadline,
         .elapsed = xb_clock_now() - command->began,
         .cut = !done,
-        .verbose = command->asked.verbose,
+        .verbose = command->verbose,
         .in_a_line = command->json_place.is_line,
         .config = command->config,
         .start = &session->start,
         .node = command->node.name,
         .hostname = command->host.hostname,
     };
+    for (size_t i = 0; i < session->device_count; i++) {
+        struct xb_link_limits limits = xb_link_session_limits(session, &session->devices[i]);
+        xb_verdict_of_device(&session->devices[i], &limits, &verdicts[i]);
+    }
+    xb_verdict_compare_nvlinks(session->devices, session->device_count, session->pairs,
+                               session->pair_count, verdicts);
+    xb_link_session_judge_pairs(session, pair_verdicts);
+    for (size_t i = 0; i < xb_link_subjects(&report); i++)
+        report.level = xb_level_worse(report.level, xb_link_subject_at(&report, i).found->level);
     snprintf(report.nothing, sizeof report.nothing, "%s", session->nothing);
     if (!done && report.device_count == 0 && report.nothing[0] == '\0')
         snprintf(report.nothing, sizeof report.nothing,
@@ -292,9 +270,7 @@ static int report(struct command *command, bool done)
     static xb_link_writer *const writers[] = {xb_link_table_write, xb_link_nagios_write,
                                               xb_link_nhc_write, xb_link_prometheus_write};
     bool written = write_output(&command->json, xb_link_json_write, &report);
-    if (!command->only_json)
-        written =
-            write_output(&command->output, writers[command->asked.format], &report) && written;
+    written = write_output(&command->output, writers[command->format], &report) && written;
     free(verdicts);
     free(pair_verdicts);
     return written ? (int)report.level : XB_LEVEL_UNKNOWN;
@@ -303,8 +279,8 @@ static int report(struct command *command, bool done)
 /* --format, once it is read. */
 static enum format answers_in = TABLE;
 
-/* A usage error is UNKNOWN too: 2 would say that a link is broken. The formats of one line tell it
- * on standard output as well, because Nagios and NHC read nothing else. */
+/* Ends as UNKNOWN, because 2 would say that a link is broken. The formats of one line tell it on
+ * standard output as well, because Nagios and NHC read nothing else. */
 static int fail(const struct xb_error *error)
 {
     (void)xb_cli_fail(error);
@@ -312,24 +288,6 @@ static int fail(const struct xb_error *error)
         printf("XFERBENCH LINK UNKNOWN - %.*s\n", (int)strcspn(error->message, "|\n"),
                error->message);
     return XB_LEVEL_UNKNOWN;
-}
-
-/*
- * Puts devices that should be there and are not into the report, like any other. All that the
- * runtime sees count as there, whichever of them are tested. If the deadline came before the
- * runtime had told its devices, nobody knows whether one is missing.
- */
-static void add_missing(struct command *command, bool done)
-{
-    struct xb_link_session *session = command->session;
-    if (!done && session->device_count == 0)
-        return;
-    for (uint64_t index = session->probe.device_count; index < command->asked.count; index++) {
-        struct xb_link_device *device = &session->devices[session->device_count++];
-        device->missing = true;
-        device->info.index = (unsigned)index;
-        snprintf(device->info.name, sizeof device->info.name, "a device that is not there");
-    }
 }
 
 static int run(struct xb_config *config, char *const *words)
@@ -340,11 +298,11 @@ static int run(struct xb_config *config, char *const *words)
     for (; *words != NULL && length < sizeof command.line; words++)
         length +=
             (size_t)snprintf(command.line + length, sizeof command.line - length, " %s", *words);
-    xb_config_fill(config, fields, &command.asked);
-    answers_in = command.asked.format;
+    xb_config_fill(config, fields, &command);
+    answers_in = command.format;
     enum xb_status status = xb_link_session_open(&command.session, &error);
     if (status == XB_OK) {
-        command.session->deadline = command.began + command.asked.deadline;
+        command.session->deadline = command.began + command.deadline;
         status = prepare(&command, &error);
     }
     if (status == XB_OK)
@@ -358,8 +316,16 @@ static int run(struct xb_config *config, char *const *words)
         error = command.session->error;
         status = error.status;
     }
-    if (status == XB_OK)
-        add_missing(&command, done);
+    /* Devices that should be there and are not are in the report, like any other; all that the
+     * runtime sees count as there. If the deadline came before it told them, nobody knows. */
+    struct xb_link_session *session = command.session;
+    uint64_t missing = status == XB_OK ? session->probe.device_count : command.count;
+    for (; missing < command.count && (done || session->device_count > 0); missing++) {
+        struct xb_link_device *device = &session->devices[session->device_count++];
+        device->missing = true;
+        device->info.index = (unsigned)missing;
+        snprintf(device->info.name, sizeof device->info.name, "a device that is not there");
+    }
     int code = status == XB_OK ? report(&command, done) : fail(&error);
     xb_output_discard(&command.output);
     xb_output_discard(&command.json);

@@ -124,8 +124,6 @@ void xb_conditions_note(struct xb_conditions *conditions, const struct xb_run *r
     pthread_mutex_unlock(&conditions->lock);
 }
 
-/* ---- what was seen ---- */
-
 static int compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;

@@ -44,7 +44,7 @@ enum xb_status xb_link_json_write(FILE *stream, const struct xb_link_report *rep
         xb_fields_put(&json, xb_link_info_fields, &device->info);
         xb_document_put_facts(&json, "facts", &device->info);
         xb_json_put_flag(&json, "cut", device->cut);
-        open_verdict(&json, &verdict->found, xb_verdict_attempt(verdict, device) != NULL,
+        open_verdict(&json, &verdict->found, XB_ATTEMPT_JUDGED(verdict, device) != NULL,
                      verdict->best);
         xb_json_put_known_whole(&json, "bottleneck", verdict->bottleneck < verdict->facts.hop_count,
                                 verdict->bottleneck);
@@ -63,7 +63,7 @@ enum xb_status xb_link_json_write(FILE *stream, const struct xb_link_report *rep
         xb_json_put_whole(&json, "from", report->devices[pair->from].info.index);
         xb_json_put_whole(&json, "to", report->devices[pair->to].info.index);
         xb_json_put_flag(&json, "cut", pair->cut);
-        open_verdict(&json, &verdict->found, xb_pair_verdict_attempt(verdict, pair) != NULL,
+        open_verdict(&json, &verdict->found, XB_ATTEMPT_JUDGED(verdict, pair) != NULL,
                      verdict->best);
         xb_fields_put(&json, xb_link_pair_verdict_fields, verdict);
         xb_json_close(&json);
@@ -266,12 +266,12 @@ static const struct xb_field conditions_fields[] = {
     XB_FIELDS_END};
 
 static const struct xb_field both_conditions_fields[] = {
-    XB_OBJECT("h2d", attempt, conditions[0], conditions_fields),
-    XB_OBJECT("d2h", attempt, conditions[1], conditions_fields), XB_FIELDS_END};
+    XB_OBJECT("h2d", attempt, conditions[XB_TO_GPU], conditions_fields),
+    XB_OBJECT("d2h", attempt, conditions[XB_BACK], conditions_fields), XB_FIELDS_END};
 
 static const struct xb_field attempt_fields[] = {
-    XB_FIELD("h2d_bytes_per_second", DOUBLE, attempt, h2d, XB_RATE),
-    XB_FIELD("d2h_bytes_per_second", DOUBLE, attempt, d2h, XB_RATE),
+    XB_FIELD("h2d_bytes_per_second", DOUBLE, attempt, rates[XB_TO_GPU], XB_RATE),
+    XB_FIELD("d2h_bytes_per_second", DOUBLE, attempt, rates[XB_BACK], XB_RATE),
     XB_FIELD("data_wrong", FLAG, attempt, data_wrong),
     XB_FIELD("failure", TEXT, attempt, failure, XB_NULL_IF_EMPTY),
     XB_OBJECT("at_rest", attempt, at_rest, path_fields, XB_KNOWN(attempt, at_rest.present)),
@@ -325,8 +325,8 @@ static const struct xb_field limit_fields[] = {XB_FIELD("value", DOUBLE, limit, 
     XB_OBJECT(#name, verdict, limits.name, limit_fields, XB_KNOWN(verdict, limits.name.is_set))
 
 static const struct xb_field limits_fields[] = {
-    XB_OBJECT("h2d", verdict, h2d, bandwidth_limit_fields),
-    XB_OBJECT("d2h", verdict, d2h, bandwidth_limit_fields),
+    XB_OBJECT("h2d", verdict, ways[XB_TO_GPU], bandwidth_limit_fields),
+    XB_OBJECT("d2h", verdict, ways[XB_BACK], bandwidth_limit_fields),
     LIMIT(generation),
     LIMIT(width),
     LIMIT(warn_share),
@@ -337,12 +337,10 @@ static const struct xb_field limits_fields[] = {
 const struct xb_field xb_link_verdict_fields[] = {
     XB_OBJECT("ceiling", verdict, ceiling, ceiling_fields, XB_KNOWN(verdict, ceiling.known)),
     XB_OBJECT("packets", verdict, ceiling, packets_fields, XB_NEEDS(verdict, ceiling.payload)),
-    XB_FIELD("h2d_share", DOUBLE, verdict, h2d.share, XB_RATE),
-    XB_FIELD("d2h_share", DOUBLE, verdict, d2h.share, XB_RATE),
+    XB_FIELD("h2d_share", DOUBLE, verdict, ways[XB_TO_GPU].share, XB_RATE),
+    XB_FIELD("d2h_share", DOUBLE, verdict, ways[XB_BACK].share, XB_RATE),
     XB_PART("limits", limits_fields),
     XB_FIELDS_END};
-
-/* ---- devices ---- */
 
 const struct xb_field xb_link_info_fields[] = {
     XB_FIELD("index", UNSIGNED, info, index),
@@ -361,8 +359,6 @@ static const struct xb_field peers_fields[] = {
 const struct xb_field xb_link_device_fields[] = {
     XB_ITEMS("attempts", device, attempts, attempt_count, XB_LINK_ATTEMPTS, attempt_fields),
     XB_PART("peers", peers_fields, XB_KNOWN(device, peers.known)), XB_FIELDS_END};
-
-/* ---- pairs ---- */
 
 static const struct xb_field reach_fields[] = {
     XB_FIELD("direct", FLAG, reach, can_access),
@@ -391,8 +387,6 @@ const struct xb_field xb_link_pair_verdict_fields[] = {
     XB_FIELD("like_pairs_bytes_per_second", DOUBLE, pair_verdict, like, XB_RATE),
     XB_OBJECT("limits", pair_verdict, bandwidth, bandwidth_limit_fields),
     XB_FIELDS_END};
-
-/* ---- the report ---- */
 
 const struct xb_field xb_link_backend_fields[] = {
     XB_FIELD("name", STRING, report, backend),

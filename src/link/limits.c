@@ -63,22 +63,27 @@ enum xb_status xb_expect_parse(const char *text, enum xb_limit_source source,
 /* ---- a file ---- */
 
 #define LARGEST_BYTES ((size_t)1 << 20)
-#define HIGHEST_SHARE 1.5   /* of a ceiling: a larger one is meant as a percentage */
-#define HIGHEST_GBS 10000.0 /* a larger one is meant in bytes */
-
-struct entry {
-    const char *gpu;              /* a glob; NULL matches every name */
-    unsigned generation, width;   /* of the link under load; 0 matches every one */
-    struct xb_link_limits limits; /* those that the entry sets */
-};
 
 struct xb_limits_file {
     cJSON *root; /* owns the entries' texts */
-    struct entry *entries;
+    struct entry {
+        const char *gpu;              /* a glob; NULL matches every name */
+        unsigned generation, width;   /* of the link under load; 0 matches every one */
+        struct xb_link_limits limits; /* those that the entry sets */
+    } * entries;
     size_t count;
 };
 
-/* ---- what it says ---- */
+/* The numbers of an entry, as struct xb_link_limits has them. A share above 1.5 is meant as a
+ * percentage, a rate above 10,000 GB/s in bytes. */
+static const struct {
+    const char *key;
+    double most, unit;
+} numbers[] = {{"min_h2d_gbs", 1e4, 1e9},
+               {"min_d2h_gbs", 1e4, 1e9},
+               {"min_peer_gbs", 1e4, 1e9},
+               {"warn_share", 1.5, 1},
+               {"critical_share", 1.5, 1}};
 
 static const char *const root_keys[] = {"schema", "schema_version", "limits", NULL};
 static const char *const entry_keys[] = {
@@ -89,14 +94,6 @@ static const char *const entry_keys[] = {
 static bool has(const cJSON *object, const char *key)
 {
     return cJSON_GetObjectItemCaseSensitive(object, key) != NULL;
-}
-
-static void read_number(struct xb_json_reader *reader, const cJSON *object, const char *key,
-                        double highest, double factor, struct xb_limit *limit)
-{
-    if (has(object, key))
-        *limit = (struct xb_limit){true, xb_json_get_number(reader, object, key, highest) * factor,
-                                   XB_LIMIT_FILE};
 }
 
 /* A link such as "gen5x16". */
@@ -122,11 +119,11 @@ static void read_entry(struct xb_json_reader *reader, const cJSON *object, size_
     entry->generation = (unsigned)link.generation.value;
     entry->width = (unsigned)link.width.value;
     read_link(reader, object, "expect", limits);
-    read_number(reader, object, "min_h2d_gbs", HIGHEST_GBS, 1e9, &limits->min_h2d);
-    read_number(reader, object, "min_d2h_gbs", HIGHEST_GBS, 1e9, &limits->min_d2h);
-    read_number(reader, object, "min_peer_gbs", HIGHEST_GBS, 1e9, &limits->min_peer);
-    read_number(reader, object, "warn_share", HIGHEST_SHARE, 1, &limits->warn_share);
-    read_number(reader, object, "critical_share", HIGHEST_SHARE, 1, &limits->critical_share);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (has(object, numbers[i].key)) {
+            double number = xb_json_get_number(reader, object, numbers[i].key, numbers[i].most);
+            limits->all[i] = (struct xb_limit){true, number * numbers[i].unit, XB_LIMIT_FILE};
+        }
     /* A note is for people: it may be empty. */
     if (has(object, "note") && !cJSON_IsString(cJSON_GetObjectItemCaseSensitive(object, "note")))
         xb_json_refuse(reader, "note", "must be a text");
@@ -174,35 +171,22 @@ void xb_limits_file_close(struct xb_limits_file *file)
     free(file);
 }
 
-static void set_unset(struct xb_limit *limit, const struct xb_limit *from)
-{
-    if (!limit->is_set && from->is_set)
-        *limit = *from;
-}
-
 bool xb_limits_file_match(const struct xb_limits_file *file, const char *name, unsigned generation,
                           unsigned width, struct xb_link_limits *limits)
 {
     for (size_t i = 0; file != NULL && i < file->count; i++) {
         const struct entry *entry = &file->entries[i];
-        const struct xb_link_limits *from = &entry->limits;
         if ((entry->gpu != NULL && fnmatch(entry->gpu, name, 0) != 0) ||
             (entry->generation != 0 && entry->generation != generation) ||
             (entry->width != 0 && entry->width != width))
             continue;
-        set_unset(&limits->generation, &from->generation);
-        set_unset(&limits->width, &from->width);
-        set_unset(&limits->min_h2d, &from->min_h2d);
-        set_unset(&limits->min_d2h, &from->min_d2h);
-        set_unset(&limits->min_peer, &from->min_peer);
-        set_unset(&limits->warn_share, &from->warn_share);
-        set_unset(&limits->critical_share, &from->critical_share);
+        for (size_t k = 0; k < sizeof limits->all / sizeof limits->all[0]; k++)
+            if (!limits->all[k].is_set)
+                limits->all[k] = entry->limits.all[k];
         return true;
     }
     return false;
 }
-
-/* ---- those that hold for a device, and for a pair ---- */
 
 struct xb_link_limits xb_link_session_limits(const struct xb_link_session *session,
                                              const struct xb_link_device *device)

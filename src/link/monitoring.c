@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The formats that programs read: one line for Nagios, one for LBNL NHC, and Prometheus' metrics.
- */
+/* The formats that programs read: a line for Nagios, one for LBNL NHC, and Prometheus' metrics. */
 #include "report.h"
 
 #include "base/stream.h"
 #include "base/text.h"
 #include "present/metrics.h"
+#include "record/record.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
 
-/* ---- lines: what both write alike ---- */
-
-/*
- * Writes text for a line that a shell or a monitoring core may take apart: printable ASCII, without
+/* Writes text for a line that a shell or a monitoring core may take apart: printable ASCII, without
  * quotes, the bar that begins performance data, and what else a shell gives a meaning. (NHC's die()
- * gives its message to eval between apostrophes; Nagios' illegal_macro_output_chars.)
- */
+ * gives its message to eval between apostrophes; Nagios' illegal_macro_output_chars.) */
 static void write_safe(FILE *stream, const char *text)
 {
     char plain[XB_NOTE_SIZE];
@@ -76,8 +72,6 @@ static void write_all_bad(FILE *stream, const struct xb_link_report *report, boo
     write_safe(stream, report->nothing);
 }
 
-/* ---- NHC ---- */
-
 /* NHC keeps the line as the reason why the node is out of service: codes are enough there. */
 enum xb_status xb_link_nhc_write(FILE *stream, const struct xb_link_report *report,
                                  struct xb_error *error)
@@ -92,32 +86,28 @@ enum xb_status xb_link_nhc_write(FILE *stream, const struct xb_link_report *repo
 
 /* ---- Nagios: the text ---- */
 
-static const char *lanes_of(const struct xb_verdict *verdict, char text[64])
-{
-    const struct xb_lanes lanes = xb_verdict_lanes(verdict);
-    return lanes.width > 0 ? xb_link_lanes_text(lanes, text, 64) : "link not known";
-}
-
 /* "Gen5 x16", or "3 of Gen5 x16, 1 of Gen4 x16" where they differ. */
 static void write_lanes(FILE *stream, const struct xb_link_report *report)
 {
-    char text[64], others[64];
+    char texts[XB_RUN_DEVICES][64];
+    size_t counts[XB_RUN_DEVICES] = {0}; /* of devices like this one, by the first of them */
     const char *separator = "";
     for (size_t i = 0; i < report->device_count; i++) {
-        size_t same = 0;
-        bool seen_before = false;
-        const char *own = lanes_of(&report->verdicts[i], text);
-        for (size_t j = 0; j < report->device_count; j++) {
-            bool equal = strcmp(own, lanes_of(&report->verdicts[j], others)) == 0;
-            same += equal;
-            seen_before = seen_before || (equal && j < i);
-        }
-        if (seen_before)
+        const struct xb_lanes lanes = xb_verdict_lanes(&report->verdicts[i]);
+        size_t first = 0;
+        snprintf(texts[i], sizeof texts[i], "%s",
+                 lanes.width > 0 ? XB_LINK_LANES(lanes) : "link not known");
+        while (strcmp(texts[first], texts[i]) != 0)
+            first++;
+        counts[first]++;
+    }
+    for (size_t i = 0; i < report->device_count; i++) {
+        if (counts[i] == 0)
             continue;
         fputs(separator, stream);
-        if (same < report->device_count)
-            fprintf(stream, "%zu of ", same);
-        fputs(own, stream);
+        if (counts[i] < report->device_count)
+            fprintf(stream, "%zu of ", counts[i]);
+        fputs(texts[i], stream);
         separator = ", ";
     }
 }
@@ -175,31 +165,28 @@ static void write_entry(struct data *data, const char *name, int decimals, long 
         fprintf(data->stream, "%.*f", decimals, most);
 }
 
-static void write_link(struct data *data, const struct xb_verdict *verdict)
-{
-    const struct xb_lanes lanes = xb_verdict_lanes(verdict);
-    const struct xb_link_limits *limits = &verdict->limits;
-    /* --expect applies to the slot's link. Without it nothing is expected: what both ends can do is
-     * the maximum of the entry. */
-    bool is_slot = verdict->bottleneck == verdict->facts.slot;
-    double width = is_slot ? limits->width.value : 0;
-    double generation = is_slot ? limits->generation.value : 0;
-    if (lanes.width == 0)
-        return;
-    const struct xb_lanes best = verdict->facts.hops[verdict->bottleneck].best;
-    write_entry(data, "width", 0, lanes.width, (double[]){0, width}, best.width);
-    if (xb_pcie_generation(lanes.speed_gts) > 0)
-        write_entry(data, "generation", 0, xb_pcie_generation(lanes.speed_gts),
-                    (double[]){0, generation}, xb_pcie_generation(best.speed_gts));
-}
-
 static void write_count(struct data *data, const char *name, uint64_t count)
 {
     write_entry(data, name, 0, count, (double[2]){0}, 0);
 }
 
-static void write_counters(struct data *data, const struct xb_link_facts *facts)
+static void write_gpu(struct data *data, const struct xb_verdict *verdict)
 {
+    const struct xb_link_facts *facts = &verdict->facts;
+    const struct xb_lanes lanes = xb_verdict_lanes(verdict);
+    unsigned generation = xb_pcie_generation(lanes.speed_gts);
+    /* --expect applies to the slot's link. Without it nothing is expected: what both ends can do is
+     * the maximum of the entry. */
+    const struct xb_link_limits none = {.width = {.value = 0}};
+    const struct xb_link_limits *limits =
+        verdict->bottleneck == facts->slot ? &verdict->limits : &none;
+    if (lanes.width > 0) {
+        const struct xb_lanes best = facts->hops[verdict->bottleneck].best;
+        write_entry(data, "width", 0, lanes.width, (double[]){0, limits->width.value}, best.width);
+        if (generation > 0)
+            write_entry(data, "generation", 0, generation, (double[]){0, limits->generation.value},
+                        xb_pcie_generation(best.speed_gts));
+    }
     if (facts->replays_known)
         write_count(data, "replays", facts->replays);
     for (enum xb_nvlink_counter i = 0; i < XB_NVLINK_COUNTERS; i++) {
@@ -246,19 +233,15 @@ enum xb_status xb_link_nagios_write(FILE *stream, const struct xb_link_report *r
                             (double[]){copies->warning / 1e9, copies->critical / 1e9},
                             of.ways[j].ceiling / 1e9);
         }
-        if (of.peer != NULL)
-            continue;
-        write_link(&data, of.verdict);
-        write_counters(&data, &of.verdict->facts);
+        if (of.peer == NULL)
+            write_gpu(&data, of.verdict);
     }
     fputc('\n', stream);
     return xb_stream_finish(stream, "the line for Nagios", error);
 }
 
-/* ---- Prometheus ---- */
-
-/* All samples of a family stand together: so every GPU and pair tells all that it has for each
- * family in turn, of which the samples of that family are written. */
+/* ---- Prometheus: all samples of a family stand together, so every GPU and pair tells all that it
+ * has for each family in turn, of which the samples of that family are written ---- */
 
 #define LEVELS "0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN."
 #define REASON "1 for each code that the verdict gives as a reason."
@@ -327,8 +310,12 @@ static double known(double value)
     return value > 0 ? value : (double)NAN;
 }
 
-static void tell_ports(struct metrics *metrics, const struct xb_link_facts *facts)
+static void tell_gpu(struct metrics *metrics, const struct xb_verdict *verdict)
 {
+    const struct xb_link_facts *facts = &verdict->facts;
+    put(metrics, "width_lanes", NULL, known(xb_verdict_lanes(verdict).width));
+    put(metrics, "speed_transfers_per_second", NULL,
+        known(xb_verdict_lanes(verdict).speed_gts * 1e9));
     for (size_t i = 0; i < facts->port_count; i++) {
         const struct xb_link_port *port = &facts->ports[i];
         const char *const severities[] = {"correctable", "nonfatal", "fatal"};
@@ -341,15 +328,6 @@ static void tell_ports(struct metrics *metrics, const struct xb_link_facts *fact
                                  {"severity", severities[j]}),
                 (double)counts[j]);
     }
-}
-
-static void tell_gpu(struct metrics *metrics, const struct xb_verdict *verdict)
-{
-    const struct xb_link_facts *facts = &verdict->facts;
-    put(metrics, "width_lanes", NULL, known(xb_verdict_lanes(verdict).width));
-    put(metrics, "speed_transfers_per_second", NULL,
-        known(xb_verdict_lanes(verdict).speed_gts * 1e9));
-    tell_ports(metrics, facts);
     put(metrics, "replays", NULL, facts->replays_known ? (double)facts->replays : (double)NAN);
     for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++) {
         const struct xb_metric_label *kind = XB_METRIC_LABELS({"kind", xb_pcie_counters[i].key});

@@ -28,8 +28,6 @@ static size_t get_index_of(struct xb_json_reader *reader, const cJSON *object, c
     return 0;
 }
 
-/* ---- devices ---- */
-
 static void read_device(struct xb_json_reader *reader, const cJSON *object, size_t index, void *to)
 {
     struct xb_link_report *report = to;
@@ -44,14 +42,12 @@ static void read_device(struct xb_json_reader *reader, const cJSON *object, size
     xb_fields_read(reader, item, xb_link_verdict_fields, verdict);
     verdict->best = get_index_of(reader, item, "attempt", device->attempt_count);
     xb_link_facts_find(device, verdict->best, &verdict->facts);
-    const struct xb_link_attempt *attempt = xb_verdict_attempt(verdict, device);
-    verdict->h2d.measured = attempt != NULL ? attempt->h2d : 0;
-    verdict->d2h.measured = attempt != NULL ? attempt->d2h : 0;
+    const struct xb_link_attempt *attempt = XB_ATTEMPT_JUDGED(verdict, device);
+    verdict->ways[XB_TO_GPU].measured = attempt != NULL ? attempt->rates[XB_TO_GPU] : 0;
+    verdict->ways[XB_BACK].measured = attempt != NULL ? attempt->rates[XB_BACK] : 0;
     verdict->bottleneck = get_index_of(reader, item, "bottleneck", verdict->facts.hop_count);
     xb_place_leave(&reader->place, outer);
 }
-
-/* ---- pairs ---- */
 
 /* The place of the device that has that index. */
 static size_t get_device(struct xb_json_reader *reader, const cJSON *object, const char *key,
@@ -83,8 +79,6 @@ static void read_pair(struct xb_json_reader *reader, const cJSON *object, size_t
     xb_fields_read(reader, item, xb_link_pair_verdict_fields, verdict);
     xb_place_leave(&reader->place, outer);
 }
-
-/* ---- on which machine and when it was measured ---- */
 
 /* NULL for null; it must be there. */
 static const char *keep_known(struct xb_json_reader *reader, const cJSON *object, const char *key)
@@ -131,8 +125,6 @@ static void read_start(struct xb_json_reader *reader, const cJSON *root, struct 
     xb_place_leave(&reader->place, inner);
     xb_place_leave(&reader->place, outer);
 }
-
-/* ---- the document ---- */
 
 /* As many as the array under that key has items, in the file's memory. */
 static void *room(struct xb_json_reader *reader, const cJSON *root, const char *key, size_t most,

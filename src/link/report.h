@@ -10,9 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/*
- * What `xferbench link` found, and the formats in which it is told. Everything is borrowed; the
- * arrays have an element for each of the device_count devices and may be NULL where there is none.
+/* What `xferbench link` found. Everything is borrowed; the arrays may be NULL where there is none.
  */
 struct xb_link_report {
     const char *version; /* of the xferbench that measured */
@@ -20,11 +18,11 @@ struct xb_link_report {
     struct xb_probe probe;
     const char *command; /* as the user called it; may be NULL */
     struct xb_link_device *devices;
+    struct xb_verdict *verdicts; /* on each device */
     size_t device_count;
-    struct xb_verdict *verdicts;
     struct xb_link_pair *pairs; /* of these devices */
-    size_t pair_count;
     struct xb_pair_verdict *pair_verdicts;
+    size_t pair_count;
     const char *no_pairs; /* why no pair was tested; "" or NULL where pairs were, or there are
                              fewer than two devices */
     enum xb_level level;  /* of the node */
@@ -40,11 +38,8 @@ struct xb_link_report {
     const struct xb_config *config;
 };
 
-/*
- * Each writes the whole report and flushes. XB_ERR_SYSTEM if it could not be written, XB_ERR_MEMORY
- * from JSON only. Texts that came from outside (a driver's words, a device's name) cannot break any
- * of the formats.
- */
+/* Each format writes the whole report and flushes. XB_ERR_SYSTEM if it could not be written. Texts
+ * that came from outside (a driver's words, a device's name) cannot break any of them. */
 typedef enum xb_status xb_link_writer(FILE *stream, const struct xb_link_report *report,
                                       struct xb_error *error);
 
@@ -52,15 +47,11 @@ typedef enum xb_status xb_link_writer(FILE *stream, const struct xb_link_report 
  * those that are not OK, or of all if the report is verbose. */
 XB_MUST_CHECK xb_link_writer xb_link_table_write;
 
-/*
- * For Nagios and Icinga: one line of ASCII without quotes, and the performance data behind a bar
- * (Monitoring Plugins Development Guidelines, "Performance data"). Bandwidths in 10^9 bytes per
- * second: the guidelines have no such unit, so the label says it.
- */
+/* For Nagios and Icinga: one line of ASCII without quotes, and performance data (Monitoring Plugins
+ * Development Guidelines). They have no unit for a bandwidth, so its label says GBps. */
 XB_MUST_CHECK xb_link_writer xb_link_nagios_write;
 
-/* For LBNL NHC, which knows good and bad: nothing for OK, one line of codes for anything else,
- * WARNING and UNKNOWN included. */
+/* For LBNL NHC, which knows good and bad: nothing for OK, one line of codes for anything else. */
 XB_MUST_CHECK xb_link_writer xb_link_nhc_write;
 
 /* For the textfile collector of Prometheus' node_exporter. What is not known has no sample. */
@@ -80,28 +71,21 @@ XB_MUST_CHECK xb_link_writer xb_link_json_write;
 /* The rows of the options of `xferbench link`. */
 const struct xb_option *const *xb_link_rows(void);
 
-/* Limits by model of GPU and link, from a JSON file: docs/limits.schema.json is its form,
- * docs/link.md its meaning. */
+/* Limits by model of GPU and link, from a JSON file (docs/limits.schema.json, docs/link.md). */
 struct xb_limits_file;
 
-/*
- * Reads the file, a regular one or a pipe, of at most 1 MiB; waits for the writer of a pipe.
- * XB_ERR_USAGE names the file, the entry and the key of whatever is not as it has to be;
- * XB_ERR_SYSTEM, XB_ERR_MEMORY. *file is untouched on failure.
- */
+/* Reads the file, or a pipe, of at most 1 MiB. XB_ERR_USAGE names the file, the entry and the key
+ * of what is wrong; XB_ERR_SYSTEM. *file is untouched on failure. */
 XB_MUST_CHECK enum xb_status xb_limits_file_open(const char *path, struct xb_limits_file **file,
                                                  struct xb_error *error);
 void xb_limits_file_close(struct xb_limits_file *file); /* NULL is accepted */
 
-/*
- * Finds the first entry for a device of that name whose link was of that generation and width under
- * load (0: not known, which no entry matches that names one), and sets those of *limits that are
- * not set yet. False if there is no such entry, or `file` is NULL.
- */
+/* Finds the first entry for a device of that name whose link was such under load (0: not known),
+ * and sets those of *limits that are not set yet. False for no such entry, and for no file. */
 bool xb_limits_file_match(const struct xb_limits_file *file, const char *name, unsigned generation,
                           unsigned width, struct xb_link_limits *limits);
 
-/* What the formats of `xferbench link` write alike, and the parts of its table. */
+/* ---- what the formats write alike ---- */
 
 /* "Gen5 x16"; "48 GT/s x16" for a rate that is no generation; "-" where either is not known. */
 const char *xb_link_lanes_text(struct xb_lanes lanes, char *text, size_t size);
@@ -119,11 +103,11 @@ struct xb_link_subject {
     const struct xb_findings *found;
     const struct xb_verdict *verdict;   /* NULL of a pair */
     const struct xb_pair_verdict *pair; /* NULL of a GPU */
-    struct xb_link_way {
+    struct xb_link_copies {
         const char *direction; /* "h2d", "d2h"; NULL of a pair */
         const struct xb_link_direction *copies;
-        double ceiling; /* 0 where not known */
-    } ways[2];          /* a pair has one: `copies` of the other is NULL */
+        double ceiling;   /* 0 where not known */
+    } ways[XB_LINK_WAYS]; /* a pair has one: `copies` of the other is NULL */
 };
 
 /* All GPUs of a report, then all pairs. */
@@ -134,23 +118,16 @@ struct xb_link_subject xb_link_subject_at(const struct xb_link_report *report, s
 size_t xb_link_count_bad(const struct xb_link_report *report, size_t *pairs);
 
 #define XB_LINK_LABEL 9 /* how wide the table's labels are */
-/* Words behind a label, on the `stream` of the function that it stands in. */
-#define NOTE(label, ...) xb_note_print(stream, (label), XB_LINK_LABEL, __VA_ARGS__)
 
 /* Prints all that is known of a GPU. */
 void xb_link_table_device(FILE *stream, const struct xb_link_device *device,
                           const struct xb_verdict *verdict);
 
-/* What `xferbench link --json` wrote, read back (docs/link.schema.json). */
+/* ---- what `xferbench link --json` wrote, read back ---- */
 
-/*
- * A report from a file, with everything that it borrows. The formats write about it what they wrote
- * when it was made, but for JSON: environment, options, launcher and the devices' facts are not
- * kept, and only the names of the host.
- *
- * Levels, reasons and limits are the file's: nobody judges again. Facts are found again from the
- * attempts. verdicts[].limits has no min_h2d and min_d2h; what follows from them is in h2d and d2h.
- */
+/* A report from a file. The formats write what they wrote when it was made, but for JSON:
+ * environment, options, launcher and the devices' facts are not kept. Levels, reasons and limits
+ * are the file's: nobody judges again. Facts are found again from the attempts. */
 struct xb_link_file {
     struct xb_link_report report;
     struct xb_arena *texts; /* has all that it borrows */
@@ -158,7 +135,7 @@ struct xb_link_file {
 
 /* Reads it from a tree of xb_json_read(), which stays the caller's; `path` is for messages only.
  * XB_ERR_USAGE names the file and the place of whatever is wrong; keys that this version does not
- * know are passed over. XB_ERR_MEMORY. On failure nothing is left to free. */
+ * know are passed over. On failure nothing is left to free. */
 XB_MUST_CHECK enum xb_status xb_link_report_of_tree(const char *path, const struct cJSON *tree,
                                                     struct xb_link_file *file,
                                                     struct xb_error *error);

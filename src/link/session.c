@@ -84,8 +84,7 @@ struct session_run {
     struct xb_run run;
 };
 
-/* Plans a run as a command line with these options, and `value` for the last of them, would ask for
- * it. XB_ERR_USAGE for what cannot be. */
+/* Plans a run as a command line with these options, and `value` for the last of them, would. */
 static enum xb_status plan(const struct xb_link_session *session, const char *const *options,
                            const char *value, struct session_run *run, struct xb_error *error)
 {
@@ -162,7 +161,7 @@ static void take_results(const struct xb_run *run, struct xb_link_attempt *attem
         const struct xb_result *result = &run->results[i];
         bool is_back = result->test.direction == XB_D2H;
         struct xb_link_conditions *seen = &attempt->conditions[is_back];
-        double *rate = is_back ? &attempt->d2h : &attempt->h2d, seconds = 0;
+        double *rate = is_back ? &attempt->rates[XB_BACK] : &attempt->rates[XB_TO_GPU], seconds = 0;
         for (size_t k = 0; k < result->times.count; k++)
             seconds += result->times.values[k];
         if (seconds > 0)
@@ -182,22 +181,6 @@ static void take_results(const struct xb_run *run, struct xb_link_attempt *attem
         if (result->row.verified == XB_VERIFIED_FALSE)
             attempt->data_wrong = true;
     }
-}
-
-/* Finds the devices that the session's text names. XB_ERR_USAGE where one is not there. */
-static enum xb_status find_devices(struct xb_link_session *session, struct xb_error *error)
-{
-    struct session_run run;
-    enum xb_status status = plan(session, copies, session->device_text, &run, error);
-    lock(session);
-    for (size_t i = 0; status == XB_OK && i < run.run.device_count; i++) {
-        session->devices[i].info = run.run.devices[i].info;
-        session->devices[i].cut = true; /* until it is done with */
-        session->device_count = i + 1;
-    }
-    unlock(session);
-    free_run(&run);
-    return status;
 }
 
 /* Copies both ways on one device, watched. What goes wrong is the attempt's failure. */
@@ -264,7 +247,7 @@ static void test_once(struct xb_link_session *session, struct xb_link_device *de
         device->attempt_count++;
         const struct xb_link_limits limits = xb_link_session_limits(session, device);
         xb_verdict_of_device(device, &limits, &verdict);
-        turn->slow = verdict.h2d.is_slow || verdict.d2h.is_slow;
+        turn->slow = verdict.ways[XB_TO_GPU].is_slow || verdict.ways[XB_BACK].is_slow;
         again = xb_verdict_is_open(device, &verdict) &&
                 device->attempts[verdict.best].at_rest.present &&
                 device->attempt_count < session->attempts;
@@ -297,9 +280,8 @@ static void test_devices(struct xb_link_session *session)
     }
 }
 
-/* ---- copies between every two devices ----
- * All pairs are tested once before any is tested again: whether one is slow is seen among the
- * others. */
+/* ---- copies between every two devices: all pairs are tested once before any is tested again,
+ * because whether one is slow is seen among the others ---- */
 
 /* Once around the pairs that are still to be tested. */
 struct round {
@@ -465,7 +447,7 @@ static void test_pairs(struct xb_link_session *session)
         for (size_t i = 0; i < session->pair_count; i++) {
             struct xb_link_pair *pair = &session->pairs[i];
             pair->cut = verdicts[i].found.level != XB_LEVEL_OK &&
-                        !xb_pair_has_no_access(xb_pair_verdict_attempt(&verdicts[i], pair)) &&
+                        !xb_pair_has_no_access(XB_ATTEMPT_JUDGED(&verdicts[i], pair)) &&
                         pair->attempt_count < session->attempts;
             if (pair->cut)
                 round.pairs[round.count++] = pair;
@@ -478,8 +460,6 @@ static void test_pairs(struct xb_link_session *session)
         session->pairs[i].interrupted = session->pairs[i].cut && xb_interrupt_signal() != 0;
     unlock(session);
 }
-
-/* ---- the backend ---- */
 
 /* Adds why a backend cannot run: the first thing that it looked for in vain. */
 static void note_absent(void *argument, const struct xb_backend_entry *entry,
@@ -495,22 +475,6 @@ static void note_absent(void *argument, const struct xb_backend_entry *entry,
     else if (i < probe->check_count)
         xb_words_add(reasons, "%s%s: %s: %s", separator, entry->name, probe->checks[i].what,
                      probe->checks[i].found);
-}
-
-/* Opens the backend that is named, or the first automatic one that can run. */
-static void open_driver(struct xb_link_session *session)
-{
-    struct xb_words reasons = {.length = 0};
-    struct xb_probe probe;
-    session->driver = xb_backend_open_first(session->backend_name, &probe, note_absent, &reasons);
-    lock(session);
-    session->probe = probe;
-    if (session->driver != NULL)
-        session->backend = session->driver->backend;
-    else
-        snprintf(session->nothing, sizeof session->nothing, "%.*s",
-                 (int)sizeof session->nothing - 1, reasons.text);
-    unlock(session);
 }
 
 /* The session of the other process. */
@@ -530,12 +494,31 @@ static int work(void *argument, int channel)
 {
     struct xb_link_session *session = measured = argument;
     xb_memory_end_with(end_measuring);
+    struct xb_words reasons = {.length = 0};
+    struct xb_probe probe;
     struct xb_error error = {.status = XB_OK};
     enum xb_status status = XB_OK;
     (void)channel; /* what it finds lies in the session */
-    open_driver(session);
+    session->driver = xb_backend_open_first(session->backend_name, &probe, note_absent, &reasons);
+    lock(session);
+    session->probe = probe;
+    if (session->driver != NULL)
+        session->backend = session->driver->backend;
+    else
+        snprintf(session->nothing, sizeof session->nothing, "%.*s",
+                 (int)sizeof session->nothing - 1, reasons.text);
+    unlock(session);
     if (session->driver != NULL) {
-        status = find_devices(session, &error);
+        struct session_run run; /* the devices that the session's text names */
+        status = plan(session, copies, session->device_text, &run, &error);
+        lock(session);
+        for (size_t i = 0; status == XB_OK && i < run.run.device_count; i++) {
+            session->devices[i].info = run.run.devices[i].info;
+            session->devices[i].cut = true; /* until it is done with */
+            session->device_count = i + 1;
+        }
+        unlock(session);
+        free_run(&run);
         if (status == XB_OK)
             status = find_pairs(session, &error);
         if (status == XB_OK) {

@@ -7,11 +7,9 @@
 
 #include <pthread.h>
 
-/*
- * The measuring half of `xferbench link`. It runs in a process of its own: a thread that a hung GPU
- * keeps in the kernel cannot be ended, and its process could not either. What it finds lies in
- * memory that both processes share; whoever started it takes what is there when the deadline comes.
- */
+/* The measuring half of `xferbench link`. It runs in a process of its own, because a thread that a
+ * hung GPU keeps in the kernel cannot be ended, nor can its process. What it finds lies in memory
+ * that both processes share: at the deadline the other one takes what is there. */
 struct xb_link_session {
     /* What is asked; set before it is started, and not written to after. */
     const char *backend_name, *device_text, *size_text;
@@ -44,8 +42,7 @@ struct xb_link_session {
 
 /* ---- what goes on beside the copies of a device ---- */
 
-/* The parts (enum xb_health_part) that the vendor's library knows of the device; nothing where the
- * backend has no such library. */
+/* Reads the parts (enum xb_health_part) that the vendor's library, if there is one, knows. */
 void xb_health_read(struct xb_driver *driver, unsigned index, unsigned parts,
                     struct xb_device_health *health);
 
@@ -54,33 +51,34 @@ struct xb_conditions;
 /* For copies of that device, which is borrowed. */
 struct xb_conditions *xb_conditions_open(struct xb_driver *driver,
                                          const struct xb_device_info *info);
-/* Looks in each fourth call, from the end of the first copy on. For xb_pcie_watch_task: to be
- * called each 5 ms by one thread, which it binds near the device. `argument` is the struct. */
+/* Looks in each fourth call, from the end of the first copy on. For xb_pcie_watch_task: one thread
+ * calls it each 5 ms, and is bound near the device. `argument` is the struct. */
 void xb_conditions_look(void *argument);
-/* The run begins, or a copy of its current direction has just `copied`. What was seen before the
- * end of a copy counts, what is seen after it only when the next one ends: so nothing counts but
- * copies. Another thread's than looks. The run's topology is used until xb_conditions_close. */
+/* Notes, in another thread, that the run begins, or that a copy of its current direction has just
+ * `copied`: what was seen before the end of a copy counts, so that nothing counts but copies. The
+ * run's topology is used until xb_conditions_close. */
 void xb_conditions_note(struct xb_conditions *conditions, const struct xb_run *run, bool copied);
-/* When nobody looks any more. Tells the conditions of both directions, h2d and d2h, and releases.
- */
-void xb_conditions_close(struct xb_conditions *conditions, struct xb_link_conditions told[2]);
+/* Tells the conditions of both ways, when nobody looks any more, and releases. */
+void xb_conditions_close(struct xb_conditions *conditions,
+                         struct xb_link_conditions told[XB_LINK_WAYS]);
 
-/* A session in memory that is shared with the process that it will start; zeroed. */
+/* ---- a session ---- */
+
+/* Makes one in memory that is shared with the process that it will start; zeroed. */
 XB_MUST_CHECK enum xb_status xb_link_session_open(struct xb_link_session **session,
                                                   struct xb_error *error);
 /* After xb_link_session_wait, or of one that was not started; accepts NULL. */
 void xb_link_session_close(struct xb_link_session *session);
 
-/* Starts the process, which has nothing of this one's but the session and its files: not its
- * output. It dies with this one, wherever it hangs. To be called in the program's first thread. */
+/* Starts the process, in the program's first thread. It has the session and the files of this one,
+ * not its output, and dies with it, wherever it hangs. */
 XB_MUST_CHECK enum xb_status xb_link_session_start(struct xb_link_session *session,
                                                    struct xb_error *error);
-/* Waits until it is done or the deadline has come, and ends the process. Returns whether it was
- * done. From then on this process has the session to itself. */
+/* Waits until it is done or the deadline has come, and ends the process: from then on this one has
+ * the session to itself. Returns whether it was done. */
 bool xb_link_session_wait(struct xb_link_session *session);
 
-/* The limits that hold for a device: those of the command line, then the file's for its name and
- * the link it was seen to have. */
+/* Finds the limits of a device: those of the command line, then the file's for what it is. */
 struct xb_link_limits xb_link_session_limits(const struct xb_link_session *session,
                                              const struct xb_link_device *device);
 /* Judges every pair by the limits that hold for it. */

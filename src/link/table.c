@@ -9,8 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- what the formats write alike ---- */
-
 const char *xb_link_lanes_text(struct xb_lanes lanes, char *text, size_t size)
 {
     if (lanes.speed_gts > 0 && lanes.width > 0)
@@ -36,26 +34,23 @@ size_t xb_link_subjects(const struct xb_link_report *report)
 
 struct xb_link_subject xb_link_subject_at(const struct xb_link_report *report, size_t index)
 {
-    struct xb_link_subject of = {.gpu = NULL};
     if (index < report->device_count) {
         const struct xb_verdict *verdict = &report->verdicts[index];
         const struct xb_ceiling *ceiling = &verdict->ceiling;
-        of.gpu = &report->devices[index].info;
-        of.found = &verdict->found;
-        of.verdict = verdict;
-        of.ways[0] = (struct xb_link_way){"h2d", &verdict->h2d, ceiling->known ? ceiling->h2d : 0};
-        of.ways[1] = (struct xb_link_way){"d2h", &verdict->d2h, ceiling->known ? ceiling->d2h : 0};
-    } else {
-        const struct xb_link_pair *pair = &report->pairs[index - report->device_count];
-        const struct xb_pair_verdict *verdict =
-            &report->pair_verdicts[index - report->device_count];
-        of.gpu = &report->devices[pair->from].info;
-        of.peer = &report->devices[pair->to].info;
-        of.found = &verdict->found;
-        of.pair = verdict;
-        of.ways[0] = (struct xb_link_way){NULL, &verdict->bandwidth, verdict->ceiling};
+        return (struct xb_link_subject){
+            .gpu = &report->devices[index].info,
+            .found = &verdict->found,
+            .verdict = verdict,
+            .ways = {{"h2d", &verdict->ways[XB_TO_GPU], ceiling->known ? ceiling->h2d : 0},
+                     {"d2h", &verdict->ways[XB_BACK], ceiling->known ? ceiling->d2h : 0}}};
     }
-    return of;
+    const struct xb_link_pair *pair = &report->pairs[index - report->device_count];
+    const struct xb_pair_verdict *verdict = &report->pair_verdicts[index - report->device_count];
+    return (struct xb_link_subject){.gpu = &report->devices[pair->from].info,
+                                    .peer = &report->devices[pair->to].info,
+                                    .found = &verdict->found,
+                                    .pair = verdict,
+                                    .ways = {{NULL, &verdict->bandwidth, verdict->ceiling}}};
 }
 
 size_t xb_link_count_bad(const struct xb_link_report *report, size_t *pairs)
@@ -68,10 +63,7 @@ size_t xb_link_count_bad(const struct xb_link_report *report, size_t *pairs)
     return bad;
 }
 
-/* ---- pairs: a sentence, and a matrix where they differ ---- */
-
-/* Pairs whose rates differ by more are told apart. */
-#define ALIKE 1.05
+#define ALIKE 1.05 /* pairs whose rates differ by more are told apart */
 
 /* What is said of all pairs together. */
 struct pairs {
@@ -88,7 +80,7 @@ static struct pairs sum_up(const struct xb_link_report *report)
     for (size_t i = 0; i < report->pair_count; i++) {
         const struct xb_pair_verdict *verdict = &report->pair_verdicts[i];
         double rate = verdict->bandwidth.measured;
-        all.apart += xb_pair_has_no_access(xb_pair_verdict_attempt(verdict, &report->pairs[i]));
+        all.apart += xb_pair_has_no_access(XB_ATTEMPT_JUDGED(verdict, &report->pairs[i]));
         all.open += verdict->found.level == XB_LEVEL_OK &&
                     !(xb_pair_is_judged(verdict) && xb_rate_known(rate));
         if (!xb_rate_known(rate))
@@ -132,73 +124,44 @@ static void print_alike(FILE *stream, const struct pairs *all)
     xb_lines_print(stream, xb_terminal_prose_columns(stream), "Pairs: %s.", words.text);
 }
 
-/* The cell of the copies from one device to another; what is missing says why. */
-static void write_pair(struct xb_table *table, const struct xb_link_report *report, size_t from,
-                       size_t to)
-{
-    size_t i = 0;
-    while (i < report->pair_count && (report->pairs[i].from != from || report->pairs[i].to != to))
-        i++;
-    const struct xb_pair_verdict *verdict = &report->pair_verdicts[i];
-    if (i == report->pair_count)
-        xb_table_text(table, "%s", from == to ? "" : "-");
-    else if (xb_rate_known(verdict->bandwidth.measured))
-        xb_table_cell(table,
-                      verdict->found.level != XB_LEVEL_OK ? xb_level_colour(verdict->found.level)
-                                                          : XB_COLOUR_NONE,
-                      "%.1f", verdict->bandwidth.measured / 1e9);
-    else
-        xb_table_text(table, "%s",
-                      xb_pair_has_no_access(xb_pair_verdict_attempt(verdict, &report->pairs[i]))
-                          ? "none"
-                          : "?");
-}
-
+/* A row for each source. What is missing says why. */
 static void print_matrix(FILE *stream, const struct xb_link_report *report)
 {
+    const size_t count = report->device_count;
     struct xb_table *table = xb_table_new();
     xb_table_add_column(
         table, &(struct xb_table_column){.title = "GB/s, FROM", .brief = "FROM", .is_right = true});
-    for (size_t i = 0; i < report->device_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         char title[32];
         snprintf(title, sizeof title, "TO %u", report->devices[i].info.index);
         xb_table_add_column(table, &(struct xb_table_column){.title = title, .is_right = true});
     }
-    for (size_t from = 0; from < report->device_count; from++) {
-        xb_table_row(table);
-        xb_table_text(table, "%u", report->devices[from].info.index);
-        for (size_t to = 0; to < report->device_count; to++)
-            write_pair(table, report, from, to);
+    for (size_t cell = 0; cell < count * count; cell++) {
+        size_t from = cell / count, to = cell % count, i = 0;
+        if (to == 0) {
+            xb_table_row(table);
+            xb_table_text(table, "%u", report->devices[from].info.index);
+        }
+        while (i < report->pair_count &&
+               (report->pairs[i].from != from || report->pairs[i].to != to))
+            i++;
+        const struct xb_pair_verdict *verdict = &report->pair_verdicts[i];
+        if (i == report->pair_count)
+            xb_table_text(table, "%s", from == to ? "" : "-");
+        else if (xb_rate_known(verdict->bandwidth.measured))
+            xb_table_cell(table,
+                          verdict->found.level != XB_LEVEL_OK
+                              ? xb_level_colour(verdict->found.level)
+                              : XB_COLOUR_NONE,
+                          "%.1f", verdict->bandwidth.measured / 1e9);
+        else
+            xb_table_text(table, "%s",
+                          xb_pair_has_no_access(XB_ATTEMPT_JUDGED(verdict, &report->pairs[i]))
+                              ? "none"
+                              : "?");
     }
     xb_table_print(stream, table, &(struct xb_table_look){0});
     xb_table_free(table);
-}
-
-/* ---- the node ---- */
-
-/* What measured: of which version, by which backend and driver. */
-static void print_tool(FILE *stream, const struct xb_link_report *report)
-{
-    const struct xb_probe *probe = &report->probe;
-    const struct {
-        const char *before, *text;
-    } parts[] = {{", backend ", report->backend},
-                 {", runtime ", probe->runtime_version},
-                 {", driver ", probe->driver_version},
-                 {", library ", probe->runtime_library},
-                 {", NAMED BY ", probe->runtime_override}};
-    struct xb_words words = {.length = 0};
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        if (parts[i].text != NULL && parts[i].text[0] != '\0')
-            xb_words_add(&words, "%s%s", parts[i].before, parts[i].text);
-    fputc('\n', stream);
-    xb_heading_print(stream, XB_COLOUR_NONE, "xferbench %s%s", report->version, words.text);
-}
-
-static void add_pairs(struct xb_words *words, size_t count, const char *after)
-{
-    if (count > 0)
-        xb_words_add(words, ", %zu pair%s%s", count, count == 1 ? "" : "s", after);
 }
 
 /* "Node gpu07: CRITICAL: 1 of 8 GPUs and 2 of 56 pairs are not OK, 2.9 s" */
@@ -224,20 +187,19 @@ static void print_verdict(FILE *stream, const struct xb_link_report *report,
         if (same == report->device_count)
             xb_words_add(&words, " (%s)", report->devices[0].info.name);
     }
-    if (bad == 0 && bad_pairs == 0)
-        add_pairs(&words, report->pair_count - all->open, "");
-    else if (bad_pairs > 0)
-        xb_words_add(&words, "%s %zu of %zu pairs", bad > 0 ? " and" : " OK,", bad_pairs,
-                     report->pair_count - all->open);
+    size_t judged = report->pair_count - all->open;
+    if (bad_pairs > 0)
+        xb_words_add(&words, "%s %zu of %zu pairs", bad > 0 ? " and" : " OK,", bad_pairs, judged);
+    else if (bad == 0 && judged > 0)
+        xb_words_add(&words, ", %zu pair%s", judged, judged == 1 ? "" : "s");
     if (bad + bad_pairs > 0)
         xb_words_add(&words, " %s not OK", bad + bad_pairs == 1 ? "is" : "are");
-    add_pairs(&words, all->open, " not judged");
+    if (all->open > 0)
+        xb_words_add(&words, ", %zu pair%s not judged", all->open, all->open == 1 ? "" : "s");
     if (report->elapsed > 0)
         xb_words_add(&words, ", %.1f s", report->elapsed);
     xb_heading_print(stream, xb_level_colour(report->level), "%s", words.text);
 }
-
-/* ---- a row a GPU ---- */
 
 static const struct xb_table_column columns[] = {
     {.title = "GPU", .is_right = true},
@@ -250,23 +212,30 @@ static const struct xb_table_column columns[] = {
     {.title = "VERDICT"}, /* only where one is not OK */
 };
 
-/* "55.42  95 %" */
-static void write_rate(struct xb_table *table, const struct xb_link_direction *direction)
+static void add_gpu(struct xb_table *table, const struct xb_link_device *device,
+                    const struct xb_verdict *verdict)
 {
-    enum xb_colour colour = direction->is_slow ? XB_COLOUR_WARNING : XB_COLOUR_NONE;
-    if (direction->measured > 0 && direction->share > 0)
-        xb_table_cell(table, colour, "%.2f %3.0f %%", direction->measured / 1e9,
-                      100 * direction->share);
-    else if (direction->measured > 0)
-        xb_table_cell(table, colour, "%.2f", direction->measured / 1e9);
-    else
-        xb_table_cell(table, colour, "-");
-}
-
-/* What ports, device and NVLinks counted during the test; links that were trained again, and what
- * no GPU is asked to support, are no errors. */
-static void write_error_count(struct xb_table *table, const struct xb_link_facts *facts)
-{
+    const struct xb_link_attempt *attempt = XB_ATTEMPT_JUDGED(verdict, device);
+    const struct xb_link_facts *facts = &verdict->facts;
+    const struct xb_device_health *health = &device->peers.after;
+    if (attempt != NULL && !health->nvlinks_known)
+        health = &attempt->health_after;
+    xb_table_row(table);
+    xb_table_text(table, "%u", device->info.index);
+    xb_table_text(table, "%s", device->info.pci_bdf[0] != '\0' ? device->info.pci_bdf : "-");
+    xb_table_text(table, "%s", XB_LINK_LANES(xb_verdict_lanes(verdict)));
+    for (size_t i = 0; i < XB_LINK_WAYS; i++) { /* "55.42  95 %" */
+        const struct xb_link_direction *direction = &verdict->ways[i];
+        xb_table_cell(table, direction->is_slow ? XB_COLOUR_WARNING : XB_COLOUR_NONE,
+                      !(direction->measured > 0) ? "-"
+                      : direction->share > 0     ? "%.2f %3.0f %%"
+                                                 : "%.2f",
+                      direction->measured / 1e9, 100 * direction->share);
+    }
+    xb_table_text(table, attempt != NULL && health->nvlinks_known ? "%u/%u" : "-",
+                  health->nvlinks_active, health->nvlinks_active + health->nvlinks_inactive);
+    /* What ports, device and NVLinks counted during the test; links that were trained again, and
+     * what no GPU is asked to support, are no errors. */
     uint64_t count = facts->errors.correctable + facts->errors.nonfatal + facts->errors.fatal;
     bool known = facts->errors.known;
     for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++)
@@ -276,38 +245,11 @@ static void write_error_count(struct xb_table *table, const struct xb_link_facts
         }
     for (enum xb_nvlink_counter i = 0; i < XB_NVLINK_COUNTERS; i++)
         count += facts->nvlinks.rises[i];
-    if (known || count > 0)
-        xb_table_cell(table, count > 0 ? XB_COLOUR_WARNING : XB_COLOUR_NONE, "%" PRIu64, count);
-    else
-        xb_table_text(table, "-");
-}
-
-static void add_gpu(struct xb_table *table, const struct xb_link_device *device,
-                    const struct xb_verdict *verdict)
-{
-    const struct xb_link_attempt *attempt = xb_verdict_attempt(verdict, device);
-    const struct xb_device_health none = {.nvlinks_known = false};
-    const struct xb_device_health *health = attempt == NULL ? &none
-                                            : device->peers.after.nvlinks_known
-                                                ? &device->peers.after
-                                                : &attempt->health_after;
-    xb_table_row(table);
-    xb_table_text(table, "%u", device->info.index);
-    xb_table_text(table, "%s", device->info.pci_bdf[0] != '\0' ? device->info.pci_bdf : "-");
-    xb_table_text(table, "%s", XB_LINK_LANES(xb_verdict_lanes(verdict)));
-    write_rate(table, &verdict->h2d);
-    write_rate(table, &verdict->d2h);
-    if (health->nvlinks_known)
-        xb_table_text(table, "%u/%u", health->nvlinks_active,
-                      health->nvlinks_active + health->nvlinks_inactive);
-    else
-        xb_table_text(table, "-");
-    write_error_count(table, &verdict->facts);
+    xb_table_cell(table, count > 0 ? XB_COLOUR_WARNING : XB_COLOUR_NONE,
+                  known || count > 0 ? "%" PRIu64 : "-", count);
     xb_table_cell(table, xb_level_colour(verdict->found.level), "%s",
                   xb_level_name(verdict->found.level));
 }
-
-/* ---- the whole ---- */
 
 /* What a reader must know besides, where it is so. */
 static void print_remarks(FILE *stream, const struct xb_link_report *report)
@@ -373,8 +315,21 @@ enum xb_status xb_link_table_write(FILE *stream, const struct xb_link_report *re
     if (!all.alike || (report->verbose && all.measured > 0))
         print_matrix(stream, report);
     print_remarks(stream, report);
-    if (report->device_count > 0 && (report->verbose || report->level != XB_LEVEL_OK))
-        print_tool(stream, report);
+    if (report->device_count > 0 && (report->verbose || report->level != XB_LEVEL_OK)) {
+        /* What measured: of which version, by which backend and driver. */
+        const struct xb_probe *probe = &report->probe;
+        const char *const parts[][2] = {{", backend ", report->backend},
+                                        {", runtime ", probe->runtime_version},
+                                        {", driver ", probe->driver_version},
+                                        {", library ", probe->runtime_library},
+                                        {", NAMED BY ", probe->runtime_override}};
+        struct xb_words words = {.length = 0};
+        for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+            if (parts[i][1] != NULL && parts[i][1][0] != '\0')
+                xb_words_add(&words, "%s%s", parts[i][0], parts[i][1]);
+        fputc('\n', stream);
+        xb_heading_print(stream, XB_COLOUR_NONE, "xferbench %s%s", report->version, words.text);
+    }
     for (size_t i = 0; i < report->device_count; i++)
         if (report->verbose || report->verdicts[i].found.level != XB_LEVEL_OK)
             xb_link_table_device(stream, &report->devices[i], &report->verdicts[i]);

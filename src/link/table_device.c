@@ -8,36 +8,18 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* ---- the path: a row for each link, the device's own first ---- */
+/* Words behind a label, on the `stream` of the function that it stands in. */
+#define NOTE(label, ...) xb_note_print(stream, (label), XB_LINK_LABEL, __VA_ARGS__)
 
-static const struct xb_table_column path_columns[] = {
-    {.title = "LINK, GPU first"},
-    {.title = "UNDER LOAD", .brief = "LOAD"},
-    {.title = "BEST", .turn = 2},
-    {.title = "AT REST", .turn = 1},
-    {.title = ""},
-};
-
-static void add_hop(struct xb_table *table, const struct xb_link_hop *hop, bool is_bottleneck)
-{
-    char changes[32] = "";
-    bool is_marked = is_bottleneck || hop->on_package;
-    if (hop->changes > 0)
-        snprintf(changes, sizeof changes, "%s%u change%s", is_marked ? ", " : "", hop->changes,
-                 hop->changes == 1 ? "" : "s");
-    xb_table_row(table);
-    xb_table_text(table, "%s - %s", hop->lower, hop->has_upper ? hop->upper : "(no bridge seen)");
-    xb_table_text(table, "%s", XB_LINK_LANES(hop->load));
-    xb_table_text(table, "%s", XB_LINK_LANES(hop->best));
-    xb_table_text(table, "%s", XB_LINK_LANES(hop->at_rest));
-    xb_table_cell(table, is_bottleneck ? XB_COLOUR_WARNING : XB_COLOUR_NONE, "%s%s%s",
-                  is_bottleneck ? "bottleneck" : "", hop->on_package ? "on package" : "", changes);
-}
-
+/* The path: a row for each link, the device's own first. */
 static void print_path(FILE *stream, const struct xb_verdict *verdict)
 {
-    const struct xb_link_hop *hops = verdict->facts.hops;
-    size_t count = verdict->facts.hop_count;
+    static const struct xb_table_column columns[] = {{.title = "LINK, GPU first"},
+                                                     {.title = "UNDER LOAD", .brief = "LOAD"},
+                                                     {.title = "BEST", .turn = 2},
+                                                     {.title = "AT REST", .turn = 1},
+                                                     {.title = ""}};
+    const size_t count = verdict->facts.hop_count;
     char label[32], indent[32];
     if (count == 0) {
         NOTE("path", "sysfs does not show the GPU");
@@ -46,17 +28,30 @@ static void print_path(FILE *stream, const struct xb_verdict *verdict)
     struct xb_table *table = xb_table_new();
     snprintf(label, sizeof label, "  %-*s", XB_LINK_LABEL, "path");
     snprintf(indent, sizeof indent, "%*s", XB_LINK_LABEL + 2, "");
-    for (size_t i = 0; i < sizeof path_columns / sizeof path_columns[0]; i++)
-        xb_table_add_column(table, &path_columns[i]);
-    /* That a single link limits the path goes without saying. */
-    for (size_t i = 0; i < count; i++)
-        add_hop(table, &hops[i], count > 1 && i == verdict->bottleneck && hops[i].load.width > 0);
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+        xb_table_add_column(table, &columns[i]);
+    for (size_t i = 0; i < count; i++) {
+        const struct xb_link_hop *hop = &verdict->facts.hops[i];
+        /* That a single link limits the path goes without saying. */
+        bool is_bottleneck = count > 1 && i == verdict->bottleneck && hop->load.width > 0;
+        char changes[32] = "";
+        if (hop->changes > 0)
+            snprintf(changes, sizeof changes, "%s%u change%s",
+                     is_bottleneck || hop->on_package ? ", " : "", hop->changes,
+                     hop->changes == 1 ? "" : "s");
+        xb_table_row(table);
+        xb_table_text(table, "%s - %s", hop->lower,
+                      hop->has_upper ? hop->upper : "(no bridge seen)");
+        xb_table_text(table, "%s", XB_LINK_LANES(hop->load));
+        xb_table_text(table, "%s", XB_LINK_LANES(hop->best));
+        xb_table_text(table, "%s", XB_LINK_LANES(hop->at_rest));
+        xb_table_cell(table, is_bottleneck ? XB_COLOUR_WARNING : XB_COLOUR_NONE, "%s%s%s",
+                      is_bottleneck ? "bottleneck" : "", hop->on_package ? "on package" : "",
+                      changes);
+    }
     xb_table_print(stream, table, &(struct xb_table_look){.label = label, .indent = indent});
     xb_table_free(table);
 }
-
-/* ---- NVLinks: what they counted during the test and since boot is told apart, because only the
- * first says something of the links as they are ---- */
 
 /* "0 replays, 3 recoveries": the counters that are known, or where that is NULL, that are not 0;
  * `separator` stands before the first. */
@@ -72,6 +67,8 @@ static void add_nvlink_counts(struct xb_words *words, const char *separator, con
     }
 }
 
+/* What NVLinks counted during the test and since boot is told apart, because only the first says
+ * something of the links as they are. */
 static void print_nvlinks(FILE *stream, const struct xb_device_health *after,
                           const struct xb_nvlink_facts *facts)
 {
@@ -112,8 +109,6 @@ static void print_nvlinks(FILE *stream, const struct xb_device_health *after,
         NOTE("", "since boot: %s", words.text);
 }
 
-/* ---- errors ---- */
-
 /* "NAKs received 2, bad TLPs 1"; nothing where all are 0. Returns whether any counter is known. */
 static bool add_counts(struct xb_words *words, const bool counted[XB_PCIE_COUNTERS],
                        const uint64_t counts[XB_PCIE_COUNTERS])
@@ -152,29 +147,25 @@ static void print_errors(FILE *stream, const struct xb_link_facts *facts)
         NOTE("", "since boot, by the GPU: %s", words.length > 0 ? words.text : "none");
 }
 
-/* ---- ceiling, bandwidth, limits ---- */
-
 static void print_bandwidth(FILE *stream, const char *label,
                             const struct xb_link_direction *direction)
 {
     struct xb_words words = {.length = 0};
-    if (direction->measured > 0)
-        xb_words_add(&words, "%s GB/s", XB_RATE_TEXT(direction->measured));
-    else
-        xb_words_add(&words, "not measured");
-    if (direction->measured > 0 && direction->share > 0)
+    bool is_measured = direction->measured > 0;
+    xb_words_add(&words, is_measured ? "%s GB/s" : "not measured",
+                 XB_RATE_TEXT(direction->measured));
+    if (is_measured && direction->share > 0)
         xb_words_add(&words, ", %.1f %% of the ceiling", 100 * direction->share);
-    if (direction->measured > 0 && direction->warning > 0)
+    if (is_measured && direction->warning > 0)
         xb_words_add(&words, "; warning below %s", XB_RATE_TEXT(direction->warning));
-    if (direction->measured > 0 && direction->critical > 0)
+    if (is_measured && direction->critical > 0)
         xb_words_add(&words, "; critical below %s", XB_RATE_TEXT(direction->critical));
     if (direction->source != XB_LIMIT_DEFAULT)
         xb_words_add(&words, " (%s)", xb_limit_source_name(direction->source));
     NOTE(label, "%s", words.text);
 }
 
-/* ---- where it is plugged in ---- */
-
+/* Where it is plugged in. */
 static void print_location(FILE *stream, const struct xb_pcie_path *path)
 {
     struct xb_words words = {.length = 0};
@@ -204,8 +195,7 @@ static void print_location(FILE *stream, const struct xb_pcie_path *path)
         NOTE("ACS", "peers' transfers are not redirected");
 }
 
-/* ---- what the vendor's library says ---- */
-
+/* What the vendor's library says. */
 static void print_health(FILE *stream, const struct xb_link_device *device,
                          const struct xb_link_attempt *attempt, const struct xb_link_facts *facts)
 {
@@ -230,16 +220,6 @@ static void print_health(FILE *stream, const struct xb_link_device *device,
                   &facts->nvlinks);
 }
 
-/* ---- attempts ---- */
-
-static void add_rate(struct xb_words *words, const char *name, double value)
-{
-    if (xb_rate_known(value))
-        xb_words_add(words, ", %s %s GB/s", name, XB_RATE_TEXT(value));
-    else
-        xb_words_add(words, ", %s not measured", name);
-}
-
 /* The link shown is the one that limits the path of the attempt that counts. */
 static void print_attempt(FILE *stream, const struct xb_link_attempt *attempt, size_t index,
                           const struct xb_verdict *verdict)
@@ -249,8 +229,10 @@ static void print_attempt(FILE *stream, const struct xb_link_attempt *attempt, s
     struct xb_words words = {.length = 0};
     xb_words_add(&words, "%zu%s: %s", index + 1, index == verdict->best ? " (judged)" : "",
                  seen.readings > 0 ? XB_LINK_LANES(lanes) : "link not known");
-    add_rate(&words, "to the GPU", attempt->h2d);
-    add_rate(&words, "back", attempt->d2h);
+    for (size_t i = 0; i < XB_LINK_WAYS; i++)
+        xb_words_add(&words,
+                     xb_rate_known(attempt->rates[i]) ? ", %s %s GB/s" : ", %s not measured",
+                     i == XB_TO_GPU ? "to the GPU" : "back", XB_RATE_TEXT(attempt->rates[i]));
     if (attempt->data_wrong)
         xb_words_add(&words, ", DATA WRONG");
     if (xb_attempt_gone(attempt))
@@ -263,7 +245,7 @@ static void print_attempt(FILE *stream, const struct xb_link_attempt *attempt, s
 void xb_link_table_device(FILE *stream, const struct xb_link_device *device,
                           const struct xb_verdict *verdict)
 {
-    const struct xb_link_attempt *attempt = xb_verdict_attempt(verdict, device);
+    const struct xb_link_attempt *attempt = XB_ATTEMPT_JUDGED(verdict, device);
     const struct xb_device_info *info = &device->info;
     fputc('\n', stream);
     xb_heading_print(stream, xb_level_colour(verdict->found.level), "GPU %u: %s%s%s: %s",
@@ -288,8 +270,8 @@ void xb_link_table_device(FILE *stream, const struct xb_link_device *device,
              XB_LINK_LANES(lanes));
     else
         NOTE("ceiling", "not known for this link");
-    print_bandwidth(stream, "to GPU", &verdict->h2d);
-    print_bandwidth(stream, "back", &verdict->d2h);
+    print_bandwidth(stream, "to GPU", &verdict->ways[XB_TO_GPU]);
+    print_bandwidth(stream, "back", &verdict->ways[XB_BACK]);
     /* What is expected of the slot's link, and who said so. */
     const struct xb_limit *generation = &verdict->limits.generation,
                           *width = &verdict->limits.width;
@@ -300,6 +282,6 @@ void xb_link_table_device(FILE *stream, const struct xb_link_device *device,
         NOTE("expected", "x%.0f (%s)", width->value, xb_limit_source_name(width->source));
     print_location(stream, &attempt->at_rest);
     print_health(stream, device, attempt, &verdict->facts);
-    for (size_t i = 0; xb_link_attempts(device) > 1 && i < xb_link_attempts(device); i++)
+    for (size_t i = 0; XB_ATTEMPTS(device) > 1 && i < XB_ATTEMPTS(device); i++)
         print_attempt(stream, &device->attempts[i], i, verdict);
 }

@@ -9,16 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether a device's PCIe link is what it should be: what was observed, what was found in it, by
- * which limits it is judged, and the verdict. Nothing in here reads the machine. */
+/* Whether the links of a device are what they should be: what was observed, what follows from it,
+ * the limits, and the verdict. Nothing in here reads the machine. */
 
-/* ---- NVLinks ---- */
-
-/*
- * What the NVLinks of a device did between two readings, such as before and after a test. What they
- * counted before the first one is told, never judged: it may be from a link that was trained, or
- * from another day.
- */
+/* ---- NVLinks: what they did between two readings. What they counted before the first one, perhaps
+ * on another day, is told and never judged. ---- */
 
 /* One link, in all tests together. */
 struct xb_nvlink_seen {
@@ -36,34 +31,30 @@ struct xb_nvlink_facts {
     uint64_t rises[XB_NVLINK_COUNTERS];
 };
 
-/* How a counter is called in keys, and in words behind a count of one, and of more: "crc_errors",
- * "CRC error", "CRC errors". */
-struct xb_nvlink_counter_names {
+/* The names of each counter: "crc_errors", "CRC error", "CRC errors". */
+extern const struct xb_nvlink_counter_names {
     const char *key, *one, *many;
-};
-extern const struct xb_nvlink_counter_names xb_nvlink_counters[XB_NVLINK_COUNTERS];
+} xb_nvlink_counters[XB_NVLINK_COUNTERS];
 
-/* Adds what happened between two readings of one device that lie so many seconds apart. A counter
- * that went back was reset: no rise. Where the second reading knows no link at all, the library is
- * gone and no link is lost. */
+/* Adds what happened between two readings of one device, so many seconds apart. A counter that went
+ * back was reset. Where the second reading knows no link, the library is gone: no link is lost. */
 void xb_nvlink_facts_add(struct xb_nvlink_facts *facts, const struct xb_device_health *before,
                          const struct xb_device_health *after, double seconds);
 
-/*
- * How many replays a healthy link may count while no more than so many bits cross it: one less than
- * the least count whose probability is below XB_NVLINK_FALSE_ALARM, as docs/link.md derives it. 0
- * bits allow none: what a link may count whose rate, and so whose bits, are not known cannot be
- * told, and is not asked. NVIDIA publishes no bit error rate; from Hopper on links correct errors
- * before they count as any, so healthy ones stay far below this one.
- */
+/* How many replays a healthy link may count while at most so many bits cross it: one less than the
+ * least count whose probability is below XB_NVLINK_FALSE_ALARM (docs/link.md). 0 bits allow none.
+ * NVIDIA publishes no bit error rate; healthy links from Hopper on stay far below this one. */
 #define XB_NVLINK_BIT_ERROR_RATE 1e-12
 #define XB_NVLINK_FALSE_ALARM 1e-6
 uint64_t xb_nvlink_replays_allowed(double bits);
 
 /* ---- what was observed ---- */
 
-/* What else went on while the copies of one direction ran: a busy host and other traffic slow
- * copies down as a bad link does. Everything is 0 or false where it is not known. */
+/* The ways between the host and a device. */
+enum { XB_TO_GPU, XB_BACK, XB_LINK_WAYS };
+
+/* What else went on while the copies of one direction ran, because that may slow them down as a bad
+ * link does. Everything is 0 or false where it is not known. */
 struct xb_link_conditions {
     double seconds;        /* watched, between the ends of the first and the last copy */
     unsigned cpus;         /* of the machine, as /proc/stat shows it */
@@ -89,10 +80,10 @@ struct xb_link_attempt {
     struct xb_device_health health_before, health_after;
     double health_seconds; /* between these two: the first is read when the first copy has ended,
                               and unknown where none has */
-    struct xb_link_conditions conditions[2]; /* h2d, d2h */
-    double h2d, d2h;   /* median bytes per second of verified copies; 0 where there is none */
-    bool data_wrong;   /* a copy arrived wrong */
-    char failure[512]; /* why h2d or d2h is missing; "" if both are there */
+    struct xb_link_conditions conditions[XB_LINK_WAYS];
+    double rates[XB_LINK_WAYS]; /* median bytes per second of verified copies; 0: there is none */
+    bool data_wrong;            /* a copy arrived wrong */
+    char failure[512];          /* why a rate is missing; "" if both are there */
 };
 
 #define XB_LINK_ATTEMPTS 10
@@ -113,9 +104,16 @@ struct xb_link_device {
     bool missing;     /* there is no such device, though --count says that there must be */
 };
 
-/* How many attempts a device has: never more than its array holds. (What lies in the memory of
- * another process may say anything.) */
-size_t xb_link_attempts(const struct xb_link_device *device);
+/* How many attempts a device or a pair has: never more than its array holds, because the memory of
+ * another process may say anything. */
+#define XB_ATTEMPTS(of) xb_attempts_within((of)->attempt_count)
+static inline size_t xb_attempts_within(size_t count)
+{
+    return count < XB_LINK_ATTEMPTS ? count : XB_LINK_ATTEMPTS;
+}
+/* The attempt that the verdict on a device or a pair is about; NULL where there is none. */
+#define XB_ATTEMPT_JUDGED(verdict, of)                                                             \
+    ((verdict)->best < XB_ATTEMPTS(of) ? &(of)->attempts[(verdict)->best] : NULL)
 
 /* Whether a rate was measured: 0, and what is not finite, stands for none. */
 bool xb_rate_known(double bytes_per_second);
@@ -124,11 +122,8 @@ struct xb_pcie_seen xb_attempt_seen(const struct xb_link_attempt *attempt, size_
 /* Whether the device fell off the bus before the attempt's end. */
 bool xb_attempt_gone(const struct xb_link_attempt *attempt);
 
-/*
- * The generation and width under load of the link that faces the slot: the best that any attempt
- * saw, for xb_limits_file_match. Returns false, with 0 and 0, if no attempt saw it. The generation
- * is 0 also for a rate that is no generation.
- */
+/* Finds the generation and width under load of the link that faces the slot, the best that any
+ * attempt saw. 0 and false if none did; the generation is 0 also for a rate that is none. */
 bool xb_link_under_load(const struct xb_link_device *device, unsigned *generation, unsigned *width);
 
 /* ---- limits ---- */
@@ -138,35 +133,36 @@ enum xb_limit_source { XB_LIMIT_DEFAULT, XB_LIMIT_FILE, XB_LIMIT_COMMAND_LINE };
 /* "default", "file", "command line". Static text. */
 const char *xb_limit_source_name(enum xb_limit_source source);
 
-/* A number with its origin. Where it is not set, it is 0 and the default is in force. */
 struct xb_limit {
-    bool is_set;
+    bool is_set; /* else the default is in force */
     double value;
     enum xb_limit_source source;
 };
 
 struct xb_link_limits {
-    /* What the slot's link must have under load at least. Replaces what both its ends can do. */
-    struct xb_limit generation, width;
-    /* Bytes per second; below is CRITICAL. Replaces the shares. */
-    struct xb_limit min_h2d, min_d2h;
-    /* The least of direct copies to another device, bytes per second; below is CRITICAL. */
-    struct xb_limit min_peer;
-    /* Shares of the ceiling; below is WARNING, and CRITICAL. */
-    struct xb_limit warn_share, critical_share;
+    union {
+        struct {
+            /* Bytes per second; below is CRITICAL. They replace the shares. */
+            struct xb_limit min_h2d, min_d2h, min_peer;
+            /* Shares of the ceiling; below is WARNING, and CRITICAL. */
+            struct xb_limit warn_share, critical_share;
+            /* What the slot's link must have under load, in place of what its ends can do. */
+            struct xb_limit generation, width;
+        };
+        struct xb_limit all[7]; /* the first two by way */
+    };
 };
 
-/* The shares of the ceiling that hold unless somebody sets others: 0.90 and 0.80, up to 8 GT/s 0.85
- * and 0.70. Healthy links reach them (docs/link-ceilings.md). If only one of the two is set and the
- * other's default lies on the wrong side of it, that default becomes the one that is set. */
+/* The default shares, which healthy links reach (docs/link-ceilings.md). If only one of the two is
+ * set and the other's default lies on the wrong side of it, that becomes the one that is set. */
 double xb_default_warn_share(double speed_gts);
 double xb_default_critical_share(double speed_gts);
-/* The second where nothing but a low bandwidth speaks against the link: a busy host was seen to
- * leave 0.70 (docs/link-ceilings.md). */
+/* The critical share where nothing else speaks against the link: a busy host was seen to leave
+ * 0.70. */
 #define XB_UNEXPLAINED_CRITICAL_SHARE 0.60
 
-/* Reads "gen5x16", "gen5" or "x16", in either case, into generation and width. What the text does
- * not name stays as it is. XB_ERR_USAGE says what is wrong and leaves *limits as it was. */
+/* Reads "gen5x16", "gen5" or "x16", in either case: what it names. XB_ERR_USAGE leaves *limits as
+ * it was. */
 XB_MUST_CHECK enum xb_status xb_expect_parse(const char *text, enum xb_limit_source source,
                                              struct xb_link_limits *limits, struct xb_error *error);
 
@@ -182,8 +178,8 @@ struct xb_link_hop {
     unsigned changes, drops; /* as in struct xb_pcie_seen */
 };
 
-/* One end of a link, and the errors that it counted in all attempts together. Not known where no
- * attempt read them both before and after. A counter that went back was reset: no rise. */
+/* One end of a link, and the errors that it counted in all attempts together; not known where no
+ * attempt read them both before and after. */
 struct xb_link_port {
     char bdf[16];
     size_t hop; /* where the first attempt that saw it had it */
@@ -219,7 +215,7 @@ struct xb_link_facts {
 void xb_link_facts_find(const struct xb_link_device *device, size_t best,
                         struct xb_link_facts *facts);
 
-/* ---- what follows ---- */
+/* ---- the verdict on a device ---- */
 
 /* One direction; bandwidths in bytes per second. */
 struct xb_link_direction {
@@ -237,22 +233,18 @@ struct xb_verdict {
     struct xb_link_facts facts;
     size_t bottleneck; /* index in facts.hops of the hop that limits the path; 0 if not known */
     struct xb_ceiling ceiling; /* of that hop, as it was under load */
-    struct xb_link_direction h2d, d2h;
+    struct xb_link_direction ways[XB_LINK_WAYS];
     struct xb_link_limits limits; /* that it was judged by */
 };
 
-/*
- * Judges a device: docs/link.md says how, and which things count in whichever attempt they were
- * seen. The attempt that counts is the one with the least bad level by what only it shows, and of
- * several the one with the highest bandwidths. For that choice UNKNOWN is the worst level: an
- * attempt that could not be judged does not hide a defect that another saw. A device without an
- * attempt is UNKNOWN, and so is one whose copies cross no PCIe link.
- */
+/* Judges a device (docs/link.md). The attempt that counts has the least bad level by what only it
+ * shows, and of several the highest bandwidths. For that choice UNKNOWN is the worst level: an
+ * attempt that could not be judged hides no defect that another saw. UNKNOWN is also a device
+ * without an attempt, and one whose copies cross no PCIe link. */
 void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_link_limits *limits,
                           struct xb_verdict *verdict);
 
-/* Whether another attempt may change the verdict: it is not OK, or a counter rose that healthy
- * links of this kind leave alone. */
+/* Whether another attempt may change the verdict: not OK, or a counter rose that should not. */
 bool xb_verdict_is_open(const struct xb_link_device *device, const struct xb_verdict *verdict);
 
 /* The counters of a device, in the order of the JSON: ROW(counter, key, words, judged). */
@@ -269,19 +261,15 @@ bool xb_verdict_is_open(const struct xb_link_device *device, const struct xb_ver
     ROW(UNSUPPORTED, "unsupported_requests", "unsupported requests", SHOWN)                        \
     ROW(LCRC_ERRORS, "lcrc_errors", "LCRC errors", RATE)                                           \
     ROW(LANE_ERRORS, "lane_errors", "lane errors", RATE)
-struct xb_pcie_counter_names {
+extern const struct xb_pcie_counter_names {
     const char *key, *words;
     enum { XB_COUNT_SHOWN, XB_COUNT_RATE, XB_COUNT_ERROR } judged; /* an error is one too many */
-};
-extern const struct xb_pcie_counter_names xb_pcie_counters[XB_PCIE_COUNTERS];
+} xb_pcie_counters[XB_PCIE_COUNTERS];
 
-/* The attempt that a verdict on the device is about, or NULL where there is none. */
-const struct xb_link_attempt *xb_verdict_attempt(const struct xb_verdict *verdict,
-                                                 const struct xb_link_device *device);
 /* What the hop that limits the path did under load; 0 and 0 where it is not known. */
 struct xb_lanes xb_verdict_lanes(const struct xb_verdict *verdict);
 
-/* ---- direct copies between every two devices: of an ordered pair ---- */
+/* ---- direct copies between the devices of an ordered pair ---- */
 
 #define XB_PEER_DEVICES 8u /* of more devices no pairs are tested: it would take minutes */
 #define XB_LINK_PAIRS ((size_t)(XB_PEER_DEVICES * (XB_PEER_DEVICES - 1)))
@@ -304,12 +292,8 @@ struct xb_link_pair {
     bool interrupted; /* a signal came */
 };
 
-/* Whether the attempt, which may be NULL, found no direct access: another one would find none too.
- */
+/* Whether the attempt, which may be NULL, found no direct access: then no other finds any. */
 bool xb_pair_has_no_access(const struct xb_pair_attempt *attempt);
-
-/* How many attempts a pair has: never more than its array holds. */
-size_t xb_pair_attempts(const struct xb_link_pair *pair);
 
 struct xb_pair_verdict {
     struct xb_limit minimum; /* least bandwidth that it is judged by, in bytes per second */
@@ -326,18 +310,17 @@ struct xb_pair_verdict {
 /* Whether anything is asked of the pair's bandwidth. */
 bool xb_pair_is_judged(const struct xb_pair_verdict *verdict);
 
-/* A pair is judged by a least bandwidth where one is set, else by these shares of its ceiling where
- * that is known. A healthy one never comes near them (docs/link.md, "Between GPUs"). */
+/* Shares of a pair's ceiling: what holds where no least bandwidth is set. A healthy pair never
+ * comes near them (docs/link.md, "Between GPUs"). */
 #define XB_PEER_WARN_SHARE 0.75
 #define XB_PEER_CRITICAL_SHARE 0.50
-/* Where there are so many pairs of the same devices and links, one that reaches less than this
- * share of their median is slow: like pairs agree within 2 %. */
+/* A pair below this share of the median is slow, where so many have the same devices and links:
+ * like pairs agree within 2 %. */
 #define XB_PEERS_LIKE 3u
 #define XB_PEERS_LIKE_SHARE 0.90
 
-/* Judges all pairs of a node, each by the minimum that its verdict has already (docs/link.md,
- * "Between GPUs"). The attempt that counts is the one with the highest bandwidth; but data that was
- * wrong counts in whichever attempt it was seen. */
+/* Judges all pairs of a node, each by the minimum that its verdict has already. The attempt that
+ * counts has the highest bandwidth; wrong data counts in whichever attempt it was seen. */
 void xb_verdict_of_pairs(const struct xb_link_device *devices, const struct xb_link_pair *pairs,
                          size_t count, struct xb_pair_verdict *verdicts);
 
@@ -346,50 +329,41 @@ void xb_verdict_of_pairs(const struct xb_link_device *devices, const struct xb_l
 void xb_pair_verdict_observe(const struct xb_link_pair *pair, size_t best,
                              struct xb_pair_verdict *verdict);
 
-/* The attempt that a verdict on the pair is about, or NULL where there is none. */
-const struct xb_pair_attempt *xb_pair_verdict_attempt(const struct xb_pair_verdict *verdict,
-                                                      const struct xb_link_pair *pair);
-
-/* Adds to devices' verdicts what only several devices together show: a GPU with fewer active
- * NVLinks than another of its name (docs/link.md, "Between GPUs"). */
+/* Adds to devices' verdicts that a GPU has fewer active NVLinks than another of its name. */
 void xb_verdict_compare_nvlinks(const struct xb_link_device *devices, size_t device_count,
                                 const struct xb_link_pair *pairs, size_t pair_count,
                                 struct xb_verdict *verdicts);
 
-/* ---- the parts of a verdict, for its files. Each adds its reasons; all codes are told in
- * docs/link.md ---- */
+/* ---- the parts of a verdict. Each adds its reasons, whose codes docs/link.md tells ---- */
 
 /* Adds a reason to the `verdict` of the function in which it stands. */
 #define FIND_AT(level, code, ...) xb_finding_add(&verdict->found, (level), (code), __VA_ARGS__)
 #define FIND(level, ...) FIND_AT(XB_LEVEL_##level, __VA_ARGS__)
 
-/* More than this share of what links can carry is impossible: 1 % is for the inaccuracy of clocks.
- */
+/* More than this share of what links can carry is impossible; clocks are off by 1 % at most. */
 #define XB_BANDWIDTH_ABOVE 1.01
 
-/* Says that the test of a device or a pair ended before it had an attempt that is OK. `whose` and
- * `who` are words: "the device's", "it". */
+/* Says that the test ended before `whose` ("the device's") attempts had one that is OK. */
 void xb_judge_cut(struct xb_findings *found, bool interrupted, const char *whose, const char *who);
 
-/* A hop right after the transfers, or NULL: one that has lost its upper end, or shows
- * another device, cannot be compared with what it was before. */
+/* A hop right after the transfers. NULL for one that has lost its upper end, or shows another
+ * device: it cannot be compared with what it was before. */
 const struct xb_pcie_hop *xb_attempt_hop_after(const struct xb_link_attempt *attempt, size_t hop);
-/* The hops of one attempt, which must have a path. */
+/* Finds the hops of one attempt, which must have a path. */
 void xb_link_facts_find_hops(const struct xb_link_attempt *attempt, struct xb_link_facts *facts);
 
-/* Speed and width of every hop, and what was expected. Fills bottleneck and ceiling; reads the hops
- * in verdict->facts, which are the attempt's. */
+/* Judges speed and width of every hop in verdict->facts, which are the attempt's, also against what
+ * was expected. Fills bottleneck and ceiling. */
 void xb_judge_link(const struct xb_link_attempt *attempt, struct xb_verdict *verdict);
 /* Fills what is asked of both directions, as far as the ceiling is known. */
 void xb_verdict_set_limits(struct xb_verdict *verdict);
-/* Fills h2d and d2h, behind xb_judge_link; adds a reason where a bandwidth cannot be judged or
- * cannot be true. What follows from one that is too low, xb_judge_loss says. */
+/* Fills the ways, behind xb_judge_link; adds a reason where a bandwidth cannot be judged or
+ * cannot be true. */
 void xb_judge_bandwidth(const struct xb_link_attempt *attempt, struct xb_verdict *verdict);
-/* What follows from a bandwidth that is too low. Last of all: it asks for the link's reasons. */
+/* Judges a bandwidth that is too low. Last of all: it asks for the link's reasons. */
 void xb_judge_loss(const struct xb_link_device *device, struct xb_verdict *verdict);
-/* A link that was less in another attempt than in the best, or fell while data moved. */
+/* Judges a link that was less in another attempt than in the best, or fell while data moved. */
 void xb_judge_stability(const struct xb_link_device *device, struct xb_verdict *verdict);
-/* NVLinks that went down, those that nothing is known of any more, recoveries, more replays on a
- * link than it may count. Replays of a link whose rate is not known are not judged. CRC errors are
- * no reason: what arrived wrong was sent again. */
+/* Judges NVLinks that went down or became unreadable, recoveries, and too many replays. CRC errors
+ * are no reason: what arrived wrong was sent again. */
 void xb_judge_nvlinks(struct xb_verdict *verdict);

@@ -8,13 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- one attempt ---- */
-
-size_t xb_link_attempts(const struct xb_link_device *device)
-{
-    return device->attempt_count < XB_LINK_ATTEMPTS ? device->attempt_count : XB_LINK_ATTEMPTS;
-}
-
 bool xb_rate_known(double bytes_per_second)
 {
     return isfinite(bytes_per_second) && bytes_per_second > 0.0;
@@ -99,8 +92,7 @@ static void add_errors(struct xb_pcie_aer *sum, const struct xb_pcie_aer *more)
     sum->fatal += more->fatal;
 }
 
-/* Adds the errors of one attempt, and the ports that none before it had. What was counted between
- * two attempts is of a link that changes its speed, and of no transfer of ours. */
+/* Adds the errors of one attempt, and the ports that none before it had. */
 static void count_errors(const struct xb_link_attempt *attempt, struct xb_link_facts *facts)
 {
     for (size_t j = 0; j < 2 * xb_pcie_path_hops(&attempt->at_rest); j++) {
@@ -164,9 +156,9 @@ void xb_link_facts_find(const struct xb_link_device *device, size_t best,
                         struct xb_link_facts *facts)
 {
     memset(facts, 0, sizeof *facts);
-    if (best < xb_link_attempts(device))
+    if (best < XB_ATTEMPTS(device))
         xb_link_facts_find_hops(&device->attempts[best], facts);
-    for (size_t i = 0; i < xb_link_attempts(device); i++) {
+    for (size_t i = 0; i < XB_ATTEMPTS(device); i++) {
         count_errors(&device->attempts[i], facts);
         count(&device->attempts[i], facts);
     }
@@ -174,14 +166,12 @@ void xb_link_facts_find(const struct xb_link_device *device, size_t best,
                         device->peers.seconds);
 }
 
-/* ---- incidents ---- */
-
 /* What counts in whichever attempt it was seen: data that was wrong, a device that vanished. */
 static void judge_incidents(const struct xb_link_device *device, struct xb_verdict *verdict)
 {
     bool was_there = false, was_dead = false, was_lost = false;
     const struct xb_link_attempt *wrong = NULL; /* the first whose data was */
-    for (size_t i = 0; i < xb_link_attempts(device); i++) {
+    for (size_t i = 0; i < XB_ATTEMPTS(device); i++) {
         const struct xb_link_attempt *attempt = &device->attempts[i];
         bool is_there = attempt->at_rest.present;
         was_dead = was_dead || (is_there && attempt->at_rest.dead) ||
@@ -223,7 +213,6 @@ static bool is_frequent(uint64_t count, unsigned attempts, const struct xb_link_
     return attempts > 1 && (double)count > HEALTHY_RATE * facts->counted_seconds;
 }
 
-/* The errors that were counted: what the facts have. */
 static void judge_errors(const struct xb_link_device *device, struct xb_verdict *verdict)
 {
     const struct xb_link_facts *facts = &verdict->facts;
@@ -295,8 +284,6 @@ static const char *no_link(const struct xb_device_info *info, const struct xb_li
     return NULL;
 }
 
-/* ---- one attempt ---- */
-
 /* Judges what only this attempt shows. verdict->facts has its hops. */
 static void judge_attempt(const struct xb_link_device *device, size_t index,
                           struct xb_verdict *verdict)
@@ -310,7 +297,7 @@ static void judge_attempt(const struct xb_link_device *device, size_t index,
     xb_judge_bandwidth(attempt, verdict);
     /* Wrong data has its own reason, which includes the text. */
     if (!attempt->data_wrong && attempt->at_rest.present &&
-        (!xb_rate_known(attempt->h2d) || !xb_rate_known(attempt->d2h) ||
+        (!xb_rate_known(attempt->rates[XB_TO_GPU]) || !xb_rate_known(attempt->rates[XB_BACK]) ||
          attempt->failure[0] != '\0'))
         FIND(UNKNOWN, "XB-TEST-FAILED", "%s",
              attempt->failure[0] != '\0' ? attempt->failure : "no bandwidth was measured");
@@ -325,9 +312,8 @@ static void judge_attempt(const struct xb_link_device *device, size_t index,
              slowed->throttle[0] != '\0' ? slowed->throttle : "no reason given");
 }
 
-/* How bad an attempt is in comparison with others: the least is the best. What counts in whichever
- * attempt it was seen does not matter for that; but bandwidth beside wrong data or of a device that
- * vanished tells nothing. */
+/* How bad an attempt is: the least is the best. What counts in whichever attempt it was seen does
+ * not matter, but bandwidth beside wrong data or of a device that vanished tells nothing. */
 static int badness(const struct xb_link_device *device, size_t index,
                    const struct xb_link_limits *limits)
 {
@@ -338,18 +324,17 @@ static int badness(const struct xb_link_device *device, size_t index,
     xb_link_facts_find_hops(attempt, &verdict.facts);
     judge_attempt(device, index, &verdict);
     /* In their numbers' order UNKNOWN is the last. Why an attempt is slow does not matter here. */
-    if (verdict.found.level == XB_LEVEL_OK && (verdict.h2d.is_slow || verdict.d2h.is_slow))
+    if (verdict.found.level == XB_LEVEL_OK &&
+        (verdict.ways[XB_TO_GPU].is_slow || verdict.ways[XB_BACK].is_slow))
         return (int)XB_LEVEL_WARNING;
     return (int)verdict.found.level;
 }
 
 static double total(const struct xb_link_attempt *attempt)
 {
-    return (xb_rate_known(attempt->h2d) ? attempt->h2d : 0.0) +
-           (xb_rate_known(attempt->d2h) ? attempt->d2h : 0.0);
+    return (xb_rate_known(attempt->rates[XB_TO_GPU]) ? attempt->rates[XB_TO_GPU] : 0.0) +
+           (xb_rate_known(attempt->rates[XB_BACK]) ? attempt->rates[XB_BACK] : 0.0);
 }
-
-/* ---- a device ---- */
 
 void xb_judge_cut(struct xb_findings *found, bool interrupted, const char *whose, const char *who)
 {
@@ -366,7 +351,7 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
                           struct xb_verdict *verdict)
 {
     const char *none = no_link(&device->info, NULL);
-    size_t count = xb_link_attempts(device);
+    size_t count = XB_ATTEMPTS(device);
     int least = XB_LEVEL_UNKNOWN + 2; /* badness of the best attempt */
     memset(verdict, 0, sizeof *verdict);
     verdict->limits = *limits;
@@ -403,12 +388,6 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
         xb_judge_cut(&verdict->found, device->interrupted, "the device's", "it");
 }
 
-const struct xb_link_attempt *xb_verdict_attempt(const struct xb_verdict *verdict,
-                                                 const struct xb_link_device *device)
-{
-    return verdict->best < xb_link_attempts(device) ? &device->attempts[verdict->best] : NULL;
-}
-
 struct xb_lanes xb_verdict_lanes(const struct xb_verdict *verdict)
 {
     if (verdict->bottleneck >= verdict->facts.hop_count)
@@ -420,7 +399,7 @@ bool xb_link_under_load(const struct xb_link_device *device, unsigned *generatio
 {
     double speed = 0.0;
     *width = 0;
-    for (size_t i = 0; i < xb_link_attempts(device); i++) {
+    for (size_t i = 0; i < XB_ATTEMPTS(device); i++) {
         const struct xb_link_attempt *attempt = &device->attempts[i];
         struct xb_pcie_seen seen = xb_attempt_seen(attempt, xb_pcie_path_slot(&attempt->at_rest));
         speed = fmax(speed, seen.speed_gts);

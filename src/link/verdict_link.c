@@ -21,60 +21,43 @@ static const char *speed_name(double speed_gts, char text[24])
 /* In memory that lasts as long as the block in which it stands. */
 #define SPEED(speed_gts) speed_name((speed_gts), (char[24]){0})
 
-/* ---- reasons ---- */
-
-/* How bad a slow link is, and what to do, depends on what is known of its ends. */
-struct sight {
-    enum xb_level level;
-    const char *able;         /* who can do better */
-    const char *do_for_width; /* what to do */
-    const char *do_for_speed;
-};
-
-static struct sight sight_of(const struct xb_pcie_hop *hop, bool is_slot)
-{
-    if (!xb_pcie_hop_upper_is_real(hop))
-        return (struct sight){XB_LEVEL_WARNING, is_slot ? "the device" : "its port",
-                              "the slot cannot be seen from here (virtual machine)",
-                              "the slot cannot be seen from here (virtual machine)"};
-    if (hop->upper.link.max_speed_gts <= 0.0 || hop->upper.link.max_width == 0 ||
-        hop->lower.link.max_speed_gts <= 0.0 || hop->lower.link.max_width == 0)
-        return (struct sight){XB_LEVEL_WARNING, "one end",
-                              "the other end does not say what it can do",
-                              "the other end does not say what it can do"};
-    if (!is_slot)
-        return (struct sight){XB_LEVEL_CRITICAL, "both ends",
-                              "a link above the device: check the switch, its riser or cable, and "
-                              "bifurcation",
-                              "a link above the device: check the BIOS link speed setting and the "
-                              "switch, its riser or cable"};
-    return (struct sight){XB_LEVEL_CRITICAL, "slot and GPU", "reseat the card or check bifurcation",
-                          "check the BIOS link speed setting and the riser, reseat the card"};
-}
-
 /* Returns whether the hop is at its best, as far as that is known. What --expect asks of the slot
  * replaces what its ends can do. */
 static bool judge_hop(const struct xb_link_attempt *attempt, size_t index, bool is_slot,
                       struct xb_verdict *verdict)
 {
     const struct xb_link_hop *hop = &verdict->facts.hops[index];
-    const struct sight sight = sight_of(&attempt->at_rest.hops[index], is_slot);
+    const struct xb_pcie_hop *ends = &attempt->at_rest.hops[index];
+    const struct xb_pcie_link *lower = &ends->lower.link, *upper = &ends->upper.link;
+    /* How bad a slow link is, and what to do, depends on what is known of its ends. */
+    enum xb_level level = XB_LEVEL_WARNING;
+    const char *able, *for_width, *for_speed;
+    if (!xb_pcie_hop_upper_is_real(ends)) {
+        able = is_slot ? "the device" : "its port";
+        for_width = for_speed = "the slot cannot be seen from here (virtual machine)";
+    } else if (upper->max_speed_gts <= 0.0 || upper->max_width == 0 ||
+               lower->max_speed_gts <= 0.0 || lower->max_width == 0) {
+        able = "one end";
+        for_width = for_speed = "the other end does not say what it can do";
+    } else {
+        level = XB_LEVEL_CRITICAL;
+        able = is_slot ? "slot and GPU" : "both ends";
+        for_width = is_slot ? "reseat the card or check bifurcation"
+                            : "a link above the device: check the switch, its riser or cable, and "
+                              "bifurcation";
+        for_speed = is_slot ? "check the BIOS link speed setting and the riser, reseat the card"
+                            : "a link above the device: check the BIOS link speed setting and the "
+                              "switch, its riser or cable";
+    }
     if (hop->load.width < hop->best.width && !(is_slot && verdict->limits.width.is_set))
-        FIND_AT(sight.level, "XB-LINK-WIDTH", "x%u of x%u at %s: %s", hop->load.width,
-                hop->best.width, hop->lower, sight.do_for_width);
+        FIND_AT(level, "XB-LINK-WIDTH", "x%u of x%u at %s: %s", hop->load.width, hop->best.width,
+                hop->lower, for_width);
     if (hop->load.speed_gts < hop->best.speed_gts &&
         !(is_slot && verdict->limits.generation.is_set))
-        FIND_AT(sight.level, "XB-LINK-SPEED", "%s under load at %s, %s can do %s: %s",
-                SPEED(hop->load.speed_gts), hop->lower, sight.able, SPEED(hop->best.speed_gts),
-                sight.do_for_speed);
+        FIND_AT(level, "XB-LINK-SPEED", "%s under load at %s, %s can do %s: %s",
+                SPEED(hop->load.speed_gts), hop->lower, able, SPEED(hop->best.speed_gts),
+                for_speed);
     return hop->load.width >= hop->best.width && hop->load.speed_gts >= hop->best.speed_gts;
-}
-
-/* The most lanes that an end of a hop told, before or after the transfers. */
-static unsigned most_lanes(const struct xb_pcie_end *before, const struct xb_pcie_end *after)
-{
-    unsigned width = before->link.max_width;
-    return after != NULL && after->link.max_width > width ? after->link.max_width : width;
 }
 
 /* Warns of a port with fewer lanes than the card. A port that is slower than the card is common (a
@@ -84,8 +67,12 @@ static void judge_slot(const struct xb_link_attempt *attempt, size_t slot,
 {
     const struct xb_pcie_hop *hop = &attempt->at_rest.hops[slot];
     const struct xb_pcie_hop *after = xb_attempt_hop_after(attempt, slot);
-    unsigned card = most_lanes(&hop->lower, after != NULL ? &after->lower : NULL);
-    unsigned port = most_lanes(&hop->upper, after != NULL ? &after->upper : NULL);
+    /* The most lanes that either end told, before or after the transfers. */
+    unsigned card = hop->lower.link.max_width, port = hop->upper.link.max_width;
+    if (after != NULL) {
+        card = after->lower.link.max_width > card ? after->lower.link.max_width : card;
+        port = after->upper.link.max_width > port ? after->upper.link.max_width : port;
+    }
     if (verdict->limits.width.is_set || !xb_pcie_hop_upper_is_real(hop) || port == 0 ||
         port >= card)
         return;
@@ -136,8 +123,6 @@ static void judge_expectation(const struct xb_link_hop *slot, struct xb_verdict 
          SPEED(slot->load.speed_gts), slot->load.width, slot->lower, expected);
 }
 
-/* ---- the path as a whole ---- */
-
 void xb_judge_link(const struct xb_link_attempt *attempt, struct xb_verdict *verdict)
 {
     const struct xb_link_facts *facts = &verdict->facts;
@@ -182,25 +167,11 @@ static bool lacks(const struct xb_link_attempt *attempt, const struct xb_verdict
     return xb_finding_is_any(&verdict.found, codes);
 }
 
-/* The first hop that is less than in the best attempt; the slot's if there is none. */
-static size_t find_lesser(const struct xb_link_attempt *attempt, const struct xb_link_attempt *best)
-{
-    size_t slot = xb_pcie_path_slot(&attempt->at_rest);
-    for (size_t i = slot; i < xb_pcie_path_hops(&attempt->at_rest); i++) {
-        struct xb_pcie_seen seen = xb_attempt_seen(attempt, i);
-        struct xb_pcie_seen bests = xb_attempt_seen(best, i);
-        if (seen.readings > 0 && !attempt->at_rest.hops[i].on_package &&
-            (seen.speed_gts < bests.speed_gts || seen.width < bests.width))
-            return i;
-    }
-    return slot;
-}
-
 /* Warns if another attempt ran on less. An attempt that lost its device has its own reason. */
 static void judge_lesser(const struct xb_link_device *device, struct xb_verdict *verdict)
 {
     const struct xb_link_attempt *best = &device->attempts[verdict->best];
-    size_t count = xb_link_attempts(device);
+    size_t count = XB_ATTEMPTS(device);
     /* If the best attempt saw no link, nobody can say that another saw less. */
     if (count < 2 || xb_attempt_seen(best, xb_pcie_path_slot(&best->at_rest)).readings == 0 ||
         lacks(best, verdict))
@@ -209,7 +180,16 @@ static void judge_lesser(const struct xb_link_device *device, struct xb_verdict 
         const struct xb_link_attempt *attempt = &device->attempts[i];
         if (!attempt->at_rest.present || xb_attempt_gone(attempt) || !lacks(attempt, verdict))
             continue;
-        size_t hop = find_lesser(attempt, best);
+        /* The first hop that is less than in the best attempt; the slot's if there is none. */
+        size_t hop = xb_pcie_path_slot(&attempt->at_rest);
+        for (size_t k = hop; k < xb_pcie_path_hops(&attempt->at_rest); k++) {
+            struct xb_pcie_seen its = xb_attempt_seen(attempt, k), bests = xb_attempt_seen(best, k);
+            if (its.readings > 0 && !attempt->at_rest.hops[k].on_package &&
+                (its.speed_gts < bests.speed_gts || its.width < bests.width)) {
+                hop = k;
+                break;
+            }
+        }
         struct xb_pcie_seen seen = xb_attempt_seen(attempt, hop);
         FIND(WARNING, "XB-LINK-UNSTABLE",
              "attempt %zu of %zu ran at %s x%u at %s, another ran faster: reseat the card, check "
@@ -223,7 +203,7 @@ void xb_judge_stability(const struct xb_link_device *device, struct xb_verdict *
 {
     judge_lesser(device, verdict);
     /* Warns once, of the first hop in the first attempt whose speed or width fell. */
-    for (size_t i = 0; i < xb_link_attempts(device); i++) {
+    for (size_t i = 0; i < XB_ATTEMPTS(device); i++) {
         const struct xb_link_attempt *attempt = &device->attempts[i];
         const struct xb_pcie_path *path = &attempt->at_rest;
         for (size_t j = 0; j < xb_pcie_path_hops(path) && !xb_attempt_gone(attempt); j++) {
@@ -233,7 +213,7 @@ void xb_judge_stability(const struct xb_link_device *device, struct xb_verdict *
             FIND(WARNING, "XB-LINK-UNSTABLE",
                  "speed or width at %s fell while data moved (%u times in attempt %zu of %zu): "
                  "reseat the card, check the riser and power management (ASPM)",
-                 path->hops[j].lower.bdf, drops, i + 1, xb_link_attempts(device));
+                 path->hops[j].lower.bdf, drops, i + 1, XB_ATTEMPTS(device));
             return;
         }
     }
@@ -251,21 +231,14 @@ double xb_default_critical_share(double speed_gts)
     return speed_gts <= 8.0 ? 0.70 : 0.80;
 }
 
-struct way {
-    bool is_back;
+static const struct {
     const char *name, *code;
-    double full; /* what the link can carry; 0 where not known */
-    const struct xb_limit *minimum;
-    struct xb_link_direction *direction;
-};
+} ways[XB_LINK_WAYS] = {{"h2d", "XB-BW-H2D"}, {"d2h", "XB-BW-D2H"}};
 
-/* The way to the device, and back. */
-static void find_ways(struct xb_verdict *verdict, struct way ways[2])
+/* What the link can carry that way; 0 where not known. */
+static double full_of(const struct xb_ceiling *ceiling, size_t way)
 {
-    ways[0] = (struct way){
-        false, "h2d", "XB-BW-H2D", verdict->ceiling.h2d, &verdict->limits.min_h2d, &verdict->h2d};
-    ways[1] = (struct way){
-        true, "d2h", "XB-BW-D2H", verdict->ceiling.d2h, &verdict->limits.min_d2h, &verdict->d2h};
+    return way == 0 ? ceiling->h2d : ceiling->d2h;
 }
 
 void xb_verdict_set_limits(struct xb_verdict *verdict)
@@ -277,24 +250,16 @@ void xb_verdict_set_limits(struct xb_verdict *verdict)
     double critical = xb_default_critical_share(ceiling->speed_gts);
     warning = warn->is_set ? warn->value : worst->is_set ? fmax(warning, worst->value) : warning;
     critical = worst->is_set ? worst->value : warn->is_set ? fmin(critical, warn->value) : critical;
-    struct way ways[2];
-    find_ways(verdict, ways);
-    for (size_t i = 0; i < 2; i++) {
-        const struct xb_limit *minimum = ways[i].minimum;
-        struct xb_link_direction *direction = ways[i].direction;
+    for (size_t i = 0; i < XB_LINK_WAYS; i++) {
+        const struct xb_limit *minimum = &verdict->limits.all[i];
+        struct xb_link_direction *direction = &verdict->ways[i];
         /* Where the limit below which it is CRITICAL comes from: bytes per second, or a share. */
         direction->source = minimum->is_set ? minimum->source
                             : worst->is_set ? worst->source
                                             : XB_LIMIT_DEFAULT;
-        direction->critical = minimum->is_set ? minimum->value : critical * ways[i].full;
-        direction->warning = minimum->is_set ? 0 : warning * ways[i].full;
+        direction->critical = minimum->is_set ? minimum->value : critical * full_of(ceiling, i);
+        direction->warning = minimum->is_set ? 0 : warning * full_of(ceiling, i);
     }
-}
-
-static double rate_of(const struct xb_link_attempt *attempt, bool is_back)
-{
-    double rate = is_back ? attempt->d2h : attempt->h2d;
-    return xb_rate_known(rate) ? rate : 0;
 }
 
 void xb_judge_bandwidth(const struct xb_link_attempt *attempt, struct xb_verdict *verdict)
@@ -303,17 +268,15 @@ void xb_judge_bandwidth(const struct xb_link_attempt *attempt, struct xb_verdict
     /* Where packet sizes are assumed, another 1 % is for them. */
     bool assumed = ceiling->payload_assumed || ceiling->read_request_assumed;
     double most = (XB_BANDWIDTH_ABOVE + (assumed ? 0.01 : 0)) * ceiling->most;
-    struct way ways[2];
     xb_verdict_set_limits(verdict);
-    find_ways(verdict, ways);
-    for (size_t i = 0; i < 2; i++) {
-        struct xb_link_direction *direction = ways[i].direction;
-        double measured = rate_of(attempt, ways[i].is_back);
-        if (!(measured > 0))
+    for (size_t i = 0; i < XB_LINK_WAYS; i++) {
+        struct xb_link_direction *direction = &verdict->ways[i];
+        double measured = attempt->rates[i];
+        if (!xb_rate_known(measured))
             continue; /* There is a reason for that already. */
         direction->measured = measured;
         if (ceiling->known)
-            direction->share = measured / ways[i].full;
+            direction->share = measured / full_of(ceiling, i);
         direction->is_slow = measured < fmax(direction->warning, direction->critical);
         /* What the link cannot carry was measured wrongly, though it looks good. */
         if (ceiling->known && measured > most)
@@ -350,20 +313,20 @@ void xb_judge_bandwidth(const struct xb_link_attempt *attempt, struct xb_verdict
 
 /* What went on beside copies that were slow, or NULL: a code, and words about it. The counters of
  * traffic count headers too, of which the ceiling has subtracted the usual share. */
-static const char *cause_of(const struct xb_link_conditions *seen, bool is_back, double limit,
+static const char *cause_of(const struct xb_link_conditions *seen, size_t way, double limit,
                             const struct xb_ceiling *ceiling, char text[128])
 {
     bool assumed = ceiling->payload_assumed || ceiling->read_request_assumed;
     bool has_traffic = seen->traffic_known && ceiling->known && seen->mean > 0;
-    double full = is_back ? ceiling->d2h : ceiling->h2d;
-    double whole = is_back ? seen->sent : seen->received;
+    double full = full_of(ceiling, way);
+    double whole = way == 0 ? seen->received : seen->sent;
     double same_way = has_traffic ? whole * full / ceiling->raw - seen->mean : 0;
-    double other_way = has_traffic ? (is_back ? seen->received : seen->sent) : 0;
+    double other_way = has_traffic ? seen->sent + seen->received - whole : 0;
     if (same_way > (assumed ? OTHER_SHARE_ASSUMED : OTHER_SHARE) * full)
         return CAUSE("XB-OTHER-TRAFFIC",
                      "the link carried %.1f GB/s with headers, %.1f of it this copy's data",
                      whole / 1e9, seen->mean / 1e9);
-    if (other_way > OTHER_WAY_SHARE * (is_back ? ceiling->h2d : ceiling->d2h))
+    if (other_way > OTHER_WAY_SHARE * full_of(ceiling, 1 - way))
         return CAUSE("XB-OTHER-TRAFFIC",
                      "the link carried %.1f GB/s of other traffic the other way", other_way / 1e9);
     if (seen->memory_is_far)
@@ -387,18 +350,20 @@ static const char *cause_of(const struct xb_link_conditions *seen, bool is_back,
 /* The first cause that any slow attempt shows; an attempt that was not slow shows one too. Who sets
  * a limit means the median: then copies that are fast at times excuse nothing. */
 static const char *find_cause(const struct xb_link_device *device, const struct xb_verdict *verdict,
-                              bool is_back, bool is_own, char text[128])
+                              size_t way, bool is_own, char text[128])
 {
-    const struct xb_link_direction *direction = is_back ? &verdict->d2h : &verdict->h2d;
+    const struct xb_link_direction *direction = &verdict->ways[way];
     double limit = fmax(direction->warning, direction->critical);
     const char *code = NULL;
-    for (size_t i = 0; i < xb_link_attempts(device) && code == NULL; i++) {
+    for (size_t i = 0; i < XB_ATTEMPTS(device) && code == NULL; i++) {
         const struct xb_link_attempt *attempt = &device->attempts[i];
-        double rate = rate_of(attempt, is_back);
-        if (rate > 0 && rate < limit)
-            code = cause_of(&attempt->conditions[is_back], is_back, is_own ? INFINITY : limit,
+        double rate = attempt->rates[way];
+        if (!xb_rate_known(rate))
+            continue;
+        if (rate < limit)
+            code = cause_of(&attempt->conditions[way], way, is_own ? INFINITY : limit,
                             &verdict->ceiling, text);
-        if (rate >= limit)
+        else
             code = CAUSE("XB-SLOW-AT-TIMES", "another attempt reached %.2f GB/s", rate / 1e9);
     }
     return code;
@@ -407,56 +372,18 @@ static const char *find_cause(const struct xb_link_device *device, const struct 
 /* Whether no attempt came near to what the link can carry, all were made, and other traffic would
  * have been seen: that above a switch, which others may share, is not. */
 static bool is_surely_far_below(const struct xb_link_device *device,
-                                const struct xb_verdict *verdict, bool is_back, double ceiling)
+                                const struct xb_verdict *verdict, size_t way)
 {
+    double limit = XB_UNEXPLAINED_CRITICAL_SHARE * full_of(&verdict->ceiling, way);
     bool is_seen = !device->cut && verdict->facts.slot + 1 >= verdict->facts.hop_count;
-    for (size_t i = 0; i < xb_link_attempts(device); i++) {
+    for (size_t i = 0; i < XB_ATTEMPTS(device); i++) {
         const struct xb_link_attempt *attempt = &device->attempts[i];
-        const struct xb_link_conditions *seen = &attempt->conditions[is_back];
-        double rate = rate_of(attempt, is_back);
-        is_seen = is_seen && rate < XB_UNEXPLAINED_CRITICAL_SHARE * ceiling &&
-                  (rate <= 0 || (seen->traffic_known && seen->cpus > 0));
+        const struct xb_link_conditions *seen = &attempt->conditions[way];
+        if (xb_rate_known(attempt->rates[way]))
+            is_seen =
+                is_seen && attempt->rates[way] < limit && seen->traffic_known && seen->cpus > 0;
     }
     return is_seen;
-}
-
-static void judge_loss_of(const struct xb_link_device *device, const struct way *way, bool suspect,
-                          struct xb_verdict *verdict)
-{
-    const struct xb_ceiling *ceiling = &verdict->ceiling;
-    struct xb_link_direction *direction = way->direction;
-    bool sets_critical = way->minimum->is_set || verdict->limits.critical_share.is_set;
-    bool is_own = sets_critical || verdict->limits.warn_share.is_set;
-    char text[160], cause[128];
-    if (!suspect && !sets_critical && ceiling->known)
-        direction->critical = fmin(direction->critical, XB_UNEXPLAINED_CRITICAL_SHARE * way->full);
-    if (!direction->is_slow)
-        return;
-    const char *other = suspect ? NULL : find_cause(device, verdict, way->is_back, is_own, cause);
-    bool is_critical =
-        other == NULL && direction->measured < direction->critical &&
-        (suspect || sets_critical || is_surely_far_below(device, verdict, way->is_back, way->full));
-    enum xb_level level = is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING;
-    if (way->minimum->is_set)
-        snprintf(text, sizeof text, "%s %.2f GB/s is below the limit of %.2f GB/s (%s)", way->name,
-                 direction->measured / 1e9, way->minimum->value / 1e9,
-                 xb_limit_source_name(way->minimum->source));
-    else
-        snprintf(text, sizeof text,
-                 "%s %.2f GB/s is %.3f of what %s x%u can carry (%.2f GB/s), below %.2f", way->name,
-                 direction->measured / 1e9, direction->share, SPEED(ceiling->speed_gts),
-                 ceiling->width, way->full / 1e9,
-                 (is_critical ? direction->critical : direction->warning) / way->full);
-    if (suspect || is_own)
-        FIND_AT(other != NULL ? XB_LEVEL_UNKNOWN : level, way->code, "%s", text);
-    if (other != NULL)
-        FIND(UNKNOWN, other, "%s; meanwhile %s: could not be judged, run again on an idle node",
-             is_own ? way->name : text, cause);
-    else if (!suspect && !is_own)
-        FIND_AT(level, "XB-SLOW-UNEXPLAINED",
-                "%s: nothing that was looked at shows why; compare with other nodes, then "
-                "reseat the card",
-                text);
 }
 
 void xb_judge_loss(const struct xb_link_device *device, struct xb_verdict *verdict)
@@ -467,8 +394,42 @@ void xb_judge_loss(const struct xb_link_device *device, struct xb_verdict *verdi
         "XB-PCIE-RETRAIN", "XB-PCIE-ERRORS",     "XB-PCIE-REPLAY",       "XB-DATA-WRONG",
         "XB-DEVICE-GONE",  "XB-AER-CORRECTABLE", "XB-AER-UNCORRECTABLE", NULL};
     bool suspect = xb_finding_is_any(&verdict->found, codes);
-    struct way ways[2];
-    find_ways(verdict, ways);
-    for (size_t i = 0; i < 2; i++)
-        judge_loss_of(device, &ways[i], suspect, verdict);
+    const struct xb_ceiling *ceiling = &verdict->ceiling;
+    const struct xb_link_limits *limits = &verdict->limits;
+    for (size_t i = 0; i < XB_LINK_WAYS; i++) {
+        struct xb_link_direction *direction = &verdict->ways[i];
+        const struct xb_limit *minimum = &limits->all[i];
+        double full = full_of(ceiling, i), measured = direction->measured;
+        bool sets_critical = minimum->is_set || limits->critical_share.is_set;
+        bool is_own = sets_critical || limits->warn_share.is_set;
+        char text[160], cause[128];
+        if (!suspect && !sets_critical && ceiling->known)
+            direction->critical = fmin(direction->critical, XB_UNEXPLAINED_CRITICAL_SHARE * full);
+        if (!direction->is_slow)
+            continue;
+        const char *other = suspect ? NULL : find_cause(device, verdict, i, is_own, cause);
+        bool is_critical = other == NULL && measured < direction->critical &&
+                           (suspect || sets_critical || is_surely_far_below(device, verdict, i));
+        enum xb_level level = is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING;
+        if (minimum->is_set)
+            snprintf(text, sizeof text, "%s %.2f GB/s is below the limit of %.2f GB/s (%s)",
+                     ways[i].name, measured / 1e9, minimum->value / 1e9,
+                     xb_limit_source_name(minimum->source));
+        else
+            snprintf(text, sizeof text,
+                     "%s %.2f GB/s is %.3f of what %s x%u can carry (%.2f GB/s), below %.2f",
+                     ways[i].name, measured / 1e9, direction->share, SPEED(ceiling->speed_gts),
+                     ceiling->width, full / 1e9,
+                     (is_critical ? direction->critical : direction->warning) / full);
+        if (suspect || is_own)
+            FIND_AT(other != NULL ? XB_LEVEL_UNKNOWN : level, ways[i].code, "%s", text);
+        if (other != NULL)
+            FIND(UNKNOWN, other, "%s; meanwhile %s: could not be judged, run again on an idle node",
+                 is_own ? ways[i].name : text, cause);
+        else if (!suspect && !is_own)
+            FIND_AT(level, "XB-SLOW-UNEXPLAINED",
+                    "%s: nothing that was looked at shows why; compare with other nodes, then "
+                    "reseat the card",
+                    text);
+    }
 }

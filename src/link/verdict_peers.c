@@ -10,17 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-size_t xb_pair_attempts(const struct xb_link_pair *pair)
-{
-    return pair->attempt_count < XB_LINK_ATTEMPTS ? pair->attempt_count : XB_LINK_ATTEMPTS;
-}
-
-const struct xb_pair_attempt *xb_pair_verdict_attempt(const struct xb_pair_verdict *verdict,
-                                                      const struct xb_link_pair *pair)
-{
-    return verdict->best < xb_pair_attempts(pair) ? &pair->attempts[verdict->best] : NULL;
-}
-
 bool xb_pair_has_no_access(const struct xb_pair_attempt *attempt)
 {
     return attempt != NULL && attempt->reach_known && !attempt->there.can_access;
@@ -35,7 +24,7 @@ void xb_pair_verdict_observe(const struct xb_link_pair *pair, size_t best,
                              struct xb_pair_verdict *verdict)
 {
     verdict->best = best;
-    const struct xb_pair_attempt *attempt = xb_pair_verdict_attempt(verdict, pair);
+    const struct xb_pair_attempt *attempt = XB_ATTEMPT_JUDGED(verdict, pair);
     if (attempt == NULL)
         return;
     /* A link that is up at one end alone carries nothing, and 0 stands for what an end does not
@@ -54,29 +43,9 @@ void xb_pair_verdict_observe(const struct xb_link_pair *pair, size_t best,
         verdict->bandwidth.share = attempt->bandwidth / verdict->ceiling;
 }
 
-static void judge_below(struct xb_pair_verdict *verdict)
-{
-    const struct xb_limit *minimum = &verdict->minimum;
-    const struct xb_link_direction *bandwidth = &verdict->bandwidth;
-    bool is_critical = bandwidth->measured < bandwidth->critical;
-    double limit = is_critical ? bandwidth->critical : bandwidth->warning;
-    if (bandwidth->measured >= limit)
-        return;
-    if (minimum->is_set)
-        FIND(CRITICAL, "XB-BW-PEER", "%.2f GB/s is below the limit of %.2f GB/s (%s)",
-             bandwidth->measured / 1e9, limit / 1e9, xb_limit_source_name(minimum->source));
-    else
-        FIND_AT(
-            is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING, "XB-BW-PEER",
-            "%.2f GB/s is %.3f of what %u links of %.2f GB/s carry (%.2f GB/s), below %.2f: look "
-            "for other traffic and slow clocks, see nvidia-smi nvlink -s and -e",
-            bandwidth->measured / 1e9, bandwidth->share, verdict->reach.links,
-            verdict->reach.link_rate / 1e9, verdict->ceiling / 1e9, limit / verdict->ceiling);
-}
-
 static void judge(const struct xb_link_pair *pair, struct xb_pair_verdict *verdict)
 {
-    const struct xb_pair_attempt *attempt = xb_pair_verdict_attempt(verdict, pair);
+    const struct xb_pair_attempt *attempt = XB_ATTEMPT_JUDGED(verdict, pair);
     const struct xb_limit *minimum = &verdict->minimum;
     struct xb_link_direction *bandwidth = &verdict->bandwidth;
     bandwidth->source = minimum->is_set ? minimum->source : XB_LIMIT_DEFAULT;
@@ -84,9 +53,9 @@ static void judge(const struct xb_link_pair *pair, struct xb_pair_verdict *verdi
         minimum->is_set ? minimum->value : XB_PEER_CRITICAL_SHARE * verdict->ceiling;
     bandwidth->warning = minimum->is_set ? 0 : XB_PEER_WARN_SHARE * verdict->ceiling;
     size_t wrong = 0; /* the first attempt whose data was */
-    while (wrong < xb_pair_attempts(pair) && !pair->attempts[wrong].data_wrong)
+    while (wrong < XB_ATTEMPTS(pair) && !pair->attempts[wrong].data_wrong)
         wrong++;
-    if (wrong < xb_pair_attempts(pair))
+    if (wrong < XB_ATTEMPTS(pair))
         FIND(CRITICAL, "XB-DATA-WRONG",
              "a copy arrived wrong, take both devices out of service%s%s",
              pair->attempts[wrong].failure[0] != '\0' ? ": " : "", pair->attempts[wrong].failure);
@@ -95,7 +64,18 @@ static void judge(const struct xb_link_pair *pair, struct xb_pair_verdict *verdi
         if (!pair->cut)
             FIND(UNKNOWN, "XB-TEST-FAILED", "no transfer test was made");
     } else if (bandwidth->measured > 0) {
-        judge_below(verdict);
+        bool is_critical = bandwidth->measured < bandwidth->critical;
+        double limit = is_critical ? bandwidth->critical : bandwidth->warning;
+        if (bandwidth->measured < limit && minimum->is_set)
+            FIND(CRITICAL, "XB-BW-PEER", "%.2f GB/s is below the limit of %.2f GB/s (%s)",
+                 bandwidth->measured / 1e9, limit / 1e9, xb_limit_source_name(minimum->source));
+        else if (bandwidth->measured < limit)
+            FIND_AT(is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING, "XB-BW-PEER",
+                    "%.2f GB/s is %.3f of what %u links of %.2f GB/s carry (%.2f GB/s), below "
+                    "%.2f: look for other traffic and slow clocks, see nvidia-smi nvlink -s and -e",
+                    bandwidth->measured / 1e9, bandwidth->share, verdict->reach.links,
+                    verdict->reach.link_rate / 1e9, verdict->ceiling / 1e9,
+                    limit / verdict->ceiling);
         /* What the links cannot carry was measured wrongly, though it looks good. */
         if (verdict->ceiling > 0 && bandwidth->share > XB_BANDWIDTH_ABOVE)
             FIND(UNKNOWN, "XB-BW-ABOVE",
@@ -113,9 +93,8 @@ static void judge(const struct xb_link_pair *pair, struct xb_pair_verdict *verdi
     }
 }
 
-/* Compares a pair with those that should be as fast: they are of the same kinds of devices, with as
- * many links of the same rate. Where that is not known they may differ for good reasons, as pairs
- * do that are or are not behind one PCIe switch. */
+/* Compares a pair with those that should be as fast: of the same kinds of devices, with as many
+ * links of the same rate. Others may differ for good reasons, such as a PCIe switch. */
 static void judge_among_others(const struct xb_link_device *devices,
                                const struct xb_link_pair *pairs, size_t count, size_t index,
                                struct xb_pair_verdict *verdicts)
@@ -150,7 +129,7 @@ void xb_verdict_of_pairs(const struct xb_link_device *devices, const struct xb_l
     for (size_t i = 0; i < count; i++) {
         size_t best = 0;
         double most = 0;
-        for (size_t k = 0; k < xb_pair_attempts(&pairs[i]); k++) {
+        for (size_t k = 0; k < XB_ATTEMPTS(&pairs[i]); k++) {
             double bandwidth = pairs[i].attempts[k].bandwidth;
             if (xb_rate_known(bandwidth) && bandwidth > most) {
                 most = bandwidth;
@@ -163,13 +142,10 @@ void xb_verdict_of_pairs(const struct xb_link_device *devices, const struct xb_l
     }
     for (size_t i = 0; i < count; i++) {
         judge_among_others(devices, pairs, count, i, verdicts);
-        if (pairs[i].cut &&
-            (xb_pair_attempts(&pairs[i]) == 0 || verdicts[i].found.level != XB_LEVEL_OK))
+        if (pairs[i].cut && (XB_ATTEMPTS(&pairs[i]) == 0 || verdicts[i].found.level != XB_LEVEL_OK))
             xb_judge_cut(&verdicts[i].found, pairs[i].interrupted, "the pair's", "a device");
     }
 }
-
-/* ---- NVLinks: counters ---- */
 
 const struct xb_nvlink_counter_names xb_nvlink_counters[XB_NVLINK_COUNTERS] = {
     [XB_NVLINK_REPLAYS] = {"replays", "replay", "replays"},
@@ -212,8 +188,6 @@ uint64_t xb_nvlink_replays_allowed(double bits)
         count++;
     return (uint64_t)count - 1;
 }
-
-/* ---- what they did while they were tested ---- */
 
 /* The links that did it. */
 struct culprits {
@@ -283,8 +257,6 @@ void xb_judge_nvlinks(struct xb_verdict *verdict)
              replayed.count > 1 ? replayed.numbers : "");
 }
 
-/* ---- links that one device has and another lacks ---- */
-
 /* With less than this share of the links that another GPU has, a GPU is CRITICAL. */
 #define CRITICAL_SHARE 0.5
 
@@ -293,7 +265,7 @@ static const struct xb_device_health *latest(const struct xb_link_device *device
 {
     if (device->peers.after.nvlinks_known)
         return &device->peers.after;
-    for (size_t i = xb_link_attempts(device); i > 0; i--) {
+    for (size_t i = XB_ATTEMPTS(device); i > 0; i--) {
         const struct xb_link_attempt *attempt = &device->attempts[i - 1];
         if (attempt->health_after.nvlinks_known)
             return &attempt->health_after;
@@ -321,7 +293,7 @@ void xb_verdict_compare_nvlinks(const struct xb_link_device *devices, size_t dev
         /* Behind a switch each link leads to every other device, so that those to several devices
          * add up to more than there are. */
         for (size_t j = 0; j < pair_count; j++)
-            if (pairs[j].from == most && xb_pair_attempts(&pairs[j]) > 0)
+            if (pairs[j].from == most && XB_ATTEMPTS(&pairs[j]) > 0)
                 links += pairs[j].attempts[0].there.links;
         if (own->nvlinks_active == 0 && links <= latest(&devices[most])->nvlinks_active)
             continue;

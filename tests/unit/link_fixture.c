@@ -83,8 +83,8 @@ static void make_attempt(struct xb_link_attempt *attempt, const char *bdf, const
     attempt->after = attempt->at_rest;
     attempt->load = (struct xb_pcie_load){
         .hops = {{.readings = 40, .speed_gts = speed, .width = width, .changes = 1}}, .count = 1};
-    attempt->h2d = 55.42e9;
-    attempt->d2h = 55.31e9;
+    attempt->rates[XB_TO_GPU] = 55.42e9;
+    attempt->rates[XB_BACK] = 55.31e9;
     attempt->health_before = (struct xb_device_health){.replays_known = true,
                                                        .replays = 5,
                                                        .clocks_known = true,
@@ -137,8 +137,8 @@ static void judge(struct xb_verdict *verdict, enum xb_level level, double speed,
     memset(verdict, 0, sizeof *verdict);
     verdict->found.level = level;
     verdict->ceiling = ceiling_of(speed, width);
-    verdict->h2d = direction_of(attempt->h2d, verdict->ceiling.h2d);
-    verdict->d2h = direction_of(attempt->d2h, verdict->ceiling.d2h);
+    verdict->ways[XB_TO_GPU] = direction_of(attempt->rates[XB_TO_GPU], verdict->ceiling.h2d);
+    verdict->ways[XB_BACK] = direction_of(attempt->rates[XB_BACK], verdict->ceiling.d2h);
 }
 
 void add_reason(struct xb_verdict *verdict, enum xb_level level, const char *code, const char *text)
@@ -175,8 +175,8 @@ void make_critical(struct node *n)
     n->report.device_count = 2;
     n->report.level = XB_LEVEL_CRITICAL;
     make_attempt(attempt, "0000:1f:00.0", "0000:1e:00.0", 32, 8);
-    attempt->h2d = 27.1e9;
-    attempt->d2h = 26.9e9;
+    attempt->rates[XB_TO_GPU] = 27.1e9;
+    attempt->rates[XB_BACK] = 26.9e9;
     attempt->after.hops[0].upper.aer.correctable += 3;
     attempt->after.hops[0].lower.aer.nonfatal += 1;
     attempt->health_after.replays += 4;
@@ -190,9 +190,9 @@ void make_critical(struct node *n)
     add_reason(&n->verdicts[1], XB_LEVEL_WARNING, "XB-AER-CORRECTABLE", "1 at 0000:1f:00.0");
     n->verdicts[1].limits.width = (struct xb_limit){true, 16, XB_LIMIT_FILE};
     n->verdicts[1].limits.min_d2h = (struct xb_limit){true, 48e9, XB_LIMIT_COMMAND_LINE};
-    n->verdicts[1].d2h.critical = 48e9;
-    n->verdicts[1].d2h.warning = 0;
-    n->verdicts[1].d2h.source = XB_LIMIT_COMMAND_LINE;
+    n->verdicts[1].ways[XB_BACK].critical = 48e9;
+    n->verdicts[1].ways[XB_BACK].warning = 0;
+    n->verdicts[1].ways[XB_BACK].source = XB_LIMIT_COMMAND_LINE;
 }
 
 void make_nothing(struct node *n)
@@ -242,8 +242,8 @@ void make_amd(struct node *n)
     attempt->after = *path;
     attempt->load = (struct xb_pcie_load){
         .hops = {{40, 32, 16, 0, 0}, {40, 16, 16, 2, 0}, {40, 32, 16, 0, 0}}, .count = 3};
-    attempt->h2d = 26.4e9;
-    attempt->d2h = 27.1e9;
+    attempt->rates[XB_TO_GPU] = 26.4e9;
+    attempt->rates[XB_BACK] = 27.1e9;
     judge(&n->verdicts[0], XB_LEVEL_OK, 16, 16, attempt);
     n->verdicts[0].bottleneck = 1;
 }
@@ -254,8 +254,8 @@ void make_retried(struct node *n)
     make_healthy(n);
     device->attempt_count = 3;
     device->attempts[2] = device->attempts[1] = device->attempts[0];
-    device->attempts[0].h2d = 30e9;
-    device->attempts[1].h2d = device->attempts[1].d2h = 0;
+    device->attempts[0].rates[XB_TO_GPU] = 30e9;
+    device->attempts[1].rates[XB_TO_GPU] = device->attempts[1].rates[XB_BACK] = 0;
     snprintf(device->attempts[1].failure, sizeof device->attempts[1].failure,
              "out of memory: free some");
     device->attempts[0].after.hops[0].lower.aer.correctable += 2;
@@ -353,8 +353,8 @@ void make_nasty(struct node *n)
         attempt->conditions[1].load_s = INFINITY;
         attempt->load.hops[0] = (struct xb_pcie_seen){UINT_MAX, 123.456, UINT_MAX, UINT_MAX, 0};
         attempt->at_rest.hops[0].lower.link.speed_gts = 1.23456e-7;
-        attempt->h2d = NAN;
-        attempt->d2h = INFINITY;
+        attempt->rates[XB_TO_GPU] = NAN;
+        attempt->rates[XB_BACK] = INFINITY;
         attempt->after.hops[0].lower.aer.fatal = UINT64_MAX;
         while (n->verdicts[i].found.reason_count < XB_FINDINGS)
             add_reason(&n->verdicts[i], XB_LEVEL_CRITICAL, "XB-DATA-WRONG", NASTY);
@@ -406,10 +406,10 @@ void find_facts(struct node *n)
 {
     for (size_t i = 0; i < n->report.device_count; i++) {
         struct xb_verdict *verdict = &n->verdicts[i];
-        const struct xb_link_attempt *attempt = xb_verdict_attempt(verdict, &n->devices[i]);
+        const struct xb_link_attempt *attempt = XB_ATTEMPT_JUDGED(verdict, &n->devices[i]);
         xb_link_facts_find(&n->devices[i], verdict->best, &verdict->facts);
-        find_measured(&verdict->h2d, attempt != NULL ? attempt->h2d : 0);
-        find_measured(&verdict->d2h, attempt != NULL ? attempt->d2h : 0);
+        find_measured(&verdict->ways[XB_TO_GPU], attempt != NULL ? attempt->rates[XB_TO_GPU] : 0);
+        find_measured(&verdict->ways[XB_BACK], attempt != NULL ? attempt->rates[XB_BACK] : 0);
     }
     for (size_t i = 0; i < n->report.pair_count; i++)
         xb_pair_verdict_observe(&n->pairs[i], n->pair_verdicts[i].best, &n->pair_verdicts[i]);

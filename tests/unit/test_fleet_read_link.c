@@ -76,8 +76,8 @@ static void a_healthy_gpu_has_two_values(void **state)
     assert_string_equal(fleet.gpus[0].pci_bdf, "0000:0f:00.0");
     assert_true(fleet.gpus[0].link_speed_gts == 32.0 && fleet.gpus[0].link_width == 16);
     assert_int_equal(fleet.value_count, 2);
-    assert_true(find_value("link h2d", 0)->value == n->devices[0].attempts[0].h2d);
-    assert_true(find_value("link d2h", 0)->value == n->devices[0].attempts[0].d2h);
+    assert_true(find_value("link h2d", 0)->value == n->devices[0].attempts[0].rates[XB_TO_GPU]);
+    assert_true(find_value("link d2h", 0)->value == n->devices[0].attempts[0].rates[XB_BACK]);
     assert_true(isnan(find_value("link h2d", 0)->scatter));
     assert_int_equal(find_value("link h2d", 0)->peer, -1);
     const struct xb_fleet_figure *figure = &fleet.figures[find_value("link h2d", 0)->figure];
@@ -115,7 +115,7 @@ static void the_best_attempt_counts(void **state)
     struct node *n = *state;
     make_retried(n);
     take(tree_of(n));
-    assert_true(find_value("link h2d", 0)->value == n->devices[0].attempts[2].h2d);
+    assert_true(find_value("link h2d", 0)->value == n->devices[0].attempts[2].rates[XB_TO_GPU]);
 }
 
 static void a_pair_is_of_its_source(void **state)

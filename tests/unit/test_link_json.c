@@ -67,10 +67,10 @@ static void json_tells_of_the_verdict(void **state)
     assert_number_at(verdict, "ceiling.d2h_bytes_per_second", n->verdicts[1].ceiling.d2h);
     assert_number_at(verdict, "ceiling.raw_bytes_per_second", n->verdicts[1].ceiling.raw);
     assert_true(cJSON_IsFalse(at(verdict, "ceiling.payload_assumed")));
-    assert_number_at(verdict, "h2d_share", n->verdicts[1].h2d.share);
-    assert_number_at(verdict, "d2h_share", n->verdicts[1].d2h.share);
+    assert_number_at(verdict, "h2d_share", n->verdicts[1].ways[XB_TO_GPU].share);
+    assert_number_at(verdict, "d2h_share", n->verdicts[1].ways[XB_BACK].share);
     assert_number_at(verdict, "limits.h2d.warning_below_bytes_per_second",
-                     n->verdicts[1].h2d.warning);
+                     n->verdicts[1].ways[XB_TO_GPU].warning);
     assert_text_at(verdict, "limits.h2d.source", "default");
     assert_null_at(verdict, "limits.d2h.warning_below_bytes_per_second");
     assert_number_at(verdict, "limits.d2h.critical_below_bytes_per_second", 48e9);

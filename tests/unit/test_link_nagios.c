@@ -112,7 +112,7 @@ static void nagios_sums_up_what_is_well(void **state)
     assert_has(text, " - 2 GPUs: Gen5 x16, H2D 55.4, D2H 55.3 GB/s |");
     free(text);
     n->devices[1].attempts[0].load.hops[0].speed_gts = 16;
-    n->devices[1].attempts[0].h2d = 26.4e9;
+    n->devices[1].attempts[0].rates[XB_TO_GPU] = 26.4e9;
     text = written(xb_link_nagios_write, n);
     assert_has(text, " - 2 GPUs: 1 of Gen5 x16, 1 of Gen4 x16, H2D 26.4 to 55.4, D2H 55.3 GB/s |");
     free(text);

@@ -191,8 +191,8 @@ static void healthy_link_takes_one_attempt(void **state)
     assert_true(attempt->load.hops[0].readings > 0);
     assert_true(attempt->load.hops[0].speed_gts == 32);
     assert_int_equal(attempt->load.hops[0].width, 16);
-    assert_true(fabs(attempt->h2d - 1e9) < 1e6);
-    assert_true(fabs(attempt->d2h - 1e9) < 1e6);
+    assert_true(fabs(attempt->rates[XB_TO_GPU] - 1e9) < 1e6);
+    assert_true(fabs(attempt->rates[XB_BACK] - 1e9) < 1e6);
     assert_string_equal(attempt->failure, "");
     assert_true(attempt->after.present);
     assert_true(attempt->health_seconds > 0);

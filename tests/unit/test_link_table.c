@@ -235,7 +235,7 @@ static void table_shows_what_was_judged(void **state)
     attempt->at_rest.hops[0].upper.link.max_speed_gts = 16;
     attempt->load.hops[0].speed_gts = 16;
     attempt->after.hops[0].has_upper = false;
-    attempt->h2d = attempt->d2h = 27.5e9;
+    attempt->rates[XB_TO_GPU] = attempt->rates[XB_BACK] = 27.5e9;
     xb_verdict_of_device(&n->devices[0], &none, &n->verdicts[0]);
     assert_int_equal(n->verdicts[0].found.level, XB_LEVEL_OK);
     char *text = written(xb_link_table_write, n);

@@ -181,7 +181,7 @@ static void a_limit_of_ones_own_is_always_told(NO_STATE)
     struct xb_link_attempt attempt = healthy();
     const struct xb_link_limits least = {.min_h2d = {true, 54e9, XB_LIMIT_COMMAND_LINE}};
     const struct xb_link_limits share = {.warn_share = {true, 0.93, XB_LIMIT_FILE}};
-    attempt.h2d = 53e9; /* the fastest copies are above */
+    attempt.rates[XB_TO_GPU] = 53e9; /* the fastest copies are above */
     struct xb_verdict verdict = verdict_of(&attempt, &least);
     assert_only(&verdict, XB_LEVEL_CRITICAL, "XB-BW-H2D", "below the limit of 54.00 GB/s");
     verdict = verdict_of(&attempt, &share);
@@ -208,19 +208,19 @@ static void takes_shares_that_are_set(NO_STATE)
     assert_int_equal(verdict.found.reason_count, 2);
     assert_int_equal(find(&verdict, "XB-BW-H2D")->level, XB_LEVEL_CRITICAL);
     assert_int_equal(find(&verdict, "XB-BW-D2H")->level, XB_LEVEL_WARNING);
-    assert_int_equal(verdict.h2d.source, XB_LIMIT_FILE);
+    assert_int_equal(verdict.ways[XB_TO_GPU].source, XB_LIMIT_FILE);
 
     /* One alone moves the other's default to itself where that would be on its wrong side. */
     limits.warn_share.is_set = false;
     verdict = verdict_of(&attempt, &limits);
-    assert_near(verdict.h2d.warning, verdict.h2d.critical, 0.0);
+    assert_near(verdict.ways[XB_TO_GPU].warning, verdict.ways[XB_TO_GPU].critical, 0.0);
     limits.warn_share = (struct xb_limit){true, 0.5, XB_LIMIT_FILE};
     limits.critical_share.is_set = false;
-    attempt.h2d = 30e9;
+    attempt.rates[XB_TO_GPU] = 30e9;
     verdict = verdict_of(&attempt, &limits);
     assert_ok(&verdict);
-    assert_near(verdict.h2d.critical, 0.5 * verdict.ceiling.h2d, 0.0);
-    assert_int_equal(verdict.h2d.source, XB_LIMIT_DEFAULT);
+    assert_near(verdict.ways[XB_TO_GPU].critical, 0.5 * verdict.ceiling.h2d, 0.0);
+    assert_int_equal(verdict.ways[XB_TO_GPU].source, XB_LIMIT_DEFAULT);
 }
 
 static void takes_a_limit_in_place_of_shares(NO_STATE)
@@ -230,14 +230,14 @@ static void takes_a_limit_in_place_of_shares(NO_STATE)
     struct xb_verdict verdict = verdict_of(&attempt, &limits);
     assert_only(&verdict, XB_LEVEL_CRITICAL, "XB-BW-H2D",
                 "55.40 GB/s|below the limit of 60.00 GB/s|command line");
-    assert_near(verdict.h2d.critical, 60e9, 0.0);
-    assert_near(verdict.h2d.warning, 0.0, 0.0);
-    assert_near(verdict.d2h.warning, 0.9 * verdict.ceiling.d2h, 0.0);
-    assert_int_equal(verdict.h2d.source, XB_LIMIT_COMMAND_LINE);
+    assert_near(verdict.ways[XB_TO_GPU].critical, 60e9, 0.0);
+    assert_near(verdict.ways[XB_TO_GPU].warning, 0.0, 0.0);
+    assert_near(verdict.ways[XB_BACK].warning, 0.9 * verdict.ceiling.d2h, 0.0);
+    assert_int_equal(verdict.ways[XB_TO_GPU].source, XB_LIMIT_COMMAND_LINE);
 
     limits.min_h2d = (struct xb_limit){true, 20e9, XB_LIMIT_FILE};
     limits.min_d2h = (struct xb_limit){true, 20e9, XB_LIMIT_FILE};
-    attempt.h2d = attempt.d2h = 20e9; /* far below any share, but that is not asked */
+    attempt.rates[XB_TO_GPU] = attempt.rates[XB_BACK] = 20e9; /* far below any share, not asked */
     verdict = verdict_of(&attempt, &limits);
     assert_ok(&verdict);
     make_slow(&attempt, true, nextafter(20e9, 0.0));
@@ -277,10 +277,10 @@ static void disbelieves_what_the_link_cannot_carry(NO_STATE)
     struct xb_verdict verdict;
     double most = ceiling.raw * 0.9973 * 256 / 276;
     assert_near(ceiling.most, most, 1.0);
-    attempt.h2d = attempt.d2h = 1.0099 * most;
+    attempt.rates[XB_TO_GPU] = attempt.rates[XB_BACK] = 1.0099 * most;
     assert_attempt_ok(&attempt);
-    attempt.d2h = 55e9;
-    attempt.h2d = 1.0101 * most;
+    attempt.rates[XB_BACK] = 55e9;
+    attempt.rates[XB_TO_GPU] = 1.0101 * most;
     assert_attempt(&attempt, XB_LEVEL_UNKNOWN, "XB-BW-ABOVE",
                    "h2d|more than|the data did not cross it, or the link was read wrongly");
     verdict = verdict_of(&attempt, &limits); /* whatever is asked for */
@@ -290,10 +290,10 @@ static void disbelieves_what_the_link_cannot_carry(NO_STATE)
     attempt.at_rest.hops[0].lower.control.known = false;
     attempt.at_rest.hops[0].upper.control.known = false;
     assert_attempt_ok(&attempt);
-    attempt.h2d = 1.021 * ceiling.raw;
+    attempt.rates[XB_TO_GPU] = 1.021 * ceiling.raw;
     assert_attempt(&attempt, XB_LEVEL_UNKNOWN, "XB-BW-ABOVE", "h2d");
-    attempt.h2d = 55e9;
-    attempt.d2h = 1.021 * ceiling.raw;
+    attempt.rates[XB_TO_GPU] = 55e9;
+    attempt.rates[XB_BACK] = 1.021 * ceiling.raw;
     assert_attempt(&attempt, XB_LEVEL_UNKNOWN, "XB-BW-ABOVE", "d2h");
 }
 

@@ -49,7 +49,7 @@ static void takes_a_bad_attempt_before_one_that_tells_nothing(NO_STATE)
 {
     struct xb_verdict verdict;
     make_device(3);
-    device.attempts[0].h2d = device.attempts[0].d2h = 0.0;
+    device.attempts[0].rates[XB_TO_GPU] = device.attempts[0].rates[XB_BACK] = 0.0;
     make_slow(&device.attempts[1], false, 30e9);
     make_slow(&device.attempts[2], false, 30e9);
     device.attempts[2].load.hops[0].readings = 0;
@@ -71,7 +71,7 @@ static void far_below_is_so_in_every_attempt(NO_STATE)
     verdict = verdict_of_device(0);
     assert_only(&verdict, XB_LEVEL_WARNING, "XB-SLOW-UNEXPLAINED", "30.00");
     make_slow(&device.attempts[1], false, 0); /* it failed */
-    device.attempts[1].h2d = 0;
+    device.attempts[1].rates[XB_TO_GPU] = 0;
     verdict = verdict_of_device(0);
     assert_only(&verdict, XB_LEVEL_CRITICAL, "XB-SLOW-UNEXPLAINED", "30.00");
     device.attempts[0].conditions[0].traffic_known = false; /* there may have been any */
@@ -93,7 +93,7 @@ static void what_else_went_on_in_any_slow_attempt_counts(NO_STATE)
     device.attempts[0].conditions[1].cpus_busy = 12; /* not while slow copies ran */
     verdict = verdict_of_device(2);
     assert_only(&verdict, XB_LEVEL_WARNING, "XB-SLOW-UNEXPLAINED", "47.00");
-    device.attempts[0].h2d = 54e9; /* the link can do it */
+    device.attempts[0].rates[XB_TO_GPU] = 54e9; /* the link can do it */
     make_slow(&device.attempts[0], true, 10e9);
     verdict = verdict_of_device(2);
     assert_only(&verdict, XB_LEVEL_UNKNOWN, "XB-SLOW-AT-TIMES", "another attempt reached 54.00");
@@ -103,10 +103,10 @@ static void keeps_what_any_attempt_counted(NO_STATE)
 {
     struct xb_verdict verdict;
     make_device(3);
-    device.attempts[0].h2d = 50e9;
+    device.attempts[0].rates[XB_TO_GPU] = 50e9;
     device.attempts[0].after.hops[0].lower.aer.correctable = 5;
     device.attempts[1].after.hops[0].lower.aer.correctable = 5;
-    device.attempts[2].d2h = 50e9;
+    device.attempts[2].rates[XB_BACK] = 50e9;
     verdict = verdict_of_device(1);
     assert_ok(&verdict); /* no attempt had too many */
     device.attempts[0].after.hops[0].lower.aer.correctable = 6;
@@ -115,13 +115,13 @@ static void keeps_what_any_attempt_counted(NO_STATE)
 
     make_device(2);
     device.attempts[0].after.hops[0].upper.aer.nonfatal = 1;
-    device.attempts[1].h2d = 50e9; /* that attempt is worse by its own */
+    device.attempts[1].rates[XB_TO_GPU] = 50e9; /* that attempt is worse by its own */
     verdict = verdict_of_device(0);
     assert_only(&verdict, XB_LEVEL_CRITICAL, "XB-AER-UNCORRECTABLE", "1 uncorrectable");
 
     make_device(2);
     device.attempts[0].health_after.replays = 5;
-    device.attempts[0].h2d = 55e9;
+    device.attempts[0].rates[XB_TO_GPU] = 55e9;
     device.attempts[1].health_after.replays = 1;
     verdict = verdict_of_device(1);
     assert_ok(&verdict);
@@ -131,7 +131,7 @@ static void keeps_what_any_attempt_counted(NO_STATE)
 
     make_device(2);
     device.attempts[0].health_after.nvlinks[7].counts[XB_NVLINK_RECOVERIES] = 4;
-    device.attempts[0].h2d = 55e9;
+    device.attempts[0].rates[XB_TO_GPU] = 55e9;
     verdict = verdict_of_device(1);
     assert_only(&verdict, XB_LEVEL_WARNING, "XB-NVLINK-ERRORS", "4 recoveries|of link 7");
 }
@@ -141,7 +141,7 @@ static void keeps_wrong_data_and_a_device_that_vanished(NO_STATE)
     struct xb_verdict verdict;
     make_device(2);
     device.attempts[0].data_wrong = true; /* though its copies are as fast */
-    device.attempts[0].h2d = 56e9;
+    device.attempts[0].rates[XB_TO_GPU] = 56e9;
     verdict = verdict_of_device(1);
     assert_only(&verdict, XB_LEVEL_CRITICAL, "XB-DATA-WRONG", "arrived wrong");
 
@@ -166,7 +166,7 @@ static void forgets_what_only_other_attempts_had(NO_STATE)
     struct xb_verdict verdict;
     make_device(2);
     device.attempts[0].health_after.slowed_by_hardware = true;
-    device.attempts[0].h2d = 20e9;
+    device.attempts[0].rates[XB_TO_GPU] = 20e9;
     verdict = verdict_of_device(1);
     assert_ok(&verdict);
 }
@@ -177,9 +177,9 @@ static void finds_a_link_that_was_less_in_another_attempt(NO_STATE)
     struct xb_verdict verdict;
     make_device(3);
     device.attempts[0].load.hops[0].width = 8;
-    device.attempts[0].h2d = 20e9;
+    device.attempts[0].rates[XB_TO_GPU] = 20e9;
     device.attempts[1].load.hops[0].speed_gts = 2.5; /* one reason is enough */
-    device.attempts[1].h2d = 5e9;
+    device.attempts[1].rates[XB_TO_GPU] = 5e9;
     verdict = verdict_of_device(2);
     assert_only(&verdict, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE",
                 "attempt 1 of 3 ran at Gen5 x8 at " SLOT "|reseat|riser|ASPM");
@@ -193,7 +193,7 @@ static void finds_a_link_that_was_less_in_another_attempt(NO_STATE)
     make_device(2); /* always so: that is another matter */
     for (size_t i = 0; i < 2; i++) {
         device.attempts[i].load.hops[0].width = 8;
-        device.attempts[i].h2d = device.attempts[i].d2h = 27.5e9;
+        device.attempts[i].rates[XB_TO_GPU] = device.attempts[i].rates[XB_BACK] = 27.5e9;
     }
     verdict = verdict_of_device(0);
     assert_only(&verdict, XB_LEVEL_CRITICAL, "XB-LINK-WIDTH", "x8");
@@ -206,7 +206,7 @@ static void finds_a_link_that_was_less_in_another_attempt(NO_STATE)
 
     make_device(2);
     device.attempts[0].load.hops[0].drops = 3; /* of an attempt that does not count otherwise */
-    device.attempts[0].h2d = 50e9;
+    device.attempts[0].rates[XB_TO_GPU] = 50e9;
     verdict = verdict_of_device(1);
     assert_only(&verdict, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE", "3 times in attempt 1 of 2");
 }
@@ -217,12 +217,12 @@ static void cannot_judge_what_has_no_link(NO_STATE)
     for (size_t attempts = 0; attempts < 2; attempts++) {
         make_device(attempts);
         device.info.shares_host_memory = true;
-        device.attempts[0].h2d = 200e9; /* across no link, so above nothing */
+        device.attempts[0].rates[XB_TO_GPU] = 200e9; /* across no link, so above nothing */
         verdict = verdict_of_device(0);
         assert_only(&verdict, XB_LEVEL_UNKNOWN, "XB-LINK-NONE", "nothing crosses a link");
         make_device(attempts);
         device.info.coherent_with_host = true;
-        device.attempts[0].h2d = 340e9;
+        device.attempts[0].rates[XB_TO_GPU] = 340e9;
         verdict = verdict_of_device(0);
         assert_only(&verdict, XB_LEVEL_UNKNOWN, "XB-LINK-NONE", "NVLink-C2C");
         make_device(attempts);
@@ -249,7 +249,7 @@ static void tells_of_the_deadline(NO_STATE)
     assert_only(&verdict, XB_LEVEL_UNKNOWN, "XB-DEADLINE", "--deadline");
     make_device(2);
     device.cut = true;
-    device.attempts[1].h2d = 0.0;
+    device.attempts[1].rates[XB_TO_GPU] = 0.0;
     verdict = verdict_of_device(0); /* a good one was in time */
     assert_ok(&verdict);
     make_slow(&device.attempts[0], false, 30e9);

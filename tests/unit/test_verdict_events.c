@@ -10,22 +10,22 @@
 static void tells_why_a_test_failed(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
-    attempt.d2h = 0.0;
+    attempt.rates[XB_BACK] = 0.0;
     memset(attempt.failure, 'x', sizeof attempt.failure - 1); /* longer than a reason */
     assert_attempt(&attempt, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "xxx");
     strcpy(attempt.failure, "out of memory");
     assert_attempt(&attempt, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "out of memory");
     attempt.failure[0] = '\0';
     assert_attempt(&attempt, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "no bandwidth was measured");
-    attempt.d2h = NAN;
+    attempt.rates[XB_BACK] = NAN;
     assert_attempt(&attempt, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "no bandwidth was measured");
-    attempt.d2h = INFINITY;
+    attempt.rates[XB_BACK] = INFINITY;
     assert_attempt(&attempt, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "no bandwidth was measured");
     attempt = healthy();
     strcpy(attempt.failure, "could not be repeated");
     assert_attempt(&attempt, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "could not be repeated");
     attempt = healthy();
-    attempt.h2d = 0.0;
+    attempt.rates[XB_TO_GPU] = 0.0;
     assert_attempt(&attempt, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "no bandwidth was measured");
 }
 
@@ -34,7 +34,7 @@ static void finds_wrong_data(NO_STATE)
     struct xb_link_attempt attempt = healthy();
     attempt.data_wrong = true;
     assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-DATA-WRONG", "arrived wrong");
-    attempt.h2d = 0.0;
+    attempt.rates[XB_TO_GPU] = 0.0;
     strcpy(attempt.failure, "at byte 4096");
     assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-DATA-WRONG", "arrived wrong|at byte 4096");
 }
@@ -225,11 +225,11 @@ static void judges_rates(NO_STATE)
 static void sorts_reasons(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
-    attempt.load.hops[0].width = 8;            /* critical */
-    attempt.h2d = attempt.d2h = 50e9;          /* unknown: above x8 */
-    attempt.health_after.replays = 6;          /* warning */
-    attempt.after.hops[0].lower.aer.fatal = 1; /* critical */
-    attempt.data_wrong = true;                 /* critical */
+    attempt.load.hops[0].width = 8;                           /* critical */
+    attempt.rates[XB_TO_GPU] = attempt.rates[XB_BACK] = 50e9; /* unknown: above x8 */
+    attempt.health_after.replays = 6;                         /* warning */
+    attempt.after.hops[0].lower.aer.fatal = 1;                /* critical */
+    attempt.data_wrong = true;                                /* critical */
     struct xb_verdict verdict = verdict_of(&attempt, &no_limits);
     static const char *const codes[] = {"XB-DATA-WRONG",  "XB-LINK-WIDTH", "XB-AER-UNCORRECTABLE",
                                         "XB-PCIE-REPLAY", "XB-BW-ABOVE",   "XB-BW-ABOVE"};

@@ -60,7 +60,7 @@ static void does_not_ask_for_more_when_the_upper_end_is_gone(NO_STATE)
     attempt.after = attempt.at_rest;
     attempt.after.hops[0].has_upper = false;
     attempt.load.hops[0] = (struct xb_pcie_seen){9, 16.0, 16, 0, 0};
-    attempt.h2d = attempt.d2h = 27.5e9;
+    attempt.rates[XB_TO_GPU] = attempt.rates[XB_BACK] = 27.5e9;
     struct xb_verdict verdict = verdict_of(&attempt, &no_limits);
     assert_ok(&verdict);
     assert_near(verdict.facts.hops[0].best.speed_gts, 16.0, 0.0);
@@ -144,10 +144,10 @@ static void knows_the_limits_without_an_attempt(NO_STATE)
     struct xb_verdict verdict;
     make_device(0);
     xb_verdict_of_device(&device, &limits, &verdict);
-    assert_near(verdict.h2d.critical, 48e9, 0.0);
-    assert_int_equal(verdict.h2d.source, XB_LIMIT_COMMAND_LINE);
-    assert_near(verdict.d2h.critical, 0.0, 0.0);
-    assert_int_equal(verdict.d2h.source, XB_LIMIT_FILE);
+    assert_near(verdict.ways[XB_TO_GPU].critical, 48e9, 0.0);
+    assert_int_equal(verdict.ways[XB_TO_GPU].source, XB_LIMIT_COMMAND_LINE);
+    assert_near(verdict.ways[XB_BACK].critical, 0.0, 0.0);
+    assert_int_equal(verdict.ways[XB_BACK].source, XB_LIMIT_FILE);
     assert_near(verdict.limits.critical_share.value, 0.5, 0.0);
 }
 

@@ -10,16 +10,16 @@ static void finds_a_healthy_link_ok(NO_STATE)
     struct xb_link_attempt attempt = healthy();
     struct xb_verdict verdict = verdict_of(&attempt, &no_limits);
     assert_ok(&verdict);
-    assert_near(verdict.h2d.share, 0.953, 0.001);
-    assert_near(verdict.d2h.share, 0.963, 0.001);
+    assert_near(verdict.ways[XB_TO_GPU].share, 0.953, 0.001);
+    assert_near(verdict.ways[XB_BACK].share, 0.963, 0.001);
     assert_int_equal(verdict.bottleneck, 0);
     assert_int_equal(verdict.ceiling.payload, 256);
     assert_int_equal(verdict.ceiling.read_request, 4096);
-    assert_near(verdict.h2d.critical, 0.6 * verdict.ceiling.h2d, 0.0);
-    assert_near(verdict.h2d.warning, 0.9 * verdict.ceiling.h2d, 0.0);
-    assert_near(verdict.d2h.critical, 0.6 * verdict.ceiling.d2h, 0.0);
-    assert_near(verdict.d2h.warning, 0.9 * verdict.ceiling.d2h, 0.0);
-    assert_int_equal(verdict.h2d.source, XB_LIMIT_DEFAULT);
+    assert_near(verdict.ways[XB_TO_GPU].critical, 0.6 * verdict.ceiling.h2d, 0.0);
+    assert_near(verdict.ways[XB_TO_GPU].warning, 0.9 * verdict.ceiling.h2d, 0.0);
+    assert_near(verdict.ways[XB_BACK].critical, 0.6 * verdict.ceiling.d2h, 0.0);
+    assert_near(verdict.ways[XB_BACK].warning, 0.9 * verdict.ceiling.d2h, 0.0);
+    assert_int_equal(verdict.ways[XB_TO_GPU].source, XB_LIMIT_DEFAULT);
 }
 
 static void finds_a_virtual_machine_ok(NO_STATE)
@@ -35,7 +35,7 @@ static void judges_the_width(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
     attempt.load.hops[0].width = 8;
-    attempt.h2d = attempt.d2h = 27.5e9; /* what x8 can do: no second reason */
+    attempt.rates[XB_TO_GPU] = attempt.rates[XB_BACK] = 27.5e9; /* x8 can: no second reason */
     assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-LINK-WIDTH",
                    "x8 of x16 at " SLOT ": reseat the card or check bifurcation");
     attempt.at_rest.hops[0].has_upper = attempt.after.hops[0].has_upper = false;
@@ -47,7 +47,7 @@ static void judges_the_speed(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
     attempt.load.hops[0].speed_gts = 8.0;
-    attempt.h2d = attempt.d2h = 13.5e9;
+    attempt.rates[XB_TO_GPU] = attempt.rates[XB_BACK] = 13.5e9;
     assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-LINK-SPEED",
                    "Gen3 under load|slot and GPU can do Gen5|" SLOT "|BIOS|riser|reseat");
     attempt.at_rest.hops[0].has_upper = attempt.after.hops[0].has_upper = false;
@@ -59,7 +59,7 @@ static void does_not_accuse_a_slot_that_tells_nothing(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
     attempt.load.hops[0].width = 8;
-    attempt.h2d = attempt.d2h = 27.5e9;
+    attempt.rates[XB_TO_GPU] = attempt.rates[XB_BACK] = 27.5e9;
     attempt.at_rest.hops[0].upper.link = (struct xb_pcie_link){0};
     attempt.after = attempt.at_rest;
     assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-LINK-WIDTH", "the other end does not say");
@@ -72,7 +72,7 @@ static void asks_for_no_more_than_both_ends_can(NO_STATE)
     attempt.at_rest.hops[0].upper = make_end("0000:0e:00.0", 16.0, 16);
     attempt.after = attempt.at_rest;
     attempt.load.hops[0] = (struct xb_pcie_seen){9, 16.0, 16, 3, 0};
-    attempt.h2d = attempt.d2h = 27.5e9;
+    attempt.rates[XB_TO_GPU] = attempt.rates[XB_BACK] = 27.5e9;
     assert_attempt_ok(&attempt);
 }
 
@@ -83,7 +83,7 @@ static void wonders_at_a_slot_with_fewer_lanes(NO_STATE)
     attempt.at_rest.hops[0].upper.link.max_width = 8;
     attempt.after = attempt.at_rest;
     attempt.load.hops[0].width = 8;
-    attempt.h2d = attempt.d2h = 27.5e9;
+    attempt.rates[XB_TO_GPU] = attempt.rates[XB_BACK] = 27.5e9;
     assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-LINK-SLOT",
                    "the port has x8 and the card could do x16|" SLOT "|bifurcation|--expect");
     struct xb_verdict verdict = verdict_of(&attempt, &limits); /* which says nothing of lanes */
@@ -100,7 +100,7 @@ static void wonders_at_a_slot_with_fewer_lanes(NO_STATE)
     attempt.at_rest.hops[0].lower.link.max_width = 8;
     attempt.at_rest.hops[0].upper.link.max_width = 8;
     attempt.load.hops[0].width = 8; /* the card tells its best only when awake */
-    attempt.h2d = attempt.d2h = 27.5e9;
+    attempt.rates[XB_TO_GPU] = attempt.rates[XB_BACK] = 27.5e9;
     assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-LINK-SLOT", "x8|x16");
     attempt = healthy();
     attempt.at_rest.hops[0].upper.link.max_width = 0; /* not known */
@@ -110,7 +110,7 @@ static void wonders_at_a_slot_with_fewer_lanes(NO_STATE)
     attempt.at_rest.hops[1].upper.link.max_width = 8;
     attempt.after = attempt.at_rest;
     attempt.load.hops[1].width = 8;
-    attempt.h2d = attempt.d2h = 27.5e9;
+    attempt.rates[XB_TO_GPU] = attempt.rates[XB_BACK] = 27.5e9;
     assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-LINK-BOTTLENECK", SWITCH);
     attempt.at_rest.hops[0].on_package = true; /* then it is */
     attempt.after = attempt.at_rest;
@@ -126,7 +126,7 @@ static void does_not_believe_an_emulated_port(NO_STATE)
     attempt.after = attempt.at_rest;
     assert_attempt_ok(&attempt);
     attempt.load.hops[0].speed_gts = 16.0;
-    attempt.h2d = attempt.d2h = 27.5e9;
+    attempt.rates[XB_TO_GPU] = attempt.rates[XB_BACK] = 27.5e9;
     assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-LINK-SPEED",
                    "Gen4 under load|the device can do Gen5|virtual machine");
     attempt.load.hops[0] = (struct xb_pcie_seen){9, 32.0, 8, 0, 0};
@@ -156,7 +156,7 @@ static void takes_the_maximum_after_the_transfers(NO_STATE)
     attempt.at_rest.hops[0].lower.link.max_speed_gts = 2.5;
     attempt.at_rest.hops[0].lower.link.max_width = 8;
     attempt.load.hops[0] = (struct xb_pcie_seen){9, 32.0, 8, 0, 0};
-    attempt.h2d = attempt.d2h = 27.5e9;
+    attempt.rates[XB_TO_GPU] = attempt.rates[XB_BACK] = 27.5e9;
     assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-LINK-WIDTH", "x8 of x16");
     attempt.load.hops[0] = (struct xb_pcie_seen){9, 16.0, 16, 0, 0};
     assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-LINK-SPEED", "Gen4|Gen5");
@@ -186,13 +186,13 @@ static void has_limits_of_its_own_for_a_link_that_is_not_readable(NO_STATE)
     assert_int_equal(verdict.found.level, XB_LEVEL_CRITICAL);
     assert_string_equal(verdict.found.reasons[0].code, "XB-BW-D2H");
     assert_string_equal(verdict.found.reasons[1].code, "XB-LINK-UNREADABLE");
-    assert_near(verdict.h2d.share, 0.0, 0.0);
+    assert_near(verdict.ways[XB_TO_GPU].share, 0.0, 0.0);
     assert_false(verdict.ceiling.known);
 }
 
 static void knows_no_link_without_a_device_in_sysfs(NO_STATE)
 {
-    struct xb_link_attempt attempt = {.h2d = 10e9, .d2h = 10e9};
+    struct xb_link_attempt attempt = {.rates = {10e9, 10e9}};
     assert_attempt(&attempt, XB_LEVEL_UNKNOWN, "XB-LINK-NONE",
                    "not a PCI device, or sysfs does not show it");
 }
@@ -216,7 +216,7 @@ static void never_judges_a_link_on_the_package(NO_STATE)
     attempt = behind_switch(32.0, 16, 32.0, 8); /* that is the slot here */
     attempt.at_rest.hops[0].on_package = true;
     attempt.load.hops[0] = (struct xb_pcie_seen){5, 2.5, 1, 0, 0};
-    attempt.h2d = attempt.d2h = 27.5e9;
+    attempt.rates[XB_TO_GPU] = attempt.rates[XB_BACK] = 27.5e9;
     assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-LINK-WIDTH", SWITCH "|reseat the card");
     attempt.load.hops[1].readings = 0;
     assert_attempt(&attempt, XB_LEVEL_UNKNOWN, "XB-LINK-UNREADABLE", SWITCH);
@@ -225,10 +225,10 @@ static void never_judges_a_link_on_the_package(NO_STATE)
 static void judges_links_further_up(NO_STATE)
 {
     struct xb_link_attempt attempt = behind_switch(32.0, 16, 32.0, 8);
-    attempt.h2d = attempt.d2h = 27.5e9;
+    attempt.rates[XB_TO_GPU] = attempt.rates[XB_BACK] = 27.5e9;
     assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-LINK-WIDTH", "x8 of x16 at " SWITCH);
     attempt = behind_switch(32.0, 16, 16.0, 16);
-    attempt.h2d = attempt.d2h = 27.5e9;
+    attempt.rates[XB_TO_GPU] = attempt.rates[XB_BACK] = 27.5e9;
     assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-LINK-SPEED", "Gen4|" SWITCH "|Gen5");
     attempt.at_rest.hops[1].has_upper = attempt.after.hops[1].has_upper = false;
     assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-LINK-SPEED",
@@ -242,7 +242,7 @@ static void names_the_bottleneck(NO_STATE)
 {
     struct xb_link_attempt attempt = behind_switch(16.0, 16, 16.0, 16);
     struct xb_verdict verdict;
-    attempt.h2d = attempt.d2h = 27.5e9;
+    attempt.rates[XB_TO_GPU] = attempt.rates[XB_BACK] = 27.5e9;
     verdict = verdict_of(&attempt, &no_limits);
     assert_only(&verdict, XB_LEVEL_WARNING, "XB-LINK-BOTTLENECK",
                 SWITCH "|Gen4 x16|its own is Gen5 x16");
@@ -257,7 +257,7 @@ static void names_the_bottleneck(NO_STATE)
 
     /* The next link up that carries no less is not named too; one that carries less is. */
     attempt = behind_switch(16.0, 16, 16.0, 16);
-    attempt.h2d = attempt.d2h = 27.5e9;
+    attempt.rates[XB_TO_GPU] = attempt.rates[XB_BACK] = 27.5e9;
     attempt.at_rest.hops[2] = make_hop("0000:0a:00.0", "0000:00:02.0", 32.0, 8);
     attempt.load.hops[2] = (struct xb_pcie_seen){9, 32.0, 8, 0, 0};
     attempt.at_rest.count = attempt.load.count = 3;
@@ -267,7 +267,7 @@ static void names_the_bottleneck(NO_STATE)
     attempt.at_rest.hops[2] = make_hop("0000:0a:00.0", "0000:00:02.0", 16.0, 8);
     attempt.load.hops[2] = (struct xb_pcie_seen){9, 16.0, 8, 0, 0};
     attempt.after = attempt.at_rest;
-    attempt.h2d = attempt.d2h = 13.9e9;
+    attempt.rates[XB_TO_GPU] = attempt.rates[XB_BACK] = 13.9e9;
     verdict = verdict_of(&attempt, &no_limits);
     assert_int_equal(verdict.found.reason_count, 2);
     assert_int_equal(verdict.bottleneck, 2);
@@ -276,7 +276,7 @@ static void names_the_bottleneck(NO_STATE)
 static void takes_the_least_payload_on_the_way(NO_STATE)
 {
     struct xb_link_attempt attempt = behind_switch(32.0, 16, 32.0, 16);
-    attempt.h2d = attempt.d2h = 52.0e9;
+    attempt.rates[XB_TO_GPU] = attempt.rates[XB_BACK] = 52.0e9;
     attempt.at_rest.hops[1].upper.control.max_payload = 128;
     attempt.at_rest.hops[1].upper.control.max_read_request = 512; /* its own requests */
     struct xb_verdict verdict = verdict_of(&attempt, &no_limits);
@@ -331,7 +331,7 @@ static void takes_an_expectation_in_place_of_both_ends(NO_STATE)
     struct xb_error error;
     struct xb_verdict verdict;
     attempt.load.hops[0] = (struct xb_pcie_seen){9, 16.0, 8, 0, 0};
-    attempt.h2d = attempt.d2h = 14.0e9;
+    attempt.rates[XB_TO_GPU] = attempt.rates[XB_BACK] = 14.0e9;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         limits = (struct xb_link_limits){0};
         assert_int_equal(xb_expect_parse(rows[i].text, XB_LIMIT_FILE, &limits, &error), XB_OK);
@@ -342,7 +342,7 @@ static void takes_an_expectation_in_place_of_both_ends(NO_STATE)
             assert_only(&verdict, XB_LEVEL_CRITICAL, rows[i].code, SLOT);
     }
     attempt = behind_switch(32.0, 16, 16.0, 16); /* further up it does not hold */
-    attempt.h2d = attempt.d2h = 27.5e9;
+    attempt.rates[XB_TO_GPU] = attempt.rates[XB_BACK] = 27.5e9;
     limits = (struct xb_link_limits){0};
     assert_int_equal(xb_expect_parse("gen4x16", XB_LIMIT_FILE, &limits, &error), XB_OK);
     verdict = verdict_of(&attempt, &limits);

@@ -32,7 +32,7 @@ struct xb_pcie_hop make_hop(const char *lower, const char *upper, double speed, 
 
 struct xb_link_attempt healthy(void)
 {
-    struct xb_link_attempt attempt = {.h2d = 55.4e9, .d2h = 55.3e9};
+    struct xb_link_attempt attempt = {.rates = {55.4e9, 55.3e9}};
     attempt.at_rest.present = true;
     attempt.at_rest.count = 1;
     attempt.at_rest.hops[0] = make_hop(SLOT, "0000:0e:00.0", 32.0, 16);
@@ -70,7 +70,7 @@ struct xb_link_attempt healthy(void)
 void make_slow(struct xb_link_attempt *attempt, bool is_back, double rate)
 {
     struct xb_link_conditions *seen = &attempt->conditions[is_back];
-    *(is_back ? &attempt->d2h : &attempt->h2d) = seen->mean = seen->fastest = rate;
+    attempt->rates[is_back] = seen->mean = seen->fastest = rate;
     seen->sent = (is_back ? 1.08 : 0.09) * rate; /* with headers; requests */
     seen->received = (is_back ? 0 : 1.08) * rate;
 }

@@ -155,7 +155,7 @@ static void take_device(struct test *test, size_t i)
     char link[LINK], of[32];
     const struct xb_link_device *device = &test->report->devices[i];
     const struct xb_verdict *verdict = &test->report->verdicts[i];
-    const struct xb_link_attempt *best = xb_verdict_attempt(verdict, device);
+    const struct xb_link_attempt *best = XB_ATTEMPT_JUDGED(verdict, device);
     const char *model = device->info.name, *own = NULL;
     bool any_wrong = false;
     for (size_t k = 0; k < verdict->found.reason_count; k++)
@@ -178,7 +178,7 @@ static void take_device(struct test *test, size_t i)
         found.link_width = facts->hops[facts->slot].load.width;
     }
     size_t gpu = test->gpus[i] = add_gpu(test->taking, found);
-    for (size_t k = 0; k < xb_link_attempts(device); k++)
+    for (size_t k = 0; k < XB_ATTEMPTS(device); k++)
         any_wrong = any_wrong || device->attempts[k].data_wrong;
     if (any_wrong)
         complain(test->taking, XB_FLEET_WRONG_DATA, gpu, "a copy arrived wrong", NULL);
@@ -201,7 +201,7 @@ static void take_device(struct test *test, size_t i)
     struct xb_fleet_value value = {.gpu = gpu, .peer = -1, .scatter = (double)NAN};
     for (int back = 0; back < 2; back++) {
         figure.name = back ? "link d2h" : "link h2d";
-        value.value = back ? verdict->d2h.measured : verdict->h2d.measured;
+        value.value = back ? verdict->ways[XB_BACK].measured : verdict->ways[XB_TO_GPU].measured;
         add_value(test->taking, figure, value);
     }
 }
@@ -217,12 +217,12 @@ static void take_pair(struct test *test, size_t i)
     snprintf(of, sizeof of, "GPU %u>%u: ", from->index, to->index);
     snprintf(text, sizeof text, "%sa copy arrived wrong", of);
     bool any_wrong = false;
-    for (size_t k = 0; k < xb_pair_attempts(pair); k++)
+    for (size_t k = 0; k < XB_ATTEMPTS(pair); k++)
         any_wrong = any_wrong || pair->attempts[k].data_wrong;
     if (any_wrong)
         complain(test->taking, XB_FLEET_WRONG_DATA, gpu, text, NULL);
     complain_of_verdict(test, gpu, of, &verdict->found);
-    const struct xb_pair_attempt *best = xb_pair_verdict_attempt(verdict, pair);
+    const struct xb_pair_attempt *best = XB_ATTEMPT_JUDGED(verdict, pair);
     if (best == NULL || best->data_wrong)
         return;
     struct xb_fleet_figure figure = {.name = "link peer",
