@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/terminal.h"
 #include "fleet/fleet.h"
+#include "link/report.h"
 #include "record/record.h"
 
 /* ---- shared by the parts of judging ---- */
@@ -68,8 +69,8 @@ struct xb_judging {
 typedef void xb_fleet_part(struct xb_judging *judging);
 xb_fleet_part xb_fleet_join_moved, xb_fleet_name_complaints, xb_fleet_take_newest,
     xb_fleet_shift_slots, xb_fleet_gather_siblings, xb_fleet_name_outliers, xb_fleet_note_lacking,
-    xb_fleet_name_missing, xb_fleet_name_fewer_gpus, xb_fleet_name_narrower,
-    xb_fleet_name_narrower_pairs, xb_fleet_name_drivers, xb_fleet_note_start;
+    xb_fleet_name_missing, xb_fleet_name_fewer_gpus, xb_fleet_name_narrower, xb_fleet_name_drivers,
+    xb_fleet_note_start;
 
 /* Orders figures of one fleet, by the addresses of their texts; 0 for two that are the same but for
  * driver and link. */
@@ -251,7 +252,7 @@ const char *xb_fleet_table_indices(const struct xb_fleet_gpus *gpus, char text[X
 
 void xb_fleet_table_findings(const struct xb_fleet_view *view);
 
-/* ---- reading: what takes documents into a fleet ---- */
+/* ---- reading ---- */
 
 /* What the names of figures depend on, the same for all documents. */
 struct xb_fleet_terms {
@@ -260,20 +261,18 @@ struct xb_fleet_terms {
     uint64_t link_bytes;                 /* the default size of a copy of `link` */
 };
 
-/* A document on its way into a fleet. */
-struct xb_fleet_taking {
-    struct xb_fleet *fleet; /* with nothing but this document */
-    const struct xb_fleet_terms *terms;
+/* A document that was read: a link test, or results of one process or several. */
+struct xb_fleet_document {
     struct xb_fleet_source origin;
     struct xb_fleet_node host; /* its name is that for launcher and scheduler, else its host name */
-    const char *backend;       /* NULL: not known; texts belong to the tree */
-    size_t source, node;       /* in the fleet */
+    const char *backend;       /* NULL: not known */
+    struct xb_arena *texts;    /* of these */
+    bool is_link;
+    double link_bytes; /* its own size of a copy; NAN: not known */
+    struct xb_link_file link;
+    struct xb_record record;
 };
 
-/* Takes every value, fault and GPU of a link test. If the document is wrong, the reader has the
- * error, and the fleet gets nothing of the document. */
-void xb_taking_link(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
-                    const cJSON *document);
-/* Takes results of one process or several in the same way. */
-void xb_taking_record(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
-                      const cJSON *document);
+/* Takes every value, fault and GPU of it into the fleet. */
+void xb_fleet_take(struct xb_fleet *fleet, const struct xb_fleet_terms *terms,
+                   const struct xb_fleet_document *document);

@@ -366,7 +366,6 @@ void xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_request *reque
         xb_fleet_name_missing,
         xb_fleet_name_fewer_gpus,
         xb_fleet_name_narrower,
-        xb_fleet_name_narrower_pairs,
         xb_fleet_name_drivers,
         xb_fleet_note_start,
         sort_findings,

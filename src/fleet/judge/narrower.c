@@ -98,7 +98,7 @@ static void name_of_model(struct xb_judging *judging, const struct xb_vote *vote
     }
 }
 
-void xb_fleet_name_narrower(struct xb_judging *judging)
+static void name_links(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
     struct xb_vote *votes = XB_SCRATCH(judging, fleet->gpu_count, sizeof *votes);
@@ -235,7 +235,7 @@ static void name_of_pairs(struct xb_judging *judging, const struct pair *pairs, 
         fleet->figures[usual[worst]].link);
 }
 
-void xb_fleet_name_narrower_pairs(struct xb_judging *judging)
+static void name_pairs(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
     struct pair *pairs = XB_SCRATCH(judging, fleet->value_count, sizeof *pairs);
@@ -254,4 +254,10 @@ void xb_fleet_name_narrower_pairs(struct xb_judging *judging)
             end++;
         name_of_pairs(judging, pairs + begin, end - begin, usual + begin, together);
     }
+}
+
+void xb_fleet_name_narrower(struct xb_judging *judging)
+{
+    name_links(judging);
+    name_pairs(judging);
 }
