@@ -188,7 +188,8 @@ static int compare_votes(const void *left, const void *right)
 
 void xb_votes_sort(struct xb_vote *votes, size_t count)
 {
-    qsort(votes, count, sizeof *votes, compare_votes);
+    if (count > 0)
+        qsort(votes, count, sizeof *votes, compare_votes);
 }
 
 bool xb_votes_next(const struct xb_vote *votes, size_t count, struct xb_majority *most)

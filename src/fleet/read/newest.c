@@ -234,12 +234,9 @@ struct charge {
     size_t subject;
     const struct xb_fleet_complaint *complaint;
     const struct xb_fleet_source *source; /* the document */
-    bool decided;                         /* by the document's own figures */
     bool replaced;                        /* by a newer document */
     bool together;                        /* many nodes have each of its causes */
 };
-
-/* ---- what was measured again ---- */
 
 /* A document measured a figure of a subject. */
 struct measurement {
@@ -251,7 +248,7 @@ struct measurement {
 };
 
 struct measurements {
-    struct measurement *items;
+    struct measurement *items; /* by subject */
     size_t count;
 };
 
@@ -263,20 +260,6 @@ static int compare_figures(const struct measurement *left, const struct measurem
                           XB_ORDER_ADDRESSES(left->figure, right->figure));
 }
 
-static int compare_kinds(const void *left, const void *right)
-{
-    const struct measurement *a = left, *b = right;
-    return XB_FIRST_ORDER(XB_ORDER(a->subject, b->subject),
-                          XB_ORDER_ADDRESSES(a->source->kind, b->source->kind));
-}
-
-static int compare_documents(const void *left, const void *right)
-{
-    const struct measurement *a = left, *b = right;
-    return XB_FIRST_ORDER(XB_ORDER(a->subject, b->subject),
-                          XB_ORDER_ADDRESSES(a->source, b->source));
-}
-
 /* For qsort(), the newest first. */
 static int sort_by_figure(const void *left, const void *right)
 {
@@ -284,13 +267,21 @@ static int sort_by_figure(const void *left, const void *right)
     return XB_FIRST_ORDER(compare_figures(a, b), XB_ORDER(b->source->written, a->source->written));
 }
 
-/* Lists the measurements of each subject that has a complaint. */
+static int compare_subjects(const void *left, const void *right)
+{
+    const struct measurement *a = left, *b = right;
+    return XB_ORDER(a->subject, b->subject);
+}
+
+/* Lists the measurements of each subject that has a complaint, and marks what was measured again.
+ */
 static struct measurements gather_measurements(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
     bool *has_complaint = XB_SCRATCH(judging, fleet->gpu_count + fleet->node_count, 1);
-    struct measurements measurements = {
-        .items = XB_SCRATCH(judging, 2 * fleet->value_count, sizeof *measurements.items)};
+    struct measurement *items = XB_SCRATCH(judging, 2 * fleet->value_count, sizeof *items);
+    size_t count = 0;
+    time_t newest = 0;
     for (size_t i = 0; i < fleet->complaint_count; i++)
         has_complaint[subject_of(fleet, fleet->complaints[i].node, fleet->complaints[i].gpu)] =
             true;
@@ -300,55 +291,43 @@ static struct measurements gather_measurements(struct xb_judging *judging)
                              subject_of(fleet, fleet->gpus[value->gpu].node, XB_FLEET_NONE)};
         for (size_t k = 0; k < 2; k++)
             if (has_complaint[subjects[k]])
-                measurements.items[measurements.count++] =
-                    (struct measurement){.subject = subjects[k],
-                                         .value = value,
-                                         .source = &fleet->sources[value->source],
-                                         .figure = fleet->figures[value->figure].name};
+                items[count++] = (struct measurement){.subject = subjects[k],
+                                                      .value = value,
+                                                      .source = &fleet->sources[value->source],
+                                                      .figure = fleet->figures[value->figure].name};
     }
-    return measurements;
-}
-
-/* Marks what was measured again: a document's measurements of a subject where all of them were. */
-static void mark_replaced(struct measurements *measurements)
-{
-    struct measurement *items = measurements->items;
-    qsort(items, measurements->count, sizeof *items, sort_by_figure);
-    time_t newest = 0;
-    for (size_t i = 0; i < measurements->count; i++) {
+    qsort(items, count, sizeof *items, sort_by_figure);
+    for (size_t i = 0; i < count; i++) {
         if (i == 0 || compare_figures(&items[i], &items[i - 1]) != 0)
             newest = items[i].source->written;
         items[i].replaced = newest > items[i].source->written;
     }
-    qsort(items, measurements->count, sizeof *items, compare_documents);
-    for (size_t begin = 0, end = 0; begin < measurements->count; begin = end) {
-        bool all = true;
-        for (; end < measurements->count && compare_documents(&items[end], &items[begin]) == 0;
-             end++)
-            all = all && items[end].replaced;
-        for (size_t i = begin; i < end; i++)
-            items[i].replaced = all;
-    }
+    return (struct measurements){items, count};
 }
 
-/* Decides by any newer document of its kind, but not by one of another process of one launch. A
- * later launch may have given the node another rank. */
-static void decide_by_kind(const struct measurements *sorted, struct charge *charge)
+/* Whether a newer document replaced that of a charge. Its own figures of the subject decide, where
+ * it has any. A later launch may have given the node another rank. */
+static bool is_replaced(const struct measurements *measurements, const struct charge *charge)
 {
-    const struct xb_fleet_source *own = charge->source;
-    const struct measurement wanted = {.subject = charge->subject, .source = own};
+    const struct measurement wanted = {.subject = charge->subject};
+    const struct measurement *end = measurements->items + measurements->count;
     const struct measurement *of =
-        bsearch(&wanted, sorted->items, sorted->count, sizeof wanted, compare_kinds);
-    const struct measurement *end = sorted->items + sorted->count;
-    while (of != NULL && of > sorted->items && compare_kinds(of - 1, &wanted) == 0)
+        bsearch(&wanted, measurements->items, measurements->count, sizeof wanted, compare_subjects);
+    const struct xb_fleet_source *own = charge->source;
+    bool any_own = false, all_own_replaced = true, any_newer = false;
+    while (of != NULL && of > measurements->items && of[-1].subject == charge->subject)
         of--;
-    for (; of != NULL && of < end && compare_kinds(of, &wanted) == 0 && !charge->replaced; of++) {
-        const struct xb_fleet_source *newer = of->source;
-        bool apart = own->written > 0 && newer->written > own->written + XB_FLEET_LAUNCH_S;
+    for (; of != NULL && of < end && of->subject == charge->subject; of++) {
+        const struct xb_fleet_source *other = of->source;
+        bool apart = own->written > 0 && other->written > own->written + XB_FLEET_LAUNCH_S;
         bool is_of_another_rank =
-            newer->ranks > 1 && newer->ranks == own->ranks && newer->rank != own->rank && !apart;
-        charge->replaced = newer->written > own->written && !is_of_another_rank;
+            other->ranks > 1 && other->ranks == own->ranks && other->rank != own->rank && !apart;
+        any_own = any_own || other == own;
+        all_own_replaced = all_own_replaced && (other != own || of->replaced);
+        any_newer = any_newer || (other->kind == own->kind && other->written > own->written &&
+                                  !is_of_another_rank);
     }
+    return any_own ? all_own_replaced : any_newer;
 }
 
 /* ---- what many nodes have ---- */
@@ -359,49 +338,35 @@ static void decide_by_kind(const struct measurements *sorted, struct charge *cha
  * one GPU that has an error besides. Data that is wrong is wrong on every node.
  */
 
-/* A cause of a charge. */
-struct cause {
-    const char *words;
-    size_t length;
-    struct charge *charge;
-};
-
-/* Causes of one kind lie together. */
-static int compare_causes(const void *left, const void *right)
-{
-    const struct cause *a = left, *b = right;
-    int order = XB_FIRST_ORDER(XB_ORDER(a->charge->complaint->code, b->charge->complaint->code),
-                               XB_ORDER(a->length, b->length));
-    return order != 0 ? order : memcmp(a->words, b->words, a->length);
-}
-
 /* A charge without causes has an empty one. */
 static void mark_together(struct xb_judging *judging, struct charge *charges, size_t count)
 {
-    struct cause *causes = NULL;
+    struct xb_vote *causes = NULL; /* the group: code and cause */
     size_t listed = 0;
     for (size_t i = 0; i < count; i++) {
         const struct xb_fleet_complaint *complaint = charges[i].complaint;
         const char *words = complaint->causes != NULL ? complaint->causes : "";
         charges[i].together = !charges[i].replaced && complaint->code != XB_FLEET_WRONG_DATA;
         for (bool more = charges[i].together; more;) {
-            size_t length = strcspn(words, "\n");
+            int length = (int)strcspn(words, "\n");
             causes = xb_grow(causes, listed, sizeof *causes);
-            causes[listed++] = (struct cause){words, length, &charges[i]};
+            causes[listed++] =
+                (struct xb_vote){.group = xb_arena_print(&judging->scratch, "%d %.*s",
+                                                         (int)complaint->code, length, words),
+                                 .item = i};
             more = words[length] != '\0';
             words += length + more;
         }
     }
     struct xb_node_tally tally = xb_node_tally_open(judging);
-    if (listed > 0)
-        qsort(causes, listed, sizeof *causes, compare_causes);
-    for (size_t begin = 0, end = 0; begin < listed; begin = end) {
+    xb_votes_sort(causes, listed);
+    for (struct xb_majority most = {.end = 0}; xb_votes_next(causes, listed, &most);) {
         xb_node_tally_begin(&tally);
-        for (; end < listed && compare_causes(&causes[end], &causes[begin]) == 0; end++)
-            xb_node_tally_add(&tally, causes[end].charge->complaint->node);
+        for (size_t i = most.begin; i < most.end; i++)
+            xb_node_tally_add(&tally, charges[causes[i].item].complaint->node);
         bool together = xb_fleet_is_together(tally.count, judging->fleet->node_count);
-        for (size_t i = begin; i < end; i++)
-            causes[i].charge->together = causes[i].charge->together && together;
+        for (size_t i = most.begin; i < most.end; i++)
+            charges[causes[i].item].together = charges[causes[i].item].together && together;
     }
     free(causes);
 }
@@ -423,24 +388,19 @@ void xb_fleet_name_complaints(struct xb_judging *judging)
     const struct xb_fleet *fleet = judging->fleet;
     size_t count = fleet->complaint_count;
     struct charge *charges = XB_SCRATCH(judging, count, sizeof *charges);
-    struct measurements measurements = gather_measurements(judging);
-    mark_replaced(&measurements);
+    const struct measurements measurements = gather_measurements(judging);
     for (size_t i = 0; i < count; i++) {
         const struct xb_fleet_complaint *complaint = &fleet->complaints[i];
-        charges[i] = (struct charge){.subject = subject_of(fleet, complaint->node, complaint->gpu),
-                                     .complaint = complaint,
-                                     .source = &fleet->sources[complaint->source]};
-        /* The document's own figures decide, where it has any. */
-        const struct measurement *found = bsearch(
-            &(struct measurement){.subject = charges[i].subject, .source = charges[i].source},
-            measurements.items, measurements.count, sizeof *found, compare_documents);
-        charges[i].decided = found != NULL;
-        charges[i].replaced = found != NULL && found->replaced;
+        struct charge charge = {.subject = subject_of(fleet, complaint->node, complaint->gpu),
+                                .complaint = complaint,
+                                .source = &fleet->sources[complaint->source]};
+        const struct charge *before = i > 0 ? &charges[i - 1] : NULL;
+        charge.replaced =
+            before != NULL && before->subject == charge.subject && before->source == charge.source
+                ? before->replaced
+                : is_replaced(&measurements, &charge);
+        charges[i] = charge;
     }
-    qsort(measurements.items, measurements.count, sizeof *measurements.items, compare_kinds);
-    for (size_t i = 0; i < count; i++)
-        if (!charges[i].decided)
-            decide_by_kind(&measurements, &charges[i]);
     mark_together(judging, charges, count);
     qsort(charges, count, sizeof *charges, compare_charges);
     for (size_t begin = 0, end = 0; begin < count && !charges[begin].replaced; begin = end) {
