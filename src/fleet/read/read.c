@@ -379,14 +379,6 @@ static bool take_entry(void *argument, const char *path, int code)
     return !failed(folder->batch);
 }
 
-static void read_folder(struct batch *batch, const char *path)
-{
-    struct folder folder = {.batch = batch};
-    xb_folder_each(path, take_entry, &folder);
-    if (!failed(batch) && !folder.any)
-        leave_out(batch, path, "it has no file that ends with .json, .jsonl or .ndjson");
-}
-
 /* ---- what others call ---- */
 
 enum xb_status xb_fleet_read(struct xb_fleet *fleet, const char *path, struct xb_error *error)
@@ -399,7 +391,10 @@ enum xb_status xb_fleet_read(struct xb_fleet *fleet, const char *path, struct xb
         read_stream(&batch, path, stream);
         fclose(stream);
     } else if (!failed(&batch) && stat(path, &file) == 0 && S_ISDIR(file.st_mode)) {
-        read_folder(&batch, path);
+        struct folder folder = {.batch = &batch};
+        xb_folder_each(path, take_entry, &folder);
+        if (!failed(&batch) && !folder.any)
+            leave_out(&batch, path, "it has no file that ends with .json, .jsonl or .ndjson");
     } else if (!failed(&batch)) {
         read_file(&batch, path, true);
     }

@@ -73,10 +73,6 @@ size_t xb_fleet_sort_names(const char **names, size_t count);
  * siblings. */
 bool xb_fleet_is_to_drain(const struct xb_fleet_finding *finding);
 
-/* Whether the finding begins a row of a table for people. What a GPU has in several figures is one:
- * the worst of them stands for all, and the others follow it. */
-bool xb_fleet_table_is_row(const struct xb_fleet_judgement *judgement, size_t index);
-
 /* The columns of its table; the last one's name is NULL. */
 extern const struct xb_column_help xb_fleet_column_helps[];
 
