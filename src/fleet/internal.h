@@ -84,7 +84,6 @@ void xb_fleet_leave_each_out(struct xb_tested *values, size_t count, double *off
 bool xb_fleet_is_together(size_t named, size_t count);
 
 /* Finds what more than half of the items of a group have: a number, a text or both. */
-
 struct xb_vote {
     const char *group; /* items with the same text are compared */
     double number;     /* what the item has */
@@ -92,19 +91,15 @@ struct xb_vote {
     size_t item; /* whose vote it is */
 };
 
-/* The votes of one group are `begin` to `end`; of these `first` to `last` agree. `end` and `last`
- * are one past the last vote. */
+/* The votes of one group are from `begin` to before `end`, sorted by number and text; those from
+ * `first` to before `last` are the largest part that agrees. */
 struct xb_majority {
-    size_t begin, end;
+    size_t begin, end, first, last;
     bool judged; /* the group is large enough: each has XB_FLEET_SIBLINGS others */
-    bool found;  /* so it is, and more than half agree; else `first` to `last` is the largest part
-                    that agrees */
-    size_t first, last;
+    bool found;  /* so it is, and more than half agree */
 };
 
-/* Sorts votes by group, then by number and text. */
 void xb_votes_sort(struct xb_vote *votes, size_t count);
-
 /* Counts the group of sorted votes that begins at most->end, 0 before the first. False: there is
  * none. */
 bool xb_votes_next(const struct xb_vote *votes, size_t count, struct xb_majority *most);
@@ -112,60 +107,51 @@ bool xb_votes_next(const struct xb_vote *votes, size_t count, struct xb_majority
 /* Counts nodes, each once, however many of its GPUs and values are counted. */
 struct xb_node_tally {
     size_t *rounds; /* of every node: in which round it was counted last */
-    size_t round;
-    size_t count; /* in this round */
+    size_t round, count;
 };
 
 struct xb_node_tally xb_node_tally_open(struct xb_judging *judging);
-/* Counts from 0 again. */
-void xb_node_tally_begin(struct xb_node_tally *tally);
+void xb_node_tally_begin(struct xb_node_tally *tally); /* another round, from 0 again */
 void xb_node_tally_add(struct xb_node_tally *tally, size_t node);
 
 /* ---- what is told ---- */
 
-/* Adds a finding, with a text as by printf. Everything that `finding` does not know is NAN or
- * XB_FLEET_NONE. */
+/* Adds a finding, with a text as by printf. */
 void xb_fleet_add_finding(struct xb_judging *judging, struct xb_fleet_finding finding,
                           const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* The GPU and the figure of a finding: zeroed ones where it has none. */
-const struct xb_fleet_gpu *xb_fleet_gpu_of(const struct xb_fleet *fleet,
-                                           const struct xb_fleet_finding *finding);
-const struct xb_fleet_figure *xb_fleet_figure_of(const struct xb_fleet *fleet,
-                                                 const struct xb_fleet_finding *finding);
-/* A finding about a node or one of its GPUs, without a figure, and what else is known of it. */
-#define XB_FLEET_PLAIN(code_, node_, gpu_, ...)                                                    \
-    ((struct xb_fleet_finding){.code = (code_),                                                    \
-                               .node = (node_),                                                    \
-                               .gpu = (gpu_),                                                      \
-                               .peer = -1,                                                         \
-                               .figure = XB_FLEET_NONE,                                            \
-                               .value = (double)NAN,                                               \
-                               .centre = (double)NAN,                                              \
-                               .deviation = (double)NAN,                                           \
-                               .spreads = (double)NAN,                                             \
-                               .p = (double)NAN,                                                   \
-                               __VA_ARGS__})
-/* In a part of judging: adds such a finding, with a text as by printf. */
-#define XB_NAME(code, node, gpu, together_, ...)                                                   \
-    xb_fleet_add_finding(judging, XB_FLEET_PLAIN((code), (node), (gpu), .together = (together_)),  \
+/* In a part of judging: adds a finding about a node or one of its GPUs, without a figure. */
+#define XB_NAME(code_, node_, gpu_, together_, ...)                                                \
+    xb_fleet_add_finding(judging,                                                                  \
+                         (struct xb_fleet_finding){.code = (code_),                                \
+                                                   .node = (node_),                                \
+                                                   .gpu = (gpu_),                                  \
+                                                   .figure = XB_FLEET_NONE,                        \
+                                                   .together = (together_)},                       \
                          __VA_ARGS__)
 /* Adds a note, as by printf; XB_NOTE in a part of judging. */
 #define XB_NOTE(...) xb_fleet_add_note(judging, __VA_ARGS__)
 void xb_fleet_add_note(struct xb_judging *judging, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* The GPU and the figure of a finding: zeroed ones where it has none. */
+const struct xb_fleet_gpu *xb_fleet_gpu_of(const struct xb_fleet *fleet,
+                                           const struct xb_fleet_finding *finding);
+const struct xb_fleet_figure *xb_fleet_figure_of(const struct xb_fleet *fleet,
+                                                 const struct xb_fleet_finding *finding);
+
 /* The first few names of a list: "n1, n2, n3 and 9 more". */
 #define XB_FLEET_NAMES_SIZE 256
 #define XB_FLEET_NAMES(names, count)                                                               \
     xb_fleet_names_text((names), (count), (char[XB_FLEET_NAMES_SIZE]){0})
 const char *xb_fleet_names_text(const char *const *names, size_t count, char *text);
-
 /* "52.93 GB/s" or "52.93", "12.1 us"; a share as "5.0 %". `text` of 64 bytes. */
 const char *xb_fleet_value_text(double value, const char *unit, bool with_unit, char *text);
+const char *xb_fleet_percent_text(double share, char *text);
 /* What an axis shows of a unit: "GB/s" for B/s, "us" for s; and how large that is. */
 const char *xb_fleet_unit(const char *unit, double *size);
-const char *xb_fleet_percent_text(double share, char *text);
 /* "h2d, NVIDIA H200, Gen5 x16": the figure's name and conditions, as far as they are known. */
 const char *xb_fleet_figure_text(const struct xb_fleet_figure *figure, char *text, size_t size);
+
+/* ---- order ---- */
 
 /* Compares names like strcmp(), but digits count as numbers: "n2" comes before "n10". Returns 0
  * only for the same text. NULL comes first. */
@@ -175,8 +161,7 @@ int xb_natural_compare(const char *left, const char *right);
 #define XB_ORDER(left, right) (((left) > (right)) - ((left) < (right)))
 #define XB_ORDER_ADDRESSES(left, right) XB_ORDER((uintptr_t)(left), (uintptr_t)(right))
 
-/* The first of these orders that is not 0: by the first key, then by the next, and so on. It
- * compares all keys, also those behind a difference, so each must be valid in any case. */
+/* The first of these orders that is not 0. All keys are compared, so each must be valid. */
 #define XB_FIRST_ORDER(...)                                                                        \
     xb_first_order((const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int))
 static inline int xb_first_order(const int *orders, size_t count)
@@ -187,7 +172,7 @@ static inline int xb_first_order(const int *orders, size_t count)
     return orders[first];
 }
 
-/* How likely it is that a value lies so far from others of its kind by chance. */
+/* ---- how likely it is that a value lies so far from others of its kind by chance ---- */
 
 /*
  * P(|T| >= t) of Student's t with nu > 0 degrees of freedom, also fractional ones; t >= 0. It is

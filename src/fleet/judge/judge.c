@@ -254,6 +254,11 @@ void xb_fleet_add_finding(struct xb_judging *judging, struct xb_fleet_finding fi
     char text[MOST_TEXT];
     XB_FORMAT(text, sizeof text, format);
     finding.text = xb_arena_copy(&judgement->texts, text);
+    if (finding.figure == XB_FLEET_NONE) {
+        finding.peer = -1;
+        finding.value = finding.centre = finding.deviation = (double)NAN;
+        finding.spreads = finding.p = (double)NAN;
+    }
     judgement->findings = xb_grow(judgement->findings, judgement->finding_count, sizeof finding);
     judgement->findings[judgement->finding_count++] = finding;
 }

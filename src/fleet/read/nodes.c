@@ -301,12 +301,15 @@ void xb_fleet_name_missing(struct xb_judging *judging)
         missing += met[0][i] == NULL;
     for (size_t i = 0; i < sizes[0]; i++)
         if (met[0][i] == NULL)
-            xb_fleet_add_finding(judging,
-                                 XB_FLEET_PLAIN(XB_FLEET_MISSING, request->expected[i],
-                                                XB_FLEET_NONE,
-                                                .together = xb_fleet_is_together(missing, sizes[0]),
-                                                .unsure = unread || missing == sizes[0]),
-                                 unread ? "no result file that could be read" : "no result file");
+            xb_fleet_add_finding(
+                judging,
+                (struct xb_fleet_finding){.code = XB_FLEET_MISSING,
+                                          .node = request->expected[i],
+                                          .gpu = XB_FLEET_NONE,
+                                          .figure = XB_FLEET_NONE,
+                                          .together = xb_fleet_is_together(missing, sizes[0]),
+                                          .unsure = unread || missing == sizes[0]},
+                unread ? "no result file that could be read" : "no result file");
     count = 0;
     for (size_t i = 0; i < sizes[1]; i++) {
         fleet->nodes[i].expected = met[1][i];
