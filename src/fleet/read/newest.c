@@ -68,16 +68,6 @@ static bool was_moved(const struct xb_fleet_gpu *from, const struct xb_fleet_gpu
            is_later_launch(from->first_told, to->first_told);
 }
 
-/* Gives values and complaints the number that each GPU has now. */
-static void renumber(struct xb_fleet *fleet, const size_t *numbers)
-{
-    for (size_t i = 0; i < fleet->value_count; i++)
-        fleet->values[i].gpu = numbers[fleet->values[i].gpu];
-    for (size_t i = 0; i < fleet->complaint_count; i++)
-        if (fleet->complaints[i].gpu != XB_FLEET_NONE)
-            fleet->complaints[i].gpu = numbers[fleet->complaints[i].gpu];
-}
-
 /* UUIDs that several GPUs have, and two of the GPUs of the first. */
 struct shared {
     size_t count;
@@ -87,10 +77,13 @@ struct shared {
 void xb_fleet_join_moved(struct xb_judging *judging)
 {
     struct xb_fleet *fleet = judging->fleet;
+    const struct xb_fleet_node *nodes = fleet->nodes;
     struct xb_fleet_gpu **gpus =
         XB_SCRATCH(judging, fleet->gpu_count, sizeof(struct xb_fleet_gpu *));
+    /* The GPU that each is, which is itself for those that stay; and then its new number. */
     size_t *joined = XB_SCRATCH(judging, fleet->gpu_count, sizeof *joined);
-    size_t count = 0; /* of those with a UUID */
+    size_t *numbers = XB_SCRATCH(judging, fleet->gpu_count, sizeof *numbers);
+    size_t count = 0 /* of those with a UUID */, kept = 0;
     struct shared equal = {.count = 0}, moved = {.count = 0};
     for (size_t i = 0; i < fleet->gpu_count; i++)
         gpus[i] = &fleet->gpus[joined[i] = i];
@@ -100,12 +93,9 @@ void xb_fleet_join_moved(struct xb_judging *judging)
             gpus[count++] = gpus[i];
     qsort(gpus, count, sizeof(struct xb_fleet_gpu *), compare_by_uuid);
     for (size_t begin = 0, end = 0; begin < count; begin = end) {
-        while (end < count && gpus[end]->uuid == gpus[begin]->uuid)
-            end++;
-        size_t next = begin + 1; /* they are in the order of their time */
-        while (next < end && was_moved(gpus[next - 1], gpus[next]))
-            next++;
-        bool one = next == end;
+        bool one = true; /* they are in the order of their time */
+        for (end++; end < count && gpus[end]->uuid == gpus[begin]->uuid; end++)
+            one = one && was_moved(gpus[end - 1], gpus[end]);
         for (size_t i = begin; i < end && one; i++)
             joined[gpus[i] - fleet->gpus] = (size_t)(gpus[end - 1] - fleet->gpus);
         struct shared *shared = one ? &moved : &equal;
@@ -114,7 +104,6 @@ void xb_fleet_join_moved(struct xb_judging *judging)
             shared->last = gpus[end - 1];
         }
     }
-    const struct xb_fleet_node *nodes = fleet->nodes;
     if (equal.count > 0)
         XB_NOTE("%zu UUID%s several GPUs (first: on %.64s and on %.64s). fleet tells them apart by "
                 "node and PCI address. Are machines cloned? If a GPU was moved, measure again "
@@ -127,17 +116,18 @@ void xb_fleet_join_moved(struct xb_judging *judging)
                 moved.count, moved.count == 1 ? " counts" : "s count",
                 nodes[moved.first->node].name, moved.first->index, nodes[moved.last->node].name,
                 moved.last->index, moved.count == 1 ? "it" : "them");
-    /* `joined`: for each GPU the one that it is, which is itself for those that stay. */
-    size_t kept = 0;
-    renumber(fleet, joined);
-    for (size_t i = 0; i < fleet->gpu_count; i++) {
-        if (joined[i] != i)
-            continue;
-        fleet->gpus[kept] = fleet->gpus[i];
-        joined[i] = kept++;
-    }
+    for (size_t i = 0; i < fleet->gpu_count; i++)
+        if (joined[i] == i) {
+            fleet->gpus[kept] = fleet->gpus[i];
+            numbers[i] = kept++;
+        }
     fleet->gpu_count = kept;
-    renumber(fleet, joined);
+    for (size_t i = 0; i < fleet->value_count; i++)
+        fleet->values[i].gpu = numbers[joined[fleet->values[i].gpu]];
+    for (size_t i = 0; i < fleet->complaint_count; i++) {
+        size_t *gpu = &fleet->complaints[i].gpu;
+        *gpu = *gpu != XB_FLEET_NONE ? numbers[joined[*gpu]] : XB_FLEET_NONE;
+    }
 }
 
 /* ---- the newest values ---- */

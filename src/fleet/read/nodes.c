@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* qsort_r */
 #include "fleet/internal.h"
 
 #include <math.h>
@@ -7,9 +8,21 @@
 
 /* Nodes that are not like most: with fewer GPUs, with another driver, and how they began. */
 
-/* ---- GPUs ---- */
+/* What a note tells of: how many, and one of them, the first or the latest. */
+struct some {
+    size_t count;
+    const void *one;
+};
 
-static int compare_seats(const void *left, const void *right)
+static void tell(struct some *told, bool is_so, const void *one)
+{
+    if (is_so && told->count++ == 0)
+        told->one = one;
+}
+
+/* ---- GPUs and drivers ---- */
+
+static int by_place(const void *left, const void *right)
 {
     const struct xb_fleet_gpu *a = *(const struct xb_fleet_gpu *const *)left;
     const struct xb_fleet_gpu *b = *(const struct xb_fleet_gpu *const *)right;
@@ -17,40 +30,11 @@ static int compare_seats(const void *left, const void *right)
                           XB_ORDER(b->told, a->told));
 }
 
-static int compare_models(const void *left, const void *right)
+static int by_model(const void *left, const void *right)
 {
     const struct xb_fleet_gpu *a = *(const struct xb_fleet_gpu *const *)left;
     const struct xb_fleet_gpu *b = *(const struct xb_fleet_gpu *const *)right;
     return XB_FIRST_ORDER(XB_ORDER(a->node, b->node), xb_natural_compare(a->model, b->model));
-}
-
-/* What a note tells of: how many, and one of them. */
-struct some {
-    size_t count;
-    const struct xb_fleet_gpu *first;
-    const struct xb_fleet_source *named; /* the first, or the latest */
-};
-
-/* Lists the GPUs in the order of their nodes and models. If two have one PCI address, the older one
- * was replaced. */
-static size_t list_seats(const struct xb_fleet *fleet, const struct xb_fleet_gpu **seats,
-                         struct some *replaced)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < fleet->gpu_count; i++)
-        seats[i] = &fleet->gpus[i];
-    qsort(seats, fleet->gpu_count, sizeof(const struct xb_fleet_gpu *), compare_seats);
-    for (size_t i = 0; i < fleet->gpu_count; i++) {
-        bool is_older = count > 0 && seats[i]->pci_bdf != NULL &&
-                        seats[count - 1]->node == seats[i]->node &&
-                        xb_natural_compare(seats[count - 1]->pci_bdf, seats[i]->pci_bdf) == 0;
-        if (!is_older)
-            seats[count++] = seats[i];
-        else if (replaced->count++ == 0)
-            replaced->first = seats[i];
-    }
-    qsort(seats, count, sizeof(const struct xb_fleet_gpu *), compare_models);
-    return count;
 }
 
 /* Names nodes that have fewer GPUs of a model than most that have some, or another driver than most
@@ -91,26 +75,37 @@ static void name_unlike_most(struct xb_judging *judging, struct xb_vote *votes, 
 void xb_fleet_name_fewer_gpus(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    const struct xb_fleet_gpu **seats =
+    const struct xb_fleet_gpu **gpus =
         XB_SCRATCH(judging, fleet->gpu_count, sizeof(const struct xb_fleet_gpu *));
     struct xb_vote *votes = XB_SCRATCH(judging, fleet->gpu_count, sizeof *votes);
+    struct xb_node_tally with = xb_node_tally_open(judging);
     struct some replaced = {.count = 0}, old = {.count = 0};
-    size_t count = list_seats(fleet, seats, &replaced);
+    size_t count = 0, voted = 0;
+    for (size_t i = 0; i < fleet->gpu_count; i++)
+        gpus[i] = &fleet->gpus[i];
+    qsort(gpus, fleet->gpu_count, sizeof(const struct xb_fleet_gpu *), by_place);
+    for (size_t i = 0; i < fleet->gpu_count; i++) {
+        /* If two have one PCI address, the older one was replaced. */
+        bool is_older = count > 0 && gpus[i]->pci_bdf != NULL &&
+                        gpus[count - 1]->node == gpus[i]->node &&
+                        xb_natural_compare(gpus[count - 1]->pci_bdf, gpus[i]->pci_bdf) == 0;
+        tell(&replaced, is_older, gpus[i]);
+        if (!is_older)
+            gpus[count++] = gpus[i];
+    }
     /* How many GPUs of a model each node has that has any. */
-    size_t voted = 0;
+    qsort(gpus, count, sizeof(const struct xb_fleet_gpu *), by_model);
     for (size_t begin = 0, end = 0; begin < count; begin = end) {
-        while (end < count && compare_models(&seats[end], &seats[begin]) == 0)
+        while (end < count && by_model(&gpus[end], &gpus[begin]) == 0)
             end++;
         votes[voted++] =
-            (struct xb_vote){.group = seats[begin]->model,
+            (struct xb_vote){.group = gpus[begin]->model,
                              .text = xb_arena_print(&judging->scratch, "%zu", end - begin),
-                             .item = seats[begin]->node};
+                             .item = gpus[begin]->node};
+        xb_node_tally_add(&with, gpus[begin]->node);
     }
     name_unlike_most(judging, votes, voted, XB_FLEET_FEWER_GPUS);
     /* Nodes without any GPU, if most nodes have some. */
-    struct xb_node_tally with = xb_node_tally_open(judging);
-    for (size_t i = 0; i < count; i++)
-        xb_node_tally_add(&with, seats[i]->node);
     size_t without = fleet->node_count - with.count;
     bool most_have = with.count > without && fleet->node_count > XB_FLEET_SIBLINGS;
     for (size_t i = 0; most_have && i < fleet->node_count; i++)
@@ -120,25 +115,24 @@ void xb_fleet_name_fewer_gpus(struct xb_judging *judging)
                     "no GPU; %zu of %zu nodes have some", with.count, fleet->node_count);
     /* Machines that were installed from one image may have one name: then one alone seems to be
      * there. */
+    const struct xb_fleet_gpu *first = replaced.one;
     if (replaced.count > 0)
         XB_NOTE("%zu GPU%s replaced: a newer file has another at the same PCI address (first: "
                 "%.64s, %.32s). If nobody did that, several machines have one name: set "
                 "XFERBENCH_NODE on each.",
                 replaced.count, replaced.count == 1 ? " was" : "s were",
-                fleet->nodes[replaced.first->node].name, replaced.first->pci_bdf);
+                fleet->nodes[first->node].name, first->pci_bdf);
     /* A GPU that fell off the bus is in older documents still, and counts. */
     for (size_t i = 0; i < count; i++)
-        if (seats[i]->is_gone && old.count++ == 0)
-            old.first = seats[i];
+        tell(&old, gpus[i]->is_gone, gpus[i]);
+    first = old.one;
     if (old.count > 0)
         XB_NOTE("%zu GPU%s only in older files of the node, and count%s as present (first: %.64s, "
                 "%.32s). Give fleet the files of one round.",
                 old.count, old.count == 1 ? " is" : "s are", old.count == 1 ? "s" : "",
-                fleet->nodes[old.first->node].name,
-                old.first->pci_bdf != NULL ? old.first->pci_bdf : "PCI address not known");
+                fleet->nodes[first->node].name,
+                first->pci_bdf != NULL ? first->pci_bdf : "PCI address not known");
 }
-
-/* ---- drivers ---- */
 
 void xb_fleet_name_drivers(struct xb_judging *judging)
 {
@@ -169,12 +163,6 @@ void xb_fleet_name_drivers(struct xb_judging *judging)
 /* Clocks that NTP keeps agree within milliseconds, and a process starts within a second. */
 #define LATE_S 1.0
 
-static void tell(struct some *told, bool is_so, const struct xb_fleet_source *source)
-{
-    if (is_so && told->count++ == 0)
-        told->named = source;
-}
-
 void xb_fleet_note_start(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
@@ -186,21 +174,25 @@ void xb_fleet_note_start(struct xb_judging *judging)
         tell(&ahead, source->dated > source->written, source);
         tell(&late, source->late_s > LATE_S, source);
         tell(&loose, !isnan(source->late_s) && source->unsynchronised, source);
-        if (late.count > 0 && source->late_s > late.named->late_s)
-            late.named = source;
+        const struct xb_fleet_source *latest = late.one;
+        if (latest != NULL && source->late_s > latest->late_s)
+            late.one = source;
     }
-    if (ahead.count > 0)
+    const struct xb_fleet_source *one = ahead.one;
+    if (one != NULL)
         XB_NOTE("%zu of %zu files have a date more than a day ahead, and count as the oldest "
                 "(first: %.200s). Check the clocks there and here.",
-                ahead.count, fleet->source_count, ahead.named->path);
-    if (late.count > 0)
+                ahead.count, fleet->source_count, one->path);
+    one = late.one;
+    if (one != NULL)
         XB_NOTE("%zu of %zu measurements began more than %g s after the agreed time, up "
                 "to %.3g s (%.200s). Not all nodes were under load at the same time.",
-                late.count, agreed.count, LATE_S, late.named->late_s, late.named->path);
-    if (loose.count > 0)
+                late.count, agreed.count, LATE_S, one->late_s, one->path);
+    one = loose.one;
+    if (one != NULL)
         XB_NOTE("%zu of %zu nodes that started together have no clock synchronisation (first: "
                 "%.200s). Their start times may be wrong.",
-                loose.count, agreed.count, loose.named->path);
+                loose.count, agreed.count, one->path);
 }
 
 /* ---- nodes without a document ---- */
@@ -328,79 +320,53 @@ void xb_fleet_name_missing(struct xb_judging *judging)
  * value and no failure: a node where direct copies between GPUs are off would look like all others.
  */
 
-/* A GPU has a value of a figure. */
-struct holding {
-    const struct xb_fleet_figure *figure;
-    const struct xb_fleet_gpu *gpu;
-};
-
-static int compare_holdings(const void *left, const void *right)
+static int by_quantity(const void *left, const void *right, void *figures)
 {
-    const struct holding *a = left, *b = right;
-    return XB_FIRST_ORDER(xb_quantity_compare(a->figure, b->figure),
-                          XB_ORDER_ADDRESSES(a->gpu, b->gpu));
-}
-
-/* What is lacking: how many figures in all, and the first by name. */
-struct lacking {
-    size_t figures;
-    struct holding first;
-};
-
-/* `holders` are GPUs with one figure, each once and in order. */
-static void find_lacking(const struct xb_fleet *fleet, const struct holding *holders, size_t count,
-                         struct lacking *lacking)
-{
-    struct holding first = {.figure = holders->figure};
-    size_t gpus = 0;
-    if (count <= XB_FLEET_SIBLINGS)
-        return;
-    for (size_t i = 0, k = 0; i < fleet->gpu_count; i++) {
-        const struct xb_fleet_gpu *gpu = &fleet->gpus[i];
-        while (k < count && holders[k].gpu < gpu)
-            k++;
-        bool holds = k < count && holders[k].gpu == gpu;
-        if (gpu->model != first.figure->model)
-            continue;
-        gpus++;
-        if (!holds && first.gpu == NULL)
-            first.gpu = gpu;
-    }
-    if (first.gpu == NULL || gpus >= 2 * count) /* the holders are no majority */
-        return;
-    /* Figures come in the order of addresses, which differs from run to run. */
-    int order = lacking->figures++ > 0
-                    ? xb_natural_compare(first.figure->name, lacking->first.figure->name)
-                    : -1;
-    if (order < 0 || (order == 0 && first.gpu < lacking->first.gpu))
-        lacking->first = first;
+    const struct xb_fleet_figure *all = figures;
+    const struct xb_fleet_value *a = *(const struct xb_fleet_value *const *)left;
+    const struct xb_fleet_value *b = *(const struct xb_fleet_value *const *)right;
+    return xb_quantity_compare(&all[a->figure], &all[b->figure]);
 }
 
 void xb_fleet_note_lacking(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    struct lacking lacking = {.figures = 0};
-    struct holding *holdings = XB_SCRATCH(judging, fleet->value_count, sizeof *holdings);
-    size_t count = 0;
+    const struct xb_fleet_value **values =
+        XB_SCRATCH(judging, fleet->value_count, sizeof(const struct xb_fleet_value *));
+    size_t *rounds = XB_SCRATCH(judging, fleet->gpu_count, sizeof *rounds); /* that a GPU is in */
+    const struct xb_fleet_figure *lacks = NULL; /* by the first name, and the first that lacks it */
+    size_t figures = 0, lacking = 0;
     for (size_t i = 0; i < fleet->value_count; i++)
-        holdings[i] = (struct holding){&fleet->figures[fleet->values[i].figure],
-                                       &fleet->gpus[fleet->values[i].gpu]};
-    qsort(holdings, fleet->value_count, sizeof *holdings, compare_holdings);
-    for (size_t i = 0; i < fleet->value_count; i++)
-        if (count == 0 || compare_holdings(&holdings[count - 1], &holdings[i]) != 0)
-            holdings[count++] = holdings[i];
-    for (size_t begin = 0, end = 0; begin < count; begin = end) {
-        while (end < count &&
-               xb_quantity_compare(holdings[end].figure, holdings[begin].figure) == 0)
-            end++;
-        find_lacking(fleet, holdings + begin, end - begin, &lacking);
+        values[i] = &fleet->values[i];
+    qsort_r(values, fleet->value_count, sizeof(const struct xb_fleet_value *), by_quantity,
+            fleet->figures);
+    for (size_t begin = 0, end = 0, round = 1; begin < fleet->value_count; begin = end, round++) {
+        const struct xb_fleet_figure *figure = &fleet->figures[values[begin]->figure];
+        size_t holders = 0, gpus = 0, first = XB_FLEET_NONE;
+        for (; end < fleet->value_count &&
+               by_quantity(&values[end], &values[begin], fleet->figures) == 0;
+             end++) {
+            holders += rounds[values[end]->gpu] != round;
+            rounds[values[end]->gpu] = round;
+        }
+        for (size_t i = 0; holders > XB_FLEET_SIBLINGS && i < fleet->gpu_count; i++) {
+            if (fleet->gpus[i].model != figure->model)
+                continue;
+            gpus++;
+            first = first == XB_FLEET_NONE && rounds[i] != round ? i : first;
+        }
+        if (first == XB_FLEET_NONE || gpus >= 2 * holders) /* the holders are no majority */
+            continue;
+        /* Figures come in the order of addresses, which differs from run to run. */
+        int order = figures++ > 0 ? xb_natural_compare(figure->name, lacks->name) : -1;
+        if (order < 0 || (order == 0 && first < lacking)) {
+            lacks = figure;
+            lacking = first;
+        }
     }
-    if (lacking.figures == 0)
-        return;
-    const struct holding *first = &lacking.first;
-    XB_NOTE("Some GPUs lack %zu figure%s that most of their model have (first: %.200s, on "
-            "%.64s GPU %u). Was it skipped there?",
-            lacking.figures, lacking.figures == 1 ? "" : "s",
-            first->figure->name != NULL ? first->figure->name : "-",
-            fleet->nodes[first->gpu->node].name, first->gpu->index);
+    if (figures > 0)
+        XB_NOTE("Some GPUs lack %zu figure%s that most of their model have (first: %.200s, on "
+                "%.64s GPU %u). Was it skipped there?",
+                figures, figures == 1 ? "" : "s", lacks->name != NULL ? lacks->name : "-",
+                fleet->nodes[fleet->gpus[lacking].node].name, fleet->gpus[lacking].index);
 }
