@@ -9,12 +9,10 @@
 #include <stdio.h>
 #include <time.h>
 
-/*
- * A fleet: everything in many documents of many nodes that helps to compare siblings. It takes one
+/* A fleet: everything in many documents of many nodes that helps to compare siblings. It takes one
  * document after the other and forgets it: memory grows with nodes, GPUs and values, never with the
  * size of the documents. It copies every text that it is given, and owns every text in it. NULL:
- * not known.
- */
+ * not known. */
 
 #define XB_FLEET_NONE SIZE_MAX /* no node, no GPU, no figure */
 

@@ -174,18 +174,14 @@ static inline int xb_first_order(const int *orders, size_t count)
 
 /* ---- how likely it is that a value lies so far from others of its kind by chance ---- */
 
-/*
- * P(|T| >= t) of Student's t with nu > 0 degrees of freedom, also fractional ones; t >= 0. It is
- * the regularised incomplete beta function I(nu / (nu + t^2); nu / 2, 1 / 2).
- */
+/* P(|T| >= t) of Student's t with nu > 0 degrees of freedom, also fractional ones; t >= 0. It is
+ * the regularised incomplete beta function I(nu / (nu + t^2); nu / 2, 1 / 2). */
 double xb_tail_student(double t, double nu);
 
-/*
- * An upper bound of the probability that a value lies `t` >= 0 or more spreads from the median of
+/* An upper bound of the probability that a value lies `t` >= 0 or more spreads from the median of
  * `others` >= 2 other values, on either side, if all are independent and have the same normal
  * distribution. The spread is 1.4826 times the others' median absolute deviation. The bound holds
- * if the result is 0.01 or less; docs/fleet-statistics.md tells why.
- */
+ * if the result is 0.01 or less; docs/fleet-statistics.md tells why. */
 double xb_tail_of_siblings(double t, double others);
 
 /* The least t for which xb_tail_of_siblings() returns `p` or less, to 12 digits; 0 < p < 1. */

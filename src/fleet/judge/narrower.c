@@ -6,10 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/*
- * A GPU is compared with those of its model in the same slot of other nodes, because a slot may
- * have fewer lanes by design; where these are too few or do not agree, with all of its model.
- */
+/* A GPU is compared with those of its model in the same slot of other nodes, because a slot may
+ * have fewer lanes by design; where these are too few or do not agree, with all of its model. */
 
 /* The link under load of most of those GPUs. */
 struct usual {
@@ -108,15 +106,11 @@ static void name_links(struct xb_judging *judging)
     }
 }
 
-/* ---- pairs ---- */
-
-/*
- * GPUs that reach others by fewer links than most pairs of the model do. Their bandwidths are
+/* GPUs that reach others by fewer links than most pairs of the model do. Their bandwidths are
  * another figure, so nobody would call them slow: an NVSwitch that lost a link, or a fabric that
  * does not run, shows here alone. But where GPUs are built into rings, some pairs have no link on
  * every node: a pair is as it should be if most nodes have as few links at its place. Where GPUs
- * are bridged by twos, most pairs have none: then only most nodes tell which should have some.
- */
+ * are bridged by twos, most pairs have none: then only most nodes tell which should have some. */
 
 /* Two GPUs, by the newest document that knows what they go by. */
 struct pair {

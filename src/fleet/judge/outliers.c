@@ -26,11 +26,9 @@ static double not_zero(double value)
     return fabs(value) < 1e-300 ? 1e-300 : value;
 }
 
-/*
- * The continued fraction of the incomplete beta function (DLMF 8.17.22) by the modified method of
- * Lentz (Thompson and Barnett, Journal of Computational Physics 64, 1986). It converges fast for
- * x < (a + 1) / (a + b + 2).
- */
+/* The continued fraction of the incomplete beta function (DLMF 8.17.22) by the modified method of
+ * Lentz (Thompson and Barnett, Journal of Computational Physics 64, 1986). It converges fast for x
+ * < (a + 1) / (a + b + 2). */
 static double beta_fraction(double x, double a, double b)
 {
     double c = 1;
@@ -114,13 +112,9 @@ double xb_fleet_add_squares(double one, double other)
     return larger * sqrt(1 + smaller * smaller);
 }
 
-/* ---- groups ---- */
-
-/*
- * Two racks with different settings make two narrow groups with nothing between them. If the groups
+/* Two racks with different settings make two narrow groups with nothing between them. If the groups
  * are equally large, the spread is about their distance, and no GPU is named. So this file looks
- * for the widest gap that leaves enough values on each side.
- */
+ * for the widest gap that leaves enough values on each side. */
 
 #define NOTED 10u      /* most figures that get a note */
 #define APART 6        /* least distance of the medians, in spreads of the wider group */
@@ -268,12 +262,6 @@ static void name(struct xb_judging *judging, const struct xb_tested *tested,
                              finding.deviation < 0 ? "below" : "above", tested->siblings, centre);
 }
 
-static const struct xb_tested *from_end(const struct xb_tested *tested, size_t count, size_t i,
-                                        bool low)
-{
-    return &tested[low ? i : count - 1 - i];
-}
-
 /* Names those at one end of sorted values, the outermost first. One is together with others if so
  * many nodes lie at least half as far out: many that are a little slow do not excuse one that is
  * very slow. Counts them and, in the end, all their nodes. */
@@ -285,11 +273,11 @@ static void name_end(struct xb_judging *judging, const struct xb_tested *tested,
     double centre = tested[count / 2].logarithm; /* they are sorted */
     xb_node_tally_begin(tally);
     for (size_t i = 0, near = 0; i < count; i++) {
-        const struct xb_tested *own = from_end(tested, count, i, low);
+        const struct xb_tested *own = &tested[low ? i : count - 1 - i];
         if (!is_named(judging, own) || is_low(own) != low)
             continue;
         for (; near < count; near++) {
-            const struct xb_tested *other = from_end(tested, count, near, low);
+            const struct xb_tested *other = &tested[low ? near : count - 1 - near];
             if (2 * fabs(other->logarithm - centre) < fabs(own->logarithm - centre))
                 break;
             if (is_named(judging, other) && is_low(other) == low)

@@ -241,11 +241,9 @@ void xb_hostlist_free(struct xb_hostlist *list)
 /* Brackets of a name: what slurm.conf(5) allows. */
 #define BRACKETS 2
 
-/*
- * A part of the expression: a name, or several names folded into one. Folding goes from the end of
+/* A part of the expression: a name, or several names folded into one. Folding goes from the end of
  * the names: first over the digits at the end, then over those before. Slurm 22.05 refuses any
- * character after the last bracket, so a name that does not end with digits is listed whole.
- */
+ * character after the last bracket, so a name that does not end with digits is listed whole. */
 struct item {
     const char *text; /* with brackets */
     const char *name; /* NULL once there is more than one in it: told in place of text */

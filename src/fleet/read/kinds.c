@@ -108,11 +108,15 @@ static void set_pair_link(struct taking *taking, struct xb_fleet_figure *figure,
 
 /* ---- a link test ---- */
 
-/* Complains "CRITICAL: bandwidth-h2d: 20.1 GB/s, ...; ..." about a GPU or pair. */
-static void complain_of_verdict(struct taking *taking, size_t gpu, const char *of,
+/* Complains "CRITICAL: bandwidth-h2d: 20.1 GB/s, ...; ..." about a GPU or pair, and of wrong data.
+ * `of` stands before that: "" or "GPU 0>1: ". */
+static void complain_of_verdict(struct taking *taking, size_t gpu, const char *of, bool any_wrong,
                                 const struct xb_findings *found)
 {
     struct xb_words text = {.length = 0}, causes = {.length = 0};
+    if (any_wrong)
+        complain(taking, XB_FLEET_WRONG_DATA, gpu,
+                 xb_arena_print(&taking->texts, "%sa copy arrived wrong", of), NULL);
     xb_words_add(&text, "%s%s", of, xb_level_name(found->level));
     for (size_t i = 0; i < found->reason_count; i++) {
         const struct xb_finding *reason = &found->reasons[i];
@@ -128,6 +132,15 @@ static void complain_of_verdict(struct taking *taking, size_t gpu, const char *o
                  gpu, text.text, causes.text);
 }
 
+static void add_bandwidth(struct taking *taking, struct xb_fleet_figure figure, const char *name,
+                          size_t gpu, int peer, double bandwidth)
+{
+    figure.name = name;
+    add_value(taking, figure,
+              (struct xb_fleet_value){
+                  .gpu = gpu, .peer = peer, .value = bandwidth, .scatter = (double)NAN});
+}
+
 /* Returns the GPU in the fleet; XB_FLEET_NONE for a device that should be there and is not. */
 static size_t take_device(struct taking *taking, const struct xb_link_device *device,
                           const struct xb_verdict *verdict, struct xb_fleet_figure figure)
@@ -138,13 +151,12 @@ static size_t take_device(struct taking *taking, const struct xb_link_device *de
     struct xb_fleet_gpu found = {
         .index = info->index, .model = info->name, .uuid = info->uuid, .pci_bdf = info->pci_bdf};
     bool any_wrong = false;
-    for (size_t i = 0; i < verdict->found.reason_count; i++)
-        if (strcmp(verdict->found.reasons[i].code, "XB-DEVICE-MISSING") == 0) {
-            complain_of_verdict(taking, XB_FLEET_NONE,
-                                xb_arena_print(&taking->texts, "GPU %u: ", info->index),
-                                &verdict->found);
-            return XB_FLEET_NONE;
-        }
+    if (xb_finding_is_any(&verdict->found, (const char *const[]){"XB-DEVICE-MISSING", NULL})) {
+        complain_of_verdict(taking, XB_FLEET_NONE,
+                            xb_arena_print(&taking->texts, "GPU %u: ", info->index), false,
+                            &verdict->found);
+        return XB_FLEET_NONE;
+    }
     if (facts->slot < facts->hop_count) {
         found.link_speed_gts = facts->hops[facts->slot].load.speed_gts;
         found.link_width = facts->hops[facts->slot].load.width;
@@ -152,12 +164,10 @@ static size_t take_device(struct taking *taking, const struct xb_link_device *de
     size_t gpu = add_gpu(taking, found);
     for (size_t i = 0; i < xb_link_attempts(device); i++)
         any_wrong = any_wrong || device->attempts[i].data_wrong;
-    if (any_wrong)
-        complain(taking, XB_FLEET_WRONG_DATA, gpu, "a copy arrived wrong", NULL);
     if (device->cut)
         complain(taking, XB_FLEET_CUT, gpu, "the deadline or a signal came before it was tested",
                  NULL);
-    complain_of_verdict(taking, gpu, "", &verdict->found);
+    complain_of_verdict(taking, gpu, "", any_wrong, &verdict->found);
     if (best == NULL || best->data_wrong)
         return gpu;
     /* The link as its own end could have it: a GPU that trained fewer lanes than it has still
@@ -166,15 +176,8 @@ static size_t take_device(struct taking *taking, const struct xb_link_device *de
     if (xb_pcie_path_hops(&best->at_rest) > 0)
         figure.link = link_text(taking, end->max_speed_gts, end->max_width);
     figure.model = info->name;
-    for (int back = 0; back < 2; back++) {
-        figure.name = back ? "link d2h" : "link h2d";
-        add_value(
-            taking, figure,
-            (struct xb_fleet_value){.gpu = gpu,
-                                    .peer = -1,
-                                    .value = back ? verdict->d2h.measured : verdict->h2d.measured,
-                                    .scatter = (double)NAN});
-    }
+    add_bandwidth(taking, figure, "link h2d", gpu, -1, verdict->h2d.measured);
+    add_bandwidth(taking, figure, "link d2h", gpu, -1, verdict->d2h.measured);
     return gpu;
 }
 
@@ -186,27 +189,20 @@ static void take_pair(struct taking *taking, size_t i, struct xb_fleet_figure fi
     const struct xb_pair_attempt *best = xb_pair_verdict_attempt(verdict, pair);
     const struct xb_device_info *from = &report->devices[pair->from].info;
     const struct xb_device_info *to = &report->devices[pair->to].info;
-    const char *of = xb_arena_print(&taking->texts, "GPU %u>%u: ", from->index, to->index);
     size_t gpu = taking->gpus[pair->from];
     bool any_wrong = false;
     for (size_t k = 0; k < xb_pair_attempts(pair); k++)
         any_wrong = any_wrong || pair->attempts[k].data_wrong;
-    if (any_wrong)
-        complain(taking, XB_FLEET_WRONG_DATA, gpu,
-                 xb_arena_print(&taking->texts, "%sa copy arrived wrong", of), NULL);
-    complain_of_verdict(taking, gpu, of, &verdict->found);
+    complain_of_verdict(taking, gpu,
+                        xb_arena_print(&taking->texts, "GPU %u>%u: ", from->index, to->index),
+                        any_wrong, &verdict->found);
     if (best == NULL || best->data_wrong)
         return;
-    figure.name = "link peer";
     figure.model = from->name;
     set_pair_link(taking, &figure, verdict->reach.link, verdict->reach.links,
                   place_text(taking, from->pci_bdf, from->index),
                   place_text(taking, to->pci_bdf, to->index));
-    add_value(taking, figure,
-              (struct xb_fleet_value){.gpu = gpu,
-                                      .peer = (int)to->index,
-                                      .value = verdict->bandwidth.measured,
-                                      .scatter = (double)NAN});
+    add_bandwidth(taking, figure, "link peer", gpu, (int)to->index, verdict->bandwidth.measured);
 }
 
 static void take_link(struct taking *taking)

@@ -7,14 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- GPUs that were moved ---- */
-
-/*
- * Which GPUs are one that was moved. Cloned machines and some runtimes give several GPUs one UUID.
+/* Which GPUs are one that was moved. Cloned machines and some runtimes give several GPUs one UUID.
  * So an equal UUID alone proves nothing: a GPU was moved if a newer document has another one at its
  * place. Where none is mentioned there, other processes of the same launch may have measured it: it
- * was moved if a later launch does not find it, and no launch found it at both places.
- */
+ * was moved if a later launch does not find it, and no launch found it at both places. */
 
 static int compare_by_uuid(const void *left, const void *right)
 {
@@ -204,10 +200,7 @@ void xb_fleet_take_newest(struct xb_judging *judging)
     }
 }
 
-/* ---- complaints that no newer document refutes ---- */
-
-/*
- * What documents say against nodes and GPUs, unless a newer document says better. A document has
+/* What documents say against nodes and GPUs, unless a newer document says better. A document has
  * been replaced, for a GPU or a node, where every figure that it has of it was measured there again
  * later, on the same GPU and to the same peer. If it has none - all failed - by any newer one of
  * its kind that has some; but not by that of another rank of the same launch, which has other GPUs.
@@ -320,13 +313,9 @@ static bool is_replaced(const struct measurements *measurements, const struct ch
     return any_own ? all_own_replaced : any_newer;
 }
 
-/* ---- what many nodes have ---- */
-
-/*
- * If many nodes say the same against themselves, a limit, an option or a driver is likelier than so
+/* If many nodes say the same against themselves, a limit, an option or a driver is likelier than so
  * many faults. The same is what has the same cause: a warning that all nodes have must not hide the
- * one GPU that has an error besides. Data that is wrong is wrong on every node.
- */
+ * one GPU that has an error besides. Data that is wrong is wrong on every node. */
 
 /* A charge without causes has an empty one. */
 static void mark_together(struct xb_judging *judging, struct charge *charges, size_t count)

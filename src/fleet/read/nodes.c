@@ -195,14 +195,10 @@ void xb_fleet_note_start(struct xb_judging *judging)
                 loose.count, agreed.count, one->path);
 }
 
-/* ---- nodes without a document ---- */
-
-/*
- * Finds expected nodes without a document, and nodes that nobody expected. A node is found by its
+/* Finds expected nodes without a document, and nodes that nobody expected. A node is found by its
  * name, and what is not found so by its host name: nodes of one image may all have that of one.
  * "gpu1" on one side and "gpu1.cluster" on the other are the same node, unless another name that is
- * still to be found begins with "gpu1.", on either side: then nobody could tell.
- */
+ * still to be found begins with "gpu1.", on either side: then nobody could tell. */
 
 /* A name of an expected node, or of one that has a document. */
 struct called {
@@ -313,10 +309,7 @@ void xb_fleet_name_missing(struct xb_judging *judging)
                 XB_FLEET_NAMES(unexpected, count));
 }
 
-/* ---- GPUs without a figure ---- */
-
-/*
- * Tells of GPUs without a figure that most GPUs of their model have. A row that was skipped is no
+/* Tells of GPUs without a figure that most GPUs of their model have. A row that was skipped is no
  * value and no failure: a node where direct copies between GPUs are off would look like all others.
  */
 

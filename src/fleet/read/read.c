@@ -121,12 +121,8 @@ static void read_document(struct piece *piece)
                      (strncmp(message, before, sizeof before - 1) == 0 ? sizeof before - 1 : 0));
 }
 
-/* ---- a batch ---- */
-
-/*
- * Collects documents, and reads a whole batch of them with several threads. The fleet then takes
- * them in the order in which they were added, so it does not matter which thread is faster.
- */
+/* Collects documents, and reads a whole batch of them with several threads. The fleet then takes
+ * them in the order in which they were added, so it does not matter which thread is faster. */
 
 #define MOST_PIECES 32                   /* a link test of many GPUs takes megabytes */
 #define MOST_BYTES ((size_t)32 << 20)    /* of text; the last document may exceed it */
