@@ -120,30 +120,6 @@ size_t xb_fleet_add_node(struct xb_fleet *fleet, const struct xb_fleet_node *nod
     return known->index;
 }
 
-/* What a document says of a GPU that is in the fleet. */
-static void take_gpu(struct xb_fleet_gpu *gpu, const struct xb_fleet_gpu *from)
-{
-    bool newer = from->told >= gpu->told;
-    if (gpu->uuid == NULL)
-        gpu->uuid = from->uuid;
-    if (gpu->pci_bdf == NULL)
-        gpu->pci_bdf = from->pci_bdf;
-    if (from->model != NULL && (newer || gpu->model == NULL))
-        gpu->model = from->model;
-    if (newer) {
-        gpu->index = from->index;
-        gpu->told = from->told;
-    }
-    if (from->told < gpu->first_told)
-        gpu->first_told = from->told;
-    if (from->link_speed_gts > 0 && from->link_width > 0 &&
-        (gpu->link_width == 0 || from->told >= gpu->link_told)) {
-        gpu->link_speed_gts = from->link_speed_gts;
-        gpu->link_width = from->link_width;
-        gpu->link_told = from->told;
-    }
-}
-
 size_t xb_fleet_add_gpu(struct xb_fleet *fleet, const struct xb_fleet_gpu *gpu)
 {
     struct xb_fleet_gpu kept = *gpu;
@@ -155,7 +131,7 @@ size_t xb_fleet_add_gpu(struct xb_fleet *fleet, const struct xb_fleet_gpu *gpu)
     /* By its UUID, unless that GPU is at another place; else by its place: a document without UUIDs
      * is of the GPU that a document with them found there. */
     const struct name *found = find(fleet, &uuid);
-    const struct xb_fleet_gpu *old = found != NULL ? &fleet->gpus[found->index] : NULL;
+    struct xb_fleet_gpu *old = found != NULL ? &fleet->gpus[found->index] : NULL;
     if (old != NULL &&
         (old->pci_bdf != NULL || kept.pci_bdf != NULL
              ? old->pci_bdf != NULL && kept.pci_bdf != NULL && old->pci_bdf != kept.pci_bdf
@@ -173,9 +149,24 @@ size_t xb_fleet_add_gpu(struct xb_fleet *fleet, const struct xb_fleet_gpu *gpu)
     keep_name(fleet, &place);
     kept.first_told = kept.link_told = kept.told;
     if (old == NULL)
-        (void)APPEND(fleet->gpus, fleet->gpu_count, kept);
-    else
-        take_gpu(&fleet->gpus[place.index], &kept);
+        return APPEND(fleet->gpus, fleet->gpu_count, kept);
+    bool newer = kept.told >= old->told;
+    old->uuid = old->uuid != NULL ? old->uuid : kept.uuid;
+    old->pci_bdf = old->pci_bdf != NULL ? old->pci_bdf : kept.pci_bdf;
+    if (kept.model != NULL && (newer || old->model == NULL))
+        old->model = kept.model;
+    if (newer) {
+        old->index = kept.index;
+        old->told = kept.told;
+    }
+    if (kept.told < old->first_told)
+        old->first_told = kept.told;
+    if (kept.link_speed_gts > 0 && kept.link_width > 0 &&
+        (old->link_width == 0 || kept.told >= old->link_told)) {
+        old->link_speed_gts = kept.link_speed_gts;
+        old->link_width = kept.link_width;
+        old->link_told = kept.told;
+    }
     return place.index;
 }
 

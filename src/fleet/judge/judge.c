@@ -335,17 +335,13 @@ static int compare_siblings(const void *left, const void *right, void *figures)
         xb_natural_compare(one->options, other->options), XB_ORDER(a->figure, b->figure));
 }
 
+/* Notes what was judged with more caution, and what could not be. */
 static void sort_siblings(struct xb_judging *judging)
 {
-    qsort_r(judging->judgement->siblings, judging->judgement->sibling_count,
-            sizeof *judging->judgement->siblings, compare_siblings, judging->fleet->figures);
-}
-
-/* What was judged with more caution, and what could not be. */
-static void note_left_out(struct xb_judging *judging)
-{
-    const struct xb_fleet_judgement *judgement = judging->judgement;
+    struct xb_fleet_judgement *judgement = judging->judgement;
     size_t wide = 0;
+    qsort_r(judgement->siblings, judgement->sibling_count, sizeof *judgement->siblings,
+            compare_siblings, judging->fleet->figures);
     for (size_t i = 0; i < judgement->sibling_count; i++)
         wide += judgement->siblings[i].wide > 0;
     if (wide > 0)
@@ -367,7 +363,6 @@ void xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_request *reque
         xb_fleet_gather_siblings,
         xb_fleet_name_outliers,
         sort_siblings,
-        note_left_out,
         xb_fleet_note_lacking,
         xb_fleet_name_missing,
         xb_fleet_name_fewer_gpus,

@@ -143,14 +143,16 @@ static double width_of(const struct xb_tested *values, size_t count)
     return XB_FLEET_TO_DEVIATION * fmax(low, high);
 }
 
-/* The index where the upper group begins; 0 if there is only one group. */
-static size_t find_gap(const struct xb_tested *values, size_t count)
+/* Notes where values form two groups, or so many are slow or fast that they have a cause in common.
+ */
+static void note_groups(struct xb_judging *judging, const struct xb_fleet_siblings *siblings,
+                        const struct xb_tested *values, struct xb_node_tally *tally)
 {
-    size_t least = (size_t)(XB_FLEET_TOGETHER_SHARE * (double)count);
-    if (least < XB_FLEET_TOGETHER)
-        least = XB_FLEET_TOGETHER;
-    size_t begin = 0;
-    double widest = 0;
+    const struct xb_fleet *fleet = judging->fleet;
+    char name[256];
+    size_t count = siblings->values, begin = 0; /* of the upper group; 0: there is only one */
+    size_t least = (size_t)fmax(XB_FLEET_TOGETHER_SHARE * (double)count, XB_FLEET_TOGETHER);
+    double widest = 0, distance = 0;
     for (size_t i = least; i + least <= count; i++) {
         double gap = values[i].logarithm - values[i - 1].logarithm;
         if (gap > widest) {
@@ -158,21 +160,13 @@ static size_t find_gap(const struct xb_tested *values, size_t count)
             begin = i;
         }
     }
-    if (begin == 0)
-        return 0;
-    double distance = middle_of(values + begin, count - begin) - middle_of(values, begin);
-    double width = fmax(width_of(values, begin), width_of(values + begin, count - begin));
-    bool apart = distance >= APART * fmax(width, XB_FLEET_LEAST_SPREAD) &&
-                 distance >= XB_FLEET_LEAST_DEVIATION && widest >= EMPTY * distance;
-    return apart ? begin : 0;
-}
-
-static void note_groups(struct xb_judging *judging, const struct xb_fleet_siblings *siblings,
-                        const struct xb_tested *values, size_t count, struct xb_node_tally *tally)
-{
-    const struct xb_fleet *fleet = judging->fleet;
-    char name[256];
-    size_t begin = find_gap(values, count);
+    if (begin > 0) {
+        double width = fmax(width_of(values, begin), width_of(values + begin, count - begin));
+        distance = middle_of(values + begin, count - begin) - middle_of(values, begin);
+        bool apart = distance >= APART * fmax(width, XB_FLEET_LEAST_SPREAD) &&
+                     distance >= XB_FLEET_LEAST_DEVIATION && widest >= EMPTY * distance;
+        begin = apart ? begin : 0;
+    }
     bool slow = xb_fleet_is_together(siblings->slow_nodes, siblings->nodes);
     bool fast = xb_fleet_is_together(siblings->fast_nodes, siblings->nodes);
     if ((begin == 0 && !slow && !fast) || ++judging->group_notes > NOTED)
@@ -188,7 +182,6 @@ static void note_groups(struct xb_judging *judging, const struct xb_fleet_siblin
     bool lower = begin <= count - begin;
     const struct xb_tested *group = lower ? values : values + begin;
     size_t members = lower ? begin : count - begin;
-    double distance = middle_of(values + begin, count - begin) - middle_of(values, begin);
     double share = expm1(lower ? -distance : distance);
     xb_node_tally_begin(tally);
     for (size_t i = 0; i < members; i++)
@@ -291,34 +284,15 @@ static void name_end(struct xb_judging *judging, const struct xb_tested *tested,
     *(fast ? &siblings->fast_nodes : &siblings->slow_nodes) = tally->count;
 }
 
-/* The deviation from which on the next value would be named: Holm's procedure gives it, and it is
- * at least XB_FLEET_LEAST_DEVIATION. */
-static void tell_limits(struct xb_judging *judging)
-{
-    struct xb_fleet_judgement *judgement = judging->judgement;
-    size_t rejected = 0;
-    for (size_t i = 0; i < judging->tested_count; i++)
-        rejected += judging->tested[i].p <= judgement->request.alpha;
-    size_t left = judging->tested_count - rejected;
-    double p = fmax(judgement->request.alpha, DBL_MIN) / (double)(left > 0 ? left : 1);
-    for (size_t i = 0; i < judgement->sibling_count; i++) {
-        struct xb_fleet_siblings *siblings = &judgement->siblings[i];
-        if (!siblings->judged)
-            continue;
-        double n =
-            siblings->independent * (double)(siblings->values - 1) / (double)siblings->values;
-        double limit = fmax(xb_tail_limit(p, n) * siblings->spread, -log(p) * siblings->wide);
-        siblings->named_from = fmax(limit, XB_FLEET_LEAST_DEVIATION);
-    }
-}
-
 void xb_fleet_name_outliers(struct xb_judging *judging)
 {
     struct xb_fleet_judgement *judgement = judging->judgement;
-    const struct xb_tested *tested = judging->tested;
+    struct xb_tested *tested = judging->tested;
     struct xb_node_tally tally = xb_node_tally_open(judging);
     bool *judged = XB_SCRATCH(judging, judging->fleet->gpu_count, sizeof *judged);
     double *p = XB_SCRATCH(judging, judging->tested_count, sizeof *p);
+    double alpha = judgement->request.alpha;
+    size_t left = judging->tested_count;
     judgement->tests = judging->tested_count;
     for (size_t i = 0; i < judging->tested_count; i++) {
         size_t gpu = judging->fleet->values[tested[i].value].gpu;
@@ -329,17 +303,23 @@ void xb_fleet_name_outliers(struct xb_judging *judging)
             p[i] = fmax(p[i], exp(-fabs(distance_of(&tested[i])) / tested[i].wide));
     }
     xb_holm_adjust(p, judging->tested_count);
-    for (size_t i = 0; i < judging->tested_count; i++)
-        judging->tested[i].p = p[i];
-    tell_limits(judging);
+    for (size_t i = 0; i < judging->tested_count; i++) {
+        tested[i].p = p[i];
+        left -= p[i] <= alpha;
+    }
+    /* By Holm's procedure the next value would be named if it were this unlikely. */
+    double next = fmax(alpha, DBL_MIN) / (double)(left > 0 ? left : 1);
     for (size_t i = 0; i < judgement->sibling_count; i++) {
         struct xb_fleet_siblings *siblings = &judgement->siblings[i];
         if (!siblings->judged)
             continue;
-        /* Name those of one figure, and note where they are many. */
+        double n =
+            siblings->independent * (double)(siblings->values - 1) / (double)siblings->values;
+        double limit = fmax(xb_tail_limit(next, n) * siblings->spread, -log(next) * siblings->wide);
+        siblings->named_from = fmax(limit, XB_FLEET_LEAST_DEVIATION);
         name_end(judging, tested, siblings, true, &tally);
         name_end(judging, tested, siblings, false, &tally);
-        note_groups(judging, siblings, tested, siblings->values, &tally);
+        note_groups(judging, siblings, tested, &tally);
         tested += siblings->values;
     }
     if (judging->group_notes > NOTED)

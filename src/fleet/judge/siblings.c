@@ -66,33 +66,6 @@ static size_t end_of_slot(const struct seat *seats, size_t count, size_t begin)
     return end;
 }
 
-/* Lists values of one figure by slot: those of GPUs whose slot is known, and not of pairs. Returns
- * how many. */
-static size_t list_seats(const struct xb_judging *judging, size_t begin, size_t end,
-                         struct seat *seats, double *scratch)
-{
-    const struct xb_fleet *fleet = judging->fleet;
-    const struct xb_tested *tested = judging->tested;
-    size_t count = 0;
-    if (value_of(fleet, &tested[begin])->peer >= 0)
-        return 0;
-    for (size_t i = begin, next = begin; i < end; i = next) {
-        size_t first = count, node = xb_tested_node(fleet, &tested[i]);
-        for (; next < end && xb_tested_node(fleet, &tested[next]) == node; next++) {
-            const char *slot = fleet->gpus[value_of(fleet, &tested[next])->gpu].pci_bdf;
-            scratch[next - i] = tested[next].logarithm;
-            if (slot != NULL)
-                seats[count++] = (struct seat){.slot = slot, .tested = next};
-        }
-        double middle = xb_median_of(scratch, next - i);
-        for (size_t k = first; k < count; k++)
-            seats[k].offset = tested[seats[k].tested].logarithm - middle;
-    }
-    if (count > 0)
-        qsort(seats, count, sizeof *seats, compare_seats);
-    return count;
-}
-
 static double median_of(const struct seat *seats, size_t count, double *scratch)
 {
     for (size_t i = 0; i < count; i++)
@@ -113,9 +86,25 @@ static double median_without(const double *sorted, size_t count, double own)
 static double shift(struct xb_judging *judging, size_t begin, size_t end, struct seat *seats,
                     double *scratch)
 {
+    const struct xb_fleet *fleet = judging->fleet;
     struct xb_tested *tested = judging->tested;
-    size_t count = list_seats(judging, begin, end, seats, scratch), kept = 0;
-    double middle = median_of(seats, count, scratch), least = 0, most = 0;
+    bool is_of_pairs = value_of(fleet, &tested[begin])->peer >= 0;
+    size_t count = 0, kept = 0;
+    double least = 0, most = 0;
+    for (size_t i = begin, next = begin; i < end && !is_of_pairs; i = next) {
+        size_t first = count, node = xb_tested_node(fleet, &tested[i]);
+        for (; next < end && xb_tested_node(fleet, &tested[next]) == node; next++) {
+            const char *slot = fleet->gpus[value_of(fleet, &tested[next])->gpu].pci_bdf;
+            scratch[next - i] = tested[next].logarithm;
+            if (slot != NULL)
+                seats[count++] = (struct seat){.slot = slot, .tested = next};
+        }
+        double usual = xb_median_of(scratch, next - i);
+        for (size_t k = first; k < count; k++)
+            seats[k].offset = tested[seats[k].tested].logarithm - usual;
+    }
+    qsort(seats, count, sizeof *seats, compare_seats);
+    double middle = median_of(seats, count, scratch);
     /* A slot that enough values have tells what is usual there. */
     for (size_t from = 0, to = 0; from < count; from = to) {
         to = end_of_slot(seats, count, from);

@@ -76,38 +76,6 @@ static const char *read_range(const char **at, struct range *range)
     return "this range ends before it begins";
 }
 
-/* Reads the whole word before any name is made, so that its brackets cannot be wrong later. *end is
- * where it ends. */
-static enum xb_status check_word(struct parser *parser, const char *word, const char **end)
-{
-    size_t brackets = 0;
-    struct range range = {.width = 0};
-    const char *at = word;
-    for (; *at != '\0' && strchr(SEPARATORS, *at) == NULL; at++) {
-        if (*at == ']')
-            return fail_at(parser, at, "this bracket was not opened");
-        if (*at != '[' && strchr(of_names, *at) == NULL)
-            return fail_at(parser, at,
-                           "names are of letters, digits, dashes, dots and underscores");
-        if (*at != '[')
-            continue;
-        if (brackets++ == MOST_BRACKETS)
-            return fail_at(parser, at, "a name of more than 8 brackets");
-        if (strchr(at, ']') == NULL)
-            return fail_at(parser, at, "this bracket is not closed");
-        do {
-            at++;
-            const char *wrong = read_range(&at, &range);
-            if (wrong == NULL && *at != ']' && *at != ',')
-                wrong = wrong_brackets;
-            if (wrong != NULL)
-                return fail_at(parser, at, wrong);
-        } while (*at != ']');
-    }
-    *end = at;
-    return XB_OK;
-}
-
 /* NOLINTBEGIN(misc-no-recursion): as deep as a word has brackets */
 
 /* Adds all names that begin with the `length` characters in `name` and go on as at `at` in a word
@@ -150,13 +118,36 @@ static enum xb_status expand_from(struct parser *parser, const char *word, const
 
 /* NOLINTEND(misc-no-recursion) */
 
+/* Adds the names of a text. Reads each whole word before any name is made of it, so that its
+ * brackets cannot be wrong later. */
 static enum xb_status expand_words(struct parser *parser)
 {
     char name[NAME_SIZE];
-    const char *end = NULL;
-    for (const char *at = parser->whole; *(at += strspn(at, SEPARATORS)) != '\0'; at = end) {
-        XB_TRY(check_word(parser, at, &end));
-        XB_TRY(expand_from(parser, at, at, name, 0));
+    struct range range = {.width = 0};
+    for (const char *at = parser->whole; *(at += strspn(at, SEPARATORS)) != '\0';) {
+        const char *word = at;
+        for (size_t brackets = 0; *at != '\0' && strchr(SEPARATORS, *at) == NULL; at++) {
+            if (*at == ']')
+                return fail_at(parser, at, "this bracket was not opened");
+            if (*at != '[' && strchr(of_names, *at) == NULL)
+                return fail_at(parser, at,
+                               "names are of letters, digits, dashes, dots and underscores");
+            if (*at != '[')
+                continue;
+            if (brackets++ == MOST_BRACKETS)
+                return fail_at(parser, at, "a name of more than 8 brackets");
+            if (strchr(at, ']') == NULL)
+                return fail_at(parser, at, "this bracket is not closed");
+            do {
+                at++;
+                const char *wrong = read_range(&at, &range);
+                if (wrong == NULL && *at != ']' && *at != ',')
+                    wrong = wrong_brackets;
+                if (wrong != NULL)
+                    return fail_at(parser, at, wrong);
+            } while (*at != ']');
+        }
+        XB_TRY(expand_from(parser, word, word, name, 0));
     }
     return XB_OK;
 }
@@ -269,22 +260,6 @@ static int by_parts(const void *a, const void *b)
                           XB_ORDER(first->digits, second->digits));
 }
 
-/* Finds the last digits before those that are folded. The first fold looks at the end of the name
- * only. */
-static void find_digits(struct item *item, bool is_first)
-{
-    size_t end = item->prefix;
-    while (!is_first && end > 0 && strchr(DIGITS, item->text[end - 1]) == NULL)
-        end--;
-    size_t begin = end;
-    while (begin > 0 && strchr(DIGITS, item->text[begin - 1]) != NULL)
-        begin--;
-    bool is_number = end > begin && end - begin <= LARGEST_DIGITS;
-    item->prefix = is_number ? begin : 0;
-    item->digits = is_number ? end - begin : 0;
-    item->number = is_number ? strtoull(item->text + begin, NULL, 10) : 0;
-}
-
 /* The text, with brackets, of several items that are alike and in order. At most one range of a
  * width can go on, because numbers do not fall. */
 static const char *join(const struct item *items, size_t count, struct xb_arena **arena)
@@ -324,8 +299,20 @@ static const char *join(const struct item *items, size_t count, struct xb_arena 
 static size_t fold(struct item *items, size_t count, bool is_first, struct xb_arena **arena)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < count; i++)
-        find_digits(&items[i], is_first);
+    for (size_t i = 0; i < count; i++) {
+        /* The last digits before those that are folded; first those at the end of the name only. */
+        struct item *item = &items[i];
+        size_t end = item->prefix;
+        while (!is_first && end > 0 && strchr(DIGITS, item->text[end - 1]) == NULL)
+            end--;
+        size_t begin = end;
+        while (begin > 0 && strchr(DIGITS, item->text[begin - 1]) != NULL)
+            begin--;
+        bool is_number = end > begin && end - begin <= LARGEST_DIGITS;
+        item->prefix = is_number ? begin : 0;
+        item->digits = is_number ? end - begin : 0;
+        item->number = is_number ? strtoull(item->text + begin, NULL, 10) : 0;
+    }
     qsort(items, count, sizeof *items, by_parts);
     for (size_t begin = 0, end = 0; begin < count; begin = end) {
         struct item joined = items[begin];

@@ -388,33 +388,6 @@ static void measure(const struct xb_record *record, const struct xb_record_case 
         value->scatter = of_clock > 0.0 ? of_clock : (double)NAN;
 }
 
-static void take_figures(struct taking *taking, const struct xb_record_case *test,
-                         const struct xb_parameters *parameters, const char *case_name,
-                         const struct xb_record_device *device, size_t gpu)
-{
-    const struct xb_record *record = &taking->document->record;
-    const struct xb_record_row *row = NULL; /* the first that has figures to compare */
-    for (size_t i = 0; row == NULL && i < record->process_count; i++)
-        row = xb_record_row_counts(&test->rows[i]) ? &test->rows[i] : NULL;
-    if (row == NULL)
-        return;
-    struct xb_fleet_figure figure_of = {.model = device->name,
-                                        .options = list_options(taking, test, parameters)};
-    double of_clock = scatter_of_clock(row);
-    set_link(taking, test, row, device, &figure_of);
-    for (size_t i = 0; i < row->figure_count; i++) {
-        const struct xb_record_figure *figure = &row->figures[i];
-        struct xb_fleet_value value = {.gpu = gpu, .peer = test->peer};
-        if (!figure->gates)
-            continue;
-        measure(record, test, figure, of_clock, &value);
-        figure_of.name = xb_arena_print(&taking->texts, "%s %s", case_name, figure->name);
-        figure_of.unit = figure->unit;
-        figure_of.more_is_better = figure->more_is_better;
-        add_value(taking, figure_of, value);
-    }
-}
-
 /* Its cause is what `why` says without the words that have a digit: numbers and addresses differ
  * from node to node. */
 static void complain_of_failure(struct taking *taking, size_t gpu, const char *text,
@@ -453,8 +426,27 @@ static void take_case(struct taking *taking, const struct xb_record_case *test)
         complain(taking, XB_FLEET_WRONG_DATA, gpu, words.text, NULL);
     else if (summary.status == XB_RESULT_ERROR)
         complain_of_failure(taking, gpu, words.text, why);
-    if (summary.verified != XB_VERIFIED_FALSE && device != NULL && !xb_record_is_sum(test))
-        take_figures(taking, test, &parameters, name.text, device, gpu);
+    const struct xb_record_row *row = NULL; /* the first that has figures to compare */
+    for (size_t i = 0; row == NULL && i < record->process_count; i++)
+        row = xb_record_row_counts(&test->rows[i]) ? &test->rows[i] : NULL;
+    if (summary.verified == XB_VERIFIED_FALSE || device == NULL || xb_record_is_sum(test) ||
+        row == NULL)
+        return;
+    struct xb_fleet_figure figure = {.model = device->name,
+                                     .options = list_options(taking, test, &parameters)};
+    double of_clock = scatter_of_clock(row);
+    set_link(taking, test, row, device, &figure);
+    for (size_t i = 0; i < row->figure_count; i++) {
+        const struct xb_record_figure *own = &row->figures[i];
+        struct xb_fleet_value value = {.gpu = gpu, .peer = test->peer};
+        if (!own->gates)
+            continue;
+        measure(record, test, own, of_clock, &value);
+        figure.name = xb_arena_print(&taking->texts, "%s %s", name.text, own->name);
+        figure.unit = own->unit;
+        figure.more_is_better = own->more_is_better;
+        add_value(taking, figure, value);
+    }
 }
 
 static void take_record(struct taking *taking)

@@ -233,6 +233,7 @@ struct measurement {
 struct measurements {
     struct measurement *items; /* by subject */
     size_t count;
+    size_t *begins; /* where those of each subject begin that has any */
 };
 
 static int compare_figures(const struct measurement *left, const struct measurement *right)
@@ -250,18 +251,14 @@ static int sort_by_figure(const void *left, const void *right)
     return XB_FIRST_ORDER(compare_figures(a, b), XB_ORDER(b->source->written, a->source->written));
 }
 
-static int compare_subjects(const void *left, const void *right)
-{
-    const struct measurement *a = left, *b = right;
-    return XB_ORDER(a->subject, b->subject);
-}
-
 /* Lists the measurements of each subject that has a complaint, and marks what was measured again.
  */
 static struct measurements gather_measurements(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    bool *has_complaint = XB_SCRATCH(judging, fleet->gpu_count + fleet->node_count, 1);
+    size_t subjects = fleet->gpu_count + fleet->node_count;
+    bool *has_complaint = XB_SCRATCH(judging, subjects, sizeof *has_complaint);
+    size_t *begins = XB_SCRATCH(judging, subjects, sizeof *begins);
     struct measurement *items = XB_SCRATCH(judging, 2 * fleet->value_count, sizeof *items);
     size_t count = 0;
     time_t newest = 0;
@@ -270,11 +267,11 @@ static struct measurements gather_measurements(struct xb_judging *judging)
             true;
     for (size_t i = 0; i < fleet->value_count; i++) {
         const struct xb_fleet_value *value = &fleet->values[i];
-        size_t subjects[] = {value->gpu,
-                             subject_of(fleet, fleet->gpus[value->gpu].node, XB_FLEET_NONE)};
+        size_t either[] = {value->gpu,
+                           subject_of(fleet, fleet->gpus[value->gpu].node, XB_FLEET_NONE)};
         for (size_t k = 0; k < 2; k++)
-            if (has_complaint[subjects[k]])
-                items[count++] = (struct measurement){.subject = subjects[k],
+            if (has_complaint[either[k]])
+                items[count++] = (struct measurement){.subject = either[k],
                                                       .value = value,
                                                       .source = &fleet->sources[value->source],
                                                       .figure = fleet->figures[value->figure].name};
@@ -284,23 +281,21 @@ static struct measurements gather_measurements(struct xb_judging *judging)
         if (i == 0 || compare_figures(&items[i], &items[i - 1]) != 0)
             newest = items[i].source->written;
         items[i].replaced = newest > items[i].source->written;
+        if (i == 0 || items[i].subject != items[i - 1].subject)
+            begins[items[i].subject] = i;
     }
-    return (struct measurements){items, count};
+    return (struct measurements){items, count, begins};
 }
 
 /* Whether a newer document replaced that of a charge. Its own figures of the subject decide, where
  * it has any. A later launch may have given the node another rank. */
 static bool is_replaced(const struct measurements *measurements, const struct charge *charge)
 {
-    const struct measurement wanted = {.subject = charge->subject};
+    const struct measurement *of = measurements->items + measurements->begins[charge->subject];
     const struct measurement *end = measurements->items + measurements->count;
-    const struct measurement *of =
-        bsearch(&wanted, measurements->items, measurements->count, sizeof wanted, compare_subjects);
     const struct xb_fleet_source *own = charge->source;
     bool any_own = false, all_own_replaced = true, any_newer = false;
-    while (of != NULL && of > measurements->items && of[-1].subject == charge->subject)
-        of--;
-    for (; of != NULL && of < end && of->subject == charge->subject; of++) {
+    for (; of < end && of->subject == charge->subject; of++) {
         const struct xb_fleet_source *other = of->source;
         bool apart = own->written > 0 && other->written > own->written + XB_FLEET_LAUNCH_S;
         bool is_of_another_rank =

@@ -237,16 +237,12 @@ static enum xb_status finish(struct batch *batch, struct xb_error *error)
     return batch->error.status;
 }
 
-static void leave_out(struct batch *batch, const char *path, const char *why)
+/* `code`: of errno, where that says why. */
+static void leave_out(struct batch *batch, const char *path, int code, const char *why)
 {
-    add(batch, path, 0, &(struct xb_document_piece){.why = why});
-}
-
-static void leave_out_unread(struct batch *batch, const char *path, int code)
-{
-    char why[256];
-    snprintf(why, sizeof why, "cannot be read: %s (%s)", strerror(code), xb_errno_name(code));
-    leave_out(batch, path, why);
+    char text[256];
+    snprintf(text, sizeof text, "cannot be read: %s (%s)", strerror(code), xb_errno_name(code));
+    add(batch, path, 0, &(struct xb_document_piece){.why = code != 0 ? text : why});
 }
 
 /* ---- a stream ---- */
@@ -268,31 +264,25 @@ static void read_stream(struct batch *batch, const char *path, FILE *stream)
     }
     xb_documents_close(&documents);
     if (count == 0)
-        leave_out(batch, path, "it is empty");
+        leave_out(batch, path, 0, "it is empty");
     if (count != 1 || failed(batch))
         return;
     batch->pieces[batch->count - 1].document.origin.number = 0;
     batch->pieces[batch->count - 1].line = 0;
 }
 
-/* A descriptor as a stream that a signal ends: reading then fails with EINTR. A plain read would go
- * on after a signal, because the program's handlers restart system calls, and wait for a sender
- * that may never write again. */
-struct input {
-    int descriptor;
-    bool owns; /* closes the descriptor too */
-};
-
 /* A signal that comes just before poll() begins to wait does not end it: look again after that. */
 #define LOOK_MS 100
 
-static ssize_t read_some(void *cookie, char *buffer, size_t size)
+/* Reads a descriptor, which a signal ends with EINTR. A plain read would go on after a signal,
+ * because the program's handlers restart system calls, and wait for a sender that may never write
+ * again. */
+static ssize_t read_some(void *descriptor, char *buffer, size_t size)
 {
-    const struct input *input = cookie;
-    struct pollfd waiting = {.fd = input->descriptor, .events = POLLIN};
+    struct pollfd waiting = {.fd = *(const int *)descriptor, .events = POLLIN};
     while (xb_interrupt_signal() == 0) {
         int ready = poll(&waiting, 1, LOOK_MS);
-        ssize_t got = ready > 0 ? read(input->descriptor, buffer, size) : ready;
+        ssize_t got = ready > 0 ? read(waiting.fd, buffer, size) : ready;
         bool goes_on = ready == 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
         if (!goes_on)
             return got;
@@ -301,60 +291,47 @@ static ssize_t read_some(void *cookie, char *buffer, size_t size)
     return -1;
 }
 
-static int close_input(void *cookie)
+/* A stream of a pipe that stays the caller's. */
+static FILE *open_pipe(int *descriptor)
 {
-    struct input *input = cookie;
-    int failed = input->owns ? close(input->descriptor) : 0;
-    free(input);
-    return failed;
-}
-
-static FILE *open_input(int descriptor, bool owns)
-{
-    struct input *input = xb_new(1, sizeof *input);
-    *input = (struct input){.descriptor = descriptor, .owns = owns};
     FILE *stream =
-        fopencookie(input, "r", (cookie_io_functions_t){.read = read_some, .close = close_input});
+        fopencookie(descriptor, "r", (cookie_io_functions_t){.read = read_some, .close = NULL});
     if (stream == NULL)
-        xb_memory_end(sizeof *input);
+        xb_memory_end(sizeof *stream);
     return stream;
 }
 
 /* ---- a file ---- */
 
-/* Opens a file that can hold a document; NULL with errno for anything else. Looks at its type
- * first, because opening a device can make it act. Opening a FIFO would wait for its writer, also
- * after a signal: O_NONBLOCK leaves the waiting to the stream. A regular file is opened without it:
- * if a server of NFS or Samba has a lease on the file, opening waits until that is given back. */
-static FILE *open_file(const char *path, bool pipes, struct stat *file)
-{
-    FILE *stream = NULL;
-    if (stat(path, file) != 0)
-        return NULL;
-    bool is_pipe = S_ISFIFO(file->st_mode);
-    errno = S_ISDIR(file->st_mode) ? EISDIR : EINVAL;
-    if (!S_ISREG(file->st_mode) && !(pipes && is_pipe))
-        return NULL;
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_pipe ? O_NONBLOCK : 0));
-    if (descriptor >= 0)
-        stream = is_pipe ? open_input(descriptor, true) : fdopen(descriptor, "r");
-    if (descriptor >= 0 && stream == NULL)
-        close(descriptor);
-    return stream;
-}
-
+/* Reads a file that can hold a document. Looks at its type first, because opening a device can make
+ * it act. Opening a FIFO would wait for its writer, also after a signal: O_NONBLOCK leaves the
+ * waiting to the stream. A regular file is opened without it: if a server of NFS or Samba has a
+ * lease on the file, opening waits until that is given back. */
 static void read_file(struct batch *batch, const char *path, bool pipes)
 {
     struct stat file = {.st_mode = 0};
-    FILE *stream = open_file(path, pipes, &file);
-    if (stream == NULL && errno == EINVAL && file.st_mode != 0) {
-        leave_out(batch, path, "it is no regular file");
-    } else if (stream == NULL) {
-        leave_out_unread(batch, path, errno);
+    FILE *stream = NULL;
+    int descriptor = -1;
+    bool is_there = stat(path, &file) == 0, is_pipe = S_ISFIFO(file.st_mode);
+    bool is_read = S_ISREG(file.st_mode) || (pipes && is_pipe);
+    if (is_there && !is_read && !S_ISDIR(file.st_mode)) {
+        leave_out(batch, path, 0, "it is no regular file");
+        return;
+    }
+    if (is_there && !is_read)
+        errno = EISDIR;
+    if (is_read)
+        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_pipe ? O_NONBLOCK : 0));
+    if (descriptor >= 0)
+        stream = is_pipe ? open_pipe(&descriptor) : fdopen(descriptor, "r");
+    if (stream == NULL) {
+        leave_out(batch, path, errno, NULL);
     } else {
         read_stream(batch, path, stream);
         fclose(stream);
     }
+    if (descriptor >= 0 && (is_pipe || stream == NULL))
+        close(descriptor);
 }
 
 /* ---- a folder ---- */
@@ -369,7 +346,7 @@ static bool take_entry(void *argument, const char *path, int code)
     struct folder *folder = argument;
     folder->any = true;
     if (code != 0)
-        leave_out_unread(folder->batch, path, code);
+        leave_out(folder->batch, path, code, NULL);
     else
         read_file(folder->batch, path, false);
     return !failed(folder->batch);
@@ -383,14 +360,14 @@ enum xb_status xb_fleet_read(struct xb_fleet *fleet, const char *path, struct xb
     struct stat file;
     begin(&batch, fleet);
     if (strcmp(path, "-") == 0) {
-        FILE *stream = open_input(STDIN_FILENO, false);
+        FILE *stream = open_pipe(&(int){STDIN_FILENO});
         read_stream(&batch, path, stream);
         fclose(stream);
     } else if (!failed(&batch) && stat(path, &file) == 0 && S_ISDIR(file.st_mode)) {
         struct folder folder = {.batch = &batch};
         xb_folder_each(path, take_entry, &folder);
         if (!failed(&batch) && !folder.any)
-            leave_out(&batch, path, "it has no file that ends with .json, .jsonl or .ndjson");
+            leave_out(&batch, path, 0, "it has no file that ends with .json, .jsonl or .ndjson");
     } else if (!failed(&batch)) {
         read_file(&batch, path, true);
     }

@@ -121,26 +121,6 @@ static const char *known_label(const char *value)
     return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-static const char *labels_of(const struct xb_fleet *fleet, const struct xb_fleet_finding *finding,
-                             struct xb_arena **arena)
-{
-    const struct xb_fleet_gpu *gpu = xb_fleet_gpu_of(fleet, finding);
-    const struct xb_fleet_figure *figure = xb_fleet_figure_of(fleet, finding);
-    bool has_gpu = finding->gpu != XB_FLEET_NONE;
-    struct xb_memory_text labels = {.text = NULL};
-    xb_metric_put_labels(
-        xb_memory_text_begin(&labels),
-        XB_METRIC_LABELS(
-            {"node", finding->node}, {"code", xb_fleet_code_name(finding->code)},
-            {"gpu", has_gpu ? XB_METRIC_NUMBER(gpu->index) : NULL},
-            {"pci", known_label(gpu->pci_bdf)}, {"uuid", known_label(gpu->uuid)},
-            {"peer", finding->peer >= 0 ? XB_METRIC_NUMBER((size_t)finding->peer) : NULL},
-            {"figure", known_label(figure->name)}, {"options", known_label(figure->options)},
-            {"together", finding->together ? "true" : NULL},
-            {"unsure", finding->unsure ? "true" : NULL}));
-    return xb_memory_text_keep(&labels, arena);
-}
-
 /* The worst comes first among those with the same labels. */
 static int by_labels(const void *a, const void *b)
 {
@@ -159,9 +139,24 @@ enum xb_status xb_fleet_prometheus_write(FILE *stream, const struct xb_fleet_jud
     size_t count = judgement->finding_count, kept = 0;
     struct sample *samples = xb_new(count, sizeof *samples);
     write_counts(stream, judgement);
-    for (size_t i = 0; i < count; i++)
-        samples[i] = (struct sample){labels_of(judgement->fleet, &judgement->findings[i], &arena),
-                                     &judgement->findings[i]};
+    for (size_t i = 0; i < count; i++) {
+        const struct xb_fleet_finding *finding = &judgement->findings[i];
+        const struct xb_fleet_gpu *gpu = xb_fleet_gpu_of(judgement->fleet, finding);
+        const struct xb_fleet_figure *figure = xb_fleet_figure_of(judgement->fleet, finding);
+        bool has_gpu = finding->gpu != XB_FLEET_NONE;
+        struct xb_memory_text labels = {.text = NULL};
+        xb_metric_put_labels(
+            xb_memory_text_begin(&labels),
+            XB_METRIC_LABELS(
+                {"node", finding->node}, {"code", xb_fleet_code_name(finding->code)},
+                {"gpu", has_gpu ? XB_METRIC_NUMBER(gpu->index) : NULL},
+                {"pci", known_label(gpu->pci_bdf)}, {"uuid", known_label(gpu->uuid)},
+                {"peer", finding->peer >= 0 ? XB_METRIC_NUMBER((size_t)finding->peer) : NULL},
+                {"figure", known_label(figure->name)}, {"options", known_label(figure->options)},
+                {"together", finding->together ? "true" : NULL},
+                {"unsure", finding->unsure ? "true" : NULL}));
+        samples[i] = (struct sample){xb_memory_text_keep(&labels, &arena), finding};
+    }
     /* A sample may not appear twice, and a node may have failed twice. */
     qsort(samples, count, sizeof *samples, by_labels);
     for (size_t i = 0; i < count; i++)

@@ -197,25 +197,6 @@ static void write_limits(const struct view *view)
                  "at them before you drain any.");
 }
 
-/* Names them if their names have room in a line. */
-static void write_drained(const struct view *view)
-{
-    struct xb_drain_list list;
-    xb_fleet_drain_list(view->judgement, &list);
-    if (list.count == 0)
-        print(view, "Drain: no node.");
-    else if (list.left_out == 0 && strlen(list.text) + INDENT <= view->prose)
-        print(view, "Drain: %s (for a script: --format nodelist)", list.text);
-    else
-        print(view, "Drain: %s node%s, which --format nodelist names for Slurm%s.",
-              COUNT(list.count), PLURAL(list.count),
-              list.left_out == 0
-                  ? ""
-                  : xb_arena_print(&list.arena, ", but for %s with a name that no scheduler takes",
-                                   COUNT(list.left_out)));
-    xb_arena_free(list.arena);
-}
-
 static void write_answer(const struct view *view)
 {
     const struct xb_fleet_judgement *judgement = view->judgement;
@@ -250,7 +231,22 @@ static void write_answer(const struct view *view)
         xb_arena_free(arena);
         free(names);
         write_limits(view);
-        write_drained(view);
+        /* Those to drain, if their names have room in a line. */
+        struct xb_drain_list list;
+        xb_fleet_drain_list(judgement, &list);
+        if (list.count == 0)
+            print(view, "Drain: no node.");
+        else if (list.left_out == 0 && strlen(list.text) + INDENT <= view->prose)
+            print(view, "Drain: %s (for a script: --format nodelist)", list.text);
+        else
+            print(view, "Drain: %s node%s, which --format nodelist names for Slurm%s.",
+                  COUNT(list.count), PLURAL(list.count),
+                  list.left_out == 0
+                      ? ""
+                      : xb_arena_print(&list.arena,
+                                       ", but for %s with a name that no scheduler takes",
+                                       COUNT(list.left_out)));
+        xb_arena_free(list.arena);
     }
 }
 
@@ -507,61 +503,41 @@ static void add_title(struct xb_words *words, const struct xb_fleet_judgement *j
             xb_words_add(words, "%s%.200s", more[i][0], more[i][1]);
 }
 
-/* The bins from the least value to the most, as cells of a line. */
-struct drawn {
-    size_t cells[XB_FLEET_BINS];
-    size_t first, last; /* that have values, or the median */
-    size_t middle, most;
-};
-
-static void merge(const struct xb_fleet_siblings *siblings, size_t step, struct drawn *drawn)
-{
-    /* One cell for `step` bins, the middle ones in the middle. */
-    size_t side = (MIDDLE - step / 2 + step - 1) / step;
-    size_t count = 2 * side + 1;
-    memset(drawn->cells, 0, count * sizeof *drawn->cells);
-    for (size_t i = 0; i < XB_FLEET_BINS; i++)
-        drawn->cells[(i + side * step + step / 2 - MIDDLE) / step] += siblings->bins[i];
-    drawn->middle = count / 2;
-    drawn->first = drawn->last = drawn->middle;
-    drawn->most = 1;
-    for (size_t i = 0; i < count; i++) {
-        if (drawn->cells[i] == 0)
-            continue;
-        drawn->first = i < drawn->first ? i : drawn->first;
-        drawn->last = i > drawn->last ? i : drawn->last;
-        drawn->most = drawn->cells[i] > drawn->most ? drawn->cells[i] : drawn->most;
-    }
-}
-
 /* "  49.90 GB/s [.    :@=   ] 60.98 GB/s", and the median's place below it. */
 static void write_histogram(const struct view *view, const struct xb_fleet_siblings *siblings,
                             const char *unit)
 {
     bool with_blocks = xb_locale_has_utf8();
-    struct drawn drawn;
     const char *least = VALUE(unit, siblings->least), *most = VALUE(unit, siblings->most);
     size_t before = 2 + strlen(least) + 2, behind = 2 + strlen(most);
-    /* An odd number of bins in each cell: the median stays in the middle of its own. */
-    size_t step = 1;
-    do
-        merge(siblings, step, &drawn);
-    while ((step += 2) < XB_FLEET_BINS &&
-           before + drawn.last - drawn.first + 1 + behind > view->columns);
+    size_t cells[XB_FLEET_BINS], first, last, middle, highest, step = 1;
+    do { /* one cell for an odd number of bins: the median stays in the middle of its own */
+        middle = (MIDDLE - step / 2 + step - 1) / step;
+        first = last = middle; /* that have values, or the median */
+        highest = 1;
+        memset(cells, 0, sizeof cells);
+        for (size_t i = 0; i < XB_FLEET_BINS; i++)
+            cells[(i + middle * step + step / 2 - MIDDLE) / step] += siblings->bins[i];
+        for (size_t i = 0; i <= 2 * middle; i++) {
+            if (cells[i] == 0)
+                continue;
+            first = i < first ? i : first;
+            last = i > last ? i : last;
+            highest = cells[i] > highest ? cells[i] : highest;
+        }
+        step += 2;
+    } while (step < XB_FLEET_BINS && before + last - first + 1 + behind > view->columns);
     fprintf(view->stream, "  %s [", least);
-    for (size_t i = drawn.first; i <= drawn.last; i++) {
+    for (size_t i = first; i <= last; i++) {
         /* Each value shows: one of thousands is the lowest block, and not nothing. */
         static const char marks[] = " .:-=+*#@";
-        size_t height = drawn.cells[i] == 0
-                            ? 0
-                            : 1 + (size_t)(7.0 * (double)drawn.cells[i] / (double)drawn.most);
+        size_t height = cells[i] == 0 ? 0 : 1 + (size_t)(7.0 * (double)cells[i] / (double)highest);
         if (with_blocks && height > 0)
             fprintf(view->stream, "\xE2\x96%c", (int)(0x80 + height)); /* U+2581 to U+2588 */
         else
             fputc(marks[height], view->stream);
     }
-    fprintf(view->stream, "] %s\n", most);
-    fprintf(view->stream, "%*s^ %s\n", (int)(before + drawn.middle - drawn.first), "",
+    fprintf(view->stream, "] %s\n%*s^ %s\n", most, (int)(before + middle - first), "",
             VALUE(unit, siblings->centre));
 }
 
