@@ -42,7 +42,7 @@ struct xb_tested {
     size_t siblings;    /* how many */
     double independent; /* how many independent values they count as */
     double wide;        /* struct xb_fleet_siblings */
-    double p;
+    double share, spreads, p; /* deviation, spreads and p of struct xb_fleet_finding */
 };
 
 static inline size_t xb_tested_node(const struct xb_fleet *in, const struct xb_tested *tested)
@@ -174,16 +174,13 @@ static inline int xb_first_order(const int *orders, size_t count)
 
 /* ---- how likely it is that a value lies so far from others of its kind by chance ---- */
 
-/* P(|T| >= t) of Student's t with nu > 0 degrees of freedom, also fractional ones; t >= 0. It is
- * the regularised incomplete beta function I(nu / (nu + t^2); nu / 2, 1 / 2). */
+/* P(|T| >= t) of Student's t with nu > 0 degrees of freedom, also fractional ones; t >= 0. */
 double xb_tail_student(double t, double nu);
-
-/* An upper bound of the probability that a value lies `t` >= 0 or more spreads from the median of
- * `others` >= 2 other values, on either side, if all are independent and have the same normal
- * distribution. The spread is 1.4826 times the others' median absolute deviation. The bound holds
- * if the result is 0.01 or less; docs/fleet-statistics.md tells why. */
+/* An upper bound of the probability that a value lies `t` >= 0 or more spreads (1.4826 times the
+ * median absolute deviation) from the median of `others` >= 2 other values, on either side, if all
+ * are independent and have the same normal distribution. It holds if the result is 0.01 or less;
+ * docs/fleet-statistics.md tells why. */
 double xb_tail_of_siblings(double t, double others);
-
 /* The least t for which xb_tail_of_siblings() returns `p` or less, to 12 digits; 0 < p < 1. */
 double xb_tail_limit(double p, double others);
 

@@ -17,21 +17,15 @@
 int xb_natural_compare(const char *left, const char *right)
 {
     static const char digits[] = "0123456789";
+    const char *a = left, *b = right;
     if (left == NULL || right == NULL)
         return (left != NULL) - (right != NULL);
-    const char *a = left, *b = right;
     while (*a != '\0' && *b != '\0') {
-        if (strspn(a, digits) == 0 || strspn(b, digits) == 0) {
-            if (*a != *b)
-                return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
-            a++;
-            b++;
-            continue;
-        }
         /* Numbers of any length: without leading zeros the longer one is larger. */
-        a += strspn(a, "0");
-        b += strspn(b, "0");
-        size_t length = strspn(a, digits), other = strspn(b, digits);
+        bool numbers = strspn(a, digits) > 0 && strspn(b, digits) > 0;
+        a += numbers ? strspn(a, "0") : 0;
+        b += numbers ? strspn(b, "0") : 0;
+        size_t length = numbers ? strspn(a, digits) : 1, other = numbers ? strspn(b, digits) : 1;
         int order =
             XB_FIRST_ORDER(XB_ORDER(length, other), memcmp(a, b, length < other ? length : other));
         if (order != 0)
@@ -304,18 +298,14 @@ static void sort_findings(struct xb_judging *judging)
     double(*worst)[2] = XB_SCRATCH(judging, judging->fleet->gpu_count, sizeof *worst);
     if (judgement->finding_count == 0)
         return;
-    for (size_t i = 0; i < judgement->finding_count; i++) {
-        const struct xb_fleet_finding *finding = &judgement->findings[i];
-        if (finding->figure != XB_FLEET_NONE) {
+    for (int pass = 0; pass < 2; pass++) /* the second one knows all */
+        for (size_t i = 0; i < judgement->finding_count; i++) {
+            struct xb_fleet_finding *finding = &judgement->findings[i];
+            if (finding->figure == XB_FLEET_NONE)
+                continue;
             double *own = &worst[finding->gpu][finding->code == XB_FLEET_FAST];
-            *own = fmax(*own, size_of(finding));
+            finding->worst = *own = fmax(*own, size_of(finding));
         }
-    }
-    for (size_t i = 0; i < judgement->finding_count; i++) {
-        struct xb_fleet_finding *finding = &judgement->findings[i];
-        if (finding->figure != XB_FLEET_NONE)
-            finding->worst = worst[finding->gpu][finding->code == XB_FLEET_FAST];
-    }
     qsort_r(judgement->findings, judgement->finding_count, sizeof *judgement->findings,
             compare_findings, judging->fleet);
 }

@@ -49,6 +49,7 @@ static double beta_fraction(double x, double a, double b)
     return fraction;
 }
 
+/* It is the regularised incomplete beta function I(nu / (nu + t^2); nu / 2, 1 / 2). */
 double xb_tail_student(double t, double nu)
 {
     double a = nu / 2;
@@ -195,33 +196,10 @@ static void note_groups(struct xb_judging *judging, const struct xb_fleet_siblin
 
 /* ---- slow and fast ones ---- */
 
-/* Normal values and normal logarithms differ in their tails: take the smaller distance, so that the
- * promise holds for both. */
-static double distance_of(const struct xb_tested *tested)
-{
-    double logarithms = tested->logarithm - tested->centre;
-    return logarithms < 0 ? expm1(logarithms) : logarithms;
-}
-
-static double spreads_of(const struct xb_tested *tested)
-{
-    return distance_of(tested) / tested->spread;
-}
-
-static double share_of(const struct xb_tested *tested)
-{
-    return fmin(expm1(tested->logarithm - tested->centre), DBL_MAX);
-}
-
-static bool is_named(const struct xb_judging *judging, const struct xb_tested *tested)
+static bool is_named(const struct xb_judging *judging, const struct xb_tested *tested, bool low)
 {
     return tested->p <= judging->judgement->request.alpha &&
-           fabs(share_of(tested)) >= XB_FLEET_LEAST_DEVIATION;
-}
-
-static bool is_low(const struct xb_tested *tested)
-{
-    return !(tested->logarithm > tested->centre);
+           fabs(tested->share) >= XB_FLEET_LEAST_DEVIATION && (tested->share > 0) == !low;
 }
 
 static void name(struct xb_judging *judging, const struct xb_tested *tested,
@@ -238,8 +216,8 @@ static void name(struct xb_judging *judging, const struct xb_tested *tested,
         .figure = value->figure,
         .value = value->value,
         .centre = exp(tested->centre + tested->shift),
-        .deviation = share_of(tested),
-        .spreads = spreads_of(tested),
+        .deviation = tested->share,
+        .spreads = tested->spreads,
         .p = tested->p,
         .together = together,
     };
@@ -267,13 +245,13 @@ static void name_end(struct xb_judging *judging, const struct xb_tested *tested,
     xb_node_tally_begin(tally);
     for (size_t i = 0, near = 0; i < count; i++) {
         const struct xb_tested *own = &tested[low ? i : count - 1 - i];
-        if (!is_named(judging, own) || is_low(own) != low)
+        if (!is_named(judging, own, low))
             continue;
         for (; near < count; near++) {
             const struct xb_tested *other = &tested[low ? near : count - 1 - near];
             if (2 * fabs(other->logarithm - centre) < fabs(own->logarithm - centre))
                 break;
-            if (is_named(judging, other) && is_low(other) == low)
+            if (is_named(judging, other, low))
                 xb_node_tally_add(tally, xb_tested_node(judging->fleet, other));
         }
         name(judging, own, fast ? XB_FLEET_FAST : XB_FLEET_SLOW,
@@ -298,9 +276,15 @@ void xb_fleet_name_outliers(struct xb_judging *judging)
         size_t gpu = judging->fleet->values[tested[i].value].gpu;
         judgement->judged_gpus += !judged[gpu];
         judged[gpu] = true;
-        p[i] = xb_tail_of_siblings(fabs(spreads_of(&tested[i])), tested[i].independent);
+        /* Normal values and normal logarithms differ in their tails: take the smaller distance, so
+         * that the promise holds for both. */
+        double logarithms = tested[i].logarithm - tested[i].centre;
+        double distance = logarithms < 0 ? expm1(logarithms) : logarithms;
+        tested[i].share = fmin(expm1(logarithms), DBL_MAX);
+        tested[i].spreads = distance / tested[i].spread;
+        p[i] = xb_tail_of_siblings(fabs(tested[i].spreads), tested[i].independent);
         if (tested[i].wide > 0)
-            p[i] = fmax(p[i], exp(-fabs(distance_of(&tested[i])) / tested[i].wide));
+            p[i] = fmax(p[i], exp(-fabs(distance) / tested[i].wide));
     }
     xb_holm_adjust(p, judging->tested_count);
     for (size_t i = 0; i < judging->tested_count; i++) {

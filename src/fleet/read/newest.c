@@ -334,7 +334,8 @@ static void mark_together(struct xb_judging *judging, struct charge *charges, si
     }
     struct xb_node_tally tally = xb_node_tally_open(judging);
     xb_votes_sort(causes, listed);
-    for (struct xb_majority most = {.end = 0}; xb_votes_next(causes, listed, &most);) {
+    for (struct xb_majority most = {.end = 0};
+         listed > 0 && xb_votes_next(causes, listed, &most);) {
         xb_node_tally_begin(&tally);
         for (size_t i = most.begin; i < most.end; i++)
             xb_node_tally_add(&tally, charges[causes[i].item].complaint->node);

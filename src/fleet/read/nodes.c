@@ -49,25 +49,20 @@ static void name_unlike_most(struct xb_judging *judging, struct xb_vote *votes, 
         const char *usual = votes[most.first].text;
         size_t nodes = most.end - most.begin, agree = most.last - most.first;
         size_t others = of_gpus ? most.first - most.begin : nodes - agree; /* that are named */
-        if (most.judged && !most.found && of_gpus)
-            XB_NOTE("%.100s: nodes have different numbers of these GPUs; at most %zu of %zu "
-                    "nodes have the same number, %s.",
-                    group, agree, nodes, usual);
-        else if (most.judged && !most.found)
-            XB_NOTE("Drivers differ (backend %.32s): at most %zu of %zu nodes have the "
-                    "same, %.64s.",
+        if (most.judged && !most.found)
+            XB_NOTE(of_gpus ? "%.100s: nodes have different numbers of these GPUs; at most %zu of "
+                              "%zu nodes have the same number, %s."
+                            : "Drivers differ (backend %.32s): at most %zu of %zu nodes have the "
+                              "same, %.64s.",
                     group, agree, nodes, usual);
         for (size_t i = most.begin; most.found && i < most.end; i++) {
-            const char *node = judging->fleet->nodes[votes[i].item].name;
-            bool together = xb_fleet_is_together(others, nodes);
-            if (i < most.first && of_gpus)
-                XB_NAME(code, node, XB_FLEET_NONE, together,
-                        "%s x %.100s; %zu of %zu nodes have %s", votes[i].text, group, agree, nodes,
-                        usual);
-            else if ((i < most.first || i >= most.last) && !of_gpus)
-                XB_NAME(code, node, XB_FLEET_NONE, together,
-                        "driver %.64s; %zu of %zu nodes have %.64s", votes[i].text, agree, nodes,
-                        usual);
+            const char *own =
+                of_gpus ? xb_arena_print(&judging->scratch, "%s x %.100s", votes[i].text, group)
+                        : xb_arena_print(&judging->scratch, "driver %.64s", votes[i].text);
+            if (i < most.first || (i >= most.last && !of_gpus))
+                XB_NAME(code, judging->fleet->nodes[votes[i].item].name, XB_FLEET_NONE,
+                        xb_fleet_is_together(others, nodes), "%s; %zu of %zu nodes have %.64s", own,
+                        agree, nodes, usual);
         }
     }
 }

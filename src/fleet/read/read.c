@@ -297,7 +297,7 @@ static FILE *open_pipe(int *descriptor)
     FILE *stream =
         fopencookie(descriptor, "r", (cookie_io_functions_t){.read = read_some, .close = NULL});
     if (stream == NULL)
-        xb_memory_end(sizeof *stream);
+        xb_memory_end(BUFSIZ);
     return stream;
 }
 

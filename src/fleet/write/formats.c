@@ -71,16 +71,11 @@ enum xb_status xb_fleet_csv_write(FILE *stream, const struct xb_fleet_judgement 
 
 #define PREFIX "xferbench_fleet_" /* of all names */
 
-static size_t count_code(const struct xb_fleet_judgement *judgement, enum xb_fleet_code code)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < judgement->finding_count; i++)
-        count += judgement->findings[i].code == code;
-    return count;
-}
-
 static void write_counts(FILE *stream, const struct xb_fleet_judgement *judgement)
 {
+    size_t codes[XB_FLEET_CODES] = {0};
+    for (size_t i = 0; i < judgement->finding_count; i++)
+        codes[judgement->findings[i].code]++;
     const struct {
         const char *name, *help;
         size_t value;
@@ -92,8 +87,7 @@ static void write_counts(FILE *stream, const struct xb_fleet_judgement *judgemen
         {"nodes", "Nodes with a document.", judgement->fleet->node_count},
         {"gpus", "GPUs with a document.", judgement->fleet->gpu_count},
         {"judged_gpus", "GPUs judged by their siblings.", judgement->judged_gpus},
-        {"missing_nodes", "Expected nodes without a document.",
-         count_code(judgement, XB_FLEET_MISSING)},
+        {"missing_nodes", "Expected nodes without a document.", codes[XB_FLEET_MISSING]},
         {"left_out_documents", "Documents, files and folders that were left out.",
          judgement->fleet->left_out_count},
     };
@@ -106,7 +100,7 @@ static void write_counts(FILE *stream, const struct xb_fleet_judgement *judgemen
     for (enum xb_fleet_code code = 0; code < XB_FLEET_CODES; code++) {
         fputs(PREFIX "findings", stream);
         xb_metric_put_labels(stream, XB_METRIC_LABELS({"code", xb_fleet_code_name(code)}));
-        fprintf(stream, " %zu\n", count_code(judgement, code));
+        fprintf(stream, " %zu\n", codes[code]);
     }
 }
 
