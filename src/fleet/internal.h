@@ -72,11 +72,6 @@ xb_fleet_part xb_fleet_join_moved, xb_fleet_name_complaints, xb_fleet_take_newes
     xb_fleet_name_missing, xb_fleet_name_fewer_gpus, xb_fleet_name_narrower, xb_fleet_name_drivers,
     xb_fleet_note_start;
 
-/* Orders figures of one fleet, by the addresses of their texts; 0 for two that are the same but for
- * driver and link. */
-int xb_quantity_compare(const struct xb_fleet_figure *left, const struct xb_fleet_figure *right);
-/* When the document of a value was written; 0: not known. */
-time_t xb_fleet_written(const struct xb_fleet *fleet, const struct xb_fleet_value *value);
 /* Sorts `count` values of one figure by their logarithms, and gives each the centre and spread of
  * the others. `offsets` has room for `count` numbers. */
 void xb_fleet_leave_each_out(struct xb_tested *values, size_t count, double *offsets);

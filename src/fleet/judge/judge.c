@@ -130,9 +130,7 @@ const char *xb_fleet_unit(const char *unit, double *size)
 const char *xb_fleet_percent_text(double share, char *text)
 {
     double percent = fabs(share) * 100;
-    int decimals = 0;
-    if (percent < 9.95)
-        decimals = percent < 0.995 ? 2 : 1;
+    int decimals = percent < 0.995 ? 2 : percent < 9.95 ? 1 : 0;
     snprintf(text, TEXT_SIZE, "%.*f %%", decimals, percent);
     return text;
 }
@@ -142,12 +140,10 @@ const char *xb_fleet_figure_text(const struct xb_fleet_figure *figure, char *tex
     const char *parts[] = {figure->name, figure->model, figure->link};
     size_t length = 0;
     text[0] = '\0';
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (parts[i] == NULL || length >= size)
-            continue;
-        length += (size_t)snprintf(text + length, size - length, "%s%.100s",
-                                   length == 0 ? "" : ", ", parts[i]);
-    }
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i] != NULL && length < size)
+            length += (size_t)snprintf(text + length, size - length, "%s%.100s",
+                                       length == 0 ? "" : ", ", parts[i]);
     return text;
 }
 

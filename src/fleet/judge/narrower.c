@@ -27,30 +27,25 @@ static int compare_pairs(const void *left, const void *right)
                           XB_ORDER(b->written, a->written), XB_ORDER(a->figure, b->figure));
 }
 
-static size_t list_pairs(const struct xb_fleet *fleet, struct pair *pairs)
+/* Lists the pairs, and finds what is usual among those of the model, and then among those at the
+ * same place, which is that of a pair on a node with such GPUs. Returns how many pairs there are.
+ */
+static size_t list_pairs(struct xb_judging *judging, struct pair *pairs)
 {
-    size_t count = 0, kept = 0;
+    const struct xb_fleet *fleet = judging->fleet;
+    size_t all = 0, count = 0, built_so = 0;
     for (size_t i = 0; i < fleet->value_count; i++) {
         const struct xb_fleet_value *value = &fleet->values[i];
         if (value->peer >= 0 && fleet->figures[value->figure].links_known)
-            pairs[count++] = (struct pair){value->gpu, value->figure, value->peer,
-                                           xb_fleet_written(fleet, value), XB_FLEET_NONE};
+            pairs[all++] = (struct pair){value->gpu, value->figure, value->peer,
+                                         fleet->sources[value->source].written, XB_FLEET_NONE};
     }
-    qsort(pairs, count, sizeof *pairs, compare_pairs);
-    for (size_t i = 0; i < count; i++)
-        if (kept == 0 || pairs[kept - 1].gpu != pairs[i].gpu ||
-            pairs[kept - 1].peer != pairs[i].peer)
-            pairs[kept++] = pairs[i];
-    return kept;
-}
-
-/* Finds what is usual among pairs of the model, and then among pairs at the same place, which is
- * that of a pair on a node with such GPUs. */
-static void find_usual(struct xb_judging *judging, struct pair *pairs, size_t count)
-{
-    const struct xb_fleet *fleet = judging->fleet;
+    qsort(pairs, all, sizeof *pairs, compare_pairs);
+    for (size_t i = 0; i < all; i++)
+        if (count == 0 || pairs[count - 1].gpu != pairs[i].gpu ||
+            pairs[count - 1].peer != pairs[i].peer)
+            pairs[count++] = pairs[i];
     struct xb_vote *votes = XB_SCRATCH(judging, count, sizeof *votes);
-    size_t built_so = 0;
     for (int by_place = 0; by_place < 2; by_place++) {
         for (size_t i = 0; i < count; i++) {
             const struct xb_fleet_figure *figure = &fleet->figures[pairs[i].figure];
@@ -79,6 +74,7 @@ static void find_usual(struct xb_judging *judging, struct pair *pairs, size_t co
         XB_NOTE("%zu pairs of GPUs have fewer links than most pairs of their model, but "
                 "as many as most nodes have there: nodes are built so.",
                 built_so);
+    return count;
 }
 
 static void name_pairs(struct xb_judging *judging)
@@ -86,8 +82,7 @@ static void name_pairs(struct xb_judging *judging)
     const struct xb_fleet *fleet = judging->fleet;
     struct pair *pairs = XB_SCRATCH(judging, fleet->value_count, sizeof *pairs);
     struct xb_node_tally all = xb_node_tally_open(judging), narrower = xb_node_tally_open(judging);
-    size_t count = list_pairs(fleet, pairs);
-    find_usual(judging, pairs, count);
+    size_t count = list_pairs(judging, pairs);
     for (size_t i = 0; i < count; i++) {
         xb_node_tally_add(&all, fleet->gpus[pairs[i].gpu].node);
         if (pairs[i].usual != XB_FLEET_NONE)

@@ -36,6 +36,41 @@ struct range {
     int width; /* digits of the first: the others have as many zeros as that takes, as for Slurm */
 };
 
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+size_t xb_fleet_sort_names(const char **names, size_t count)
+{
+    size_t kept = 0;
+    qsort(names, count, sizeof(const char *), by_name);
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || strcmp(names[kept - 1], names[i]) != 0)
+            names[kept++] = names[i];
+    return kept;
+}
+
+/* Keeps the first of names that are the same, in the order given. */
+static void leave_out_same(struct xb_hostlist *list)
+{
+    const char **sorted = xb_new(list->count, sizeof(const char *));
+    bool *is_kept = xb_new(list->count, sizeof *is_kept);
+    size_t kept = 0;
+    memcpy(sorted, list->names, list->count * sizeof(const char *));
+    size_t different = xb_fleet_sort_names(sorted, list->count);
+    for (size_t i = 0; i < list->count; i++) {
+        const char *const *found =
+            bsearch(&list->names[i], sorted, different, sizeof(const char *), by_name);
+        if (!is_kept[found - sorted])
+            list->names[kept++] = list->names[i];
+        is_kept[found - sorted] = true;
+    }
+    list->count = kept;
+    free(sorted);
+    free(is_kept);
+}
+
 /* ---- taken apart ---- */
 
 /* The text that is parsed, and the list that its names go to. */
@@ -150,32 +185,6 @@ static enum xb_status expand_words(struct parser *parser)
         XB_TRY(expand_from(parser, word, word, name, 0));
     }
     return XB_OK;
-}
-
-/* Orders two places in a list of names. */
-static int by_name_and_place(const void *a, const void *b)
-{
-    const char *const *first = *(const char *const *const *)a;
-    const char *const *second = *(const char *const *const *)b;
-    return XB_FIRST_ORDER(strcmp(*first, *second), XB_ORDER(first, second));
-}
-
-/* Keeps the first of names that are the same, in the order given. */
-static void leave_out_same(struct xb_hostlist *list)
-{
-    const char ***places = xb_new(list->count, sizeof *places);
-    size_t kept = 0;
-    for (size_t i = 0; i < list->count; i++)
-        places[i] = &list->names[i];
-    qsort(places, list->count, sizeof *places, by_name_and_place);
-    for (size_t i = list->count; i-- > 1;)
-        if (strcmp(*places[i], *places[i - 1]) == 0)
-            *places[i] = NULL;
-    free(places);
-    for (size_t i = 0; i < list->count; i++)
-        if (list->names[i] != NULL)
-            list->names[kept++] = list->names[i];
-    list->count = kept;
 }
 
 enum xb_status xb_hostlist_expand(const char *text, struct xb_hostlist *list,

@@ -128,21 +128,17 @@ void xb_fleet_join_moved(struct xb_judging *judging)
 
 /* ---- the newest values ---- */
 
-int xb_quantity_compare(const struct xb_fleet_figure *left, const struct xb_fleet_figure *right)
-{
-    return XB_FIRST_ORDER(XB_ORDER_ADDRESSES(left->name, right->name),
-                          XB_ORDER_ADDRESSES(left->model, right->model),
-                          XB_ORDER_ADDRESSES(left->backend, right->backend),
-                          XB_ORDER_ADDRESSES(left->options, right->options),
-                          XB_ORDER_ADDRESSES(left->unit, right->unit));
-}
-
+/* By the addresses of the texts of their figures; 0 for two that are the same but for driver and
+ * link. */
 static int compare_quantities(const struct xb_fleet *fleet, const struct xb_fleet_value *left,
                               const struct xb_fleet_value *right)
 {
-    return left->figure == right->figure
-               ? 0
-               : xb_quantity_compare(&fleet->figures[left->figure], &fleet->figures[right->figure]);
+    const struct xb_fleet_figure *a = &fleet->figures[left->figure];
+    const struct xb_fleet_figure *b = &fleet->figures[right->figure];
+    return XB_FIRST_ORDER(
+        XB_ORDER_ADDRESSES(a->name, b->name), XB_ORDER_ADDRESSES(a->model, b->model),
+        XB_ORDER_ADDRESSES(a->backend, b->backend), XB_ORDER_ADDRESSES(a->options, b->options),
+        XB_ORDER_ADDRESSES(a->unit, b->unit));
 }
 
 /* By node, GPU and peer. */
@@ -153,18 +149,14 @@ static int compare_value_places(const struct xb_fleet *fleet, const struct xb_fl
                           XB_ORDER(left->gpu, right->gpu), XB_ORDER(left->peer, right->peer));
 }
 
-time_t xb_fleet_written(const struct xb_fleet *fleet, const struct xb_fleet_value *value)
-{
-    return fleet->sources[value->source].written;
-}
-
 /* A document without a timestamp counts as older than any with one. If two are equally old, the one
  * that was given later counts. */
 static int newest_first(const void *left, const void *right, void *fleet)
 {
     const struct xb_fleet_value *a = left, *b = right;
+    const struct xb_fleet_source *sources = ((const struct xb_fleet *)fleet)->sources;
     return XB_FIRST_ORDER(compare_quantities(fleet, a, b), compare_value_places(fleet, a, b),
-                          XB_ORDER(xb_fleet_written(fleet, b), xb_fleet_written(fleet, a)),
+                          XB_ORDER(sources[b->source].written, sources[a->source].written),
                           XB_ORDER(b->source, a->source), XB_ORDER(a->value, b->value));
 }
 
@@ -198,6 +190,59 @@ void xb_fleet_take_newest(struct xb_judging *judging)
             judging->tested[judging->tested_count++] =
                 (struct xb_tested){.value = i, .logarithm = log(value), .p = 1};
     }
+}
+
+/* Tells of GPUs without a figure that most GPUs of their model have. A row that was skipped is no
+ * value and no failure: a node where direct copies between GPUs are off would look like all others.
+ */
+
+static int by_quantity(const void *left, const void *right, void *fleet)
+{
+    return compare_quantities(fleet, *(const struct xb_fleet_value *const *)left,
+                              *(const struct xb_fleet_value *const *)right);
+}
+
+void xb_fleet_note_lacking(struct xb_judging *judging)
+{
+    const struct xb_fleet *fleet = judging->fleet;
+    const struct xb_fleet_value **values =
+        XB_SCRATCH(judging, fleet->value_count, sizeof(const struct xb_fleet_value *));
+    size_t *rounds = XB_SCRATCH(judging, fleet->gpu_count, sizeof *rounds); /* that a GPU is in */
+    const struct xb_fleet_figure *lacks = NULL; /* by the first name, and the first that lacks it */
+    size_t figures = 0, lacking = 0;
+    for (size_t i = 0; i < fleet->value_count; i++)
+        values[i] = &fleet->values[i];
+    qsort_r(values, fleet->value_count, sizeof(const struct xb_fleet_value *), by_quantity,
+            judging->fleet);
+    for (size_t begin = 0, end = 0, round = 1; begin < fleet->value_count; begin = end, round++) {
+        const struct xb_fleet_figure *figure = &fleet->figures[values[begin]->figure];
+        size_t holders = 0, gpus = 0, first = XB_FLEET_NONE;
+        for (;
+             end < fleet->value_count && compare_quantities(fleet, values[end], values[begin]) == 0;
+             end++) {
+            holders += rounds[values[end]->gpu] != round;
+            rounds[values[end]->gpu] = round;
+        }
+        for (size_t i = 0; holders > XB_FLEET_SIBLINGS && i < fleet->gpu_count; i++) {
+            if (fleet->gpus[i].model != figure->model)
+                continue;
+            gpus++;
+            first = first == XB_FLEET_NONE && rounds[i] != round ? i : first;
+        }
+        if (first == XB_FLEET_NONE || gpus >= 2 * holders) /* the holders are no majority */
+            continue;
+        /* Figures come in the order of addresses, which differs from run to run. */
+        int order = figures++ > 0 ? xb_natural_compare(figure->name, lacks->name) : -1;
+        if (order < 0 || (order == 0 && first < lacking)) {
+            lacks = figure;
+            lacking = first;
+        }
+    }
+    if (figures > 0)
+        XB_NOTE("Some GPUs lack %zu figure%s that most of their model have (first: %.200s, on "
+                "%.64s GPU %u). Was it skipped there?",
+                figures, figures == 1 ? "" : "s", lacks->name != NULL ? lacks->name : "-",
+                fleet->nodes[fleet->gpus[lacking].node].name, fleet->gpus[lacking].index);
 }
 
 /* What documents say against nodes and GPUs, unless a newer document says better. A document has

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* qsort_r */
 #include "fleet/internal.h"
 
 #include <math.h>
@@ -302,59 +301,4 @@ void xb_fleet_name_missing(struct xb_judging *judging)
     if (count > 0)
         XB_NOTE("Nodes with a result file that you did not expect: %s.",
                 XB_FLEET_NAMES(unexpected, count));
-}
-
-/* Tells of GPUs without a figure that most GPUs of their model have. A row that was skipped is no
- * value and no failure: a node where direct copies between GPUs are off would look like all others.
- */
-
-static int by_quantity(const void *left, const void *right, void *figures)
-{
-    const struct xb_fleet_figure *all = figures;
-    const struct xb_fleet_value *a = *(const struct xb_fleet_value *const *)left;
-    const struct xb_fleet_value *b = *(const struct xb_fleet_value *const *)right;
-    return xb_quantity_compare(&all[a->figure], &all[b->figure]);
-}
-
-void xb_fleet_note_lacking(struct xb_judging *judging)
-{
-    const struct xb_fleet *fleet = judging->fleet;
-    const struct xb_fleet_value **values =
-        XB_SCRATCH(judging, fleet->value_count, sizeof(const struct xb_fleet_value *));
-    size_t *rounds = XB_SCRATCH(judging, fleet->gpu_count, sizeof *rounds); /* that a GPU is in */
-    const struct xb_fleet_figure *lacks = NULL; /* by the first name, and the first that lacks it */
-    size_t figures = 0, lacking = 0;
-    for (size_t i = 0; i < fleet->value_count; i++)
-        values[i] = &fleet->values[i];
-    qsort_r(values, fleet->value_count, sizeof(const struct xb_fleet_value *), by_quantity,
-            fleet->figures);
-    for (size_t begin = 0, end = 0, round = 1; begin < fleet->value_count; begin = end, round++) {
-        const struct xb_fleet_figure *figure = &fleet->figures[values[begin]->figure];
-        size_t holders = 0, gpus = 0, first = XB_FLEET_NONE;
-        for (; end < fleet->value_count &&
-               by_quantity(&values[end], &values[begin], fleet->figures) == 0;
-             end++) {
-            holders += rounds[values[end]->gpu] != round;
-            rounds[values[end]->gpu] = round;
-        }
-        for (size_t i = 0; holders > XB_FLEET_SIBLINGS && i < fleet->gpu_count; i++) {
-            if (fleet->gpus[i].model != figure->model)
-                continue;
-            gpus++;
-            first = first == XB_FLEET_NONE && rounds[i] != round ? i : first;
-        }
-        if (first == XB_FLEET_NONE || gpus >= 2 * holders) /* the holders are no majority */
-            continue;
-        /* Figures come in the order of addresses, which differs from run to run. */
-        int order = figures++ > 0 ? xb_natural_compare(figure->name, lacks->name) : -1;
-        if (order < 0 || (order == 0 && first < lacking)) {
-            lacks = figure;
-            lacking = first;
-        }
-    }
-    if (figures > 0)
-        XB_NOTE("Some GPUs lack %zu figure%s that most of their model have (first: %.200s, on "
-                "%.64s GPU %u). Was it skipped there?",
-                figures, figures == 1 ? "" : "s", lacks->name != NULL ? lacks->name : "-",
-                fleet->nodes[fleet->gpus[lacking].node].name, fleet->gpus[lacking].index);
 }

@@ -178,21 +178,6 @@ enum xb_status xb_fleet_prometheus_write(FILE *stream, const struct xb_fleet_jud
 
 #define TOLD 10 /* names that cannot be listed: so many are told */
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-size_t xb_fleet_sort_names(const char **names, size_t count)
-{
-    size_t kept = 0;
-    qsort(names, count, sizeof(const char *), by_name);
-    for (size_t i = 0; i < count; i++)
-        if (kept == 0 || strcmp(names[kept - 1], names[i]) != 0)
-            names[kept++] = names[i];
-    return kept;
-}
-
 void xb_fleet_drain_list(const struct xb_fleet_judgement *judgement, struct xb_drain_list *list)
 {
     const struct xb_fleet *fleet = judgement->fleet;

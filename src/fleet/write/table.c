@@ -250,21 +250,6 @@ static void write_answer(const struct view *view)
     }
 }
 
-static void write_left_out(const struct view *view)
-{
-    const struct xb_fleet *fleet = view->judgement->fleet;
-    size_t told = fleet->left_out_count < LEFT_OUT_TOLD ? fleet->left_out_count : LEFT_OUT_TOLD;
-    if (told == 0)
-        return;
-    fputc('\n', view->stream);
-    print_in(view, XB_COLOUR_WARNING, "Left out: %s file%s", COUNT(fleet->left_out_count),
-             PLURAL(fleet->left_out_count));
-    for (size_t i = 0; i < told; i++)
-        print(view, "%.300s: %.1000s", fleet->left_out[i].what, fleet->left_out[i].why);
-    if (fleet->left_out_count > told)
-        print(view, "and %s more: --format json", COUNT(fleet->left_out_count - told));
-}
-
 /* ---- the findings ---- */
 
 /* A row of the table: a finding of a node; or of a GPU, with its other figures, and with those of
@@ -594,6 +579,8 @@ static void write_unjudged(const struct view *view)
 enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgement *judgement,
                                     size_t columns, bool verbose, struct xb_error *error)
 {
+    const struct xb_fleet *fleet = judgement->fleet;
+    size_t told = fleet->left_out_count < LEFT_OUT_TOLD ? fleet->left_out_count : LEFT_OUT_TOLD;
     struct view view = {
         .stream = stream,
         .judgement = judgement,
@@ -604,7 +591,7 @@ enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgemen
     };
     write_answer(&view);
     /* Without any document each expected node is missing: only why there is none helps. */
-    if (judgement->fleet->source_count > 0) {
+    if (fleet->source_count > 0) {
         write_findings(&view);
         /* Figures with a named GPU come first. */
         for (int named = 1; named >= 0 && verbose; named--)
@@ -619,6 +606,14 @@ enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgemen
         for (size_t i = 0; i < judgement->note_count; i++)
             print(&view, "Note: %s", judgement->notes[i]);
     }
-    write_left_out(&view);
+    if (told > 0) {
+        fputc('\n', stream);
+        print_in(&view, XB_COLOUR_WARNING, "Left out: %s file%s", COUNT(fleet->left_out_count),
+                 PLURAL(fleet->left_out_count));
+    }
+    for (size_t i = 0; i < told; i++)
+        print(&view, "%.300s: %.1000s", fleet->left_out[i].what, fleet->left_out[i].why);
+    if (fleet->left_out_count > told)
+        print(&view, "and %s more: --format json", COUNT(fleet->left_out_count - told));
     return xb_stream_finish(stream, "the table", error);
 }
