@@ -100,8 +100,6 @@ static enum xb_status read_request(struct command *command, struct xb_error *err
     return XB_OK;
 }
 
-/* ---- reading ---- */
-
 /* Shows in one line, which it overwrites, which operand it reads. A `path` of NULL clears the
  * line. */
 static void show_progress(const struct command *command, size_t index, const char *path)
@@ -166,8 +164,6 @@ static enum xb_status write_format(const void *own, FILE *stream, unsigned forma
                fleet->left_out[0].why);
     return writers[format](stream, &command->judgement, error);
 }
-
-/* ---- the command ---- */
 
 static enum xb_status judge(struct command *command, struct xb_error *error)
 {

@@ -95,11 +95,9 @@ enum xb_fleet_code {
     XB_FLEET_CODES
 };
 
-/* How a code is told: static texts. */
+/* How a code is told: "slow", "is slow", "are slow", and what to do, as docs/fleet.md has it. */
 struct xb_fleet_saying {
-    const char *name;
-    const char *of_one, *of_many; /* "is slow", "are slow" */
-    const char *next;             /* what to do, as docs/fleet.md has it */
+    const char *name, *of_one, *of_many, *next;
 };
 extern const struct xb_fleet_saying xb_fleet_sayings[XB_FLEET_CODES];
 const char *xb_fleet_code_name(enum xb_fleet_code code);
@@ -117,10 +115,9 @@ struct xb_fleet_complaint {
                            XB-LINK-WIDTH"; NULL: not known */
 };
 
-/* A document, a file or a folder that was left out, and why. */
+/* A document, a file or a folder that was left out: path and number, and why. */
 struct xb_fleet_left_out {
-    const char *what; /* path, and the document's number if it has one */
-    const char *why;
+    const char *what, *why;
 };
 
 struct xb_fleet {

@@ -146,8 +146,6 @@ const char *xb_fleet_unit(const char *unit, double *size);
 /* "h2d, NVIDIA H200, Gen5 x16": the figure's name and conditions, as far as they are known. */
 const char *xb_fleet_figure_text(const struct xb_fleet_figure *figure, char *text, size_t size);
 
-/* ---- order ---- */
-
 /* Compares names like strcmp(), but digits count as numbers: "n2" comes before "n10". Returns 0
  * only for the same text. NULL comes first. */
 int xb_natural_compare(const char *left, const char *right);

@@ -90,12 +90,10 @@ int xb_fleet_exit_code(const struct xb_fleet_judgement *judgement)
 {
     if (judgement->fleet->source_count == 0)
         return 2;
-    if (judgement->finding_count > 0)
-        return 1;
-    if (judgement->tests == 0)
+    if (judgement->finding_count == 0 && judgement->tests == 0)
         return 3;
     /* Nobody knows whether what could not be read is good. */
-    return judgement->fleet->unread_count > 0 ? 1 : 0;
+    return judgement->finding_count > 0 || judgement->fleet->unread_count > 0 ? 1 : 0;
 }
 
 /* ---- words ---- */
@@ -203,8 +201,6 @@ bool xb_votes_next(const struct xb_vote *votes, size_t count, struct xb_majority
     most->found = most->judged && 2 * (most->last - most->first) > most->end - begin;
     return most->end > begin;
 }
-
-/* ---- nodes ---- */
 
 struct xb_node_tally xb_node_tally_open(struct xb_judging *judging)
 {

@@ -334,8 +334,6 @@ static void read_file(struct batch *batch, const char *path, bool pipes)
         close(descriptor);
 }
 
-/* ---- a folder ---- */
-
 struct folder {
     struct batch *batch;
     bool any; /* file in it */
@@ -351,8 +349,6 @@ static bool take_entry(void *argument, const char *path, int code)
         read_file(folder->batch, path, false);
     return !failed(folder->batch);
 }
-
-/* ---- what others call ---- */
 
 enum xb_status xb_fleet_read(struct xb_fleet *fleet, const char *path, struct xb_error *error)
 {

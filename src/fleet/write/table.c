@@ -574,8 +574,6 @@ static void write_unjudged(const struct view *view)
           is_named ? words.text : "");
 }
 
-/* ---- all of it ---- */
-
 enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgement *judgement,
                                     size_t columns, bool verbose, struct xb_error *error)
 {
