@@ -80,7 +80,7 @@ static void keep_texts(struct xb_fleet *fleet, const char ***texts)
             **texts = keep(fleet, &fleet->known_texts, **texts, strlen(**texts) + 1, compare_texts);
 }
 
-/* The name that is kept; its index is another thing's where that has it. */
+/* Keeps a name, unless it is known: then the kept one has the index of the thing that it names. */
 static struct name *keep_name(struct xb_fleet *fleet, const struct name *name)
 {
     return keep(fleet, &fleet->known_things, name, sizeof *name, compare_names);

@@ -290,7 +290,7 @@ static void sort_findings(struct xb_judging *judging)
     double(*worst)[2] = XB_SCRATCH(judging, judging->fleet->gpu_count, sizeof *worst);
     if (judgement->finding_count == 0)
         return;
-    for (int pass = 0; pass < 2; pass++) /* the second one knows all */
+    for (int pass = 0; pass < 2; pass++) /* the second one has seen all */
         for (size_t i = 0; i < judgement->finding_count; i++) {
             struct xb_fleet_finding *finding = &judgement->findings[i];
             if (finding->figure == XB_FLEET_NONE)

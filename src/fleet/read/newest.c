@@ -128,7 +128,7 @@ void xb_fleet_join_moved(struct xb_judging *judging)
 
 /* ---- the newest values ---- */
 
-/* By the addresses of the texts of their figures; 0 for two that are the same but for driver and
+/* Orders figures by the addresses of their texts; 0 for two that are the same but for driver and
  * link. */
 static int compare_quantities(const struct xb_fleet *fleet, const struct xb_fleet_value *left,
                               const struct xb_fleet_value *right)
@@ -207,8 +207,8 @@ void xb_fleet_note_lacking(struct xb_judging *judging)
     const struct xb_fleet *fleet = judging->fleet;
     const struct xb_fleet_value **values =
         XB_SCRATCH(judging, fleet->value_count, sizeof(const struct xb_fleet_value *));
-    size_t *rounds = XB_SCRATCH(judging, fleet->gpu_count, sizeof *rounds); /* that a GPU is in */
-    const struct xb_fleet_figure *lacks = NULL; /* by the first name, and the first that lacks it */
+    size_t *rounds = XB_SCRATCH(judging, fleet->gpu_count, sizeof *rounds); /* of each GPU */
+    const struct xb_fleet_figure *lacks = NULL; /* the first by name, and the GPU without it */
     size_t figures = 0, lacking = 0;
     for (size_t i = 0; i < fleet->value_count; i++)
         values[i] = &fleet->values[i];
