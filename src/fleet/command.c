@@ -100,8 +100,6 @@ static enum xb_status read_request(struct command *command, struct xb_error *err
     return XB_OK;
 }
 
-/* ---- reading ---- */
-
 /* Shows in one line, which it overwrites, which operand it reads. A `path` of NULL clears the
  * line. */
 static void show_progress(const struct command *command, size_t index, const char *path)
@@ -117,22 +115,6 @@ static void show_progress(const struct command *command, size_t index, const cha
                 (int)xb_terminal_columns(stderr) - 30, plain);
     }
     fflush(stderr);
-}
-
-static enum xb_status read_all(struct command *command, struct xb_error *error)
-{
-    enum xb_status status = XB_OK;
-    xb_fleet_open(&command->fleet);
-    char *const *paths = command->config->operands;
-    for (size_t i = 0; status == XB_OK && i < command->config->operand_count; i++) {
-        show_progress(command, i, paths[i]);
-        status = xb_fleet_read(&command->fleet, paths[i], error);
-        if (status == XB_OK && xb_interrupt_signal() != 0)
-            status = XB_FAIL(error, XB_ERR_STOPPED, "stopped by a signal while reading '%.300s'",
-                             paths[i]);
-    }
-    show_progress(command, 0, NULL);
-    return status;
 }
 
 /* ---- the output ---- */
@@ -183,8 +165,6 @@ static enum xb_status write_format(const void *own, FILE *stream, unsigned forma
     return writers[format](stream, &command->judgement, error);
 }
 
-/* ---- the command ---- */
-
 static enum xb_status judge(struct command *command, struct xb_error *error)
 {
     enum xb_status status = read_request(command, error);
@@ -201,7 +181,17 @@ static enum xb_status judge(struct command *command, struct xb_error *error)
                command->expected_file ? "file" : "expression", given,
                strlen(given) > 80 ? "..." : "");
     XB_TRY(xb_cli_find_outputs(&command->to, error));
-    XB_TRY(read_all(command, error));
+    xb_fleet_open(&command->fleet);
+    for (size_t i = 0; status == XB_OK && i < command->config->operand_count; i++) {
+        const char *path = command->config->operands[i];
+        show_progress(command, i, path);
+        status = xb_fleet_read(&command->fleet, path, error);
+        if (status == XB_OK && xb_interrupt_signal() != 0)
+            status =
+                XB_FAIL(error, XB_ERR_STOPPED, "stopped by a signal while reading '%.300s'", path);
+    }
+    show_progress(command, 0, NULL);
+    XB_TRY(status);
     xb_fleet_judge(&command->fleet, &command->request, &command->judgement);
     XB_TRY(open_output(command, error));
     return xb_cli_write_outputs(&command->to, write_format, command, error);

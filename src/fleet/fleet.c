@@ -80,17 +80,16 @@ static void keep_texts(struct xb_fleet *fleet, const char ***texts)
             **texts = keep(fleet, &fleet->known_texts, **texts, strlen(**texts) + 1, compare_texts);
 }
 
-/* Notes under which name a thing is found, also where it is another's until now. */
-static void keep_name(struct xb_fleet *fleet, const struct name *name)
+/* Keeps a name, unless it is known: then the kept one has the index of the thing that it names. */
+static struct name *keep_name(struct xb_fleet *fleet, const struct name *name)
 {
-    struct name *kept = keep(fleet, &fleet->known_things, name, sizeof *name, compare_names);
-    kept->index = name->index;
+    return keep(fleet, &fleet->known_things, name, sizeof *name, compare_names);
 }
 
-static const struct name *find(const struct xb_fleet *fleet, const struct name *name)
+static struct xb_fleet_gpu *find_gpu(const struct xb_fleet *fleet, const struct name *name)
 {
     const struct name *const *found = tfind(name, &fleet->known_things, compare_names);
-    return found != NULL ? *found : NULL;
+    return found != NULL ? &fleet->gpus[(*found)->index] : NULL;
 }
 
 size_t xb_fleet_add_source(struct xb_fleet *fleet, const struct xb_fleet_source *source)
@@ -105,43 +104,17 @@ size_t xb_fleet_add_node(struct xb_fleet *fleet, const struct xb_fleet_node *nod
     struct xb_fleet_node kept = *node;
     KEEP_TEXTS(fleet, &kept.name, &kept.hostname, &kept.driver);
     struct name name = {{OF_NODE, (uintptr_t)kept.name}, fleet->node_count};
-    const struct name *known = find(fleet, &name);
-    if (known == NULL) {
-        keep_name(fleet, &name);
+    size_t index = keep_name(fleet, &name)->index;
+    if (index == fleet->node_count)
         return APPEND(fleet->nodes, fleet->node_count, kept);
-    }
-    struct xb_fleet_node *old = &fleet->nodes[known->index];
+    struct xb_fleet_node *old = &fleet->nodes[index];
     if (old->hostname == NULL)
         old->hostname = kept.hostname;
     if (kept.driver != NULL && (old->driver == NULL || kept.driver_told >= old->driver_told)) {
         old->driver = kept.driver;
         old->driver_told = kept.driver_told;
     }
-    return known->index;
-}
-
-/* What a document says of a GPU that is in the fleet. */
-static void take_gpu(struct xb_fleet_gpu *gpu, const struct xb_fleet_gpu *from)
-{
-    bool newer = from->told >= gpu->told;
-    if (gpu->uuid == NULL)
-        gpu->uuid = from->uuid;
-    if (gpu->pci_bdf == NULL)
-        gpu->pci_bdf = from->pci_bdf;
-    if (from->model != NULL && (newer || gpu->model == NULL))
-        gpu->model = from->model;
-    if (newer) {
-        gpu->index = from->index;
-        gpu->told = from->told;
-    }
-    if (from->told < gpu->first_told)
-        gpu->first_told = from->told;
-    if (from->link_speed_gts > 0 && from->link_width > 0 &&
-        (gpu->link_width == 0 || from->told >= gpu->link_told)) {
-        gpu->link_speed_gts = from->link_speed_gts;
-        gpu->link_width = from->link_width;
-        gpu->link_told = from->told;
-    }
+    return index;
 }
 
 size_t xb_fleet_add_gpu(struct xb_fleet *fleet, const struct xb_fleet_gpu *gpu)
@@ -154,29 +127,41 @@ size_t xb_fleet_add_gpu(struct xb_fleet *fleet, const struct xb_fleet_gpu *gpu)
         place = (struct name){{OF_INDEX, kept.node, (uintptr_t)kept.model, kept.index}, 0};
     /* By its UUID, unless that GPU is at another place; else by its place: a document without UUIDs
      * is of the GPU that a document with them found there. */
-    const struct name *found = find(fleet, &uuid);
-    const struct xb_fleet_gpu *old = found != NULL ? &fleet->gpus[found->index] : NULL;
+    struct xb_fleet_gpu *old = find_gpu(fleet, &uuid);
     if (old != NULL &&
         (old->pci_bdf != NULL || kept.pci_bdf != NULL
              ? old->pci_bdf != NULL && kept.pci_bdf != NULL && old->pci_bdf != kept.pci_bdf
              : old->index != kept.index))
         old = NULL;
-    if (old == NULL) {
-        found = find(fleet, &place);
-        old = found != NULL ? &fleet->gpus[found->index] : NULL;
-    }
+    if (old == NULL)
+        old = find_gpu(fleet, &place);
     if (old != NULL && kept.uuid != NULL && old->uuid != NULL && kept.uuid != old->uuid)
         old = NULL;
-    uuid.index = place.index = old == NULL ? fleet->gpu_count : (size_t)(old - fleet->gpus);
+    size_t index = old == NULL ? fleet->gpu_count : (size_t)(old - fleet->gpus);
     if (kept.uuid != NULL)
-        keep_name(fleet, &uuid);
-    keep_name(fleet, &place);
+        keep_name(fleet, &uuid)->index = index;
+    keep_name(fleet, &place)->index = index;
     kept.first_told = kept.link_told = kept.told;
     if (old == NULL)
-        (void)APPEND(fleet->gpus, fleet->gpu_count, kept);
-    else
-        take_gpu(&fleet->gpus[place.index], &kept);
-    return place.index;
+        return APPEND(fleet->gpus, fleet->gpu_count, kept);
+    bool newer = kept.told >= old->told;
+    old->uuid = old->uuid != NULL ? old->uuid : kept.uuid;
+    old->pci_bdf = old->pci_bdf != NULL ? old->pci_bdf : kept.pci_bdf;
+    if (kept.model != NULL && (newer || old->model == NULL))
+        old->model = kept.model;
+    if (newer) {
+        old->index = kept.index;
+        old->told = kept.told;
+    }
+    if (kept.told < old->first_told)
+        old->first_told = kept.told;
+    if (kept.link_speed_gts > 0 && kept.link_width > 0 &&
+        (old->link_width == 0 || kept.told >= old->link_told)) {
+        old->link_speed_gts = kept.link_speed_gts;
+        old->link_width = kept.link_width;
+        old->link_told = kept.told;
+    }
+    return index;
 }
 
 size_t xb_fleet_add_figure(struct xb_fleet *fleet, const struct xb_fleet_figure *figure)
@@ -188,11 +173,8 @@ size_t xb_fleet_add_figure(struct xb_fleet *fleet, const struct xb_fleet_figure 
     keep_texts(fleet, texts);
     for (size_t i = 0; texts[i] != NULL; i++)
         name.words[2 + i] = (uintptr_t)*texts[i];
-    const struct name *known = find(fleet, &name);
-    if (known != NULL)
-        return known->index;
-    keep_name(fleet, &name);
-    return APPEND(fleet->figures, fleet->figure_count, kept);
+    size_t index = keep_name(fleet, &name)->index;
+    return index < fleet->figure_count ? index : APPEND(fleet->figures, fleet->figure_count, kept);
 }
 
 void xb_fleet_add_value(struct xb_fleet *fleet, const struct xb_fleet_value *value)

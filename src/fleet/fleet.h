@@ -9,13 +9,10 @@
 #include <stdio.h>
 #include <time.h>
 
-/*
- * A fleet: everything in many documents of many nodes that helps to compare siblings. It takes one
+/* A fleet: everything in many documents of many nodes that helps to compare siblings. It takes one
  * document after the other and forgets it: memory grows with nodes, GPUs and values, never with the
- * size of the documents.
- *
- * The fleet copies every text that it is given, and owns every text in it. NULL: not known.
- */
+ * size of the documents. It copies every text that it is given, and owns every text in it. NULL:
+ * not known. */
 
 #define XB_FLEET_NONE SIZE_MAX /* no node, no GPU, no figure */
 
@@ -30,12 +27,11 @@ struct xb_fleet_source {
     double late_s;       /* after the agreed time; NAN where none was agreed */
     bool unsynchronised; /* the node said that its clock follows no other */
     unsigned rank,
-        ranks; /* which of how many processes of a launcher wrote it; 0 ranks: not known */
+        ranks; /* which process of a launcher wrote it, of how many; 0 ranks: not known */
 };
 
-/* A node, under the name that its launcher and scheduler use. */
 struct xb_fleet_node {
-    const char *name;
+    const char *name; /* that its launcher and scheduler use */
     const char *hostname;
     const char *driver;   /* version, from the newest document that has one; NULL: none has */
     time_t driver_told;   /* when that document was written */
@@ -50,11 +46,10 @@ struct xb_fleet_gpu {
     /* The slot's link under load, from the newest document that knows it; 0: none does. */
     double link_speed_gts;
     unsigned link_width;
-    time_t told; /* when the newest document was written */
-    /* The fleet's own: when the first document was, and the one that told the link; whether a newer
-     * one has another GPU at its place; and whether it is gone: so, or because its node has a
-     * document of a later launch, which does not find it. */
-    time_t first_told, link_told;
+    time_t told;                  /* when the newest document was written */
+    time_t first_told, link_told; /* set by the fleet: the first one, the one that told the link */
+    /* Set by judging: a newer document has another GPU at its place; so it is gone, and where its
+     * node has a document of a later launch, which does not find it. */
     bool is_replaced, is_gone;
 };
 
@@ -80,8 +75,7 @@ struct xb_fleet_value {
     size_t figure, gpu;
     int peer;       /* index of the other device of a pair; -1 for none */
     double value;   /* median, in the figure's unit; above 0 */
-    double scatter; /* standard error of that median, from its own samples, as a share of it; NAN:
-                       the document does not say */
+    double scatter; /* standard error of that median by its own samples, as a share; NAN: unknown */
     size_t source;
 };
 
@@ -101,17 +95,14 @@ enum xb_fleet_code {
     XB_FLEET_CODES
 };
 
-/* How a code is told: static texts. */
+/* How a code is told: "slow", "is slow", "are slow", and what to do, as docs/fleet.md has it. */
 struct xb_fleet_saying {
-    const char *name;
-    const char *of_one, *of_many; /* "is slow", "are slow" */
-    const char *next;             /* what to do, as docs/fleet.md has it */
+    const char *name, *of_one, *of_many, *next;
 };
 extern const struct xb_fleet_saying xb_fleet_sayings[XB_FLEET_CODES];
 const char *xb_fleet_code_name(enum xb_fleet_code code);
-/* Whether this code is a reason to take a node out of service: those from "missing" to "slow". A
- * neighbour's copies are enough for a warning, and who set the deadline or sent the signal is
- * mostly not the node. */
+/* Whether this code is a reason to take a node out of service. A neighbour's copies are enough for
+ * a warning, and who set the deadline or sent the signal is mostly not the node. */
 bool xb_fleet_code_is_bad(enum xb_fleet_code code);
 
 /* What a document says against its own node or GPU, without siblings. */
@@ -124,10 +115,9 @@ struct xb_fleet_complaint {
                            XB-LINK-WIDTH"; NULL: not known */
 };
 
-/* A document, a file or a folder that was left out, and why. */
+/* A document, a file or a folder that was left out: path and number, and why. */
 struct xb_fleet_left_out {
-    const char *what; /* path, and the document's number if it has one */
-    const char *why;
+    const char *what, *why;
 };
 
 struct xb_fleet {
@@ -157,10 +147,7 @@ struct xb_fleet {
 void xb_fleet_open(struct xb_fleet *fleet);
 void xb_fleet_free(struct xb_fleet *fleet); /* accepts a zeroed one */
 
-/*
- * ---- adding what a document says: functions give the index of the item ----
- * Adding the same again gives the same index.
- */
+/* ---- adding: functions give the index of the item, the same for the same item ---- */
 
 size_t xb_fleet_add_source(struct xb_fleet *fleet, const struct xb_fleet_source *source);
 /* The `name` identifies a node. The newest document (`driver_told`) gives the driver. */
@@ -170,35 +157,31 @@ size_t xb_fleet_add_node(struct xb_fleet *fleet, const struct xb_fleet_node *nod
  * two as well. The newest document (`told`) gives the rest, as far as it knows it. */
 size_t xb_fleet_add_gpu(struct xb_fleet *fleet, const struct xb_fleet_gpu *gpu);
 size_t xb_fleet_add_figure(struct xb_fleet *fleet, const struct xb_fleet_figure *figure);
-/* A GPU may have any number of values of a figure: xb_fleet_judge() takes the newest, and says so.
- */
+/* A GPU may have any number of values of a figure: the newest counts. */
 void xb_fleet_add_value(struct xb_fleet *fleet, const struct xb_fleet_value *value);
 void xb_fleet_add_complaint(struct xb_fleet *fleet, const struct xb_fleet_complaint *complaint);
 /* `is_foreign`: the document is not broken, but it is of no node. */
 void xb_fleet_leave_out(struct xb_fleet *fleet, const char *what, const char *why, bool is_foreign);
 
-/* ---- reading ---- */
-
 /*
+ * ---- reading ----
  * Reads documents of link and run (of one process or several) into a fleet. If a document is
  * broken, too large, of another program or of a kind without a node, it is left out and named in
  * the fleet; that is no failure. XB_ERR_MEMORY for a text; XB_ERR_STOPPED after a signal.
  */
 
-/* Reads a file of one document or several, a folder with all folders below it (files that end with
- * .json, .jsonl or .ndjson, by name with numbers as numbers; links to folders are not followed), or
- * "-": standard input, until its end. */
+/* A file of one document or several, a folder (base/folder.h), or "-": standard input, until its
+ * end. */
 XB_MUST_CHECK enum xb_status xb_fleet_read(struct xb_fleet *fleet, const char *path,
                                            struct xb_error *error);
 
-/* Reads one document from memory; a zero byte follows it. `number`: see struct xb_fleet_source. */
+/* One document in memory; a zero byte follows it. `number`: see struct xb_fleet_source. */
 XB_MUST_CHECK enum xb_status xb_fleet_read_text(struct xb_fleet *fleet, const char *path,
                                                 size_t number, const char *text, size_t length,
                                                 struct xb_error *error);
 
-/* ---- judging ---- */
-
 /*
+ * ---- judging ----
  * Finds the GPUs and nodes of a fleet that are not like their siblings. docs/fleet-statistics.md
  * describes the method, what it promises and how we simulated that.
  */
@@ -213,16 +196,17 @@ struct xb_fleet_request {
     size_t expected_count;
 };
 
+/* A number of a finding that has no figure is NAN. */
 struct xb_fleet_finding {
     enum xb_fleet_code code;
     const char *node;     /* name */
     size_t gpu;           /* XB_FLEET_NONE if it is about the node */
     int peer;             /* index of the other device of a pair; -1 for none */
     size_t figure;        /* of "slow" and "fast"; else XB_FLEET_NONE */
-    double value, centre; /* of the figure; NAN without one */
-    double deviation;     /* value / centre - 1; NAN without a figure */
-    double spreads;       /* the same in spreads of its siblings, with its sign; else NAN */
-    double p;             /* adjusted for all tests: at most alpha; else NAN */
+    double value, centre; /* of the figure */
+    double deviation;     /* value / centre - 1 */
+    double spreads;       /* the same in spreads of its siblings, with its sign */
+    double p;             /* adjusted for all tests: at most alpha */
     double worst;         /* how far the GPU's worst finding of the code deviates: rows' order */
     bool together;    /* so many siblings or nodes have the same that one cause is likelier than so
                          many faults: look for it before any of them is taken out of service */
@@ -250,8 +234,7 @@ struct xb_fleet_siblings {
                     which share 63 % are taken to lie, by an exponential distribution; else 0 */
     double named_from; /* share of the centre by which a GPU with samples like most is just named;
                           NAN where it is not judged */
-    size_t slow, fast; /* named */
-    size_t slow_nodes, fast_nodes; /* that have them */
+    size_t slow, fast, slow_nodes, fast_nodes; /* named, and the nodes that have them */
     size_t bins[XB_FLEET_BINS]; /* how many values lie where, evenly from bins_from to bins_to, */
     double bins_from, bins_to;  /* which hold least and most, in the unit */
 };

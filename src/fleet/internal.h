@@ -9,6 +9,7 @@
 #include "base/order.h"
 #include "base/terminal.h"
 #include "fleet/fleet.h"
+#include "link/report.h"
 #include "record/record.h"
 
 /* ---- shared by the parts of judging ---- */
@@ -42,7 +43,7 @@ struct xb_tested {
     size_t siblings;    /* how many */
     double independent; /* how many independent values they count as */
     double wide;        /* struct xb_fleet_siblings */
-    double p;
+    double share, spreads, p; /* deviation, spreads and p of struct xb_fleet_finding */
 };
 
 static inline size_t xb_tested_node(const struct xb_fleet *in, const struct xb_tested *tested)
@@ -69,14 +70,9 @@ struct xb_judging {
 typedef void xb_fleet_part(struct xb_judging *judging);
 xb_fleet_part xb_fleet_join_moved, xb_fleet_name_complaints, xb_fleet_take_newest,
     xb_fleet_shift_slots, xb_fleet_gather_siblings, xb_fleet_name_outliers, xb_fleet_note_lacking,
-    xb_fleet_name_missing, xb_fleet_name_fewer_gpus, xb_fleet_name_narrower,
-    xb_fleet_name_narrower_pairs, xb_fleet_name_drivers, xb_fleet_note_start;
+    xb_fleet_name_missing, xb_fleet_name_fewer_gpus, xb_fleet_name_narrower, xb_fleet_name_drivers,
+    xb_fleet_note_start;
 
-/* Orders figures of one fleet, by the addresses of their texts; 0 for two that are the same but for
- * driver and link. */
-int xb_quantity_compare(const struct xb_fleet_figure *left, const struct xb_fleet_figure *right);
-/* When the document of a value was written; 0: not known. */
-time_t xb_fleet_written(const struct xb_fleet *fleet, const struct xb_fleet_value *value);
 /* Sorts `count` values of one figure by their logarithms, and gives each the centre and spread of
  * the others. `offsets` has room for `count` numbers. */
 void xb_fleet_leave_each_out(struct xb_tested *values, size_t count, double *offsets);
@@ -84,7 +80,6 @@ void xb_fleet_leave_each_out(struct xb_tested *values, size_t count, double *off
 bool xb_fleet_is_together(size_t named, size_t count);
 
 /* Finds what more than half of the items of a group have: a number, a text or both. */
-
 struct xb_vote {
     const char *group; /* items with the same text are compared */
     double number;     /* what the item has */
@@ -92,19 +87,15 @@ struct xb_vote {
     size_t item; /* whose vote it is */
 };
 
-/* The votes of one group are `begin` to `end`; of these `first` to `last` agree. `end` and `last`
- * are one past the last vote. */
+/* The votes of one group are from `begin` to before `end`, sorted by number and text; those from
+ * `first` to before `last` are the largest part that agrees. */
 struct xb_majority {
-    size_t begin, end;
+    size_t begin, end, first, last;
     bool judged; /* the group is large enough: each has XB_FLEET_SIBLINGS others */
-    bool found;  /* so it is, and more than half agree; else `first` to `last` is the largest part
-                    that agrees */
-    size_t first, last;
+    bool found;  /* so it is, and more than half agree */
 };
 
-/* Sorts votes by group, then by number and text. */
 void xb_votes_sort(struct xb_vote *votes, size_t count);
-
 /* Counts the group of sorted votes that begins at most->end, 0 before the first. False: there is
  * none. */
 bool xb_votes_next(const struct xb_vote *votes, size_t count, struct xb_majority *most);
@@ -112,58 +103,47 @@ bool xb_votes_next(const struct xb_vote *votes, size_t count, struct xb_majority
 /* Counts nodes, each once, however many of its GPUs and values are counted. */
 struct xb_node_tally {
     size_t *rounds; /* of every node: in which round it was counted last */
-    size_t round;
-    size_t count; /* in this round */
+    size_t round, count;
 };
 
 struct xb_node_tally xb_node_tally_open(struct xb_judging *judging);
-/* Counts from 0 again. */
-void xb_node_tally_begin(struct xb_node_tally *tally);
+void xb_node_tally_begin(struct xb_node_tally *tally); /* another round, from 0 again */
 void xb_node_tally_add(struct xb_node_tally *tally, size_t node);
 
 /* ---- what is told ---- */
 
-/* Adds a finding, with a text as by printf. Everything that `finding` does not know is NAN or
- * XB_FLEET_NONE. */
+/* Adds a finding, with a text as by printf. */
 void xb_fleet_add_finding(struct xb_judging *judging, struct xb_fleet_finding finding,
                           const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* The GPU and the figure of a finding: zeroed ones where it has none. */
-const struct xb_fleet_gpu *xb_fleet_gpu_of(const struct xb_fleet *fleet,
-                                           const struct xb_fleet_finding *finding);
-const struct xb_fleet_figure *xb_fleet_figure_of(const struct xb_fleet *fleet,
-                                                 const struct xb_fleet_finding *finding);
-/* A finding about a node or one of its GPUs, without a figure, and what else is known of it. */
-#define XB_FLEET_PLAIN(code_, node_, gpu_, ...)                                                    \
-    ((struct xb_fleet_finding){.code = (code_),                                                    \
-                               .node = (node_),                                                    \
-                               .gpu = (gpu_),                                                      \
-                               .peer = -1,                                                         \
-                               .figure = XB_FLEET_NONE,                                            \
-                               .value = (double)NAN,                                               \
-                               .centre = (double)NAN,                                              \
-                               .deviation = (double)NAN,                                           \
-                               .spreads = (double)NAN,                                             \
-                               .p = (double)NAN,                                                   \
-                               __VA_ARGS__})
-/* In a part of judging: adds such a finding, with a text as by printf. */
-#define XB_NAME(code, node, gpu, together_, ...)                                                   \
-    xb_fleet_add_finding(judging, XB_FLEET_PLAIN((code), (node), (gpu), .together = (together_)),  \
+/* In a part of judging: adds a finding about a node or one of its GPUs, without a figure. */
+#define XB_NAME(code_, node_, gpu_, together_, ...)                                                \
+    xb_fleet_add_finding(judging,                                                                  \
+                         (struct xb_fleet_finding){.code = (code_),                                \
+                                                   .node = (node_),                                \
+                                                   .gpu = (gpu_),                                  \
+                                                   .figure = XB_FLEET_NONE,                        \
+                                                   .together = (together_)},                       \
                          __VA_ARGS__)
 /* Adds a note, as by printf; XB_NOTE in a part of judging. */
 #define XB_NOTE(...) xb_fleet_add_note(judging, __VA_ARGS__)
 void xb_fleet_add_note(struct xb_judging *judging, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* The GPU and the figure of a finding: zeroed ones where it has none. */
+const struct xb_fleet_gpu *xb_fleet_gpu_of(const struct xb_fleet *fleet,
+                                           const struct xb_fleet_finding *finding);
+const struct xb_fleet_figure *xb_fleet_figure_of(const struct xb_fleet *fleet,
+                                                 const struct xb_fleet_finding *finding);
+
 /* The first few names of a list: "n1, n2, n3 and 9 more". */
 #define XB_FLEET_NAMES_SIZE 256
 #define XB_FLEET_NAMES(names, count)                                                               \
     xb_fleet_names_text((names), (count), (char[XB_FLEET_NAMES_SIZE]){0})
 const char *xb_fleet_names_text(const char *const *names, size_t count, char *text);
-
 /* "52.93 GB/s" or "52.93", "12.1 us"; a share as "5.0 %". `text` of 64 bytes. */
 const char *xb_fleet_value_text(double value, const char *unit, bool with_unit, char *text);
+const char *xb_fleet_percent_text(double share, char *text);
 /* What an axis shows of a unit: "GB/s" for B/s, "us" for s; and how large that is. */
 const char *xb_fleet_unit(const char *unit, double *size);
-const char *xb_fleet_percent_text(double share, char *text);
 /* "h2d, NVIDIA H200, Gen5 x16": the figure's name and conditions, as far as they are known. */
 const char *xb_fleet_figure_text(const struct xb_fleet_figure *figure, char *text, size_t size);
 
@@ -171,22 +151,15 @@ const char *xb_fleet_figure_text(const struct xb_fleet_figure *figure, char *tex
  * only for the same text. NULL comes first. */
 int xb_natural_compare(const char *left, const char *right);
 
-/* How likely it is that a value lies so far from others of its kind by chance. */
+/* ---- how likely it is that a value lies so far from others of its kind by chance ---- */
 
-/*
- * P(|T| >= t) of Student's t with nu > 0 degrees of freedom, also fractional ones; t >= 0. It is
- * the regularised incomplete beta function I(nu / (nu + t^2); nu / 2, 1 / 2).
- */
+/* P(|T| >= t) of Student's t with nu > 0 degrees of freedom, also fractional ones; t >= 0. */
 double xb_tail_student(double t, double nu);
-
-/*
- * An upper bound of the probability that a value lies `t` >= 0 or more spreads from the median of
- * `others` >= 2 other values, on either side, if all are independent and have the same normal
- * distribution. The spread is 1.4826 times the others' median absolute deviation. The bound holds
- * if the result is 0.01 or less; docs/fleet-statistics.md tells why.
- */
+/* An upper bound of the probability that a value lies `t` >= 0 or more spreads (1.4826 times the
+ * median absolute deviation) from the median of `others` >= 2 other values, on either side, if all
+ * are independent and have the same normal distribution. It holds if the result is 0.01 or less;
+ * docs/fleet-statistics.md tells why. */
 double xb_tail_of_siblings(double t, double others);
-
 /* The least t for which xb_tail_of_siblings() returns `p` or less, to 12 digits; 0 < p < 1. */
 double xb_tail_limit(double p, double others);
 
@@ -194,49 +167,7 @@ double xb_tail_limit(double p, double others);
  * program that asks for it does not start on RHEL 9, which has 2.34. */
 double xb_fleet_add_squares(double one, double other);
 
-/* ---- the table, in two files ---- */
-
-/* GPUs of one node. */
-struct xb_fleet_gpus {
-    size_t count;     /* how many */
-    size_t all;       /* how many the node has */
-    uint64_t indices; /* a bit for each index below 64 */
-};
-
-struct xb_fleet_view {
-    FILE *stream;
-    const struct xb_fleet_judgement *judgement;
-    size_t columns;   /* width of a line */
-    size_t prose;     /* width of a line of sentences */
-    bool verbose;     /* the figures too, and all columns */
-    size_t most_rows; /* that are printed */
-};
-
-/* "55.44 GB/s", "3.31 us"; "-" for NAN. */
-const char *xb_fleet_table_value(const char *unit, double value, char text[64]);
-/* "-12.3 %"; with one digit more if the share is small. */
-const char *xb_fleet_table_share(double share, bool with_sign, char *text, size_t size);
-/* "4,000" */
-const char *xb_fleet_table_count(size_t count, char text[32]);
-/* Such texts in memory of the block that they stand in. */
-#define XB_FLEET_VALUE(unit, value) xb_fleet_table_value((unit), (value), (char[64]){0})
-#define XB_FLEET_SHARE(share) xb_fleet_table_share((share), false, (char[32]){0}, 32)
-#define XB_FLEET_COUNT(count) xb_fleet_table_count((count), (char[32]){0})
-
-/* Adds a GPU, unless one of its index is there already. */
-void xb_fleet_table_add_gpu(struct xb_fleet_gpus *gpus, const struct xb_fleet_gpu *gpu);
-/* "2, 5-7", in order; "" where there are too many to list, or one has an index of 64 or more. */
-#define XB_FLEET_INDICES 32
-const char *xb_fleet_table_indices(const struct xb_fleet_gpus *gpus, char text[XB_FLEET_INDICES]);
-
-/* Prints sentences, wrapped, in a colour or without. */
-#define table_print_in(view, colour, ...)                                                          \
-    xb_lines_print_in((view)->stream, (view)->prose, (colour), __VA_ARGS__)
-#define table_print(view, ...) table_print_in((view), XB_COLOUR_NONE, __VA_ARGS__)
-
-void xb_fleet_table_findings(const struct xb_fleet_view *view);
-
-/* ---- reading: what takes documents into a fleet ---- */
+/* ---- reading ---- */
 
 /* What the names of figures depend on, the same for all documents. */
 struct xb_fleet_terms {
@@ -245,20 +176,18 @@ struct xb_fleet_terms {
     uint64_t link_bytes;                 /* the default size of a copy of `link` */
 };
 
-/* A document on its way into a fleet. */
-struct xb_fleet_taking {
-    struct xb_fleet *fleet; /* with nothing but this document */
-    const struct xb_fleet_terms *terms;
+/* A document that was read: a link test, or results of one process or several. */
+struct xb_fleet_document {
     struct xb_fleet_source origin;
     struct xb_fleet_node host; /* its name is that for launcher and scheduler, else its host name */
-    const char *backend;       /* NULL: not known; texts belong to the tree */
-    size_t source, node;       /* in the fleet */
+    const char *backend;       /* NULL: not known */
+    struct xb_arena *texts;    /* of these */
+    bool is_link;
+    double link_bytes; /* its own size of a copy; NAN: not known */
+    struct xb_link_file link;
+    struct xb_record record;
 };
 
-/* Takes every value, fault and GPU of a link test. If the document is wrong, the reader has the
- * error, and the fleet gets nothing of the document. */
-void xb_taking_link(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
-                    const cJSON *document);
-/* Takes results of one process or several in the same way. */
-void xb_taking_record(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
-                      const cJSON *document);
+/* Takes every value, fault and GPU of it into the fleet. */
+void xb_fleet_take(struct xb_fleet *fleet, const struct xb_fleet_terms *terms,
+                   const struct xb_fleet_document *document);

@@ -17,21 +17,15 @@
 int xb_natural_compare(const char *left, const char *right)
 {
     static const char digits[] = "0123456789";
+    const char *a = left, *b = right;
     if (left == NULL || right == NULL)
         return (left != NULL) - (right != NULL);
-    const char *a = left, *b = right;
     while (*a != '\0' && *b != '\0') {
-        if (strspn(a, digits) == 0 || strspn(b, digits) == 0) {
-            if (*a != *b)
-                return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
-            a++;
-            b++;
-            continue;
-        }
         /* Numbers of any length: without leading zeros the longer one is larger. */
-        a += strspn(a, "0");
-        b += strspn(b, "0");
-        size_t length = strspn(a, digits), other = strspn(b, digits);
+        bool numbers = strspn(a, digits) > 0 && strspn(b, digits) > 0;
+        a += numbers ? strspn(a, "0") : 0;
+        b += numbers ? strspn(b, "0") : 0;
+        size_t length = numbers ? strspn(a, digits) : 1, other = numbers ? strspn(b, digits) : 1;
         int order =
             XB_FIRST_ORDER(XB_ORDER(length, other), memcmp(a, b, length < other ? length : other));
         if (order != 0)
@@ -96,12 +90,10 @@ int xb_fleet_exit_code(const struct xb_fleet_judgement *judgement)
 {
     if (judgement->fleet->source_count == 0)
         return 2;
-    if (judgement->finding_count > 0)
-        return 1;
-    if (judgement->tests == 0)
+    if (judgement->finding_count == 0 && judgement->tests == 0)
         return 3;
     /* Nobody knows whether what could not be read is good. */
-    return judgement->fleet->unread_count > 0 ? 1 : 0;
+    return judgement->finding_count > 0 || judgement->fleet->unread_count > 0 ? 1 : 0;
 }
 
 /* ---- words ---- */
@@ -136,9 +128,7 @@ const char *xb_fleet_unit(const char *unit, double *size)
 const char *xb_fleet_percent_text(double share, char *text)
 {
     double percent = fabs(share) * 100;
-    int decimals = 0;
-    if (percent < 9.95)
-        decimals = percent < 0.995 ? 2 : 1;
+    int decimals = percent < 0.995 ? 2 : percent < 9.95 ? 1 : 0;
     snprintf(text, TEXT_SIZE, "%.*f %%", decimals, percent);
     return text;
 }
@@ -148,12 +138,10 @@ const char *xb_fleet_figure_text(const struct xb_fleet_figure *figure, char *tex
     const char *parts[] = {figure->name, figure->model, figure->link};
     size_t length = 0;
     text[0] = '\0';
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (parts[i] == NULL || length >= size)
-            continue;
-        length += (size_t)snprintf(text + length, size - length, "%s%.100s",
-                                   length == 0 ? "" : ", ", parts[i]);
-    }
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i] != NULL && length < size)
+            length += (size_t)snprintf(text + length, size - length, "%s%.100s",
+                                       length == 0 ? "" : ", ", parts[i]);
     return text;
 }
 
@@ -188,7 +176,8 @@ static int compare_votes(const void *left, const void *right)
 
 void xb_votes_sort(struct xb_vote *votes, size_t count)
 {
-    qsort(votes, count, sizeof *votes, compare_votes);
+    if (count > 0)
+        qsort(votes, count, sizeof *votes, compare_votes);
 }
 
 bool xb_votes_next(const struct xb_vote *votes, size_t count, struct xb_majority *most)
@@ -212,8 +201,6 @@ bool xb_votes_next(const struct xb_vote *votes, size_t count, struct xb_majority
     most->found = most->judged && 2 * (most->last - most->first) > most->end - begin;
     return most->end > begin;
 }
-
-/* ---- nodes ---- */
 
 struct xb_node_tally xb_node_tally_open(struct xb_judging *judging)
 {
@@ -253,6 +240,11 @@ void xb_fleet_add_finding(struct xb_judging *judging, struct xb_fleet_finding fi
     char text[MOST_TEXT];
     XB_FORMAT(text, sizeof text, format);
     finding.text = xb_arena_copy(&judgement->texts, text);
+    if (finding.figure == XB_FLEET_NONE) {
+        finding.peer = -1;
+        finding.value = finding.centre = finding.deviation = (double)NAN;
+        finding.spreads = finding.p = (double)NAN;
+    }
     judgement->findings = xb_grow(judgement->findings, judgement->finding_count, sizeof finding);
     judgement->findings[judgement->finding_count++] = finding;
 }
@@ -298,18 +290,14 @@ static void sort_findings(struct xb_judging *judging)
     double(*worst)[2] = XB_SCRATCH(judging, judging->fleet->gpu_count, sizeof *worst);
     if (judgement->finding_count == 0)
         return;
-    for (size_t i = 0; i < judgement->finding_count; i++) {
-        const struct xb_fleet_finding *finding = &judgement->findings[i];
-        if (finding->figure != XB_FLEET_NONE) {
+    for (int pass = 0; pass < 2; pass++) /* the second one has seen all */
+        for (size_t i = 0; i < judgement->finding_count; i++) {
+            struct xb_fleet_finding *finding = &judgement->findings[i];
+            if (finding->figure == XB_FLEET_NONE)
+                continue;
             double *own = &worst[finding->gpu][finding->code == XB_FLEET_FAST];
-            *own = fmax(*own, size_of(finding));
+            finding->worst = *own = fmax(*own, size_of(finding));
         }
-    }
-    for (size_t i = 0; i < judgement->finding_count; i++) {
-        struct xb_fleet_finding *finding = &judgement->findings[i];
-        if (finding->figure != XB_FLEET_NONE)
-            finding->worst = worst[finding->gpu][finding->code == XB_FLEET_FAST];
-    }
     qsort_r(judgement->findings, judgement->finding_count, sizeof *judgement->findings,
             compare_findings, judging->fleet);
 }
@@ -329,17 +317,13 @@ static int compare_siblings(const void *left, const void *right, void *figures)
         xb_natural_compare(one->options, other->options), XB_ORDER(a->figure, b->figure));
 }
 
+/* Notes what was judged with more caution, and what could not be. */
 static void sort_siblings(struct xb_judging *judging)
 {
-    qsort_r(judging->judgement->siblings, judging->judgement->sibling_count,
-            sizeof *judging->judgement->siblings, compare_siblings, judging->fleet->figures);
-}
-
-/* What was judged with more caution, and what could not be. */
-static void note_left_out(struct xb_judging *judging)
-{
-    const struct xb_fleet_judgement *judgement = judging->judgement;
+    struct xb_fleet_judgement *judgement = judging->judgement;
     size_t wide = 0;
+    qsort_r(judgement->siblings, judgement->sibling_count, sizeof *judgement->siblings,
+            compare_siblings, judging->fleet->figures);
     for (size_t i = 0; i < judgement->sibling_count; i++)
         wide += judgement->siblings[i].wide > 0;
     if (wide > 0)
@@ -361,12 +345,10 @@ void xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_request *reque
         xb_fleet_gather_siblings,
         xb_fleet_name_outliers,
         sort_siblings,
-        note_left_out,
         xb_fleet_note_lacking,
         xb_fleet_name_missing,
         xb_fleet_name_fewer_gpus,
         xb_fleet_name_narrower,
-        xb_fleet_name_narrower_pairs,
         xb_fleet_name_drivers,
         xb_fleet_note_start,
         sort_findings,

@@ -26,11 +26,9 @@ static double not_zero(double value)
     return fabs(value) < 1e-300 ? 1e-300 : value;
 }
 
-/*
- * The continued fraction of the incomplete beta function (DLMF 8.17.22) by the modified method of
- * Lentz (Thompson and Barnett, Journal of Computational Physics 64, 1986). It converges fast for
- * x < (a + 1) / (a + b + 2).
- */
+/* The continued fraction of the incomplete beta function (DLMF 8.17.22) by the modified method of
+ * Lentz (Thompson and Barnett, Journal of Computational Physics 64, 1986). It converges fast for x
+ * < (a + 1) / (a + b + 2). */
 static double beta_fraction(double x, double a, double b)
 {
     double c = 1;
@@ -51,6 +49,7 @@ static double beta_fraction(double x, double a, double b)
     return fraction;
 }
 
+/* It is the regularised incomplete beta function I(nu / (nu + t^2); nu / 2, 1 / 2). */
 double xb_tail_student(double t, double nu)
 {
     double a = nu / 2;
@@ -114,13 +113,9 @@ double xb_fleet_add_squares(double one, double other)
     return larger * sqrt(1 + smaller * smaller);
 }
 
-/* ---- groups ---- */
-
-/*
- * Two racks with different settings make two narrow groups with nothing between them. If the groups
+/* Two racks with different settings make two narrow groups with nothing between them. If the groups
  * are equally large, the spread is about their distance, and no GPU is named. So this file looks
- * for the widest gap that leaves enough values on each side.
- */
+ * for the widest gap that leaves enough values on each side. */
 
 #define NOTED 10u      /* most figures that get a note */
 #define APART 6        /* least distance of the medians, in spreads of the wider group */
@@ -149,14 +144,16 @@ static double width_of(const struct xb_tested *values, size_t count)
     return XB_FLEET_TO_DEVIATION * fmax(low, high);
 }
 
-/* The index where the upper group begins; 0 if there is only one group. */
-static size_t find_gap(const struct xb_tested *values, size_t count)
+/* Notes where values form two groups, or so many are slow or fast that they have a cause in common.
+ */
+static void note_groups(struct xb_judging *judging, const struct xb_fleet_siblings *siblings,
+                        const struct xb_tested *values, struct xb_node_tally *tally)
 {
-    size_t least = (size_t)(XB_FLEET_TOGETHER_SHARE * (double)count);
-    if (least < XB_FLEET_TOGETHER)
-        least = XB_FLEET_TOGETHER;
-    size_t begin = 0;
-    double widest = 0;
+    const struct xb_fleet *fleet = judging->fleet;
+    char name[256];
+    size_t count = siblings->values, begin = 0; /* of the upper group; 0: there is only one */
+    size_t least = (size_t)fmax(XB_FLEET_TOGETHER_SHARE * (double)count, XB_FLEET_TOGETHER);
+    double widest = 0, distance = 0;
     for (size_t i = least; i + least <= count; i++) {
         double gap = values[i].logarithm - values[i - 1].logarithm;
         if (gap > widest) {
@@ -164,21 +161,13 @@ static size_t find_gap(const struct xb_tested *values, size_t count)
             begin = i;
         }
     }
-    if (begin == 0)
-        return 0;
-    double distance = middle_of(values + begin, count - begin) - middle_of(values, begin);
-    double width = fmax(width_of(values, begin), width_of(values + begin, count - begin));
-    bool apart = distance >= APART * fmax(width, XB_FLEET_LEAST_SPREAD) &&
-                 distance >= XB_FLEET_LEAST_DEVIATION && widest >= EMPTY * distance;
-    return apart ? begin : 0;
-}
-
-static void note_groups(struct xb_judging *judging, const struct xb_fleet_siblings *siblings,
-                        const struct xb_tested *values, size_t count, struct xb_node_tally *tally)
-{
-    const struct xb_fleet *fleet = judging->fleet;
-    char name[256];
-    size_t begin = find_gap(values, count);
+    if (begin > 0) {
+        double width = fmax(width_of(values, begin), width_of(values + begin, count - begin));
+        distance = middle_of(values + begin, count - begin) - middle_of(values, begin);
+        bool apart = distance >= APART * fmax(width, XB_FLEET_LEAST_SPREAD) &&
+                     distance >= XB_FLEET_LEAST_DEVIATION && widest >= EMPTY * distance;
+        begin = apart ? begin : 0;
+    }
     bool slow = xb_fleet_is_together(siblings->slow_nodes, siblings->nodes);
     bool fast = xb_fleet_is_together(siblings->fast_nodes, siblings->nodes);
     if ((begin == 0 && !slow && !fast) || ++judging->group_notes > NOTED)
@@ -194,7 +183,6 @@ static void note_groups(struct xb_judging *judging, const struct xb_fleet_siblin
     bool lower = begin <= count - begin;
     const struct xb_tested *group = lower ? values : values + begin;
     size_t members = lower ? begin : count - begin;
-    double distance = middle_of(values + begin, count - begin) - middle_of(values, begin);
     double share = expm1(lower ? -distance : distance);
     xb_node_tally_begin(tally);
     for (size_t i = 0; i < members; i++)
@@ -208,33 +196,10 @@ static void note_groups(struct xb_judging *judging, const struct xb_fleet_siblin
 
 /* ---- slow and fast ones ---- */
 
-/* Normal values and normal logarithms differ in their tails: take the smaller distance, so that the
- * promise holds for both. */
-static double distance_of(const struct xb_tested *tested)
-{
-    double logarithms = tested->logarithm - tested->centre;
-    return logarithms < 0 ? expm1(logarithms) : logarithms;
-}
-
-static double spreads_of(const struct xb_tested *tested)
-{
-    return distance_of(tested) / tested->spread;
-}
-
-static double share_of(const struct xb_tested *tested)
-{
-    return fmin(expm1(tested->logarithm - tested->centre), DBL_MAX);
-}
-
-static bool is_named(const struct xb_judging *judging, const struct xb_tested *tested)
+static bool is_named(const struct xb_judging *judging, const struct xb_tested *tested, bool low)
 {
     return tested->p <= judging->judgement->request.alpha &&
-           fabs(share_of(tested)) >= XB_FLEET_LEAST_DEVIATION;
-}
-
-static bool is_low(const struct xb_tested *tested)
-{
-    return !(tested->logarithm > tested->centre);
+           fabs(tested->share) >= XB_FLEET_LEAST_DEVIATION && (tested->share > 0) == !low;
 }
 
 static void name(struct xb_judging *judging, const struct xb_tested *tested,
@@ -251,8 +216,8 @@ static void name(struct xb_judging *judging, const struct xb_tested *tested,
         .figure = value->figure,
         .value = value->value,
         .centre = exp(tested->centre + tested->shift),
-        .deviation = share_of(tested),
-        .spreads = spreads_of(tested),
+        .deviation = tested->share,
+        .spreads = tested->spreads,
         .p = tested->p,
         .together = together,
     };
@@ -268,12 +233,6 @@ static void name(struct xb_judging *judging, const struct xb_tested *tested,
                              finding.deviation < 0 ? "below" : "above", tested->siblings, centre);
 }
 
-static const struct xb_tested *from_end(const struct xb_tested *tested, size_t count, size_t i,
-                                        bool low)
-{
-    return &tested[low ? i : count - 1 - i];
-}
-
 /* Names those at one end of sorted values, the outermost first. One is together with others if so
  * many nodes lie at least half as far out: many that are a little slow do not excuse one that is
  * very slow. Counts them and, in the end, all their nodes. */
@@ -285,14 +244,14 @@ static void name_end(struct xb_judging *judging, const struct xb_tested *tested,
     double centre = tested[count / 2].logarithm; /* they are sorted */
     xb_node_tally_begin(tally);
     for (size_t i = 0, near = 0; i < count; i++) {
-        const struct xb_tested *own = from_end(tested, count, i, low);
-        if (!is_named(judging, own) || is_low(own) != low)
+        const struct xb_tested *own = &tested[low ? i : count - 1 - i];
+        if (!is_named(judging, own, low))
             continue;
         for (; near < count; near++) {
-            const struct xb_tested *other = from_end(tested, count, near, low);
+            const struct xb_tested *other = &tested[low ? near : count - 1 - near];
             if (2 * fabs(other->logarithm - centre) < fabs(own->logarithm - centre))
                 break;
-            if (is_named(judging, other) && is_low(other) == low)
+            if (is_named(judging, other, low))
                 xb_node_tally_add(tally, xb_tested_node(judging->fleet, other));
         }
         name(judging, own, fast ? XB_FLEET_FAST : XB_FLEET_SLOW,
@@ -303,55 +262,48 @@ static void name_end(struct xb_judging *judging, const struct xb_tested *tested,
     *(fast ? &siblings->fast_nodes : &siblings->slow_nodes) = tally->count;
 }
 
-/* The deviation from which on the next value would be named: Holm's procedure gives it, and it is
- * at least XB_FLEET_LEAST_DEVIATION. */
-static void tell_limits(struct xb_judging *judging)
+void xb_fleet_name_outliers(struct xb_judging *judging)
 {
     struct xb_fleet_judgement *judgement = judging->judgement;
-    size_t rejected = 0;
-    for (size_t i = 0; i < judging->tested_count; i++)
-        rejected += judging->tested[i].p <= judgement->request.alpha;
-    size_t left = judging->tested_count - rejected;
-    double p = fmax(judgement->request.alpha, DBL_MIN) / (double)(left > 0 ? left : 1);
+    struct xb_tested *tested = judging->tested;
+    struct xb_node_tally tally = xb_node_tally_open(judging);
+    bool *judged = XB_SCRATCH(judging, judging->fleet->gpu_count, sizeof *judged);
+    double *p = XB_SCRATCH(judging, judging->tested_count, sizeof *p);
+    double alpha = judgement->request.alpha;
+    size_t left = judging->tested_count;
+    judgement->tests = judging->tested_count;
+    for (size_t i = 0; i < judging->tested_count; i++) {
+        size_t gpu = judging->fleet->values[tested[i].value].gpu;
+        judgement->judged_gpus += !judged[gpu];
+        judged[gpu] = true;
+        /* Normal values and normal logarithms differ in their tails: take the smaller distance, so
+         * that the promise holds for both. */
+        double logarithms = tested[i].logarithm - tested[i].centre;
+        double distance = logarithms < 0 ? expm1(logarithms) : logarithms;
+        tested[i].share = fmin(expm1(logarithms), DBL_MAX);
+        tested[i].spreads = distance / tested[i].spread;
+        p[i] = xb_tail_of_siblings(fabs(tested[i].spreads), tested[i].independent);
+        if (tested[i].wide > 0)
+            p[i] = fmax(p[i], exp(-fabs(distance) / tested[i].wide));
+    }
+    xb_holm_adjust(p, judging->tested_count);
+    for (size_t i = 0; i < judging->tested_count; i++) {
+        tested[i].p = p[i];
+        left -= p[i] <= alpha;
+    }
+    /* By Holm's procedure the next value would be named if it were this unlikely. */
+    double next = fmax(alpha, DBL_MIN) / (double)(left > 0 ? left : 1);
     for (size_t i = 0; i < judgement->sibling_count; i++) {
         struct xb_fleet_siblings *siblings = &judgement->siblings[i];
         if (!siblings->judged)
             continue;
         double n =
             siblings->independent * (double)(siblings->values - 1) / (double)siblings->values;
-        double limit = fmax(xb_tail_limit(p, n) * siblings->spread, -log(p) * siblings->wide);
+        double limit = fmax(xb_tail_limit(next, n) * siblings->spread, -log(next) * siblings->wide);
         siblings->named_from = fmax(limit, XB_FLEET_LEAST_DEVIATION);
-    }
-}
-
-void xb_fleet_name_outliers(struct xb_judging *judging)
-{
-    struct xb_fleet_judgement *judgement = judging->judgement;
-    const struct xb_tested *tested = judging->tested;
-    struct xb_node_tally tally = xb_node_tally_open(judging);
-    bool *judged = XB_SCRATCH(judging, judging->fleet->gpu_count, sizeof *judged);
-    double *p = XB_SCRATCH(judging, judging->tested_count, sizeof *p);
-    judgement->tests = judging->tested_count;
-    for (size_t i = 0; i < judging->tested_count; i++) {
-        size_t gpu = judging->fleet->values[tested[i].value].gpu;
-        judgement->judged_gpus += !judged[gpu];
-        judged[gpu] = true;
-        p[i] = xb_tail_of_siblings(fabs(spreads_of(&tested[i])), tested[i].independent);
-        if (tested[i].wide > 0)
-            p[i] = fmax(p[i], exp(-fabs(distance_of(&tested[i])) / tested[i].wide));
-    }
-    xb_holm_adjust(p, judging->tested_count);
-    for (size_t i = 0; i < judging->tested_count; i++)
-        judging->tested[i].p = p[i];
-    tell_limits(judging);
-    for (size_t i = 0; i < judgement->sibling_count; i++) {
-        struct xb_fleet_siblings *siblings = &judgement->siblings[i];
-        if (!siblings->judged)
-            continue;
-        /* Name those of one figure, and note where they are many. */
         name_end(judging, tested, siblings, true, &tally);
         name_end(judging, tested, siblings, false, &tally);
-        note_groups(judging, siblings, tested, siblings->values, &tally);
+        note_groups(judging, siblings, tested, &tally);
         tested += siblings->values;
     }
     if (judging->group_notes > NOTED)

@@ -66,39 +66,6 @@ static size_t end_of_slot(const struct seat *seats, size_t count, size_t begin)
     return end;
 }
 
-/* Whether a slot has enough values to tell what is usual. */
-static bool is_usual_known(size_t values)
-{
-    return values > XB_FLEET_SIBLINGS;
-}
-
-/* Lists values of one figure by slot: those of GPUs whose slot is known, and not of pairs. Returns
- * how many. */
-static size_t list_seats(const struct xb_judging *judging, size_t begin, size_t end,
-                         struct seat *seats, double *scratch)
-{
-    const struct xb_fleet *fleet = judging->fleet;
-    const struct xb_tested *tested = judging->tested;
-    size_t count = 0;
-    if (value_of(fleet, &tested[begin])->peer >= 0)
-        return 0;
-    for (size_t i = begin, next = begin; i < end; i = next) {
-        size_t first = count, node = xb_tested_node(fleet, &tested[i]);
-        for (; next < end && xb_tested_node(fleet, &tested[next]) == node; next++) {
-            const char *slot = fleet->gpus[value_of(fleet, &tested[next])->gpu].pci_bdf;
-            scratch[next - i] = tested[next].logarithm;
-            if (slot != NULL)
-                seats[count++] = (struct seat){.slot = slot, .tested = next};
-        }
-        double middle = xb_median_of(scratch, next - i);
-        for (size_t k = first; k < count; k++)
-            seats[k].offset = tested[seats[k].tested].logarithm - middle;
-    }
-    if (count > 0)
-        qsort(seats, count, sizeof *seats, compare_seats);
-    return count;
-}
-
 static double median_of(const struct seat *seats, size_t count, double *scratch)
 {
     for (size_t i = 0; i < count; i++)
@@ -114,39 +81,61 @@ static double median_without(const double *sorted, size_t count, double own)
     return (sorted[lower + (own <= sorted[lower])] + sorted[upper + (own <= sorted[upper])]) / 2;
 }
 
-/* Shifts the values of one figure by what is usual for their slots, where these differ. Returns by
- * how much the slots differ. */
-static double shift(struct xb_judging *judging, const struct seat *seats, size_t count,
+/* Shifts the values of one figure, from `begin` to before `end`, by what is usual for their slots,
+ * where these differ. Returns by how much the slots differ. */
+static double shift(struct xb_judging *judging, size_t begin, size_t end, struct seat *seats,
                     double *scratch)
 {
+    const struct xb_fleet *fleet = judging->fleet;
+    struct xb_tested *tested = judging->tested;
+    bool is_of_pairs = value_of(fleet, &tested[begin])->peer >= 0;
+    size_t count = 0, kept = 0;
+    double least = 0, most = 0;
+    for (size_t i = begin, next = begin; i < end && !is_of_pairs; i = next) {
+        size_t first = count, node = xb_tested_node(fleet, &tested[i]);
+        for (; next < end && xb_tested_node(fleet, &tested[next]) == node; next++) {
+            const char *slot = fleet->gpus[value_of(fleet, &tested[next])->gpu].pci_bdf;
+            scratch[next - i] = tested[next].logarithm;
+            if (slot != NULL)
+                seats[count++] = (struct seat){.slot = slot, .tested = next};
+        }
+        double usual = xb_median_of(scratch, next - i);
+        for (size_t k = first; k < count; k++)
+            seats[k].offset = tested[seats[k].tested].logarithm - usual;
+    }
+    qsort(seats, count, sizeof *seats, compare_seats);
     double middle = median_of(seats, count, scratch);
-    /* The spread of offsets from the median of their slot, where that is known. */
-    size_t values = 0;
-    for (size_t begin = 0, end = 0; begin < count; begin = end) {
-        end = end_of_slot(seats, count, begin);
-        if (!is_usual_known(end - begin))
-            continue;
-        double usual = median_of(seats + begin, end - begin, scratch + values);
-        for (size_t i = begin; i < end; i++)
-            scratch[values++] = fabs(seats[i].offset - usual);
+    /* A slot that enough values have tells what is usual there. */
+    for (size_t from = 0, to = 0; from < count; from = to) {
+        to = end_of_slot(seats, count, from);
+        double usual = median_of(seats + from, to - from, scratch + kept);
+        for (size_t i = from; i < to && to - from > XB_FLEET_SIBLINGS; i++) {
+            scratch[kept] = fabs(seats[i].offset - usual);
+            seats[kept++] = seats[i];
+        }
     }
     double spread =
-        fmax(XB_FLEET_TO_DEVIATION * xb_median_of(scratch, values), XB_FLEET_LEAST_SPREAD);
-    double least = 0, most = 0;
-    for (size_t begin = 0, end = 0; begin < count; begin = end) {
-        end = end_of_slot(seats, count, begin);
-        double usual = median_of(seats + begin, end - begin, scratch) - middle;
-        double sure = SURE * OF_MEDIAN * spread / sqrt((double)(end - begin));
-        if (!is_usual_known(end - begin) || fabs(usual) <= sure || fabs(usual) > MOST)
+        fmax(XB_FLEET_TO_DEVIATION * xb_median_of(scratch, kept), XB_FLEET_LEAST_SPREAD);
+    for (size_t from = 0, to = 0; from < kept; from = to) {
+        to = end_of_slot(seats, kept, from);
+        double usual = median_of(seats + from, to - from, scratch) - middle;
+        double sure = SURE * OF_MEDIAN * spread / sqrt((double)(to - from));
+        if (fabs(usual) <= sure || fabs(usual) > MOST)
             continue;
-        for (size_t i = begin; i < end; i++) { /* `scratch` still has the slot's, sorted */
-            struct xb_tested *tested = &judging->tested[seats[i].tested];
-            tested->shift = median_without(scratch, end - begin, seats[i].offset) - middle;
-            tested->logarithm -= tested->shift;
+        for (size_t i = from; i < to; i++) { /* `scratch` still has the slot's, sorted */
+            struct xb_tested *own = &tested[seats[i].tested];
+            own->shift = median_without(scratch, to - from, seats[i].offset) - middle;
+            own->logarithm -= own->shift;
         }
         least = fmin(least, usual);
         most = fmax(most, usual);
     }
+    /* What is usual for a slot that few nodes have, or that nobody told, is not known: it may be
+     * anything between the others. */
+    for (size_t i = begin; i < end; i++)
+        tested[i].unsure = (most - least) / 2;
+    for (size_t i = 0; i < kept; i++)
+        tested[seats[i].tested].unsure = 0;
     return most - least;
 }
 
@@ -160,23 +149,11 @@ void xb_fleet_shift_slots(struct xb_judging *judging)
     double most = 0;
     for (size_t begin = 0, end = 0; begin < judging->tested_count; begin = end) {
         end = end_of_figure(judging, begin);
-        size_t count = list_seats(judging, begin, end, seats, scratch);
-        double distance = shift(judging, seats, count, scratch);
-        /* What is usual for a slot that few nodes have, or that nobody told, is not known: it may
-         * be anything between the others. */
-        for (size_t i = begin; i < end; i++)
-            judging->tested[i].unsure = distance / 2;
-        for (size_t i = 0, behind = 0; i < count; i = behind) {
-            behind = end_of_slot(seats, count, i);
-            for (size_t k = i; k < behind && is_usual_known(behind - i); k++)
-                judging->tested[seats[k].tested].unsure = 0;
-        }
-        if (distance < XB_FLEET_LEAST_DEVIATION)
-            continue;
-        figures++;
-        if (distance > most) {
+        double distance = shift(judging, begin, end, seats, scratch);
+        figures += distance >= XB_FLEET_LEAST_DEVIATION;
+        if (distance >= XB_FLEET_LEAST_DEVIATION && distance > most) {
             most = distance;
-            worst = &fleet->figures[fleet->values[judging->tested[begin].value].figure];
+            worst = &fleet->figures[value_of(fleet, &judging->tested[begin])->figure];
         }
     }
     if (figures > 0)
@@ -187,15 +164,11 @@ void xb_fleet_shift_slots(struct xb_judging *judging)
                 xb_fleet_percent_text(expm1(most), (char[64]){0}));
 }
 
-/* ---- how alike they are ---- */
-
-/*
- * GPUs of a node share its memory, settings and neighbours, and the copies to and from a GPU share
+/* GPUs of a node share its memory, settings and neighbours, and the copies to and from a GPU share
  * that: 56 values of pairs of one node may be as good as eight or as one. How alike they are is the
  * share of the variance that lies between nodes, and so many values are worth n / (1 + (m - 1)
  * share) for m values a node (Kish, "Survey Sampling", 1965, section 5.4); likewise for sources and
- * targets of pairs. Both variances are from medians, so that outliers do not count.
- */
+ * targets of pairs. Both variances are from medians, so that outliers do not count. */
 
 /* What values have in common that are alike. */
 enum common { A_NODE, A_GPU, A_PEER };
@@ -295,13 +268,9 @@ void xb_fleet_leave_each_out(struct xb_tested *values, size_t count, double *off
     leave_out_range(values, count, h + 1, count, (below + middle) / 2, offsets);
 }
 
-/* ---- tails ---- */
-
-/*
- * Values of many GPUs need not be normally distributed: if their tails are longer, values at the
+/* Values of many GPUs need not be normally distributed: if their tails are longer, values at the
  * ends are no faults. Slow GPUs make one tail longer, so the shorter one counts: nobody repairs a
- * GPU because it is fast.
- */
+ * GPU because it is fast. */
 
 #define ENOUGH 50u     /* with fewer values too few lie at the ends */
 #define OUTER 20u      /* an end is the outer one in 20 values */

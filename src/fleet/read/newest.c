@@ -7,14 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- GPUs that were moved ---- */
-
-/*
- * Which GPUs are one that was moved. Cloned machines and some runtimes give several GPUs one UUID.
+/* Which GPUs are one that was moved. Cloned machines and some runtimes give several GPUs one UUID.
  * So an equal UUID alone proves nothing: a GPU was moved if a newer document has another one at its
  * place. Where none is mentioned there, other processes of the same launch may have measured it: it
- * was moved if a later launch does not find it, and no launch found it at both places.
- */
+ * was moved if a later launch does not find it, and no launch found it at both places. */
 
 static int compare_by_uuid(const void *left, const void *right)
 {
@@ -68,16 +64,6 @@ static bool was_moved(const struct xb_fleet_gpu *from, const struct xb_fleet_gpu
            is_later_launch(from->first_told, to->first_told);
 }
 
-/* Gives values and complaints the number that each GPU has now. */
-static void renumber(struct xb_fleet *fleet, const size_t *numbers)
-{
-    for (size_t i = 0; i < fleet->value_count; i++)
-        fleet->values[i].gpu = numbers[fleet->values[i].gpu];
-    for (size_t i = 0; i < fleet->complaint_count; i++)
-        if (fleet->complaints[i].gpu != XB_FLEET_NONE)
-            fleet->complaints[i].gpu = numbers[fleet->complaints[i].gpu];
-}
-
 /* UUIDs that several GPUs have, and two of the GPUs of the first. */
 struct shared {
     size_t count;
@@ -87,10 +73,13 @@ struct shared {
 void xb_fleet_join_moved(struct xb_judging *judging)
 {
     struct xb_fleet *fleet = judging->fleet;
+    const struct xb_fleet_node *nodes = fleet->nodes;
     struct xb_fleet_gpu **gpus =
         XB_SCRATCH(judging, fleet->gpu_count, sizeof(struct xb_fleet_gpu *));
+    /* The GPU that each is, which is itself for those that stay; and then its new number. */
     size_t *joined = XB_SCRATCH(judging, fleet->gpu_count, sizeof *joined);
-    size_t count = 0; /* of those with a UUID */
+    size_t *numbers = XB_SCRATCH(judging, fleet->gpu_count, sizeof *numbers);
+    size_t count = 0 /* of those with a UUID */, kept = 0;
     struct shared equal = {.count = 0}, moved = {.count = 0};
     for (size_t i = 0; i < fleet->gpu_count; i++)
         gpus[i] = &fleet->gpus[joined[i] = i];
@@ -100,12 +89,9 @@ void xb_fleet_join_moved(struct xb_judging *judging)
             gpus[count++] = gpus[i];
     qsort(gpus, count, sizeof(struct xb_fleet_gpu *), compare_by_uuid);
     for (size_t begin = 0, end = 0; begin < count; begin = end) {
-        while (end < count && gpus[end]->uuid == gpus[begin]->uuid)
-            end++;
-        size_t next = begin + 1; /* they are in the order of their time */
-        while (next < end && was_moved(gpus[next - 1], gpus[next]))
-            next++;
-        bool one = next == end;
+        bool one = true; /* they are in the order of their time */
+        for (end++; end < count && gpus[end]->uuid == gpus[begin]->uuid; end++)
+            one = one && was_moved(gpus[end - 1], gpus[end]);
         for (size_t i = begin; i < end && one; i++)
             joined[gpus[i] - fleet->gpus] = (size_t)(gpus[end - 1] - fleet->gpus);
         struct shared *shared = one ? &moved : &equal;
@@ -114,7 +100,6 @@ void xb_fleet_join_moved(struct xb_judging *judging)
             shared->last = gpus[end - 1];
         }
     }
-    const struct xb_fleet_node *nodes = fleet->nodes;
     if (equal.count > 0)
         XB_NOTE("%zu UUID%s several GPUs (first: on %.64s and on %.64s). fleet tells them apart by "
                 "node and PCI address. Are machines cloned? If a GPU was moved, measure again "
@@ -127,36 +112,33 @@ void xb_fleet_join_moved(struct xb_judging *judging)
                 moved.count, moved.count == 1 ? " counts" : "s count",
                 nodes[moved.first->node].name, moved.first->index, nodes[moved.last->node].name,
                 moved.last->index, moved.count == 1 ? "it" : "them");
-    /* `joined`: for each GPU the one that it is, which is itself for those that stay. */
-    size_t kept = 0;
-    renumber(fleet, joined);
-    for (size_t i = 0; i < fleet->gpu_count; i++) {
-        if (joined[i] != i)
-            continue;
-        fleet->gpus[kept] = fleet->gpus[i];
-        joined[i] = kept++;
-    }
+    for (size_t i = 0; i < fleet->gpu_count; i++)
+        if (joined[i] == i) {
+            fleet->gpus[kept] = fleet->gpus[i];
+            numbers[i] = kept++;
+        }
     fleet->gpu_count = kept;
-    renumber(fleet, joined);
+    for (size_t i = 0; i < fleet->value_count; i++)
+        fleet->values[i].gpu = numbers[joined[fleet->values[i].gpu]];
+    for (size_t i = 0; i < fleet->complaint_count; i++) {
+        size_t *gpu = &fleet->complaints[i].gpu;
+        *gpu = *gpu != XB_FLEET_NONE ? numbers[joined[*gpu]] : XB_FLEET_NONE;
+    }
 }
 
 /* ---- the newest values ---- */
 
-int xb_quantity_compare(const struct xb_fleet_figure *left, const struct xb_fleet_figure *right)
-{
-    return XB_FIRST_ORDER(XB_ORDER_ADDRESSES(left->name, right->name),
-                          XB_ORDER_ADDRESSES(left->model, right->model),
-                          XB_ORDER_ADDRESSES(left->backend, right->backend),
-                          XB_ORDER_ADDRESSES(left->options, right->options),
-                          XB_ORDER_ADDRESSES(left->unit, right->unit));
-}
-
+/* Orders figures by the addresses of their texts; 0 for two that are the same but for driver and
+ * link. */
 static int compare_quantities(const struct xb_fleet *fleet, const struct xb_fleet_value *left,
                               const struct xb_fleet_value *right)
 {
-    return left->figure == right->figure
-               ? 0
-               : xb_quantity_compare(&fleet->figures[left->figure], &fleet->figures[right->figure]);
+    const struct xb_fleet_figure *a = &fleet->figures[left->figure];
+    const struct xb_fleet_figure *b = &fleet->figures[right->figure];
+    return XB_FIRST_ORDER(
+        XB_ORDER_ADDRESSES(a->name, b->name), XB_ORDER_ADDRESSES(a->model, b->model),
+        XB_ORDER_ADDRESSES(a->backend, b->backend), XB_ORDER_ADDRESSES(a->options, b->options),
+        XB_ORDER_ADDRESSES(a->unit, b->unit));
 }
 
 /* By node, GPU and peer. */
@@ -167,18 +149,14 @@ static int compare_value_places(const struct xb_fleet *fleet, const struct xb_fl
                           XB_ORDER(left->gpu, right->gpu), XB_ORDER(left->peer, right->peer));
 }
 
-time_t xb_fleet_written(const struct xb_fleet *fleet, const struct xb_fleet_value *value)
-{
-    return fleet->sources[value->source].written;
-}
-
 /* A document without a timestamp counts as older than any with one. If two are equally old, the one
  * that was given later counts. */
 static int newest_first(const void *left, const void *right, void *fleet)
 {
     const struct xb_fleet_value *a = left, *b = right;
+    const struct xb_fleet_source *sources = ((const struct xb_fleet *)fleet)->sources;
     return XB_FIRST_ORDER(compare_quantities(fleet, a, b), compare_value_places(fleet, a, b),
-                          XB_ORDER(xb_fleet_written(fleet, b), xb_fleet_written(fleet, a)),
+                          XB_ORDER(sources[b->source].written, sources[a->source].written),
                           XB_ORDER(b->source, a->source), XB_ORDER(a->value, b->value));
 }
 
@@ -214,10 +192,60 @@ void xb_fleet_take_newest(struct xb_judging *judging)
     }
 }
 
-/* ---- complaints that no newer document refutes ---- */
+/* Tells of GPUs without a figure that most GPUs of their model have. A row that was skipped is no
+ * value and no failure: a node where direct copies between GPUs are off would look like all others.
+ */
 
-/*
- * What documents say against nodes and GPUs, unless a newer document says better. A document has
+static int by_quantity(const void *left, const void *right, void *fleet)
+{
+    return compare_quantities(fleet, *(const struct xb_fleet_value *const *)left,
+                              *(const struct xb_fleet_value *const *)right);
+}
+
+void xb_fleet_note_lacking(struct xb_judging *judging)
+{
+    const struct xb_fleet *fleet = judging->fleet;
+    const struct xb_fleet_value **values =
+        XB_SCRATCH(judging, fleet->value_count, sizeof(const struct xb_fleet_value *));
+    size_t *rounds = XB_SCRATCH(judging, fleet->gpu_count, sizeof *rounds); /* of each GPU */
+    const struct xb_fleet_figure *lacks = NULL; /* the first by name, and the GPU without it */
+    size_t figures = 0, lacking = 0;
+    for (size_t i = 0; i < fleet->value_count; i++)
+        values[i] = &fleet->values[i];
+    qsort_r(values, fleet->value_count, sizeof(const struct xb_fleet_value *), by_quantity,
+            judging->fleet);
+    for (size_t begin = 0, end = 0, round = 1; begin < fleet->value_count; begin = end, round++) {
+        const struct xb_fleet_figure *figure = &fleet->figures[values[begin]->figure];
+        size_t holders = 0, gpus = 0, first = XB_FLEET_NONE;
+        for (;
+             end < fleet->value_count && compare_quantities(fleet, values[end], values[begin]) == 0;
+             end++) {
+            holders += rounds[values[end]->gpu] != round;
+            rounds[values[end]->gpu] = round;
+        }
+        for (size_t i = 0; holders > XB_FLEET_SIBLINGS && i < fleet->gpu_count; i++) {
+            if (fleet->gpus[i].model != figure->model)
+                continue;
+            gpus++;
+            first = first == XB_FLEET_NONE && rounds[i] != round ? i : first;
+        }
+        if (first == XB_FLEET_NONE || gpus >= 2 * holders) /* the holders are no majority */
+            continue;
+        /* Figures come in the order of addresses, which differs from run to run. */
+        int order = figures++ > 0 ? xb_natural_compare(figure->name, lacks->name) : -1;
+        if (order < 0 || (order == 0 && first < lacking)) {
+            lacks = figure;
+            lacking = first;
+        }
+    }
+    if (figures > 0)
+        XB_NOTE("Some GPUs lack %zu figure%s that most of their model have (first: %.200s, on "
+                "%.64s GPU %u). Was it skipped there?",
+                figures, figures == 1 ? "" : "s", lacks->name != NULL ? lacks->name : "-",
+                fleet->nodes[fleet->gpus[lacking].node].name, fleet->gpus[lacking].index);
+}
+
+/* What documents say against nodes and GPUs, unless a newer document says better. A document has
  * been replaced, for a GPU or a node, where every figure that it has of it was measured there again
  * later, on the same GPU and to the same peer. If it has none - all failed - by any newer one of
  * its kind that has some; but not by that of another rank of the same launch, which has other GPUs.
@@ -234,12 +262,9 @@ struct charge {
     size_t subject;
     const struct xb_fleet_complaint *complaint;
     const struct xb_fleet_source *source; /* the document */
-    bool decided;                         /* by the document's own figures */
     bool replaced;                        /* by a newer document */
     bool together;                        /* many nodes have each of its causes */
 };
-
-/* ---- what was measured again ---- */
 
 /* A document measured a figure of a subject. */
 struct measurement {
@@ -251,8 +276,9 @@ struct measurement {
 };
 
 struct measurements {
-    struct measurement *items;
+    struct measurement *items; /* by subject */
     size_t count;
+    size_t *begins; /* where those of each subject begin that has any */
 };
 
 static int compare_figures(const struct measurement *left, const struct measurement *right)
@@ -263,20 +289,6 @@ static int compare_figures(const struct measurement *left, const struct measurem
                           XB_ORDER_ADDRESSES(left->figure, right->figure));
 }
 
-static int compare_kinds(const void *left, const void *right)
-{
-    const struct measurement *a = left, *b = right;
-    return XB_FIRST_ORDER(XB_ORDER(a->subject, b->subject),
-                          XB_ORDER_ADDRESSES(a->source->kind, b->source->kind));
-}
-
-static int compare_documents(const void *left, const void *right)
-{
-    const struct measurement *a = left, *b = right;
-    return XB_FIRST_ORDER(XB_ORDER(a->subject, b->subject),
-                          XB_ORDER_ADDRESSES(a->source, b->source));
-}
-
 /* For qsort(), the newest first. */
 static int sort_by_figure(const void *left, const void *right)
 {
@@ -284,124 +296,97 @@ static int sort_by_figure(const void *left, const void *right)
     return XB_FIRST_ORDER(compare_figures(a, b), XB_ORDER(b->source->written, a->source->written));
 }
 
-/* Lists the measurements of each subject that has a complaint. */
+/* Lists the measurements of each subject that has a complaint, and marks what was measured again.
+ */
 static struct measurements gather_measurements(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    bool *has_complaint = XB_SCRATCH(judging, fleet->gpu_count + fleet->node_count, 1);
-    struct measurements measurements = {
-        .items = XB_SCRATCH(judging, 2 * fleet->value_count, sizeof *measurements.items)};
+    size_t subjects = fleet->gpu_count + fleet->node_count;
+    bool *has_complaint = XB_SCRATCH(judging, subjects, sizeof *has_complaint);
+    size_t *begins = XB_SCRATCH(judging, subjects, sizeof *begins);
+    struct measurement *items = XB_SCRATCH(judging, 2 * fleet->value_count, sizeof *items);
+    size_t count = 0;
+    time_t newest = 0;
     for (size_t i = 0; i < fleet->complaint_count; i++)
         has_complaint[subject_of(fleet, fleet->complaints[i].node, fleet->complaints[i].gpu)] =
             true;
     for (size_t i = 0; i < fleet->value_count; i++) {
         const struct xb_fleet_value *value = &fleet->values[i];
-        size_t subjects[] = {value->gpu,
-                             subject_of(fleet, fleet->gpus[value->gpu].node, XB_FLEET_NONE)};
+        size_t either[] = {value->gpu,
+                           subject_of(fleet, fleet->gpus[value->gpu].node, XB_FLEET_NONE)};
         for (size_t k = 0; k < 2; k++)
-            if (has_complaint[subjects[k]])
-                measurements.items[measurements.count++] =
-                    (struct measurement){.subject = subjects[k],
-                                         .value = value,
-                                         .source = &fleet->sources[value->source],
-                                         .figure = fleet->figures[value->figure].name};
+            if (has_complaint[either[k]])
+                items[count++] = (struct measurement){.subject = either[k],
+                                                      .value = value,
+                                                      .source = &fleet->sources[value->source],
+                                                      .figure = fleet->figures[value->figure].name};
     }
-    return measurements;
-}
-
-/* Marks what was measured again: a document's measurements of a subject where all of them were. */
-static void mark_replaced(struct measurements *measurements)
-{
-    struct measurement *items = measurements->items;
-    qsort(items, measurements->count, sizeof *items, sort_by_figure);
-    time_t newest = 0;
-    for (size_t i = 0; i < measurements->count; i++) {
+    qsort(items, count, sizeof *items, sort_by_figure);
+    for (size_t i = 0; i < count; i++) {
         if (i == 0 || compare_figures(&items[i], &items[i - 1]) != 0)
             newest = items[i].source->written;
         items[i].replaced = newest > items[i].source->written;
+        if (i == 0 || items[i].subject != items[i - 1].subject)
+            begins[items[i].subject] = i;
     }
-    qsort(items, measurements->count, sizeof *items, compare_documents);
-    for (size_t begin = 0, end = 0; begin < measurements->count; begin = end) {
-        bool all = true;
-        for (; end < measurements->count && compare_documents(&items[end], &items[begin]) == 0;
-             end++)
-            all = all && items[end].replaced;
-        for (size_t i = begin; i < end; i++)
-            items[i].replaced = all;
-    }
+    return (struct measurements){items, count, begins};
 }
 
-/* Decides by any newer document of its kind, but not by one of another process of one launch. A
- * later launch may have given the node another rank. */
-static void decide_by_kind(const struct measurements *sorted, struct charge *charge)
+/* Whether a newer document replaced that of a charge. Its own figures of the subject decide, where
+ * it has any. A later launch may have given the node another rank. */
+static bool is_replaced(const struct measurements *measurements, const struct charge *charge)
 {
+    const struct measurement *of = measurements->items + measurements->begins[charge->subject];
+    const struct measurement *end = measurements->items + measurements->count;
     const struct xb_fleet_source *own = charge->source;
-    const struct measurement wanted = {.subject = charge->subject, .source = own};
-    const struct measurement *of =
-        bsearch(&wanted, sorted->items, sorted->count, sizeof wanted, compare_kinds);
-    const struct measurement *end = sorted->items + sorted->count;
-    while (of != NULL && of > sorted->items && compare_kinds(of - 1, &wanted) == 0)
-        of--;
-    for (; of != NULL && of < end && compare_kinds(of, &wanted) == 0 && !charge->replaced; of++) {
-        const struct xb_fleet_source *newer = of->source;
-        bool apart = own->written > 0 && newer->written > own->written + XB_FLEET_LAUNCH_S;
+    bool any_own = false, all_own_replaced = true, any_newer = false;
+    for (; of < end && of->subject == charge->subject; of++) {
+        const struct xb_fleet_source *other = of->source;
+        bool apart = own->written > 0 && other->written > own->written + XB_FLEET_LAUNCH_S;
         bool is_of_another_rank =
-            newer->ranks > 1 && newer->ranks == own->ranks && newer->rank != own->rank && !apart;
-        charge->replaced = newer->written > own->written && !is_of_another_rank;
+            other->ranks > 1 && other->ranks == own->ranks && other->rank != own->rank && !apart;
+        any_own = any_own || other == own;
+        all_own_replaced = all_own_replaced && (other != own || of->replaced);
+        any_newer = any_newer || (other->kind == own->kind && other->written > own->written &&
+                                  !is_of_another_rank);
     }
+    return any_own ? all_own_replaced : any_newer;
 }
 
-/* ---- what many nodes have ---- */
-
-/*
- * If many nodes say the same against themselves, a limit, an option or a driver is likelier than so
+/* If many nodes say the same against themselves, a limit, an option or a driver is likelier than so
  * many faults. The same is what has the same cause: a warning that all nodes have must not hide the
- * one GPU that has an error besides. Data that is wrong is wrong on every node.
- */
-
-/* A cause of a charge. */
-struct cause {
-    const char *words;
-    size_t length;
-    struct charge *charge;
-};
-
-/* Causes of one kind lie together. */
-static int compare_causes(const void *left, const void *right)
-{
-    const struct cause *a = left, *b = right;
-    int order = XB_FIRST_ORDER(XB_ORDER(a->charge->complaint->code, b->charge->complaint->code),
-                               XB_ORDER(a->length, b->length));
-    return order != 0 ? order : memcmp(a->words, b->words, a->length);
-}
+ * one GPU that has an error besides. Data that is wrong is wrong on every node. */
 
 /* A charge without causes has an empty one. */
 static void mark_together(struct xb_judging *judging, struct charge *charges, size_t count)
 {
-    struct cause *causes = NULL;
+    struct xb_vote *causes = NULL; /* the group: code and cause */
     size_t listed = 0;
     for (size_t i = 0; i < count; i++) {
         const struct xb_fleet_complaint *complaint = charges[i].complaint;
         const char *words = complaint->causes != NULL ? complaint->causes : "";
         charges[i].together = !charges[i].replaced && complaint->code != XB_FLEET_WRONG_DATA;
         for (bool more = charges[i].together; more;) {
-            size_t length = strcspn(words, "\n");
+            int length = (int)strcspn(words, "\n");
             causes = xb_grow(causes, listed, sizeof *causes);
-            causes[listed++] = (struct cause){words, length, &charges[i]};
+            causes[listed++] =
+                (struct xb_vote){.group = xb_arena_print(&judging->scratch, "%d %.*s",
+                                                         (int)complaint->code, length, words),
+                                 .item = i};
             more = words[length] != '\0';
             words += length + more;
         }
     }
     struct xb_node_tally tally = xb_node_tally_open(judging);
-    if (listed > 0)
-        qsort(causes, listed, sizeof *causes, compare_causes);
-    for (size_t begin = 0, end = 0; begin < listed; begin = end) {
+    xb_votes_sort(causes, listed);
+    for (struct xb_majority most = {.end = 0};
+         listed > 0 && xb_votes_next(causes, listed, &most);) {
         xb_node_tally_begin(&tally);
-        for (; end < listed && compare_causes(&causes[end], &causes[begin]) == 0; end++)
-            xb_node_tally_add(&tally, causes[end].charge->complaint->node);
+        for (size_t i = most.begin; i < most.end; i++)
+            xb_node_tally_add(&tally, charges[causes[i].item].complaint->node);
         bool together = xb_fleet_is_together(tally.count, judging->fleet->node_count);
-        for (size_t i = begin; i < end; i++)
-            causes[i].charge->together = causes[i].charge->together && together;
+        for (size_t i = most.begin; i < most.end; i++)
+            charges[causes[i].item].together = charges[causes[i].item].together && together;
     }
     free(causes);
 }
@@ -423,24 +408,19 @@ void xb_fleet_name_complaints(struct xb_judging *judging)
     const struct xb_fleet *fleet = judging->fleet;
     size_t count = fleet->complaint_count;
     struct charge *charges = XB_SCRATCH(judging, count, sizeof *charges);
-    struct measurements measurements = gather_measurements(judging);
-    mark_replaced(&measurements);
+    const struct measurements measurements = gather_measurements(judging);
     for (size_t i = 0; i < count; i++) {
         const struct xb_fleet_complaint *complaint = &fleet->complaints[i];
-        charges[i] = (struct charge){.subject = subject_of(fleet, complaint->node, complaint->gpu),
-                                     .complaint = complaint,
-                                     .source = &fleet->sources[complaint->source]};
-        /* The document's own figures decide, where it has any. */
-        const struct measurement *found = bsearch(
-            &(struct measurement){.subject = charges[i].subject, .source = charges[i].source},
-            measurements.items, measurements.count, sizeof *found, compare_documents);
-        charges[i].decided = found != NULL;
-        charges[i].replaced = found != NULL && found->replaced;
+        struct charge charge = {.subject = subject_of(fleet, complaint->node, complaint->gpu),
+                                .complaint = complaint,
+                                .source = &fleet->sources[complaint->source]};
+        const struct charge *before = i > 0 ? &charges[i - 1] : NULL;
+        charge.replaced =
+            before != NULL && before->subject == charge.subject && before->source == charge.source
+                ? before->replaced
+                : is_replaced(&measurements, &charge);
+        charges[i] = charge;
     }
-    qsort(measurements.items, measurements.count, sizeof *measurements.items, compare_kinds);
-    for (size_t i = 0; i < count; i++)
-        if (!charges[i].decided)
-            decide_by_kind(&measurements, &charges[i]);
     mark_together(judging, charges, count);
     qsort(charges, count, sizeof *charges, compare_charges);
     for (size_t begin = 0, end = 0; begin < count && !charges[begin].replaced; begin = end) {

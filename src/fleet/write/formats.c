@@ -27,36 +27,6 @@ static const char *known(const char *text)
     return text != NULL ? text : "";
 }
 
-static void write_csv_line(FILE *stream, const struct xb_fleet *fleet,
-                           const struct xb_fleet_finding *finding)
-{
-    const struct xb_fleet_gpu *gpu = xb_fleet_gpu_of(fleet, finding);
-    const struct xb_fleet_figure *figure = xb_fleet_figure_of(fleet, finding);
-    const double numbers[] = {finding->value, finding->centre, finding->deviation, finding->spreads,
-                              finding->p};
-    struct xb_csv_line line = {.stream = stream};
-    xb_csv_put(&line, finding->node);
-    xb_csv_put(&line, xb_fleet_code_name(finding->code));
-    xb_csv_put_whole(&line, finding->gpu != XB_FLEET_NONE, gpu->index);
-    xb_csv_put(&line, known(gpu->pci_bdf));
-    xb_csv_put(&line, known(gpu->uuid));
-    xb_csv_put_whole(&line, finding->peer >= 0, (uint64_t)finding->peer);
-    xb_csv_put(&line, known(gpu->model));
-    xb_csv_put(&line, known(figure->name));
-    xb_csv_put(&line, known(figure->unit));
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        xb_csv_put_number(&line, finding->figure != XB_FLEET_NONE, numbers[i]);
-    xb_csv_put(&line, known(finding->text));
-    xb_csv_put(&line, known(figure->backend));
-    xb_csv_put(&line, known(figure->link));
-    xb_csv_put(&line, known(figure->driver));
-    xb_csv_put(&line, known(figure->options));
-    xb_csv_put(&line, finding->together ? "true" : "false");
-    xb_csv_put(&line, finding->unsure ? "true" : "false");
-    xb_csv_put(&line, xb_fleet_is_to_drain(finding) ? "true" : "false");
-    xb_csv_end(&line);
-}
-
 enum xb_status xb_fleet_csv_write(FILE *stream, const struct xb_fleet_judgement *judgement,
                                   struct xb_error *error)
 {
@@ -64,8 +34,36 @@ enum xb_status xb_fleet_csv_write(FILE *stream, const struct xb_fleet_judgement 
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         xb_csv_put(&names, columns[i]);
     xb_csv_end(&names);
-    for (size_t i = 0; i < judgement->finding_count && !ferror(stream); i++)
-        write_csv_line(stream, judgement->fleet, &judgement->findings[i]);
+    for (size_t i = 0; i < judgement->finding_count && !ferror(stream); i++) {
+        const struct xb_fleet_finding *finding = &judgement->findings[i];
+        const struct xb_fleet_gpu *gpu = xb_fleet_gpu_of(judgement->fleet, finding);
+        const struct xb_fleet_figure *figure = xb_fleet_figure_of(judgement->fleet, finding);
+        const double numbers[] = {finding->value, finding->centre, finding->deviation,
+                                  finding->spreads, finding->p};
+        const char *const rest[] = {finding->text,
+                                    figure->backend,
+                                    figure->link,
+                                    figure->driver,
+                                    figure->options,
+                                    finding->together ? "true" : "false",
+                                    finding->unsure ? "true" : "false",
+                                    xb_fleet_is_to_drain(finding) ? "true" : "false"};
+        struct xb_csv_line line = {.stream = stream};
+        xb_csv_put(&line, finding->node);
+        xb_csv_put(&line, xb_fleet_code_name(finding->code));
+        xb_csv_put_whole(&line, finding->gpu != XB_FLEET_NONE, gpu->index);
+        xb_csv_put(&line, known(gpu->pci_bdf));
+        xb_csv_put(&line, known(gpu->uuid));
+        xb_csv_put_whole(&line, finding->peer >= 0, (uint64_t)finding->peer);
+        xb_csv_put(&line, known(gpu->model));
+        xb_csv_put(&line, known(figure->name));
+        xb_csv_put(&line, known(figure->unit));
+        for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
+            xb_csv_put_number(&line, finding->figure != XB_FLEET_NONE, numbers[k]);
+        for (size_t k = 0; k < sizeof rest / sizeof rest[0]; k++)
+            xb_csv_put(&line, known(rest[k]));
+        xb_csv_end(&line);
+    }
     return xb_stream_finish(stream, "the CSV", error);
 }
 
@@ -73,16 +71,11 @@ enum xb_status xb_fleet_csv_write(FILE *stream, const struct xb_fleet_judgement 
 
 #define PREFIX "xferbench_fleet_" /* of all names */
 
-static size_t count_code(const struct xb_fleet_judgement *judgement, enum xb_fleet_code code)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < judgement->finding_count; i++)
-        count += judgement->findings[i].code == code;
-    return count;
-}
-
 static void write_counts(FILE *stream, const struct xb_fleet_judgement *judgement)
 {
+    size_t codes[XB_FLEET_CODES] = {0};
+    for (size_t i = 0; i < judgement->finding_count; i++)
+        codes[judgement->findings[i].code]++;
     const struct {
         const char *name, *help;
         size_t value;
@@ -94,8 +87,7 @@ static void write_counts(FILE *stream, const struct xb_fleet_judgement *judgemen
         {"nodes", "Nodes with a document.", judgement->fleet->node_count},
         {"gpus", "GPUs with a document.", judgement->fleet->gpu_count},
         {"judged_gpus", "GPUs judged by their siblings.", judgement->judged_gpus},
-        {"missing_nodes", "Expected nodes without a document.",
-         count_code(judgement, XB_FLEET_MISSING)},
+        {"missing_nodes", "Expected nodes without a document.", codes[XB_FLEET_MISSING]},
         {"left_out_documents", "Documents, files and folders that were left out.",
          judgement->fleet->left_out_count},
     };
@@ -108,7 +100,7 @@ static void write_counts(FILE *stream, const struct xb_fleet_judgement *judgemen
     for (enum xb_fleet_code code = 0; code < XB_FLEET_CODES; code++) {
         fputs(PREFIX "findings", stream);
         xb_metric_put_labels(stream, XB_METRIC_LABELS({"code", xb_fleet_code_name(code)}));
-        fprintf(stream, " %zu\n", count_code(judgement, code));
+        fprintf(stream, " %zu\n", codes[code]);
     }
 }
 
@@ -123,24 +115,6 @@ static const char *known_label(const char *value)
     return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-static void write_labels(FILE *stream, const struct xb_fleet *fleet,
-                         const struct xb_fleet_finding *finding)
-{
-    const struct xb_fleet_gpu *gpu = xb_fleet_gpu_of(fleet, finding);
-    const struct xb_fleet_figure *figure = xb_fleet_figure_of(fleet, finding);
-    bool has_gpu = finding->gpu != XB_FLEET_NONE;
-    xb_metric_put_labels(
-        stream,
-        XB_METRIC_LABELS(
-            {"node", finding->node}, {"code", xb_fleet_code_name(finding->code)},
-            {"gpu", has_gpu ? XB_METRIC_NUMBER(gpu->index) : NULL},
-            {"pci", known_label(gpu->pci_bdf)}, {"uuid", known_label(gpu->uuid)},
-            {"peer", finding->peer >= 0 ? XB_METRIC_NUMBER((size_t)finding->peer) : NULL},
-            {"figure", known_label(figure->name)}, {"options", known_label(figure->options)},
-            {"together", finding->together ? "true" : NULL},
-            {"unsure", finding->unsure ? "true" : NULL}));
-}
-
 /* The worst comes first among those with the same labels. */
 static int by_labels(const void *a, const void *b)
 {
@@ -149,47 +123,54 @@ static int by_labels(const void *a, const void *b)
                           XB_ORDER(first->finding, second->finding));
 }
 
-static void write_findings(FILE *stream, const struct xb_fleet_judgement *judgement)
+enum xb_status xb_fleet_prometheus_write(FILE *stream, const struct xb_fleet_judgement *judgement,
+                                         struct xb_error *error)
 {
+    static const char *const families[][2] = {
+        {"finding", "1 for each finding."},
+        {"deviation_ratio", "Value of a finding / its siblings' median - 1."}};
     struct xb_arena *arena = NULL;
-    size_t count = judgement->finding_count;
+    size_t count = judgement->finding_count, kept = 0;
     struct sample *samples = xb_new(count, sizeof *samples);
+    write_counts(stream, judgement);
     for (size_t i = 0; i < count; i++) {
+        const struct xb_fleet_finding *finding = &judgement->findings[i];
+        const struct xb_fleet_gpu *gpu = xb_fleet_gpu_of(judgement->fleet, finding);
+        const struct xb_fleet_figure *figure = xb_fleet_figure_of(judgement->fleet, finding);
+        bool has_gpu = finding->gpu != XB_FLEET_NONE;
         struct xb_memory_text labels = {.text = NULL};
-        write_labels(xb_memory_text_begin(&labels), judgement->fleet, &judgement->findings[i]);
-        samples[i] = (struct sample){.finding = &judgement->findings[i],
-                                     .labels = xb_memory_text_keep(&labels, &arena)};
+        xb_metric_put_labels(
+            xb_memory_text_begin(&labels),
+            XB_METRIC_LABELS(
+                {"node", finding->node}, {"code", xb_fleet_code_name(finding->code)},
+                {"gpu", has_gpu ? XB_METRIC_NUMBER(gpu->index) : NULL},
+                {"pci", known_label(gpu->pci_bdf)}, {"uuid", known_label(gpu->uuid)},
+                {"peer", finding->peer >= 0 ? XB_METRIC_NUMBER((size_t)finding->peer) : NULL},
+                {"figure", known_label(figure->name)}, {"options", known_label(figure->options)},
+                {"together", finding->together ? "true" : NULL},
+                {"unsure", finding->unsure ? "true" : NULL}));
+        samples[i] = (struct sample){xb_memory_text_keep(&labels, &arena), finding};
     }
     /* A sample may not appear twice, and a node may have failed twice. */
-    size_t kept = 0;
     qsort(samples, count, sizeof *samples, by_labels);
     for (size_t i = 0; i < count; i++)
         if (kept == 0 || strcmp(samples[kept - 1].labels, samples[i].labels) != 0)
             samples[kept++] = samples[i];
-    if (kept > 0)
-        xb_metric_begin(stream, PREFIX, "finding", "1 for each finding.");
-    for (size_t i = 0; i < kept; i++)
-        fprintf(stream, PREFIX "finding%s 1\n", samples[i].labels);
-    bool begun = false;
-    for (size_t i = 0; i < kept; i++) {
-        double share = samples[i].finding->deviation;
-        if (!isfinite(share))
-            continue;
-        if (!begun)
-            xb_metric_begin(stream, PREFIX, "deviation_ratio",
-                            "Value of a finding / its siblings' median - 1.");
-        begun = true;
-        fprintf(stream, PREFIX "deviation_ratio%s %s\n", samples[i].labels, XB_NUMBER_TEXT(share));
+    for (int family = 0; family < 2; family++) {
+        bool begun = false;
+        for (size_t i = 0; i < kept; i++) {
+            double value = family == 0 ? 1 : samples[i].finding->deviation;
+            if (!isfinite(value))
+                continue;
+            if (!begun)
+                xb_metric_begin(stream, PREFIX, families[family][0], families[family][1]);
+            begun = true;
+            fprintf(stream, PREFIX "%s%s %s\n", families[family][0], samples[i].labels,
+                    XB_NUMBER_TEXT(value));
+        }
     }
     free(samples);
     xb_arena_free(arena);
-}
-
-enum xb_status xb_fleet_prometheus_write(FILE *stream, const struct xb_fleet_judgement *judgement,
-                                         struct xb_error *error)
-{
-    write_counts(stream, judgement);
-    write_findings(stream, judgement);
     return xb_stream_finish(stream, "the metrics", error);
 }
 
@@ -197,23 +178,9 @@ enum xb_status xb_fleet_prometheus_write(FILE *stream, const struct xb_fleet_jud
 
 #define TOLD 10 /* names that cannot be listed: so many are told */
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-size_t xb_fleet_sort_names(const char **names, size_t count)
-{
-    size_t kept = 0;
-    qsort(names, count, sizeof(const char *), by_name);
-    for (size_t i = 0; i < count; i++)
-        if (kept == 0 || strcmp(names[kept - 1], names[i]) != 0)
-            names[kept++] = names[i];
-    return kept;
-}
-
 void xb_fleet_drain_list(const struct xb_fleet_judgement *judgement, struct xb_drain_list *list)
 {
+    const struct xb_fleet *fleet = judgement->fleet;
     size_t found = 0;
     *list = (struct xb_drain_list){.arena = NULL};
     list->names = xb_arena_new(&list->arena, judgement->finding_count * sizeof(const char *));
@@ -224,13 +191,12 @@ void xb_fleet_drain_list(const struct xb_fleet_judgement *judgement, struct xb_d
     /* As the user calls them: hosts that call themselves gpu1.cluster are gpu1 to a scheduler that
      * knows them so, and it refuses a list with one name that it does not know. */
     for (size_t i = 0; i < list->count; i++)
-        for (size_t k = 0; k < judgement->fleet->node_count; k++) {
-            const struct xb_fleet_node *node = &judgement->fleet->nodes[k];
-            if (node->expected == NULL || strcmp(node->name, list->names[i]) != 0)
-                continue;
-            list->names[i] = node->expected;
-            break;
-        }
+        for (size_t k = 0; k < fleet->node_count; k++)
+            if (fleet->nodes[k].expected != NULL &&
+                strcmp(fleet->nodes[k].name, list->names[i]) == 0) {
+                list->names[i] = fleet->nodes[k].expected;
+                break;
+            }
     list->text = xb_hostlist_compress(list->names, list->count, &list->arena, &list->left_out);
 }
 
@@ -241,12 +207,12 @@ enum xb_status xb_fleet_nodelist_write(FILE *stream, const struct xb_fleet_judge
     size_t told = 0;
     xb_fleet_drain_list(judgement, &list);
     /* A node that is left out would stay in service without anybody knowing. */
-    for (size_t i = 0; i < list.count && told < TOLD; i++) {
-        if (xb_hostlist_is_name(list.names[i]))
-            continue;
-        xb_say("not in the node list, because it is no valid host name: '%.80s'", list.names[i]);
-        told++;
-    }
+    for (size_t i = 0; i < list.count && told < TOLD; i++)
+        if (!xb_hostlist_is_name(list.names[i])) {
+            xb_say("not in the node list, because it is no valid host name: '%.80s'",
+                   list.names[i]);
+            told++;
+        }
     if (list.left_out > told)
         xb_say("and %zu more names that are no valid host names", list.left_out - told);
     /* The list may be all that a script looks at. */

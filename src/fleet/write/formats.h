@@ -11,25 +11,20 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/*
- * Writes a judgement. All flush the stream. XB_ERR_SYSTEM if writing failed. Texts from documents
- * cannot break any of the formats.
- */
+/* Writers of a judgement flush the stream. XB_ERR_SYSTEM if writing failed. Texts from documents
+ * cannot break any of the formats. */
 
-/* For people, `columns` wide: the answer, the findings (worst first) and the files that were left
- * out; if it is verbose, all columns of the findings and a histogram for each figure. */
+/* For people, `columns` wide; if it is verbose, with all columns and a histogram of each figure. */
 XB_MUST_CHECK enum xb_status xb_fleet_table_write(FILE *stream,
                                                   const struct xb_fleet_judgement *judgement,
                                                   size_t columns, bool verbose,
                                                   struct xb_error *error);
-/* docs/fleet.schema.json, by tables; those of findings and figures are put behind members that the
- * table's struct does not have. */
+/* JSON after docs/fleet.schema.json; a finding and a figure have other members before these. */
 extern const struct xb_field xb_fleet_fields[], xb_fleet_finding_fields[], xb_fleet_gpu_fields[],
     xb_fleet_siblings_fields[], xb_fleet_figure_fields[];
 
-/* csv: one line for each finding, after a line of column names; prometheus: for the textfile
- * collector of node_exporter; nodelist: the nodes to take out of service, as a host expression of
- * Slurm in one line, nothing if there are none. */
+/* csv: a line for each finding, after the names of columns; prometheus: for the textfile collector
+ * of node_exporter; nodelist: the nodes to drain, in one line, nothing if there are none. */
 typedef enum xb_status xb_fleet_writer(FILE *stream, const struct xb_fleet_judgement *judgement,
                                        struct xb_error *error);
 xb_fleet_writer xb_fleet_json_write, xb_fleet_csv_write, xb_fleet_prometheus_write,
@@ -63,19 +58,13 @@ struct xb_drain_list {
     size_t left_out;        /* how many are not in the text: no scheduler takes such a name */
     struct xb_arena *arena; /* where all of it lies, to be freed */
 };
-
 void xb_fleet_drain_list(const struct xb_fleet_judgement *judgement, struct xb_drain_list *list);
 
 /* Sorts names and drops those that are there twice. Returns how many are left. */
 size_t xb_fleet_sort_names(const char **names, size_t count);
-
 /* Whether to take its node out of service: the finding is bad, certain, and not shared with many
  * siblings. */
 bool xb_fleet_is_to_drain(const struct xb_fleet_finding *finding);
-
-/* Whether the finding begins a row of a table for people. What a GPU has in several figures is one:
- * the worst of them stands for all, and the others follow it. */
-bool xb_fleet_table_is_row(const struct xb_fleet_judgement *judgement, size_t index);
 
 /* The columns of its table; the last one's name is NULL. */
 extern const struct xb_column_help xb_fleet_column_helps[];

@@ -103,21 +103,29 @@ static size_t find_outs(const struct xb_fleet_judgement *judgement, size_t figur
     return found;
 }
 
-/* The median and from where values are named; where slots differ each has limits of its own. */
-static size_t find_levels(const struct xb_fleet_siblings *siblings, bool more, double size,
-                          struct xb_plot_level *levels, struct xb_arena **memory)
+/* Says what the picture shows, which is drawn already. */
+static void describe(const struct xb_fleet_figure *figure, const struct xb_fleet_siblings *siblings,
+                     const char *unit, double size, struct xb_fleet_picture *picture,
+                     struct xb_arena **memory)
 {
-    double values[3] = {siblings->centre, siblings->centre * (1.0 - siblings->named_from),
-                        siblings->centre * (1.0 + siblings->named_from)};
-    const char *const names[3] = {"median", more ? "slow below" : "fast below",
-                                  more ? "fast above" : "slow above"};
-    size_t count = isfinite(siblings->named_from) && !(siblings->slots_differ > 0) ? 3 : 1;
-    for (size_t i = 0; i < count; i++) {
-        double value = values[i] / size;
-        levels[i] = (struct xb_plot_level){
-            xb_arena_print(memory, "%s %s", names[i], XB_DECIMAL_TEXT(value)), value};
-    }
-    return count;
+    const struct xb_dots *dots = &picture->dots;
+    /* What the compared GPUs share: "NVIDIA H200, Gen5 x16, driver 580.159.04, chunk=4194304". */
+    const char *const parts[] = {figure->model, figure->link, figure->driver, figure->options};
+    struct xb_words kind = {.length = 0};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i] != NULL && parts[i][0] != '\0')
+            xb_words_add(&kind, "%s%s%.150s", kind.length > 0 ? ", " : "", i == 2 ? "driver " : "",
+                         parts[i]);
+    picture->title = xb_arena_print(memory, "%.200s by node: %.400s", figure->name,
+                                    kind.length > 0 ? kind.text : "any GPU");
+    const char *worst = dots->out_count > 0
+                            ? xb_arena_print(memory, " The worst is %.300s.", dots->dots[0].name)
+                            : "";
+    picture->description = xb_arena_print(
+        memory, "%zu %s of %zu nodes: median %s %s, from %s to %s; %zu named slow, %zu fast.%s",
+        siblings->values, dots->counted, siblings->nodes, XB_DECIMAL_TEXT(siblings->centre / size),
+        unit, XB_DECIMAL_TEXT(siblings->least / size), XB_DECIMAL_TEXT(siblings->most / size),
+        siblings->slow, siblings->fast, worst);
 }
 
 /* Makes the picture of a figure; its texts lie in *memory, or are the judgement's. */
@@ -132,7 +140,8 @@ static void make_picture(const struct xb_fleet_judgement *judgement,
     double size;
     const char *unit = xb_fleet_unit(figure->unit, &size);
     double centre = siblings->centre / size;
-    double share = isfinite(siblings->named_from) ? siblings->named_from : 3.0 * siblings->spread;
+    bool has_limit = isfinite(siblings->named_from), more = figure->more_is_better;
+    double share = has_limit ? siblings->named_from : 3.0 * siblings->spread;
     double limit = share * siblings->centre / size;
     *dots = (struct xb_dots){
         .places_are = "nodes in the order of their names",
@@ -142,12 +151,21 @@ static void make_picture(const struct xb_fleet_judgement *judgement,
         .band_low = centre * (1.0 - siblings->spread),
         .band_high = centre * (1.0 + siblings->spread),
         .levels = picture->levels,
-        .level_count = find_levels(siblings, figure->more_is_better, size, picture->levels, memory),
+        /* Where slots differ each has limits of its own. */
+        .level_count = has_limit && !(siblings->slots_differ > 0) ? 3 : 1,
         .are = {"like their siblings", "slow", "fast"},
         .band_is = xb_arena_print(memory, "one spread on each side of the median: %.2g %%%s",
                                   100.0 * siblings->spread,
                                   siblings->is_floor ? ", the least assumed" : ""),
     };
+    const double factors[] = {1.0, 1.0 - share, 1.0 + share};
+    const char *const names[] = {"median", more ? "slow below" : "fast below",
+                                 more ? "fast above" : "slow above"};
+    for (size_t i = 0; i < dots->level_count; i++) {
+        double value = siblings->centre * factors[i] / size;
+        picture->levels[i] = (struct xb_plot_level){
+            xb_arena_print(memory, "%s %s", names[i], XB_DECIMAL_TEXT(value)), value};
+    }
     const size_t count = find_values(fleet, siblings->figure, size, dots, &values, memory);
     struct xb_dot *all = xb_arena_new(memory, count * sizeof *all);
     dots->counted = count > 0 && values[0].peer >= 0 ? "pairs" : "GPUs";
@@ -163,22 +181,7 @@ static void make_picture(const struct xb_fleet_judgement *judgement,
         dots->y_low = fmin(dots->y_low, dot->value);
         dots->y_high = fmax(dots->y_high, dot->value);
     }
-    /* What the compared GPUs share: "NVIDIA H200, Gen5 x16, driver 580.159.04, chunk=4194304". */
-    const char *const parts[] = {figure->model, figure->link, figure->driver, figure->options};
-    struct xb_words kind = {.length = 0};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (parts[i] != NULL && parts[i][0] != '\0')
-            xb_words_add(&kind, "%s%s%.150s", kind.length > 0 ? ", " : "", i == 2 ? "driver " : "",
-                         parts[i]);
-    picture->title = xb_arena_print(memory, "%.200s by node: %.400s", figure->name,
-                                    kind.length > 0 ? kind.text : "any GPU");
-    const char *worst =
-        dots->out_count > 0 ? xb_arena_print(memory, " The worst is %.300s.", all[0].name) : "";
-    picture->description = xb_arena_print(
-        memory, "%zu %s of %zu nodes: median %s %s, from %s to %s; %zu named slow, %zu fast.%s",
-        siblings->values, dots->counted, siblings->nodes, XB_DECIMAL_TEXT(centre), unit,
-        XB_DECIMAL_TEXT(siblings->least / size), XB_DECIMAL_TEXT(siblings->most / size),
-        siblings->slow, siblings->fast, worst);
+    describe(figure, siblings, unit, size, picture, memory);
 }
 
 bool xb_fleet_is_drawn(const struct xb_fleet_siblings *siblings)

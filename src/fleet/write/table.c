@@ -1,21 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The table for people: the answer, the findings, the figures, and what was left out. */
 #define _POSIX_C_SOURCE 200809L
 #include "fleet/internal.h"
 #include "formats.h"
 
 #include "base/stream.h"
+#include "present/table.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ROWS 30 /* that a terminal shows at most; a file gets all of them */
 #define LEFT_OUT_TOLD 10
-#define INDENT 2 /* of further lines, by xb_lines_print() */
+#define INDENT 2      /* of further lines, by xb_lines_print() */
+#define LEAST_NAME 16 /* of a node, where long ones are cut */
+#define LONG_TEXT 48  /* of others: --format csv has them whole */
 
 /* ---- what all parts share ---- */
 
-const char *xb_fleet_table_value(const char *unit, double value, char text[64])
+struct view {
+    FILE *stream;
+    const struct xb_fleet_judgement *judgement;
+    size_t columns;   /* width of a line */
+    size_t prose;     /* width of a line of sentences */
+    bool verbose;     /* the figures too, and all columns */
+    size_t most_rows; /* that are printed */
+};
+
+/* Prints sentences, wrapped, in a colour or without. */
+#define print_in(view, colour, ...)                                                                \
+    xb_lines_print_in((view)->stream, (view)->prose, (colour), __VA_ARGS__)
+#define print(view, ...) print_in(view, XB_COLOUR_NONE, __VA_ARGS__)
+
+#define PLURAL(count) ((count) == 1 ? "" : "s")
+
+/* "55.44 GB/s", "3.31 us"; "-" for NAN. */
+#define VALUE(unit, value) value_text((unit), (value), (char[64]){0})
+static const char *value_text(const char *unit, double value, char text[64])
 {
     if (!isfinite(value))
         return "-";
@@ -24,155 +47,132 @@ const char *xb_fleet_table_value(const char *unit, double value, char text[64])
     return text;
 }
 
-const char *xb_fleet_table_share(double share, bool with_sign, char *text, size_t size)
+/* "12.3 %"; with one digit more if the share is small. */
+#define SHARE(share) share_text((share), false, (char[32]){0})
+static const char *share_text(double share, bool with_sign, char text[32])
 {
     double percent = 100.0 * share;
     if (!isfinite(share))
         return "-";
-    snprintf(text, size, with_sign ? "%+.*f %%" : "%.*f %%", fabs(percent) < 0.995 ? 2 : 1,
-             percent);
+    snprintf(text, 32, with_sign ? "%+.*f %%" : "%.*f %%", fabs(percent) < 0.995 ? 2 : 1, percent);
     return text;
 }
 
-const char *xb_fleet_table_count(size_t count, char text[32])
+/* "4,000" */
+#define COUNT(count) count_text((count), (char[32]){0})
+static const char *count_text(size_t count, char text[32])
 {
-    char digits[24];
-    size_t used = 0;
-    size_t length = (size_t)snprintf(digits, sizeof digits, "%zu", count);
-    for (size_t i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0)
-            text[used++] = ',';
-        text[used++] = digits[i];
+    size_t length = (size_t)snprintf(text, 32, "%zu", count);
+    for (size_t at = length; at > 3;) {
+        at -= 3;
+        memmove(text + at + 1, text + at, strlen(text + at) + 1);
+        text[at] = ',';
     }
-    text[used] = '\0';
     return text;
 }
 
-void xb_fleet_table_add_gpu(struct xb_fleet_gpus *gpus, const struct xb_fleet_gpu *gpu)
+/* GPUs of one node. */
+struct gpus {
+    size_t count;     /* how many */
+    size_t all;       /* how many the node has */
+    uint64_t indices; /* a bit for each index below 64 */
+};
+
+/* Adds a GPU, unless one of its index is there already. */
+static void add_gpu(struct gpus *gpus, const struct xb_fleet_gpu *gpu)
 {
     uint64_t bit = gpu->index < 64 ? UINT64_C(1) << gpu->index : 0;
     gpus->count += (gpus->indices & bit) == 0;
     gpus->indices |= bit;
 }
 
-const char *xb_fleet_table_indices(const struct xb_fleet_gpus *gpus, char text[XB_FLEET_INDICES])
+/* Lists their indices: "2, 5-7". False for "all 8", and for "9 of 16" where there are too many to
+ * list, or one has an index of 64 or more. */
+#define INDICES 32
+static bool list_gpus(const struct gpus *gpus, char text[INDICES])
 {
     size_t listed = 0, length = 0;
-    text[0] = '\0';
-    for (unsigned first = 0, end = 0; first < 64; first = end + 1) {
+    for (unsigned first = 0, end = 0; first < 64 && length < INDICES; first = end + 1) {
         for (end = first; end < 64 && (gpus->indices >> end & 1) != 0; end++)
             listed++;
-        if (end == first)
-            continue;
-        length += (size_t)snprintf(text + length, XB_FLEET_INDICES - length,
-                                   end - first > 1 ? "%s%u-%u" : "%s%u", length > 0 ? ", " : "",
-                                   first, end - 1);
-        if (length >= XB_FLEET_INDICES)
-            return "";
+        if (end > first)
+            length += (size_t)snprintf(text + length, INDICES - length,
+                                       end - first > 1 ? "%s%u-%u" : "%s%u", length > 0 ? ", " : "",
+                                       first, end - 1);
     }
-    return listed == gpus->count ? text : "";
+    if (gpus->count != gpus->all && listed == gpus->count && length < INDICES)
+        return true;
+    snprintf(text, INDICES, gpus->count == gpus->all ? "all %zu" : "%zu of %zu", gpus->count,
+             gpus->all);
+    return false;
 }
 
-#define PLURAL(count) ((count) == 1 ? "" : "s")
+/* Whether the finding begins a row. What a GPU has in several figures is one: the worst of them
+ * stands for all, and the others follow it. */
+static bool is_row(const struct xb_fleet_judgement *judgement, size_t index)
+{
+    const struct xb_fleet_finding *finding = &judgement->findings[index];
+    const struct xb_fleet_finding *before = index > 0 ? finding - 1 : NULL;
+    return before == NULL || finding->figure == XB_FLEET_NONE || finding->gpu == XB_FLEET_NONE ||
+           before->figure == XB_FLEET_NONE || before->gpu != finding->gpu ||
+           before->code != finding->code || before->together != finding->together;
+}
 
 /* ---- the answer: a sentence for each reason ---- */
 
-/* Those with one code, that many have together or not. */
-struct told {
-    const char **names; /* of their nodes, each once */
-    size_t count, findings;
-    const struct xb_fleet_finding *worst;
-    struct xb_fleet_gpus gpus; /* of the node, where it is one */
-};
-
-static void gather(const struct xb_fleet_judgement *judgement, enum xb_fleet_code code,
-                   bool together, struct told *told)
+/* "1 of 497 nodes is slow: gpu00017, all 8 GPUs, up to 4.5 % below the others.": those with one
+ * code, that many have together or not. `names` has room for a name of each finding. */
+static void write_code(const struct view *view, enum xb_fleet_code code, bool together,
+                       const char **names, struct xb_arena **arena)
 {
-    const struct xb_fleet_gpu *gpus = judgement->fleet->gpus;
-    size_t found = 0;
-    told->gpus = (struct xb_fleet_gpus){.count = 0};
+    const struct xb_fleet_judgement *judgement = view->judgement;
+    const struct xb_fleet *fleet = judgement->fleet;
+    const struct xb_fleet_finding *worst = NULL;
+    struct gpus gpus = {.count = 0}; /* of the node, where it is one */
+    struct xb_words words = {.length = 0};
+    size_t found = 0, left_out = 0;
     for (size_t i = 0; i < judgement->finding_count; i++) {
         const struct xb_fleet_finding *finding = &judgement->findings[i];
         if (finding->code != code || (finding->together && !finding->unsure) != together)
             continue;
-        told->worst = found == 0 ? finding : told->worst;
-        told->names[found++] = finding->node;
-        if (finding->gpu != XB_FLEET_NONE && xb_fleet_table_is_row(judgement, i))
-            xb_fleet_table_add_gpu(&told->gpus, &gpus[finding->gpu]);
+        worst = found == 0 ? finding : worst;
+        names[found++] = finding->node;
+        if (finding->gpu != XB_FLEET_NONE && is_row(judgement, i))
+            add_gpu(&gpus, &fleet->gpus[finding->gpu]);
     }
-    for (size_t i = 0; told->gpus.count > 0 && i < judgement->fleet->gpu_count; i++)
-        told->gpus.all += !gpus[i].is_gone && gpus[i].node == gpus[told->worst->gpu].node;
-    told->findings = found;
-    told->count = xb_fleet_sort_names(told->names, found);
-}
-
-/* ", all 8 GPUs, up to 6.8 % below the others" */
-static void add_deviation(struct xb_words *words, const struct xb_fleet_view *view,
-                          const struct told *told)
-{
-    const struct xb_fleet_gpus *gpus = &told->gpus;
-    const char *list = xb_fleet_table_indices(gpus, (char[XB_FLEET_INDICES]){0});
-    if (told->count == 1 && gpus->all > 1 && gpus->count == gpus->all)
-        xb_words_add(words, ", all %zu GPUs", gpus->all);
-    else if (told->count == 1 && gpus->all > 1 && list[0] != '\0')
-        xb_words_add(words, ", GPU%s %s", PLURAL(gpus->count), list);
-    else if (told->count == 1 && gpus->all > 1)
-        xb_words_add(words, ", %zu of %zu GPUs", gpus->count, gpus->all);
-    const struct xb_fleet_figure *figure = &view->judgement->fleet->figures[told->worst->figure];
-    xb_words_add(words, ", %s%s %s the others", told->findings > 1 ? "up to " : "",
-                 XB_FLEET_SHARE(fabs(told->worst->deviation)),
-                 !figure->more_is_better      ? "off"
-                 : told->worst->deviation < 0 ? "below"
-                                              : "above");
-}
-
-/* "1 of 497 nodes is slow: gpu00017, all 8 GPUs, 4.5 % below the others." */
-static void write_code(const struct xb_fleet_view *view, const struct told *told, bool together,
-                       struct xb_arena **arena)
-{
-    const struct xb_fleet_judgement *judgement = view->judgement;
-    enum xb_fleet_code code = told->worst->code;
-    size_t all =
-        code == XB_FLEET_MISSING ? judgement->request.expected_count : judgement->fleet->node_count;
-    struct xb_words words = {.length = 0};
-    size_t left_out = 0;
-    const char *list = xb_hostlist_compress(told->names, told->count, arena, &left_out);
-    xb_words_add(&words, "%s of %s node%s %s", XB_FLEET_COUNT(told->count), XB_FLEET_COUNT(all),
-                 PLURAL(all),
-                 told->count == 1 ? xb_fleet_sayings[code].of_one : xb_fleet_sayings[code].of_many);
+    if (worst == NULL)
+        return;
+    for (size_t i = 0; gpus.count > 0 && i < fleet->gpu_count; i++)
+        gpus.all += !fleet->gpus[i].is_gone && fleet->gpus[i].node == fleet->gpus[worst->gpu].node;
+    size_t all = code == XB_FLEET_MISSING ? judgement->request.expected_count : fleet->node_count;
+    size_t count = xb_fleet_sort_names(names, found);
+    const char *list = xb_hostlist_compress(names, count, arena, &left_out);
+    xb_words_add(&words, "%s of %s node%s %s", COUNT(count), COUNT(all), PLURAL(all),
+                 count == 1 ? xb_fleet_sayings[code].of_one : xb_fleet_sayings[code].of_many);
     if (together)
         xb_words_add(&words, ", too many for single faults: look for one cause (a setting, the "
                              "launcher, a deadline) before you drain any for it");
     else
         xb_words_add(&words, ": %s",
-                     left_out == 0 && strlen(list) < view->prose
-                         ? list
-                         : XB_FLEET_NAMES(told->names, told->count));
-    if (!together && told->worst->figure != XB_FLEET_NONE)
-        add_deviation(&words, view, told);
-    table_print_in(view, xb_fleet_is_to_drain(told->worst) ? XB_COLOUR_BAD : XB_COLOUR_WARNING,
-                   "%s.", words.text);
-}
-
-/* The worst first, but for what is missing: nobody knows how bad that is. */
-static void write_codes(const struct xb_fleet_view *view)
-{
-    const struct xb_fleet_judgement *judgement = view->judgement;
-    struct told told = {.names = xb_new(judgement->finding_count, sizeof(const char *))};
-    struct xb_arena *arena = NULL;
-    for (int i = 0; i < 2 * XB_FLEET_CODES; i++) {
-        enum xb_fleet_code code = (enum xb_fleet_code)(i / 2);
-        code = code < XB_FLEET_SLOW ? code + 1 : code == XB_FLEET_SLOW ? XB_FLEET_MISSING : code;
-        gather(judgement, code, i % 2 > 0, &told);
-        if (told.findings > 0)
-            write_code(view, &told, i % 2 > 0, &arena);
+                     left_out == 0 && strlen(list) < view->prose ? list
+                                                                 : XB_FLEET_NAMES(names, count));
+    if (!together && worst->figure != XB_FLEET_NONE) {
+        char indices[INDICES];
+        if (list_gpus(&gpus, indices) && count == 1 && gpus.all > 1)
+            xb_words_add(&words, ", GPU%s %s", PLURAL(gpus.count), indices);
+        else if (count == 1 && gpus.all > 1)
+            xb_words_add(&words, ", %s GPUs", indices);
+        const char *away = worst->deviation < 0 ? "below" : "above";
+        xb_words_add(&words, ", %s%s %s the others", found > 1 ? "up to " : "",
+                     SHARE(fabs(worst->deviation)),
+                     fleet->figures[worst->figure].more_is_better ? away : "off");
     }
-    xb_arena_free(arena);
-    free(told.names);
+    print_in(view, xb_fleet_is_to_drain(worst) ? XB_COLOUR_BAD : XB_COLOUR_WARNING, "%s.",
+             words.text);
 }
 
 /* What must be known before the rest is believed. */
-static void write_limits(const struct xb_fleet_view *view)
+static void write_limits(const struct view *view)
 {
     const struct xb_fleet_judgement *judgement = view->judgement;
     const struct xb_fleet *fleet = judgement->fleet;
@@ -180,84 +180,286 @@ static void write_limits(const struct xb_fleet_view *view)
     for (size_t i = 0; i < judgement->finding_count; i++)
         unsure += judgement->findings[i].unsure;
     if (judgement->judged_gpus < fleet->gpu_count)
-        table_print_in(view, XB_COLOUR_WARNING, "%s of %s GPUs could be judged by their siblings.",
-                       judgement->judged_gpus == 0 ? "None"
-                                                   : XB_FLEET_COUNT(judgement->judged_gpus),
-                       XB_FLEET_COUNT(fleet->gpu_count));
+        print_in(view, XB_COLOUR_WARNING, "%s of %s GPUs could be judged by their siblings.",
+                 judgement->judged_gpus == 0 ? "None" : COUNT(judgement->judged_gpus),
+                 COUNT(fleet->gpu_count));
     if (fleet->unread_count > 0 && fleet->source_count > 0)
-        table_print_in(view, XB_COLOUR_WARNING, "%s file%s could not be read (below).",
-                       XB_FLEET_COUNT(fleet->unread_count), PLURAL(fleet->unread_count));
+        print_in(view, XB_COLOUR_WARNING, "%s file%s could not be read (below).",
+                 COUNT(fleet->unread_count), PLURAL(fleet->unread_count));
     if (unsure > 0 && unsure == judgement->request.expected_count)
-        table_print_in(view, XB_COLOUR_WARNING,
-                       "None of the expected nodes is there: are the names and the folder "
-                       "right? The first file is of %.100s",
-                       fleet->node_count > 0 ? fleet->nodes[0].name : "");
+        print_in(view, XB_COLOUR_WARNING,
+                 "None of the expected nodes is there: are the names and the folder "
+                 "right? The first file is of %.100s",
+                 fleet->node_count > 0 ? fleet->nodes[0].name : "");
     else if (unsure > 0)
-        table_print_in(view, XB_COLOUR_WARNING,
-                       "Missing nodes may have written the files that could not be read: look "
-                       "at them before you drain any.");
+        print_in(view, XB_COLOUR_WARNING,
+                 "Missing nodes may have written the files that could not be read: look "
+                 "at them before you drain any.");
 }
 
-/* Names them if their names have room in a line. */
-static void write_drained(const struct xb_fleet_view *view)
+static void write_answer(const struct view *view)
 {
-    struct xb_drain_list list;
-    xb_fleet_drain_list(view->judgement, &list);
-    struct xb_words left_out = {.length = 0};
-    if (list.left_out > 0)
-        xb_words_add(&left_out, ", but for %s with a name that no scheduler takes",
-                     XB_FLEET_COUNT(list.left_out));
-    if (list.count == 0)
-        table_print(view, "Drain: no node.");
-    else if (list.left_out == 0 && strlen(list.text) + INDENT <= view->prose)
-        table_print(view, "Drain: %s (for a script: --format nodelist)", list.text);
-    else
-        table_print(view, "Drain: %s node%s, which --format nodelist names for Slurm%s.",
-                    XB_FLEET_COUNT(list.count), PLURAL(list.count), left_out.text);
-    xb_arena_free(list.arena);
-}
-
-static void write_answer(const struct xb_fleet_view *view)
-{
-    int code = xb_fleet_exit_code(view->judgement);
-    if (code == 2) {
-        table_print_in(view, XB_COLOUR_BAD, "No file could be read: nothing was judged.");
-    } else if (code == 3) {
-        table_print_in(view, XB_COLOUR_WARNING, "Too few siblings: nothing was judged.");
-        table_print(view,
-                    "To judge a value fleet needs at least %d others with the same figure, model, "
-                    "link, driver and options. Give it the files of more nodes.",
-                    XB_FLEET_SIBLINGS);
-    } else if (view->judgement->finding_count == 0) {
-        const struct xb_fleet_judgement *judgement = view->judgement;
-        const struct xb_fleet *fleet = judgement->fleet;
-        bool is_whole = judgement->judged_gpus == fleet->gpu_count;
-        table_print_in(view, fleet->unread_count > 0 ? XB_COLOUR_WARNING : XB_COLOUR_GOOD,
-                       "%s%s GPU%s on %s node%s are like their siblings.", is_whole ? "All " : "",
-                       XB_FLEET_COUNT(judgement->judged_gpus), PLURAL(judgement->judged_gpus),
-                       XB_FLEET_COUNT(fleet->node_count), PLURAL(fleet->node_count));
+    const struct xb_fleet_judgement *judgement = view->judgement;
+    const struct xb_fleet *fleet = judgement->fleet;
+    int exit_code = xb_fleet_exit_code(judgement);
+    if (exit_code == 2) {
+        print_in(view, XB_COLOUR_BAD, "No file could be read: nothing was judged.");
+    } else if (exit_code == 3) {
+        print_in(view, XB_COLOUR_WARNING, "Too few siblings: nothing was judged.");
+        print(view,
+              "To judge a value fleet needs at least %d others with the same figure, model, "
+              "link, driver and options. Give it the files of more nodes.",
+              XB_FLEET_SIBLINGS);
+    } else if (judgement->finding_count == 0) {
+        print_in(view, fleet->unread_count > 0 ? XB_COLOUR_WARNING : XB_COLOUR_GOOD,
+                 "%s%s GPU%s on %s node%s are like their siblings.",
+                 judgement->judged_gpus == fleet->gpu_count ? "All " : "",
+                 COUNT(judgement->judged_gpus), PLURAL(judgement->judged_gpus),
+                 COUNT(fleet->node_count), PLURAL(fleet->node_count));
         write_limits(view);
     } else {
-        write_codes(view);
+        struct xb_arena *arena = NULL;
+        const char **names = xb_new(judgement->finding_count, sizeof *names);
+        /* The worst first, but for what is missing: nobody knows how bad that is. */
+        for (int i = 0; i < 2 * XB_FLEET_CODES; i++) {
+            enum xb_fleet_code code = (enum xb_fleet_code)(i / 2);
+            code = code < XB_FLEET_SLOW    ? code + 1
+                   : code == XB_FLEET_SLOW ? XB_FLEET_MISSING
+                                           : code;
+            write_code(view, code, i % 2 > 0, names, &arena);
+        }
+        xb_arena_free(arena);
+        free(names);
         write_limits(view);
-        write_drained(view);
+        /* Those to drain, if their names have room in a line. */
+        struct xb_drain_list list;
+        xb_fleet_drain_list(judgement, &list);
+        if (list.count == 0)
+            print(view, "Drain: no node.");
+        else if (list.left_out == 0 && strlen(list.text) + INDENT <= view->prose)
+            print(view, "Drain: %s (for a script: --format nodelist)", list.text);
+        else
+            print(view, "Drain: %s node%s, which --format nodelist names for Slurm%s.",
+                  COUNT(list.count), PLURAL(list.count),
+                  list.left_out == 0
+                      ? ""
+                      : xb_arena_print(&list.arena,
+                                       ", but for %s with a name that no scheduler takes",
+                                       COUNT(list.left_out)));
+        xb_arena_free(list.arena);
     }
 }
 
-static void write_left_out(const struct xb_fleet_view *view)
+/* ---- the findings ---- */
+
+/* A row of the table: a finding of a node; or of a GPU, with its other figures, and with those of
+ * the node's other GPUs that are off as much in the figure that it shows. */
+struct row {
+    size_t first; /* index of the finding, the worst of them */
+    struct gpus gpus;
+    size_t more; /* other findings in it */
+};
+
+/* How far GPUs of one row may be from each other, as a share of what they are off. */
+#define ALIKE 0.25
+
+/* Whether a row that shows the finding `shown` may show another GPU too, whose findings of one code
+ * begin at `index`: one of them is of the same figure, and as far off. */
+static bool is_alike(const struct xb_fleet_judgement *judgement,
+                     const struct xb_fleet_finding *shown, size_t index)
+{
+    size_t i = index;
+    do {
+        const struct xb_fleet_finding *finding = &judgement->findings[i];
+        if (finding->code == shown->code && finding->together == shown->together &&
+            finding->figure == shown->figure &&
+            (finding->figure == XB_FLEET_NONE ||
+             fabs(finding->deviation - shown->deviation) <= ALIKE * fabs(shown->deviation)))
+            return true;
+        i++;
+    } while (i < judgement->finding_count && !is_row(judgement, i));
+    return false;
+}
+
+/* Counts the GPUs of each node, and remembers the row to which the next one may belong. */
+struct place {
+    size_t gpus, row;
+};
+
+/* Makes the rows, and returns how many. `rows` has room for as many as there are findings, `places`
+ * for as many as there are nodes. */
+static size_t make_rows(const struct view *view, struct place *places, struct row *rows)
+{
+    const struct xb_fleet_judgement *judgement = view->judgement;
+    const struct xb_fleet *fleet = judgement->fleet;
+    struct row *row = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < fleet->gpu_count; i++)
+        places[fleet->gpus[i].node].gpus += !fleet->gpus[i].is_gone;
+    for (size_t i = 0; i < judgement->finding_count; i++) {
+        const struct xb_fleet_finding *finding = &judgement->findings[i];
+        const struct xb_fleet_gpu *gpu =
+            finding->gpu != XB_FLEET_NONE ? &fleet->gpus[finding->gpu] : NULL;
+        struct place *place = gpu != NULL ? &places[gpu->node] : NULL;
+        if (!is_row(judgement, i)) {
+            row->more++;
+            continue;
+        }
+        if (place != NULL && place->row > 0 && !view->verbose &&
+            is_alike(judgement, &judgement->findings[rows[place->row - 1].first], i)) {
+            row = &rows[place->row - 1];
+            row->more += finding->figure != XB_FLEET_NONE;
+        } else {
+            row = &rows[count++];
+            *row = (struct row){.first = i};
+        }
+        if (place != NULL) {
+            place->row = (size_t)(row - rows) + 1;
+            row->gpus.all = place->gpus;
+            add_gpu(&row->gpus, gpu);
+        }
+    }
+    return count;
+}
+
+static const struct {
+    struct xb_table_column column;
+    bool is_detail;
+} all_columns[] = {
+    {{.title = "NODE", .least = LEAST_NAME}, false},
+    {{.title = "GPU", .is_right = true}, false},
+    {{.title = "PCI", .turn = 4}, true},
+    {{.title = "UUID", .turn = 1}, true},
+    {{.title = "FIGURE", .least = LEAST_NAME}, false},
+    {{.title = "VALUE", .is_right = true, .turn = 5}, false},
+    {{.title = "MEDIAN", .is_right = true, .turn = 3}, false},
+    {{.title = "DEVIATION", .is_right = true}, false},
+    {{.title = "SPREADS", .is_right = true, .turn = 2}, true},
+    {{.title = "MORE", .is_right = true, .turn = 6}, false},
+    {{.title = "REASON"}, false},
+};
+
+/* A text of a document, of any length. */
+static void write_text(const struct view *view, struct xb_table *table, const char *text)
+{
+    size_t room = view->columns - 2; /* where a row is a paragraph, its lines are indented */
+    xb_table_text(table, "%.*s", (int)(room < LONG_TEXT ? room : LONG_TEXT),
+                  text != NULL && text[0] != '\0' ? text : "-");
+}
+
+static void add_row(const struct view *view, struct xb_table *table, const struct row *row)
 {
     const struct xb_fleet *fleet = view->judgement->fleet;
-    size_t told = fleet->left_out_count < LEFT_OUT_TOLD ? fleet->left_out_count : LEFT_OUT_TOLD;
-    if (told == 0)
+    const struct xb_fleet_finding *finding = &view->judgement->findings[row->first];
+    const struct gpus *gpus = &row->gpus;
+    const struct xb_fleet_gpu *gpu = gpus->count == 1 ? &fleet->gpus[finding->gpu] : NULL;
+    const struct xb_fleet_figure *figure = xb_fleet_figure_of(fleet, finding);
+    xb_table_row(table);
+    /* A name that no Linux host can have is not worth other columns. */
+    size_t length = strlen(finding->node);
+    size_t third = view->columns / 3;
+    size_t room = (third > LEAST_NAME ? third : LEAST_NAME) - 3;
+    if (length <= HOST_NAME_MAX && length <= view->columns - 2)
+        xb_table_text(table, "%s", finding->node);
+    else
+        xb_table_text(table, "%.*s...%s", (int)(room - room / 2), finding->node,
+                      finding->node + length - room / 2);
+    char list[INDICES];
+    (void)list_gpus(gpus, list);
+    if (gpu != NULL && finding->peer >= 0)
+        xb_table_text(table, "%u>%d", gpu->index, finding->peer);
+    else if (gpu != NULL)
+        xb_table_text(table, "%u", gpu->index);
+    else
+        xb_table_text(table, "%s", gpus->count > 1 ? list : "-");
+    if (view->verbose) {
+        write_text(view, table, gpu != NULL ? gpu->pci_bdf : NULL);
+        write_text(view, table, gpu != NULL ? gpu->uuid : NULL);
+    }
+    write_text(view, table, figure->name);
+    xb_table_text(table, "%s", VALUE(figure->unit, finding->value));
+    xb_table_text(table, "%s", VALUE(figure->unit, finding->centre));
+    xb_table_text(table, "%s", share_text(finding->deviation, true, (char[32]){0}));
+    if (view->verbose)
+        xb_table_text(table, isfinite(finding->spreads) ? "%+.1f" : "-", finding->spreads);
+    xb_table_text(table, row->more > 0 ? "+%zu" : "-", row->more);
+    xb_table_cell(table, xb_fleet_is_to_drain(finding) ? XB_COLOUR_BAD : XB_COLOUR_WARNING, "%s%s",
+                  xb_fleet_code_name(finding->code), finding->together ? ", as many are" : "");
+}
+
+/* Prints the rows that there is room for. Missing nodes have none: the answer names them, and their
+ * rows would say the same of each. Returns in *end the first finding of a row that is left out. */
+static void write_rows(const struct view *view, const struct row *rows, size_t count, size_t *end)
+{
+    const struct xb_table_look look = {.width = view->columns, .elsewhere = "See --format csv"};
+    const struct xb_fleet_judgement *judgement = view->judgement;
+    size_t shown = 0, more = 0;
+    bool has_more = false;
+    struct xb_table *table = xb_table_new();
+    *end = judgement->finding_count;
+    for (size_t i = 0; i < sizeof all_columns / sizeof *all_columns; i++)
+        if (view->verbose || !all_columns[i].is_detail)
+            xb_table_add_column(table, &all_columns[i].column);
+    for (size_t i = 0; i < count; i++) {
+        if (judgement->findings[rows[i].first].code == XB_FLEET_MISSING && !view->verbose)
+            continue;
+        if (shown == view->most_rows) {
+            *end = more++ == 0 ? rows[i].first : *end;
+            continue;
+        }
+        shown++;
+        has_more = has_more || rows[i].more > 0;
+        add_row(view, table, &rows[i]);
+    }
+    if (shown > 0) {
+        fputc('\n', view->stream);
+        xb_table_print(view->stream, table, &look);
+    }
+    xb_table_free(table);
+    if (more > 0)
+        print(view, "and %s more: --verbose or --format csv", COUNT(more));
+    if (has_more && view->verbose)
+        print(view, "A row shows the worst figure, MORE how many others: --format csv has "
+                    "all.");
+}
+
+static void write_findings(const struct view *view)
+{
+    const struct xb_fleet_judgement *judgement = view->judgement;
+    struct place *places = xb_new(judgement->fleet->node_count, sizeof *places);
+    struct row *rows = xb_new(judgement->finding_count, sizeof *rows);
+    bool found[XB_FLEET_CODES] = {false};
+    size_t end = 0;
+    write_rows(view, rows, make_rows(view, places, rows), &end);
+    free(places);
+    free(rows);
+    if (judgement->finding_count == 0)
         return;
+    for (size_t i = 0; i < judgement->finding_count; i++)
+        found[judgement->findings[i].code] = true;
     fputc('\n', view->stream);
-    table_print_in(view, XB_COLOUR_WARNING, "Left out: %s file%s",
-                   XB_FLEET_COUNT(fleet->left_out_count), PLURAL(fleet->left_out_count));
-    for (size_t i = 0; i < told; i++)
-        table_print(view, "%.300s: %.1000s", fleet->left_out[i].what, fleet->left_out[i].why);
-    if (fleet->left_out_count > told)
-        table_print(view, "and %s more: --format json",
-                    XB_FLEET_COUNT(fleet->left_out_count - told));
+    for (enum xb_fleet_code code = 0; code < XB_FLEET_CODES; code++)
+        if (found[code])
+            print(view, "%s: %s", xb_fleet_code_name(code), xb_fleet_sayings[code].next);
+    /* A finding without a figure has a sentence, which says what a number says of the others. */
+    bool begun = false;
+    for (size_t i = 0; i < end; i++) {
+        const struct xb_fleet_finding *finding = &judgement->findings[i];
+        if (finding->figure != XB_FLEET_NONE || finding->text == NULL ||
+            finding->code == XB_FLEET_MISSING)
+            continue;
+        if (!begun)
+            fputc('\n', view->stream);
+        begun = true;
+        const struct xb_fleet_gpu *gpu = xb_fleet_gpu_of(judgement->fleet, finding);
+        const char *pci = gpu->pci_bdf;
+        char text[64] = "";
+        if (finding->gpu != XB_FLEET_NONE)
+            snprintf(text, sizeof text, ", GPU %u%s%s", gpu->index, pci != NULL ? " " : "",
+                     pci != NULL ? pci : "");
+        xb_make_plain(text);
+        print(view, "%.*s%s: %.1000s", (int)view->columns - 3, finding->node, text, finding->text);
+    }
 }
 
 /* ---- figures: a histogram of each, and those that could not be judged ---- */
@@ -265,117 +467,91 @@ static void write_left_out(const struct xb_fleet_view *view)
 #define MIDDLE (XB_FLEET_BINS / 2)
 #define UNJUDGED 5 /* figures that are named */
 
-/* "link h2d, NVIDIA H200, Gen5 x16" */
+/* "link h2d, NVIDIA H200, Gen5 x16", and its driver and options where another figure would have the
+ * same title without. */
 static void add_title(struct xb_words *words, const struct xb_fleet_judgement *judgement,
                       size_t index)
 {
-    const struct xb_fleet_figure *figure =
-        &judgement->fleet->figures[judgement->siblings[index].figure];
-    xb_words_add(words, "%s", xb_fleet_figure_text(figure, (char[512]){0}, 512));
-    /* Whether another figure would have the same title without its driver and options. */
+    const struct xb_fleet_figure *figures = judgement->fleet->figures;
+    const struct xb_fleet_figure *own = &figures[judgement->siblings[index].figure];
+    const char *const more[][2] = {
+        {", ", own->backend}, {", driver ", own->driver}, {", ", own->options}};
     bool is_ambiguous = false;
     for (size_t i = 0; i < judgement->sibling_count; i++) {
-        const struct xb_fleet_figure *other =
-            &judgement->fleet->figures[judgement->siblings[i].figure];
-        is_ambiguous =
-            is_ambiguous || (other != figure && figure->name == other->name &&
-                             figure->model == other->model && figure->link == other->link);
+        const struct xb_fleet_figure *other = &figures[judgement->siblings[i].figure];
+        is_ambiguous = is_ambiguous || (other != own && own->name == other->name &&
+                                        own->model == other->model && own->link == other->link);
     }
-    if (!is_ambiguous)
-        return;
-    const char *const more[][2] = {
-        {", ", figure->backend}, {", driver ", figure->driver}, {", ", figure->options}};
-    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)
+    xb_words_add(words, "%s", xb_fleet_figure_text(own, (char[512]){0}, 512));
+    for (size_t i = 0; is_ambiguous && i < sizeof more / sizeof more[0]; i++)
         if (more[i][1] != NULL && more[i][1][0] != '\0')
             xb_words_add(words, "%s%.200s", more[i][0], more[i][1]);
 }
 
-/* The bins from the least value to the most, as cells of a line. */
-struct drawn {
-    size_t cells[XB_FLEET_BINS];
-    size_t first, last; /* that have values, or the median */
-    size_t middle, most;
-};
-
-static void merge(const struct xb_fleet_siblings *siblings, size_t step, struct drawn *drawn)
-{
-    /* One cell for `step` bins, the middle ones in the middle. */
-    size_t side = (MIDDLE - step / 2 + step - 1) / step;
-    size_t count = 2 * side + 1;
-    memset(drawn->cells, 0, count * sizeof *drawn->cells);
-    for (size_t i = 0; i < XB_FLEET_BINS; i++)
-        drawn->cells[(i + side * step + step / 2 - MIDDLE) / step] += siblings->bins[i];
-    drawn->middle = count / 2;
-    drawn->first = drawn->last = drawn->middle;
-    drawn->most = 1;
-    for (size_t i = 0; i < count; i++) {
-        if (drawn->cells[i] == 0)
-            continue;
-        drawn->first = i < drawn->first ? i : drawn->first;
-        drawn->last = i > drawn->last ? i : drawn->last;
-        drawn->most = drawn->cells[i] > drawn->most ? drawn->cells[i] : drawn->most;
-    }
-}
-
 /* "  49.90 GB/s [.    :@=   ] 60.98 GB/s", and the median's place below it. */
-static void write_histogram(const struct xb_fleet_view *view,
-                            const struct xb_fleet_siblings *siblings, const char *unit)
+static void write_histogram(const struct view *view, const struct xb_fleet_siblings *siblings,
+                            const char *unit)
 {
     bool with_blocks = xb_locale_has_utf8();
-    struct drawn drawn;
-    const char *least = XB_FLEET_VALUE(unit, siblings->least),
-               *most = XB_FLEET_VALUE(unit, siblings->most);
+    const char *least = VALUE(unit, siblings->least), *most = VALUE(unit, siblings->most);
     size_t before = 2 + strlen(least) + 2, behind = 2 + strlen(most);
-    merge(siblings, 1, &drawn);
-    /* An odd number of bins in each cell: the median stays in the middle of its own. */
-    for (size_t step = 3;
-         step < XB_FLEET_BINS && before + drawn.last - drawn.first + 1 + behind > view->columns;
-         step += 2)
-        merge(siblings, step, &drawn);
+    size_t cells[XB_FLEET_BINS], first, last, middle, highest, step = 1;
+    do { /* one cell for an odd number of bins: the median stays in the middle of its own */
+        middle = (MIDDLE - step / 2 + step - 1) / step;
+        first = last = middle; /* that have values, or the median */
+        highest = 1;
+        memset(cells, 0, sizeof cells);
+        for (size_t i = 0; i < XB_FLEET_BINS; i++)
+            cells[(i + middle * step + step / 2 - MIDDLE) / step] += siblings->bins[i];
+        for (size_t i = 0; i <= 2 * middle; i++) {
+            if (cells[i] == 0)
+                continue;
+            first = i < first ? i : first;
+            last = i > last ? i : last;
+            highest = cells[i] > highest ? cells[i] : highest;
+        }
+        step += 2;
+    } while (step < XB_FLEET_BINS && before + last - first + 1 + behind > view->columns);
     fprintf(view->stream, "  %s [", least);
-    for (size_t i = drawn.first; i <= drawn.last; i++) {
+    for (size_t i = first; i <= last; i++) {
         /* Each value shows: one of thousands is the lowest block, and not nothing. */
         static const char marks[] = " .:-=+*#@";
-        size_t height = drawn.cells[i] == 0
-                            ? 0
-                            : 1 + (size_t)(7.0 * (double)drawn.cells[i] / (double)drawn.most);
+        size_t height = cells[i] == 0 ? 0 : 1 + (size_t)(7.0 * (double)cells[i] / (double)highest);
         if (with_blocks && height > 0)
             fprintf(view->stream, "\xE2\x96%c", (int)(0x80 + height)); /* U+2581 to U+2588 */
         else
             fputc(marks[height], view->stream);
     }
-    fprintf(view->stream, "] %s\n", most);
-    fprintf(view->stream, "%*s^ %s\n", (int)(before + drawn.middle - drawn.first), "",
-            XB_FLEET_VALUE(unit, siblings->centre));
+    fprintf(view->stream, "] %s\n%*s^ %s\n", most, (int)(before + middle - first), "",
+            VALUE(unit, siblings->centre));
 }
 
-static void write_judged(const struct xb_fleet_view *view, size_t index)
+static void write_judged(const struct view *view, size_t index)
 {
     const struct xb_fleet_siblings *siblings = &view->judgement->siblings[index];
     const struct xb_fleet_figure *figure = &view->judgement->fleet->figures[siblings->figure];
     struct xb_words words = {.length = 0};
     fputc('\n', view->stream);
     add_title(&words, view->judgement, index);
-    table_print_in(view, XB_COLOUR_TITLE, "%s", words.text);
+    print_in(view, XB_COLOUR_TITLE, "%s", words.text);
     write_histogram(view, siblings, figure->unit);
     words = (struct xb_words){.length = 0};
-    xb_words_add(&words, "%s values of %s node%s; spread %s%s; ", XB_FLEET_COUNT(siblings->values),
-                 XB_FLEET_COUNT(siblings->nodes), PLURAL(siblings->nodes),
-                 XB_FLEET_SHARE(siblings->spread),
+    xb_words_add(&words, "%s values of %s node%s; spread %s%s; ", COUNT(siblings->values),
+                 COUNT(siblings->nodes), PLURAL(siblings->nodes), SHARE(siblings->spread),
                  siblings->is_floor ? " (the least that is assumed)" : "");
     if (siblings->named_from < 1 || !figure->more_is_better) /* no rate is below 0 */
-        xb_words_add(&words, "named from %s off%s", XB_FLEET_SHARE(siblings->named_from),
+        xb_words_add(&words, "named from %s off%s", SHARE(siblings->named_from),
                      siblings->slots_differ > 0 ? " in its slot" : "");
     else
         xb_words_add(&words, "too few and too scattered to name a slow one");
     if (siblings->slow > 0)
-        xb_words_add(&words, "; %s slow", XB_FLEET_COUNT(siblings->slow));
+        xb_words_add(&words, "; %s slow", COUNT(siblings->slow));
     if (siblings->fast > 0)
-        xb_words_add(&words, "; %s fast", XB_FLEET_COUNT(siblings->fast));
-    table_print(view, "  %s.", words.text);
+        xb_words_add(&words, "; %s fast", COUNT(siblings->fast));
+    print(view, "  %s.", words.text);
 }
 
-static void write_unjudged(const struct xb_fleet_view *view)
+static void write_unjudged(const struct view *view)
 {
     const struct xb_fleet_judgement *judgement = view->judgement;
     struct xb_words words = {.length = 0};
@@ -386,24 +562,24 @@ static void write_unjudged(const struct xb_fleet_view *view)
             continue;
         xb_words_add(&words, "%s", words.length > 0 ? "; " : "");
         add_title(&words, judgement, i);
-        xb_words_add(&words, " (%s)", XB_FLEET_COUNT(judgement->siblings[i].values));
+        xb_words_add(&words, " (%s)", COUNT(judgement->siblings[i].values));
     }
     if (count == 0)
         return;
     if (count > UNJUDGED)
-        xb_words_add(&words, "; and %s more: --format json", XB_FLEET_COUNT(count - UNJUDGED));
+        xb_words_add(&words, "; and %s more: --format json", COUNT(count - UNJUDGED));
     fputc('\n', view->stream);
-    table_print(view, "Not judged: %s figure%s that fewer than %d GPUs measured alike%s%s.",
-                XB_FLEET_COUNT(count), PLURAL(count), XB_FLEET_SIBLINGS + 1,
-                is_named ? " (number of values): " : ": --verbose", is_named ? words.text : "");
+    print(view, "Not judged: %s figure%s that fewer than %d GPUs measured alike%s%s.", COUNT(count),
+          PLURAL(count), XB_FLEET_SIBLINGS + 1, is_named ? " (number of values): " : ": --verbose",
+          is_named ? words.text : "");
 }
-
-/* ---- all of it ---- */
 
 enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgement *judgement,
                                     size_t columns, bool verbose, struct xb_error *error)
 {
-    struct xb_fleet_view view = {
+    const struct xb_fleet *fleet = judgement->fleet;
+    size_t told = fleet->left_out_count < LEFT_OUT_TOLD ? fleet->left_out_count : LEFT_OUT_TOLD;
+    struct view view = {
         .stream = stream,
         .judgement = judgement,
         .columns = columns,
@@ -413,8 +589,8 @@ enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgemen
     };
     write_answer(&view);
     /* Without any document each expected node is missing: only why there is none helps. */
-    if (judgement->fleet->source_count > 0) {
-        xb_fleet_table_findings(&view);
+    if (fleet->source_count > 0) {
+        write_findings(&view);
         /* Figures with a named GPU come first. */
         for (int named = 1; named >= 0 && verbose; named--)
             for (size_t i = 0; i < judgement->sibling_count; i++) {
@@ -426,8 +602,16 @@ enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgemen
         if (judgement->note_count > 0)
             fputc('\n', stream);
         for (size_t i = 0; i < judgement->note_count; i++)
-            table_print(&view, "Note: %s", judgement->notes[i]);
+            print(&view, "Note: %s", judgement->notes[i]);
     }
-    write_left_out(&view);
+    if (told > 0) {
+        fputc('\n', stream);
+        print_in(&view, XB_COLOUR_WARNING, "Left out: %s file%s", COUNT(fleet->left_out_count),
+                 PLURAL(fleet->left_out_count));
+    }
+    for (size_t i = 0; i < told; i++)
+        print(&view, "%.300s: %.1000s", fleet->left_out[i].what, fleet->left_out[i].why);
+    if (fleet->left_out_count > told)
+        print(&view, "and %s more: --format json", COUNT(fleet->left_out_count - told));
     return xb_stream_finish(stream, "the table", error);
 }
