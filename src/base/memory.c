@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "memory.h"
 
-#include "child.h"
 #include "text.h"
 
 #include <stdatomic.h>
@@ -14,7 +13,7 @@
 #include <unistd.h>
 
 static int (*tell)(const struct xb_error *error);
-static void (*abandon)(void);
+static _Atomic(xb_memory_end_hook *) hooks[2];
 static _Thread_local jmp_buf *caught_by;
 static _Atomic(void *) reserve;
 
@@ -34,9 +33,13 @@ void xb_memory_end_with(int (*fail)(const struct xb_error *error))
     tell = fail;
 }
 
-void xb_memory_end_also(void (*also)(void))
+void xb_memory_end_also(xb_memory_end_hook *hook)
 {
-    abandon = also;
+    for (size_t i = 0; i < sizeof hooks / sizeof hooks[0]; i++) {
+        xb_memory_end_hook *here = NULL;
+        if (atomic_compare_exchange_strong(&hooks[i], &here, hook) || here == hook)
+            return;
+    }
 }
 
 void xb_memory_catch(jmp_buf *catcher)
@@ -54,9 +57,9 @@ void xb_memory_end(size_t bytes)
                   "ask for less at once",
                   bytes);
     int code = tell != NULL ? tell(&error) : EXIT_FAILURE;
-    if (abandon != NULL)
-        abandon();
-    xb_children_abandon();
+    for (size_t i = 0; i < sizeof hooks / sizeof hooks[0]; i++)
+        if (hooks[i] != NULL)
+            hooks[i]();
     (void)fflush(stdout);
     _exit(code);
 }

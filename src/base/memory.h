@@ -45,11 +45,12 @@ XB_MUST_CHECK enum xb_status xb_memory_reserve(size_t bytes, struct xb_error *er
 /* What tells the user of a failure, and returns the exit code: 1 before the first such call. */
 void xb_memory_end_with(int (*fail)(const struct xb_error *error));
 
-/* What removes the temporary files of outputs at such an end. */
-void xb_memory_end_also(void (*also)(void));
+/* What else is done then: temporary files are removed (output.c), children are killed (child.c). */
+typedef void xb_memory_end_hook(void);
+void xb_memory_end_also(xb_memory_end_hook *hook);
 
-/* Calls that, and exits: files without a name vanish, and children end with their parent. In the
- * work of xb_parallel_for it ends that work, and the main thread does the rest. */
+/* Calls these, and exits: files without a name vanish. In the work of xb_parallel_for it ends that
+ * work, and the main thread does the rest. */
 _Noreturn void xb_memory_end(size_t bytes);
 
 /* Where xb_memory_end goes to in this thread; NULL for nowhere: it ends the program. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/child.h"
 #include "base/json_write.h"
-#include "base/program.h"
 #include "machine/node.h"
 #include "record/record.h"
 
