@@ -230,7 +230,7 @@ cJSON *xb_json_read(struct xb_json_reader *reader, const char *text, size_t leng
     return NULL;
 }
 
-/* ---- values ---- */
+/* ---- members ---- */
 
 void xb_json_check_keys(struct xb_json_reader *reader, const cJSON *object, const char *const *keys)
 {
@@ -249,31 +249,21 @@ void xb_json_check_keys(struct xb_json_reader *reader, const cJSON *object, cons
     }
 }
 
-/* A member, whatever it is; NULL where there is none. */
-static const cJSON *find(const struct xb_json_reader *reader, const cJSON *object, const char *key)
+/* The member of that name; NULL where there is none, or null stands for nothing. */
+static const cJSON *find(struct xb_json_reader *reader, enum xb_json_need need, const cJSON *object,
+                         const char *key)
 {
-    return !xb_json_failed(reader) ? cJSON_GetObjectItemCaseSensitive(object, key) : NULL;
-}
-
-/* A member that must be there. */
-static const cJSON *need(struct xb_json_reader *reader, const cJSON *object, const char *key)
-{
-    const cJSON *item = find(reader, object, key);
-    if (item == NULL)
+    const cJSON *item =
+        !xb_json_failed(reader) ? cJSON_GetObjectItemCaseSensitive(object, key) : NULL;
+    if (item == NULL && need != XB_JSON_OPTIONAL)
         xb_json_refuse(reader, key, "is missing");
-    return item;
+    return need != XB_JSON_NEEDED && cJSON_IsNull(item) ? NULL : item;
 }
 
-/* Whether there is nothing: no member, or null. */
-static bool lacks(const struct xb_json_reader *reader, const cJSON *object, const char *key)
+const cJSON *xb_json_get_object_as(enum xb_json_need need, struct xb_json_reader *reader,
+                                   const cJSON *object, const char *key)
 {
-    const cJSON *item = find(reader, object, key);
-    return item == NULL || cJSON_IsNull(item);
-}
-
-const cJSON *xb_json_get_object(struct xb_json_reader *reader, const cJSON *object, const char *key)
-{
-    const cJSON *item = need(reader, object, key);
+    const cJSON *item = find(reader, need, object, key);
     if (item == NULL || cJSON_IsObject(item))
         return item;
     xb_json_refuse(reader, key, "must be an object");
@@ -283,121 +273,77 @@ const cJSON *xb_json_get_object(struct xb_json_reader *reader, const cJSON *obje
 const cJSON *xb_json_get_optional_object(struct xb_json_reader *reader, const cJSON *object,
                                          const char *key, int most)
 {
-    const cJSON *item =
-        !lacks(reader, object, key) ? xb_json_get_object(reader, object, key) : NULL;
+    const cJSON *item = xb_json_get_object_as(XB_JSON_OPTIONAL, reader, object, key);
     if (cJSON_GetArraySize(item) <= most)
         return item;
     xb_json_refuse(reader, key, "has more than %d keys", most);
     return NULL;
 }
 
-const cJSON *xb_json_get_known_object(struct xb_json_reader *reader, const cJSON *object,
-                                      const char *key)
-{
-    return !cJSON_IsNull(need(reader, object, key)) ? xb_json_get_object(reader, object, key)
-                                                    : NULL;
-}
-
 const cJSON *xb_json_get_array(struct xb_json_reader *reader, const cJSON *object, const char *key)
 {
-    const cJSON *item = need(reader, object, key);
+    const cJSON *item = find(reader, XB_JSON_NEEDED, object, key);
     if (item == NULL || cJSON_IsArray(item))
         return item;
     xb_json_refuse(reader, key, "must be an array");
     return NULL;
 }
 
-const char *xb_json_get_text(struct xb_json_reader *reader, const cJSON *object, const char *key)
+const char *xb_json_get_text_as(enum xb_json_need need, struct xb_json_reader *reader,
+                                const cJSON *object, const char *key)
 {
-    const char *text = cJSON_GetStringValue(need(reader, object, key));
-    if (text != NULL && text[0] != '\0')
+    const cJSON *item = find(reader, need, object, key);
+    const char *text = cJSON_GetStringValue(item);
+    if (item == NULL || (text != NULL && text[0] != '\0'))
         return text;
     xb_json_refuse(reader, key, "must be a text that is not empty");
     return NULL;
 }
 
-const char *xb_json_get_optional_text(struct xb_json_reader *reader, const cJSON *object,
-                                      const char *key)
-{
-    return !lacks(reader, object, key) ? xb_json_get_text(reader, object, key) : NULL;
-}
-
-const char *xb_json_get_known_text(struct xb_json_reader *reader, const cJSON *object,
-                                   const char *key)
-{
-    return !cJSON_IsNull(need(reader, object, key)) ? xb_json_get_text(reader, object, key) : NULL;
-}
-
-bool xb_json_get_flag(struct xb_json_reader *reader, const cJSON *object, const char *key)
-{
-    const cJSON *item = need(reader, object, key);
-    if (!cJSON_IsBool(item))
-        xb_json_refuse(reader, key, "must be true or false");
-    return cJSON_IsTrue(item);
-}
-
 bool xb_json_get_known_flag(struct xb_json_reader *reader, const cJSON *object, const char *key,
                             bool *known)
 {
-    const cJSON *item = need(reader, object, key);
-    *known = cJSON_IsBool(item);
-    if (!*known && !cJSON_IsNull(item))
-        xb_json_refuse(reader, key, "must be true, false or null");
+    const cJSON *item = find(reader, known != NULL ? XB_JSON_KNOWN : XB_JSON_NEEDED, object, key);
+    if (item != NULL && !cJSON_IsBool(item))
+        xb_json_refuse(reader, key,
+                       known != NULL ? "must be true, false or null" : "must be true or false");
+    if (known != NULL)
+        *known = cJSON_IsBool(item);
     return cJSON_IsTrue(item);
 }
 
-double xb_json_get_number(struct xb_json_reader *reader, const cJSON *object, const char *key,
-                          double most)
+double xb_json_get_number_as(enum xb_json_need need, struct xb_json_reader *reader,
+                             const cJSON *object, const char *key, double most)
 {
-    double value = cJSON_GetNumberValue(need(reader, object, key)); /* NAN for what is no number */
-    if (value > 0.0 && value <= most)
+    bool above_0 = need == XB_JSON_NEEDED;
+    const cJSON *item = find(reader, need, object, key);
+    double value = cJSON_GetNumberValue(item); /* NAN for what is no number */
+    if ((above_0 ? value > 0.0 : value >= 0.0) && value <= most)
         return value;
-    xb_json_refuse(reader, key, "must be a number above 0 and at most %g", most);
-    return 0;
+    if (item != NULL)
+        xb_json_refuse(reader, key,
+                       above_0 ? "must be a number above 0 and at most %g"
+                               : "must be a number from 0 to %g, or null",
+                       most);
+    return above_0 ? 0 : (double)NAN;
 }
 
-double xb_json_get_optional_number(struct xb_json_reader *reader, const cJSON *object,
-                                   const char *key, double most)
+uint64_t xb_json_get_whole_as(enum xb_json_need need, struct xb_json_reader *reader,
+                              const cJSON *object, const char *key, uint64_t least, uint64_t most)
 {
-    if (lacks(reader, object, key))
-        return (double)NAN;
-    double value = cJSON_GetNumberValue(need(reader, object, key));
-    if (value >= 0.0 && value <= most)
-        return value;
-    xb_json_refuse(reader, key, "must be a number from 0 to %g, or null", most);
-    return (double)NAN;
-}
-
-double xb_json_get_known_number(struct xb_json_reader *reader, const cJSON *object, const char *key,
-                                double most)
-{
-    return need(reader, object, key) != NULL
-               ? xb_json_get_optional_number(reader, object, key, most)
-               : (double)NAN;
-}
-
-uint64_t xb_json_get_whole(struct xb_json_reader *reader, const cJSON *object, const char *key,
-                           uint64_t least, uint64_t most)
-{
-    double value = cJSON_GetNumberValue(need(reader, object, key));
+    const cJSON *item = find(reader, need, object, key);
+    double value = cJSON_GetNumberValue(item);
     if (value >= (double)least && value <= (double)most && floor(value) == value)
         return (uint64_t)value;
-    xb_json_refuse(reader, key, "must be a whole number from %llu to %llu",
-                   (unsigned long long)least, (unsigned long long)most);
+    if (item != NULL)
+        xb_json_refuse(reader, key, "must be a whole number from %llu to %llu",
+                       (unsigned long long)least, (unsigned long long)most);
     return 0;
-}
-
-uint64_t xb_json_get_optional_whole(struct xb_json_reader *reader, const cJSON *object,
-                                    const char *key, uint64_t most)
-{
-    return !lacks(reader, object, key) ? xb_json_get_whole(reader, object, key, 0, most) : 0;
 }
 
 int xb_json_get_index(struct xb_json_reader *reader, const cJSON *object, const char *key)
 {
-    const cJSON *item = need(reader, object, key);
-    if (item == NULL || cJSON_IsNull(item))
-        return -1;
-    uint64_t index = xb_json_get_whole(reader, object, key, 0, 1023);
-    return !xb_json_failed(reader) ? (int)index : -1;
+    bool is_known = find(reader, XB_JSON_KNOWN, object, key) != NULL;
+    uint64_t index = is_known ? xb_json_get_whole(reader, object, key, 0, 1023) : 0;
+    return is_known && !xb_json_failed(reader) ? (int)index : -1;
 }

@@ -140,14 +140,18 @@ void xb_json_put_null(struct xb_json *json, const char *key)
     put(json, key, cJSON_CreateNull());
 }
 
+/* Puts what `create` makes of the first `length` bytes, as UTF-8; null for no text. */
+static void put_copy(struct xb_json *json, const char *key, const char *text, size_t length,
+                     cJSON *(*create)(const char *text))
+{
+    char *copy = text != NULL ? utf8_copy(text, length) : NULL;
+    put(json, key, text == NULL ? cJSON_CreateNull() : copy != NULL ? create(copy) : NULL);
+    cJSON_free(copy);
+}
+
 void xb_json_put_text(struct xb_json *json, const char *key, const char *text)
 {
-    char *copy = text != NULL ? utf8_copy(text, strlen(text)) : NULL;
-    put(json, key,
-        text == NULL   ? cJSON_CreateNull()
-        : copy != NULL ? cJSON_CreateString(copy)
-                       : NULL);
-    cJSON_free(copy);
+    put_copy(json, key, text, text != NULL ? strlen(text) : 0, cJSON_CreateString);
 }
 
 void xb_json_put_optional(struct xb_json *json, const char *key, const char *text)
@@ -159,11 +163,6 @@ void xb_json_put_number(struct xb_json *json, const char *key, double value)
 {
     /* cJSON's own numbers may be off in the last bit: it takes 15 digits that are near enough. */
     put(json, key, isfinite(value) ? cJSON_CreateRaw(XB_NUMBER_TEXT(value)) : cJSON_CreateNull());
-}
-
-void xb_json_put_whole(struct xb_json *json, const char *key, uint64_t value)
-{
-    xb_json_put_known_whole(json, key, true, value);
 }
 
 void xb_json_put_known_number(struct xb_json *json, const char *key, bool is_known, double value)
@@ -183,11 +182,6 @@ void xb_json_put_index(struct xb_json *json, const char *key, int64_t index)
     xb_json_put_known_whole(json, key, index >= 0, (uint64_t)index);
 }
 
-void xb_json_put_flag(struct xb_json *json, const char *key, bool flag)
-{
-    xb_json_put_known_flag(json, key, true, flag);
-}
-
 void xb_json_put_known_flag(struct xb_json *json, const char *key, bool is_known, bool flag)
 {
     put(json, key, is_known ? cJSON_CreateBool(flag) : cJSON_CreateNull());
@@ -203,16 +197,10 @@ void xb_json_put_numbers(struct xb_json *json, const char *key, const double *va
 
 void xb_json_put_raw(struct xb_json *json, const char *key, const char *document)
 {
-    if (document == NULL) {
-        xb_json_put_null(json, key);
-        return;
-    }
-    size_t length = strlen(document);
+    size_t length = document != NULL ? strlen(document) : 0;
     while (length > 0 && strchr(" \t\r\n", document[length - 1]) != NULL)
         length--;
-    char *text = utf8_copy(document, length);
-    put(json, key, text != NULL ? cJSON_CreateRaw(text) : NULL);
-    cJSON_free(text);
+    put_copy(json, key, document, length, cJSON_CreateRaw);
 }
 
 /* ---- the end ---- */
@@ -299,10 +287,4 @@ enum xb_status xb_json_finish_as(struct xb_json *json, FILE *stream, enum xb_jso
         *error = json->error;
     cJSON_Delete(json->root);
     return status;
-}
-
-enum xb_status xb_json_finish(struct xb_json *json, FILE *stream, const char *what,
-                              struct xb_error *error)
-{
-    return xb_json_finish_as(json, stream, XB_JSON_INDENTED, what, error);
 }

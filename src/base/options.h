@@ -11,13 +11,13 @@
  * brings rows of its own; src/modes/shared_options.c has those of several modes. */
 
 enum xb_option_type {
-    XB_OPTION_FLAG,     /* no argument */
-    XB_OPTION_TEXT,     /* anything that is not empty */
-    XB_OPTION_FILE,     /* the same, and it names a file, a folder or a program */
-    XB_OPTION_COUNT,    /* a whole number between minimum and maximum */
-    XB_OPTION_SIZE,     /* xb_size_parse, between minimum and maximum */
-    XB_OPTION_SIZES,    /* xb_sizes_parse; between minimum and maximum, where there is a maximum */
-    XB_OPTION_COUNTS,   /* xb_counts_parse, between minimum and maximum */
+    XB_OPTION_FLAG,   /* no argument */
+    XB_OPTION_TEXT,   /* anything that is not empty */
+    XB_OPTION_FILE,   /* the same, and it names a file, a folder or a program */
+    XB_OPTION_COUNT,  /* a whole number between minimum and maximum */
+    XB_OPTION_SIZE,   /* xb_size_parse, between minimum and maximum */
+    XB_OPTION_SIZES,  /* xb_numbers_parse; between minimum and maximum, where there is a maximum */
+    XB_OPTION_COUNTS, /* xb_numbers_parse, between minimum and maximum */
     XB_OPTION_DURATION, /* xb_duration_parse */
     XB_OPTION_CHOICES   /* a comma list of words; which are allowed is in `choices` */
 };

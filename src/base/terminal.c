@@ -142,26 +142,21 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static bool is_unit(const char *word)
-{
-    static const char *const units[] = {"%",  "GB/s", "B",  "KiB", "MiB", "GiB", "KB", "MB",
-                                        "GB", "ns",   "us", "ms",  "s",   "min", "h"};
-    size_t length = strcspn(word, " ,;:.)");
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (strlen(units[i]) == length && strncmp(word, units[i], length) == 0)
-            return true;
-    return false;
-}
-
 /* Whether no line may break between two words: "55.3 GB/s", "18 x 26.6", "Gen5 x16". */
 static bool belong_together(const char *word, const char *next)
 {
+    static const char *const units[] = {"%",  "GB/s", "B",  "KiB", "MiB", "GiB", "KB", "MB",
+                                        "GB", "ns",   "us", "ms",  "s",   "min", "h"};
+    size_t length = strcspn(next, " ,;:.)");
     word += strspn(word, "(+-");
-    if (is_digit(word[0]))
-        return is_unit(next) || strncmp(next, "x ", 2) == 0;
     if (strncmp(word, "Gen", 3) == 0)
         return next[0] == 'x' && is_digit(next[1]);
-    return strncmp(word, "x ", 2) == 0 && is_digit(next[0]);
+    if (!is_digit(word[0]))
+        return strncmp(word, "x ", 2) == 0 && is_digit(next[0]);
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (strlen(units[i]) == length && strncmp(next, units[i], length) == 0)
+            return true;
+    return strncmp(next, "x ", 2) == 0;
 }
 
 /* The length of a word and of all behind it that have to stand in the same line. */

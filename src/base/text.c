@@ -57,15 +57,6 @@ bool xb_utf8_is_harmful(const char *text)
     return false;
 }
 
-/* Writes a byte as \n or \x1B. `text` holds 5 bytes. */
-static size_t escape(unsigned char byte, char *text)
-{
-    const char *letter = byte == '\n' ? "n" : byte == '\t' ? "t" : byte == '\r' ? "r" : NULL;
-    if (letter != NULL)
-        return (size_t)snprintf(text, 5, "\\%s", letter);
-    return (size_t)snprintf(text, 5, "\\x%02X", byte);
-}
-
 const char *xb_plain_text(const char *text, char *plain, size_t size)
 {
     size_t used = 0;
@@ -77,8 +68,12 @@ const char *xb_plain_text(const char *text, char *plain, size_t size)
         size_t written = 0;
         bool command = (*text == ':' || *text == '#') && *text == before;
         if (command || xb_utf8_is_harmful(text)) {
-            for (size_t i = 0; i < bytes; i++)
-                written += escape((unsigned char)text[i], piece + written);
+            for (size_t i = 0; i < bytes; i++) {
+                char c = text[i];
+                char letter = c == '\n' ? 'n' : c == '\t' ? 't' : c == '\r' ? 'r' : '\0';
+                written += (size_t)sprintf(piece + written, letter != '\0' ? "\\%c" : "\\x%02X",
+                                           letter != '\0' ? letter : (unsigned char)c);
+            }
         } else {
             memcpy(piece, text, bytes);
             written = bytes;

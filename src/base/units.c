@@ -22,11 +22,6 @@
     "a duration is a decimal number above 0 with ns, us, ms, s or m, or none for seconds, such "   \
     "as 500ms or 1.5"
 
-/* The numbers that are allowed. */
-struct bounds {
-    uint64_t minimum, maximum;
-};
-
 /* A value is number * factor, of a duration times a power of ten: "e-9". */
 struct unit {
     const char *suffix;
@@ -89,8 +84,8 @@ static bool fraction_of(const char *digits, uint64_t unit, uint64_t *value)
     return true;
 }
 
-static enum xb_status parse_size(const char *text, struct bounds bounds, uint64_t *bytes,
-                                 struct xb_error *error)
+enum xb_status xb_size_parse_within(const char *text, uint64_t minimum, uint64_t maximum,
+                                    uint64_t *bytes, struct xb_error *error)
 {
     const char *suffix = behind_decimal(text), *why = NULL;
     const struct unit *unit = suffix != NULL ? find_unit(size_units, suffix, strcasecmp) : NULL;
@@ -105,62 +100,45 @@ static enum xb_status parse_size(const char *text, struct bounds bounds, uint64_
         why = "is not a whole number of bytes";
     else if (whole > (INT64_MAX - part) / unit->factor)
         why = "is too large";
-    else if (whole == 0 && part == 0 && bounds.minimum > 0)
+    else if (whole == 0 && part == 0 && minimum > 0)
         why = "is zero";
     if (why != NULL)
         return XB_FAIL(error, XB_ERR_USAGE, "size \"%.80s\" %s; " SIZE_ACCEPTED, text, why,
-                       bounds.minimum > 0);
+                       minimum > 0);
     uint64_t size = whole * unit->factor + part;
-    if (size < bounds.minimum || size > bounds.maximum)
+    if (size < minimum || size > maximum)
         return XB_FAIL(error, XB_ERR_USAGE, "\"%.80s\" is not a size from %s to %s", text,
-                       XB_SIZE_TEXT(bounds.minimum), XB_SIZE_TEXT(bounds.maximum));
+                       XB_SIZE_TEXT(minimum), XB_SIZE_TEXT(maximum));
     *bytes = size;
-    return XB_OK;
-}
-
-enum xb_status xb_size_parse_within(const char *text, uint64_t minimum, uint64_t maximum,
-                                    uint64_t *bytes, struct xb_error *error)
-{
-    return parse_size(text, (struct bounds){minimum, maximum}, bytes, error);
-}
-
-enum xb_status xb_size_parse(const char *text, uint64_t *bytes, struct xb_error *error)
-{
-    return xb_size_parse_within(text, 1, INT64_MAX, bytes, error);
-}
-
-static enum xb_status parse_count(const char *text, struct bounds bounds, uint64_t *count,
-                                  struct xb_error *error)
-{
-    errno = 0;
-    uint64_t number = strtoull(text, NULL, 10);
-    if (text[0] == '\0' || text[strspn(text, DIGITS)] != '\0' || errno == ERANGE ||
-        number < bounds.minimum || number > bounds.maximum)
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "\"%.80s\" is not a whole number from %" PRIu64 " to %" PRIu64, text,
-                       bounds.minimum, bounds.maximum);
-    *count = number;
     return XB_OK;
 }
 
 enum xb_status xb_count_parse(const char *text, uint64_t minimum, uint64_t maximum, uint64_t *count,
                               struct xb_error *error)
 {
-    return parse_count(text, (struct bounds){minimum, maximum}, count, error);
+    errno = 0;
+    uint64_t number = strtoull(text, NULL, 10);
+    if (text[0] == '\0' || text[strspn(text, DIGITS)] != '\0' || errno == ERANGE ||
+        number < minimum || number > maximum)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "\"%.80s\" is not a whole number from %" PRIu64 " to %" PRIu64, text,
+                       minimum, maximum);
+    *count = number;
+    return XB_OK;
 }
 
 /* ---- lists and ranges that double ---- */
 
 /* What a list is of, and how messages speak of it. */
 struct kind {
-    enum xb_status (*parse)(const char *item, struct bounds bounds, uint64_t *number,
+    enum xb_status (*parse)(const char *item, uint64_t minimum, uint64_t maximum, uint64_t *number,
                             struct xb_error *error);
     const char *list, *noun, *items, *range, *range_with_0;
 };
 
-static const struct kind of_sizes = {parse_size,         "size list ", "size",
-                                     "64K,1M or 4K..1G", "4K..1G",     "0,1..4K"};
-static const struct kind of_counts = {parse_count,      "",      "number",
+static const struct kind of_sizes = {xb_size_parse_within, "size list ", "size",
+                                     "64K,1M or 4K..1G",   "4K..1G",     "0,1..4K"};
+static const struct kind of_counts = {xb_count_parse,   "",      "number",
                                       "1,2,4 or 1..16", "1..16", "0,1..16"};
 
 /* Adds a number, which the user wrote as `item`. */
@@ -183,21 +161,22 @@ static enum xb_status append(struct xb_numbers *numbers, const struct kind *kind
 
 /* Adds a number, or a range: where `item` has two points. It may be written to. */
 static enum xb_status append_item(struct xb_numbers *numbers, const struct kind *kind,
-                                  struct bounds bounds, char *item, struct xb_error *error)
+                                  uint64_t minimum, uint64_t maximum, char *item,
+                                  struct xb_error *error)
 {
     char *dots = strstr(item, "..");
     uint64_t first = 0, last = 0;
     if (dots == NULL) {
-        XB_TRY(kind->parse(item, bounds, &first, error));
+        XB_TRY(kind->parse(item, minimum, maximum, &first, error));
         return append(numbers, kind, first, item, error);
     }
     if (dots == item || dots[2] == '\0')
         return XB_FAIL(error, XB_ERR_USAGE, "range \"%.80s\" lacks a %s; name both, as in %s", item,
                        kind->noun, kind->range);
     *dots = '\0';
-    XB_TRY(kind->parse(item, bounds, &first, error));
+    XB_TRY(kind->parse(item, minimum, maximum, &first, error));
     *dots = '.';
-    XB_TRY(kind->parse(dots + 2, bounds, &last, error));
+    XB_TRY(kind->parse(dots + 2, minimum, maximum, &last, error));
     if (first == 0)
         return XB_FAIL(error, XB_ERR_USAGE,
                        "range \"%.80s\" cannot double from 0; name 0 apart, as in %s", item,
@@ -213,17 +192,22 @@ static enum xb_status append_item(struct xb_numbers *numbers, const struct kind 
     }
 }
 
-/* On failure nothing is left to free, and *numbers stays. */
-static enum xb_status parse_list(const char *text, const struct kind *kind, struct bounds bounds,
-                                 struct xb_numbers *numbers, struct xb_error *error)
+enum xb_status xb_numbers_parse(const char *text, bool are_sizes, uint64_t minimum,
+                                uint64_t maximum, struct xb_numbers *numbers,
+                                struct xb_error *error)
 {
+    const struct kind *kind = are_sizes ? &of_sizes : &of_counts;
     struct xb_numbers read = {.count = 0};
     char *copy = xb_copy(text), *rest = copy;
     enum xb_status status = XB_OK;
+    if (are_sizes && maximum == 0) {
+        minimum = 1;
+        maximum = INT64_MAX;
+    }
     while (status == XB_OK && rest != NULL) {
         char *item = strsep(&rest, ",");
         if (item[0] != '\0')
-            status = append_item(&read, kind, bounds, item, error);
+            status = append_item(&read, kind, minimum, maximum, item, error);
         else
             status = XB_FAIL(error, XB_ERR_USAGE,
                              "%s\"%.80s\" has an empty place; give %ss and ranges with single "
@@ -236,19 +220,6 @@ static enum xb_status parse_list(const char *text, const struct kind *kind, stru
     else
         free(read.values);
     return status;
-}
-
-enum xb_status xb_sizes_parse(const char *text, uint64_t minimum, uint64_t maximum,
-                              struct xb_numbers *sizes, struct xb_error *error)
-{
-    struct bounds any = {1, INT64_MAX}, bounds = {minimum, maximum};
-    return parse_list(text, &of_sizes, maximum > 0 ? bounds : any, sizes, error);
-}
-
-enum xb_status xb_counts_parse(const char *text, uint64_t minimum, uint64_t maximum,
-                               struct xb_numbers *counts, struct xb_error *error)
-{
-    return parse_list(text, &of_counts, (struct bounds){minimum, maximum}, counts, error);
 }
 
 void xb_numbers_free(struct xb_numbers *numbers)
@@ -365,46 +336,32 @@ const char *xb_day_time_text(double when, char *text)
     return text;
 }
 
-/* Reads `text` up to `end` where that is a decimal number. */
-static bool read_decimal(const char *text, const char *end, double *value)
-{
-    if (behind_decimal(text) != end || strspn(text, DIGITS) > 12 || end - text > 30)
-        return false;
-    *value = strtod(text, NULL);
-    return true;
-}
-
-/* The date and the whole minutes; `rest` is left at the seconds. timegm() takes a 31 February for a
- * 3 March, which would be another day than was meant. */
-static bool read_minutes(const char *text, const char **rest, double *when)
-{
-    static const char shape[] = "dddd-dd-ddTdd:dd:";
-    struct tm utc = {.tm_isdst = 0};
-    for (size_t i = 0; i < sizeof shape - 1; i++)
-        if (shape[i] == 'd' ? text[i] < '0' || text[i] > '9' : text[i] != shape[i])
-            return false;
-    *rest = strptime(text, "%Y-%m-%dT%H:%M:", &utc);
-    if (*rest == NULL)
-        return false;
-    struct tm given = utc;
-    *when = (double)timegm(&utc);
-    return given.tm_mday == utc.tm_mday && given.tm_mon == utc.tm_mon;
-}
-
 enum xb_status xb_day_time_parse(const char *text, double *when, struct xb_error *error)
 {
-    const char *end = text + strlen(text);
-    const char *rest = NULL;
-    double seconds = 0;
-    bool is_read = false;
+    static const char shape[] = "dddd-dd-ddTdd:dd:";
+    bool is_date = text[0] != '@', is_read = true;
+    const char *seconds = text + 1;
     *when = 0;
-    if (text[0] == '@')
-        is_read = read_decimal(text + 1, end, &seconds);
-    else if (read_minutes(text, &rest, when) && end[-1] == 'Z')
-        is_read = read_decimal(rest, end - 1, &seconds) && strcspn(rest, ".Z") == 2 && seconds < 60;
-    *when += seconds;
-    if (is_read && *when >= 0 && *when <= LAST_SECOND)
-        return XB_OK;
+    for (size_t i = 0; is_date && is_read && shape[i] != '\0'; i++)
+        is_read = shape[i] == 'd' ? text[i] >= '0' && text[i] <= '9' : text[i] == shape[i];
+    if (is_date && is_read) {
+        struct tm utc = {.tm_isdst = 0};
+        seconds = text + sizeof shape - 1;
+        is_read = strptime(text, "%Y-%m-%dT%H:%M:", &utc) == seconds;
+        /* timegm() takes a 31 February for a 3 March, which would be another day than was meant. */
+        struct tm given = utc;
+        *when = (double)timegm(&utc);
+        is_read = is_read && given.tm_mday == utc.tm_mday && given.tm_mon == utc.tm_mon;
+    }
+    const char *end = is_read ? behind_decimal(seconds) : NULL;
+    if (end != NULL && strcmp(end, is_date ? "Z" : "") == 0 && end - seconds <= 30) {
+        size_t digits = strspn(seconds, DIGITS);
+        double number = strtod(seconds, NULL);
+        *when += number;
+        if ((is_date ? digits == 2 && number < 60 : digits <= 12) && *when >= 0 &&
+            *when <= LAST_SECOND)
+            return XB_OK;
+    }
     return XB_FAIL(error, XB_ERR_USAGE,
                    "\"%.60s\" is no time: write it in UTC as 2026-11-23T06:40:00Z, or as "
                    "@1795416000, the seconds since 1970",
