@@ -29,12 +29,12 @@ bool xb_reading_usable(const struct xb_reading *reading, const struct xb_record_
 /* Whether it has a bandwidth so measured, whatever its length. */
 bool xb_reading_measured(const struct xb_reading *reading, const struct xb_record_case *test);
 
-/* The fastest usable case of that device alone, a mode and a variant (NULL: any); NULL for none. */
-const struct xb_record_case *xb_reading_best(const struct xb_reading *reading, int device,
-                                             uint64_t bytes, enum xb_direction direction,
-                                             const char *mode, const char *variant);
-
-/* Returns the fastest among cases of any length, for a line of all sizes. */
+/* The fastest case of that device alone, a mode and a variant (NULL: any); NULL for none. The first
+ * takes usable cases, the other those of any length, for a line of all sizes. */
+#define xb_reading_best(reading, device, bytes, direction, mode, variant)                          \
+    ((bytes) < XB_LARGE_BYTES                                                                      \
+         ? NULL                                                                                    \
+         : xb_reading_best_of_any((reading), (device), (bytes), (direction), (mode), (variant)))
 const struct xb_record_case *xb_reading_best_of_any(const struct xb_reading *reading, int device,
                                                     uint64_t bytes, enum xb_direction direction,
                                                     const char *mode, const char *variant);
@@ -58,22 +58,21 @@ bool xb_reading_device_timed(const struct xb_reading *reading, const struct xb_r
 /* How one case stands to another. Faster or slower only if it is certain: the intervals of the two
  * bandwidths do not meet, and the medians differ by 2 % or more, because a machine drifts by less
  * from case to case and no interval shows it. If one of them has too few samples for an interval,
- * but 3, or 2 against 5, all samples of one must be beyond all of the other; else it is unknown. */
+ * but 3, or 2 against 5, all samples of one must be beyond all of the other; else it is unknown.
+ * Other figures than the bandwidth are one, or two of one unit. */
 enum xb_reading_order {
     XB_READING_UNKNOWN,
     XB_READING_ALIKE,
     XB_READING_FASTER,
     XB_READING_SLOWER
 };
-enum xb_reading_order xb_reading_judge(const struct xb_reading *reading,
-                                       const struct xb_record_case *test,
-                                       const struct xb_record_case *other);
-/* Judges by other figures than the bandwidth, which are one, or two of one unit. */
 enum xb_reading_order xb_reading_judge_by(const struct xb_reading *reading,
                                           const struct xb_record_case *test,
                                           const struct xb_figure *figure,
                                           const struct xb_record_case *other,
                                           const struct xb_figure *other_figure);
+#define xb_reading_judge(reading, test, other)                                                     \
+    xb_reading_judge_by((reading), (test), &xb_figure_bandwidth, (other), &xb_figure_bandwidth)
 /* Whether that figure of a case has enough samples for an interval. */
 bool xb_reading_is_sure(const struct xb_reading *reading, const struct xb_record_case *test,
                         const struct xb_figure *figure);

@@ -302,17 +302,6 @@ static void say_pair(struct xb_reading *reading, const struct pair *pair, const 
                        : "");
 }
 
-/* One sentence can tell of both if they compare the same cases but for their direction. */
-static bool are_alike(const struct xb_reading *reading, const struct pair pairs[2])
-{
-    if (!is_certain(&pairs[0]) || !is_certain(&pairs[1]))
-        return false;
-    struct xb_record_case way = *pairs[0].way, other = *pairs[0].other;
-    way.direction = other.direction = pairs[1].way->direction;
-    return xb_record_find(reading->record, &way) == pairs[1].way &&
-           xb_record_find(reading->record, &other) == pairs[1].other;
-}
-
 bool xb_reading_compare(struct xb_reading *reading, int device, uint64_t bytes,
                         struct xb_reading_way way, struct xb_reading_way other,
                         struct xb_reading_gain *gain)
@@ -323,7 +312,14 @@ bool xb_reading_compare(struct xb_reading *reading, int device, uint64_t bytes,
     bool by_variant = strcmp(way.mode, other.mode) == 0;
     bool is_told = false;
     find_pairs(reading, device, bytes, way, other, pairs, gain != NULL ? gain : &found);
-    bool both = are_alike(reading, pairs);
+    /* One sentence can tell of both if they compare the same cases but for their direction. */
+    bool both = is_certain(&pairs[0]) && is_certain(&pairs[1]);
+    if (both) {
+        struct xb_record_case to = *pairs[0].way, to_other = *pairs[0].other;
+        to.direction = to_other.direction = pairs[1].way->direction;
+        both = xb_record_find(reading->record, &to) == pairs[1].way &&
+               xb_record_find(reading->record, &to_other) == pairs[1].other;
+    }
     for (size_t i = 0; i < 2; i++) {
         if (!(pairs[i].ratio > 0))
             continue;
