@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* syscall, pipe2 */
+#define _GNU_SOURCE /* syscall, pipe2, sigabbrev_np */
 #include "child.h"
 
 #include "clock.h"
@@ -118,12 +118,10 @@ _Noreturn static void become(const struct xb_child_task *task, const int ends[2]
     _exit(task->work(task->argument, channel));
 }
 
-/* ---- starting ---- */
-
 static enum xb_status cannot_start(const struct xb_child_task *task, const char *call, int code,
                                    struct xb_error *error)
 {
-    return XB_FAIL_ERRNO(error, call, code, "%.300s cannot be started: %s", task->what,
+    return XB_FAIL_ERRNO(error, call, code, "%.310s cannot be started: %s", task->what,
                          strerror(code));
 }
 
@@ -154,8 +152,8 @@ enum xb_status xb_child_start(struct xb_child *child, const struct xb_child_task
         close(ends[0]);
         return cannot_start(task, "fork", code, error);
     }
-    /* Here and there, whoever comes first: who is told is always the whole group, and whoever kills
-     * this process's group from now on spares the child. */
+    /* Here and in the child, whoever comes first: from now on signals to it reach its whole group,
+     * and those to this process's group spare it. */
     if (task->leads_group)
         (void)setpgid(process, process);
     /* Not before: where *child is in shared memory, the new process would write to it too. */
@@ -167,15 +165,13 @@ enum xb_status xb_child_start(struct xb_child *child, const struct xb_child_task
     return XB_OK;
 }
 
-/* ---- telling ---- */
-
 bool xb_child_is_group_left(const struct xb_child *child)
 {
     return child->process > 0 && (kill(-child->process, 0) == 0 || errno != ESRCH);
 }
 
-/* The whole group: a script's program is meant, not only the shell that waits for it. The number is
- * nobody else's as long as anybody is in that group, also when its first process is reaped. */
+/* Signals the whole group: a script's program is meant, not only the shell that waits for it. The
+ * number is nobody else's while anybody is in that group, even if its first process is reaped. */
 static void tell(const struct xb_child *child, int number)
 {
     if (child->process <= 0 || (child->leads_group && kill(-child->process, number) == 0))
@@ -219,8 +215,6 @@ void xb_child_end_group(const struct xb_child *child)
         (void)poll(NULL, 0, LEAVING_MS);
     }
 }
-
-/* ---- waiting ---- */
 
 static void look_for_end(struct xb_child *child)
 {
@@ -279,54 +273,41 @@ void xb_child_close(struct xb_child *child)
     child->channel = -1;
 }
 
-/* ---- the channel ---- */
+/* Reads or writes all bytes. */
+static bool pass_all(int channel, char *bytes, size_t count, bool is_write)
+{
+    while (count > 0) {
+        ssize_t passed =
+            is_write ? send(channel, bytes, count, MSG_NOSIGNAL) : read(channel, bytes, count);
+        if (passed < 0 && errno == EINTR)
+            continue;
+        if (passed <= 0)
+            return false;
+        bytes += passed;
+        count -= (size_t)passed;
+    }
+    return true;
+}
 
 bool xb_channel_read(int channel, void *bytes, size_t count)
 {
-    char *to = bytes;
-    while (count > 0) {
-        ssize_t got = read(channel, to, count);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        to += got;
-        count -= (size_t)got;
-    }
-    return true;
+    return pass_all(channel, bytes, count, false);
 }
 
 bool xb_channel_write(int channel, const void *bytes, size_t count)
 {
-    const char *from = bytes;
-    while (count > 0) {
-        ssize_t sent = send(channel, from, count, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR)
-            continue;
-        if (sent <= 0)
-            return false;
-        from += sent;
-        count -= (size_t)sent;
-    }
-    return true;
+    return pass_all(channel, (char *)bytes, count, true); /* send() does not write to it */
 }
 
 const char *xb_child_signal_name(int number, char *text, size_t size)
 {
-    static const struct {
-        int number;
-        const char *name;
-    } known[] = {
-        {SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"}, {SIGILL, "SIGILL"},
-        {SIGTRAP, "SIGTRAP"}, {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
-        {SIGKILL, "SIGKILL"}, {SIGUSR1, "SIGUSR1"}, {SIGSEGV, "SIGSEGV"}, {SIGUSR2, "SIGUSR2"},
-        {SIGPIPE, "SIGPIPE"}, {SIGALRM, "SIGALRM"}, {SIGTERM, "SIGTERM"}, {SIGXCPU, "SIGXCPU"},
-        {SIGXFSZ, "SIGXFSZ"}, {SIGSYS, "SIGSYS"},
-    };
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (known[i].number == number)
-            return known[i].name;
+    static const int named[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGILL,  SIGTRAP, SIGABRT,
+                                SIGBUS,  SIGFPE,  SIGKILL, SIGUSR1, SIGSEGV, SIGUSR2,
+                                SIGPIPE, SIGALRM, SIGTERM, SIGXCPU, SIGXFSZ, SIGSYS};
     snprintf(text, size, "signal %d", number);
+    for (size_t i = 0; i < sizeof named / sizeof named[0]; i++)
+        if (named[i] == number)
+            snprintf(text, size, "SIG%s", sigabbrev_np(number));
     return text;
 }
 
@@ -353,9 +334,8 @@ struct watch {
 };
 
 /* The guardian: a small process that ends the program's group when this process dies, however it
- * dies. It sleeps on its channel, whose other end closes then. The kernel itself could tell the
- * group's first process alone (PR_SET_PDEATHSIG), and that may be a shell, whose program would go
- * on. */
+ * dies: then the other end of its channel closes. PR_SET_PDEATHSIG would reach the group's first
+ * process alone, and that may be a shell, whose program would go on. */
 static int guard(void *argument, int channel)
 {
     /* No child of this process, so there is nothing to reap. */
@@ -404,20 +384,19 @@ static enum xb_status start(struct watch *watch, struct xb_error *error)
                                        .signals = XB_CHILD_RESETS_SIGNALS,
                                        .leads_group = true};
     if (pipe2(watch->output, O_CLOEXEC) != 0 || fcntl(watch->output[0], F_SETFL, O_NONBLOCK) != 0)
-        return XB_FAIL_ERRNO(error, "pipe2", errno, "%s cannot be started: %s", what,
-                             strerror(errno));
+        return cannot_start(&task, "pipe2", errno, error);
     (void)fflush(NULL); /* what was printed before it stands before what it says itself */
     XB_TRY(xb_child_start(&watch->child, &task, error));
     close_end(watch, 1);
     if (!xb_channel_read(watch->child.channel, &code, sizeof code))
         return XB_OK;
     (void)xb_child_wait(&watch->child, INFINITY); /* it is on its last line */
-    return XB_FAIL_ERRNO(error, "execvp", code, "%s cannot be started: %s", what, strerror(code));
+    return cannot_start(&task, "execvp", code, error);
 }
 
-/* Whether there is nothing more to wait for. What it has started may hold its output open for ever:
- * once nobody is left of its process group, no results are expected from the others. But where all
- * were told to leave, a shell may have gone before the program, which then writes its results. */
+/* Whether there is nothing more to wait for. Others may hold its output open for ever: once nobody
+ * is left of its process group, no results are expected from them. But where all were told to
+ * leave, a shell may have gone before the program, which then writes its results. */
 static bool is_over(const struct watch *watch)
 {
     const struct xb_child *child = &watch->child;
@@ -455,8 +434,8 @@ static bool read_some(struct watch *watch)
     return true;
 }
 
-/* Until it has ended and said all it has to say, or cannot be ended. Then what its output still has
- * in it, and an end to what it left behind: the next process is to be alone. */
+/* Waits until it has ended and said all it has to say, or cannot be ended. Then reads what its
+ * output still has, and ends what it left behind: the next process is to be alone. */
 static void watch_to_end(struct watch *watch)
 {
     while (!is_over(watch)) {
@@ -513,8 +492,6 @@ enum xb_status xb_program_run(const struct xb_program *program, struct xb_progra
     (void)xb_child_end(&watch.guardian, 0, INFINITY); /* and not the group */
     return status;
 }
-
-/* ---- finding a program ---- */
 
 enum xb_status xb_program_find(const char *program, char **path, struct xb_error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* getopt_long */
+#define _GNU_SOURCE /* getopt_long, strsep */
 #include "options.h"
 
 #include "memory.h"
@@ -93,17 +93,17 @@ static enum xb_status parse_choices(struct xb_value *value, struct xb_arena **me
     if (option->takes_one && count > 1)
         return XB_FAIL(error, XB_ERR_USAGE, "--%s takes one word", option->name);
     value->words.items = xb_arena_new(memory, count * sizeof(char *));
-    for (size_t i = 0; i < count; i++) {
-        size_t length = strcspn(text, ",");
-        if (length == 0)
+    size_t length = strlen(text);
+    char *rest = memcpy(xb_arena_new(memory, length + 1), text, length);
+    while (rest != NULL) {
+        char *word = strsep(&rest, ",");
+        if (word[0] == '\0')
             return XB_FAIL(error, XB_ERR_USAGE,
                            "--%s: \"%.80s\" has an empty place; give words with single commas "
                            "between",
-                           option->name, value->text);
-        char *word = memcpy(xb_arena_new(memory, length + 1), text, length);
+                           option->name, text);
         XB_TRY(check_word(value, word, error));
         value->words.items[value->words.count++] = word;
-        text += length + 1;
     }
     return XB_OK;
 }
@@ -149,16 +149,8 @@ static enum xb_status set_value(struct xb_value *value, const char *text, struct
                            : XB_FAIL(error, status, "--%s: %s", option->name, cause.message);
 }
 
-/* ---- a name that was meant ---- */
-
 /* No real name is this long. A longer candidate is found only by its beginning. */
 #define CANDIDATE_MAX ((size_t)64)
-
-/* Compare in lower case: people who write H2D mean h2d. */
-static int lower_at(const char *text, size_t i)
-{
-    return tolower((unsigned char)text[i]);
-}
 
 /* How many letters of `a` must be inserted, deleted, replaced or swapped with a neighbour to make
  * `b` (optimal string alignment; Damerau, "A technique for computer detection and correction of
@@ -172,10 +164,12 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
             *to = i + j;
             if (i == 0 || j == 0)
                 continue;
-            int x = lower_at(a, i - 1), y = lower_at(b, j - 1);
+            /* In lower case: people who write H2D mean h2d. */
+            int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
             *to = xb_lesser(steps[i - 1][j - 1] + (x != y),
                             xb_lesser(steps[i - 1][j], steps[i][j - 1]) + 1);
-            if (i > 1 && j > 1 && x == lower_at(b, j - 2) && lower_at(a, i - 2) == y)
+            if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
+                tolower((unsigned char)a[i - 2]) == y)
                 *to = xb_lesser(*to, steps[i - 2][j - 2] + 1);
         }
     return steps[a_length][b_length];

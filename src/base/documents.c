@@ -17,8 +17,6 @@
 
 static const char too_large[] = "the document is too large";
 
-/* ---- the window ---- */
-
 void xb_documents_open(struct xb_documents *documents, FILE *stream, size_t largest)
 {
     *documents = (struct xb_documents){.stream = stream, .largest = largest, .line = 1};
@@ -60,8 +58,6 @@ static enum xb_status look_ahead(struct xb_documents *d, size_t count, struct xb
     }
     return XB_OK;
 }
-
-/* ---- brackets and texts ---- */
 
 /* How far a document has been read. */
 struct scan {
@@ -108,8 +104,6 @@ static size_t take_bytes(struct scan *scan, const char *bytes, size_t length)
     }
     return i;
 }
-
-/* ---- a document ---- */
 
 /* Whether a document may begin at `at`. */
 static bool begins_document(const struct xb_documents *d)

@@ -13,8 +13,6 @@
 #define DEEPEST 32                    /* what xferbench writes has 10 levels */
 #define MOST_VALUES ((size_t)1 << 22) /* cJSON takes 64 bytes for each */
 
-/* ---- places ---- */
-
 size_t xb_place_enter(struct xb_place *place, const char *key)
 {
     size_t length = strlen(place->text);
@@ -69,8 +67,6 @@ void xb_json_refuse_memory(struct xb_json_reader *reader)
     if (!xb_json_failed(reader))
         XB_FAIL(&reader->error, XB_ERR_MEMORY, "no memory to read %.300s", reader->place.path);
 }
-
-/* ---- before cJSON sees it ---- */
 
 /* Line and column, both from 1, as editors count bytes. */
 static void refuse_at(struct xb_json_reader *reader, const char *text, const char *at,
@@ -131,80 +127,71 @@ static void check_text(struct xb_json_reader *reader, const char *text, size_t l
     }
 }
 
-/* ---- the whole tree ---- */
-
 static int compare_keys(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Few keys are compared each with each, and nearly all objects have no more; many are sorted. */
-#define FEW 16
-
-/* A key that the object has more than once; NULL for none. */
+/* A key that the object has more than once; NULL for none. Few keys are compared each with each,
+ * and nearly all objects have no more; many are sorted. */
 static const char *find_twice(struct xb_json_reader *reader, const cJSON *object)
 {
-    const char *few[FEW], *twice = NULL;
+    const char *twice = NULL;
     size_t count = (size_t)cJSON_GetArraySize(object), filled = 0;
-    const char **keys = count > FEW ? xb_try(count, sizeof *keys) : few;
-    const cJSON *item;
+    const cJSON *item, *before;
+    if (count <= 16) {
+        for (item = object->child; item != NULL && twice == NULL; item = item->next)
+            for (before = object->child; before != item; before = before->next)
+                if (item->string[0] == before->string[0] &&
+                    strcmp(item->string, before->string) == 0)
+                    twice = item->string;
+        return twice;
+    }
+    const char **keys = xb_try(count, sizeof *keys);
     if (keys == NULL) {
         xb_json_refuse_memory(reader);
         return NULL;
     }
     cJSON_ArrayForEach(item, object) keys[filled++] = item->string;
-    if (count > FEW)
-        qsort(keys, filled, sizeof *keys, compare_keys);
+    qsort(keys, filled, sizeof *keys, compare_keys);
     for (size_t i = 1; i < filled && twice == NULL; i++)
-        for (size_t k = count > FEW ? i - 1 : 0; k < i; k++)
-            if (keys[i][0] == keys[k][0] && strcmp(keys[i], keys[k]) == 0)
-                twice = keys[i];
-    if (count > FEW)
-        free(keys);
+        twice = strcmp(keys[i], keys[i - 1]) == 0 ? keys[i] : NULL;
+    free(keys);
     return twice;
 }
 
-/* A step on the way down to an item. */
-struct step {
-    const struct step *before; /* NULL: the first */
-    const char *key;           /* NULL in an array */
-    size_t index;
-};
-
-/* No deeper than check_text allows. */
-/* NOLINTBEGIN(misc-no-recursion) */
-
-/* Only where something is wrong are the keys put together: most are never asked for. */
-static void enter_steps(struct xb_place *place, const struct step *step)
+/* Looks at each item, those in it behind it. Only where something is wrong are the keys on the way
+ * to it put together: most are never asked for. */
+static void check_tree(struct xb_json_reader *reader, const cJSON *item)
 {
-    if (step == NULL)
-        return;
-    enter_steps(place, step->before);
-    if (step->key != NULL)
-        xb_place_enter(place, step->key);
-    else
-        xb_place_enter_item(place, step->index);
-}
-
-static void check_tree(struct xb_json_reader *reader, const cJSON *item, const struct step *way)
-{
-    const char *twice = cJSON_IsObject(item) ? find_twice(reader, item) : NULL;
-    if (twice != NULL || (cJSON_IsNumber(item) && !isfinite(item->valuedouble))) {
-        size_t length = strlen(reader->place.text);
-        enter_steps(&reader->place, way);
-        xb_json_refuse(reader, twice,
-                       twice != NULL ? "is there twice" : "the number is too large to hold");
-        xb_place_leave(&reader->place, length);
-    }
-    struct step step = {.before = way};
-    for (item = item->child; item != NULL && !xb_json_failed(reader); item = item->next) {
-        step.key = item->string;
-        check_tree(reader, item, &step);
-        step.index++;
+    const cJSON *way[DEEPEST + 2] = {item}; /* no deeper than check_text allows */
+    size_t depth = 0;
+    while (item != NULL && !xb_json_failed(reader)) {
+        const char *twice = cJSON_IsObject(item) ? find_twice(reader, item) : NULL;
+        if (twice != NULL || (cJSON_IsNumber(item) && !isfinite(item->valuedouble))) {
+            size_t length = strlen(reader->place.text), index = 0;
+            for (size_t i = 1; i <= depth; i++, index = 0) {
+                for (const cJSON *at = way[i - 1]->child; at != way[i]; at = at->next)
+                    index++;
+                if (way[i]->string != NULL)
+                    xb_place_enter(&reader->place, way[i]->string);
+                else
+                    xb_place_enter_item(&reader->place, index);
+            }
+            xb_json_refuse(reader, twice,
+                           twice != NULL ? "is there twice" : "the number is too large to hold");
+            xb_place_leave(&reader->place, length);
+        }
+        if (item->child != NULL) {
+            way[++depth] = item = item->child;
+            continue;
+        }
+        while (depth > 0 && item->next == NULL)
+            item = way[--depth];
+        item = depth > 0 ? item->next : NULL;
+        way[depth] = item;
     }
 }
-
-/* NOLINTEND(misc-no-recursion) */
 
 cJSON *xb_json_read(struct xb_json_reader *reader, const char *text, size_t length)
 {
@@ -217,7 +204,7 @@ cJSON *xb_json_read(struct xb_json_reader *reader, const char *text, size_t leng
     errno = 0; /* cJSON does not tell why it fails */
     cJSON *tree = cJSON_ParseWithLengthOpts(text, length + 1, &end, 1);
     if (tree != NULL)
-        check_tree(reader, tree, NULL);
+        check_tree(reader, tree);
     else if (errno == ENOMEM)
         xb_json_refuse_memory(reader);
     else

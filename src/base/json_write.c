@@ -11,20 +11,15 @@
 #include <math.h>
 #include <string.h>
 
-static bool has_failed(const struct xb_json *json)
-{
-    return json->error.status != XB_OK;
-}
-
 void xb_json_fail(struct xb_json *json, const struct xb_error *error)
 {
-    if (!has_failed(json))
+    if (json->error.status == XB_OK)
         json->error = *error;
 }
 
 void xb_json_fail_memory(struct xb_json *json)
 {
-    if (!has_failed(json))
+    if (json->error.status == XB_OK)
         XB_FAIL(&json->error, XB_ERR_MEMORY,
                 "not enough memory to write the JSON: measure fewer cases in one run");
 }
@@ -32,12 +27,10 @@ void xb_json_fail_memory(struct xb_json *json)
 /* A bug: the calls do not make a document. A document that lacks something must not pass. */
 static void fail_misuse(struct xb_json *json, const char *what, const char *key)
 {
-    if (!has_failed(json))
+    if (json->error.status == XB_OK)
         XB_FAIL(&json->error, XB_ERR_INTERNAL, "this would be no JSON: %s (key: %.60s)", what,
                 key != NULL ? key : "none");
 }
-
-/* ---- texts ---- */
 
 /* A copy of the first `length` bytes that is UTF-8; release with cJSON_free. NULL: no memory. */
 static char *utf8_copy(const char *text, size_t length)
@@ -63,8 +56,6 @@ static char *utf8_copy(const char *text, size_t length)
     return copy;
 }
 
-/* ---- the tree ---- */
-
 void xb_json_begin(struct xb_json *json)
 {
     *json = (struct xb_json){.root = NULL};
@@ -82,7 +73,7 @@ static void put(struct xb_json *json, const char *key, cJSON *item)
         fail_misuse(json, "the document is complete", key);
     else if (cJSON_IsObject(container) != (key != NULL))
         fail_misuse(json, "a key belongs to an object, and only there", key);
-    if (has_failed(json)) {
+    if (json->error.status != XB_OK) {
         cJSON_Delete(item);
         return;
     }
@@ -102,10 +93,11 @@ static void put(struct xb_json *json, const char *key, cJSON *item)
     }
 }
 
-static void open_container(struct xb_json *json, const char *key, cJSON *container)
+void xb_json_open(struct xb_json *json, const char *key, bool is_array)
 {
+    cJSON *container = is_array ? cJSON_CreateArray() : cJSON_CreateObject();
     put(json, key, container);
-    if (has_failed(json))
+    if (json->error.status != XB_OK)
         return;
     if (json->depth == XB_JSON_DEPTH)
         fail_misuse(json, "deeper than it may be", key);
@@ -113,27 +105,15 @@ static void open_container(struct xb_json *json, const char *key, cJSON *contain
         json->open[json->depth++] = container;
 }
 
-void xb_json_open_object(struct xb_json *json, const char *key)
-{
-    open_container(json, key, cJSON_CreateObject());
-}
-
-void xb_json_open_array(struct xb_json *json, const char *key)
-{
-    open_container(json, key, cJSON_CreateArray());
-}
-
 void xb_json_close(struct xb_json *json)
 {
-    if (has_failed(json))
+    if (json->error.status != XB_OK)
         return;
     if (json->depth == 0)
         fail_misuse(json, "nothing is open that could be closed", NULL);
     else
         json->depth--;
 }
-
-/* ---- values ---- */
 
 void xb_json_put_null(struct xb_json *json, const char *key)
 {
@@ -190,7 +170,7 @@ void xb_json_put_known_flag(struct xb_json *json, const char *key, bool is_known
 void xb_json_put_numbers(struct xb_json *json, const char *key, const double *values, size_t count)
 {
     xb_json_open_array(json, key);
-    for (size_t i = 0; i < count && !has_failed(json); i++)
+    for (size_t i = 0; i < count && json->error.status == XB_OK; i++)
         xb_json_put_number(json, NULL, values[i]);
     xb_json_close(json);
 }

@@ -49,8 +49,9 @@ XB_MUST_CHECK enum xb_status xb_json_finish_as(struct xb_json *json, FILE *strea
 #define xb_json_finish(json, stream, what, error)                                                  \
     xb_json_finish_as((json), (stream), XB_JSON_INDENTED, (what), (error))
 
-void xb_json_open_object(struct xb_json *json, const char *key);
-void xb_json_open_array(struct xb_json *json, const char *key);
+void xb_json_open(struct xb_json *json, const char *key, bool is_array);
+#define xb_json_open_object(json, key) xb_json_open((json), (key), false)
+#define xb_json_open_array(json, key) xb_json_open((json), (key), true)
 /* Closes what was opened last. */
 void xb_json_close(struct xb_json *json);
 

@@ -17,8 +17,6 @@ static _Atomic(xb_memory_end_hook *) hooks[2];
 static _Thread_local jmp_buf *caught_by;
 static _Atomic(void *) reserve;
 
-/* ---- where there is none ---- */
-
 enum xb_status xb_memory_reserve(size_t bytes, struct xb_error *error)
 {
     void *made = malloc(bytes);
@@ -95,8 +93,6 @@ static size_t product(size_t count, size_t size)
     return __builtin_mul_overflow(count, size, &bytes) ? SIZE_MAX / 2 : bytes;
 }
 
-/* ---- single pieces ---- */
-
 void *xb_new(size_t count, size_t size)
 {
     size_t bytes = product(count, size);
@@ -117,11 +113,6 @@ char *xb_copy_part(const char *text, size_t length)
     return memcpy(copy, text, whole);
 }
 
-char *xb_copy(const char *text)
-{
-    return xb_copy_part(text, SIZE_MAX);
-}
-
 /* The bytes that such a text takes, with the zero behind it. */
 static size_t room_for(const char *format, va_list arguments)
 {
@@ -139,8 +130,6 @@ char *xb_print(const char *format, ...)
     XB_FORMAT(text, bytes, format);
     return text;
 }
-
-/* ---- arenas ---- */
 
 /* The last piece made, with those before it behind it. */
 struct xb_arena {

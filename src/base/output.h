@@ -55,11 +55,9 @@ enum xb_status xb_output_fail(const struct xb_output *output, const char *call, 
 bool xb_output_is_same(const struct xb_output *output, const struct xb_output *other);
 /* Whether the output would replace the file at `path`. */
 bool xb_output_is_over(const struct xb_output *output, const char *path);
-/* Whether both are the same file. */
 bool xb_is_same_file(const struct stat *one, const struct stat *other);
 
 /* Drops what was written and leaves the old file. Safe after commit and on a zeroed object. */
 void xb_output_discard(struct xb_output *output);
-
 /* For an end without cleaning up: removes the temporary files of all outputs, which end with it. */
 void xb_outputs_abandon(void);

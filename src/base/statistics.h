@@ -51,14 +51,10 @@ bool xb_interval_ranks(size_t n, size_t *low, size_t *high);
 /* The median alone; 0 for no values. Sorts `values`. */
 double xb_median_of(double *values, size_t count);
 
-/*
- * Whether a row of values changed, and where: docs/report.md, "Changes by date", tells by which
- * test. It counts rows of the same values in another order, so the probability is right for few
- * values and for equal ones. Ranks alone cannot tell the last value before a change from the first
- * after it: the place is the cut with the least sum of distances of the values from the median of
- * their part.
- */
-
+/* Whether a row of values changed, and where (docs/report.md, "Changes by date"): by counting rows
+ * of the same values in another order, so the probability is right for few values and equal ones.
+ * Ranks alone cannot tell the last value before a change from the first after it: the place is the
+ * cut with the least sum of distances of the values from the median of their part. */
 #define XB_CHANGE_SIDE 5     /* values that each part has at least */
 #define XB_CHANGE_LEVEL 0.01 /* of a false change among all rows that are looked at together */
 #define XB_CHANGE_VALUES 1000

@@ -153,12 +153,9 @@ static bool wait_for_room(const struct pipe_end *end)
             return true;
         if (ready < 0 && errno != EINTR)
             return false;
-        if (xb_interrupt_count() > end->signals) {
-            errno = EINTR;
-            return false;
-        }
-        if (end->until > 0 && xb_clock_now() >= end->until) {
-            errno = ETIMEDOUT;
+        bool is_signal = xb_interrupt_count() > end->signals;
+        if (is_signal || (end->until > 0 && xb_clock_now() >= end->until)) {
+            errno = is_signal ? EINTR : ETIMEDOUT;
             return false;
         }
     }

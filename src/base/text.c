@@ -143,35 +143,21 @@ static void separate(struct xb_csv_line *line)
     line->begun = true;
 }
 
-/* Writes a text with quotes doubled (RFC 4180, 2.7) and invalid UTF-8 replaced. Writes a line break
- * as \n, and so on: a result must be one line for every reader. A cell that begins with = + - or @
- * gets a ' before it, because spreadsheets would compute it, and a text may come from anybody. */
-static void write_part(struct xb_csv_line *line, const char *text)
-{
-    FILE *stream = line->stream;
-    if (strspn(text, "=+-@") > 0)
-        fputc('\'', stream);
-    for (size_t length; *text != '\0'; text += length) {
-        length = xb_utf8_length(text);
-        if (length == 0) {
-            fputs(XB_UTF8_REPLACEMENT, stream);
-            length = 1;
-            continue;
-        }
-        char character[5] = "", plain[17];
-        memcpy(character, text, length);
-        if (*text == '"')
-            fputc('"', stream);
-        fputs(xb_plain_text(character, plain, sizeof plain), stream);
-    }
-}
-
+/* Doubles quotes (RFC 4180, 2.7) and replaces invalid UTF-8. Writes a line break as \n, and so on:
+ * a result must be one line for every reader. A cell that begins with = + - or @ gets a ' before
+ * it, because spreadsheets would compute it, and a text may come from anybody. */
 void xb_csv_put(struct xb_csv_line *line, const char *text)
 {
     const char *quote = strpbrk(text, ",\"") != NULL ? "\"" : "";
     separate(line);
-    fputs(quote, line->stream);
-    write_part(line, text);
+    fprintf(line->stream, "%s%s", quote, strspn(text, "=+-@") > 0 ? "'" : "");
+    for (size_t length; *text != '\0'; text += length > 0 ? length : 1) {
+        char character[5] = "", plain[17];
+        length = xb_utf8_length(text);
+        memcpy(character, text, length);
+        fprintf(line->stream, "%s%s", *text == '"' ? "\"" : "",
+                length > 0 ? xb_plain_text(character, plain, sizeof plain) : XB_UTF8_REPLACEMENT);
+    }
     fputs(quote, line->stream);
 }
 

@@ -70,9 +70,8 @@ static const struct unit *find_unit(const struct unit *units, const char *suffix
     return units->suffix != NULL ? units : NULL;
 }
 
-/* Computes 0.digits * unit. Returns false if that is not a whole number. It multiplies as on paper,
- * from the last digit to the first, so the result is exact for any number of digits. Each digit of
- * the product behind the point must be 0, and the carry is always less than `unit`. */
+/* Computes 0.digits * unit as on paper, from the last digit to the first: exact for any number of
+ * digits. Returns false if that is not a whole number. The carry is always less than `unit`. */
 static bool fraction_of(const char *digits, uint64_t unit, uint64_t *value)
 {
     *value = 0;
@@ -227,8 +226,6 @@ void xb_numbers_free(struct xb_numbers *numbers)
     free(numbers->values);
     *numbers = (struct xb_numbers){NULL, 0};
 }
-
-/* ---- durations ---- */
 
 enum xb_status xb_duration_parse(const char *text, double *seconds, struct xb_error *error)
 {

@@ -19,14 +19,12 @@ void xb_numbers_free(struct xb_numbers *numbers);
 
 /* Reads one size: a decimal number, perhaps with a fraction, and a suffix of either case: K M G T
  * (or KiB MiB GiB TiB) are powers of 1024, KB MB GB TB powers of 1000, B or none is bytes. It must
- * be a whole number, 1 or more, and fit in 63 bits. XB_ERR_USAGE says what is wrong. */
-#define xb_size_parse(text, bytes, error)                                                          \
-    xb_size_parse_within((text), 1, INT64_MAX, (bytes), (error))
-
-/* Reads a size from `minimum` to `maximum`. From 0 on, 0 is a size too. */
+ * be a whole number from `minimum` to `maximum`. XB_ERR_USAGE says what is wrong. */
 XB_MUST_CHECK enum xb_status xb_size_parse_within(const char *text, uint64_t minimum,
                                                   uint64_t maximum, uint64_t *bytes,
                                                   struct xb_error *error);
+#define xb_size_parse(text, bytes, error)                                                          \
+    xb_size_parse_within((text), 1, INT64_MAX, (bytes), (error))
 
 /* Reads a whole number from `minimum` to `maximum`: decimal digits. XB_ERR_USAGE says why not. */
 XB_MUST_CHECK enum xb_status xb_count_parse(const char *text, uint64_t minimum, uint64_t maximum,
