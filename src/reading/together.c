@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static double share_of_alone(const struct xb_reading *reading, const struct xb_record_case *test)
 {
@@ -160,8 +161,11 @@ static struct groups find_fastest(struct xb_reading *reading, bool to_one, uint6
     return best;
 }
 
-static bool say(struct xb_reading *reading, bool to_one, uint64_t bytes)
+/* Tells of the fastest groups of the kind that the code names. */
+static bool say_group(struct xb_reading *reading, enum xb_direction direction, uint64_t bytes)
 {
+    bool to_one = strcmp(reading->entry.code, "XB-ALL-TO-ONE") == 0;
+    (void)direction;
     const struct groups groups = find_fastest(reading, to_one, bytes);
     struct xb_statistics shares;
     if (groups.count == 0)
@@ -197,20 +201,8 @@ static bool say(struct xb_reading *reading, bool to_one, uint64_t bytes)
     return true;
 }
 
-static bool say_one_to_all(struct xb_reading *reading, enum xb_direction direction, uint64_t bytes)
-{
-    (void)direction;
-    return say(reading, false, bytes);
-}
-
-static bool say_all_to_one(struct xb_reading *reading, enum xb_direction direction, uint64_t bytes)
-{
-    (void)direction;
-    return say(reading, true, bytes);
-}
-
 const struct xb_reading_line xb_reading_of_groups[] = {
-    {.label = "one to all", .code = "XB-ONE-TO-ALL", .say_of_pairs = say_one_to_all},
-    {.label = "all to one", .code = "XB-ALL-TO-ONE", .say_of_pairs = say_all_to_one},
+    {.label = "one to all", .code = "XB-ONE-TO-ALL", .say_of_pairs = say_group},
+    {.label = "all to one", .code = "XB-ALL-TO-ONE", .say_of_pairs = say_group},
     {.label = NULL},
 };

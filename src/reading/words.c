@@ -117,6 +117,17 @@ static void add_method(struct xb_reading *reading, const struct xb_record_case *
     xb_reading_add(reading, "%s", name);
 }
 
+/* The rate of a case; of small copies how long one takes. */
+static void add_speed(struct xb_reading *reading, const struct xb_record_case *test, bool with_unit)
+{
+    bool is_rate = xb_reading_figure(test)->more_is_better;
+    double median = xb_reading_median(reading, test, xb_reading_figure(test));
+    xb_reading_add(reading, "%s%s",
+                   (is_rate ? rate_text : xb_duration_format)(median, (char[64]){0}, 64),
+                   is_rate && with_unit ? " GB/s" : "");
+    reading->lacks_figure = reading->lacks_figure || !isfinite(median);
+}
+
 static const struct {
     const char *word, *unit;
     const char *(*text)(double value, char *text, size_t size);
@@ -154,6 +165,8 @@ void xb_reading_phrase(struct xb_reading *reading, const char *phrase, ...)
             if (word[0] == 'w')
                 xb_reading_add(reading, " %s", xb_direction_words(test));
             add_parameters(reading, test, but);
+        } else if (strcmp(word, "speed-of") == 0) {
+            add_speed(reading, va_arg(arguments, const struct xb_record_case *), name[0] != '\0');
         } else if (strcmp(word, "case") == 0) {
             xb_reading_rests_on(reading, va_arg(arguments, const struct xb_record_case *));
         } else {
