@@ -21,8 +21,6 @@ static bool is_usable(const struct xb_reading *reading, const struct xb_record_c
     return count > 0;
 }
 
-/* ---- devices, each with the host ---- */
-
 /* With this share of what it reaches alone a device is as good as alone. */
 #define KEEPS 0.95
 
@@ -112,8 +110,6 @@ void xb_reading_say_together(struct xb_reading *reading)
         xb_reading_keep(reading);
     }
 }
-
-/* ---- pairs of devices ---- */
 
 /* Groups of pairs that use the same way. */
 struct groups {

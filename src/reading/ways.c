@@ -7,8 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- both ways at once ---- */
-
 /* A mode that copies both ways has a figure of that. One that computes too moves no sum of ways. */
 static bool goes_both_ways(const struct xb_reading *reading, const struct xb_record_case *test,
                            const void *argument)
@@ -143,8 +141,6 @@ static bool say_numa(struct xb_reading *reading, int device, uint64_t bytes)
             info->numa_node, info->numa_node);
     return least < 1;
 }
-
-/* ---- slow ways ---- */
 
 /* A way with less than this share of the best is called slow. */
 #define SLOW_BELOW 0.5

@@ -214,8 +214,6 @@ const char *xb_reading_call(const struct xb_reading *reading, enum xb_call call)
     return calls[call][which];
 }
 
-/* ---- one way to move data against another ---- */
-
 /* Two ways in one direction. */
 struct pair {
     const struct xb_record_case *way, *other;
