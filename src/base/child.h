@@ -5,17 +5,17 @@
 
 #include <stdbool.h>
 #include <sys/types.h>
+#include <time.h>
 
-/* The supervisor of child processes: it forks one, waits for it, asks it to leave, kills it if it
- * does not, reaps it and knows how it ended. A driver can hold a process in the kernel, where not
- * even SIGKILL ends it. Therefore every wait has a limit, which the caller chooses. */
+/* Child processes. A driver can hold a process in the kernel, where not even SIGKILL ends it:
+ * therefore every wait has a limit, which the caller chooses. */
 
 /* How a new process treats signals. */
 enum xb_child_signals {
-    XB_CHILD_KEEPS_SIGNALS,   /* it keeps its parent's handlers and mask */
-    XB_CHILD_RESETS_SIGNALS,  /* it takes back what this program changed, to run another program */
-    XB_CHILD_IGNORES_SIGNALS, /* it ignores those that end programs: its parent acts on them, and
-                                 then closes the channel */
+    XB_CHILD_KEEPS_SIGNALS,   /* as its parent does */
+    XB_CHILD_RESETS_SIGNALS,  /* as before this program changed them: to run another program */
+    XB_CHILD_IGNORES_SIGNALS, /* its parent acts on those that end programs, and then closes the
+                                 channel */
 };
 
 /* Which open files a new process keeps. */
@@ -35,19 +35,17 @@ struct xb_child_task {
     enum xb_child_signals signals;
     enum xb_child_files files;
     bool leads_group; /* it leads a process group of its own; signals to it go to the whole group */
-    /* The kernel kills it when its parent dies, also if it hangs. To the kernel, that is when the
-     * thread that forked ends: only for a thread that lives as long as its process. */
-    bool dies_with_parent;
+    bool dies_with_parent; /* the kernel kills it when the thread that forked it ends */
 };
 
-/* A child, also after its end. */
+/* A child, also after its end. Times are on the clock of src/base/clock.h, 0 for not yet. */
 struct xb_child {
     pid_t process;
     bool leads_group;
     int channel;      /* a socket to its work; -1 once it is closed */
-    double kill_at;   /* on the clock of src/base/clock.h; 0 as long as it may stay */
-    double killed_at; /* 0 while it has not been killed */
-    double ended_at;  /* 0 while it runs. It is reaped then: another process may get its number */
+    double kill_at;   /* when it will be killed */
+    double killed_at; /* when it was */
+    double ended_at;  /* it is reaped then: another process may get its number */
     int exit_code;    /* -1 where it has none */
     int signal;       /* that ended it; 0 for none */
     int wait_error;   /* an errno where nobody can say how it ended; 0 otherwise */
@@ -58,9 +56,8 @@ struct xb_child {
 XB_MUST_CHECK enum xb_status
 xb_child_start(struct xb_child *child, const struct xb_child_task *task, struct xb_error *error);
 
-/* Pauses until the file `fd` has something to read or is closed at its other end, for `pause_ms` at
- * the most; -1 only pauses. Then notes the child's end if it has come, and kills it if it is time
- * to. Returns whether there is something about the file: again at once for one that is closed. */
+/* Waits `pause_ms` at most until the file `fd` (-1: none) has something to read or its other end is
+ * closed, and returns whether. Then notes the child's end, and kills it if it is time to. */
 bool xb_child_poll(struct xb_child *child, int fd, int pause_ms);
 
 /* Waits for its end, until `until` on that clock at the most. Returns whether it has ended. */
@@ -68,12 +65,9 @@ bool xb_child_wait(struct xb_child *child, double until);
 
 /* Asks it to leave, by this signal; kills it `patience_s` later. Only the first call counts. */
 void xb_child_terminate(struct xb_child *child, int number, double patience_s);
-
 /* Does that if this process has caught a signal; kills the child if it has caught a second one. */
 void xb_child_pass_on_signal(struct xb_child *child, int number, double patience_s);
-
 void xb_child_kill(struct xb_child *child);
-
 /* Whether it still runs although it was killed some seconds ago: it cannot be ended. */
 bool xb_child_is_stuck(const struct xb_child *child);
 
@@ -97,3 +91,47 @@ bool xb_channel_write(int channel, const void *bytes, size_t count);
 
 /* "SIGSEGV"; "signal 34" for one without a name. */
 const char *xb_child_signal_name(int number, char *text, size_t size);
+
+/* ---- another program: what it prints, and how it ends ---- */
+
+struct xb_program {
+    const char *path;  /* the file to run; one without a slash is looked for on PATH */
+    char *const *argv; /* ends with NULL */
+    size_t largest;    /* the most that it may print; what prints more is ended */
+    double end_at;     /* when it is ended, on the clock of src/base/clock.h; 0 for never */
+};
+
+struct xb_program_outcome {
+    char *text;     /* what it printed, with a closing zero that does not count */
+    size_t length;  /* at most xb_program.largest */
+    time_t started; /* the time of day */
+    double wall_s;  /* from then until it had ended */
+    int exit_code;  /* -1 where a signal ended it */
+    int signal;     /* that ended it; 0 for none */
+    bool too_long;  /* it printed more than it may */
+    bool overdue;   /* it was still there at end_at */
+    bool stuck;     /* it is still there: not even SIGKILL ends it */
+};
+
+/*
+ * Runs it to its end. Standard input is empty, standard error is the caller's, standard output is
+ * read: to its end, or until the program has ended and only others hold it. What it leaves behind
+ * in its process group is given a moment and killed then.
+ *
+ * The group is its own: a signal that the caller has caught (xb_interrupt_signal) is passed on to
+ * it as SIGTERM, once. It also gets SIGTERM at end_at, for printing too much, and where the caller
+ * dies. If it does not heed that, it is killed some seconds later; at once where the caller is
+ * signalled again (xb_interrupt_count).
+ *
+ * Blocks. XB_ERR_SYSTEM where it cannot be started, where it cannot be ended (outcome->stuck) and
+ * where nobody can say how it ended; XB_ERR_MEMORY where there is no memory for what it printed.
+ * Release outcome->text with free(), also after a failure.
+ */
+XB_MUST_CHECK enum xb_status xb_program_run(const struct xb_program *program,
+                                            struct xb_program_outcome *outcome,
+                                            struct xb_error *error);
+
+/* The file that execvp would run for `program`, or XB_ERR_USAGE that says why there is none.
+ * Release *path with free(). */
+XB_MUST_CHECK enum xb_status xb_program_find(const char *program, char **path,
+                                             struct xb_error *error);

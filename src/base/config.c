@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* getopt_long */
+#define _GNU_SOURCE /* getopt_long, strsep */
 #include "options.h"
 
 #include "memory.h"
@@ -93,17 +93,17 @@ static enum xb_status parse_choices(struct xb_value *value, struct xb_arena **me
     if (option->takes_one && count > 1)
         return XB_FAIL(error, XB_ERR_USAGE, "--%s takes one word", option->name);
     value->words.items = xb_arena_new(memory, count * sizeof(char *));
-    for (size_t i = 0; i < count; i++) {
-        size_t length = strcspn(text, ",");
-        if (length == 0)
+    size_t length = strlen(text);
+    char *rest = memcpy(xb_arena_new(memory, length + 1), text, length);
+    while (rest != NULL) {
+        char *word = strsep(&rest, ",");
+        if (word[0] == '\0')
             return XB_FAIL(error, XB_ERR_USAGE,
                            "--%s: \"%.80s\" has an empty place; give words with single commas "
                            "between",
-                           option->name, value->text);
-        char *word = memcpy(xb_arena_new(memory, length + 1), text, length);
+                           option->name, text);
         XB_TRY(check_word(value, word, error));
         value->words.items[value->words.count++] = word;
-        text += length + 1;
     }
     return XB_OK;
 }
@@ -135,10 +135,9 @@ static enum xb_status set_value(struct xb_value *value, const char *text, struct
             xb_size_parse_within(text, option->minimum, option->maximum, &value->count, &cause);
         break;
     case XB_OPTION_SIZES:
-        status = xb_sizes_parse(text, option->minimum, option->maximum, &value->numbers, &cause);
-        break;
     case XB_OPTION_COUNTS:
-        status = xb_counts_parse(text, option->minimum, option->maximum, &value->numbers, &cause);
+        status = xb_numbers_parse(text, option->type == XB_OPTION_SIZES, option->minimum,
+                                  option->maximum, &value->numbers, &cause);
         break;
     case XB_OPTION_DURATION:
         status = xb_duration_parse(text, &value->seconds, &cause);
@@ -150,16 +149,8 @@ static enum xb_status set_value(struct xb_value *value, const char *text, struct
                            : XB_FAIL(error, status, "--%s: %s", option->name, cause.message);
 }
 
-/* ---- a name that was meant ---- */
-
 /* No real name is this long. A longer candidate is found only by its beginning. */
 #define CANDIDATE_MAX ((size_t)64)
-
-/* Compare in lower case: people who write H2D mean h2d. */
-static int lower_at(const char *text, size_t i)
-{
-    return tolower((unsigned char)text[i]);
-}
 
 /* How many letters of `a` must be inserted, deleted, replaced or swapped with a neighbour to make
  * `b` (optimal string alignment; Damerau, "A technique for computer detection and correction of
@@ -173,52 +164,39 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
             *to = i + j;
             if (i == 0 || j == 0)
                 continue;
-            int x = lower_at(a, i - 1), y = lower_at(b, j - 1);
+            /* In lower case: people who write H2D mean h2d. */
+            int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
             *to = xb_lesser(steps[i - 1][j - 1] + (x != y),
                             xb_lesser(steps[i - 1][j], steps[i][j - 1]) + 1);
-            if (i > 1 && j > 1 && x == lower_at(b, j - 2) && lower_at(a, i - 2) == y)
+            if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
+                tolower((unsigned char)a[i - 2]) == y)
                 *to = xb_lesser(*to, steps[i - 2][j - 2] + 1);
         }
     return steps[a_length][b_length];
 }
 
-/* The only candidate that begins with `word`, or NULL if none does or several do. */
-static const char *completion(const char *word, size_t length, const char *const *candidates)
-{
-    const char *found = NULL;
-    for (size_t i = 0; candidates[i] != NULL; i++) {
-        if (strncmp(word, candidates[i], length) != 0)
-            continue;
-        if (found != NULL)
-            return NULL;
-        found = candidates[i];
-    }
-    return found;
-}
-
 const char *xb_nearest(const char *word, const char *const *candidates)
 {
-    size_t length = strlen(word);
-    if (length == 0)
-        return NULL;
-    const char *nearest = completion(word, length, candidates);
-    if (nearest != NULL)
-        return nearest;
-    size_t nearest_distance = SIZE_MAX;
-    for (size_t i = 0; candidates[i] != NULL; i++) {
+    const char *nearest = NULL, *longer = NULL;
+    size_t length = strlen(word), least = SIZE_MAX, longer_count = 0;
+    for (size_t i = 0; candidates[i] != NULL && length > 0; i++) {
         size_t candidate_length = strlen(candidates[i]);
+        if (strncmp(word, candidates[i], length) == 0) {
+            longer = candidates[i];
+            longer_count++;
+        }
         if (candidate_length > CANDIDATE_MAX || length > 2 * CANDIDATE_MAX)
             continue; /* such a word is too far from any of them */
-        size_t d = distance(word, length, candidates[i], candidate_length);
+        size_t steps = distance(word, length, candidates[i], candidate_length);
         /* Accept one slip for every three letters, rounded: 1 in h2d, 2 in async. With more slips,
          * words would match that have little in common. */
-        size_t longer = length > candidate_length ? length : candidate_length;
-        if (d <= (longer + 1) / 3 && d < nearest_distance) {
+        size_t longest = length > candidate_length ? length : candidate_length;
+        if (steps <= (longest + 1) / 3 && steps < least) {
             nearest = candidates[i];
-            nearest_distance = d;
+            least = steps;
         }
     }
-    return nearest;
+    return longer_count == 1 ? longer : nearest; /* the only one that begins with the word */
 }
 
 /* Our options, and what people type for them who know other programs. */
@@ -237,42 +215,32 @@ static const char *const known[][2] = {
     {"expect-hosts", " nodes hosts "},
 };
 
-/* Returns the option of `candidates` that does what `word` does in other programs ("gpus": device);
- * else the nearest. *other becomes another one that may be meant, else NULL. */
-static const char *nearest_option(const char *word, const char *const *candidates,
-                                  const char **other)
-{
-    const char *found[2] = {NULL, NULL};
-    char between_blanks[96];
-    size_t count = 0;
-    snprintf(between_blanks, sizeof between_blanks, " %s ", word);
-    for (size_t k = 0; k < sizeof known / sizeof known[0] && count < 2; k++)
-        for (size_t i = 0; strstr(known[k][1], between_blanks) != NULL && candidates[i] != NULL;
-             i++)
-            if (strcmp(known[k][0], candidates[i]) == 0)
-                found[count++] = candidates[i];
-    *other = found[1];
-    return found[0] != NULL ? found[0] : xb_nearest(word, candidates);
-}
-
 /* ---- the command line ---- */
 
-/* Refuses a long option that no row has: getopt_long would take --gpu for --gpu-time. */
+/* Refuses a long option that no row has: getopt_long would take --gpu for --gpu-time. Names those
+ * that do what it does in other programs ("gpus": device), at most two; else the nearest. */
 static enum xb_status check_name(const struct tables *tables, const char *argument,
                                  struct xb_error *error)
 {
-    char word[80];
-    size_t length = strcspn(argument + 2, "=");
+    char word[80], between_blanks[96];
+    const char *meant[2] = {NULL, NULL};
+    size_t length = strcspn(argument + 2, "="), count = 0;
     for (const struct option *one = tables->longs; one->name != NULL; one++)
         if (strlen(one->name) == length && strncmp(one->name, argument + 2, length) == 0)
             return XB_OK;
     snprintf(word, sizeof word, "%.*s", (int)length, argument + 2);
-    const char *other = NULL;
-    const char *nearest = nearest_option(word, tables->names, &other);
+    snprintf(between_blanks, sizeof between_blanks, " %s ", word);
+    for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
+        for (size_t i = 0; strstr(known[k][1], between_blanks) != NULL && tables->names[i] != NULL;
+             i++)
+            if (count < 2 && strcmp(known[k][0], tables->names[i]) == 0)
+                meant[count++] = tables->names[i];
+    if (count == 0)
+        meant[0] = xb_nearest(word, tables->names);
     return XB_FAIL(error, XB_ERR_USAGE, "unknown option --%s%s%s%s%s%s", word,
-                   nearest != NULL ? "; did you mean --" : "", nearest != NULL ? nearest : "",
-                   other != NULL ? " or --" : "", other != NULL ? other : "",
-                   nearest != NULL ? "?" : "");
+                   meant[0] != NULL ? "; did you mean --" : "", meant[0] != NULL ? meant[0] : "",
+                   meant[1] != NULL ? " or --" : "", meant[1] != NULL ? meant[1] : "",
+                   meant[0] != NULL ? "?" : "");
 }
 
 /* Explains why getopt_long returned '?' or ':'. */
@@ -385,17 +353,16 @@ const struct xb_option *xb_option_find(const struct xb_option *const *rows, cons
 bool xb_option_is_usual(const struct xb_option *option, const char *text)
 {
     const char *usual = option->default_text != NULL ? option->default_text : "";
-    size_t length = strcspn(usual, ",.");
-    if (length > 0 && option->type == XB_OPTION_SIZES) {
-        struct xb_numbers sizes = {NULL, 0};
-        struct xb_error error;
-        char first[24] = "";
-        if (xb_sizes_parse(usual, option->minimum, option->maximum, &sizes, &error) == XB_OK)
-            snprintf(first, sizeof first, "%" PRIu64, sizes.values[0]);
-        xb_numbers_free(&sizes);
-        return first[0] != '\0' && strcmp(first, text) == 0;
-    }
-    return length > 0 && strlen(text) == length && strncmp(text, usual, length) == 0;
+    const char *range = strstr(usual, "..");
+    size_t length = strcspn(usual, ",");
+    char first[80];
+    uint64_t bytes;
+    struct xb_error error;
+    length = range != NULL ? xb_lesser(length, (uint64_t)(range - usual)) : length;
+    snprintf(first, sizeof first, "%.*s", (int)length, usual);
+    if (option->type == XB_OPTION_SIZES && xb_size_parse(first, &bytes, &error) == XB_OK)
+        snprintf(first, sizeof first, "%" PRIu64, bytes);
+    return first[0] != '\0' && strcmp(first, text) == 0;
 }
 
 bool xb_word_is_in(const struct xb_word_list *list, const char *word)

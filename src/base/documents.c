@@ -17,8 +17,6 @@
 
 static const char too_large[] = "the document is too large";
 
-/* ---- the window ---- */
-
 void xb_documents_open(struct xb_documents *documents, FILE *stream, size_t largest)
 {
     *documents = (struct xb_documents){.stream = stream, .largest = largest, .line = 1};
@@ -60,8 +58,6 @@ static enum xb_status look_ahead(struct xb_documents *d, size_t count, struct xb
     }
     return XB_OK;
 }
-
-/* ---- brackets and texts ---- */
 
 /* How far a document has been read. */
 struct scan {
@@ -109,18 +105,6 @@ static size_t take_bytes(struct scan *scan, const char *bytes, size_t length)
     return i;
 }
 
-/* Whether JSON allows an object behind `text`, which is all of the document so far. */
-static bool may_open(const struct scan *scan, const char *text, size_t length)
-{
-    while (length > 0 && strchr(" \t\r\n", text[length - 1]) != NULL)
-        length--;
-    char last = length > 0 ? text[length - 1] : '{';
-    return last == '[' || last == ':' ||
-           (last == ',' && scan->depth > 0 && scan->open[scan->depth - 1] == '[');
-}
-
-/* ---- a document ---- */
-
 /* Whether a document may begin at `at`. */
 static bool begins_document(const struct xb_documents *d)
 {
@@ -151,8 +135,14 @@ static enum xb_status begin_line(struct xb_documents *d, struct scan *scan, stru
     XB_TRY(look_ahead(d, 1, error));
     if (d->at == d->end)
         return XB_OK;
-    if (begins_document(d) &&
-        (scan->is_dropped || !may_open(scan, d->window + d->begin, d->at - d->begin))) {
+    /* JSON allows an object behind [ and :, and behind a comma in an array. */
+    size_t length = d->at - d->begin;
+    while (length > 0 && strchr(" \t\r\n", d->window[d->begin + length - 1]) != NULL)
+        length--;
+    char last = length > 0 ? d->window[d->begin + length - 1] : '{';
+    bool may_open = last == '[' || last == ':' ||
+                    (last == ',' && scan->depth > 0 && scan->open[scan->depth - 1] == '[');
+    if (begins_document(d) && (scan->is_dropped || !may_open)) {
         scan->why = scan->is_dropped
                         ? too_large
                         : "another document begins before this one ends: " CUT_OR_MIXED;

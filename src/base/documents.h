@@ -7,12 +7,10 @@
 #include <stdio.h>
 
 /*
- * Cuts a stream into its JSON objects, which follow each other: one per line, or printed over
- * several lines, or both mixed. It finds where an object ends by its brackets and texts and parses
- * nothing: a whole piece may still be no JSON.
- *
- * A broken document is a piece too, and says why it is broken. The next document begins where a
- * line begins with `{`, so a document that was cut short never spoils the next one.
+ * Cuts a stream into its JSON objects, one per line, or printed over several, or mixed. It finds
+ * where an object ends by its brackets and texts and parses nothing: a whole piece may still be no
+ * JSON. A broken document is a piece too, and says why. The next one begins where a line begins
+ * with `{`, so a document that was cut short never spoils the next one.
  */
 struct xb_documents {
     FILE *stream;

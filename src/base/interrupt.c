@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <time.h>
 
 /* A signal that arrives sooner than this after a noted one belongs to the same request. */
@@ -46,13 +45,11 @@ static void note(int number)
     errno = code;
 }
 
-void xb_interrupt_catch(void)
+void xb_interrupt_catch_times(int requests)
 {
-    struct sigaction action;
+    struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESTART};
     struct sigaction inherited;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = note;
-    action.sa_flags = SA_RESTART;
+    atomic_store(&most_noted, requests);
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < ENDING_COUNT; i++)
         sigaddset(&action.sa_mask, ending[i]);
@@ -64,12 +61,6 @@ void xb_interrupt_catch(void)
      * would kill the process and lose its results. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
-}
-
-void xb_interrupt_catch_twice(void)
-{
-    atomic_store(&most_noted, 2);
-    xb_interrupt_catch();
 }
 
 int xb_interrupt_signal(void)

@@ -3,15 +3,14 @@
 
 #include <stdbool.h>
 
-/* After this call the first SIGINT, SIGTERM or SIGHUP is only noted, so that the run can write its
- * results. Another signal within a second counts as the same request, which often arrives twice:
- * from timeout(1), from somebody who signals all processes at once, or from a parent that passes it
- * on. A later signal kills as usual. A write to a closed pipe, or beyond the limit of a file's
- * size, now fails instead of killing the process. */
-void xb_interrupt_catch(void);
-
-/* Like xb_interrupt_catch, but notes a second request too; the third kills. */
-void xb_interrupt_catch_twice(void);
+/* After this call SIGINT, SIGTERM and SIGHUP are only noted, once or twice, so that the run can
+ * write its results. Another signal within a second counts as the same request, which often arrives
+ * twice: from timeout(1), from somebody who signals all processes at once, or from a parent that
+ * passes it on. A later signal kills as usual. A write to a closed pipe, or beyond the limit of a
+ * file's size, now fails instead of killing the process. */
+#define xb_interrupt_catch() xb_interrupt_catch_times(1)
+#define xb_interrupt_catch_twice() xb_interrupt_catch_times(2)
+void xb_interrupt_catch_times(int requests);
 
 /* The signal that was caught first, or 0 if none was. */
 int xb_interrupt_signal(void);
@@ -19,8 +18,8 @@ int xb_interrupt_signal(void);
 /* How many requests were noted. */
 int xb_interrupt_count(void);
 
-/* Sets when waiting ends without a signal, on the clock of src/base/clock.h; at first never. This
- * is for code that waits but knows no run, such as a compiler. Call it before there are threads. */
+/* Sets when waiting ends without a signal, on the clock of src/base/clock.h, for code that knows no
+ * run, such as a compiler. Call it before there are threads. */
 void xb_interrupt_set_deadline(double when);
 
 /* Whether to stop waiting, because a signal was caught or the deadline has come. */

@@ -17,17 +17,6 @@ _Static_assert(_Generic((size_t)0, uint64_t : 1, default : 0), "a size is read a
 
 /* ---- writing ---- */
 
-static void write_items(struct xb_json *json, const struct xb_field *field, const char *from)
-{
-    const char *at = from + field->offset;
-    const char *items = field->kind == XB_FIELD_LIST ? *(const char *const *)at : at;
-    size_t count = *(const size_t *)(from + field->count);
-    xb_json_open_array(json, field->key);
-    for (size_t i = 0; i < count && i < field->most; i++)
-        xb_fields_put_object(json, NULL, field->fields, items + i * field->size);
-    xb_json_close(json);
-}
-
 static void write_field(struct xb_json *json, const struct xb_field *field, const char *from)
 {
     const char *at = from + field->offset, *key = field->key;
@@ -68,7 +57,12 @@ static void write_field(struct xb_json *json, const struct xb_field *field, cons
         break;
     case XB_FIELD_ITEMS:
     case XB_FIELD_LIST:
-        write_items(json, field, from);
+        if (field->kind == XB_FIELD_LIST)
+            at = *(const char *const *)at;
+        xb_json_open_array(json, key);
+        for (size_t i = 0; i < *(const size_t *)(from + field->count) && i < field->most; i++)
+            xb_fields_put_object(json, NULL, field->fields, at + i * field->size);
+        xb_json_close(json);
         break;
     case XB_FIELD_NUMBERS:
         xb_json_put_numbers(json, key, *(const double *const *)at,
@@ -180,17 +174,6 @@ static void copy_text(const char *from, char *text, size_t size)
     text[length] = '\0';
 }
 
-static void get_address(struct xb_json_reader *reader, const cJSON *item,
-                        const struct xb_field *field, char *at)
-{
-    const char *text = get_text(reader, item, field);
-    size_t length = strlen(text);
-    if (length == 0 || length >= field->size || strspn(text, "0123456789abcdef:.") < length)
-        xb_json_refuse(reader, field->key, "must be a PCI address, such as 0000:0f:00.0");
-    else
-        memcpy(at, text, length + 1);
-}
-
 static int get_word(struct xb_json_reader *reader, const cJSON *item, const struct xb_field *field)
 {
     const char *text = cJSON_GetStringValue(item);
@@ -293,13 +276,14 @@ static void read_value(struct xb_json_reader *reader, const cJSON *object, const
                        const struct xb_field *field, char *to)
 {
     char *at = to + field->offset;
+    const char *text;
+    size_t length;
     double wide;
+    bool is_known;
     switch (field->kind) {
     case XB_FIELD_FLAG:
-        if (!cJSON_IsBool(item))
-            xb_json_refuse(reader, field->key, "must be true%s",
-                           xb_field_may_be_null(field) ? ", false or null" : " or false");
-        *(bool *)at = cJSON_IsTrue(item);
+        *(bool *)at = xb_json_get_known_flag(reader, object, field->key,
+                                             xb_field_may_be_null(field) ? &is_known : NULL);
         break;
     case XB_FIELD_UNSIGNED:
         *(unsigned *)at = (unsigned)get_whole(reader, object, field, UINT_MAX);
@@ -325,7 +309,12 @@ static void read_value(struct xb_json_reader *reader, const cJSON *object, const
         copy_text(get_text(reader, item, field), at, field->size);
         break;
     case XB_FIELD_ADDRESS:
-        get_address(reader, item, field, at);
+        text = get_text(reader, item, field);
+        length = strlen(text);
+        if (length == 0 || length >= field->size || strspn(text, "0123456789abcdef:.") < length)
+            xb_json_refuse(reader, field->key, "must be a PCI address, such as 0000:0f:00.0");
+        else
+            memcpy(at, text, length + 1);
         break;
     case XB_FIELD_STRING:
         *(const char **)at = xb_fields_keep_text(reader, get_text(reader, item, field));

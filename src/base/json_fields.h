@@ -8,10 +8,9 @@
  * A table of fields binds the members of a JSON object to the members of a struct. The same table
  * writes the object and reads it, so that neither can say what the other does not.
  *
- *     typedef struct point point;
  *     static const struct xb_field point_fields[] = {
- *         XB_FIELD("x_m", DOUBLE, point, x),
- *         XB_FIELD("name", TEXT, point, name, XB_NULL_IF_EMPTY),
+ *         XB_FIELD("x_m", DOUBLE, struct point, x),
+ *         XB_FIELD("name", TEXT, struct point, name, XB_NULL_IF_EMPTY),
  *         XB_FIELDS_END};
  *
  * A reader needs every member of the table, in any order, and passes over others.

@@ -13,8 +13,6 @@
 #define DEEPEST 32                    /* what xferbench writes has 10 levels */
 #define MOST_VALUES ((size_t)1 << 22) /* cJSON takes 64 bytes for each */
 
-/* ---- places ---- */
-
 size_t xb_place_enter(struct xb_place *place, const char *key)
 {
     size_t length = strlen(place->text);
@@ -69,8 +67,6 @@ void xb_json_refuse_memory(struct xb_json_reader *reader)
     if (!xb_json_failed(reader))
         XB_FAIL(&reader->error, XB_ERR_MEMORY, "no memory to read %.300s", reader->place.path);
 }
-
-/* ---- before cJSON sees it ---- */
 
 /* Line and column, both from 1, as editors count bytes. */
 static void refuse_at(struct xb_json_reader *reader, const char *text, const char *at,
@@ -131,80 +127,71 @@ static void check_text(struct xb_json_reader *reader, const char *text, size_t l
     }
 }
 
-/* ---- the whole tree ---- */
-
 static int compare_keys(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Few keys are compared each with each, and nearly all objects have no more; many are sorted. */
-#define FEW 16
-
-/* A key that the object has more than once; NULL for none. */
+/* A key that the object has more than once; NULL for none. Few keys are compared each with each,
+ * and nearly all objects have no more; many are sorted. */
 static const char *find_twice(struct xb_json_reader *reader, const cJSON *object)
 {
-    const char *few[FEW], *twice = NULL;
+    const char *twice = NULL;
     size_t count = (size_t)cJSON_GetArraySize(object), filled = 0;
-    const char **keys = count > FEW ? xb_try(count, sizeof *keys) : few;
-    const cJSON *item;
+    const cJSON *item, *before;
+    if (count <= 16) {
+        for (item = object->child; item != NULL && twice == NULL; item = item->next)
+            for (before = object->child; before != item; before = before->next)
+                if (item->string[0] == before->string[0] &&
+                    strcmp(item->string, before->string) == 0)
+                    twice = item->string;
+        return twice;
+    }
+    const char **keys = xb_try(count, sizeof *keys);
     if (keys == NULL) {
         xb_json_refuse_memory(reader);
         return NULL;
     }
     cJSON_ArrayForEach(item, object) keys[filled++] = item->string;
-    if (count > FEW)
-        qsort(keys, filled, sizeof *keys, compare_keys);
+    qsort(keys, filled, sizeof *keys, compare_keys);
     for (size_t i = 1; i < filled && twice == NULL; i++)
-        for (size_t k = count > FEW ? i - 1 : 0; k < i; k++)
-            if (keys[i][0] == keys[k][0] && strcmp(keys[i], keys[k]) == 0)
-                twice = keys[i];
-    if (count > FEW)
-        free(keys);
+        twice = strcmp(keys[i], keys[i - 1]) == 0 ? keys[i] : NULL;
+    free(keys);
     return twice;
 }
 
-/* A step on the way down to an item. */
-struct step {
-    const struct step *before; /* NULL: the first */
-    const char *key;           /* NULL in an array */
-    size_t index;
-};
-
-/* No deeper than check_text allows. */
-/* NOLINTBEGIN(misc-no-recursion) */
-
-/* Only where something is wrong are the keys put together: most are never asked for. */
-static void enter_steps(struct xb_place *place, const struct step *step)
+/* Looks at each item, those in it behind it. Only where something is wrong are the keys on the way
+ * to it put together: most are never asked for. */
+static void check_tree(struct xb_json_reader *reader, const cJSON *item)
 {
-    if (step == NULL)
-        return;
-    enter_steps(place, step->before);
-    if (step->key != NULL)
-        xb_place_enter(place, step->key);
-    else
-        xb_place_enter_item(place, step->index);
-}
-
-static void check_tree(struct xb_json_reader *reader, const cJSON *item, const struct step *way)
-{
-    const char *twice = cJSON_IsObject(item) ? find_twice(reader, item) : NULL;
-    if (twice != NULL || (cJSON_IsNumber(item) && !isfinite(item->valuedouble))) {
-        size_t length = strlen(reader->place.text);
-        enter_steps(&reader->place, way);
-        xb_json_refuse(reader, twice,
-                       twice != NULL ? "is there twice" : "the number is too large to hold");
-        xb_place_leave(&reader->place, length);
-    }
-    struct step step = {.before = way};
-    for (item = item->child; item != NULL && !xb_json_failed(reader); item = item->next) {
-        step.key = item->string;
-        check_tree(reader, item, &step);
-        step.index++;
+    const cJSON *way[DEEPEST + 2] = {item}; /* no deeper than check_text allows */
+    size_t depth = 0;
+    while (item != NULL && !xb_json_failed(reader)) {
+        const char *twice = cJSON_IsObject(item) ? find_twice(reader, item) : NULL;
+        if (twice != NULL || (cJSON_IsNumber(item) && !isfinite(item->valuedouble))) {
+            size_t length = strlen(reader->place.text), index = 0;
+            for (size_t i = 1; i <= depth; i++, index = 0) {
+                for (const cJSON *at = way[i - 1]->child; at != way[i]; at = at->next)
+                    index++;
+                if (way[i]->string != NULL)
+                    xb_place_enter(&reader->place, way[i]->string);
+                else
+                    xb_place_enter_item(&reader->place, index);
+            }
+            xb_json_refuse(reader, twice,
+                           twice != NULL ? "is there twice" : "the number is too large to hold");
+            xb_place_leave(&reader->place, length);
+        }
+        if (item->child != NULL) {
+            way[++depth] = item = item->child;
+            continue;
+        }
+        while (depth > 0 && item->next == NULL)
+            item = way[--depth];
+        item = depth > 0 ? item->next : NULL;
+        way[depth] = item;
     }
 }
-
-/* NOLINTEND(misc-no-recursion) */
 
 cJSON *xb_json_read(struct xb_json_reader *reader, const char *text, size_t length)
 {
@@ -217,7 +204,7 @@ cJSON *xb_json_read(struct xb_json_reader *reader, const char *text, size_t leng
     errno = 0; /* cJSON does not tell why it fails */
     cJSON *tree = cJSON_ParseWithLengthOpts(text, length + 1, &end, 1);
     if (tree != NULL)
-        check_tree(reader, tree, NULL);
+        check_tree(reader, tree);
     else if (errno == ENOMEM)
         xb_json_refuse_memory(reader);
     else
@@ -230,7 +217,7 @@ cJSON *xb_json_read(struct xb_json_reader *reader, const char *text, size_t leng
     return NULL;
 }
 
-/* ---- values ---- */
+/* ---- members ---- */
 
 void xb_json_check_keys(struct xb_json_reader *reader, const cJSON *object, const char *const *keys)
 {
@@ -249,31 +236,21 @@ void xb_json_check_keys(struct xb_json_reader *reader, const cJSON *object, cons
     }
 }
 
-/* A member, whatever it is; NULL where there is none. */
-static const cJSON *find(const struct xb_json_reader *reader, const cJSON *object, const char *key)
+/* The member of that name; NULL where there is none, or null stands for nothing. */
+static const cJSON *find(struct xb_json_reader *reader, enum xb_json_need need, const cJSON *object,
+                         const char *key)
 {
-    return !xb_json_failed(reader) ? cJSON_GetObjectItemCaseSensitive(object, key) : NULL;
-}
-
-/* A member that must be there. */
-static const cJSON *need(struct xb_json_reader *reader, const cJSON *object, const char *key)
-{
-    const cJSON *item = find(reader, object, key);
-    if (item == NULL)
+    const cJSON *item =
+        !xb_json_failed(reader) ? cJSON_GetObjectItemCaseSensitive(object, key) : NULL;
+    if (item == NULL && need != XB_JSON_OPTIONAL)
         xb_json_refuse(reader, key, "is missing");
-    return item;
+    return need != XB_JSON_NEEDED && cJSON_IsNull(item) ? NULL : item;
 }
 
-/* Whether there is nothing: no member, or null. */
-static bool lacks(const struct xb_json_reader *reader, const cJSON *object, const char *key)
+const cJSON *xb_json_get_object_as(enum xb_json_need need, struct xb_json_reader *reader,
+                                   const cJSON *object, const char *key)
 {
-    const cJSON *item = find(reader, object, key);
-    return item == NULL || cJSON_IsNull(item);
-}
-
-const cJSON *xb_json_get_object(struct xb_json_reader *reader, const cJSON *object, const char *key)
-{
-    const cJSON *item = need(reader, object, key);
+    const cJSON *item = find(reader, need, object, key);
     if (item == NULL || cJSON_IsObject(item))
         return item;
     xb_json_refuse(reader, key, "must be an object");
@@ -283,121 +260,77 @@ const cJSON *xb_json_get_object(struct xb_json_reader *reader, const cJSON *obje
 const cJSON *xb_json_get_optional_object(struct xb_json_reader *reader, const cJSON *object,
                                          const char *key, int most)
 {
-    const cJSON *item =
-        !lacks(reader, object, key) ? xb_json_get_object(reader, object, key) : NULL;
+    const cJSON *item = xb_json_get_object_as(XB_JSON_OPTIONAL, reader, object, key);
     if (cJSON_GetArraySize(item) <= most)
         return item;
     xb_json_refuse(reader, key, "has more than %d keys", most);
     return NULL;
 }
 
-const cJSON *xb_json_get_known_object(struct xb_json_reader *reader, const cJSON *object,
-                                      const char *key)
-{
-    return !cJSON_IsNull(need(reader, object, key)) ? xb_json_get_object(reader, object, key)
-                                                    : NULL;
-}
-
 const cJSON *xb_json_get_array(struct xb_json_reader *reader, const cJSON *object, const char *key)
 {
-    const cJSON *item = need(reader, object, key);
+    const cJSON *item = find(reader, XB_JSON_NEEDED, object, key);
     if (item == NULL || cJSON_IsArray(item))
         return item;
     xb_json_refuse(reader, key, "must be an array");
     return NULL;
 }
 
-const char *xb_json_get_text(struct xb_json_reader *reader, const cJSON *object, const char *key)
+const char *xb_json_get_text_as(enum xb_json_need need, struct xb_json_reader *reader,
+                                const cJSON *object, const char *key)
 {
-    const char *text = cJSON_GetStringValue(need(reader, object, key));
-    if (text != NULL && text[0] != '\0')
+    const cJSON *item = find(reader, need, object, key);
+    const char *text = cJSON_GetStringValue(item);
+    if (item == NULL || (text != NULL && text[0] != '\0'))
         return text;
     xb_json_refuse(reader, key, "must be a text that is not empty");
     return NULL;
 }
 
-const char *xb_json_get_optional_text(struct xb_json_reader *reader, const cJSON *object,
-                                      const char *key)
-{
-    return !lacks(reader, object, key) ? xb_json_get_text(reader, object, key) : NULL;
-}
-
-const char *xb_json_get_known_text(struct xb_json_reader *reader, const cJSON *object,
-                                   const char *key)
-{
-    return !cJSON_IsNull(need(reader, object, key)) ? xb_json_get_text(reader, object, key) : NULL;
-}
-
-bool xb_json_get_flag(struct xb_json_reader *reader, const cJSON *object, const char *key)
-{
-    const cJSON *item = need(reader, object, key);
-    if (!cJSON_IsBool(item))
-        xb_json_refuse(reader, key, "must be true or false");
-    return cJSON_IsTrue(item);
-}
-
 bool xb_json_get_known_flag(struct xb_json_reader *reader, const cJSON *object, const char *key,
                             bool *known)
 {
-    const cJSON *item = need(reader, object, key);
-    *known = cJSON_IsBool(item);
-    if (!*known && !cJSON_IsNull(item))
-        xb_json_refuse(reader, key, "must be true, false or null");
+    const cJSON *item = find(reader, known != NULL ? XB_JSON_KNOWN : XB_JSON_NEEDED, object, key);
+    if (item != NULL && !cJSON_IsBool(item))
+        xb_json_refuse(reader, key,
+                       known != NULL ? "must be true, false or null" : "must be true or false");
+    if (known != NULL)
+        *known = cJSON_IsBool(item);
     return cJSON_IsTrue(item);
 }
 
-double xb_json_get_number(struct xb_json_reader *reader, const cJSON *object, const char *key,
-                          double most)
+double xb_json_get_number_as(enum xb_json_need need, struct xb_json_reader *reader,
+                             const cJSON *object, const char *key, double most)
 {
-    double value = cJSON_GetNumberValue(need(reader, object, key)); /* NAN for what is no number */
-    if (value > 0.0 && value <= most)
+    bool above_0 = need == XB_JSON_NEEDED;
+    const cJSON *item = find(reader, need, object, key);
+    double value = cJSON_GetNumberValue(item); /* NAN for what is no number */
+    if ((above_0 ? value > 0.0 : value >= 0.0) && value <= most)
         return value;
-    xb_json_refuse(reader, key, "must be a number above 0 and at most %g", most);
-    return 0;
+    if (item != NULL)
+        xb_json_refuse(reader, key,
+                       above_0 ? "must be a number above 0 and at most %g"
+                               : "must be a number from 0 to %g, or null",
+                       most);
+    return above_0 ? 0 : (double)NAN;
 }
 
-double xb_json_get_optional_number(struct xb_json_reader *reader, const cJSON *object,
-                                   const char *key, double most)
+uint64_t xb_json_get_whole_as(enum xb_json_need need, struct xb_json_reader *reader,
+                              const cJSON *object, const char *key, uint64_t least, uint64_t most)
 {
-    if (lacks(reader, object, key))
-        return (double)NAN;
-    double value = cJSON_GetNumberValue(need(reader, object, key));
-    if (value >= 0.0 && value <= most)
-        return value;
-    xb_json_refuse(reader, key, "must be a number from 0 to %g, or null", most);
-    return (double)NAN;
-}
-
-double xb_json_get_known_number(struct xb_json_reader *reader, const cJSON *object, const char *key,
-                                double most)
-{
-    return need(reader, object, key) != NULL
-               ? xb_json_get_optional_number(reader, object, key, most)
-               : (double)NAN;
-}
-
-uint64_t xb_json_get_whole(struct xb_json_reader *reader, const cJSON *object, const char *key,
-                           uint64_t least, uint64_t most)
-{
-    double value = cJSON_GetNumberValue(need(reader, object, key));
+    const cJSON *item = find(reader, need, object, key);
+    double value = cJSON_GetNumberValue(item);
     if (value >= (double)least && value <= (double)most && floor(value) == value)
         return (uint64_t)value;
-    xb_json_refuse(reader, key, "must be a whole number from %llu to %llu",
-                   (unsigned long long)least, (unsigned long long)most);
+    if (item != NULL)
+        xb_json_refuse(reader, key, "must be a whole number from %llu to %llu",
+                       (unsigned long long)least, (unsigned long long)most);
     return 0;
-}
-
-uint64_t xb_json_get_optional_whole(struct xb_json_reader *reader, const cJSON *object,
-                                    const char *key, uint64_t most)
-{
-    return !lacks(reader, object, key) ? xb_json_get_whole(reader, object, key, 0, most) : 0;
 }
 
 int xb_json_get_index(struct xb_json_reader *reader, const cJSON *object, const char *key)
 {
-    const cJSON *item = need(reader, object, key);
-    if (item == NULL || cJSON_IsNull(item))
-        return -1;
-    uint64_t index = xb_json_get_whole(reader, object, key, 0, 1023);
-    return !xb_json_failed(reader) ? (int)index : -1;
+    bool is_known = find(reader, XB_JSON_KNOWN, object, key) != NULL;
+    uint64_t index = is_known ? xb_json_get_whole(reader, object, key, 0, 1023) : 0;
+    return is_known && !xb_json_failed(reader) ? (int)index : -1;
 }

@@ -11,10 +11,9 @@ struct xb_arena;
 /* JSON that may come from anywhere: read in bounded memory, and whatever is wrong with it is told
  * with the file and the place in it. */
 
-/* Where in which file a reader is: "results[3].parts". */
 struct xb_place {
     const char *path; /* of the file, for messages */
-    char text[192];
+    char text[192];   /* in it: "results[3].parts" */
 };
 
 /* Goes into a key, or an array's item; give what it returns to xb_place_leave. Cuts long places. */
@@ -24,12 +23,11 @@ void xb_place_leave(struct xb_place *place, size_t length);
 
 /*
  * Keeps the first error with its place; later calls do nothing and give what is empty (NULL, 0,
- * false, an index of -1), so that a caller reads a whole object and looks once whether it could.
+ * false, an index of -1), so that a caller reads a whole object and looks once whether it could:
  *
  *     struct xb_json_reader reader = {.place = {.path = path}};
  *     cJSON *root = xb_json_read(&reader, text, length);
  *     const char *name = xb_json_get_text(&reader, root, "name");
- *     uint64_t bytes = xb_json_get_whole(&reader, root, "bytes", 1, 4096);
  *     if (xb_json_failed(&reader))
  *         ...
  */
@@ -59,38 +57,38 @@ void xb_json_check_keys(struct xb_json_reader *reader, const cJSON *object,
  * What is missing or not as it has to be is refused. optional_: may be missing or null, which gives
  * what is empty. known_: must be there, and null stands for what is not known.
  */
+enum xb_json_need { XB_JSON_NEEDED, XB_JSON_KNOWN, XB_JSON_OPTIONAL };
 
-const cJSON *xb_json_get_object(struct xb_json_reader *reader, const cJSON *object,
-                                const char *key);
+const cJSON *xb_json_get_object_as(enum xb_json_need need, struct xb_json_reader *reader,
+                                   const cJSON *object, const char *key);
+#define xb_json_get_object(...) xb_json_get_object_as(XB_JSON_NEEDED, __VA_ARGS__)
+#define xb_json_get_known_object(...) xb_json_get_object_as(XB_JSON_KNOWN, __VA_ARGS__)
 /* With at most `most` keys. */
 const cJSON *xb_json_get_optional_object(struct xb_json_reader *reader, const cJSON *object,
                                          const char *key, int most);
-const cJSON *xb_json_get_known_object(struct xb_json_reader *reader, const cJSON *object,
-                                      const char *key);
 const cJSON *xb_json_get_array(struct xb_json_reader *reader, const cJSON *object, const char *key);
 /* Not empty; belongs to the tree. */
-const char *xb_json_get_text(struct xb_json_reader *reader, const cJSON *object, const char *key);
-const char *xb_json_get_optional_text(struct xb_json_reader *reader, const cJSON *object,
-                                      const char *key);
-const char *xb_json_get_known_text(struct xb_json_reader *reader, const cJSON *object,
-                                   const char *key);
-bool xb_json_get_flag(struct xb_json_reader *reader, const cJSON *object, const char *key);
-/* *known is false for null. */
+const char *xb_json_get_text_as(enum xb_json_need need, struct xb_json_reader *reader,
+                                const cJSON *object, const char *key);
+#define xb_json_get_text(...) xb_json_get_text_as(XB_JSON_NEEDED, __VA_ARGS__)
+#define xb_json_get_known_text(...) xb_json_get_text_as(XB_JSON_KNOWN, __VA_ARGS__)
+#define xb_json_get_optional_text(...) xb_json_get_text_as(XB_JSON_OPTIONAL, __VA_ARGS__)
+/* *known is false for null, which is refused where `known` is NULL. */
 bool xb_json_get_known_flag(struct xb_json_reader *reader, const cJSON *object, const char *key,
                             bool *known);
-/* Above 0 and at most `most`. */
-double xb_json_get_number(struct xb_json_reader *reader, const cJSON *object, const char *key,
-                          double most);
-/* From 0 to `most`; NAN for what is not there or not known. */
-double xb_json_get_known_number(struct xb_json_reader *reader, const cJSON *object, const char *key,
-                                double most);
-double xb_json_get_optional_number(struct xb_json_reader *reader, const cJSON *object,
-                                   const char *key, double most);
+#define xb_json_get_flag(...) xb_json_get_known_flag(__VA_ARGS__, NULL)
+/* At most `most`. What is needed is above 0; else NAN stands for what is not there or not known. */
+double xb_json_get_number_as(enum xb_json_need need, struct xb_json_reader *reader,
+                             const cJSON *object, const char *key, double most);
+#define xb_json_get_number(...) xb_json_get_number_as(XB_JSON_NEEDED, __VA_ARGS__)
+#define xb_json_get_known_number(...) xb_json_get_number_as(XB_JSON_KNOWN, __VA_ARGS__)
+#define xb_json_get_optional_number(...) xb_json_get_number_as(XB_JSON_OPTIONAL, __VA_ARGS__)
 /* Whole, from `least` to `most`, which a double holds exactly. */
-uint64_t xb_json_get_whole(struct xb_json_reader *reader, const cJSON *object, const char *key,
-                           uint64_t least, uint64_t most);
+uint64_t xb_json_get_whole_as(enum xb_json_need need, struct xb_json_reader *reader,
+                              const cJSON *object, const char *key, uint64_t least, uint64_t most);
+#define xb_json_get_whole(...) xb_json_get_whole_as(XB_JSON_NEEDED, __VA_ARGS__)
 /* From 0. */
-uint64_t xb_json_get_optional_whole(struct xb_json_reader *reader, const cJSON *object,
-                                    const char *key, uint64_t most);
+#define xb_json_get_optional_whole(reader, object, key, most)                                      \
+    xb_json_get_whole_as(XB_JSON_OPTIONAL, (reader), (object), (key), 0, (most))
 /* From 0 to 1023; -1 for null. */
 int xb_json_get_index(struct xb_json_reader *reader, const cJSON *object, const char *key);

@@ -11,20 +11,15 @@
 #include <math.h>
 #include <string.h>
 
-static bool has_failed(const struct xb_json *json)
-{
-    return json->error.status != XB_OK;
-}
-
 void xb_json_fail(struct xb_json *json, const struct xb_error *error)
 {
-    if (!has_failed(json))
+    if (json->error.status == XB_OK)
         json->error = *error;
 }
 
 void xb_json_fail_memory(struct xb_json *json)
 {
-    if (!has_failed(json))
+    if (json->error.status == XB_OK)
         XB_FAIL(&json->error, XB_ERR_MEMORY,
                 "not enough memory to write the JSON: measure fewer cases in one run");
 }
@@ -32,12 +27,10 @@ void xb_json_fail_memory(struct xb_json *json)
 /* A bug: the calls do not make a document. A document that lacks something must not pass. */
 static void fail_misuse(struct xb_json *json, const char *what, const char *key)
 {
-    if (!has_failed(json))
+    if (json->error.status == XB_OK)
         XB_FAIL(&json->error, XB_ERR_INTERNAL, "this would be no JSON: %s (key: %.60s)", what,
                 key != NULL ? key : "none");
 }
-
-/* ---- texts ---- */
 
 /* A copy of the first `length` bytes that is UTF-8; release with cJSON_free. NULL: no memory. */
 static char *utf8_copy(const char *text, size_t length)
@@ -63,8 +56,6 @@ static char *utf8_copy(const char *text, size_t length)
     return copy;
 }
 
-/* ---- the tree ---- */
-
 void xb_json_begin(struct xb_json *json)
 {
     *json = (struct xb_json){.root = NULL};
@@ -82,7 +73,7 @@ static void put(struct xb_json *json, const char *key, cJSON *item)
         fail_misuse(json, "the document is complete", key);
     else if (cJSON_IsObject(container) != (key != NULL))
         fail_misuse(json, "a key belongs to an object, and only there", key);
-    if (has_failed(json)) {
+    if (json->error.status != XB_OK) {
         cJSON_Delete(item);
         return;
     }
@@ -102,10 +93,11 @@ static void put(struct xb_json *json, const char *key, cJSON *item)
     }
 }
 
-static void open_container(struct xb_json *json, const char *key, cJSON *container)
+void xb_json_open(struct xb_json *json, const char *key, bool is_array)
 {
+    cJSON *container = is_array ? cJSON_CreateArray() : cJSON_CreateObject();
     put(json, key, container);
-    if (has_failed(json))
+    if (json->error.status != XB_OK)
         return;
     if (json->depth == XB_JSON_DEPTH)
         fail_misuse(json, "deeper than it may be", key);
@@ -113,19 +105,9 @@ static void open_container(struct xb_json *json, const char *key, cJSON *contain
         json->open[json->depth++] = container;
 }
 
-void xb_json_open_object(struct xb_json *json, const char *key)
-{
-    open_container(json, key, cJSON_CreateObject());
-}
-
-void xb_json_open_array(struct xb_json *json, const char *key)
-{
-    open_container(json, key, cJSON_CreateArray());
-}
-
 void xb_json_close(struct xb_json *json)
 {
-    if (has_failed(json))
+    if (json->error.status != XB_OK)
         return;
     if (json->depth == 0)
         fail_misuse(json, "nothing is open that could be closed", NULL);
@@ -133,21 +115,23 @@ void xb_json_close(struct xb_json *json)
         json->depth--;
 }
 
-/* ---- values ---- */
-
 void xb_json_put_null(struct xb_json *json, const char *key)
 {
     put(json, key, cJSON_CreateNull());
 }
 
+/* Puts what `create` makes of the first `length` bytes, as UTF-8; null for no text. */
+static void put_copy(struct xb_json *json, const char *key, const char *text, size_t length,
+                     cJSON *(*create)(const char *text))
+{
+    char *copy = text != NULL ? utf8_copy(text, length) : NULL;
+    put(json, key, text == NULL ? cJSON_CreateNull() : copy != NULL ? create(copy) : NULL);
+    cJSON_free(copy);
+}
+
 void xb_json_put_text(struct xb_json *json, const char *key, const char *text)
 {
-    char *copy = text != NULL ? utf8_copy(text, strlen(text)) : NULL;
-    put(json, key,
-        text == NULL   ? cJSON_CreateNull()
-        : copy != NULL ? cJSON_CreateString(copy)
-                       : NULL);
-    cJSON_free(copy);
+    put_copy(json, key, text, text != NULL ? strlen(text) : 0, cJSON_CreateString);
 }
 
 void xb_json_put_optional(struct xb_json *json, const char *key, const char *text)
@@ -159,11 +143,6 @@ void xb_json_put_number(struct xb_json *json, const char *key, double value)
 {
     /* cJSON's own numbers may be off in the last bit: it takes 15 digits that are near enough. */
     put(json, key, isfinite(value) ? cJSON_CreateRaw(XB_NUMBER_TEXT(value)) : cJSON_CreateNull());
-}
-
-void xb_json_put_whole(struct xb_json *json, const char *key, uint64_t value)
-{
-    xb_json_put_known_whole(json, key, true, value);
 }
 
 void xb_json_put_known_number(struct xb_json *json, const char *key, bool is_known, double value)
@@ -183,11 +162,6 @@ void xb_json_put_index(struct xb_json *json, const char *key, int64_t index)
     xb_json_put_known_whole(json, key, index >= 0, (uint64_t)index);
 }
 
-void xb_json_put_flag(struct xb_json *json, const char *key, bool flag)
-{
-    xb_json_put_known_flag(json, key, true, flag);
-}
-
 void xb_json_put_known_flag(struct xb_json *json, const char *key, bool is_known, bool flag)
 {
     put(json, key, is_known ? cJSON_CreateBool(flag) : cJSON_CreateNull());
@@ -196,23 +170,17 @@ void xb_json_put_known_flag(struct xb_json *json, const char *key, bool is_known
 void xb_json_put_numbers(struct xb_json *json, const char *key, const double *values, size_t count)
 {
     xb_json_open_array(json, key);
-    for (size_t i = 0; i < count && !has_failed(json); i++)
+    for (size_t i = 0; i < count && json->error.status == XB_OK; i++)
         xb_json_put_number(json, NULL, values[i]);
     xb_json_close(json);
 }
 
 void xb_json_put_raw(struct xb_json *json, const char *key, const char *document)
 {
-    if (document == NULL) {
-        xb_json_put_null(json, key);
-        return;
-    }
-    size_t length = strlen(document);
+    size_t length = document != NULL ? strlen(document) : 0;
     while (length > 0 && strchr(" \t\r\n", document[length - 1]) != NULL)
         length--;
-    char *text = utf8_copy(document, length);
-    put(json, key, text != NULL ? cJSON_CreateRaw(text) : NULL);
-    cJSON_free(text);
+    put_copy(json, key, document, length, cJSON_CreateRaw);
 }
 
 /* ---- the end ---- */
@@ -299,10 +267,4 @@ enum xb_status xb_json_finish_as(struct xb_json *json, FILE *stream, enum xb_jso
         *error = json->error;
     cJSON_Delete(json->root);
     return status;
-}
-
-enum xb_status xb_json_finish(struct xb_json *json, FILE *stream, const char *what,
-                              struct xb_error *error)
-{
-    return xb_json_finish_as(json, stream, XB_JSON_INDENTED, what, error);
 }

@@ -15,19 +15,15 @@
  *     xb_json_begin(&json);
  *     xb_json_open_object(&json, NULL);
  *     xb_json_put_text(&json, "name", name);
- *     xb_json_open_array(&json, "sizes");
- *     xb_json_put_whole(&json, NULL, 4096);
- *     xb_json_close(&json);
  *     xb_json_close(&json);
  *     return xb_json_finish(&json, stream, "the JSON", error);
  *
- * No call but the last can fail. The first failure is kept, all later calls do nothing, and
- * xb_json_finish() reports it. Nothing is written before the document is complete.
+ * No call but the last can fail: it reports the first failure, after which the others do nothing.
+ * Nothing is written before the document is complete. Every begin needs its finish.
  *
  * `key` is the name in the innermost open object; NULL in an array, and for the document itself.
  * Keys and texts are copied. They may hold any bytes: those that are no UTF-8 become U+FFFD, and
  * control characters are escaped.
- * Every begin needs its finish.
  */
 struct xb_json {
     struct cJSON *root;
@@ -37,25 +33,25 @@ struct xb_json {
 };
 
 void xb_json_begin(struct xb_json *json);
-/* Prints the document with a newline, flushes the stream, and releases what the document holds.
- * `what` is its name in messages: "the JSON". XB_ERR_MEMORY, XB_ERR_SYSTEM (the write failed), or
- * what xb_json_fail() was given. */
-XB_MUST_CHECK enum xb_status xb_json_finish(struct xb_json *json, FILE *stream, const char *what,
-                                            struct xb_error *error);
 
-/* Does the same in one of these forms. */
 enum xb_json_form {
     XB_JSON_INDENTED,
     XB_JSON_LINE, /* one line, also of raw documents: several processes can write to one stream,
                      if each writes its line in one call (xb_output_unbuffer) */
     XB_JSON_PART  /* a line without its end, and not flushed: part of a larger document */
 };
+/* Prints the document with a newline, flushes the stream, and releases what the document holds.
+ * `what` is its name in messages: "the JSON". XB_ERR_MEMORY, XB_ERR_SYSTEM (the write failed), or
+ * what xb_json_fail() was given. */
 XB_MUST_CHECK enum xb_status xb_json_finish_as(struct xb_json *json, FILE *stream,
                                                enum xb_json_form form, const char *what,
                                                struct xb_error *error);
+#define xb_json_finish(json, stream, what, error)                                                  \
+    xb_json_finish_as((json), (stream), XB_JSON_INDENTED, (what), (error))
 
-void xb_json_open_object(struct xb_json *json, const char *key);
-void xb_json_open_array(struct xb_json *json, const char *key);
+void xb_json_open(struct xb_json *json, const char *key, bool is_array);
+#define xb_json_open_object(json, key) xb_json_open((json), (key), false)
+#define xb_json_open_array(json, key) xb_json_open((json), (key), true)
 /* Closes what was opened last. */
 void xb_json_close(struct xb_json *json);
 
@@ -65,14 +61,14 @@ void xb_json_put_text(struct xb_json *json, const char *key, const char *text);
 void xb_json_put_optional(struct xb_json *json, const char *key, const char *text);
 /* Reads back as exactly this value. NAN and infinities give null. */
 void xb_json_put_number(struct xb_json *json, const char *key, double value);
-void xb_json_put_whole(struct xb_json *json, const char *key, uint64_t value);
 /* What is not known gives null. */
 void xb_json_put_known_number(struct xb_json *json, const char *key, bool is_known, double value);
 void xb_json_put_known_whole(struct xb_json *json, const char *key, bool is_known, uint64_t value);
+#define xb_json_put_whole(json, key, value) xb_json_put_known_whole((json), (key), true, (value))
 void xb_json_put_known_flag(struct xb_json *json, const char *key, bool is_known, bool flag);
+#define xb_json_put_flag(json, key, flag) xb_json_put_known_flag((json), (key), true, (flag))
 /* A device, peer or NUMA node; below 0 gives null. */
 void xb_json_put_index(struct xb_json *json, const char *key, int64_t index);
-void xb_json_put_flag(struct xb_json *json, const char *key, bool flag);
 void xb_json_put_null(struct xb_json *json, const char *key);
 /* An array of numbers, each as xb_json_put_number() writes it. */
 void xb_json_put_numbers(struct xb_json *json, const char *key, const double *values, size_t count);

@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "memory.h"
 
-#include "child.h"
 #include "text.h"
 
 #include <stdatomic.h>
@@ -14,11 +13,9 @@
 #include <unistd.h>
 
 static int (*tell)(const struct xb_error *error);
-static void (*abandon)(void);
+static _Atomic(xb_memory_end_hook *) hooks[2];
 static _Thread_local jmp_buf *caught_by;
 static _Atomic(void *) reserve;
-
-/* ---- where there is none ---- */
 
 enum xb_status xb_memory_reserve(size_t bytes, struct xb_error *error)
 {
@@ -34,9 +31,13 @@ void xb_memory_end_with(int (*fail)(const struct xb_error *error))
     tell = fail;
 }
 
-void xb_memory_end_also(void (*also)(void))
+void xb_memory_end_also(xb_memory_end_hook *hook)
 {
-    abandon = also;
+    for (size_t i = 0; i < sizeof hooks / sizeof hooks[0]; i++) {
+        xb_memory_end_hook *here = NULL;
+        if (atomic_compare_exchange_strong(&hooks[i], &here, hook) || here == hook)
+            return;
+    }
 }
 
 void xb_memory_catch(jmp_buf *catcher)
@@ -54,9 +55,9 @@ void xb_memory_end(size_t bytes)
                   "ask for less at once",
                   bytes);
     int code = tell != NULL ? tell(&error) : EXIT_FAILURE;
-    if (abandon != NULL)
-        abandon();
-    xb_children_abandon();
+    for (size_t i = 0; i < sizeof hooks / sizeof hooks[0]; i++)
+        if (hooks[i] != NULL)
+            hooks[i]();
     (void)fflush(stdout);
     _exit(code);
 }
@@ -92,8 +93,6 @@ static size_t product(size_t count, size_t size)
     return __builtin_mul_overflow(count, size, &bytes) ? SIZE_MAX / 2 : bytes;
 }
 
-/* ---- single pieces ---- */
-
 void *xb_new(size_t count, size_t size)
 {
     size_t bytes = product(count, size);
@@ -114,11 +113,6 @@ char *xb_copy_part(const char *text, size_t length)
     return memcpy(copy, text, whole);
 }
 
-char *xb_copy(const char *text)
-{
-    return xb_copy_part(text, SIZE_MAX);
-}
-
 /* The bytes that such a text takes, with the zero behind it. */
 static size_t room_for(const char *format, va_list arguments)
 {
@@ -136,8 +130,6 @@ char *xb_print(const char *format, ...)
     XB_FORMAT(text, bytes, format);
     return text;
 }
-
-/* ---- arenas ---- */
 
 /* The last piece made, with those before it behind it. */
 struct xb_arena {

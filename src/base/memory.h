@@ -6,26 +6,24 @@
 #include <setjmp.h>
 
 /*
- * The memory of bookkeeping: what the program needs to remember what it does. There is little of
- * it, and where it is lacking nothing useful can be done, so these never return NULL: they end the
- * program (xb_memory_end). What a benchmark may really lack (buffers to be measured, samples, whole
- * files) is allocated with malloc() and its kin, and its caller reports that.
+ * The memory of bookkeeping. There is little of it, and where it is lacking nothing useful can be
+ * done, so these never return NULL: they end the program (xb_memory_end). What a benchmark may
+ * really lack (buffers to be measured, samples, whole files) is allocated with malloc() and its
+ * kin, and its caller reports that.
  *
  * For the main thread, for the work of xb_parallel_for, and for the thread that writes the results
  * where the main one is stuck at the deadline: other threads report what they lack.
  */
 
 void *xb_new(size_t count, size_t size); /* zeroed; for 0 bytes, too, there is something to free */
-char *xb_copy(const char *text);
 char *xb_copy_part(const char *text, size_t length); /* to the text's end at the most */
+#define xb_copy(text) xb_copy_part((text), SIZE_MAX)
 char *xb_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* As xb_new, of a length that a device, an option or a file says, and NULL where there is none. */
 void *xb_try(size_t count, size_t size);
-
 /* What realloc() does, for `bytes` of at least 1. */
 void *xb_resize(void *items, size_t bytes);
-
 /* Makes room for one more item of that size behind `count`: doubles when that is a power of two. */
 void *xb_grow(void *items, size_t count, size_t size);
 
@@ -45,11 +43,12 @@ XB_MUST_CHECK enum xb_status xb_memory_reserve(size_t bytes, struct xb_error *er
 /* What tells the user of a failure, and returns the exit code: 1 before the first such call. */
 void xb_memory_end_with(int (*fail)(const struct xb_error *error));
 
-/* What removes the temporary files of outputs at such an end. */
-void xb_memory_end_also(void (*also)(void));
+/* What else is done then: temporary files are removed (output.c), children are killed (child.c). */
+typedef void xb_memory_end_hook(void);
+void xb_memory_end_also(xb_memory_end_hook *hook);
 
-/* Calls that, and exits: files without a name vanish, and children end with their parent. In the
- * work of xb_parallel_for it ends that work, and the main thread does the rest. */
+/* Calls these, and exits: files without a name vanish. In the work of xb_parallel_for it ends that
+ * work, and the main thread does the rest. */
 _Noreturn void xb_memory_end(size_t bytes);
 
 /* Where xb_memory_end goes to in this thread; NULL for nowhere: it ends the program. */

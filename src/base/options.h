@@ -5,19 +5,18 @@
 
 #include <stdbool.h>
 
-/* Options. One row declares an option once; from the rows come the getopt_long arrays, --help,
- * nearest-match hints, the option reference (docs/options.md), the man page, shell completion and
- * the configuration in the JSON. Letters and long names mean the same in every command. A mode
- * brings rows of its own; src/modes/shared_options.c has those of several modes. */
+/* Options. One row declares an option once: the command line, --help, hints, docs/options.md, the
+ * man page, completion and the configuration in the JSON come from it. Letters and long names mean
+ * the same in every command. src/modes/shared_options.c has those of several modes. */
 
 enum xb_option_type {
-    XB_OPTION_FLAG,     /* no argument */
-    XB_OPTION_TEXT,     /* anything that is not empty */
-    XB_OPTION_FILE,     /* the same, and it names a file, a folder or a program */
-    XB_OPTION_COUNT,    /* a whole number between minimum and maximum */
-    XB_OPTION_SIZE,     /* xb_size_parse, between minimum and maximum */
-    XB_OPTION_SIZES,    /* xb_sizes_parse; between minimum and maximum, where there is a maximum */
-    XB_OPTION_COUNTS,   /* xb_counts_parse, between minimum and maximum */
+    XB_OPTION_FLAG,   /* no argument */
+    XB_OPTION_TEXT,   /* anything that is not empty */
+    XB_OPTION_FILE,   /* the same, and it names a file, a folder or a program */
+    XB_OPTION_COUNT,  /* a whole number between minimum and maximum */
+    XB_OPTION_SIZE,   /* xb_size_parse, between minimum and maximum */
+    XB_OPTION_SIZES,  /* xb_numbers_parse; between minimum and maximum, where there is a maximum */
+    XB_OPTION_COUNTS, /* xb_numbers_parse, between minimum and maximum */
     XB_OPTION_DURATION, /* xb_duration_parse */
     XB_OPTION_CHOICES   /* a comma list of words; which are allowed is in `choices` */
 };
@@ -95,9 +94,8 @@ void xb_config_free(struct xb_config *config);
 XB_MUST_CHECK enum xb_status xb_config_default(struct xb_config *config,
                                                const struct xb_option *row, const char *text,
                                                struct xb_error *error);
-
-/* The value of that row, which must be one of the configuration's: aborts otherwise, it is a bug.
- * For a row that is a parameter or stands alone; other options go into fields. */
+/* The value of that row, which is one of the configuration's: aborts otherwise. For a row that is a
+ * parameter or stands alone; other options go into fields. */
 const struct xb_value *xb_config_get(const struct xb_config *config, const struct xb_option *row);
 
 /* What a field holds of an option, by its type (XB_BIND). Texts and lists are borrowed. */
@@ -133,7 +131,6 @@ struct xb_option_field {
 #define XB_BIND_WHETHER(type, member, option)                                                      \
     XB_BIND_AS(type, member, option, XB_HELD_BY(bool, GIVEN))
 
-/* A list of them. */
 #define XB_FIELDS(...) ((const struct xb_option_field[]){__VA_ARGS__, {.row = NULL}})
 
 /* Fills the fields of a struct, each from its option; `fields` end with a row of NULL. Aborts where
@@ -143,22 +140,16 @@ void xb_config_fill(const struct xb_config *config, const struct xb_option_field
 
 /* The row of that name; NULL for none, and where `rows`, which end with NULL, are NULL. */
 const struct xb_option *xb_option_find(const struct xb_option *const *rows, const char *name);
-
 /* Returns the words that it takes or offers, of a list several; NULL where it has none. */
 const char *const *xb_option_words(const struct xb_option *option);
-
 /* Whether options of that type take a list: CHOICES, SIZES, COUNTS. */
 bool xb_option_is_list(const struct xb_option *option);
-
 /* Whether the text is the list's first default; false for none. A number is in decimal digits. */
 bool xb_option_is_usual(const struct xb_option *option, const char *text);
 
-/* Whether the word is one of the list. */
 bool xb_word_is_in(const struct xb_word_list *list, const char *word);
-
 /* How many values there are: of a list its length, else 1. */
 size_t xb_value_length(const struct xb_value *value);
-
 /* The number at that place of SIZES or COUNTS; of SIZE and COUNT the only one. */
 uint64_t xb_value_number(const struct xb_value *value, size_t index);
 

@@ -28,8 +28,6 @@ static struct {
     pid_t process; /* a child forked meanwhile has the list too, but not the files */
 } replacing = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* ---- errors ---- */
-
 static enum xb_status cannot_write(const struct xb_output *output, enum xb_status status,
                                    const char *call, int code, const char *advice,
                                    struct xb_error *error)
@@ -140,9 +138,9 @@ enum xb_status xb_output_find(struct xb_output *output, const char *path, struct
         status = refuse(output, "stat", errno, error);
     else if (output->is_there && S_ISDIR(output->file.st_mode))
         status = refuse(output, "stat", EISDIR, error);
-    /* A standard stream that already writes to this file: opening the file a second time would
-     * overwrite what the stream writes, because each has its own position. main.c replaces a stream
-     * that the caller closed by /dev/null, open for reading only. */
+    /* A standard stream that already writes to this file: a second one would overwrite what it
+     * writes. main.c replaces a stream that the caller closed by /dev/null, open for reading only.
+     */
     FILE *const streams[] = {stdout, stderr};
     for (size_t i = 0; output->is_there && output->standard == NULL && i < 2; i++) {
         struct stat open_file;
@@ -290,9 +288,8 @@ static enum xb_status open_as_it_is(struct xb_output *output, double deadline,
     if (callers >= 0) {
         if (!is_writable(callers))
             return refuse(output, "fcntl", EBADF, error);
-        /* A duplicate, so that closing it leaves the caller's open. Both share their position and
-         * O_APPEND, so output lands where the caller expects it. A pipe is opened again if
-         * possible: a duplicate would share its flags, and O_NONBLOCK change the caller's too. */
+        /* A duplicate shares its position and O_APPEND with the caller's, which stays open. A pipe
+         * is opened again if possible: O_NONBLOCK of a duplicate would change the caller's too. */
         char path[32];
         snprintf(path, sizeof path, DESCRIPTOR_PATH, callers);
         if (is_pipe)
@@ -453,9 +450,9 @@ static const char *write_in_place(struct xb_output *output)
     return failed;
 }
 
-/* Saves what was written, although it could not be put in its place: under its temporary name or,
- * where no file could be created beside the target, in the folder for temporary files. Returns the
- * path of that file, to be freed, or NULL. */
+/* Saves what could not be put in its place: under its temporary name or, where no file could be
+ * created beside the target, in the folder for temporary files. Returns its path, to be freed, or
+ * NULL. */
 static char *keep(struct xb_output *output)
 {
     if (output->temporary[0] != '\0') {
@@ -507,8 +504,7 @@ enum xb_status xb_output_commit(struct xb_output *output, struct xb_error *error
     } else if (fsync(fileno(output->stream)) != 0) {
         failed = "fsync";
     } else {
-        /* What follows, closing the file and removing a temporary name, does not matter to readers:
-         * xb_output_discard() does it and reports nothing. */
+        /* The rest does not matter to readers: xb_output_discard() does it and reports nothing. */
         failed = write_in_place(output);
         int code = errno;
         if (failed != NULL)

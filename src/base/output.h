@@ -7,10 +7,9 @@
 #include <sys/stat.h>
 
 /* A file that is replaced only when its new content is complete. The new file has the owner, group,
- * mode and access list of the old one; other hard links keep the old content. If the new file
- * cannot have these, the complete content is written over the old file instead. Standard output
- * ("-"), an open descriptor (/dev/fd/9), a device or a FIFO is written as it is.
- * Zero-initialise. */
+ * mode and access list of the old one; where it cannot have these, the complete content is written
+ * over the old file. Standard output ("-"), an open descriptor (/dev/fd/9), a device or a FIFO is
+ * written as it is. Zero-initialise. */
 struct xb_output {
     char *path; /* as the user named it; NULL until xb_output_find succeeds */
     /* xb_output_find sets these. */
@@ -39,14 +38,13 @@ XB_MUST_CHECK enum xb_status xb_output_find(struct xb_output *output, const char
  * `deadline` (on the clock of src/base/clock.h, 0 for none) comes before a reader. */
 XB_MUST_CHECK enum xb_status xb_output_open(struct xb_output *output, double deadline,
                                             struct xb_error *error);
-/* Call it after opening and before writing: each write then goes to the kernel in one call, or as
- * few as a pipe allows, and does not mix with those of other processes. */
+/* Before the first write: then each goes to the kernel in one call, or as few as a pipe allows, and
+ * does not mix with those of other processes. */
 void xb_output_unbuffer(struct xb_output *output);
 /* Flushes, syncs and puts the file in its place. On failure the old file is unchanged, unless
  * writing over it has begun. If only the last step failed, the error names the file that holds the
- * new content. It is beside the target or, if no file can be created there, in the folder for
- * temporary files. If a pipe's reader reads nothing, waits for it until a signal comes, or until
- * some seconds after the deadline. */
+ * new content: beside the target, or else in the folder for temporary files. For a pipe's reader
+ * that reads nothing it waits until a signal, or some seconds after the deadline. */
 XB_MUST_CHECK enum xb_status xb_output_commit(struct xb_output *output, struct xb_error *error);
 /* The error of a call that could not write to the output. */
 enum xb_status xb_output_fail(const struct xb_output *output, const char *call, int code,
@@ -57,11 +55,9 @@ enum xb_status xb_output_fail(const struct xb_output *output, const char *call, 
 bool xb_output_is_same(const struct xb_output *output, const struct xb_output *other);
 /* Whether the output would replace the file at `path`. */
 bool xb_output_is_over(const struct xb_output *output, const char *path);
-/* Whether both are the same file. */
 bool xb_is_same_file(const struct stat *one, const struct stat *other);
 
 /* Drops what was written and leaves the old file. Safe after commit and on a zeroed object. */
 void xb_output_discard(struct xb_output *output);
-
 /* For an end without cleaning up: removes the temporary files of all outputs, which end with it. */
 void xb_outputs_abandon(void);

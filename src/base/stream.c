@@ -153,26 +153,12 @@ static bool wait_for_room(const struct pipe_end *end)
             return true;
         if (ready < 0 && errno != EINTR)
             return false;
-        if (xb_interrupt_count() > end->signals) {
-            errno = EINTR;
-            return false;
-        }
-        if (end->until > 0 && xb_clock_now() >= end->until) {
-            errno = ETIMEDOUT;
+        bool is_signal = xb_interrupt_count() > end->signals;
+        if (is_signal || (end->until > 0 && xb_clock_now() >= end->until)) {
+            errno = is_signal ? EINTR : ETIMEDOUT;
             return false;
         }
     }
-}
-
-/* How much can be written at once without blocking, and not mixed with what others write: PIPE_BUF
- * bytes where there is room at all, as many as the pipe holds where it is empty. */
-static size_t room_of(const struct pipe_end *end)
-{
-    int queued = 1;
-    int holds = fcntl(end->fd, F_GETPIPE_SZ);
-    if (holds > PIPE_BUF && ioctl(end->fd, FIONREAD, &queued) == 0 && queued == 0)
-        return (size_t)holds;
-    return PIPE_BUF;
 }
 
 /* The write function for fopencookie(): it reports a failure by returning less than `size`. After
@@ -190,10 +176,16 @@ static ssize_t write_pieces(void *cookie, const char *text, size_t size)
             end->until = (now > end->deadline ? now : end->deadline) + GRACE_S;
     }
     while (done < size && !end->failed) {
-        bool has_room = wait_for_room(end);
-        size_t room = has_room ? room_of(end) : 0;
-        size_t piece = size - done < room ? size - done : room;
-        ssize_t written = has_room ? write(end->fd, text + done, piece) : -1;
+        if (!wait_for_room(end)) {
+            end->failed = true;
+            break;
+        }
+        /* What neither blocks nor is mixed with what others write: PIPE_BUF bytes where there is
+         * room at all, as many as the pipe holds where it is empty. */
+        int holds = fcntl(end->fd, F_GETPIPE_SZ), queued = 1;
+        bool is_empty = ioctl(end->fd, FIONREAD, &queued) == 0 && queued == 0;
+        size_t room = is_empty && holds > PIPE_BUF ? (size_t)holds : PIPE_BUF;
+        ssize_t written = write(end->fd, text + done, size - done < room ? size - done : room);
         end->failed = written < 0 && errno != EAGAIN;
         done += written > 0 ? (size_t)written : 0;
     }

@@ -4,6 +4,7 @@
 
 #include "text.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -137,31 +138,21 @@ void xb_make_plain(char *text)
             c[1] = ' ';
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_unit(const char *word)
-{
-    static const char *const units[] = {"%",  "GB/s", "B",  "KiB", "MiB", "GiB", "KB", "MB",
-                                        "GB", "ns",   "us", "ms",  "s",   "min", "h"};
-    size_t length = strcspn(word, " ,;:.)");
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (strlen(units[i]) == length && strncmp(word, units[i], length) == 0)
-            return true;
-    return false;
-}
-
 /* Whether no line may break between two words: "55.3 GB/s", "18 x 26.6", "Gen5 x16". */
 static bool belong_together(const char *word, const char *next)
 {
+    static const char *const units[] = {"%",  "GB/s", "B",  "KiB", "MiB", "GiB", "KB", "MB",
+                                        "GB", "ns",   "us", "ms",  "s",   "min", "h"};
+    size_t length = strcspn(next, " ,;:.)");
     word += strspn(word, "(+-");
-    if (is_digit(word[0]))
-        return is_unit(next) || strncmp(next, "x ", 2) == 0;
     if (strncmp(word, "Gen", 3) == 0)
-        return next[0] == 'x' && is_digit(next[1]);
-    return strncmp(word, "x ", 2) == 0 && is_digit(next[0]);
+        return next[0] == 'x' && isdigit((unsigned char)next[1]);
+    if (!isdigit((unsigned char)word[0]))
+        return strncmp(word, "x ", 2) == 0 && isdigit((unsigned char)next[0]);
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (strlen(units[i]) == length && strncmp(next, units[i], length) == 0)
+            return true;
+    return strncmp(next, "x ", 2) == 0;
 }
 
 /* The length of a word and of all behind it that have to stand in the same line. */
@@ -188,54 +179,36 @@ size_t xb_whole_words(const char *text, size_t room)
     return end;
 }
 
-/* Where words are printed, line by line. */
-struct lines {
-    FILE *stream;
-    int width, indent; /* of a line; of all of them but the first */
-    int used;          /* of the one that is printed */
-    bool breaks;       /* words that are longer than a line */
-    bool is_begun;     /* it has a word */
-};
-
-static void begin_line(struct lines *lines)
+/* Prints words in lines of `width`. All but the first line, which has `used` columns already, are
+ * indented. `breaks`: words longer than a line, such as paths, are broken. In a file they stay
+ * whole, to be searched for; a window would break them anyway, and without the indent. */
+static void write_words(FILE *stream, const char *text, int width, int indent, int used,
+                        bool breaks)
 {
-    fprintf(lines->stream, "\n%*s", lines->indent, "");
-    lines->used = lines->indent;
-    lines->is_begun = false;
-}
-
-/* Breaks the text into lines. */
-static void write_words(struct lines *lines, const char *text)
-{
+    bool is_begun = false; /* the line has a word */
     for (const char *word = text + strspn(text, " "); word[0] != '\0'; word += strspn(word, " ")) {
         int length = (int)strcspn(word, " ");
-        if (lines->is_begun && lines->used + 1 + length_together(word) > lines->width)
-            begin_line(lines);
-        if (lines->is_begun)
-            lines->used += fprintf(lines->stream, " ");
-        /* A path may be longer than a line. In a file it stays whole, to be searched for; a window
-         * would break it anyway, and without the indent. */
-        int room = lines->width - lines->used;
-        while (length > room && room > 0 && lines->breaks) {
-            fprintf(lines->stream, "%.*s", room, word);
+        if (is_begun && used + 1 + length_together(word) > width) {
+            fprintf(stream, "\n%*s", indent, "");
+            used = indent;
+        } else if (is_begun) {
+            used += fprintf(stream, " ");
+        }
+        for (int room = width - used; breaks && length > room && room > 0; room = width - used) {
+            fprintf(stream, "%.*s\n%*s", room, word, indent, "");
             word += room;
             length -= room;
-            begin_line(lines);
-            room = lines->width - lines->used;
+            used = indent;
         }
-        lines->used += fprintf(lines->stream, "%.*s", length, word);
-        lines->is_begun = true;
+        used += fprintf(stream, "%.*s", length, word);
+        is_begun = true;
         word += length;
     }
 }
 
 void xb_wrapped_print(FILE *stream, const char *text, int indent, int used)
 {
-    struct lines lines = {.stream = stream,
-                          .width = (int)xb_terminal_prose_columns(stream),
-                          .indent = indent,
-                          .used = used};
-    write_words(&lines, text);
+    write_words(stream, text, (int)xb_terminal_prose_columns(stream), indent, used, false);
     fputc('\n', stream);
 }
 
@@ -243,28 +216,24 @@ void xb_note_print_in(FILE *stream, enum xb_colour colour, const char *label, in
                       const char *format, ...)
 {
     char text[XB_NOTE_SIZE];
-    struct lines lines = {.stream = stream,
-                          .width = (int)xb_terminal_prose_columns(stream),
-                          .breaks = xb_is_terminal(stream)};
     int length = (int)strlen(label);
+    int indent = 2 + (length > width ? length : width);
     XB_FORMAT(text, sizeof text, format);
     xb_make_plain(text);
-    lines.indent = lines.used = 2 + (length > width ? length : width);
     fprintf(stream, "  %s%s%s%*s", xb_colour_begin(stream, colour), label,
-            xb_colour_end(stream, colour), lines.indent - 2 - length, "");
-    write_words(&lines, text);
+            xb_colour_end(stream, colour), indent - 2 - length, "");
+    write_words(stream, text, (int)xb_terminal_prose_columns(stream), indent, indent,
+                xb_is_terminal(stream));
     fputc('\n', stream);
 }
 
 void xb_lines_print_in(FILE *stream, size_t width, enum xb_colour colour, const char *format, ...)
 {
     char text[XB_NOTE_SIZE];
-    struct lines lines = {
-        .stream = stream, .width = (int)width, .indent = 2, .breaks = xb_is_terminal(stream)};
     XB_FORMAT(text, sizeof text, format);
     xb_make_plain(text);
     fputs(xb_colour_begin(stream, colour), stream);
-    write_words(&lines, text);
+    write_words(stream, text, (int)width, 2, 0, xb_is_terminal(stream));
     fprintf(stream, "%s\n", xb_colour_end(stream, colour));
 }
 

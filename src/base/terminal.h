@@ -6,28 +6,23 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* What the place that a stream writes to can show: how wide it is, and whether it has colours.
- * Everything but a terminal (a pipe, a file, a text in memory) has one width and no colours, so
- * that what is kept does not depend on the window it was made in. */
+/* What the place that a stream writes to can show. Everything but a terminal (a pipe, a file, a
+ * text in memory) has one width and no colours, so that what is kept does not depend on a window.
+ */
 
 /* Columns of what is no terminal, and the most of a sentence: longer lines are hard to read. */
 #define XB_PLAIN_COLUMNS 100
-
 /* A terminal that is narrower, or says so, is written to as if it had as many. */
 #define XB_LEAST_COLUMNS 40
 
 bool xb_is_terminal(FILE *stream);
-
 /* How many columns a line may take: of a terminal that does not know its width what COLUMNS says,
  * else 80. Changes with the window: ask once for each table. */
 size_t xb_terminal_columns(FILE *stream);
-
 /* How many a sentence may take: XB_PLAIN_COLUMNS at most. */
 size_t xb_terminal_prose_columns(FILE *stream);
-
 /* How many lines it shows at a time: of a terminal that does not know 24; 0 of what is none. */
 size_t xb_terminal_rows(FILE *stream);
-
 /* Whether the cursor can go back to what is written: on a terminal, unless it is a dumb one (TERM),
  * or narrower than XB_LEAST_COLUMNS, because lines that are wider than it take several. */
 bool xb_terminal_has_cursor(FILE *stream);
@@ -58,9 +53,8 @@ const char *xb_colour_end(FILE *stream, enum xb_colour colour);
 /* Large enough for any text of a run with a row's name before it, and for any path. */
 #define XB_NOTE_SIZE (PATH_MAX + 512)
 
-/* Makes a text plain ASCII in place, because a note may hold a driver's message or a user's file
- * name. It does not get longer. A blank replaces the second of two colons or hashes in a row, which
- * could begin a command of a CI system (xb_plain_text). */
+/* Makes a text plain ASCII in place; it does not get longer. A blank replaces the second of two
+ * colons or hashes in a row, which could begin a command of a CI system (xb_plain_text). */
 void xb_make_plain(char *text);
 
 /* How much of the text takes `room` characters at most and cuts no word, and no number from its

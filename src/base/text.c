@@ -57,15 +57,6 @@ bool xb_utf8_is_harmful(const char *text)
     return false;
 }
 
-/* Writes a byte as \n or \x1B. `text` holds 5 bytes. */
-static size_t escape(unsigned char byte, char *text)
-{
-    const char *letter = byte == '\n' ? "n" : byte == '\t' ? "t" : byte == '\r' ? "r" : NULL;
-    if (letter != NULL)
-        return (size_t)snprintf(text, 5, "\\%s", letter);
-    return (size_t)snprintf(text, 5, "\\x%02X", byte);
-}
-
 const char *xb_plain_text(const char *text, char *plain, size_t size)
 {
     size_t used = 0;
@@ -77,8 +68,12 @@ const char *xb_plain_text(const char *text, char *plain, size_t size)
         size_t written = 0;
         bool command = (*text == ':' || *text == '#') && *text == before;
         if (command || xb_utf8_is_harmful(text)) {
-            for (size_t i = 0; i < bytes; i++)
-                written += escape((unsigned char)text[i], piece + written);
+            for (size_t i = 0; i < bytes; i++) {
+                char c = text[i];
+                char letter = c == '\n' ? 'n' : c == '\t' ? 't' : c == '\r' ? 'r' : '\0';
+                written += (size_t)sprintf(piece + written, letter != '\0' ? "\\%c" : "\\x%02X",
+                                           letter != '\0' ? letter : (unsigned char)c);
+            }
         } else {
             memcpy(piece, text, bytes);
             written = bytes;
@@ -148,35 +143,21 @@ static void separate(struct xb_csv_line *line)
     line->begun = true;
 }
 
-/* Writes a text with quotes doubled (RFC 4180, 2.7) and invalid UTF-8 replaced. Writes a line break
- * as \n, and so on: a result must be one line for every reader. A cell that begins with = + - or @
- * gets a ' before it, because spreadsheets would compute it, and a text may come from anybody. */
-static void write_part(struct xb_csv_line *line, const char *text)
-{
-    FILE *stream = line->stream;
-    if (strspn(text, "=+-@") > 0)
-        fputc('\'', stream);
-    for (size_t length; *text != '\0'; text += length) {
-        length = xb_utf8_length(text);
-        if (length == 0) {
-            fputs(XB_UTF8_REPLACEMENT, stream);
-            length = 1;
-            continue;
-        }
-        char character[5] = "", plain[17];
-        memcpy(character, text, length);
-        if (*text == '"')
-            fputc('"', stream);
-        fputs(xb_plain_text(character, plain, sizeof plain), stream);
-    }
-}
-
+/* Doubles quotes (RFC 4180, 2.7) and replaces invalid UTF-8. Writes a line break as \n, and so on:
+ * a result must be one line for every reader. A cell that begins with = + - or @ gets a ' before
+ * it, because spreadsheets would compute it, and a text may come from anybody. */
 void xb_csv_put(struct xb_csv_line *line, const char *text)
 {
     const char *quote = text != NULL && strpbrk(text, ",\"") != NULL ? "\"" : "";
     separate(line);
-    fputs(quote, line->stream);
-    write_part(line, text != NULL ? text : "");
+    fprintf(line->stream, "%s%s", quote, text != NULL && strspn(text, "=+-@") > 0 ? "'" : "");
+    for (size_t length; text != NULL && *text != '\0'; text += length > 0 ? length : 1) {
+        char character[5] = "", plain[17];
+        length = xb_utf8_length(text);
+        memcpy(character, text, length);
+        fprintf(line->stream, "%s%s", *text == '"' ? "\"" : "",
+                length > 0 ? xb_plain_text(character, plain, sizeof plain) : XB_UTF8_REPLACEMENT);
+    }
     fputs(quote, line->stream);
 }
 

@@ -19,14 +19,13 @@ size_t xb_utf8_length(const char *text);
 bool xb_utf8_is_harmful(const char *text);
 
 /* Writes `text` as one harmless line into `plain`, which holds `size` bytes; returns `plain`.
- * Control characters, characters that are invisible or change the direction of writing, and bytes
- * that are not UTF-8 become \n, \t, \r or \xNN. So does the second of two colons or hashes in a
+ * Harmful characters become \n, \t, \r or \xNN. So does the second of two colons or hashes in a
  * row, because "::" and "##[" begin the commands of CI systems. Text that does not fit is left out.
  * Converting a converted text changes nothing. */
 const char *xb_plain_text(const char *text, char *plain, size_t size);
 
 /* Prints "xferbench: " and the message as plain text to stderr: in one line, on a terminal in lines
- * that fit (src/base/terminal.c, which knows of lines). */
+ * that fit (terminal.c). */
 void xb_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* In a function whose last parameters are `format, ...`: prints these into `text`, of `size`. */

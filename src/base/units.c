@@ -6,6 +6,7 @@
 #include "day_time.h"
 #include "memory.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
@@ -21,303 +22,203 @@
     "a duration is a decimal number above 0 with ns, us, ms, s or m, or none for seconds, such "   \
     "as 500ms or 1.5"
 
-/* A part of a text, so that parsing a list copies nothing. */
-struct span {
-    const char *text;
-    size_t length;
-};
-
-/* The numbers that are allowed. */
-struct bounds {
-    uint64_t minimum, maximum;
-};
-static const struct bounds any_size = {1, INT64_MAX};
-
-struct decimal {
-    struct span whole;    /* one digit or more */
-    struct span fraction; /* the digits after the point; may be empty */
-    struct span suffix;   /* the rest of the text, not checked yet */
-};
-
-/* A value is number * factor / 10^decimals; both are exact, unlike 1e-9. */
+/* A value is number * factor, of a duration times a power of ten: "e-9". */
 struct unit {
     const char *suffix;
     uint64_t factor;
-    size_t decimals;
+    const char *power;
 };
 
 #define UNITS_OF(letter, binary, decimal)                                                          \
-    {letter, (binary), 0}, {letter "iB", (binary), 0},                                             \
+    {letter, (binary), ""}, {letter "iB", (binary), ""},                                           \
     {                                                                                              \
-        letter "B", (decimal), 0                                                                   \
+        letter "B", (decimal), ""                                                                  \
     }
 static const struct unit size_units[] = {
-    {"", 1, 0},
-    {"B", 1, 0},
+    {"", 1, ""},
+    {"B", 1, ""},
     UNITS_OF("K", UINT64_C(1) << 10, 1000),
     UNITS_OF("M", UINT64_C(1) << 20, 1000000),
     UNITS_OF("G", UINT64_C(1) << 30, 1000000000),
     UNITS_OF("T", UINT64_C(1) << 40, 1000000000000),
+    {NULL, 0, ""},
 };
 
 static const struct unit duration_units[] = {
-    {"", 1, 0}, {"ns", 1, 9}, {"us", 1, 6}, {"ms", 1, 3}, {"s", 1, 0}, {"m", 60, 0},
+    {"", 1, ""},  {"ns", 1, "e-9"}, {"us", 1, "e-6"}, {"ms", 1, "e-3"},
+    {"s", 1, ""}, {"m", 60, ""},    {NULL, 0, ""},
 };
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+#define DIGITS "0123456789"
 
-/* How many characters an error quotes. The rest of the message must fit behind them. */
-static int quoted(struct span span)
+/* What follows a decimal number: digits, perhaps with a point and digits behind it. NULL where the
+ * text does not begin with one. */
+static const char *behind_decimal(const char *text)
 {
-    return span.length < 80 ? (int)span.length : 80;
+    const char *point = text + strspn(text, DIGITS);
+    if (point == text || *point != '.')
+        return point != text ? point : NULL;
+    const char *end = point + 1 + strspn(point + 1, DIGITS);
+    return end > point + 1 ? end : NULL;
 }
 
-static struct span span_of(const char *text)
+static const struct unit *find_unit(const struct unit *units, const char *suffix,
+                                    int (*compare)(const char *a, const char *b))
 {
-    return (struct span){text, strlen(text)};
+    while (units->suffix != NULL && compare(units->suffix, suffix) != 0)
+        units++;
+    return units->suffix != NULL ? units : NULL;
 }
 
-static struct span skip(struct span span, size_t length)
-{
-    return (struct span){span.text + length, span.length - length};
-}
-
-/* The digits at the start of the span. */
-static struct span leading_digits(struct span span)
-{
-    size_t length = 0;
-    while (length < span.length && span.text[length] >= '0' && span.text[length] <= '9')
-        length++;
-    return (struct span){span.text, length};
-}
-
-static bool split_decimal(struct span span, struct decimal *decimal)
-{
-    decimal->whole = leading_digits(span);
-    if (decimal->whole.length == 0)
-        return false;
-    decimal->suffix = skip(span, decimal->whole.length);
-    decimal->fraction = (struct span){decimal->suffix.text, 0};
-    if (decimal->suffix.length == 0 || decimal->suffix.text[0] != '.')
-        return true;
-    decimal->fraction = leading_digits(skip(decimal->suffix, 1));
-    decimal->suffix = skip(decimal->suffix, 1 + decimal->fraction.length);
-    return decimal->fraction.length > 0;
-}
-
-static const struct unit *find_unit(const struct unit *units, size_t count, struct span suffix,
-                                    int (*compare)(const char *a, const char *b, size_t length))
-{
-    for (size_t i = 0; i < count; i++)
-        if (strlen(units[i].suffix) == suffix.length &&
-            compare(units[i].suffix, suffix.text, suffix.length) == 0)
-            return &units[i];
-    return NULL;
-}
-
-/* Reads the number that the digits stand for. Returns false if it is more than `most`. */
-static bool digits_value(struct span digits, uint64_t most, uint64_t *value)
+/* Computes 0.digits * unit as on paper, from the last digit to the first: exact for any number of
+ * digits. Returns false if that is not a whole number. The carry is always less than `unit`. */
+static bool fraction_of(const char *digits, uint64_t unit, uint64_t *value)
 {
     *value = 0;
-    for (size_t i = 0; i < digits.length; i++) {
-        uint64_t digit = (uint64_t)(digits.text[i] - '0');
-        if (*value > (most - digit) / 10)
+    for (size_t i = strspn(digits, DIGITS); i-- > 0; *value /= 10) {
+        *value += (uint64_t)(digits[i] - '0') * unit;
+        if (*value % 10 != 0)
             return false;
-        *value = *value * 10 + digit;
     }
     return true;
-}
-
-/* Computes 0.digits * unit. Returns false if that is not a whole number. It multiplies as on paper,
- * from the last digit to the first, so the result is exact for any number of digits. Each digit of
- * the product behind the point must be 0, and the carry is always less than `unit`. */
-static bool fraction_of(struct span digits, uint64_t unit, uint64_t *value)
-{
-    uint64_t carry = 0;
-    for (size_t i = digits.length; i-- > 0;) {
-        uint64_t product = (uint64_t)(digits.text[i] - '0') * unit + carry;
-        if (product % 10 != 0)
-            return false;
-        carry = product / 10;
-    }
-    *value = carry;
-    return true;
-}
-
-static enum xb_status refuse_size(struct span span, struct bounds bounds, const char *why,
-                                  struct xb_error *error)
-{
-    return XB_FAIL(error, XB_ERR_USAGE, "size \"%.*s\" %s; " SIZE_ACCEPTED, quoted(span), span.text,
-                   why, bounds.minimum > 0);
-}
-
-static enum xb_status parse_size(struct span span, struct bounds bounds, uint64_t *bytes,
-                                 struct xb_error *error)
-{
-    struct decimal decimal;
-    uint64_t whole = 0;
-    uint64_t part = 0;
-    if (!split_decimal(span, &decimal))
-        return refuse_size(span, bounds, "is not a decimal number", error);
-    const struct unit *unit =
-        find_unit(size_units, COUNT_OF(size_units), decimal.suffix, strncasecmp);
-    if (unit == NULL)
-        return refuse_size(span, bounds, "has an unknown suffix", error);
-    if (!fraction_of(decimal.fraction, unit->factor, &part))
-        return refuse_size(span, bounds, "is not a whole number of bytes", error);
-    if (!digits_value(decimal.whole, INT64_MAX, &whole) ||
-        whole > (INT64_MAX - part) / unit->factor)
-        return refuse_size(span, bounds, "is too large", error);
-    uint64_t size = whole * unit->factor + part;
-    if (size == 0 && bounds.minimum > 0)
-        return refuse_size(span, bounds, "is zero", error);
-    if (size < bounds.minimum || size > bounds.maximum)
-        return XB_FAIL(error, XB_ERR_USAGE, "\"%.*s\" is not a size from %s to %s", quoted(span),
-                       span.text, XB_SIZE_TEXT(bounds.minimum), XB_SIZE_TEXT(bounds.maximum));
-    *bytes = size;
-    return XB_OK;
-}
-
-enum xb_status xb_size_parse(const char *text, uint64_t *bytes, struct xb_error *error)
-{
-    return parse_size(span_of(text), any_size, bytes, error);
 }
 
 enum xb_status xb_size_parse_within(const char *text, uint64_t minimum, uint64_t maximum,
                                     uint64_t *bytes, struct xb_error *error)
 {
-    return parse_size(span_of(text), (struct bounds){minimum, maximum}, bytes, error);
-}
-
-static enum xb_status parse_count(struct span span, struct bounds bounds, uint64_t *count,
-                                  struct xb_error *error)
-{
-    uint64_t number = 0;
-    bool fits = span.length > 0 && leading_digits(span).length == span.length &&
-                digits_value(span, UINT64_MAX, &number);
-    if (!fits || number < bounds.minimum || number > bounds.maximum)
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "\"%.*s\" is not a whole number from %" PRIu64 " to %" PRIu64, quoted(span),
-                       span.text, bounds.minimum, bounds.maximum);
-    *count = number;
+    const char *suffix = behind_decimal(text), *why = NULL;
+    const struct unit *unit = suffix != NULL ? find_unit(size_units, suffix, strcasecmp) : NULL;
+    const char *point = text + strspn(text, DIGITS);
+    uint64_t whole = strtoull(text, NULL, 10); /* UINT64_MAX where it is more */
+    uint64_t part = 0;
+    if (suffix == NULL)
+        why = "is not a decimal number";
+    else if (unit == NULL)
+        why = "has an unknown suffix";
+    else if (*point == '.' && !fraction_of(point + 1, unit->factor, &part))
+        why = "is not a whole number of bytes";
+    else if (whole > (INT64_MAX - part) / unit->factor)
+        why = "is too large";
+    else if (whole == 0 && part == 0 && minimum > 0)
+        why = "is zero";
+    if (why != NULL)
+        return XB_FAIL(error, XB_ERR_USAGE, "size \"%.80s\" %s; " SIZE_ACCEPTED, text, why,
+                       minimum > 0);
+    uint64_t size = whole * unit->factor + part;
+    if (size < minimum || size > maximum)
+        return XB_FAIL(error, XB_ERR_USAGE, "\"%.80s\" is not a size from %s to %s", text,
+                       XB_SIZE_TEXT(minimum), XB_SIZE_TEXT(maximum));
+    *bytes = size;
     return XB_OK;
 }
 
 enum xb_status xb_count_parse(const char *text, uint64_t minimum, uint64_t maximum, uint64_t *count,
                               struct xb_error *error)
 {
-    return parse_count(span_of(text), (struct bounds){minimum, maximum}, count, error);
+    errno = 0;
+    uint64_t number = strtoull(text, NULL, 10);
+    if (text[0] == '\0' || text[strspn(text, DIGITS)] != '\0' || errno == ERANGE ||
+        number < minimum || number > maximum)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "\"%.80s\" is not a whole number from %" PRIu64 " to %" PRIu64, text,
+                       minimum, maximum);
+    *count = number;
+    return XB_OK;
 }
 
 /* ---- lists and ranges that double ---- */
 
 /* What a list is of, and how messages speak of it. */
 struct kind {
-    enum xb_status (*parse)(struct span item, struct bounds bounds, uint64_t *number,
+    enum xb_status (*parse)(const char *item, uint64_t minimum, uint64_t maximum, uint64_t *number,
                             struct xb_error *error);
     const char *list, *noun, *items, *range, *range_with_0;
 };
 
-static const struct kind of_sizes = {parse_size,         "size list ", "size",
-                                     "64K,1M or 4K..1G", "4K..1G",     "0,1..4K"};
-static const struct kind of_counts = {parse_count,      "",      "number",
+static const struct kind of_sizes = {xb_size_parse_within, "size list ", "size",
+                                     "64K,1M or 4K..1G",   "4K..1G",     "0,1..4K"};
+static const struct kind of_counts = {xb_count_parse,   "",      "number",
                                       "1,2,4 or 1..16", "1..16", "0,1..16"};
 
-struct list {
-    const struct kind *kind;
-    struct bounds bounds;
-    struct xb_numbers numbers;
-};
-
 /* Adds a number, which the user wrote as `item`. */
-static enum xb_status append(struct list *list, uint64_t number, struct span item,
-                             struct xb_error *error)
+static enum xb_status append(struct xb_numbers *numbers, const struct kind *kind, uint64_t number,
+                             const char *item, struct xb_error *error)
 {
-    struct xb_numbers *numbers = &list->numbers;
-    for (size_t i = 0; i < numbers->count; i++) {
-        if (numbers->values[i] == number && list->kind == &of_sizes)
-            return XB_FAIL(error, XB_ERR_USAGE,
-                           "size %s is named twice, again by \"%.*s\"; name each size once",
-                           XB_SIZE_TEXT(number), quoted(item), item.text);
+    bool of_size = kind == &of_sizes;
+    char digits[24];
+    snprintf(digits, sizeof digits, "%" PRIu64, number);
+    for (size_t i = 0; i < numbers->count; i++)
         if (numbers->values[i] == number)
             return XB_FAIL(error, XB_ERR_USAGE,
-                           "%" PRIu64 " is named twice, again by \"%.*s\"; name it once", number,
-                           quoted(item), item.text);
-    }
+                           "%s%s is named twice, again by \"%.80s\"; name %s once",
+                           of_size ? "size " : "", of_size ? XB_SIZE_TEXT(number) : digits, item,
+                           of_size ? "each size" : "it");
     numbers->values = xb_grow(numbers->values, numbers->count, sizeof *numbers->values);
     numbers->values[numbers->count++] = number;
     return XB_OK;
 }
 
-/* `dots` is where the two points stand. */
-static enum xb_status append_range(struct list *list, struct span item, size_t dots,
-                                   struct xb_error *error)
+/* Adds a number, or a range: where `item` has two points. It may be written to. */
+static enum xb_status append_item(struct xb_numbers *numbers, const struct kind *kind,
+                                  uint64_t minimum, uint64_t maximum, char *item,
+                                  struct xb_error *error)
 {
-    const struct kind *kind = list->kind;
-    struct span end = skip(item, dots + 2);
-    uint64_t first = 0;
-    uint64_t last = 0;
-    if (dots == 0 || end.length == 0)
-        return XB_FAIL(error, XB_ERR_USAGE, "range \"%.*s\" lacks a %s; name both, as in %s",
-                       quoted(item), item.text, kind->noun, kind->range);
-    XB_TRY(kind->parse((struct span){item.text, dots}, list->bounds, &first, error));
-    XB_TRY(kind->parse(end, list->bounds, &last, error));
+    char *dots = strstr(item, "..");
+    uint64_t first = 0, last = 0;
+    if (dots == NULL) {
+        XB_TRY(kind->parse(item, minimum, maximum, &first, error));
+        return append(numbers, kind, first, item, error);
+    }
+    if (dots == item || dots[2] == '\0')
+        return XB_FAIL(error, XB_ERR_USAGE, "range \"%.80s\" lacks a %s; name both, as in %s", item,
+                       kind->noun, kind->range);
+    *dots = '\0';
+    XB_TRY(kind->parse(item, minimum, maximum, &first, error));
+    *dots = '.';
+    XB_TRY(kind->parse(dots + 2, minimum, maximum, &last, error));
     if (first == 0)
         return XB_FAIL(error, XB_ERR_USAGE,
-                       "range \"%.*s\" cannot double from 0; name 0 apart, as in %s", quoted(item),
-                       item.text, kind->range_with_0);
+                       "range \"%.80s\" cannot double from 0; name 0 apart, as in %s", item,
+                       kind->range_with_0);
     if (last < first)
         return XB_FAIL(error, XB_ERR_USAGE,
-                       "range \"%.*s\" runs backwards; put the smaller %s first, as in %s",
-                       quoted(item), item.text, kind->noun, kind->range);
-    for (uint64_t number = first;; number *= 2) {
-        XB_TRY(append(list, number, item, error));
-        if (number > last / 2)
+                       "range \"%.80s\" runs backwards; put the smaller %s first, as in %s", item,
+                       kind->noun, kind->range);
+    for (;; first *= 2) {
+        XB_TRY(append(numbers, kind, first, item, error));
+        if (first > last / 2)
             return XB_OK;
     }
 }
 
-/* On failure nothing is left to free, and *numbers stays. */
-static enum xb_status parse_list(const char *text, const struct kind *kind, struct bounds bounds,
-                                 struct xb_numbers *numbers, struct xb_error *error)
+enum xb_status xb_numbers_parse(const char *text, bool are_sizes, uint64_t minimum,
+                                uint64_t maximum, struct xb_numbers *numbers,
+                                struct xb_error *error)
 {
-    struct list list = {.kind = kind, .bounds = bounds};
-    const char *rest = text;
+    const struct kind *kind = are_sizes ? &of_sizes : &of_counts;
+    struct xb_numbers read = {.count = 0};
+    char *copy = xb_copy(text), *rest = copy;
     enum xb_status status = XB_OK;
-    for (bool more = true; more && status == XB_OK;) {
-        struct span item = {rest, strcspn(rest, ",")};
-        const char *dots = strstr(rest, "..");
-        uint64_t number = 0;
-        if (item.length == 0)
+    if (are_sizes && maximum == 0) {
+        minimum = 1;
+        maximum = INT64_MAX;
+    }
+    while (status == XB_OK && rest != NULL) {
+        char *item = strsep(&rest, ",");
+        if (item[0] != '\0')
+            status = append_item(&read, kind, minimum, maximum, item, error);
+        else
             status = XB_FAIL(error, XB_ERR_USAGE,
                              "%s\"%.80s\" has an empty place; give %ss and ranges with single "
                              "commas between, such as %s",
                              kind->list, text, kind->noun, kind->items);
-        else if (dots != NULL && dots < rest + item.length)
-            status = append_range(&list, item, (size_t)(dots - rest), error);
-        else if ((status = kind->parse(item, bounds, &number, error)) == XB_OK)
-            status = append(&list, number, item, error);
-        more = rest[item.length] == ',';
-        rest += item.length + 1;
     }
+    free(copy);
     if (status == XB_OK)
-        *numbers = list.numbers;
+        *numbers = read;
     else
-        free(list.numbers.values);
+        free(read.values);
     return status;
-}
-
-enum xb_status xb_sizes_parse(const char *text, uint64_t minimum, uint64_t maximum,
-                              struct xb_numbers *sizes, struct xb_error *error)
-{
-    struct bounds bounds = maximum > 0 ? (struct bounds){minimum, maximum} : any_size;
-    return parse_list(text, &of_sizes, bounds, sizes, error);
-}
-
-enum xb_status xb_counts_parse(const char *text, uint64_t minimum, uint64_t maximum,
-                               struct xb_numbers *counts, struct xb_error *error)
-{
-    return parse_list(text, &of_counts, (struct bounds){minimum, maximum}, counts, error);
 }
 
 void xb_numbers_free(struct xb_numbers *numbers)
@@ -326,43 +227,28 @@ void xb_numbers_free(struct xb_numbers *numbers)
     *numbers = (struct xb_numbers){NULL, 0};
 }
 
-/* ---- durations ---- */
-
-static enum xb_status refuse_duration(struct span span, const char *why, struct xb_error *error)
-{
-    return XB_FAIL(error, XB_ERR_USAGE, "duration \"%.*s\" %s; %s", quoted(span), span.text, why,
-                   DURATION_ACCEPTED);
-}
-
 enum xb_status xb_duration_parse(const char *text, double *seconds, struct xb_error *error)
 {
-    struct span span = span_of(text);
-    struct decimal decimal;
-    uint64_t whole = 0;
-    if (!split_decimal(span, &decimal))
-        return refuse_duration(span, "is not a decimal number", error);
-    const struct unit *unit =
-        find_unit(duration_units, COUNT_OF(duration_units), decimal.suffix, strncmp);
-    if (unit == NULL)
-        return refuse_duration(span, "has an unknown unit", error);
-    if (!digits_value(decimal.whole, INT64_MAX, &whole))
-        return refuse_duration(span, "is too large", error);
-    /* Computes (whole + 0.fraction) * factor / 10^decimals. If number * factor is below 2^53 and
-     * the divisor is at most 10^22, both are exact, so the result is rounded only once and is the
-     * nearest double (Clinger, "How to read floating point numbers accurately", PLDI 1990).
-     * Otherwise it is off by at most 2 units in the last place. Digits past the 18th are dropped,
-     * because a double cannot hold them. */
-    uint64_t number = whole;
-    double divisor = 1.0;
-    for (size_t i = 0; i < decimal.fraction.length && number < UINT64_C(100000000000000000); i++) {
-        number = number * 10 + (uint64_t)(decimal.fraction.text[i] - '0');
-        divisor *= 10.0;
+    const char *suffix = behind_decimal(text), *why = NULL;
+    const struct unit *unit = suffix != NULL ? find_unit(duration_units, suffix, strcmp) : NULL;
+    double value = 0;
+    if (unit != NULL) {
+        char *number = xb_print("%.*s%s", (int)(suffix - text), text, unit->power);
+        /* The nearest double; of minutes one with digits to spare, so that 4.1m is 246 s. */
+        value = unit->factor == 1 ? strtod(number, NULL) : (double)(strtold(number, NULL) * 60);
+        free(number);
     }
-    for (size_t i = 0; i < unit->decimals; i++)
-        divisor *= 10.0;
-    double value = (double)number * (double)unit->factor / divisor;
-    if (!(value > 0.0))
-        return refuse_duration(span, "is zero", error);
+    if (suffix == NULL)
+        why = "is not a decimal number";
+    else if (unit == NULL)
+        why = "has an unknown unit";
+    else if (strtoull(text, NULL, 10) > INT64_MAX)
+        why = "is too large";
+    else if (!(value > 0.0))
+        why = "is zero";
+    if (why != NULL)
+        return XB_FAIL(error, XB_ERR_USAGE, "duration \"%.80s\" %s; %s", text, why,
+                       DURATION_ACCEPTED);
     *seconds = value;
     return XB_OK;
 }
@@ -426,7 +312,6 @@ const char *xb_duration_format(double seconds, char *text, size_t size)
 
 /* ---- times of day ---- */
 
-#define DIGITS "0123456789"
 /* The end of the year 9999: what comes later is no time of day, but a mistake. */
 #define LAST_SECOND 253402300799.0
 
@@ -448,50 +333,32 @@ const char *xb_day_time_text(double when, char *text)
     return text;
 }
 
-/* Reads `text` up to `end` where that is digits, and at most one point between them. */
-static bool read_decimal(const char *text, const char *end, double *value)
-{
-    size_t length = (size_t)(end - text);
-    size_t whole = strspn(text, DIGITS);
-    size_t fraction = text[whole] == '.' ? strspn(text + whole + 1, DIGITS) : 0;
-    if (whole == 0 || whole > 12 || length > 30 ||
-        whole + (fraction > 0 ? fraction + 1 : 0) != length)
-        return false;
-    *value = strtod(text, NULL);
-    return true;
-}
-
-/* The date and the whole minutes; `rest` is left at the seconds. timegm() takes a 31 February for a
- * 3 March, which would be another day than was meant. */
-static bool read_minutes(const char *text, const char **rest, double *when)
-{
-    static const char shape[] = "dddd-dd-ddTdd:dd:";
-    struct tm utc = {.tm_isdst = 0};
-    for (size_t i = 0; i < sizeof shape - 1; i++)
-        if (shape[i] == 'd' ? text[i] < '0' || text[i] > '9' : text[i] != shape[i])
-            return false;
-    *rest = strptime(text, "%Y-%m-%dT%H:%M:", &utc);
-    if (*rest == NULL)
-        return false;
-    struct tm given = utc;
-    *when = (double)timegm(&utc);
-    return given.tm_mday == utc.tm_mday && given.tm_mon == utc.tm_mon;
-}
-
 enum xb_status xb_day_time_parse(const char *text, double *when, struct xb_error *error)
 {
-    const char *end = text + strlen(text);
-    const char *rest = NULL;
-    double seconds = 0;
-    bool is_read = false;
+    static const char shape[] = "dddd-dd-ddTdd:dd:";
+    bool is_date = text[0] != '@', is_read = true;
+    const char *seconds = text + 1;
     *when = 0;
-    if (text[0] == '@')
-        is_read = read_decimal(text + 1, end, &seconds);
-    else if (read_minutes(text, &rest, when) && end[-1] == 'Z')
-        is_read = read_decimal(rest, end - 1, &seconds) && strcspn(rest, ".Z") == 2 && seconds < 60;
-    *when += seconds;
-    if (is_read && *when >= 0 && *when <= LAST_SECOND)
-        return XB_OK;
+    for (size_t i = 0; is_date && is_read && shape[i] != '\0'; i++)
+        is_read = shape[i] == 'd' ? text[i] >= '0' && text[i] <= '9' : text[i] == shape[i];
+    if (is_date && is_read) {
+        struct tm utc = {.tm_isdst = 0};
+        seconds = text + sizeof shape - 1;
+        is_read = strptime(text, "%Y-%m-%dT%H:%M:", &utc) == seconds;
+        /* timegm() takes a 31 February for a 3 March, which would be another day than was meant. */
+        struct tm given = utc;
+        *when = (double)timegm(&utc);
+        is_read = is_read && given.tm_mday == utc.tm_mday && given.tm_mon == utc.tm_mon;
+    }
+    const char *end = is_read ? behind_decimal(seconds) : NULL;
+    if (end != NULL && strcmp(end, is_date ? "Z" : "") == 0 && end - seconds <= 30) {
+        size_t digits = strspn(seconds, DIGITS);
+        double number = strtod(seconds, NULL);
+        *when += number;
+        if ((is_date ? digits == 2 && number < 60 : digits <= 12) && *when >= 0 &&
+            *when <= LAST_SECOND)
+            return XB_OK;
+    }
     return XB_FAIL(error, XB_ERR_USAGE,
                    "\"%.60s\" is no time: write it in UTC as 2026-11-23T06:40:00Z, or as "
                    "@1795416000, the seconds since 1970",

@@ -3,6 +3,8 @@
 
 #include "xferbench/error.h"
 
+#include <stdbool.h>
+
 static inline uint64_t xb_lesser(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -17,28 +19,24 @@ void xb_numbers_free(struct xb_numbers *numbers);
 
 /* Reads one size: a decimal number, perhaps with a fraction, and a suffix of either case: K M G T
  * (or KiB MiB GiB TiB) are powers of 1024, KB MB GB TB powers of 1000, B or none is bytes. It must
- * be a whole number, 1 or more, and fit in 63 bits. XB_ERR_USAGE says what is wrong. */
-XB_MUST_CHECK enum xb_status xb_size_parse(const char *text, uint64_t *bytes,
-                                           struct xb_error *error);
-
-/* Reads a size from `minimum` to `maximum`. From 0 on, 0 is a size too. */
+ * be a whole number from `minimum` to `maximum`. XB_ERR_USAGE says what is wrong. */
 XB_MUST_CHECK enum xb_status xb_size_parse_within(const char *text, uint64_t minimum,
                                                   uint64_t maximum, uint64_t *bytes,
                                                   struct xb_error *error);
-
-/* Reads a list of such sizes and ranges: "64K,1M" or "4K..1G", which doubles from the first up to
- * the last, so that it cannot begin at 0. Keeps the order given; a size named twice is an error. A
- * maximum of 0 takes every size that xb_size_parse does. */
-XB_MUST_CHECK enum xb_status xb_sizes_parse(const char *text, uint64_t minimum, uint64_t maximum,
-                                            struct xb_numbers *sizes, struct xb_error *error);
+#define xb_size_parse(text, bytes, error)                                                          \
+    xb_size_parse_within((text), 1, INT64_MAX, (bytes), (error))
 
 /* Reads a whole number from `minimum` to `maximum`: decimal digits. XB_ERR_USAGE says why not. */
 XB_MUST_CHECK enum xb_status xb_count_parse(const char *text, uint64_t minimum, uint64_t maximum,
                                             uint64_t *count, struct xb_error *error);
 
-/* Reads a list of such numbers and ranges, as xb_sizes_parse does: "1,2,4" or "1..16". */
-XB_MUST_CHECK enum xb_status xb_counts_parse(const char *text, uint64_t minimum, uint64_t maximum,
-                                             struct xb_numbers *counts, struct xb_error *error);
+/* Reads a list of sizes or of whole numbers, and of ranges: "64K,1M" or "1..16", which doubles from
+ * the first up to the last, so that it cannot begin at 0. Keeps the order given; one named twice is
+ * an error. A maximum of 0 takes every size that xb_size_parse does. XB_ERR_USAGE: then *numbers
+ * stays. */
+XB_MUST_CHECK enum xb_status xb_numbers_parse(const char *text, bool are_sizes, uint64_t minimum,
+                                              uint64_t maximum, struct xb_numbers *numbers,
+                                              struct xb_error *error);
 
 /* Reads a duration: a decimal number with ns, us, ms, s or m; none means seconds. Must be > 0. */
 XB_MUST_CHECK enum xb_status xb_duration_parse(const char *text, double *seconds,

@@ -8,7 +8,6 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
-#include "base/program.h"
 #include "base/text.h"
 #include "cli/places.h"
 #include "explain.h"

@@ -170,7 +170,7 @@ void xb_fleet_leave_out(struct xb_fleet *fleet, const char *what, const char *wh
  * the fleet; that is no failure. XB_ERR_MEMORY for a text; XB_ERR_STOPPED after a signal.
  */
 
-/* A file of one document or several, a folder (base/folder.h), or "-": standard input, until its
+/* A file of one document or several, a folder (base/file_text.h), or "-": standard input, until its
  * end. */
 XB_MUST_CHECK enum xb_status xb_fleet_read(struct xb_fleet *fleet, const char *path,
                                            struct xb_error *error);

@@ -10,35 +10,6 @@
 #define NEARLY 0.9
 #define MOST_LETTERS 160 /* of an answer */
 
-/* "55.5 GB/s"; of small copies how long one takes. */
-static void add_speed(struct xb_reading *reading, const struct xb_record_case *test,
-                      const char *unit)
-{
-    double median = xb_reading_median(reading, test, xb_reading_figure(test));
-    if (xb_reading_figure(test)->more_is_better)
-        xb_reading_phrase(reading, "{rate}{text}", median, unit);
-    else
-        xb_reading_phrase(reading, "{duration}", median);
-}
-
-/* "pinned, 55.5 GB/s to the GPU and 55.3 back". */
-static void add_ways(struct xb_reading *reading, const struct xb_record_case *to,
-                     const struct xb_record_case *from)
-{
-    const struct xb_record_case *first = to != NULL ? to : from;
-    xb_reading_phrase(reading, reading->words.length > 0 ? "{name}, " : "{name}: ", first);
-    add_speed(reading, first, " GB/s");
-    xb_reading_add(reading, " %s", xb_direction_words(first));
-    if (to == NULL || from == NULL)
-        return;
-    if (xb_reading_is_one_method(to, from))
-        xb_reading_add(reading, " and ");
-    else
-        xb_reading_phrase(reading, "; {name}, ", from);
-    add_speed(reading, from, "");
-    xb_reading_add(reading, " back");
-}
-
 /* Says of a sweep from which size on a whole copy is nearly as fast as the largest. */
 static bool add_from(struct xb_reading *reading, const struct xb_record_case *best)
 {
@@ -95,11 +66,8 @@ static void add_rest(struct xb_reading *reading, int device, const struct xb_rea
     if (best->latency || add_from(reading, best) || ordinary[0] == NULL || ordinary[1] == NULL ||
         best == ordinary[0] || from->best == ordinary[1])
         return;
-    xb_reading_add(reading, " Pageable memory: ");
-    add_speed(reading, ordinary[0], "");
-    xb_reading_add(reading, " and ");
-    add_speed(reading, ordinary[1], "");
-    xb_reading_add(reading, ".");
+    xb_reading_phrase(reading, " Pageable memory: {speed-of} and {speed-of}.", ordinary[0],
+                      ordinary[1]);
 }
 
 static bool say_fastest(struct xb_reading *reading, int device, uint64_t bytes)
@@ -119,17 +87,17 @@ static bool say_fastest(struct xb_reading *reading, int device, uint64_t bytes)
         xb_reading_add(reading, "%s GPU %d", reading->words.length > 0 ? " on" : "On", device);
     if (reading->words.length > 0)
         xb_reading_add(reading, ": ");
-    add_ways(reading, to.best, from.best);
+    /* "pinned, 55.5 GB/s to the GPU and 55.3 back" */
+    xb_reading_phrase(reading,
+                      reading->words.length > 0 ? "{name}, {speed-of:unit} {text}"
+                                                : "{name}: {speed-of:unit} {text}",
+                      best, best, xb_direction_words(best));
+    if (to.best != NULL && from.best != NULL && xb_reading_is_one_method(best, from.best))
+        xb_reading_phrase(reading, " and {speed-of} back", from.best);
+    else if (to.best != NULL && from.best != NULL)
+        xb_reading_phrase(reading, "; {name}, {speed-of} back", from.best, from.best);
     add_rest(reading, device, &to, &from);
     return true;
-}
-
-/* What the mode is about, or else what a copy is. */
-static const struct xb_figure *headline_of(const struct xb_record_case *test)
-{
-    const struct xb_mode *mode = xb_mode_find(test->mode);
-    return mode != NULL && mode->headline != NULL && !test->latency ? mode->headline
-                                                                    : xb_reading_figure(test);
 }
 
 /* Cases that are no copies one way: the largest rate, or the least time. */
@@ -142,14 +110,19 @@ static bool say_best(struct xb_reading *reading, int device, uint64_t bytes)
     char text[32];
     for (size_t i = 0; i < sized.count; i++) {
         const struct xb_record_case *test = sized.cases[i];
-        double median = xb_reading_median(reading, test, headline_of(test));
-        double speed = headline_of(test)->more_is_better ? median : 1 / median;
-        if (test->device != device || (figure != NULL && headline_of(test) != figure) ||
-            !xb_reading_has(reading, test, headline_of(test)) || !(speed > most))
+        const struct xb_mode *mode = xb_mode_find(test->mode);
+        /* What the mode is about, or else what a copy is. */
+        const struct xb_figure *own = mode != NULL && mode->headline != NULL && !test->latency
+                                          ? mode->headline
+                                          : xb_reading_figure(test);
+        double median = xb_reading_median(reading, test, own);
+        double speed = own->more_is_better ? median : 1 / median;
+        if (test->device != device || (figure != NULL && own != figure) ||
+            !xb_reading_has(reading, test, own) || !(speed > most))
             continue;
         most = speed;
         best = test;
-        figure = headline_of(test);
+        figure = own;
     }
     if (best == NULL)
         return false;
@@ -157,11 +130,10 @@ static bool say_best(struct xb_reading *reading, int device, uint64_t bytes)
         xb_reading_phrase(reading, "Fixed cost of a copy at {size}: ", bytes);
     else if (!figure->more_is_better)
         xb_reading_phrase(reading, "Least time at {size}: ", bytes);
-    xb_reading_phrase(reading, figure->more_is_better ? "{name}: " : "{name}, ", best);
-    if (figure->more_is_better)
-        xb_reading_phrase(reading, "{rate} GB/s {text}", most, xb_direction_words(best));
-    else
-        xb_reading_phrase(reading, "{duration} {text}", 1 / most, xb_direction_words(best));
+    xb_reading_phrase(reading,
+                      figure->more_is_better ? "{name}: {rate} GB/s {text}"
+                                             : "{name}, {duration} {text}",
+                      best, figure->more_is_better ? most : 1 / most, xb_direction_words(best));
     if (reading->list->many_devices || best->peer >= 0)
         xb_reading_add(reading, ", GPU %s", xb_record_case_device(best, text, sizeof text));
     xb_reading_add(reading, ".");
@@ -190,31 +162,27 @@ static bool say_nothing(struct xb_reading *reading)
 
 typedef bool answer(struct xb_reading *reading, int device, uint64_t bytes);
 
-/* The answer of one size, of the first device that has one. */
-static bool ask_size(struct xb_reading *reading, answer *give, bool of_pairs, uint64_t bytes)
-{
-    size_t count = 0;
-    const struct xb_record_device *devices = xb_record_devices(reading->record, &count);
-    for (size_t i = 0; i < (of_pairs ? 1 : count); i++) {
-        int device = of_pairs ? -1 : (int)devices[i].index;
-        xb_reading_begin(reading, "", "", device, bytes);
-        if (give(reading, device, bytes) && !reading->lacks_figure)
-            return true;
-    }
-    return false;
-}
-
-/* The first answer, from the largest size down; of latencies first the smallest: its fixed cost. */
+/* The first answer of any device, from the largest size down; of latencies first the smallest: its
+ * fixed cost. */
 static bool ask(struct xb_reading *reading, answer *give, bool of_pairs)
 {
     const struct xb_record *record = reading->record;
-    uint64_t smallest = record->case_count > 0 ? record->by_size[record->case_count - 1]->bytes : 0;
-    if (smallest > 0 && record->by_size[record->case_count - 1]->latency &&
-        ask_size(reading, give, of_pairs, smallest))
-        return true;
-    for (uint64_t bytes = UINT64_MAX; (bytes = xb_rows_size_below(record, bytes)) > 0;)
-        if (ask_size(reading, give, of_pairs, bytes))
-            return true;
+    const struct xb_record_case *smallest =
+        record->case_count > 0 ? record->by_size[record->case_count - 1] : NULL;
+    bool is_first = smallest != NULL && smallest->latency && smallest->bytes > 0;
+    uint64_t bytes = is_first ? smallest->bytes : xb_rows_size_below(record, UINT64_MAX);
+    size_t count = 0;
+    const struct xb_record_device *devices = xb_record_devices(record, &count);
+    while (bytes > 0) {
+        for (size_t i = 0; i < (of_pairs ? 1 : count); i++) {
+            int device = of_pairs ? -1 : (int)devices[i].index;
+            xb_reading_begin(reading, "", "", device, bytes);
+            if (give(reading, device, bytes) && !reading->lacks_figure)
+                return true;
+        }
+        bytes = xb_rows_size_below(record, is_first ? UINT64_MAX : bytes);
+        is_first = false;
+    }
     return false;
 }
 

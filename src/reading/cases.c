@@ -28,21 +28,16 @@ bool xb_reading_is_placed(const struct xb_record_case *test)
     return !test->simultaneous && test->peer < 0 && !xb_reading_goes(test, XB_D2D);
 }
 
-/* Whether its host memory lies on the chosen node; true without any, and for other devices. */
-static bool is_on_node(const struct xb_reading *reading, const struct xb_record_case *test)
-{
-    return reading->all_nodes || test->device < 0 || test->device >= XB_RUN_DEVICES ||
-           test->device != reading->entry.device || !xb_reading_is_placed(test) ||
-           xb_record_case_node(test) == reading->nodes[test->device].node;
-}
-
 bool xb_reading_has(const struct xb_reading *reading, const struct xb_record_case *test,
                     const struct xb_figure *figure)
 {
     struct xb_record_summary summary = xb_record_summarize(reading->record, test);
-    return is_on_node(reading, test) && summary.status == XB_RESULT_OK &&
-           summary.verified == XB_VERIFIED_TRUE && summary.ok > summary.cut &&
-           xb_reading_median(reading, test, figure) > 0;
+    /* Its host memory lies on the node that was chosen for the device that is spoken of. */
+    bool is_near = reading->all_nodes || test->device < 0 || test->device >= XB_RUN_DEVICES ||
+                   test->device != reading->entry.device || !xb_reading_is_placed(test) ||
+                   xb_record_case_node(test) == reading->nodes[test->device].node;
+    return is_near && summary.status == XB_RESULT_OK && summary.verified == XB_VERIFIED_TRUE &&
+           summary.ok > summary.cut && xb_reading_median(reading, test, figure) > 0;
 }
 
 bool xb_reading_usable(const struct xb_reading *reading, const struct xb_record_case *test)
@@ -184,15 +179,6 @@ const struct xb_record_case *xb_reading_best_of_any(const struct xb_reading *rea
     return xb_reading_fastest(reading, device, bytes, is_way, &way);
 }
 
-const struct xb_record_case *xb_reading_best(const struct xb_reading *reading, int device,
-                                             uint64_t bytes, enum xb_direction direction,
-                                             const char *mode, const char *variant)
-{
-    if (bytes < XB_LARGE_BYTES)
-        return NULL;
-    return xb_reading_best_of_any(reading, device, bytes, direction, mode, variant);
-}
-
 struct xb_record_cases xb_reading_group(struct xb_reading *reading, uint64_t bytes,
                                         xb_reading_filter *is_one, xb_cases_comparison *compare,
                                         const void *argument)
@@ -243,13 +229,6 @@ bool xb_reading_is_sure(const struct xb_reading *reading, const struct xb_record
 {
     struct xb_statistics own;
     return xb_record_describe(reading->record, test, figure->name, &own) && own.has_interval;
-}
-
-enum xb_reading_order xb_reading_judge(const struct xb_reading *reading,
-                                       const struct xb_record_case *test,
-                                       const struct xb_record_case *other)
-{
-    return xb_reading_judge_by(reading, test, &xb_figure_bandwidth, other, &xb_figure_bandwidth);
 }
 
 void xb_reading_collect(struct xb_reading *reading, double value)

@@ -38,34 +38,28 @@ void xb_reading_keep(struct xb_reading *reading);
  * time are spoken of node by node (together.c). */
 bool xb_reading_is_placed(const struct xb_record_case *test);
 
-/* Returns the figure by which copies one way are compared: for small ones their whole time
- * (wall_time), because the device's clock leaves out what it takes to start one; for single
- * operations the host's latency; else the bandwidth. */
+/* Returns the figure by which copies one way are compared: for small ones their whole time, because
+ * the device's clock leaves out what it takes to start one; for single operations the host's
+ * latency; else the bandwidth. */
 const struct xb_figure *xb_reading_figure(const struct xb_record_case *test);
 /* Returns the bytes a second of a copy one way, computed from that figure. */
 double xb_reading_speed(const struct xb_reading *reading, const struct xb_record_case *test);
+/* Returns the bandwidth of a usable case. */
+double xb_reading_bandwidth(const struct xb_reading *reading, const struct xb_record_case *test);
+/* The bytes that one iteration of a usable case moves. */
+uint64_t xb_reading_bytes_moved(const struct xb_reading *reading,
+                                const struct xb_record_case *test);
 
-/* Whether the case is of that direction. */
 bool xb_reading_goes(const struct xb_record_case *test, enum xb_direction direction);
-
 /* Whether it is of one device that had the machine for itself, between it and the host. */
 bool xb_reading_alone(const struct xb_record_case *test);
-
 /* A usable case of a device alone whose bandwidth is that of the buffer moved once, h2d or d2h; not
  * of a mode that is about something else (only_named in mode.h). */
 bool xb_reading_one_way(const struct xb_reading *reading, const struct xb_record_case *test);
 /* As above, of any length: a small one has the time that copies of its size are compared by. */
 bool xb_reading_one_way_of_any(const struct xb_reading *reading, const struct xb_record_case *test);
-
 /* Such a case that the device's clock timed and whose time is that of one crossing of the link. */
 bool xb_reading_crosses_link(const struct xb_reading *reading, const struct xb_record_case *test);
-
-/* The bytes that one iteration of a usable case moves. */
-uint64_t xb_reading_bytes_moved(const struct xb_reading *reading,
-                                const struct xb_record_case *test);
-
-/* Returns the bandwidth of a usable case. */
-double xb_reading_bandwidth(const struct xb_reading *reading, const struct xb_record_case *test);
 
 /* Sets the list's answer. */
 void xb_reading_make_answer(struct xb_reading *reading);

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- how a statement is made and kept ---- */
-
 void xb_reading_begin(struct xb_reading *reading, const char *label, const char *code, int device,
                       uint64_t bytes)
 {
@@ -123,8 +121,6 @@ static void choose_nodes(struct xb_reading *reading)
     }
 }
 
-/* ---- who says something of what ---- */
-
 /* More sizes than these come from no sweep: they double. */
 #define MOST_SIZES 64
 
@@ -145,32 +141,27 @@ static void say_of_largest(struct xb_reading *reading, const struct xb_reading_l
         xb_reading_keep(reading);
 }
 
-static void say_of_devices(struct xb_reading *reading, const struct xb_reading_line *line)
+static void say_lines(struct xb_reading *reading, const struct xb_reading_line *line)
 {
     size_t count = 0;
     const struct xb_record_device *devices = xb_record_devices(reading->record, &count);
-    for (size_t i = 0; i < count; i++) {
-        int device = (int)devices[i].index;
-        if (device >= XB_RUN_DEVICES || reading->nodes[device].rank == 0)
-            continue; /* of pairs there is nothing to say here, however many there are */
-        if (line->say != NULL)
-            say_of_largest(reading, line, device, XB_H2D);
-        if (line->say_of_sizes == NULL)
-            continue;
-        xb_reading_begin(reading, line->label, line->code, device, 0);
-        if (line->say_of_sizes(reading, device))
-            xb_reading_keep(reading);
-    }
-}
-
-static void say_lines(struct xb_reading *reading, const struct xb_reading_line *line)
-{
     for (; line != NULL && line->label != NULL; line++) {
-        say_of_devices(reading, line);
-        if (line->say_of_pairs == NULL)
-            continue;
-        say_of_largest(reading, line, -1, XB_D2D);
-        say_of_largest(reading, line, -1, XB_BIDIR);
+        for (size_t i = 0; i < count; i++) {
+            int device = (int)devices[i].index;
+            if (device >= XB_RUN_DEVICES || reading->nodes[device].rank == 0)
+                continue; /* of pairs there is nothing to say here, however many there are */
+            if (line->say != NULL)
+                say_of_largest(reading, line, device, XB_H2D);
+            if (line->say_of_sizes == NULL)
+                continue;
+            xb_reading_begin(reading, line->label, line->code, device, 0);
+            if (line->say_of_sizes(reading, device))
+                xb_reading_keep(reading);
+        }
+        if (line->say_of_pairs != NULL) {
+            say_of_largest(reading, line, -1, XB_D2D);
+            say_of_largest(reading, line, -1, XB_BIDIR);
+        }
     }
 }
 
@@ -235,28 +226,23 @@ double xb_reading_weight(const struct xb_reading_entry *entry)
     return gain / (1 + (double)entry->effort);
 }
 
-/* Whether it has no remedy, or another size or device has the same one with a larger gain. */
-static bool is_said_better(const struct xb_reading_list *list, const struct xb_reading_entry *entry)
-{
-    for (const struct xb_reading_entry *other = list->entries; other < list->entries + list->count;
-         other++) {
-        double more = xb_reading_weight(other) - xb_reading_weight(entry);
-        if (entry->remedy != NULL && other->remedy != NULL &&
-            strcmp(other->code, entry->code) == 0 && (more > 0 || (more == 0 && other < entry)))
-            return true;
-    }
-    return entry->remedy == NULL;
-}
-
 size_t xb_reading_advice(const struct xb_reading_list *list, const struct xb_reading_entry **advice)
 {
     size_t count = 0;
     for (size_t i = 0; i < list->count; i++) {
         const struct xb_reading_entry *entry = &list->entries[i];
+        double weight = xb_reading_weight(entry);
+        bool is_said_better = entry->remedy == NULL; /* of another size or device */
+        for (size_t k = 0; k < list->count && !is_said_better; k++) {
+            const struct xb_reading_entry *other = &list->entries[k];
+            double more = xb_reading_weight(other) - weight;
+            is_said_better = other->remedy != NULL && strcmp(other->code, entry->code) == 0 &&
+                             (more > 0 || (more == 0 && k < i));
+        }
         size_t at = 0;
-        while (at < count && xb_reading_weight(advice[at]) >= xb_reading_weight(entry))
+        while (at < count && xb_reading_weight(advice[at]) >= weight)
             at++;
-        if (at == XB_MOST_ADVICE || is_said_better(list, entry))
+        if (at == XB_MOST_ADVICE || is_said_better)
             continue;
         count += count < XB_MOST_ADVICE;
         memmove(&advice[at + 1], &advice[at],

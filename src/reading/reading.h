@@ -5,8 +5,8 @@
 #include "xferbench/mode.h"
 
 /* The Reading: what the figures of a record mean, in a few sentences below the table. It says by
- * itself what applies to any mode (which ways are slow, what both ways at once give, devices at the
- * same time); modes declare what only they know as lines (struct xb_reading_line in mode.h). */
+ * itself what applies to any mode; modes declare what only they know as lines (struct
+ * xb_reading_line in mode.h). */
 
 /* Below this size latency hides what a path carries, so the Reading uses larger rows only. */
 #define XB_LARGE_BYTES ((uint64_t)16 << 20)
@@ -15,7 +15,6 @@
 
 /* ---- what was measured ---- */
 
-/* The record that is read. */
 const struct xb_record *xb_reading_record(const struct xb_reading *reading);
 
 /* Whether a case ran in full, was verified and has that figure. Where NUMA nodes were named
@@ -23,18 +22,17 @@ const struct xb_record *xb_reading_record(const struct xb_reading *reading);
 bool xb_reading_has(const struct xb_reading *reading, const struct xb_record_case *test,
                     const struct xb_figure *figure);
 
-/* Whether it has a bandwidth that the Reading uses: so measured, of a large case. */
-bool xb_reading_usable(const struct xb_reading *reading, const struct xb_record_case *test);
-
 /* Whether it has a bandwidth so measured, whatever its length. */
 bool xb_reading_measured(const struct xb_reading *reading, const struct xb_record_case *test);
+/* Whether it has one that the Reading uses: of a large case. */
+bool xb_reading_usable(const struct xb_reading *reading, const struct xb_record_case *test);
 
-/* The fastest usable case of that device alone, a mode and a variant (NULL: any); NULL for none. */
-const struct xb_record_case *xb_reading_best(const struct xb_reading *reading, int device,
-                                             uint64_t bytes, enum xb_direction direction,
-                                             const char *mode, const char *variant);
-
-/* Returns the fastest among cases of any length, for a line of all sizes. */
+/* The fastest case of that device alone, a mode and a variant (NULL: any); NULL for none. The first
+ * takes usable cases, the other those of any length, for a line of all sizes. */
+#define xb_reading_best(reading, device, bytes, direction, mode, variant)                          \
+    ((bytes) < XB_LARGE_BYTES                                                                      \
+         ? NULL                                                                                    \
+         : xb_reading_best_of_any((reading), (device), (bytes), (direction), (mode), (variant)))
 const struct xb_record_case *xb_reading_best_of_any(const struct xb_reading *reading, int device,
                                                     uint64_t bytes, enum xb_direction direction,
                                                     const char *mode, const char *variant);
@@ -58,22 +56,21 @@ bool xb_reading_device_timed(const struct xb_reading *reading, const struct xb_r
 /* How one case stands to another. Faster or slower only if it is certain: the intervals of the two
  * bandwidths do not meet, and the medians differ by 2 % or more, because a machine drifts by less
  * from case to case and no interval shows it. If one of them has too few samples for an interval,
- * but 3, or 2 against 5, all samples of one must be beyond all of the other; else it is unknown. */
+ * but 3, or 2 against 5, all samples of one must be beyond all of the other; else it is unknown.
+ * Other figures than the bandwidth are one, or two of one unit. */
 enum xb_reading_order {
     XB_READING_UNKNOWN,
     XB_READING_ALIKE,
     XB_READING_FASTER,
     XB_READING_SLOWER
 };
-enum xb_reading_order xb_reading_judge(const struct xb_reading *reading,
-                                       const struct xb_record_case *test,
-                                       const struct xb_record_case *other);
-/* Judges by other figures than the bandwidth, which are one, or two of one unit. */
 enum xb_reading_order xb_reading_judge_by(const struct xb_reading *reading,
                                           const struct xb_record_case *test,
                                           const struct xb_figure *figure,
                                           const struct xb_record_case *other,
                                           const struct xb_figure *other_figure);
+#define xb_reading_judge(reading, test, other)                                                     \
+    xb_reading_judge_by((reading), (test), &xb_figure_bandwidth, (other), &xb_figure_bandwidth)
 /* Whether that figure of a case has enough samples for an interval. */
 bool xb_reading_is_sure(const struct xb_reading *reading, const struct xb_record_case *test,
                         const struct xb_figure *figure);
@@ -113,20 +110,20 @@ void xb_reading_number(struct xb_reading *reading, const char *name, double valu
  * {text}." In braces stands what takes the next argument, and behind a colon the name of a number
  * that is added with it, in its own unit. The compiler does not check the arguments:
  *
- *   {name} {way} {case}         const struct xb_record_case *
+ *   {name} {way} {case} {speed-of}   const struct xb_record_case *
  *   {text}                       const char *
  *   {size}                       uint64_t
  *   {rate} {factor} {speed} {share} {share-of-time} {duration} {whole}      double
  *
  * "{+rate:bandwidth_low}" adds the number alone, and no words. A name of "*" is the argument behind
  * the value. "{case}" says only that the statement rests on that case, as a name does.
- * "{name:but}" leaves out the parameter that the argument behind it names.
+ * "{name:but}" leaves out the parameter that the argument behind it names. "{speed-of}" gives the
+ * rate of a case, of a small one its time; "{speed-of:unit}" says GB/s too.
  *
- * Names are "pinned", "pageable by a ring" (xb_method_name), "Pinned" where a sentence begins;
- * "async with chunk 8 MiB, streams 2" where these differ between the record's rows of that mode; a
- * way also tells the direction. A rate is "55.4", of GB/s: the fewest digits that are within 1 % of
- * it. A share of the time may come out above 1 by noise, which is all of it. An unknown word ends
- * the program.
+ * Names are "pinned", "Pinned" where a sentence begins; "async with chunk 8 MiB, streams 2" where
+ * these differ between the record's rows of that mode; a way also tells the direction. A rate is
+ * "55.4", of GB/s: the fewest digits that are within 1 % of it. A share of the time above 1, which
+ * is noise, is all of it. An unknown word ends the program.
  */
 void xb_reading_phrase(struct xb_reading *reading, const char *phrase, ...);
 
@@ -144,15 +141,14 @@ enum xb_effort { XB_EFFORT_CALL, XB_EFFORT_LINES, XB_EFFORT_DESIGN };
 
 /* Says what the reader's program should change, in whole sentences that name the calls
  * (xb_reading_call), the gain with the condition that it was measured under, and what the change
- * costs once. `gain`: how many times as fast, where that is certain; NAN if it was not measured:
- * then the words have no number. A statement has one remedy; one without says what is so. Keeps
- * none for a device that shares the host's memory: what was copied there crossed no link. */
+ * costs once. `gain`: how many times as fast; NAN if it was not measured for certain: then the
+ * words have no number. A statement has one remedy or none. Keeps none for a device that shares the
+ * host's memory: what was copied there crossed no link. */
 void xb_reading_remedy(struct xb_reading *reading, enum xb_effort effort, double gain,
                        const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* Notes that the statement tells of something that is as it should be. */
 void xb_reading_is_fine(struct xb_reading *reading);
-
 /* Notes that the statement says only that the samples cannot decide. */
 void xb_reading_is_untold(struct xb_reading *reading);
 
@@ -188,10 +184,10 @@ struct xb_reading_gain {
 };
 
 /* Adds "Pinned is 7.2 times as fast as pageable to the GPU and 3.3 times back.", or that the
- * samples cannot tell where neither is faster for certain. Judges small copies by their whole time.
- * Adds the numbers ratio_h2d and, for both ways, WAY_bandwidth_h2d or WAY_wall_time_h2d, and those
- * of the other direction; WAY is the mode or, where both are of one mode, the variant. False where
- * neither direction has both ways. *gain becomes what the first way gains; NULL: not wanted. */
+ * samples cannot tell. Judges small copies by their whole time. Adds the numbers ratio_h2d and, for
+ * both ways, WAY_bandwidth_h2d or WAY_wall_time_h2d, and those of the other direction; WAY is the
+ * mode or, where both are of one mode, the variant. False where neither direction has both ways.
+ * *gain becomes what the first way gains; NULL: not wanted. */
 bool xb_reading_compare(struct xb_reading *reading, int device, uint64_t bytes,
                         struct xb_reading_way way, struct xb_reading_way other,
                         struct xb_reading_gain *gain);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static double share_of_alone(const struct xb_reading *reading, const struct xb_record_case *test)
 {
@@ -19,8 +20,6 @@ static bool is_usable(const struct xb_reading *reading, const struct xb_record_c
             return false;
     return count > 0;
 }
-
-/* ---- devices, each with the host ---- */
 
 /* With this share of what it reaches alone a device is as good as alone. */
 #define KEEPS 0.95
@@ -112,8 +111,6 @@ void xb_reading_say_together(struct xb_reading *reading)
     }
 }
 
-/* ---- pairs of devices ---- */
-
 /* Groups of pairs that use the same way. */
 struct groups {
     const struct xb_record_case *const *sums; /* of each of them */
@@ -160,8 +157,11 @@ static struct groups find_fastest(struct xb_reading *reading, bool to_one, uint6
     return best;
 }
 
-static bool say(struct xb_reading *reading, bool to_one, uint64_t bytes)
+/* Tells of the fastest groups of the kind that the code names. */
+static bool say_group(struct xb_reading *reading, enum xb_direction direction, uint64_t bytes)
 {
+    bool to_one = strcmp(reading->entry.code, "XB-ALL-TO-ONE") == 0;
+    (void)direction;
     const struct groups groups = find_fastest(reading, to_one, bytes);
     struct xb_statistics shares;
     if (groups.count == 0)
@@ -197,20 +197,8 @@ static bool say(struct xb_reading *reading, bool to_one, uint64_t bytes)
     return true;
 }
 
-static bool say_one_to_all(struct xb_reading *reading, enum xb_direction direction, uint64_t bytes)
-{
-    (void)direction;
-    return say(reading, false, bytes);
-}
-
-static bool say_all_to_one(struct xb_reading *reading, enum xb_direction direction, uint64_t bytes)
-{
-    (void)direction;
-    return say(reading, true, bytes);
-}
-
 const struct xb_reading_line xb_reading_of_groups[] = {
-    {.label = "one to all", .code = "XB-ONE-TO-ALL", .say_of_pairs = say_one_to_all},
-    {.label = "all to one", .code = "XB-ALL-TO-ONE", .say_of_pairs = say_all_to_one},
+    {.label = "one to all", .code = "XB-ONE-TO-ALL", .say_of_pairs = say_group},
+    {.label = "all to one", .code = "XB-ALL-TO-ONE", .say_of_pairs = say_group},
     {.label = NULL},
 };

@@ -7,8 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- both ways at once ---- */
-
 /* A mode that copies both ways has a figure of that. One that computes too moves no sum of ways. */
 static bool goes_both_ways(const struct xb_reading *reading, const struct xb_record_case *test,
                            const void *argument)
@@ -144,8 +142,6 @@ static bool say_numa(struct xb_reading *reading, int device, uint64_t bytes)
     return least < 1;
 }
 
-/* ---- slow ways ---- */
-
 /* A way with less than this share of the best is called slow. */
 #define SLOW_BELOW 0.5
 
@@ -196,11 +192,13 @@ static bool is_slow(const struct xb_reading *reading, const struct xb_reading_wa
                                 &xb_figure_wall_time) == XB_READING_SLOWER);
 }
 
-/* Tells of every way to move one buffer once that is far below the best one, each a statement. A
- * way that is slow in both directions is told by the first, and the second is not printed. */
-static bool say_slow(struct xb_reading *reading, int device, uint64_t bytes,
-                     enum xb_direction direction)
+/* Tells of every way in the code's direction to move one buffer once that is far below the best
+ * one, each a statement. A way that is slow in both directions is told by the first, and the second
+ * is not printed. */
+static bool say_slow(struct xb_reading *reading, int device, uint64_t bytes)
 {
+    const enum xb_direction direction =
+        strcmp(reading->entry.code, "XB-SLOW-H2D") == 0 ? XB_H2D : XB_D2H;
     const struct xb_reading_ways ways = xb_reading_collect_ways(reading, device, bytes, direction);
     const struct xb_reading_ways back =
         xb_reading_collect_ways(reading, device, bytes, direction == XB_H2D ? XB_D2H : XB_H2D);
@@ -247,19 +245,9 @@ static bool say_slow(struct xb_reading *reading, int device, uint64_t bytes,
     return said;
 }
 
-static bool say_slow_to(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    return say_slow(reading, device, bytes, XB_H2D);
-}
-
-static bool say_slow_from(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    return say_slow(reading, device, bytes, XB_D2H);
-}
-
 const struct xb_reading_line xb_reading_of_far_and_slow[] = {
     {.label = "NUMA", .code = "XB-NUMA", .say = say_numa},
-    {.label = "slow", .code = "XB-SLOW-H2D", .say = say_slow_to},
-    {.label = "slow", .code = "XB-SLOW-D2H", .say = say_slow_from},
+    {.label = "slow", .code = "XB-SLOW-H2D", .say = say_slow},
+    {.label = "slow", .code = "XB-SLOW-D2H", .say = say_slow},
     {.label = NULL},
 };

@@ -117,6 +117,17 @@ static void add_method(struct xb_reading *reading, const struct xb_record_case *
     xb_reading_add(reading, "%s", name);
 }
 
+/* The rate of a case; of small copies how long one takes. */
+static void add_speed(struct xb_reading *reading, const struct xb_record_case *test, bool with_unit)
+{
+    bool is_rate = xb_reading_figure(test)->more_is_better;
+    double median = xb_reading_median(reading, test, xb_reading_figure(test));
+    xb_reading_add(reading, "%s%s",
+                   (is_rate ? rate_text : xb_duration_format)(median, (char[64]){0}, 64),
+                   is_rate && with_unit ? " GB/s" : "");
+    reading->lacks_figure = reading->lacks_figure || !isfinite(median);
+}
+
 static const struct {
     const char *word, *unit;
     const char *(*text)(double value, char *text, size_t size);
@@ -154,6 +165,8 @@ void xb_reading_phrase(struct xb_reading *reading, const char *phrase, ...)
             if (word[0] == 'w')
                 xb_reading_add(reading, " %s", xb_direction_words(test));
             add_parameters(reading, test, but);
+        } else if (strcmp(word, "speed-of") == 0) {
+            add_speed(reading, va_arg(arguments, const struct xb_record_case *), name[0] != '\0');
         } else if (strcmp(word, "case") == 0) {
             xb_reading_rests_on(reading, va_arg(arguments, const struct xb_record_case *));
         } else {
@@ -200,8 +213,6 @@ const char *xb_reading_call(const struct xb_reading *reading, enum xb_call call)
         which++;
     return calls[call][which];
 }
-
-/* ---- one way to move data against another ---- */
 
 /* Two ways in one direction. */
 struct pair {
@@ -302,17 +313,6 @@ static void say_pair(struct xb_reading *reading, const struct pair *pair, const 
                        : "");
 }
 
-/* One sentence can tell of both if they compare the same cases but for their direction. */
-static bool are_alike(const struct xb_reading *reading, const struct pair pairs[2])
-{
-    if (!is_certain(&pairs[0]) || !is_certain(&pairs[1]))
-        return false;
-    struct xb_record_case way = *pairs[0].way, other = *pairs[0].other;
-    way.direction = other.direction = pairs[1].way->direction;
-    return xb_record_find(reading->record, &way) == pairs[1].way &&
-           xb_record_find(reading->record, &other) == pairs[1].other;
-}
-
 bool xb_reading_compare(struct xb_reading *reading, int device, uint64_t bytes,
                         struct xb_reading_way way, struct xb_reading_way other,
                         struct xb_reading_gain *gain)
@@ -323,7 +323,14 @@ bool xb_reading_compare(struct xb_reading *reading, int device, uint64_t bytes,
     bool by_variant = strcmp(way.mode, other.mode) == 0;
     bool is_told = false;
     find_pairs(reading, device, bytes, way, other, pairs, gain != NULL ? gain : &found);
-    bool both = are_alike(reading, pairs);
+    /* One sentence can tell of both if they compare the same cases but for their direction. */
+    bool both = is_certain(&pairs[0]) && is_certain(&pairs[1]);
+    if (both) {
+        struct xb_record_case to = *pairs[0].way, to_other = *pairs[0].other;
+        to.direction = to_other.direction = pairs[1].way->direction;
+        both = xb_record_find(reading->record, &to) == pairs[1].way &&
+               xb_record_find(reading->record, &to_other) == pairs[1].other;
+    }
     for (size_t i = 0; i < 2; i++) {
         if (!(pairs[i].ratio > 0))
             continue;

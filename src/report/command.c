@@ -4,7 +4,6 @@
 #include "cli/command.h"
 
 #include "base/file_text.h"
-#include "base/folder.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/stream.h"

@@ -3,7 +3,6 @@
 #define _GNU_SOURCE /* text.h */
 #include "report.h"
 
-#include "base/change.h"
 #include "base/order.h"
 #include "base/statistics.h"
 #include "base/text.h"

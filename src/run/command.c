@@ -2,9 +2,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include "command.h"
 
+#include "base/child.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
-#include "base/program.h"
 #include "base/stream.h"
 #include "base/text.h"
 #include "deadline.h"

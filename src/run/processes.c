@@ -5,7 +5,6 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
-#include "base/program.h"
 #include "base/stream.h"
 #include "base/text.h"
 #include "formats.h"

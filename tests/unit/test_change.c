@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/change.h"
+#include "base/statistics.h"
 #include "random.h"
 
 #include <math.h>

@@ -229,13 +229,13 @@ static void ranges_end_where_numbers_do(NO_STATE)
 {
     struct xb_numbers counts = {NULL, 0};
     struct xb_error error;
-    assert_int_equal(xb_counts_parse("9223372036854775808..18446744073709551615", 0, UINT64_MAX,
-                                     &counts, &error),
+    assert_int_equal(xb_numbers_parse("9223372036854775808..18446744073709551615", false, 0,
+                                      UINT64_MAX, &counts, &error),
                      XB_OK);
     assert_int_equal(counts.count, 1);
     assert_true(counts.values[0] == UINT64_C(1) << 63);
     xb_numbers_free(&counts);
-    assert_int_equal(xb_counts_parse("0..4", 0, 8, &counts, &error), XB_ERR_USAGE);
+    assert_int_equal(xb_numbers_parse("0..4", false, 0, 8, &counts, &error), XB_ERR_USAGE);
     assert_non_null(strstr(error.message, "cannot double from 0"));
 }
 

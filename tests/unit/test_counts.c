@@ -55,7 +55,7 @@ static void assert_list(const char *text, uint64_t maximum, size_t count, const 
 {
     struct xb_error error;
     struct xb_numbers counts;
-    assert_int_equal(xb_counts_parse(text, 0, maximum, &counts, &error), XB_OK);
+    assert_int_equal(xb_numbers_parse(text, false, 0, maximum, &counts, &error), XB_OK);
     assert_int_equal(counts.count, count);
     for (size_t i = 0; i < count; i++)
         assert_true(counts.values[i] == values[i]);
@@ -108,12 +108,12 @@ static void lists_are_refused(NO_STATE)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct xb_error error;
         uint64_t value = 0;
-        struct xb_numbers counts = {.values = &value, .count = 1};
-        assert_int_equal(xb_counts_parse(rows[i].text, 0, 64, &counts, &error), XB_ERR_USAGE);
+        struct xb_numbers got = {.values = &value, .count = 1};
+        assert_int_equal(xb_numbers_parse(rows[i].text, false, 0, 64, &got, &error), XB_ERR_USAGE);
         if (strncmp(error.message, rows[i].message, strlen(rows[i].message)) != 0)
             fail_msg("\"%s\": %s", rows[i].text, error.message);
-        assert_ptr_equal(counts.values, &value);
-        assert_int_equal(counts.count, 1);
+        assert_ptr_equal(got.values, &value);
+        assert_int_equal(got.count, 1);
     }
 }
 

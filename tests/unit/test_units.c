@@ -173,7 +173,7 @@ static void long_text_is_cut(NO_STATE)
     text[sizeof text - 1] = '\0';
     assert_int_equal(xb_size_parse(text, &bytes, &error), XB_ERR_USAGE);
     assert_says(&error, "powers of 1000)");
-    assert_int_equal(xb_sizes_parse(text, 0, 0, &sizes, &error), XB_ERR_USAGE);
+    assert_int_equal(xb_numbers_parse(text, true, 0, 0, &sizes, &error), XB_ERR_USAGE);
     assert_says(&error, "powers of 1000)");
     assert_int_equal(xb_duration_parse(text, &seconds, &error), XB_ERR_USAGE);
     assert_says(&error, "such as 500ms or 1.5");
@@ -210,7 +210,7 @@ static void sizes_are_read(NO_STATE)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct xb_error error;
         struct xb_numbers sizes = {NULL, 0};
-        if (xb_sizes_parse(rows[i].text, 0, 0, &sizes, &error) != XB_OK)
+        if (xb_numbers_parse(rows[i].text, true, 0, 0, &sizes, &error) != XB_OK)
             fail_msg("%s: %s", rows[i].text, error.message);
         assert_int_equal(sizes.count, rows[i].count);
         assert_memory_equal(sizes.values, rows[i].bytes, sizes.count * sizeof *sizes.values);
@@ -224,7 +224,7 @@ static void longest_range_is_read(NO_STATE)
 {
     struct xb_error error;
     struct xb_numbers sizes = {NULL, 0};
-    assert_int_equal(xb_sizes_parse("1..9223372036854775807", 0, 0, &sizes, &error), XB_OK);
+    assert_int_equal(xb_numbers_parse("1..9223372036854775807", true, 0, 0, &sizes, &error), XB_OK);
     assert_int_equal(sizes.count, 63);
     for (size_t i = 0; i < sizes.count; i++)
         assert_int_equal(sizes.values[i], UINT64_C(1) << i);
@@ -271,7 +271,7 @@ static void sizes_are_refused(NO_STATE)
         struct xb_error error;
         uint64_t sentinel = 0;
         struct xb_numbers sizes = {&sentinel, 77};
-        if (xb_sizes_parse(rows[i].text, 0, 0, &sizes, &error) != XB_ERR_USAGE)
+        if (xb_numbers_parse(rows[i].text, true, 0, 0, &sizes, &error) != XB_ERR_USAGE)
             fail_msg("\"%s\" is taken for a list of sizes", rows[i].text);
         assert_int_equal(error.status, XB_ERR_USAGE);
         assert_ptr_equal(sizes.values, &sentinel);
@@ -304,7 +304,7 @@ static void sizes_keep_to_their_bounds(NO_STATE)
         struct xb_error error;
         struct xb_numbers sizes = {NULL, 0};
         enum xb_status status =
-            xb_sizes_parse(rows[i].text, rows[i].minimum, rows[i].maximum, &sizes, &error);
+            xb_numbers_parse(rows[i].text, true, rows[i].minimum, rows[i].maximum, &sizes, &error);
         assert_int_equal(status, rows[i].count > 0 ? XB_OK : XB_ERR_USAGE);
         assert_int_equal(sizes.count, rows[i].count);
         if (rows[i].count == 0)
@@ -330,7 +330,7 @@ static void twice_named_size_is_shown(NO_STATE)
 {
     struct xb_error error;
     struct xb_numbers sizes = {NULL, 0};
-    assert_int_equal(xb_sizes_parse("1M,1024K", 0, 0, &sizes, &error), XB_ERR_USAGE);
+    assert_int_equal(xb_numbers_parse("1M,1024K", true, 0, 0, &sizes, &error), XB_ERR_USAGE);
     assert_says(&error, "size 1 MiB is named twice, again by \"1024K\"");
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/day_time.h"
 #include "base/documents.h"
-#include "base/folder.h"
+#include "base/file_text.h"
 #include "base/interrupt.h"
 #include "base/parallel.h"
 #include "record/document.h"
