@@ -33,7 +33,7 @@ const char *const xb_fault_names[XB_FAULTS] = {[XB_FAULT_PAGEABLE] = "pageable",
 /* A copy between host and GPU, and what is found of it. */
 struct copy {
     const struct xb_activity *activity, *call;
-    const char *ranges[XB_RANGE_KINDS];
+    const char *origin[XB_ORIGINS];
     double exposed;
     bool begins_run, returns;
 };
@@ -46,7 +46,6 @@ struct span {
 struct cover {
     struct span *spans;
     size_t count;
-    size_t at; /* of outside(): before it all ends too early */
 };
 
 /* The ranges that are open on a thread. */
@@ -55,25 +54,24 @@ struct stack {
     size_t count;
 };
 
-/* Room to work out one program, and then the next: there may be very many. */
-struct scratch {
-    struct xb_gpu_use gpus[XB_EXPLAIN_GPUS];
-    struct xb_copy_group groups[XB_EXPLAIN_GROUPS];
-    struct stack *stacks; /* by the places in names, some of which stand for threads */
-};
+#define COPYING XB_LANES /* all lanes of copies as one */
+#define SETUPS 32        /* names of calls that make or release memory: there are no more */
 
 struct work {
     struct xb_explanation *found;
-    struct scratch *scratch;
     const struct xb_costs *costs;
     struct xb_arena **memory;
-    int64_t begin, end;  /* of the window */
-    struct copy *copies; /* in the order of their beginnings */
+    struct stack *stacks; /* by the places in names, some of which stand for threads */
+    int64_t begin, end;   /* of the window */
+    struct copy *copies;  /* in the order of their beginnings */
     struct copy **by_link;
     size_t copy_count;
-    struct cover kernels[XB_EXPLAIN_GPUS];
     double idle;   /* seconds of gaps that are longer than GAP_NS, in which no GPU did anything */
     double lonely; /* kernels while nothing is copied */
+    struct cover covers[XB_EXPLAIN_GPUS][XB_LANES + 1];
+    struct xb_gpu_use gpus[XB_EXPLAIN_GPUS];
+    struct xb_copy_group groups[XB_EXPLAIN_GROUPS];
+    struct xb_setup_group setups[SETUPS];
 };
 
 static double seconds_of(int64_t begin, int64_t end)
@@ -117,38 +115,48 @@ static size_t find_gpu(struct xb_explanation *found, int device)
 
 /* ---- how busy each engine is ---- */
 
-/* What a span adds to a cover whose spans begin before it: empty where all of it is covered. */
-static struct span cover_add(struct cover *cover, struct span span)
+/* Adds a span to a cover whose spans begin before it. */
+static void cover_add(struct cover *cover, const struct xb_activity *activity)
 {
     struct span *last = cover->count > 0 ? &cover->spans[cover->count - 1] : NULL;
-    if (last != NULL && span.begin <= last->end) {
-        span.begin = last->end < span.end ? last->end : span.end;
-        last->end = span.end > last->end ? span.end : last->end;
-        return span;
+    if (last != NULL && activity->begin <= last->end) {
+        last->end = activity->end > last->end ? activity->end : last->end;
+        return;
     }
     cover->spans = xb_grow(cover->spans, cover->count, sizeof *cover->spans);
-    cover->spans[cover->count++] = span;
-    return span;
+    cover->spans[cover->count++] = (struct span){activity->begin, activity->end};
 }
 
-/* Seconds of a span that are not covered. Ask for spans in the order of their beginnings. */
-static double outside(struct cover *cover, struct span span)
+/* Seconds of a span that are not covered. *at is 0 for the first of spans that are asked for in the
+ * order of their beginnings, and is moved behind what is too early for the next. */
+static double outside(const struct cover *cover, size_t *at, int64_t begin, int64_t end)
 {
-    double seconds = seconds_of(span.begin, span.end);
-    while (cover->at < cover->count && cover->spans[cover->at].end <= span.begin)
-        cover->at++;
-    for (size_t i = cover->at; i < cover->count && cover->spans[i].begin < span.end; i++) {
+    double seconds = seconds_of(begin, end);
+    while (*at < cover->count && cover->spans[*at].end <= begin)
+        ++*at;
+    for (size_t i = *at; i < cover->count && cover->spans[i].begin < end; i++) {
         const struct span *one = &cover->spans[i];
-        seconds -= seconds_of(one->begin > span.begin ? one->begin : span.begin,
-                              one->end < span.end ? one->end : span.end);
+        seconds -=
+            seconds_of(one->begin > begin ? one->begin : begin, one->end < end ? one->end : end);
     }
     return fmax(seconds, 0.0);
 }
 
-static void add_shares(const struct work *work, struct xb_lane_use *use, struct span span)
+/* Seconds of one cover that another one does not cover. */
+static double difference(const struct cover *cover, const struct cover *other)
+{
+    double seconds = 0;
+    size_t at = 0;
+    for (size_t i = 0; i < cover->count; i++)
+        seconds += outside(other, &at, cover->spans[i].begin, cover->spans[i].end);
+    return seconds;
+}
+
+static void add_busy(const struct work *work, struct xb_lane_use *use, const struct span *span)
 {
     double bin = (double)(work->end - work->begin) / XB_EXPLAIN_BINS;
-    for (double at = (double)(span.begin - work->begin), end = (double)(span.end - work->begin);
+    use->busy += seconds_of(span->begin, span->end);
+    for (double at = (double)(span->begin - work->begin), end = (double)(span->end - work->begin);
          at < end && bin > 0;) {
         size_t index = xb_lesser((uint64_t)(at / bin), XB_EXPLAIN_BINS - 1);
         double next = index + 1 < XB_EXPLAIN_BINS ? fmin(end, bin * (double)(index + 1)) : end;
@@ -159,58 +167,43 @@ static void add_shares(const struct work *work, struct xb_lane_use *use, struct 
     }
 }
 
+static void *keep(const struct work *work, const void *items, size_t size)
+{
+    return memcpy(xb_arena_new(work->memory, size), items, size);
+}
+
 static void measure_engines(struct work *work)
 {
     struct xb_explanation *found = work->found;
     const struct xb_profile *profile = found->profile;
-    found->gpus = work->scratch->gpus;
-    struct cover(*covers)[XB_LANES] = xb_new(XB_EXPLAIN_GPUS, sizeof *covers);
-    struct cover *copying = xb_new(XB_EXPLAIN_GPUS, sizeof *copying);
-    struct cover all = {.count = 0};
-    for (int pass = 0; pass < 2; pass++) /* kernels first: copies are compared with them */
-        for (size_t i = 0; i < profile->count; i++) {
-            const struct xb_activity *activity = &profile->activities[i];
-            if (!is_deed(activity) || (activity->kind == XB_ACTIVITY_KERNEL) != (pass == 0))
-                continue;
-            enum xb_lane engine = lane_of(activity);
-            size_t gpu = find_gpu(found, activity->device);
-            struct xb_lane_use *use = &found->gpus[gpu].lanes[engine];
-            struct span span = {activity->begin, activity->end};
-            struct span added = cover_add(&covers[gpu][engine], span);
-            use->count++;
-            use->bytes += activity->bytes;
-            use->busy += seconds_of(added.begin, added.end);
-            add_shares(work, use, added);
-            if (pass == 0 || engine == XB_LANE_HOST)
-                continue;
-            added = cover_add(&copying[gpu], span);
-            found->gpus[gpu].copying += outside(&covers[gpu][XB_LANE_KERNELS], added);
-        }
+    int64_t latest = work->begin;
+    found->gpus = work->gpus;
     for (size_t i = 0; i < profile->count; i++) {
-        struct span span = {profile->activities[i].begin, profile->activities[i].end};
-        if (is_deed(&profile->activities[i]))
-            (void)cover_add(&all, span);
+        const struct xb_activity *activity = &profile->activities[i];
+        enum xb_lane lane = lane_of(activity);
+        if (!is_deed(activity))
+            continue;
+        size_t gpu = find_gpu(found, activity->device);
+        found->gpus[gpu].lanes[lane].count++;
+        found->gpus[gpu].lanes[lane].bytes += activity->bytes;
+        cover_add(&work->covers[gpu][lane], activity);
+        if (lane != XB_LANE_KERNELS && lane != XB_LANE_HOST)
+            cover_add(&work->covers[gpu][COPYING], activity);
+        if (activity->begin - latest > GAP_NS)
+            work->idle += seconds_of(latest, activity->begin);
+        latest = activity->end > latest ? activity->end : latest;
     }
-    for (size_t i = 1; i < all.count; i++)
-        if (all.spans[i].begin - all.spans[i - 1].end > GAP_NS)
-            work->idle += seconds_of(all.spans[i - 1].end, all.spans[i].begin);
     for (size_t gpu = 0; gpu < found->gpu_count; gpu++) {
         struct xb_gpu_use *use = &found->gpus[gpu];
+        const struct cover *covers = work->covers[gpu];
+        for (int lane = 0; lane < XB_LANES; lane++)
+            for (size_t i = 0; i < covers[lane].count; i++)
+                add_busy(work, &use->lanes[lane], &covers[lane].spans[i]);
+        use->copying = difference(&covers[COPYING], &covers[XB_LANE_KERNELS]);
         use->neither = fmax(found->window - use->lanes[XB_LANE_KERNELS].busy - use->copying, 0.0);
-        work->kernels[gpu] = covers[gpu][XB_LANE_KERNELS];
-        work->kernels[gpu].at = 0;
-        for (size_t i = 0; i < work->kernels[gpu].count; i++)
-            work->lonely += outside(&copying[gpu], work->kernels[gpu].spans[i]);
-        free(copying[gpu].spans);
-        for (int engine = 0; engine < XB_LANES; engine++)
-            if (engine != XB_LANE_KERNELS)
-                free(covers[gpu][engine].spans);
+        work->lonely += difference(&covers[XB_LANE_KERNELS], &covers[COPYING]);
     }
-    free(all.spans);
-    free(copying);
-    free(covers);
-    found->gpus = xb_arena_new(work->memory, found->gpu_count * sizeof *found->gpus);
-    memcpy(found->gpus, work->scratch->gpus, found->gpu_count * sizeof *found->gpus);
+    found->gpus = keep(work, work->gpus, found->gpu_count * sizeof *found->gpus);
 }
 
 /* ---- copies between host and GPU: their calls, and where these come from ---- */
@@ -225,27 +218,22 @@ static int by_link(const void *a, const void *b)
 static void list_copies(struct work *work)
 {
     const struct xb_profile *profile = work->found->profile;
+    size_t at[XB_EXPLAIN_GPUS] = {0};
     for (size_t i = 0; i < profile->count; i++) {
         const struct xb_activity *activity = &profile->activities[i];
-        if (activity->kind != XB_ACTIVITY_COPY ||
-            (activity->way != XB_WAY_TO_GPU && activity->way != XB_WAY_BACK))
+        if (activity->kind != XB_ACTIVITY_COPY || lane_of(activity) == XB_LANE_AMONG)
             continue;
-        struct cover *kernels = &work->kernels[find_gpu(work->found, activity->device)];
+        size_t gpu = find_gpu(work->found, activity->device);
         work->copies = xb_grow(work->copies, work->copy_count, sizeof *work->copies);
-        work->copies[work->copy_count++] = (struct copy){
-            .activity = activity,
-            .exposed = outside(kernels, (struct span){activity->begin, activity->end})};
+        work->copies[work->copy_count++] =
+            (struct copy){.activity = activity,
+                          .exposed = outside(&work->covers[gpu][XB_LANE_KERNELS], &at[gpu],
+                                             activity->begin, activity->end)};
     }
     work->by_link = xb_new(work->copy_count, sizeof(struct copy *));
     for (size_t i = 0; i < work->copy_count; i++)
         work->by_link[i] = &work->copies[i];
     qsort(work->by_link, work->copy_count, sizeof(struct copy *), by_link);
-}
-
-static void close_ranges(struct stack *stack, int64_t now)
-{
-    while (stack->count > 0 && stack->ranges[stack->count - 1]->end <= now)
-        stack->count--;
 }
 
 /* The outermost operator, which the program calls, and the innermost mark and line. */
@@ -254,7 +242,7 @@ static void find_origin(const struct work *work, const struct stack *stack, stru
     const char *const *names = work->found->profiles->names;
     for (size_t i = stack->count; i-- > 0;) {
         const struct xb_activity *range = stack->ranges[i];
-        const char **place = &copy->ranges[range->range];
+        const char **place = &copy->origin[range->range];
         if (range->range == XB_RANGE_OPERATOR || *place == NULL)
             *place = names[range->name];
     }
@@ -277,6 +265,7 @@ static void take_call(struct work *work, const struct xb_activity *call, const s
         if (copy->call != NULL)
             continue;
         copy->call = call;
+        copy->origin[XB_ORIGIN_CALL] = work->found->profiles->names[call->name];
         find_origin(work, stack, copy);
     }
 }
@@ -288,8 +277,9 @@ static void find_calls(struct work *work)
         const struct xb_activity *activity = &profile->activities[i];
         if (is_deed(activity))
             continue;
-        struct stack *stack = &work->scratch->stacks[activity->track];
-        close_ranges(stack, activity->begin);
+        struct stack *stack = &work->stacks[activity->track];
+        while (stack->count > 0 && stack->ranges[stack->count - 1]->end <= activity->begin)
+            stack->count--;
         if (activity->kind == XB_ACTIVITY_RANGE) {
             stack->ranges =
                 xb_grow(stack->ranges, stack->count, sizeof(const struct xb_activity *));
@@ -299,7 +289,7 @@ static void find_calls(struct work *work)
         }
     }
     for (size_t i = 0; i < profile->count; i++)
-        work->scratch->stacks[profile->activities[i].track].count = 0;
+        work->stacks[profile->activities[i].track].count = 0;
 }
 
 /* ---- what is between copies ---- */
@@ -346,26 +336,23 @@ static void find_order(struct work *work)
 
 /* ---- groups ---- */
 
-/* Each name is there once: pointers tell whether two are the same. */
+/* Each name is there once: pointers tell whether two are the same. The last group is also that of
+ * all for which there is no room. */
 static struct xb_copy_group *find_group(struct work *work, const struct copy *copy)
 {
     struct xb_explanation *found = work->found;
-    const char *call = copy->call != NULL ? found->profiles->names[copy->call->name] : NULL;
-    for (size_t i = 0; i < found->group_count; i++) {
-        struct xb_copy_group *group = &found->groups[i];
-        bool is_equal = group->way == copy->activity->way && group->host == copy->activity->host &&
-                        group->call == call;
-        for (int k = 0; is_equal && k < XB_RANGE_KINDS; k++)
-            is_equal = group->ranges[k] == copy->ranges[k];
-        if (is_equal)
-            return group;
+    size_t i = 0;
+    for (; i < found->group_count; i++) {
+        const struct xb_copy_group *group = &work->groups[i];
+        if ((group->way == copy->activity->way && group->host == copy->activity->host &&
+             memcmp(group->origin, copy->origin, sizeof group->origin) == 0) ||
+            i + 1 == XB_EXPLAIN_GROUPS)
+            return &work->groups[i];
     }
-    if (found->group_count == XB_EXPLAIN_GROUPS)
-        return &found->groups[XB_EXPLAIN_GROUPS - 1];
-    struct xb_copy_group *group = &found->groups[found->group_count++];
-    *group = (struct xb_copy_group){
-        .way = copy->activity->way, .host = copy->activity->host, .call = call};
-    memcpy(group->ranges, copy->ranges, sizeof group->ranges);
+    struct xb_copy_group *group = &work->groups[found->group_count++];
+    group->way = copy->activity->way;
+    group->host = copy->activity->host;
+    memcpy(group->origin, copy->origin, sizeof group->origin);
     return group;
 }
 
@@ -379,7 +366,6 @@ static void make_groups(struct work *work)
 {
     struct xb_explanation *found = work->found;
     const struct xb_activity *counted[XB_EXPLAIN_GROUPS] = {NULL}; /* the last call of each */
-    found->groups = work->scratch->groups;
     for (size_t i = 0; i < work->copy_count; i++) {
         const struct copy *copy = &work->copies[i];
         const struct xb_activity *activity = copy->activity;
@@ -389,7 +375,7 @@ static void make_groups(struct work *work)
         group->bytes += activity->bytes;
         group->seconds += seconds;
         group->exposed += copy->exposed;
-        const struct xb_activity **last = &counted[group - found->groups];
+        const struct xb_activity **last = &counted[group - work->groups];
         if (copy->call == NULL)
             group->blocked = (double)NAN;
         else if (copy->call != *last) /* one call may start many: cudaGraphLaunch */
@@ -400,10 +386,8 @@ static void make_groups(struct work *work)
         found->lacks_bytes = found->lacks_bytes || activity->bytes == 0;
         found->lacks_memory = found->lacks_memory || activity->host == XB_HOST_MEMORY_UNKNOWN;
     }
-    qsort(found->groups, found->group_count, sizeof *found->groups, by_exposure);
-    found->groups = xb_arena_new(work->memory, found->group_count * sizeof *found->groups);
-    if (found->group_count > 0)
-        memcpy(found->groups, work->scratch->groups, found->group_count * sizeof *found->groups);
+    qsort(work->groups, found->group_count, sizeof *work->groups, by_exposure);
+    found->groups = keep(work, work->groups, found->group_count * sizeof *found->groups);
 }
 
 /* ---- calls that make memory in the loop ---- */
@@ -438,14 +422,11 @@ static void find_setups(struct work *work)
             (has_runtime && strncmp(name, "cuM", 3) == 0))
             continue;
         size_t at = 0;
-        while (at < found->setup_count && strcmp(found->setups[at].call, name) != 0)
+        while (at + 1 < SETUPS && work->setups[at].call != NULL && work->setups[at].call != name)
             at++;
-        if (at == XB_EXPLAIN_SETUPS)
-            continue;
-        found->setup_count += at == found->setup_count;
-        found->setups[at].call = name;
-        found->setups[at].count++;
-        found->setups[at].seconds += seconds_of(call->begin, call->end);
+        work->setups[at].call = name;
+        work->setups[at].count++;
+        work->setups[at].seconds += seconds_of(call->begin, call->end);
     }
 }
 
@@ -477,14 +458,13 @@ static void predict_group(const struct work *work, struct xb_copy_group *group)
                       : (double)NAN;
 }
 
-static void add_fault(struct work *work, const struct xb_fault_found *one)
+static void add_fault(struct xb_explanation *found, enum xb_fault fault, int group, double seconds,
+                      double predicted)
 {
-    struct xb_explanation *found = work->found;
-    double least = one->fault == XB_FAULT_SERIAL ? SERIAL_WORTH : WORTH;
-    double saved = isnan(one->predicted) ? one->seconds : one->seconds - one->predicted;
-    if (saved < least * found->window)
-        return;
-    found->faults[found->fault_count++] = *one;
+    double least = fault == XB_FAULT_SERIAL ? SERIAL_WORTH : WORTH;
+    if (seconds - (isnan(predicted) ? 0 : predicted) >= least * found->window)
+        found->faults[found->fault_count++] =
+            (struct xb_fault_found){fault, group, {NULL}, seconds, predicted};
 }
 
 /* How long the program would take if each engine did what it does, and all at once: the busiest
@@ -527,9 +507,7 @@ static void judge_overlap(struct work *work)
     double hidden = fmin(exposed, work->lonely + busy[XB_LANE_HOST]);
     if (parts < 2 || hidden < SERIAL_WORTH * found->window)
         return;
-    add_fault(work, &(struct xb_fault_found){.fault = XB_FAULT_SERIAL,
-                                             .seconds = found->window,
-                                             .predicted = predicted});
+    add_fault(found, XB_FAULT_SERIAL, -1, found->window, predicted);
 }
 
 static int by_remedy(const void *a, const void *b)
@@ -545,8 +523,8 @@ static int by_remedy(const void *a, const void *b)
 static void judge(struct work *work)
 {
     struct xb_explanation *found = work->found;
-    found->faults = xb_arena_new(work->memory, (3 * found->group_count + found->setup_count + 1) *
-                                                   sizeof *found->faults);
+    found->faults =
+        xb_arena_new(work->memory, (3 * found->group_count + SETUPS + 1) * sizeof *found->faults);
     for (size_t i = 0; i < found->group_count; i++) {
         struct xb_copy_group *group = &found->groups[i];
         predict_group(work, group);
@@ -554,27 +532,19 @@ static void judge(struct work *work)
         double now = fmax(group->seconds, isnan(group->blocked) ? 0 : group->blocked);
         if (group->host == XB_HOST_MEMORY_PAGEABLE &&
             now >= (group->count > 1 ? PIN_LEAST_S : PIN_ONCE_S))
-            add_fault(work, &(struct xb_fault_found){.fault = XB_FAULT_PAGEABLE,
-                                                     .group = group,
-                                                     .seconds = now,
-                                                     .predicted = group->pinned});
+            add_fault(found, XB_FAULT_PAGEABLE, (int)i, now, group->pinned);
         if (is_small(group))
-            add_fault(work, &(struct xb_fault_found){.fault = XB_FAULT_SMALL,
-                                                     .group = group,
-                                                     .seconds = now,
-                                                     .predicted = group->batched});
+            add_fault(found, XB_FAULT_SMALL, (int)i, now, group->batched);
         if (group->returns >= 2)
-            add_fault(work, &(struct xb_fault_found){.fault = XB_FAULT_RETURNS,
-                                                     .group = group,
-                                                     .seconds = group->seconds,
-                                                     .predicted = group->kept});
+            add_fault(found, XB_FAULT_RETURNS, (int)i, group->seconds, group->kept);
     }
-    for (size_t i = 0; i < found->setup_count; i++)
-        if (found->setups[i].count >= 2)
-            add_fault(work, &(struct xb_fault_found){.fault = XB_FAULT_SETUP,
-                                                     .setup = &found->setups[i],
-                                                     .seconds = found->setups[i].seconds,
-                                                     .predicted = 0});
+    for (size_t i = 0; i < SETUPS; i++) {
+        const size_t before = found->fault_count;
+        if (work->setups[i].count >= 2)
+            add_fault(found, XB_FAULT_SETUP, -1, work->setups[i].seconds, 0);
+        if (found->fault_count > before)
+            found->faults[before].setup = work->setups[i];
+    }
     judge_overlap(work);
     qsort(found->faults, found->fault_count, sizeof *found->faults, by_remedy);
 }
@@ -601,47 +571,43 @@ static bool find_window(struct work *work)
         if (first == NULL || first->kind == XB_ACTIVITY_WORK)
             first = activity;
     }
+    if (first == NULL || first->kind == XB_ACTIVITY_WORK)
+        return false;
     found->window = seconds_of(work->begin, work->end);
-    return first != NULL && first->kind != XB_ACTIVITY_WORK;
-}
-
-static void explain(struct scratch *scratch, const struct xb_costs *costs, struct xb_arena **memory,
-                    struct xb_explanation *found)
-{
-    struct work *work = xb_new(1, sizeof *work);
-    *work = (struct work){.found = found, .scratch = scratch, .costs = costs, .memory = memory};
-    if (find_window(work)) {
-        measure_engines(work);
-        list_copies(work);
-        find_calls(work);
-        find_order(work);
-        make_groups(work);
-        find_setups(work);
-        judge(work);
-        for (size_t gpu = 0; gpu < found->gpu_count; gpu++)
-            free(work->kernels[gpu].spans);
-        free(work->copies);
-        free(work->by_link);
-    } else {
-        found->window = 0;
-    }
-    free(work);
+    return true;
 }
 
 struct xb_explanation *xb_explain(const struct xb_profiles *profiles, const struct xb_costs *costs,
                                   struct xb_arena **memory)
 {
-    struct scratch *scratch = xb_new(1, sizeof *scratch);
     struct xb_explanation *all = xb_arena_new(memory, profiles->count * sizeof *all);
-    scratch->stacks = xb_new(profiles->name_count, sizeof *scratch->stacks);
+    struct stack *stacks = xb_new(profiles->name_count, sizeof *stacks);
     for (size_t i = 0; i < profiles->count; i++) {
+        struct work *work = xb_new(1, sizeof *work);
+        work->found = &all[i];
+        work->costs = costs;
+        work->memory = memory;
+        work->stacks = stacks;
         all[i].profiles = profiles;
         all[i].profile = &profiles->items[i];
-        explain(scratch, costs, memory, &all[i]);
+        if (find_window(work)) {
+            measure_engines(work);
+            list_copies(work);
+            find_calls(work);
+            find_order(work);
+            make_groups(work);
+            find_setups(work);
+            judge(work);
+        }
+        for (size_t k = 0; k < XB_EXPLAIN_GPUS; k++)
+            for (size_t lane = 0; lane <= COPYING; lane++)
+                free(work->covers[k][lane].spans);
+        free(work->copies);
+        free(work->by_link);
+        free(work);
     }
     for (size_t i = 0; i < profiles->name_count; i++)
-        free(scratch->stacks[i].ranges);
-    free(scratch->stacks);
-    free(scratch);
+        free(stacks[i].ranges);
+    free(stacks);
     return all;
 }

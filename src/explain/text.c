@@ -105,18 +105,23 @@ static const char *dotted(const char *name, char *text, size_t size)
 /* " by aten.to, cudaMemcpyAsync, in load, at train.py(34)" */
 static void add_origin(struct xb_words *words, const struct xb_copy_group *group)
 {
-    const char *operation = group->ranges[XB_RANGE_OPERATOR];
+    static const struct {
+        size_t origin;
+        const char *first, *next; /* where nothing stands before it, and else */
+    } parts[] = {{XB_RANGE_OPERATOR, " by ", NULL},
+                 {XB_ORIGIN_CALL, " by ", ", "},
+                 {XB_RANGE_MARK, ", in ", ", in "},
+                 {XB_RANGE_LINE, ", at ", ", at "}};
+    bool has_any = false;
     char text[64];
-    if (operation != NULL)
-        operation = dotted(operation, text, sizeof text);
-    if (operation != NULL && group->call != NULL)
-        xb_words_add(words, " by %.60s, %.40s", operation, group->call);
-    else if (operation != NULL || group->call != NULL)
-        xb_words_add(words, " by %.60s", operation != NULL ? operation : group->call);
-    if (group->ranges[XB_RANGE_MARK] != NULL)
-        xb_words_add(words, ", in %.60s", group->ranges[XB_RANGE_MARK]);
-    if (group->ranges[XB_RANGE_LINE] != NULL)
-        xb_words_add(words, ", at %.80s", group->ranges[XB_RANGE_LINE]);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const char *name = group->origin[parts[i].origin];
+        if (name == NULL)
+            continue;
+        xb_words_add(words, "%s%.80s", has_any ? parts[i].next : parts[i].first,
+                     parts[i].origin == XB_RANGE_OPERATOR ? dotted(name, text, sizeof text) : name);
+        has_any = true;
+    }
 }
 
 /* "12 copies to the GPU by cudaMemcpy (3.2 GB)" */
@@ -136,11 +141,8 @@ static void add_predicted(struct xb_words *words, const char *how, double predic
                      XB_DURATION_TEXT(predicted));
 }
 
-static void add_pageable(struct xb_words *words, const struct xb_explanation *found,
-                         const struct xb_fault_found *one)
+static void add_pageable(struct xb_words *words, const struct xb_copy_group *group)
 {
-    const struct xb_copy_group *group = one->group;
-    const bool is_hip = found->profiles->is_hip;
     xb_words_add(words, "Pin the host memory of ");
     add_copies(words, group);
     xb_words_add(words, ": it is pageable. They take %s", XB_DURATION_TEXT(group->seconds));
@@ -158,57 +160,25 @@ static void add_pageable(struct xb_words *words, const struct xb_explanation *fo
                      XB_DURATION_TEXT(group->first));
     add_predicted(words, "Pinned", group->pinned);
     xb_words_add(words, " What pinning costs once: --mode pin.");
-    if (found->profiles->is_pytorch)
-        xb_words_add(words, group->way == XB_WAY_TO_GPU
-                                ? " DataLoader(pin_memory=True), or tensor.pin_memory(), and "
-                                  ".to(device, non_blocking=True)."
-                                : " Copy into torch.empty(..., pin_memory=True) by "
-                                  ".copy_(x, non_blocking=True).");
-    else
-        xb_words_add(words, is_hip ? " hipHostMalloc() for new memory, hipHostRegister() for "
-                                     "memory that you have."
-                                   : " cudaMallocHost() for new memory, cudaHostRegister() for "
-                                     "memory that you have.");
 }
 
-static void add_small(struct xb_words *words, const struct xb_explanation *found,
-                      const struct xb_fault_found *one)
+static void add_small(struct xb_words *words, const struct xb_copy_group *group, double seconds)
 {
-    const struct xb_copy_group *group = one->group;
     xb_words_add(words, "Send small copies together: ");
     add_copies(words, group);
     xb_words_add(words, ", %s each on average, in %zu rows without a kernel between. They take %s.",
-                 XB_SIZE_TEXT(group->bytes / group->count), group->runs,
-                 XB_DURATION_TEXT(one->seconds));
+                 XB_SIZE_TEXT(group->bytes / group->count), group->runs, XB_DURATION_TEXT(seconds));
     add_predicted(words, "One copy a row:", group->batched);
-    xb_words_add(words, found->profiles->is_pytorch
-                            ? " Put them into one tensor on the host (torch.stack) and copy that."
-                        : found->profiles->is_hip
-                            ? " Gather them in one pinned buffer on the host."
-                            : " Gather them in one pinned buffer, or cudaMemcpyBatchAsync().");
 }
 
-static void add_returns(struct xb_words *words, const struct xb_explanation *found,
-                        const struct xb_fault_found *one)
+static void add_returns(struct xb_words *words, const struct xb_copy_group *group, double saved)
 {
-    (void)found;
-    const struct xb_copy_group *group = one->group;
     xb_words_add(words, "Keep data on the GPU: %zu of ", group->returns);
     add_copies(words, group);
-    xb_words_add(
-        words,
-        " are as large as what came back just before. If the host does not change it, leave "
-        "both copies out: these take %s.",
-        XB_DURATION_TEXT(one->seconds - one->predicted));
-}
-
-static void add_setup(struct xb_words *words, const struct xb_explanation *found,
-                      const struct xb_fault_found *one)
-{
-    (void)found;
     xb_words_add(words,
-                 "Make memory once, before the work begins: %zu calls of %.60s within it take %s.",
-                 one->setup->count, one->setup->call, XB_DURATION_TEXT(one->setup->seconds));
+                 " are as large as what came back just before. If the host does not change it, "
+                 "leave both copies out: these take %s.",
+                 XB_DURATION_TEXT(saved));
 }
 
 static void add_serial(struct xb_words *words, const struct xb_explanation *found,
@@ -216,18 +186,54 @@ static void add_serial(struct xb_words *words, const struct xb_explanation *foun
 {
     xb_words_add(words, "Overlap copies and kernels: they wait for each other%s.",
                  found->is_one_stream ? ", all on one stream" : "");
-    if (!isnan(one->predicted)) {
-        xb_words_add(words, " %s in place of %s at best", XB_DURATION_TEXT(one->predicted),
-                     XB_DURATION_TEXT(one->seconds));
-        if (found->chunk > 0)
-            xb_words_add(words, ", in chunks of %s", XB_SIZE_TEXT(found->chunk));
-        xb_words_add(words, ", if each part of the work needs only its own data.");
-    }
-    xb_words_add(words, found->profiles->is_pytorch
-                            ? " Pinned memory, non_blocking=True, and a second torch.cuda.Stream()."
-                        : found->profiles->is_hip
-                            ? " hipMemcpyAsync() of pinned memory on two streams."
-                            : " cudaMemcpyAsync() of pinned memory on two streams.");
+    if (isnan(one->predicted))
+        return;
+    xb_words_add(words, " %s in place of %s at best", XB_DURATION_TEXT(one->predicted),
+                 XB_DURATION_TEXT(one->seconds));
+    if (found->chunk > 0)
+        xb_words_add(words, ", in chunks of %s", XB_SIZE_TEXT(found->chunk));
+    xb_words_add(words, ", if each part of the work needs only its own data.");
+}
+
+/* What to do about a fault, and the calls for it. */
+static void add_fault(struct xb_words *words, const struct xb_explanation *found,
+                      const struct xb_fault_found *one)
+{
+    /* Of CUDA, of HIP, of PyTorch to the GPU and back. */
+    static const char *const calls[XB_FAULTS][4] = {
+        [XB_FAULT_PAGEABLE] =
+            {" cudaMallocHost() for new memory, cudaHostRegister() for memory that you have.",
+             " hipHostMalloc() for new memory, hipHostRegister() for memory that you have.",
+             " DataLoader(pin_memory=True), or tensor.pin_memory(), and "
+             ".to(device, non_blocking=True).",
+             " Copy into torch.empty(..., pin_memory=True) by .copy_(x, non_blocking=True)."},
+        [XB_FAULT_SMALL] = {" Gather them in one pinned buffer, or cudaMemcpyBatchAsync().",
+                            " Gather them in one pinned buffer on the host.",
+                            " Put them into one tensor on the host (torch.stack) and copy that.",
+                            " Put them into one tensor on the host (torch.stack) and copy that."},
+        [XB_FAULT_SERIAL] =
+            {" cudaMemcpyAsync() of pinned memory on two streams.",
+             " hipMemcpyAsync() of pinned memory on two streams.",
+             " Pinned memory, non_blocking=True, and a second torch.cuda.Stream()."},
+    };
+    const struct xb_copy_group *group = one->group >= 0 ? &found->groups[one->group] : NULL;
+    if (one->fault == XB_FAULT_PAGEABLE)
+        add_pageable(words, group);
+    else if (one->fault == XB_FAULT_SMALL)
+        add_small(words, group, one->seconds);
+    else if (one->fault == XB_FAULT_RETURNS)
+        add_returns(words, group, one->seconds - one->predicted);
+    else if (one->fault == XB_FAULT_SERIAL)
+        add_serial(words, found, one);
+    else
+        xb_words_add(
+            words,
+            "Make memory once, before the work begins: %zu calls of %.60s within it take %s.",
+            one->setup.count, one->setup.call, XB_DURATION_TEXT(one->seconds));
+    const char *call = calls[one->fault][!found->profiles->is_pytorch ? found->profiles->is_hip
+                                         : group == NULL || group->way == XB_WAY_TO_GPU ? 2
+                                                                                        : 3];
+    xb_words_add(words, "%s", call != NULL ? call : "");
 }
 
 static void print_faults(FILE *stream, const struct xb_explanation *found)
@@ -236,18 +242,10 @@ static void print_faults(FILE *stream, const struct xb_explanation *found)
         fputs("Nothing to change in the copies, as far as the trace tells.\n", stream);
         return;
     }
-    static void (*const add[XB_FAULTS])(struct xb_words *, const struct xb_explanation *,
-                                        const struct xb_fault_found *) = {
-        [XB_FAULT_PAGEABLE] = add_pageable,
-        [XB_FAULT_SMALL] = add_small,
-        [XB_FAULT_SETUP] = add_setup,
-        [XB_FAULT_SERIAL] = add_serial,
-        [XB_FAULT_RETURNS] = add_returns};
     xb_heading_print(stream, XB_COLOUR_TITLE, "What to do");
     for (size_t i = 0; i < found->fault_count && i < SHOWN_FAULTS; i++) {
-        const struct xb_fault_found *one = &found->faults[i];
         struct xb_words words = {.length = 0};
-        add[one->fault](&words, found, one);
+        add_fault(&words, found, &found->faults[i]);
         char number[16];
         snprintf(number, sizeof number, "  %zu  ", i + 1);
         xb_note_print(stream, number, 5, "%s", words.text);

@@ -75,8 +75,8 @@ struct xb_profiles {
     size_t name_count;
     size_t left_out; /* events with impossible times, too long to be read, or no JSON */
     struct xb_arena *memory;
-    struct xb_name_slot *slots; /* profile.c's own, like the rest */
-    size_t slot_count, file_count, activity_count;
+    void *tree; /* of names; profile.c's own, like the rest */
+    size_t file_count, activity_count;
 };
 
 /* More activities than these are not kept: about 1.5 GB. */

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define LONGEST_US UINT64_C(1000000000000) /* longer than any run */
@@ -30,38 +31,11 @@ const struct xb_field xb_trace_times_fields[] = {
     XB_FIELD("ts", DOUBLE, times, begin_us, .most = LONGEST_US),
     XB_FIELD("dur", DOUBLE, times, length_us, .most = LONGEST_US), XB_FIELDS_END};
 
-/* ---- first: how much there is ---- */
-
-/* Arrows and counters are of cases and tracks too, but tell nothing that is kept. */
-static void count(struct xb_json_reader *r, const cJSON *item, size_t index, void *to)
-{
-    struct xb_trace *trace = to;
-    event of = {.process = 1};
-    (void)index;
-    xb_fields_read(r, item, xb_trace_event_fields, &of);
-    if (xb_json_failed(r))
-        return;
-    struct xb_trace_case *own = &trace->cases[of.process - 1];
-    bool is_span = strcmp(of.phase, "X") == 0;
-    if (of.phase[1] != '\0' || strchr("MXsfC", of.phase[0]) == NULL)
-        xb_json_refuse(r, "ph", "is \"%.20s\", which xferbench does not write", of.phase);
-    if (is_span && of.thread == 0)
-        xb_json_refuse(r, "tid", "is 0, but spans are on threads from 1");
-    if (of.process > trace->case_count)
-        trace->case_count = of.process;
-    if (of.thread > own->track_count)
-        own->track_count = of.thread;
-    own->span_count += is_span;
-}
-
-/* ---- then: what it is ---- */
-
 static void take_name(struct xb_json_reader *r, const cJSON *item, const event *of,
                       struct xb_trace_case *own)
 {
     bool is_case = strcmp(of->name, "process_name") == 0;
-    bool is_track = strcmp(of->name, "thread_name") == 0;
-    if (!is_case && !is_track)
+    if (!is_case && strcmp(of->name, "thread_name") != 0)
         return;
     const cJSON *arguments = xb_json_get_object(r, item, "args");
     size_t outer = xb_place_enter(&r->place, "args");
@@ -78,12 +52,14 @@ static void take_name(struct xb_json_reader *r, const cJSON *item, const event *
 static void take_span(struct xb_json_reader *r, const cJSON *item, const event *of,
                       struct xb_trace_case *own)
 {
-    struct xb_trace_span *span = &own->spans[own->span_count++];
     times when = {.kind = XB_SPAN_WAIT};
+    if (of->thread == 0)
+        xb_json_refuse(r, "tid", "is 0, but spans are on threads from 1");
     xb_fields_read(r, item, xb_trace_times_fields, &when);
     const cJSON *arguments = xb_json_get_object(r, item, "args");
     size_t outer = xb_place_enter(&r->place, "args");
-    *span = (struct xb_trace_span){
+    own->spans = xb_grow(own->spans, own->span_count, sizeof *own->spans);
+    own->spans[own->span_count++] = (struct xb_trace_span){
         .name = of->name,
         .kind = when.kind,
         .track = of->thread - 1,
@@ -95,35 +71,34 @@ static void take_span(struct xb_json_reader *r, const cJSON *item, const event *
     xb_place_leave(&r->place, outer);
 }
 
+/* Arrows and counters are of cases and tracks too, but tell nothing that is kept. */
 static void take(struct xb_json_reader *r, const cJSON *item, size_t index, void *to)
 {
-    const struct xb_trace *trace = to;
+    struct xb_trace *trace = to;
     event of = {.process = 1};
     (void)index;
     xb_fields_read(r, item, xb_trace_event_fields, &of);
     if (xb_json_failed(r))
         return;
-    if (of.phase[0] == 'M')
-        take_name(r, item, &of, &trace->cases[of.process - 1]);
+    struct xb_trace_case *own = &trace->cases[of.process - 1];
+    trace->case_count = of.process > trace->case_count ? of.process : trace->case_count;
+    own->track_count = of.thread > own->track_count ? of.thread : own->track_count;
+    if (own->tracks == NULL)
+        own->tracks = xb_new(XB_TRACE_TRACKS, sizeof *own->tracks);
+    if (of.phase[1] != '\0' || strchr("MXsfC", of.phase[0]) == NULL)
+        xb_json_refuse(r, "ph", "is \"%.20s\", which xferbench does not write", of.phase);
+    else if (of.phase[0] == 'M')
+        take_name(r, item, &of, own);
     else if (of.phase[0] == 'X')
-        take_span(r, item, &of, &trace->cases[of.process - 1]);
+        take_span(r, item, &of, own);
 }
 
 enum xb_status xb_trace_read(const char *path, const struct cJSON *root, struct xb_trace *trace,
                              struct xb_error *error)
 {
     struct xb_json_reader reader = {.place = {.path = path}};
-    *trace = (struct xb_trace){.cases = NULL};
-    trace->cases = xb_arena_new(&trace->memory, XB_TRACE_CASES * sizeof *trace->cases);
-    (void)xb_fields_read_each(&reader, root, "traceEvents", SIZE_MAX, count, trace);
-    for (size_t i = 0; i < trace->case_count && !xb_json_failed(&reader); i++) {
-        struct xb_trace_case *own = &trace->cases[i];
-        own->tracks = xb_arena_new(&trace->memory, own->track_count * sizeof *own->tracks);
-        own->spans = xb_arena_new(&trace->memory, own->span_count * sizeof *own->spans);
-        own->span_count = 0; /* filled so far */
-    }
-    if (!xb_json_failed(&reader))
-        (void)xb_fields_read_each(&reader, root, "traceEvents", SIZE_MAX, take, trace);
+    *trace = (struct xb_trace){.cases = xb_new(XB_TRACE_CASES, sizeof *trace->cases)};
+    (void)xb_fields_read_each(&reader, root, "traceEvents", SIZE_MAX, take, trace);
     for (size_t i = 0; i < trace->case_count && !xb_json_failed(&reader); i++) {
         const struct xb_trace_case *own = &trace->cases[i];
         if (own->name == NULL)
@@ -142,6 +117,10 @@ enum xb_status xb_trace_read(const char *path, const struct cJSON *root, struct 
 
 void xb_trace_free(struct xb_trace *trace)
 {
-    xb_arena_free(trace->memory);
+    for (size_t i = 0; i < trace->case_count; i++) {
+        free(trace->cases[i].tracks);
+        free(trace->cases[i].spans);
+    }
+    free(trace->cases);
     *trace = (struct xb_trace){.cases = NULL};
 }

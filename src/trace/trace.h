@@ -61,8 +61,6 @@ const char *xb_track_name(const struct xb_timeline *timeline, size_t track, char
 #define XB_TRACE_CASES 1000
 #define XB_TRACE_TRACKS 1000 /* of a case */
 
-struct xb_arena;
-
 /* What every event is: on a thread of a process, which are a track of a case. */
 struct xb_trace_event {
     const char *phase, *name;
@@ -98,7 +96,6 @@ struct xb_trace_case {
 struct xb_trace {
     struct xb_trace_case *cases;
     size_t case_count;
-    struct xb_arena *memory;
 };
 
 /*

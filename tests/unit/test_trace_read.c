@@ -97,7 +97,7 @@ static void what_is_wrong_is_told(NO_STATE)
         assert_int_equal(read(rows[i].text, &tree, &trace, &error), XB_ERR_USAGE);
         assert_has(error.message, "folder/t.json");
         assert_has(error.message, rows[i].says);
-        assert_null(trace.memory);
+        assert_null(trace.cases);
         cJSON_Delete(tree);
     }
 }
