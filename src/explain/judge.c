@@ -155,16 +155,11 @@ static double difference(const struct cover *cover, const struct cover *other)
 static void add_busy(const struct work *work, struct xb_lane_use *use, const struct span *span)
 {
     double bin = (double)(work->end - work->begin) / XB_EXPLAIN_BINS;
+    double begin = (double)(span->begin - work->begin), end = (double)(span->end - work->begin);
     use->busy += seconds_of(span->begin, span->end);
-    for (double at = (double)(span->begin - work->begin), end = (double)(span->end - work->begin);
-         at < end && bin > 0;) {
-        size_t index = xb_lesser((uint64_t)(at / bin), XB_EXPLAIN_BINS - 1);
-        double next = index + 1 < XB_EXPLAIN_BINS ? fmin(end, bin * (double)(index + 1)) : end;
-        use->shares[index] += (next - at) / bin;
-        if (next <= at)
-            break;
-        at = next;
-    }
+    for (size_t i = bin > 0 ? (size_t)(begin / bin) : XB_EXPLAIN_BINS; i < XB_EXPLAIN_BINS; i++)
+        use->shares[i] +=
+            fmax(fmin(end, bin * (double)(i + 1)) - fmax(begin, bin * (double)i), 0) / bin;
 }
 
 static void *keep(const struct work *work, const void *items, size_t size)

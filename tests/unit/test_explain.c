@@ -119,6 +119,18 @@ static void each_nanosecond_counts(NO_STATE)
 }
 
 /* What finds no room of its own is in the last. */
+/* In parts of 1021 / 40 ns rounding puts some beginnings into the part before. */
+static void a_long_span_fills_each_part(NO_STATE)
+{
+    struct fixture f = {.memory = NULL};
+    (void)xb_profiles_name(&f.profiles, "");
+    add(&f, &(struct xb_activity){.kind = XB_ACTIVITY_KERNEL, .end = 1021});
+    explain(&f);
+    for (size_t i = 0; i < XB_EXPLAIN_BINS; i++)
+        assert_in_range(f.found.gpus[0].lanes[XB_LANE_KERNELS].shares[i] * 1e6, 999999, 1000001);
+    clean_up(&f);
+}
+
 static void nothing_is_lost_where_there_are_too_many(NO_STATE)
 {
     struct fixture f = {.memory = NULL};
@@ -154,6 +166,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_nanosecond_counts),
+        cmocka_unit_test(a_long_span_fills_each_part),
         cmocka_unit_test(nothing_is_lost_where_there_are_too_many),
     };
     return cmocka_run_group_tests_name("explain", tests, NULL, NULL);
