@@ -34,8 +34,18 @@ const char *const xb_fault_names[XB_FAULTS] = {[XB_FAULT_PAGEABLE] = "pageable",
 struct copy {
     const struct xb_activity *activity, *call;
     const char *origin[XB_ORIGINS];
-    double exposed;
+    size_t gpu; /* its place */
     bool begins_run, returns;
+};
+
+#define AWAITED 64 /* copies back that may come again */
+
+/* What a GPU did until now. */
+struct past {
+    uint64_t awaited[AWAITED]; /* bytes that came back after a kernel */
+    size_t awaited_count;
+    uint8_t last_way; /* of copies since the last kernel */
+    bool computed;
 };
 
 struct span {
@@ -68,6 +78,7 @@ struct work {
     size_t copy_count;
     double idle;   /* seconds of gaps that are longer than GAP_NS, in which no GPU did anything */
     double lonely; /* kernels while nothing is copied */
+    struct past pasts[XB_EXPLAIN_GPUS];
     struct cover covers[XB_EXPLAIN_GPUS][XB_LANES + 1];
     struct xb_gpu_use gpus[XB_EXPLAIN_GPUS];
     struct xb_copy_group groups[XB_EXPLAIN_GROUPS];
@@ -91,12 +102,10 @@ static enum xb_lane lane_of(const struct xb_activity *activity)
         return XB_LANE_KERNELS;
     case XB_ACTIVITY_WORK:
         return XB_LANE_HOST;
-    case XB_ACTIVITY_COPY:
+    default: /* a fill has no way */
         return activity->way == XB_WAY_TO_GPU ? XB_LANE_TO_GPU
                : activity->way == XB_WAY_BACK ? XB_LANE_BACK
                                               : XB_LANE_AMONG;
-    default:
-        return XB_LANE_AMONG;
     }
 }
 
@@ -157,7 +166,8 @@ static void add_busy(const struct work *work, struct xb_lane_use *use, const str
     double bin = (double)(work->end - work->begin) / XB_EXPLAIN_BINS;
     double begin = (double)(span->begin - work->begin), end = (double)(span->end - work->begin);
     use->busy += seconds_of(span->begin, span->end);
-    for (size_t i = bin > 0 ? (size_t)(begin / bin) : XB_EXPLAIN_BINS; i < XB_EXPLAIN_BINS; i++)
+    for (size_t i = bin > 0 ? (size_t)(begin / bin) : XB_EXPLAIN_BINS;
+         i < XB_EXPLAIN_BINS && bin * (double)i < end; i++)
         use->shares[i] +=
             fmax(fmin(end, bin * (double)(i + 1)) - fmax(begin, bin * (double)i), 0) / bin;
 }
@@ -165,6 +175,26 @@ static void add_busy(const struct work *work, struct xb_lane_use *use, const str
 static void *keep(const struct work *work, const void *items, size_t size)
 {
     return memcpy(xb_arena_new(work->memory, size), items, size);
+}
+
+/* Adds a copy between host and GPU. It begins a row where none went its way since the last kernel;
+ * it returns where as much came back after a kernel. */
+static void add_copy(struct work *work, const struct xb_activity *activity, size_t gpu)
+{
+    struct past *past = &work->pasts[gpu];
+    work->copies = xb_grow(work->copies, work->copy_count, sizeof *work->copies);
+    struct copy *copy = &work->copies[work->copy_count++];
+    *copy = (struct copy){
+        .activity = activity, .gpu = gpu, .begins_run = past->last_way != activity->way};
+    past->last_way = activity->way;
+    if (activity->bytes == 0)
+        return;
+    if (activity->way == XB_WAY_BACK && past->computed && past->awaited_count < AWAITED)
+        past->awaited[past->awaited_count++] = activity->bytes;
+    for (size_t i = past->awaited_count; activity->way == XB_WAY_TO_GPU && i-- > 0;)
+        copy->returns = copy->returns || past->awaited[i] == activity->bytes;
+    if (copy->returns)
+        past->awaited_count = 0; /* what came back before is of an earlier step */
 }
 
 static void measure_engines(struct work *work)
@@ -184,6 +214,12 @@ static void measure_engines(struct work *work)
         cover_add(&work->covers[gpu][lane], activity);
         if (lane != XB_LANE_KERNELS && lane != XB_LANE_HOST)
             cover_add(&work->covers[gpu][COPYING], activity);
+        if (lane == XB_LANE_TO_GPU || lane == XB_LANE_BACK)
+            add_copy(work, activity, gpu);
+        if (lane == XB_LANE_KERNELS) {
+            work->pasts[gpu].computed = true;
+            work->pasts[gpu].last_way = XB_WAY_UNKNOWN;
+        }
         if (activity->begin - latest > GAP_NS)
             work->idle += seconds_of(latest, activity->begin);
         latest = activity->end > latest ? activity->end : latest;
@@ -208,27 +244,6 @@ static int by_link(const void *a, const void *b)
     const struct copy *one = *(struct copy *const *)a, *other = *(struct copy *const *)b;
     uint32_t link = one->activity->link, others = other->activity->link;
     return link < others ? -1 : link > others ? 1 : one < other ? -1 : one > other;
-}
-
-static void list_copies(struct work *work)
-{
-    const struct xb_profile *profile = work->found->profile;
-    size_t at[XB_EXPLAIN_GPUS] = {0};
-    for (size_t i = 0; i < profile->count; i++) {
-        const struct xb_activity *activity = &profile->activities[i];
-        if (activity->kind != XB_ACTIVITY_COPY || lane_of(activity) == XB_LANE_AMONG)
-            continue;
-        size_t gpu = find_gpu(work->found, activity->device);
-        work->copies = xb_grow(work->copies, work->copy_count, sizeof *work->copies);
-        work->copies[work->copy_count++] =
-            (struct copy){.activity = activity,
-                          .exposed = outside(&work->covers[gpu][XB_LANE_KERNELS], &at[gpu],
-                                             activity->begin, activity->end)};
-    }
-    work->by_link = xb_new(work->copy_count, sizeof(struct copy *));
-    for (size_t i = 0; i < work->copy_count; i++)
-        work->by_link[i] = &work->copies[i];
-    qsort(work->by_link, work->copy_count, sizeof(struct copy *), by_link);
 }
 
 /* The outermost operator, which the program calls, and the innermost mark and line. */
@@ -268,6 +283,10 @@ static void take_call(struct work *work, const struct xb_activity *call, const s
 static void find_calls(struct work *work)
 {
     const struct xb_profile *profile = work->found->profile;
+    work->by_link = xb_new(work->copy_count, sizeof(struct copy *));
+    for (size_t i = 0; i < work->copy_count; i++)
+        work->by_link[i] = &work->copies[i];
+    qsort(work->by_link, work->copy_count, sizeof(struct copy *), by_link);
     for (size_t i = 0; i < profile->count; i++) {
         const struct xb_activity *activity = &profile->activities[i];
         if (is_deed(activity))
@@ -285,48 +304,6 @@ static void find_calls(struct work *work)
     }
     for (size_t i = 0; i < profile->count; i++)
         work->stacks[profile->activities[i].track].count = 0;
-}
-
-/* ---- what is between copies ---- */
-
-#define AWAITED 64 /* copies back that may come again */
-
-/* Marks copies to the GPU that are as large as what the GPU gave back after a kernel, and those
- * that begin a row without a kernel between. */
-static void find_order(struct work *work)
-{
-    struct {
-        uint64_t awaited[AWAITED];
-        size_t awaited_count;
-        uint8_t last_way; /* of copies since the last kernel */
-        bool computed;
-    } *gpus = xb_new(XB_EXPLAIN_GPUS, sizeof *gpus);
-    const struct xb_profile *profile = work->found->profile;
-    size_t next = 0;
-    for (size_t i = 0; i < profile->count; i++) {
-        const struct xb_activity *activity = &profile->activities[i];
-        size_t gpu = is_deed(activity) ? find_gpu(work->found, activity->device) : 0;
-        if (activity->kind == XB_ACTIVITY_KERNEL) {
-            gpus[gpu].computed = true;
-            gpus[gpu].last_way = XB_WAY_UNKNOWN;
-        }
-        if (next == work->copy_count || work->copies[next].activity != activity)
-            continue;
-        struct copy *copy = &work->copies[next++];
-        copy->begins_run = gpus[gpu].last_way != activity->way;
-        gpus[gpu].last_way = activity->way;
-        if (activity->bytes == 0)
-            continue;
-        size_t *count = &gpus[gpu].awaited_count;
-        if (activity->way == XB_WAY_BACK && gpus[gpu].computed && *count < AWAITED)
-            gpus[gpu].awaited[(*count)++] = activity->bytes;
-        for (size_t k = *count; activity->way == XB_WAY_TO_GPU && !copy->returns && k-- > 0;)
-            if (gpus[gpu].awaited[k] == activity->bytes) {
-                copy->returns = true;
-                *count = 0; /* what came back before is of an earlier step */
-            }
-    }
-    free(gpus);
 }
 
 /* ---- groups ---- */
@@ -361,6 +338,7 @@ static void make_groups(struct work *work)
 {
     struct xb_explanation *found = work->found;
     const struct xb_activity *counted[XB_EXPLAIN_GROUPS] = {NULL}; /* the last call of each */
+    size_t at[XB_EXPLAIN_GPUS] = {0};
     for (size_t i = 0; i < work->copy_count; i++) {
         const struct copy *copy = &work->copies[i];
         const struct xb_activity *activity = copy->activity;
@@ -369,7 +347,8 @@ static void make_groups(struct work *work)
         group->first = group->count++ == 0 ? seconds : group->first;
         group->bytes += activity->bytes;
         group->seconds += seconds;
-        group->exposed += copy->exposed;
+        group->exposed += outside(&work->covers[copy->gpu][XB_LANE_KERNELS], &at[copy->gpu],
+                                  activity->begin, activity->end);
         const struct xb_activity **last = &counted[group - work->groups];
         if (copy->call == NULL)
             group->blocked = (double)NAN;
@@ -587,9 +566,7 @@ struct xb_explanation *xb_explain(const struct xb_profiles *profiles, const stru
         all[i].profile = &profiles->items[i];
         if (find_window(work)) {
             measure_engines(work);
-            list_copies(work);
             find_calls(work);
-            find_order(work);
             make_groups(work);
             find_setups(work);
             judge(work);
