@@ -37,16 +37,6 @@ static const char *data_text(uint64_t bytes, char *text, size_t size)
 
 /* ---- the picture ---- */
 
-/* How busy an engine was in each part of the time, where a text has no UTF-8. A table takes two
- * hashes in a row for a command of a CI system. */
-static void add_plain_curve(struct xb_table *table, const double *shares)
-{
-    char text[XB_EXPLAIN_BINS + 1] = {0};
-    for (size_t i = 0; i < XB_EXPLAIN_BINS; i++)
-        text[i] = " .-=@"[shares[i] <= 0 ? 0 : 1 + (int)fmin(shares[i] * 4, 3)];
-    xb_table_text(table, "%s", text);
-}
-
 static void print_engines(FILE *stream, const struct xb_explanation *found,
                           const struct xb_gpu_use *gpu)
 {
@@ -68,10 +58,7 @@ static void print_engines(FILE *stream, const struct xb_explanation *found,
         bool has_rate = use->bytes > 0 && use->busy > 0 && engine != XB_LANE_KERNELS;
         xb_table_text(table, "%s", has_rate ? DATA_TEXT(use->bytes) : "");
         xb_table_text(table, "%s", has_rate ? XB_RATE_TEXT((double)use->bytes / use->busy) : "");
-        if (xb_locale_has_utf8())
-            xb_table_curve(table, use->shares, XB_EXPLAIN_BINS);
-        else
-            add_plain_curve(table, use->shares);
+        xb_table_curve(table, use->shares, XB_EXPLAIN_BINS);
     }
     xb_table_print(stream, table, &(struct xb_table_look){.indent = "  "});
     xb_table_free(table);
