@@ -138,8 +138,8 @@ static int become(void *argument, int channel)
     return 127;
 }
 
-/* Runs it to its end; its streams are ours. Ctrl-C reaches it from the terminal, and what ends only
- * this process is passed on. */
+/* Runs it to its end; its streams are ours. Ctrl-C reaches it from the terminal. What ends only
+ * this process is passed on, and the second such signal kills it. */
 static enum xb_status run_program(struct command *command, struct xb_error *error)
 {
     struct xb_child child;
@@ -150,17 +150,14 @@ static enum xb_status run_program(struct command *command, struct xb_error *erro
                                        .work = become,
                                        .argument = (void *)command->program,
                                        .signals = XB_CHILD_RESETS_SIGNALS};
-    bool is_told = false;
+    const struct sigaction ignored = {.sa_handler = SIG_IGN};
+    struct sigaction before;
     double began = xb_clock_now();
-    xb_interrupt_catch();
     XB_TRY(xb_child_start(&child, &task, error));
-    while (!xb_child_wait(&child, xb_clock_now() + WAIT_S)) {
-        int signal = xb_interrupt_signal();
-        if ((signal != SIGTERM && signal != SIGHUP) || is_told)
-            continue;
-        is_told = true;
-        (void)kill(child.process, signal);
-    }
+    (void)sigaction(SIGINT, &ignored, &before);
+    while (!xb_child_wait(&child, xb_clock_now() + WAIT_S))
+        xb_child_pass_on_signal(&child, xb_interrupt_signal(), INFINITY);
+    (void)sigaction(SIGINT, &before, NULL);
     command->source.wall = child.ended_at - began;
     command->source.exit_code = child.signal != 0 ? 128 + child.signal : child.exit_code;
     if (child.signal != 0)
@@ -278,7 +275,7 @@ static bool explain_all(struct command *command)
 
 static enum xb_status explain(struct command *command, bool *has_any, struct xb_error *error)
 {
-    xb_interrupt_catch(); /* before there is a temporary file to leave behind */
+    xb_interrupt_catch_twice(); /* before there is a temporary file to leave behind */
     if (command->json_path != NULL) {
         XB_TRY(xb_cli_find_output("--json", command->json_path, &command->json, error));
         XB_TRY(xb_cli_open_beside("--json", &command->json, command->traces, command->trace_count,
@@ -311,6 +308,21 @@ static enum xb_status explain(struct command *command, bool *has_any, struct xb_
     return costs;
 }
 
+static void say_nothing(const struct command *command)
+{
+    const struct xb_profiles *profiles = &command->profiles;
+    const char *why = "";
+    if (command->is_open && profiles->count == 0)
+        why = ": no program opened CUDA's driver. Programs that use HIP cannot be looked into yet: "
+              "explain takes a trace of PyTorch's profiler";
+    else if (profiles->left_out > 0)
+        why = ": events in it are no JSON, or their times cannot be";
+    else if (profiles->count > 0 && profiles->items[0].is_cut)
+        why = ": it ends in the middle";
+    xb_say("no copy and no kernel %s%s", command->program != NULL ? "was seen" : "is in the trace",
+           why);
+}
+
 static int run(struct xb_config *config, char *const *words)
 {
     struct command *command = xb_new(1, sizeof *command);
@@ -321,15 +333,10 @@ static int run(struct xb_config *config, char *const *words)
     if (status == XB_OK)
         status = explain(command, &has_any, &error);
     int code = status == XB_OK ? XB_EXIT_OK : fail(&error);
-    if (status == XB_OK && !has_any)
-        xb_say("no copy and no kernel %s%s",
-               command->program != NULL ? "was seen" : "is in the trace",
-               !command->is_open || command->profiles.count > 0
-                   ? ""
-                   : ": no program opened CUDA's driver. Programs that use HIP cannot be looked "
-                     "into yet: explain takes a trace of PyTorch's profiler");
-    if (status == XB_OK && !has_any)
+    if (status == XB_OK && !has_any) {
+        say_nothing(command);
         code = XB_EXIT_NOTHING;
+    }
     if (command->program != NULL && command->source.exit_code != 0)
         code = command->source.exit_code; /* also where the answer could not be written */
     xb_output_discard(&command->json);

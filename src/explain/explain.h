@@ -51,10 +51,11 @@ struct xb_copy_group {
     uint64_t bytes; /* 0: the trace does not say */
     double seconds; /* on the GPU */
     double exposed; /* of that: no kernel ran on the GPU meanwhile */
-    double blocked; /* their calls took so long; NAN: not known */
+    double blocked; /* their calls took so long while no kernel ran; NAN: not known */
     double first;   /* the first of them took so long */
     size_t runs;    /* rows of them without a kernel between */
     size_t returns; /* to the GPU: as large as what came back just before, after a kernel */
+    bool lacks_bytes;
     /* What they would take; NAN: it cannot be said, or is no remedy for them. */
     double pinned, batched, kept;
 };
@@ -85,7 +86,7 @@ struct xb_fault_found {
     double predicted;            /* and without the fault; NAN: cannot be said */
 };
 
-#define XB_EXPLAIN_GROUPS 200 /* what is of more places is in the last */
+#define XB_EXPLAIN_GROUPS 200 /* with names; what is of more places is in groups without */
 #define XB_EXPLAIN_GPUS 64
 
 struct xb_explanation {

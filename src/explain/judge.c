@@ -34,8 +34,10 @@ const char *const xb_fault_names[XB_FAULTS] = {[XB_FAULT_PAGEABLE] = "pageable",
 struct copy {
     const struct xb_activity *activity, *call;
     const char *origin[XB_ORIGINS];
-    size_t gpu; /* its place */
-    bool begins_run, returns;
+    size_t gpu;     /* its place */
+    uint64_t bytes; /* 0: not known */
+    double blocked;
+    bool begins_run, is_behind_kernel;
 };
 
 #define AWAITED 64 /* copies back that may come again */
@@ -50,6 +52,7 @@ struct past {
 
 struct span {
     int64_t begin, end;
+    int64_t before; /* nanoseconds that spans before it cover */
 };
 
 /* Time that is covered, span after span. */
@@ -64,8 +67,9 @@ struct stack {
     size_t count;
 };
 
-#define COPYING XB_LANES /* all lanes of copies as one */
-#define SETUPS 32        /* names of calls that make or release memory: there are no more */
+#define MOST_GROUPS (XB_EXPLAIN_GROUPS + 2 * XB_HOST_MEMORIES) /* the last have no names */
+#define COPYING XB_LANES                                       /* all lanes of copies as one */
+#define SETUPS 32 /* names of calls that make or release memory: there are no more */
 
 struct work {
     struct xb_explanation *found;
@@ -77,11 +81,13 @@ struct work {
     struct copy **by_link;
     size_t copy_count;
     double idle;   /* seconds of gaps that are longer than GAP_NS, in which no GPU did anything */
-    double lonely; /* kernels while nothing is copied */
+    double hidden; /* seconds that overlapping could hide, of all GPUs together */
     struct past pasts[XB_EXPLAIN_GPUS];
     struct cover covers[XB_EXPLAIN_GPUS][XB_LANES + 1];
+    struct cover computing; /* kernels of any GPU */
     struct xb_gpu_use gpus[XB_EXPLAIN_GPUS];
-    struct xb_copy_group groups[XB_EXPLAIN_GROUPS];
+    struct xb_copy_group groups[MOST_GROUPS];
+    int64_t until[MOST_GROUPS][XB_EXPLAIN_GPUS]; /* end of its last copy there, since begin */
     struct xb_setup_group setups[SETUPS];
 };
 
@@ -132,32 +138,41 @@ static void cover_add(struct cover *cover, const struct xb_activity *activity)
         last->end = activity->end > last->end ? activity->end : last->end;
         return;
     }
+    int64_t before = last != NULL ? last->before + last->end - last->begin : 0;
     cover->spans = xb_grow(cover->spans, cover->count, sizeof *cover->spans);
-    cover->spans[cover->count++] = (struct span){activity->begin, activity->end};
+    cover->spans[cover->count++] = (struct span){activity->begin, activity->end, before};
 }
 
-/* Seconds of a span that are not covered. *at is 0 for the first of spans that are asked for in the
- * order of their beginnings, and is moved behind what is too early for the next. */
-static double outside(const struct cover *cover, size_t *at, int64_t begin, int64_t end)
+/* Nanoseconds before that time that are covered. */
+static int64_t covered_before(const struct cover *cover, int64_t time)
 {
-    double seconds = seconds_of(begin, end);
-    while (*at < cover->count && cover->spans[*at].end <= begin)
-        ++*at;
-    for (size_t i = *at; i < cover->count && cover->spans[i].begin < end; i++) {
-        const struct span *one = &cover->spans[i];
-        seconds -=
-            seconds_of(one->begin > begin ? one->begin : begin, one->end < end ? one->end : end);
+    size_t low = 0, high = cover->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (cover->spans[middle].begin < time)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return fmax(seconds, 0.0);
+    if (low == 0)
+        return 0;
+    const struct span *last = &cover->spans[low - 1];
+    return last->before + (time < last->end ? time : last->end) - last->begin;
+}
+
+/* Seconds of a span that are not covered. */
+static double outside(const struct cover *cover, int64_t begin, int64_t end)
+{
+    int64_t covered = covered_before(cover, end) - covered_before(cover, begin);
+    return seconds_of(begin + covered, end);
 }
 
 /* Seconds of one cover that another one does not cover. */
 static double difference(const struct cover *cover, const struct cover *other)
 {
     double seconds = 0;
-    size_t at = 0;
     for (size_t i = 0; i < cover->count; i++)
-        seconds += outside(other, &at, cover->spans[i].begin, cover->spans[i].end);
+        seconds += outside(other, cover->spans[i].begin, cover->spans[i].end);
     return seconds;
 }
 
@@ -177,24 +192,18 @@ static void *keep(const struct work *work, const void *items, size_t size)
     return memcpy(xb_arena_new(work->memory, size), items, size);
 }
 
-/* Adds a copy between host and GPU. It begins a row where none went its way since the last kernel;
- * it returns where as much came back after a kernel. */
+/* Adds a copy between host and GPU. It begins a row where none went its way since the last kernel.
+ */
 static void add_copy(struct work *work, const struct xb_activity *activity, size_t gpu)
 {
     struct past *past = &work->pasts[gpu];
     work->copies = xb_grow(work->copies, work->copy_count, sizeof *work->copies);
-    struct copy *copy = &work->copies[work->copy_count++];
-    *copy = (struct copy){
-        .activity = activity, .gpu = gpu, .begins_run = past->last_way != activity->way};
+    work->copies[work->copy_count++] = (struct copy){.activity = activity,
+                                                     .gpu = gpu,
+                                                     .bytes = activity->bytes,
+                                                     .begins_run = past->last_way != activity->way,
+                                                     .is_behind_kernel = past->computed};
     past->last_way = activity->way;
-    if (activity->bytes == 0)
-        return;
-    if (activity->way == XB_WAY_BACK && past->computed && past->awaited_count < AWAITED)
-        past->awaited[past->awaited_count++] = activity->bytes;
-    for (size_t i = past->awaited_count; activity->way == XB_WAY_TO_GPU && i-- > 0;)
-        copy->returns = copy->returns || past->awaited[i] == activity->bytes;
-    if (copy->returns)
-        past->awaited_count = 0; /* what came back before is of an earlier step */
 }
 
 static void measure_engines(struct work *work)
@@ -210,13 +219,15 @@ static void measure_engines(struct work *work)
             continue;
         size_t gpu = find_gpu(found, activity->device);
         found->gpus[gpu].lanes[lane].count++;
-        found->gpus[gpu].lanes[lane].bytes += activity->bytes;
+        if (lane != XB_LANE_TO_GPU && lane != XB_LANE_BACK)
+            found->gpus[gpu].lanes[lane].bytes += activity->bytes;
         cover_add(&work->covers[gpu][lane], activity);
         if (lane != XB_LANE_KERNELS && lane != XB_LANE_HOST)
             cover_add(&work->covers[gpu][COPYING], activity);
         if (lane == XB_LANE_TO_GPU || lane == XB_LANE_BACK)
             add_copy(work, activity, gpu);
         if (lane == XB_LANE_KERNELS) {
+            cover_add(&work->computing, activity);
             work->pasts[gpu].computed = true;
             work->pasts[gpu].last_way = XB_WAY_UNKNOWN;
         }
@@ -232,7 +243,8 @@ static void measure_engines(struct work *work)
                 add_busy(work, &use->lanes[lane], &covers[lane].spans[i]);
         use->copying = difference(&covers[COPYING], &covers[XB_LANE_KERNELS]);
         use->neither = fmax(found->window - use->lanes[XB_LANE_KERNELS].busy - use->copying, 0.0);
-        work->lonely += difference(&covers[XB_LANE_KERNELS], &covers[COPYING]);
+        work->hidden += fmin(use->copying, difference(&covers[XB_LANE_KERNELS], &covers[COPYING]) +
+                                               use->lanes[XB_LANE_HOST].busy);
     }
     found->gpus = keep(work, work->gpus, found->gpu_count * sizeof *found->gpus);
 }
@@ -253,16 +265,18 @@ static void find_origin(const struct work *work, const struct stack *stack, stru
     for (size_t i = stack->count; i-- > 0;) {
         const struct xb_activity *range = stack->ranges[i];
         const char **place = &copy->origin[range->range];
-        if (range->range == XB_RANGE_OPERATOR || *place == NULL)
+        if (range->end > copy->call->begin && (range->range == XB_RANGE_OPERATOR || *place == NULL))
             *place = names[range->name];
     }
 }
 
 /* A call of the runtime and that of the driver within it have one number: the outer one comes
- * first. */
+ * first. One call may start many copies (cudaGraphLaunch): the first of them has its time, without
+ * that in which kernels run, for which it may only wait. A trace of ROCm has bytes with calls. */
 static void take_call(struct work *work, const struct xb_activity *call, const struct stack *stack)
 {
     size_t low = 0, high = work->copy_count;
+    bool is_counted = false;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (work->by_link[middle]->activity->link < call->link)
@@ -275,6 +289,10 @@ static void take_call(struct work *work, const struct xb_activity *call, const s
         if (copy->call != NULL)
             continue;
         copy->call = call;
+        copy->bytes = copy->bytes > 0 ? copy->bytes : call->bytes;
+        if (!is_counted)
+            copy->blocked = outside(&work->computing, call->begin, call->end);
+        is_counted = true;
         copy->origin[XB_ORIGIN_CALL] = work->found->profiles->names[call->name];
         find_origin(work, stack, copy);
     }
@@ -308,23 +326,43 @@ static void find_calls(struct work *work)
 
 /* ---- groups ---- */
 
-/* Each name is there once: pointers tell whether two are the same. The last group is also that of
- * all for which there is no room. */
+/* Whether as many bytes came back after a kernel as this copy takes to the GPU. */
+static bool find_return(struct past *past, const struct copy *copy)
+{
+    if (copy->activity->way == XB_WAY_BACK && copy->is_behind_kernel && copy->bytes > 0 &&
+        past->awaited_count < AWAITED)
+        past->awaited[past->awaited_count++] = copy->bytes;
+    for (size_t i = 0; copy->activity->way == XB_WAY_TO_GPU && i < past->awaited_count; i++)
+        if (past->awaited[i] == copy->bytes) {
+            past->awaited_count = 0; /* what came back before is of an earlier step */
+            return true;
+        }
+    return false;
+}
+
+/* Each name is there once: pointers tell whether two are the same. Where there is no room for more
+ * groups, copies go to one without a name. */
 static struct xb_copy_group *find_group(struct work *work, const struct copy *copy)
 {
-    struct xb_explanation *found = work->found;
-    size_t i = 0;
-    for (; i < found->group_count; i++) {
-        const struct xb_copy_group *group = &work->groups[i];
-        if ((group->way == copy->activity->way && group->host == copy->activity->host &&
-             memcmp(group->origin, copy->origin, sizeof group->origin) == 0) ||
-            i + 1 == XB_EXPLAIN_GROUPS)
-            return &work->groups[i];
+    const char *origin[XB_ORIGINS] = {NULL};
+    size_t *count = &work->found->group_count;
+    for (int named = 1; named >= 0; named--) {
+        if (named)
+            memcpy(origin, copy->origin, sizeof origin);
+        else
+            memset(origin, 0, sizeof origin);
+        for (size_t i = 0; i < *count; i++)
+            if (work->groups[i].way == copy->activity->way &&
+                work->groups[i].host == copy->activity->host &&
+                memcmp(work->groups[i].origin, origin, sizeof origin) == 0)
+                return &work->groups[i];
+        if (*count < XB_EXPLAIN_GROUPS)
+            break;
     }
-    struct xb_copy_group *group = &work->groups[found->group_count++];
+    struct xb_copy_group *group = &work->groups[(*count)++];
     group->way = copy->activity->way;
     group->host = copy->activity->host;
-    memcpy(group->origin, copy->origin, sizeof group->origin);
+    memcpy(group->origin, origin, sizeof origin);
     return group;
 }
 
@@ -334,31 +372,40 @@ static int by_exposure(const void *a, const void *b)
     return one->exposed > other->exposed ? -1 : one->exposed < other->exposed;
 }
 
+/* Copies of a group that overlap on a GPU take no longer than one of them. */
+static void add_to_group(struct work *work, struct xb_copy_group *group, const struct copy *copy)
+{
+    const struct xb_activity *activity = copy->activity;
+    int64_t *until = &work->until[group - work->groups][copy->gpu];
+    int64_t begin = activity->begin > work->begin + *until ? activity->begin : work->begin + *until;
+    int64_t end = activity->end > begin ? activity->end : begin;
+    bool returns = find_return(&work->pasts[copy->gpu], copy);
+    double seconds = seconds_of(begin, end);
+    *until = end - work->begin;
+    group->first = group->count++ == 0 ? seconds : group->first;
+    group->bytes += copy->bytes;
+    group->lacks_bytes = group->lacks_bytes || copy->bytes == 0;
+    group->seconds += seconds;
+    group->exposed += outside(&work->covers[copy->gpu][XB_LANE_KERNELS], begin, end);
+    group->blocked += copy->call != NULL ? copy->blocked : (double)NAN;
+    group->runs += copy->begins_run;
+    group->returns += returns;
+    group->kept += returns ? 0 : seconds;
+}
+
 static void make_groups(struct work *work)
 {
     struct xb_explanation *found = work->found;
-    const struct xb_activity *counted[XB_EXPLAIN_GROUPS] = {NULL}; /* the last call of each */
-    size_t at[XB_EXPLAIN_GPUS] = {0};
     for (size_t i = 0; i < work->copy_count; i++) {
         const struct copy *copy = &work->copies[i];
-        const struct xb_activity *activity = copy->activity;
-        struct xb_copy_group *group = find_group(work, copy);
-        double seconds = seconds_of(activity->begin, activity->end);
-        group->first = group->count++ == 0 ? seconds : group->first;
-        group->bytes += activity->bytes;
-        group->seconds += seconds;
-        group->exposed += outside(&work->covers[copy->gpu][XB_LANE_KERNELS], &at[copy->gpu],
-                                  activity->begin, activity->end);
-        const struct xb_activity **last = &counted[group - work->groups];
-        if (copy->call == NULL)
-            group->blocked = (double)NAN;
-        else if (copy->call != *last) /* one call may start many: cudaGraphLaunch */
-            group->blocked += seconds_of(copy->call->begin, copy->call->end);
-        *last = copy->call;
-        group->runs += copy->begins_run;
-        group->returns += copy->returns;
-        found->lacks_bytes = found->lacks_bytes || activity->bytes == 0;
-        found->lacks_memory = found->lacks_memory || activity->host == XB_HOST_MEMORY_UNKNOWN;
+        found->gpus[copy->gpu].lanes[lane_of(copy->activity)].bytes += copy->bytes;
+        found->lacks_memory = found->lacks_memory || copy->activity->host == XB_HOST_MEMORY_UNKNOWN;
+        add_to_group(work, find_group(work, copy), copy);
+    }
+    for (size_t i = 0; i < found->group_count; i++) {
+        found->lacks_bytes = found->lacks_bytes || work->groups[i].lacks_bytes;
+        if (work->groups[i].lacks_bytes)
+            work->groups[i].bytes = 0;
     }
     qsort(work->groups, found->group_count, sizeof *work->groups, by_exposure);
     found->groups = keep(work, work->groups, found->group_count * sizeof *found->groups);
@@ -368,16 +415,13 @@ static void make_groups(struct work *work)
 
 static bool makes_memory(const char *name)
 {
-    static const char *const words[] = {
-        "HostAlloc", "MallocHost", "HostMalloc",    "HostRegister", "HostUnregister",
-        "FreeHost",  "HostFree",   "MallocManaged", "MallocPitch",  "cudaMalloc",
-        "hipMalloc", "cudaFree",   "hipFree",       "cuMemAlloc",   "cuMemFree"};
-    if (strstr(name, "Async") != NULL)
-        return false; /* from a pool, in the order of the stream: as it should be */
+    static const char *const words[] = {"HostAlloc", "HostMalloc", "HostRegister", "HostUnregister",
+                                        "Malloc",    "Free",       "MemAlloc"};
+    bool is_one = false;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strstr(name, words[i]) != NULL)
-            return true;
-    return false;
+        is_one = is_one || strstr(name, words[i]) != NULL;
+    /* From a pool, in the order of the stream, is as it should be. */
+    return is_one && strstr(name, "Async") == NULL;
 }
 
 static void find_setups(struct work *work)
@@ -400,7 +444,7 @@ static void find_setups(struct work *work)
             at++;
         work->setups[at].call = name;
         work->setups[at].count++;
-        work->setups[at].seconds += seconds_of(call->begin, call->end);
+        work->setups[at].seconds += outside(&work->computing, call->begin, call->end);
     }
 }
 
@@ -427,9 +471,7 @@ static void predict_group(const struct work *work, struct xb_copy_group *group)
     enum xb_cost_kind kind = group->way == XB_WAY_TO_GPU ? XB_COST_PINNED_IN : XB_COST_PINNED_OUT;
     group->pinned = cost_of(work, kind, group->count, group->bytes);
     group->batched = is_small(group) ? cost_of(work, kind, group->runs, group->bytes) : (double)NAN;
-    group->kept = group->returns >= 2
-                      ? group->seconds * (1.0 - (double)group->returns / (double)group->count)
-                      : (double)NAN;
+    group->kept = group->returns >= 2 ? group->kept : (double)NAN;
 }
 
 static void add_fault(struct xb_explanation *found, enum xb_fault fault, int group, double seconds,
@@ -449,25 +491,23 @@ static void judge_overlap(struct work *work)
     struct xb_explanation *found = work->found;
     static const enum xb_lane engines[] = {XB_LANE_TO_GPU, XB_LANE_BACK, XB_LANE_KERNELS,
                                            XB_LANE_HOST};
-    double busy[XB_LANES] = {0}, all = 0, most = 0, exposed = 0;
-    size_t parts = 0;
-    uint64_t bytes = 0;
+    const struct xb_copy_group *largest = NULL;
+    double busy[XB_LANES] = {0}, all = 0, most = 0;
     for (size_t gpu = 0; gpu < found->gpu_count; gpu++)
         for (int engine = 0; engine < XB_LANES; engine++)
             busy[engine] += found->gpus[gpu].lanes[engine].busy;
     for (size_t i = 0; i < found->group_count; i++) {
         const struct xb_copy_group *group = &found->groups[i];
-        exposed += group->exposed;
-        parts = group->count > parts ? group->count : parts;
-        bytes = group->bytes > bytes ? group->bytes : bytes;
+        largest = largest == NULL || group->bytes > largest->bytes ? group : largest;
         /* NAN stays for pageable memory: it cannot be said. Copies that wait for each other also
          * find page-locked memory slower than results have it. */
         if (group->host == XB_HOST_MEMORY_PAGEABLE || group->pinned < group->seconds)
             busy[group->way == XB_WAY_TO_GPU ? XB_LANE_TO_GPU : XB_LANE_BACK] +=
                 group->pinned - group->seconds;
     }
-    if (parts < 4 && bytes >= 2 * CHUNK) {
-        parts = (size_t)(bytes / CHUNK);
+    size_t parts = largest != NULL ? largest->count : 0;
+    if (parts > 0 && parts < 4 && largest->bytes >= 2 * CHUNK) {
+        parts = (size_t)(largest->bytes / CHUNK);
         found->chunk = CHUNK;
     }
     for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
@@ -475,13 +515,10 @@ static void judge_overlap(struct work *work)
         most = busy[engines[i]] > most || isnan(busy[engines[i]]) ? busy[engines[i]] : most;
     }
     /* Several GPUs work beside each other anyhow: no sum tells what they would take. */
-    double predicted = found->gpu_count > 1 || parts < 2
-                           ? (double)NAN
-                           : work->idle + most + (all - most) / (double)parts;
-    double hidden = fmin(exposed, work->lonely + busy[XB_LANE_HOST]);
-    if (parts < 2 || hidden < SERIAL_WORTH * found->window)
-        return;
-    add_fault(found, XB_FAULT_SERIAL, -1, found->window, predicted);
+    double predicted =
+        found->gpu_count > 1 ? (double)NAN : work->idle + most + (all - most) / (double)parts;
+    if (parts >= 2 && work->hidden >= SERIAL_WORTH * found->window * (double)found->gpu_count)
+        add_fault(found, XB_FAULT_SERIAL, -1, found->window, predicted);
 }
 
 static int by_remedy(const void *a, const void *b)
@@ -515,7 +552,7 @@ static void judge(struct work *work)
     for (size_t i = 0; i < SETUPS; i++) {
         const size_t before = found->fault_count;
         if (work->setups[i].count >= 2)
-            add_fault(found, XB_FAULT_SETUP, -1, work->setups[i].seconds, 0);
+            add_fault(found, XB_FAULT_SETUP, -1, work->setups[i].seconds, (double)NAN);
         if (found->fault_count > before)
             found->faults[before].setup = work->setups[i];
     }
@@ -528,27 +565,31 @@ static bool find_window(struct work *work)
 {
     struct xb_explanation *found = work->found;
     const struct xb_profile *profile = found->profile;
-    const struct xb_activity *first = NULL;
+    const struct xb_activity *first = NULL; /* of the GPU */
+    bool has_any = false;
     found->is_one_stream = true;
     for (size_t i = 0; i < profile->count; i++) {
         const struct xb_activity *activity = &profile->activities[i];
         if (!is_deed(activity))
             continue;
-        if (first == NULL)
-            work->begin = activity->begin;
-        work->end = activity->end > work->end || first == NULL ? activity->end : work->end;
-        if (activity->kind != XB_ACTIVITY_WORK) {
-            found->is_one_stream =
-                found->is_one_stream && (first == NULL || first->track == activity->track ||
-                                         first->kind == XB_ACTIVITY_WORK);
-        }
-        if (first == NULL || first->kind == XB_ACTIVITY_WORK)
-            first = activity;
+        work->begin = has_any ? work->begin : activity->begin;
+        work->end = has_any && work->end > activity->end ? work->end : activity->end;
+        has_any = true;
+        if (activity->kind == XB_ACTIVITY_WORK)
+            continue;
+        first = first != NULL ? first : activity;
+        found->is_one_stream = found->is_one_stream && first->track == activity->track;
     }
-    if (first == NULL || first->kind == XB_ACTIVITY_WORK)
+    if (first == NULL)
         return false;
     found->window = seconds_of(work->begin, work->end);
     return true;
+}
+
+static int by_device(const void *a, const void *b)
+{
+    const struct xb_gpu_use *one = a, *other = b;
+    return one->device < other->device ? -1 : one->device > other->device;
 }
 
 struct xb_explanation *xb_explain(const struct xb_profiles *profiles, const struct xb_costs *costs,
@@ -570,10 +611,12 @@ struct xb_explanation *xb_explain(const struct xb_profiles *profiles, const stru
             make_groups(work);
             find_setups(work);
             judge(work);
+            qsort(all[i].gpus, all[i].gpu_count, sizeof *all[i].gpus, by_device);
         }
         for (size_t k = 0; k < XB_EXPLAIN_GPUS; k++)
             for (size_t lane = 0; lane <= COPYING; lane++)
                 free(work->covers[k][lane].spans);
+        free(work->computing.spans);
         free(work->copies);
         free(work->by_link);
         free(work);

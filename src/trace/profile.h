@@ -33,6 +33,7 @@ enum xb_host_memory {
     XB_HOST_MEMORY_PAGEABLE,
     XB_HOST_MEMORY_PINNED,
     XB_HOST_MEMORY_MANAGED, /* moved by the driver */
+    XB_HOST_MEMORIES
 };
 
 /* What kind of range it is: of several around a call one of each is told. */
