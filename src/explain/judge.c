@@ -92,7 +92,7 @@ static double seconds_of(int64_t begin, int64_t end)
 
 static bool is_deed(const struct xb_activity *activity)
 {
-    return activity->kind != XB_ACTIVITY_CALL && activity->kind != XB_ACTIVITY_RANGE;
+    return activity->kind < XB_ACTIVITY_WAIT;
 }
 
 static enum xb_lane lane_of(const struct xb_activity *activity)
@@ -210,7 +210,7 @@ static void measure_engines(struct work *work)
             continue;
         size_t gpu = find_gpu(found, activity->device);
         found->gpus[gpu].lanes[lane].count++;
-        found->gpus[gpu].lanes[lane].bytes += activity->bytes;
+        found->gpus[gpu].lanes[lane].bytes += lane == XB_LANE_KERNELS ? 0 : activity->bytes;
         cover_add(&work->covers[gpu][lane], activity);
         if (lane != XB_LANE_KERNELS && lane != XB_LANE_HOST)
             cover_add(&work->covers[gpu][COPYING], activity);

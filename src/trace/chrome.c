@@ -2,6 +2,7 @@
 /* The keys: "Trace Event Format" of the Chromium project. */
 #include "trace.h"
 
+#include "base/json_fields.h"
 #include "base/memory.h"
 #include "base/stream.h"
 
@@ -46,6 +47,37 @@ static const struct xb_field devices_fields[] = {
 
 /* ---- events ---- */
 
+/* What every event is: on a thread of a process, which are a track of a case. */
+typedef struct {
+    const char *phase, *name;
+    size_t process; /* from 1 */
+    size_t thread;  /* from 0, which is the case itself */
+} event;
+
+static const struct xb_field event_fields[] = {
+    XB_FIELD("ph", STRING, event, phase), XB_FIELD("name", STRING, event, name),
+    XB_FIELD("pid", SIZE, event, process), XB_FIELD("tid", SIZE, event, thread), XB_FIELDS_END};
+
+/* What a span is besides. */
+typedef struct {
+    enum xb_span_kind kind;
+    double begin_us, length_us;
+} times;
+
+static const char *kind_word(int kind)
+{
+    static const char *const words[] = {
+        [XB_SPAN_WORK] = "work", [XB_SPAN_CALL] = "call",     [XB_SPAN_WAIT] = "wait",
+        [XB_SPAN_COPY] = "copy", [XB_SPAN_KERNEL] = "kernel",
+    };
+    return words[kind];
+}
+
+static const struct xb_field times_fields[] = {
+    XB_FIELD("cat", WORD, times, kind, .word = kind_word, .most = XB_SPAN_KERNEL),
+    XB_FIELD("ts", DOUBLE, times, begin_us), XB_FIELD("dur", DOUBLE, times, length_us),
+    XB_FIELDS_END};
+
 /* The case that is written, and the nanosecond that is its zero. */
 struct page {
     struct xb_chrome *chrome;
@@ -71,8 +103,7 @@ static void begin_event(const struct page *page, struct xb_json *json, const cha
 {
     xb_json_begin(json);
     xb_json_open_object(json, NULL);
-    xb_fields_put(json, xb_trace_event_fields,
-                  &(struct xb_trace_event){phase, name, page->chrome->count + 1, thread});
+    xb_fields_put(json, event_fields, &(event){phase, name, page->chrome->count + 1, thread});
 }
 
 static void end_event(struct page *page, struct xb_json *json)
@@ -111,9 +142,8 @@ static void write_span(struct page *page, const struct xb_timeline_span *span)
     int64_t length = nanoseconds(span->end) - nanoseconds(span->begin);
     bool is_at_work = span->kind != XB_SPAN_CALL && span->kind != XB_SPAN_WAIT;
     begin_event(page, &json, "X", span->name, span->track + 1);
-    xb_fields_put(
-        &json, xb_trace_times_fields,
-        &(struct xb_trace_times){span->kind, timestamp(page, span->begin), (double)length / 1000});
+    xb_fields_put(&json, times_fields,
+                  &(times){span->kind, timestamp(page, span->begin), (double)length / 1000});
     xb_json_open_object(&json, "args");
     if (span->bytes > 0)
         xb_json_put_whole(&json, "bytes", span->bytes);

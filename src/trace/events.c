@@ -26,7 +26,8 @@ struct reader {
     struct xb_error *error;
 
     /* The text. */
-    struct xb_gzip file;
+    struct xb_gzip file; /* -1: all of it is the block */
+    const unsigned char *block;
     size_t length, at; /* of the block */
     uint64_t before;   /* bytes before the block */
     char *value;       /* what was cut out, with a zero behind it; empty: it was too long */
@@ -40,7 +41,7 @@ struct reader {
     bool is_cut;           /* the text has ended in the middle */
     bool has_events, is_explain, is_kineto;
     bool has_spans, is_own; /* of --trace: each process is a case. The first span tells */
-    unsigned char block[65536];
+    unsigned char room[65536];
 };
 
 /* ---- the text ---- */
@@ -57,11 +58,11 @@ static int peek(struct reader *r)
 {
     if (r->at < r->length)
         return r->block[r->at];
-    if (r->status != XB_OK)
+    if (r->status != XB_OK || r->file.file < 0)
         return EOF;
     r->before += r->length;
     r->at = 0;
-    r->status = xb_gzip_read(&r->file, r->path, r->block, sizeof r->block, &r->length, r->error);
+    r->status = xb_gzip_read(&r->file, r->path, r->room, sizeof r->room, &r->length, r->error);
     return r->length > 0 ? r->block[0] : EOF;
 }
 
@@ -158,6 +159,7 @@ static const struct category {
     {XB_ACTIVITY_COPY, 0, true, {"copy"}},
     {XB_ACTIVITY_CALL, 0, true, {"call"}},
     {XB_ACTIVITY_WORK, 0, true, {"work"}},
+    {XB_ACTIVITY_WAIT, 0, true, {"wait"}},
 };
 
 static const struct category *find_category(const char *word)
@@ -178,7 +180,10 @@ static void take_arguments(struct reader *r, const cJSON *arguments, const char 
 {
     uint64_t number;
     bool is_call = activity->kind == XB_ACTIVITY_CALL;
-    if (activity->kind == XB_ACTIVITY_RANGE)
+    const char *stage = text_of(arguments, "stage");
+    if (r->is_own && stage != NULL)
+        activity->stage = xb_profiles_name(r->profiles, stage);
+    if (activity->kind == XB_ACTIVITY_RANGE || activity->kind == XB_ACTIVITY_WAIT)
         return;
     if (read_whole(arguments, "correlation", &number) && number <= UINT32_MAX)
         activity->link = (uint32_t)number;
@@ -186,7 +191,7 @@ static void take_arguments(struct reader *r, const cJSON *arguments, const char 
         xb_copy_read_name(name, activity);
     r->profiles->is_hip |= is_call && strncmp(name, "hip", 3) == 0;
     if (is_call ? activity->link != 0 && strncmp(name, "hipMemcpy", 9) == 0
-                : activity->kind != XB_ACTIVITY_KERNEL)
+                : activity->kind != XB_ACTIVITY_KERNEL || r->is_own)
         (void)read_whole(arguments, is_call ? "size" : "bytes", &activity->bytes);
     if (is_call || r->is_own)
         return;
@@ -239,7 +244,7 @@ static void take_span(struct reader *r, const cJSON *event)
     take_arguments(r, arguments, name, &activity, &track);
     activity.name = xb_profiles_name(r->profiles, name);
     activity.track = xb_profiles_track(r->profiles, process, activity.device, track);
-    r->last = activity.track;
+    r->last = activity.kind == XB_ACTIVITY_WAIT ? NONE : activity.track;
     struct xb_profile *own =
         xb_profiles_find(r->profiles, r->is_own || r->is_explain ? process : ALL);
     if (!xb_profile_add(r->profiles, own, &activity))
@@ -280,6 +285,14 @@ static void take_fact(struct reader *r, const cJSON *event)
         struct xb_profile *profile = xb_profiles_find(r->profiles, process);
         profile->name = r->profiles->names[place];
         profile->is_cut = true; /* until it says goodbye */
+    } else if (strcmp(what, "thread_name") == 0 && name != NULL) {
+        const uint32_t place = xb_profiles_name(r->profiles, name),
+                       track =
+                           xb_profiles_track(r->profiles, process, -1, read_owner(r, event, "tid"));
+        struct xb_profile *profile = xb_profiles_find(r->profiles, process);
+        profile->tracks = xb_grow(profile->tracks, profile->track_count, sizeof *profile->tracks);
+        profile->tracks[profile->track_count++] =
+            (struct xb_named_track){track, r->profiles->names[place]};
     }
 }
 
@@ -383,13 +396,16 @@ static void make_one_program(const struct reader *r, size_t first)
         const struct xb_profile *named = &r->profiles->items[i];
         if (named->name != NULL && (program.name == NULL || named->process == r->caller))
             program.name = named->name;
+        free(named->tracks); /* these are of the processes */
     }
+    program.tracks = NULL;
+    program.track_count = 0;
     r->profiles->items[first] = program; /* the others have no activities */
     r->profiles->count = first + 1;
 }
 
 enum xb_status xb_events_read(struct xb_profiles *profiles, const char *path, int file,
-                              struct xb_error *error)
+                              const char *text, size_t length, struct xb_error *error)
 {
     struct reader *r = xb_new(1, sizeof *r);
     const size_t first = profiles->count;
@@ -398,6 +414,8 @@ enum xb_status xb_events_read(struct xb_profiles *profiles, const char *path, in
     r->error = error;
     r->value = xb_new(LONGEST + 1, 1);
     r->file.file = file;
+    r->block = text != NULL ? (const unsigned char *)text : r->room;
+    r->length = length;
     r->last = NONE;
     if (peek(r) == 0xEF && r->length >= 3 && memcmp(r->block, "\xEF\xBB\xBF", 3) == 0)
         r->at = 3; /* the mark of UTF-8, which Windows puts first */

@@ -147,13 +147,26 @@ void xb_profiles_sort(struct xb_profiles *profiles)
 
 /* ---- files ---- */
 
+static void begin_file(struct xb_profiles *profiles)
+{
+    profiles->file_count++;
+    (void)xb_profiles_name(profiles, ""); /* the first */
+}
+
+enum xb_status xb_profiles_read_text(struct xb_profiles *profiles, const char *path,
+                                     const char *text, size_t length, struct xb_error *error)
+{
+    begin_file(profiles);
+    return xb_events_read(profiles, path, -1, text, length, error);
+}
+
 enum xb_status xb_profiles_read(struct xb_profiles *profiles, const char *path,
                                 struct xb_error *error)
 {
     static const char sqlite[] = "SQLite format 3"; /* and its zero */
     char begin[sizeof sqlite];
     struct stat status;
-    profiles->file_count++;
+    begin_file(profiles);
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISFIFO(status.st_mode))
         return XB_FAIL(error, XB_ERR_USAGE, "%.300s: is neither a regular file nor a pipe", path);
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -162,8 +175,8 @@ enum xb_status xb_profiles_read(struct xb_profiles *profiles, const char *path,
                              strerror(errno));
     bool is_sqlite = pread(file, begin, sizeof begin, 0) == (ssize_t)sizeof begin &&
                      memcmp(begin, sqlite, sizeof sqlite) == 0;
-    enum xb_status outcome =
-        (is_sqlite ? xb_nsys_read : xb_events_read)(profiles, path, file, error);
+    enum xb_status outcome = is_sqlite ? xb_nsys_read(profiles, path, file, error)
+                                       : xb_events_read(profiles, path, file, NULL, 0, error);
     close(file);
     return outcome;
 }
@@ -175,8 +188,10 @@ static void leave(void *name)
 
 void xb_profiles_free(struct xb_profiles *profiles)
 {
-    for (size_t i = 0; i < profiles->count; i++)
+    for (size_t i = 0; i < profiles->count; i++) {
         free(profiles->items[i].activities);
+        free(profiles->items[i].tracks);
+    }
     free(profiles->items);
     free(profiles->names);
     tdestroy(profiles->tree, leave);

@@ -20,6 +20,8 @@ enum xb_activity_kind {
     XB_ACTIVITY_FILL,   /* a memset */
     XB_ACTIVITY_KERNEL, /* or a whole graph, where the trace has no kernels of it */
     XB_ACTIVITY_WORK,   /* of a thread of the host, for a stage of a mode; only --trace has it */
+    XB_ACTIVITY_WAIT,   /* of a thread or a stream; only --trace has it. From here on all are what
+                           is no work of a GPU or a stage */
     XB_ACTIVITY_CALL,   /* of the runtime or the driver */
     XB_ACTIVITY_RANGE,  /* an operator, a line of Python or an NVTX range: what a call belongs to */
 };
@@ -43,12 +45,19 @@ struct xb_activity {
     uint64_t bytes;     /* of copies and fills; 0: the trace does not say */
     uint32_t link;      /* a call has the number of what it started; 0: none, or not known */
     uint32_t name;      /* place in names */
+    uint32_t stage;     /* place in names, of the stage of a mode; 0: of none */
     uint32_t track;     /* place in names, too: of the thread of a call or a range, else of the
                            stream. Only good for being compared */
     int16_t device;     /* -1: not known, or none */
     uint8_t kind;       /* enum xb_activity_kind */
     uint8_t way, host;  /* enum xb_way and enum xb_host_memory, of copies */
     uint8_t range;      /* enum xb_range_kind, of ranges */
+};
+
+/* What a trace calls a thread, or what --trace draws as one. */
+struct xb_named_track {
+    uint32_t track; /* as activities have it */
+    const char *name;
 };
 
 /* One program: a process, or a case of --trace. */
@@ -58,6 +67,8 @@ struct xb_profile {
     struct xb_activity *activities; /* in the order of their beginnings; of those that begin at
                                        once the longest first */
     size_t count;
+    struct xb_named_track *tracks; /* in the order of the file; also one that is named twice */
+    size_t track_count;
     const char *problem; /* why nothing of it was seen; NULL: it was */
     uint64_t dropped;    /* records that were lost before they were written */
     bool is_cut; /* the file ends in the middle of it, or the program ended without a goodbye:
@@ -71,7 +82,8 @@ struct xb_profiles {
                          of which copies. Set by xb_profiles_sort */
     struct xb_profile *items;
     size_t count;
-    const char **names; /* each once, and among them what stands for tracks and programs */
+    const char **names; /* each once, and among them what stands for tracks and programs; the
+                           first is "" */
     size_t name_count;
     size_t left_out; /* events with impossible times, too long to be read, or no JSON */
     struct xb_arena *memory;
@@ -91,6 +103,10 @@ struct xb_profiles {
  * xb_profiles_free in any case. */
 XB_MUST_CHECK enum xb_status xb_profiles_read(struct xb_profiles *profiles, const char *path,
                                               struct xb_error *error);
+/* Reads a text of events in memory in the same way; it is not gzipped. `path` is for messages. */
+XB_MUST_CHECK enum xb_status xb_profiles_read_text(struct xb_profiles *profiles, const char *path,
+                                                   const char *text, size_t length,
+                                                   struct xb_error *error);
 /* Puts the activities of all into their order. After the last file. */
 void xb_profiles_sort(struct xb_profiles *profiles);
 void xb_profiles_free(struct xb_profiles *profiles); /* accepts zeroed ones */
@@ -111,9 +127,10 @@ bool xb_profile_add(struct xb_profiles *profiles, struct xb_profile *profile,
 /* Way and memory of a copy by a name such as "Memcpy HtoD (Pageable -> Device)". */
 void xb_copy_read_name(const char *name, struct xb_activity *copy);
 
-/* The readers themselves, of a file that is open and stays so: of Chrome's events, and of the
- * SQLite export of Nsight Systems. `path` is for messages. */
+/* The readers themselves, of a file that is open and stays so: of Chrome's events (or of a text,
+ * where `file` is -1), and of the SQLite export of Nsight Systems. `path` is for messages. */
 XB_MUST_CHECK enum xb_status xb_events_read(struct xb_profiles *profiles, const char *path,
-                                            int file, struct xb_error *error);
+                                            int file, const char *text, size_t length,
+                                            struct xb_error *error);
 XB_MUST_CHECK enum xb_status xb_nsys_read(struct xb_profiles *profiles, const char *path, int file,
                                           struct xb_error *error);

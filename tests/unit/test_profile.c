@@ -134,6 +134,12 @@ static void takes_bytes_of_calls(void **state)
 #define ARROW(phase, pid, tid, id)                                                                 \
     "{\"ph\":\"" phase "\",\"name\":\"submits\",\"pid\":" pid ",\"tid\":" tid                      \
     ",\"cat\":\"ac2g\",\"id\":" id ",\"ts\":1},"
+#define THREAD(pid, tid, name)                                                                     \
+    "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":" pid ",\"tid\":" tid                          \
+    ",\"args\":{\"name\":\"" name "\"}},"
+#define CHANGED(pid, tid, cat, ts, dur, args)                                                      \
+    "{\"ph\":\"X\",\"name\":\"n\",\"pid\":" pid ",\"tid\":" tid ",\"cat\":\"" cat "\",\"ts\":" ts  \
+    ",\"dur\":" dur ",\"args\":" args "}"
 #define CASE(pid, name)                                                                            \
     "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":" pid ",\"tid\":0,\"args\":{\"name\":\"" name \
     "\"}},"
@@ -141,16 +147,16 @@ static void takes_bytes_of_calls(void **state)
 static void reads_our_own(void **state)
 {
     static const char text[] =
-        "{\"traceEvents\":[" CASE("1", "one") OWN("1", "1", "call", "queue_copy", "0", "")
-            ARROW("s", "1", "1", "1") OWN("1", "1", "wait", "queue_wait", "2", "")
-                ARROW("s", "1", "1", "7") /* of nothing that is kept */
-        OWN("1", "2", "copy", "Memcpy HtoD (Pinned -> Device)", "1", "\"bytes\":5")
-            ARROW("f", "1", "2", "1") CASE("2", "two")
-                OWN("2", "1", "kernel", "fill", "4", "\"bytes\":6")
-                    ARROW("f", "2", "1", "4294967298")
-                        OWN("2", "1", "kernel", "copy by kernel", "5", "\"bytes\":7")
-                            OWN("2", "1", "kernel", "compute", "6", "\"bytes\":8")
-                                OWN("2", "2", "work", "read", "7", "\"bytes\":9");
+        "{\"traceEvents\":[" CASE("1", "one") THREAD("1", "1", "thread 0 (submits)")
+            THREAD("1", "2", "stream 0") OWN("1", "1", "call", "queue_copy", "0", "")
+                ARROW("s", "1", "1", "1") OWN("1", "1", "wait", "queue_wait", "2", "")
+                    ARROW("s", "1", "1", "7") /* of a wait: none */
+        OWN("1", "2", "copy", "Memcpy HtoD (Pinned -> Device)", "1",
+            "\"bytes\":5") ARROW("f", "1", "2", "1") CASE("2", "two")
+            OWN("2", "1", "kernel", "fill", "4", "\"bytes\":6") ARROW("f", "2", "1", "4294967298")
+                OWN("2", "1", "kernel", "copy by kernel", "5", "\"bytes\":7")
+                    OWN("2", "1", "kernel", "compute", "6", "\"bytes\":8,\"stage\":\"compute\"")
+                        OWN("2", "2", "work", "read", "7", "\"bytes\":9");
     char whole[sizeof text + 64];
     snprintf(whole, sizeof whole, "%s],\"otherData\":{\"tool\":\"xferbench 1.0\"}}", text);
     read_text(state, whole);
@@ -158,7 +164,17 @@ static void reads_our_own(void **state)
         assert_string_equal(got.source, "xferbench --trace");
         assert_int_equal(got.count, 2);
         assert_string_equal(got.items[0].name, "one");
-        assert_int_equal(got.items[0].count, 2); /* the wait is none of them */
+        assert_int_equal(got.items[0].count, 3);
+        assert_int_equal(got.items[0].track_count, 2);
+        assert_string_equal(got.items[0].tracks[0].name, "thread 0 (submits)");
+        assert_int_equal(got.items[0].tracks[0].track, activity(0, 0)->track);
+        assert_string_equal(got.items[0].tracks[1].name, "stream 0");
+        assert_int_equal(got.items[0].tracks[1].track, activity(0, 1)->track);
+        assert_int_equal(activity(0, 2)->kind, XB_ACTIVITY_WAIT);
+        assert_int_equal(activity(0, 2)->link, 0);
+        assert_int_equal(activity(0, 2)->stage, 0);
+        assert_string_equal(got.names[activity(1, 2)->stage], "compute");
+        assert_int_equal(activity(1, 2)->bytes, 8);
         assert_int_equal(activity(0, 0)->link, 1);
         assert_int_equal(activity(0, 1)->link, 1);
         assert_int_equal(activity(0, 1)->host, XB_HOST_MEMORY_PINNED);
@@ -175,6 +191,48 @@ static void reads_our_own(void **state)
         assert_int_equal(activity(1, 3)->kind, XB_ACTIVITY_WORK);
         assert_int_equal(got.items[0].is_cut, i);
         read_text(state, text); /* without its end */
+    }
+    xb_profiles_free(&got); /* from memory it is the same */
+    assert_int_equal(xb_profiles_read_text(&got, "t.json", whole, strlen(whole), &error), XB_OK);
+    assert_int_equal(got.count, 2);
+    assert_int_equal(got.items[1].count, 4);
+    assert_false(got.items[0].is_cut);
+    assert_int_equal(xb_profiles_read_text(&got, "t.json", "[1]", 3, &error), XB_ERR_USAGE);
+    assert_non_null(strstr(error.message, "t.json: byte 1: no event begins here"));
+}
+
+/* What --trace does not write is left out of a file that looks as if it did, or does no harm. */
+static void our_own_may_be_changed(void **state)
+{
+    static const struct {
+        const char *event;
+        size_t kept, left_out;
+    } rows[] = {
+        {"{\"ph\":\"X\"}", 0, 0},
+        {"{\"ph\":\"B\",\"name\":\"n\",\"pid\":1,\"tid\":1}", 0, 0},
+        {CHANGED("1", "1", "x", "1", "1", "{}"), 0, 0},
+        {CHANGED("1", "1", "copy", "1e300", "1", "{}"), 0, 1},
+        {CHANGED("1", "1", "copy", "1", "-1", "{}"), 0, 1},
+        {CHANGED("1", "1", "copy", "1", "null", "{}"), 0, 1},
+        {CHANGED("0", "1", "copy", "-1", "1", "{}"), 1, 0},
+        {CHANGED("1", "0", "copy", "1", "1", "[]"), 1, 0},
+        {CHANGED("1", "1e9", "copy", "1", "1", "{\"stage\":3}"), 1, 0},
+        {CHANGED("\"x\"", "null", "copy", "1", "1", "{\"bytes\":-1}"), 1, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[1024];
+        snprintf(text, sizeof text, "{\"traceEvents\":[%s%s]}",
+                 OWN("7", "1", "call", "queue_copy", "0", ""), rows[i].event);
+        read_text(state, text);
+        assert_null(got.items[0].name);
+        assert_int_equal(got.items[0].track_count, 0);
+        assert_int_equal(got.left_out, rows[i].left_out);
+        assert_int_equal(got.activity_count, 1 + rows[i].kept);
+        assert_int_equal(got.count, 1 + rows[i].kept);
+        if (rows[i].kept > 0) {
+            assert_int_equal(activity(1, 0)->bytes, 0);
+            assert_int_equal(activity(1, 0)->stage, 0);
+        }
     }
 }
 
@@ -404,6 +462,7 @@ int main(void)
         WITH_TREE(reads_what_pytorch_wrote),
         WITH_TREE(takes_bytes_of_calls),
         WITH_TREE(reads_our_own),
+        WITH_TREE(our_own_may_be_changed),
         WITH_TREE(reads_what_explain_wrote),
         WITH_TREE(leaves_out_what_cannot_be),
         WITH_TREE(passes_over_what_is_too_long),
