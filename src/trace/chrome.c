@@ -154,6 +154,8 @@ static void write_span(struct page *page, const struct xb_timeline_span *span)
         xb_json_put_text(&json, "stage", span->stage);
         xb_json_put_whole(&json, "item", span->item);
     }
+    if (span->flow > 0)
+        xb_json_put_whole(&json, "correlation", span->flow);
     xb_json_close(&json);
     end_event(page, &json);
     if (span->flow == 0)

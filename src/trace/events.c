@@ -17,7 +17,6 @@
 #define LONGEST ((size_t)1 << 20) /* of a value that is looked at */
 #define LATEST_US 2.3e15 /* since 1970 in 2042: any two times are less than 2^63 ns apart */
 #define ALL UINT64_MAX   /* stands for the process where a trace is of one program */
-#define NONE UINT32_MAX
 #define NO_KEY "this is no JSON: a key and a colon are missing"
 
 struct reader {
@@ -35,7 +34,6 @@ struct reader {
     /* What it says. */
     uint64_t caller; /* the process that called the runtime */
     int caller_rank; /* why it is that one: 2 for a call, 1 for a range, 0: for nothing yet */
-    uint32_t last;   /* the track of the last event, where it was a span; else NONE */
 
     enum xb_status status; /* of the first failure */
     bool is_cut;           /* the text has ended in the middle */
@@ -213,10 +211,8 @@ static void take_span(struct reader *r, const cJSON *event)
         r->profiles->left_out++;
         return;
     }
-    if (!r->has_spans) /* what others write says whose GPU it was */
-        r->is_own = category->is_own || (category->kind == XB_ACTIVITY_KERNEL &&
-                                         !cJSON_HasObjectItem(arguments, "correlation") &&
-                                         !cJSON_HasObjectItem(arguments, "device"));
+    if (!r->has_spans) /* of a case the calls come first */
+        r->is_own = category->is_own;
     r->has_spans = true;
     name = name != NULL ? name : none;
     /* Near 1.7e15, which is now, a double keeps 250 ns: enough here. */
@@ -244,25 +240,10 @@ static void take_span(struct reader *r, const cJSON *event)
     take_arguments(r, arguments, name, &activity, &track);
     activity.name = xb_profiles_name(r->profiles, name);
     activity.track = xb_profiles_track(r->profiles, process, activity.device, track);
-    r->last = activity.kind == XB_ACTIVITY_WAIT ? NONE : activity.track;
     struct xb_profile *own =
         xb_profiles_find(r->profiles, r->is_own || r->is_explain ? process : ALL);
     if (!xb_profile_add(r->profiles, own, &activity))
         refuse(r, "these are more activities than are kept");
-}
-
-/* In our own traces an arrow follows the span that it begins or ends at, and its number links the
- * two. The upper half of it is the case. */
-static void take_arrow(struct reader *r, const cJSON *event, uint32_t last)
-{
-    uint64_t number;
-    if (!r->is_own || last == NONE || !read_whole(event, "id", &number))
-        return;
-    const uint64_t process = read_owner(r, event, "pid");
-    if (last != xb_profiles_track(r->profiles, process, -1, read_owner(r, event, "tid")))
-        return;
-    struct xb_profile *profile = xb_profiles_find(r->profiles, process);
-    profile->activities[profile->count - 1].link = (uint32_t)number;
 }
 
 static void take_fact(struct reader *r, const cJSON *event)
@@ -300,16 +281,12 @@ static void take_event(struct reader *r)
 {
     cJSON *event = cJSON_Parse(r->value);
     const char *phase = text_of(event, "ph");
-    const uint32_t last = r->last;
-    r->last = NONE;
     if (event == NULL)
         r->profiles->left_out++;
     else if (phase != NULL && strcmp(phase, "X") == 0)
         take_span(r, event);
     else if (phase != NULL && strcmp(phase, "M") == 0)
         take_fact(r, event);
-    else if (phase != NULL && (strcmp(phase, "s") == 0 || strcmp(phase, "f") == 0))
-        take_arrow(r, event, last);
     cJSON_Delete(event);
 }
 
@@ -416,7 +393,6 @@ enum xb_status xb_events_read(struct xb_profiles *profiles, const char *path, in
     r->file.file = file;
     r->block = text != NULL ? (const unsigned char *)text : r->room;
     r->length = length;
-    r->last = NONE;
     if (peek(r) == 0xEF && r->length >= 3 && memcmp(r->block, "\xEF\xBB\xBF", 3) == 0)
         r->at = 3; /* the mark of UTF-8, which Windows puts first */
     const int byte = skip_space(r);

@@ -131,9 +131,6 @@ static void takes_bytes_of_calls(void **state)
 #define OWN(pid, tid, cat, name, ts, args)                                                         \
     "{\"ph\":\"X\",\"name\":\"" name "\",\"pid\":" pid ",\"tid\":" tid ",\"cat\":\"" cat           \
     "\",\"ts\":" ts ",\"dur\":1,\"args\":{" args "}},"
-#define ARROW(phase, pid, tid, id)                                                                 \
-    "{\"ph\":\"" phase "\",\"name\":\"submits\",\"pid\":" pid ",\"tid\":" tid                      \
-    ",\"cat\":\"ac2g\",\"id\":" id ",\"ts\":1},"
 #define THREAD(pid, tid, name)                                                                     \
     "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":" pid ",\"tid\":" tid                          \
     ",\"args\":{\"name\":\"" name "\"}},"
@@ -146,17 +143,17 @@ static void takes_bytes_of_calls(void **state)
 
 static void reads_our_own(void **state)
 {
-    static const char text[] =
-        "{\"traceEvents\":[" CASE("1", "one") THREAD("1", "1", "thread 0 (submits)")
-            THREAD("1", "2", "stream 0") OWN("1", "1", "call", "queue_copy", "0", "")
-                ARROW("s", "1", "1", "1") OWN("1", "1", "wait", "queue_wait", "2", "")
-                    ARROW("s", "1", "1", "7") /* of a wait: none */
-        OWN("1", "2", "copy", "Memcpy HtoD (Pinned -> Device)", "1",
-            "\"bytes\":5") ARROW("f", "1", "2", "1") CASE("2", "two")
-            OWN("2", "1", "kernel", "fill", "4", "\"bytes\":6") ARROW("f", "2", "1", "4294967298")
-                OWN("2", "1", "kernel", "copy by kernel", "5", "\"bytes\":7")
-                    OWN("2", "1", "kernel", "compute", "6", "\"bytes\":8,\"stage\":\"compute\"")
-                        OWN("2", "2", "work", "read", "7", "\"bytes\":9");
+    static const char text[] = "{\"traceEvents\":[" CASE("1", "one")
+        THREAD("1", "1", "thread 0 (submits)") THREAD("1", "2", "stream 0")
+            OWN("1", "1", "call", "queue_copy", "0", "\"correlation\":1")
+                OWN("1", "1", "wait", "queue_wait", "2", "\"correlation\":7")
+                    OWN("1", "2", "copy", "Memcpy HtoD (Pinned -> Device)", "1",
+                        "\"bytes\":5,\"correlation\":1") CASE("2", "two")
+                        OWN("2", "1", "kernel", "fill", "4", "\"bytes\":6,\"correlation\":2")
+                            OWN("2", "1", "kernel", "copy by kernel", "5", "\"bytes\":7")
+                                OWN("2", "1", "kernel", "compute", "6",
+                                    "\"bytes\":8,\"stage\":\"compute\"")
+                                    OWN("2", "2", "work", "read", "7", "\"bytes\":9");
     char whole[sizeof text + 64];
     snprintf(whole, sizeof whole, "%s],\"otherData\":{\"tool\":\"xferbench 1.0\"}}", text);
     read_text(state, whole);

@@ -333,7 +333,9 @@ static void test_a_call_and_its_copy(NO_STATE)
     assert_number_at(slice, "dur", 2000);
     assert_number_at(slice, "args.bytes", 4000000);
     assert_number_at(slice, "args.GB/s", 2);
+    assert_number_at(slice, "args.correlation", 7);
     assert_text_at(slice, "cat", "copy");
+    assert_number_at(event(root, "X", "queue_copy", 0), "args.correlation", 7);
     assert_number_at(event(root, "X", "queue_copy", 0), "ts", 5);
     assert_number_at(event(root, "X", "queue_copy", 0), "dur", 10);
     assert_number_at(event(root, "s", "submits", 0), "ts", 5);
