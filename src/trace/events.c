@@ -188,8 +188,7 @@ static void take_arguments(struct reader *r, const cJSON *arguments, const char 
     if (activity->kind == XB_ACTIVITY_COPY)
         xb_copy_read_name(name, activity);
     r->profiles->is_hip |= is_call && strncmp(name, "hip", 3) == 0;
-    if (is_call ? activity->link != 0 && strncmp(name, "hipMemcpy", 9) == 0
-                : activity->kind != XB_ACTIVITY_KERNEL || r->is_own)
+    if (!is_call || strncmp(name, "hipMemcpy", 9) == 0)
         (void)read_whole(arguments, is_call ? "size" : "bytes", &activity->bytes);
     if (is_call || r->is_own)
         return;
@@ -341,33 +340,11 @@ static void read_items(struct reader *r, bool in_object)
     }
 }
 
-/* Calls before the copies that they started. */
-static int by_link(const void *a, const void *b)
-{
-    const struct xb_activity *one = a, *other = b;
-    if (one->link != other->link)
-        return one->link < other->link ? -1 : 1;
-    return (int)other->kind - (int)one->kind;
-}
-
 /* A trace that is not ours is of one program: its GPUs, which Kineto gives processes of their own,
  * and the threads that called them. */
 static void make_one_program(const struct reader *r, size_t first)
 {
     struct xb_profile program = *xb_profiles_find(r->profiles, ALL);
-    struct xb_activity call = {.link = 0};
-    if (r->profiles->is_hip && program.count > 0) /* its calls say what its copies do not */
-        qsort(program.activities, program.count, sizeof call, by_link);
-    for (size_t i = 0; r->profiles->is_hip && i < program.count; i++) {
-        struct xb_activity *activity = &program.activities[i];
-        if (activity->kind == XB_ACTIVITY_CALL && activity->bytes > 0) {
-            call = *activity;
-            activity->bytes = 0;
-        } else if (activity->kind == XB_ACTIVITY_COPY && activity->bytes == 0 &&
-                   activity->link == call.link) {
-            activity->bytes = call.bytes;
-        }
-    }
     program.process = r->caller;
     for (size_t i = first; i < r->profiles->count; i++) {
         const struct xb_profile *named = &r->profiles->items[i];

@@ -42,16 +42,16 @@ enum xb_range_kind { XB_RANGE_OPERATOR, XB_RANGE_MARK, XB_RANGE_LINE, XB_RANGE_K
 
 struct xb_activity {
     int64_t begin, end; /* nanoseconds of the trace's clock; begin <= end */
-    uint64_t bytes;     /* of copies and fills; 0: the trace does not say */
-    uint32_t link;      /* a call has the number of what it started; 0: none, or not known */
-    uint32_t name;      /* place in names */
-    uint32_t stage;     /* place in names, of the stage of a mode; 0: of none */
-    uint32_t track;     /* place in names, too: of the thread of a call or a range, else of the
-                           stream. Only good for being compared */
-    int16_t device;     /* -1: not known, or none */
-    uint8_t kind;       /* enum xb_activity_kind */
-    uint8_t way, host;  /* enum xb_way and enum xb_host_memory, of copies */
-    uint8_t range;      /* enum xb_range_kind, of ranges */
+    uint64_t bytes;    /* 0: the trace does not say. Calls of HIP say it in place of their copies */
+    uint32_t link;     /* a call has the number of what it started; 0: none, or not known */
+    uint32_t name;     /* place in names */
+    uint32_t stage;    /* place in names, of the stage of a mode; 0: of none */
+    uint32_t track;    /* place in names, too: of the thread of a call or a range, else of the
+                          stream. Only good for being compared */
+    int16_t device;    /* -1: not known, or none */
+    uint8_t kind;      /* enum xb_activity_kind */
+    uint8_t way, host; /* enum xb_way and enum xb_host_memory, of copies */
+    uint8_t range;     /* enum xb_range_kind, of ranges */
 };
 
 /* What a trace calls a thread, or what --trace draws as one. */

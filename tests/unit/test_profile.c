@@ -106,26 +106,24 @@ static void reads_what_pytorch_wrote(void **state)
     assert_int_equal(activity(0, 2)->track, activity(0, 3)->track); /* one thread */
 }
 
-/* ROCm's copies have no bytes: their calls do, before or behind them. */
-static void takes_bytes_of_calls(void **state)
+/* ROCm's copies have no bytes: their calls do. */
+static void calls_of_hip_have_bytes(void **state)
 {
     read_text(
         state,
-        "[" COPY("HtoD (Host -> Device)", "5", "1", "") "," CALL("hipMemcpyWithStream", "1", "1", ",\"size\":\"2560\"") "," CALL(
+        "[" CALL("hipMemcpyWithStream", "1", "1", ",\"size\":\"2560\"") "," CALL(
             "hipMemcpyAsync", "2", "2",
             ",\"size\":\"0xa0\"") "," CALL("hipLaunchKernel", "3", "4",
                                            ",\"size\":\"7\"") "," COPY("DtoH (Device -> Host)", "7",
-                                                                       "2", "") "," COPY("DtoD",
-                                                                                         "9", "4",
-                                                                                         "") "]");
+                                                                       "2", "") "]");
     assert_true(got.is_hip && !got.is_pytorch);
     assert_string_equal(got.source, "a Chrome trace");
-    assert_int_equal(activity(0, 3)->bytes, 2560);
+    assert_int_equal(activity(0, 0)->bytes, 2560);
+    assert_int_equal(activity(0, 1)->bytes, 160);
+    assert_int_equal(activity(0, 2)->bytes, 0);
+    assert_int_equal(activity(0, 3)->bytes, 0);
     assert_int_equal(activity(0, 3)->host, XB_HOST_MEMORY_UNKNOWN);
-    assert_int_equal(activity(0, 4)->bytes, 160);
-    assert_int_equal(activity(0, 4)->way, XB_WAY_BACK);
-    assert_int_equal(activity(0, 5)->bytes, 0);
-    assert_int_equal(activity(0, 0)->bytes, 0); /* a call has none itself */
+    assert_int_equal(activity(0, 3)->way, XB_WAY_BACK);
 }
 
 #define OWN(pid, tid, cat, name, ts, args)                                                         \
@@ -457,7 +455,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_TREE(reads_what_pytorch_wrote),
-        WITH_TREE(takes_bytes_of_calls),
+        WITH_TREE(calls_of_hip_have_bytes),
         WITH_TREE(reads_our_own),
         WITH_TREE(our_own_may_be_changed),
         WITH_TREE(reads_what_explain_wrote),
