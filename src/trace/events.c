@@ -3,7 +3,6 @@
  * Chrome's trace events, of any length: the text is cut into one value after the other, and a JSON
  * tree is made of each alone. Brackets are counted, never entered, so depth takes no memory.
  */
-#include "gzip.h"
 #include "profile.h"
 
 #include "base/json_read.h"
@@ -17,7 +16,6 @@
 #define LONGEST ((size_t)1 << 20) /* of a value that is looked at */
 #define LATEST_US 2.3e15 /* since 1970 in 2042: any two times are less than 2^63 ns apart */
 #define ALL UINT64_MAX   /* stands for the process where a trace is of one program */
-#define NO_KEY "this is no JSON: a key and a colon are missing"
 
 struct reader {
     struct xb_profiles *profiles;
@@ -25,7 +23,8 @@ struct reader {
     struct xb_error *error;
 
     /* The text. */
-    struct xb_gzip file; /* -1: all of it is the block */
+    int file;       /* -1: all of it is the block */
+    void *unpacker; /* of gzip.c */
     const unsigned char *block;
     size_t length, at; /* of the block */
     uint64_t before;   /* bytes before the block */
@@ -37,7 +36,7 @@ struct reader {
 
     enum xb_status status; /* of the first failure */
     bool is_cut;           /* the text has ended in the middle */
-    bool has_events, is_explain, is_kineto;
+    bool has_events, is_explain;
     bool has_spans, is_own; /* of --trace: each process is a case. The first span tells */
     unsigned char room[65536];
 };
@@ -56,18 +55,20 @@ static int peek(struct reader *r)
 {
     if (r->at < r->length)
         return r->block[r->at];
-    if (r->status != XB_OK || r->file.file < 0)
+    if (r->status != XB_OK || r->file < 0)
         return EOF;
     r->before += r->length;
     r->at = 0;
-    r->status = xb_gzip_read(&r->file, r->path, r->room, sizeof r->room, &r->length, r->error);
+    r->status =
+        xb_gzip_read(&r->unpacker, r->file, r->path, r->room, sizeof r->room, &r->length, r->error);
     return r->length > 0 ? r->block[0] : EOF;
 }
 
+/* What parts values is as good as white space. */
 static int skip_space(struct reader *r)
 {
     int byte = peek(r);
-    for (; byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t'; byte = peek(r))
+    for (; byte > 0 && strchr(",: \t\r\n", byte) != NULL; byte = peek(r))
         r->at++;
     return byte;
 }
@@ -295,47 +296,32 @@ static void take_event(struct reader *r)
 static bool read_member(struct reader *r)
 {
     bool are_events = strcmp(r->value, "\"traceEvents\"") == 0;
-    r->is_kineto |=
-        strcmp(r->value, "\"schemaVersion\"") == 0 || strcmp(r->value, "\"deviceProperties\"") == 0;
-    if (skip_space(r) == ':')
-        r->at++;
-    else if (peek(r) != EOF)
-        refuse(r, NO_KEY);
     are_events = skip_space(r) == '[' && are_events;
     r->at += are_events;
     r->is_cut = !are_events && !cut(r);
     return are_events;
 }
 
-/* Reads a list of events, or an object that has one. A comma before a closing bracket is let pass.
- */
+/* Reads a list of events, or an object that has one. */
 static void read_items(struct reader *r, bool in_object)
 {
-    bool in_list = !in_object, is_first = true;
+    bool in_list = !in_object;
     for (r->at++; r->status == XB_OK && !r->is_cut;) {
-        const int closing = in_list ? ']' : '}';
-        int byte = skip_space(r);
+        const int byte = skip_space(r);
         r->has_events |= in_list;
-        if (byte == ',' && !is_first) {
-            r->at++;
-            byte = skip_space(r);
-        } else if (byte != EOF && byte != closing && !is_first) {
-            refuse(r, in_list ? "a comma or ] is missing" : "a comma or } is missing");
-        }
-        is_first = false;
-        if (byte == closing) {
+        if (byte == (in_list ? ']' : '}')) {
             r->at++;
             if (!in_list || !in_object)
                 return;
             in_list = false;
         } else if (byte != EOF && byte != (in_list ? '{' : '"')) {
-            refuse(r, in_list ? "no event begins here" : NO_KEY);
+            refuse(r, in_list ? "no event begins here" : "no key begins here");
         } else if (!cut(r)) {
             r->is_cut = true;
         } else if (in_list) {
             take_event(r);
         } else {
-            in_list = is_first = read_member(r);
+            in_list = read_member(r);
         }
     }
 }
@@ -367,7 +353,7 @@ enum xb_status xb_events_read(struct xb_profiles *profiles, const char *path, in
     r->path = path;
     r->error = error;
     r->value = xb_new(LONGEST + 1, 1);
-    r->file.file = file;
+    r->file = file;
     r->block = text != NULL ? (const unsigned char *)text : r->room;
     r->length = length;
     if (peek(r) == 0xEF && r->length >= 3 && memcmp(r->block, "\xEF\xBB\xBF", 3) == 0)
@@ -378,19 +364,17 @@ enum xb_status xb_events_read(struct xb_profiles *profiles, const char *path, in
     if (!r->has_events)
         refuse(r,
                "this is no trace: there is no list of events, neither \"traceEvents\" nor alone");
-    else if (!r->is_cut && r->status == XB_OK && skip_space(r) != EOF)
-        refuse(r, "the text goes on behind its end");
     if (r->status == XB_OK && !r->is_own && !r->is_explain)
         make_one_program(r, first);
     for (size_t i = first; !r->is_explain && i < profiles->count; i++)
         profiles->items[i].is_cut = r->is_cut;
     if (profiles->source == NULL)
-        profiles->source = r->is_explain                          ? "xferbench explain"
-                           : r->is_own                            ? "xferbench --trace"
-                           : r->is_kineto || profiles->is_pytorch ? "PyTorch's profiler"
-                                                                  : "a Chrome trace";
+        profiles->source = r->is_explain          ? "xferbench explain"
+                           : r->is_own            ? "xferbench --trace"
+                           : profiles->is_pytorch ? "PyTorch's profiler"
+                                                  : "a Chrome trace";
     enum xb_status status = r->status;
-    xb_gzip_end(&r->file);
+    xb_gzip_end(r->unpacker);
     free(r->value);
     free(r);
     return status;
