@@ -204,7 +204,7 @@ static void take_span(struct reader *r, const cJSON *event)
     const cJSON *arguments = cJSON_GetObjectItemCaseSensitive(event, "args");
     double begin = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(event, "ts"));
     double length = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(event, "dur"));
-    char none[] = "", *name = text_of(event, "name");
+    const char *name = text_of(event, "name");
     if (category == NULL)
         return;
     if (!(fabs(begin) <= LATEST_US && length >= 0 && length <= LATEST_US)) {
@@ -214,7 +214,7 @@ static void take_span(struct reader *r, const cJSON *event)
     if (!r->has_spans) /* of a case the calls come first */
         r->is_own = category->is_own;
     r->has_spans = true;
-    name = name != NULL ? name : none;
+    name = name != NULL ? name : "";
     /* Near 1.7e15, which is now, a double keeps 250 ns: enough here. */
     double whole, part = modf(begin, &whole);
     struct xb_activity activity = {.kind = (uint8_t)category->kind,
@@ -227,9 +227,6 @@ static void take_span(struct reader *r, const cJSON *event)
         activity.kind = strcmp(name, "fill") == 0             ? XB_ACTIVITY_FILL
                         : strcmp(name, "copy by kernel") == 0 ? XB_ACTIVITY_COPY
                                                               : XB_ACTIVITY_KERNEL;
-    char *number = is_range && activity.range == XB_RANGE_MARK ? strrchr(name, '#') : NULL;
-    if (number != NULL && number[1] != '\0' && number[1 + strspn(number + 1, "0123456789")] == '\0')
-        *number = '\0'; /* "ProfilerStep#12" is the mark "ProfilerStep" */
     r->profiles->is_pytorch |= is_range && activity.range == XB_RANGE_OPERATOR;
     uint64_t process = read_owner(r, event, "pid"), track = read_owner(r, event, "tid");
     int rank = is_call ? 2 : is_range;
@@ -238,7 +235,7 @@ static void take_span(struct reader *r, const cJSON *event)
         r->caller_rank = rank;
     }
     take_arguments(r, arguments, name, &activity, &track);
-    activity.name = xb_profiles_name(r->profiles, name);
+    xb_profiles_call(r->profiles, &activity, name);
     activity.track = xb_profiles_track(r->profiles, process, activity.device, track);
     struct xb_profile *own =
         xb_profiles_find(r->profiles, r->is_own || r->is_explain ? process : ALL);

@@ -138,7 +138,7 @@ static void read_row(struct export *e, const struct table *table, sqlite3_stmt *
     if (table->kind == XB_ACTIVITY_COPY)
         read_copy(e, row, &activity);
     if (is_of_thread)
-        activity.name = xb_profiles_name(profiles, name != NULL ? name : table->other);
+        xb_profiles_call(profiles, &activity, name != NULL ? name : table->other);
     uint64_t track = is_of_thread ? owner & IN_PROCESS : (uint64_t)number_of(row, at[STREAM]);
     activity.track = xb_profiles_track(profiles, process, activity.device, track);
     if (!xb_profile_add(profiles, xb_profiles_find(profiles, process), &activity))

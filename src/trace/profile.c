@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <search.h>
@@ -73,6 +74,23 @@ struct xb_profile *xb_profiles_find(struct xb_profiles *profiles, uint64_t proce
 }
 
 /* ---- activities ---- */
+
+void xb_profiles_call(struct xb_profiles *profiles, struct xb_activity *activity, const char *name)
+{
+    const size_t whole = strlen(name);
+    size_t number = whole, end;
+    while (number > 0 && isdigit((unsigned char)name[number - 1]))
+        number--;
+    end = number;
+    if (activity->kind == XB_ACTIVITY_CALL && number > 2 && memcmp(&name[number - 2], "_v", 2) == 0)
+        end -= 2;
+    else if (activity->kind == XB_ACTIVITY_RANGE && activity->range != XB_RANGE_LINE)
+        while (end > 0 && strchr(" #_=:-", name[end - 1]) != NULL)
+            end--;
+    if (number == whole || end == number || end == 0)
+        end = whole;
+    activity->name = find(profiles, name, end)->place;
+}
 
 bool xb_profile_add(struct xb_profiles *profiles, struct xb_profile *profile,
                     const struct xb_activity *activity)

@@ -108,6 +108,9 @@ struct xb_profile *xb_profiles_find(struct xb_profiles *profiles, uint64_t proce
 uint32_t xb_profiles_name(struct xb_profiles *profiles, const char *text);
 uint32_t xb_profiles_track(struct xb_profiles *profiles, uint64_t process, int device,
                            uint64_t number);
+/* Gives an activity its name. The number at the end of one goes where it only tells turns or
+ * versions apart: "step 17" of an operator or a mark, "cudaMemcpyAsync_v3020" of a call. */
+void xb_profiles_call(struct xb_profiles *profiles, struct xb_activity *activity, const char *name);
 /* Adds one; false: there are too many. One that ends before it begins is counted in left_out. */
 bool xb_profile_add(struct xb_profiles *profiles, struct xb_profile *profile,
                     const struct xb_activity *activity);

@@ -255,7 +255,7 @@ class Faults(Explain):
         self.assertEqual((fault["call"], fault["calls"], fault["copies"], len(faults)), ("cudaMalloc", 2, None, 1))
         self.assert_seconds((fault["seconds"], fault["predicted_s"]), 10, 0)
         self.assertIn("2 calls of cudaMalloc within it take 10.0 ms", self.text)
-        self.assertEqual(self.faults_of((*driver, kernel(0, 30)))["setup_in_loop"]["call"], "cuMemAlloc_v2")
+        self.assertEqual(self.faults_of((*driver, kernel(0, 30)))["setup_in_loop"]["call"], "cuMemAlloc")
 
     def test_not_overlapped(self):
         """The busiest sets the pace, and of the other the first part stands out."""

@@ -106,6 +106,41 @@ static void reads_what_pytorch_wrote(void **state)
     assert_int_equal(activity(0, 2)->track, activity(0, 3)->track); /* one thread */
 }
 
+/* Numbers at the end tell turns apart, and versions of calls: groups of copies need the rest. */
+static void numbers_at_the_end_of_names_go(void **state)
+{
+    static const struct {
+        const char *category, *name, *kept;
+    } rows[] = {
+        {"user_annotation", "step 17", "step"},
+        {"user_annotation", "ProfilerStep#5", "ProfilerStep"},
+        {"nvtx", "batch - 3", "batch"},
+        {"nvtx", "epoch_1:2", "epoch_1"},
+        {"cpu_op", "aten::to, op_id = 12", "aten::to, op_id"},
+        {"cpu_op", "layer4", "layer4"},
+        {"cpu_op", "AddmmBackward0", "AddmmBackward0"},
+        {"cpu_op", "copy_", "copy_"},
+        {"user_annotation", "12", "12"},
+        {"user_annotation", "#12", "#12"},
+        {"user_annotation", "", ""},
+        {"python_function", "a.py(3): f 7", "a.py(3): f 7"},
+        {"kernel", "add 7", "add 7"},
+        {"cuda_runtime", "cudaMemcpyAsync_v3020", "cudaMemcpyAsync"},
+        {"cuda_driver", "cuMemcpyHtoD_v2", "cuMemcpyHtoD"},
+        {"cuda_runtime", "cudaCopy_2", "cudaCopy_2"},
+        {"cuda_runtime", "_v2", "_v2"},
+        {"cuda_runtime", "copy_v", "copy_v"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "[{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"%s\"," AT "\"ts\":1,\"dur\":1}]",
+                 rows[i].category, rows[i].name);
+        read_text(state, text);
+        assert_string_equal(name_of(activity(0, 0)), rows[i].kept);
+    }
+}
+
 /* ROCm's copies have no bytes: their calls do. */
 static void calls_of_hip_have_bytes(void **state)
 {
@@ -459,6 +494,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_TREE(reads_what_pytorch_wrote),
+        WITH_TREE(numbers_at_the_end_of_names_go),
         WITH_TREE(calls_of_hip_have_bytes),
         WITH_TREE(reads_our_own),
         WITH_TREE(our_own_may_be_changed),
