@@ -227,7 +227,7 @@ static enum xb_status take(struct xb_report_document *document, struct xb_error 
         return XB_OK;
     case XB_DOCUMENT_TRACE:
         document->trace = &held->trace;
-        XB_TRY(xb_profiles_read_text(&held->trace, path, document->text, document->length, error));
+        XB_TRY(xb_events_read(&held->trace, path, -1, document->text, document->length, error));
         if (held->trace.activity_count == 0)
             held->trace.count = 0; /* the one that stands for no case */
         answer_trace(document);

@@ -47,37 +47,6 @@ static const struct xb_field devices_fields[] = {
 
 /* ---- events ---- */
 
-/* What every event is: on a thread of a process, which are a track of a case. */
-typedef struct {
-    const char *phase, *name;
-    size_t process; /* from 1 */
-    size_t thread;  /* from 0, which is the case itself */
-} event;
-
-static const struct xb_field event_fields[] = {
-    XB_FIELD("ph", STRING, event, phase), XB_FIELD("name", STRING, event, name),
-    XB_FIELD("pid", SIZE, event, process), XB_FIELD("tid", SIZE, event, thread), XB_FIELDS_END};
-
-/* What a span is besides. */
-typedef struct {
-    enum xb_span_kind kind;
-    double begin_us, length_us;
-} times;
-
-static const char *kind_word(int kind)
-{
-    static const char *const words[] = {
-        [XB_SPAN_WORK] = "work", [XB_SPAN_CALL] = "call",     [XB_SPAN_WAIT] = "wait",
-        [XB_SPAN_COPY] = "copy", [XB_SPAN_KERNEL] = "kernel",
-    };
-    return words[kind];
-}
-
-static const struct xb_field times_fields[] = {
-    XB_FIELD("cat", WORD, times, kind, .word = kind_word, .most = XB_SPAN_KERNEL),
-    XB_FIELD("ts", DOUBLE, times, begin_us), XB_FIELD("dur", DOUBLE, times, length_us),
-    XB_FIELDS_END};
-
 /* The case that is written, and the nanosecond that is its zero. */
 struct page {
     struct xb_chrome *chrome;
@@ -98,27 +67,30 @@ static double timestamp(const struct page *page, double seconds)
     return (double)(nanoseconds(seconds) - page->zero) / 1000;
 }
 
+/* An event of a thread, whose numbers are from 1; 0 is the case itself. */
 static void begin_event(const struct page *page, struct xb_json *json, const char *phase,
                         const char *name, size_t thread)
 {
     xb_json_begin(json);
     xb_json_open_object(json, NULL);
-    xb_fields_put(json, event_fields, &(event){phase, name, page->chrome->count + 1, thread});
+    xb_json_put_text(json, "ph", phase);
+    xb_json_put_text(json, "name", name);
+    xb_json_put_whole(json, "pid", page->chrome->count + 1);
+    xb_json_put_whole(json, "tid", thread);
 }
 
 static void end_event(struct page *page, struct xb_json *json)
 {
     struct xb_chrome *chrome = page->chrome;
-    struct xb_error error;
+    struct xb_error other;
+    const bool goes_on = page->status == XB_OK;
     xb_json_close(json);
-    if (page->status == XB_OK)
+    if (goes_on)
         fputs(chrome->has_event ? ",\n" : "\n", chrome->stream);
     chrome->has_event = true;
-    enum xb_status status = xb_json_finish_as(json, chrome->stream, XB_JSON_PART, WHAT, &error);
-    if (page->status == XB_OK && status != XB_OK) {
-        page->status = status;
-        *page->error = error;
-    }
+    enum xb_status status =
+        xb_json_finish_as(json, chrome->stream, XB_JSON_PART, WHAT, goes_on ? page->error : &other);
+    page->status = goes_on ? status : page->status;
 }
 
 static void write_metadata(struct page *page, const char *what, size_t thread, const char *name,
@@ -138,12 +110,17 @@ static void write_metadata(struct page *page, const char *what, size_t thread, c
 /* A span, and where there is an arrow its end: "s" at the call, "f" at what it submitted. */
 static void write_span(struct page *page, const struct xb_timeline_span *span)
 {
+    static const char *const kinds[] = {
+        [XB_SPAN_WORK] = "work", [XB_SPAN_CALL] = "call",     [XB_SPAN_WAIT] = "wait",
+        [XB_SPAN_COPY] = "copy", [XB_SPAN_KERNEL] = "kernel",
+    };
     struct xb_json json;
     int64_t length = nanoseconds(span->end) - nanoseconds(span->begin);
     bool is_at_work = span->kind != XB_SPAN_CALL && span->kind != XB_SPAN_WAIT;
     begin_event(page, &json, "X", span->name, span->track + 1);
-    xb_fields_put(&json, times_fields,
-                  &(times){span->kind, timestamp(page, span->begin), (double)length / 1000});
+    xb_json_put_text(&json, "cat", kinds[span->kind]);
+    xb_json_put_number(&json, "ts", timestamp(page, span->begin));
+    xb_json_put_number(&json, "dur", (double)length / 1000);
     xb_json_open_object(&json, "args");
     if (span->bytes > 0)
         xb_json_put_whole(&json, "bytes", span->bytes);

@@ -39,6 +39,10 @@ static struct xb_profile_name *find(struct xb_profiles *profiles, const void *by
     if (found == NULL)
         xb_memory_end(sizeof wanted);
     if (*found == &wanted) {
+        if (profiles->name_count == 0) {
+            profiles->names = xb_grow(NULL, 0, sizeof *profiles->names);
+            profiles->names[profiles->name_count++] = "";
+        }
         wanted.place = (uint32_t)profiles->name_count;
         wanted.bytes = memcpy(xb_arena_new(&profiles->memory, length + 1), bytes, length);
         *found = xb_arena_new(&profiles->memory, sizeof wanted);
@@ -165,26 +169,13 @@ void xb_profiles_sort(struct xb_profiles *profiles)
 
 /* ---- files ---- */
 
-static void begin_file(struct xb_profiles *profiles)
-{
-    profiles->file_count++;
-    (void)xb_profiles_name(profiles, ""); /* the first */
-}
-
-enum xb_status xb_profiles_read_text(struct xb_profiles *profiles, const char *path,
-                                     const char *text, size_t length, struct xb_error *error)
-{
-    begin_file(profiles);
-    return xb_events_read(profiles, path, -1, text, length, error);
-}
-
 enum xb_status xb_profiles_read(struct xb_profiles *profiles, const char *path,
                                 struct xb_error *error)
 {
     static const char sqlite[] = "SQLite format 3"; /* and its zero */
     char begin[sizeof sqlite];
     struct stat status;
-    begin_file(profiles);
+    profiles->file_count++;
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISFIFO(status.st_mode))
         return XB_FAIL(error, XB_ERR_USAGE, "%.300s: is neither a regular file nor a pipe", path);
     int file = open(path, O_RDONLY | O_CLOEXEC);

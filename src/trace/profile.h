@@ -71,7 +71,8 @@ struct xb_profiles {
     bool lacks_calls; /* that have numbers: nobody can tell which copies took calls how long */
     struct xb_profile *items;
     size_t count;
-    const char **names; /* each once, with what stands for tracks and programs; the first is "" */
+    const char **names; /* each once, with what stands for tracks and programs; the first is no
+                           name: "" */
     size_t name_count;
     size_t left_out; /* events with impossible times, too long to be read, or no JSON */
     struct xb_arena *memory;
@@ -89,10 +90,6 @@ struct xb_profiles {
  * XB_ERR_SYSTEM. Release *profiles with xb_profiles_free in any case. */
 XB_MUST_CHECK enum xb_status xb_profiles_read(struct xb_profiles *profiles, const char *path,
                                               struct xb_error *error);
-/* Adds those of events in memory, which are not gzipped; `path` is for messages. */
-XB_MUST_CHECK enum xb_status xb_profiles_read_text(struct xb_profiles *profiles, const char *path,
-                                                   const char *text, size_t length,
-                                                   struct xb_error *error);
 /* After the last file: puts the activities of each into the order of their beginnings, of those
  * that begin at once the longest first, and sets lacks_calls. */
 void xb_profiles_sort(struct xb_profiles *profiles);
@@ -123,7 +120,8 @@ XB_MUST_CHECK enum xb_status xb_gzip_read(void **unpacker, int file, const char 
                                           unsigned size, size_t *got, struct xb_error *error);
 void xb_gzip_end(void *unpacker);
 
-/* The readers: of Chrome's events in a file, or in a text where `file` is -1; and of nsys. */
+/* The readers: of Chrome's events in a file, or in a text in memory where `file` is -1 and `path`
+ * only for messages; and of nsys. */
 XB_MUST_CHECK enum xb_status xb_events_read(struct xb_profiles *profiles, const char *path,
                                             int file, const char *text, size_t length,
                                             struct xb_error *error);

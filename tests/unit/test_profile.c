@@ -223,11 +223,11 @@ static void reads_our_own(void **state)
         read_text(state, text); /* without its end */
     }
     xb_profiles_free(&got); /* from memory it is the same */
-    assert_int_equal(xb_profiles_read_text(&got, "t.json", whole, strlen(whole), &error), XB_OK);
+    assert_int_equal(xb_events_read(&got, "t.json", -1, whole, strlen(whole), &error), XB_OK);
     assert_int_equal(got.count, 2);
     assert_int_equal(got.items[1].count, 4);
     assert_false(got.items[0].is_cut);
-    assert_int_equal(xb_profiles_read_text(&got, "t.json", "[1]", 3, &error), XB_ERR_USAGE);
+    assert_int_equal(xb_events_read(&got, "t.json", -1, "[1]", 3, &error), XB_ERR_USAGE);
     assert_non_null(strstr(error.message, "t.json: byte 1: no event begins here"));
 }
 
@@ -436,7 +436,8 @@ static void keeps_names_and_tracks_once(NO_STATE)
             assert_int_equal(xb_profiles_find(&got, i)->process, i);
             assert_int_equal(got.count, turn > 0 ? MANY : i + 1);
         }
-    assert_int_equal(got.name_count, 3 * MANY); /* with the keys of tracks and programs */
+    assert_int_equal(got.name_count,
+                     3 * MANY + 1); /* with the keys of tracks and programs, and none */
     struct xb_activity backwards = {.begin = 2, .end = 1};
     assert_true(xb_profile_add(&got, &got.items[0], &backwards));
     assert_int_equal(got.left_out, 1);

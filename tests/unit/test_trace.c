@@ -135,7 +135,7 @@ static void test_a_narrow_drawing(NO_STATE)
                         "copy (copy)                [0]   [1-]   [2]\n"
                         "compute (device)              [--0--][-1--][--2--]\n"
                         "                    |0                  |30.0 ms    60.0 ms|\n" LEGEND
-                        "at work: read (CPU) 50 %, copy (copy) 25 %,\n  compute (device) 50 %\n");
+                        "at work: read (CPU) 50 %, copy (copy) 25 %, compute (device)\n  50 %\n");
     free(text);
     text = drawn_in(&made, 40);
     assert_has(text, "\n                    |0          60.0 ms|\n"); /* no middle */
