@@ -249,6 +249,7 @@ static void take_fact(struct reader *r, const cJSON *event)
     const char *name = text_of(arguments, "name"), *text = text_of(arguments, "text");
     const char *what = text_of(event, "name");
     const uint64_t process = read_owner(r, event, "pid");
+    const uint32_t place = name != NULL ? xb_profiles_name(r->profiles, name) : 0;
     if (what == NULL)
         return;
     r->is_explain = r->is_explain || strcmp(what, "xferbench_explain") == 0;
@@ -258,15 +259,13 @@ static void take_fact(struct reader *r, const cJSON *event)
         profile->is_cut = false;
     } else if (r->is_explain && strcmp(what, "xferbench_problem") == 0 && text != NULL) {
         xb_profiles_find(r->profiles, process)->problem = xb_arena_copy(&r->profiles->memory, text);
-    } else if (strcmp(what, "process_name") == 0 && name != NULL) {
-        const uint32_t place = xb_profiles_name(r->profiles, name); /* may move names */
+    } else if (name != NULL && strcmp(what, "process_name") == 0) {
         struct xb_profile *profile = xb_profiles_find(r->profiles, process);
         profile->name = r->profiles->names[place];
         profile->is_cut = true; /* until it says goodbye */
-    } else if (strcmp(what, "thread_name") == 0 && name != NULL) {
-        const uint32_t place = xb_profiles_name(r->profiles, name),
-                       track =
-                           xb_profiles_track(r->profiles, process, -1, read_owner(r, event, "tid"));
+    } else if (name != NULL && strcmp(what, "thread_name") == 0) {
+        const uint64_t thread = read_owner(r, event, "tid");
+        const uint32_t track = xb_profiles_track(r->profiles, process, -1, thread);
         struct xb_profile *profile = xb_profiles_find(r->profiles, process);
         profile->tracks = xb_grow(profile->tracks, profile->track_count, sizeof *profile->tracks);
         profile->tracks[profile->track_count++] =
