@@ -98,7 +98,7 @@ static double seconds_of(int64_t begin, int64_t end)
 
 static bool is_deed(const struct xb_activity *activity)
 {
-    return activity->kind != XB_ACTIVITY_CALL && activity->kind != XB_ACTIVITY_RANGE;
+    return activity->kind < XB_ACTIVITY_WAIT;
 }
 
 static enum xb_lane lane_of(const struct xb_activity *activity)
@@ -219,7 +219,7 @@ static void measure_engines(struct work *work)
             continue;
         size_t gpu = find_gpu(found, activity->device);
         found->gpus[gpu].lanes[lane].count++;
-        if (lane != XB_LANE_TO_GPU && lane != XB_LANE_BACK)
+        if (lane == XB_LANE_AMONG || lane == XB_LANE_HOST) /* of copies later, with their calls */
             found->gpus[gpu].lanes[lane].bytes += activity->bytes;
         cover_add(&work->covers[gpu][lane], activity);
         if (lane != XB_LANE_KERNELS && lane != XB_LANE_HOST)

@@ -27,27 +27,25 @@ struct export
     const char *path;
     struct xb_profiles *profiles;
     struct xb_error *error;
-    size_t first;                        /* program of this file */
-    bool has_any;                        /* of the tables */
-    int columns[COLUMNS];                /* of the table that is read; -1: it lacks that one */
-    enum xb_status status;               /* of the first failure */
-    char ways[16][32], memories[16][32]; /* what kinds of copies and of memory are called */
+    size_t first;          /* program of this file */
+    bool has_any;          /* of the tables */
+    int columns[COLUMNS];  /* of the table that is read; -1: it lacks that one */
+    enum xb_status status; /* of the first failure */
 };
 
 static const struct table {
     const char *name;
     enum xb_activity_kind kind;
-    const char *owner;  /* the column */
-    const char *called; /* the column with the number of its name in StringIds */
+    const char *called; /* of what a thread does: the column with its name's number in StringIds */
     const char *other;  /* its name where there is none */
 } tables[] = {
-    {"CUPTI_ACTIVITY_KIND_RUNTIME", XB_ACTIVITY_CALL, "globalTid", "nameId", "call"},
-    {"CUPTI_ACTIVITY_KIND_DRIVER", XB_ACTIVITY_CALL, "globalTid", "nameId", "call"},
-    {"CUPTI_ACTIVITY_KIND_KERNEL", XB_ACTIVITY_KERNEL, "globalPid", "demangledName", "kernel"},
-    {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", XB_ACTIVITY_KERNEL, "globalPid", "none", "CUDA graph"},
-    {"CUPTI_ACTIVITY_KIND_MEMCPY", XB_ACTIVITY_COPY, "globalPid", "none", "Memcpy"},
-    {"CUPTI_ACTIVITY_KIND_MEMSET", XB_ACTIVITY_FILL, "globalPid", "none", "Memset"},
-    {"NVTX_EVENTS", XB_ACTIVITY_RANGE, "globalTid", "textId", "range"},
+    {"CUPTI_ACTIVITY_KIND_RUNTIME", XB_ACTIVITY_CALL, "nameId", "call"},
+    {"CUPTI_ACTIVITY_KIND_DRIVER", XB_ACTIVITY_CALL, "nameId", "call"},
+    {"CUPTI_ACTIVITY_KIND_KERNEL", XB_ACTIVITY_KERNEL, NULL, NULL},
+    {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", XB_ACTIVITY_KERNEL, NULL, NULL},
+    {"CUPTI_ACTIVITY_KIND_MEMCPY", XB_ACTIVITY_COPY, NULL, NULL},
+    {"CUPTI_ACTIVITY_KIND_MEMSET", XB_ACTIVITY_FILL, NULL, NULL},
+    {"NVTX_EVENTS", XB_ACTIVITY_RANGE, "textId", "range"},
 };
 
 static void fail(struct export *e)
@@ -57,7 +55,7 @@ static void fail(struct export *e)
                         e->path, sqlite3_errmsg(e->base));
 }
 
-/* The rows of a query of what may be missing; NULL: it is. Two names go into it. */
+/* The rows of a query of what may be missing; NULL: it is. Up to two names go into it. */
 static sqlite3_stmt *ask(const struct export *e, const char *query, const char *name,
                          const char *other)
 {
@@ -86,44 +84,35 @@ static int64_t number_of(sqlite3_stmt *row, int column)
     return is_it ? sqlite3_column_int64(row, column) : LACKING;
 }
 
-/* What the file itself calls kinds of copies, or of memory. */
-static void read_labels(const struct export *e, const char *query, char (*labels)[32])
-{
-    const char *label;
-    sqlite3_stmt *rows = ask(e, query, NULL, NULL);
-    while ((label = next(rows, 1)) != NULL) {
-        int64_t number = number_of(rows, 0);
-        if (number >= 0 && number < 16)
-            snprintf(labels[number], sizeof labels[number], "%s", label);
-    }
-    sqlite3_finalize(rows);
-}
-
 /* ---- rows ---- */
 
-/* As Kineto names copies: "Memcpy HtoD (Pageable -> Device)". The words are those of enum xb_way.
- */
+/* Way and host's memory, by the numbers that ENUM_CUDA_MEMCPY_OPER and ENUM_CUDA_MEM_KIND have. */
 static void read_copy(const struct export *e, sqlite3_stmt *row, struct xb_activity *copy)
 {
-    static const char *const words[] = {"of unknown way", "HtoD", "DtoH", "DtoD", "PtoP", "HtoH"};
-    char name[128];
-    const char *labels[3] = {"", "", ""}; /* way, from, to */
-    for (int i = 0; i < 3; i++) {
-        int64_t number = number_of(row, e->columns[WAY + i]);
-        if (number >= 0 && number < 16)
-            labels[i] = i == 0 ? e->ways[number] : e->memories[number];
-    }
-    snprintf(name, sizeof name, "%s (%s -> %s)", labels[0], labels[1], labels[2]);
-    xb_copy_read_name(name, copy);
-    snprintf(name, sizeof name, "Memcpy %s (%s -> %s)", words[copy->way], labels[1], labels[2]);
-    copy->name = xb_profiles_name(e->profiles, name);
+    enum { UNIFIED = 11, WAYS = 14, MEMORIES = 7 }; /* the first of three that the driver makes */
+    enum { NO = XB_WAY_UNKNOWN, IN = XB_WAY_TO_GPU, OUT = XB_WAY_BACK, WITHIN = XB_WAY_WITHIN };
+    static const uint8_t ways[WAYS] = {NO,          IN,     OUT,    IN,     OUT,
+                                       WITHIN,      WITHIN, WITHIN, WITHIN, XB_WAY_HOST,
+                                       XB_WAY_PEER, IN,     OUT,    WITHIN};
+    static const uint8_t memories[MEMORIES] = {
+        XB_HOST_MEMORY_PAGEABLE, XB_HOST_MEMORY_PINNED, 0, 0, XB_HOST_MEMORY_MANAGED, 0,
+        XB_HOST_MEMORY_MANAGED};
+    int64_t way = number_of(row, e->columns[WAY]);
+    copy->way = way >= 0 && way < WAYS ? ways[way] : XB_WAY_UNKNOWN;
+    if (copy->way != XB_WAY_TO_GPU && copy->way != XB_WAY_BACK)
+        return;
+    int64_t memory = number_of(row, e->columns[copy->way == XB_WAY_TO_GPU ? FROM : TO]);
+    if (memory >= 0 && memory < MEMORIES)
+        copy->host = memories[memory];
+    if (copy->host == XB_HOST_MEMORY_UNKNOWN && way >= UNIFIED)
+        copy->host = XB_HOST_MEMORY_MANAGED;
 }
 
 static void read_row(struct export *e, const struct table *table, sqlite3_stmt *row)
 {
     struct xb_profiles *profiles = e->profiles;
     const int *at = e->columns;
-    bool is_of_thread = table->kind == XB_ACTIVITY_CALL || table->kind == XB_ACTIVITY_RANGE;
+    bool is_of_thread = table->called != NULL;
     int64_t begin = number_of(row, at[BEGIN]), end = number_of(row, at[END]),
             link = number_of(row, at[LINK]);
     int64_t bytes = number_of(row, at[BYTES]), device = number_of(row, at[DEVICE]);
@@ -148,8 +137,8 @@ static void read_row(struct export *e, const struct table *table, sqlite3_stmt *
                                    .range = XB_RANGE_MARK};
     if (table->kind == XB_ACTIVITY_COPY)
         read_copy(e, row, &activity);
-    else
-        activity.name = xb_profiles_name(profiles, name != NULL ? name : table->other);
+    if (is_of_thread)
+        xb_profiles_call(profiles, &activity, name != NULL ? name : table->other);
     uint64_t track = is_of_thread ? owner & IN_PROCESS : (uint64_t)number_of(row, at[STREAM]);
     activity.track = xb_profiles_track(profiles, process, activity.device, track);
     if (!xb_profile_add(profiles, xb_profiles_find(profiles, process), &activity))
@@ -162,13 +151,16 @@ static void read_row(struct export *e, const struct table *table, sqlite3_stmt *
 /* Reads a table, where it is there, by the names of its columns. */
 static void read_table(struct export *e, const struct table *table)
 {
-    const char *const wanted[COLUMNS] = {"start",    "end",      table->owner, "correlationId",
-                                         "deviceId", "streamId", "bytes",      "copyKind",
-                                         "srcKind",  "dstKind",  "text",       "xb_name"};
-    sqlite3_stmt *rows = ask(e,
-                             "SELECT t.*, s.value AS xb_name FROM \"%w\" AS t "
-                             "LEFT JOIN StringIds AS s ON s.id = t.%s",
-                             table->name, table->called);
+    const char *owner = table->called != NULL ? "globalTid" : "globalPid";
+    const char *const wanted[COLUMNS] = {"start",    "end",      owner,   "correlationId",
+                                         "deviceId", "streamId", "bytes", "copyKind",
+                                         "srcKind",  "dstKind",  "text",  "xb_name"};
+    sqlite3_stmt *rows = NULL;
+    if (table->called != NULL)
+        rows = ask(e,
+                   "SELECT t.*, s.value AS xb_name FROM \"%w\" AS t "
+                   "LEFT JOIN StringIds AS s ON s.id = t.%s",
+                   table->name, table->called);
     if (rows == NULL) /* without names */
         rows = ask(e, "SELECT * FROM \"%w\"", table->name, NULL);
     e->has_any = e->has_any || rows != NULL;
@@ -248,15 +240,9 @@ enum xb_status xb_nsys_read(struct xb_profiles *profiles, const char *path, int 
         .path = path,
         .error = error,
         .first = profiles->count,
-        .ways = {"", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP",
-                 "Unified HtoD", "Unified DtoH", "Unified DtoD"},
-        .memories = {"Pageable", "Pinned", "Device", "Array", "Managed", "Device Static",
-                     "Managed Static"},
     };
     open_base(&e, file);
     if (e.status == XB_OK) {
-        read_labels(&e, "SELECT id, label FROM ENUM_CUDA_MEMCPY_OPER WHERE label NOTNULL", e.ways);
-        read_labels(&e, "SELECT id, label FROM ENUM_CUDA_MEM_KIND WHERE label NOTNULL", e.memories);
         /* A view or a virtual table is refused: nsys makes neither. */
         static const char others[] = "SELECT name FROM sqlite_master WHERE NOT (type = 'table' AND "
                                      "rootpage > 0) AND (name IN ('StringIds', 'NVTX_EVENTS') OR "

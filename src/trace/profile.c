@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <search.h>
@@ -38,6 +39,10 @@ static struct xb_profile_name *find(struct xb_profiles *profiles, const void *by
     if (found == NULL)
         xb_memory_end(sizeof wanted);
     if (*found == &wanted) {
+        if (profiles->name_count == 0) {
+            profiles->names = xb_grow(NULL, 0, sizeof *profiles->names);
+            profiles->names[profiles->name_count++] = "";
+        }
         wanted.place = (uint32_t)profiles->name_count;
         wanted.bytes = memcpy(xb_arena_new(&profiles->memory, length + 1), bytes, length);
         *found = xb_arena_new(&profiles->memory, sizeof wanted);
@@ -73,6 +78,23 @@ struct xb_profile *xb_profiles_find(struct xb_profiles *profiles, uint64_t proce
 }
 
 /* ---- activities ---- */
+
+void xb_profiles_call(struct xb_profiles *profiles, struct xb_activity *activity, const char *name)
+{
+    const size_t whole = strlen(name);
+    size_t number = whole, end;
+    while (number > 0 && isdigit((unsigned char)name[number - 1]))
+        number--;
+    end = number;
+    if (activity->kind == XB_ACTIVITY_CALL && number > 2 && memcmp(&name[number - 2], "_v", 2) == 0)
+        end -= 2;
+    else if (activity->kind == XB_ACTIVITY_RANGE && activity->range != XB_RANGE_LINE)
+        while (end > 0 && strchr(" #_=:-", name[end - 1]) != NULL)
+            end--;
+    if (number == whole || end == number || end == 0)
+        end = whole;
+    activity->name = find(profiles, name, end)->place;
+}
 
 bool xb_profile_add(struct xb_profiles *profiles, struct xb_profile *profile,
                     const struct xb_activity *activity)
@@ -162,8 +184,8 @@ enum xb_status xb_profiles_read(struct xb_profiles *profiles, const char *path,
                              strerror(errno));
     bool is_sqlite = pread(file, begin, sizeof begin, 0) == (ssize_t)sizeof begin &&
                      memcmp(begin, sqlite, sizeof sqlite) == 0;
-    enum xb_status outcome =
-        (is_sqlite ? xb_nsys_read : xb_events_read)(profiles, path, file, error);
+    enum xb_status outcome = is_sqlite ? xb_nsys_read(profiles, path, file, error)
+                                       : xb_events_read(profiles, path, file, NULL, 0, error);
     close(file);
     return outcome;
 }
@@ -175,8 +197,10 @@ static void leave(void *name)
 
 void xb_profiles_free(struct xb_profiles *profiles)
 {
-    for (size_t i = 0; i < profiles->count; i++)
+    for (size_t i = 0; i < profiles->count; i++) {
         free(profiles->items[i].activities);
+        free(profiles->items[i].tracks);
+    }
     free(profiles->items);
     free(profiles->names);
     tdestroy(profiles->tree, leave);

@@ -172,6 +172,14 @@ class Groups(Explain):
         found = {(one["direction"], one["host_memory"]) for one in self.program_of(events)["copies"]}
         self.assertEqual(found, {("h2d", "pinned"), ("h2d", "pageable"), ("h2d", "managed"), ("d2h", "pinned")})
 
+    def test_bytes_of_rocm(self):
+        """The calls have them, and not the copies."""
+        events = [work("gpu_memcpy", "CopyHostToDevice", i, i + 0.5, correlation=i + 1) for i in range(4)]
+        events += [event("hip_runtime", "hipMemcpyAsync", i, i + 0.5, 900, 1, correlation=i + 1, size=MIB) for i in range(4)]
+        program = self.program_of(events)
+        self.assertEqual([one["bytes"] for one in program["copies"]], [4 * MIB])
+        self.assertEqual((program["gpus"][0]["h2d"]["bytes"], program["lacks_bytes"]), (4 * MIB, False))
+
     def test_a_call_that_starts_many_blocks_once(self):
         """As cudaGraphLaunch does, or cudaMemcpyBatchAsync."""
         events = (call("cudaGraphLaunch", 0, 5, 1), *(copy_in(6 + i, 7 + i, correlation=1) for i in range(4)))
@@ -268,7 +276,7 @@ class Faults(Explain):
         self.assertIn("2 calls of cudaMalloc between copies and kernels take 10.0 ms", self.text)
         waiting = (call("cudaFree", 1, 10), call("cudaFree", 11, 20), kernel(0, 100))
         self.assertEqual(self.faults_of(waiting), {})  # each waits for the kernel
-        self.assertEqual(self.faults_of((*driver, kernel(0, 10), kernel(25, 40)))["setup_in_loop"]["call"], "cuMemAlloc_v2")
+        self.assertEqual(self.faults_of((*driver, kernel(0, 10), kernel(25, 40)))["setup_in_loop"]["call"], "cuMemAlloc")
 
     def test_not_overlapped(self):
         """The busiest sets the pace, and of the other the first part stands out."""
