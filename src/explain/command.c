@@ -78,15 +78,13 @@ static enum xb_status read_request(struct command *command, const struct xb_conf
         end++;
     command->traces = config->operands;
     command->trace_count = config->operand_count;
-    if (*end != NULL) {
+    if (*end != NULL)
         command->program = end + 1;
-        while (command->trace_count > 0 && *++end != NULL)
-            command->trace_count--;
-        if (*command->program == NULL)
-            return XB_FAIL(error, XB_ERR_USAGE,
-                           "explain -- takes a command: "
-                           "xferbench explain -- python3 train.py");
-    }
+    for (; command->trace_count > 0 && *end != NULL && end[1] != NULL; end++)
+        command->trace_count--;
+    if (command->program != NULL && *command->program == NULL)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "explain -- takes a command: xferbench explain -- python3 train.py");
     if (command->program != NULL && command->trace_count > 0)
         return XB_FAIL(error, XB_ERR_USAGE,
                        "explain takes traces or a command, and '%.100s' stands before the command",
@@ -102,35 +100,33 @@ static enum xb_status read_request(struct command *command, const struct xb_conf
 
 /* ---- running a program, and looking into it ---- */
 
-/* An open file of this process, as others find it. */
-static void name_file(int file, char *path, size_t size)
+/* Sets a variable to the path by which other processes find an open file of this one. */
+static void offer_file(const char *variable, int file)
 {
-    snprintf(path, size, "/proc/%d/fd/%d", (int)getpid(), file);
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), file);
+    (void)setenv(variable, path, 1);
 }
 
-/* Puts the collector where the driver finds it. It lies in memory: there is nothing to remove. */
-static enum xb_status offer_collector(int trace, struct xb_error *error)
+/* Makes a file without a name for what is recorded, and puts the collector, which lies in memory,
+ * where the driver finds it: there is nothing to remove. Returns the file, or -1 with errno. */
+static int offer_collector(void)
 {
     static const char head[] = "[{\"ph\":\"M\",\"name\":\"xferbench_explain\",\"pid\":0,"
                                "\"args\":{\"version\":1}},\n";
-    char path[64];
-    int file = memfd_create("xferbench", MFD_CLOEXEC);
-    size_t done = 0;
-    while (file >= 0 && done < xb_collector_length) {
-        ssize_t written = write(file, xb_collector_bytes + done, xb_collector_length - done);
-        if (written < 0)
-            break;
-        done += (size_t)written;
-    }
-    if (file < 0 || done < xb_collector_length ||
+    const char *folder = secure_getenv("TMPDIR");
+    char *path = xb_print("%s/xferbench-XXXXXX", folder != NULL ? folder : "/tmp");
+    int trace = mkostemp(path, O_CLOEXEC), file = memfd_create("xferbench", MFD_CLOEXEC);
+    if (trace >= 0)
+        (void)unlink(path);
+    free(path);
+    if (trace < 0 || file < 0 ||
+        write(file, xb_collector_bytes, xb_collector_length) != (ssize_t)xb_collector_length ||
         write(trace, head, sizeof head - 1) != (ssize_t)sizeof head - 1)
-        return XB_FAIL(error, XB_ERR_SYSTEM, "cannot make room for what is recorded: %s",
-                       strerror(errno));
-    name_file(file, path, sizeof path);
-    (void)setenv("CUDA_INJECTION64_PATH", path, 1);
-    name_file(trace, path, sizeof path);
-    (void)setenv("XFERBENCH_EXPLAIN", path, 1);
-    return XB_OK;
+        return -1;
+    offer_file("CUDA_INJECTION64_PATH", file);
+    offer_file("XFERBENCH_EXPLAIN", trace);
+    return trace;
 }
 
 static int become(void *argument, int channel)
@@ -141,8 +137,8 @@ static int become(void *argument, int channel)
     return 127;
 }
 
-/* Runs it to its end; its streams are ours. Ctrl-C reaches it from the terminal, and what ends only
- * this process is passed on. */
+/* Runs it to its end; its streams are ours. Ctrl-C reaches it from the terminal. What ends only
+ * this process is passed on, and the second such signal kills it. */
 static enum xb_status run_program(struct command *command, struct xb_error *error)
 {
     struct xb_child child;
@@ -153,17 +149,14 @@ static enum xb_status run_program(struct command *command, struct xb_error *erro
                                        .work = become,
                                        .argument = (void *)command->program,
                                        .signals = XB_CHILD_RESETS_SIGNALS};
-    bool is_told = false;
+    const struct sigaction ignored = {.sa_handler = SIG_IGN};
+    struct sigaction before;
     double began = xb_clock_now();
-    xb_interrupt_catch();
     XB_TRY(xb_child_start(&child, &task, error));
-    while (!xb_child_wait(&child, xb_clock_now() + WAIT_S)) {
-        int signal = xb_interrupt_signal();
-        if ((signal != SIGTERM && signal != SIGHUP) || is_told)
-            continue;
-        is_told = true;
-        (void)kill(child.process, signal);
-    }
+    (void)sigaction(SIGINT, &ignored, &before);
+    while (!xb_child_wait(&child, xb_clock_now() + WAIT_S))
+        xb_child_pass_on_signal(&child, xb_interrupt_signal(), INFINITY);
+    (void)sigaction(SIGINT, &before, NULL);
     command->source.wall = child.ended_at - began;
     command->source.exit_code = child.signal != 0 ? 128 + child.signal : child.exit_code;
     if (child.signal != 0)
@@ -173,85 +166,57 @@ static enum xb_status run_program(struct command *command, struct xb_error *erro
     return XB_OK;
 }
 
-/* A file without a name, for what is recorded. Returns it, or -1 with errno. */
-static int make_file(void)
-{
-    const char *folder = secure_getenv("TMPDIR");
-    char path[4096];
-    snprintf(path, sizeof path, "%s/xferbench-XXXXXX", folder != NULL ? folder : "/tmp");
-    int file = mkostemp(path, O_CLOEXEC);
-    if (file >= 0)
-        (void)unlink(path);
-    return file;
-}
-
-/* Why nothing can be seen in any program; NULL: it can. */
-static const char *find_obstacle(void)
-{
-    if (xb_collector_length == 0)
-        return xb_collector_absent;
-    if (getenv("CUDA_INJECTION64_PATH") != NULL)
-        return "CUDA_INJECTION64_PATH is set: a profiler looks into programs already";
-    return NULL;
-}
-
 static enum xb_status watch_program(struct command *command, struct xb_error *error)
 {
+    const char *obstacle = xb_collector_absent;
+    int trace = -1;
     char path[64];
-    const char *obstacle = find_obstacle();
-    int trace = obstacle == NULL ? make_file() : -1;
-    if (obstacle == NULL && trace < 0)
-        return XB_FAIL(error, XB_ERR_SYSTEM, "cannot make a temporary file in $TMPDIR or /tmp: %s",
-                       strerror(errno));
+    if (obstacle == NULL && getenv("CUDA_INJECTION64_PATH") != NULL)
+        obstacle = "CUDA_INJECTION64_PATH is set: a profiler looks into programs already";
     if (obstacle != NULL)
         xb_say("the program runs, but nothing can be seen in it: %s", obstacle);
-    enum xb_status status = XB_OK;
+    else if ((trace = offer_collector()) < 0)
+        return XB_FAIL(error, XB_ERR_SYSTEM,
+                       "cannot make a temporary file in $TMPDIR or /tmp for what is recorded: %s",
+                       strerror(errno));
     command->is_open = trace >= 0;
-    if (command->is_open)
-        status = offer_collector(trace, error);
-    if (status == XB_OK)
-        status = run_program(command, error);
+    enum xb_status status = run_program(command, error);
     (void)unsetenv("CUDA_INJECTION64_PATH"); /* what is measured here must not be looked at */
     (void)unsetenv("XFERBENCH_EXPLAIN");
-    if (status == XB_OK && trace >= 0) {
-        name_file(trace, path, sizeof path);
+    if (trace < 0)
+        return status;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", trace);
+    if (status == XB_OK)
         status = xb_profiles_read(&command->profiles, path, error);
-    }
-    if (trace >= 0)
-        close(trace);
+    close(trace);
     return status;
 }
 
 /* ---- what copies would take ---- */
 
-static int first_device(const struct xb_profiles *profiles)
+/* The first GPU that did anything, and the largest copy each way: of these a measurement has to
+ * tell. */
+static int find_needs(const struct xb_profiles *profiles, struct xb_job *job)
 {
-    for (size_t i = 0; i < profiles->count; i++)
-        for (size_t k = 0; k < profiles->items[i].count; k++)
-            if (profiles->items[i].activities[k].device >= 0)
-                return profiles->items[i].activities[k].device;
-    return 0;
-}
-
-/* The largest copy each way, which a measurement has to tell of. */
-static struct xb_job job_of(const struct xb_profiles *profiles)
-{
-    struct xb_job job = {.in = 1 << 20, .out = 1 << 20, .times = 1, .is_in_pinned = true};
+    int device = -1;
+    *job = (struct xb_job){.in = 1 << 20, .out = 1 << 20, .times = 1, .is_in_pinned = true};
     for (size_t i = 0; i < profiles->count; i++)
         for (size_t k = 0; k < profiles->items[i].count; k++) {
-            const struct xb_activity *copy = &profiles->items[i].activities[k];
-            uint64_t *most = copy->way == XB_WAY_TO_GPU ? &job.in : &job.out;
-            if (copy->kind == XB_ACTIVITY_COPY &&
-                (copy->way == XB_WAY_TO_GPU || copy->way == XB_WAY_BACK) && copy->bytes > *most)
-                *most = copy->bytes;
+            const struct xb_activity *deed = &profiles->items[i].activities[k];
+            device = device < 0 ? deed->device : device;
+            if (deed->way == XB_WAY_TO_GPU || deed->way == XB_WAY_BACK) {
+                uint64_t *most = deed->way == XB_WAY_TO_GPU ? &job->in : &job->out;
+                *most = deed->bytes > *most ? deed->bytes : *most;
+            }
         }
-    return job;
+    return device < 0 ? 0 : device;
 }
 
 static enum xb_status read_costs(struct command *command, struct xb_error *error)
 {
     struct xb_advice_report *costs = &command->costs;
-    costs->costs.device = first_device(&command->profiles);
+    struct xb_job job;
+    costs->costs.device = find_needs(&command->profiles, &job);
     if (command->with != NULL) {
         if (xb_record_device(&costs->records[0], costs->costs.device) == NULL) {
             xb_say("'%.200s' has no GPU %d: predictions are of its GPU 0", command->with,
@@ -259,7 +224,6 @@ static enum xb_status read_costs(struct command *command, struct xb_error *error
             costs->costs.device = 0;
         }
     } else {
-        const struct xb_job job = job_of(&command->profiles);
         snprintf(command->session.device, sizeof command->session.device, "%d",
                  costs->costs.device);
         command->session.holder.deadline = xb_deadline_of(command->deadline);
@@ -310,7 +274,7 @@ static bool explain_all(struct command *command)
 
 static enum xb_status explain(struct command *command, bool *has_any, struct xb_error *error)
 {
-    xb_interrupt_catch(); /* before there is a temporary file to leave behind */
+    xb_interrupt_catch_twice(); /* before there is a temporary file to leave behind */
     if (command->json_path != NULL) {
         XB_TRY(xb_cli_find_output("--json", command->json_path, &command->json, error));
         XB_TRY(xb_cli_open_beside("--json", &command->json, command->traces, command->trace_count,
@@ -343,6 +307,21 @@ static enum xb_status explain(struct command *command, bool *has_any, struct xb_
     return costs;
 }
 
+static void say_nothing(const struct command *command)
+{
+    const struct xb_profiles *profiles = &command->profiles;
+    const char *why = "";
+    if (command->is_open && profiles->count == 0)
+        why = ": no program opened CUDA's driver. Programs that use HIP cannot be looked into yet: "
+              "explain takes a trace of PyTorch's profiler";
+    else if (profiles->left_out > 0)
+        why = ": events in it are no JSON, or their times cannot be";
+    else if (profiles->count > 0 && profiles->items[0].is_cut)
+        why = ": it ends in the middle";
+    xb_say("no copy and no kernel %s%s", command->program != NULL ? "was seen" : "is in the trace",
+           why);
+}
+
 static int run(struct xb_config *config, char *const *words)
 {
     struct command *command = xb_new(1, sizeof *command);
@@ -353,15 +332,10 @@ static int run(struct xb_config *config, char *const *words)
     if (status == XB_OK)
         status = explain(command, &has_any, &error);
     int code = status == XB_OK ? XB_EXIT_OK : fail(&error);
-    if (status == XB_OK && !has_any)
-        xb_say("no copy and no kernel %s%s",
-               command->program != NULL ? "was seen" : "is in the trace",
-               !command->is_open || command->profiles.count > 0
-                   ? ""
-                   : ": no program opened CUDA's driver. Programs that use HIP cannot be looked "
-                     "into yet: explain takes a trace of PyTorch's profiler");
-    if (status == XB_OK && !has_any)
+    if (status == XB_OK && !has_any) {
+        say_nothing(command);
         code = XB_EXIT_NOTHING;
+    }
     if (command->program != NULL && command->source.exit_code != 0)
         code = command->source.exit_code; /* also where the answer could not be written */
     xb_output_discard(&command->json);

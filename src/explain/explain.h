@@ -38,20 +38,24 @@ struct xb_gpu_use {
 /* A copy is small up to here: what it takes is mostly its start. */
 #define XB_EXPLAIN_SMALL (UINT64_C(64) << 10)
 
+/* Where copies come from, by enum xb_range_kind the outermost operator and the innermost mark and
+ * line around the call, and the call: "cudaMemcpyAsync". NULL: none, or not known. */
+enum { XB_ORIGIN_CALL = XB_RANGE_KINDS, XB_ORIGINS };
+
 /* Copies that come from one place, go one way and use one kind of memory. Times are seconds. */
 struct xb_copy_group {
     enum xb_way way;
     enum xb_host_memory host;
-    const char *call;                   /* "cudaMemcpyAsync"; NULL: not known */
-    const char *ranges[XB_RANGE_KINDS]; /* operator, mark and line around the call, or NULL */
+    const char *origin[XB_ORIGINS];
     size_t count;
     uint64_t bytes; /* 0: the trace does not say */
     double seconds; /* on the GPU */
     double exposed; /* of that: no kernel ran on the GPU meanwhile */
-    double blocked; /* their calls took so long; NAN: not known */
+    double blocked; /* their calls took so long while no kernel ran; NAN: not known */
     double first;   /* the first of them took so long */
     size_t runs;    /* rows of them without a kernel between */
     size_t returns; /* to the GPU: as large as what came back just before, after a kernel */
+    bool lacks_bytes;
     /* What they would take; NAN: it cannot be said, or is no remedy for them. */
     double pinned, batched, kept;
 };
@@ -76,15 +80,14 @@ extern const char *const xb_fault_names[XB_FAULTS];
 
 struct xb_fault_found {
     enum xb_fault fault;
-    const struct xb_copy_group *group;  /* of PAGEABLE, SMALL and RETURNS */
-    const struct xb_setup_group *setup; /* of SETUP */
-    double seconds;                     /* that it takes now, */
-    double predicted;                   /* and without the fault; NAN: cannot be said */
+    int group;                   /* of PAGEABLE, SMALL and RETURNS: its place; else -1 */
+    struct xb_setup_group setup; /* of SETUP */
+    double seconds;              /* that it takes now, */
+    double predicted;            /* and without the fault; NAN: cannot be said */
 };
 
-#define XB_EXPLAIN_GROUPS 200 /* what is of more places is in the last */
+#define XB_EXPLAIN_GROUPS 200 /* with names; what is of more places is in groups without */
 #define XB_EXPLAIN_GPUS 64
-#define XB_EXPLAIN_SETUPS 16
 
 struct xb_explanation {
     const struct xb_profiles *profiles;
@@ -94,8 +97,6 @@ struct xb_explanation {
     size_t gpu_count;
     struct xb_copy_group *groups; /* the most exposed first */
     size_t group_count;
-    struct xb_setup_group setups[XB_EXPLAIN_SETUPS];
-    size_t setup_count;
     struct xb_fault_found *faults; /* first those before SERIAL; of these what takes most first */
     size_t fault_count;
     bool is_one_stream; /* all copies and kernels are on one */

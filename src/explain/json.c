@@ -2,121 +2,99 @@
 /* What was found as JSON: docs/explain.schema.json. */
 #include "explain.h"
 
-#include "base/json_write.h"
+#include "base/json_fields.h"
 #include "xferbench/version.h"
 
-#include <math.h>
+typedef struct xb_lane_use lane;
+typedef struct xb_gpu_use gpu;
+typedef struct xb_copy_group group;
+typedef struct xb_fault_found fault;
+typedef struct xb_profile profile;
+typedef struct xb_explanation explanation;
 
-static const char *memory_name(enum xb_host_memory host)
+static const char *memory_word(int host)
 {
-    static const char *const names[] = {[XB_HOST_MEMORY_PAGEABLE] = "pageable",
+    static const char *const words[] = {[XB_HOST_MEMORY_PAGEABLE] = "pageable",
                                         [XB_HOST_MEMORY_PINNED] = "pinned",
                                         [XB_HOST_MEMORY_MANAGED] = "managed"};
-    return names[host]; /* NULL: not known */
+    return words[host]; /* NULL: not known */
 }
 
-static void write_engine(struct xb_json *json, const char *key, const struct xb_lane_use *use)
+static const char *way_word(int way)
 {
-    xb_json_open_object(json, key);
-    xb_json_put_whole(json, "count", use->count);
-    xb_json_put_whole(json, "bytes", use->bytes);
-    xb_json_put_number(json, "busy_s", use->busy);
-    xb_json_close(json);
+    return way == XB_WAY_TO_GPU ? "h2d" : "d2h";
 }
 
-static void write_gpus(struct xb_json *json, const struct xb_explanation *found)
+static const char *fault_word(int number)
 {
-    static const char *const keys[XB_LANES] = {[XB_LANE_TO_GPU] = "h2d",
-                                               [XB_LANE_BACK] = "d2h",
-                                               [XB_LANE_AMONG] = "other_copies",
-                                               [XB_LANE_KERNELS] = "kernels",
-                                               [XB_LANE_HOST] = "host"};
-    xb_json_open_array(json, "gpus");
-    for (size_t i = 0; i < found->gpu_count; i++) {
-        const struct xb_gpu_use *gpu = &found->gpus[i];
-        xb_json_open_object(json, NULL);
-        xb_json_put_index(json, "device", gpu->device);
-        for (int engine = 0; engine < XB_LANES; engine++)
-            write_engine(json, keys[engine], &gpu->lanes[engine]);
-        xb_json_put_number(json, "copying_only_s", gpu->copying);
-        xb_json_put_number(json, "neither_s", gpu->neither);
-        xb_json_close(json);
-    }
-    xb_json_close(json);
+    return xb_fault_names[number];
 }
 
-static void write_groups(struct xb_json *json, const struct xb_explanation *found)
-{
-    xb_json_open_array(json, "copies");
-    for (size_t i = 0; i < found->group_count; i++) {
-        const struct xb_copy_group *group = &found->groups[i];
-        xb_json_open_object(json, NULL);
-        xb_json_put_text(json, "direction", group->way == XB_WAY_TO_GPU ? "h2d" : "d2h");
-        xb_json_put_text(json, "host_memory", memory_name(group->host));
-        xb_json_put_text(json, "call", group->call);
-        xb_json_put_text(json, "operator", group->ranges[XB_RANGE_OPERATOR]);
-        xb_json_put_text(json, "mark", group->ranges[XB_RANGE_MARK]);
-        xb_json_put_text(json, "line", group->ranges[XB_RANGE_LINE]);
-        xb_json_put_whole(json, "count", group->count);
-        xb_json_put_known_whole(json, "bytes", group->bytes > 0, group->bytes);
-        xb_json_put_number(json, "seconds", group->seconds);
-        xb_json_put_number(json, "exposed_s", group->exposed);
-        xb_json_put_number(json, "blocked_s", group->blocked);
-        xb_json_put_number(json, "first_s", group->first);
-        xb_json_put_whole(json, "rows_without_kernel", group->runs);
-        xb_json_put_whole(json, "returns", group->returns);
-        xb_json_put_number(json, "pinned_s", group->pinned);
-        xb_json_put_number(json, "batched_s", group->batched);
-        xb_json_put_number(json, "kept_s", group->kept);
-        xb_json_close(json);
-    }
-    xb_json_close(json);
-}
+static const struct xb_field lane_fields[] = {
+    XB_FIELD("count", SIZE, lane, count), XB_FIELD("bytes", UINT64, lane, bytes),
+    XB_FIELD("busy_s", DOUBLE, lane, busy), XB_FIELDS_END};
 
-static void write_faults(struct xb_json *json, const struct xb_explanation *found)
-{
-    xb_json_open_array(json, "faults");
-    for (size_t i = 0; i < found->fault_count; i++) {
-        const struct xb_fault_found *one = &found->faults[i];
-        xb_json_open_object(json, NULL);
-        xb_json_put_text(json, "fault", xb_fault_names[one->fault]);
-        xb_json_put_index(json, "copies",
-                          one->group != NULL ? (int64_t)(one->group - found->groups) : -1);
-        xb_json_put_text(json, "call", one->setup != NULL ? one->setup->call : NULL);
-        xb_json_put_known_whole(json, "calls", one->setup != NULL,
-                                one->setup != NULL ? one->setup->count : 0);
-        xb_json_put_number(json, "seconds", one->seconds);
-        xb_json_put_number(json, "predicted_s", one->predicted);
-        xb_json_close(json);
-    }
-    xb_json_close(json);
-}
+static const struct xb_field gpu_fields[] = {
+    XB_FIELD("device", INDEX, gpu, device),
+    XB_OBJECT("h2d", gpu, lanes[XB_LANE_TO_GPU], lane_fields),
+    XB_OBJECT("d2h", gpu, lanes[XB_LANE_BACK], lane_fields),
+    XB_OBJECT("other_copies", gpu, lanes[XB_LANE_AMONG], lane_fields),
+    XB_OBJECT("kernels", gpu, lanes[XB_LANE_KERNELS], lane_fields),
+    XB_OBJECT("host", gpu, lanes[XB_LANE_HOST], lane_fields),
+    XB_FIELD("copying_only_s", DOUBLE, gpu, copying),
+    XB_FIELD("neither_s", DOUBLE, gpu, neither),
+    XB_FIELDS_END};
 
-static void write_program(struct xb_json *json, const struct xb_explanation *found)
-{
-    const struct xb_profile *profile = found->profile;
-    xb_json_open_object(json, NULL);
-    xb_json_put_text(json, "name", profile->name);
-    xb_json_put_whole(json, "process", profile->process);
-    xb_json_put_number(json, "window_s", found->window);
-    xb_json_put_whole(json, "dropped", profile->dropped);
-    xb_json_put_flag(json, "is_cut", profile->is_cut);
-    xb_json_put_flag(json, "is_one_stream", found->is_one_stream);
-    xb_json_put_flag(json, "uses_managed", found->uses_managed);
-    xb_json_put_flag(json, "lacks_bytes", found->lacks_bytes);
-    xb_json_put_flag(json, "lacks_memory", found->lacks_memory);
-    xb_json_put_known_whole(json, "chunk_bytes", found->chunk > 0, found->chunk);
-    write_gpus(json, found);
-    write_groups(json, found);
-    write_faults(json, found);
-    xb_json_close(json);
-}
+static const struct xb_field group_fields[] = {
+    XB_FIELD("direction", WORD, group, way, .word = way_word),
+    XB_FIELD("host_memory", WORD, group, host, .word = memory_word),
+    XB_FIELD("call", STRING, group, origin[XB_ORIGIN_CALL]),
+    XB_FIELD("operator", STRING, group, origin[XB_RANGE_OPERATOR]),
+    XB_FIELD("mark", STRING, group, origin[XB_RANGE_MARK]),
+    XB_FIELD("line", STRING, group, origin[XB_RANGE_LINE]),
+    XB_FIELD("count", SIZE, group, count),
+    XB_FIELD("bytes", UINT64, group, bytes, XB_NULL_IF_EMPTY),
+    XB_FIELD("seconds", DOUBLE, group, seconds),
+    XB_FIELD("exposed_s", DOUBLE, group, exposed),
+    XB_FIELD("blocked_s", DOUBLE, group, blocked, XB_NULL_IF_NAN),
+    XB_FIELD("first_s", DOUBLE, group, first),
+    XB_FIELD("rows_without_kernel", SIZE, group, runs),
+    XB_FIELD("returns", SIZE, group, returns),
+    XB_FIELD("pinned_s", DOUBLE, group, pinned, XB_NULL_IF_NAN),
+    XB_FIELD("batched_s", DOUBLE, group, batched, XB_NULL_IF_NAN),
+    XB_FIELD("kept_s", DOUBLE, group, kept, XB_NULL_IF_NAN),
+    XB_FIELDS_END};
+
+static const struct xb_field fault_fields[] = {
+    XB_FIELD("fault", WORD, fault, fault, .word = fault_word),
+    XB_FIELD("copies", INDEX, fault, group),
+    XB_FIELD("call", STRING, fault, setup.call),
+    XB_FIELD("calls", SIZE, fault, setup.count, XB_NULL_IF_EMPTY),
+    XB_FIELD("seconds", DOUBLE, fault, seconds),
+    XB_FIELD("predicted_s", DOUBLE, fault, predicted, XB_NULL_IF_NAN),
+    XB_FIELDS_END};
+
+static const struct xb_field profile_fields[] = {
+    XB_FIELD("name", STRING, profile, name), XB_FIELD("process", UINT64, profile, process),
+    XB_FIELD("dropped", UINT64, profile, dropped), XB_FIELD("is_cut", FLAG, profile, is_cut),
+    XB_FIELDS_END};
+
+static const struct xb_field explanation_fields[] = {
+    XB_FIELD("window_s", DOUBLE, explanation, window),
+    XB_FIELD("is_one_stream", FLAG, explanation, is_one_stream),
+    XB_FIELD("uses_managed", FLAG, explanation, uses_managed),
+    XB_FIELD("lacks_bytes", FLAG, explanation, lacks_bytes),
+    XB_FIELD("lacks_memory", FLAG, explanation, lacks_memory),
+    XB_FIELD("chunk_bytes", UINT64, explanation, chunk, XB_NULL_IF_EMPTY),
+    XB_LIST("gpus", explanation, gpus, gpu_count, SIZE_MAX, gpu_fields),
+    XB_LIST("copies", explanation, groups, group_count, SIZE_MAX, group_fields),
+    XB_LIST("faults", explanation, faults, fault_count, SIZE_MAX, fault_fields),
+    XB_FIELDS_END};
 
 enum xb_status xb_explain_json_write(FILE *stream, const struct xb_explain_source *source,
                                      const struct xb_explanation *explanations, size_t count,
                                      struct xb_error *error)
 {
-    const struct xb_profiles *profiles = source->profiles;
     struct xb_json json;
     xb_json_begin(&json);
     xb_json_open_object(&json, NULL);
@@ -125,22 +103,23 @@ enum xb_status xb_explain_json_write(FILE *stream, const struct xb_explain_sourc
     xb_json_put_text(&json, "version", XB_VERSION);
     xb_json_open_object(&json, "source");
     xb_json_put_text(&json, "file", source->path);
-    xb_json_put_text(&json, "recorded_by", profiles->source);
+    xb_json_put_text(&json, "recorded_by", source->profiles->source);
     xb_json_open_array(&json, "command");
     for (char *const *word = source->words; word != NULL && *word != NULL; word++)
         xb_json_put_text(&json, NULL, *word);
     xb_json_close(&json);
     xb_json_put_known_number(&json, "wall_s", source->wall > 0, source->wall);
     xb_json_put_known_whole(&json, "exit_code", source->path == NULL, (uint64_t)source->exit_code);
-    xb_json_put_whole(&json, "events_left_out", profiles->left_out);
-    xb_json_put_text(&json, "predicted_from",
-                     source->with != NULL  ? source->with
-                     : source->is_measured ? "measured now"
-                                           : NULL);
+    xb_json_put_whole(&json, "events_left_out", source->profiles->left_out);
+    xb_json_put_text(&json, "predicted_from", source->is_measured ? "measured now" : source->with);
     xb_json_close(&json);
     xb_json_open_array(&json, "programs");
-    for (size_t i = 0; i < count; i++)
-        write_program(&json, &explanations[i]);
+    for (size_t i = 0; i < count; i++) {
+        xb_json_open_object(&json, NULL);
+        xb_fields_put(&json, profile_fields, explanations[i].profile);
+        xb_fields_put(&json, explanation_fields, &explanations[i]);
+        xb_json_close(&json);
+    }
     xb_json_close(&json);
     xb_json_close(&json);
     return xb_json_finish(&json, stream, "the JSON", error);

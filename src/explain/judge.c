@@ -33,20 +33,32 @@ const char *const xb_fault_names[XB_FAULTS] = {[XB_FAULT_PAGEABLE] = "pageable",
 /* A copy between host and GPU, and what is found of it. */
 struct copy {
     const struct xb_activity *activity, *call;
-    const char *ranges[XB_RANGE_KINDS];
-    double exposed;
-    bool begins_run, returns;
+    const char *origin[XB_ORIGINS];
+    size_t gpu;     /* its place */
+    uint64_t bytes; /* 0: not known */
+    double blocked;
+    bool begins_run, is_behind_kernel;
+};
+
+#define AWAITED 64 /* copies back that may come again */
+
+/* What a GPU did until now. */
+struct past {
+    uint64_t awaited[AWAITED]; /* bytes that came back after a kernel */
+    size_t awaited_count;
+    uint8_t last_way; /* of copies since the last kernel */
+    bool computed;
 };
 
 struct span {
     int64_t begin, end;
+    int64_t before; /* nanoseconds that spans before it cover */
 };
 
 /* Time that is covered, span after span. */
 struct cover {
     struct span *spans;
     size_t count;
-    size_t at; /* of outside(): before it all ends too early */
 };
 
 /* The ranges that are open on a thread. */
@@ -55,25 +67,28 @@ struct stack {
     size_t count;
 };
 
-/* Room to work out one program, and then the next: there may be very many. */
-struct scratch {
-    struct xb_gpu_use gpus[XB_EXPLAIN_GPUS];
-    struct xb_copy_group groups[XB_EXPLAIN_GROUPS];
-    struct stack *stacks; /* by the places in names, some of which stand for threads */
-};
+#define MOST_GROUPS (XB_EXPLAIN_GROUPS + 2 * XB_HOST_MEMORIES) /* the last have no names */
+#define COPYING XB_LANES                                       /* all lanes of copies as one */
+#define SETUPS 32 /* names of calls that make or release memory: there are no more */
 
 struct work {
     struct xb_explanation *found;
-    struct scratch *scratch;
     const struct xb_costs *costs;
     struct xb_arena **memory;
-    int64_t begin, end;  /* of the window */
-    struct copy *copies; /* in the order of their beginnings */
+    struct stack *stacks; /* by the places in names, some of which stand for threads */
+    int64_t begin, end;   /* of the window */
+    struct copy *copies;  /* in the order of their beginnings */
     struct copy **by_link;
     size_t copy_count;
-    struct cover kernels[XB_EXPLAIN_GPUS];
     double idle;   /* seconds of gaps that are longer than GAP_NS, in which no GPU did anything */
-    double lonely; /* kernels while nothing is copied */
+    double hidden; /* seconds that overlapping could hide, of all GPUs together */
+    struct past pasts[XB_EXPLAIN_GPUS];
+    struct cover covers[XB_EXPLAIN_GPUS][XB_LANES + 1];
+    struct cover computing; /* kernels of any GPU */
+    struct xb_gpu_use gpus[XB_EXPLAIN_GPUS];
+    struct xb_copy_group groups[MOST_GROUPS];
+    int64_t until[MOST_GROUPS][XB_EXPLAIN_GPUS]; /* end of its last copy there, since begin */
+    struct xb_setup_group setups[SETUPS];
 };
 
 static double seconds_of(int64_t begin, int64_t end)
@@ -83,7 +98,7 @@ static double seconds_of(int64_t begin, int64_t end)
 
 static bool is_deed(const struct xb_activity *activity)
 {
-    return activity->kind != XB_ACTIVITY_CALL && activity->kind != XB_ACTIVITY_RANGE;
+    return activity->kind < XB_ACTIVITY_WAIT;
 }
 
 static enum xb_lane lane_of(const struct xb_activity *activity)
@@ -93,12 +108,10 @@ static enum xb_lane lane_of(const struct xb_activity *activity)
         return XB_LANE_KERNELS;
     case XB_ACTIVITY_WORK:
         return XB_LANE_HOST;
-    case XB_ACTIVITY_COPY:
+    default: /* a fill has no way */
         return activity->way == XB_WAY_TO_GPU ? XB_LANE_TO_GPU
                : activity->way == XB_WAY_BACK ? XB_LANE_BACK
                                               : XB_LANE_AMONG;
-    default:
-        return XB_LANE_AMONG;
     }
 }
 
@@ -117,100 +130,123 @@ static size_t find_gpu(struct xb_explanation *found, int device)
 
 /* ---- how busy each engine is ---- */
 
-/* What a span adds to a cover whose spans begin before it: empty where all of it is covered. */
-static struct span cover_add(struct cover *cover, struct span span)
+/* Adds a span to a cover whose spans begin before it. */
+static void cover_add(struct cover *cover, const struct xb_activity *activity)
 {
     struct span *last = cover->count > 0 ? &cover->spans[cover->count - 1] : NULL;
-    if (last != NULL && span.begin <= last->end) {
-        span.begin = last->end < span.end ? last->end : span.end;
-        last->end = span.end > last->end ? span.end : last->end;
-        return span;
+    if (last != NULL && activity->begin <= last->end) {
+        last->end = activity->end > last->end ? activity->end : last->end;
+        return;
     }
+    int64_t before = last != NULL ? last->before + last->end - last->begin : 0;
     cover->spans = xb_grow(cover->spans, cover->count, sizeof *cover->spans);
-    cover->spans[cover->count++] = span;
-    return span;
+    cover->spans[cover->count++] = (struct span){activity->begin, activity->end, before};
 }
 
-/* Seconds of a span that are not covered. Ask for spans in the order of their beginnings. */
-static double outside(struct cover *cover, struct span span)
+/* Nanoseconds before that time that are covered. */
+static int64_t covered_before(const struct cover *cover, int64_t time)
 {
-    double seconds = seconds_of(span.begin, span.end);
-    while (cover->at < cover->count && cover->spans[cover->at].end <= span.begin)
-        cover->at++;
-    for (size_t i = cover->at; i < cover->count && cover->spans[i].begin < span.end; i++) {
-        const struct span *one = &cover->spans[i];
-        seconds -= seconds_of(one->begin > span.begin ? one->begin : span.begin,
-                              one->end < span.end ? one->end : span.end);
+    size_t low = 0, high = cover->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (cover->spans[middle].begin < time)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return fmax(seconds, 0.0);
+    if (low == 0)
+        return 0;
+    const struct span *last = &cover->spans[low - 1];
+    return last->before + (time < last->end ? time : last->end) - last->begin;
 }
 
-static void add_shares(const struct work *work, struct xb_lane_use *use, struct span span)
+/* Seconds of a span that are not covered. */
+static double outside(const struct cover *cover, int64_t begin, int64_t end)
+{
+    int64_t covered = covered_before(cover, end) - covered_before(cover, begin);
+    return seconds_of(begin + covered, end);
+}
+
+/* Seconds of one cover that another one does not cover. */
+static double difference(const struct cover *cover, const struct cover *other)
+{
+    double seconds = 0;
+    for (size_t i = 0; i < cover->count; i++)
+        seconds += outside(other, cover->spans[i].begin, cover->spans[i].end);
+    return seconds;
+}
+
+static void add_busy(const struct work *work, struct xb_lane_use *use, const struct span *span)
 {
     double bin = (double)(work->end - work->begin) / XB_EXPLAIN_BINS;
-    for (double at = (double)(span.begin - work->begin), end = (double)(span.end - work->begin);
-         at < end && bin > 0;) {
-        size_t index = xb_lesser((uint64_t)(at / bin), XB_EXPLAIN_BINS - 1);
-        double next = index + 1 < XB_EXPLAIN_BINS ? fmin(end, bin * (double)(index + 1)) : end;
-        use->shares[index] += (next - at) / bin;
-        if (next <= at)
-            break;
-        at = next;
-    }
+    double begin = (double)(span->begin - work->begin), end = (double)(span->end - work->begin);
+    use->busy += seconds_of(span->begin, span->end);
+    for (size_t i = bin > 0 ? (size_t)(begin / bin) : XB_EXPLAIN_BINS;
+         i < XB_EXPLAIN_BINS && bin * (double)i < end; i++)
+        use->shares[i] +=
+            fmax(fmin(end, bin * (double)(i + 1)) - fmax(begin, bin * (double)i), 0) / bin;
+}
+
+static void *keep(const struct work *work, const void *items, size_t size)
+{
+    return memcpy(xb_arena_new(work->memory, size), items, size);
+}
+
+/* Adds a copy between host and GPU. It begins a row where none went its way since the last kernel.
+ */
+static void add_copy(struct work *work, const struct xb_activity *activity, size_t gpu)
+{
+    struct past *past = &work->pasts[gpu];
+    work->copies = xb_grow(work->copies, work->copy_count, sizeof *work->copies);
+    work->copies[work->copy_count++] = (struct copy){.activity = activity,
+                                                     .gpu = gpu,
+                                                     .bytes = activity->bytes,
+                                                     .begins_run = past->last_way != activity->way,
+                                                     .is_behind_kernel = past->computed};
+    past->last_way = activity->way;
 }
 
 static void measure_engines(struct work *work)
 {
     struct xb_explanation *found = work->found;
     const struct xb_profile *profile = found->profile;
-    found->gpus = work->scratch->gpus;
-    struct cover(*covers)[XB_LANES] = xb_new(XB_EXPLAIN_GPUS, sizeof *covers);
-    struct cover *copying = xb_new(XB_EXPLAIN_GPUS, sizeof *copying);
-    struct cover all = {.count = 0};
-    for (int pass = 0; pass < 2; pass++) /* kernels first: copies are compared with them */
-        for (size_t i = 0; i < profile->count; i++) {
-            const struct xb_activity *activity = &profile->activities[i];
-            if (!is_deed(activity) || (activity->kind == XB_ACTIVITY_KERNEL) != (pass == 0))
-                continue;
-            enum xb_lane engine = lane_of(activity);
-            size_t gpu = find_gpu(found, activity->device);
-            struct xb_lane_use *use = &found->gpus[gpu].lanes[engine];
-            struct span span = {activity->begin, activity->end};
-            struct span added = cover_add(&covers[gpu][engine], span);
-            use->count++;
-            use->bytes += activity->bytes;
-            use->busy += seconds_of(added.begin, added.end);
-            add_shares(work, use, added);
-            if (pass == 0 || engine == XB_LANE_HOST)
-                continue;
-            added = cover_add(&copying[gpu], span);
-            found->gpus[gpu].copying += outside(&covers[gpu][XB_LANE_KERNELS], added);
-        }
+    int64_t latest = work->begin;
+    found->gpus = work->gpus;
     for (size_t i = 0; i < profile->count; i++) {
-        struct span span = {profile->activities[i].begin, profile->activities[i].end};
-        if (is_deed(&profile->activities[i]))
-            (void)cover_add(&all, span);
+        const struct xb_activity *activity = &profile->activities[i];
+        enum xb_lane lane = lane_of(activity);
+        if (!is_deed(activity))
+            continue;
+        size_t gpu = find_gpu(found, activity->device);
+        found->gpus[gpu].lanes[lane].count++;
+        if (lane == XB_LANE_AMONG || lane == XB_LANE_HOST) /* of copies later, with their calls */
+            found->gpus[gpu].lanes[lane].bytes += activity->bytes;
+        cover_add(&work->covers[gpu][lane], activity);
+        if (lane != XB_LANE_KERNELS && lane != XB_LANE_HOST)
+            cover_add(&work->covers[gpu][COPYING], activity);
+        if (lane == XB_LANE_TO_GPU || lane == XB_LANE_BACK)
+            add_copy(work, activity, gpu);
+        if (lane == XB_LANE_KERNELS) {
+            cover_add(&work->computing, activity);
+            work->pasts[gpu].computed = true;
+            work->pasts[gpu].last_way = XB_WAY_UNKNOWN;
+        }
+        if (activity->begin - latest > GAP_NS)
+            work->idle += seconds_of(latest, activity->begin);
+        latest = activity->end > latest ? activity->end : latest;
     }
-    for (size_t i = 1; i < all.count; i++)
-        if (all.spans[i].begin - all.spans[i - 1].end > GAP_NS)
-            work->idle += seconds_of(all.spans[i - 1].end, all.spans[i].begin);
     for (size_t gpu = 0; gpu < found->gpu_count; gpu++) {
         struct xb_gpu_use *use = &found->gpus[gpu];
+        const struct cover *covers = work->covers[gpu];
+        for (int lane = 0; lane < XB_LANES; lane++)
+            for (size_t i = 0; i < covers[lane].count; i++)
+                add_busy(work, &use->lanes[lane], &covers[lane].spans[i]);
+        use->copying = difference(&covers[COPYING], &covers[XB_LANE_KERNELS]);
         use->neither = fmax(found->window - use->lanes[XB_LANE_KERNELS].busy - use->copying, 0.0);
-        work->kernels[gpu] = covers[gpu][XB_LANE_KERNELS];
-        work->kernels[gpu].at = 0;
-        for (size_t i = 0; i < work->kernels[gpu].count; i++)
-            work->lonely += outside(&copying[gpu], work->kernels[gpu].spans[i]);
-        free(copying[gpu].spans);
-        for (int engine = 0; engine < XB_LANES; engine++)
-            if (engine != XB_LANE_KERNELS)
-                free(covers[gpu][engine].spans);
+        work->hidden += fmin(use->copying, difference(&covers[XB_LANE_KERNELS], &covers[COPYING]) +
+                                               use->lanes[XB_LANE_HOST].busy);
     }
-    free(all.spans);
-    free(copying);
-    free(covers);
-    found->gpus = xb_arena_new(work->memory, found->gpu_count * sizeof *found->gpus);
-    memcpy(found->gpus, work->scratch->gpus, found->gpu_count * sizeof *found->gpus);
+    found->gpus = keep(work, work->gpus, found->gpu_count * sizeof *found->gpus);
 }
 
 /* ---- copies between host and GPU: their calls, and where these come from ---- */
@@ -222,49 +258,25 @@ static int by_link(const void *a, const void *b)
     return link < others ? -1 : link > others ? 1 : one < other ? -1 : one > other;
 }
 
-static void list_copies(struct work *work)
-{
-    const struct xb_profile *profile = work->found->profile;
-    for (size_t i = 0; i < profile->count; i++) {
-        const struct xb_activity *activity = &profile->activities[i];
-        if (activity->kind != XB_ACTIVITY_COPY ||
-            (activity->way != XB_WAY_TO_GPU && activity->way != XB_WAY_BACK))
-            continue;
-        struct cover *kernels = &work->kernels[find_gpu(work->found, activity->device)];
-        work->copies = xb_grow(work->copies, work->copy_count, sizeof *work->copies);
-        work->copies[work->copy_count++] = (struct copy){
-            .activity = activity,
-            .exposed = outside(kernels, (struct span){activity->begin, activity->end})};
-    }
-    work->by_link = xb_new(work->copy_count, sizeof(struct copy *));
-    for (size_t i = 0; i < work->copy_count; i++)
-        work->by_link[i] = &work->copies[i];
-    qsort(work->by_link, work->copy_count, sizeof(struct copy *), by_link);
-}
-
-static void close_ranges(struct stack *stack, int64_t now)
-{
-    while (stack->count > 0 && stack->ranges[stack->count - 1]->end <= now)
-        stack->count--;
-}
-
 /* The outermost operator, which the program calls, and the innermost mark and line. */
 static void find_origin(const struct work *work, const struct stack *stack, struct copy *copy)
 {
     const char *const *names = work->found->profiles->names;
     for (size_t i = stack->count; i-- > 0;) {
         const struct xb_activity *range = stack->ranges[i];
-        const char **place = &copy->ranges[range->range];
-        if (range->range == XB_RANGE_OPERATOR || *place == NULL)
+        const char **place = &copy->origin[range->range];
+        if (range->end > copy->call->begin && (range->range == XB_RANGE_OPERATOR || *place == NULL))
             *place = names[range->name];
     }
 }
 
 /* A call of the runtime and that of the driver within it have one number: the outer one comes
- * first. */
+ * first. One call may start many copies (cudaGraphLaunch): the first of them has its time, without
+ * that in which kernels run, for which it may only wait. A trace of ROCm has bytes with calls. */
 static void take_call(struct work *work, const struct xb_activity *call, const struct stack *stack)
 {
     size_t low = 0, high = work->copy_count;
+    bool is_counted = false;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (work->by_link[middle]->activity->link < call->link)
@@ -277,6 +289,11 @@ static void take_call(struct work *work, const struct xb_activity *call, const s
         if (copy->call != NULL)
             continue;
         copy->call = call;
+        copy->bytes = copy->bytes > 0 ? copy->bytes : call->bytes;
+        if (!is_counted)
+            copy->blocked = outside(&work->computing, call->begin, call->end);
+        is_counted = true;
+        copy->origin[XB_ORIGIN_CALL] = work->found->profiles->names[call->name];
         find_origin(work, stack, copy);
     }
 }
@@ -284,12 +301,17 @@ static void take_call(struct work *work, const struct xb_activity *call, const s
 static void find_calls(struct work *work)
 {
     const struct xb_profile *profile = work->found->profile;
+    work->by_link = xb_new(work->copy_count, sizeof(struct copy *));
+    for (size_t i = 0; i < work->copy_count; i++)
+        work->by_link[i] = &work->copies[i];
+    qsort(work->by_link, work->copy_count, sizeof(struct copy *), by_link);
     for (size_t i = 0; i < profile->count; i++) {
         const struct xb_activity *activity = &profile->activities[i];
         if (is_deed(activity))
             continue;
-        struct stack *stack = &work->scratch->stacks[activity->track];
-        close_ranges(stack, activity->begin);
+        struct stack *stack = &work->stacks[activity->track];
+        while (stack->count > 0 && stack->ranges[stack->count - 1]->end <= activity->begin)
+            stack->count--;
         if (activity->kind == XB_ACTIVITY_RANGE) {
             stack->ranges =
                 xb_grow(stack->ranges, stack->count, sizeof(const struct xb_activity *));
@@ -299,73 +321,48 @@ static void find_calls(struct work *work)
         }
     }
     for (size_t i = 0; i < profile->count; i++)
-        work->scratch->stacks[profile->activities[i].track].count = 0;
-}
-
-/* ---- what is between copies ---- */
-
-#define AWAITED 64 /* copies back that may come again */
-
-/* Marks copies to the GPU that are as large as what the GPU gave back after a kernel, and those
- * that begin a row without a kernel between. */
-static void find_order(struct work *work)
-{
-    struct {
-        uint64_t awaited[AWAITED];
-        size_t awaited_count;
-        uint8_t last_way; /* of copies since the last kernel */
-        bool computed;
-    } *gpus = xb_new(XB_EXPLAIN_GPUS, sizeof *gpus);
-    const struct xb_profile *profile = work->found->profile;
-    size_t next = 0;
-    for (size_t i = 0; i < profile->count; i++) {
-        const struct xb_activity *activity = &profile->activities[i];
-        size_t gpu = is_deed(activity) ? find_gpu(work->found, activity->device) : 0;
-        if (activity->kind == XB_ACTIVITY_KERNEL) {
-            gpus[gpu].computed = true;
-            gpus[gpu].last_way = XB_WAY_UNKNOWN;
-        }
-        if (next == work->copy_count || work->copies[next].activity != activity)
-            continue;
-        struct copy *copy = &work->copies[next++];
-        copy->begins_run = gpus[gpu].last_way != activity->way;
-        gpus[gpu].last_way = activity->way;
-        if (activity->bytes == 0)
-            continue;
-        size_t *count = &gpus[gpu].awaited_count;
-        if (activity->way == XB_WAY_BACK && gpus[gpu].computed && *count < AWAITED)
-            gpus[gpu].awaited[(*count)++] = activity->bytes;
-        for (size_t k = *count; activity->way == XB_WAY_TO_GPU && !copy->returns && k-- > 0;)
-            if (gpus[gpu].awaited[k] == activity->bytes) {
-                copy->returns = true;
-                *count = 0; /* what came back before is of an earlier step */
-            }
-    }
-    free(gpus);
+        work->stacks[profile->activities[i].track].count = 0;
 }
 
 /* ---- groups ---- */
 
-/* Each name is there once: pointers tell whether two are the same. */
+/* Whether as many bytes came back after a kernel as this copy takes to the GPU. */
+static bool find_return(struct past *past, const struct copy *copy)
+{
+    if (copy->activity->way == XB_WAY_BACK && copy->is_behind_kernel && copy->bytes > 0 &&
+        past->awaited_count < AWAITED)
+        past->awaited[past->awaited_count++] = copy->bytes;
+    for (size_t i = 0; copy->activity->way == XB_WAY_TO_GPU && i < past->awaited_count; i++)
+        if (past->awaited[i] == copy->bytes) {
+            past->awaited_count = 0; /* what came back before is of an earlier step */
+            return true;
+        }
+    return false;
+}
+
+/* Each name is there once: pointers tell whether two are the same. Where there is no room for more
+ * groups, copies go to one without a name. */
 static struct xb_copy_group *find_group(struct work *work, const struct copy *copy)
 {
-    struct xb_explanation *found = work->found;
-    const char *call = copy->call != NULL ? found->profiles->names[copy->call->name] : NULL;
-    for (size_t i = 0; i < found->group_count; i++) {
-        struct xb_copy_group *group = &found->groups[i];
-        bool is_equal = group->way == copy->activity->way && group->host == copy->activity->host &&
-                        group->call == call;
-        for (int k = 0; is_equal && k < XB_RANGE_KINDS; k++)
-            is_equal = group->ranges[k] == copy->ranges[k];
-        if (is_equal)
-            return group;
+    const char *origin[XB_ORIGINS] = {NULL};
+    size_t *count = &work->found->group_count;
+    for (int named = 1; named >= 0; named--) {
+        if (named)
+            memcpy(origin, copy->origin, sizeof origin);
+        else
+            memset(origin, 0, sizeof origin);
+        for (size_t i = 0; i < *count; i++)
+            if (work->groups[i].way == copy->activity->way &&
+                work->groups[i].host == copy->activity->host &&
+                memcmp(work->groups[i].origin, origin, sizeof origin) == 0)
+                return &work->groups[i];
+        if (*count < XB_EXPLAIN_GROUPS)
+            break;
     }
-    if (found->group_count == XB_EXPLAIN_GROUPS)
-        return &found->groups[XB_EXPLAIN_GROUPS - 1];
-    struct xb_copy_group *group = &found->groups[found->group_count++];
-    *group = (struct xb_copy_group){
-        .way = copy->activity->way, .host = copy->activity->host, .call = call};
-    memcpy(group->ranges, copy->ranges, sizeof group->ranges);
+    struct xb_copy_group *group = &work->groups[(*count)++];
+    group->way = copy->activity->way;
+    group->host = copy->activity->host;
+    memcpy(group->origin, origin, sizeof origin);
     return group;
 }
 
@@ -375,51 +372,56 @@ static int by_exposure(const void *a, const void *b)
     return one->exposed > other->exposed ? -1 : one->exposed < other->exposed;
 }
 
+/* Copies of a group that overlap on a GPU take no longer than one of them. */
+static void add_to_group(struct work *work, struct xb_copy_group *group, const struct copy *copy)
+{
+    const struct xb_activity *activity = copy->activity;
+    int64_t *until = &work->until[group - work->groups][copy->gpu];
+    int64_t begin = activity->begin > work->begin + *until ? activity->begin : work->begin + *until;
+    int64_t end = activity->end > begin ? activity->end : begin;
+    bool returns = find_return(&work->pasts[copy->gpu], copy);
+    double seconds = seconds_of(begin, end);
+    *until = end - work->begin;
+    group->first = group->count++ == 0 ? seconds : group->first;
+    group->bytes += copy->bytes;
+    group->lacks_bytes = group->lacks_bytes || copy->bytes == 0;
+    group->seconds += seconds;
+    group->exposed += outside(&work->covers[copy->gpu][XB_LANE_KERNELS], begin, end);
+    group->blocked += copy->call != NULL ? copy->blocked : (double)NAN;
+    group->runs += copy->begins_run;
+    group->returns += returns;
+    group->kept += returns ? 0 : seconds;
+}
+
 static void make_groups(struct work *work)
 {
     struct xb_explanation *found = work->found;
-    const struct xb_activity *counted[XB_EXPLAIN_GROUPS] = {NULL}; /* the last call of each */
-    found->groups = work->scratch->groups;
     for (size_t i = 0; i < work->copy_count; i++) {
         const struct copy *copy = &work->copies[i];
-        const struct xb_activity *activity = copy->activity;
-        struct xb_copy_group *group = find_group(work, copy);
-        double seconds = seconds_of(activity->begin, activity->end);
-        group->first = group->count++ == 0 ? seconds : group->first;
-        group->bytes += activity->bytes;
-        group->seconds += seconds;
-        group->exposed += copy->exposed;
-        const struct xb_activity **last = &counted[group - found->groups];
-        if (copy->call == NULL)
-            group->blocked = (double)NAN;
-        else if (copy->call != *last) /* one call may start many: cudaGraphLaunch */
-            group->blocked += seconds_of(copy->call->begin, copy->call->end);
-        *last = copy->call;
-        group->runs += copy->begins_run;
-        group->returns += copy->returns;
-        found->lacks_bytes = found->lacks_bytes || activity->bytes == 0;
-        found->lacks_memory = found->lacks_memory || activity->host == XB_HOST_MEMORY_UNKNOWN;
+        found->gpus[copy->gpu].lanes[lane_of(copy->activity)].bytes += copy->bytes;
+        found->lacks_memory = found->lacks_memory || copy->activity->host == XB_HOST_MEMORY_UNKNOWN;
+        add_to_group(work, find_group(work, copy), copy);
     }
-    qsort(found->groups, found->group_count, sizeof *found->groups, by_exposure);
-    found->groups = xb_arena_new(work->memory, found->group_count * sizeof *found->groups);
-    if (found->group_count > 0)
-        memcpy(found->groups, work->scratch->groups, found->group_count * sizeof *found->groups);
+    for (size_t i = 0; i < found->group_count; i++) {
+        found->lacks_bytes = found->lacks_bytes || work->groups[i].lacks_bytes;
+        if (work->groups[i].lacks_bytes)
+            work->groups[i].bytes = 0;
+    }
+    qsort(work->groups, found->group_count, sizeof *work->groups, by_exposure);
+    found->groups = keep(work, work->groups, found->group_count * sizeof *found->groups);
 }
 
 /* ---- calls that make memory in the loop ---- */
 
 static bool makes_memory(const char *name)
 {
-    static const char *const words[] = {
-        "HostAlloc", "MallocHost", "HostMalloc",    "HostRegister", "HostUnregister",
-        "FreeHost",  "HostFree",   "MallocManaged", "MallocPitch",  "cudaMalloc",
-        "hipMalloc", "cudaFree",   "hipFree",       "cuMemAlloc",   "cuMemFree"};
-    if (strstr(name, "Async") != NULL)
-        return false; /* from a pool, in the order of the stream: as it should be */
+    static const char *const words[] = {"HostAlloc", "HostMalloc", "HostRegister", "HostUnregister",
+                                        "Malloc",    "Free",       "MemAlloc"};
+    bool is_one = false;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strstr(name, words[i]) != NULL)
-            return true;
-    return false;
+        is_one = is_one || strstr(name, words[i]) != NULL;
+    /* From a pool, in the order of the stream, is as it should be. */
+    return is_one && strstr(name, "Async") == NULL;
 }
 
 static void find_setups(struct work *work)
@@ -438,14 +440,11 @@ static void find_setups(struct work *work)
             (has_runtime && strncmp(name, "cuM", 3) == 0))
             continue;
         size_t at = 0;
-        while (at < found->setup_count && strcmp(found->setups[at].call, name) != 0)
+        while (at + 1 < SETUPS && work->setups[at].call != NULL && work->setups[at].call != name)
             at++;
-        if (at == XB_EXPLAIN_SETUPS)
-            continue;
-        found->setup_count += at == found->setup_count;
-        found->setups[at].call = name;
-        found->setups[at].count++;
-        found->setups[at].seconds += seconds_of(call->begin, call->end);
+        work->setups[at].call = name;
+        work->setups[at].count++;
+        work->setups[at].seconds += outside(&work->computing, call->begin, call->end);
     }
 }
 
@@ -472,19 +471,16 @@ static void predict_group(const struct work *work, struct xb_copy_group *group)
     enum xb_cost_kind kind = group->way == XB_WAY_TO_GPU ? XB_COST_PINNED_IN : XB_COST_PINNED_OUT;
     group->pinned = cost_of(work, kind, group->count, group->bytes);
     group->batched = is_small(group) ? cost_of(work, kind, group->runs, group->bytes) : (double)NAN;
-    group->kept = group->returns >= 2
-                      ? group->seconds * (1.0 - (double)group->returns / (double)group->count)
-                      : (double)NAN;
+    group->kept = group->returns >= 2 ? group->kept : (double)NAN;
 }
 
-static void add_fault(struct work *work, const struct xb_fault_found *one)
+static void add_fault(struct xb_explanation *found, enum xb_fault fault, int group, double seconds,
+                      double predicted)
 {
-    struct xb_explanation *found = work->found;
-    double least = one->fault == XB_FAULT_SERIAL ? SERIAL_WORTH : WORTH;
-    double saved = isnan(one->predicted) ? one->seconds : one->seconds - one->predicted;
-    if (saved < least * found->window)
-        return;
-    found->faults[found->fault_count++] = *one;
+    double least = fault == XB_FAULT_SERIAL ? SERIAL_WORTH : WORTH;
+    if (seconds - (isnan(predicted) ? 0 : predicted) >= least * found->window)
+        found->faults[found->fault_count++] =
+            (struct xb_fault_found){fault, group, {NULL}, seconds, predicted};
 }
 
 /* How long the program would take if each engine did what it does, and all at once: the busiest
@@ -495,25 +491,23 @@ static void judge_overlap(struct work *work)
     struct xb_explanation *found = work->found;
     static const enum xb_lane engines[] = {XB_LANE_TO_GPU, XB_LANE_BACK, XB_LANE_KERNELS,
                                            XB_LANE_HOST};
-    double busy[XB_LANES] = {0}, all = 0, most = 0, exposed = 0;
-    size_t parts = 0;
-    uint64_t bytes = 0;
+    const struct xb_copy_group *largest = NULL;
+    double busy[XB_LANES] = {0}, all = 0, most = 0;
     for (size_t gpu = 0; gpu < found->gpu_count; gpu++)
         for (int engine = 0; engine < XB_LANES; engine++)
             busy[engine] += found->gpus[gpu].lanes[engine].busy;
     for (size_t i = 0; i < found->group_count; i++) {
         const struct xb_copy_group *group = &found->groups[i];
-        exposed += group->exposed;
-        parts = group->count > parts ? group->count : parts;
-        bytes = group->bytes > bytes ? group->bytes : bytes;
+        largest = largest == NULL || group->bytes > largest->bytes ? group : largest;
         /* NAN stays for pageable memory: it cannot be said. Copies that wait for each other also
          * find page-locked memory slower than results have it. */
         if (group->host == XB_HOST_MEMORY_PAGEABLE || group->pinned < group->seconds)
             busy[group->way == XB_WAY_TO_GPU ? XB_LANE_TO_GPU : XB_LANE_BACK] +=
                 group->pinned - group->seconds;
     }
-    if (parts < 4 && bytes >= 2 * CHUNK) {
-        parts = (size_t)(bytes / CHUNK);
+    size_t parts = largest != NULL ? largest->count : 0;
+    if (parts > 0 && parts < 4 && largest->bytes >= 2 * CHUNK) {
+        parts = (size_t)(largest->bytes / CHUNK);
         found->chunk = CHUNK;
     }
     for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
@@ -521,15 +515,10 @@ static void judge_overlap(struct work *work)
         most = busy[engines[i]] > most || isnan(busy[engines[i]]) ? busy[engines[i]] : most;
     }
     /* Several GPUs work beside each other anyhow: no sum tells what they would take. */
-    double predicted = found->gpu_count > 1 || parts < 2
-                           ? (double)NAN
-                           : work->idle + most + (all - most) / (double)parts;
-    double hidden = fmin(exposed, work->lonely + busy[XB_LANE_HOST]);
-    if (parts < 2 || hidden < SERIAL_WORTH * found->window)
-        return;
-    add_fault(work, &(struct xb_fault_found){.fault = XB_FAULT_SERIAL,
-                                             .seconds = found->window,
-                                             .predicted = predicted});
+    double predicted =
+        found->gpu_count > 1 ? (double)NAN : work->idle + most + (all - most) / (double)parts;
+    if (parts >= 2 && work->hidden >= SERIAL_WORTH * found->window * (double)found->gpu_count)
+        add_fault(found, XB_FAULT_SERIAL, -1, found->window, predicted);
 }
 
 static int by_remedy(const void *a, const void *b)
@@ -545,8 +534,8 @@ static int by_remedy(const void *a, const void *b)
 static void judge(struct work *work)
 {
     struct xb_explanation *found = work->found;
-    found->faults = xb_arena_new(work->memory, (3 * found->group_count + found->setup_count + 1) *
-                                                   sizeof *found->faults);
+    found->faults =
+        xb_arena_new(work->memory, (3 * found->group_count + SETUPS + 1) * sizeof *found->faults);
     for (size_t i = 0; i < found->group_count; i++) {
         struct xb_copy_group *group = &found->groups[i];
         predict_group(work, group);
@@ -554,27 +543,19 @@ static void judge(struct work *work)
         double now = fmax(group->seconds, isnan(group->blocked) ? 0 : group->blocked);
         if (group->host == XB_HOST_MEMORY_PAGEABLE &&
             now >= (group->count > 1 ? PIN_LEAST_S : PIN_ONCE_S))
-            add_fault(work, &(struct xb_fault_found){.fault = XB_FAULT_PAGEABLE,
-                                                     .group = group,
-                                                     .seconds = now,
-                                                     .predicted = group->pinned});
+            add_fault(found, XB_FAULT_PAGEABLE, (int)i, now, group->pinned);
         if (is_small(group))
-            add_fault(work, &(struct xb_fault_found){.fault = XB_FAULT_SMALL,
-                                                     .group = group,
-                                                     .seconds = now,
-                                                     .predicted = group->batched});
+            add_fault(found, XB_FAULT_SMALL, (int)i, now, group->batched);
         if (group->returns >= 2)
-            add_fault(work, &(struct xb_fault_found){.fault = XB_FAULT_RETURNS,
-                                                     .group = group,
-                                                     .seconds = group->seconds,
-                                                     .predicted = group->kept});
+            add_fault(found, XB_FAULT_RETURNS, (int)i, group->seconds, group->kept);
     }
-    for (size_t i = 0; i < found->setup_count; i++)
-        if (found->setups[i].count >= 2)
-            add_fault(work, &(struct xb_fault_found){.fault = XB_FAULT_SETUP,
-                                                     .setup = &found->setups[i],
-                                                     .seconds = found->setups[i].seconds,
-                                                     .predicted = 0});
+    for (size_t i = 0; i < SETUPS; i++) {
+        const size_t before = found->fault_count;
+        if (work->setups[i].count >= 2)
+            add_fault(found, XB_FAULT_SETUP, -1, work->setups[i].seconds, (double)NAN);
+        if (found->fault_count > before)
+            found->faults[before].setup = work->setups[i];
+    }
     judge_overlap(work);
     qsort(found->faults, found->fault_count, sizeof *found->faults, by_remedy);
 }
@@ -584,64 +565,64 @@ static bool find_window(struct work *work)
 {
     struct xb_explanation *found = work->found;
     const struct xb_profile *profile = found->profile;
-    const struct xb_activity *first = NULL;
+    const struct xb_activity *first = NULL; /* of the GPU */
+    bool has_any = false;
     found->is_one_stream = true;
     for (size_t i = 0; i < profile->count; i++) {
         const struct xb_activity *activity = &profile->activities[i];
         if (!is_deed(activity))
             continue;
-        if (first == NULL)
-            work->begin = activity->begin;
-        work->end = activity->end > work->end || first == NULL ? activity->end : work->end;
-        if (activity->kind != XB_ACTIVITY_WORK) {
-            found->is_one_stream =
-                found->is_one_stream && (first == NULL || first->track == activity->track ||
-                                         first->kind == XB_ACTIVITY_WORK);
-        }
-        if (first == NULL || first->kind == XB_ACTIVITY_WORK)
-            first = activity;
+        work->begin = has_any ? work->begin : activity->begin;
+        work->end = has_any && work->end > activity->end ? work->end : activity->end;
+        has_any = true;
+        if (activity->kind == XB_ACTIVITY_WORK)
+            continue;
+        first = first != NULL ? first : activity;
+        found->is_one_stream = found->is_one_stream && first->track == activity->track;
     }
+    if (first == NULL)
+        return false;
     found->window = seconds_of(work->begin, work->end);
-    return first != NULL && first->kind != XB_ACTIVITY_WORK;
+    return true;
 }
 
-static void explain(struct scratch *scratch, const struct xb_costs *costs, struct xb_arena **memory,
-                    struct xb_explanation *found)
+static int by_device(const void *a, const void *b)
 {
-    struct work *work = xb_new(1, sizeof *work);
-    *work = (struct work){.found = found, .scratch = scratch, .costs = costs, .memory = memory};
-    if (find_window(work)) {
-        measure_engines(work);
-        list_copies(work);
-        find_calls(work);
-        find_order(work);
-        make_groups(work);
-        find_setups(work);
-        judge(work);
-        for (size_t gpu = 0; gpu < found->gpu_count; gpu++)
-            free(work->kernels[gpu].spans);
-        free(work->copies);
-        free(work->by_link);
-    } else {
-        found->window = 0;
-    }
-    free(work);
+    const struct xb_gpu_use *one = a, *other = b;
+    return one->device < other->device ? -1 : one->device > other->device;
 }
 
 struct xb_explanation *xb_explain(const struct xb_profiles *profiles, const struct xb_costs *costs,
                                   struct xb_arena **memory)
 {
-    struct scratch *scratch = xb_new(1, sizeof *scratch);
     struct xb_explanation *all = xb_arena_new(memory, profiles->count * sizeof *all);
-    scratch->stacks = xb_new(profiles->name_count, sizeof *scratch->stacks);
+    struct stack *stacks = xb_new(profiles->name_count, sizeof *stacks);
     for (size_t i = 0; i < profiles->count; i++) {
+        struct work *work = xb_new(1, sizeof *work);
+        work->found = &all[i];
+        work->costs = costs;
+        work->memory = memory;
+        work->stacks = stacks;
         all[i].profiles = profiles;
         all[i].profile = &profiles->items[i];
-        explain(scratch, costs, memory, &all[i]);
+        if (find_window(work)) {
+            measure_engines(work);
+            find_calls(work);
+            make_groups(work);
+            find_setups(work);
+            judge(work);
+            qsort(all[i].gpus, all[i].gpu_count, sizeof *all[i].gpus, by_device);
+        }
+        for (size_t k = 0; k < XB_EXPLAIN_GPUS; k++)
+            for (size_t lane = 0; lane <= COPYING; lane++)
+                free(work->covers[k][lane].spans);
+        free(work->computing.spans);
+        free(work->copies);
+        free(work->by_link);
+        free(work);
     }
     for (size_t i = 0; i < profiles->name_count; i++)
-        free(scratch->stacks[i].ranges);
-    free(scratch->stacks);
-    free(scratch);
+        free(stacks[i].ranges);
+    free(stacks);
     return all;
 }

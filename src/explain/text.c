@@ -15,12 +15,17 @@
 #define SHOWN_PROGRAMS 8
 #define SHOWN_GPUS 4
 #define SHOWN_FAULTS 6
+#define WAITED 0.2 /* of the time: a GPU that does nothing for so long is told of */
 #define WAY_TEXT(way) ((way) == XB_WAY_TO_GPU ? "to the GPU" : "back to the host")
 
-static double percent(const struct xb_explanation *found, double seconds)
+/* "12 %" of the time, "<1 %" of what is less and not nothing; `text` holds 16 bytes. */
+static const char *share_text(const struct xb_explanation *found, double seconds, char *text)
 {
-    return 100 * seconds / found->window;
+    double percent = 100 * seconds / found->window;
+    snprintf(text, 16, percent > 0 && percent < 0.5 ? "<1 %%" : "%.0f %%", percent);
+    return text;
 }
+#define SHARE_TEXT(found, seconds) share_text((found), (seconds), (char[16]){0})
 
 /* "2.684 GB", "12 B"; `text` holds 32 bytes. */
 static const char *data_text(uint64_t bytes, char *text, size_t size)
@@ -36,16 +41,6 @@ static const char *data_text(uint64_t bytes, char *text, size_t size)
 #define DATA_TEXT(bytes) data_text((bytes), (char[32]){0}, 32)
 
 /* ---- the picture ---- */
-
-/* How busy an engine was in each part of the time, where a text has no UTF-8. A table takes two
- * hashes in a row for a command of a CI system. */
-static void add_plain_curve(struct xb_table *table, const double *shares)
-{
-    char text[XB_EXPLAIN_BINS + 1] = {0};
-    for (size_t i = 0; i < XB_EXPLAIN_BINS; i++)
-        text[i] = " .-=@"[shares[i] <= 0 ? 0 : 1 + (int)fmin(shares[i] * 4, 3)];
-    xb_table_text(table, "%s", text);
-}
 
 static void print_engines(FILE *stream, const struct xb_explanation *found,
                           const struct xb_gpu_use *gpu)
@@ -64,14 +59,11 @@ static void print_engines(FILE *stream, const struct xb_explanation *found,
             continue;
         xb_table_row(table);
         xb_table_text(table, "%s", xb_lane_names[engine]);
-        xb_table_text(table, "%.0f %%", percent(found, use->busy));
+        xb_table_text(table, "%s", SHARE_TEXT(found, use->busy));
         bool has_rate = use->bytes > 0 && use->busy > 0 && engine != XB_LANE_KERNELS;
         xb_table_text(table, "%s", has_rate ? DATA_TEXT(use->bytes) : "");
         xb_table_text(table, "%s", has_rate ? XB_RATE_TEXT((double)use->bytes / use->busy) : "");
-        if (xb_locale_has_utf8())
-            xb_table_curve(table, use->shares, XB_EXPLAIN_BINS);
-        else
-            add_plain_curve(table, use->shares);
+        xb_table_curve(table, use->shares, XB_EXPLAIN_BINS);
     }
     xb_table_print(stream, table, &(struct xb_table_look){.indent = "  "});
     xb_table_free(table);
@@ -85,9 +77,13 @@ static void print_shares(FILE *stream, const struct xb_explanation *found,
     if (gpu->device >= 0)
         snprintf(name, sizeof name, "GPU %d", gpu->device);
     xb_lines_print(stream, xb_terminal_prose_columns(stream),
-                   "%s computed %.0f %% of the time, only copied %.0f %%, and did neither %.0f %%.",
-                   name, percent(found, gpu->lanes[XB_LANE_KERNELS].busy),
-                   percent(found, gpu->copying), percent(found, gpu->neither));
+                   "%s computed %s of the time, only copied %s, and did neither %s.%s", name,
+                   SHARE_TEXT(found, gpu->lanes[XB_LANE_KERNELS].busy),
+                   SHARE_TEXT(found, gpu->copying), SHARE_TEXT(found, gpu->neither),
+                   gpu->neither < WAITED * found->window ? ""
+                   : found->profiles->is_pytorch
+                       ? " It waited for the host: DataLoader(num_workers=N) may help."
+                       : " It waited for the host.");
 }
 
 /* ---- what to do ---- */
@@ -102,52 +98,43 @@ static const char *dotted(const char *name, char *text, size_t size)
     return text;
 }
 
-/* " by aten.to, cudaMemcpyAsync, in load, at train.py(34)" */
-static void add_origin(struct xb_words *words, const struct xb_copy_group *group)
-{
-    const char *operation = group->ranges[XB_RANGE_OPERATOR];
-    char text[64];
-    if (operation != NULL)
-        operation = dotted(operation, text, sizeof text);
-    if (operation != NULL && group->call != NULL)
-        xb_words_add(words, " by %.60s, %.40s", operation, group->call);
-    else if (operation != NULL || group->call != NULL)
-        xb_words_add(words, " by %.60s", operation != NULL ? operation : group->call);
-    if (group->ranges[XB_RANGE_MARK] != NULL)
-        xb_words_add(words, ", in %.60s", group->ranges[XB_RANGE_MARK]);
-    if (group->ranges[XB_RANGE_LINE] != NULL)
-        xb_words_add(words, ", at %.80s", group->ranges[XB_RANGE_LINE]);
-}
-
-/* "12 copies to the GPU by cudaMemcpy (3.2 GB)" */
+/* "12 copies to the GPU by aten.to, cudaMemcpyAsync, in "load", at train.py(34) (3.2 GB)" */
 static void add_copies(struct xb_words *words, const struct xb_copy_group *group)
 {
+    const char *const *origin = group->origin, *operation = origin[XB_RANGE_OPERATOR];
+    char text[64];
     xb_words_add(words, "%zu %s %s", group->count, group->count == 1 ? "copy" : "copies",
                  WAY_TEXT(group->way));
-    add_origin(words, group);
+    if (operation != NULL)
+        xb_words_add(words, " by %s", dotted(operation, text, sizeof text));
+    if (origin[XB_ORIGIN_CALL] != NULL)
+        xb_words_add(words, "%s%.40s", operation != NULL ? ", " : " by ", origin[XB_ORIGIN_CALL]);
+    if (origin[XB_RANGE_MARK] != NULL)
+        xb_words_add(words, ", in \"%.60s\"", origin[XB_RANGE_MARK]);
+    if (origin[XB_RANGE_LINE] != NULL)
+        xb_words_add(words, ", at %.80s", origin[XB_RANGE_LINE]);
     if (group->bytes > 0)
         xb_words_add(words, " (%s)", DATA_TEXT(group->bytes));
 }
 
+/* "They take" of several, "It takes" of one. */
+#define TAKES(group) ((group)->count == 1 ? "It takes" : "They take")
+
 static void add_predicted(struct xb_words *words, const char *how, double predicted)
 {
     if (!isnan(predicted))
-        xb_words_add(words, " %s they take %s, waiting included.", how,
-                     XB_DURATION_TEXT(predicted));
+        xb_words_add(words, " %s: %s.", how, XB_DURATION_TEXT(predicted));
 }
 
-static void add_pageable(struct xb_words *words, const struct xb_explanation *found,
-                         const struct xb_fault_found *one)
+static void add_pageable(struct xb_words *words, const struct xb_copy_group *group)
 {
-    const struct xb_copy_group *group = one->group;
-    const bool is_hip = found->profiles->is_hip;
     xb_words_add(words, "Pin the host memory of ");
     add_copies(words, group);
-    xb_words_add(words, ": it is pageable. They take %s", XB_DURATION_TEXT(group->seconds));
-    if (group->bytes > 0)
+    xb_words_add(words, ": it is pageable. %s %s", TAKES(group), XB_DURATION_TEXT(group->seconds));
+    if (group->bytes / group->count > XB_EXPLAIN_SMALL)
         xb_words_add(words, " (%s GB/s)", XB_RATE_TEXT((double)group->bytes / group->seconds));
     if (!isnan(group->blocked))
-        xb_words_add(words, ", and their calls block the thread for %s",
+        xb_words_add(words, ", and while no kernel ran their calls blocked the thread for %s",
                      XB_DURATION_TEXT(group->blocked));
     xb_words_add(words, ".");
     if (group->count >= 4 &&
@@ -156,59 +143,26 @@ static void add_pageable(struct xb_words *words, const struct xb_explanation *fo
                      " The first takes %s, longer than twice the others' mean: touching "
                      "memory for the first time may cost that.",
                      XB_DURATION_TEXT(group->first));
-    add_predicted(words, "Pinned", group->pinned);
-    xb_words_add(words, " What pinning costs once: --mode pin.");
-    if (found->profiles->is_pytorch)
-        xb_words_add(words, group->way == XB_WAY_TO_GPU
-                                ? " DataLoader(pin_memory=True), or tensor.pin_memory(), and "
-                                  ".to(device, non_blocking=True)."
-                                : " Copy into torch.empty(..., pin_memory=True) by "
-                                  ".copy_(x, non_blocking=True).");
-    else
-        xb_words_add(words, is_hip ? " hipHostMalloc() for new memory, hipHostRegister() for "
-                                     "memory that you have."
-                                   : " cudaMallocHost() for new memory, cudaHostRegister() for "
-                                     "memory that you have.");
+    add_predicted(words, "Pinned, one after the other", group->pinned);
 }
 
-static void add_small(struct xb_words *words, const struct xb_explanation *found,
-                      const struct xb_fault_found *one)
+static void add_small(struct xb_words *words, const struct xb_copy_group *group, double seconds)
 {
-    const struct xb_copy_group *group = one->group;
     xb_words_add(words, "Send small copies together: ");
     add_copies(words, group);
     xb_words_add(words, ", %s each on average, in %zu rows without a kernel between. They take %s.",
-                 XB_SIZE_TEXT(group->bytes / group->count), group->runs,
-                 XB_DURATION_TEXT(one->seconds));
-    add_predicted(words, "One copy a row:", group->batched);
-    xb_words_add(words, found->profiles->is_pytorch
-                            ? " Put them into one tensor on the host (torch.stack) and copy that."
-                        : found->profiles->is_hip
-                            ? " Gather them in one pinned buffer on the host."
-                            : " Gather them in one pinned buffer, or cudaMemcpyBatchAsync().");
+                 DATA_TEXT(group->bytes / group->count), group->runs, XB_DURATION_TEXT(seconds));
+    add_predicted(words, "As one copy a row", group->batched);
 }
 
-static void add_returns(struct xb_words *words, const struct xb_explanation *found,
-                        const struct xb_fault_found *one)
+static void add_returns(struct xb_words *words, const struct xb_copy_group *group)
 {
-    (void)found;
-    const struct xb_copy_group *group = one->group;
     xb_words_add(words, "Keep data on the GPU: %zu of ", group->returns);
     add_copies(words, group);
-    xb_words_add(
-        words,
-        " are as large as what came back just before. If the host does not change it, leave "
-        "both copies out: these take %s.",
-        XB_DURATION_TEXT(one->seconds - one->predicted));
-}
-
-static void add_setup(struct xb_words *words, const struct xb_explanation *found,
-                      const struct xb_fault_found *one)
-{
-    (void)found;
     xb_words_add(words,
-                 "Make memory once, before the work begins: %zu calls of %.60s within it take %s.",
-                 one->setup->count, one->setup->call, XB_DURATION_TEXT(one->setup->seconds));
+                 " are as large as what came back just before. If the host does not change it, "
+                 "leave both copies out: those to the GPU take %s.",
+                 XB_DURATION_TEXT(group->seconds - group->kept));
 }
 
 static void add_serial(struct xb_words *words, const struct xb_explanation *found,
@@ -216,18 +170,56 @@ static void add_serial(struct xb_words *words, const struct xb_explanation *foun
 {
     xb_words_add(words, "Overlap copies and kernels: they wait for each other%s.",
                  found->is_one_stream ? ", all on one stream" : "");
-    if (!isnan(one->predicted)) {
-        xb_words_add(words, " %s in place of %s at best", XB_DURATION_TEXT(one->predicted),
-                     XB_DURATION_TEXT(one->seconds));
-        if (found->chunk > 0)
-            xb_words_add(words, ", in chunks of %s", XB_SIZE_TEXT(found->chunk));
-        xb_words_add(words, ", if each part of the work needs only its own data.");
-    }
-    xb_words_add(words, found->profiles->is_pytorch
-                            ? " Pinned memory, non_blocking=True, and a second torch.cuda.Stream()."
-                        : found->profiles->is_hip
-                            ? " hipMemcpyAsync() of pinned memory on two streams."
-                            : " cudaMemcpyAsync() of pinned memory on two streams.");
+    if (isnan(one->predicted))
+        return;
+    xb_words_add(words, " %s in place of %s at best", XB_DURATION_TEXT(one->predicted),
+                 XB_DURATION_TEXT(one->seconds));
+    if (found->chunk > 0)
+        xb_words_add(words, ", in chunks of %s", XB_SIZE_TEXT(found->chunk));
+    xb_words_add(words, ", if each part of the work needs only its own data.");
+}
+
+/* What to do about a fault, and for the first of its kind the calls. */
+static void add_fault(struct xb_words *words, const struct xb_explanation *found,
+                      const struct xb_fault_found *one, bool is_first)
+{
+    /* A column each for CUDA, for HIP, and for PyTorch to the GPU and back. */
+    static const char *const calls[XB_FAULTS][4] = {
+        [XB_FAULT_PAGEABLE] =
+            {" cudaMallocHost() for new memory, cudaHostRegister() for memory that you have.",
+             " hipHostMalloc() for new memory, hipHostRegister() for memory that you have.",
+             " DataLoader(pin_memory=True), or tensor.pin_memory(), and "
+             ".to(device, non_blocking=True).",
+             " Copy into torch.empty(..., pin_memory=True) by .copy_(x, non_blocking=True)."},
+        [XB_FAULT_SMALL] = {" Gather them in one pinned buffer, or cudaMemcpyBatchAsync().",
+                            " Gather them in one pinned buffer on the host.",
+                            " Put them into one tensor on the host (torch.stack) and copy that.",
+                            " Put them into one tensor on the host (torch.stack) and copy that."},
+        [XB_FAULT_SERIAL] =
+            {" cudaMemcpyAsync() of pinned memory on two streams.",
+             " hipMemcpyAsync() of pinned memory on two streams.",
+             " Pinned memory, non_blocking=True, and a second torch.cuda.Stream()."},
+    };
+    const struct xb_copy_group *group = one->group >= 0 ? &found->groups[one->group] : NULL;
+    if (one->fault == XB_FAULT_PAGEABLE)
+        add_pageable(words, group);
+    else if (one->fault == XB_FAULT_SMALL)
+        add_small(words, group, one->seconds);
+    else if (one->fault == XB_FAULT_RETURNS)
+        add_returns(words, group);
+    else if (one->fault == XB_FAULT_SERIAL)
+        add_serial(words, found, one);
+    else
+        xb_words_add(words,
+                     "Make memory once, before the work begins, and release it afterwards: %zu "
+                     "calls of %.60s between copies and kernels take %s.",
+                     one->setup.count, one->setup.call, XB_DURATION_TEXT(one->seconds));
+    const char *call = calls[one->fault][!found->profiles->is_pytorch ? found->profiles->is_hip
+                                         : group == NULL || group->way == XB_WAY_TO_GPU ? 2
+                                                                                        : 3];
+    xb_words_add(words, "%s", is_first && call != NULL ? call : "");
+    if (is_first && one->fault == XB_FAULT_PAGEABLE)
+        xb_words_add(words, " What pinning costs once: --mode pin.");
 }
 
 static void print_faults(FILE *stream, const struct xb_explanation *found)
@@ -236,19 +228,14 @@ static void print_faults(FILE *stream, const struct xb_explanation *found)
         fputs("Nothing to change in the copies, as far as the trace tells.\n", stream);
         return;
     }
-    static void (*const add[XB_FAULTS])(struct xb_words *, const struct xb_explanation *,
-                                        const struct xb_fault_found *) = {
-        [XB_FAULT_PAGEABLE] = add_pageable,
-        [XB_FAULT_SMALL] = add_small,
-        [XB_FAULT_SETUP] = add_setup,
-        [XB_FAULT_SERIAL] = add_serial,
-        [XB_FAULT_RETURNS] = add_returns};
     xb_heading_print(stream, XB_COLOUR_TITLE, "What to do");
+    bool is_told[XB_FAULTS] = {false};
     for (size_t i = 0; i < found->fault_count && i < SHOWN_FAULTS; i++) {
-        const struct xb_fault_found *one = &found->faults[i];
         struct xb_words words = {.length = 0};
-        add[one->fault](&words, found, one);
+        bool *told = &is_told[found->faults[i].fault];
         char number[16];
+        add_fault(&words, found, &found->faults[i], !*told);
+        *told = true;
         snprintf(number, sizeof number, "  %zu  ", i + 1);
         xb_note_print(stream, number, 5, "%s", words.text);
     }
@@ -261,7 +248,7 @@ static void print_faults(FILE *stream, const struct xb_explanation *found)
 static bool lacks_prediction(const struct xb_explanation *found)
 {
     for (size_t i = 0; i < found->fault_count; i++)
-        if (isnan(found->faults[i].predicted) &&
+        if (isnan(found->faults[i].predicted) && found->faults[i].fault != XB_FAULT_SETUP &&
             (found->faults[i].fault != XB_FAULT_SERIAL || found->gpu_count == 1))
             return true;
     return false;

@@ -128,7 +128,11 @@ void xb_table_curve(struct xb_table *table, const double *shares, size_t count)
         /* What is there is seen, however small. */
         bool is_there = isfinite(shares[i]) && shares[i] > 0;
         long eighths = is_there ? lround(fmin(fmax(8 * shares[i], 1), 8)) : 0;
-        xb_words_add(&words, is_there ? "\xE2\x96%c" : " ", (char)(0x80 + eighths)); /* U+2581... */
+        if (xb_locale_has_utf8())
+            xb_words_add(&words, is_there ? "\xE2\x96%c" : " ",
+                         (char)(0x80 + eighths)); /* U+2581 */
+        else /* two hashes in a row begin a command of a CI system */
+            xb_words_add(&words, "%c", " ..--==@@"[eighths]);
     }
     if (cell != NULL)
         cell->text = xb_arena_copy(&table->texts, words.text);

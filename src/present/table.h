@@ -52,8 +52,8 @@ void xb_table_cell(struct xb_table *table, enum xb_colour colour, const char *fo
  * characters. It takes eighths of a character on a stream that is written in UTF-8, else '#'. */
 void xb_table_bar(struct xb_table *table, double share);
 
-/* The same, a curve in `count` characters: the height of each is that share of a line. Only where
- * the text may have UTF-8 in it (xb_locale_has_utf8()). */
+/* The same, a curve in `count` characters: the height of each is that share of a line, in
+ * blocks or, without UTF-8, in signs. */
 void xb_table_curve(struct xb_table *table, const double *shares, size_t count);
 
 /* Prints it: no line is longer than the width. For as long as lines are, first the space between

@@ -11,7 +11,7 @@
 #include "link/report.h"
 #include "reading/list.h"
 #include "record/record.h"
-#include "trace/trace.h"
+#include "trace/profile.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -144,13 +144,14 @@ static const char *name_of(const struct xb_record *record)
 
 static void answer_trace(struct xb_report_document *document)
 {
-    const struct xb_trace *trace = document->trace;
+    const struct xb_profiles *trace = document->trace;
     struct xb_words words = {.length = 0};
     const cJSON *item;
-    for (size_t i = 0; i < trace->case_count; i++) {
-        const struct xb_trace_case *of = &trace->cases[i];
-        for (size_t k = 0; k < of->span_count; k++) /* the first begins first */
-            document->longest = fmax(document->longest, of->spans[k].end - of->spans[0].begin);
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct xb_profile *of = &trace->items[i];
+        for (size_t k = 0; k < of->count; k++) /* the first begins first */
+            document->longest = fmax(
+                document->longest, (double)(of->activities[k].end - of->activities[0].begin) / 1e9);
     }
     cJSON_ArrayForEach(item,
                        xb_report_member(xb_report_member(document->tree, "otherData"), "devices"))
@@ -159,7 +160,7 @@ static void answer_trace(struct xb_report_document *document)
                      xb_report_text(item, "name"));
     }
     SET(subject, "%s", words.text);
-    SET(line, "Timelines of %zu cases.", trace->case_count);
+    SET(line, "Timelines of %zu cases.", trace->count);
 }
 
 /* ---- reading ---- */
@@ -171,7 +172,7 @@ struct xb_report_held {
     struct xb_parameters parameters;
     struct xb_link_file link;
     struct xb_comparison_file comparison;
-    struct xb_trace trace;
+    struct xb_profiles trace;
 };
 
 /* Reads the tree, as far as its kind has a reader, and says in short what it holds. */
@@ -225,9 +226,11 @@ static enum xb_status take(struct xb_report_document *document, struct xb_error 
         return XB_OK;
     case XB_DOCUMENT_TRACE:
         document->trace = &held->trace;
-        XB_TRY(xb_trace_read(path, tree, &held->trace, error));
+        XB_TRY(xb_events_read(&held->trace, path, -1, document->text, document->length, error));
+        if (held->trace.activity_count == 0)
+            held->trace.count = 0; /* the one that stands for no case */
         answer_trace(document);
-        return XB_OK;
+        break;
     default:
         return XB_FAIL(error, XB_ERR_USAGE,
                        "%s: is not a file that a command of xferbench wrote as JSON", path);
@@ -268,7 +271,7 @@ void xb_report_document_free(struct xb_report_document *document)
     xb_record_free(&held->record);
     xb_link_file_free(&held->link);
     xb_comparison_file_free(&held->comparison);
-    xb_trace_free(&held->trace);
+    xb_profiles_free(&held->trace);
     cJSON_Delete(document->tree);
     free(document->text);
     free(held);

@@ -56,8 +56,8 @@ struct xb_report_document {
     const struct xb_parameters *parameters; /* and what tells its cases apart */
     const struct xb_link_file *link;        /* LINK (link/report.h) */
     const struct xb_comparison *comparison; /* COMPARE (compare/comparison.h) */
-    const struct xb_trace *trace;           /* TRACE (trace/trace.h) */
-    struct cJSON *tree; /* LIST, ADVISE, FLEET and TRACE: nobody has checked its content */
+    const struct xb_profiles *trace;        /* TRACE (trace/profile.h) */
+    struct cJSON *tree; /* LIST, ADVISE and FLEET: nobody has checked its content */
 
     const struct xb_report_request *request;
     struct xb_arena **texts;     /* of the report: where what outlives the file lies */

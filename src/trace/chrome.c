@@ -2,6 +2,7 @@
 /* The keys: "Trace Event Format" of the Chromium project. */
 #include "trace.h"
 
+#include "base/json_fields.h"
 #include "base/memory.h"
 #include "base/stream.h"
 
@@ -66,28 +67,30 @@ static double timestamp(const struct page *page, double seconds)
     return (double)(nanoseconds(seconds) - page->zero) / 1000;
 }
 
+/* An event of a thread, whose numbers are from 1; 0 is the case itself. */
 static void begin_event(const struct page *page, struct xb_json *json, const char *phase,
                         const char *name, size_t thread)
 {
     xb_json_begin(json);
     xb_json_open_object(json, NULL);
-    xb_fields_put(json, xb_trace_event_fields,
-                  &(struct xb_trace_event){phase, name, page->chrome->count + 1, thread});
+    xb_json_put_text(json, "ph", phase);
+    xb_json_put_text(json, "name", name);
+    xb_json_put_whole(json, "pid", page->chrome->count + 1);
+    xb_json_put_whole(json, "tid", thread);
 }
 
 static void end_event(struct page *page, struct xb_json *json)
 {
     struct xb_chrome *chrome = page->chrome;
-    struct xb_error error;
+    struct xb_error other;
+    const bool goes_on = page->status == XB_OK;
     xb_json_close(json);
-    if (page->status == XB_OK)
+    if (goes_on)
         fputs(chrome->has_event ? ",\n" : "\n", chrome->stream);
     chrome->has_event = true;
-    enum xb_status status = xb_json_finish_as(json, chrome->stream, XB_JSON_PART, WHAT, &error);
-    if (page->status == XB_OK && status != XB_OK) {
-        page->status = status;
-        *page->error = error;
-    }
+    enum xb_status status =
+        xb_json_finish_as(json, chrome->stream, XB_JSON_PART, WHAT, goes_on ? page->error : &other);
+    page->status = goes_on ? status : page->status;
 }
 
 static void write_metadata(struct page *page, const char *what, size_t thread, const char *name,
@@ -107,13 +110,17 @@ static void write_metadata(struct page *page, const char *what, size_t thread, c
 /* A span, and where there is an arrow its end: "s" at the call, "f" at what it submitted. */
 static void write_span(struct page *page, const struct xb_timeline_span *span)
 {
+    static const char *const kinds[] = {
+        [XB_SPAN_WORK] = "work", [XB_SPAN_CALL] = "call",     [XB_SPAN_WAIT] = "wait",
+        [XB_SPAN_COPY] = "copy", [XB_SPAN_KERNEL] = "kernel",
+    };
     struct xb_json json;
     int64_t length = nanoseconds(span->end) - nanoseconds(span->begin);
     bool is_at_work = span->kind != XB_SPAN_CALL && span->kind != XB_SPAN_WAIT;
     begin_event(page, &json, "X", span->name, span->track + 1);
-    xb_fields_put(
-        &json, xb_trace_times_fields,
-        &(struct xb_trace_times){span->kind, timestamp(page, span->begin), (double)length / 1000});
+    xb_json_put_text(&json, "cat", kinds[span->kind]);
+    xb_json_put_number(&json, "ts", timestamp(page, span->begin));
+    xb_json_put_number(&json, "dur", (double)length / 1000);
     xb_json_open_object(&json, "args");
     if (span->bytes > 0)
         xb_json_put_whole(&json, "bytes", span->bytes);
@@ -124,6 +131,8 @@ static void write_span(struct page *page, const struct xb_timeline_span *span)
         xb_json_put_text(&json, "stage", span->stage);
         xb_json_put_whole(&json, "item", span->item);
     }
+    if (span->flow > 0)
+        xb_json_put_whole(&json, "correlation", span->flow);
     xb_json_close(&json);
     end_event(page, &json);
     if (span->flow == 0)

@@ -3,7 +3,6 @@
  * Chrome's trace events, of any length: the text is cut into one value after the other, and a JSON
  * tree is made of each alone. Brackets are counted, never entered, so depth takes no memory.
  */
-#include "gzip.h"
 #include "profile.h"
 
 #include "base/json_read.h"
@@ -17,8 +16,6 @@
 #define LONGEST ((size_t)1 << 20) /* of a value that is looked at */
 #define LATEST_US 2.3e15 /* since 1970 in 2042: any two times are less than 2^63 ns apart */
 #define ALL UINT64_MAX   /* stands for the process where a trace is of one program */
-#define NONE UINT32_MAX
-#define NO_KEY "this is no JSON: a key and a colon are missing"
 
 struct reader {
     struct xb_profiles *profiles;
@@ -26,7 +23,9 @@ struct reader {
     struct xb_error *error;
 
     /* The text. */
-    struct xb_gzip file;
+    int file;       /* -1: all of it is the block */
+    void *unpacker; /* of gzip.c */
+    const unsigned char *block;
     size_t length, at; /* of the block */
     uint64_t before;   /* bytes before the block */
     char *value;       /* what was cut out, with a zero behind it; empty: it was too long */
@@ -34,13 +33,12 @@ struct reader {
     /* What it says. */
     uint64_t caller; /* the process that called the runtime */
     int caller_rank; /* why it is that one: 2 for a call, 1 for a range, 0: for nothing yet */
-    uint32_t last;   /* the track of the last event, where it was a span; else NONE */
 
     enum xb_status status; /* of the first failure */
     bool is_cut;           /* the text has ended in the middle */
-    bool has_events, is_explain, is_kineto;
+    bool has_events, is_explain;
     bool has_spans, is_own; /* of --trace: each process is a case. The first span tells */
-    unsigned char block[65536];
+    unsigned char room[65536];
 };
 
 /* ---- the text ---- */
@@ -57,18 +55,20 @@ static int peek(struct reader *r)
 {
     if (r->at < r->length)
         return r->block[r->at];
-    if (r->status != XB_OK)
+    if (r->status != XB_OK || r->file < 0)
         return EOF;
     r->before += r->length;
     r->at = 0;
-    r->status = xb_gzip_read(&r->file, r->path, r->block, sizeof r->block, &r->length, r->error);
+    r->status =
+        xb_gzip_read(&r->unpacker, r->file, r->path, r->room, sizeof r->room, &r->length, r->error);
     return r->length > 0 ? r->block[0] : EOF;
 }
 
+/* What parts values is as good as white space. */
 static int skip_space(struct reader *r)
 {
     int byte = peek(r);
-    for (; byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t'; byte = peek(r))
+    for (; byte > 0 && strchr(",: \t\r\n", byte) != NULL; byte = peek(r))
         r->at++;
     return byte;
 }
@@ -158,6 +158,7 @@ static const struct category {
     {XB_ACTIVITY_COPY, 0, true, {"copy"}},
     {XB_ACTIVITY_CALL, 0, true, {"call"}},
     {XB_ACTIVITY_WORK, 0, true, {"work"}},
+    {XB_ACTIVITY_WAIT, 0, true, {"wait"}},
 };
 
 static const struct category *find_category(const char *word)
@@ -178,15 +179,17 @@ static void take_arguments(struct reader *r, const cJSON *arguments, const char 
 {
     uint64_t number;
     bool is_call = activity->kind == XB_ACTIVITY_CALL;
-    if (activity->kind == XB_ACTIVITY_RANGE)
+    const char *stage = text_of(arguments, "stage");
+    if (r->is_own && stage != NULL)
+        activity->stage = xb_profiles_name(r->profiles, stage);
+    if (activity->kind == XB_ACTIVITY_RANGE || activity->kind == XB_ACTIVITY_WAIT)
         return;
     if (read_whole(arguments, "correlation", &number) && number <= UINT32_MAX)
         activity->link = (uint32_t)number;
     if (activity->kind == XB_ACTIVITY_COPY)
         xb_copy_read_name(name, activity);
     r->profiles->is_hip |= is_call && strncmp(name, "hip", 3) == 0;
-    if (is_call ? activity->link != 0 && strncmp(name, "hipMemcpy", 9) == 0
-                : activity->kind != XB_ACTIVITY_KERNEL)
+    if (!is_call || strncmp(name, "hipMemcpy", 9) == 0)
         (void)read_whole(arguments, is_call ? "size" : "bytes", &activity->bytes);
     if (is_call || r->is_own)
         return;
@@ -201,19 +204,17 @@ static void take_span(struct reader *r, const cJSON *event)
     const cJSON *arguments = cJSON_GetObjectItemCaseSensitive(event, "args");
     double begin = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(event, "ts"));
     double length = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(event, "dur"));
-    char none[] = "", *name = text_of(event, "name");
+    const char *name = text_of(event, "name");
     if (category == NULL)
         return;
     if (!(fabs(begin) <= LATEST_US && length >= 0 && length <= LATEST_US)) {
         r->profiles->left_out++;
         return;
     }
-    if (!r->has_spans) /* what others write says whose GPU it was */
-        r->is_own = category->is_own || (category->kind == XB_ACTIVITY_KERNEL &&
-                                         !cJSON_HasObjectItem(arguments, "correlation") &&
-                                         !cJSON_HasObjectItem(arguments, "device"));
+    if (!r->has_spans) /* of a case the calls come first */
+        r->is_own = category->is_own;
     r->has_spans = true;
-    name = name != NULL ? name : none;
+    name = name != NULL ? name : "";
     /* Near 1.7e15, which is now, a double keeps 250 ns: enough here. */
     double whole, part = modf(begin, &whole);
     struct xb_activity activity = {.kind = (uint8_t)category->kind,
@@ -226,9 +227,6 @@ static void take_span(struct reader *r, const cJSON *event)
         activity.kind = strcmp(name, "fill") == 0             ? XB_ACTIVITY_FILL
                         : strcmp(name, "copy by kernel") == 0 ? XB_ACTIVITY_COPY
                                                               : XB_ACTIVITY_KERNEL;
-    char *number = is_range && activity.range == XB_RANGE_MARK ? strrchr(name, '#') : NULL;
-    if (number != NULL && number[1] != '\0' && number[1 + strspn(number + 1, "0123456789")] == '\0')
-        *number = '\0'; /* "ProfilerStep#12" is the mark "ProfilerStep" */
     r->profiles->is_pytorch |= is_range && activity.range == XB_RANGE_OPERATOR;
     uint64_t process = read_owner(r, event, "pid"), track = read_owner(r, event, "tid");
     int rank = is_call ? 2 : is_range;
@@ -237,27 +235,12 @@ static void take_span(struct reader *r, const cJSON *event)
         r->caller_rank = rank;
     }
     take_arguments(r, arguments, name, &activity, &track);
-    activity.name = xb_profiles_name(r->profiles, name);
+    xb_profiles_call(r->profiles, &activity, name);
     activity.track = xb_profiles_track(r->profiles, process, activity.device, track);
-    r->last = activity.track;
     struct xb_profile *own =
         xb_profiles_find(r->profiles, r->is_own || r->is_explain ? process : ALL);
     if (!xb_profile_add(r->profiles, own, &activity))
         refuse(r, "these are more activities than are kept");
-}
-
-/* In our own traces an arrow follows the span that it begins or ends at, and its number links the
- * two. The upper half of it is the case. */
-static void take_arrow(struct reader *r, const cJSON *event, uint32_t last)
-{
-    uint64_t number;
-    if (!r->is_own || last == NONE || !read_whole(event, "id", &number))
-        return;
-    const uint64_t process = read_owner(r, event, "pid");
-    if (last != xb_profiles_track(r->profiles, process, -1, read_owner(r, event, "tid")))
-        return;
-    struct xb_profile *profile = xb_profiles_find(r->profiles, process);
-    profile->activities[profile->count - 1].link = (uint32_t)number;
 }
 
 static void take_fact(struct reader *r, const cJSON *event)
@@ -266,6 +249,7 @@ static void take_fact(struct reader *r, const cJSON *event)
     const char *name = text_of(arguments, "name"), *text = text_of(arguments, "text");
     const char *what = text_of(event, "name");
     const uint64_t process = read_owner(r, event, "pid");
+    const uint32_t place = name != NULL ? xb_profiles_name(r->profiles, name) : 0;
     if (what == NULL)
         return;
     r->is_explain = r->is_explain || strcmp(what, "xferbench_explain") == 0;
@@ -275,11 +259,17 @@ static void take_fact(struct reader *r, const cJSON *event)
         profile->is_cut = false;
     } else if (r->is_explain && strcmp(what, "xferbench_problem") == 0 && text != NULL) {
         xb_profiles_find(r->profiles, process)->problem = xb_arena_copy(&r->profiles->memory, text);
-    } else if (strcmp(what, "process_name") == 0 && name != NULL) {
-        const uint32_t place = xb_profiles_name(r->profiles, name); /* may move names */
+    } else if (name != NULL && strcmp(what, "process_name") == 0) {
         struct xb_profile *profile = xb_profiles_find(r->profiles, process);
         profile->name = r->profiles->names[place];
         profile->is_cut = true; /* until it says goodbye */
+    } else if (name != NULL && strcmp(what, "thread_name") == 0) {
+        const uint64_t thread = read_owner(r, event, "tid");
+        const uint32_t track = xb_profiles_track(r->profiles, process, -1, thread);
+        struct xb_profile *profile = xb_profiles_find(r->profiles, process);
+        profile->tracks = xb_grow(profile->tracks, profile->track_count, sizeof *profile->tracks);
+        profile->tracks[profile->track_count++] =
+            (struct xb_named_track){track, r->profiles->names[place]};
     }
 }
 
@@ -287,16 +277,12 @@ static void take_event(struct reader *r)
 {
     cJSON *event = cJSON_Parse(r->value);
     const char *phase = text_of(event, "ph");
-    const uint32_t last = r->last;
-    r->last = NONE;
     if (event == NULL)
         r->profiles->left_out++;
     else if (phase != NULL && strcmp(phase, "X") == 0)
         take_span(r, event);
     else if (phase != NULL && strcmp(phase, "M") == 0)
         take_fact(r, event);
-    else if (phase != NULL && (strcmp(phase, "s") == 0 || strcmp(phase, "f") == 0))
-        take_arrow(r, event, last);
     cJSON_Delete(event);
 }
 
@@ -306,58 +292,34 @@ static void take_event(struct reader *r)
 static bool read_member(struct reader *r)
 {
     bool are_events = strcmp(r->value, "\"traceEvents\"") == 0;
-    r->is_kineto |=
-        strcmp(r->value, "\"schemaVersion\"") == 0 || strcmp(r->value, "\"deviceProperties\"") == 0;
-    if (skip_space(r) == ':')
-        r->at++;
-    else if (peek(r) != EOF)
-        refuse(r, NO_KEY);
     are_events = skip_space(r) == '[' && are_events;
     r->at += are_events;
     r->is_cut = !are_events && !cut(r);
     return are_events;
 }
 
-/* Reads a list of events, or an object that has one. A comma before a closing bracket is let pass.
- */
+/* Reads a list of events, or an object that has one. */
 static void read_items(struct reader *r, bool in_object)
 {
-    bool in_list = !in_object, is_first = true;
+    bool in_list = !in_object;
     for (r->at++; r->status == XB_OK && !r->is_cut;) {
-        const int closing = in_list ? ']' : '}';
-        int byte = skip_space(r);
+        const int byte = skip_space(r);
         r->has_events |= in_list;
-        if (byte == ',' && !is_first) {
-            r->at++;
-            byte = skip_space(r);
-        } else if (byte != EOF && byte != closing && !is_first) {
-            refuse(r, in_list ? "a comma or ] is missing" : "a comma or } is missing");
-        }
-        is_first = false;
-        if (byte == closing) {
+        if (byte == (in_list ? ']' : '}')) {
             r->at++;
             if (!in_list || !in_object)
                 return;
             in_list = false;
         } else if (byte != EOF && byte != (in_list ? '{' : '"')) {
-            refuse(r, in_list ? "no event begins here" : NO_KEY);
+            refuse(r, in_list ? "no event begins here" : "no key begins here");
         } else if (!cut(r)) {
             r->is_cut = true;
         } else if (in_list) {
             take_event(r);
         } else {
-            in_list = is_first = read_member(r);
+            in_list = read_member(r);
         }
     }
-}
-
-/* Calls before the copies that they started. */
-static int by_link(const void *a, const void *b)
-{
-    const struct xb_activity *one = a, *other = b;
-    if (one->link != other->link)
-        return one->link < other->link ? -1 : 1;
-    return (int)other->kind - (int)one->kind;
 }
 
 /* A trace that is not ours is of one program: its GPUs, which Kineto gives processes of their own,
@@ -365,31 +327,21 @@ static int by_link(const void *a, const void *b)
 static void make_one_program(const struct reader *r, size_t first)
 {
     struct xb_profile program = *xb_profiles_find(r->profiles, ALL);
-    struct xb_activity call = {.link = 0};
-    if (r->profiles->is_hip && program.count > 0) /* its calls say what its copies do not */
-        qsort(program.activities, program.count, sizeof call, by_link);
-    for (size_t i = 0; r->profiles->is_hip && i < program.count; i++) {
-        struct xb_activity *activity = &program.activities[i];
-        if (activity->kind == XB_ACTIVITY_CALL && activity->bytes > 0) {
-            call = *activity;
-            activity->bytes = 0;
-        } else if (activity->kind == XB_ACTIVITY_COPY && activity->bytes == 0 &&
-                   activity->link == call.link) {
-            activity->bytes = call.bytes;
-        }
-    }
     program.process = r->caller;
     for (size_t i = first; i < r->profiles->count; i++) {
         const struct xb_profile *named = &r->profiles->items[i];
         if (named->name != NULL && (program.name == NULL || named->process == r->caller))
             program.name = named->name;
+        free(named->tracks); /* these are of the processes */
     }
+    program.tracks = NULL;
+    program.track_count = 0;
     r->profiles->items[first] = program; /* the others have no activities */
     r->profiles->count = first + 1;
 }
 
 enum xb_status xb_events_read(struct xb_profiles *profiles, const char *path, int file,
-                              struct xb_error *error)
+                              const char *text, size_t length, struct xb_error *error)
 {
     struct reader *r = xb_new(1, sizeof *r);
     const size_t first = profiles->count;
@@ -397,8 +349,9 @@ enum xb_status xb_events_read(struct xb_profiles *profiles, const char *path, in
     r->path = path;
     r->error = error;
     r->value = xb_new(LONGEST + 1, 1);
-    r->file.file = file;
-    r->last = NONE;
+    r->file = file;
+    r->block = text != NULL ? (const unsigned char *)text : r->room;
+    r->length = length;
     if (peek(r) == 0xEF && r->length >= 3 && memcmp(r->block, "\xEF\xBB\xBF", 3) == 0)
         r->at = 3; /* the mark of UTF-8, which Windows puts first */
     const int byte = skip_space(r);
@@ -407,19 +360,17 @@ enum xb_status xb_events_read(struct xb_profiles *profiles, const char *path, in
     if (!r->has_events)
         refuse(r,
                "this is no trace: there is no list of events, neither \"traceEvents\" nor alone");
-    else if (!r->is_cut && r->status == XB_OK && skip_space(r) != EOF)
-        refuse(r, "the text goes on behind its end");
     if (r->status == XB_OK && !r->is_own && !r->is_explain)
         make_one_program(r, first);
     for (size_t i = first; !r->is_explain && i < profiles->count; i++)
         profiles->items[i].is_cut = r->is_cut;
     if (profiles->source == NULL)
-        profiles->source = r->is_explain                          ? "xferbench explain"
-                           : r->is_own                            ? "xferbench --trace"
-                           : r->is_kineto || profiles->is_pytorch ? "PyTorch's profiler"
-                                                                  : "a Chrome trace";
+        profiles->source = r->is_explain          ? "xferbench explain"
+                           : r->is_own            ? "xferbench --trace"
+                           : profiles->is_pytorch ? "PyTorch's profiler"
+                                                  : "a Chrome trace";
     enum xb_status status = r->status;
-    xb_gzip_end(&r->file);
+    xb_gzip_end(r->unpacker);
     free(r->value);
     free(r);
     return status;

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* In place of gzip.c in a build without zlib. */
 #define _POSIX_C_SOURCE 200809L
-#include "gzip.h"
+#include "profile.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
-enum xb_status xb_gzip_read(struct xb_gzip *text, const char *path, void *bytes, unsigned size,
+enum xb_status xb_gzip_read(void **unpacker, int file, const char *path, void *bytes, unsigned size,
                             size_t *got, struct xb_error *error)
 {
+    (void)unpacker;
     ssize_t count;
     do
-        count = read(text->file, bytes, size);
+        count = read(file, bytes, size);
     while (count < 0 && errno == EINTR);
     *got = count > 0 ? (size_t)count : 0;
     if (count < 0)
@@ -25,7 +26,7 @@ enum xb_status xb_gzip_read(struct xb_gzip *text, const char *path, void *bytes,
                    path);
 }
 
-void xb_gzip_end(struct xb_gzip *text)
+void xb_gzip_end(void *unpacker)
 {
-    (void)text;
+    (void)unpacker;
 }

@@ -19,33 +19,33 @@
 #define IN_PROCESS UINT64_C(0xFFFFFF)       /* the thread, in the number of one anywhere */
 #define PROCESS_OF(number) ((number) >> 24) /* with the machine; that of a process is the same */
 
+enum { BEGIN, END, OWNER, LINK, DEVICE, STREAM, BYTES, WAY, FROM, TO, TEXT, NAME, COLUMNS };
+
 struct export
 {
     sqlite3 *base;
     const char *path;
     struct xb_profiles *profiles;
     struct xb_error *error;
-    size_t first;                        /* program of this file */
-    bool has_names;                      /* StringIds */
-    enum xb_status status;               /* of the first failure */
-    char ways[16][32], memories[16][32]; /* what kinds of copies and of memory are called */
+    size_t first;          /* program of this file */
+    bool has_any;          /* of the tables */
+    int columns[COLUMNS];  /* of the table that is read; -1: it lacks that one */
+    enum xb_status status; /* of the first failure */
 };
 
 static const struct table {
     const char *name;
     enum xb_activity_kind kind;
-    const char *owner;  /* the column */
-    const char *called; /* the column with the number of its name in StringIds */
+    const char *called; /* of what a thread does: the column with its name's number in StringIds */
     const char *other;  /* its name where there is none */
 } tables[] = {
-    {"StringIds", 0, NULL, NULL, NULL},
-    {"CUPTI_ACTIVITY_KIND_RUNTIME", XB_ACTIVITY_CALL, "globalTid", "nameId", "call"},
-    {"CUPTI_ACTIVITY_KIND_DRIVER", XB_ACTIVITY_CALL, "globalTid", "nameId", "call"},
-    {"CUPTI_ACTIVITY_KIND_KERNEL", XB_ACTIVITY_KERNEL, "globalPid", "demangledName", "kernel"},
-    {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", XB_ACTIVITY_KERNEL, "globalPid", "none", "CUDA graph"},
-    {"CUPTI_ACTIVITY_KIND_MEMCPY", XB_ACTIVITY_COPY, "globalPid", "none", "Memcpy"},
-    {"CUPTI_ACTIVITY_KIND_MEMSET", XB_ACTIVITY_FILL, "globalPid", "none", "Memset"},
-    {"NVTX_EVENTS", XB_ACTIVITY_RANGE, "globalTid", "textId", "range"},
+    {"CUPTI_ACTIVITY_KIND_RUNTIME", XB_ACTIVITY_CALL, "nameId", "call"},
+    {"CUPTI_ACTIVITY_KIND_DRIVER", XB_ACTIVITY_CALL, "nameId", "call"},
+    {"CUPTI_ACTIVITY_KIND_KERNEL", XB_ACTIVITY_KERNEL, NULL, NULL},
+    {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", XB_ACTIVITY_KERNEL, NULL, NULL},
+    {"CUPTI_ACTIVITY_KIND_MEMCPY", XB_ACTIVITY_COPY, NULL, NULL},
+    {"CUPTI_ACTIVITY_KIND_MEMSET", XB_ACTIVITY_FILL, NULL, NULL},
+    {"NVTX_EVENTS", XB_ACTIVITY_RANGE, "textId", "range"},
 };
 
 static void fail(struct export *e)
@@ -55,80 +55,77 @@ static void fail(struct export *e)
                         e->path, sqlite3_errmsg(e->base));
 }
 
-/* The rows of a query of what may be missing; NULL: it is. A name goes into its "%Q". */
-static sqlite3_stmt *ask(const struct export *e, const char *query, const char *name)
+/* The rows of a query of what may be missing; NULL: it is. Up to two names go into it. */
+static sqlite3_stmt *ask(const struct export *e, const char *query, const char *name,
+                         const char *other)
 {
     sqlite3_stmt *rows = NULL;
-    char *text = sqlite3_mprintf(query, name);
+    char *text = sqlite3_mprintf(query, name, other);
     (void)sqlite3_prepare_v2(e->base, text, -1, &rows, NULL);
     sqlite3_free(text);
     return rows;
+}
+
+static const char *text_in(sqlite3_stmt *row, int column)
+{
+    return column >= 0 ? (const char *)sqlite3_column_text(row, column) : NULL;
 }
 
 /* The text of a column of the next row; NULL: there is none. Release the rows behind the last. */
 static const char *next(sqlite3_stmt *rows, int column)
 {
     bool is_there = rows != NULL && sqlite3_step(rows) == SQLITE_ROW;
-    return is_there ? (const char *)sqlite3_column_text(rows, column) : NULL;
+    return is_there ? text_in(rows, column) : NULL;
 }
 
 static int64_t number_of(sqlite3_stmt *row, int column)
 {
-    bool is_it = sqlite3_column_type(row, column) == SQLITE_INTEGER;
+    bool is_it = column >= 0 && sqlite3_column_type(row, column) == SQLITE_INTEGER;
     return is_it ? sqlite3_column_int64(row, column) : LACKING;
-}
-
-/* What the file itself calls kinds of copies, or of memory. */
-static void read_labels(const struct export *e, const char *query, char (*labels)[32])
-{
-    const char *label;
-    sqlite3_stmt *rows = ask(e, query, NULL);
-    while ((label = next(rows, 1)) != NULL) {
-        int64_t number = number_of(rows, 0);
-        if (number >= 0 && number < 16)
-            snprintf(labels[number], sizeof labels[number], "%s", label);
-    }
-    sqlite3_finalize(rows);
 }
 
 /* ---- rows ---- */
 
-enum { BEGIN, END, OWNER, LINK, DEVICE, STREAM, BYTES, WAY, FROM, TO, NAME, TEXT };
-
-/* As Kineto names copies: "Memcpy HtoD (Pageable -> Device)". The words are those of enum xb_way.
- */
+/* Way and host's memory, by the numbers that ENUM_CUDA_MEMCPY_OPER and ENUM_CUDA_MEM_KIND have. */
 static void read_copy(const struct export *e, sqlite3_stmt *row, struct xb_activity *copy)
 {
-    static const char *const words[] = {"of unknown way", "HtoD", "DtoH", "DtoD", "PtoP", "HtoH"};
-    char name[128];
-    const char *labels[3] = {"", "", ""}; /* way, from, to */
-    for (int i = 0; i < 3; i++) {
-        int64_t number = number_of(row, WAY + i);
-        if (number >= 0 && number < 16)
-            labels[i] = i == 0 ? e->ways[number] : e->memories[number];
-    }
-    snprintf(name, sizeof name, "%s (%s -> %s)", labels[0], labels[1], labels[2]);
-    xb_copy_read_name(name, copy);
-    snprintf(name, sizeof name, "Memcpy %s (%s -> %s)", words[copy->way], labels[1], labels[2]);
-    copy->name = xb_profiles_name(e->profiles, name);
+    enum { UNIFIED = 11, WAYS = 14, MEMORIES = 7 }; /* the first of three that the driver makes */
+    enum { NO = XB_WAY_UNKNOWN, IN = XB_WAY_TO_GPU, OUT = XB_WAY_BACK, WITHIN = XB_WAY_WITHIN };
+    static const uint8_t ways[WAYS] = {NO,          IN,     OUT,    IN,     OUT,
+                                       WITHIN,      WITHIN, WITHIN, WITHIN, XB_WAY_HOST,
+                                       XB_WAY_PEER, IN,     OUT,    WITHIN};
+    static const uint8_t memories[MEMORIES] = {
+        XB_HOST_MEMORY_PAGEABLE, XB_HOST_MEMORY_PINNED, 0, 0, XB_HOST_MEMORY_MANAGED, 0,
+        XB_HOST_MEMORY_MANAGED};
+    int64_t way = number_of(row, e->columns[WAY]);
+    copy->way = way >= 0 && way < WAYS ? ways[way] : XB_WAY_UNKNOWN;
+    if (copy->way != XB_WAY_TO_GPU && copy->way != XB_WAY_BACK)
+        return;
+    int64_t memory = number_of(row, e->columns[copy->way == XB_WAY_TO_GPU ? FROM : TO]);
+    if (memory >= 0 && memory < MEMORIES)
+        copy->host = memories[memory];
+    if (copy->host == XB_HOST_MEMORY_UNKNOWN && way >= UNIFIED)
+        copy->host = XB_HOST_MEMORY_MANAGED;
 }
 
 static void read_row(struct export *e, const struct table *table, sqlite3_stmt *row)
 {
     struct xb_profiles *profiles = e->profiles;
-    bool is_of_thread = table->kind == XB_ACTIVITY_CALL || table->kind == XB_ACTIVITY_RANGE;
-    int64_t begin = number_of(row, BEGIN), end = number_of(row, END), link = number_of(row, LINK);
-    int64_t bytes = number_of(row, BYTES), device = number_of(row, DEVICE);
-    uint64_t owner = (uint64_t)number_of(row, OWNER), process = PROCESS_OF(owner);
-    const char *text = (const char *)sqlite3_column_text(row, TEXT);
-    const char *name = text != NULL ? text : (const char *)sqlite3_column_text(row, NAME);
+    const int *at = e->columns;
+    bool is_of_thread = table->called != NULL;
+    int64_t begin = number_of(row, at[BEGIN]), end = number_of(row, at[END]),
+            link = number_of(row, at[LINK]);
+    int64_t bytes = number_of(row, at[BYTES]), device = number_of(row, at[DEVICE]);
+    uint64_t owner = (uint64_t)number_of(row, at[OWNER]), process = PROCESS_OF(owner);
+    const char *text = text_in(row, at[TEXT]);
+    const char *name = text != NULL ? text : text_in(row, at[NAME]);
     if (end == LACKING && table->kind == XB_ACTIVITY_RANGE)
         return; /* a point in time */
     if (begin < -LATEST || begin > LATEST || end < begin || end > LATEST) {
         profiles->left_out++;
         return;
     }
-    if (number_of(row, OWNER) == LACKING) /* that of the calls, which were first */
+    if (number_of(row, at[OWNER]) == LACKING) /* that of the calls, which were first */
         process = profiles->count > e->first ? profiles->items[e->first].process : 0;
     bool has_device = !is_of_thread && device >= 0 && device <= INT16_MAX;
     struct xb_activity activity = {.begin = begin,
@@ -140,9 +137,9 @@ static void read_row(struct export *e, const struct table *table, sqlite3_stmt *
                                    .range = XB_RANGE_MARK};
     if (table->kind == XB_ACTIVITY_COPY)
         read_copy(e, row, &activity);
-    else
-        activity.name = xb_profiles_name(profiles, name != NULL ? name : table->other);
-    uint64_t track = is_of_thread ? owner & IN_PROCESS : (uint64_t)number_of(row, STREAM);
+    if (is_of_thread)
+        xb_profiles_call(profiles, &activity, name != NULL ? name : table->other);
+    uint64_t track = is_of_thread ? owner & IN_PROCESS : (uint64_t)number_of(row, at[STREAM]);
     activity.track = xb_profiles_track(profiles, process, activity.device, track);
     if (!xb_profile_add(profiles, xb_profiles_find(profiles, process), &activity))
         e->status = XB_FAIL(e->error, XB_ERR_USAGE,
@@ -151,52 +148,31 @@ static void read_row(struct export *e, const struct table *table, sqlite3_stmt *
 
 /* ---- tables ---- */
 
-/* The columns of a table, each between two commas; NULL: there is no such table. A view or a
- * virtual table in its place is refused: nsys makes neither. Release them. */
-static char *find_columns(struct export *e, const char *table)
+/* Reads a table, where it is there, by the names of its columns. */
+static void read_table(struct export *e, const struct table *table)
 {
-    sqlite3_stmt *rows = ask(e,
-                             "SELECT CASE WHEN type = 'table' AND rootpage > 0 THEN "
-                             "(SELECT ',' || group_concat(name) || ',' FROM "
-                             "pragma_table_info(m.name)) ELSE '' END "
-                             "FROM sqlite_master AS m WHERE name = %Q",
-                             table);
-    const char *found = next(rows, 0);
-    if (found != NULL && found[0] == '\0')
-        e->status = XB_FAIL(e->error, XB_ERR_USAGE,
-                            "%.300s: %s is no table, which Nsight Systems writes", e->path, table);
-    char *columns = found != NULL ? xb_copy(found) : NULL;
-    sqlite3_finalize(rows);
-    return columns;
-}
-
-static bool has(const char *columns, const char *name)
-{
-    char part[64];
-    snprintf(part, sizeof part, ",%s,", name);
-    return strstr(columns, part) != NULL;
-}
-
-static void read_table(struct export *e, const struct table *table, const char *columns)
-{
-    const char *const wanted[] = {"start",    "end",   table->owner, "correlationId", "deviceId",
-                                  "streamId", "bytes", "copyKind",   "srcKind",       "dstKind"};
-    bool has_names = e->has_names && has(columns, table->called);
-    sqlite3_str *query = sqlite3_str_new(e->base);
-    sqlite3_str_appendall(query, "SELECT ");
-    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
-        sqlite3_str_appendf(query, has(columns, wanted[i]) ? "t.\"%s\", " : "NULL, ", wanted[i]);
-    sqlite3_str_appendf(query, "%s, %s FROM \"%s\" AS t", has_names ? "s.value" : "NULL",
-                        has(columns, "text") ? "t.text" : "NULL", table->name);
-    if (has_names)
-        sqlite3_str_appendf(query, " LEFT JOIN StringIds AS s ON s.id = t.\"%s\"", table->called);
-    char *text = sqlite3_str_finish(query);
+    const char *owner = table->called != NULL ? "globalTid" : "globalPid";
+    const char *const wanted[COLUMNS] = {"start",    "end",      owner,   "correlationId",
+                                         "deviceId", "streamId", "bytes", "copyKind",
+                                         "srcKind",  "dstKind",  "text",  "xb_name"};
     sqlite3_stmt *rows = NULL;
-    (void)sqlite3_prepare_v2(e->base, text, -1, &rows, NULL);
-    sqlite3_free(text);
+    if (table->called != NULL)
+        rows = ask(e,
+                   "SELECT t.*, s.value AS xb_name FROM \"%w\" AS t "
+                   "LEFT JOIN StringIds AS s ON s.id = t.%s",
+                   table->name, table->called);
+    if (rows == NULL) /* without names */
+        rows = ask(e, "SELECT * FROM \"%w\"", table->name, NULL);
+    e->has_any = e->has_any || rows != NULL;
+    for (int i = 0; i < COLUMNS; i++)
+        e->columns[i] = -1;
+    for (int i = 0; i < COLUMNS; i++)
+        for (int k = sqlite3_column_count(rows); e->columns[i] < 0 && k-- > 0;)
+            if (strcmp(sqlite3_column_name(rows, k), wanted[i]) == 0)
+                e->columns[i] = k;
     while (e->status == XB_OK && rows != NULL && sqlite3_step(rows) == SQLITE_ROW)
         read_row(e, table, rows);
-    if (e->status == XB_OK && sqlite3_errcode(e->base) != SQLITE_DONE)
+    if (e->status == XB_OK && rows != NULL && sqlite3_errcode(e->base) != SQLITE_DONE)
         fail(e);
     sqlite3_finalize(rows);
 }
@@ -207,8 +183,8 @@ static void finish(const struct export *e)
 {
     struct xb_profiles *profiles = e->profiles;
     const size_t count = profiles->count;
-    sqlite3_stmt *rows =
-        ask(e, "SELECT value FROM META_DATA_EXPORT WHERE name = 'EXPORT_PRODUCT_VERSION'", NULL);
+    sqlite3_stmt *rows = ask(
+        e, "SELECT value FROM META_DATA_EXPORT WHERE name = 'EXPORT_PRODUCT_VERSION'", NULL, NULL);
     const char *text = next(rows, 0);
     int length = 0;
     for (int points = 0; text != NULL && text[length] != '\0'; length++)
@@ -218,7 +194,7 @@ static void finish(const struct export *e)
         profiles->source = xb_arena_print(&profiles->memory, "Nsight Systems%s%.*s",
                                           length > 0 ? " " : "", length, length > 0 ? text : "");
     sqlite3_finalize(rows);
-    rows = ask(e, "SELECT globalPid, name FROM PROCESSES WHERE name <> ''", NULL);
+    rows = ask(e, "SELECT globalPid, name FROM PROCESSES WHERE name <> ''", NULL, NULL);
     while ((text = next(rows, 1)) != NULL) {
         const uint32_t place = xb_profiles_name(profiles, text); /* may move names */
         struct xb_profile *profile =
@@ -264,26 +240,27 @@ enum xb_status xb_nsys_read(struct xb_profiles *profiles, const char *path, int 
         .path = path,
         .error = error,
         .first = profiles->count,
-        .ways = {"", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP",
-                 "Unified HtoD", "Unified DtoH", "Unified DtoD"},
-        .memories = {"Pageable", "Pinned", "Device", "Array", "Managed", "Device Static",
-                     "Managed Static"},
     };
-    bool has_any = false;
     open_base(&e, file);
     if (e.status == XB_OK) {
-        read_labels(&e, "SELECT id, label FROM ENUM_CUDA_MEMCPY_OPER WHERE label NOTNULL", e.ways);
-        read_labels(&e, "SELECT id, label FROM ENUM_CUDA_MEM_KIND WHERE label NOTNULL", e.memories);
+        /* A view or a virtual table is refused: nsys makes neither. */
+        static const char others[] = "SELECT name FROM sqlite_master WHERE NOT (type = 'table' AND "
+                                     "rootpage > 0) AND (name IN ('StringIds', 'NVTX_EVENTS') OR "
+                                     "name LIKE 'CUPTI_ACTIVITY_KIND_%%')";
+        sqlite3_stmt *rows = ask(&e, others, NULL, NULL);
+        const char *other = next(rows, 0);
+        if (other != NULL)
+            e.status =
+                XB_FAIL(error, XB_ERR_USAGE,
+                        "%.300s: %.60s is no table, which Nsight Systems writes", path, other);
+        sqlite3_finalize(rows);
+        rows = ask(&e, "SELECT value FROM StringIds", NULL, NULL);
+        e.has_any = rows != NULL;
+        sqlite3_finalize(rows);
     }
-    for (size_t i = 0; e.status == XB_OK && i < sizeof tables / sizeof tables[0]; i++) {
-        char *columns = find_columns(&e, tables[i].name);
-        has_any = has_any || columns != NULL;
-        e.has_names = e.has_names || (columns != NULL && i == 0);
-        if (e.status == XB_OK && columns != NULL && i > 0)
-            read_table(&e, &tables[i], columns);
-        free(columns);
-    }
-    if (e.status == XB_OK && !has_any)
+    for (size_t i = 0; e.status == XB_OK && i < sizeof tables / sizeof tables[0]; i++)
+        read_table(&e, &tables[i]);
+    if (e.status == XB_OK && !e.has_any)
         e.status = XB_FAIL(error, XB_ERR_USAGE, "%.300s: is no export of Nsight Systems", path);
     if (e.status == XB_OK)
         finish(&e);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* strcasestr */
+#define _GNU_SOURCE /* strcasestr, tdestroy */
 #include "profile.h"
 
 #include "base/memory.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,84 +15,86 @@
 
 /* ---- names ---- */
 
-/* They are hashed with open addressing; at most half of the slots are used. Numbers name a track or
- * a program. */
-struct xb_name_slot {
-    uint64_t hash;
-    size_t length;    /* bytes of the name */
-    uint32_t place;   /* in names, plus 1; 0: the slot is empty */
+/* Texts, and numbers that stand for a track or a program. */
+struct xb_profile_name {
+    const char *bytes;
+    size_t length;
+    uint32_t place;   /* in names */
     uint32_t program; /* whose name it is: the place in items, plus 1; 0: of none */
 };
 
-/* The slot of that name, or the empty one that is to be its. */
-static struct xb_name_slot *seek(const struct xb_profiles *profiles,
-                                 const struct xb_name_slot *wanted, const void *name)
+static int compare_names(const void *a, const void *b)
 {
-    size_t at = wanted->hash & (profiles->slot_count - 1);
-    for (;; at = (at + 1) & (profiles->slot_count - 1)) {
-        struct xb_name_slot *slot = &profiles->slots[at];
-        if (slot->place == 0 || (slot->hash == wanted->hash && slot->length == wanted->length &&
-                                 memcmp(profiles->names[slot->place - 1], name, slot->length) == 0))
-            return slot;
-    }
+    const struct xb_profile_name *one = a, *other = b;
+    if (one->length != other->length)
+        return one->length < other->length ? -1 : 1;
+    return memcmp(one->bytes, other->bytes, one->length);
 }
 
-static struct xb_name_slot *find(struct xb_profiles *profiles, const void *name, size_t length)
+/* The name that is there, or a new one. */
+static struct xb_profile_name *find(struct xb_profiles *profiles, const void *bytes, size_t length)
 {
-    struct xb_name_slot wanted = {.length = length};
-    const unsigned char *bytes = name;
-    for (size_t i = 0; i < length; i++) /* as FNV-1a */
-        wanted.hash = (wanted.hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-    wanted.hash ^= wanted.hash >> 32;
-    if (2 * profiles->name_count >= profiles->slot_count) {
-        struct xb_name_slot *old = profiles->slots;
-        const size_t count = profiles->slot_count;
-        profiles->slot_count = count > 0 ? 2 * count : 256;
-        profiles->slots = xb_new(profiles->slot_count, sizeof *old);
-        for (size_t i = 0; i < count; i++)
-            if (old[i].place != 0)
-                *seek(profiles, &old[i], profiles->names[old[i].place - 1]) = old[i];
-        free(old);
-    }
-    struct xb_name_slot *slot = seek(profiles, &wanted, name);
-    if (slot->place == 0) {
-        profiles->names = xb_grow(profiles->names, profiles->name_count, sizeof *profiles->names);
-        profiles->names[profiles->name_count++] =
-            memcpy(xb_arena_new(&profiles->memory, length + 1), name, length);
+    struct xb_profile_name wanted = {.bytes = bytes, .length = length};
+    struct xb_profile_name **found = tsearch(&wanted, &profiles->tree, compare_names);
+    if (found == NULL)
+        xb_memory_end(sizeof wanted);
+    if (*found == &wanted) {
+        if (profiles->name_count == 0) {
+            profiles->names = xb_grow(NULL, 0, sizeof *profiles->names);
+            profiles->names[profiles->name_count++] = "";
+        }
         wanted.place = (uint32_t)profiles->name_count;
-        *slot = wanted;
+        wanted.bytes = memcpy(xb_arena_new(&profiles->memory, length + 1), bytes, length);
+        *found = xb_arena_new(&profiles->memory, sizeof wanted);
+        **found = wanted;
+        profiles->names = xb_grow(profiles->names, profiles->name_count, sizeof *profiles->names);
+        profiles->names[profiles->name_count++] = wanted.bytes;
     }
-    return slot;
+    return *found;
 }
 
 uint32_t xb_profiles_name(struct xb_profiles *profiles, const char *text)
 {
-    return find(profiles, text, strlen(text))->place - 1;
+    return find(profiles, text, strlen(text))->place;
 }
 
 uint32_t xb_profiles_track(struct xb_profiles *profiles, uint64_t process, int device,
                            uint64_t number)
 {
-    unsigned char name[4 * sizeof process];
-    memcpy(name, (uint64_t[]){profiles->file_count, process, (uint64_t)device, number},
-           sizeof name);
-    return find(profiles, name, sizeof name)->place - 1;
+    const uint64_t name[] = {profiles->file_count, process, (uint64_t)device, number};
+    return find(profiles, name, sizeof name)->place;
 }
 
 struct xb_profile *xb_profiles_find(struct xb_profiles *profiles, uint64_t process)
 {
-    unsigned char name[2 * sizeof process];
-    memcpy(name, (uint64_t[]){profiles->file_count, process}, sizeof name);
-    struct xb_name_slot *slot = find(profiles, name, sizeof name);
-    if (slot->program == 0) {
+    const uint64_t name[] = {profiles->file_count, process};
+    struct xb_profile_name *own = find(profiles, name, sizeof name);
+    if (own->program == 0) {
         profiles->items = xb_grow(profiles->items, profiles->count, sizeof *profiles->items);
         profiles->items[profiles->count++] = (struct xb_profile){.process = process};
-        slot->program = (uint32_t)profiles->count;
+        own->program = (uint32_t)profiles->count;
     }
-    return &profiles->items[slot->program - 1];
+    return &profiles->items[own->program - 1];
 }
 
 /* ---- activities ---- */
+
+void xb_profiles_call(struct xb_profiles *profiles, struct xb_activity *activity, const char *name)
+{
+    const size_t whole = strlen(name);
+    size_t number = whole, end;
+    while (number > 0 && isdigit((unsigned char)name[number - 1]))
+        number--;
+    end = number;
+    if (activity->kind == XB_ACTIVITY_CALL && number > 2 && memcmp(&name[number - 2], "_v", 2) == 0)
+        end -= 2;
+    else if (activity->kind == XB_ACTIVITY_RANGE && activity->range != XB_RANGE_LINE)
+        while (end > 0 && strchr(" #_=:-", name[end - 1]) != NULL)
+            end--;
+    if (number == whole || end == number || end == 0)
+        end = whole;
+    activity->name = find(profiles, name, end)->place;
+}
 
 bool xb_profile_add(struct xb_profiles *profiles, struct xb_profile *profile,
                     const struct xb_activity *activity)
@@ -180,19 +184,26 @@ enum xb_status xb_profiles_read(struct xb_profiles *profiles, const char *path,
                              strerror(errno));
     bool is_sqlite = pread(file, begin, sizeof begin, 0) == (ssize_t)sizeof begin &&
                      memcmp(begin, sqlite, sizeof sqlite) == 0;
-    enum xb_status outcome =
-        (is_sqlite ? xb_nsys_read : xb_events_read)(profiles, path, file, error);
+    enum xb_status outcome = is_sqlite ? xb_nsys_read(profiles, path, file, error)
+                                       : xb_events_read(profiles, path, file, NULL, 0, error);
     close(file);
     return outcome;
 }
 
+static void leave(void *name)
+{
+    (void)name; /* it lies in memory */
+}
+
 void xb_profiles_free(struct xb_profiles *profiles)
 {
-    for (size_t i = 0; i < profiles->count; i++)
+    for (size_t i = 0; i < profiles->count; i++) {
         free(profiles->items[i].activities);
+        free(profiles->items[i].tracks);
+    }
     free(profiles->items);
     free(profiles->names);
-    free(profiles->slots);
+    tdestroy(profiles->tree, leave);
     xb_arena_free(profiles->memory);
     *profiles = (struct xb_profiles){.items = NULL};
 }

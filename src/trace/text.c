@@ -251,36 +251,24 @@ static void print_row(FILE *stream, const struct picture *picture, const struct 
     fprintf(stream, "%-*.*s%.*s\n", LABEL, LABEL - 2, row->label, length, line);
 }
 
-/* A mark and its time at the beginning, in the middle and at the end. */
+/* A mark and its time at the beginning, where there is room in the middle, and at the end. */
 static void print_scale(FILE *stream, const struct picture *picture)
 {
     const char *half = XB_DURATION_TEXT(picture->end / 2);
     const char *all = XB_DURATION_TEXT(picture->end);
     int rest = picture->columns / 2 - 2 - (int)strlen(all);
-    if (rest < (int)strlen(half)) { /* no room for the middle */
-        fprintf(stream, "%*s|%-*s%s|\n", LABEL, "", picture->columns - 2 - (int)strlen(all), "0",
-                all);
-        return;
-    }
-    fprintf(stream, "%*s|%-*s|%-*s%s|\n", LABEL, "", picture->columns / 2 - 1, "0", rest, half,
-            all);
+    const bool fits = rest >= (int)strlen(half);
+    fprintf(stream, "%*s|%-*s%c%-*s%s|\n", LABEL, "", picture->columns / 2 - 1, "0",
+            fits ? '|' : ' ', rest, fits ? half : "", all);
 }
 
 static void print_busy(FILE *stream, const struct picture *picture)
 {
-    int used = fprintf(stream, "at work:");
-    for (size_t i = 0; i < picture->row_count; i++) {
-        char text[XB_TRACK_NAME + 32];
-        int length = snprintf(text, sizeof text, " %s %.0f %%%s", picture->rows[i].label,
-                              100 * picture->rows[i].busy, i + 1 < picture->row_count ? "," : "");
-        if (used + length > (int)picture->width) {
-            fprintf(stream, "\n "); /* each text begins with a blank */
-            used = 1;
-        }
-        fputs(text, stream);
-        used += length;
-    }
-    fputc('\n', stream);
+    struct xb_words words = {.length = 0};
+    for (size_t i = 0; i < picture->row_count; i++)
+        xb_words_add(&words, "%s %s %.0f %%", i > 0 ? "," : "at work:", picture->rows[i].label,
+                     100 * picture->rows[i].busy);
+    xb_lines_print(stream, picture->width, "%s", words.text);
 }
 
 static void print_title(FILE *stream, const struct picture *picture)

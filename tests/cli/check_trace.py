@@ -38,6 +38,7 @@ class Slice:
         self.bytes = event["args"].get("bytes", 0)
         self.rate = event["args"].get("GB/s")
         self.stage, self.item = event["args"].get("stage"), event["args"].get("item")
+        self.number = event["args"].get("correlation")  # which older traces lack
 
     @property
     def place(self):
@@ -144,7 +145,8 @@ class Trace:
             assert place[2] <= to[2] + self.errors[to[0]], f"flow {flow} leads back"
             assert self.is_device(to[:2]) and not self.is_device(place[:2]), f"flow {flow} leads to no device"
             assert any(
-                call.kind == "call" and is_submitted_by(call, one) for call in at[place] for one in at[to]
+                call.kind == "call" and is_submitted_by(call, one) and call.number == one.number
+                and one.number in (None, flow % 2**32) for call in at[place] for one in at[to]
             ), f"flow {flow}: not the call of what it leads to"
         self.flow_count = len(ends["s"])
         submitted = collections.Counter(ends["f"].values())

@@ -163,14 +163,22 @@ class Groups(Explain):
         self.assert_seconds([one["blocked_s"] for one in groups[:3]], 68, 5, 5)
         self.assertIsNone(groups[3]["blocked_s"])
         self.assert_words(self.text, (
-            "2 copies to the GPU by aten.to, cudaMemcpyAsync, in ProfilerStep, at train.py(34): load (2.097 MB)",
-            "They take 20.0 ms (0.1049 GB/s), and their calls block the thread for 68.0 ms.",
+            '2 copies to the GPU by aten.to, cudaMemcpyAsync, in "ProfilerStep", at train.py(34): load (2.097 MB)',
+            "They take 20.0 ms (0.1049 GB/s), and while no kernel ran their calls blocked the thread for 68.0 ms.",
         ))
 
     def test_by_way_and_memory(self):
         events = (copy_in(0, 1), copy_in(1, 2, memory="Pageable"), copy_in(2, 3, memory="Managed"), copy_back(3, 4))
         found = {(one["direction"], one["host_memory"]) for one in self.program_of(events)["copies"]}
         self.assertEqual(found, {("h2d", "pinned"), ("h2d", "pageable"), ("h2d", "managed"), ("d2h", "pinned")})
+
+    def test_bytes_of_rocm(self):
+        """The calls have them, and not the copies."""
+        events = [work("gpu_memcpy", "CopyHostToDevice", i, i + 0.5, correlation=i + 1) for i in range(4)]
+        events += [event("hip_runtime", "hipMemcpyAsync", i, i + 0.5, 900, 1, correlation=i + 1, size=MIB) for i in range(4)]
+        program = self.program_of(events)
+        self.assertEqual([one["bytes"] for one in program["copies"]], [4 * MIB])
+        self.assertEqual((program["gpus"][0]["h2d"]["bytes"], program["lacks_bytes"]), (4 * MIB, False))
 
     def test_a_call_that_starts_many_blocks_once(self):
         """As cudaGraphLaunch does, or cudaMemcpyBatchAsync."""
@@ -192,7 +200,7 @@ class Faults(Explain):
         self.assert_words(self.text, ("Pin the host memory of 8 copies to the GPU (8.389 MB): it is pageable.", "--measure tells"))
         fault = self.faults_of(self.PAGEABLE, "--with", SWEEP)["pageable"]
         self.assertAlmostEqual(fault["predicted_s"], 8 * pinned("h2d", MIB))
-        self.assertRegex(self.text, r"Pinned they take 227 us, waiting included\.")
+        self.assertRegex(self.text, r"Pinned, one after the other: 227 us\.")
         self.assertNotIn("--measure tells", self.text)
         self.assertEqual(self.load("out.json")["source"]["predicted_from"], SWEEP)
         back = [copy_back(at, at + 9, 64 * KIB, "Pageable", device=3) for at in (0, 9)]
@@ -202,9 +210,13 @@ class Faults(Explain):
             self.assertEqual(self.faults_of(few), {})
 
     def test_pageable_blocks_for_longer_than_it_takes(self):
-        fault = self.faults_of((call("cudaMemcpy", 0, 50, 1), copy_in(0, 1, memory="Pageable", correlation=1),
-                                copy_in(1, 2, memory="Pageable", correlation=1), kernel(0, 60)))
-        self.assertAlmostEqual(fault["pageable"]["seconds"], 0.05)
+        """But for the time in which it waits for a kernel. One call counts once, however many copies it starts."""
+        copies = [copy(i, i + 0.5, memory="Pageable", correlation=1) for i, copy in enumerate((copy_in, copy_back) * 10)]
+        program = self.program_of((call("cudaGraphLaunch", 0, 50, 1), *copies, kernel(40, 60)))
+        self.assert_seconds([one["blocked_s"] for one in program["copies"]], 40, 0)
+        self.assert_seconds([one["seconds"] for one in program["faults"] if one["fault"] == "pageable"], 40, 5)
+        waiting = [*copies[:2], call("cudaMemcpy", 0, 1000, 1), kernel(1, 1000)]
+        self.assertEqual(self.faults_of(waiting), {})
 
     def test_the_first_touches_memory(self):
         words = "The first takes 10.0 ms, longer than twice the others' mean"
@@ -226,7 +238,7 @@ class Faults(Explain):
         self.assertAlmostEqual(fault["predicted_s"], 4 * pinned("h2d", 64 * KIB))
         (group,) = self.load("out.json")["programs"][0]["copies"]
         self.assertEqual((group["rows_without_kernel"], group["kept_s"]), (4, None))
-        self.assert_words(self.text, ("4 KiB each on average, in 4 rows without a kernel between", "One copy a row:"))
+        self.assert_words(self.text, ("4.096 KB each on average, in 4 rows without a kernel between", "As one copy a row:"))
         for count, size, rows in ((12, 4 * KIB, 2), (64, 65 * KIB, 4), (64, 4 * KIB, 32)):
             self.assertNotIn("small", self.faults_of(self.rows(count, size, rows)))
 
@@ -243,6 +255,12 @@ class Faults(Explain):
         self.assertNotIn("returns", self.faults_of(self.returning(MIB)))
         copies = [one(10 * i, 10 * i + 10) for i, one in enumerate((copy_back, copy_in) * 4)]
         self.assertNotIn("returns", self.faults_of(copies))  # the GPU has computed nothing
+        batches = [copy_in(100 * i - 50, 100 * i - 10) for i in range(9)]
+        scalars = [one for at in range(0, 900, 100) for one in
+                   (kernel(at - 9, at), copy_back(at, at + 1, 4), copy_in(at + 2, at + 4, 4))]
+        found = self.program_of((*batches, *scalars))  # only what returns could stay
+        (group,) = [one for one in found["copies"] if one["direction"] == "h2d"]
+        self.assert_seconds((group["seconds"], group["kept_s"]), 9 * 42, 9 * 40)
 
     def test_setup_in_the_loop(self):
         """Neither before it, nor from a pool, nor twice because the runtime calls the driver."""
@@ -253,9 +271,12 @@ class Faults(Explain):
         faults = self.faults_of((*once, call("cudaMalloc", 20, 26), *driver, *pool))
         fault = faults["setup_in_loop"]
         self.assertEqual((fault["call"], fault["calls"], fault["copies"], len(faults)), ("cudaMalloc", 2, None, 1))
-        self.assert_seconds((fault["seconds"], fault["predicted_s"]), 10, 0)
-        self.assertIn("2 calls of cudaMalloc within it take 10.0 ms", self.text)
-        self.assertEqual(self.faults_of((*driver, kernel(0, 30)))["setup_in_loop"]["call"], "cuMemAlloc_v2")
+        self.assert_seconds([fault["seconds"]], 10)
+        self.assertIsNone(fault["predicted_s"])
+        self.assertIn("2 calls of cudaMalloc between copies and kernels take 10.0 ms", self.text)
+        waiting = (call("cudaFree", 1, 10), call("cudaFree", 11, 20), kernel(0, 100))
+        self.assertEqual(self.faults_of(waiting), {})  # each waits for the kernel
+        self.assertEqual(self.faults_of((*driver, kernel(0, 10), kernel(25, 40)))["setup_in_loop"]["call"], "cuMemAlloc")
 
     def test_not_overlapped(self):
         """The busiest sets the pace, and of the other the first part stands out."""
@@ -294,6 +315,22 @@ class Faults(Explain):
     def test_several_gpus_are_not_summed_up(self):
         events = (*self.PINNED_ROUNDS, kernel(0, 1, device=1))
         self.assertIsNone(self.faults_of(events)["not_overlapped"]["predicted_s"])
+
+    def test_each_gpu_has_its_own_overlap(self):
+        """One that only copies and one that only computes do not wait for each other."""
+        events = [one for i in range(8) for one in (copy_in(i, i + 1), kernel(i, i + 1, device=1))]
+        self.assertEqual(self.faults_of(events), {})
+
+    def test_chunks_are_of_the_largest_group(self):
+        small = [copy_back(90 + i / 100, 90 + i / 100 + 0.001, 4) for i in range(1000)]
+        program = self.program_of((copy_in(0, 40, 64 * MIB), kernel(40, 80), *small))
+        self.assertEqual(program["chunk_bytes"], 8 * MIB)
+
+    def test_bytes_that_are_half_known(self):
+        unknown = work("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 8, 9)
+        fault = self.faults_of((*self.PAGEABLE, unknown), "--with", SWEEP)["pageable"]
+        self.assertIsNone(fault["predicted_s"])
+        self.assertNotIn("GB/s)", self.text)
 
     def test_measured_now(self):
         fault = self.faults_of(self.PAGEABLE, "--measure", "--backend", "host")["pageable"]

@@ -63,7 +63,7 @@ class Scripts(Live):
             outcome = self.shell_with(program(41), "cat; echo loud >&2; exit 7", code=7, stdin=file)
         self.assertEqual(outcome.out, "from outside\n")
         words = ("loud\n", "train (41): 20.0 ms from the first copy or kernel to the last; the program ran ",
-                 "GPU 0 computed 50 % of the time, only copied 50 %", "their calls block the thread for 11.0 ms")
+                 "GPU 0 computed 50 % of the time, only copied 50 %", "while no kernel ran their calls blocked the thread for 10.0 ms")
         self.assert_words(" ".join(outcome.err.split()), [word.strip() for word in words])
         for line in outcome.err.splitlines():
             self.assertLessEqual(len(line), 100)
@@ -163,7 +163,7 @@ class Collector(Live):
         subprocess.run([PROGRAM, "fork"], env=environment, check=True, timeout=harness.GUARD_S, stdout=subprocess.DEVNULL)
         events = json.loads(f"[{self.read('t').rstrip().rstrip(',')}]")
         first, *spans, last = events
-        self.assertEqual((first["args"], last["args"]), ({"name": "injected_program"}, {"dropped": 3}))
+        self.assertEqual((first["args"], last["args"]), ({"name": "injected_program"}, {"dropped": 4}))
         on_gpu = {"device": 0, "stream": 7}
         self.assertEqual([(one["cat"], one["name"], one["tid"], one["ts"], one["dur"], one["args"]) for one in spans], [
             ("cuda_runtime", "cudaMemcpyAsync", 11, 500, 2000, {"correlation": 1}),
@@ -181,12 +181,12 @@ class Collector(Live):
         outcome = self.look_into(code=0)
         self.assertRegex(outcome.out, r"^ran, NVTX_INJECTION64_PATH=.*/libcupti\.so\.13\n$")
         (one,) = self.programs()
-        self.assertEqual((one["name"], one["dropped"], one["is_cut"]), ("injected_program", 3, False))
+        self.assertEqual((one["name"], one["dropped"], one["is_cut"]), ("injected_program", 4, False))
         lanes = [(one["gpus"][0][lane]["count"], one["gpus"][0][lane]["bytes"]) for lane in ("h2d", "d2h", "other_copies", "kernels")]
         self.assertEqual(lanes, [(1, MIB), (1, 2 * MIB), (2, 4 * MIB + 512), (1, 0)])
         copies = {group["direction"]: (group["host_memory"], group["call"], group["mark"]) for group in one["copies"]}
         self.assertEqual(copies, {"h2d": ("pageable", "cudaMemcpyAsync", 'step "1"'), "d2h": ("pinned", None, None)})
-        self.assertIn("CUPTI lost 3 records", outcome.err)
+        self.assertIn("CUPTI lost 4 records", outcome.err)
 
     def test_how_it_ends(self):
         """What was there is kept, and the program's code is its own; a process that it forks writes nothing."""

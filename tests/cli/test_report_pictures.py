@@ -257,12 +257,28 @@ class Pictures(Case):
         self.assertEqual(table[0], ["Thread or stream", "Spans", "At work", "Waiting", "Data"])
         self.assertEqual(len(table), 1 + 16 + 4)
 
-    def test_a_trace_that_is_wrong_is_left_out(self):
+    def test_what_is_wrong_in_a_trace_is_left_out(self):
         trace = harness.read_json(TRACE)
-        next(event for event in trace["traceEvents"] if event["ph"] == "X")["dur"] = -1
+        spans = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+        spans[0]["dur"], spans[1]["ts"] = -1, 1e300
+        trace["traceEvents"] = [event for event in trace["traceEvents"]
+                                if event["name"] != "process_name" and event.get("args", {}).get("name") != "thread 0 (submits)"]
         self.write_json("wrong.json", trace)
-        page = self.report(TRACE, "wrong.json", code=1, err=r"wrong\.json: traceEvents\[\d+\]\.dur")
+        page = self.report("wrong.json")
+        self.assertEqual(len(self.pictures_of(page, "One iteration of a case")), 2)
+        self.assertIn("2 events are left out: their times cannot be", self.words_of(page))
+        rows = [row for row in self.table_of(page, "One iteration of a case") if row[0] == "without a name"]
+        self.assertEqual(len(rows), 1)
+
+    def test_traces_of_others_and_without_cases(self):
+        event = {"ph": "X", "cat": "kernel", "name": "add", "ts": 1, "dur": 1, "args": {"device": 0}}
+        self.write_json("other.json", {"traceEvents": [event]})
+        self.write_json("empty.json", {"traceEvents": [], "otherData": {"tool": "xferbench 1.0.0"}})
+        self.write_json("broken.json", {"traceEvents": [1], "otherData": {"tool": "xferbench 1.0.0"}})
+        page = self.report(TRACE, "other.json", "empty.json", "broken.json", code=1, err=r"other\.json: is not a file")
         self.assertEqual(len(self.pictures_of(page, "One iteration")), 2)
+        self.assertIn("Timelines of 0 cases", self.words_of(page))
+        self.assertRegex(self.words_of(page), r"broken\.json: byte \d+: no event begins here")
 
     # ---- comparisons ----
 

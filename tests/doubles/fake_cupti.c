@@ -116,6 +116,11 @@ static const CUpti_ActivityKernel8 kernel = {.kind = CUPTI_ACTIVITY_KIND_CONCURR
                                              .streamId = 7,
                                              .correlationId = 2,
                                              .name = "add<\"a\\b\">(\nint)"};
+/* One that has not run yet: it has no times. */
+static const CUpti_ActivityKernel8 unfinished = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                                                 .streamId = 7,
+                                                 .correlationId = 6,
+                                                 .name = "queued"};
 static const CUpti_ActivityMemcpy5 copy_back = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY,
                                                 .copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_DTOH,
                                                 .srcKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
@@ -160,7 +165,8 @@ CUptiResult cuptiActivityFlushAll(uint32_t flag)
                {&calls[2], sizeof calls[2]}, {&copy_in, sizeof copy_in},
                {&kernel, sizeof kernel},     {&copy_back, sizeof copy_back},
                {&peer, sizeof peer},         {&fill, sizeof fill},
-               {&marks[0], sizeof marks[0]}, {&marks[1], sizeof marks[1]}};
+               {&marks[0], sizeof marks[0]}, {&unfinished, sizeof unfinished},
+               {&marks[1], sizeof marks[1]}};
     static bool is_done;
     uint8_t *buffer;
     size_t size, most;

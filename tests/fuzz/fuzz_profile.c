@@ -38,11 +38,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     xb_profiles_sort(&profiles);
     for (size_t i = 0; i < profiles.count; i++) {
         const struct xb_profile *profile = &profiles.items[i];
+        for (size_t k = 0; k < profile->track_count; k++)
+            require(profile->tracks[k].track < profiles.name_count, "a track has its place");
         for (size_t k = 0; k < profile->count; k++) {
             const struct xb_activity *activity = &profile->activities[k];
             require(activity->begin <= activity->end, "time goes forwards");
             require(k == 0 || activity[-1].begin <= activity->begin, "they are in their order");
             require(activity->name < profiles.name_count, "it has a name");
+            require(activity->stage < profiles.name_count, "it has a stage or none");
             require(activity->track < profiles.name_count, "it has a track");
             require(activity->way <= XB_WAY_HOST && activity->range < XB_RANGE_KINDS,
                     "it is of a kind that there is");

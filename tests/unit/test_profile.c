@@ -106,51 +106,87 @@ static void reads_what_pytorch_wrote(void **state)
     assert_int_equal(activity(0, 2)->track, activity(0, 3)->track); /* one thread */
 }
 
-/* ROCm's copies have no bytes: their calls do, before or behind them. */
-static void takes_bytes_of_calls(void **state)
+/* Numbers at the end tell turns apart, and versions of calls: groups of copies need the rest. */
+static void numbers_at_the_end_of_names_go(void **state)
+{
+    static const struct {
+        const char *category, *name, *kept;
+    } rows[] = {
+        {"user_annotation", "step 17", "step"},
+        {"user_annotation", "ProfilerStep#5", "ProfilerStep"},
+        {"nvtx", "batch - 3", "batch"},
+        {"nvtx", "epoch_1:2", "epoch_1"},
+        {"cpu_op", "aten::to, op_id = 12", "aten::to, op_id"},
+        {"cpu_op", "layer4", "layer4"},
+        {"cpu_op", "AddmmBackward0", "AddmmBackward0"},
+        {"cpu_op", "copy_", "copy_"},
+        {"user_annotation", "12", "12"},
+        {"user_annotation", "#12", "#12"},
+        {"user_annotation", "", ""},
+        {"python_function", "a.py(3): f 7", "a.py(3): f 7"},
+        {"kernel", "add 7", "add 7"},
+        {"cuda_runtime", "cudaMemcpyAsync_v3020", "cudaMemcpyAsync"},
+        {"cuda_driver", "cuMemcpyHtoD_v2", "cuMemcpyHtoD"},
+        {"cuda_runtime", "cudaCopy_2", "cudaCopy_2"},
+        {"cuda_runtime", "_v2", "_v2"},
+        {"cuda_runtime", "copy_v", "copy_v"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "[{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"%s\"," AT "\"ts\":1,\"dur\":1}]",
+                 rows[i].category, rows[i].name);
+        read_text(state, text);
+        assert_string_equal(name_of(activity(0, 0)), rows[i].kept);
+    }
+}
+
+/* ROCm's copies have no bytes: their calls do. */
+static void calls_of_hip_have_bytes(void **state)
 {
     read_text(
         state,
-        "[" COPY("HtoD (Host -> Device)", "5", "1", "") "," CALL("hipMemcpyWithStream", "1", "1", ",\"size\":\"2560\"") "," CALL(
+        "[" CALL("hipMemcpyWithStream", "1", "1", ",\"size\":\"2560\"") "," CALL(
             "hipMemcpyAsync", "2", "2",
             ",\"size\":\"0xa0\"") "," CALL("hipLaunchKernel", "3", "4",
                                            ",\"size\":\"7\"") "," COPY("DtoH (Device -> Host)", "7",
-                                                                       "2", "") "," COPY("DtoD",
-                                                                                         "9", "4",
-                                                                                         "") "]");
+                                                                       "2", "") "]");
     assert_true(got.is_hip && !got.is_pytorch);
     assert_string_equal(got.source, "a Chrome trace");
-    assert_int_equal(activity(0, 3)->bytes, 2560);
+    assert_int_equal(activity(0, 0)->bytes, 2560);
+    assert_int_equal(activity(0, 1)->bytes, 160);
+    assert_int_equal(activity(0, 2)->bytes, 0);
+    assert_int_equal(activity(0, 3)->bytes, 0);
     assert_int_equal(activity(0, 3)->host, XB_HOST_MEMORY_UNKNOWN);
-    assert_int_equal(activity(0, 4)->bytes, 160);
-    assert_int_equal(activity(0, 4)->way, XB_WAY_BACK);
-    assert_int_equal(activity(0, 5)->bytes, 0);
-    assert_int_equal(activity(0, 0)->bytes, 0); /* a call has none itself */
+    assert_int_equal(activity(0, 3)->way, XB_WAY_BACK);
 }
 
 #define OWN(pid, tid, cat, name, ts, args)                                                         \
     "{\"ph\":\"X\",\"name\":\"" name "\",\"pid\":" pid ",\"tid\":" tid ",\"cat\":\"" cat           \
     "\",\"ts\":" ts ",\"dur\":1,\"args\":{" args "}},"
-#define ARROW(phase, pid, tid, id)                                                                 \
-    "{\"ph\":\"" phase "\",\"name\":\"submits\",\"pid\":" pid ",\"tid\":" tid                      \
-    ",\"cat\":\"ac2g\",\"id\":" id ",\"ts\":1},"
+#define THREAD(pid, tid, name)                                                                     \
+    "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":" pid ",\"tid\":" tid                          \
+    ",\"args\":{\"name\":\"" name "\"}},"
+#define CHANGED(pid, tid, cat, ts, dur, args)                                                      \
+    "{\"ph\":\"X\",\"name\":\"n\",\"pid\":" pid ",\"tid\":" tid ",\"cat\":\"" cat "\",\"ts\":" ts  \
+    ",\"dur\":" dur ",\"args\":" args "}"
 #define CASE(pid, name)                                                                            \
     "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":" pid ",\"tid\":0,\"args\":{\"name\":\"" name \
     "\"}},"
 
 static void reads_our_own(void **state)
 {
-    static const char text[] =
-        "{\"traceEvents\":[" CASE("1", "one") OWN("1", "1", "call", "queue_copy", "0", "")
-            ARROW("s", "1", "1", "1") OWN("1", "1", "wait", "queue_wait", "2", "")
-                ARROW("s", "1", "1", "7") /* of nothing that is kept */
-        OWN("1", "2", "copy", "Memcpy HtoD (Pinned -> Device)", "1", "\"bytes\":5")
-            ARROW("f", "1", "2", "1") CASE("2", "two")
-                OWN("2", "1", "kernel", "fill", "4", "\"bytes\":6")
-                    ARROW("f", "2", "1", "4294967298")
-                        OWN("2", "1", "kernel", "copy by kernel", "5", "\"bytes\":7")
-                            OWN("2", "1", "kernel", "compute", "6", "\"bytes\":8")
-                                OWN("2", "2", "work", "read", "7", "\"bytes\":9");
+    static const char text[] = "{\"traceEvents\":[" CASE("1", "one")
+        THREAD("1", "1", "thread 0 (submits)") THREAD("1", "2", "stream 0")
+            OWN("1", "1", "call", "queue_copy", "0", "\"correlation\":1")
+                OWN("1", "1", "wait", "queue_wait", "2", "\"correlation\":7")
+                    OWN("1", "2", "copy", "Memcpy HtoD (Pinned -> Device)", "1",
+                        "\"bytes\":5,\"correlation\":1") CASE("2", "two")
+                        OWN("2", "1", "kernel", "fill", "4", "\"bytes\":6,\"correlation\":2")
+                            OWN("2", "1", "kernel", "copy by kernel", "5", "\"bytes\":7")
+                                OWN("2", "1", "kernel", "compute", "6",
+                                    "\"bytes\":8,\"stage\":\"compute\"")
+                                    OWN("2", "2", "work", "read", "7", "\"bytes\":9");
     char whole[sizeof text + 64];
     snprintf(whole, sizeof whole, "%s],\"otherData\":{\"tool\":\"xferbench 1.0\"}}", text);
     read_text(state, whole);
@@ -158,7 +194,17 @@ static void reads_our_own(void **state)
         assert_string_equal(got.source, "xferbench --trace");
         assert_int_equal(got.count, 2);
         assert_string_equal(got.items[0].name, "one");
-        assert_int_equal(got.items[0].count, 2); /* the wait is none of them */
+        assert_int_equal(got.items[0].count, 3);
+        assert_int_equal(got.items[0].track_count, 2);
+        assert_string_equal(got.items[0].tracks[0].name, "thread 0 (submits)");
+        assert_int_equal(got.items[0].tracks[0].track, activity(0, 0)->track);
+        assert_string_equal(got.items[0].tracks[1].name, "stream 0");
+        assert_int_equal(got.items[0].tracks[1].track, activity(0, 1)->track);
+        assert_int_equal(activity(0, 2)->kind, XB_ACTIVITY_WAIT);
+        assert_int_equal(activity(0, 2)->link, 0);
+        assert_int_equal(activity(0, 2)->stage, 0);
+        assert_string_equal(got.names[activity(1, 2)->stage], "compute");
+        assert_int_equal(activity(1, 2)->bytes, 8);
         assert_int_equal(activity(0, 0)->link, 1);
         assert_int_equal(activity(0, 1)->link, 1);
         assert_int_equal(activity(0, 1)->host, XB_HOST_MEMORY_PINNED);
@@ -175,6 +221,48 @@ static void reads_our_own(void **state)
         assert_int_equal(activity(1, 3)->kind, XB_ACTIVITY_WORK);
         assert_int_equal(got.items[0].is_cut, i);
         read_text(state, text); /* without its end */
+    }
+    xb_profiles_free(&got); /* from memory it is the same */
+    assert_int_equal(xb_events_read(&got, "t.json", -1, whole, strlen(whole), &error), XB_OK);
+    assert_int_equal(got.count, 2);
+    assert_int_equal(got.items[1].count, 4);
+    assert_false(got.items[0].is_cut);
+    assert_int_equal(xb_events_read(&got, "t.json", -1, "[1]", 3, &error), XB_ERR_USAGE);
+    assert_non_null(strstr(error.message, "t.json: byte 1: no event begins here"));
+}
+
+/* What --trace does not write is left out of a file that looks as if it did, or does no harm. */
+static void our_own_may_be_changed(void **state)
+{
+    static const struct {
+        const char *event;
+        size_t kept, left_out;
+    } rows[] = {
+        {"{\"ph\":\"X\"}", 0, 0},
+        {"{\"ph\":\"B\",\"name\":\"n\",\"pid\":1,\"tid\":1}", 0, 0},
+        {CHANGED("1", "1", "x", "1", "1", "{}"), 0, 0},
+        {CHANGED("1", "1", "copy", "1e300", "1", "{}"), 0, 1},
+        {CHANGED("1", "1", "copy", "1", "-1", "{}"), 0, 1},
+        {CHANGED("1", "1", "copy", "1", "null", "{}"), 0, 1},
+        {CHANGED("0", "1", "copy", "-1", "1", "{}"), 1, 0},
+        {CHANGED("1", "0", "copy", "1", "1", "[]"), 1, 0},
+        {CHANGED("1", "1e9", "copy", "1", "1", "{\"stage\":3}"), 1, 0},
+        {CHANGED("\"x\"", "null", "copy", "1", "1", "{\"bytes\":-1}"), 1, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[1024];
+        snprintf(text, sizeof text, "{\"traceEvents\":[%s%s]}",
+                 OWN("7", "1", "call", "queue_copy", "0", ""), rows[i].event);
+        read_text(state, text);
+        assert_null(got.items[0].name);
+        assert_int_equal(got.items[0].track_count, 0);
+        assert_int_equal(got.left_out, rows[i].left_out);
+        assert_int_equal(got.activity_count, 1 + rows[i].kept);
+        assert_int_equal(got.count, 1 + rows[i].kept);
+        if (rows[i].kept > 0) {
+            assert_int_equal(activity(1, 0)->bytes, 0);
+            assert_int_equal(activity(1, 0)->stage, 0);
+        }
     }
 }
 
@@ -279,10 +367,10 @@ static void refuses_what_is_no_trace(void **state)
         {"{\"nodes\":[{}]}", "this is no trace"},
         {"[1]", "byte 1: no event begins here"},
         {"[[[[", "byte 1: no event begins here"},
-        {"[{}{}]", "byte 3: a comma or ] is missing"},
-        {"{\"a\" 1,\"traceEvents\":[]}", "byte 5: this is no JSON"},
-        {"{1:2}", "this is no JSON"},
-        {"[{}] []", "byte 5: the text goes on behind its end"},
+        {"{1:2}", "byte 1: no key begins here"},
+        {"{]", "byte 1: no key begins here"},
+        {"{\"a\":]", "byte 5: no key begins here"},
+        {"[}", "byte 1: no event begins here"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         xb_profiles_free(&got);
@@ -290,6 +378,10 @@ static void refuses_what_is_no_trace(void **state)
         if (strstr(error.message, wrong[i].words) == NULL)
             fail_msg("%s: %s", wrong[i].text, error.message);
     }
+    /* What parts values is not looked at, nor what is behind the list. */
+    read_text(state, "{\"a\" 1 \"traceEvents\" [{} " COPY("DtoD", "1", "1", "")
+                         COPY("DtoD", "2", "2", "") ",,:] \"b\" 2} {");
+    assert_int_equal(got.items[0].count, 2);
     assert_int_equal(xb_profiles_read(&got, *state, &error), XB_ERR_USAGE); /* a folder */
     assert_int_equal(xb_profiles_read(&got, "/nowhere/at all", &error), XB_ERR_SYSTEM);
 }
@@ -344,7 +436,8 @@ static void keeps_names_and_tracks_once(NO_STATE)
             assert_int_equal(xb_profiles_find(&got, i)->process, i);
             assert_int_equal(got.count, turn > 0 ? MANY : i + 1);
         }
-    assert_int_equal(got.name_count, 3 * MANY); /* with the keys of tracks and programs */
+    assert_int_equal(got.name_count,
+                     3 * MANY + 1); /* with the keys of tracks and programs, and none */
     struct xb_activity backwards = {.begin = 2, .end = 1};
     assert_true(xb_profile_add(&got, &got.items[0], &backwards));
     assert_int_equal(got.left_out, 1);
@@ -402,8 +495,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_TREE(reads_what_pytorch_wrote),
-        WITH_TREE(takes_bytes_of_calls),
+        WITH_TREE(numbers_at_the_end_of_names_go),
+        WITH_TREE(calls_of_hip_have_bytes),
         WITH_TREE(reads_our_own),
+        WITH_TREE(our_own_may_be_changed),
         WITH_TREE(reads_what_explain_wrote),
         WITH_TREE(leaves_out_what_cannot_be),
         WITH_TREE(passes_over_what_is_too_long),

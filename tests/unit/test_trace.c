@@ -135,7 +135,7 @@ static void test_a_narrow_drawing(NO_STATE)
                         "copy (copy)                [0]   [1-]   [2]\n"
                         "compute (device)              [--0--][-1--][--2--]\n"
                         "                    |0                  |30.0 ms    60.0 ms|\n" LEGEND
-                        "at work: read (CPU) 50 %, copy (copy) 25 %,\n  compute (device) 50 %\n");
+                        "at work: read (CPU) 50 %, copy (copy) 25 %, compute (device)\n  50 %\n");
     free(text);
     text = drawn_in(&made, 40);
     assert_has(text, "\n                    |0          60.0 ms|\n"); /* no middle */
@@ -333,7 +333,9 @@ static void test_a_call_and_its_copy(NO_STATE)
     assert_number_at(slice, "dur", 2000);
     assert_number_at(slice, "args.bytes", 4000000);
     assert_number_at(slice, "args.GB/s", 2);
+    assert_number_at(slice, "args.correlation", 7);
     assert_text_at(slice, "cat", "copy");
+    assert_number_at(event(root, "X", "queue_copy", 0), "args.correlation", 7);
     assert_number_at(event(root, "X", "queue_copy", 0), "ts", 5);
     assert_number_at(event(root, "X", "queue_copy", 0), "dur", 10);
     assert_number_at(event(root, "s", "submits", 0), "ts", 5);

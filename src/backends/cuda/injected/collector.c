@@ -75,7 +75,7 @@ static struct {
     bool is_over;             /* nobody asks any more: the program takes itself down */
     pthread_mutex_t lock;     /* of what follows */
     char *text;
-    size_t length;
+    size_t length, event; /* where the last event begins */
     struct mark {
         uint32_t id;
         uint64_t begin, thread;
@@ -121,23 +121,29 @@ static const char *escape(const char *text, char *escaped)
 }
 #define ESCAPE(text) escape((text), (char[2 * NAME]){0})
 
-static double microseconds(uint64_t nanoseconds)
-{
-    return nanoseconds > own.zero ? (double)(nanoseconds - own.zero) / 1e3 : 0.0;
-}
-
-/* What every event has; its arguments follow, and "}}". */
+/* What every event has; its arguments follow, and "}}". Microseconds are made of whole numbers: the
+ * program's locale may write a comma into others. */
 static void begin_event(const char *category, const char *name, uint64_t thread, uint64_t begin,
                         uint64_t end)
 {
+    uint64_t since = begin > own.zero ? begin - own.zero : 0,
+             length = end > begin ? end - begin : 0;
+    own.event = own.length;
     add("{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"%s\",\"pid\":%d,\"tid\":%" PRIu64
-        ",\"ts\":%.3f,\"dur\":%.3f,\"args\":{",
-        category, ESCAPE(name), (int)own.process, thread, microseconds(begin),
-        end > begin ? (double)(end - begin) / 1e3 : 0.0);
+        ",\"ts\":%" PRIu64 ".%03u,\"dur\":%" PRIu64 ".%03u,\"args\":{",
+        category, ESCAPE(name), (int)own.process, thread, since / 1000, (unsigned)(since % 1000),
+        length / 1000, (unsigned)(length % 1000));
 }
 
-static void end_on_gpu(uint32_t device, uint32_t stream, uint32_t correlation, uint64_t bytes)
+/* What was not over when its record was asked for has no times: it is counted as lost. */
+static void end_on_gpu(uint64_t end, uint32_t device, uint32_t stream, uint32_t correlation,
+                       uint64_t bytes)
 {
+    if (end == 0) {
+        own.length = own.event;
+        own.dropped++;
+        return;
+    }
     add("\"device\":%u,\"stream\":%u,\"correlation\":%u", device, stream, correlation);
     add(bytes > 0 ? ",\"bytes\":%" PRIu64 "}},\n" : "}},\n", bytes);
 }
@@ -237,27 +243,27 @@ static void take_record(const CUpti_Activity *record)
         const copy_record *copy = (const void *)record;
         begin_copy(copy->copyKind, copy->srcKind, copy->dstKind, copy->streamId, copy->start,
                    copy->end);
-        end_on_gpu(copy->deviceId, copy->streamId, copy->correlationId, copy->bytes);
+        end_on_gpu(copy->end, copy->deviceId, copy->streamId, copy->correlationId, copy->bytes);
         break;
     }
     case CUPTI_ACTIVITY_KIND_MEMCPY2: {
         const peer_record *copy = (const void *)record;
         begin_copy(CUPTI_ACTIVITY_MEMCPY_KIND_PTOP, copy->srcKind, copy->dstKind, copy->streamId,
                    copy->start, copy->end);
-        end_on_gpu(copy->deviceId, copy->streamId, copy->correlationId, copy->bytes);
+        end_on_gpu(copy->end, copy->deviceId, copy->streamId, copy->correlationId, copy->bytes);
         break;
     }
     case CUPTI_ACTIVITY_KIND_MEMSET: {
         const fill_record *fill = (const void *)record;
         begin_event("gpu_memset", "Memset", fill->streamId, fill->start, fill->end);
-        end_on_gpu(fill->deviceId, fill->streamId, fill->correlationId, fill->bytes);
+        end_on_gpu(fill->end, fill->deviceId, fill->streamId, fill->correlationId, fill->bytes);
         break;
     }
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
         const kernel_record *kernel = (const void *)record;
         begin_event("kernel", kernel->name != NULL ? kernel->name : "kernel", kernel->streamId,
                     kernel->start, kernel->end);
-        end_on_gpu(kernel->deviceId, kernel->streamId, kernel->correlationId, 0);
+        end_on_gpu(kernel->end, kernel->deviceId, kernel->streamId, kernel->correlationId, 0);
         break;
     }
     case CUPTI_ACTIVITY_KIND_RUNTIME:
