@@ -16,7 +16,6 @@
 #include "run/formats.h"
 
 /* Whatever kept it from an answer: never a code that is one. */
-#define EXIT_FAILED XB_EXIT_USAGE
 
 /* ---- what it takes ---- */
 
@@ -101,12 +100,6 @@ static const struct xb_option_field *const fields = XB_FIELDS(
     BIND(job.times, &option_times), BIND(gpu_time, &option_gpu_time), BIND(memory, &option_memory),
     BIND(checks, &option_check), BIND(device, &option_device), BIND(backend, &xb_option_backend),
     BIND(deadline, &xb_option_deadline), BIND(json_path, &option_json));
-
-static int fail(const struct xb_error *error)
-{
-    int code = xb_cli_fail(error);
-    return code == XB_EXIT_FAILED ? EXIT_FAILED : code;
-}
 
 /* ---- what is asked ---- */
 
@@ -228,13 +221,13 @@ static int answer(struct command *command)
             return code;
     }
     if (advise(command, &error) != XB_OK)
-        return fail(&error);
+        return xb_cli_fail_as_usage(&error);
     if (command->check_status != XB_OK)
-        return fail(&command->check_error);
+        return xb_cli_fail_as_usage(&command->check_error);
     for (size_t i = 0; i < command->report.check.case_count; i++)
         if (xb_record_summarize(&command->report.check, &command->report.check.cases[i]).status ==
             XB_RESULT_ERROR)
-            return EXIT_FAILED;
+            return XB_EXIT_USAGE;
     return (int)xb_advice_judge(&command->report.predictions);
 }
 
@@ -247,10 +240,10 @@ static int run(struct xb_config *config, char *const *words)
     command.session.holder.deadline = xb_deadline_of(command.deadline);
     enum xb_status status = read_request(&command, &error);
     if (status == XB_OK)
-        status = xb_deadline_watch(command.session.holder.deadline, EXIT_FAILED, &error);
+        status = xb_deadline_watch(command.session.holder.deadline, XB_EXIT_USAGE, &error);
     if (status == XB_OK)
         status = open_output(&command, &error);
-    int code = status == XB_OK ? answer(&command) : fail(&error);
+    int code = status == XB_OK ? answer(&command) : xb_cli_fail_as_usage(&error);
     xb_output_discard(&command.json);
     xb_costs_free(&command.report.costs);
     xb_record_free(&command.report.check);
@@ -287,5 +280,5 @@ const struct xb_command xb_command_advise = {
     .operands = XB_OPERANDS_FILES,
     .rows = rows,
     .run = run,
-    .fail = fail,
+    .fail = xb_cli_fail_as_usage,
 };

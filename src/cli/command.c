@@ -23,6 +23,12 @@ int xb_cli_fail(const struct xb_error *error)
     return error->status == XB_ERR_USAGE ? XB_EXIT_USAGE : XB_EXIT_FAILED;
 }
 
+int xb_cli_fail_as_usage(const struct xb_error *error)
+{
+    int code = xb_cli_fail(error);
+    return code == XB_EXIT_FAILED ? XB_EXIT_USAGE : code;
+}
+
 /* ---- options that several commands have ---- */
 
 const struct xb_option xb_option_help = {

@@ -22,7 +22,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define EXIT_FAILED XB_EXIT_USAGE
 #define WAIT_S 0.05 /* between two looks at signals */
 
 static const struct xb_option option_with = {
@@ -63,12 +62,6 @@ struct command {
 static const struct xb_option_field *const fields = XB_FIELDS(
     BIND(with, &option_with), BIND(measures, &option_measure), BIND(json_path, &option_json),
     BIND(backend, &xb_option_backend), BIND(deadline, &xb_option_deadline));
-
-static int fail(const struct xb_error *error)
-{
-    int code = xb_cli_fail(error);
-    return code == XB_EXIT_FAILED ? EXIT_FAILED : code;
-}
 
 static enum xb_status read_request(struct command *command, const struct xb_config *config,
                                    char *const *words, struct xb_error *error)
@@ -192,8 +185,6 @@ static enum xb_status watch_program(struct command *command, struct xb_error *er
     return status;
 }
 
-/* ---- what copies would take ---- */
-
 /* The first GPU that did anything, and the largest copy each way: of these a measurement has to
  * tell. */
 static int find_needs(const struct xb_profiles *profiles, struct xb_job *job)
@@ -227,7 +218,7 @@ static enum xb_status read_costs(struct command *command, struct xb_error *error
         snprintf(command->session.device, sizeof command->session.device, "%d",
                  costs->costs.device);
         command->session.holder.deadline = xb_deadline_of(command->deadline);
-        XB_TRY(xb_deadline_watch(command->session.holder.deadline, EXIT_FAILED, error));
+        XB_TRY(xb_deadline_watch(command->session.holder.deadline, XB_EXIT_USAGE, error));
         if (xb_backend_choose(command->backend, &command->session.holder) != XB_EXIT_OK)
             return XB_FAIL(error, XB_ERR_USAGE, "--measure: nothing can be measured here");
         XB_TRY(xb_advise_measure(&command->session, &job, costs, error));
@@ -235,8 +226,6 @@ static enum xb_status read_costs(struct command *command, struct xb_error *error
     xb_costs_read(&costs->costs, costs->records, costs->record_count);
     return XB_OK;
 }
-
-/* ---- the answer ---- */
 
 static enum xb_status write_answer(struct command *command, struct xb_error *error)
 {
@@ -331,7 +320,7 @@ static int run(struct xb_config *config, char *const *words)
     enum xb_status status = read_request(command, config, words, &error);
     if (status == XB_OK)
         status = explain(command, &has_any, &error);
-    int code = status == XB_OK ? XB_EXIT_OK : fail(&error);
+    int code = status == XB_OK ? XB_EXIT_OK : xb_cli_fail_as_usage(&error);
     if (status == XB_OK && !has_any) {
         say_nothing(command);
         code = XB_EXIT_NOTHING;
@@ -375,5 +364,5 @@ const struct xb_command xb_command_explain = {
     .operands = XB_OPERANDS_FILES,
     .rows = rows,
     .run = run,
-    .fail = fail,
+    .fail = xb_cli_fail_as_usage,
 };

@@ -17,7 +17,6 @@ enum xb_lane {
     XB_LANE_HOST, /* threads that work for a stage; only --trace tells of them */
     XB_LANES
 };
-extern const char *const xb_lane_names[XB_LANES];
 
 #define XB_EXPLAIN_BINS 40
 
@@ -76,7 +75,6 @@ enum xb_fault {
     XB_FAULT_RETURNS,  /* data leaves the GPU, and as much comes again */
     XB_FAULTS
 };
-extern const char *const xb_fault_names[XB_FAULTS];
 
 struct xb_fault_found {
     enum xb_fault fault;

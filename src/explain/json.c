@@ -27,7 +27,12 @@ static const char *way_word(int way)
 
 static const char *fault_word(int number)
 {
-    return xb_fault_names[number];
+    static const char *const words[] = {[XB_FAULT_PAGEABLE] = "pageable",
+                                        [XB_FAULT_SMALL] = "small",
+                                        [XB_FAULT_RETURNS] = "returns",
+                                        [XB_FAULT_SETUP] = "setup_in_loop",
+                                        [XB_FAULT_SERIAL] = "not_overlapped"};
+    return words[number];
 }
 
 static const struct xb_field lane_fields[] = {

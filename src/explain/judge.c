@@ -18,18 +18,6 @@
 #define PIN_LEAST_S 1e-4 /* nobody page-locks memory for less, */
 #define PIN_ONCE_S 1e-2  /* nor for one copy that takes less */
 
-const char *const xb_lane_names[XB_LANES] = {[XB_LANE_TO_GPU] = "to the GPU",
-                                             [XB_LANE_BACK] = "back to the host",
-                                             [XB_LANE_AMONG] = "within, fills",
-                                             [XB_LANE_KERNELS] = "kernels",
-                                             [XB_LANE_HOST] = "host threads"};
-
-const char *const xb_fault_names[XB_FAULTS] = {[XB_FAULT_PAGEABLE] = "pageable",
-                                               [XB_FAULT_SMALL] = "small",
-                                               [XB_FAULT_RETURNS] = "returns",
-                                               [XB_FAULT_SETUP] = "setup_in_loop",
-                                               [XB_FAULT_SERIAL] = "not_overlapped"};
-
 /* A copy between host and GPU, and what is found of it. */
 struct copy {
     const struct xb_activity *activity, *call;
@@ -324,8 +312,6 @@ static void find_calls(struct work *work)
         work->stacks[profile->activities[i].track].count = 0;
 }
 
-/* ---- groups ---- */
-
 /* Whether as many bytes came back after a kernel as this copy takes to the GPU. */
 static bool find_return(struct past *past, const struct copy *copy)
 {
@@ -410,8 +396,6 @@ static void make_groups(struct work *work)
     qsort(work->groups, found->group_count, sizeof *work->groups, by_exposure);
     found->groups = keep(work, work->groups, found->group_count * sizeof *found->groups);
 }
-
-/* ---- calls that make memory in the loop ---- */
 
 static bool makes_memory(const char *name)
 {

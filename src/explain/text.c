@@ -40,11 +40,14 @@ static const char *data_text(uint64_t bytes, char *text, size_t size)
 }
 #define DATA_TEXT(bytes) data_text((bytes), (char[32]){0}, 32)
 
-/* ---- the picture ---- */
-
 static void print_engines(FILE *stream, const struct xb_explanation *found,
                           const struct xb_gpu_use *gpu)
 {
+    static const char *const names[] = {[XB_LANE_TO_GPU] = "to the GPU",
+                                        [XB_LANE_BACK] = "back to the host",
+                                        [XB_LANE_AMONG] = "within, fills",
+                                        [XB_LANE_KERNELS] = "kernels",
+                                        [XB_LANE_HOST] = "host threads"};
     static const struct xb_table_column columns[] = {{.title = ""},
                                                      {.title = "BUSY", .is_right = true},
                                                      {.title = "DATA", .is_right = true, .turn = 2},
@@ -58,7 +61,7 @@ static void print_engines(FILE *stream, const struct xb_explanation *found,
         if (use->count == 0)
             continue;
         xb_table_row(table);
-        xb_table_text(table, "%s", xb_lane_names[engine]);
+        xb_table_text(table, "%s", names[engine]);
         xb_table_text(table, "%s", SHARE_TEXT(found, use->busy));
         bool has_rate = use->bytes > 0 && use->busy > 0 && engine != XB_LANE_KERNELS;
         xb_table_text(table, "%s", has_rate ? DATA_TEXT(use->bytes) : "");
@@ -85,8 +88,6 @@ static void print_shares(FILE *stream, const struct xb_explanation *found,
                        ? " It waited for the host: DataLoader(num_workers=N) may help."
                        : " It waited for the host.");
 }
-
-/* ---- what to do ---- */
 
 /* "aten.to" of "aten::to": two colons do not go to a terminal. `text` holds `size` bytes. */
 static const char *dotted(const char *name, char *text, size_t size)
@@ -243,8 +244,6 @@ static void print_faults(FILE *stream, const struct xb_explanation *found)
         fprintf(stream, "  and %zu more: --json FILE\n", found->fault_count - SHOWN_FAULTS);
 }
 
-/* ---- what cannot be said ---- */
-
 static bool lacks_prediction(const struct xb_explanation *found)
 {
     for (size_t i = 0; i < found->fault_count; i++)
@@ -293,8 +292,6 @@ static void print_limits(FILE *stream, const struct xb_explain_source *source,
         xb_note_print(stream, "", 2, "%s", limits[i].text);
     }
 }
-
-/* ---- all ---- */
 
 static void print_one(FILE *stream, const struct xb_explain_source *source,
                       const struct xb_explanation *found)

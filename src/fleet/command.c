@@ -65,12 +65,6 @@ static const struct xb_option_field *const fields =
               BIND(to.output_path, &xb_option_output), BIND(to.json_path, &xb_option_json_beside));
 
 /* A failure must not end with the exit code of a verdict. */
-static int fail(const struct xb_error *error)
-{
-    int code = xb_cli_fail(error);
-    return code == XB_EXIT_FAILED ? XB_EXIT_USAGE : code;
-}
-
 /* ---- what is asked ---- */
 
 static enum xb_status read_request(struct command *command, struct xb_error *error)
@@ -203,8 +197,8 @@ static int run(struct xb_config *config, char *const *words)
     struct xb_error error;
     (void)words;
     xb_config_fill(config, fields, &command);
-    int code =
-        judge(&command, &error) == XB_OK ? xb_fleet_exit_code(&command.judgement) : fail(&error);
+    int code = judge(&command, &error) == XB_OK ? xb_fleet_exit_code(&command.judgement)
+                                                : xb_cli_fail_as_usage(&error);
     if (config->operand_count == 0)
         fputs("  xferbench fleet results/\n"
               "  xferbench fleet --expect-hosts 'gpu[001-128]' results/*.json\n"
@@ -250,5 +244,5 @@ const struct xb_command xb_command_fleet = {
     .operands = XB_OPERANDS_FILES,
     .rows = rows,
     .run = run,
-    .fail = fail,
+    .fail = xb_cli_fail_as_usage,
 };

@@ -45,8 +45,6 @@ static const struct xb_field devices_fields[] = {
     XB_LIST("devices", struct xb_run, devices, device_count, SIZE_MAX, device_fields),
     XB_FIELDS_END};
 
-/* ---- events ---- */
-
 /* The case that is written, and the nanosecond that is its zero. */
 struct page {
     struct xb_chrome *chrome;
@@ -148,8 +146,6 @@ static void write_span(struct page *page, const struct xb_timeline_span *span)
     end_event(page, &json);
 }
 
-/* ---- counters ---- */
-
 /* Where a counter changes. */
 struct edge {
     double seconds, change;
@@ -247,8 +243,6 @@ static void write_counters(struct page *page)
     free(items);
 }
 
-/* ---- a case ---- */
-
 enum xb_status xb_chrome_add(struct xb_chrome *chrome, const struct xb_result *result,
                              struct xb_error *error)
 {
@@ -284,8 +278,6 @@ enum xb_status xb_chrome_add(struct xb_chrome *chrome, const struct xb_result *r
     chrome->count++;
     return page.status != XB_OK ? page.status : xb_stream_finish(chrome->stream, WHAT, error);
 }
-
-/* ---- the file ---- */
 
 enum xb_status xb_chrome_begin(struct xb_chrome *chrome, FILE *stream, struct xb_error *error)
 {

@@ -41,8 +41,6 @@ struct reader {
     unsigned char room[65536];
 };
 
-/* ---- the text ---- */
-
 static void refuse(struct reader *r, const char *what)
 {
     if (r->status == XB_OK)
@@ -59,9 +57,12 @@ static int peek(struct reader *r)
         return EOF;
     r->before += r->length;
     r->at = 0;
-    r->status =
-        xb_gzip_read(&r->unpacker, r->file, r->path, r->room, sizeof r->room, &r->length, r->error);
-    return r->length > 0 ? r->block[0] : EOF;
+    const char *problem;
+    ssize_t count = xb_gzip_read(&r->unpacker, r->file, r->room, sizeof r->room, &problem);
+    if (count < 0)
+        r->status = XB_FAIL(r->error, XB_ERR_USAGE, "%.300s: %s", r->path, problem);
+    r->length = count > 0 ? (size_t)count : 0;
+    return count > 0 ? r->block[0] : EOF;
 }
 
 /* What parts values is as good as white space. */
@@ -104,8 +105,6 @@ static bool cut(struct reader *r)
     return true;
 }
 
-/* ---- members of events ---- */
-
 static char *text_of(const cJSON *object, const char *key)
 {
     return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, key));
@@ -139,8 +138,6 @@ static uint64_t read_owner(struct reader *r, const cJSON *event, const char *key
         value = (UINT64_C(1) << 62) + xb_profiles_name(r->profiles, text);
     return value;
 }
-
-/* ---- events ---- */
 
 static const struct category {
     enum xb_activity_kind kind;
@@ -285,8 +282,6 @@ static void take_event(struct reader *r)
         take_fact(r, event);
     cJSON_Delete(event);
 }
-
-/* ---- the file ---- */
 
 /* Reads the value behind a key. Or goes into it and says so: it is the list of events. */
 static bool read_member(struct reader *r)

@@ -7,26 +7,16 @@
 #include <string.h>
 #include <zlib.h>
 
-enum xb_status xb_gzip_read(void **unpacker, int file, const char *path, void *bytes, unsigned size,
-                            size_t *got, struct xb_error *error)
+ssize_t xb_gzip_read(void **unpacker, int file, void *bytes, unsigned size, const char **problem)
 {
     if (*unpacker == NULL) /* it stays so without a descriptor or memory for it */
         *unpacker = gzdopen(fcntl(file, F_DUPFD_CLOEXEC, 0), "rb");
-    int outcome = Z_ERRNO, count = -1;
-    if (*unpacker != NULL)
-        count = gzread(*unpacker, bytes, size);
-    *got = count > 0 ? (size_t)count : 0;
-    if (count >= 0)
-        return XB_OK;
-    if (*unpacker != NULL)
+    ssize_t count = *unpacker != NULL ? gzread(*unpacker, bytes, size) : -1;
+    int outcome = Z_ERRNO;
+    if (count < 0 && *unpacker != NULL)
         (void)gzerror(*unpacker, &outcome);
-    if (outcome == Z_ERRNO)
-        return XB_FAIL_ERRNO(error, "read", errno, "%.300s: cannot be read: %s", path,
-                             strerror(errno));
-    if (outcome == Z_MEM_ERROR)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to unpack %.300s", path);
-    return XB_FAIL(error, XB_ERR_USAGE, "%.300s: broken gzip, behind byte %lld of its text", path,
-                   (long long)gztell(*unpacker));
+    *problem = outcome == Z_ERRNO ? strerror(errno) : "is broken gzip";
+    return count;
 }
 
 void xb_gzip_end(void *unpacker)

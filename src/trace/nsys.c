@@ -84,8 +84,6 @@ static int64_t number_of(sqlite3_stmt *row, int column)
     return is_it ? sqlite3_column_int64(row, column) : LACKING;
 }
 
-/* ---- rows ---- */
-
 /* Way and host's memory, by the numbers that ENUM_CUDA_MEMCPY_OPER and ENUM_CUDA_MEM_KIND have. */
 static void read_copy(const struct export *e, sqlite3_stmt *row, struct xb_activity *copy)
 {
@@ -146,8 +144,6 @@ static void read_row(struct export *e, const struct table *table, sqlite3_stmt *
                             "%.300s: these are more activities than are kept", e->path);
 }
 
-/* ---- tables ---- */
-
 /* Reads a table, where it is there, by the names of its columns. */
 static void read_table(struct export *e, const struct table *table)
 {
@@ -206,8 +202,6 @@ static void finish(const struct export *e)
     for (size_t i = e->first; i < count; i++)
         profiles->items[i].process &= IN_PROCESS;
 }
-
-/* ---- the file ---- */
 
 /* Nothing is written, locked or run. */
 static void open_base(struct export *e, int file)

@@ -13,8 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- names ---- */
-
 /* Texts, and numbers that stand for a track or a program. */
 struct xb_profile_name {
     const char *bytes;
@@ -76,8 +74,6 @@ struct xb_profile *xb_profiles_find(struct xb_profiles *profiles, uint64_t proce
     }
     return &profiles->items[own->program - 1];
 }
-
-/* ---- activities ---- */
 
 void xb_profiles_call(struct xb_profiles *profiles, struct xb_activity *activity, const char *name)
 {
@@ -166,8 +162,6 @@ void xb_profiles_sort(struct xb_profiles *profiles)
                 profile->activities[k].kind != XB_ACTIVITY_CALL || profile->activities[k].link == 0;
     }
 }
-
-/* ---- files ---- */
 
 enum xb_status xb_profiles_read(struct xb_profiles *profiles, const char *path,
                                 struct xb_error *error)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct xb_arena;
 
@@ -115,10 +116,10 @@ bool xb_profile_add(struct xb_profiles *profiles, struct xb_profile *profile,
 /* Way and memory of a copy by a name such as "Memcpy HtoD (Pageable -> Device)". */
 void xb_copy_read_name(const char *name, struct xb_activity *copy);
 
-/* The next bytes of a file, unpacked: at most `size`, which is above 0; 0 at the end, also of what
- * was cut short. *unpacker is NULL at first; xb_gzip_end releases it. */
-XB_MUST_CHECK enum xb_status xb_gzip_read(void **unpacker, int file, const char *path, void *bytes,
-                                          unsigned size, size_t *got, struct xb_error *error);
+/* Unpacks the next bytes of a file: at most `size`, which is above 0. Returns how many, 0 at the
+ * end and where it was cut short, or -1 with the *problem. *unpacker is NULL at first, and released
+ * by xb_gzip_end. */
+ssize_t xb_gzip_read(void **unpacker, int file, void *bytes, unsigned size, const char **problem);
 void xb_gzip_end(void *unpacker);
 
 /* The readers: of Chrome's events in a file, or in a text in memory where `file` is -1 and `path`

@@ -38,8 +38,6 @@ struct picture {
     bool has_stages; /* which the rows are */
 };
 
-/* ---- tracks ---- */
-
 const char *xb_track_name(const struct xb_timeline *timeline, size_t track, char *text, size_t size)
 {
     const struct xb_track *own = &timeline->tracks[track];
@@ -63,8 +61,6 @@ const char *xb_track_name(const struct xb_timeline *timeline, size_t track, char
         snprintf(text, size, "thread %u", own->number);
     return text;
 }
-
-/* ---- rows ---- */
 
 /* What begins first is drawn first, then what ends first. */
 static int order_cells(const void *a, const void *b)
@@ -178,8 +174,6 @@ static void choose_window(struct picture *picture)
     picture->end = fmin(fmax(end, 2 * first), all);
     picture->is_window = picture->end < all;
 }
-
-/* ---- print ---- */
 
 /* The column in which that time is. */
 static int column_of(const struct picture *picture, double seconds)
