@@ -48,7 +48,7 @@ extern const struct xb_command xb_command_advise, xb_command_compare, xb_command
 
 /* Prints "xferbench: " and the error to stderr and returns the exit code that fits its status. */
 int xb_cli_fail(const struct xb_error *error);
-/* The same of a command whose code 1 is an answer: 2 stands in its place. */
+/* Does the same for a command whose code 1 is an answer: returns 2 in its place. */
 int xb_cli_fail_as_usage(const struct xb_error *error);
 
 /* The rows of options that several commands have. */
