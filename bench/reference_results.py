@@ -24,11 +24,13 @@ RESULTS = os.path.join(HERE, "results")
 # Every container with a GPU has these, and no figure here depends on them.
 HARMLESS = {"CUDA_HOME", "CUDA_VERSION", "NVIDIA_DRIVER_CAPABILITIES", "NVIDIA_PRODUCT_NAME",
             "NVIDIA_REQUIRE_CUDA", "NVIDIA_VISIBLE_DEVICES"}
-# The defaults of the parameters that the cases below have, as the program's option rows state them.
-DEFAULTS = {"host-offset": 0, "device-offset": 0, "ring-chunk": 0, "ring-slots": 4, "threads": 0,
-            "by": "engine", "passes": 1}
+# The defaults of the parameters that cases have, as the program's option rows state them.
+DEFAULTS = {"host-offset": 0, "device-offset": 0, "ring-chunk": 0, "ring-slots": 4, "threads": 0, "by": "engine",
+            "passes": 1, "chunk": 8 * 2**20, "streams": 2, "buffers": 4, "kernel-time": "auto", "piece": 4096,
+            "layout": "scattered", "pitch": 8192, "call-pieces": 4096, "blocks": 0, "steps": 8, "encode-chunk": 0,
+            "gpu-time": "1ms", "job-out": 2**20, "io": "cached", "readers": 0, "batch-files": 0}
 GENERATIONS = {2.5: 1, 5: 2, 8: 3, 16: 4, 32: 5, 64: 6}  # of PCIe, by GT/s a lane
-GIB, MIB = 2**30, 2**20
+GIB, MIB, KIB = 2**30, 2**20, 2**10
 GPUS_ENOUGH = 5  # of fewer the page says so: they may all be on one busy host
 
 # One figure that everybody can measure again. `sizes`: the sizes that count. A machine's largest one is shown.
@@ -191,7 +193,7 @@ def four(value):
 
 
 def size_words(size):
-    for unit, name in ((GIB, "GiB"), (MIB, "MiB")):
+    for unit, name in ((GIB, "GiB"), (MIB, "MiB"), (10**6, "MB"), (KIB, "KiB")):
         if size % unit == 0:
             return "%d %s" % (size // unit, name)
     return "%d B" % size
