@@ -532,7 +532,7 @@ const struct xb_mode xb_mode_job = {
         XB_OPTIONS(&xb_option_way, &xb_option_gpu_time, &xb_option_job_out, &xb_option_chunk),
     .parameters = XB_PARAMETERS({&xb_option_gpu_time, NULL}, {&xb_option_job_out, NULL},
                                 {&xb_option_chunk, "overlapped"}),
-    .figures = XB_FIGURES(&xb_job_time, &xb_figure_in_time, &xb_figure_kernel_time,
+    .figures = XB_FIGURES(XB_COST_FIGURES, &xb_job_time, &xb_figure_in_time, &xb_figure_kernel_time,
                           &xb_figure_out_time, &copy_share, &kernel_share),
     .reading = xb_job_reading,
     .answer = xb_job_say,
