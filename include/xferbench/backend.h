@@ -23,7 +23,7 @@
  */
 
 /* Raised when a slot is added or changes meaning; the registry refuses another number. */
-#define XB_BACKEND_ABI 11u
+#define XB_BACKEND_ABI 12u
 
 /* What a check against a pattern found. first_offset counts only if wrong_bytes is not 0. */
 struct xb_mismatch {
@@ -380,8 +380,8 @@ struct xb_backend {
                                         enum xb_access access, unsigned together,
                                         struct xb_error *error);
     /* Enqueues a kernel that applies xb_compute_step (pattern.h) `steps` times, in place, to every
-     * whole word of [offset, offset + bytes) of a DEVICE buffer. The offset is a multiple of 8.
-     * XB_CAP_KERNELS. */
+     * whole word of [offset, offset + bytes) of DEVICE, MANAGED or MAPPED memory of the queue's
+     * device. The offset is a multiple of 8. XB_CAP_KERNELS. */
     enum xb_status (*queue_compute)(struct xb_queue *queue, struct xb_buffer *buffer,
                                     uint64_t offset, uint64_t bytes, uint64_t steps,
                                     struct xb_error *error);

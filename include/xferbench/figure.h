@@ -49,6 +49,11 @@ extern const struct xb_figure xb_figure_between_placements;
 extern const struct xb_figure xb_figure_submit_time, xb_figure_wall_time;
 /* What preparing a case took: mostly making, page-locking and filling memory. */
 extern const struct xb_figure xb_figure_setup_time;
+/* What one iteration costs besides time: of a mode that declares all three of them. */
+extern const struct xb_figure xb_figure_cpu_time;
+extern const struct xb_figure xb_figure_peak_host_memory, xb_figure_peak_device_memory;
+#define XB_COST_FIGURES                                                                            \
+    &xb_figure_cpu_time, &xb_figure_peak_host_memory, &xb_figure_peak_device_memory
 
 /* All of them; ends with NULL. */
 extern const struct xb_figure *const xb_runner_figures[];

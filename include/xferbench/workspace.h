@@ -70,6 +70,9 @@ const struct xb_buffer *xb_workspace_host_buffer(const struct xb_workspace *work
  * 0 for NULL. Managed memory counts on both sides, because its pages are on either. */
 uint64_t xb_workspace_kept(const struct xb_workspace *workspace, bool on_host);
 
+/* Counts the bytes that the case has borrowed; managed memory is the host's here. */
+uint64_t xb_workspace_borrowed(const struct xb_workspace *workspace, bool on_host);
+
 /* Borrows `count` queues, the same every time; new ones for every case on a device with
  * info.engine_by_history. */
 XB_MUST_CHECK enum xb_status xb_workspace_queues(struct xb_workspace *workspace, size_t count,

@@ -117,12 +117,10 @@ enum xb_status xb_kernel_copy_check(const struct xb_queue *queue, const struct x
     return check_both_ranges(target, target_offset, source, source_offset, bytes, error);
 }
 
-enum xb_status xb_compute_check(const struct xb_buffer *buffer, uint64_t offset, uint64_t bytes,
-                                struct xb_error *error)
+enum xb_status xb_compute_check(const struct xb_queue *queue, const struct xb_buffer *buffer,
+                                uint64_t offset, uint64_t bytes, struct xb_error *error)
 {
-    XB_TRY(REQUIRE(buffer->memory == XB_MEMORY_DEVICE, error,
-                   "computing goes on in device memory, not in %s memory",
-                   xb_memory_name(buffer->memory)));
+    XB_TRY(check_in_reach(queue, buffer, error));
     XB_TRY(check_offset(offset, error));
     return check_range(buffer, offset, bytes, "buffer", error);
 }

@@ -2,34 +2,45 @@
 /* A whole job: data to the device, a kernel, the result back; timed until the host has it. */
 #include "job.h"
 #include "kernel_time.h"
+#include "modes/readings/readings.h"
 #include "proof.h"
 #include "ring.h"
 
 #include "backends/verify.h"
 #include "base/terminal.h"
-#include "reading/reading.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const struct xb_option option_way = {
+const struct xb_option xb_option_way = {
     XB_CHOICES("way", "WAY", "pageable,ring,pinned,overlapped",
                "How the job's data moves: 'pageable' ordinary memory, by the driver; 'ring' "
                "ordinary memory through a ring of page-locked chunks, by host threads; 'pinned' "
                "page-locked memory; 'overlapped' the same in chunks of --chunk, so that copies in, "
-               "kernels and copies out go on at the same time.",
-               "pageable", "ring", "pinned", "overlapped")};
+               "kernels and copies out go on at the same time; 'managed' managed memory, whose "
+               "pages move when the kernel, and then the host, touches them; 'prefetch' the same, "
+               "moved on request; 'zero-copy' not at all: the kernel works on page-locked memory "
+               "of the host.",
+               "pageable", "ring", "pinned", "overlapped", "managed", "prefetch", "zero-copy")};
 
-static const struct xb_option option_gpu_time = {
-    XB_TEXT("gpu-time", "TIME"),
-    .default_text = "1ms",
-    .help = "How long the job's kernel takes for all of the data: a time such as 2ms, or 'none' "
-            "for no kernel.",
-    .selects = true,
+enum way {
+    WAY_PAGEABLE,
+    WAY_RING,
+    WAY_PINNED,
+    WAY_OVERLAPPED,
+    WAY_MANAGED, /* from here on in place: one buffer, and no copies */
+    WAY_PREFETCH,
+    WAY_ZERO_COPY
 };
 
-static const struct xb_option option_job_out = {
+const struct xb_option xb_option_gpu_time = {
+    XB_CASES_OF(XB_OPTION_CHOICES, "gpu-time", "TIME", "1ms",
+                "How long the job's kernel takes for all of the data: a time such as 2ms, or "
+                "'none' for no kernel."),
+};
+
+const struct xb_option xb_option_job_out = {
     XB_SIZE("job-out", 0, INT64_MAX / 4),
     .default_text = "1M",
     .help = "How much the job brings back; --size is how much it takes in. 0 for nothing.",
@@ -180,29 +191,46 @@ struct state {
     struct xb_job_layout layout;
     struct xb_job_proof job; /* what moves and is proved; the kernel's steps are 0 for no kernel */
     struct xb_ring *ring;    /* NULL: the copies do without */
+    /* A way in place has its memory here, as job.out too; below is what its checks found. */
+    struct xb_buffer *place;
+    bool is_done; /* the job was run on what `place` holds */
+    struct xb_mismatch all, spots;
 };
 
 static bool is_overlapped(const struct xb_case *test)
 {
-    return strcmp(test->variant, "overlapped") == 0;
+    return xb_variant_number(test) == WAY_OVERLAPPED;
 }
 
 static bool has_ring(const struct xb_case *test)
 {
-    return strcmp(test->variant, "ring") == 0;
+    return xb_variant_number(test) == WAY_RING;
 }
 
-static enum xb_memory memory_of(const struct xb_case *test)
+static bool is_in_place(const struct xb_case *test)
 {
-    return has_ring(test) || strcmp(test->variant, "pageable") == 0 ? XB_MEMORY_PAGEABLE
-                                                                    : XB_MEMORY_REGISTERED;
+    return xb_variant_number(test) >= WAY_MANAGED;
 }
+
+/* The memory that a job is in on the host, and what a device needs for it. */
+static const struct {
+    enum xb_memory memory;
+    uint32_t capabilities;
+} ways[] = {
+    [WAY_PAGEABLE] = {XB_MEMORY_PAGEABLE, 0},
+    [WAY_RING] = {XB_MEMORY_PAGEABLE, 0},
+    [WAY_PINNED] = {XB_MEMORY_REGISTERED, XB_CAP_REGISTER},
+    [WAY_OVERLAPPED] = {XB_MEMORY_REGISTERED, XB_CAP_REGISTER},
+    [WAY_MANAGED] = {XB_MEMORY_MANAGED, XB_CAP_MANAGED},
+    [WAY_PREFETCH] = {XB_MEMORY_MANAGED, XB_CAP_MANAGED},
+    [WAY_ZERO_COPY] = {XB_MEMORY_MAPPED, XB_CAP_MAPPED},
+};
 
 static double gpu_time_of(const struct xb_case *test)
 {
     struct xb_error error;
     double seconds = 0;
-    const char *text = xb_case_setting(test, &option_gpu_time)->word;
+    const char *text = xb_case_setting(test, &xb_option_gpu_time)->word;
     if (xb_gpu_time_parse("--gpu-time", text, &seconds, &error) != XB_OK)
         abort(); /* check_options was asked before */
     return seconds;
@@ -210,7 +238,8 @@ static double gpu_time_of(const struct xb_case *test)
 
 static struct xb_job_layout layout_of(const struct xb_case *test)
 {
-    uint64_t out = xb_case_setting(test, &option_job_out)->count;
+    uint64_t out =
+        is_in_place(test) ? test->bytes : xb_case_setting(test, &xb_option_job_out)->count;
     uint64_t chunk =
         is_overlapped(test) ? xb_case_setting(test, &xb_option_chunk)->count : UINT64_MAX;
     return xb_job_lay_out(test->bytes, out, chunk);
@@ -218,7 +247,7 @@ static struct xb_job_layout layout_of(const struct xb_case *test)
 
 static uint32_t capabilities(const struct xb_case *test)
 {
-    return XB_CAP_KERNELS | (memory_of(test) == XB_MEMORY_REGISTERED ? XB_CAP_REGISTER : 0);
+    return XB_CAP_KERNELS | ways[xb_variant_number(test)].capabilities;
 }
 
 static struct xb_needs needs(const struct xb_case *test)
@@ -227,14 +256,15 @@ static struct xb_needs needs(const struct xb_case *test)
     struct xb_ring_plan plan = xb_ring_plan_usual(xb_larger(layout.in, layout.out));
     uint64_t host = layout.in + layout.out + xb_lesser(layout.in, PIECE_BYTES);
     return (struct xb_needs){.host_bytes = host + (has_ring(test) ? xb_ring_bytes(&plan) : 0),
-                             .device_bytes = layout.device_bytes};
+                             .device_bytes =
+                                 layout.device_bytes + (is_in_place(test) ? layout.in : 0)};
 }
 
 static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
 {
     double seconds;
-    XB_TRY(xb_gpu_time_parse("--gpu-time", xb_case_setting(test, &option_gpu_time)->word, &seconds,
-                             error));
+    XB_TRY(xb_gpu_time_parse("--gpu-time", xb_case_setting(test, &xb_option_gpu_time)->word,
+                             &seconds, error));
     if (!is_overlapped(test))
         return XB_OK;
     XB_TRY(xb_chunk_check_words(test, error));
@@ -243,11 +273,19 @@ static enum xb_status check_options(const struct xb_case *test, struct xb_error 
 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
 {
-    if (context->test->bytes >= 8 || gpu_time_of(context->test) == 0)
-        return XB_OK;
-    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
-                   "the kernel works on words of 8 bytes, and %llu bytes are too few",
-                   (unsigned long long)context->test->bytes);
+    const struct xb_case *test = context->test;
+    bool has_kernel = gpu_time_of(test) > 0;
+    if (test->bytes < 8 && has_kernel)
+        return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                       "the kernel works on words of 8 bytes, and %llu bytes are too few",
+                       (unsigned long long)test->bytes);
+    if (is_in_place(test) &&
+        (!has_kernel || xb_case_setting(test, &xb_option_job_out)->count > test->bytes))
+        return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                       "--way %s works in place: without a kernel nothing happens, and no more "
+                       "comes back than goes in",
+                       test->variant);
+    return XB_OK;
 }
 
 static enum xb_status copy(struct xb_mode_context *context, struct xb_queue *queue,
@@ -293,12 +331,43 @@ static enum xb_status run(struct xb_mode_context *context, unsigned stages, stru
     return XB_OK;
 }
 
-XB_SUBMIT(submit, run, IN | KERNEL | OUT)
+/* The job in one buffer. What comes back of managed memory is a byte of every page, read by one
+ * thread when the kernel is done. */
+static enum xb_status run_in_place(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    const struct xb_backend *backend = context->device->backend;
+    const struct xb_case *test = context->test;
+    struct xb_queue *queue = context->queues[0];
+    const uint64_t out = context->bytes_moved - test->bytes;
+    const volatile unsigned char *memory = state->place->host_address;
+    bool is_asked = xb_variant_number(test) == WAY_PREFETCH;
+    if (is_asked)
+        XB_TRY(backend->queue_prefetch(queue, state->place, test->bytes, true, error));
+    XB_TRY(backend->queue_compute(queue, state->place, 0, test->bytes, state->job.steps, error));
+    if (is_asked && out > 0)
+        XB_TRY(backend->queue_prefetch(queue, state->place, out, false, error));
+    XB_TRY(backend->queue_wait(queue, error));
+    for (uint64_t at = 0; xb_variant_number(test) == WAY_MANAGED && at < out; at += 4096)
+        (void)memory[at];
+    state->is_done = true;
+    return XB_OK;
+}
+
+static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
+{
+    return is_in_place(context->test) ? run_in_place(context, error)
+                                      : run(context, IN | KERNEL | OUT, error);
+}
+
 XB_SUBMIT(submit_in, run, IN)
 XB_SUBMIT(submit_kernel, run, KERNEL)
 XB_SUBMIT(submit_out, run, OUT)
 
-XB_OWN_FIGURE(TIME, job_time, "The whole job by the host's clock: copy in, kernel, copy out");
+const struct xb_figure xb_job_time = {
+    XB_FIGURE_TIME("job_time", "The whole job by the host's clock: copy in, kernel, copy out")};
+XB_OWN_FIGURE(NUMBER, copy_share, "in_time and out_time together, as a share of job_time");
+XB_OWN_FIGURE(NUMBER, kernel_share, "kernel_time as a share of job_time");
 
 static bool computes(const struct xb_mode_context *context)
 {
@@ -306,10 +375,15 @@ static bool computes(const struct xb_mode_context *context)
     return state->job.steps > 0;
 }
 
-static bool brings_back(const struct xb_mode_context *context)
+static bool copies_in(const struct xb_mode_context *context)
+{
+    return !is_in_place(context->test);
+}
+
+static bool copies_back(const struct xb_mode_context *context)
 {
     const struct state *state = context->state;
-    return state->job.out != NULL;
+    return copies_in(context) && state->job.out != NULL;
 }
 
 /* Refuses a kernel that cannot be so short over so much data, or so long over so little. */
@@ -343,22 +417,26 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     const struct xb_case *test = context->test;
     const struct xb_job_layout layout = state->layout = layout_of(test);
     const struct xb_ring_plan plan = xb_ring_plan_usual(xb_larger(layout.in, layout.out));
+    const enum xb_memory memory = ways[xb_variant_number(test)].memory;
     state->job = (struct xb_job_proof){.layout = &state->layout, .seed = test->seed};
     context->operations_per_iteration = 3 * layout.count;
-    context->bytes_moved = layout.in + layout.out;
+    context->bytes_moved = layout.in + xb_case_setting(test, &xb_option_job_out)->count;
     context->host_timed = context->host_waits = true;
     uint64_t piece = layout.out < layout.in ? xb_lesser(layout.in, PIECE_BYTES) : 0;
-    XB_TRY(XB_BORROW(context, is_overlapped(test) ? OVERLAPPING : 1, error,
-                     {&state->job.in, 0, memory_of(test), layout.in, false},
-                     {&state->job.out, 1, memory_of(test), layout.out, true},
-                     {&state->job.piece, 2, XB_MEMORY_PAGEABLE, piece, true},
-                     {&state->job.data, 0, XB_MEMORY_DEVICE, layout.device_bytes, true}));
+    XB_TRY(XB_BORROW(
+        context, is_overlapped(test) ? OVERLAPPING : 1, error,
+        {&state->job.in, 0, is_in_place(test) ? XB_MEMORY_PAGEABLE : memory, layout.in, false},
+        {&state->job.out, 1, memory, layout.out, true},
+        {&state->job.piece, 2, XB_MEMORY_PAGEABLE, piece, true},
+        {&state->job.data, 0, XB_MEMORY_DEVICE, layout.device_bytes, true}));
     if (has_ring(test)) {
         context->operations_per_iteration =
             1 + xb_ring_operations(&plan, layout.in) + xb_ring_operations(&plan, layout.out);
         XB_TRY(xb_ring_open(context, &plan, 3, &state->ring, error));
     }
-    xb_host_fill(state->job.in->host_address, 0, test->bytes, xb_proof_before(test->seed));
+    state->place = is_in_place(test) ? state->job.out : NULL;
+    xb_host_fill(state->job.in->host_address, 0, test->bytes,
+                 state->place != NULL ? xb_proof_after(test->seed) : xb_proof_before(test->seed));
     XB_TRY(xb_proof_fill(context->queues[0], state->job.data, layout.device_bytes,
                          xb_job_beside(test->seed, false), error));
     double target = gpu_time_of(test);
@@ -385,91 +463,40 @@ static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *
                          xb_job_beside(context->test->seed, true), error);
 }
 
-static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
-                             struct xb_error *error)
+/* Gives a job in place its input again, written by the CPU as a program does, and looks first at
+ * what the job made of the last one: it is gone then. */
+static enum xb_status restore(struct xb_mode_context *context, struct xb_error *error)
 {
-    const struct state *state = context->state;
-    struct xb_mismatch all = {0};
-    struct xb_mismatch spots = {0};
-    xb_result_detail_number(result, "compute_steps", (double)state->job.steps);
-    xb_result_detail_text(result, "verified_by", "host");
-    xb_result_compute(result, &job_time, (double)result->bytes_moved / result->bandwidth.median);
-    XB_TRY(xb_job_check(context->queues[0], &state->job, &all, &spots, error));
-    xb_proof_conclude(result, &all, &spots);
+    struct state *state = context->state;
+    if (state->place == NULL)
+        return XB_OK;
+    if (state->is_done)
+        XB_TRY(xb_job_check(context->queues[0], &state->job, &state->all, &state->spots, error));
+    memcpy(state->place->host_address, state->job.in->host_address, context->test->bytes);
+    state->is_done = false;
     return XB_OK;
 }
 
-/* The fastest, or the slowest, of the ways that this build knows, and which that is: a file may
- * have others. */
-static const struct xb_record_case *extreme(struct xb_reading *reading, int device, uint64_t bytes,
-                                            bool fastest, size_t *way)
+static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
+                             struct xb_error *error)
 {
-    const struct xb_record_case *found = NULL;
-    for (size_t i = 0; option_way.choices[i] != NULL; i++) {
-        const struct xb_record_case *test =
-            xb_reading_best_of_any(reading, device, bytes, XB_BIDIR, "job", option_way.choices[i]);
-        bool is_faster = test != NULL && xb_reading_faster(reading, found, test) == test;
-        if (test != NULL && (found == NULL || is_faster == fastest)) {
-            found = test;
-            *way = i;
-        }
-    }
-    return found;
-}
-
-/* Each step that makes it faster for certain, the easiest first. */
-static void advise(struct xb_reading *reading, const struct xb_record_case *slow, uint64_t bytes)
-{
-    static const struct {
-        const char *way, *what, *how;
-        enum xb_call call;
-    } steps[] = {{"pinned", "Pin the buffers of this job", "", XB_CALL_PIN},
-                 {"overlapped", "Overlap copies and kernels of this job",
-                  " in chunks on two streams, from and to pinned memory", XB_CALL_COPY_ASYNC}};
-    const struct xb_record_case *best = slow;
-    double most = xb_reading_median(reading, slow, &job_time), time = most;
-    struct xb_words words = {.length = 0};
-    /* What is slow overlapped is pinned as it is. */
-    for (size_t i = strcmp(slow->variant, "overlapped") == 0; i < sizeof steps / sizeof steps[0];
-         i++) {
-        const struct xb_record_case *test =
-            xb_reading_best_of_any(reading, slow->device, bytes, XB_BIDIR, "job", steps[i].way);
-        if (test == NULL || xb_reading_judge(reading, test, best) != XB_READING_FASTER)
-            continue;
-        best = test;
-        time = xb_reading_median(reading, best, &job_time);
-        xb_words_add(&words, "%s%s, %s%s: %s instead of %s.", words.length > 0 ? " " : "",
-                     steps[i].what, xb_reading_call(reading, steps[i].call), steps[i].how,
-                     XB_DURATION_TEXT(time), XB_DURATION_TEXT(most));
-    }
-    if (most / time >= XB_WORTH_SAYING)
-        xb_reading_remedy(reading, XB_EFFORT_LINES, most / time, "%s", words.text);
-}
-
-/* "Overlapped, this job takes 1.42 ms. From pageable memory it takes 11.1 ms, and copies are 89 %
- * of that." */
-static bool say_job(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    static const char *const words[] = {"From pageable memory", "Through a ring of pinned memory",
-                                        "From pinned memory", "Overlapped"}; /* as --way */
-    size_t way = 0, slow_way = 0;
-    const struct xb_record_case *best = extreme(reading, device, bytes, true, &way);
-    const struct xb_record_case *slow = extreme(reading, device, bytes, false, &slow_way);
-    double out = xb_reading_median(reading, slow, &xb_figure_out_time);
-    double most = xb_reading_median(reading, slow, &job_time);
-    double share = xb_reading_median(reading, slow, &xb_figure_in_time) + (out > 0 ? out : 0);
-    if (best == NULL)
-        return false;
-    xb_reading_phrase(reading, "{text}, this job takes {duration:job_time}", words[way],
-                      xb_reading_median(reading, best, &job_time));
-    if (slow != best)
-        xb_reading_phrase(reading, ". {text} it takes {duration:slowest_job_time}", words[slow_way],
-                          most);
-    if (isfinite(share) && strcmp(slow->variant, "overlapped") != 0)
-        xb_reading_phrase(reading, ", and copies are {share:copies_share} of that", share / most);
-    xb_reading_phrase(reading, ".{case}{case}", best, slow);
-    advise(reading, slow, bytes);
-    return true;
+    struct state *state = context->state;
+    double whole = (double)result->bytes_moved / result->bandwidth.median;
+    double in = 0, kernel = 0, out = 0;
+    XB_TRY(xb_result_median(result, &xb_figure_in_time, &in, error));
+    XB_TRY(xb_result_median(result, &xb_figure_kernel_time, &kernel, error));
+    XB_TRY(xb_result_median(result, &xb_figure_out_time, &out, error));
+    xb_result_detail_number(result, "compute_steps", (double)state->job.steps);
+    xb_result_detail_text(result, "verified_by", "host");
+    xb_result_compute(result, &xb_job_time, whole);
+    if (in > 0)
+        xb_result_compute(result, &copy_share, (in + out) / whole);
+    if (kernel > 0)
+        xb_result_compute(result, &kernel_share, kernel / whole);
+    if (state->place == NULL || state->is_done)
+        XB_TRY(xb_job_check(context->queues[0], &state->job, &state->all, &state->spots, error));
+    xb_proof_conclude(result, &state->all, &state->spots);
+    return XB_OK;
 }
 
 const struct xb_mode xb_mode_job = {
@@ -478,7 +505,11 @@ const struct xb_mode xb_mode_job = {
     .description =
         "Brings --size bytes to the device, computes on them for --gpu-time and brings --job-out "
         "bytes back, by each --way. The host's clock times one iteration from the first call "
-        "until all is done: a program waits that long for such a job. in_time and out_time are "
+        "until all is done: a program waits that long for such a job. In one stream nothing "
+        "overlaps: but for overlapped the whole is the sum of its steps. managed, prefetch and "
+        "zero-copy work in place: there are no copies, what comes back of managed memory is a "
+        "byte of every page, and the CPU writes the input again before each job, untimed. in_time "
+        "and out_time are "
         "the copies alone by the same clock, kernel_time is the kernel alone by the device's. The "
         "kernel repeats its steps on every word until --gpu-time is over; a time shorter than "
         "reading and writing the data once is refused. The row shows the bytes in and out divided "
@@ -489,19 +520,22 @@ const struct xb_mode xb_mode_job = {
              "several streams.",
     XB_ALL_BY_DEFAULT(XB_BIDIR),
     .only_named = true,
-    .variant_option = &option_way,
+    .variant_option = &xb_option_way,
     .names = XB_NAMES({"pageable", "job, pageable"}, {"pinned", "job, pinned"},
-                      {"ring", "job, by a ring"}, {"overlapped", "job, overlapped"}),
-    .headline = &job_time,
+                      {"ring", "job, by a ring"}, {"overlapped", "job, overlapped"},
+                      {"managed", "job, managed"}, {"prefetch", "job, prefetched"},
+                      {"zero-copy", "job, in place"}),
+    .headline = &xb_job_time,
     .parts = XB_PARTS({"IN", &xb_figure_in_time}, {"KERNEL", &xb_figure_kernel_time},
                       {"OUT", &xb_figure_out_time}),
-    .options = XB_OPTIONS(&option_way, &option_gpu_time, &option_job_out, &xb_option_chunk),
-    .parameters = XB_PARAMETERS({&option_gpu_time, NULL}, {&option_job_out, NULL},
+    .options =
+        XB_OPTIONS(&xb_option_way, &xb_option_gpu_time, &xb_option_job_out, &xb_option_chunk),
+    .parameters = XB_PARAMETERS({&xb_option_gpu_time, NULL}, {&xb_option_job_out, NULL},
                                 {&xb_option_chunk, "overlapped"}),
-    .figures =
-        XB_FIGURES(&job_time, &xb_figure_in_time, &xb_figure_kernel_time, &xb_figure_out_time),
-    .reading = XB_READING({.label = "job", .code = "XB-JOB", .say = say_job}),
-    .answer = say_job,
+    .figures = XB_FIGURES(XB_COST_FIGURES, &xb_job_time, &xb_figure_in_time, &xb_figure_kernel_time,
+                          &xb_figure_out_time, &copy_share, &kernel_share),
+    .reading = xb_job_reading,
+    .answer = xb_job_say,
     XB_HOOKS(struct state, needs, setup, prepare, submit, verify),
     .capabilities = capabilities,
     .check_options = check_options,
@@ -509,11 +543,12 @@ const struct xb_mode xb_mode_job = {
     /* The copies by the clock of the case, which is the host's: so a program waits for them. The
      * kernel by the device's, because --gpu-time is what a profiler shows. */
     .references = XB_REFERENCES(
-        {.figure = &xb_figure_in_time, .submit = submit_in},
+        {.figure = &xb_figure_in_time, .submit = submit_in, .is_wanted = copies_in},
         {.figure = &xb_figure_kernel_time,
          .submit = submit_kernel,
          .clock = XB_CLOCK_OF_DEVICE,
          .is_wanted = computes},
-        {.figure = &xb_figure_out_time, .submit = submit_out, .is_wanted = brings_back}),
+        {.figure = &xb_figure_out_time, .submit = submit_out, .is_wanted = copies_back}),
+    .restore = restore,
     .teardown = teardown,
 };

@@ -3,6 +3,10 @@
 
 #include "shared_options.h"
 
+/* --way, --gpu-time, --job-out, and how long a job takes. */
+extern const struct xb_option xb_option_way, xb_option_gpu_time, xb_option_job_out;
+extern const struct xb_figure xb_job_time;
+
 /*
  * How a job's input and output lie in chunks: chunk i of the input goes into a slot of the device's
  * buffer, and what comes back of it is the slot's beginning. Each chunk brings its share of the

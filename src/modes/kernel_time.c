@@ -8,11 +8,11 @@
 #include <string.h>
 
 const struct xb_option xb_option_kernel_time = {
-    XB_TEXT("kernel-time", "TIME"),
+    XB_CHOICE("kernel-time", "TIME[,TIME]"),
     .default_text = "auto",
     .help = "How long the kernel computes on a chunk: 'auto' 5 % longer than the rest takes "
             "(double-buffer: the copies both ways; pipeline: the slower of reading and copying "
-            "in), 'none' for no kernel, or a time such as 500us.",
+            "in), 'none' for no kernel, or a time such as 500us. One case is run for each.",
 };
 
 /* The longest that the kernel of one chunk may take. */

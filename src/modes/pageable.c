@@ -134,7 +134,8 @@ const struct xb_mode xb_mode_pageable = {
     .parameters = XB_PARAMETERS({&xb_option_threads, "ring"}, {&xb_option_ring_chunk, "ring"},
                                 {&xb_option_ring_slots, "ring"}, {&xb_option_host_offset, NULL},
                                 {&xb_option_device_offset, NULL}),
-    .figures = XB_FIGURES(&host_copy_rate, &ring_link_rate, &xb_figure_share_of_bound),
+    .figures =
+        XB_FIGURES(&host_copy_rate, &ring_link_rate, &xb_figure_share_of_bound, XB_COST_FIGURES),
     .reading = xb_pageable_reading,
     .say_first_thing = xb_pinning_advise,
     .ordinary = "driver",

@@ -368,7 +368,7 @@ static enum xb_status add_break_even(struct xb_result *result, const struct xb_f
 
 XB_OWN_FIGURE(TIME, unpin_time,
               "How long undoing the page-lock takes; includes freeing memory that was made for it");
-const struct xb_figure xb_figure_peak_host_memory = {XB_FIGURE(
+const struct xb_figure xb_figure_pin_peak_host_memory = {XB_FIGURE(
     "peak_host_memory", XB_UNIT_BYTES,
     "The most memory that the process used until the data was page-locked, less what it used "
     "before the data had any: --size, or twice that if the data stays in place and is copied")};
@@ -390,7 +390,7 @@ static void tell_host_memory(const struct state *state, struct xb_result *result
         return;
     }
     bool has_peak = counts->restarted && after->highest > 0;
-    xb_result_compute(result, &xb_figure_peak_host_memory,
+    xb_result_compute(result, &xb_figure_pin_peak_host_memory,
                       more(has_peak ? after->highest : after->resident, before->resident));
     xb_result_detail_text(result, "host_memory_by", "%s",
                           has_peak ? "VmHWM" : "VmRSS after it: VmHWM cannot be restarted here");
@@ -463,7 +463,7 @@ const struct xb_mode xb_mode_pin = {
                       {"copy", "pin: copy once"}),
     .headline = &xb_figure_setup_time,
     .options = XB_OPTIONS(&option_pin_by),
-    .figures = XB_FIGURES(&xb_figure_setup_time, &unpin_time, &xb_figure_peak_host_memory,
+    .figures = XB_FIGURES(&xb_figure_setup_time, &unpin_time, &xb_figure_pin_peak_host_memory,
                           &peak_device_memory, &xb_figure_pageable_time, &xb_figure_ring_time,
                           &xb_figure_break_even_copies, &xb_figure_break_even_copies_ring),
     .reading = xb_pin_reading,

@@ -19,7 +19,7 @@ extern const char *const xb_pin_words[];
 #define XB_PIN_LEAST 3u
 #define XB_PIN_MOST 20u
 
-extern const struct xb_figure xb_figure_peak_host_memory;
+extern const struct xb_figure xb_figure_pin_peak_host_memory;
 /* After how many copies page-locking has paid, against the driver's copies and against a ring. */
 extern const struct xb_figure xb_figure_break_even_copies, xb_figure_break_even_copies_ring;
 extern const struct xb_figure xb_figure_pageable_time, xb_figure_ring_time;

@@ -105,7 +105,7 @@ const struct xb_mode xb_mode_pinned = {
                       {"write-combined", "pinned, write-combined"}),
     .options = XB_OPTIONS(&xb_option_host_memory, &xb_option_host_offset, &xb_option_device_offset),
     .parameters = XB_PARAMETERS({&xb_option_host_offset, NULL}, {&xb_option_device_offset, NULL}),
-    .figures = XB_FIGURES(&bandwidth_after_h2d),
+    .figures = XB_FIGURES(&bandwidth_after_h2d, XB_COST_FIGURES),
     .reading = XB_READING({.label = "after h2d", .code = "XB-AFTER-H2D", .say = say_after_h2d},
                           {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment}),
     .shows_link = true,

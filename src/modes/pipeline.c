@@ -498,9 +498,10 @@ const struct xb_mode xb_mode_pipeline = {
     .parameters = XB_PARAMETERS({&xb_option_io, NULL}, {&xb_option_readers, NULL},
                                 {&xb_option_batch_files, NULL}, {&xb_option_chunk, NULL},
                                 {&xb_option_buffers, "overlapped"}, {&xb_option_kernel_time, NULL}),
-    .figures = XB_FIGURES(&xb_figure_gpu_busy, &xb_figure_speed_up, &xb_figure_share_of_bound,
-                          &xb_figure_serial_time, EACH_OF(xb_pipeline_rates),
-                          EACH_OF(xb_pipeline_busy), EACH_OF(xb_pipeline_wait)),
+    .figures =
+        XB_FIGURES(XB_COST_FIGURES, &xb_figure_gpu_busy, &xb_figure_speed_up,
+                   &xb_figure_share_of_bound, &xb_figure_serial_time, EACH_OF(xb_pipeline_rates),
+                   EACH_OF(xb_pipeline_busy), EACH_OF(xb_pipeline_wait)),
     .reading = xb_pipeline_lines,
     .answer = xb_pipeline_say_disk,
     XB_HOOKS(struct state, needs, setup, prepare, xb_line_submit, verify),

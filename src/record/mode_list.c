@@ -116,6 +116,16 @@ const struct xb_figure xb_figure_setup_time = {XB_FIGURE_TIME(
                   "Memory kept from the case before costs nothing. A mode that measures preparing "
                   "memory takes samples of that alone")};
 
+const struct xb_figure xb_figure_cpu_time = {
+    XB_FIGURE_TIME("cpu_time", "CPU time of all of the process's threads until the calls of one "
+                               "iteration return; with submit_time: how busy they keep the CPU")};
+const struct xb_figure xb_figure_peak_host_memory = {
+    XB_FIGURE("peak_host_memory", XB_UNIT_BYTES,
+              "Host memory of the case, that of its proof included, and the most by which the "
+              "process grew during an iteration (VmHWM)")};
+const struct xb_figure xb_figure_peak_device_memory = {XB_FIGURE(
+    "peak_device_memory", XB_UNIT_BYTES, "Device memory of the case, that of its proof included")};
+
 const struct xb_figure *const xb_runner_figures[] = {
     &xb_figure_bandwidth,
     &xb_figure_bandwidth_h2d,

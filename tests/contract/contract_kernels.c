@@ -165,6 +165,39 @@ static void test_compute_is_the_patterns_steps(void **state)
     expect_computed(f, 8, 4099, 1001);
 }
 
+/* In memory of the host that kernels reach, too. */
+static void compute_in(struct fixture *f, enum xb_memory memory)
+{
+    struct xb_buffer *buffer = allocate(f, memory);
+    struct xb_pattern computed = pattern;
+    struct xb_error error;
+    computed.steps = 3;
+    xb_host_fill(buffer->host_address, 0, BYTES, pattern);
+    must(f->backend->queue_compute(f->queue, buffer, 8, 4099, 3, &error), &error);
+    await(f);
+    const unsigned char *bytes = buffer->host_address;
+    assert_true(xb_host_check(bytes, 0, 8, pattern).wrong_bytes == 0);
+    assert_true(xb_host_check(bytes + 8, 8, 4096, computed).wrong_bytes == 0);
+    assert_true(xb_host_check(bytes + 4104, 4104, BYTES - 4104, pattern).wrong_bytes == 0);
+    f->backend->buffer_free(buffer);
+}
+
+static void test_kernels_compute_in_mapped_memory(void **state)
+{
+    struct fixture *f = *state;
+    if (!can(f, XB_CAP_KERNELS | XB_CAP_MAPPED))
+        skip();
+    compute_in(f, XB_MEMORY_MAPPED);
+}
+
+static void test_kernels_compute_in_managed_memory(void **state)
+{
+    struct fixture *f = *state;
+    if (!can(f, XB_CAP_KERNELS | XB_CAP_MANAGED))
+        skip();
+    compute_in(f, XB_MEMORY_MANAGED);
+}
+
 static void test_bad_computing_is_refused(void **state)
 {
     struct fixture *f = *state;
@@ -401,6 +434,8 @@ static const struct CMUnitTest tests[] = {
     TEST(test_kernels_copy_within_the_device),
     TEST(test_bad_kernel_copies_are_refused),
     TEST(test_compute_is_the_patterns_steps),
+    TEST(test_kernels_compute_in_mapped_memory),
+    TEST(test_kernels_compute_in_managed_memory),
     TEST(test_bad_computing_is_refused),
     TEST(test_one_thread_follows_a_chain_in_device_memory),
     TEST(test_one_thread_follows_a_chain_in_mapped_memory),

@@ -284,7 +284,7 @@ enum xb_status xb_fake_queue_compute(struct xb_queue *queue, struct xb_buffer *b
         return error->status;
     xb_fake_pass_time(queue, (double)bytes * (double)steps * XB_FAKE_SECONDS_PER_BYTE_AND_STEP);
     xb_damage_note_write(buffer);
-    if (xb_compute_check(buffer, offset, bytes, error) != XB_OK)
+    if (xb_compute_check(queue, buffer, offset, bytes, error) != XB_OK)
         return error->status;
     if (xb_fake.compute_is_free)
         return XB_OK;

@@ -206,6 +206,33 @@ static void test_every_job_verifies(NO_STATE)
     }
 }
 
+#define IN_PLACE "--way", "managed,prefetch,zero-copy"
+
+/* One buffer, which the CPU fills before each job: no copies, and each job is looked at. */
+static void test_a_job_in_place_verifies(NO_STATE)
+{
+    static const uint64_t outs[] = {0, 77, 4096, 100001};
+    for (size_t i = 0; i < COUNT_OF(outs); i++) {
+        struct fixture f;
+        char out[32];
+        snprintf(out, sizeof out, "%llu", (unsigned long long)outs[i]);
+        xb_fake_reset();
+        JOB(&f, IN_PLACE, "--size", "100001", "--job-out", out, "--gpu-time", "20us,40us");
+        assert_int_equal(f.run.case_count, 2 * 3);
+        expect_all(&f, XB_RESULT_OK);
+        for (size_t k = 0; k < f.run.case_count; k++) {
+            const struct xb_result *result = &f.run.results[k];
+            assert_int_equal(result->row.verified, XB_VERIFIED_TRUE);
+            assert_int_equal(result->bytes_moved, 100001 + outs[i]);
+            assert_null(figure_of(result, "in_time"));
+            assert_null(figure_of(result, "out_time"));
+            assert_null(figure_of(result, "copy_share"));
+            assert_non_null(figure_of(result, "kernel_share"));
+        }
+        finish(&f);
+    }
+}
+
 static void expect_wrong(const struct fixture *f)
 {
     for (size_t i = 0; i < f->run.case_count; i++) {
@@ -243,6 +270,36 @@ static void test_a_kernel_that_does_nothing_never_verifies(NO_STATE)
         expect_wrong(&f);
         finish(&f);
     }
+    struct fixture f;
+    xb_fake_reset();
+    xb_fake.compute_is_free = true;
+    JOB(&f, IN_PLACE, "--size", "64K", "--job-out", "0");
+    expect_wrong(&f);
+    finish(&f);
+}
+
+static unsigned kernels; /* that were to work in place */
+
+static enum xb_status compute_but_once(struct xb_queue *queue, struct xb_buffer *buffer,
+                                       uint64_t offset, uint64_t bytes, uint64_t steps,
+                                       struct xb_error *error)
+{
+    bool is_forgotten = buffer->memory != XB_MEMORY_DEVICE && ++kernels == 2;
+    return is_forgotten ? XB_OK
+                        : xb_fake_backend.queue_compute(queue, buffer, offset, bytes, steps, error);
+}
+
+/* The next job finds it, however right that one is. */
+static void test_a_job_in_place_that_was_not_done_is_found(NO_STATE)
+{
+    struct fixture f;
+    alter(1, 1);
+    altered_backend.queue_compute = compute_but_once;
+    kernels = 0;
+    JOB(&f, "--way", "prefetch", "--size", "64K", "--job-out", "8");
+    assert_true(kernels > 2);
+    expect_wrong(&f);
+    finish(&f);
 }
 
 /* Of a byte's place in the host's output what has to be there, worked out word by word. */
@@ -354,6 +411,18 @@ static void test_a_kernel_that_is_too_short_is_refused(NO_STATE)
     finish(&f);
 }
 
+static void test_what_cannot_be_in_place_is_refused(NO_STATE)
+{
+    struct fixture f;
+    JOB(&f, IN_PLACE, "--size", "64K", "--job-out", "65537");
+    expect_reason(&f.run.results[0], XB_RESULT_SKIPPED, "no more comes back than goes in");
+    finish(&f);
+    xb_fake_reset();
+    JOB(&f, IN_PLACE, "--size", "64K", "--job-out", "0", "--gpu-time", "none");
+    expect_reason(&f.run.results[2], XB_RESULT_SKIPPED, "without a kernel nothing happens");
+    finish(&f);
+}
+
 /* A step over 8 bytes takes 8 ps, and there are 2^24 at most. */
 static void test_a_kernel_that_is_too_long_is_refused(NO_STATE)
 {
@@ -379,6 +448,12 @@ static void test_what_a_device_lacks_skips(NO_STATE)
     expect_reason(&f.run.results[2], XB_RESULT_SKIPPED, "lacks the capability");
     expect_reason(&f.run.results[3], XB_RESULT_SKIPPED, "lacks the capability");
     finish(&f);
+    xb_fake_reset();
+    xb_fake.capabilities &= ~(uint32_t)(XB_CAP_MANAGED | XB_CAP_MAPPED);
+    JOB(&f, IN_PLACE, "--size", "1M");
+    for (size_t i = 0; i < 3; i++)
+        expect_reason(&f.run.results[i], XB_RESULT_SKIPPED, "lacks the capability");
+    finish(&f);
 }
 
 static void test_options_have_bounds(NO_STATE)
@@ -387,7 +462,7 @@ static void test_options_have_bounds(NO_STATE)
     EXPECT_USAGE("--gpu-time", "--mode", "job", "--gpu-time", "11s");
     EXPECT_USAGE("--gpu-time", "--mode", "job", "--gpu-time", "-1ms");
     EXPECT_USAGE("--job-out", "--mode", "job", "--job-out", "none");
-    EXPECT_USAGE("--way", "--mode", "job", "--way", "managed");
+    EXPECT_USAGE("--way", "--mode", "job", "--way", "paged");
     EXPECT_USAGE("words of 8 bytes", "--mode", "job", "--chunk", "1001");
     EXPECT_USAGE("larger --chunk", "--mode", "job", "--size", "4M", "--chunk", "8");
     EXPECT_USAGE("--way", "--mode", "pinned", "--way", "pinned");
@@ -402,6 +477,9 @@ int main(void)
         TEST(test_the_kernel_takes_the_time_asked_for),
         TEST(test_what_a_job_lacks_is_not_timed),
         TEST(test_every_job_verifies),
+        TEST(test_a_job_in_place_verifies),
+        TEST(test_a_job_in_place_that_was_not_done_is_found),
+        TEST(test_what_cannot_be_in_place_is_refused),
         TEST(test_wrong_copies_never_verify),
         TEST(test_every_byte_that_comes_back_counts),
         TEST(test_what_stays_on_the_device_counts_to_its_end),

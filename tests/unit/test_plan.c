@@ -208,7 +208,7 @@ static void test_bad_pairs_are_refused(NO_STATE)
 /* Of any case, though others could be measured: told before there is a row. */
 static void test_what_no_machine_allows_is_refused(NO_STATE)
 {
-    static const char *const times[] = {"AUTO", "0", "1001ms", "-1us", "soon", "none,auto", "5"};
+    static const char *const times[] = {"AUTO", "0", "1001ms", "-1us", "soon", "none,AUTO", "5"};
     for (size_t i = 0; i < COUNT_OF(times); i++)
         EXPECT_USAGE("neither auto nor none nor a time", "--kernel-time", times[i]);
     EXPECT_USAGE("words of 8 bytes", "--mode", "double-buffer", "--chunk", "1001");

@@ -217,7 +217,7 @@ enum xb_status xb_gpu_queue_compute(struct xb_queue *queue, struct xb_buffer *bu
                                     uint64_t offset, uint64_t bytes, uint64_t steps,
                                     struct xb_error *error)
 {
-    XB_TRY(xb_compute_check(buffer, offset, bytes, error));
+    XB_TRY(xb_compute_check(queue, buffer, offset, bytes, error));
     XB_TRY(check_kernels(queue->device, error));
     char *memory = (char *)xb_gpu_kernel_address(buffer) + offset;
     uint64_t words = bytes / 8;

@@ -152,7 +152,7 @@ enum xb_status xb_host_queue_compute(struct xb_queue *queue, struct xb_buffer *b
                                      uint64_t offset, uint64_t bytes, uint64_t steps,
                                      struct xb_error *error)
 {
-    XB_TRY(xb_compute_check(buffer, offset, bytes, error));
+    XB_TRY(xb_compute_check(queue, buffer, offset, bytes, error));
     return ENQUEUE(queue, error, .run = run_compute, .target = address_at(buffer, offset),
                    .bytes = bytes, .pattern = {.steps = steps});
 }

@@ -11,6 +11,7 @@ enum side { SIDE_HOST, SIDE_DEVICE, SIDES };
 struct kept {
     struct xb_buffer *buffer; /* NULL: none yet */
     bool borrowed;            /* by the case that runs now */
+    uint64_t asked;           /* bytes that it borrowed */
 };
 
 /* On either side; only the host's side has more than XB_WORKSPACE_BUFFERS of them. */
@@ -134,8 +135,18 @@ static enum xb_status borrow(struct xb_workspace *workspace, unsigned number, en
     }
     XB_TRY(status);
     kept->borrowed = true;
+    kept->asked = least;
     *buffer = kept->buffer;
     return XB_OK;
+}
+
+uint64_t xb_workspace_borrowed(const struct xb_workspace *workspace, bool on_host)
+{
+    const struct kept *kept = workspace->buffers[on_host ? SIDE_HOST : SIDE_DEVICE];
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < SLOTS; i++)
+        bytes += kept[i].borrowed ? kept[i].asked : 0;
+    return bytes;
 }
 
 enum xb_status xb_workspace_buffer(struct xb_workspace *workspace, unsigned number,

@@ -101,6 +101,10 @@ XB_MUST_CHECK enum xb_status xb_measure_sample(struct xb_measurement *measuremen
 XB_MUST_CHECK enum xb_status xb_measure_references(struct xb_measurement *measurement,
                                                    struct xb_error *error);
 
+/* Measures what one iteration costs besides time, for a mode that declares xb_figure_cpu_time. */
+XB_MUST_CHECK enum xb_status xb_measure_costs(struct xb_measurement *measurement,
+                                              struct xb_error *error);
+
 /* residence.c. Binds the calling thread near the lane's device, or to the NUMA node that is named:
  * XB_ERR_UNSUPPORTED where that cannot be had. */
 XB_MUST_CHECK enum xb_status xb_residence_bind(const struct xb_measurement *measurement,

@@ -308,7 +308,10 @@ static enum xb_status begin_placement(struct xb_measurement *measurement, struct
     if (measurement->result->test.latency)
         return XB_OK;
     XB_TRY(time_all_alone(measurement, error));
-    return measurement->lane_count > 1 ? XB_OK : xb_measure_references(measurement, error);
+    if (measurement->lane_count > 1)
+        return XB_OK;
+    XB_TRY(xb_measure_references(measurement, error));
+    return xb_measure_costs(measurement, error);
 }
 
 /*

@@ -271,6 +271,30 @@ static bool say_from(struct xb_reading *reading, int device)
     return said;
 }
 
+/* "Pageable copies to the GPU keep 1.0 CPU cores busy while their call lasts, and need 0 B of the
+ * host's memory besides the data." */
+static bool say_costs(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    const struct xb_record_case *test =
+        xb_reading_best(reading, device, bytes, XB_H2D, driver.mode, driver.variant);
+    double cores = xb_reading_median(reading, test, &xb_figure_cpu_time) /
+                   xb_reading_median(reading, test, &xb_figure_submit_time);
+    double memory = xb_reading_median(reading, test, &xb_figure_peak_host_memory);
+    if (!isfinite(cores))
+        return false;
+    xb_reading_phrase(reading,
+                      "{name} copies to the GPU keep {factor:cores} CPU cores busy while "
+                      "their call lasts",
+                      test, cores);
+    if (memory >= (double)bytes)
+        xb_reading_phrase(reading,
+                          ", and need {size:memory_besides} of the host's memory besides "
+                          "the data",
+                          (uint64_t)memory - bytes);
+    xb_reading_add(reading, ".");
+    return true;
+}
+
 XB_SAY(say_alignment, xb_alignment_say, "pageable")
 
 const struct xb_reading_line xb_pageable_reading[] = {
@@ -279,6 +303,7 @@ const struct xb_reading_line xb_pageable_reading[] = {
     {.label = "ring", .code = "XB-RING", .say = say_ring},
     {.label = "blocking", .code = "XB-BLOCKING", .say = say_blocking},
     {.label = "blocks from", .code = "XB-BLOCKING-FROM", .say_of_sizes = say_blocking_from},
+    {.label = "costs", .code = "XB-COSTS", .say = say_costs},
     {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment},
     {.label = NULL},
 };

@@ -186,7 +186,7 @@ static bool say_memory(struct xb_reading *reading, int device, uint64_t bytes)
     find_ways(reading, device, bytes, ways);
     for (size_t i = 0; i < WAYS; i++) {
         double factor =
-            xb_reading_median(reading, ways[i], &xb_figure_peak_host_memory) / (double)bytes;
+            xb_reading_median(reading, ways[i], &xb_figure_pin_peak_host_memory) / (double)bytes;
         if (!(factor > 0)) /* also where the kernel does not count what a driver maps */
             continue;
         char name[64];
