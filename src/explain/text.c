@@ -228,6 +228,10 @@ static void add_serial(struct xb_words *words, const struct xb_explanation *foun
                         : found->profiles->is_hip
                             ? " hipMemcpyAsync() of pinned memory on two streams."
                             : " cudaMemcpyAsync() of pinned memory on two streams.");
+    xb_words_add(words, " An example program: xferbench advise --code %s.",
+                 found->profiles->is_pytorch ? "pytorch"
+                 : found->profiles->is_hip   ? "hip"
+                                             : "cuda");
 }
 
 static void print_faults(FILE *stream, const struct xb_explanation *found)
