@@ -47,12 +47,7 @@ function(xferbench_embed_kernels output)
     string(REGEX REPLACE "(^|\n)[ \t]*#[ \t]*(include|pragma[ \t]+once)[^\n]*" "\\1" part "${part}")
     string(APPEND text "${part}")
   endforeach()
-  file(WRITE ${output}.txt "${text}")
-  file(READ ${output}.txt bytes HEX)
-  string(REGEX REPLACE "(................................................)" "\\1\n" bytes "${bytes}")
-  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
-  file(CONFIGURE OUTPUT ${output} @ONLY CONTENT
-    "/* Made by cmake/hip.cmake from src/backends/gpu/kernels.cuh. */\n#include \"compiler.h\"\n\nconst char xb_hip_kernel_text[] = {\n@bytes@0};\n")
+  xferbench_embed(${output} src/backends/gpu/kernels.cuh compiler.h xb_hip_kernel_text "${text}")
 endfunction()
 
 function(xferbench_add_hip target)

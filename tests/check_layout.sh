@@ -51,8 +51,8 @@ done
 
 vendor='cuda|cu(blas|fft|rand|solver|sparse|pti|file)|nv(ml|rtc|ToolsExt|tx3)|driver_types\.h'
 vendor+='|vector_types\.h|device_launch_parameters\.h|hip/|hsa/|hsakmt|roc|amd_smi|rocm_smi|ze_api|level_zero/'
-broken "A vendor's header is included outside src/backends/" \
-    "$(includes "$vendor" | except src/backends/ tests/doubles/)"
+broken "A vendor's header is included outside src/backends/ and the programs to print" \
+    "$(includes "$vendor" | except src/backends/ src/advise/code/ tests/doubles/)"
 broken "A backend's own header is included outside src/backends/" \
     "$(includes '[^>"]*backends/[a-z0-9_]+/' | except src/backends/ tests/)"
 broken "hwloc is included outside src/machine/topology.c and tests/" \

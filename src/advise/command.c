@@ -77,6 +77,19 @@ static const struct xb_option option_json = {
             "of the table.",
 };
 
+/* In the order of enum xb_code_for. */
+static const char *const code_words[] = {"none", "cuda", "hip", "pytorch", NULL};
+static const struct xb_option option_code = {
+    XB_CHOICE("code", "KIND"),
+    .default_text = "none",
+    .help = "Print a program that does the job in the fastest way, with the memory, chunk and "
+            "streams that were measured, and a kernel to replace: C++ for 'cuda' or 'hip', or a "
+            "fragment for 'pytorch', which nobody has run. It takes standard output; the answer "
+            "goes to standard error.",
+    .choices = code_words,
+    .takes_one = true,
+};
+
 /* The whole command. */
 struct command {
     const struct xb_config *config;
@@ -85,6 +98,7 @@ struct command {
     double deadline;
     const char *gpu_time, *backend, *json_path; /* as they were written; NULL where not given */
     unsigned memory;                            /* a place in xb_memory_words */
+    unsigned code;                              /* enum xb_code_for */
     struct xb_job job;
     struct xb_advise_session session;
     struct xb_error check_error; /* why there is none */
@@ -94,12 +108,13 @@ struct command {
 };
 
 #define BIND(member, row) XB_BIND(struct command, member, row)
-static const struct xb_option_field *const fields = XB_FIELDS(
-    BIND(job.in, &option_in), XB_BIND_WHETHER(struct command, bytes_in_given, &option_in),
-    BIND(job.out, &option_out), BIND(job.cpu_time, &option_cpu_time),
-    BIND(job.times, &option_times), BIND(gpu_time, &option_gpu_time), BIND(memory, &option_memory),
-    BIND(checks, &option_check), BIND(device, &option_device), BIND(backend, &xb_option_backend),
-    BIND(deadline, &xb_option_deadline), BIND(json_path, &option_json));
+static const struct xb_option_field *const fields =
+    XB_FIELDS(BIND(job.in, &option_in), XB_BIND_WHETHER(struct command, bytes_in_given, &option_in),
+              BIND(job.out, &option_out), BIND(job.cpu_time, &option_cpu_time),
+              BIND(job.times, &option_times), BIND(gpu_time, &option_gpu_time),
+              BIND(memory, &option_memory), BIND(code, &option_code), BIND(checks, &option_check),
+              BIND(device, &option_device), BIND(backend, &xb_option_backend),
+              BIND(deadline, &xb_option_deadline), BIND(json_path, &option_json));
 
 /* ---- what is asked ---- */
 
@@ -143,6 +158,9 @@ static enum xb_status open_output(struct command *command, struct xb_error *erro
     if (command->json_path == NULL)
         return XB_OK;
     XB_TRY(xb_cli_find_output("--json", command->json_path, &command->json, error));
+    if (command->code != XB_CODE_NONE && command->json.is_stdout)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--code and --json both write to standard output: give --json a file");
     const struct xb_cli_place places[] = {{.option = "--json", .output = &command->json},
                                           {.option = "FILE", .input = command->report.file}};
     return xb_cli_open_places(places, sizeof places / sizeof places[0],
@@ -209,7 +227,13 @@ static enum xb_status advise(struct command *command, struct xb_error *error)
         XB_TRY(xb_advice_json_write(command->json.stream, report, error));
         XB_TRY(xb_output_commit(&command->json, error));
     }
-    return only_json ? XB_OK : xb_advice_table_write(stdout, report, error);
+    if (command->code == XB_CODE_NONE)
+        return only_json ? XB_OK : xb_advice_table_write(stdout, report, error);
+    XB_TRY(xb_advice_table_write(stderr, report, error));
+    if (report->predictions.best != NULL)
+        return xb_advice_code_write(stdout, report, (enum xb_code_for)command->code, error);
+    xb_say("--code: no way has a prediction, so there is no program to print");
+    return XB_OK;
 }
 
 static int answer(struct command *command)
@@ -255,9 +279,9 @@ static int run(struct xb_config *config, char *const *words)
 }
 
 static const struct xb_option *const all_rows[] = {
-    &option_in,          &option_out,    &option_gpu_time, &option_cpu_time,
-    &option_times,       &option_memory, &option_check,    &xb_option_backend,
-    &xb_option_deadline, &option_device, &option_json,     XB_OPTIONS_OF_ALL};
+    &option_in,     &option_out,   &option_gpu_time, &option_cpu_time,   &option_times,
+    &option_memory, &option_check, &option_code,     &xb_option_backend, &xb_option_deadline,
+    &option_device, &option_json,  XB_OPTIONS_OF_ALL};
 
 static const struct xb_option *const *rows(void)
 {

@@ -328,6 +328,12 @@ double xb_cost_call(const struct xb_cost *cost, uint64_t bytes)
     return cost->points[at < cost->count ? at : at - 1].call;
 }
 
+const struct xb_record_case *xb_cost_row(const struct xb_cost *cost, uint64_t bytes)
+{
+    size_t at = point_at(cost, bytes);
+    return cost->count > 0 ? cost->points[at < cost->count ? at : at - 1].test : NULL;
+}
+
 void xb_cost_basis(const struct xb_cost *cost, uint64_t bytes, struct xb_words *words)
 {
     size_t at = point_at(cost, bytes);
@@ -336,7 +342,7 @@ void xb_cost_basis(const struct xb_cost *cost, uint64_t bytes, struct xb_words *
     if (cost->count == 0 || bytes == 0)
         return;
     /* "pageable ring h2d (ring-slots 4, threads 8): "; a parameter of 0 is left to the mode. */
-    const struct xb_record_case *test = points[at < cost->count ? at : at - 1].test;
+    const struct xb_record_case *test = xb_cost_row(cost, bytes);
     xb_words_add(words, "%s %s %s", test->mode, test->variant, test->direction);
     for (size_t i = 0; cost->has_others && i < test->parameter_count; i++) {
         const char *name = test->parameters[i].name;

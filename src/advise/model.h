@@ -114,5 +114,7 @@ double xb_cost_seconds(const struct xb_cost *cost, uint64_t bytes, bool is_alone
 /* How long the call blocks that starts such a copy: of the nearest size. 0: not measured. */
 double xb_cost_call(const struct xb_cost *cost, uint64_t bytes);
 
+/* The row of that size, else of the next larger, else the largest; NULL where there is none. */
+const struct xb_record_case *xb_cost_row(const struct xb_cost *cost, uint64_t bytes);
 /* On which rows it rests: "pinned registered h2d: between rows of 256 MiB and 512 MiB". */
 void xb_cost_basis(const struct xb_cost *cost, uint64_t bytes, struct xb_words *words);

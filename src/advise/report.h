@@ -55,6 +55,16 @@ extern const struct xb_field xb_advice_job_fields[], xb_advice_break_even_fields
 XB_MUST_CHECK enum xb_status
 xb_advice_json_write(FILE *stream, const struct xb_advice_report *report, struct xb_error *error);
 
+/* Words of --code. */
+enum xb_code_for { XB_CODE_NONE, XB_CODE_CUDA, XB_CODE_HIP, XB_CODE_PYTORCH };
+/* Their texts in src/advise/code, as they stand there. */
+extern const char xb_program_gpu[], xb_program_pytorch[];
+/* Prints a program that does the job in the best way, of which there has to be one: with the
+ * memory, chunk, streams and threads that were measured, and the time that was predicted. */
+XB_MUST_CHECK enum xb_status xb_advice_code_write(FILE *stream,
+                                                  const struct xb_advice_report *report,
+                                                  enum xb_code_for code, struct xb_error *error);
+
 /* What advice has measured in this process. */
 struct xb_advise_session {
     struct xb_run holder; /* the backend, its driver as long as it is open, and the deadline */

@@ -197,9 +197,12 @@ static void add_fault(struct xb_words *words, const struct xb_explanation *found
                             " Put them into one tensor on the host (torch.stack) and copy that.",
                             " Put them into one tensor on the host (torch.stack) and copy that."},
         [XB_FAULT_SERIAL] =
-            {" cudaMemcpyAsync() of pinned memory on two streams.",
-             " hipMemcpyAsync() of pinned memory on two streams.",
-             " Pinned memory, non_blocking=True, and a second torch.cuda.Stream()."},
+            {" cudaMemcpyAsync() of pinned memory on two streams. An example program: xferbench "
+             "advise --code cuda.",
+             " hipMemcpyAsync() of pinned memory on two streams. An example program: xferbench "
+             "advise --code hip.",
+             " Pinned memory, non_blocking=True, and a second torch.cuda.Stream(). An example: "
+             "xferbench advise --code pytorch."},
     };
     const struct xb_copy_group *group = one->group >= 0 ? &found->groups[one->group] : NULL;
     if (one->fault == XB_FAULT_PAGEABLE)

@@ -177,12 +177,6 @@ enum xb_status xb_job_check(struct xb_queue *queue, const struct xb_job_proof *p
 
 /* ---- what moves it ---- */
 
-/* So many chunks are under way when chunks overlap: one comes in, one is computed on, one leaves,
- * and one more keeps all three busy where they do not take the same time. On an H200 double-buffer
- * came to 96 % of its bound with three and to 99 % with four
- * (bench/results/h200/double-buffer.json, double-buffer-4.json). */
-#define OVERLAPPING 4u
-
 /* So much longer, or shorter, than asked for a kernel may be before the case is refused. */
 #define TOO_LONG 1.1
 #define TOO_SHORT 0.9
@@ -424,7 +418,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     context->host_timed = context->host_waits = true;
     uint64_t piece = layout.out < layout.in ? xb_lesser(layout.in, PIECE_BYTES) : 0;
     XB_TRY(XB_BORROW(
-        context, is_overlapped(test) ? OVERLAPPING : 1, error,
+        context, is_overlapped(test) ? XB_JOB_QUEUES : 1, error,
         {&state->job.in, 0, is_in_place(test) ? XB_MEMORY_PAGEABLE : memory, layout.in, false},
         {&state->job.out, 1, memory, layout.out, true},
         {&state->job.piece, 2, XB_MEMORY_PAGEABLE, piece, true},

@@ -7,6 +7,12 @@
 extern const struct xb_option xb_option_way, xb_option_gpu_time, xb_option_job_out;
 extern const struct xb_figure xb_job_time;
 
+/* So many chunks are under way when chunks overlap: one comes in, one is computed on, one leaves,
+ * and one more keeps all three busy where they do not take the same time. On an H200 double-buffer
+ * came to 96 % of its bound with three and to 99 % with four
+ * (bench/results/h200/double-buffer.json, double-buffer-4.json). */
+#define XB_JOB_QUEUES 4u
+
 /*
  * How a job's input and output lie in chunks: chunk i of the input goes into a slot of the device's
  * buffer, and what comes back of it is the slot's beginning. Each chunk brings its share of the

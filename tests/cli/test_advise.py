@@ -5,6 +5,7 @@ usage: test_advise.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
 
 import json
 import os
+import re
 
 import harness
 from harness import FEW, HOST, SOURCE, Case, figure
@@ -232,6 +233,78 @@ class Measured(Advise):
         self.assertIn("not run: --check: the file is of the host elsewhere", " ".join(outcome.out.split()))
 
 
+class Code(Advise):
+    """What tests/hip/test_programs.py compiles and runs; here what does not take a compiler."""
+
+    PINNED = (SWEEP, *JOB, "--memory", "pinned")
+
+    def test_program_to_stdout_and_answer_to_stderr(self):
+        table = self.assert_ends(YES, "advise", *self.PINNED).out
+        outcome = self.assert_ends(YES, "advise", *self.PINNED, "--code", "cuda", "--json", "advice.json")
+        self.assertEqual(outcome.err, table)
+        self.assertIn("// Fastest: pinned memory, copies and kernels overlapped: 5.03 ms.", outcome.out)
+        best = self.strategy(self.load("advice.json"), "overlapped")
+        for line in (
+            "in_bytes = 268435456;", "out_bytes = 4096;", "kernel_seconds = 0.002;", "stream_count = 4;",
+            f"chunk_bytes = {best['chunk_bytes']};", f"promised_seconds = {best['running_s']!r};",
+        ):
+            self.assertIn(f" {line}", outcome.out)
+        self.assertNotRegex(outcome.out, r"XB_|#if|#else|hip[A-Z]")
+        self.assertEqual(self.assert_ends(YES, "advise", *self.PINNED, "--code", "none").out, table)
+
+    def test_hip_is_the_same_program(self):
+        """But for the names of the runtime."""
+        cuda, hip = (self.assert_ends(YES, "advise", *self.PINNED, "--code", kind).out for kind in ("cuda", "hip"))
+        self.assertNotRegex(hip, r"cuda[A-Z_]")
+        for ours, theirs in (("cuda_runtime", "hip/hip_runtime"), ("nvcc -O2 job.cu", "hipcc -O2 -pthread job.cpp"),
+                             ("cudaMallocHost", "hipHostMalloc"), ("cudaFreeHost", "hipHostFree")):
+            cuda = cuda.replace(ours, theirs)
+        self.assertEqual(re.sub(r"\bcuda([A-Z])", r"hip\1", cuda), hip)
+
+    def test_pytorch_compiles_and_says_that_nobody_ran_it(self):
+        crossover = os.path.join(SOURCE, "bench", "results", "h200", "crossover.json")
+        for arguments, call in (
+            (self.PINNED, "cudaHostRegister("),
+            ((crossover, "--in", "256M", "--out", "64M", "--gpu-time", "2ms"), "slot[:size].copy_("),
+            ((crossover, "--in", "64K", "--gpu-time", "none", "--memory", "pinned"), "non_blocking=True"),
+        ):
+            text = self.assert_ends(YES, "advise", *arguments, "--code", "pytorch").out
+            self.assertIn("# NOT RUN", text)
+            self.assertIn(call, text)
+            self.assertNotRegex(text, r"XB_|\n#(if|else|endif)\b")
+            compile(text, "job.py", "exec")
+
+    def test_a_program_though_the_cpu_is_faster(self):
+        outcome = self.assert_ends(NO, "advise", *self.PINNED, "--cpu-time", "1ms", "--code", "cuda")
+        self.assertIn("// No: stay on the CPU.", outcome.out)
+        self.assertIn("int main()", outcome.out)
+
+    def test_no_way_has_a_prediction(self):
+        file = os.path.join(SOURCE, "bench", "results", "h200", "precision-1.json")
+        outcome = self.assert_ends(CANNOT_SAY, "advise", file, *JOB, "--code", "hip")
+        self.assertEqual(outcome.out, "")
+        self.assertIn("xferbench: --code: no way has a prediction, so there is no program to print\n", outcome.err)
+
+    def test_texts_of_a_file_stay_comments(self):
+        with open(SWEEP, encoding="utf-8") as file:
+            document = json.load(file)
+        document["devices"][0]["name"] = "GPU\nint evil;\\"
+        self.write_json("rows.json", document)
+        for kind, mark, first in (("cuda", "//", "#include"), ("pytorch", "#", "import")):
+            text = self.assert_ends(YES, "advise", "rows.json", *self.PINNED[1:], "--code", kind).out
+            head = text[: text.index(f"\n{first}")].rstrip().splitlines()
+            self.assertIn("evil", " ".join(head))
+            for line in head:
+                self.assertTrue(line.startswith(f"{mark} "), line)
+                self.assertNotIn("\\", line)
+
+    def test_measured_now(self):
+        job = ("--in", "1M", "--out", "64K", "--gpu-time", "5ms", "--memory", "pinned")
+        outcome = self.assert_ends(YES, "advise", *HOST, *job, "--code", "cuda")
+        self.assertIn(" in_bytes = 1048576;", outcome.out)
+        self.assertIn("(host), right before.", " ".join(outcome.out.replace("//", "").split()))
+
+
 class Deadline(Advise):
     JOB = (*HOST, "--in", "64K", "--gpu-time", "none", "--memory", "pinned")
 
@@ -268,6 +341,9 @@ class Refused(Advise):
         self.assert_wrong("missing.json", "missing.json", *JOB)
         self.assert_wrong("--backend", *JOB, "--backend", "abacus")
         self.assert_wrong("would replace", SWEEP, *JOB, "--json", SWEEP)
+        self.assert_wrong("--code", SWEEP, *JOB, "--code", "fortran")
+        self.assert_wrong("--code takes one word", SWEEP, *JOB, "--code", "cuda,hip")
+        self.assert_wrong("--code and --json both write to standard output", SWEEP, *JOB, "--code", "cuda", "--json", "-")
 
     def test_no_such_device(self):
         outcome = self.assert_ends(WRONG, "advise", *HOST, *JOB, "--device", "9")

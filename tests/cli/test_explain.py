@@ -341,10 +341,12 @@ class Faults(Explain):
         """Those that the program has."""
         events = [*self.PAGEABLE, *(copy_in(8 + i / 8, 8.1 + i / 8, 4 * KIB) for i in range(32)), kernel(12, 20)]
         for more, words in (
-            ([], ("cudaMallocHost() for new memory", "cudaMemcpyBatchAsync()", "cudaMemcpyAsync() of pinned memory on two streams")),
-            ([call("hipMemcpyAsync", 0, 1)], ("hipHostMalloc() for new memory", "hipMemcpyAsync() of pinned memory on two streams")),
+            ([], ("cudaMallocHost() for new memory", "cudaMemcpyBatchAsync()", "cudaMemcpyAsync() of pinned memory on two streams",
+                  "advise --code cuda.")),
+            ([call("hipMemcpyAsync", 0, 1)], ("hipHostMalloc() for new memory", "hipMemcpyAsync() of pinned memory on two streams",
+                                                 "advise --code hip.")),
             ([around("cpu_op", "aten::to", 0, 1)],
-             ("DataLoader(pin_memory=True)", "torch.stack", "a second torch.cuda.Stream()")),
+             ("DataLoader(pin_memory=True)", "torch.stack", "a second torch.cuda.Stream()", "advise --code pytorch.")),
         ):
             self.explain([*events, *more])
             self.assert_words(self.text, words)

@@ -23,6 +23,11 @@ struct standin_kernel {
 
 extern const struct standin_kernel standin_kernels[XB_GPU_KERNELS];
 
+/* Launches a kernel of the caller's own on a stream of the current device; returns HIP's error. */
+__attribute__((visibility("default"))) int standin_launch(const struct standin_kernel *kernel,
+                                                          unsigned blocks, unsigned threads,
+                                                          void *const *parameters, void *stream);
+
 #ifdef __cplusplus
 }
 #endif

@@ -138,18 +138,13 @@ static unsigned launch_bound(const struct standin_kernel *kernel)
 }
 
 /* With the lock held. */
-static hipError_t launch(hipFunction_t function, struct standin_operation *operation,
+static hipError_t launch(const struct standin_kernel *kernel, struct standin_operation *operation,
                          void *const *parameters, hipStream_t stream)
 {
     int device = standin_stream_device(stream);
-    if (device < 0 || device != standin_current || !is_loaded(function, device))
+    if (device < 0 || device != standin_current)
         return hipErrorInvalidHandle;
-    const struct standin_kernel *kernel = function->kernel;
     operation->kernel = kernel;
-    if (operation->threads > launch_bound(kernel))
-        return hipErrorLaunchFailure;
-    if (strncmp(kernel->name, "xb_kernel_copy_", strlen("xb_kernel_copy_")) == 0)
-        standin_last_copy_blocks = operation->blocks;
     for (unsigned i = 0; i < kernel->count; i++) {
         memcpy(operation->parameters[i], parameters[i], kernel->bytes[i]);
         const void *address; /* no other parameter need be as long as one */
@@ -158,6 +153,33 @@ static hipError_t launch(hipFunction_t function, struct standin_operation *opera
             return hipErrorIllegalAddress; /* a GPU ends the process, later */
     }
     return standin_enqueue(stream, operation);
+}
+
+int standin_launch(const struct standin_kernel *kernel, unsigned blocks, unsigned threads,
+                   void *const *parameters, void *stream)
+{
+    struct standin_operation operation = {
+        .kind = STANDIN_LAUNCH, .blocks = blocks, .threads = threads};
+    if (blocks == 0 || threads == 0 || threads > 1024)
+        return hipErrorInvalidConfiguration;
+    pthread_mutex_lock(&standin_lock);
+    hipError_t result = launch(kernel, &operation, parameters, stream);
+    pthread_mutex_unlock(&standin_lock);
+    return (int)result;
+}
+
+/* With the lock held. */
+static hipError_t launch_of_module(hipFunction_t function, struct standin_operation *operation,
+                                   void *const *parameters, hipStream_t stream)
+{
+    const struct standin_kernel *kernel = function->kernel;
+    if (!is_loaded(function, standin_stream_device(stream)))
+        return hipErrorInvalidHandle;
+    if (operation->threads > launch_bound(kernel))
+        return hipErrorLaunchFailure;
+    if (strncmp(kernel->name, "xb_kernel_copy_", strlen("xb_kernel_copy_")) == 0)
+        standin_last_copy_blocks = operation->blocks;
+    return launch(kernel, operation, parameters, stream);
 }
 
 hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsigned grid_y,
@@ -175,7 +197,7 @@ hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsign
     struct standin_operation operation = {
         .kind = STANDIN_LAUNCH, .blocks = grid_x, .threads = block_x};
     pthread_mutex_lock(&standin_lock);
-    hipError_t result = launch(function, &operation, parameters, stream);
+    hipError_t result = launch_of_module(function, &operation, parameters, stream);
     pthread_mutex_unlock(&standin_lock);
     return result;
 }
