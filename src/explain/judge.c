@@ -464,7 +464,7 @@ static void add_fault(struct xb_explanation *found, enum xb_fault fault, int gro
     double least = fault == XB_FAULT_SERIAL ? SERIAL_WORTH : WORTH;
     if (seconds - (isnan(predicted) ? 0 : predicted) >= least * found->window)
         found->faults[found->fault_count++] =
-            (struct xb_fault_found){fault, group, {NULL}, seconds, predicted};
+            (struct xb_fault_found){fault, group, {.call = NULL}, seconds, predicted};
 }
 
 /* How long the program would take if each engine did what it does, and all at once: the busiest
