@@ -187,7 +187,7 @@ struct xb_parameter {
     /* COUNT, SIZE, TEXT, CHOICES, SIZES, or COUNTS, with a default. Tables do not name the first
      * default value of a list. Files older than the option count as having that. */
     const struct xb_option *option;
-    const char *variant; /* the only one that it matters for; NULL: all of them */
+    const char *variant; /* that it matters for (of several each has a row); NULL: all of them */
 };
 
 /* What a mode can say under one label of the Reading, with the functions of reading.h. A mode of

@@ -60,10 +60,6 @@ bool xb_reading_one_way_of_any(const struct xb_reading *reading, const struct xb
 /* Such a case that the device's clock timed and whose time is that of one crossing of the link. */
 bool xb_reading_crosses_link(const struct xb_reading *reading, const struct xb_record_case *test);
 
-/* The bytes that one iteration of a usable case moves. */
-uint64_t xb_reading_bytes_moved(const struct xb_reading *reading,
-                                const struct xb_record_case *test);
-
 /* Returns the bandwidth of a usable case. */
 double xb_reading_bandwidth(const struct xb_reading *reading, const struct xb_record_case *test);
 

@@ -34,7 +34,7 @@ OPTIONS = {
     "async": ["host-memory", "streams", "chunk", "host-offset", "device-offset"],
     "double-buffer": ["host-memory", "chunk", "buffers", "kernel-time"],
     "zero-copy": ["access", "passes"],
-    "managed": ["managed"],
+    "managed": ["managed", "touched", "touch-order"],
     "peer": ["peer-path", "by", "pairs", "chunk"],
 }
 

@@ -27,9 +27,9 @@ static void expect_unverified(const char *name, enum xb_damage damage)
      * further on comes from the next chunk, which another queue may write: a race of the damage's
      * own making, unless there is but one chunk. */
     if (damage == XB_DAMAGE_SHIFTED_2MIB)
-        RUN(&f, EVERYTHING, "--size", "2560K", "--chunk", "8M");
+        RUN(&f, EVERYTHING, "--size", "2560K", "--chunk", "8M", "--touched", "50,100");
     else
-        RUN(&f, EVERYTHING, "--size", "320K,64K", "--chunk", "192K");
+        RUN(&f, EVERYTHING, "--size", "320K,64K", "--chunk", "192K", "--touched", "50,100");
     for (size_t i = 0; i < f.run.case_count; i++) {
         const struct xb_result *result = &f.run.results[i];
         if (result->row.status != XB_RESULT_ERROR || result->row.verified != XB_VERIFIED_FALSE)
