@@ -171,6 +171,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     state->how = xb_variant_number(test);
     state->to_device = test->direction == XB_H2D;
     context->operations_per_iteration = 1;
+    context->one_iteration = true; /* else the next finds the pages where this one has put them */
     /* The CPU faults inside submit itself, where only the host's clock can time it. */
     context->host_timed = state->how == HOW_FAULT && !state->to_device;
     XB_TRY(XB_BORROW(context, 1, error, {&state->managed, 0, XB_MEMORY_MANAGED, test->bytes, false},
