@@ -234,6 +234,65 @@ static void test_what_else_is_written_is_found(NO_STATE)
     finish(&f);
 }
 
+/* ---- pageable, into memory that was never touched ---- */
+
+static unsigned copies_to[2]; /* of large copies, those that found their target used, and fresh */
+
+/* Looks at as much as a page in the middle. */
+static enum xb_status look_at_target(struct xb_queue *queue, struct xb_buffer *target, uint64_t to,
+                                     struct xb_buffer *source, uint64_t from, uint64_t bytes,
+                                     struct xb_error *error)
+{
+    const unsigned char *memory = target->host_address;
+    if (target->memory == XB_MEMORY_PAGEABLE && bytes >= (UINT64_C(1) << 20)) {
+        bool is_fresh = true;
+        for (uint64_t i = 0; i < 4096; i++)
+            is_fresh = is_fresh && memory[to + bytes / 2 + i] == 0;
+        copies_to[is_fresh]++;
+    }
+    return xb_fake_backend.queue_copy(queue, target, to, source, from, bytes, error);
+}
+
+static void test_a_fresh_target_is_fresh_every_time(NO_STATE)
+{
+    struct fixture f;
+    for (int is_fresh = 0; is_fresh < 2; is_fresh++) {
+        memset(copies_to, 0, sizeof copies_to);
+        alter(1, 1);
+        altered_backend.queue_copy = look_at_target;
+        RUN(&f, "--mode", "pageable", "--staging", "driver", "--size", "1M", "--direction", "d2h",
+            "--host-offset", "0,100", "--target", is_fresh ? "fresh" : "kept");
+        expect_all(&f, XB_RESULT_OK);
+        expect_number(&f.run.results[1], "iterations_per_sample", 1);
+        assert_true(copies_to[is_fresh] > 2 * 2);
+        assert_int_equal(copies_to[!is_fresh], 0);
+        finish(&f);
+    }
+    /* Small copies too are alone in their samples, which those to memory that is kept are not. */
+    RUN(&f, "--mode", "pageable", "--staging", "driver", "--size", "64K", "--direction", "d2h",
+        "--target", "kept,fresh");
+    assert_true(detail_number(&f.run.results[0], "iterations_per_sample") > 1);
+    expect_number(&f.run.results[1], "iterations_per_sample", 1);
+    finish(&f);
+}
+
+static void test_what_has_no_fresh_target(NO_STATE)
+{
+    struct fixture f;
+    RUN(&f, "--mode", "pageable", "--size", "4096,1M", "--target", "fresh");
+    assert_int_equal(f.run.case_count, 2 * 2 * 2);
+    for (size_t i = 0; i < f.run.case_count; i++) {
+        const struct xb_result *result = &f.run.results[i];
+        if (result->test.direction == XB_H2D)
+            expect_reason(result, XB_RESULT_SKIPPED, "is about copies to the host");
+        else if (result->test.bytes == 4096)
+            expect_reason(result, XB_RESULT_SKIPPED, "no page of their own");
+        else
+            expect_status(result, XB_RESULT_OK);
+    }
+    finish(&f);
+}
+
 /* ---- what an iteration costs besides time ---- */
 
 #define STAGED (UINT64_C(32) << 20)
@@ -291,6 +350,8 @@ int main(void)
         TEST(test_copying_need_not_win),
         TEST(test_putting_back_is_not_timed),
         TEST(test_pages_are_put_back_every_time),
+        TEST(test_a_fresh_target_is_fresh_every_time),
+        TEST(test_what_has_no_fresh_target),
         TEST(test_a_part_is_touched),
         TEST(test_the_rest_is_left_alone),
         TEST(test_what_is_touched_is_spread_evenly),
