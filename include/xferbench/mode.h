@@ -136,7 +136,8 @@ struct xb_mode_context {
      * until submit returns or, with host_waits, until the queues are done. Samples are then of one
      * iteration. */
     bool host_timed, host_waits;
-    /* Samples are of one iteration: the next would begin before it is done. */
+    /* Samples are of one iteration: the next would begin before it is done, or before restore has
+     * put back what it moved. */
     bool one_iteration;
     /* Host memory that the mode allocated itself. The runner looks up where it lies before verify,
      * as for the workspace's buffers, and the row tells of the first. NULL: none, or no more. */
@@ -187,7 +188,7 @@ struct xb_parameter {
     /* COUNT, SIZE, TEXT, CHOICES, SIZES, or COUNTS, with a default. Tables do not name the first
      * default value of a list. Files older than the option count as having that. */
     const struct xb_option *option;
-    const char *variant; /* the only one that it matters for; NULL: all of them */
+    const char *variant; /* that it matters for (of several each has a row); NULL: all of them */
 };
 
 /* What a mode can say under one label of the Reading, with the functions of reading.h. A mode of
@@ -318,9 +319,10 @@ struct xb_mode {
      * the first may be the host's. Its submit is xb_line_submit. NULL: no line. */
     const struct xb_stage *stages;
     const struct xb_reference *references;
-    /* Called before every iteration, warm-up included: puts back what the last one moved, or makes
-     * wrong what it left, and waits for it. Not timed. Samples are then of one iteration. NULL: an
-     * iteration can follow the other. */
+    /* Called before every repetition, warm-up included: puts back what the last one moved, or makes
+     * wrong what it left, and waits for it. Not timed. A case that needs this before every
+     * iteration has samples of one (one_iteration, host_waits). NULL: an iteration can follow the
+     * other. */
     enum xb_status (*restore)(struct xb_mode_context *context, struct xb_error *error);
     /* Called after warm-up, and once more for each reference with something before it: makes every
      * byte of the target wrong until a timed copy puts it right, unless restore does. */

@@ -145,7 +145,7 @@ static void tighten_to_cgroup(void *argument, bool is_v1, const char *root, cons
     }
 }
 
-static uint64_t page_bytes(void)
+uint64_t xb_page_bytes(void)
 {
     return (uint64_t)sysconf(_SC_PAGESIZE);
 }
@@ -171,7 +171,7 @@ enum xb_status xb_memory_limit_find(const char *root, struct xb_memory_limit *li
     visit_cgroups(root, "memory", tighten_to_cgroup, limit);
     if (getrlimit(RLIMIT_AS, &most) == 0 && most.rlim_cur != RLIM_INFINITY &&
         read_number(root, "/proc/self", "statm", "", &pages)) {
-        uint64_t used = pages * page_bytes();
+        uint64_t used = pages * xb_page_bytes();
         tighten(limit, most.rlim_cur > used ? most.rlim_cur - used : 0,
                 "the limit on address space (ulimit -v)");
     }
@@ -251,7 +251,7 @@ enum xb_status xb_host_memory_check(uint64_t bytes, struct xb_error *error)
 static void touch(void *argument, uint64_t begin, uint64_t end)
 {
     volatile unsigned char *memory = argument;
-    uint64_t page = page_bytes();
+    uint64_t page = xb_page_bytes();
     for (uint64_t at = begin; at < end; at += page)
         memory[at] = 0;
 }
@@ -303,7 +303,7 @@ enum xb_status xb_pages_map(uint64_t bytes, void **address, struct xb_error *err
 static enum xb_status map_advised(uint64_t bytes, int advice, void **address,
                                   struct xb_error *error)
 {
-    uint64_t page = page_bytes();
+    uint64_t page = xb_page_bytes();
     uint64_t whole = (bytes + page - 1) / page * page;
     /* Without slack, 0 bytes stay 0 bytes, which mmap refuses: the caller gets that error. */
     uint64_t slack = bytes > 0 ? HUGE_PAGE - page : 0;
@@ -338,7 +338,17 @@ static void give_back(void *argument, uint64_t begin, uint64_t end)
     (void)madvise((char *)argument + begin, end - begin, MADV_DONTNEED);
 }
 
-/* Several threads give the pages back, which is most of the work; munmap would do it in one. */
+void xb_pages_drop(void *address, uint64_t bytes)
+{
+    uint64_t page = xb_page_bytes();
+    uint64_t head = (page - (uintptr_t)address % page) % page;
+    if (bytes > head)
+        xb_parallel_for((bytes - head) / page * page, UNMAP_GRAIN, give_back,
+                        (char *)address + head);
+}
+
+/* Several threads give the pages back before the mapping goes: that is most of the work, and munmap
+ * does all of it in one. */
 void xb_pages_unmap(void *address, uint64_t bytes)
 {
     if (address == NULL)

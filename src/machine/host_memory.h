@@ -32,7 +32,15 @@ XB_MUST_CHECK enum xb_status xb_pages_map_small(uint64_t bytes, void **address,
 /* Releases memory from any of these; `bytes` is the number given there. `address` may be NULL. */
 void xb_pages_unmap(void *address, uint64_t bytes);
 
-/* XB_ERR_MEMORY, and the limit in the message, if xb_host_memory_available is less than `bytes`. */
+/* How long a small page is. */
+uint64_t xb_page_bytes(void);
+
+/* Gives back the whole pages of a part of such memory: whoever touches one next gets a new page of
+ * zeros. */
+void xb_pages_drop(void *address, uint64_t bytes);
+
+/* Returns XB_ERR_MEMORY, with the limit in the message, if xb_host_memory_available is less than
+ * `bytes`. */
 XB_MUST_CHECK enum xb_status xb_host_memory_check(uint64_t bytes, struct xb_error *error);
 
 /* Has every such check of the calling thread pass at once, also those of xb_pages_map and of a

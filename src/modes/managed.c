@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Managed memory: one address for both sides, and pages that move because somebody touches them,
  * because they are asked to, or not at all. */
-#include "proof.h"
-#include "shared_options.h"
+#include "managed.h"
+#include "modes/readings/readings.h"
+#include "piece_layout.h"
 
 #include "backends/verify.h"
-#include "reading/reading.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct xb_option option_managed = {
@@ -16,6 +18,26 @@ static const struct xb_option option_managed = {
                "the host, and the device reads or writes it there.",
                "fault", "prefetch", "advise")};
 
+const struct xb_option xb_option_touched = {
+    XB_COUNTS("touched", "100", 1, 100,
+              "How many percent of managed memory are touched, by faults or in place: a number, a "
+              "list (1,10,100) or a range that doubles (1..64). Touched are pieces of 64 KiB, "
+              "spread evenly.")};
+
+const struct xb_option xb_option_touch_order = {
+    XB_CHOICES("touch-order", "ORDER", "sequential",
+               "In which order managed memory is touched: 'sequential', or 'random' from one piece "
+               "of 64 KiB to another.",
+               "sequential", "random")};
+
+#define TOUCHED_PIECE (UINT64_C(64) << 10)
+
+XB_OWN_FIGURE(NUMBER, break_even_share,
+              "From which share of the memory on moving all of it first is faster, if touching "
+              "takes as long for every piece; above 1 for never");
+const struct xb_figure xb_figure_full_copy_time = {
+    XB_FIGURE_TIME("full_copy_time", "All of the memory prefetched, and then touched as much")};
+
 enum how { HOW_FAULT, HOW_PREFETCH, HOW_ADVISE };
 
 struct state {
@@ -23,7 +45,21 @@ struct state {
     bool to_device;
     struct xb_buffer *managed;
     struct xb_buffer *device; /* what the device's kernels read into or write from */
+    /* What is touched, unless that is all of it in order: then there are no pieces. */
+    struct xb_layout touched;
+    struct xb_pieces *list; /* for the kernel; NULL: the CPU touches */
+    struct xb_buffer *room; /* the proof's, on the host */
+    uint64_t read;          /* the sum of the bytes that the CPU read last */
 };
+
+/* Whether the case touches pieces. A prefetch always moves all. */
+static bool has_pieces(const struct xb_case *test)
+{
+    const struct xb_setting *touched = xb_case_find_setting(test, &xb_option_touched);
+    return touched != NULL &&
+           (touched->count < 100 ||
+            strcmp(xb_case_setting(test, &xb_option_touch_order)->word, "random") == 0);
+}
 
 static uint32_t capabilities(const struct xb_case *test)
 {
@@ -33,7 +69,8 @@ static uint32_t capabilities(const struct xb_case *test)
 
 static struct xb_needs needs(const struct xb_case *test)
 {
-    return (struct xb_needs){.host_bytes = test->bytes, .device_bytes = 2 * test->bytes};
+    uint64_t room = has_pieces(test) ? test->bytes : 0;
+    return (struct xb_needs){.host_bytes = test->bytes + room, .device_bytes = 2 * test->bytes};
 }
 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
@@ -81,6 +118,51 @@ static enum xb_status fill_managed(struct xb_mode_context *context, struct xb_pa
     return backend->queue_wait(context->queues[0], error);
 }
 
+/* Whether the device's buffer is one end of the copy. Else managed memory is both ends. */
+static bool has_device_end(const struct state *state)
+{
+    return state->how == HOW_ADVISE || (state->how == HOW_FAULT && state->to_device);
+}
+
+/* Lists the pieces, in the order in which they are touched. */
+static enum xb_status list_pieces(const struct xb_case *test, struct xb_layout *touched,
+                                  struct xb_error *error)
+{
+    uint64_t all = xb_chunk_count(test->bytes, TOUCHED_PIECE);
+    uint64_t percent = xb_case_setting(test, &xb_option_touched)->count;
+    bool is_random = strcmp(xb_case_setting(test, &xb_option_touch_order)->word, "random") == 0;
+    touched->count = (all * percent + 99) / 100;
+    touched->pieces = calloc(touched->count, sizeof *touched->pieces);
+    if (touched->pieces == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %zu pieces", touched->count);
+    for (uint64_t i = 0; i < touched->count; i++) {
+        uint64_t turn = is_random ? xb_access_random(touched->count, i) : i;
+        struct xb_chunk chunk =
+            xb_chunk_at(test->bytes, TOUCHED_PIECE, turn * all / touched->count);
+        touched->pieces[i] = (struct xb_piece){chunk.offset, chunk.offset, chunk.bytes};
+        touched->bytes += chunk.bytes;
+        touched->source_span = xb_larger(touched->source_span, chunk.offset + chunk.bytes);
+    }
+    touched->target_span = touched->source_span;
+    return XB_OK;
+}
+
+static enum xb_status set_up_pieces(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    XB_TRY(list_pieces(context->test, &state->touched, error));
+    context->bytes_moved = state->touched.bytes;
+    context->operations_per_iteration = 2; /* of a reference */
+    if (!has_device_end(state))
+        return XB_OK;
+    XB_TRY(xb_workspace_buffer(context->workspace, 1, XB_MEMORY_PINNED, context->test->bytes,
+                               &state->room, error));
+    return context->device->backend->pieces_open(
+        context->device, state->to_device ? state->device : state->managed,
+        state->to_device ? state->managed : state->device, state->touched.pieces,
+        state->touched.count, &state->list, error);
+}
+
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
@@ -89,20 +171,17 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     state->how = xb_variant_number(test);
     state->to_device = test->direction == XB_H2D;
     context->operations_per_iteration = 1;
+    context->one_iteration = true; /* else the next finds the pages where this one has put them */
     /* The CPU faults inside submit itself, where only the host's clock can time it. */
     context->host_timed = state->how == HOW_FAULT && !state->to_device;
     XB_TRY(XB_BORROW(context, 1, error, {&state->managed, 0, XB_MEMORY_MANAGED, test->bytes, false},
                      {&state->device, 0, XB_MEMORY_DEVICE, test->bytes, false}));
     XB_TRY(context->device->backend->buffer_advise(
         state->managed, state->how == HOW_ADVISE ? XB_ADVICE_STAY_ON_HOST : XB_ADVICE_NONE, error));
+    if (has_pieces(test))
+        XB_TRY(set_up_pieces(context, error));
     XB_TRY(fill_managed(context, before, error));
     return xb_proof_fill(context->queues[0], state->device, test->bytes, before, error);
-}
-
-/* Whether the device's buffer is one end of the copy. Else managed memory is both ends. */
-static bool has_device_end(const struct state *state)
-{
-    return state->how == HOW_ADVISE || (state->how == HOW_FAULT && state->to_device);
 }
 
 /* Writes the other pattern to the device's buffer, or to managed memory where that is both ends:
@@ -124,24 +203,107 @@ static struct xb_pattern expected(const struct xb_mode_context *context)
                                                      : xb_proof_after(context->test->seed);
 }
 
+#define PAGE 4096
+
+/* The CPU reads a byte of each page: one that is on the device faults and is fetched. */
+static uint64_t read_pages(const volatile unsigned char *memory, uint64_t bytes)
+{
+    uint64_t sum = 0;
+    for (uint64_t at = 0; at < bytes; at += PAGE)
+        sum += memory[at];
+    return sum;
+}
+
+/* One thread of the host, or one kernel, touches what is to be touched. */
+static enum xb_status touch(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    const struct xb_backend *backend = context->device->backend;
+    uint64_t bytes = context->test->bytes;
+    if (state->list != NULL)
+        return backend->queue_kernel_pieces(context->queues[0], state->list, 0, error);
+    if (has_device_end(state))
+        return backend->queue_kernel_copy(context->queues[0],
+                                          state->to_device ? state->device : state->managed, 0,
+                                          state->to_device ? state->managed : state->device, 0,
+                                          bytes, XB_ACCESS_SEQUENTIAL, 1, error);
+    const unsigned char *memory = state->managed->host_address;
+    state->read = state->touched.count == 0 ? read_pages(memory, bytes) : 0;
+    for (size_t i = 0; i < state->touched.count; i++)
+        state->read += read_pages(memory + state->touched.pieces[i].source_offset,
+                                  state->touched.pieces[i].bytes);
+    return XB_OK;
+}
+
 static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
-    const struct xb_backend *backend = context->device->backend;
-    uint64_t bytes = context->test->bytes;
-    if (state->how == HOW_PREFETCH)
-        return prefetch(context, state->to_device, error);
-    if (state->to_device)
-        return backend->queue_kernel_copy(context->queues[0], state->device, 0, state->managed, 0,
-                                          bytes, XB_ACCESS_SEQUENTIAL, 1, error);
-    if (state->how == HOW_ADVISE)
-        return backend->queue_kernel_copy(context->queues[0], state->managed, 0, state->device, 0,
-                                          bytes, XB_ACCESS_SEQUENTIAL, 1, error);
-    /* One thread reads a byte of each page: one that is on the device faults and is fetched. */
-    const volatile unsigned char *memory = state->managed->host_address;
-    for (uint64_t at = 0; at < bytes; at += 4096)
-        (void)memory[at];
+    return state->how == HOW_PREFETCH ? prefetch(context, state->to_device, error)
+                                      : touch(context, error);
+}
+
+/* What a program does that does not want faults: no page is missing once all were moved. */
+static enum xb_status submit_full(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    XB_TRY(prefetch(context, state->to_device, error));
+    if (!state->to_device)
+        XB_TRY(context->device->backend->queue_wait(context->queues[0], error));
+    return touch(context, error);
+}
+
+static bool faults_by_piece(const struct xb_mode_context *context)
+{
+    return xb_variant_number(context->test) == HOW_FAULT && has_pieces(context->test);
+}
+
+/* Says from which share on moving all of it is faster. */
+static enum xb_status compute_break_even(const struct xb_mode_context *context,
+                                         struct xb_result *result, struct xb_error *error)
+{
+    double full = 0; /* a latency case has no such time, nor has one cut short */
+    XB_TRY(xb_result_median(result, &xb_figure_full_copy_time, &full, error));
+    double touched = (double)result->bytes_moved;
+    if (full > 0)
+        xb_result_compute(result, &break_even_share,
+                          touched / (double)context->test->bytes * full /
+                              (touched / result->bandwidth.median));
     return XB_OK;
+}
+
+/* Whether the CPU read each page that it was to read, while it held what it holds now. */
+static bool has_read_pages(const struct xb_mode_context *context)
+{
+    const struct state *state = context->state;
+    const struct xb_piece whole = {.bytes = context->test->bytes};
+    size_t count = state->touched.count;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < xb_larger(count, 1); i++) {
+        const struct xb_piece piece = count > 0 ? state->touched.pieces[i] : whole;
+        for (uint64_t page = 0; page < xb_chunk_count(piece.bytes, PAGE); page++)
+            sum += xb_pattern_word(expected(context), piece.source_offset / 8 + page * PAGE / 8) &
+                   0xFF;
+    }
+    return sum == state->read;
+}
+
+/* Checks every byte of the pieces in the target, and that nothing round them was written. */
+static enum xb_status check_pieces(const struct xb_mode_context *context, struct xb_mismatch *all,
+                                   struct xb_mismatch *compared, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    unsigned long long seed = context->test->seed;
+    const struct xb_piece_proof proof = {
+        .layout = &state->touched,
+        .queue = context->queues[0],
+        .source = state->to_device ? state->managed : state->device,
+        .target = state->to_device ? state->device : state->managed,
+        .room = state->room,
+        .moved = expected(context),
+        .around = state->to_device ? xb_proof_after(seed) : xb_proof_before(seed),
+        .behind = context->test->bytes - state->touched.target_span,
+    };
+    return xb_piece_proof_check(&proof, all, compared, error);
 }
 
 /* Checks every byte of the target: the device's buffer, or managed memory as the far side sees it.
@@ -154,29 +316,43 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     struct xb_mismatch windows = {0};
     struct xb_queue *queue = context->queues[0];
     uint64_t bytes = context->test->bytes;
-    if (state->to_device && state->how == HOW_PREFETCH)
+    XB_TRY(compute_break_even(context, result, error));
+    if (state->list != NULL)
+        XB_TRY(check_pieces(context, &all, &windows, error));
+    else if (state->to_device && state->how == HOW_PREFETCH)
         XB_TRY(context->device->backend->queue_check(queue, state->managed, bytes,
                                                      expected(context), &all, error));
     else
         XB_TRY(xb_proof_check(queue, state->to_device ? state->device : state->managed, bytes,
                               expected(context), &all, error));
-    if (has_device_end(state)) {
+    if (has_device_end(state) && state->list == NULL) {
         const struct xb_proof_side here = {queue, state->managed, 0};
         const struct xb_proof_side there = {queue, state->device, 0};
         XB_TRY(xb_proof_compare(&here, &there, bytes, &windows, error));
     }
-    xb_result_detail_text(result, "verified_by", state->to_device ? "device" : "host");
+    xb_result_detail_text(result, "verified_by",
+                          !state->to_device     ? "host"
+                          : state->list == NULL ? "device"
+                                                : "host, by copies back");
     if (context->host_timed)
         xb_result_detail_text(result, "clock", "host: the CPU takes the faults, one read a page");
     xb_proof_conclude(result, &all, &windows);
+    if (result->row.verified != XB_VERIFIED_TRUE || !context->host_timed || has_read_pages(context))
+        return XB_OK;
+    result->row.verified = XB_VERIFIED_FALSE;
+    snprintf(result->reason, sizeof result->reason,
+             "the memory is right, but the CPU has not read what it was to read");
     return XB_OK;
 }
 
 /* The workspace keeps the memory for other cases, and these expect none of this case's advice. */
 static void teardown(struct xb_mode_context *context)
 {
-    const struct state *state = context->state;
+    struct state *state = context->state;
     struct xb_error ignored;
+    if (state->list != NULL)
+        context->device->backend->pieces_close(state->list);
+    xb_layout_free(&state->touched);
     if (state->managed != NULL && state->how == HOW_ADVISE)
         (void)!context->device->backend->buffer_advise(state->managed, XB_ADVICE_NONE, &ignored);
 }
@@ -213,7 +389,9 @@ const struct xb_mode xb_mode_managed = {
         "of every page lying on the device, timed by the host's clock. prefetch: the runtime "
         "moves the pages on request. advise: the pages are told to stay on the host, and a kernel "
         "reads or writes them there across the link. Putting the pages back between iterations is "
-        "not timed. Never asks for more than half of the device's free memory.",
+        "not timed. With --touched below 100 only so much of the memory is touched, and the "
+        "bandwidth is of that; a prefetch still moves all. Never asks for more than half of the "
+        "device's free memory.",
     .calls = "cudaMallocManaged() (hipMallocManaged). prefetch: cudaMemPrefetchAsync() "
              "(hipMemPrefetchAsync) before the kernel. advise: cudaMemAdvise() (hipMemAdvise), "
              "with the host as the preferred location and accessed by the GPU.",
@@ -221,13 +399,22 @@ const struct xb_mode xb_mode_managed = {
     .variant_option = &option_managed,
     .names = XB_NAMES({"fault", "managed, on faults"}, {"prefetch", "managed, prefetch"},
                       {"advise", "managed, advise"}),
-    .options = XB_OPTIONS(&option_managed),
-    .reading = XB_READING({.label = "managed", .code = "XB-PREFETCH", .say = say_prefetching}),
+    .options = XB_OPTIONS(&option_managed, &xb_option_touched, &xb_option_touch_order),
+    .parameters = XB_PARAMETERS({&xb_option_touched, "fault"}, {&xb_option_touch_order, "fault"},
+                                {&xb_option_touched, "advise"}, {&xb_option_touch_order, "advise"}),
+    .figures = XB_FIGURES(&xb_figure_full_copy_time, &break_even_share),
+    .reading =
+        XB_READING({.label = "managed", .code = "XB-PREFETCH", .say = say_prefetching},
+                   {.label = "touched", .code = "XB-TOUCHED", .say = xb_managed_say_touched}),
     .say_first_thing = say_first_thing,
     .crosses_otherwise = true,
     XB_HOOKS(struct state, needs, setup, prepare, submit, verify),
     .capabilities = capabilities,
     .check = check,
+    .references = XB_REFERENCES({.figure = &xb_figure_full_copy_time,
+                                 .submit = submit_full,
+                                 .has_interval = true,
+                                 .is_wanted = faults_by_piece}),
     .restore = restore,
     .teardown = teardown,
 };

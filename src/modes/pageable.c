@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One copy between ordinary host memory and the device: as a program that never heard of pinning
  * makes it, or through page-locked memory of its own. */
+#include "pageable.h"
 #include "modes/readings/readings.h"
 #include "ring.h"
 #include "transfer.h"
+
+#include "machine/host_memory.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,6 +18,13 @@ static const struct xb_option option_staging = {
                "(--ring-chunk, --ring-slots).",
                "driver", "ring")};
 
+const struct xb_option xb_option_target = {
+    XB_CHOICES("target", "STATE", "kept",
+               "What a copy to the host finds there: 'kept' memory that is used again and again; "
+               "'fresh' memory of which no page was touched, so that first touch is part of the "
+               "copy, as it is of tensor.cpu().",
+               "kept", "fresh")};
+
 struct state {
     struct xb_transfer transfer; /* first: the shared hooks find it there */
     struct xb_ring *ring;        /* NULL: the driver does it */
@@ -23,6 +33,11 @@ struct state {
 static bool has_ring(const struct xb_case *test)
 {
     return strcmp(test->variant, "ring") == 0;
+}
+
+static bool is_fresh(const struct xb_case *test)
+{
+    return strcmp(xb_case_setting(test, &xb_option_target)->word, "fresh") == 0;
 }
 
 static struct xb_needs needs(const struct xb_case *test)
@@ -41,10 +56,26 @@ static enum xb_status check_options(const struct xb_case *test, struct xb_error 
                           : XB_OK;
 }
 
+static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct xb_case *test = context->test;
+    if (!is_fresh(test))
+        return XB_OK;
+    if (test->direction != XB_D2H)
+        return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                       "--target fresh is about copies to the host: this one reads memory there");
+    if (test->bytes < 2 * xb_page_bytes())
+        return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                       "less than two pages (%llu bytes) need have no page of their own",
+                       (unsigned long long)(2 * xb_page_bytes()));
+    return XB_OK;
+}
+
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
     XB_TRY(xb_transfer_setup(context, XB_MEMORY_PAGEABLE, 1, error));
+    context->one_iteration = is_fresh(context->test);
     if (!has_ring(context->test))
         return XB_OK;
     const struct xb_ring_plan plan = xb_ring_plan_of(context->test);
@@ -74,6 +105,17 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
 {
     return has_ring(context->test) ? copy_by_ring(context, xb_ring_submit, error)
                                    : xb_transfer_submit(context, error);
+}
+
+/* Gives back what is not kept: all whole pages of the target. */
+static enum xb_status restore(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    const struct xb_way *way = &state->transfer.ways[0];
+    (void)error;
+    if (is_fresh(context->test))
+        xb_pages_drop((char *)way->host->host_address + way->host_offset, context->test->bytes);
+    return XB_OK;
 }
 
 XB_OWN_FIGURE(RATE, host_copy_rate,
@@ -115,7 +157,8 @@ const struct xb_mode xb_mode_pageable = {
     .summary =
         "ordinary host memory, staged through page-locked memory by the driver or by threads",
     .description =
-        "Copies one buffer of ordinary (pageable) host memory; every page was touched before. "
+        "Copies one buffer of ordinary (pageable) host memory; every page was touched before, but "
+        "for --target fresh. "
         "Most GPUs cannot read such memory (those with HMM or ATS can: see xferbench list), so "
         "somebody copies it piece by piece through page-locked memory. With --staging driver the "
         "driver does. That costs CPU time, and the call that starts the copy may return only "
@@ -130,10 +173,11 @@ const struct xb_mode xb_mode_pageable = {
     .variant_option = &option_staging,
     .names = XB_NAMES({"driver", "pageable"}, {"ring", "pageable, by a ring"}),
     .options = XB_OPTIONS(&option_staging, &xb_option_threads, &xb_option_ring_chunk,
-                          &xb_option_ring_slots, &xb_option_host_offset, &xb_option_device_offset),
+                          &xb_option_ring_slots, &xb_option_host_offset, &xb_option_device_offset,
+                          &xb_option_target),
     .parameters = XB_PARAMETERS({&xb_option_threads, "ring"}, {&xb_option_ring_chunk, "ring"},
                                 {&xb_option_ring_slots, "ring"}, {&xb_option_host_offset, NULL},
-                                {&xb_option_device_offset, NULL}),
+                                {&xb_option_device_offset, NULL}, {&xb_option_target, NULL}),
     .figures =
         XB_FIGURES(&host_copy_rate, &ring_link_rate, &xb_figure_share_of_bound, XB_COST_FIGURES),
     .reading = xb_pageable_reading,
@@ -141,6 +185,8 @@ const struct xb_mode xb_mode_pageable = {
     .ordinary = "driver",
     XB_HOOKS(struct state, needs, setup, xb_transfer_prepare, submit, verify),
     .check_options = check_options,
+    .check = check,
+    .restore = restore,
     .references = XB_REFERENCES(
         {.figure = &host_copy_rate, .submit = submit_host_copies, .is_wanted = is_wanted},
         {.figure = &ring_link_rate, .submit = submit_device_copies, .is_wanted = is_wanted}),

@@ -154,7 +154,8 @@ const struct xb_record_case *xb_reading_fastest(const struct xb_reading *reading
     return best;
 }
 
-/* A mode, and one of its variants or NULL for any. */
+/* A mode, and one of its variants or NULL for any. What moves a part of the buffer is no way to
+ * move it. */
 struct way {
     enum xb_direction direction;
     const char *mode, *variant;
@@ -168,7 +169,8 @@ static bool is_way(const struct xb_reading *reading, const struct xb_record_case
            strcmp(test->mode, way->mode) == 0 &&
            (way->variant == NULL || strcmp(test->variant, way->variant) == 0) &&
            xb_reading_has(reading, test,
-                          test->latency ? &xb_figure_latency_host : &xb_figure_bandwidth);
+                          test->latency ? &xb_figure_latency_host : &xb_figure_bandwidth) &&
+           (test->latency || xb_reading_bytes_moved(reading, test) >= test->bytes);
 }
 
 const struct xb_record_case *xb_reading_best_of_any(const struct xb_reading *reading, int device,

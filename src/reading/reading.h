@@ -74,6 +74,9 @@ enum xb_reading_order xb_reading_judge_by(const struct xb_reading *reading,
 /* Whether that figure of a case has enough samples for an interval. */
 bool xb_reading_is_sure(const struct xb_reading *reading, const struct xb_record_case *test,
                         const struct xb_figure *figure);
+/* The bytes that one iteration of a usable case moves. */
+uint64_t xb_reading_bytes_moved(const struct xb_reading *reading,
+                                const struct xb_record_case *test);
 /* How many iterations each sample of a case has, in the process that has most; 0: unknown. */
 double xb_reading_iterations(const struct xb_reading *reading, const struct xb_record_case *test);
 

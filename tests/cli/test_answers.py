@@ -29,12 +29,12 @@ DIRECTIONS = {  # all, and those by default
     "peer": (["d2d", "bidir"], ["d2d", "bidir"]),
 }
 OPTIONS = {
-    "pageable": ["staging", "threads", "ring-chunk", "ring-slots", "host-offset", "device-offset"],
+    "pageable": ["staging", "threads", "ring-chunk", "ring-slots", "host-offset", "device-offset", "target"],
     "pinned": ["host-memory", "host-offset", "device-offset"],
     "async": ["host-memory", "streams", "chunk", "host-offset", "device-offset"],
     "double-buffer": ["host-memory", "chunk", "buffers", "kernel-time"],
     "zero-copy": ["access", "passes"],
-    "managed": ["managed"],
+    "managed": ["managed", "touched", "touch-order"],
     "peer": ["peer-path", "by", "pairs", "chunk"],
 }
 

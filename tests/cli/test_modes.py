@@ -227,13 +227,13 @@ class Modes(Measuring):
         )
         offsets = {"host-offset": 0, "device-offset": 0}
         expected = {
-            "pageable": offsets,
+            "pageable": {"target": "kept", **offsets},
             "pinned": offsets,
             "async": {"chunk": 2048, "streams": 2, **offsets},
             "double-buffer": {"buffers": 4, "chunk": 2048, "kernel-time": "auto"},
             "zero-copy": {"passes": 1},
         }
-        ring = {"threads": 0, "ring-chunk": 0, "ring-slots": 4, **offsets}
+        ring = {"threads": 0, "ring-chunk": 0, "ring-slots": 4, "target": "kept", **offsets}
         for row in document["results"]:
             own = ring if row["variant"] == "ring" else expected[row["mode"]]
             self.assertEqual(row["parameters"], own, row["variant"])

@@ -375,6 +375,31 @@ static void expect_both_sides_see(struct fixture *f, struct xb_buffer *managed)
     assert_true(xb_host_check(managed->host_address, 0, BYTES, poison).wrong_bytes == 0);
 }
 
+/* A kernel for pieces fetches those that it is to, in either direction. */
+static void expect_pieces_cross(struct fixture *f, struct xb_buffer *managed)
+{
+    const struct xb_backend *b = f->backend;
+    const uint64_t at = 8 * 4097, behind = at + 65536;
+    const struct xb_piece piece = {at, at, behind - at};
+    struct xb_error error;
+    for (int to_device = 0; to_device < 2; to_device++) {
+        struct xb_buffer *target = to_device ? f->there : managed;
+        struct xb_buffer *source = to_device ? managed : f->there;
+        struct xb_pieces *list = NULL;
+        xb_host_fill(managed->host_address, 0, BYTES, to_device ? pattern : poison);
+        fill(f, to_device ? poison : pattern);
+        must(b->pieces_open(f->device, target, source, &piece, 1, &list, &error), &error);
+        must(b->queue_kernel_pieces(f->queue, list, 0, &error), &error);
+        must(b->queue_copy(f->queue, f->pinned, 0, f->there, 0, BYTES, &error), &error);
+        await(f);
+        b->pieces_close(list);
+        const unsigned char *bytes = to_device ? f->pinned->host_address : managed->host_address;
+        assert_true(xb_host_check(bytes, 0, at, poison).wrong_bytes == 0);
+        assert_true(xb_host_check(bytes + at, at, behind - at, pattern).wrong_bytes == 0);
+        assert_true(xb_host_check(bytes + behind, behind, BYTES - behind, poison).wrong_bytes == 0);
+    }
+}
+
 static void test_managed_memory_is_both_sides(void **state)
 {
     struct fixture *f = *state;
@@ -385,6 +410,7 @@ static void test_managed_memory_is_both_sides(void **state)
         skip();
     struct xb_buffer *managed = allocate(f, XB_MEMORY_MANAGED);
     expect_both_sides_see(f, managed);
+    expect_pieces_cross(f, managed);
     for (size_t i = 0; i < sizeof advice / sizeof advice[0]; i++) {
         must(f->backend->buffer_advise(managed, advice[i], &error), &error);
         expect_both_sides_see(f, managed);

@@ -253,6 +253,25 @@ static void maps_touched_pages(NO_STATE)
     free(resident);
 }
 
+/* What lies on a page with other memory stays. */
+static void drops_whole_pages(NO_STATE)
+{
+    const uint64_t page = xb_page_bytes();
+    void *mapped = NULL;
+    struct xb_error error;
+    assert_int_equal(xb_pages_map(4 * page, &mapped, &error), XB_OK);
+    unsigned char *memory = mapped;
+    memset(memory, 0x5a, 4 * page);
+    xb_pages_drop(memory + 1, page - 1); /* no whole page, nor a byte of the next */
+    xb_pages_drop(memory + 1, 1);
+    for (uint64_t i = 0; i < 4 * page; i++)
+        assert_int_equal(memory[i], 0x5a);
+    xb_pages_drop(memory + 1, 4 * page - 2);
+    for (uint64_t i = 0; i < 4 * page; i++)
+        assert_int_equal(memory[i], i / page % 3 == 0 ? 0x5a : 0);
+    xb_pages_unmap(memory, 4 * page);
+}
+
 /* Pages of this process's address space. */
 static uint64_t mapped_pages(void)
 {
@@ -393,6 +412,7 @@ int main(void)
         cmocka_unit_test(keeps_a_reserve),
         WITH_TREE(refuses_more_than_fits),
         cmocka_unit_test(maps_touched_pages),
+        cmocka_unit_test(drops_whole_pages),
         cmocka_unit_test(maps_huge_pages),
         cmocka_unit_test(maps_small_pages),
         cmocka_unit_test(leaves_nothing_of_the_alignment),

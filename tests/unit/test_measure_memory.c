@@ -119,6 +119,180 @@ static void test_pages_are_put_back_every_time(NO_STATE)
     }
 }
 
+/* A piece that lies on the host costs 50 times as much as one that a prefetch brought. */
+static enum xb_status touch_by_faults(struct xb_queue *queue, struct xb_pieces *list,
+                                      unsigned blocks, struct xb_error *error)
+{
+    enum xb_status status = XB_OK;
+    for (int i = 0; status == XB_OK && i < (altered.pages == SIDE_DEVICE ? 1 : 50); i++)
+        status = xb_fake_backend.queue_kernel_pieces(queue, list, blocks, error);
+    return status;
+}
+
+static unsigned turns[100]; /* when each piece of 64 KiB is touched, from 1 on; 0: never */
+
+static enum xb_status note_pieces(struct xb_device *device, struct xb_buffer *target,
+                                  struct xb_buffer *source, const struct xb_piece *pieces,
+                                  size_t count, struct xb_pieces **list, struct xb_error *error)
+{
+    memset(turns, 0, sizeof turns);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(pieces[i].source_offset == pieces[i].target_offset);
+        turns[pieces[i].source_offset / 65536] = (unsigned)i + 1;
+    }
+    return xb_fake_backend.pieces_open(device, target, source, pieces, count, list, error);
+}
+
+/* Every tenth piece, one behind the other or not. */
+static void test_what_is_touched_is_spread_evenly(NO_STATE)
+{
+    for (int is_random = 0; is_random < 2; is_random++) {
+        struct fixture f;
+        bool in_order = true;
+        alter(1, 1);
+        altered_backend.pieces_open = note_pieces;
+        RUN(&f, "--mode", "managed", "--size", "6400K", "--managed", "fault", "--touched", "10",
+            "--touch-order", is_random ? "random" : "sequential", "--direction", "h2d");
+        expect_all(&f, XB_RESULT_OK);
+        for (unsigned i = 0; i < COUNT_OF(turns); i++) {
+            assert_int_equal(turns[i] > 0, i % 10 == 0);
+            in_order = in_order && (turns[i] == 0 || turns[i] == i / 10 + 1);
+        }
+        assert_int_equal(in_order, !is_random);
+        finish(&f);
+    }
+}
+
+/* Of 100 pieces of 64 KiB. Moving all takes 2 ns a byte, and touching then 1. */
+static void test_a_part_is_touched(NO_STATE)
+{
+    static const struct {
+        const char *order;
+        double percent;
+    } all[] = {{"sequential", 1}, {"random", 1}, {"sequential", 10}, {"random", 10}};
+    const double piece = 65536;
+    struct fixture f;
+    alter(1, 1);
+    altered_backend.queue_kernel_pieces = touch_by_faults;
+    RUN(&f, "--mode", "managed", "--size", "6400K", "--managed", "fault", "--touched", "1,10",
+        "--touch-order", "sequential,random", "--direction", "h2d");
+    assert_int_equal(f.run.case_count, COUNT_OF(all));
+    for (size_t i = 0; i < f.run.case_count; i++) {
+        const struct xb_result *result = &f.run.results[i];
+        double part = all[i].percent * piece, full = 2 * 100 * piece + part;
+        assert_int_equal(result->bytes_moved, (uint64_t)part);
+        expect_seconds(result, 50 * part * XB_FAKE_SECONDS_PER_BYTE);
+        expect_samples(result, "full_copy_time", full * XB_FAKE_SECONDS_PER_BYTE);
+        expect_computed(result, "break_even_share", all[i].percent / 100 * full / (50 * part));
+        assert_string_equal(detail(result, "verified_by"), "host, by copies back");
+    }
+    finish(&f);
+}
+
+/* Whatever lies on which side: only what is touched is moved, and a prefetch moves all. */
+static void test_the_rest_is_left_alone(NO_STATE)
+{
+    struct fixture f;
+    RUN(&f, "--mode", "managed", "--size", "1000001", "--managed", "fault,prefetch,advise",
+        "--touched", "1,50,100", "--touch-order", "random");
+    assert_int_equal(f.run.case_count, 2 * (3 + 1 + 3));
+    for (size_t i = 0; i < f.run.case_count; i++) {
+        const struct xb_result *result = &f.run.results[i];
+        const struct xb_setting *touched = xb_case_find_setting(
+            &result->test, xb_option_find(result->test.mode->options, "touched"));
+        uint64_t expected = touched == NULL || touched->count == 100 ? 1000001
+                            : touched->count == 50                   ? 8 * 65536
+                                                                     : 65536;
+        expect_status(result, XB_RESULT_OK);
+        assert_int_equal(result->bytes_moved, expected);
+        assert_int_equal(figure_of(result, "full_copy_time") != NULL,
+                         strcmp(result->test.variant, "fault") == 0);
+    }
+    finish(&f);
+}
+
+static enum xb_status write_too_much(struct xb_queue *queue, struct xb_pieces *list,
+                                     unsigned blocks, struct xb_error *error)
+{
+    enum xb_status status = xb_fake_backend.queue_kernel_pieces(queue, list, blocks, error);
+    return status != XB_OK
+               ? status
+               : xb_fake_backend.queue_kernel_copy(queue, list->target, 655360, list->source,
+                                                   655360, 8, XB_ACCESS_SEQUENTIAL, 1, error);
+}
+
+/* One word is written that was not to be touched. */
+static void test_what_else_is_written_is_found(NO_STATE)
+{
+    struct fixture f;
+    alter(1, 1);
+    altered_backend.queue_kernel_pieces = write_too_much;
+    RUN(&f, "--mode", "managed", "--size", "1M", "--managed", "fault,advise", "--touched", "1",
+        "--direction", "h2d");
+    for (size_t i = 0; i < f.run.case_count; i++)
+        expect_reason(&f.run.results[i], XB_RESULT_ERROR, "8 of 1048576 bytes are wrong");
+    finish(&f);
+}
+
+/* ---- pageable, into memory that was never touched ---- */
+
+static unsigned copies_to[2]; /* of large copies, those that found their target used, and fresh */
+
+/* Looks at as much as a page in the middle. */
+static enum xb_status look_at_target(struct xb_queue *queue, struct xb_buffer *target, uint64_t to,
+                                     struct xb_buffer *source, uint64_t from, uint64_t bytes,
+                                     struct xb_error *error)
+{
+    const unsigned char *memory = target->host_address;
+    if (target->memory == XB_MEMORY_PAGEABLE && bytes >= (UINT64_C(1) << 20)) {
+        bool is_fresh = true;
+        for (uint64_t i = 0; i < 4096; i++)
+            is_fresh = is_fresh && memory[to + bytes / 2 + i] == 0;
+        copies_to[is_fresh]++;
+    }
+    return xb_fake_backend.queue_copy(queue, target, to, source, from, bytes, error);
+}
+
+static void test_a_fresh_target_is_fresh_every_time(NO_STATE)
+{
+    struct fixture f;
+    for (int is_fresh = 0; is_fresh < 2; is_fresh++) {
+        memset(copies_to, 0, sizeof copies_to);
+        alter(1, 1);
+        altered_backend.queue_copy = look_at_target;
+        RUN(&f, "--mode", "pageable", "--staging", "driver", "--size", "1M", "--direction", "d2h",
+            "--host-offset", "0,100", "--target", is_fresh ? "fresh" : "kept");
+        expect_all(&f, XB_RESULT_OK);
+        expect_number(&f.run.results[1], "iterations_per_sample", 1);
+        assert_true(copies_to[is_fresh] > 2 * 2);
+        assert_int_equal(copies_to[!is_fresh], 0);
+        finish(&f);
+    }
+    /* Small copies too are alone in their samples, which those to memory that is kept are not. */
+    RUN(&f, "--mode", "pageable", "--staging", "driver", "--size", "64K", "--direction", "d2h",
+        "--target", "kept,fresh");
+    assert_true(detail_number(&f.run.results[0], "iterations_per_sample") > 1);
+    expect_number(&f.run.results[1], "iterations_per_sample", 1);
+    finish(&f);
+}
+
+static void test_what_has_no_fresh_target(NO_STATE)
+{
+    struct fixture f;
+    RUN(&f, "--mode", "pageable", "--size", "4096,1M", "--target", "fresh");
+    assert_int_equal(f.run.case_count, 2 * 2 * 2);
+    for (size_t i = 0; i < f.run.case_count; i++) {
+        const struct xb_result *result = &f.run.results[i];
+        if (result->test.direction == XB_H2D)
+            expect_reason(result, XB_RESULT_SKIPPED, "is about copies to the host");
+        else if (result->test.bytes == 4096)
+            expect_reason(result, XB_RESULT_SKIPPED, "no page of their own");
+        else
+            expect_status(result, XB_RESULT_OK);
+    }
+    finish(&f);
+}
+
 /* ---- what an iteration costs besides time ---- */
 
 #define STAGED (UINT64_C(32) << 20)
@@ -170,10 +344,20 @@ static void test_events_are_the_timer_where_they_can(NO_STATE)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_passes_until_copying_wins), TEST(test_both_ways_in_place),
-        TEST(test_both_ways_share_the_cores), TEST(test_copying_need_not_win),
-        TEST(test_putting_back_is_not_timed), TEST(test_pages_are_put_back_every_time),
-        TEST(test_what_an_iteration_costs),   TEST(test_events_are_the_timer_where_they_can),
+        TEST(test_passes_until_copying_wins),
+        TEST(test_both_ways_in_place),
+        TEST(test_both_ways_share_the_cores),
+        TEST(test_copying_need_not_win),
+        TEST(test_putting_back_is_not_timed),
+        TEST(test_pages_are_put_back_every_time),
+        TEST(test_a_fresh_target_is_fresh_every_time),
+        TEST(test_what_has_no_fresh_target),
+        TEST(test_a_part_is_touched),
+        TEST(test_the_rest_is_left_alone),
+        TEST(test_what_is_touched_is_spread_evenly),
+        TEST(test_what_else_is_written_is_found),
+        TEST(test_what_an_iteration_costs),
+        TEST(test_events_are_the_timer_where_they_can),
     };
     return cmocka_run_group_tests_name("measure_memory", tests, NULL, NULL);
 }

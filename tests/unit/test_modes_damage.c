@@ -27,9 +27,9 @@ static void expect_unverified(const char *name, enum xb_damage damage)
      * further on comes from the next chunk, which another queue may write: a race of the damage's
      * own making, unless there is but one chunk. */
     if (damage == XB_DAMAGE_SHIFTED_2MIB)
-        RUN(&f, EVERYTHING, "--size", "2560K", "--chunk", "8M");
+        RUN(&f, EVERYTHING, "--size", "2560K", "--chunk", "8M", "--touched", "50,100");
     else
-        RUN(&f, EVERYTHING, "--size", "320K,64K", "--chunk", "192K");
+        RUN(&f, EVERYTHING, "--size", "320K,64K", "--chunk", "192K", "--touched", "50,100");
     for (size_t i = 0; i < f.run.case_count; i++) {
         const struct xb_result *result = &f.run.results[i];
         if (result->row.status != XB_RESULT_ERROR || result->row.verified != XB_VERIFIED_FALSE)
@@ -82,6 +82,24 @@ static void test_wrong_copies_never_verify_elsewhere(NO_STATE)
         }
 }
 
+/* Nor do those into memory that was given back before. */
+static void test_wrong_copies_never_verify_in_fresh_memory(NO_STATE)
+{
+    for (int damage = XB_DAMAGE_BIT_FLIPPED; damage <= XB_DAMAGE_PIECE_MISPLACED; damage++) {
+        struct fixture f;
+        if (!is_tried((enum xb_damage)damage))
+            continue;
+        reset_fake();
+        xb_fake.damage = (enum xb_damage)damage;
+        RUN(&f, "--mode", "pageable", "--target", "fresh", "--direction", "d2h", "--size", "2560K",
+            "--ring-chunk", "8M");
+        assert_int_equal(f.run.case_count, 2);
+        for (size_t i = 0; i < f.run.case_count; i++)
+            expect_reason(&f.run.results[i], XB_RESULT_ERROR, "bytes are wrong after the copy");
+        finish(&f);
+    }
+}
+
 /* Right all through warm-up, nothing from the first timed sample on. */
 static void stop_copying_when_warm(void *argument, const struct xb_run *run, size_t samples,
                                    double bandwidth)
@@ -128,6 +146,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         MODES_TEST(test_wrong_copies_never_verify),
         MODES_TEST(test_wrong_copies_never_verify_elsewhere),
+        MODES_TEST(test_wrong_copies_never_verify_in_fresh_memory),
         MODES_TEST(test_warm_up_does_not_stand_in_for_the_samples),
         MODES_TEST(test_windows_see_what_a_blind_check_does_not),
     };

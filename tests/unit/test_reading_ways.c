@@ -100,6 +100,72 @@ static void reading_of_managed(void **state)
         "  managed      Managed prefetch is 4.0 times as fast as managed on faults to the GPU.\n");
 }
 
+static struct xb_result *add_target(struct node *n, const char *variant, const char *state,
+                                    double gigabytes)
+{
+    static const struct xb_option target = {.name = "target", .type = XB_OPTION_CHOICES};
+    struct xb_result *row = add(n, &pageable, variant, XB_D2H, gigabytes);
+    row->test.settings[0] = (struct xb_setting){.option = &target, .word = state};
+    row->test.setting_count = 1;
+    return row;
+}
+
+static void what_first_touch_costs(void **state)
+{
+    struct node *n = *state;
+    add_target(n, "driver", "fresh", 2);
+    assert_not_read(n, "first touch");
+    add_target(n, "driver", "kept", 8);
+    add_target(n, "ring", "fresh", 49.5); /* within 2 % */
+    add_target(n, "ring", "kept", 50);
+    assert_said(n, "first touch",
+                "Back to the host, pageable takes 4.0 times as long into memory that was never "
+                "touched as into memory that is used again.");
+    assert_rests_on(n, "XB-FIRST-TOUCH", 2);
+    assert_advised(n, "XB-FIRST-TOUCH",
+                   "Copy results into memory that you keep: 4.0 times as fast. In PyTorch "
+                   "kept.copy_(tensor), not tensor.cpu().");
+}
+
+/* A case that touches so many percent, as fast as said, beside the time that moving all takes. */
+static struct xb_result *add_touched(struct node *n, unsigned percent, const char *order,
+                                     double gigabytes, double full)
+{
+    static const struct xb_option touched = {.name = "touched", .type = XB_OPTION_COUNTS};
+    static const struct xb_option touch_order = {.name = "touch-order", .type = XB_OPTION_CHOICES};
+    struct xb_result *row = add(n, &managed, "fault", XB_H2D, gigabytes);
+    row->test.settings[0] = (struct xb_setting){.option = &touched, .count = percent};
+    row->test.settings[1] = (struct xb_setting){.option = &touch_order, .word = order};
+    row->test.setting_count = 2;
+    row->bytes_moved = row->test.bytes / 100 * percent;
+    set_bandwidth(row, gigabytes);
+    if (full > 0)
+        add_figure(row, xb_figure_find("full_copy_time"), full);
+    return row;
+}
+
+static void a_part_of_managed_memory_beside_all_of_it(void **state)
+{
+    struct node *n = *state;
+    struct xb_result *few = add_touched(n, 1, "sequential", 5, 0);
+    double piece = (double)few->bytes_moved / 5e9; /* seconds */
+    assert_not_read(n, "touched");
+    add_touched(n, 2, "sequential", 5, 20 * piece);
+    add_touched(n, 10, "sequential", 5, 10.1 * piece); /* within 2 % */
+    assert_said(n, "touched",
+                "To the GPU, touching 2 % of managed memory is 10 times as fast as moving all of "
+                "it first.");
+    add_touched(n, 50, "sequential", 5, 20 * piece);
+    add_touched(n, 1, "random", 5, 4 * piece);
+    assert_said(n, "touched",
+                "To the GPU, touching 2 % of managed memory is 10 times as fast as moving all of "
+                "it first; 50 % is 40 % as fast.\n"
+                "To the GPU, in random order, touching 1 % of managed memory is 4.0 times as fast "
+                "as moving all of it first.");
+    add(n, &managed, "prefetch", XB_H2D, 50); /* of all of it: a part is no match */
+    assert_not_read(n, "Managed prefetch is");
+}
+
 /* Seven samples of six placements, at 80, 82, ... 90 GB/s. */
 static void reading_of_placements(void **state)
 {
@@ -350,6 +416,8 @@ int main(void)
         NODE_TEST(words_of_a_comparison_follow_its_figures),
         NODE_TEST(what_may_be_noise_is_no_difference),
         NODE_TEST(reading_of_managed),
+        NODE_TEST(what_first_touch_costs),
+        NODE_TEST(a_part_of_managed_memory_beside_all_of_it),
         NODE_TEST(reading_of_placements),
         NODE_TEST(reading_of_both_ways),
         NODE_TEST(reading_of_double_buffer),

@@ -69,12 +69,17 @@ static const char *lacking_variant(const struct xb_run_options *asked, const str
                                    const struct xb_option *option)
 {
     const struct xb_parameter *parameter = mode->parameters;
-    for (; parameter != NULL && parameter->option != NULL; parameter++)
-        if (parameter->option == option && parameter->variant != NULL &&
-            !xb_word_is_in(&xb_config_get(asked->config, mode->variant_option)->words,
-                           parameter->variant))
-            return parameter->variant;
-    return NULL;
+    const char *lacking = NULL;
+    for (; parameter != NULL && parameter->option != NULL; parameter++) {
+        if (parameter->option != option)
+            continue;
+        if (parameter->variant == NULL ||
+            xb_word_is_in(&xb_config_get(asked->config, mode->variant_option)->words,
+                          parameter->variant))
+            return NULL;
+        lacking = lacking == NULL ? parameter->variant : lacking;
+    }
+    return lacking;
 }
 
 /* Refuses an option that matters in no chosen mode that has cases in the directions named. */

@@ -30,8 +30,7 @@ static uint64_t iterations_for(const struct xb_measurement *measurement, double 
     uint64_t most = MAX_ITERATIONS;
     /* What the host waits for is over before the next begins: no iteration hides another's calls.
      */
-    if (context->test->mode->restore != NULL || context->test->latency || context->host_waits ||
-        context->one_iteration)
+    if (context->test->latency || context->host_waits || context->one_iteration)
         return 1;
     if (measurement->held) {
         uint64_t fit =

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Says in the Reading how pageable memory compares with pinned memory and with a ring. */
+#include "modes/pageable.h"
 #include "readings.h"
 #include "record/rows.h"
 
@@ -295,6 +296,50 @@ static bool say_costs(struct xb_reading *reading, int device, uint64_t bytes)
     return true;
 }
 
+/* ---- into memory that was never touched ---- */
+
+static bool is_fresh(const struct xb_reading *reading, const struct xb_record_case *test,
+                     const void *variant)
+{
+    return strcmp(test->mode, driver.mode) == 0 && strcmp(test->variant, variant) == 0 &&
+           strcmp(xb_record_parameter(test, xb_option_target.name), "fresh") == 0 &&
+           !test->simultaneous && xb_reading_usable(reading, test);
+}
+
+/* "Back to the host, pageable takes 3.4 times as long into memory that was never touched as into
+ * memory that is used again." */
+static bool say_first_touch(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    static const char *const variants[] = {"driver", "ring"};
+    bool said = false;
+    for (int i = 0; i < 2; i++) {
+        const struct xb_record_case *fresh =
+            xb_reading_fastest(reading, device, bytes, is_fresh, variants[i]);
+        const struct xb_record_case *kept =
+            fresh != NULL
+                ? xb_find_twin(xb_reading_record(reading), fresh, xb_option_target.name, "kept")
+                : NULL;
+        if (kept == NULL || !xb_reading_usable(reading, kept) ||
+            xb_reading_judge(reading, fresh, kept) != XB_READING_SLOWER)
+            continue;
+        double loss = xb_reading_median(reading, kept, &xb_figure_bandwidth) /
+                      xb_reading_median(reading, fresh, &xb_figure_bandwidth);
+        if (said)
+            xb_reading_next(reading);
+        xb_reading_phrase(reading,
+                          "Back to the host, {name:but} takes {factor:ratio} as long into memory "
+                          "that was never touched as into memory that is used again.{case}",
+                          kept, xb_option_target.name, loss, fresh);
+        if (loss >= XB_WORTH_SAYING)
+            xb_reading_remedy(reading, XB_EFFORT_LINES, loss,
+                              "Copy results into memory that you keep: %s as fast. In PyTorch "
+                              "kept.copy_(tensor), not tensor.cpu().",
+                              xb_reading_factor_text(loss, (char[32]){0}, 32));
+        said = true;
+    }
+    return said;
+}
+
 XB_SAY(say_alignment, xb_alignment_say, "pageable")
 
 const struct xb_reading_line xb_pageable_reading[] = {
@@ -303,6 +348,7 @@ const struct xb_reading_line xb_pageable_reading[] = {
     {.label = "ring", .code = "XB-RING", .say = say_ring},
     {.label = "blocking", .code = "XB-BLOCKING", .say = say_blocking},
     {.label = "blocks from", .code = "XB-BLOCKING-FROM", .say_of_sizes = say_blocking_from},
+    {.label = "first touch", .code = "XB-FIRST-TOUCH", .say = say_first_touch},
     {.label = "costs", .code = "XB-COSTS", .say = say_costs},
     {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment},
     {.label = NULL},

@@ -60,6 +60,7 @@ extern const struct xb_reading_line xb_pageable_reading[], xb_peer_reading[], xb
 
 bool xb_pipeline_say_disk(struct xb_reading *reading, int device, uint64_t bytes);
 bool xb_job_say(struct xb_reading *reading, int device, uint64_t bytes);
+bool xb_managed_say_touched(struct xb_reading *reading, int device, uint64_t bytes);
 bool xb_peer_answer(struct xb_reading *reading, int device, uint64_t bytes);
 
 /* "warm", "cold": all of it in the page cache, or out of it, but for a page or two; "partly warm";
