@@ -204,7 +204,8 @@ static void add_fault(struct xb_words *words, const struct xb_explanation *found
              " Pinned memory, non_blocking=True, and a second torch.cuda.Stream(). An example: "
              "xferbench advise --code pytorch."},
     };
-    const struct xb_copy_group *group = one->group >= 0 ? &found->groups[one->group] : NULL;
+    /* Faults of no group do not look at it. */
+    const struct xb_copy_group *group = &found->groups[one->group >= 0 ? one->group : 0];
     if (one->fault == XB_FAULT_PAGEABLE)
         add_pageable(words, group);
     else if (one->fault == XB_FAULT_SMALL)
@@ -219,8 +220,8 @@ static void add_fault(struct xb_words *words, const struct xb_explanation *found
                      "calls of %.60s between copies and kernels take %s.",
                      one->setup.count, one->setup.call, XB_DURATION_TEXT(one->seconds));
     const char *call = calls[one->fault][!found->profiles->is_pytorch ? found->profiles->is_hip
-                                         : group == NULL || group->way == XB_WAY_TO_GPU ? 2
-                                                                                        : 3];
+                                         : one->group < 0 || group->way == XB_WAY_TO_GPU ? 2
+                                                                                         : 3];
     xb_words_add(words, "%s", is_first && call != NULL ? call : "");
     if (is_first && one->fault == XB_FAULT_PAGEABLE)
         xb_words_add(words, " What pinning costs once: --mode pin.");
