@@ -168,9 +168,9 @@ static void print_program(const struct program *program, const char *text)
 /* Returns a number that the row of a case tells; 0 where it does not. */
 static double detail_of(const struct xb_record_case *test, const char *name)
 {
-    const struct xb_record_detail *detail =
-        test != NULL ? xb_record_detail_find(&test->rows[0], name) : NULL;
-    return detail != NULL && detail->number >= 1 && detail->number < 1e12 ? detail->number : 0;
+    double number =
+        test != NULL ? xb_record_fact_number(xb_record_detail_find(&test->rows[0], name)) : 0;
+    return number >= 1 && number < 1e12 ? number : 0;
 }
 
 /* Takes threads, chunk and slots from the row that tells the cost, and from what a run would take
