@@ -135,6 +135,9 @@ static enum xb_status begin_line(struct xb_documents *d, struct scan *scan, stru
     XB_TRY(look_ahead(d, 1, error));
     if (d->at == d->end)
         return XB_OK;
+    d->line_is_open = true;
+    if (!begins_document(d))
+        return XB_OK;
     /* JSON allows an object behind [ and :, and behind a comma in an array. */
     size_t length = d->at - d->begin;
     while (length > 0 && strchr(" \t\r\n", d->window[d->begin + length - 1]) != NULL)
@@ -142,11 +145,11 @@ static enum xb_status begin_line(struct xb_documents *d, struct scan *scan, stru
     char last = length > 0 ? d->window[d->begin + length - 1] : '{';
     bool may_open = last == '[' || last == ':' ||
                     (last == ',' && scan->depth > 0 && scan->open[scan->depth - 1] == '[');
-    if (begins_document(d) && (scan->is_dropped || !may_open)) {
+    if (scan->is_dropped || !may_open) {
         scan->why = scan->is_dropped
                         ? too_large
                         : "another document begins before this one ends: " CUT_OR_MIXED;
-    } else if (begins_document(d) && !scan->has_inner) {
+    } else if (!scan->has_inner) {
         scan->has_inner = true;
         scan->inner = d->at - d->begin;
         scan->inner_line = d->line;

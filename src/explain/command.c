@@ -305,7 +305,7 @@ static void say_nothing(const struct command *command)
               "explain takes a trace of PyTorch's profiler";
     else if (profiles->left_out > 0)
         why = ": events in it are no JSON, or their times cannot be";
-    else if (profiles->count > 0 && profiles->items[0].is_cut)
+    else if (profiles->count > 0 && profiles->items[0].problem == NULL && profiles->items[0].is_cut)
         why = ": it ends in the middle";
     xb_say("no copy and no kernel %s%s", command->program != NULL ? "was seen" : "is in the trace",
            why);

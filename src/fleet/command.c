@@ -64,7 +64,6 @@ static const struct xb_option_field *const fields =
               BIND(verbose, &option_verbose), BIND(to.format, &option_format),
               BIND(to.output_path, &xb_option_output), BIND(to.json_path, &xb_option_json_beside));
 
-/* A failure must not end with the exit code of a verdict. */
 /* ---- what is asked ---- */
 
 static enum xb_status read_request(struct command *command, struct xb_error *error)

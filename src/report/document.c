@@ -175,6 +175,16 @@ struct xb_report_held {
     struct xb_profiles trace;
 };
 
+static enum xb_status read_trace(struct xb_profiles *trace, const struct xb_report_document *of,
+                                 struct xb_error *error)
+{
+    XB_TRY(xb_events_read(trace, of->path, -1, of->text, of->length, error));
+    if (trace->activity_count == 0)
+        xb_profiles_free(trace); /* the one that stands for no case */
+    xb_profiles_sort(trace);
+    return XB_OK;
+}
+
 /* Reads the tree, as far as its kind has a reader, and says in short what it holds. */
 static enum xb_status take(struct xb_report_document *document, struct xb_error *error)
 {
@@ -226,9 +236,7 @@ static enum xb_status take(struct xb_report_document *document, struct xb_error 
         return XB_OK;
     case XB_DOCUMENT_TRACE:
         document->trace = &held->trace;
-        XB_TRY(xb_events_read(&held->trace, path, -1, document->text, document->length, error));
-        if (held->trace.activity_count == 0)
-            held->trace.count = 0; /* the one that stands for no case */
+        XB_TRY(read_trace(&held->trace, document, error));
         answer_trace(document);
         break;
     default:

@@ -15,7 +15,7 @@ ssize_t xb_gzip_read(void **unpacker, int file, void *bytes, unsigned size, cons
     int outcome = Z_ERRNO;
     if (count < 0 && *unpacker != NULL)
         (void)gzerror(*unpacker, &outcome);
-    *problem = outcome == Z_ERRNO ? strerror(errno) : "is broken gzip";
+    *problem = outcome == Z_ERRNO ? strerror(errno) : "is broken gzip, or memory is lacking";
     return count;
 }
 

@@ -238,9 +238,10 @@ enum xb_status xb_nsys_read(struct xb_profiles *profiles, const char *path, int 
     open_base(&e, file);
     if (e.status == XB_OK) {
         /* A view or a virtual table is refused: nsys makes neither. */
-        static const char others[] = "SELECT name FROM sqlite_master WHERE NOT (type = 'table' AND "
-                                     "rootpage > 0) AND (name IN ('StringIds', 'NVTX_EVENTS') OR "
-                                     "name LIKE 'CUPTI_ACTIVITY_KIND_%%')";
+        static const char others[] =
+            "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND "
+            "(type = 'view' OR rootpage = 0) AND (name IN ('StringIds', 'NVTX_EVENTS') OR "
+            "name LIKE 'CUPTI_ACTIVITY_KIND_%%')";
         sqlite3_stmt *rows = ask(&e, others, NULL, NULL);
         const char *other = next(rows, 0);
         if (other != NULL)

@@ -135,6 +135,29 @@ static void lines_with_labels_are_no_documents(NO_STATE)
     EXPECT("{\nn1: {}\n{}\n", "!1: another document begins", "{}");
 }
 
+/* Were each looked at from all the others on, this would take hours. */
+static void a_million_blank_lines_are_soon_read(NO_STATE)
+{
+    enum { LINES = 1000000, LENGTH = LINES + 8 };
+    struct xb_documents documents;
+    struct xb_document_piece piece;
+    struct xb_error error;
+    bool any = false;
+    char *text = malloc(LENGTH);
+    assert_non_null(text);
+    memset(text, '\n', LENGTH);
+    memcpy(text, "{\"a\":[", 6);
+    memcpy(text + LENGTH - 2, "]}", 2);
+    FILE *stream = fmemopen(text, LENGTH, "r");
+    xb_documents_open(&documents, stream, LENGTH);
+    assert_int_equal(xb_documents_next(&documents, &piece, &any, &error), XB_OK);
+    assert_true(any);
+    assert_int_equal(piece.length, LENGTH);
+    xb_documents_close(&documents);
+    fclose(stream);
+    free(text);
+}
+
 static void a_large_document_is_skipped(NO_STATE)
 {
     EXPECT("{\"a\":\"" LONG LONG LONG "\"}\n{\"b\":2}\n", "!1: too large", "{\"b\":2}");
@@ -264,6 +287,7 @@ int main(void)
         cmocka_unit_test(lines_of_several_programs_are_reported),
         cmocka_unit_test(what_is_no_document_is_one_piece),
         cmocka_unit_test(lines_with_labels_are_no_documents),
+        cmocka_unit_test(a_million_blank_lines_are_soon_read),
         cmocka_unit_test(a_large_document_is_skipped),
         cmocka_unit_test(nesting_has_an_end),
         cmocka_unit_test(a_stream_may_come_in_pieces_of_any_length),

@@ -142,7 +142,7 @@ static void write_code(const struct view *view, enum xb_fleet_code code, bool to
     }
     if (worst == NULL)
         return;
-    for (size_t i = 0; gpus.count > 0 && i < fleet->gpu_count; i++)
+    for (size_t i = 0; worst->gpu != XB_FLEET_NONE && i < fleet->gpu_count; i++)
         gpus.all += !fleet->gpus[i].is_gone && fleet->gpus[i].node == fleet->gpus[worst->gpu].node;
     size_t all = code == XB_FLEET_MISSING ? judgement->request.expected_count : fleet->node_count;
     size_t count = xb_fleet_sort_names(names, found);
