@@ -132,11 +132,12 @@ static bool say_end_of_overlap(struct xb_reading *reading, int device, uint64_t 
     }
     if (cases[0] == NULL || cases[1] == NULL || times[0] > times[1])
         return false; /* it pays everywhere, nowhere, or the samples do not tell from where */
-    xb_reading_phrase(reading,
-                      "Overlapping pays up to a kernel of {duration:pays_until} ({factor} times as "
-                      "fast); with one of {duration:pays_no_more_at} it does not ({factor} times)."
-                      "{case}{case}",
-                      times[0], gains[0], times[1], gains[1], cases[0], cases[1]);
+    xb_reading_phrase(
+        reading,
+        "Overlapping pays up to a kernel of {duration:pays_until} ({factor} as fast); "
+        "with one of {duration:pays_no_more_at} it does not ({factor})."
+        "{case}{case}",
+        times[0], gains[0], times[1], gains[1], cases[0], cases[1]);
     return true;
 }
 

@@ -5,6 +5,7 @@
 #include "record/rows.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- way against way ---- */
@@ -272,7 +273,7 @@ static bool say_from(struct xb_reading *reading, int device)
     return said;
 }
 
-/* "Pageable copies to the GPU keep 1.0 CPU cores busy while their call lasts, and need 0 B of the
+/* "Pageable copies to the GPU keep 1.0 CPU cores busy while their call lasts, and take 0 B of the
  * host's memory besides the data." */
 static bool say_costs(struct xb_reading *reading, int device, uint64_t bytes)
 {
@@ -281,16 +282,17 @@ static bool say_costs(struct xb_reading *reading, int device, uint64_t bytes)
     double cores = xb_reading_median(reading, test, &xb_figure_cpu_time) /
                    xb_reading_median(reading, test, &xb_figure_submit_time);
     double memory = xb_reading_median(reading, test, &xb_figure_peak_host_memory);
+    char text[32];
     if (!isfinite(cores))
         return false;
+    snprintf(text, sizeof text, "%.1f", cores);
     xb_reading_phrase(reading,
-                      "{name} copies to the GPU keep {factor:cores} CPU cores busy while "
-                      "their call lasts",
-                      test, cores);
+                      "{name} copies to the GPU keep {text} CPU cores busy while their "
+                      "call lasts{+factor:cores}",
+                      test, text, cores);
     if (memory >= (double)bytes)
         xb_reading_phrase(reading,
-                          ", and need {size:memory_besides} of the host's memory besides "
-                          "the data",
+                          ", and take {size:memory_besides} of the host's memory besides the data",
                           (uint64_t)memory - bytes);
     xb_reading_add(reading, ".");
     return true;
