@@ -87,8 +87,8 @@ struct xb_profiles {
 
 /* Adds the programs of a file, gzipped or not by its content, to zeroed *profiles or those of other
  * files: each file has its own, whatever their numbers. Takes memory for activities and names, and
- * not for the text. XB_ERR_USAGE names the file, and the place of what is wrong, or why it cannot be
- * unpacked; a text that ends too early is_cut. XB_ERR_UNSUPPORTED: this build lacks SQLite.
+ * not for the text. XB_ERR_USAGE names the file, and the place of what is wrong, or why it cannot
+ * be unpacked; a text that ends too early is_cut. XB_ERR_UNSUPPORTED: this build lacks SQLite.
  * XB_ERR_SYSTEM: it cannot be opened. Release *profiles with xb_profiles_free in any case. */
 XB_MUST_CHECK enum xb_status xb_profiles_read(struct xb_profiles *profiles, const char *path,
                                               struct xb_error *error);
