@@ -200,7 +200,7 @@ class Results(Measuring):
             "passes": [1],
             "managed": ["fault", "prefetch"],
             "buffers": [4],
-            "kernel-time": "auto",
+            "kernel-time": ["auto"],
             "peer-path": ["direct-read", "direct-write", "staged"],
             "pairs": None,
             "by": ["engine"],

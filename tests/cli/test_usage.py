@@ -109,7 +109,7 @@ class Usage(Case):
         for words, arguments in (
             (("--mode needs an argument (MODE[,MODE]); '--size' looks like",), ("--mode", "--size", "4K")),
             (("--size needs an argument (SIZE); '-q' looks like",), ("--size", "-q")),
-            (("--kernel-time needs an argument (TIME); '-q' looks like",), ("--kernel-time=-q",)),
+            (("--kernel-time needs an argument (TIME[,TIME]); '-q' looks like",), ("--kernel-time=-q",)),
             (("--threshold needs an argument (SHARES)",), ("compare", "--threshold", "--force", "a", "b")),
             (('"-4"', "--size"), ("--size", "-4")),
         ):
