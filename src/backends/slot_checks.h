@@ -23,8 +23,7 @@ enum xb_status xb_kernel_copy_check(const struct xb_queue *queue, const struct x
                                     uint64_t target_offset, const struct xb_buffer *source,
                                     uint64_t source_offset, uint64_t bytes, struct xb_error *error);
 enum xb_status xb_compute_check(const struct xb_queue *queue, const struct xb_buffer *buffer,
-                                uint64_t offset, uint64_t bytes,
-                                struct xb_error *error);
+                                uint64_t offset, uint64_t bytes, struct xb_error *error);
 enum xb_status xb_chain_check(const struct xb_queue *queue, const struct xb_buffer *buffer,
                               uint64_t bytes, struct xb_error *error);
 enum xb_status xb_chase_check(const struct xb_queue *queue, const struct xb_buffer *chain,
