@@ -79,7 +79,8 @@ static enum xb_status check_variant(const struct xb_case *test, struct xb_error 
 {
     if (!xb_io_is_by_device(test) || !xb_order_is_pageable(test->variant))
         return XB_OK;
-    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "--io gds uses no host memory: take --order serial");
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                   "--io gds uses no host memory: take --order serial or overlapped");
 }
 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
@@ -487,7 +488,8 @@ const struct xb_mode xb_mode_pipeline = {
     .variant_option = &xb_option_order,
     .names =
         XB_NAMES({"serial", "pipeline, serial"}, {"serial-pageable", "pipeline, serial pageable"},
-                 {"overlapped", "pipeline, overlapped"}),
+                 {"overlapped", "pipeline, overlapped"},
+                 {"overlapped-pageable", "pipeline, overlapped pageable"}),
     .parts = XB_PARTS({"READ", &xb_pipeline_rates[XB_STAGE_READ]},
                       {"IN", &xb_pipeline_rates[XB_STAGE_IN]},
                       {"KERNEL", &xb_pipeline_rates[XB_STAGE_COMPUTE]},
@@ -495,9 +497,10 @@ const struct xb_mode xb_mode_pipeline = {
     .options = XB_OPTIONS(&xb_option_order, &xb_option_io, &xb_option_file, &xb_option_readers,
                           &xb_option_batch_files, &xb_option_chunk, &xb_option_buffers,
                           &xb_option_kernel_time),
-    .parameters = XB_PARAMETERS({&xb_option_io, NULL}, {&xb_option_readers, NULL},
-                                {&xb_option_batch_files, NULL}, {&xb_option_chunk, NULL},
-                                {&xb_option_buffers, "overlapped"}, {&xb_option_kernel_time, NULL}),
+    .parameters = XB_PARAMETERS(
+        {&xb_option_io, NULL}, {&xb_option_readers, NULL}, {&xb_option_batch_files, NULL},
+        {&xb_option_chunk, NULL}, {&xb_option_buffers, "overlapped"},
+        {&xb_option_buffers, "overlapped-pageable"}, {&xb_option_kernel_time, NULL}),
     .figures =
         XB_FIGURES(XB_COST_FIGURES, &xb_figure_gpu_busy, &xb_figure_speed_up,
                    &xb_figure_share_of_bound, &xb_figure_serial_time, EACH_OF(xb_pipeline_rates),

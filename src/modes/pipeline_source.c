@@ -15,17 +15,18 @@ const struct xb_option xb_option_order = {
     XB_CHOICES("order", "ORDER", "overlapped,serial,serial-pageable",
                "In which order chunks are read, copied and computed on: 'overlapped' all steps at "
                "the same time, over --buffers chunks; 'serial' one step after the other, from "
-               "page-locked memory; 'serial-pageable' the same from ordinary memory.",
-               "overlapped", "serial", "serial-pageable")};
+               "page-locked memory; 'serial-pageable' and 'overlapped-pageable' the same from "
+               "ordinary memory.",
+               "overlapped", "serial", "serial-pageable", "overlapped-pageable")};
 
 bool xb_order_is_overlapped(const char *variant)
 {
-    return strcmp(variant, "overlapped") == 0;
+    return strncmp(variant, "overlapped", strlen("overlapped")) == 0;
 }
 
 bool xb_order_is_pageable(const char *variant)
 {
-    return strcmp(variant, "serial-pageable") == 0;
+    return strstr(variant, "-pageable") != NULL;
 }
 
 const struct xb_option xb_option_io = {XB_CHOICES(

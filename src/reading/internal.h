@@ -46,10 +46,6 @@ const struct xb_figure *xb_reading_figure(const struct xb_record_case *test);
 double xb_reading_speed(const struct xb_reading *reading, const struct xb_record_case *test);
 /* Returns the bandwidth of a usable case. */
 double xb_reading_bandwidth(const struct xb_reading *reading, const struct xb_record_case *test);
-/* The bytes that one iteration of a usable case moves. */
-uint64_t xb_reading_bytes_moved(const struct xb_reading *reading,
-                                const struct xb_record_case *test);
-
 bool xb_reading_goes(const struct xb_record_case *test, enum xb_direction direction);
 /* Whether it is of one device that had the machine for itself, between it and the host. */
 bool xb_reading_alone(const struct xb_record_case *test);

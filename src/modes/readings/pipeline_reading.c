@@ -116,17 +116,22 @@ static void add_other(struct xb_reading *reading, const struct xb_record_case *b
                     xb_reading_median(reading, other, &xb_figure_bandwidth);
     enum xb_reading_order order = xb_reading_judge(reading, best, other);
     bool is_pageable = xb_order_is_pageable(other->variant);
+    bool is_overlapped = xb_order_is_overlapped(other->variant);
     if (!is_same_work(reading, best, other) || order == XB_READING_UNKNOWN)
         return;
     xb_reading_rests_on(reading, other);
-    xb_reading_phrase(reading, " It is {speed} as one step after the other{text}{text}.",
+    xb_reading_phrase(reading, " It is {speed} as {text}{text}{text}.",
                       order == XB_READING_ALIKE ? 1 : factor,
+                      is_overlapped ? "overlapped" : "one step after the other",
                       is_pageable ? " with pageable memory" : "",
                       order == XB_READING_ALIKE ? ", within the noise" : "");
     if (order == XB_READING_ALIKE)
         return;
-    xb_reading_number(reading, is_pageable ? "ratio_serial_pageable" : "ratio_serial", factor,
-                      XB_UNIT_RATIO);
+    xb_reading_number(reading,
+                      is_overlapped ? "ratio_overlapped_pageable"
+                      : is_pageable ? "ratio_serial_pageable"
+                                    : "ratio_serial",
+                      factor, XB_UNIT_RATIO);
     if (xb_order_is_overlapped(best->variant) && !is_pageable && factor >= XB_WORTH_SAYING)
         xb_reading_remedy(reading, XB_EFFORT_DESIGN, factor,
                           "Read, copy and compute at the same time: %s as fast as one step "
@@ -151,11 +156,12 @@ static bool is_way(const struct xb_reading *reading, const struct xb_record_case
 
 bool xb_pipeline_say_disk(struct xb_reading *reading, int device, uint64_t bytes)
 {
-    static const char *const orders[] = {"overlapped", "serial", "serial-pageable"};
+    static const char *const orders[] = {"overlapped", "overlapped-pageable", "serial",
+                                         "serial-pageable"};
     bool said = false;
     for (const char *const *io = xb_option_io.choices; *io != NULL; io++) {
         const struct xb_record_case *best = NULL;
-        for (size_t i = 0; i < 3; i++) {
+        for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
             const struct way way = {orders[i], *io};
             const struct xb_record_case *row =
                 xb_reading_fastest(reading, device, bytes, is_way, &way);
