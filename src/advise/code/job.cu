@@ -381,10 +381,10 @@ int main()
 #endif
     double kernel = 0;
 #if XB_KERNEL
-    for (int tries = 0; tries < 8; tries++) { // until it takes as long as your kernel
+    for (int tries = 0; tries < 16; tries++) { // until it takes as long as your kernel
         run_job(false);
         kernel = event_seconds();
-        if (tries < 7)
+        if (tries < 15)
             steps = unsigned(std::max(1.0, steps * std::min(kernel_seconds / kernel, 8.0)));
     }
 #endif

@@ -33,7 +33,7 @@ static void advise(struct xb_reading *reading, const struct xb_record_case *slow
         enum xb_call call;
     } steps[] = {{"pinned", "Pin the buffers of this job", "", XB_CALL_PIN},
                  {"overlapped", "Overlap copies and kernels of this job",
-                  " in chunks on two streams, from and to pinned memory", XB_CALL_COPY_ASYNC}};
+                  " in chunks on several streams, from and to pinned memory", XB_CALL_COPY_ASYNC}};
     const struct xb_record_case *best = slow;
     double most = xb_reading_median(reading, slow, &xb_job_time), time = most;
     struct xb_words words = {.length = 0};
@@ -53,6 +53,9 @@ static void advise(struct xb_reading *reading, const struct xb_record_case *slow
     if (most / time >= XB_WORTH_SAYING)
         xb_reading_remedy(reading, XB_EFFORT_LINES, most / time, "%s", words.text);
 }
+
+#define COPYING_WAYS 4 /* of --way: those behind them are no copies of memory that can be pinned   \
+                        */
 
 /* "Overlapped, this job takes 1.42 ms. From pageable memory it takes 11.1 ms, and copies are 89 %
  * of that." */
@@ -81,7 +84,8 @@ bool xb_job_say(struct xb_reading *reading, int device, uint64_t bytes)
     if (isfinite(share) && strcmp(slow->variant, "overlapped") != 0)
         xb_reading_phrase(reading, ", and copies are {share:copies_share} of that", share / most);
     xb_reading_phrase(reading, ".{case}{case}", best, slow);
-    advise(reading, slow, bytes);
+    if (slow_way < COPYING_WAYS)
+        advise(reading, slow, bytes);
     return true;
 }
 

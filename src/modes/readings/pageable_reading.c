@@ -273,8 +273,8 @@ static bool say_from(struct xb_reading *reading, int device)
     return said;
 }
 
-/* "Pageable copies to the GPU keep 1.0 CPU cores busy while their call lasts, and take 0 B of the
- * host's memory besides the data." */
+/* "Pageable copies to the GPU keep 1.0 CPU cores busy while their call lasts, and the process does
+ * not grow meanwhile." */
 static bool say_costs(struct xb_reading *reading, int device, uint64_t bytes)
 {
     const struct xb_record_case *test =
@@ -290,10 +290,11 @@ static bool say_costs(struct xb_reading *reading, int device, uint64_t bytes)
                       "{name} copies to the GPU keep {text} CPU cores busy while their "
                       "call lasts{+factor:cores}",
                       test, text, cores);
-    if (memory >= (double)bytes)
-        xb_reading_phrase(reading,
-                          ", and take {size:memory_besides} of the host's memory besides the data",
+    if (memory > (double)bytes)
+        xb_reading_phrase(reading, ", and the process grows by {size:memory_besides} meanwhile",
                           (uint64_t)memory - bytes);
+    else if (memory >= (double)bytes)
+        xb_reading_add(reading, ", and the process does not grow meanwhile");
     xb_reading_add(reading, ".");
     return true;
 }
