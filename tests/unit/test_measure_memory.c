@@ -328,6 +328,18 @@ static void test_what_an_iteration_costs(NO_STATE)
     }
 }
 
+/* A target that is fresh each time comes back, and is no more than it was. */
+static void test_a_fresh_target_is_no_growth(NO_STATE)
+{
+    struct fixture f;
+    RUN(&f, "--mode", "pageable", "--staging", "driver", "--target", "fresh", "--size", "16M",
+        "--direction", "d2h");
+    const struct xb_result_figure *peak = figure_of(&f.run.results[0], "peak_host_memory");
+    if (peak != NULL)
+        assert_true(peak->computed >= 16 * MIB && peak->computed < 24 * MIB);
+    finish(&f);
+}
+
 static void test_events_are_the_timer_where_they_can(NO_STATE)
 {
     struct fixture f;
@@ -357,6 +369,7 @@ int main(void)
         TEST(test_what_is_touched_is_spread_evenly),
         TEST(test_what_else_is_written_is_found),
         TEST(test_what_an_iteration_costs),
+        TEST(test_a_fresh_target_is_no_growth),
         TEST(test_events_are_the_timer_where_they_can),
     };
     return cmocka_run_group_tests_name("measure_memory", tests, NULL, NULL);
