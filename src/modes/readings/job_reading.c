@@ -54,8 +54,7 @@ static void advise(struct xb_reading *reading, const struct xb_record_case *slow
         xb_reading_remedy(reading, XB_EFFORT_LINES, most / time, "%s", words.text);
 }
 
-#define COPYING_WAYS 4 /* of --way: those behind them are no copies of memory that can be pinned   \
-                        */
+#define COPYING_WAYS 4 /* of --way: the others have no memory that can be pinned */
 
 /* "Overlapped, this job takes 1.42 ms. From pageable memory it takes 11.1 ms, and copies are 89 %
  * of that." */
