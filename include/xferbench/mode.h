@@ -142,6 +142,8 @@ struct xb_mode_context {
     /* Host memory that the mode allocated itself. The runner looks up where it lies before verify,
      * as for the workspace's buffers, and the row tells of the first. NULL: none, or no more. */
     const struct xb_buffer *own_buffers[XB_OWN_BUFFERS];
+    /* Bytes of what was borrowed for the proof or for tuning alone: no cost of the method. */
+    uint64_t proof_host_bytes, proof_device_bytes;
     struct xb_span spans[XB_SPANS];
     size_t span_count;    /* 0 where only the whole is timed */
     uint64_t bytes_moved; /* by one iteration; set to test->bytes before setup */

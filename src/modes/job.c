@@ -430,6 +430,8 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
         XB_TRY(xb_ring_open(context, &plan, 3, &state->ring, error));
     }
     state->place = is_in_place(test) ? state->job.out : NULL;
+    context->proof_host_bytes = is_in_place(test) ? layout.in : piece;
+    context->proof_device_bytes = is_in_place(test) ? layout.device_bytes : 0;
     xb_host_fill(state->job.in->host_address, 0, test->bytes,
                  state->place != NULL ? xb_proof_after(test->seed) : xb_proof_before(test->seed));
     XB_TRY(xb_proof_fill(context->queues[0], state->job.data, layout.device_bytes,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Managed memory: one address for both sides, and pages that move because somebody touches them,
  * because they are asked to, or not at all. */
-#include "managed.h"
 #include "modes/readings/readings.h"
 #include "piece_layout.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One copy between ordinary host memory and the device: as a program that never heard of pinning
  * makes it, or through page-locked memory of its own. */
-#include "pageable.h"
 #include "modes/readings/readings.h"
 #include "ring.h"
 #include "transfer.h"

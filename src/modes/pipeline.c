@@ -187,6 +187,8 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
                      {&state->scratch, 3, XB_MEMORY_PAGEABLE, item, true},
                      {&state->slots, 0, XB_MEMORY_DEVICE, slots, true},
                      {&state->digests, 1, XB_MEMORY_DEVICE, results, true}));
+    /* From pageable memory the kernel is tuned by pinned memory, as in other orders. */
+    context->proof_host_bytes = item + results + (pageable > 0 ? pinned : 0);
     if (xb_io_is_direct(test))
         XB_TRY(xb_files_check_direct(state->source.files, error));
     if (xb_io_is_by_device(test)) {

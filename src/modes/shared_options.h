@@ -58,6 +58,13 @@ unsigned xb_threads_usual(void);
 /* --host-offset, --device-offset: how far behind its boundary the memory on that side begins. */
 extern const struct xb_option xb_option_host_offset, xb_option_device_offset;
 
+/* Options and a figure of one mode alone, which its Reading knows too. --touched of managed: how
+ * many percent of the memory are touched, and --touch-order in which order; the way without faults:
+ * all of it prefetched, and then touched as much. --target of pageable: whether a copy's first
+ * touch is part of it. */
+extern const struct xb_option xb_option_touched, xb_option_touch_order, xb_option_target;
+extern const struct xb_figure xb_figure_full_copy_time;
+
 /* How much behind the data is watched where it may begin off a boundary: a page, which is more than
  * a copy that rounds its end up could reach. */
 #define XB_WATCHED_BYTES UINT64_C(4096)

@@ -121,10 +121,11 @@ const struct xb_figure xb_figure_cpu_time = {
                                "iteration return; with submit_time: how busy they keep the CPU")};
 const struct xb_figure xb_figure_peak_host_memory = {
     XB_FIGURE("peak_host_memory", XB_UNIT_BYTES,
-              "Host memory of the case, that of its proof included, and the most by which the "
-              "process grew during an iteration (VmHWM)")};
-const struct xb_figure xb_figure_peak_device_memory = {XB_FIGURE(
-    "peak_device_memory", XB_UNIT_BYTES, "Device memory of the case, that of its proof included")};
+              "Host memory of the case, without what only its proof takes, and the most by which "
+              "the process grew during an iteration (VmHWM)")};
+const struct xb_figure xb_figure_peak_device_memory = {
+    XB_FIGURE("peak_device_memory", XB_UNIT_BYTES,
+              "Device memory of the case, without what only its proof takes")};
 
 const struct xb_figure *const xb_runner_figures[] = {
     &xb_figure_bandwidth,

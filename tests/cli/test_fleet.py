@@ -162,6 +162,16 @@ class Fleet(Case):
         self.assertIn("missing nodes are not listed", outcome.err)
         self.assertIn("Missing nodes may have written the files", self.assert_ends(1, "fleet", folder, *expected).out)
 
+    def test_a_finding_of_a_node_and_one_of_a_gpu(self):
+        """The first of the two is about no GPU: nobody counts those beside it."""
+        for number, code in ((1, "XB-DEVICE-MISSING"), (2, "XB-LINK-WIDTH")):
+            made = document(number)
+            made["devices"][0]["verdict"]["level"] = "CRITICAL"
+            made["devices"][0]["verdict"]["reasons"] = [{"code": code, "level": "CRITICAL", "text": "odd"}]
+            self.write_json(f"n{number}.json", made)
+        out = " ".join(self.assert_ends(1, "fleet", "n1.json", "n2.json").out.split())
+        self.assertIn("2 of 2 nodes failed their own link tests", out)
+
     def test_a_whole_fleet_is_not_drained(self):
         """One deadline that is too short, one folder that is empty: a script must not take all nodes away."""
         for folder in ("results", "empty", "foreign"):

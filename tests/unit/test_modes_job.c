@@ -228,6 +228,8 @@ static void test_a_job_in_place_verifies(NO_STATE)
             assert_null(figure_of(result, "out_time"));
             assert_null(figure_of(result, "copy_share"));
             assert_non_null(figure_of(result, "kernel_share"));
+            expect_computed(result, "peak_device_memory",
+                            0); /* what the kernel is tuned by is none */
         }
         finish(&f);
     }

@@ -216,6 +216,24 @@ static void without_the_drivers_way_a_ring_is_compared_with_nothing(void **state
     assert_not_read(n, "pinning");
 }
 
+/* The CPU time of the calls, and memory besides the data. */
+static void what_a_pageable_copy_costs(void **state)
+{
+    struct node *n = *state;
+    struct xb_result *row = add(n, &pageable, "driver", XB_H2D, 8);
+    set_times(row, 0.1, 0.1);
+    assert_not_read(n, "costs");
+    set_computed(row, &xb_figure_cpu_time, 0.15);
+    set_computed(row, &xb_figure_peak_host_memory, (double)row->test.bytes);
+    assert_said(n, "costs",
+                "Pageable copies to the GPU keep 1.5 CPU cores busy while their call lasts, and "
+                "the process does not grow meanwhile.");
+    set_computed(row, &xb_figure_peak_host_memory, (double)row->test.bytes + (2 << 20));
+    assert_said(n, "costs",
+                "Pageable copies to the GPU keep 1.5 CPU cores busy while their call lasts, and "
+                "the process grows by 2 MiB meanwhile.");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +247,7 @@ int main(void)
         NODE_TEST(a_long_copy_is_judged_by_its_own_time),
         NODE_TEST(a_size_that_cannot_be_compared_is_left_out),
         NODE_TEST(a_ring_stands_beside_driver_and_pinned),
+        NODE_TEST(what_a_pageable_copy_costs),
         NODE_TEST(without_the_drivers_way_a_ring_is_compared_with_nothing),
     };
     return cmocka_run_group_tests_name("reading_pin_from", tests, NULL, NULL);

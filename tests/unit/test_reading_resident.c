@@ -104,13 +104,53 @@ static void small_data_is_told_of_too(void **state)
 
 /* ---- jobs ---- */
 
-static void add_job(struct node *n, const char *way, double seconds, double in, double out)
+static struct xb_result *add_job(struct node *n, const char *way, double seconds, double in,
+                                 double out)
 {
     struct xb_result *row = add(n, &xb_mode_job, way, XB_BIDIR, 1);
     set_size(row, 65536, 65536 / seconds / 1e9);
     set_figure(row, "job_time", seconds);
-    add_figure(row, xb_figure_find("in_time"), in);
-    add_figure(row, xb_figure_find("out_time"), out);
+    if (in > 0) { /* else it is in place */
+        add_figure(row, xb_figure_find("in_time"), in);
+        add_figure(row, xb_figure_find("out_time"), out);
+    }
+    return row;
+}
+
+/* Managed memory cannot be page-locked, and memory that is used in place is. */
+static void what_is_slow_in_place_is_not_told_to_be_pinned(void **state)
+{
+    struct node *n = *state;
+    add_job(n, "pinned", 4e-3, 2e-3, 1e-3);
+    add_job(n, "overlapped", 2e-3, 1e-3, 1e-3);
+    add_job(n, "managed", 10e-3, 0, 0);
+    assert_answered(n, "Overlapped, this job takes 2.00 ms. In managed memory it takes 10.0 ms.");
+    assert_advised(n, "XB-JOB", "");
+}
+
+static const struct xb_option gpu_time = {.name = "gpu-time", .type = XB_OPTION_CHOICES};
+
+static void add_timed_job(struct node *n, const char *way, const char *kernel, double seconds)
+{
+    struct xb_case *test = &add_job(n, way, seconds, 1e-3, 1e-3)->test;
+    test->settings[0] = (struct xb_setting){.option = &gpu_time, .word = kernel};
+    test->setting_count = 1;
+}
+
+static void the_kernel_from_which_overlap_no_longer_pays(void **state)
+{
+    struct node *n = *state;
+    add_timed_job(n, "pinned", "5ms", 7e-3);
+    add_timed_job(n, "overlapped", "5ms", 5.4e-3);
+    add_timed_job(n, "pinned", "10ms", 12e-3);
+    add_timed_job(n, "overlapped", "10ms", 10.4e-3);
+    assert_not_read(n, "Overlapping pays");
+    add_timed_job(n, "pinned", "100ms", 102e-3);
+    add_timed_job(n, "overlapped", "100ms", 100.4e-3);
+    add_timed_job(n, "pinned", "50ms", 52e-3);
+    add_timed_job(n, "overlapped", "50ms", 50.4e-3);
+    assert_number(n, "XB-JOB-OVERLAP", "pays_until", 10e-3);
+    assert_number(n, "XB-JOB-OVERLAP", "pays_no_more_at", 50e-3);
 }
 
 static void a_job_tells_its_ways_and_its_copies(void **state)
@@ -200,6 +240,8 @@ int main(void)
         NODE_TEST(without_a_trip_nothing_is_said),
         NODE_TEST(small_data_is_told_of_too),
         NODE_TEST(a_job_tells_its_ways_and_its_copies),
+        NODE_TEST(what_is_slow_in_place_is_not_told_to_be_pinned),
+        NODE_TEST(the_kernel_from_which_overlap_no_longer_pays),
         NODE_TEST(of_unknown_ways_alone_a_job_says_nothing),
         NODE_TEST(what_is_slow_though_it_overlaps_is_not_told_to_be_pinned),
         NODE_TEST(a_file_tells_its_limit_and_what_overlap_gives),

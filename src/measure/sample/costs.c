@@ -60,8 +60,10 @@ enum xb_status xb_measure_costs(struct xb_measurement *measurement, struct xb_er
     }
     if (has_growth)
         xb_result_compute(measurement->result, &xb_figure_peak_host_memory,
-                          (double)(xb_workspace_borrowed(context->workspace, true) + growth));
-    xb_result_compute(measurement->result, &xb_figure_peak_device_memory,
-                      (double)xb_workspace_borrowed(context->workspace, false));
+                          (double)(xb_workspace_borrowed(context->workspace, true) -
+                                   context->proof_host_bytes + growth));
+    xb_result_compute(
+        measurement->result, &xb_figure_peak_device_memory,
+        (double)(xb_workspace_borrowed(context->workspace, false) - context->proof_device_bytes));
     return XB_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Says in the Reading up to which share of managed memory faults are faster than moving all. */
-#include "modes/managed.h"
+#include "modes/shared_options.h"
 #include "readings.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Says in the Reading how pageable memory compares with pinned memory and with a ring. */
-#include "modes/pageable.h"
+#include "modes/shared_options.h"
 #include "readings.h"
 #include "record/rows.h"
 
