@@ -121,8 +121,8 @@ const struct xb_figure xb_figure_cpu_time = {
                                "iteration return; with submit_time: how busy they keep the CPU")};
 const struct xb_figure xb_figure_peak_host_memory = {
     XB_FIGURE("peak_host_memory", XB_UNIT_BYTES,
-              "Host memory of the case, without what only its proof takes, and the most by which "
-              "the process grew during an iteration (VmHWM)")};
+              "Host memory of the case, without what only its proof takes, and by how much the "
+              "process grew during an iteration (VmHWM; the least of three)")};
 const struct xb_figure xb_figure_peak_device_memory = {
     XB_FIGURE("peak_device_memory", XB_UNIT_BYTES,
               "Device memory of the case, without what only its proof takes")};

@@ -3,6 +3,7 @@
 /* What one iteration costs besides time. */
 #include "measure.h"
 
+#include "base/units.h"
 #include "machine/host_memory.h"
 #include "record/mode_list.h"
 
@@ -38,30 +39,42 @@ static enum xb_status run(struct xb_measurement *measurement, struct xb_error *e
     return xb_result_sample(measurement->result, &xb_figure_cpu_time, seconds, error);
 }
 
+/* The most memory that the process has now and had before restore: what restore gives back, such as
+ * a target's pages, or fetches, such as managed memory, is no growth when it is where it was. */
+static bool read_baseline(struct xb_measurement *measurement, uint64_t *resident,
+                          enum xb_status *status, struct xb_error *error)
+{
+    struct xb_process_memory before, restored;
+    bool is_read = xb_process_memory_read(&before);
+    *status = xb_measure_restore(measurement, error);
+    is_read = is_read && xb_process_memory_restart() && xb_process_memory_read(&restored);
+    if (is_read)
+        *resident = before.resident > restored.resident ? before.resident : restored.resident;
+    return is_read;
+}
+
 enum xb_status xb_measure_costs(struct xb_measurement *measurement, struct xb_error *error)
 {
     const struct xb_mode_context *context = &measurement->lanes[0].context;
-    struct xb_process_memory before, after;
-    uint64_t growth = 0;
+    struct xb_process_memory after;
+    uint64_t least = UINT64_MAX; /* growth: one iteration may follow what left the memory out */
     bool has_growth = true;
     if (!xb_mode_declares(context->test->mode, &xb_figure_cpu_time))
         return XB_OK;
     for (unsigned i = 0; i < REPETITIONS && !xb_measure_out_of_time(measurement); i++) {
-        /* What restore gives back, such as a target's pages, is no growth when it is there again.
-         */
-        has_growth = has_growth && xb_process_memory_read(&before);
-        XB_TRY(xb_measure_restore(measurement, error));
-        has_growth = has_growth && xb_process_memory_restart();
+        enum xb_status status = XB_OK;
+        uint64_t resident = 0;
+        has_growth = read_baseline(measurement, &resident, &status, error) && has_growth;
+        XB_TRY(status);
         XB_TRY(run(measurement, error));
         has_growth = has_growth && xb_process_memory_read(&after) && after.highest > 0;
-        const uint64_t least = growth > LEAST_GROWTH ? growth : LEAST_GROWTH;
-        if (has_growth && after.highest > before.resident + least)
-            growth = after.highest - before.resident;
+        if (has_growth)
+            least = xb_lesser(least, after.highest > resident ? after.highest - resident : 0);
     }
-    if (has_growth)
+    if (has_growth && least < UINT64_MAX)
         xb_result_compute(measurement->result, &xb_figure_peak_host_memory,
                           (double)(xb_workspace_borrowed(context->workspace, true) -
-                                   context->proof_host_bytes + growth));
+                                   context->proof_host_bytes + (least > LEAST_GROWTH ? least : 0)));
     xb_result_compute(
         measurement->result, &xb_figure_peak_device_memory,
         (double)(xb_workspace_borrowed(context->workspace, false) - context->proof_device_bytes));
