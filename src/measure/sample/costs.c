@@ -27,8 +27,8 @@ static enum xb_status run(struct xb_measurement *measurement, struct xb_error *e
     double before = cpu_seconds();
     enum xb_status status = context->test->mode->submit(context, error);
     double seconds = cpu_seconds() - before;
-    for (size_t i = 0; i < context->queue_count;
-         i++) { /* also for what a failed one has enqueued */
+    /* Also for what a failed one has enqueued. */
+    for (size_t i = 0; i < context->queue_count; i++) {
         struct xb_error other;
         const struct xb_backend *backend = context->queues[i]->device->backend;
         enum xb_status waited =
