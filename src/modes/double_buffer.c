@@ -3,20 +3,11 @@
 #include "kernel_time.h"
 #include "modes/readings/readings.h"
 #include "proof.h"
-#include "shared_options.h"
-
-#include "measure/engine/stage.h"
+#include "trip.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-struct state {
-    struct xb_buffer *in, *out; /* on the host */
-    struct xb_buffer *slots;    /* on the device, `buffers` chunks */
-    uint64_t chunk;
-    uint64_t steps; /* of the kernel, on every word */
-};
 
 static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
 {
@@ -26,63 +17,28 @@ static enum xb_status check_options(const struct xb_case *test, struct xb_error 
     return xb_chunk_check(test, &xb_option_chunk, 3, error);
 }
 
+static struct xb_trip_layout layout_of(const struct xb_case *test)
+{
+    return xb_trip_lay_out(test->bytes, test->bytes, xb_case_setting(test, &xb_option_chunk)->count,
+                           xb_case_setting(test, &xb_option_buffers)->count);
+}
+
 static struct xb_needs needs(const struct xb_case *test)
 {
-    uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
-    uint64_t buffers = xb_case_setting(test, &xb_option_buffers)->count;
     return (struct xb_needs){.host_bytes = 2 * test->bytes,
-                             .device_bytes = buffers * xb_lesser(chunk, test->bytes)};
+                             .device_bytes = layout_of(test).device_bytes};
 }
-
-static enum xb_status copy_in(struct xb_mode_context *context, const struct xb_turn *turn,
-                              struct xb_error *error)
-{
-    const struct state *state = context->state;
-    struct xb_chunk chunk = xb_chunk_at(context->test->bytes, state->chunk, turn->item);
-    return context->device->backend->queue_copy(turn->queue, state->slots,
-                                                turn->slot * state->chunk, state->in, chunk.offset,
-                                                chunk.bytes, error);
-}
-
-static enum xb_status compute(struct xb_mode_context *context, const struct xb_turn *turn,
-                              struct xb_error *error)
-{
-    const struct state *state = context->state;
-    struct xb_chunk chunk = xb_chunk_at(context->test->bytes, state->chunk, turn->item);
-    if (state->steps == 0)
-        return XB_OK;
-    return context->device->backend->queue_compute(
-        turn->queue, state->slots, turn->slot * state->chunk, chunk.bytes, state->steps, error);
-}
-
-static enum xb_status copy_out(struct xb_mode_context *context, const struct xb_turn *turn,
-                               struct xb_error *error)
-{
-    const struct state *state = context->state;
-    struct xb_chunk chunk = xb_chunk_at(context->test->bytes, state->chunk, turn->item);
-    return context->device->backend->queue_copy(turn->queue, state->out, chunk.offset, state->slots,
-                                                turn->slot * state->chunk, chunk.bytes, error);
-}
-
-enum { STAGE_IN, STAGE_KERNEL, STAGE_OUT };
-
-static const struct xb_stage stages[] = {
-    [STAGE_IN] = {.name = "in", .engine = XB_ENGINE_COPY, .run = copy_in},
-    [STAGE_KERNEL] = {.name = "kernel", .engine = XB_ENGINE_COMPUTE, .run = compute},
-    [STAGE_OUT] = {.name = "out", .engine = XB_ENGINE_COPY, .run = copy_out},
-    {.name = NULL},
-};
 
 XB_OWN_FIGURE(TIME, copies_time, "The copies both ways at once, without the kernels");
 
 /* Both ways at once: the pipeline's copies share the link like this, so they cannot be faster. */
-static const struct xb_line_part copies_alone = {.stages = 1u << STAGE_IN | 1u << STAGE_OUT};
+static const struct xb_line_part copies_alone = {.stages = 1u << XB_TRIP_IN | 1u << XB_TRIP_OUT};
 
 static const struct xb_reference references[] = {
     {.figure = &xb_figure_serial_time, .part = &(const struct xb_line_part){.in_a_row = true}},
-    {.figure = &xb_figure_in_time, .part = XB_STAGE_ALONE(STAGE_IN)},
-    {.figure = &xb_figure_kernel_time, .part = XB_STAGE_ALONE(STAGE_KERNEL)},
-    {.figure = &xb_figure_out_time, .part = XB_STAGE_ALONE(STAGE_OUT)},
+    {.figure = &xb_figure_in_time, .part = XB_STAGE_ALONE(XB_TRIP_IN)},
+    {.figure = &xb_figure_kernel_time, .part = XB_STAGE_ALONE(XB_TRIP_KERNEL)},
+    {.figure = &xb_figure_out_time, .part = XB_STAGE_ALONE(XB_TRIP_OUT)},
     {.figure = &copies_time, .part = &copies_alone},
     {.figure = NULL},
 };
@@ -93,19 +49,18 @@ static const struct xb_reference references[] = {
  * the kernel. That is timed with a kernel of a single step, because going from copying to computing
  * and back costs time too.
  */
-static enum xb_status choose_steps(struct xb_mode_context *context, uint64_t count,
-                                   struct xb_error *error)
+static enum xb_status choose_steps(struct xb_mode_context *context, struct xb_error *error)
 {
-    struct state *state = context->state;
+    struct xb_trip *trip = context->state;
     const struct xb_line_part one_slot_less = {.slots = (unsigned)context->queue_count - 1};
     double target = 0;
     XB_TRY(xb_kernel_time_read(context->test, &target, error));
     if (target == 0)
         return XB_OK;
     if (target > 0) {
-        target *= (double)count;
+        target *= (double)trip->layout.count;
     } else {
-        state->steps = 1;
+        trip->steps = 1;
         xb_line_take(context, &one_slot_less);
         enum xb_status status = xb_mode_time(context, xb_line_submit, &target, error);
         xb_line_take(context, NULL);
@@ -113,39 +68,35 @@ static enum xb_status choose_steps(struct xb_mode_context *context, uint64_t cou
             return status;
         target *= XB_KERNEL_TUNED_LONGER;
     }
-    return xb_kernel_time_tune_stage(context, STAGE_KERNEL, context->test->bytes, state->chunk,
-                                     target, &state->steps, error);
+    return xb_kernel_time_tune_stage(context, XB_TRIP_KERNEL, context->test->bytes,
+                                     trip->layout.chunk, target, &trip->steps, error);
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
-    struct state *state = context->state;
+    struct xb_trip *trip = context->state;
     const struct xb_case *test = context->test;
     enum xb_memory memory = xb_host_memory_of(test->variant);
-    state->chunk = xb_case_setting(test, &xb_option_chunk)->count;
-    if (state->chunk > test->bytes) /* one chunk: whole words, as the kernel wants them */
-        state->chunk = xb_rounded_up(test->bytes, 8);
-    const struct xb_line_plan plan = {
-        .items = xb_chunk_count(test->bytes, state->chunk),
-        .slots = (unsigned)xb_case_setting(test, &xb_option_buffers)->count,
-    };
+    trip->layout = layout_of(test);
+    const struct xb_line_plan plan = {.items = trip->layout.count,
+                                      .slots = (unsigned)trip->layout.slots};
     context->operations_per_iteration = 3 * plan.items;
     context->bytes_moved = 2 * test->bytes;
     context->hold = true;
-    XB_TRY(XB_BORROW(context, plan.slots, error, {&state->in, 0, memory, test->bytes, false},
-                     {&state->out, 1, memory, test->bytes, false},
-                     {&state->slots, 0, XB_MEMORY_DEVICE, plan.slots * state->chunk, true}));
+    XB_TRY(XB_BORROW(context, plan.slots, error, {&trip->in, 0, memory, test->bytes, false},
+                     {&trip->out, 1, memory, test->bytes, false},
+                     {&trip->data, 0, XB_MEMORY_DEVICE, trip->layout.device_bytes, true}));
     XB_TRY(xb_line_open(context, &plan, error));
-    XB_TRY(xb_proof_fill(context->queues[0], state->in, test->bytes, xb_proof_before(test->seed),
+    XB_TRY(xb_proof_fill(context->queues[0], trip->in, test->bytes, xb_proof_before(test->seed),
                          error));
-    return choose_steps(context, plan.items, error);
+    return choose_steps(context, error);
 }
 
 /* Changes the source: nothing that leaves from now on is at the target yet. */
 static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
 {
-    const struct state *state = context->state;
-    return xb_proof_fill(context->queues[0], state->in, context->test->bytes,
+    const struct xb_trip *trip = context->state;
+    return xb_proof_fill(context->queues[0], trip->in, context->test->bytes,
                          xb_proof_after(context->test->seed), error);
 }
 
@@ -175,9 +126,9 @@ static enum xb_status compare_with_stages(struct xb_result *result, bool compute
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
                              struct xb_error *error)
 {
-    const struct state *state = context->state;
-    XB_TRY(compare_with_stages(result, state->steps > 0, error));
-    xb_proof_conclude_steps(result, state->in, state->out, state->steps);
+    const struct xb_trip *trip = context->state;
+    XB_TRY(compare_with_stages(result, trip->steps > 0, error));
+    xb_proof_conclude_steps(result, trip->in, trip->out, trip->steps);
     return XB_OK;
 }
 
@@ -316,10 +267,10 @@ const struct xb_mode xb_mode_double_buffer = {
                           {.label = "chunk", .code = "XB-CHUNK", .say = say_chunk},
                           {.label = "buffers", .code = "XB-BUFFERS", .say = say_buffers}),
     .answer = answer,
-    XB_HOOKS(struct state, needs, setup, prepare, xb_line_submit, verify),
+    XB_HOOKS(struct xb_trip, needs, setup, prepare, xb_line_submit, verify),
     .capabilities = xb_kernel_capabilities,
     .check_options = check_options,
     .check_variant = xb_host_memory_refuse_pageable,
-    .stages = stages,
+    .stages = XB_TRIP_STAGES(xb_trip_in, xb_trip_kernel, xb_trip_out),
     .references = references,
 };

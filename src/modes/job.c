@@ -47,50 +47,6 @@ const struct xb_option xb_option_job_out = {
     .selects = true,
 };
 
-/* ---- how a job's data lies in chunks ---- */
-
-#define WORD UINT64_C(8)
-
-__extension__ typedef unsigned __int128 wide;
-
-static uint64_t whole_words(uint64_t bytes)
-{
-    return bytes / WORD * WORD;
-}
-
-/* Where the output of the chunk begins whose input begins there: the same share of the whole. */
-static uint64_t out_at(const struct xb_job_layout *layout, uint64_t in_offset)
-{
-    if (in_offset >= layout->in)
-        return layout->out;
-    return whole_words((uint64_t)((wide)layout->out * in_offset / layout->in));
-}
-
-struct xb_job_layout xb_job_lay_out(uint64_t in, uint64_t out, uint64_t chunk)
-{
-    uint64_t whole = whole_words(in + WORD - 1);
-    struct xb_job_layout layout = {.in = in, .out = out, .chunk = chunk < whole ? chunk : whole};
-    layout.count = xb_chunk_count(in, layout.chunk);
-    layout.stride = layout.chunk;
-    if (out > in && layout.count > 1) {
-        /* The longest output of a chunk that is not the last: out_at rounds down. */
-        uint64_t share = (uint64_t)((wide)out * layout.chunk / in);
-        layout.stride = xb_larger(layout.chunk, whole_words(share) + WORD);
-    }
-    struct xb_job_part last = xb_job_part_at(&layout, layout.count - 1);
-    layout.device_bytes = last.device_offset + xb_larger(last.in.bytes, last.out.bytes);
-    return layout;
-}
-
-struct xb_job_part xb_job_part_at(const struct xb_job_layout *layout, uint64_t index)
-{
-    struct xb_job_part part = {.in = xb_chunk_at(layout->in, layout->chunk, index),
-                               .device_offset = index * layout->stride};
-    part.out.offset = out_at(layout, part.in.offset);
-    part.out.bytes = out_at(layout, part.in.offset + part.in.bytes) - part.out.offset;
-    return part;
-}
-
 /* ---- the proof that all of it came back ---- */
 
 /* What did not come back is fetched in pieces of this length when all is done, to look at it. */
@@ -125,13 +81,14 @@ static void check_word_beginning(const unsigned char *memory, uint64_t offset, u
 
 /* Checks what came back of one chunk: words that were computed, the bytes behind the last of them,
  * and what the device had behind the chunk. */
-static void check_part(const struct xb_job_proof *proof, const struct xb_job_part *part,
+static void check_part(const struct xb_job_proof *proof, const struct xb_trip_part *part,
                        struct xb_mismatch *found)
 {
-    const unsigned char *memory = (unsigned char *)proof->out->host_address + part->out.offset;
+    const unsigned char *memory =
+        (unsigned char *)proof->trip->out->host_address + part->out.offset;
     struct xb_pattern plain = xb_proof_after(proof->seed);
     struct xb_pattern computed = plain;
-    computed.steps = proof->steps;
+    computed.steps = proof->trip->steps;
     uint64_t stepped = xb_lesser(part->out.bytes, part->in.bytes / 8 * 8);
     uint64_t words = stepped / 8 * 8;
     uint64_t input = xb_lesser(part->out.bytes, part->in.bytes);
@@ -149,14 +106,15 @@ static enum xb_status check_arrived(struct xb_queue *queue, const struct xb_job_
 {
     void *piece = proof->piece->host_address;
     struct xb_pattern expected = xb_proof_after(proof->seed);
-    expected.steps = proof->steps;
-    for (uint64_t at = 0; at < proof->layout->in; at += PIECE_BYTES) {
-        uint64_t bytes = xb_lesser(PIECE_BYTES, proof->layout->in - at);
+    expected.steps = proof->trip->steps;
+    for (uint64_t at = 0; at < proof->trip->layout.in; at += PIECE_BYTES) {
+        uint64_t bytes = xb_lesser(PIECE_BYTES, proof->trip->layout.in - at);
         xb_host_fill(piece, at, bytes, xb_proof_before(proof->seed));
-        XB_TRY(xb_copy_and_wait(queue, proof->piece, 0, proof->data, at, bytes, error));
+        XB_TRY(xb_copy_and_wait(queue, proof->piece, 0, proof->trip->data, at, bytes, error));
         check_bytes(piece, at, bytes, expected, found);
         if (at == 0)
-            xb_proof_check_steps(proof->in->host_address, piece, bytes, proof->steps, spots);
+            xb_proof_check_steps(proof->trip->in->host_address, piece, bytes, proof->trip->steps,
+                                 spots);
     }
     return XB_OK;
 }
@@ -165,12 +123,13 @@ enum xb_status xb_job_check(struct xb_queue *queue, const struct xb_job_proof *p
                             struct xb_mismatch *all, struct xb_mismatch *spots,
                             struct xb_error *error)
 {
-    for (uint64_t i = 0; proof->out != NULL && i < proof->layout->count; i++) {
-        struct xb_job_part part = xb_job_part_at(proof->layout, i);
+    for (uint64_t i = 0; proof->trip->out != NULL && i < proof->trip->layout.count; i++) {
+        struct xb_trip_part part = xb_trip_part_at(&proof->trip->layout, i, 0);
         check_part(proof, &part, all);
         if (i == 0)
-            xb_proof_check_steps(proof->in->host_address, proof->out->host_address,
-                                 xb_lesser(part.in.bytes, part.out.bytes), proof->steps, spots);
+            xb_proof_check_steps(proof->trip->in->host_address, proof->trip->out->host_address,
+                                 xb_lesser(part.in.bytes, part.out.bytes), proof->trip->steps,
+                                 spots);
     }
     return proof->piece != NULL ? check_arrived(queue, proof, all, spots, error) : XB_OK;
 }
@@ -182,10 +141,9 @@ enum xb_status xb_job_check(struct xb_queue *queue, const struct xb_job_proof *p
 #define TOO_SHORT 0.9
 
 struct state {
-    struct xb_job_layout layout;
-    struct xb_job_proof job; /* what moves and is proved; the kernel's steps are 0 for no kernel */
-    struct xb_ring *ring;    /* NULL: the copies do without */
-    /* A way in place has its memory here, as job.out too; below is what its checks found. */
+    struct xb_trip trip;
+    struct xb_job_proof proof; /* of the trip */
+    /* A way in place has its memory here, as trip.out too; below is what its checks found. */
     struct xb_buffer *place;
     bool is_done; /* the job was run on what `place` holds */
     struct xb_mismatch all, spots;
@@ -230,13 +188,13 @@ static double gpu_time_of(const struct xb_case *test)
     return seconds;
 }
 
-static struct xb_job_layout layout_of(const struct xb_case *test)
+static struct xb_trip_layout layout_of(const struct xb_case *test)
 {
     uint64_t out =
         is_in_place(test) ? test->bytes : xb_case_setting(test, &xb_option_job_out)->count;
     uint64_t chunk =
         is_overlapped(test) ? xb_case_setting(test, &xb_option_chunk)->count : UINT64_MAX;
-    return xb_job_lay_out(test->bytes, out, chunk);
+    return xb_trip_lay_out(test->bytes, out, chunk, 0);
 }
 
 static uint32_t capabilities(const struct xb_case *test)
@@ -246,7 +204,7 @@ static uint32_t capabilities(const struct xb_case *test)
 
 static struct xb_needs needs(const struct xb_case *test)
 {
-    struct xb_job_layout layout = layout_of(test);
+    struct xb_trip_layout layout = layout_of(test);
     struct xb_ring_plan plan = xb_ring_plan_usual(xb_larger(layout.in, layout.out));
     uint64_t host = layout.in + layout.out + xb_lesser(layout.in, PIECE_BYTES);
     return (struct xb_needs){.host_bytes = host + (has_ring(test) ? xb_ring_bytes(&plan) : 0),
@@ -282,82 +240,50 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
     return XB_OK;
 }
 
-static enum xb_status copy(struct xb_mode_context *context, struct xb_queue *queue,
-                           const struct xb_job_part *part, bool to_device, struct xb_error *error)
+/* In place there is nothing to copy: what the runtime is asked to move, or who touches it. */
+static enum xb_status run_in(struct xb_mode_context *context, const struct xb_turn *turn,
+                             struct xb_error *error)
 {
     const struct state *state = context->state;
-    const struct xb_backend *backend = context->device->backend;
-    const struct xb_chunk chunk = to_device ? part->in : part->out;
-    struct xb_buffer *host = to_device ? state->job.in : state->job.out;
-    struct xb_buffer *data = state->job.data;
-    uint64_t at = part->device_offset;
-    if (chunk.bytes == 0)
+    if (state->place == NULL)
+        return xb_trip_in(context, turn, error);
+    if (xb_variant_number(context->test) != WAY_PREFETCH)
         return XB_OK;
-    if (state->ring != NULL) {
-        char *memory = (char *)host->host_address + chunk.offset;
-        const struct xb_ring_copy copy = {to_device, queue, data, at, memory, chunk.bytes};
-        return xb_ring_submit(state->ring, &copy, error);
-    }
-    return to_device ? backend->queue_copy(queue, data, at, host, chunk.offset, chunk.bytes, error)
-                     : backend->queue_copy(queue, host, chunk.offset, data, at, chunk.bytes, error);
+    return context->device->backend->queue_prefetch(turn->queue, state->place, context->test->bytes,
+                                                    true, error);
 }
 
-/* Bits of a set. */
-enum stage { IN = 1, KERNEL = 2, OUT = 4 };
-
-/* Sends all chunks through those stages, one chunk a queue in turn: a queue keeps the stages of a
- * chunk in order, and those of different chunks overlap. */
-static enum xb_status run(struct xb_mode_context *context, unsigned stages, struct xb_error *error)
+static enum xb_status run_kernel(struct xb_mode_context *context, const struct xb_turn *turn,
+                                 struct xb_error *error)
 {
     const struct state *state = context->state;
-    for (uint64_t i = 0; i < state->layout.count; i++) {
-        struct xb_job_part part = xb_job_part_at(&state->layout, i);
-        struct xb_queue *queue = context->queues[i % context->queue_count];
-        if ((stages & IN) != 0)
-            XB_TRY(copy(context, queue, &part, true, error));
-        if ((stages & KERNEL) != 0 && state->job.steps > 0)
-            XB_TRY(context->device->backend->queue_compute(queue, state->job.data,
-                                                           part.device_offset, part.in.bytes,
-                                                           state->job.steps, error));
-        if ((stages & OUT) != 0)
-            XB_TRY(copy(context, queue, &part, false, error));
-    }
-    return XB_OK;
+    if (state->place == NULL || !xb_line_is_whole(context))
+        return xb_trip_kernel(context, turn, error);
+    return context->device->backend->queue_compute(turn->queue, state->place, 0,
+                                                   context->test->bytes, state->trip.steps, error);
 }
 
-/* The job in one buffer. What comes back of managed memory is a byte of every page, read by one
- * thread when the kernel is done. */
-static enum xb_status run_in_place(struct xb_mode_context *context, struct xb_error *error)
+/* What comes back of managed memory is a byte of every page, read by one thread when the kernel is
+ * done. */
+static enum xb_status run_out(struct xb_mode_context *context, const struct xb_turn *turn,
+                              struct xb_error *error)
 {
     struct state *state = context->state;
     const struct xb_backend *backend = context->device->backend;
-    const struct xb_case *test = context->test;
-    struct xb_queue *queue = context->queues[0];
-    const uint64_t out = context->bytes_moved - test->bytes;
+    const uint64_t out = context->bytes_moved - context->test->bytes;
+    if (state->place == NULL)
+        return xb_trip_out(context, turn, error);
     const volatile unsigned char *memory = state->place->host_address;
-    bool is_asked = xb_variant_number(test) == WAY_PREFETCH;
-    if (is_asked)
-        XB_TRY(backend->queue_prefetch(queue, state->place, test->bytes, true, error));
-    XB_TRY(backend->queue_compute(queue, state->place, 0, test->bytes, state->job.steps, error));
-    if (is_asked && out > 0)
-        XB_TRY(backend->queue_prefetch(queue, state->place, out, false, error));
-    if (xb_variant_number(test) == WAY_MANAGED)
-        XB_TRY(backend->queue_wait(queue, error));
-    for (uint64_t at = 0; xb_variant_number(test) == WAY_MANAGED && at < out; at += 4096)
-        (void)memory[at];
     state->is_done = true;
+    if (xb_variant_number(context->test) == WAY_PREFETCH && out > 0)
+        return backend->queue_prefetch(turn->queue, state->place, out, false, error);
+    if (xb_variant_number(context->test) != WAY_MANAGED)
+        return XB_OK;
+    XB_TRY(backend->queue_wait(turn->queue, error));
+    for (uint64_t at = 0; at < out; at += 4096)
+        (void)memory[at];
     return XB_OK;
 }
-
-static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
-{
-    return is_in_place(context->test) ? run_in_place(context, error)
-                                      : run(context, IN | KERNEL | OUT, error);
-}
-
-XB_SUBMIT(submit_in, run, IN)
-XB_SUBMIT(submit_kernel, run, KERNEL)
-XB_SUBMIT(submit_out, run, OUT)
 
 const struct xb_figure xb_job_time = {
     XB_FIGURE_TIME("job_time", "The whole job by the host's clock: copy in, kernel, copy out")};
@@ -367,7 +293,7 @@ XB_OWN_FIGURE(NUMBER, kernel_share, "kernel_time as a share of job_time");
 static bool computes(const struct xb_mode_context *context)
 {
     const struct state *state = context->state;
-    return state->job.steps > 0;
+    return state->trip.steps > 0;
 }
 
 static bool copies_in(const struct xb_mode_context *context)
@@ -378,24 +304,26 @@ static bool copies_in(const struct xb_mode_context *context)
 static bool copies_back(const struct xb_mode_context *context)
 {
     const struct state *state = context->state;
-    return copies_in(context) && state->job.out != NULL;
+    return copies_in(context) && state->trip.out != NULL;
 }
 
-/* Refuses a kernel that cannot be so short over so much data, or so long over so little. */
-static enum xb_status check_time(struct xb_mode_context *context, double target,
-                                 struct xb_error *error)
+/* Finds the steps of the kernel, and refuses one that cannot be so short over so much data, or so
+ * long over so little. */
+static enum xb_status choose_steps(struct xb_mode_context *context, double target,
+                                   struct xb_error *error)
 {
-    struct state *state = context->state;
-    uint64_t tuned = state->job.steps;
+    struct xb_trip *trip = context->state;
     const char *what = NULL;
     double seconds = 0;
-    XB_TRY(xb_mode_time(context, submit_kernel, &seconds, error));
-    if (seconds < TOO_SHORT * target && tuned == XB_KERNEL_STEPS_MOST) {
+    XB_TRY(xb_kernel_time_tune(context, xb_line_submit, target, &trip->steps, error));
+    XB_TRY(xb_mode_time(context, xb_line_submit, &seconds, error));
+    if (seconds < TOO_SHORT * target && trip->steps == XB_KERNEL_STEPS_MOST) {
         what = "the longest kernel over the job's data";
     } else if (seconds > TOO_LONG * target) {
-        state->job.steps = 1;
-        XB_TRY(xb_mode_time(context, submit_kernel, &seconds, error));
-        state->job.steps = tuned;
+        uint64_t tuned = trip->steps;
+        trip->steps = 1;
+        XB_TRY(xb_mode_time(context, xb_line_submit, &seconds, error));
+        trip->steps = tuned;
         if (seconds > TOO_LONG * target)
             what = "a kernel that reads and writes the job's data once";
     }
@@ -409,44 +337,51 @@ static enum xb_status check_time(struct xb_mode_context *context, double target,
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
+    struct xb_trip *trip = &state->trip;
     const struct xb_case *test = context->test;
-    const struct xb_job_layout layout = state->layout = layout_of(test);
-    const struct xb_ring_plan plan = xb_ring_plan_usual(xb_larger(layout.in, layout.out));
+    const struct xb_trip_layout layout = trip->layout = layout_of(test);
+    const struct xb_ring_plan ring = xb_ring_plan_usual(xb_larger(layout.in, layout.out));
     const enum xb_memory memory = ways[xb_variant_number(test)].memory;
-    state->job = (struct xb_job_proof){.layout = &state->layout, .seed = test->seed};
+    const struct xb_line_plan plan = {.items = layout.count,
+                                      .slots = is_overlapped(test) ? XB_JOB_QUEUES : 1};
     context->operations_per_iteration = 3 * layout.count;
     context->bytes_moved = layout.in + xb_case_setting(test, &xb_option_job_out)->count;
     context->host_timed = context->host_waits = true;
     uint64_t piece = layout.out < layout.in ? xb_lesser(layout.in, PIECE_BYTES) : 0;
-    XB_TRY(XB_BORROW(
-        context, is_overlapped(test) ? XB_JOB_QUEUES : 1, error,
-        {&state->job.in, 0, is_in_place(test) ? XB_MEMORY_PAGEABLE : memory, layout.in, false},
-        {&state->job.out, 1, memory, layout.out, true},
-        {&state->job.piece, 2, XB_MEMORY_PAGEABLE, piece, true},
-        {&state->job.data, 0, XB_MEMORY_DEVICE, layout.device_bytes, true}));
+    XB_TRY(
+        XB_BORROW(context, plan.slots, error,
+                  {&trip->in, 0, is_in_place(test) ? XB_MEMORY_PAGEABLE : memory, layout.in, false},
+                  {&trip->out, 1, memory, layout.out, true},
+                  {&state->proof.piece, 2, XB_MEMORY_PAGEABLE, piece, true},
+                  {&trip->data, 0, XB_MEMORY_DEVICE, layout.device_bytes, true}));
+    XB_TRY(xb_line_open(context, &plan, error));
     if (has_ring(test)) {
         context->operations_per_iteration =
-            1 + xb_ring_operations(&plan, layout.in) + xb_ring_operations(&plan, layout.out);
-        XB_TRY(xb_ring_open(context, &plan, 3, &state->ring, error));
+            1 + xb_ring_operations(&ring, layout.in) + xb_ring_operations(&ring, layout.out);
+        XB_TRY(xb_ring_open(context, &ring, 3, &trip->ring, error));
     }
-    state->place = is_in_place(test) ? state->job.out : NULL;
+    state->proof.trip = trip;
+    state->proof.seed = test->seed;
+    state->place = is_in_place(test) ? trip->out : NULL;
     context->proof_host_bytes = is_in_place(test) ? layout.in : piece;
     context->proof_device_bytes = is_in_place(test) ? layout.device_bytes : 0;
-    xb_host_fill(state->job.in->host_address, 0, test->bytes,
+    xb_host_fill(trip->in->host_address, 0, test->bytes,
                  state->place != NULL ? xb_proof_after(test->seed) : xb_proof_before(test->seed));
-    XB_TRY(xb_proof_fill(context->queues[0], state->job.data, layout.device_bytes,
+    XB_TRY(xb_proof_fill(context->queues[0], trip->data, layout.device_bytes,
                          xb_job_beside(test->seed, false), error));
     double target = gpu_time_of(test);
     if (target == 0)
         return XB_OK;
-    XB_TRY(xb_kernel_time_tune(context, submit_kernel, target, &state->job.steps, error));
-    return check_time(context, target, error);
+    xb_line_take(context, XB_STAGE_ALONE(XB_TRIP_KERNEL));
+    enum xb_status status = choose_steps(context, target, error);
+    xb_line_take(context, NULL);
+    return status;
 }
 
 static void teardown(struct xb_mode_context *context)
 {
     struct state *state = context->state;
-    xb_ring_close(state->ring);
+    xb_ring_close(state->trip.ring);
 }
 
 /* Changes the input and what the device has beside it: nothing that warm-up and references left is
@@ -454,9 +389,9 @@ static void teardown(struct xb_mode_context *context)
 static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
-    xb_host_fill(state->job.in->host_address, 0, context->test->bytes,
+    xb_host_fill(state->trip.in->host_address, 0, context->test->bytes,
                  xb_proof_after(context->test->seed));
-    return xb_proof_fill(context->queues[0], state->job.data, state->layout.device_bytes,
+    return xb_proof_fill(context->queues[0], state->trip.data, state->trip.layout.device_bytes,
                          xb_job_beside(context->test->seed, true), error);
 }
 
@@ -468,8 +403,8 @@ static enum xb_status restore(struct xb_mode_context *context, struct xb_error *
     if (state->place == NULL)
         return XB_OK;
     if (state->is_done)
-        XB_TRY(xb_job_check(context->queues[0], &state->job, &state->all, &state->spots, error));
-    memcpy(state->place->host_address, state->job.in->host_address, context->test->bytes);
+        XB_TRY(xb_job_check(context->queues[0], &state->proof, &state->all, &state->spots, error));
+    memcpy(state->place->host_address, state->trip.in->host_address, context->test->bytes);
     state->is_done = false;
     return XB_OK;
 }
@@ -483,7 +418,7 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     XB_TRY(xb_result_median(result, &xb_figure_in_time, &in, error));
     XB_TRY(xb_result_median(result, &xb_figure_kernel_time, &kernel, error));
     XB_TRY(xb_result_median(result, &xb_figure_out_time, &out, error));
-    xb_result_detail_number(result, "compute_steps", (double)state->job.steps);
+    xb_result_detail_number(result, "compute_steps", (double)state->trip.steps);
     xb_result_detail_text(result, "verified_by", "host");
     xb_result_compute(result, &xb_job_time, whole);
     if (in > 0)
@@ -491,7 +426,7 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     if (kernel > 0)
         xb_result_compute(result, &kernel_share, kernel / whole);
     if (state->place == NULL || state->is_done)
-        XB_TRY(xb_job_check(context->queues[0], &state->job, &state->all, &state->spots, error));
+        XB_TRY(xb_job_check(context->queues[0], &state->proof, &state->all, &state->spots, error));
     xb_proof_conclude(result, &state->all, &state->spots);
     return XB_OK;
 }
@@ -535,19 +470,22 @@ const struct xb_mode xb_mode_job = {
                           &xb_figure_out_time, &copy_share, &kernel_share),
     .reading = xb_job_reading,
     .answer = xb_job_say,
-    XB_HOOKS(struct state, needs, setup, prepare, submit, verify),
+    XB_HOOKS(struct state, needs, setup, prepare, xb_line_submit, verify),
     .capabilities = capabilities,
     .check_options = check_options,
     .check = check,
     /* The copies by the clock of the case, which is the host's: so a program waits for them. The
      * kernel by the device's, because --gpu-time is what a profiler shows. */
+    .stages = XB_TRIP_STAGES(run_in, run_kernel, run_out),
     .references = XB_REFERENCES(
-        {.figure = &xb_figure_in_time, .submit = submit_in, .is_wanted = copies_in},
+        {.figure = &xb_figure_in_time, .part = XB_STAGE_ALONE(XB_TRIP_IN), .is_wanted = copies_in},
         {.figure = &xb_figure_kernel_time,
-         .submit = submit_kernel,
+         .part = XB_STAGE_ALONE(XB_TRIP_KERNEL),
          .clock = XB_CLOCK_OF_DEVICE,
          .is_wanted = computes},
-        {.figure = &xb_figure_out_time, .submit = submit_out, .is_wanted = copies_back}),
+        {.figure = &xb_figure_out_time,
+         .part = XB_STAGE_ALONE(XB_TRIP_OUT),
+         .is_wanted = copies_back}),
     .restore = restore,
     .teardown = teardown,
 };

@@ -17,12 +17,12 @@
 /* Slots hold what goes in and what comes back, one behind the other; nothing is left out. */
 static void expect_layout(uint64_t in, uint64_t out, uint64_t chunk)
 {
-    struct xb_job_layout layout = xb_job_lay_out(in, out, chunk);
+    struct xb_trip_layout layout = xb_trip_lay_out(in, out, chunk, 0);
     uint64_t in_end = 0;
     uint64_t out_end = 0;
     uint64_t slot_end = 0;
     for (uint64_t i = 0; i < layout.count; i++) {
-        struct xb_job_part part = xb_job_part_at(&layout, i);
+        struct xb_trip_part part = xb_trip_part_at(&layout, i, 0);
         bool is_last = i + 1 == layout.count;
         assert_int_equal(part.in.offset, in_end);
         assert_int_equal(part.out.offset, out_end);
@@ -60,20 +60,20 @@ static void test_a_layout_leaves_nothing_out(NO_STATE)
 /* 400 MB in chunks of 8 MiB are 48; 4 KiB come back of them: 4096 / 47.68 = 85.9, so 80 or 88. */
 static void test_each_chunk_brings_its_share(NO_STATE)
 {
-    struct xb_job_layout layout = xb_job_lay_out(400000000, 4096, 8 << 20);
+    struct xb_trip_layout layout = xb_trip_lay_out(400000000, 4096, 8 << 20, 0);
     assert_int_equal(layout.count, 48);
-    struct xb_job_part part = xb_job_part_at(&layout, 1);
+    struct xb_trip_part part = xb_trip_part_at(&layout, 1, 0);
     assert_int_equal(part.in.offset, 8 << 20);
     assert_int_equal(part.out.offset, 80);
     assert_int_equal(part.out.bytes, 88);
     /* Twice as much comes back: slots are as far apart as the longest output. */
-    layout = xb_job_lay_out(64, 128, 16);
+    layout = xb_trip_lay_out(64, 128, 16, 0);
     assert_int_equal(layout.count, 4);
-    part = xb_job_part_at(&layout, 3);
+    part = xb_trip_part_at(&layout, 3, 0);
     assert_int_equal(part.out.offset, 96);
     assert_int_equal(part.out.bytes, 32);
     /* A job in one piece. */
-    layout = xb_job_lay_out(1001, 5, UINT64_MAX);
+    layout = xb_trip_lay_out(1001, 5, UINT64_MAX, 0);
     assert_int_equal(layout.count, 1);
     assert_int_equal(layout.chunk, 1008);
     assert_int_equal(layout.device_bytes, 1001);
@@ -305,15 +305,15 @@ static void test_a_job_in_place_that_was_not_done_is_found(NO_STATE)
 }
 
 /* Of a byte's place in the host's output what has to be there, worked out word by word. */
-static unsigned char right_byte(const struct xb_job_layout *layout, unsigned long long seed,
+static unsigned char right_byte(const struct xb_trip_layout *layout, unsigned long long seed,
                                 uint64_t steps, uint64_t place)
 {
     struct xb_pattern input = {.seed = seed, .flip = XB_PATTERN_POISON};
     struct xb_pattern beside = xb_job_beside(seed, true);
     uint64_t i = 0;
-    struct xb_job_part part = xb_job_part_at(layout, i);
+    struct xb_trip_part part = xb_trip_part_at(layout, i, 0);
     while (place >= part.out.offset + part.out.bytes)
-        part = xb_job_part_at(layout, ++i);
+        part = xb_trip_part_at(layout, ++i, 0);
     uint64_t here = place - part.out.offset;
     bool is_input = here < part.in.bytes;
     uint64_t at = is_input ? part.in.offset + here : part.device_offset + here;
@@ -335,11 +335,11 @@ static void test_every_byte_that_comes_back_counts(NO_STATE)
     for (size_t i = 0; i < COUNT_OF(sizes); i++) {
         unsigned char in[64];
         unsigned char out[256];
-        struct xb_job_layout layout = xb_job_lay_out(sizes[i][0], sizes[i][1], sizes[i][2]);
+        struct xb_trip_layout layout = xb_trip_lay_out(sizes[i][0], sizes[i][1], sizes[i][2], 0);
         struct xb_buffer source = {.host_address = in};
         struct xb_buffer target = {.host_address = out};
-        const struct xb_job_proof proof = {
-            .layout = &layout, .seed = 77, .steps = 3, .in = &source, .out = &target};
+        const struct xb_trip trip = {.layout = layout, .steps = 3, .in = &source, .out = &target};
+        const struct xb_job_proof proof = {.trip = &trip, .seed = 77};
         xb_host_fill(in, 0, layout.in, (struct xb_pattern){.seed = 77, .flip = XB_PATTERN_POISON});
         for (uint64_t place = 0; place < layout.out; place++)
             out[place] = right_byte(&layout, 77, 3, place);

@@ -26,14 +26,16 @@ struct xb_turn {
     unsigned thread;        /* of the host's stage: below the line's number of threads */
 };
 
+/* Enqueues the work for an item on turn->queue and does not wait for it. A stage of the host does a
+ * piece of it at once, on the calling thread, while other threads do others; a short item may lack
+ * the piece: then there is nothing to do. Timed. A failure ends the iteration. */
+typedef enum xb_status xb_stage_run(struct xb_mode_context *context, const struct xb_turn *turn,
+                                    struct xb_error *error);
+
 struct xb_stage {
     const char *name; /* "read": one word, by which figures and timelines call it */
     enum xb_engine engine;
-    /* Enqueues the work for an item on turn->queue and does not wait for it. A stage of the host
-     * does a piece of it at once, on the calling thread, while other threads do others; a short
-     * item may lack the piece: then there is nothing to do. Timed. A failure ends the iteration. */
-    enum xb_status (*run)(struct xb_mode_context *context, const struct xb_turn *turn,
-                          struct xb_error *error);
+    xb_stage_run *run;
     /* For the host's stage only: how many bytes a turn works on, for the timeline. */
     uint64_t (*bytes)(const struct xb_mode_context *context, const struct xb_turn *turn);
     /* Shares of the time, from the recorded iteration (timeline.h): in which it worked, and in
