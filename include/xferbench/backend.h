@@ -23,7 +23,7 @@
  */
 
 /* Raised when a slot is added or changes meaning; the registry refuses another number. */
-#define XB_BACKEND_ABI 12u
+#define XB_BACKEND_ABI 13u
 
 /* What a check against a pattern found. first_offset counts only if wrong_bytes is not 0. */
 struct xb_mismatch {
@@ -40,14 +40,16 @@ enum xb_capability {
                                         queue_chase, queue_kernel_pieces, queue_decode and
                                         queue_digest */
     XB_CAP_MAPPED = 1u << 4,         /* can allocate XB_MEMORY_MAPPED */
-    XB_CAP_MANAGED = 1u << 5, /* can allocate XB_MEMORY_MANAGED: queue_prefetch, buffer_advise */
-    XB_CAP_BATCH = 1u << 6,   /* copies many pieces by one call: queue_copy_pieces */
-    XB_CAP_GRAPH = 1u << 7,   /* replays copies that were captured: graph_open, queue_graph */
-    XB_CAP_ROWS = 1u << 8,    /* copies rows that lie apart by one call: queue_copy_rows */
-    XB_CAP_FILE = 1u << 9     /* reads files to its memory by a call of the runtime: file_open */
+    XB_CAP_MANAGED = 1u << 5,  /* can allocate XB_MEMORY_MANAGED: queue_prefetch, buffer_advise */
+    XB_CAP_BATCH = 1u << 6,    /* copies many pieces by one call: queue_copy_pieces */
+    XB_CAP_GRAPH = 1u << 7,    /* replays copies that were captured: graph_open, queue_graph */
+    XB_CAP_ROWS = 1u << 8,     /* copies rows that lie apart by one call: queue_copy_rows */
+    XB_CAP_FILE = 1u << 9,     /* reads files to its memory by a call of the runtime: file_open */
+    XB_CAP_POOL = 1u << 10,    /* has a pool of memory: queue_allocate */
+    XB_CAP_PAGEABLE = 1u << 11 /* kernels reach XB_MEMORY_PAGEABLE in place */
 };
 
-#define XB_CAPABILITIES 10
+#define XB_CAPABILITIES 12
 
 /* The capabilities' names, in the order of their bits; ends with NULL. */
 extern const char *const xb_capability_names[];
@@ -345,6 +347,16 @@ struct xb_backend {
 
     enum xb_status (*queue_open)(struct xb_device *device, struct xb_queue **queue,
                                  struct xb_error *error);
+    /* Opens a queue whose copies are the runtime's synchronous calls, such as cudaMemcpy:
+     * queue_copy returns when that does. From pageable memory it may do so before the last byte is
+     * there: queue_wait tells. They wait for nothing that was enqueued before. It is never held. */
+    enum xb_status (*queue_open_blocking)(struct xb_device *device, struct xb_queue **queue,
+                                          struct xb_error *error);
+    /* Allocates `bytes` > 0 of DEVICE memory from the runtime's pool, in the order of the queue, as
+     * buffer_free gives it back while the queue is open; the pool keeps it until queue_close. The
+     * content is undefined. XB_ERR_MEMORY when there is not enough. XB_CAP_POOL. */
+    enum xb_status (*queue_allocate)(struct xb_queue *queue, uint64_t bytes,
+                                     struct xb_buffer **buffer, struct xb_error *error);
     /* Releases a held queue, waits for what is enqueued, then closes. */
     void (*queue_close)(struct xb_queue *queue);
     /* Enqueues a copy of `bytes` from source+source_offset to target+target_offset: between DEVICE
@@ -553,7 +565,7 @@ const char *xb_device_lacks(const struct xb_device_info *info, uint32_t capabili
 /* Takes capabilities from a device, and notes why it has none of them. */
 void xb_device_withhold(struct xb_device_info *info, uint32_t capabilities, const char *reason);
 
-/* Adds the fact whether kernels reach ordinary host memory, and how. */
+/* Adds the fact whether kernels reach ordinary host memory, and how, and XB_CAP_PAGEABLE. */
 void xb_device_tells_access(struct xb_device_info *info, bool reaches, bool by_host_tables);
 /* Adds a fact; one past the array's end is a bug: it aborts in a debug build, else is dropped. */
 void xb_device_fact(struct xb_device_info *info, const char *key, const char *format, ...)
@@ -562,8 +574,9 @@ void xb_device_fact(struct xb_device_info *info, const char *key, const char *fo
 /* "device", "pageable", "pinned", "registered", "write-combined", "mapped", "managed". */
 const char *xb_memory_name(enum xb_memory memory);
 
-/* Whether the device's kernels may touch such memory: DEVICE, MAPPED and MANAGED. */
-bool xb_memory_in_reach(enum xb_memory memory);
+/* Whether the device's kernels may touch such memory: DEVICE, MAPPED and MANAGED, and PAGEABLE with
+ * its capability. */
+bool xb_memory_in_reach(enum xb_memory memory, const struct xb_device *device);
 
 /* For backends: the CPU writes a chain through `memory`, with the addresses of `seen`, where those
  * that follow it see the same memory. */

@@ -9,8 +9,8 @@
 #include <string.h>
 
 const char *const xb_capability_names[XB_CAPABILITIES + 1] = {
-    "register", "write-combined", "hold", "kernels", "mapped", "managed",
-    "batch",    "graph",          "rows", "file",    NULL};
+    "register", "write-combined", "hold", "kernels", "mapped",   "managed", "batch",
+    "graph",    "rows",           "file", "pool",    "pageable", NULL};
 
 const char *xb_probe_add(struct xb_probe *probe, bool ok, const char *what, const char *format, ...)
 {
@@ -49,9 +49,11 @@ const char *xb_memory_name(enum xb_memory memory)
     return (unsigned)memory < sizeof names / sizeof names[0] ? names[memory] : "unknown";
 }
 
-bool xb_memory_in_reach(enum xb_memory memory)
+bool xb_memory_in_reach(enum xb_memory memory, const struct xb_device *device)
 {
-    return memory == XB_MEMORY_DEVICE || memory == XB_MEMORY_MAPPED || memory == XB_MEMORY_MANAGED;
+    return memory == XB_MEMORY_DEVICE || memory == XB_MEMORY_MAPPED ||
+           memory == XB_MEMORY_MANAGED ||
+           (memory == XB_MEMORY_PAGEABLE && (device->info.capabilities & XB_CAP_PAGEABLE) != 0);
 }
 
 const char *xb_device_lacks(const struct xb_device_info *info, uint32_t capability)
@@ -76,6 +78,12 @@ void xb_device_tells_access(struct xb_device_info *info, bool reaches, bool by_h
                    !reaches         ? "no"
                    : by_host_tables ? "yes, by the host's page tables (ATS)"
                                     : "yes, by page faults (HMM)");
+    if (reaches)
+        info->capabilities |= XB_CAP_PAGEABLE;
+    else
+        xb_device_withhold(
+            info, XB_CAP_PAGEABLE,
+            "the driver lets kernels reach no memory of malloc: neither HMM nor ATS");
 }
 
 void xb_device_fact(struct xb_device_info *info, const char *key, const char *format, ...)

@@ -18,12 +18,13 @@ static const char *missing_slot(const struct xb_backend *backend)
     const struct slot {
         const char *name;
         bool present;
-    } slots[] = {
-        SLOT(driver_open),  SLOT(driver_close),     SLOT(device_info),     SLOT(device_open),
-        SLOT(device_close), SLOT(device_memory),    SLOT(buffer_allocate), SLOT(buffer_free),
-        SLOT(queue_open),   SLOT(queue_close),      SLOT(queue_copy),      SLOT(queue_fill),
-        SLOT(queue_check),  SLOT(queue_wait_event), SLOT(queue_wait),      SLOT(event_open),
-        SLOT(event_close),  SLOT(event_record),     SLOT(event_wait),      SLOT(event_elapsed)};
+    } slots[] = {SLOT(driver_open),         SLOT(driver_close), SLOT(device_info),
+                 SLOT(device_open),         SLOT(device_close), SLOT(device_memory),
+                 SLOT(buffer_allocate),     SLOT(buffer_free),  SLOT(queue_open),
+                 SLOT(queue_close),         SLOT(queue_copy),   SLOT(queue_fill),
+                 SLOT(queue_open_blocking), SLOT(queue_check),  SLOT(queue_wait_event),
+                 SLOT(queue_wait),          SLOT(event_open),   SLOT(event_close),
+                 SLOT(event_record),        SLOT(event_wait),   SLOT(event_elapsed)};
 #undef SLOT
     for (size_t i = 0; i < sizeof slots / sizeof slots[0]; i++)
         if (!slots[i].present)
@@ -90,6 +91,7 @@ enum xb_status xb_registry_check_device(const struct xb_backend *backend,
         {"to replay graphs, without the slots for it", XB_CAP_GRAPH,
          pieces && HAS(graph_open) && HAS(graph_close) && HAS(queue_graph)},
         {"to copy rows, without the slot for it", XB_CAP_ROWS, HAS(queue_copy_rows)},
+        {"to have a pool, without the slot for it", XB_CAP_POOL, HAS(queue_allocate)},
         {"to read files, without the slots for it", XB_CAP_FILE,
          HAS(file_open) && HAS(file_close) && HAS(file_read) && HAS(file_way)},
     };

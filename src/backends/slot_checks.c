@@ -91,10 +91,10 @@ static enum xb_status check_offset(uint64_t offset, struct xb_error *error)
 static enum xb_status check_in_reach(const struct xb_queue *queue, const struct xb_buffer *buffer,
                                      struct xb_error *error)
 {
-    return REQUIRE(xb_memory_in_reach(buffer->memory) && buffer->device == queue->device, error,
-                   "a kernel of device %u cannot touch %s memory of device %u",
-                   queue->device->info.index, xb_memory_name(buffer->memory),
-                   buffer->device->info.index);
+    return REQUIRE(
+        xb_memory_in_reach(buffer->memory, queue->device) && buffer->device == queue->device, error,
+        "a kernel of device %u cannot touch %s memory of device %u", queue->device->info.index,
+        xb_memory_name(buffer->memory), buffer->device->info.index);
 }
 
 /* Allows another device's memory too: only the runtime knows whether access to that is open. */

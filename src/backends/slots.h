@@ -30,6 +30,7 @@ void xb_driver_drop(struct xb_driver *driver);
 /* What every backend has: queues and what is enqueued on them, events, pieces and graphs. */
 #define XB_QUEUE_SLOTS(X, prefix)                                                                  \
     X(prefix, queue_open)                                                                          \
+    X(prefix, queue_open_blocking)                                                                 \
     X(prefix, queue_close)                                                                         \
     X(prefix, queue_copy)                                                                          \
     X(prefix, queue_fill)                                                                          \

@@ -122,12 +122,25 @@ static void print_backend(const struct xb_found_backend *found)
     }
 }
 
-/* " staged by kernel (needs kernels mapped)", behind a comma but for the first. */
+/* What is said of the variants of a mode, and what the first way of the latest one needs. */
+struct variants {
+    struct xb_words words;
+    const char *latest;
+    uint32_t needs;
+};
+
+/* " staged by kernel (needs kernels mapped)", behind a comma but for the first. Of the ways of a
+ * variant the first, and those that need something else. */
 static void add_variant(void *argument, const struct xb_case *test, uint32_t needs)
 {
-    struct xb_words *words = argument;
+    struct variants *variants = argument;
+    struct xb_words *words = &variants->words;
     char settings[XB_CASE_SETTINGS_TEXT];
     const char before = words->text[words->length - 1];
+    if (variants->latest == test->variant && variants->needs == needs)
+        return;
+    variants->needs = variants->latest == test->variant ? variants->needs : needs;
+    variants->latest = test->variant;
     xb_words_add(words, "%s %s%s", before == ':' ? "" : ",", test->variant,
                  xb_case_settings_text(test, settings, sizeof settings));
     if (needs != 0) {
@@ -139,16 +152,17 @@ static void add_variant(void *argument, const struct xb_case *test, uint32_t nee
 
 static void print_mode(const struct xb_mode *mode)
 {
-    struct xb_words cases = {.length = 0}, options = {.length = 0};
-    xb_words_add(&cases, "directions:");
-    xb_help_add_directions(&cases, mode);
-    xb_words_add(&cases, "; variants:");
+    struct variants cases = {.latest = NULL};
+    struct xb_words options = {.length = 0};
+    xb_words_add(&cases.words, "directions:");
+    xb_help_add_directions(&cases.words, mode);
+    xb_words_add(&cases.words, "; variants:");
     each_variant(mode, add_variant, &cases);
     xb_words_add(&options, "options:%s", mode->options == NULL ? " none" : "");
     for (size_t i = 0; mode->options != NULL && mode->options[i] != NULL; i++)
         xb_words_add(&options, " --%s", mode->options[i]->name);
     xb_help_print_entry(stdout, MODE_COLUMN, mode->summary, "  %s", mode->name);
-    xb_help_print_entry(stdout, MODE_COLUMN, cases.text, "%s", "");
+    xb_help_print_entry(stdout, MODE_COLUMN, cases.words.text, "%s", "");
     xb_help_print_entry(stdout, MODE_COLUMN, options.text, "%s", "");
 }
 

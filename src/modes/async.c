@@ -21,13 +21,9 @@ static enum xb_status check_options(const struct xb_case *test, struct xb_error 
 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
 {
-    const struct xb_case *test = context->test;
-    if ((test->direction == XB_BIDIR || test->simultaneous) &&
-        xb_host_memory_of(test->variant) == XB_MEMORY_PAGEABLE)
-        return XB_FAIL(error, XB_ERR_UNSUPPORTED,
-                       "a pageable copy blocks the calling thread until it is done: what should "
-                       "run beside it would start only after it");
-    return XB_OK;
+    return xb_host_memory_of(context->test->variant) == XB_MEMORY_PAGEABLE
+               ? xb_transfer_check_blocking(context->test, "pageable", error)
+               : XB_OK;
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)

@@ -149,6 +149,7 @@ static void teardown(struct xb_mode_context *context)
 {
     const struct state *state = context->state;
     xb_ring_close(state->ring);
+    xb_transfer_teardown(context);
 }
 
 const struct xb_mode xb_mode_pageable = {
@@ -162,7 +163,8 @@ const struct xb_mode xb_mode_pageable = {
         "somebody copies it piece by piece through page-locked memory. With --staging driver the "
         "driver does. That costs CPU time, and the call that starts the copy may return only "
         "when the data is moved. So the queue is never held, and SUBMIT shows how long the call "
-        "took to return. With --staging ring host threads copy through a small ring of "
+        "took to return; --call sync makes the synchronous call instead. With --staging ring host "
+        "threads copy through a small ring of "
         "page-locked chunks while the device copies the chunks before; up to 512 KiB the calling "
         "thread copies alone, unless --threads is given. The host's clock times it until the "
         "last byte is there. Beside it stand the threads' copies alone and the device's alone.",
@@ -173,10 +175,11 @@ const struct xb_mode xb_mode_pageable = {
     .names = XB_NAMES({"driver", "pageable"}, {"ring", "pageable, by a ring"}),
     .options = XB_OPTIONS(&option_staging, &xb_option_threads, &xb_option_ring_chunk,
                           &xb_option_ring_slots, &xb_option_host_offset, &xb_option_device_offset,
-                          &xb_option_target),
+                          &xb_option_target, &xb_option_call),
     .parameters = XB_PARAMETERS({&xb_option_threads, "ring"}, {&xb_option_ring_chunk, "ring"},
                                 {&xb_option_ring_slots, "ring"}, {&xb_option_host_offset, NULL},
-                                {&xb_option_device_offset, NULL}, {&xb_option_target, NULL}),
+                                {&xb_option_device_offset, NULL}, {&xb_option_target, NULL},
+                                {&xb_option_call, "driver"}),
     .figures =
         XB_FIGURES(&host_copy_rate, &ring_link_rate, &xb_figure_share_of_bound, XB_COST_FIGURES),
     .reading = xb_pageable_reading,

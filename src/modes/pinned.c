@@ -4,13 +4,25 @@
 #include "shared_options.h"
 #include "transfer.h"
 
+#include <math.h>
+#include <string.h>
+
 /* Bytes of a copy to the device whose only use is to have been there. Enough that the copy engine
  * makes it: runtimes write a few KiB by other means. */
 #define FORE_BYTES (UINT64_C(16) << 20)
 
+const struct xb_option xb_option_gpu_memory = {
+    XB_CHOICES("gpu-memory", "FROM", "kept",
+               "Where a copy to the GPU finds memory there: 'kept' memory that is used again and "
+               "again; 'malloc' memory that cudaMalloc (hipMalloc) makes for each copy, once "
+               "cudaFree has taken back the last; 'pool' the same by cudaMallocAsync and "
+               "cudaFreeAsync, from a pool that keeps what it gets back.",
+               "kept", "malloc", "pool")};
+
 struct state {
     struct xb_transfer transfer; /* first: the shared hooks find it there */
     struct xb_buffer *fore;      /* what is copied to the device goes there; NULL: nothing is */
+    bool makes, pools;           /* the device's memory, anew for each copy; from a pool */
 };
 
 static bool is_wanted_after_h2d(const struct xb_mode_context *context)
@@ -32,10 +44,86 @@ static enum xb_status submit_h2d(struct xb_mode_context *context, struct xb_erro
 XB_OWN_FIGURE(RATE, bandwidth_after_h2d,
               "Device to host right after a copy to the device on the same queue; only where the "
               "runtime chooses the copy engine by what ran before");
+
+static uint32_t capabilities(const struct xb_case *test)
+{
+    bool pools = strcmp(xb_case_setting(test, &xb_option_gpu_memory)->word, "pool") == 0;
+    return xb_host_memory_capabilities(test) | (pools ? XB_CAP_POOL : 0);
+}
+
+static enum xb_status check_variant(const struct xb_case *test, struct xb_error *error)
+{
+    const char *from = xb_case_setting(test, &xb_option_gpu_memory)->word;
+    XB_TRY(xb_host_memory_refuse_pageable(test, error));
+    if (strcmp(from, "kept") == 0 || !xb_transfer_is_synchronous(test))
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "--gpu-memory %s takes --call async", from);
+}
+
+static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct xb_case *test = context->test;
+    const char *from = xb_case_setting(test, &xb_option_gpu_memory)->word;
+    if (xb_transfer_is_synchronous(test))
+        XB_TRY(xb_transfer_check_blocking(test, "synchronous", error));
+    if (strcmp(from, "kept") == 0 ||
+        (test->direction == XB_H2D && !test->simultaneous && xb_largest_offset(test) == 0))
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                   "--gpu-memory %s is about copies to one GPU, without offsets", from);
+}
+
+/* Gives the device's memory back, and makes it anew. */
+static enum xb_status make_memory(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    const struct xb_backend *backend = context->device->backend;
+    struct xb_way *way = &((struct state *)context->state)->transfer.ways[0];
+    uint64_t bytes = context->test->bytes;
+    backend->buffer_free(way->device);
+    way->device = way->target = NULL;
+    XB_TRY(state->pools ? backend->queue_allocate(state->transfer.own, bytes, &way->device, error)
+                        : backend->buffer_allocate(context->device, XB_MEMORY_DEVICE, bytes,
+                                                   &way->device, error));
+    way->target = way->device;
+    return XB_OK;
+}
+
+static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    if (state->makes)
+        XB_TRY(make_memory(context, error));
+    return xb_transfer_submit(context, error);
+}
+
+static void teardown(struct xb_mode_context *context)
+{
+    const struct state *state = context->state;
+    if (state->makes)
+        context->device->backend->buffer_free(state->transfer.ways[0].device);
+    xb_transfer_teardown(context);
+}
+
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
+    const char *from = xb_case_setting(context->test, &xb_option_gpu_memory)->word;
+    state->pools = strcmp(from, "pool") == 0;
+    state->makes = state->pools || strcmp(from, "malloc") == 0;
+    if (state->makes) {
+        context->own_device_bytes = context->test->bytes;
+        xb_workspace_give_up_idle(context->workspace);
+        if (state->pools)
+            XB_TRY(
+                context->device->backend->queue_open(context->device, &state->transfer.own, error));
+        XB_TRY(make_memory(context, error));
+    }
     XB_TRY(xb_transfer_setup(context, xb_host_memory_of(context->test->variant), 1, error));
+    if (state->makes) { /* making memory may wait for what is held */
+        context->hold = false;
+        context->host_timed = context->host_waits = true;
+    }
     if (!is_wanted_after_h2d(context))
         return XB_OK;
     return xb_workspace_buffer(context->workspace, 1, XB_MEMORY_DEVICE, FORE_BYTES, &state->fore,
@@ -82,6 +170,45 @@ static bool say_after_h2d(struct xb_reading *reading, int device, uint64_t bytes
 
 XB_SAY(say_alignment, xb_alignment_say, "pinned")
 
+#define MADE(value, words)                                                                         \
+    {                                                                                              \
+        "pinned", NULL, &xb_option_gpu_memory, value, "kept", &xb_figure_wall_time, "To the GPU",  \
+            words, "Allocate the GPU's memory once, or take it from a pool (cudaMallocAsync)",     \
+            "PyTorch has such a pool."                                                             \
+    }
+static const struct xb_made_memory made_memory[] = {
+    MADE("malloc", "that is allocated for each copy"),
+    MADE("pool", "that comes from a pool for each copy"),
+    {NULL}};
+
+XB_SAY(say_made_memory, xb_made_memory_say, made_memory)
+
+/* "The synchronous call blocks for all of the copy, 20.1 ms; the asynchronous one returns after
+ * 2.8 us." */
+static bool say_call(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    for (enum xb_direction direction = XB_H2D; direction <= XB_D2H; direction <<= 1) {
+        const struct xb_record_case *async =
+            xb_reading_best_of_any(reading, device, bytes, direction, "pinned", NULL);
+        const struct xb_record_case *sync =
+            async != NULL
+                ? xb_find_twin(xb_reading_record(reading), async, xb_option_call.name, "sync")
+                : NULL;
+        double blocked = xb_reading_median(reading, sync, &xb_figure_submit_time);
+        double whole = xb_reading_median(reading, sync, &xb_figure_wall_time);
+        if (sync == async || !(whole > 0))
+            continue;
+        xb_reading_phrase(reading,
+                          "The synchronous call blocks for {share:share_blocked} of the copy, "
+                          "{duration:blocked}; the asynchronous one returns after "
+                          "{duration:submitted}.{case}{case}",
+                          fmin(blocked / whole, 1), blocked,
+                          xb_reading_median(reading, async, &xb_figure_submit_time), sync, async);
+        return true;
+    }
+    return false;
+}
+
 const struct xb_mode xb_mode_pinned = {
     .name = "pinned",
     .summary = "one copy of page-locked host memory: the best that the link gives",
@@ -90,7 +217,9 @@ const struct xb_mode xb_mode_pinned = {
         "copy engine reads or writes the memory directly, so this is the bandwidth of the link "
         "itself. Allocating and page-locking the memory is not timed. bidir is one such copy each "
         "way at the same time, with buffers of their own: the row shows the sum and each "
-        "direction. With HIP, d2h is measured on a queue that never copied to the device, and once "
+        "direction. With --gpu-memory malloc or pool making the GPU's memory is timed too, by the "
+        "host's clock until the copy is done, and with --call sync the synchronous call is. With "
+        "HIP, d2h is measured on a queue that never copied to the device, and once "
         "more right after such a copy (bandwidth_after_h2d), because the runtime chooses the copy "
         "engine by what ran before.",
     .calls = "cudaMallocHost() (hipHostMalloc) for new memory, cudaHostRegister() "
@@ -103,16 +232,22 @@ const struct xb_mode xb_mode_pinned = {
     .variant_option = &xb_option_host_memory,
     .names = XB_NAMES({"registered", "pinned"}, {"alloc", "pinned, allocated"},
                       {"write-combined", "pinned, write-combined"}),
-    .options = XB_OPTIONS(&xb_option_host_memory, &xb_option_host_offset, &xb_option_device_offset),
-    .parameters = XB_PARAMETERS({&xb_option_host_offset, NULL}, {&xb_option_device_offset, NULL}),
+    .options = XB_OPTIONS(&xb_option_host_memory, &xb_option_host_offset, &xb_option_device_offset,
+                          &xb_option_gpu_memory, &xb_option_call),
+    .parameters = XB_PARAMETERS({&xb_option_host_offset, NULL}, {&xb_option_device_offset, NULL},
+                                {&xb_option_gpu_memory, NULL}, {&xb_option_call, NULL}),
     .figures = XB_FIGURES(&bandwidth_after_h2d, XB_COST_FIGURES),
     .reading = XB_READING({.label = "after h2d", .code = "XB-AFTER-H2D", .say = say_after_h2d},
+                          {.label = "GPU memory", .code = "XB-GPU-MEMORY", .say = say_made_memory},
+                          {.label = "call", .code = "XB-CALL", .say = say_call},
                           {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment}),
     .shows_link = true,
-    XB_HOOKS(struct state, xb_transfer_needs, setup, xb_transfer_prepare, xb_transfer_submit,
+    XB_HOOKS(struct state, xb_transfer_needs, setup, xb_transfer_prepare, submit,
              xb_transfer_verify),
-    .capabilities = xb_host_memory_capabilities,
-    .check_variant = xb_host_memory_refuse_pageable,
+    .capabilities = capabilities,
+    .check = check,
+    .teardown = teardown,
+    .check_variant = check_variant,
     .references = XB_REFERENCES({.figure = &bandwidth_after_h2d,
                                  .submit = xb_transfer_submit,
                                  .before = submit_h2d,

@@ -63,6 +63,9 @@ extern const struct xb_option xb_option_host_offset, xb_option_device_offset;
  * all of it prefetched, and then touched as much. --target of pageable: whether a copy's first
  * touch is part of it. */
 extern const struct xb_option xb_option_touched, xb_option_touch_order, xb_option_target;
+/* --gpu-memory of pinned: where the memory on the device comes from. --call of pinned and pageable:
+ * whether it is the runtime's synchronous call that copies. */
+extern const struct xb_option xb_option_gpu_memory, xb_option_call;
 extern const struct xb_figure xb_figure_full_copy_time;
 
 /* How much behind the data is watched where it may begin off a boundary: a page, which is more than

@@ -7,8 +7,33 @@
 #include "backends/verify.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define AROUND (XB_PATTERN_POISON / 0xFF * 0x55) /* of XB_PATTERN_POISON every other bit */
+
+const struct xb_option xb_option_call = {
+    XB_CHOICES("call", "KIND", "async",
+               "Which call copies: 'async' cudaMemcpyAsync (hipMemcpyAsync), and then a wait; "
+               "'sync' cudaMemcpy (hipMemcpy), which returns when it is done. SUBMIT shows how "
+               "long the call blocks.",
+               "async", "sync")};
+
+bool xb_transfer_is_synchronous(const struct xb_case *test)
+{
+    const struct xb_setting *setting = xb_case_find_setting(test, &xb_option_call);
+    return setting != NULL && strcmp(setting->word, "sync") == 0;
+}
+
+enum xb_status xb_transfer_check_blocking(const struct xb_case *test, const char *what,
+                                          struct xb_error *error)
+{
+    if (test->direction != XB_BIDIR && !test->simultaneous)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                   "a %s copy blocks the calling thread until it is done: what should run beside "
+                   "it would start only after it",
+                   what);
+}
 
 static size_t way_count(const struct xb_case *test)
 {
@@ -83,9 +108,9 @@ static enum xb_status set_up_way(struct xb_mode_context *context, unsigned numbe
     struct xb_transfer *transfer = context->state;
     struct xb_way *way = &transfer->ways[number];
     uint64_t bytes = context->test->bytes;
-    XB_TRY(XB_BORROW(context, 0, error,
-                     {&way->host, number, memory, way->host == NULL ? bytes : 0, false},
-                     {&way->device, number, XB_MEMORY_DEVICE, bytes, false}));
+    XB_TRY(XB_BORROW(
+        context, 0, error, {&way->host, number, memory, way->host == NULL ? bytes : 0, false},
+        {&way->device, number, XB_MEMORY_DEVICE, way->device == NULL ? bytes : 0, false}));
     bool to_device = way->direction == XB_H2D;
     way->source = to_device ? way->host : way->device;
     way->target = to_device ? way->device : way->host;
@@ -122,6 +147,14 @@ enum xb_status xb_transfer_setup(struct xb_mode_context *context, enum xb_memory
     XB_TRY(xb_workspace_queues(context->workspace, context->queue_count + fills_elsewhere,
                                &context->queues, error));
     transfer->filler = context->queues[fills_elsewhere ? context->queue_count : 0];
+    if (xb_transfer_is_synchronous(test) && transfer->own == NULL) {
+        XB_TRY(
+            context->device->backend->queue_open_blocking(context->device, &transfer->own, error));
+        context->hold = false;
+        context->host_timed = context->host_waits = true;
+    }
+    if (transfer->own != NULL)
+        context->queues = &transfer->own;
     for (unsigned i = 0; i < transfer->way_count; i++) {
         transfer->ways[i].direction = test->direction != XB_BIDIR ? test->direction
                                       : i == 0                    ? XB_H2D
@@ -137,6 +170,13 @@ enum xb_status xb_transfer_setup(struct xb_mode_context *context, enum xb_memory
             .queue_count = queues_per_way,
             .bytes = test->bytes};
     return XB_OK;
+}
+
+void xb_transfer_teardown(struct xb_mode_context *context)
+{
+    const struct xb_transfer *transfer = context->state;
+    if (transfer->own != NULL)
+        context->device->backend->queue_close(transfer->own);
 }
 
 enum xb_status xb_transfer_prepare(struct xb_mode_context *context, struct xb_error *error)

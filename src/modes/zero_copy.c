@@ -13,6 +13,22 @@ static const struct xb_option option_passes = {
               "How often a kernel goes through all of the memory in one iteration: a number, a "
               "list (1,2,4) or a range that doubles (1..16).")};
 
+static const struct xb_option option_in_place = {
+    XB_CHOICES("in-place", "MEMORY", "mapped",
+               "Which memory of the host kernels reach in place: 'mapped' page-locked and mapped "
+               "memory; 'malloc' ordinary memory, where the GPU can (HMM or ATS, see list).",
+               "mapped", "malloc")};
+
+static bool is_ordinary(const struct xb_case *test)
+{
+    return strcmp(xb_case_setting(test, &option_in_place)->word, "malloc") == 0;
+}
+
+static uint32_t capabilities(const struct xb_case *test)
+{
+    return XB_CAP_KERNELS | (is_ordinary(test) ? XB_CAP_PAGEABLE : XB_CAP_MAPPED);
+}
+
 struct state {
     struct xb_transfer transfer;        /* first: the shared hooks find it there */
     struct xb_buffer *staged[XB_SPANS]; /* on the device: each explicit way's other end */
@@ -34,7 +50,8 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     const struct xb_transfer *transfer = &state->transfer;
     state->access = (enum xb_access)xb_variant_number(context->test);
     state->passes = xb_case_setting(context->test, &option_passes)->count;
-    XB_TRY(xb_transfer_setup(context, XB_MEMORY_MAPPED, 1, error));
+    XB_TRY(xb_transfer_setup(
+        context, is_ordinary(context->test) ? XB_MEMORY_PAGEABLE : XB_MEMORY_MAPPED, 1, error));
     context->bytes_moved *= state->passes;
     for (size_t i = 0; i < context->span_count; i++)
         context->spans[i].bytes *= state->passes;
@@ -190,12 +207,12 @@ const struct xb_mode xb_mode_zero_copy = {
     .variant_option = &xb_option_access,
     .names = XB_NAMES({"sequential", "zero-copy"}, {"strided", "zero-copy, strided"},
                       {"random", "zero-copy, random"}),
-    .options = XB_OPTIONS(&xb_option_access, &option_passes),
-    .parameters = XB_PARAMETERS({&option_passes, NULL}),
+    .options = XB_OPTIONS(&xb_option_access, &option_passes, &option_in_place),
+    .parameters = XB_PARAMETERS({&option_passes, NULL}, {&option_in_place, NULL}),
     .figures = XB_FIGURES(&copy_time, &kernel_time, &explicit_time, &break_even_passes),
     .reading = XB_READING({.label = "in place", .code = "XB-IN-PLACE", .say = say_in_place}),
     .say_first_thing = say_first_thing,
     XB_HOOKS(struct state, needs, setup, xb_transfer_prepare, submit, verify),
-    .capabilities = xb_mapped_capabilities,
+    .capabilities = capabilities,
     .references = references,
 };

@@ -29,11 +29,11 @@ DIRECTIONS = {  # all, and those by default
     "peer": (["d2d", "bidir"], ["d2d", "bidir"]),
 }
 OPTIONS = {
-    "pageable": ["staging", "threads", "ring-chunk", "ring-slots", "host-offset", "device-offset", "target"],
-    "pinned": ["host-memory", "host-offset", "device-offset"],
+    "pageable": ["staging", "threads", "ring-chunk", "ring-slots", "host-offset", "device-offset", "target", "call"],
+    "pinned": ["host-memory", "host-offset", "device-offset", "gpu-memory", "call"],
     "async": ["host-memory", "streams", "chunk", "host-offset", "device-offset"],
     "double-buffer": ["host-memory", "chunk", "buffers", "kernel-time"],
-    "zero-copy": ["access", "passes"],
+    "zero-copy": ["access", "passes", "in-place"],
     "managed": ["managed", "touched", "touch-order"],
     "peer": ["peer-path", "by", "pairs", "chunk"],
 }
@@ -142,8 +142,10 @@ class Answers(Case):
             }
 
         page_locked = {("registered",), ("alloc",), ("write-combined",)}
-        for mode in ("pinned", "double-buffer", "resident"):
+        for mode in ("double-buffer", "resident"):
             self.assertEqual(listed(mode), page_locked, mode)
+        ways = (("kept", "async"), ("kept", "sync"), ("malloc", "async"), ("pool", "async"))
+        self.assertEqual(listed("pinned"), {(*memory, *way) for memory in page_locked for way in ways})
         self.assertEqual(listed("async"), page_locked | {("pageable",)})
         self.assertEqual([one for one in listed("batch") if one[0] == "pitched"], [("pitched", "rows")])
         self.assertIn(("serial", "gds"), listed("pipeline"))

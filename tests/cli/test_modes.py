@@ -186,7 +186,7 @@ class Modes(Measuring):
             for result in document["results"]:
                 with self.subTest(passes=passes, case=(result["variant"], result["direction"])):
                     self.assertEqual(result["bytes_moved"], passes * 61440)
-                    self.assertEqual(result["parameters"], {"passes": passes})
+                    self.assertEqual(result["parameters"], {"passes": passes, "in-place": "mapped"})
                     self.assert_described(result)
                     self.assert_sampled(result, "copy_time", "kernel_time", "explicit_time")
                     self.assert_break_even(result, passes)
@@ -217,7 +217,7 @@ class Modes(Measuring):
         outcome = self.assert_succeeds("run", *command, *lists, "--columns", "all")
         self.assert_words(outcome.out, ("DEVICE-OFFSET", "HOST-OFFSET", " 64 B "))
         outcome = self.assert_succeeds("run", *command, *lists, "--csv", "-")
-        self.assertIn("device-offset=4;host-offset=64", outcome.out)
+        self.assertIn("device-offset=4;gpu-memory=kept;host-offset=64", outcome.out)
 
     def test_what_makes_a_case_stands_in_its_row(self):
         """The options that the mode says make it another case, and only where they matter."""
@@ -227,11 +227,11 @@ class Modes(Measuring):
         )
         offsets = {"host-offset": 0, "device-offset": 0}
         expected = {
-            "pageable": {"target": "kept", **offsets},
-            "pinned": offsets,
+            "pageable": {"target": "kept", "call": "async", **offsets},
+            "pinned": {"gpu-memory": "kept", "call": "async", **offsets},
             "async": {"chunk": 2048, "streams": 2, **offsets},
             "double-buffer": {"buffers": 4, "chunk": 2048, "kernel-time": "auto"},
-            "zero-copy": {"passes": 1},
+            "zero-copy": {"passes": 1, "in-place": "mapped"},
         }
         ring = {"threads": 0, "ring-chunk": 0, "ring-slots": 4, "target": "kept", **offsets}
         for row in document["results"]:

@@ -442,6 +442,51 @@ static void test_order_is_kept(void **state)
     assert_true(check(f, BYTES).wrong_bytes == 0);
 }
 
+/* To the device once the queue was waited for; back as soon as the call returns. */
+static void test_synchronous_copies_arrive(void **state)
+{
+    static const enum xb_memory memories[] = {XB_MEMORY_PAGEABLE, XB_MEMORY_PINNED};
+    struct fixture *f = *state;
+    struct xb_queue *blocking = NULL;
+    struct xb_error error;
+    must(f->backend->queue_open_blocking(f->device, &blocking, &error), &error);
+    for (size_t i = 0; i < 2; i++) {
+        struct xb_buffer *host = allocate(f, memories[i]);
+        xb_host_fill(host->host_address, 0, BYTES, pattern);
+        fill(f, poison);
+        await(f);
+        must(f->backend->queue_copy(blocking, f->there, 0, host, 0, BYTES, &error), &error);
+        must(f->backend->queue_wait(blocking, &error), &error);
+        assert_true(check(f, BYTES).wrong_bytes == 0);
+        xb_host_fill(host->host_address, 0, BYTES, poison);
+        must(f->backend->queue_copy(blocking, host, 0, f->there, 0, BYTES, &error), &error);
+        assert_true(xb_host_check(host->host_address, 0, BYTES, pattern).wrong_bytes == 0);
+        f->backend->buffer_free(host);
+    }
+    f->backend->queue_close(blocking);
+}
+
+static void test_a_pool_gives_memory_and_takes_it_back(void **state)
+{
+    struct fixture *f = *state;
+    struct xb_error error;
+    if (!can(f, XB_CAP_POOL))
+        skip();
+    for (int i = 0; i < 3; i++) {
+        struct xb_buffer *buffer = NULL;
+        must(f->backend->queue_allocate(f->queue, BYTES, &buffer, &error), &error);
+        assert_true(buffer->memory == XB_MEMORY_DEVICE && buffer->bytes == BYTES);
+        xb_host_fill(f->pinned->host_address, 0, BYTES, pattern);
+        must(f->backend->queue_copy(f->queue, buffer, 0, f->pinned, 0, BYTES, &error), &error);
+        await(f);
+        memset(f->pinned->host_address, 0, BYTES);
+        must(f->backend->queue_copy(f->queue, f->pinned, 0, buffer, 0, BYTES, &error), &error);
+        await(f);
+        assert_true(xb_host_check(f->pinned->host_address, 0, BYTES, pattern).wrong_bytes == 0);
+        f->backend->buffer_free(buffer);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     TEST(test_probe_says_what_was_found),
     TEST(test_device_describes_itself),
@@ -460,6 +505,8 @@ static const struct CMUnitTest tests[] = {
     TEST(test_a_device_copies_within_its_memory),
     TEST(test_bad_ranges_are_refused),
     TEST(test_order_is_kept),
+    TEST(test_synchronous_copies_arrive),
+    TEST(test_a_pool_gives_memory_and_takes_it_back),
 };
 
 static bool can_run(const struct xb_backend_entry *entry)

@@ -10,7 +10,7 @@
 static const struct xb_fake no_faults = {
     .capabilities = XB_CAP_REGISTER | XB_CAP_WRITE_COMBINED | XB_CAP_HOLD | XB_CAP_KERNELS |
                     XB_CAP_MAPPED | XB_CAP_MANAGED | XB_CAP_BATCH | XB_CAP_GRAPH | XB_CAP_ROWS |
-                    XB_CAP_FILE,
+                    XB_CAP_FILE | XB_CAP_POOL | XB_CAP_PAGEABLE,
     .device_count = 1,
     .held_operations = 64,
 };
@@ -205,6 +205,12 @@ static enum xb_status buffer_allocate(struct xb_device *device, enum xb_memory m
     return status;
 }
 
+static enum xb_status queue_allocate(struct xb_queue *queue, uint64_t bytes,
+                                     struct xb_buffer **buffer, struct xb_error *error)
+{
+    return buffer_allocate(queue->device, XB_MEMORY_DEVICE, bytes, buffer, error);
+}
+
 static enum xb_status buffer_register(struct xb_device *device, void *address, uint64_t bytes,
                                       struct xb_buffer **buffer, struct xb_error *error)
 {
@@ -329,6 +335,8 @@ const struct xb_backend xb_fake_backend = {
     .buffer_advise = buffer_advise,
     .buffer_free = buffer_free,
     .queue_open = xb_fake_queue_open,
+    .queue_open_blocking = xb_fake_queue_open_blocking,
+    .queue_allocate = queue_allocate,
     .queue_close = xb_fake_queue_close,
     .queue_copy = xb_fake_queue_copy,
     .queue_fill = xb_fake_queue_fill,

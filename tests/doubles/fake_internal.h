@@ -28,6 +28,8 @@ void xb_fake_number_queues_anew(unsigned device);
 
 enum xb_status xb_fake_queue_open(struct xb_device *device, struct xb_queue **queue,
                                   struct xb_error *error);
+enum xb_status xb_fake_queue_open_blocking(struct xb_device *device, struct xb_queue **queue,
+                                           struct xb_error *error);
 void xb_fake_queue_close(struct xb_queue *queue);
 enum xb_status xb_fake_queue_copy(struct xb_queue *queue, struct xb_buffer *target, uint64_t to,
                                   struct xb_buffer *source, uint64_t from, uint64_t bytes,

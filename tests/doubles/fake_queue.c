@@ -113,15 +113,28 @@ void xb_fake_pass_time(const struct xb_queue *queue, double seconds)
     end_at(queue, begin_of(queue) + (xb_fake.operation_s + seconds) * times);
 }
 
-enum xb_status xb_fake_queue_open(struct xb_device *device, struct xb_queue **queue,
-                                  struct xb_error *error)
+static enum xb_status open_queue(struct xb_device *device, bool blocks, struct xb_queue **queue,
+                                 struct xb_error *error)
 {
     if (xb_fake_fails("queue_open", error))
         return error->status;
-    enum xb_status status = xb_host_backend.queue_open(device, queue, error);
+    enum xb_status status = (blocks ? xb_host_backend.queue_open_blocking
+                                    : xb_host_backend.queue_open)(device, queue, error);
     if (status == XB_OK)
         clocks[clock_of(*queue)].number = ++queue_numbers[device->info.index % XB_FAKE_MAX_DEVICES];
     return status;
+}
+
+enum xb_status xb_fake_queue_open(struct xb_device *device, struct xb_queue **queue,
+                                  struct xb_error *error)
+{
+    return open_queue(device, false, queue, error);
+}
+
+enum xb_status xb_fake_queue_open_blocking(struct xb_device *device, struct xb_queue **queue,
+                                           struct xb_error *error)
+{
+    return open_queue(device, true, queue, error);
 }
 
 void xb_fake_queue_close(struct xb_queue *queue)
@@ -189,7 +202,9 @@ enum xb_status xb_fake_queue_copy(struct xb_queue *queue, struct xb_buffer *targ
                                          .source = source,
                                          .from = from,
                                          .bytes = bytes};
-    return xb_damage_copy(xb_fake.damage, &copy, error);
+    enum xb_status status = xb_damage_copy(xb_fake.damage, &copy, error);
+    return status == XB_OK && xb_host_queue_blocks(queue) ? xb_fake_queue_wait(queue, error)
+                                                          : status;
 }
 
 enum xb_status xb_fake_queue_fill(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,

@@ -33,10 +33,10 @@ MODES = ("pageable pinned async double-buffer zero-copy managed local peer loads
 VARIED = {
     "pageable": ("--threads 1,2 --ring-chunk 64K --ring-slots 2,3", "--host-offset 0,1,64 --device-offset 0,4"),
     "pinned": ("--host-memory registered,alloc,write-combined", "--host-offset 0,64 --device-offset 0,1", "-d bidir",
-               "--simultaneous --device all"),
+               "--simultaneous --device all", "--call async,sync --gpu-memory kept,malloc,pool"),
     "async": ("--streams 1,2,4 --chunk 64K,256K", "--host-memory pageable", "-d bidir,both"),
     "double-buffer": ("--buffers 2,3 --chunk 128K", "--kernel-time none", "--kernel-time 50us"),
-    "zero-copy": ("--access sequential,strided,random --passes 1,4",),
+    "zero-copy": ("--access sequential,strided,random --passes 1,4", "--in-place mapped,malloc"),
     "managed": ("--managed fault,prefetch,advise",),
     "local": ("--by engine,kernel",),
     "peer": ("--device all --by engine,kernel", "--device all --simultaneous -d bidir", "--device all --chunk 64K"),

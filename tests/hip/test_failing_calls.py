@@ -20,7 +20,7 @@ ROWS = {
 OF_COMPILER = re.compile("hiprtc|hipModuleLoadData|hipModuleGetFunction")
 # What takes nothing from a row when it fails: in closing, or a fact that is then not told.
 HARMLESS = set(
-    "hipFree hipHostFree hipHostUnregister hipStreamDestroy hipEventDestroy hipModuleUnload "
+    "hipFreeAsync hipMemPoolTrimTo hipFree hipHostFree hipHostUnregister hipStreamDestroy hipEventDestroy hipModuleUnload "
     "hipDeviceDisablePeerAccess hipDeviceGetUuid hipExtGetLinkTypeAndHopCount".split()
 )
 # Asked when the run is planned, and again when the device is opened: the second answer counts.

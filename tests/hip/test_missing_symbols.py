@@ -109,6 +109,7 @@ class MissingSymbols(HipCase):
         "batches": {"batch"},
         "graphs": {"graph"},
         "rows": {"rows"},
+        "pools": {"pool"},
     }
 
     OF_PIECES = ("batches", "graphs", "rows")
@@ -160,7 +161,7 @@ class MissingSymbols(HipCase):
         names = [
             name
             for lost in self.CAPABILITIES
-            if lost not in self.OF_PIECES
+            if lost not in (*self.OF_PIECES, "pools")
             for name in self.named(lost)
         ]
         self.in_parallel(
@@ -173,6 +174,23 @@ class MissingSymbols(HipCase):
         self.in_parallel(
             [functools.partial(self.measure_without, name, arguments=PIECES) for name in names],
             self.check_pieces,
+        )
+
+    def test_pools(self):
+        """Memory is to be had all the same."""
+        arguments = ("--mode", "pinned", "--direction", "h2d", "--gpu-memory", "kept,malloc,pool")
+
+        def check(outcome):
+            self.assertEqual(outcome.code, 0, outcome)
+            self.assert_ok(outcome.rows()[:2], outcome)
+            self.assert_skipped(outcome.rows()[2:], ("the HIP runtime has no", *outcome.missing), outcome)
+
+        self.in_parallel(
+            [
+                functools.partial(self.measure_without, name, arguments=arguments)
+                for name in self.named("pools")
+            ],
+            check,
         )
 
     def check_pieces(self, outcome):

@@ -41,6 +41,8 @@ enum row {
     PITCHED,
     QUANTIZED,
     LOCKED,
+    SYNCHRONOUS,
+    POOLED,
     ROWS,
     ALL = ROWS, /* every mode, in many rows */
     ASYNC_D2H,
@@ -63,6 +65,8 @@ static const char *const words_of[][ROW_WORDS] = {
     [PITCHED] = {"--mode=batch", "--batch=pitched", "--layout=rows", "--direction=h2d"},
     [QUANTIZED] = {"--mode=quantize", "--to=fp16", "--encode-chunk=4K", "--threads=1"},
     [LOCKED] = {"--mode=pin", "--pin-by=used", "--direction=h2d"},
+    [SYNCHRONOUS] = {"--mode=pinned", "--direction=h2d", "--call=sync"},
+    [POOLED] = {"--mode=pinned", "--direction=h2d", "--gpu-memory=pool"},
     [ALL] = {"--mode=all"},
     [ASYNC_D2H] = {"--mode=async", "--direction=d2h"},
 };
@@ -214,7 +218,8 @@ static bool is_teardown(const char *call)
 {
     return is_one_of(call, NAMES("hipFree", "hipHostFree", "hipHostUnregister", "hipStreamDestroy",
                                  "hipEventDestroy", "hipModuleUnload", "hipDeviceDisablePeerAccess",
-                                 "hipGraphDestroy", "hipGraphExecDestroy"));
+                                 "hipGraphDestroy", "hipGraphExecDestroy", "hipFreeAsync",
+                                 "hipMemPoolTrimTo"));
 }
 
 /* Something to be told of a device or a pair, which is then not told. */

@@ -293,6 +293,83 @@ static void test_what_has_no_fresh_target(NO_STATE)
     finish(&f);
 }
 
+/* ---- pinned, into memory that is made for each copy ---- */
+
+static unsigned made, live;
+
+static enum xb_status count_made(struct xb_device *device, enum xb_memory memory, uint64_t bytes,
+                                 struct xb_buffer **buffer, struct xb_error *error)
+{
+    bool counts = memory == XB_MEMORY_DEVICE && bytes == UINT64_C(1) << 20;
+    made += counts;
+    live += counts;
+    return xb_fake_backend.buffer_allocate(device, memory, bytes, buffer, error);
+}
+
+static enum xb_status count_pooled(struct xb_queue *queue, uint64_t bytes,
+                                   struct xb_buffer **buffer, struct xb_error *error)
+{
+    made++;
+    live++;
+    return xb_fake_backend.queue_allocate(queue, bytes, buffer, error);
+}
+
+static void count_freed(struct xb_buffer *buffer)
+{
+    live -=
+        buffer != NULL && buffer->memory == XB_MEMORY_DEVICE && buffer->bytes == UINT64_C(1) << 20;
+    xb_fake_backend.buffer_free(buffer);
+}
+
+static void test_memory_is_made_for_each_copy(NO_STATE)
+{
+    static const char *const ways[] = {"malloc", "pool"};
+    for (int i = 0; i < 2; i++) {
+        struct fixture f;
+        made = live = 0;
+        alter(1, 1);
+        altered_backend.buffer_allocate = count_made;
+        altered_backend.queue_allocate = count_pooled;
+        altered_backend.buffer_free = count_freed;
+        RUN(&f, "--mode", "pinned", "--size", "1M", "--direction", "h2d", "--samples", "9",
+            "--gpu-memory", ways[i]);
+        expect_all(&f, XB_RESULT_OK);
+        expect_number(&f.run.results[0], "iterations_per_sample", 1);
+        assert_true(made >= 9 + 1);
+        assert_int_equal(live, 0);
+        expect_computed(&f.run.results[0], "peak_device_memory", 0x1p20);
+        finish(&f);
+    }
+}
+
+static void test_what_makes_no_memory(NO_STATE)
+{
+    struct fixture f;
+    RUN(&f, "--mode", "pinned", "--size", "1M", "--gpu-memory", "malloc", "--host-offset", "0,8");
+    assert_int_equal(f.run.case_count, 2 * 2);
+    for (size_t i = 0; i < f.run.case_count; i++)
+        expect_reason(&f.run.results[i], XB_RESULT_SKIPPED, "copies to one GPU, without offsets");
+    finish(&f);
+    RUN(&f, "--mode", "pinned", "--size", "1M", "--call", "sync", "--direction", "bidir");
+    expect_reason(&f.run.results[0], XB_RESULT_SKIPPED, "a synchronous copy blocks");
+    finish(&f);
+}
+
+/* The call lasts as long as the copy; the asynchronous one does not. */
+static void test_a_synchronous_call_blocks(NO_STATE)
+{
+    struct fixture f;
+    RUN(&f, "--mode", "pinned", "--size", "64M", "--call", "sync,async", "--direction", "h2d");
+    expect_all(&f, XB_RESULT_OK);
+    for (size_t i = 0; i < 2; i++) {
+        const struct xb_result *result = &f.run.results[i];
+        assert_true(result->submit_times.count > 0 && result->wall_times.count > 0);
+        assert_true((result->submit_times.values[0] > result->wall_times.values[0] / 2) ==
+                    (i == 0));
+    }
+    finish(&f);
+}
+
 /* ---- what an iteration costs besides time ---- */
 
 #define STAGED (UINT64_C(32) << 20)
@@ -366,6 +443,9 @@ int main(void)
         TEST(test_pages_are_put_back_every_time),
         TEST(test_a_fresh_target_is_fresh_every_time),
         TEST(test_what_has_no_fresh_target),
+        TEST(test_memory_is_made_for_each_copy),
+        TEST(test_what_makes_no_memory),
+        TEST(test_a_synchronous_call_blocks),
         TEST(test_a_part_is_touched),
         TEST(test_the_rest_is_left_alone),
         TEST(test_what_is_touched_is_spread_evenly),

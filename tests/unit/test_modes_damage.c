@@ -82,21 +82,31 @@ static void test_wrong_copies_never_verify_elsewhere(NO_STATE)
         }
 }
 
-/* Nor do those into memory that was given back before. */
-static void test_wrong_copies_never_verify_in_fresh_memory(NO_STATE)
+/* Nor do those into memory that was given back before, by the synchronous call, or of kernels that
+ * reach ordinary memory. */
+static void test_wrong_copies_never_verify_in_other_ways(NO_STATE)
 {
+    static const struct {
+        size_t cases;
+        const char *words[7];
+    } ways[] = {{2, {"--mode=pageable", "--target=fresh", "--direction=d2h", "--ring-chunk=8M"}},
+                {4, {"--mode=pageable,pinned", "--staging=driver", "--call=sync"}},
+                {2, {"--mode=pinned", "--gpu-memory=malloc,pool", "--direction=h2d"}},
+                {2, {"--mode=zero-copy", "--in-place=malloc"}}};
     for (int damage = XB_DAMAGE_BIT_FLIPPED; damage <= XB_DAMAGE_PIECE_MISPLACED; damage++) {
         struct fixture f;
         if (!is_tried((enum xb_damage)damage))
             continue;
-        reset_fake();
-        xb_fake.damage = (enum xb_damage)damage;
-        RUN(&f, "--mode", "pageable", "--target", "fresh", "--direction", "d2h", "--size", "2560K",
-            "--ring-chunk", "8M");
-        assert_int_equal(f.run.case_count, 2);
-        for (size_t i = 0; i < f.run.case_count; i++)
-            expect_reason(&f.run.results[i], XB_RESULT_ERROR, "bytes are wrong after the copy");
-        finish(&f);
+        for (size_t w = 0; w < COUNT_OF(ways); w++) {
+            const char *const *more = ways[w].words;
+            reset_fake();
+            xb_fake.damage = (enum xb_damage)damage;
+            execute(&f, WORDS("--size=2560K", more[0], more[1], more[2], more[3]), NULL);
+            assert_int_equal(f.run.case_count, ways[w].cases);
+            for (size_t i = 0; i < f.run.case_count; i++)
+                expect_reason(&f.run.results[i], XB_RESULT_ERROR, "bytes are wrong after the copy");
+            finish(&f);
+        }
     }
 }
 
@@ -146,7 +156,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         MODES_TEST(test_wrong_copies_never_verify),
         MODES_TEST(test_wrong_copies_never_verify_elsewhere),
-        MODES_TEST(test_wrong_copies_never_verify_in_fresh_memory),
+        MODES_TEST(test_wrong_copies_never_verify_in_other_ways),
         MODES_TEST(test_warm_up_does_not_stand_in_for_the_samples),
         MODES_TEST(test_windows_see_what_a_blind_check_does_not),
     };

@@ -457,7 +457,7 @@ static void test_order_of_cases_with_lists(NO_STATE)
     assert_int_equal(f.run.case_count, 12);
     for (size_t i = 0; i < 12; i++) {
         const struct xb_case *test = &f.run.results[i].test;
-        assert_int_equal(test->setting_count, 2);
+        assert_int_equal(test->setting_count, 4); /* --gpu-memory and --call too */
         assert_string_equal(test->settings[0].option->name, "host-offset");
         assert_string_equal(test->settings[1].option->name, "device-offset");
         for (size_t k = 0; k < 2; k++) {

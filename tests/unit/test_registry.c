@@ -378,17 +378,21 @@ static void test_everything_has_a_name(NO_STATE)
                                         "managed",  "batch",          "graph", "rows",    "file"};
     for (size_t i = 0; i < 10; i++)
         assert_string_equal(xb_capability_names[i], capabilities[i]);
-    assert_null(xb_capability_names[10]);
-    assert_int_equal(XB_CAPABILITIES, 10);
+    assert_null(xb_capability_names[12]);
+    assert_int_equal(XB_CAPABILITIES, 12);
     assert_int_equal(XB_CAP_MANAGED, 1 << 5);
     assert_int_equal(XB_CAP_ROWS, 1 << 8);
     assert_int_equal(XB_CAP_FILE, 1 << 9);
+    assert_int_equal(XB_CAP_PAGEABLE, 1 << 11);
     const char *const memories[] = {"device",         "pageable", "pinned", "registered",
                                     "write-combined", "mapped",   "managed"};
     for (size_t i = 0; i < 7; i++)
         assert_string_equal(xb_memory_name((enum xb_memory)i), memories[i]);
-    for (size_t i = 0; i < 7; i++)
-        assert_int_equal(xb_memory_in_reach((enum xb_memory)i), i == 0 || i >= 5);
+    for (size_t i = 0; i < 14; i++) {
+        const struct xb_device device = {.info.capabilities = i < 7 ? 0 : XB_CAP_PAGEABLE};
+        assert_int_equal(xb_memory_in_reach((enum xb_memory)(i % 7), &device),
+                         i % 7 == 0 || i % 7 >= 5 || i == 8);
+    }
 }
 
 static void test_find(NO_STATE)

@@ -180,6 +180,10 @@ static enum xb_status device_info(struct xb_driver *driver, unsigned index,
     if (properties.canMapHostMemory && (blocking == NULL || strtol(blocking, NULL, 10) == 0))
         info->capabilities |= XB_CAP_HOLD;
     set_batch(info);
+    if (properties.memoryPoolsSupported)
+        info->capabilities |= XB_CAP_POOL;
+    else
+        xb_device_withhold(info, XB_CAP_POOL, "CUDA has no memory pool for it");
     if (xb_cufile_path() != NULL)
         info->capabilities |= XB_CAP_FILE;
     else

@@ -14,6 +14,7 @@ struct gpu_buffer {
     void *kernel_address; /* where kernels see the memory; NULL if they cannot reach it */
     bool advised;         /* MANAGED memory that has advice */
     bool callers; /* REGISTERED memory that was the caller's, and stays when it is unlocked */
+    struct xb_queue *queue; /* of DEVICE memory from the pool; NULL: not from there */
 };
 
 void *xb_gpu_buffer_address(const struct xb_buffer *buffer, uint64_t offset)
@@ -134,6 +135,7 @@ static enum xb_status allocate_memory(struct gpu_buffer *buffer, struct xb_error
 {
     const struct xb_device *device = buffer->base.device;
     enum xb_memory memory = buffer->base.memory;
+    const struct xb_gpu_runtime *runtime = runtime_of(buffer);
     uint64_t bytes = buffer->base.bytes;
     char limit[128];
     enum xb_status status;
@@ -141,13 +143,20 @@ static enum xb_status allocate_memory(struct gpu_buffer *buffer, struct xb_error
     XB_TRY(xb_gpu_select(device, error));
     switch (memory) {
     case XB_MEMORY_DEVICE:
-        XB_TRY(XB_GPU_CALL(error, device, allocate(&buffer->address, whole_blocks(bytes)),
-                           "cannot allocate %llu bytes of device memory; try a smaller --size",
-                           (unsigned long long)bytes));
+        XB_TRY(XB_GPU(error, runtime,
+                      buffer->queue != NULL
+                          ? runtime->allocate_pooled(&buffer->address, whole_blocks(bytes),
+                                                     xb_gpu_stream(buffer->queue))
+                          : runtime->allocate(&buffer->address, whole_blocks(bytes)),
+                      "cannot allocate %llu bytes of device memory; try a smaller --size",
+                      (unsigned long long)bytes));
         buffer->kernel_address = buffer->address;
         return XB_OK;
     case XB_MEMORY_PAGEABLE:
-        return xb_pages_map(bytes, &buffer->address, error);
+        XB_TRY(xb_pages_map(bytes, &buffer->address, error));
+        if (xb_memory_in_reach(memory, device))
+            buffer->kernel_address = buffer->address;
+        return XB_OK;
     case XB_MEMORY_PINNED:
     case XB_MEMORY_WRITE_COMBINED:
         XB_TRY(xb_host_memory_check(bytes, error));
@@ -190,6 +199,18 @@ enum xb_status xb_gpu_buffer_allocate(struct xb_device *device, enum xb_memory m
                                       struct xb_error *error)
 {
     const struct gpu_buffer wanted = {.base = {.device = device, .memory = memory, .bytes = bytes}};
+    return make(&wanted, buffer, error);
+}
+
+enum xb_status xb_gpu_queue_allocate(struct xb_queue *queue, uint64_t bytes,
+                                     struct xb_buffer **buffer, struct xb_error *error)
+{
+    const struct gpu_buffer wanted = {
+        .base = {.device = queue->device, .memory = XB_MEMORY_DEVICE, .bytes = bytes},
+        .queue = queue};
+    XB_TRY(xb_gpu_require(queue->device, XB_CAP_POOL, "no memory pool", error));
+    XB_TRY(xb_gpu_select(queue->device, error));
+    XB_TRY(xb_gpu_queue_use_pool(queue, error));
     return make(&wanted, buffer, error);
 }
 
@@ -239,7 +260,10 @@ void xb_gpu_buffer_free(struct xb_buffer *buffer)
     bool is_locked = memory == XB_MEMORY_REGISTERED || memory == XB_MEMORY_MAPPED;
     if (!is_pageable)
         (void)xb_gpu_select(buffer->device, &ignored);
-    if (memory == XB_MEMORY_DEVICE || memory == XB_MEMORY_MANAGED)
+    const struct xb_queue *queue = ((const struct gpu_buffer *)buffer)->queue;
+    if (queue != NULL)
+        (void)runtime->release_pooled(address, xb_gpu_stream(queue));
+    else if (memory == XB_MEMORY_DEVICE || memory == XB_MEMORY_MANAGED)
         (void)runtime->release(address);
     else if (is_locked)
         (void)runtime->unregister_host(address);

@@ -65,6 +65,12 @@ enum xb_gpu_order {
     OWN(max_pitch, (int ordinal, int *bytes))                                                      \
     SAME(memory_info, (size_t * free_bytes, size_t * total), N##MemGetInfo, free_bytes, total)     \
     SAME(allocate, (void **address, size_t bytes), N##Malloc, address, bytes)                      \
+    SAME(allocate_pooled, (void **address, size_t bytes, void *stream), N##MallocAsync, address,   \
+         bytes, stream)                                                                            \
+    SAME(release_pooled, (void *address, void *stream), N##FreeAsync, address, stream)             \
+    /* Has the device's pool keep all that it gets back, until it is trimmed. */                   \
+    OWN(keep_in_pool, (int ordinal, void **pool))                                                  \
+    SAME(trim_pool, (void *pool), N##MemPoolTrimTo, pool, 0)                                       \
     /* Also for memory from allocate_managed. */                                                   \
     OWN(release, (void *address))                                                                  \
     /* `memory` is PINNED, WRITE_COMBINED or MAPPED. */                                            \
@@ -96,6 +102,8 @@ enum xb_gpu_order {
     SAME(copy,                                                                                     \
          (void *target, const void *source, size_t bytes, enum xb_gpu_way way, void *stream),      \
          N##MemcpyAsync, target, source, bytes, XB_GPU_KIND(N, way), stream)                       \
+    SAME(copy_blocking, (void *target, const void *source, size_t bytes, enum xb_gpu_way way),     \
+         N##Memcpy, target, source, bytes, XB_GPU_KIND(N, way))                                    \
     /* `count` rows of `bytes`. NULL where the backend has no such capability. */                  \
     SAME(copy_rows,                                                                                \
          (void *target, size_t target_pitch, const void *source, size_t source_pitch,              \
@@ -238,6 +246,8 @@ enum xb_status xb_gpu_find_kernel_address(const struct xb_device *device,
 /* queue.c */
 struct xb_gpu_hold *xb_gpu_hold_of(struct xb_queue *queue);
 void *xb_gpu_stream(const struct xb_queue *queue);
+/* Has the pool keep what is given back, until the queue is closed. */
+enum xb_status xb_gpu_queue_use_pool(struct xb_queue *queue, struct xb_error *error);
 /* Which way the copies between two buffers go. */
 enum xb_gpu_way xb_gpu_way_between(const struct xb_buffer *target, const struct xb_buffer *source);
 /* Makes one copy. Checks no rule of the slots, and does not select the device. */
@@ -284,6 +294,7 @@ enum xb_status xb_gpu_batch_prove(struct xb_gpu_device *device, struct xb_error 
 /* The slots of a backend's table that are the same for every vendor. */
 #define XB_GPU_SLOTS(X, prefix)                                                                    \
     XB_QUEUE_SLOTS(X, prefix)                                                                      \
+    X(prefix, queue_allocate)                                                                      \
     X(prefix, device_close)                                                                        \
     X(prefix, device_memory)                                                                       \
     X(prefix, buffer_allocate)                                                                     \

@@ -107,7 +107,8 @@ static enum xb_status list_for_kernel(struct gpu_pieces *opening, const struct x
 {
     struct xb_pieces *base = &opening->base;
     if ((base->device->info.capabilities & XB_CAP_KERNELS) == 0 ||
-        !xb_memory_in_reach(base->target->memory) || !xb_memory_in_reach(base->source->memory))
+        !xb_memory_in_reach(base->target->memory, base->device) ||
+        !xb_memory_in_reach(base->source->memory, base->device))
         return XB_OK;
     XB_TRY(
         xb_gpu_find_kernel_address(base->device, base->target, 0, &opening->kernel_target, error));

@@ -9,6 +9,8 @@
 struct gpu_queue {
     struct xb_queue base;
     void *stream;
+    bool blocks; /* copies are the runtime's synchronous calls, on its default stream, NULL */
+    void *pool;  /* that keeps memory for it; NULL: none was asked for */
     struct xb_gpu_hold hold;
 };
 
@@ -38,13 +40,16 @@ void xb_gpu_queue_close(struct xb_queue *queue)
     if (closing->stream != NULL) {
         xb_gpu_queue_release(queue);
         (void)runtime->wait_for_stream(closing->stream);
-        (void)runtime->close_stream(closing->stream);
     }
+    if (closing->pool != NULL)
+        (void)runtime->trim_pool(closing->pool);
+    if (closing->stream != NULL)
+        (void)runtime->close_stream(closing->stream);
     xb_gpu_hold_close(queue->device, &closing->hold);
     free(closing);
 }
 
-enum xb_status xb_gpu_queue_open(struct xb_device *device, struct xb_queue **queue,
+static enum xb_status open_queue(struct xb_device *device, bool blocks, struct xb_queue **queue,
                                  struct xb_error *error)
 {
     const struct xb_gpu_runtime *runtime = xb_gpu_device_of(device)->runtime;
@@ -52,14 +57,39 @@ enum xb_status xb_gpu_queue_open(struct xb_device *device, struct xb_queue **que
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open a queue");
     opened->base.device = device;
+    opened->blocks = blocks;
     enum xb_status status = xb_gpu_select(device, error);
     if (status == XB_OK)
         status =
             XB_GPU(error, runtime, runtime->open_stream(&opened->stream),
                    "cannot create a stream on %s device %u", runtime->name, device->info.index);
-    if (status == XB_OK && (device->info.capabilities & XB_CAP_HOLD) != 0)
+    if (status == XB_OK && !blocks && (device->info.capabilities & XB_CAP_HOLD) != 0)
         status = xb_gpu_hold_open(device, &opened->hold, error);
     return XB_OPENED(status, opened, xb_gpu_queue_close(&opened->base), queue);
+}
+
+enum xb_status xb_gpu_queue_open(struct xb_device *device, struct xb_queue **queue,
+                                 struct xb_error *error)
+{
+    return open_queue(device, false, queue, error);
+}
+
+enum xb_status xb_gpu_queue_open_blocking(struct xb_device *device, struct xb_queue **queue,
+                                          struct xb_error *error)
+{
+    return open_queue(device, true, queue, error);
+}
+
+enum xb_status xb_gpu_queue_use_pool(struct xb_queue *queue, struct xb_error *error)
+{
+    struct gpu_queue *using = (struct gpu_queue *)queue;
+    const struct xb_gpu_runtime *runtime = runtime_of(queue);
+    if (using->pool != NULL)
+        return XB_OK;
+    return XB_GPU(error, runtime,
+                  runtime->keep_in_pool(xb_gpu_device_of(queue->device)->ordinal, &using->pool),
+                  "the memory pool of %s device %u cannot be told to keep memory", runtime->name,
+                  queue->device->info.index);
 }
 
 enum xb_gpu_way xb_gpu_way_between(const struct xb_buffer *target, const struct xb_buffer *source)
@@ -73,13 +103,16 @@ enum xb_status xb_gpu_copy(struct xb_queue *queue, struct xb_buffer *target, uin
                            struct xb_buffer *source, uint64_t source_offset, uint64_t bytes,
                            struct xb_error *error)
 {
-    return XB_GPU_CALL(error, queue->device,
-                       copy(xb_gpu_buffer_address(target, target_offset),
-                            xb_gpu_buffer_address(source, source_offset), bytes,
-                            xb_gpu_way_between(target, source), xb_gpu_stream(queue)),
-                       "a copy of %llu bytes from %s to %s memory failed",
-                       (unsigned long long)bytes, xb_memory_name(source->memory),
-                       xb_memory_name(target->memory));
+    const struct xb_gpu_runtime *runtime = runtime_of(queue);
+    void *to = xb_gpu_buffer_address(target, target_offset);
+    const void *from = xb_gpu_buffer_address(source, source_offset);
+    enum xb_gpu_way way = xb_gpu_way_between(target, source);
+    return XB_GPU(error, runtime,
+                  ((const struct gpu_queue *)queue)->blocks
+                      ? runtime->copy_blocking(to, from, bytes, way)
+                      : runtime->copy(to, from, bytes, way, xb_gpu_stream(queue)),
+                  "a copy of %llu bytes from %s to %s memory failed", (unsigned long long)bytes,
+                  xb_memory_name(source->memory), xb_memory_name(target->memory));
 }
 
 enum xb_status xb_gpu_queue_copy(struct xb_queue *queue, struct xb_buffer *target,
@@ -138,6 +171,9 @@ enum xb_status xb_gpu_queue_wait(struct xb_queue *queue, struct xb_error *error)
     const struct gpu_queue *awaited = (struct gpu_queue *)queue;
     const struct xb_gpu_runtime *runtime = runtime_of(queue);
     XB_TRY(xb_gpu_select(queue->device, error));
+    if (awaited->blocks)
+        XB_TRY(XB_GPU(error, runtime, runtime->wait_for_stream(NULL),
+                      "copies on %s device %u failed", runtime->name, queue->device->info.index));
     XB_TRY(XB_GPU(error, runtime, runtime->wait_for_stream(awaited->stream),
                   "work on %s device %u failed", runtime->name, queue->device->info.index));
     if (xb_gpu_hold_expired(&awaited->hold))

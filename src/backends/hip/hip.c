@@ -264,6 +264,7 @@ static void set_capabilities(struct xb_device_info *info, const struct attribute
               : "the HIP runtime has no hipMemcpyBatchAsync: it needs ROCm 7.1 or newer"}},
         {XB_CAP_GRAPH, {MISSING("graphs")}},
         {XB_CAP_ROWS, {MISSING("rows")}},
+        {XB_CAP_POOL, {MISSING("pools")}},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *const *reasons = rows[i].reasons;

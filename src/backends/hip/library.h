@@ -63,6 +63,7 @@ typedef hipError_t xb_hip_copy_batch(void **targets, void **sources, size_t *siz
     X(hipHostMalloc, allocate_host, "")                                                            \
     X(hipHostFree, release_host, "")                                                               \
     X(hipMemcpyAsync, copy, "")                                                                    \
+    X(hipMemcpy, copy_blocking, "")                                                                \
     X(hipStreamCreateWithFlags, open_stream, "")                                                   \
     X(hipStreamDestroy, close_stream, "")                                                          \
     X(hipStreamSynchronize, wait_for_stream, "")                                                   \
@@ -75,6 +76,11 @@ typedef hipError_t xb_hip_copy_batch(void **targets, void **sources, size_t *siz
     X(hipHostRegister, register_host, "register")                                                  \
     X(hipHostUnregister, unregister_host, "register")                                              \
     X(hipHostGetDevicePointer, device_pointer, "mapped")                                           \
+    X(hipMallocAsync, allocate_pooled, "pools")                                                    \
+    X(hipFreeAsync, release_pooled, "pools")                                                       \
+    X(hipDeviceGetDefaultMemPool, default_pool, "pools")                                           \
+    X(hipMemPoolSetAttribute, set_pool_attribute, "pools")                                         \
+    X(hipMemPoolTrimTo, trim_pool, "pools")                                                        \
     X(hipMallocManaged, allocate_managed, "managed")                                               \
     X(hipMemPrefetchAsync, prefetch, "managed")                                                    \
     X(hipMemAdvise, advise, "managed")                                                             \

@@ -36,6 +36,8 @@ enum xb_status xb_host_queue_move(struct xb_queue *queue, void *target, const vo
 
 /* ---- queue.c ---- */
 
+bool xb_host_queue_blocks(const struct xb_queue *queue);
+
 /* Appends a copy of *work to the queue. */
 enum xb_status xb_host_queue_enqueue(struct xb_queue *queue, const struct xb_host_work *work,
                                      struct xb_error *error);

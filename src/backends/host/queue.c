@@ -49,6 +49,7 @@ struct host_queue {
     pthread_cond_t done;  /* `completed` reached `awaited`: for those who wait */
     bool hold_expired;
     bool closing;
+    bool blocks; /* its copies are waited for */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -195,6 +196,19 @@ enum xb_status xb_host_queue_open(struct xb_device *device, struct xb_queue **qu
     }
     *queue = &opened->base;
     return XB_OK;
+}
+
+enum xb_status xb_host_queue_open_blocking(struct xb_device *device, struct xb_queue **queue,
+                                           struct xb_error *error)
+{
+    XB_TRY(xb_host_queue_open(device, queue, error));
+    ((struct host_queue *)*queue)->blocks = true;
+    return XB_OK;
+}
+
+bool xb_host_queue_blocks(const struct xb_queue *queue)
+{
+    return ((const struct host_queue *)queue)->blocks;
 }
 
 void xb_host_queue_close(struct xb_queue *queue)

@@ -111,8 +111,9 @@ enum xb_status xb_host_queue_copy(struct xb_queue *queue, struct xb_buffer *targ
                                   uint64_t source_offset, uint64_t bytes, struct xb_error *error)
 {
     XB_TRY(xb_copy_check(queue, target, target_offset, source, source_offset, bytes, error));
-    return xb_host_queue_move(queue, address_at(target, target_offset),
-                              address_at(source, source_offset), bytes, error);
+    XB_TRY(xb_host_queue_move(queue, address_at(target, target_offset),
+                              address_at(source, source_offset), bytes, error));
+    return xb_host_queue_blocks(queue) ? xb_host_queue_wait(queue, error) : XB_OK;
 }
 
 enum xb_status xb_host_queue_fill(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,

@@ -75,8 +75,8 @@ enum xb_status xb_measure_costs(struct xb_measurement *measurement, struct xb_er
         xb_result_compute(measurement->result, &xb_figure_peak_host_memory,
                           (double)(xb_workspace_borrowed(context->workspace, true) -
                                    context->proof_host_bytes + (least > LEAST_GROWTH ? least : 0)));
-    xb_result_compute(
-        measurement->result, &xb_figure_peak_device_memory,
-        (double)(xb_workspace_borrowed(context->workspace, false) - context->proof_device_bytes));
+    xb_result_compute(measurement->result, &xb_figure_peak_device_memory,
+                      (double)(xb_workspace_borrowed(context->workspace, false) +
+                               context->own_device_bytes - context->proof_device_bytes));
     return XB_OK;
 }

@@ -301,48 +301,16 @@ static bool say_costs(struct xb_reading *reading, int device, uint64_t bytes)
 
 /* ---- into memory that was never touched ---- */
 
-static bool is_fresh(const struct xb_reading *reading, const struct xb_record_case *test,
-                     const void *variant)
-{
-    return strcmp(test->mode, driver.mode) == 0 && strcmp(test->variant, variant) == 0 &&
-           strcmp(xb_record_parameter(test, xb_option_target.name), "fresh") == 0 &&
-           !test->simultaneous && xb_reading_usable(reading, test);
-}
-
-/* "Back to the host, pageable takes 3.4 times as long into memory that was never touched as into
- * memory that is used again." */
-static bool say_first_touch(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    static const char *const variants[] = {"driver", "ring"};
-    bool said = false;
-    for (int i = 0; i < 2; i++) {
-        const struct xb_record_case *fresh =
-            xb_reading_fastest(reading, device, bytes, is_fresh, variants[i]);
-        const struct xb_record_case *kept =
-            fresh != NULL
-                ? xb_find_twin(xb_reading_record(reading), fresh, xb_option_target.name, "kept")
-                : NULL;
-        if (kept == NULL || !xb_reading_usable(reading, kept) ||
-            xb_reading_judge(reading, fresh, kept) != XB_READING_SLOWER)
-            continue;
-        double loss = xb_reading_median(reading, kept, &xb_figure_bandwidth) /
-                      xb_reading_median(reading, fresh, &xb_figure_bandwidth);
-        if (said)
-            xb_reading_next(reading);
-        xb_reading_phrase(reading,
-                          "Back to the host, {name:but} takes {factor:ratio} as long into memory "
-                          "that was never touched as into memory that is used again.{case}",
-                          kept, xb_option_target.name, loss, fresh);
-        if (loss >= XB_WORTH_SAYING)
-            xb_reading_remedy(reading, XB_EFFORT_LINES, loss,
-                              "Copy results into memory that you keep: %s as fast. In PyTorch "
-                              "kept.copy_(tensor), not tensor.cpu().",
-                              xb_reading_factor_text(loss, (char[32]){0}, 32));
-        said = true;
+#define FRESH(variant)                                                                             \
+    {                                                                                              \
+        "pageable", variant, &xb_option_target, "fresh", "kept", &xb_figure_bandwidth,             \
+            "Back to the host", "that was never touched",                                          \
+            "Copy results into memory that you keep",                                              \
+            "In PyTorch kept.copy_(tensor), not tensor.cpu()."                                     \
     }
-    return said;
-}
+static const struct xb_made_memory fresh_memory[] = {FRESH("driver"), FRESH("ring"), {NULL}};
 
+XB_SAY(say_first_touch, xb_made_memory_say, fresh_memory)
 XB_SAY(say_alignment, xb_alignment_say, "pageable")
 
 const struct xb_reading_line xb_pageable_reading[] = {

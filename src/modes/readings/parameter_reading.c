@@ -61,6 +61,47 @@ const struct xb_record_case *xb_find_twin(const struct xb_record *record,
     return xb_record_find(record, &twin);
 }
 
+static bool is_made(const struct xb_reading *reading, const struct xb_record_case *test,
+                    const void *argument)
+{
+    const struct xb_made_memory *made = argument;
+    return strcmp(test->mode, made->mode) == 0 &&
+           (made->variant == NULL || strcmp(test->variant, made->variant) == 0) &&
+           strcmp(xb_record_parameter(test, made->option->name), made->value) == 0 &&
+           !test->simultaneous && xb_reading_usable(reading, test);
+}
+
+bool xb_made_memory_say(struct xb_reading *reading, int device, uint64_t bytes,
+                        const struct xb_made_memory *made)
+{
+    bool said = false;
+    for (; made->mode != NULL; made++) {
+        const struct xb_record_case *test =
+            xb_reading_fastest(reading, device, bytes, is_made, made);
+        const struct xb_record_case *kept =
+            test != NULL
+                ? xb_find_twin(xb_reading_record(reading), test, made->option->name, made->kept)
+                : NULL;
+        if (kept == NULL || !xb_reading_usable(reading, kept) ||
+            xb_reading_judge_by(reading, test, made->by, kept, made->by) != XB_READING_SLOWER)
+            continue;
+        double loss =
+            xb_reading_median(reading, test, made->by) / xb_reading_median(reading, kept, made->by);
+        loss = made->by->more_is_better ? 1 / loss : loss;
+        if (said)
+            xb_reading_next(reading);
+        xb_reading_phrase(reading,
+                          "{text}, {name:but} takes {factor:ratio} as long into memory {text} as "
+                          "into memory that is used again.{case}",
+                          made->way, kept, made->option->name, loss, made->words, test);
+        if (loss >= XB_WORTH_SAYING)
+            xb_reading_remedy(reading, XB_EFFORT_LINES, loss, "%s: %s as fast. %s", made->remedy,
+                              xb_reading_factor_text(loss, (char[32]){0}, 32), made->pytorch);
+        said = true;
+    }
+    return said;
+}
+
 bool xb_takes_longer(const struct xb_reading *reading, const struct xb_record_case *test,
                      const struct xb_figure *reference, double time)
 {

@@ -36,6 +36,22 @@ const struct xb_record_case *xb_find_twin(const struct xb_record *record,
                                           const struct xb_record_case *test, const char *parameter,
                                           const char *value);
 
+/* What making memory costs a copy: cases of a mode and variant (NULL: any) whose option has that
+ * value, against their twins that keep the memory. Lists end with a mode of NULL. */
+struct xb_made_memory {
+    const char *mode, *variant;
+    const struct xb_option *option;
+    const char *value, *kept;     /* its values */
+    const struct xb_figure *by;   /* the bandwidth, where one clock gave both; else the time */
+    const char *way, *words;      /* "To the GPU", "that cudaMalloc makes for each copy" */
+    const char *remedy, *pytorch; /* sentences */
+};
+
+/* For a line of the Reading: "Back to the host, pageable takes 3.4 times as long into memory that
+ * was never touched as into memory that is used again." */
+bool xb_made_memory_say(struct xb_reading *reading, int device, uint64_t bytes,
+                        const struct xb_made_memory *made);
+
 /* Whether it is certain that a reference of a case, a time, is longer than the case's own median
  * `time`: all samples of one are beyond all of the other. */
 bool xb_takes_longer(const struct xb_reading *reading, const struct xb_record_case *test,

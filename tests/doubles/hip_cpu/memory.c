@@ -156,6 +156,49 @@ hipError_t hipFree(void *address)
     return standin_freed(asked_for, result);
 }
 
+/* ---- the pool: it keeps nothing ---- */
+
+hipError_t hipMallocAsync(void **address, size_t bytes, hipStream_t stream)
+{
+    STANDIN_ENTER(hipMallocAsync);
+    pthread_mutex_lock(&standin_lock);
+    bool known = standin_stream_device(stream) >= 0;
+    pthread_mutex_unlock(&standin_lock);
+    return known ? allocate(STANDIN_DEVICE_MEMORY, address, bytes) : hipErrorInvalidHandle;
+}
+
+hipError_t hipFreeAsync(void *address, hipStream_t stream)
+{
+    int asked_for = standin_called(CALL_hipFreeAsync);
+    (void)stream; /* waits for all */
+    return standin_freed(asked_for, release(address, STANDIN_DEVICE_MEMORY, STANDIN_DEVICE_MEMORY,
+                                            hipErrorInvalidValue));
+}
+
+hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t *pool, int device)
+{
+    STANDIN_ENTER(hipDeviceGetDefaultMemPool);
+    if (pool == NULL || !standin_is_device(device))
+        return hipErrorInvalidValue;
+    *pool = (hipMemPool_t)&allocations;
+    return hipSuccess;
+}
+
+hipError_t hipMemPoolSetAttribute(hipMemPool_t pool, hipMemPoolAttr attribute, void *value)
+{
+    STANDIN_ENTER(hipMemPoolSetAttribute);
+    bool fits = pool == (hipMemPool_t)&allocations && value != NULL &&
+                attribute == hipMemPoolAttrReleaseThreshold;
+    return fits ? hipSuccess : hipErrorInvalidValue;
+}
+
+hipError_t hipMemPoolTrimTo(hipMemPool_t pool, size_t kept)
+{
+    STANDIN_ENTER(hipMemPoolTrimTo);
+    (void)kept;
+    return pool == (hipMemPool_t)&allocations ? hipSuccess : hipErrorInvalidValue;
+}
+
 hipError_t hipHostMalloc(void **address, size_t bytes, unsigned flags)
 {
     STANDIN_ENTER(hipHostMalloc);
@@ -315,12 +358,9 @@ static size_t span_of(const struct standin_operation *operation, size_t pitch)
                                : operation->bytes;
 }
 
-hipError_t standin_copy(struct standin_operation *operation, hipStream_t stream)
+/* Refuses what HIP refuses, and fills in what a copy does. */
+static hipError_t check_copy(struct standin_operation *operation)
 {
-    if (standin_stream_device(stream) < 0)
-        return hipErrorInvalidHandle;
-    if (operation->bytes == 0)
-        return hipSuccess;
     if (operation->to == NULL || operation->from == NULL)
         return hipErrorInvalidValue;
     size_t to_bytes = span_of(operation, operation->to_pitch);
@@ -335,11 +375,27 @@ hipError_t standin_copy(struct standin_operation *operation, hipStream_t stream)
     if (operation->way == hipMemcpyDefault)
         operation->way = kind_between(to, from);
     operation->damage = asks_for_damage(operation->way);
-    hipError_t result = standin_enqueue(stream, operation);
+    return hipSuccess;
+}
+
+static bool is_pageable(const void *address)
+{
+    return find(address, 1) == NULL;
+}
+
+hipError_t standin_copy(struct standin_operation *operation, hipStream_t stream)
+{
+    if (standin_stream_device(stream) < 0)
+        return hipErrorInvalidHandle;
+    if (operation->bytes == 0)
+        return hipSuccess;
+    hipError_t result = check_copy(operation);
+    if (result == hipSuccess)
+        result = standin_enqueue(stream, operation);
     /* HIP may stage pageable memory: a caller that counts on a quick return is wrong. A release
      * that waits for any copy is imaginable. */
-    if (result == hipSuccess &&
-        (to == NULL || from == NULL || standin_setting("XB_STANDIN_BLOCKING", 0) != 0))
+    if (result == hipSuccess && (is_pageable(operation->to) || is_pageable(operation->from) ||
+                                 standin_setting("XB_STANDIN_BLOCKING", 0) != 0))
         standin_finish(stream);
     return result;
 }
@@ -353,6 +409,21 @@ hipError_t hipMemcpyAsync(void *to, const void *from, size_t bytes, hipMemcpyKin
     pthread_mutex_lock(&standin_lock);
     hipError_t result = standin_copy(&operation, stream);
     pthread_mutex_unlock(&standin_lock);
+    return result;
+}
+
+hipError_t hipMemcpy(void *to, const void *from, size_t bytes, hipMemcpyKind kind)
+{
+    STANDIN_ENTER(hipMemcpy);
+    struct standin_operation operation = {
+        .kind = STANDIN_COPY, .to = to, .from = from, .bytes = bytes, .way = kind};
+    pthread_mutex_lock(&standin_lock);
+    hipError_t result = bytes > 0 ? check_copy(&operation) : hipSuccess;
+    pthread_mutex_unlock(&standin_lock);
+    if (result == hipSuccess && bytes > 0) {
+        memmove(to, from, bytes);
+        ((unsigned char *)to)[bytes / 2] ^= operation.damage ? 0x10 : 0;
+    }
     return result;
 }
 

@@ -86,7 +86,8 @@ static bool closes(enum standin_call call)
     static const enum standin_call closing[] = {
         CALL_hipFree,          CALL_hipHostFree,         CALL_hipHostUnregister,
         CALL_hipStreamDestroy, CALL_hipEventDestroy,     CALL_hipModuleUnload,
-        CALL_hipGraphDestroy,  CALL_hipGraphExecDestroy,
+        CALL_hipGraphDestroy,  CALL_hipGraphExecDestroy, CALL_hipFreeAsync,
+        CALL_hipMemPoolTrimTo,
     };
     for (size_t i = 0; i < sizeof closing / sizeof closing[0]; i++)
         if (closing[i] == call)

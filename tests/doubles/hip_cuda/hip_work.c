@@ -150,6 +150,12 @@ hipError_t hipMemcpyAsync(void *target, const void *source, size_t bytes, hipMem
     return standin_hip_error(standin_copy(target, source, bytes, place, stream));
 }
 
+hipError_t hipMemcpy(void *target, const void *source, size_t bytes, hipMemcpyKind kind)
+{
+    hipError_t result = hipMemcpyAsync(target, source, bytes, kind, NULL);
+    return result != hipSuccess ? result : standin_hip_error(standin_stream_wait(NULL));
+}
+
 hipError_t hipMemcpy2DAsync(void *target, size_t target_pitch, const void *source,
                             size_t source_pitch, size_t bytes, size_t rows, hipMemcpyKind kind,
                             hipStream_t stream)
