@@ -129,8 +129,8 @@ struct variants {
     uint32_t needs;
 };
 
-/* " staged by kernel (needs kernels mapped)", behind a comma but for the first. Of the ways of a
- * variant the first, and those that need something else. */
+/* " staged by kernel (needs kernels mapped)", behind a comma but for the first. A variant
+ * has its first way, and each that needs something else. */
 static void add_variant(void *argument, const struct xb_case *test, uint32_t needs)
 {
     struct variants *variants = argument;

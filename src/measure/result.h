@@ -9,7 +9,7 @@
 #include "xferbench/workspace.h"
 
 #define XB_RESULT_DETAILS 32
-#define XB_RESULT_FIGURES 24 /* the runner's own besides */
+#define XB_RESULT_FIGURES 28 /* the runner's own besides */
 
 /* A figure beside those that follow from `times`, `submit_times` and `wall_times`. */
 struct xb_result_figure {

@@ -31,6 +31,9 @@ enum { XB_STAGE_READ, XB_STAGE_IN, XB_STAGE_COMPUTE, XB_STAGE_OUT, XB_PIPELINE_S
 extern const struct xb_figure xb_pipeline_rates[XB_PIPELINE_STAGES];
 extern const struct xb_figure xb_pipeline_busy[XB_PIPELINE_STAGES];
 extern const struct xb_figure xb_pipeline_wait[XB_PIPELINE_STAGES];
+/* How long a chunk or batch is under way, in that iteration; and the kernels of one pass alone, over
+ * data that lies on the device already. */
+extern const struct xb_figure xb_batch_time, xb_loaded_epoch_time;
 
 /*
  * What the mode `pipeline` reads, and how it comes in items: chunks of one file, or batches of

@@ -111,6 +111,13 @@ const struct xb_figure xb_pipeline_wait[XB_PIPELINE_STAGES] = {
     {WAIT("out", "the copies out of the device")},
 };
 
+const struct xb_figure xb_batch_time = {
+    XB_FIGURE_TIME("batch_time", "In one recorded iteration: the time of a chunk or batch from the "
+                                 "first read of it until its result is back")};
+const struct xb_figure xb_loaded_epoch_time = {
+    XB_FIGURE_TIME("loaded_epoch_time", "The kernels alone over all of the data, which lies in the "
+                                        "device's memory already")};
+
 const struct xb_option xb_option_file = {
     XB_FILE("file", "PATH"),
     .help = "What to read: a file, all of it or the first --size bytes. A folder: a file of --size "

@@ -281,6 +281,30 @@ static void test_own_bytes_of_batches(NO_STATE)
     expect_own(&source, 4, 3, 0, 160);
 }
 
+/* Every chunk has a time of its own, and where the device has room for all of the data, its kernels
+ * alone are timed over that. */
+static void test_chunks_and_epochs_are_timed(NO_STATE)
+{
+    for (int has_room = 0; has_room < 2; has_room++) {
+        struct fixture f;
+        reset_fake();
+        xb_fake.device_memory_free = has_room ? UINT64_C(4) << 20 : UINT64_C(1) << 20;
+        RUN(&f, "--mode", "pipeline", "--readers", "2", "--buffers", "2", "--order",
+            "overlapped,serial", "--size", "1M", "--chunk", "64K");
+        expect_all(&f, XB_RESULT_OK);
+        for (size_t i = 0; i < 2; i++) {
+            const struct xb_result *result = &f.run.results[i];
+            const struct xb_result_figure *loaded = figure_of(result, "loaded_epoch_time");
+            const struct xb_result_figure *batch = figure_of(result, "batch_time");
+            assert_int_equal(batch->samples.count, 16);
+            for (size_t k = 0; k < 16; k++)
+                assert_true(batch->samples.values[k] > 0);
+            assert_int_equal(loaded != NULL && loaded->samples.count > 0, has_room && i == 0);
+        }
+        finish(&f);
+    }
+}
+
 /* A comparison that gates on a share must not call a busier device a regression. */
 static void test_to_be_busy_is_better(NO_STATE)
 {
@@ -299,6 +323,7 @@ int main(void)
         MODES_TEST(test_stopped_within_an_iteration),
         cmocka_unit_test(test_own_bytes_of_chunks),
         cmocka_unit_test(test_own_bytes_of_batches),
+        MODES_TEST(test_chunks_and_epochs_are_timed),
         cmocka_unit_test(test_to_be_busy_is_better),
     };
     return cmocka_run_group_tests_name("modes_pipeline", tests, NULL, NULL);

@@ -25,11 +25,17 @@ static const struct xb_figure busy_read = {.name = "busy_read", .unit = XB_UNIT_
 static const struct xb_figure wait_read = {.name = "wait_read", .unit = XB_UNIT_RATIO, .help = "x"};
 static const struct xb_figure busy_copy = {.name = "busy_copy", .unit = XB_UNIT_RATIO, .help = "x"};
 static const struct xb_figure wait_copy = {.name = "wait_copy", .unit = XB_UNIT_RATIO, .help = "x"};
+static const struct xb_figure item_time = {
+    .name = "item_time", .unit = XB_UNIT_SECONDS, .help = "x"};
 static const struct xb_figure *const stage_figures[] = {&busy_read, &wait_read, &busy_copy,
-                                                        &wait_copy, NULL};
+                                                        &wait_copy, &item_time, NULL};
 static const struct xb_stage stages[] = {
     {.name = "read", .engine = XB_ENGINE_HOST, .busy = &busy_read, .wait = &wait_read},
-    {.name = "copy", .engine = XB_ENGINE_COPY, .busy = &busy_copy, .wait = &wait_copy},
+    {.name = "copy",
+     .engine = XB_ENGINE_COPY,
+     .busy = &busy_copy,
+     .wait = &wait_copy,
+     .through = &item_time},
     {.name = NULL},
 };
 
@@ -114,6 +120,11 @@ static void check_shares(unsigned first, unsigned all)
     expect_milliseconds(result, "busy_copy",
                         2e3 * (MIB * XB_FAKE_SECONDS_PER_BYTE + xb_fake.operation_s));
     expect_milliseconds(result, "wait_copy", 0);
+    /* The second of two items is read 1 ms after the first, and copied right behind it. */
+    const struct xb_samples *items = &figure_of(result, "item_time")->samples;
+    assert_int_equal(items->count, 2);
+    double copy = MIB * XB_FAKE_SECONDS_PER_BYTE + xb_fake.operation_s;
+    assert_true(fabs(items->values[1] - items->values[0] - copy + 1e-3) < 1e-9);
     finish(&f);
     first_thread = 0;
 }

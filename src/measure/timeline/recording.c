@@ -14,7 +14,7 @@
 static bool has_stage_figures(const struct xb_mode *mode)
 {
     for (const struct xb_stage *stage = mode->stages; stage != NULL && stage->name != NULL; stage++)
-        if (stage->busy != NULL || stage->wait != NULL)
+        if (stage->busy != NULL || stage->wait != NULL || stage->through != NULL)
             return true;
     return false;
 }
@@ -85,17 +85,47 @@ struct xb_shares xb_stage_shares(const struct xb_stage *stage, const struct xb_t
     return shares;
 }
 
+/* Adds how long each item was under way, up to the end of that stage. */
+static enum xb_status add_items(struct xb_result *result, const struct xb_stage *last,
+                                const struct xb_timeline *timeline, struct xb_error *error)
+{
+    enum xb_status status = XB_OK;
+    uint64_t items = 0;
+    for (size_t i = 0; i < timeline->span_count; i++)
+        if (xb_stage_does(last, &timeline->spans[i]) && timeline->spans[i].item >= items)
+            items = timeline->spans[i].item + 1;
+    double *times = xb_new(2 * items, sizeof *times); /* of each its beginning and its end */
+    for (uint64_t i = 0; i < items; i++)
+        times[2 * i] = INFINITY;
+    for (size_t i = 0; i < timeline->span_count; i++) {
+        const struct xb_timeline_span *span = &timeline->spans[i];
+        for (const struct xb_stage *stage = result->test.mode->stages; stage <= last; stage++)
+            if (xb_stage_does(stage, span) && span->item < items) {
+                double *own = &times[2 * span->item];
+                own[0] = fmin(own[0], span->begin);
+                own[1] = stage == last ? fmax(own[1], span->end) : own[1];
+            }
+    }
+    for (uint64_t i = 0; status == XB_OK && i < items; i++)
+        if (times[2 * i + 1] > times[2 * i])
+            status =
+                xb_result_sample(result, last->through, times[2 * i + 1] - times[2 * i], error);
+    free(times);
+    return status;
+}
+
 /* Without all operations there are no shares: what is missing would count as waiting. */
-static void add_shares(struct xb_result *result, const struct xb_timeline *timeline)
+static enum xb_status add_stage_figures(struct xb_result *result,
+                                        const struct xb_timeline *timeline, struct xb_error *error)
 {
     if (!has_stage_figures(result->test.mode))
-        return;
+        return XB_OK;
     if (timeline->left_out > 0) {
         xb_result_warn(result,
                        "%llu operations were too many to record: nothing says which stage waited "
                        "(take larger chunks)",
                        (unsigned long long)timeline->left_out);
-        return;
+        return XB_OK;
     }
     for (const struct xb_stage *stage = result->test.mode->stages; stage->name != NULL; stage++) {
         struct xb_shares shares = xb_stage_shares(stage, timeline);
@@ -103,7 +133,10 @@ static void add_shares(struct xb_result *result, const struct xb_timeline *timel
             xb_result_compute(result, stage->busy, shares.busy);
         if (stage->wait != NULL)
             xb_result_compute(result, stage->wait, shares.wait);
+        if (stage->through != NULL)
+            XB_TRY(add_items(result, stage, timeline, error));
     }
+    return XB_OK;
 }
 
 /* ---- when ---- */
@@ -132,12 +165,12 @@ enum xb_status xb_measure_record(struct xb_measurement *measurement, struct xb_e
                        "the recorded iteration took %.2f times as long as the samples: the shares "
                        "busy_ and wait_ are of that one",
                        by_median);
-    add_shares(result, &timeline);
+    status = add_stage_figures(result, &timeline, error);
     if (measurement->run->keeps_timelines) {
         result->timeline = xb_new(1, sizeof *result->timeline);
         *result->timeline = timeline;
     } else {
         xb_timeline_free(&timeline);
     }
-    return XB_OK;
+    return status;
 }
