@@ -144,6 +144,7 @@ struct xb_mode_context {
     const struct xb_buffer *own_buffers[XB_OWN_BUFFERS];
     /* Bytes of what was borrowed for the proof or for tuning alone: no cost of the method. */
     uint64_t proof_host_bytes, proof_device_bytes;
+    bool costs_elsewhere;      /* other processes work for it: what it costs is not told */
     uint64_t own_device_bytes; /* device memory that the mode allocated itself: a cost too */
     struct xb_span spans[XB_SPANS];
     size_t span_count;    /* 0 where only the whole is timed */

@@ -78,6 +78,11 @@ static enum xb_status check_options(const struct xb_case *test, struct xb_error 
 
 static enum xb_status check_variant(const struct xb_case *test, struct xb_error *error)
 {
+    if (xb_readers_are_processes(test) &&
+        (xb_io_is_direct(test) || xb_order_is_pageable(test->variant)))
+        return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                       "--read-by processes takes --io cached or mmap, and --order serial or "
+                       "overlapped");
     if (!xb_io_is_by_device(test) || !xb_order_is_pageable(test->variant))
         return XB_OK;
     return XB_FAIL(error, XB_ERR_UNSUPPORTED,
@@ -121,7 +126,10 @@ static enum xb_status read_to(struct xb_mode_context *context, struct xb_buffer 
         .memory = buffer->host_address,
         .memory_bytes = slots_of(context->test) * state->source.item_most,
         .opens_each = state->source.batch > 0,
+        .by_processes = xb_readers_are_processes(context->test),
+        .longest = state->source.item_most,
     };
+    context->costs_elsewhere = plan.by_processes;
     xb_reader_close(state->reader);
     state->reader = NULL;
     state->host = buffer;
@@ -547,12 +555,13 @@ const struct xb_mode xb_mode_pipeline = {
                       {"KERNEL", &xb_pipeline_rates[XB_STAGE_COMPUTE]},
                       {"OUT", &xb_pipeline_rates[XB_STAGE_OUT]}),
     .options = XB_OPTIONS(&xb_option_order, &xb_option_io, &xb_option_file, &xb_option_readers,
-                          &xb_option_batch_files, &xb_option_chunk, &xb_option_buffers,
-                          &xb_option_kernel_time),
-    .parameters = XB_PARAMETERS(
-        {&xb_option_io, NULL}, {&xb_option_readers, NULL}, {&xb_option_batch_files, NULL},
-        {&xb_option_chunk, NULL}, {&xb_option_buffers, "overlapped"},
-        {&xb_option_buffers, "overlapped-pageable"}, {&xb_option_kernel_time, NULL}),
+                          &xb_option_read_by, &xb_option_batch_files, &xb_option_chunk,
+                          &xb_option_buffers, &xb_option_kernel_time),
+    .parameters =
+        XB_PARAMETERS({&xb_option_io, NULL}, {&xb_option_readers, NULL}, {&xb_option_read_by, NULL},
+                      {&xb_option_batch_files, NULL}, {&xb_option_chunk, NULL},
+                      {&xb_option_buffers, "overlapped"},
+                      {&xb_option_buffers, "overlapped-pageable"}, {&xb_option_kernel_time, NULL}),
     .figures = XB_FIGURES(XB_COST_FIGURES, &xb_figure_gpu_busy, &xb_figure_speed_up,
                           &xb_figure_share_of_bound, &xb_figure_serial_time,
                           EACH_OF(xb_pipeline_rates), EACH_OF(xb_pipeline_busy),

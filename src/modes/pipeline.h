@@ -10,7 +10,7 @@
 /* What the files of the mode `pipeline` share. */
 
 /* --order, whose words are the mode's variants, --io, --readers, --file, --batch-files */
-extern const struct xb_option xb_option_order, xb_option_io, xb_option_readers;
+extern const struct xb_option xb_option_order, xb_option_io, xb_option_readers, xb_option_read_by;
 extern const struct xb_option xb_option_file, xb_option_batch_files;
 
 bool xb_order_is_overlapped(const char *variant);
@@ -22,8 +22,9 @@ bool xb_io_is_by_device(const struct xb_case *test);
 enum xb_io xb_io_of(const struct xb_case *test);
 bool xb_io_is_direct(const struct xb_case *test);
 
-/* How many threads read. */
+/* How many threads read; whether each has a process do it. */
 unsigned xb_readers_of(const struct xb_case *test);
+bool xb_readers_are_processes(const struct xb_case *test);
 
 enum { XB_STAGE_READ, XB_STAGE_IN, XB_STAGE_COMPUTE, XB_STAGE_OUT, XB_PIPELINE_STAGES };
 
@@ -31,8 +32,8 @@ enum { XB_STAGE_READ, XB_STAGE_IN, XB_STAGE_COMPUTE, XB_STAGE_OUT, XB_PIPELINE_S
 extern const struct xb_figure xb_pipeline_rates[XB_PIPELINE_STAGES];
 extern const struct xb_figure xb_pipeline_busy[XB_PIPELINE_STAGES];
 extern const struct xb_figure xb_pipeline_wait[XB_PIPELINE_STAGES];
-/* How long a chunk or batch is under way, in that iteration; and the kernels of one pass alone, over
- * data that lies on the device already. */
+/* How long a chunk or batch is under way, in that iteration; and the kernels of one pass alone,
+ * over data that lies on the device already. */
 extern const struct xb_figure xb_batch_time, xb_loaded_epoch_time;
 
 /*

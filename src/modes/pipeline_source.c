@@ -66,6 +66,18 @@ const struct xb_option xb_option_readers = {
 #define MOST_BY_DEFAULT 16u
 #define PAST_THE_CACHE_BY_DEFAULT 4u
 
+const struct xb_option xb_option_read_by = {
+    XB_CHOICES("read-by", "WHO", "threads",
+               "Who reads: 'threads' to the chunk itself; 'processes', as the workers of a PyTorch "
+               "DataLoader, each to memory that it shares with the program, from where one thread "
+               "at a time copies to the page-locked chunk, as pin_memory=True does.",
+               "threads", "processes")};
+
+bool xb_readers_are_processes(const struct xb_case *test)
+{
+    return strcmp(xb_case_setting(test, &xb_option_read_by)->word, "processes") == 0;
+}
+
 unsigned xb_readers_of(const struct xb_case *test)
 {
     unsigned given = (unsigned)xb_case_setting(test, &xb_option_readers)->count;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* preadv */
 #include "reader.h"
+#include "base/child.h"
 #include "base/left_out.h"
 #include "base/memory.h"
 #include "internal.h"
@@ -130,11 +131,19 @@ static enum xb_status read_by_mapping(const struct xb_read *read, struct xb_erro
 /* One call reads 2 GiB less a page at most; a multiple of the block keeps direct reads aligned. */
 #define MOST_BYTES (UINT64_C(1) << 30)
 
+/* A process that reads for a thread. */
+struct worker {
+    struct xb_child child;
+    char *memory; /* of both; NULL: there is none */
+};
+
 struct xb_reader {
     const struct xb_files *files;
     struct xb_reader_plan plan;
     int *descriptors;        /* of every file; NULL where each read opens its own */
     struct xb_uring **rings; /* of every thread; NULL where it reads otherwise */
+    struct worker *workers;  /* of every thread; NULL: the threads read */
+    pthread_mutex_t pinning; /* of who copies from their memory */
     bool has_mapping;        /* begin_mapping was called */
     bool is_second_choice;
     char way[160];
@@ -177,6 +186,75 @@ static void open_rings(struct xb_reader *reader)
     }
 }
 
+static enum xb_status read_here(struct xb_reader *reader, unsigned thread, struct xb_read *read,
+                                struct xb_error *error);
+
+/* What a thread asks of its process. */
+struct request {
+    unsigned thread;
+    size_t file;
+    uint64_t offset, bytes;
+};
+
+/* The process, until its channel is closed. It has the reader as it was when it was forked, the
+ * static texts of errors included. */
+static int serve(void *argument, int channel)
+{
+    struct xb_reader *reader = argument;
+    struct request request;
+    while (xb_channel_read(channel, &request, sizeof request)) {
+        struct xb_error error = {.status = XB_OK};
+        struct xb_read read = {.files = reader->files,
+                               .file = request.file,
+                               .offset = request.offset,
+                               .bytes = request.bytes,
+                               .target = reader->workers[request.thread].memory};
+        enum xb_status status = read_here(reader, request.thread, &read, &error);
+        if (!xb_channel_write(channel, &status, sizeof status) ||
+            (status != XB_OK && !xb_channel_write(channel, &error, sizeof error)))
+            break;
+    }
+    return EXIT_SUCCESS;
+}
+
+static enum xb_status start_workers(struct xb_reader *reader, struct xb_error *error)
+{
+    const struct xb_child_task task = {.what = "a process that reads",
+                                       .work = serve,
+                                       .argument = reader,
+                                       .signals = XB_CHILD_IGNORES_SIGNALS,
+                                       .files = XB_CHILD_IS_SILENT,
+                                       .dies_with_parent = true};
+    size_t length = strlen(reader->way);
+    snprintf(reader->way + length, sizeof reader->way - length, ", by processes");
+    reader->workers = xb_new(reader->plan.threads, sizeof *reader->workers);
+    for (unsigned i = 0; i < reader->plan.threads; i++) {
+        void *memory = mmap(NULL, reader->plan.longest, PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED)
+            return XB_FAIL_ERRNO(error, "mmap", errno, "no memory to share with a reader");
+        reader->workers[i].memory = memory;
+    }
+    for (unsigned i = 0; i < reader->plan.threads; i++)
+        XB_TRY(xb_child_start(&reader->workers[i].child, &task, error));
+    return XB_OK;
+}
+
+/* How long a process may take to leave once its channel is closed, and to be gone when killed. */
+#define LEAVE_S 1.0
+
+static void end_workers(struct xb_reader *reader)
+{
+    for (unsigned i = 0; reader->workers != NULL && i < reader->plan.threads; i++) {
+        struct worker *worker = &reader->workers[i];
+        if (worker->child.process > 0)
+            (void)xb_child_end(&worker->child, 0, LEAVE_S);
+        if (worker->memory != NULL)
+            munmap(worker->memory, reader->plan.longest);
+    }
+    free(reader->workers);
+}
+
 static enum xb_status open_way(struct xb_reader *reader, struct xb_error *error)
 {
     snprintf(reader->way, sizeof reader->way, "preadv");
@@ -201,7 +279,7 @@ static enum xb_status open_way(struct xb_reader *reader, struct xb_error *error)
         XB_TRY(xb_files_open_to_read(reader->files, i, is_direct, &reader->descriptors[i], error));
     if (is_direct)
         open_rings(reader);
-    return XB_OK;
+    return reader->plan.by_processes ? start_workers(reader, error) : XB_OK;
 }
 
 enum xb_status xb_reader_open(const struct xb_files *files, const struct xb_reader_plan *plan,
@@ -210,6 +288,7 @@ enum xb_status xb_reader_open(const struct xb_files *files, const struct xb_read
     *reader = xb_new(1, sizeof **reader);
     (*reader)->files = files;
     (*reader)->plan = *plan;
+    pthread_mutex_init(&(*reader)->pinning, NULL);
     enum xb_status status = open_way(*reader, error);
     if (status != XB_OK) {
         xb_reader_close(*reader);
@@ -222,6 +301,8 @@ void xb_reader_close(struct xb_reader *reader)
 {
     if (reader == NULL)
         return;
+    end_workers(reader);
+    pthread_mutex_destroy(&reader->pinning);
     close_rings(reader);
     if (reader->has_mapping)
         end_mapping();
@@ -295,6 +376,41 @@ static enum xb_status read_open(struct xb_reader *reader, unsigned thread,
     return read_by_mapping(read, error);
 }
 
+static enum xb_status read_here(struct xb_reader *reader, unsigned thread, struct xb_read *read,
+                                struct xb_error *error)
+{
+    if (reader->descriptors != NULL) {
+        read->descriptor = reader->descriptors[read->file];
+        return read_open(reader, thread, read, error);
+    }
+    XB_TRY(xb_files_open_to_read(reader->files, read->file, read->is_direct, &read->descriptor,
+                                 error));
+    enum xb_status status = read_open(reader, thread, read, error);
+    close(read->descriptor);
+    return status;
+}
+
+static enum xb_status read_by_process(struct xb_reader *reader, unsigned thread,
+                                      const struct xb_read *read, struct xb_error *error)
+{
+    struct worker *worker = &reader->workers[thread];
+    const struct request request = {thread, read->file, read->offset, read->bytes};
+    enum xb_status status = XB_OK;
+    if (read->bytes > reader->plan.longest)
+        return XB_FAIL(error, XB_ERR_INTERNAL, "a read is longer than was planned");
+    if (!xb_channel_write(worker->child.channel, &request, sizeof request) ||
+        !xb_channel_read(worker->child.channel, &status, sizeof status) ||
+        (status != XB_OK && !xb_channel_read(worker->child.channel, error, sizeof *error)))
+        return XB_FAIL(error, XB_ERR_RUNTIME,
+                       "a process that reads ended by itself, or was killed: see dmesg");
+    if (status != XB_OK)
+        return status;
+    pthread_mutex_lock(&reader->pinning);
+    memcpy(read->target, worker->memory, read->bytes);
+    pthread_mutex_unlock(&reader->pinning);
+    return XB_OK;
+}
+
 enum xb_status xb_reader_read(struct xb_reader *reader, unsigned thread, size_t file,
                               uint64_t offset, void *target, uint64_t bytes, struct xb_error *error)
 {
@@ -313,14 +429,8 @@ enum xb_status xb_reader_read(struct xb_reader *reader, unsigned thread, size_t 
     if (offset > reader->files->entries[file].bytes ||
         bytes > reader->files->entries[file].bytes - offset)
         return XB_FAIL(error, XB_ERR_INTERNAL, "a read goes on behind the end of a file");
-    if (reader->descriptors != NULL) {
-        read.descriptor = reader->descriptors[file];
-        return read_open(reader, thread, &read, error);
-    }
-    XB_TRY(xb_files_open_to_read(reader->files, file, read.is_direct, &read.descriptor, error));
-    enum xb_status status = read_open(reader, thread, &read, error);
-    close(read.descriptor);
-    return status;
+    return reader->workers != NULL ? read_by_process(reader, thread, &read, error)
+                                   : read_here(reader, thread, &read, error);
 }
 
 const char *xb_reader_way(const struct xb_reader *reader)

@@ -24,6 +24,10 @@ struct xb_reader_plan {
      * open. With mmap each read maps its part: pages that stayed mapped would cost their faults
      * once. */
     bool opens_each;
+    /* Each thread has a process that reads for it, to memory that they share; from there one thread
+     * at a time copies to the target. Not for direct reads. */
+    bool by_processes;
+    uint64_t longest; /* read, with by_processes */
 };
 
 struct xb_reader;

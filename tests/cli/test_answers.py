@@ -148,8 +148,9 @@ class Answers(Case):
         self.assertEqual(listed("pinned"), {(*memory, *way) for memory in page_locked for way in ways})
         self.assertEqual(listed("async"), page_locked | {("pageable",)})
         self.assertEqual([one for one in listed("batch") if one[0] == "pitched"], [("pitched", "rows")])
-        self.assertIn(("serial", "gds"), listed("pipeline"))
-        self.assertNotIn(("serial-pageable", "gds"), listed("pipeline"))
+        self.assertIn(("serial", "gds", "threads"), listed("pipeline"))
+        self.assertNotIn(("serial", "gds", "processes"), listed("pipeline"))
+        self.assertNotIn(("serial-pageable", "gds", "threads"), listed("pipeline"))
         text = self.assert_succeeds("list").out
         for mode in ("pinned", "async"):
             part = re.search(rf"(?ms)^  {mode} .*?options:", text)[0]

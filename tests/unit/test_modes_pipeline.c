@@ -31,6 +31,31 @@ static void expect_unverified(const struct fixture *f, enum xb_damage damage)
     assert_true(seen == 6); /* gds has no pageable memory */
 }
 
+/* Nor what processes read wrong. */
+static void test_processes_are_verified(NO_STATE)
+{
+    for (int i = 0; i < 2; i++) {
+        struct fixture f;
+        reset_fake();
+        xb_fake.damage = i == 0 ? XB_DAMAGE_NONE : XB_DAMAGE_BIT_FLIPPED;
+        RUN(&f, "--mode", "pipeline", "--readers", "2", "--read-by", "processes", "--order",
+            "overlapped,serial,overlapped-pageable", "--io", "cached,gds", "--size", "320K",
+            "--chunk", "192K");
+        size_t seen = 0;
+        for (size_t k = 0; k < f.run.case_count; k++) {
+            const struct xb_result *result = &f.run.results[k];
+            if (result->row.status == XB_RESULT_SKIPPED)
+                continue;
+            seen++;
+            assert_int_equal(result->row.status, i == 0 ? XB_RESULT_OK : XB_RESULT_ERROR);
+            assert_string_equal(detail(result, "read_by"), "preadv, by processes");
+            assert_null(figure_of(result, "cpu_time"));
+        }
+        assert_int_equal(seen, 2); /* no other order can be */
+        finish(&f);
+    }
+}
+
 static void test_what_does_not_arrive_never_verifies(NO_STATE)
 {
     for (int damage = XB_DAMAGE_BIT_FLIPPED; damage <= XB_DAMAGE_PIECE_MISPLACED; damage++) {
@@ -317,6 +342,7 @@ static void test_to_be_busy_is_better(NO_STATE)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        MODES_TEST(test_processes_are_verified),
         MODES_TEST(test_what_does_not_arrive_never_verifies),
         MODES_TEST(test_what_earlier_iterations_left_does_not_verify),
         MODES_TEST(test_results_of_earlier_iterations_do_not_verify),

@@ -80,6 +80,10 @@ static void test_ways(void **state)
     assert_false(xb_reader_is_second_choice(test.reader));
     open_reader(&test, XB_IO_MMAP, false);
     assert_string_equal(xb_reader_way(test.reader), "mmap, each part mapped and unmapped");
+    test.plan.by_processes = true;
+    test.plan.longest = 1;
+    open_reader(&test, XB_IO_CACHED, false);
+    assert_string_equal(xb_reader_way(test.reader), "preadv, by processes");
     assert_false(xb_reader_is_second_choice(test.reader));
     end(&test);
 }
@@ -144,7 +148,9 @@ static void *read_parts(void *argument)
 
 static void test_threads(void **state)
 {
-    static const enum xb_io ways[] = {XB_IO_CACHED, XB_IO_DIRECT, XB_IO_MMAP};
+    /* The last two by processes. */
+    static const enum xb_io ways[] = {XB_IO_CACHED, XB_IO_DIRECT, XB_IO_MMAP, XB_IO_CACHED,
+                                      XB_IO_MMAP};
     steer.direct_is_taken = true;
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         struct test test;
@@ -152,6 +158,8 @@ static void test_threads(void **state)
         pthread_t threads[THREADS];
         make(&test, *state, 1, 1000001);
         test.plan.threads = THREADS;
+        test.plan.by_processes = i >= 3;
+        test.plan.longest = PART;
         open_reader(&test, ways[i], false);
         for (unsigned t = 0; t < THREADS; t++) {
             workers[t] = (struct worker){.test = &test, .thread = t};

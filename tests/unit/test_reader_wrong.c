@@ -4,6 +4,7 @@
 
 #include "testing.h"
 
+#include "base/child.h"
 #include "reader_fixture.h"
 
 #include <signal.h>
@@ -43,6 +44,27 @@ static void test_preadv_fails(void **state)
     steer.preadv = EIO;
     assert_fails(&test, 4096, 904, "904 bytes at offset 4096 cannot be read, Input/output error");
     assert_string_equal(test.error.native_name, "EIO");
+    end(&test);
+}
+
+/* What a process reads wrong is told with its error, and that it is gone. */
+static void test_processes_fail(void **state)
+{
+    struct test test;
+    make(&test, *state, 1, 10000);
+    test.plan.by_processes = true;
+    test.plan.longest = 10000;
+    steer.preadv = EIO; /* of the process, too */
+    open_reader(&test, XB_IO_CACHED, false);
+    assert_fails(&test, 4096, 904, "904 bytes at offset 4096 cannot be read, Input/output error");
+    assert_string_equal(test.error.native_name, "EIO");
+    steer.preadv = 0;
+    open_reader(&test, XB_IO_CACHED, false);
+    assert_reads(&test, 0, 0, 10000);
+    xb_children_abandon(); /* kills it */
+    assert_int_equal(xb_reader_read(test.reader, 0, 0, 0, test.plan.memory, 10000, &test.error),
+                     XB_ERR_RUNTIME);
+    assert_has(test.error.message, "a process that reads ended by itself, or was killed");
     end(&test);
 }
 
@@ -213,9 +235,10 @@ static void test_others_handler(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_preadv_goes_on), TEST(test_preadv_fails), TEST(test_uring_goes_on),
-        TEST(test_uring_fails),    TEST(test_uring_deep),   TEST(test_shrinks),
-        TEST(test_gone),           TEST(test_wrong_calls),  TEST(test_others_handler),
+        TEST(test_preadv_goes_on), TEST(test_preadv_fails), TEST(test_processes_fail),
+        TEST(test_uring_goes_on),  TEST(test_uring_fails),  TEST(test_uring_deep),
+        TEST(test_shrinks),        TEST(test_gone),         TEST(test_wrong_calls),
+        TEST(test_others_handler),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,7 +59,7 @@ enum xb_status xb_measure_costs(struct xb_measurement *measurement, struct xb_er
     struct xb_process_memory after;
     uint64_t least = UINT64_MAX; /* growth: one iteration may follow what left the memory out */
     bool has_growth = true;
-    if (!xb_mode_declares(context->test->mode, &xb_figure_cpu_time))
+    if (!xb_mode_declares(context->test->mode, &xb_figure_cpu_time) || context->costs_elsewhere)
         return XB_OK;
     for (unsigned i = 0; i < REPETITIONS && !xb_measure_out_of_time(measurement); i++) {
         enum xb_status status = XB_OK;

@@ -227,6 +227,29 @@ static bool say_batch_time(struct xb_reading *reading, int device, uint64_t byte
     return said > 0;
 }
 
+static bool say_read_by(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    const struct xb_record *record = xb_reading_record(reading);
+    const struct xb_record_case *best = find_overlapped(reading, device, bytes);
+    const struct xb_record_case *ways[2] = {NULL, NULL}; /* threads, processes */
+    for (size_t i = 0; best != NULL && i < 2; i++)
+        ways[i] = xb_find_twin(record, best, xb_option_read_by.name, xb_option_read_by.choices[i]);
+    if (ways[0] == NULL || ways[1] == NULL || ways[0] == ways[1] ||
+        !is_same_work(reading, ways[0], ways[1]))
+        return false;
+    double rates[2] = {xb_reading_median(reading, ways[0], &xb_figure_bandwidth),
+                       xb_reading_median(reading, ways[1], &xb_figure_bandwidth)};
+    enum xb_reading_order order = xb_reading_judge(reading, ways[1], ways[0]);
+    if (order == XB_READING_UNKNOWN)
+        return false;
+    xb_reading_phrase(reading,
+                      "Read by processes, with a copy to pinned memory, it is {speed:ratio} as by "
+                      "threads{text}.{case}{case}",
+                      order == XB_READING_ALIKE ? 1 : rates[1] / rates[0],
+                      order == XB_READING_ALIKE ? ", within the noise" : "", ways[0], ways[1]);
+    return true;
+}
+
 #define EPOCHS 10
 
 /* What a loader for data that fits into the GPU's memory costs a training. */
@@ -260,6 +283,7 @@ const struct xb_reading_line xb_pipeline_lines[] = {
     {.label = "buffers", .code = "XB-BUFFERS", .say = say_buffers},
     {.label = "chunk", .code = "XB-CHUNK", .say = say_chunk},
     {.label = "batch time", .code = "XB-BATCH-TIME", .say = say_batch_time},
+    {.label = "read by", .code = "XB-READ-BY", .say = say_read_by},
     {.label = "epochs", .code = "XB-EPOCHS", .say = say_epochs},
     {.label = NULL},
 };
