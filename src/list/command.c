@@ -10,6 +10,7 @@
 #include "cli/help.h"
 #include "cli/places.h"
 #include "machine/environment.h"
+#include "machine/host_memory.h"
 #include "machine/node.h"
 #include "measure/plan/case.h"
 #include "record/document.h"
@@ -175,6 +176,14 @@ static enum xb_status print_list(const struct xb_inventory *inventory, struct xb
     xb_host_facts_read(&host);
     xb_lines_print(stdout, xb_terminal_columns(stdout), "Node %s",
                    xb_node_text(node.name, host.hostname, text));
+    struct xb_memory_limit limit;
+    struct xb_error ignored;
+    if (xb_memory_limit_find("", &limit, &ignored) == XB_OK)
+        xb_lines_print(stdout, xb_terminal_columns(stdout),
+                       "%s can be page-locked (%s, less a reserve): what is locked, no other "
+                       "program gets.",
+                       XB_SIZE_TEXT(xb_memory_without_reserve(limit.bytes) >> 20 << 20),
+                       limit.source);
     fputc('\n', stdout);
     xb_heading_print(stdout, XB_COLOUR_TITLE, "Backends");
     for (size_t i = 0; i < inventory->count; i++)
@@ -298,6 +307,11 @@ enum xb_status xb_list_json_write(FILE *stream, const struct xb_inventory *inven
     xb_json_put_whole(&json, "schema_version", 1);
     xb_json_put_text(&json, "version", XB_VERSION);
     xb_document_put_left_out(&json);
+    struct xb_memory_limit limit;
+    bool is_known = xb_memory_limit_find("", &limit, error) == XB_OK;
+    xb_json_put_known_whole(&json, "lockable_bytes", is_known,
+                            is_known ? xb_memory_without_reserve(limit.bytes) : 0);
+    xb_json_put_text(&json, "lockable_limit", is_known ? limit.source : NULL);
     xb_json_open_array(&json, "backends");
     for (size_t i = 0; i < inventory->count; i++) {
         const struct xb_found_backend *found = &inventory->backends[i];

@@ -88,7 +88,7 @@ const struct xb_mode xb_mode_async = {
                           {.label = "streams", .code = "XB-STREAMS", .say = say_streams},
                           {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment}),
     .say_first_thing = xb_pinning_advise,
-    .figures = XB_FIGURES(XB_COST_FIGURES),
+    .figures = XB_FIGURES(&xb_figure_host_memory_rate, XB_COST_FIGURES),
     XB_HOOKS(struct state, xb_transfer_needs, setup, xb_transfer_prepare, submit,
              xb_transfer_verify),
     .capabilities = xb_host_memory_capabilities,

@@ -79,7 +79,7 @@ extern const struct xb_reference xb_encoded_references[];
 #define XB_ENCODED_FIGURES                                                                         \
     &xb_figure_plain_bandwidth, &xb_figure_speed_up, &xb_figure_share_of_bound, &xb_figure_ratio,  \
         &xb_figure_encode_rate, &xb_figure_encode_rate_one, &xb_figure_decode_rate,                \
-        &xb_figure_threads, &xb_figure_break_even_threads
+        &xb_figure_threads, &xb_figure_break_even_threads, &xb_figure_host_memory_rate
 
 /* Figures. A rate is of bytes of the original; break_even_sends is of what is encoded beforehand,
  * an error of formats with loss. */

@@ -181,6 +181,8 @@ enum xb_status xb_encoded_verify(struct xb_mode_context *context, struct xb_resu
     xb_result_detail_text(result, "verified_by", "host");
     xb_result_detail_number(result, "chunk_bytes", (double)state->chunk);
     xb_result_detail_text(result, "encoder", "%s", xb_encoder_name(state->format));
+    if (state->is_made)
+        xb_host_rate_tell(context, result);
     enum xb_status status = compare_with_stages(result, state, error);
     if (status == XB_OK)
         status = xb_copy_and_wait(context->queues[0], state->back, 0, state->report, 0,

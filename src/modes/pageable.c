@@ -133,6 +133,7 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     XB_TRY(xb_transfer_verify(context, result, error));
     if (!is_wanted(context))
         return XB_OK;
+    xb_host_rate_tell(context, result);
     const struct xb_ring_plan plan = xb_ring_plan_of(context->test);
     xb_result_detail_number(result, "threads", plan.threads);
     xb_result_detail_number(result, "ring_chunk_bytes", (double)plan.chunk);
@@ -180,8 +181,8 @@ const struct xb_mode xb_mode_pageable = {
                                 {&xb_option_ring_slots, "ring"}, {&xb_option_host_offset, NULL},
                                 {&xb_option_device_offset, NULL}, {&xb_option_target, NULL},
                                 {&xb_option_call, "driver"}),
-    .figures =
-        XB_FIGURES(&host_copy_rate, &ring_link_rate, &xb_figure_share_of_bound, XB_COST_FIGURES),
+    .figures = XB_FIGURES(&host_copy_rate, &ring_link_rate, &xb_figure_share_of_bound,
+                          &xb_figure_host_memory_rate, XB_COST_FIGURES),
     .reading = xb_pageable_reading,
     .say_first_thing = xb_pinning_advise,
     .ordinary = "driver",

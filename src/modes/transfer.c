@@ -268,11 +268,13 @@ enum xb_status xb_transfer_verify(struct xb_mode_context *context, struct xb_res
         XB_TRY(xb_proof_compare(&here, &there, context->test->bytes, &found.windows, error));
     }
     const char *reader = xb_proof_reader(context->device);
-    if (transfer->way_count > 1)
+    if (transfer->way_count > 1) {
         xb_result_detail_text(result, "verified_by", "host and %s", reader);
-    else
+        xb_host_rate_tell(context, result);
+    } else {
         xb_result_detail_text(result, "verified_by", "%s",
                               context->test->direction == XB_H2D ? reader : "host");
+    }
     xb_proof_conclude(result, &found.data, &found.windows);
     if (result->row.verified != XB_VERIFIED_TRUE ||
         found.before.wrong_bytes + found.behind.wrong_bytes == 0)

@@ -61,7 +61,8 @@ WRONG = (
     "runn", "--trace - --csv -", "--dry-run --processes 3", "--version extra",
 )
 # What is another in each run or build: folders of a test, and where in the sources an error was found.
-MASKS = ((re.compile(rb"/tmp/golden-\w+"), b"FOLDER"), (re.compile(rb"(\.\./)*src/[a-z0-9_/]+\.c:\d+"), b"SOURCE"))
+MASKS = ((re.compile(rb"/tmp/golden-\w+"), b"FOLDER"), (re.compile(rb"(\.\./)*src/[a-z0-9_/]+\.c:\d+"), b"SOURCE"),
+         (re.compile(rb'[0-9.]+ [KMGT]iB (?=can be page-locked)|(?<="lockable_bytes":)\s*\d+'), b"SIZE"))
 
 
 def documents():

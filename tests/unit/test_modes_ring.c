@@ -285,6 +285,28 @@ static void test_what_no_ring_can_be_is_refused(NO_STATE)
     EXPECT_USAGE("take a larger --ring-chunk", RING, "--size", "1G", "--ring-chunk", "1");
 }
 
+/* The host's memory is measured once beside large cases that it may bound, and beside no other. */
+static void test_the_hosts_memory_is_measured(NO_STATE)
+{
+    struct fixture f;
+    RUN(&f, "--mode", "pageable,pinned", "--size", "1M,16M", "--direction", "h2d,bidir");
+    double rate = 0;
+    for (size_t i = 0; i < f.run.case_count; i++) {
+        const struct xb_result *result = &f.run.results[i];
+        const struct xb_result_figure *figure = figure_of(result, "host_memory_rate");
+        bool is_bound =
+            strcmp(result->test.variant, "ring") == 0 || result->test.direction == XB_BIDIR;
+        if (result->row.status != XB_RESULT_OK)
+            continue;
+        assert_int_equal(figure != NULL, is_bound && result->test.bytes == 16 << 20);
+        assert_true(figure == NULL ||
+                    (figure->computed > 0 && (rate == 0 || rate == figure->computed)));
+        rate = figure != NULL ? figure->computed : rate;
+    }
+    assert_true(rate > 0);
+    finish(&f);
+}
+
 #define RING_TEST(name) cmocka_unit_test_setup(name, ring_setup)
 
 int main(void)
@@ -296,6 +318,7 @@ int main(void)
         RING_TEST(test_a_small_copy_is_the_callers_own),
         RING_TEST(test_a_ring_is_timed_by_the_host),
         RING_TEST(test_a_ring_takes_memory),
+        RING_TEST(test_the_hosts_memory_is_measured),
         RING_TEST(test_usual_chunks_grow_with_the_size),
         RING_TEST(test_what_no_ring_can_be_is_refused),
     };

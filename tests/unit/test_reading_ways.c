@@ -127,6 +127,26 @@ static void what_first_touch_costs(void **state)
                    "kept.copy_(tensor), not tensor.cpu().");
 }
 
+/* Each step that was measured, none that was not; and nothing that crossed no link. */
+static void what_is_lost_on_the_way(void **state)
+{
+    struct node *n = *state;
+    struct xb_result *fast = add(n, &pinned, "registered", XB_H2D, 55);
+    set_times(fast, 1e-6, (double)fast->test.bytes / 54.5e9);
+    struct xb_result *slow = add(n, &pageable, "driver", XB_H2D, 9);
+    set_times(slow, 1e-3, (double)slow->test.bytes / 8.8e9);
+    assert_said(n, "losses", ""); /* the link is not known */
+    n->devices[0].link = (struct xb_pcie_link){true, 32, 16, 32, 16, "0000:0f:00.0"};
+    assert_said(n, "losses",
+                "To the GPU: 63.0 GB/s raw, 55.0 by the copy engine, 54.5 with the calls, 8.8 from "
+                "pageable memory.");
+    set_ceiling(&n->devices[0]);
+    assert_said(n, "losses",
+                "To the GPU: 63.0 GB/s raw, 58.1 without packet headers, 55.0 by the copy engine, "
+                "54.5 with the calls, 8.8 from pageable memory.");
+    assert_rests_on(n, "XB-LOSSES", 2);
+}
+
 /* A case that touches so many percent, as fast as said, beside the time that moving all takes. */
 static struct xb_result *add_touched(struct node *n, unsigned percent, const char *order,
                                      double gigabytes, double full)
@@ -417,6 +437,7 @@ int main(void)
         NODE_TEST(what_may_be_noise_is_no_difference),
         NODE_TEST(reading_of_managed),
         NODE_TEST(what_first_touch_costs),
+        NODE_TEST(what_is_lost_on_the_way),
         NODE_TEST(a_part_of_managed_memory_beside_all_of_it),
         NODE_TEST(reading_of_placements),
         NODE_TEST(reading_of_both_ways),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Says in the Reading how pageable memory compares with pinned memory and with a ring. */
+#include "machine/pcie.h"
 #include "modes/shared_options.h"
 #include "readings.h"
 #include "record/rows.h"
@@ -311,6 +312,78 @@ static bool say_costs(struct xb_reading *reading, int device, uint64_t bytes)
 static const struct xb_made_memory fresh_memory[] = {FRESH("driver"), FRESH("ring"), {NULL}};
 
 XB_SAY(say_first_touch, xb_made_memory_say, fresh_memory)
+/* ---- what is lost on the way ---- */
+
+/* The rate at which a program waits for it; NAN where it was not measured. */
+static double waited_rate(const struct xb_reading *reading, const struct xb_record_case *test)
+{
+    return test != NULL
+               ? (double)test->bytes / xb_reading_median(reading, test, &xb_figure_wall_time)
+               : (double)NAN;
+}
+
+/* ", 54.6 with the calls"; nothing where it was not measured. */
+static void add_loss(struct xb_reading *reading, const char *words, const char *name, double rate)
+{
+    if (!isfinite(rate))
+        return;
+    xb_reading_phrase(reading, ", {rate} {text}", rate, words);
+    xb_reading_number(reading, name, rate, XB_UNIT_RATE);
+}
+
+/* "To the GPU: 63.0 GB/s raw, 60.4 without packet headers, 55.1 by the copy engine, 54.6 with the
+ * calls, 9.2 from pageable memory." */
+static bool say_losses(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    const struct xb_record *record = xb_reading_record(reading);
+    const struct xb_record_device *of = xb_record_device(record, device);
+    bool said = false;
+    if (of == NULL || of->shares_host_memory || !of->link_known)
+        return false;
+    for (enum xb_direction direction = XB_H2D; direction <= XB_D2H; direction <<= 1) {
+        bool is_in = direction == XB_H2D;
+        const struct xb_record_case *fast =
+            xb_reading_best(reading, device, bytes, direction, pinned.mode, NULL);
+        const struct xb_record_case *slow =
+            xb_reading_best(reading, device, bytes, direction, driver.mode, driver.variant);
+        double engine = xb_reading_median(reading, fast, &xb_figure_bandwidth);
+        double raw = xb_pcie_raw_rate(of->link_speed_gts, of->link_width);
+        if (fast == NULL || slow == NULL || !(engine < raw))
+            continue;
+        const struct xb_record_case *made =
+            is_in ? xb_find_twin(record, fast, xb_option_gpu_memory.name, "malloc")
+                  : xb_find_twin(record, slow, xb_option_target.name, "fresh");
+        if (said)
+            xb_reading_next(reading);
+        xb_reading_phrase(reading, "{text}: {rate:raw_rate} GB/s raw{case}{case}",
+                          is_in ? "To the GPU" : "Back to the host", raw, fast, slow);
+        if (of->ceiling.known)
+            add_loss(reading, "without packet headers", "ceiling",
+                     is_in ? of->ceiling.h2d : of->ceiling.d2h);
+        add_loss(reading, "by the copy engine", "by_engine", engine);
+        add_loss(reading, "with the calls", "with_calls", waited_rate(reading, fast));
+        if (is_in && made != fast)
+            add_loss(reading, "with memory that is allocated for it", "with_malloc",
+                     waited_rate(reading, made));
+        add_loss(reading, is_in ? "from pageable memory" : "to pageable memory", "pageable",
+                 waited_rate(reading, slow));
+        if (!is_in && made != slow)
+            add_loss(reading, "to new pages", "with_new_pages", waited_rate(reading, made));
+        xb_reading_add(reading, ".");
+        said = true;
+    }
+    return said;
+}
+
+/* A thread reads each byte and writes it to the ring, from where the GPU reads it, or the reverse.
+ */
+static bool say_host_memory(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    const struct xb_record_case *test =
+        xb_reading_best(reading, device, bytes, XB_H2D, ring.mode, ring.variant);
+    return xb_host_rate_say(reading, test, 3);
+}
+
 XB_SAY(say_alignment, xb_alignment_say, "pageable")
 
 const struct xb_reading_line xb_pageable_reading[] = {
@@ -321,6 +394,8 @@ const struct xb_reading_line xb_pageable_reading[] = {
     {.label = "blocks from", .code = "XB-BLOCKING-FROM", .say_of_sizes = say_blocking_from},
     {.label = "first touch", .code = "XB-FIRST-TOUCH", .say = say_first_touch},
     {.label = "costs", .code = "XB-COSTS", .say = say_costs},
+    {.label = "host memory", .code = "XB-HOST-MEMORY", .say = say_host_memory},
+    {.label = "losses", .code = "XB-LOSSES", .say = say_losses},
     {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment},
     {.label = NULL},
 };
