@@ -170,12 +170,6 @@ static bool say_after_h2d(struct xb_reading *reading, int device, uint64_t bytes
 
 XB_SAY(say_alignment, xb_alignment_say, "pinned")
 
-static bool say_host_memory(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    return xb_host_rate_say(reading,
-                            xb_reading_best(reading, device, bytes, XB_BIDIR, "pinned", NULL), 1);
-}
-
 #define MADE(value, words)                                                                         \
     {                                                                                              \
         "pinned", NULL, &xb_option_gpu_memory, value, "kept", &xb_figure_wall_time, "To the GPU",  \
@@ -243,12 +237,10 @@ const struct xb_mode xb_mode_pinned = {
     .parameters = XB_PARAMETERS({&xb_option_host_offset, NULL}, {&xb_option_device_offset, NULL},
                                 {&xb_option_gpu_memory, NULL}, {&xb_option_call, NULL}),
     .figures = XB_FIGURES(&bandwidth_after_h2d, &xb_figure_host_memory_rate, XB_COST_FIGURES),
-    .reading =
-        XB_READING({.label = "after h2d", .code = "XB-AFTER-H2D", .say = say_after_h2d},
-                   {.label = "GPU memory", .code = "XB-GPU-MEMORY", .say = say_made_memory},
-                   {.label = "call", .code = "XB-CALL", .say = say_call},
-                   {.label = "host memory", .code = "XB-HOST-MEMORY", .say = say_host_memory},
-                   {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment}),
+    .reading = XB_READING({.label = "after h2d", .code = "XB-AFTER-H2D", .say = say_after_h2d},
+                          {.label = "GPU memory", .code = "XB-GPU-MEMORY", .say = say_made_memory},
+                          {.label = "call", .code = "XB-CALL", .say = say_call},
+                          {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment}),
     .shows_link = true,
     XB_HOOKS(struct state, xb_transfer_needs, setup, xb_transfer_prepare, submit,
              xb_transfer_verify),

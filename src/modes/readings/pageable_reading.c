@@ -375,13 +375,20 @@ static bool say_losses(struct xb_reading *reading, int device, uint64_t bytes)
     return said;
 }
 
-/* A thread reads each byte and writes it to the ring, from where the GPU reads it, or the reverse.
- */
+/* What the threads of a ring could read at most. */
 static bool say_host_memory(struct xb_reading *reading, int device, uint64_t bytes)
 {
     const struct xb_record_case *test =
         xb_reading_best(reading, device, bytes, XB_H2D, ring.mode, ring.variant);
-    return xb_host_rate_say(reading, test, 3);
+    double rate = xb_reading_median(reading, test, &xb_figure_host_memory_rate);
+    double own = xb_reading_median(reading, test, &xb_figure_bandwidth);
+    if (!(rate > 0) || !(own > 0))
+        return false;
+    xb_reading_phrase(reading,
+                      "The CPUs near the GPU read the host's memory at {rate:host_memory_rate} "
+                      "GB/s; {way} reads it at {rate:bandwidth}.",
+                      rate, test, own);
+    return true;
 }
 
 XB_SAY(say_alignment, xb_alignment_say, "pageable")

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "readings.h"
 
-#include "modes/shared_options.h"
-
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,21 +59,6 @@ const struct xb_record_case *xb_find_twin(const struct xb_record *record,
     }
     twin.parameters = parameters;
     return xb_record_find(record, &twin);
-}
-
-bool xb_host_rate_say(struct xb_reading *reading, const struct xb_record_case *test,
-                      double crossings)
-{
-    double rate = xb_reading_median(reading, test, &xb_figure_host_memory_rate);
-    double taken = crossings * xb_reading_median(reading, test, &xb_figure_bandwidth);
-    if (!(rate > 0) || !(taken > 0))
-        return false;
-    xb_reading_phrase(
-        reading,
-        "The host's memory moves {rate:host_memory_rate} GB/s, read and written by "
-        "the CPUs near the GPU; {way} takes up to {share:share_of_host_memory} of it.",
-        rate, test, fmin(taken / rate, 1));
-    return true;
 }
 
 static bool is_made(const struct xb_reading *reading, const struct xb_record_case *test,

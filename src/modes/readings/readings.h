@@ -52,11 +52,6 @@ struct xb_made_memory {
 bool xb_made_memory_say(struct xb_reading *reading, int device, uint64_t bytes,
                         const struct xb_made_memory *made);
 
-/* For a line of the Reading: how much of what the host's memory moves a case takes, where each byte
- * crosses that memory so often. */
-bool xb_host_rate_say(struct xb_reading *reading, const struct xb_record_case *test,
-                      double crossings);
-
 /* Whether it is certain that a reference of a case, a time, is longer than the case's own median
  * `time`: all samples of one are beyond all of the other. */
 bool xb_takes_longer(const struct xb_reading *reading, const struct xb_record_case *test,
