@@ -53,9 +53,9 @@ static const struct xb_option option_times = {
 };
 static const struct xb_option option_memory = {
     XB_CHOICE("memory", "KIND"),
-    .default_text = XB_MEMORY_WORD_USUAL,
+    .default_text = "pageable",
     .help = "Where the job's data lies: in 'pageable' memory, as malloc gives it, which has to be "
-            "pinned or copied first where a way needs that; or in 'pinned' memory.",
+            "pinned or copied first where a way needs that; or in 'pinned' or 'managed' memory.",
     .choices = xb_memory_words,
     .takes_one = true,
 };
@@ -97,7 +97,6 @@ struct command {
     uint64_t device;
     double deadline;
     const char *gpu_time, *backend, *json_path; /* as they were written; NULL where not given */
-    unsigned memory;                            /* a place in xb_memory_words */
     unsigned code;                              /* enum xb_code_for */
     struct xb_job job;
     struct xb_advise_session session;
@@ -108,13 +107,13 @@ struct command {
 };
 
 #define BIND(member, row) XB_BIND(struct command, member, row)
-static const struct xb_option_field *const fields =
-    XB_FIELDS(BIND(job.in, &option_in), XB_BIND_WHETHER(struct command, bytes_in_given, &option_in),
-              BIND(job.out, &option_out), BIND(job.cpu_time, &option_cpu_time),
-              BIND(job.times, &option_times), BIND(gpu_time, &option_gpu_time),
-              BIND(memory, &option_memory), BIND(code, &option_code), BIND(checks, &option_check),
-              BIND(device, &option_device), BIND(backend, &xb_option_backend),
-              BIND(deadline, &xb_option_deadline), BIND(json_path, &option_json));
+static const struct xb_option_field *const fields = XB_FIELDS(
+    BIND(job.in, &option_in), XB_BIND_WHETHER(struct command, bytes_in_given, &option_in),
+    BIND(job.out, &option_out), BIND(job.cpu_time, &option_cpu_time),
+    BIND(job.times, &option_times), BIND(gpu_time, &option_gpu_time),
+    BIND(job.memory, &option_memory), BIND(code, &option_code), BIND(checks, &option_check),
+    BIND(device, &option_device), BIND(backend, &xb_option_backend),
+    BIND(deadline, &xb_option_deadline), BIND(json_path, &option_json));
 
 /* ---- what is asked ---- */
 
@@ -141,7 +140,6 @@ static enum xb_status read_request(struct command *command, struct xb_error *err
                        lacks_time ? HOW_TO_TIME : "");
     if (job->in == 0)
         return XB_FAIL(error, XB_ERR_USAGE, "--bytes-in: give 1 byte to 1 TiB");
-    job->is_in_pinned = command->memory == XB_MEMORY_WORD_PINNED;
     /* A time that is not run has no limit of its own. */
     struct xb_error ignored;
     if (command->checks || xb_duration_parse(command->gpu_time, &job->gpu_time, &ignored) != XB_OK)
@@ -230,10 +228,7 @@ static enum xb_status advise(struct command *command, struct xb_error *error)
     if (command->code == XB_CODE_NONE)
         return only_json ? XB_OK : xb_advice_table_write(stdout, report, error);
     XB_TRY(xb_advice_table_write(stderr, report, error));
-    if (report->predictions.best != NULL)
-        return xb_advice_code_write(stdout, report, (enum xb_code_for)command->code, error);
-    xb_say("--code: no way has a prediction, so there is no program to print");
-    return XB_OK;
+    return xb_advice_code_write(stdout, report, (enum xb_code_for)command->code, error);
 }
 
 static int answer(struct command *command)

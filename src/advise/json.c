@@ -6,13 +6,6 @@
 
 #include <math.h>
 
-static void write_memory(struct xb_json *json, const struct xb_field *field, const void *from)
-{
-    const struct xb_job *job = from;
-    xb_json_put_text(json, field->key,
-                     xb_memory_words[job->is_in_pinned ? XB_MEMORY_WORD_PINNED : 0]);
-}
-
 typedef struct xb_job job;
 const struct xb_field xb_advice_job_fields[] = {
     XB_FIELD("in_bytes", UINT64, job, in),
@@ -20,7 +13,7 @@ const struct xb_field xb_advice_job_fields[] = {
     XB_FIELD("gpu_time_s", DOUBLE, job, gpu_time),
     XB_FIELD("cpu_time_s", DOUBLE, job, cpu_time, XB_RATE),
     XB_FIELD("times", UINT64, job, times),
-    XB_CUSTOM("memory", write_memory, NULL),
+    XB_FIELD("memory", WORD, job, memory, .word = xb_memory_word, .most = XB_JOB_MANAGED),
     XB_FIELDS_END};
 
 typedef struct xb_break_even found;

@@ -78,8 +78,12 @@ enum xb_status xb_advise_measure(struct xb_advise_session *session, const struct
         if (usual[i] < most && usual[i] != in && usual[i] != out)
             xb_words_add(&sizes, ",%" PRIu64, usual[i]);
     xb_words_add(&both, "%" PRIu64, job->cpu_time > 0 ? BOTH_WAYS : xb_lesser(job->in, BOTH_WAYS));
-    const bool needed[XB_ADVISE_RECORDS] = {true, job->out > 0, !job->is_in_pinned};
-    for (int i = 0; i < XB_ADVISE_RECORDS; i++) {
+    const bool in_place = xb_job_fits_in_place(job);
+    const bool copies = job->memory != XB_JOB_MANAGED;
+    const bool needed[XB_PARTS_MEASURED] = {
+        copies, copies && job->out > 0, job->memory == XB_JOB_PAGEABLE,
+        in_place && job->memory != XB_JOB_PINNED, in_place && copies};
+    for (int i = 0; i < XB_PARTS_MEASURED; i++) {
         const char *const *part = xb_part_words[i];
         const char *const words[] = {"--size",
                                      i == 1 ? both.text : sizes.text,
@@ -140,9 +144,15 @@ enum xb_status xb_advise_check(struct xb_advise_session *session, const char *gp
     snprintf(in, sizeof in, "%" PRIu64, job->in);
     snprintf(out, sizeof out, "%" PRIu64, job->out);
     snprintf(piece, sizeof piece, "%" PRIu64, chunk > 0 ? chunk : UINT64_C(8) << 20);
-    for (int i = 0; i < XB_STRATEGIES; i++)
-        if (xb_strategy_is_asked(job, (enum xb_strategy)i))
+    for (int i = 0; i < XB_STRATEGIES; i++) {
+        const struct xb_prediction *one = &report->predictions.each[i];
+        bool is_possible =
+            one->is_known || (one->why != XB_UNKNOWN_LACKING && one->why != XB_UNKNOWN_IN_PLACE);
+        if (xb_strategy_is_asked(job, one->strategy) && is_possible)
             xb_words_add(&ways, "%s%s", ways.length > 0 ? "," : "", xb_strategy_words[i].name);
+    }
+    if (ways.length == 0)
+        return XB_FAIL(error, XB_ERR_USAGE, "--check: this job can be run in no way here");
     const char *const words[] = {"--mode", xb_job_mode,  "--size", in,        "--job-out",
                                  out,      "--gpu-time", gpu_time, "--chunk", piece,
                                  "--way",  ways.text,    NULL};

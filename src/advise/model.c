@@ -11,13 +11,27 @@
 
 /* ---- names of modes and variants ---- */
 
+#define FAULTS "what the CPU's page faults take before the job"
+
 const struct xb_strategy_words xb_strategy_words[XB_STRATEGIES] = {
-    [XB_STRATEGY_PAGEABLE] = {"pageable", "pageable", "pageable memory, one step after the other"},
+    [XB_STRATEGY_PAGEABLE] = {"pageable", "pageable", "pageable memory, one step after the other",
+                              XB_JOB_PAGEABLE},
     [XB_STRATEGY_RING] = {"ring", "pageable, by a ring",
-                          "pageable memory through a ring of pinned chunks"},
-    [XB_STRATEGY_PINNED] = {"pinned", "pinned", "pinned memory, one step after the other"},
+                          "pageable memory through a ring of pinned chunks", XB_JOB_PAGEABLE,
+                          "making the ring once"},
+    [XB_STRATEGY_PINNED] = {"pinned", "pinned", "pinned memory, one step after the other",
+                            XB_JOB_PINNED},
     [XB_STRATEGY_OVERLAPPED] = {"overlapped", "pinned, overlapped",
-                                "pinned memory, copies and kernels overlapped"},
+                                "pinned memory, copies and kernels overlapped", XB_JOB_PINNED},
+    [XB_STRATEGY_MANAGED] = {"managed", "managed, on faults",
+                             "managed memory, whose pages are touched in order", XB_JOB_MANAGED,
+                             FAULTS},
+    [XB_STRATEGY_PREFETCH] = {"prefetch", "managed, prefetch", "managed memory, prefetched",
+                              XB_JOB_MANAGED, FAULTS},
+    [XB_STRATEGY_ZERO_COPY] = {"zero-copy", "zero-copy",
+                               "pinned memory in place, if the kernel reads and writes each byte "
+                               "once and in order",
+                               XB_JOB_PINNED},
 };
 
 /* What several costs have in common. */
@@ -25,6 +39,12 @@ const struct xb_strategy_words xb_strategy_words[XB_STRATEGIES] = {
 #define RING .mode = "pageable", .variants = {"ring"}
 #define PINNED .mode = "pinned", .variants = {"registered", "alloc"}
 #define COPY .mode = "pin", .variants = {"copy"}
+#define ZERO_COPY                                                                                  \
+    .mode = "zero-copy", .variants = {"sequential"}, .is_by_device = true, .once = {"passes", "1"}
+#define MANAGED(how) .mode = "managed", .variants = {how}, .once = {"touched", "100"}
+
+/* The direction of rows whose bytes cross either way. */
+#define BOTH_WAYS "bidir"
 
 const struct xb_cost_source xb_cost_sources[XB_COSTS] = {
     [XB_COST_PAGEABLE_IN] = {PAGEABLE, .direction = "h2d"},
@@ -37,27 +57,45 @@ const struct xb_cost_source xb_cost_sources[XB_COSTS] = {
     [XB_COST_COPY_IN] = {COPY, .direction = "h2d"},
     [XB_COST_COPY_OUT] = {COPY, .direction = "d2h"},
     [XB_COST_COPY_ROOM] = {COPY, .is_setup = true},
+    [XB_COST_FAULT_IN] = {MANAGED("fault"), .direction = "h2d"},
+    [XB_COST_FAULT_OUT] = {MANAGED("fault"), .direction = "d2h"},
+    [XB_COST_PREFETCH_IN] = {MANAGED("prefetch"), .direction = "h2d"},
+    [XB_COST_PREFETCH_OUT] = {MANAGED("prefetch"), .direction = "d2h"},
+    [XB_COST_ZERO_COPY_IN] = {ZERO_COPY, .direction = "h2d"},
+    [XB_COST_ZERO_COPY_OUT] = {ZERO_COPY, .direction = "d2h"},
+    [XB_COST_ZERO_COPY_BOTH] = {ZERO_COPY, .direction = BOTH_WAYS},
 };
 
 /* Rows that go both ways at once. */
-static const struct xb_cost_source both_ways = {PINNED, .direction = "bidir"};
+static const struct xb_cost_source both_ways = {PINNED, .direction = BOTH_WAYS};
 
-const char *const xb_memory_words[] = {XB_MEMORY_WORD_USUAL, "pinned", NULL};
+const char *const xb_memory_words[] = {"pageable", "pinned", "managed", NULL};
 
-const char xb_all_rows_options[] =
-    "--mode pageable,pinned,pin --pin-by used,copy --direction both,bidir";
-const char xb_pinned_rows_options[] = "--mode pinned --direction both,bidir";
+const char *xb_memory_word(int memory)
+{
+    return xb_memory_words[memory];
+}
+
+const char *const xb_rows_options[XB_JOB_MEMORIES] = {
+    "--mode pageable,pinned,pin,managed,zero-copy --pin-by used,copy --direction both,bidir",
+    "--mode pinned,zero-copy --direction both,bidir", "--mode managed"};
 const char xb_job_mode[] = "job";
-const char *const xb_part_words[3][4] = {{"--mode", "pageable,pinned", "--direction", "both"},
-                                         {"--mode", "pinned", "--direction", "bidir"},
-                                         {"--mode", "pin", "--pin-by", "used,copy"}};
+const char *const xb_part_words[XB_PARTS_MEASURED][4] = {
+    {"--mode", "pageable,pinned", "--direction", "both"},
+    {"--mode", "pinned", "--direction", BOTH_WAYS},
+    {"--mode", "pin", "--pin-by", "used,copy"},
+    {"--mode", "managed", "--direction", "both"},
+    {"--mode", "zero-copy", "--direction", "both,bidir"}};
 
 /* ---- rows ---- */
 
 static bool is_of(const struct xb_record_case *test, const struct xb_cost_source *source)
 {
+    const char *const *once = source->once;
+    const char *value = once[0] != NULL ? xb_record_parameter(test, once[0]) : "";
     if (strcmp(test->mode, source->mode) != 0 ||
-        (source->direction != NULL && strcmp(test->direction, source->direction) != 0))
+        (source->direction != NULL && strcmp(test->direction, source->direction) != 0) ||
+        (value[0] != '\0' && strcmp(value, once[1]) != 0))
         return false;
     for (size_t i = 0; source->variants[i] != NULL; i++)
         if (strcmp(test->variant, source->variants[i]) == 0)
@@ -102,9 +140,10 @@ static bool read_copy(const struct xb_record *record, const struct xb_record_cas
                read_seconds(record, test, &xb_figure_latency_device, point->behind);
     if (!read_seconds(record, test, &xb_figure_bandwidth, rates))
         return false;
-    double middle = (double)test->bytes / rates[XB_MIDDLE];
+    double bytes = (double)test->bytes * (strcmp(test->direction, BOTH_WAYS) == 0 ? 2 : 1);
+    double middle = bytes / rates[XB_MIDDLE];
     for (int i = 0; i < XB_ESTIMATES; i++) { /* a high bandwidth is a low time */
-        point->behind[i] = (double)test->bytes / rates[XB_ESTIMATES - 1 - i];
+        point->behind[i] = bytes / rates[XB_ESTIMATES - 1 - i];
         point->alone[i] = wall > 0 ? wall * point->behind[i] / middle : point->behind[i];
     }
     return true;
@@ -196,6 +235,16 @@ static bool is_preferred(const struct xb_cost *one, const struct xb_cost *other)
            others->behind[XB_MIDDLE] / (double)others->bytes;
 }
 
+/* Keeps why a row was skipped, which is not that time was up. Points take its place. */
+static void read_lacking(struct xb_cost *cost, const struct xb_record *record,
+                         const struct xb_record_case *test, int device)
+{
+    struct xb_record_summary summary = xb_record_summarize(record, test);
+    const struct xb_record_row *row = &test->rows[summary.worst];
+    if (test->device == device && summary.status == XB_RESULT_SKIPPED && !row->is_cut)
+        cost->lacking = row->reason;
+}
+
 /* `cases` has room for all of the records. */
 static void read_cost(struct xb_costs *costs, int kind, const struct xb_record *records,
                       size_t count, const struct xb_record_case **cases)
@@ -205,8 +254,10 @@ static void read_cost(struct xb_costs *costs, int kind, const struct xb_record *
     size_t found = 0;
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < records[i].case_count; k++)
-            if (is_of(&records[i].cases[k], source))
+            if (is_of(&records[i].cases[k], source)) {
                 cases[found++] = &records[i].cases[k];
+                read_lacking(cost, &records[i], &records[i].cases[k], costs->device);
+            }
     xb_cases_group(cases, found, by_setting, NULL);
     for (size_t i = 0, equal = 0; i < found; i += equal) {
         equal = xb_cases_equal(cases + i, found - i, by_setting, NULL);

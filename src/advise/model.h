@@ -12,13 +12,23 @@ enum xb_strategy {
     XB_STRATEGY_RING,       /* ordinary memory through a page-locked ring of host threads */
     XB_STRATEGY_PINNED,     /* page-locked memory, one step after the other */
     XB_STRATEGY_OVERLAPPED, /* page-locked memory in chunks, all three steps at once */
+    XB_STRATEGY_MANAGED,    /* from here on in place, without copies: pages move on faults */
+    XB_STRATEGY_PREFETCH,   /* pages move on request, one step after the other */
+    XB_STRATEGY_ZERO_COPY,  /* page-locked memory, which the kernel reads and writes */
     XB_STRATEGIES
 };
+
+/* Where a job's data lies, or has to: words of --memory. */
+enum xb_job_memory { XB_JOB_PAGEABLE, XB_JOB_PINNED, XB_JOB_MANAGED, XB_JOB_MEMORIES };
+extern const char *const xb_memory_words[];
+const char *xb_memory_word(int memory);
 
 struct xb_strategy_words {
     const char *name; /* also the variant of the mode that runs such a job, and its word of --way */
     const char *way;  /* for people: "pinned, overlapped" */
     const char *text; /* "pinned memory, copies and kernels overlapped" */
+    enum xb_job_memory memory;
+    const char *left_out; /* what its time is without; NULL for nothing */
 };
 extern const struct xb_strategy_words xb_strategy_words[XB_STRATEGIES];
 
@@ -34,6 +44,13 @@ enum xb_cost_kind {
     XB_COST_COPY_IN,  /* through page-locked memory: the host copies, then the device */
     XB_COST_COPY_OUT,
     XB_COST_COPY_ROOM, /* making that memory */
+    XB_COST_FAULT_IN,
+    XB_COST_FAULT_OUT,
+    XB_COST_PREFETCH_IN,
+    XB_COST_PREFETCH_OUT,
+    XB_COST_ZERO_COPY_IN, /* kernels that read so much over the link, write it, or both at once */
+    XB_COST_ZERO_COPY_OUT,
+    XB_COST_ZERO_COPY_BOTH,
     XB_COSTS
 };
 
@@ -44,20 +61,18 @@ struct xb_cost_source {
     const char *direction;   /* NULL: any */
     bool is_setup;           /* what counts is setup_time and not the copy */
     bool is_by_device;       /* the device copies, and no CPU has a part in it */
+    const char *once[2];     /* a parameter, and its value where each byte moves once */
 };
 extern const struct xb_cost_source xb_cost_sources[XB_COSTS];
 
-/* With these `run` measures all rows into one file; and those of data in page-locked memory. */
-extern const char xb_all_rows_options[], xb_pinned_rows_options[];
+/* With these `run` measures all rows into one file, for data in each memory. */
+extern const char *const xb_rows_options[XB_JOB_MEMORIES];
 /* The mode that runs whole jobs. */
 extern const char xb_job_mode[];
-/* Words that have `run` measure what predictions need: copies, both ways at once, pinning. */
-extern const char *const xb_part_words[3][4];
-
-/* Words of --memory. */
-extern const char *const xb_memory_words[];
-#define XB_MEMORY_WORD_USUAL "pageable"
-#define XB_MEMORY_WORD_PINNED 1
+/* Words that have `run` measure what predictions need: copies, both ways at once, pinning, managed
+ * memory, and what is in place. */
+#define XB_PARTS_MEASURED 5
+extern const char *const xb_part_words[XB_PARTS_MEASURED][4];
 
 /* What copies cost, from measured rows: time over bytes, for each cost a line from measured size to
  * measured size. Only rows count that are ok, whose data was verified, of one device alone. */
@@ -77,8 +92,9 @@ struct xb_cost_point {
 struct xb_cost {
     struct xb_cost_point *points; /* by size, each size once */
     size_t count;
-    bool has_others;   /* rows of other settings, which do not count */
-    bool is_by_device; /* as in struct xb_cost_source */
+    bool has_others;     /* rows of other settings, which do not count */
+    bool is_by_device;   /* as in struct xb_cost_source */
+    const char *lacking; /* why there are no points, of a row that was skipped; NULL: no such row */
 };
 
 struct xb_costs {

@@ -5,13 +5,10 @@
 #include "measure/run.h"
 #include "predict.h"
 
-/* The parts of a quick measurement: copies by each way, both ways at once, and page-locking. */
-#define XB_ADVISE_RECORDS 3
-
 /* What was found, for whoever writes it. */
 struct xb_advice_report {
     const char *file;                            /* NULL: measured now */
-    struct xb_record records[XB_ADVISE_RECORDS]; /* the file, or what was measured */
+    struct xb_record records[XB_PARTS_MEASURED]; /* the file, or what was measured */
     size_t record_count;
     struct xb_costs costs; /* of the device that counts */
     struct xb_predictions predictions;
@@ -59,8 +56,8 @@ xb_advice_json_write(FILE *stream, const struct xb_advice_report *report, struct
 enum xb_code_for { XB_CODE_NONE, XB_CODE_CUDA, XB_CODE_HIP, XB_CODE_PYTORCH };
 /* Their texts in src/advise/code, as they stand there. */
 extern const char xb_program_gpu[], xb_program_pytorch[];
-/* Prints a program that does the job in the best way, of which there has to be one: with the
- * memory, chunk, streams and threads that were measured, and the time that was predicted. */
+/* Prints a program that does the job in the best way: with the memory, chunk, streams and threads
+ * that were measured, and the time that was predicted. Where there is none it says so. */
 XB_MUST_CHECK enum xb_status xb_advice_code_write(FILE *stream,
                                                   const struct xb_advice_report *report,
                                                   enum xb_code_for code, struct xb_error *error);

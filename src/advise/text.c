@@ -54,6 +54,7 @@ static const struct {
     [XB_LIMIT_COPY_OUT] = {"copy out", "The copy back to the host is"},
     [XB_LIMIT_COPIES] = {"copies", "The copies, both ways at once, are"},
     [XB_LIMIT_CALLS] = {"calls", "The calls that start copies and kernels are"},
+    [XB_LIMIT_LINK] = {"link", "The link is"},
     [XB_LIMIT_PINNING] = {"pinning", "Pinning the data is"},
 };
 
@@ -149,6 +150,13 @@ static void add_caveats(const struct xb_predictions *predictions, enum xb_worth 
                      xb_strategy_words[one->strategy].name, TIME(one->total[XB_HIGH]));
     }
     add_unmeasured(words, predictions, best->total[XB_MIDDLE]);
+    /* What many go by. */
+    bool says_yes =
+        predictions->job.gpu_time > (double)(predictions->job.in + predictions->job.out) / 12e9;
+    if (cpu > 0 && says_yes != (worth == XB_WORTH_YES))
+        xb_words_add(
+            words, " A rule of thumb, compute for longer than the bytes take at 12 GB/s, says %s.",
+            says_yes ? "yes" : "no");
 }
 
 void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *words)
@@ -167,7 +175,9 @@ void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *wo
     }
     double gpu = best->total[XB_MIDDLE];
     const char *how = xb_strategy_words[best->strategy].text;
-    bool is_ring = best->strategy == XB_STRATEGY_RING && predictions->job.times < OFTEN;
+    const char *left_out = xb_strategy_words[best->strategy].left_out;
+    if (best->strategy == XB_STRATEGY_RING && predictions->job.times >= OFTEN)
+        left_out = NULL;
     if (!(cpu > 0))
         xb_words_add(words, "Fastest%s: %s: %s", any_may_beat(predictions, gpu) ? " known way" : "",
                      how, TIME(gpu));
@@ -185,7 +195,8 @@ void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *wo
             add_times(words, ", ", gpu / cpu, "long");
         xb_words_add(words, ": %s", how);
     }
-    xb_words_add(words, "%s", is_ring ? " (making the ring once is not counted)" : "");
+    if (left_out != NULL)
+        xb_words_add(words, " (%s is not counted)", left_out);
     xb_words_add(words, ". %s the limit.", limits[best->limit].text);
     add_caveats(predictions, worth, words);
 }
@@ -202,8 +213,7 @@ void xb_advice_say_command(const struct xb_job *job, struct xb_words *words)
     for (; end >= 1024 && unit < 3; end /= 1024)
         unit++;
     xb_words_add(words, "xferbench %s --size 4K..%" PRIu64 "%c --json FILE",
-                 job->is_in_pinned ? xb_pinned_rows_options : xb_all_rows_options, end,
-                 "KMGT"[unit]);
+                 xb_rows_options[job->memory], end, "KMGT"[unit]);
 }
 
 void xb_advice_say_missing(const struct xb_prediction *prediction, struct xb_words *words)
@@ -211,11 +221,15 @@ void xb_advice_say_missing(const struct xb_prediction *prediction, struct xb_wor
     static const char *const reasons[] = {
         [XB_UNKNOWN_SMALL] = "too little data comes in to cut it into chunks that overlap",
         [XB_UNKNOWN_ONE_STEP] = "nothing to overlap: no kernel, and nothing comes back",
+        [XB_UNKNOWN_IN_PLACE] = "in place there has to be a kernel, and no more comes back than "
+                                "goes in",
         [XB_UNKNOWN_TOO_LARGE] = "the job does not fit into the GPU's memory",
-        [XB_UNKNOWN_NOT_ASKED] = "its data is in pinned memory",
+        [XB_UNKNOWN_NOT_ASKED] = "its data is in other memory",
     };
     const struct xb_cost_source *source = &xb_cost_sources[prediction->missing];
-    if (prediction->why != XB_UNKNOWN_ROWS)
+    if (prediction->why == XB_UNKNOWN_LACKING)
+        xb_words_add(words, "%s", prediction->lacking);
+    else if (prediction->why != XB_UNKNOWN_ROWS)
         xb_words_add(words, "%s", reasons[prediction->why]);
     else
         xb_words_add(words, "no result of %s %s%s%s%s tells what %s take", source->mode,
@@ -433,8 +447,7 @@ static void print_job(FILE *stream, const struct xb_advice_report *report)
     if (job->cpu_time > 0)
         xb_words_add(&words, ", %s on the CPU", XB_DURATION_TEXT(job->cpu_time));
     xb_words_add(&words, "; run %" PRIu64 " time%s; its data is in %s memory", job->times,
-                 job->times == 1 ? "" : "s",
-                 xb_memory_words[job->is_in_pinned ? XB_MEMORY_WORD_PINNED : 0]);
+                 job->times == 1 ? "" : "s", xb_memory_word((int)job->memory));
     xb_note_print(stream, "job", LABEL_WIDTH, "%s", words.text);
     xb_node_text(host->node, host->hostname, node);
     xb_note_print(stream, "results", LABEL_WIDTH, "%s: GPU %d, %s, %s%s%s",

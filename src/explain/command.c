@@ -190,7 +190,7 @@ static enum xb_status watch_program(struct command *command, struct xb_error *er
 static int find_needs(const struct xb_profiles *profiles, struct xb_job *job)
 {
     int device = -1;
-    *job = (struct xb_job){.in = 1 << 20, .out = 1 << 20, .times = 1, .is_in_pinned = true};
+    *job = (struct xb_job){.in = 1 << 20, .out = 1 << 20, .times = 1, .memory = XB_JOB_PINNED};
     for (size_t i = 0; i < profiles->count; i++)
         for (size_t k = 0; k < profiles->items[i].count; k++) {
             const struct xb_activity *deed = &profiles->items[i].activities[k];

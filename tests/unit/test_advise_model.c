@@ -148,6 +148,13 @@ static void test_only_good_rows_count(NO_STATE)
     add_copy(&made, "pinned", "write-combined", "h2d", MIB, 10e9, 0, 0);
     add_copy(&made, "async", "registered", "h2d", MIB, 10e9, 0, 0);
     add_row(&made, "pinned", "registered", "h2d", MIB); /* without a figure */
+    /* Bytes that move several times, or not at all. */
+    static const struct xb_record_fact passes = {"passes", "4", false};
+    static const struct xb_record_fact touched = {"touched", "10", false};
+    add_copy(&made, "zero-copy", "sequential", "bidir", MIB, 10e9, 0, 0)->parameters = &passes;
+    made.cases[made.record.case_count - 1].parameter_count = 1;
+    add_copy(&made, "managed", "fault", "h2d", MIB, 10e9, 0, 0)->parameters = &touched;
+    made.cases[made.record.case_count - 1].parameter_count = 1;
     struct xb_costs costs = costs_of(&made);
     for (int kind = 0; kind < XB_COSTS; kind++)
         assert_int_equal(costs.costs[kind].count, 0);
