@@ -39,7 +39,7 @@ static void print_about(FILE *stream, const char *before, const struct xb_advice
 {
     const struct xb_predictions *all = &report->predictions;
     const struct xb_job *job = &all->job;
-    const struct xb_record *record = &report->records[0];
+    const struct xb_record *record = &report->record;
     const struct xb_record_device *device = xb_record_device(record, report->costs.device);
     const double seconds = best->running[XB_MIDDLE] + best->by_cpu;
     struct xb_words words = {.length = 0};

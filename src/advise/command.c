@@ -172,13 +172,11 @@ static enum xb_status read_results(struct command *command, struct xb_error *err
     struct xb_advice_report *report = &command->report;
     if (report->file == NULL) {
         enum xb_status status = xb_advise_measure(&command->session, &command->job, report, error);
-        for (size_t i = 0; i < report->record_count; i++)
-            xb_failures_say(&report->records[i]);
+        xb_failures_say(&report->record);
         return status;
     }
-    XB_TRY(xb_record_read(report->file, &report->records[0], error));
-    report->record_count = 1;
-    if (xb_record_device(&report->records[0], report->costs.device) == NULL)
+    XB_TRY(xb_record_read(report->file, &report->record, error));
+    if (xb_record_device(&report->record, report->costs.device) == NULL)
         return XB_FAIL(error, XB_ERR_USAGE, "'%.200s' has no GPU %d: take another --device",
                        report->file, report->costs.device);
     return XB_OK;
@@ -207,7 +205,7 @@ static enum xb_status advise(struct command *command, struct xb_error *error)
 {
     struct xb_advice_report *report = &command->report;
     XB_TRY(read_results(command, error));
-    xb_costs_read(&report->costs, report->records, report->record_count);
+    xb_costs_read(&report->costs, &report->record);
     xb_predict_all(&report->costs, &command->job, &report->predictions);
     if (command->checks)
         command->check_status = check(command, &command->check_error);
@@ -266,8 +264,7 @@ static int run(struct xb_config *config, char *const *words)
     xb_output_discard(&command.json);
     xb_costs_free(&command.report.costs);
     xb_record_free(&command.report.check);
-    for (size_t i = 0; i < command.report.record_count; i++)
-        xb_record_free(&command.report.records[i]);
+    xb_record_free(&command.report.record);
     xb_deadline_doing("closing the driver");
     xb_run_free(&command.session.holder);
     return code;

@@ -102,7 +102,7 @@ enum xb_status xb_advice_json_write(FILE *stream, const struct xb_advice_report 
     xb_json_put_text(&json, "schema", "xferbench.advise");
     xb_json_put_whole(&json, "schema_version", 1);
     xb_json_put_text(&json, "version", XB_VERSION);
-    const struct xb_record *record = &report->records[0];
+    const struct xb_record *record = &report->record;
     const struct xb_record_device *device = xb_record_device(record, report->costs.device);
     xb_json_open_object(&json, "source");
     xb_json_put_text(&json, "file", report->file);

@@ -53,6 +53,7 @@ const struct xb_cost_source xb_cost_sources[XB_COSTS] = {
     [XB_COST_RING_OUT] = {RING, .direction = "d2h"},
     [XB_COST_PINNED_IN] = {PINNED, .direction = "h2d", .is_by_device = true},
     [XB_COST_PINNED_OUT] = {PINNED, .direction = "d2h", .is_by_device = true},
+    [XB_COST_PINNED_BOTH] = {PINNED, .direction = BOTH_WAYS, .is_by_device = true},
     [XB_COST_REGISTER] = {.mode = "pin", .variants = {"used"}, .is_setup = true},
     [XB_COST_COPY_IN] = {COPY, .direction = "h2d"},
     [XB_COST_COPY_OUT] = {COPY, .direction = "d2h"},
@@ -66,9 +67,6 @@ const struct xb_cost_source xb_cost_sources[XB_COSTS] = {
     [XB_COST_ZERO_COPY_BOTH] = {ZERO_COPY, .direction = BOTH_WAYS},
 };
 
-/* Rows that go both ways at once. */
-static const struct xb_cost_source both_ways = {PINNED, .direction = BOTH_WAYS};
-
 const char *const xb_memory_words[] = {"pageable", "pinned", "managed", NULL};
 
 const char *xb_memory_word(int memory)
@@ -76,16 +74,15 @@ const char *xb_memory_word(int memory)
     return xb_memory_words[memory];
 }
 
-const char *const xb_rows_options[XB_JOB_MEMORIES] = {
-    "--mode pageable,pinned,pin,managed,zero-copy --pin-by used,copy --direction both,bidir",
-    "--mode pinned,zero-copy --direction both,bidir", "--mode managed"};
+#define DIRECTIONS "--direction", "both,bidir"
+#define PINNING "--pin-by", "used,copy"
+const char *const xb_rows_words[XB_JOB_MEMORIES][2][7] = {
+    [XB_JOB_PAGEABLE] = {{"--mode", "pageable,pinned,pin", PINNING, DIRECTIONS},
+                         {"--mode", "pageable,pinned,pin,managed,zero-copy", PINNING, DIRECTIONS}},
+    [XB_JOB_PINNED] = {{"--mode", "pinned", DIRECTIONS},
+                       {"--mode", "pinned,zero-copy", DIRECTIONS}},
+    [XB_JOB_MANAGED] = {{"--mode", "managed"}, {"--mode", "managed"}}};
 const char xb_job_mode[] = "job";
-const char *const xb_part_words[XB_PARTS_MEASURED][4] = {
-    {"--mode", "pageable,pinned", "--direction", "both"},
-    {"--mode", "pinned", "--direction", BOTH_WAYS},
-    {"--mode", "pin", "--pin-by", "used,copy"},
-    {"--mode", "managed", "--direction", "both"},
-    {"--mode", "zero-copy", "--direction", "both,bidir"}};
 
 /* ---- rows ---- */
 
@@ -194,16 +191,13 @@ static int by_setting(const struct xb_record_case *a, const struct xb_record_cas
 }
 
 static struct xb_cost read_setting(struct xb_costs *costs, const struct xb_cost_source *source,
-                                   const struct xb_record *records, struct xb_record_cases setting)
+                                   const struct xb_record *record, struct xb_record_cases setting)
 {
     struct xb_cost cost = {.points =
                                xb_arena_new(&costs->points, setting.count * sizeof *cost.points),
                            .is_by_device = source->is_by_device};
     for (size_t i = 0; i < setting.count; i++) {
         const struct xb_record_case *test = setting.cases[i];
-        const struct xb_record *record = records; /* that has it */
-        while (test < record->cases || test >= record->cases + record->case_count)
-            record++;
         struct xb_cost_point *point = &cost.points[cost.count];
         *point = (struct xb_cost_point){.bytes = test->bytes, .test = test, .rows = 1};
         if (!counts(record, test, costs->device))
@@ -245,24 +239,23 @@ static void read_lacking(struct xb_cost *cost, const struct xb_record *record,
         cost->lacking = row->reason;
 }
 
-/* `cases` has room for all of the records. */
-static void read_cost(struct xb_costs *costs, int kind, const struct xb_record *records,
-                      size_t count, const struct xb_record_case **cases)
+/* `cases` has room for all of the record. */
+static void read_cost(struct xb_costs *costs, int kind, const struct xb_record *record,
+                      const struct xb_record_case **cases)
 {
     struct xb_cost *cost = &costs->costs[kind];
     const struct xb_cost_source *source = &xb_cost_sources[kind];
     size_t found = 0;
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < records[i].case_count; k++)
-            if (is_of(&records[i].cases[k], source)) {
-                cases[found++] = &records[i].cases[k];
-                read_lacking(cost, &records[i], &records[i].cases[k], costs->device);
-            }
+    for (size_t i = 0; i < record->case_count; i++)
+        if (is_of(&record->cases[i], source)) {
+            cases[found++] = &record->cases[i];
+            read_lacking(cost, record, &record->cases[i], costs->device);
+        }
     xb_cases_group(cases, found, by_setting, NULL);
     for (size_t i = 0, equal = 0; i < found; i += equal) {
         equal = xb_cases_equal(cases + i, found - i, by_setting, NULL);
         struct xb_cost tried =
-            read_setting(costs, source, records, (struct xb_record_cases){cases + i, equal});
+            read_setting(costs, source, record, (struct xb_record_cases){cases + i, equal});
         bool has_others = cost->has_others || (tried.count > 0 && cost->count > 0);
         if (is_preferred(&tried, cost))
             *cost = tried;
@@ -270,45 +263,21 @@ static void read_cost(struct xb_costs *costs, int kind, const struct xb_record *
     }
 }
 
-static void add_both_ways(struct xb_costs *costs, const struct xb_record *record,
-                          const struct xb_record_case *test)
+void xb_costs_read(struct xb_costs *costs, const struct xb_record *record)
 {
-    double in = xb_record_median(record, test, xb_figure_bandwidth_h2d.name);
-    double out = xb_record_median(record, test, xb_figure_bandwidth_d2h.name);
-    const struct xb_record_case *other = costs->both;
-    if (!(in > 0) || !(out > 0))
-        return;
-    if (other != NULL) { /* one near the device is preferred, then a larger, then a faster one */
-        bool is_near = xb_record_case_node(test) < 0;
-        bool is_preferred = is_near != (xb_record_case_node(other) < 0) ? is_near
-                            : test->bytes != other->bytes
-                                ? test->bytes > other->bytes
-                                : in + out > costs->both_in + costs->both_out;
-        if (!is_preferred)
-            return;
-    }
-    costs->both = test;
-    costs->both_in = in;
-    costs->both_out = out;
-}
-
-void xb_costs_read(struct xb_costs *costs, const struct xb_record *records, size_t count)
-{
-    const struct xb_record_device *device =
-        count > 0 ? xb_record_device(&records[0], costs->device) : NULL;
-    size_t all = 0;
+    const struct xb_record_device *device = xb_record_device(record, costs->device);
+    const struct xb_cost *both = &costs->costs[XB_COST_PINNED_BOTH];
+    const struct xb_record_case **cases =
+        xb_new(record->case_count, sizeof(const struct xb_record_case *));
     costs->memory_bytes = device != NULL ? device->memory_bytes : 0;
-    for (size_t i = 0; i < count; i++) {
-        all += records[i].case_count;
-        for (size_t k = 0; k < records[i].case_count; k++)
-            if (is_of(&records[i].cases[k], &both_ways) &&
-                counts(&records[i], &records[i].cases[k], costs->device))
-                add_both_ways(costs, &records[i], &records[i].cases[k]);
-    }
-    const struct xb_record_case **cases = xb_new(all, sizeof(const struct xb_record_case *));
     for (int kind = 0; kind < XB_COSTS; kind++)
-        read_cost(costs, kind, records, count, cases);
+        read_cost(costs, kind, record, cases);
     free(cases);
+    if (both->count == 0)
+        return;
+    const struct xb_record_case *largest = both->points[both->count - 1].test;
+    costs->both_in = xb_record_median(record, largest, xb_figure_bandwidth_h2d.name);
+    costs->both_out = xb_record_median(record, largest, xb_figure_bandwidth_d2h.name);
 }
 
 void xb_costs_free(struct xb_costs *costs)

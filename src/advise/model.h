@@ -40,8 +40,9 @@ enum xb_cost_kind {
     XB_COST_RING_OUT,
     XB_COST_PINNED_IN,
     XB_COST_PINNED_OUT,
-    XB_COST_REGISTER, /* page-locking memory that is in use */
-    XB_COST_COPY_IN,  /* through page-locked memory: the host copies, then the device */
+    XB_COST_PINNED_BOTH, /* as much in and out at once */
+    XB_COST_REGISTER,    /* page-locking memory that is in use */
+    XB_COST_COPY_IN,     /* through page-locked memory: the host copies, then the device */
     XB_COST_COPY_OUT,
     XB_COST_COPY_ROOM, /* making that memory */
     XB_COST_FAULT_IN,
@@ -65,14 +66,11 @@ struct xb_cost_source {
 };
 extern const struct xb_cost_source xb_cost_sources[XB_COSTS];
 
-/* With these `run` measures all rows into one file, for data in each memory. */
-extern const char *const xb_rows_options[XB_JOB_MEMORIES];
+/* With these words `run` measures all rows, for data in each memory: without a kernel to work in
+ * place, and with one. Each ends with NULL. */
+extern const char *const xb_rows_words[XB_JOB_MEMORIES][2][7];
 /* The mode that runs whole jobs. */
 extern const char xb_job_mode[];
-/* Words that have `run` measure what predictions need: copies, both ways at once, pinning, managed
- * memory, and what is in place. */
-#define XB_PARTS_MEASURED 5
-extern const char *const xb_part_words[XB_PARTS_MEASURED][4];
 
 /* What copies cost, from measured rows: time over bytes, for each cost a line from measured size to
  * measured size. Only rows count that are ok, whose data was verified, of one device alone. */
@@ -104,14 +102,13 @@ struct xb_costs {
     struct xb_arena *points; /* of all of them */
     /* Bytes per second of each way when both are in use, at the largest size; 0: not measured. */
     double both_in, both_out;
-    const struct xb_record_case *both;
 };
 
-/* Fills in what the records tell, which have to outlive the costs. For each cost the rows of one
+/* Fills in what the record tells, which has to outlive the costs. For each cost the rows of one
  * setting count (a variant and its parameters), because a program has one: of the settings near the
  * device, or of all where none is, that with the most sizes; of several the one that is fastest at
  * its largest. */
-void xb_costs_read(struct xb_costs *costs, const struct xb_record *records, size_t count);
+void xb_costs_read(struct xb_costs *costs, const struct xb_record *record);
 void xb_costs_free(struct xb_costs *costs);
 
 /* From this size on a copy's time grows with its bytes: such a row tells the rate of any larger. */

@@ -21,6 +21,11 @@ bool xb_job_fits_in_place(const struct xb_job *job)
     return job->gpu_time > 0 && job->out <= job->in;
 }
 
+const char *const *xb_job_rows_words(const struct xb_job *job)
+{
+    return xb_rows_words[job->memory][xb_job_fits_in_place(job)];
+}
+
 /* ---- costs, each of which is noted ---- */
 
 struct work {
@@ -142,6 +147,11 @@ struct pipeline {
     double in, out, copies, calls, total;
 };
 
+static bool has_both_ways(const struct xb_costs *costs)
+{
+    return costs->both_in > 0 && costs->both_out > 0;
+}
+
 /* Both ways at once until the shorter is done, then the other alone. `whole_in` and `whole_out` are
  * one copy of it all: what chunks cost more than that they cost beside each other too. Without rows
  * of both ways they slow each other not at all, or as much as if one waited for the other. */
@@ -151,7 +161,7 @@ static double copies_time(const struct xb_costs *costs, const struct xb_job *job
     double longer = fmax(in, out);
     if (!(out > 0)) /* a job has always something to bring in */
         return longer;
-    if (costs->both == NULL)
+    if (!has_both_ways(costs))
         return estimate == XB_HIGH ? in + out : longer;
     double in_beside = (double)job->in / costs->both_in * in / whole_in;
     double out_beside = (double)job->out / costs->both_out * out / whole_out;
@@ -238,8 +248,8 @@ static bool predict_overlapped(const struct work *work)
     prediction->kernel = job->gpu_time;
     prediction->out = line.out;
     prediction->copies = line.copies;
-    prediction->uses_both_ways = job->out > 0 && work->costs->both != NULL;
-    prediction->lacks_both_ways = job->out > 0 && work->costs->both == NULL;
+    prediction->uses_both_ways = job->out > 0 && has_both_ways(work->costs);
+    prediction->lacks_both_ways = job->out > 0 && !has_both_ways(work->costs);
     limit_to_steps(prediction);
     /* A result of some bytes is no second way. */
     if (line.copies > (1 + AS_GOOD) * fmax(line.in, line.out))

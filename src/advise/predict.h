@@ -18,6 +18,8 @@ struct xb_job xb_job_scaled(const struct xb_job *job, double factor);
 
 /* Whether it can be done in place: a kernel works, and no more comes back than goes in. */
 bool xb_job_fits_in_place(const struct xb_job *job);
+/* With these words `run` measures all that predictions of the job need; the last is NULL. */
+const char *const *xb_job_rows_words(const struct xb_job *job);
 
 /* How long a job takes by each strategy. The formulas stand in docs/advise.md. */
 

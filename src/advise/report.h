@@ -7,10 +7,9 @@
 
 /* What was found, for whoever writes it. */
 struct xb_advice_report {
-    const char *file;                            /* NULL: measured now */
-    struct xb_record records[XB_PARTS_MEASURED]; /* the file, or what was measured */
-    size_t record_count;
-    struct xb_costs costs; /* of the device that counts */
+    const char *file;        /* NULL: measured now */
+    struct xb_record record; /* of the file, or of what was measured */
+    struct xb_costs costs;   /* of the device that counts */
     struct xb_predictions predictions;
     struct xb_break_even break_even;
     struct xb_record check;    /* of the job itself; without processes: not asked, or not run */
@@ -69,7 +68,7 @@ struct xb_advise_session {
     bool is_cut;          /* the deadline came before all was measured */
 };
 
-/* Measures what predictions of the job need into the report's records, which outlive a failure. */
+/* Measures what predictions of the job need into the report's record. */
 XB_MUST_CHECK enum xb_status xb_advise_measure(struct xb_advise_session *session,
                                                const struct xb_job *job,
                                                struct xb_advice_report *report,

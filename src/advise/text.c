@@ -212,8 +212,10 @@ void xb_advice_say_command(const struct xb_job *job, struct xb_words *words)
         end *= 2;
     for (; end >= 1024 && unit < 3; end /= 1024)
         unit++;
-    xb_words_add(words, "xferbench %s --size 4K..%" PRIu64 "%c --json FILE",
-                 xb_rows_options[job->memory], end, "KMGT"[unit]);
+    xb_words_add(words, "xferbench");
+    for (const char *const *word = xb_job_rows_words(job); *word != NULL; word++)
+        xb_words_add(words, " %s", *word);
+    xb_words_add(words, " --size 4K..%" PRIu64 "%c --json FILE", end, "KMGT"[unit]);
 }
 
 void xb_advice_say_missing(const struct xb_prediction *prediction, struct xb_words *words)
@@ -436,9 +438,8 @@ static void print_predictions(FILE *stream, const struct xb_predictions *all)
 static void print_job(FILE *stream, const struct xb_advice_report *report)
 {
     const struct xb_job *job = &report->predictions.job;
-    const struct xb_record_host *host = &report->records[0].host;
-    const struct xb_record_device *device =
-        xb_record_device(&report->records[0], report->costs.device);
+    const struct xb_record_host *host = &report->record.host;
+    const struct xb_record_device *device = xb_record_device(&report->record, report->costs.device);
     char node[XB_NODE_TEXT];
     struct xb_words words = {.length = 0};
     xb_words_add(&words, "%s in, %s out, %s on the GPU", XB_SIZE_TEXT(job->in),
@@ -453,7 +454,7 @@ static void print_job(FILE *stream, const struct xb_advice_report *report)
     xb_note_print(stream, "results", LABEL_WIDTH, "%s: GPU %d, %s, %s%s%s",
                   report->file != NULL ? report->file : "measured now", report->costs.device,
                   device != NULL && device->name != NULL ? device->name : "not known",
-                  report->records[0].backend != NULL ? report->records[0].backend : "not known",
+                  report->record.backend != NULL ? report->record.backend : "not known",
                   node[0] != '\0' ? ", node " : "", node);
 }
 

@@ -146,6 +146,7 @@ static void test_copies_both_ways_slow_each_other(NO_STATE)
     assert_true(one.lacks_both_ways);
     assert_close(one.copies, IN_S);
     add_row(&made, "pinned", "registered", "bidir", 16 * MIB);
+    set_figure(&made, "bandwidth", IN_RATE, false);
     set_figure(&made, "bandwidth_h2d", IN_RATE / 2, false);
     set_figure(&made, "bandwidth_d2h", OUT_RATE / 2, false);
     one = predict(&job, XB_STRATEGY_OVERLAPPED);
@@ -172,6 +173,7 @@ static void test_chunks_cost_as_much_beside_each_other(NO_STATE)
     add_copy(&made, "pinned", "registered", "d2h", 4 * MIB, 0.8 * OUT_RATE, 0, 0);
     add_copy(&made, "pinned", "registered", "d2h", 8 * MIB, OUT_RATE, 0, 0);
     add_row(&made, "pinned", "registered", "bidir", 16 * MIB);
+    set_figure(&made, "bandwidth", IN_RATE, false);
     set_figure(&made, "bandwidth_h2d", IN_RATE / 2, false);
     set_figure(&made, "bandwidth_d2h", OUT_RATE / 2, false);
     job.out = 8 * MIB;
@@ -584,6 +586,7 @@ static void test_factors_have_plain_digits(NO_STATE)
     begin(&made);
     add_pinned(0);
     add_row(&made, "pinned", "registered", "bidir", 16 * MIB);
+    set_figure(&made, "bandwidth", IN_RATE, false);
     set_figure(&made, "bandwidth_h2d", IN_RATE, false);
     set_figure(&made, "bandwidth_d2h", OUT_RATE, false);
     struct xb_prediction one = predict(&job, XB_STRATEGY_OVERLAPPED);
