@@ -35,14 +35,18 @@ void xb_advice_say_command(const struct xb_job *job, struct xb_words *words);
 /* Where GPU and CPU take as long. */
 void xb_advice_say_break_even(const struct xb_break_even *found, struct xb_words *words);
 
-/* The case of the check that is of that strategy; NULL for none. */
-const struct xb_record_case *xb_advice_checked(const struct xb_advice_report *report,
-                                               enum xb_strategy strategy);
+/* What the check tells of a way; NAN for what it does not. */
+struct xb_checked {
+    const struct xb_record_case *test; /* NULL: it was not run */
+    double seconds;                    /* of one job */
+    double share;                      /* what was predicted, by that */
+    double parts[3];                   /* copy in, kernel, copy out: each alone */
+};
+struct xb_checked xb_advice_checked(const struct xb_advice_report *report,
+                                    const struct xb_prediction *one);
 /* Adds that the kernel of the check took another time than it was asked to; nothing where it took
  * the same within 5 %, or there was none. */
 void xb_advice_say_kernel(double asked, double measured, struct xb_words *words);
-/* Its time for one job; NAN where it has none. */
-double xb_advice_measured(const struct xb_advice_report *report, const struct xb_record_case *test);
 
 XB_MUST_CHECK enum xb_status
 xb_advice_table_write(FILE *stream, const struct xb_advice_report *report, struct xb_error *error);

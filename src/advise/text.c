@@ -206,16 +206,14 @@ void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *wo
 void xb_advice_say_command(const struct xb_job *job, struct xb_words *words)
 {
     /* Up to the end of a range that doubles from 4K on and holds the larger of both: "512M". */
-    uint64_t larger = job->in > job->out ? job->in : job->out, end = 8; /* KiB */
-    size_t unit = 0;
-    while (end << 10 < larger)
+    uint64_t end = 8 << 10;
+    while (end < job->in || end < job->out)
         end *= 2;
-    for (; end >= 1024 && unit < 3; end /= 1024)
-        unit++;
+    const char *text = XB_SIZE_TEXT(end), *unit = strchr(text, ' ');
     xb_words_add(words, "xferbench");
     for (const char *const *word = xb_job_rows_words(job); *word != NULL; word++)
         xb_words_add(words, " %s", *word);
-    xb_words_add(words, " --size 4K..%" PRIu64 "%c --json FILE", end, "KMGT"[unit]);
+    xb_words_add(words, " --size 4K..%.*s%c --json FILE", (int)(unit - text), text, unit[1]);
 }
 
 void xb_advice_say_missing(const struct xb_prediction *prediction, struct xb_words *words)
@@ -226,7 +224,6 @@ void xb_advice_say_missing(const struct xb_prediction *prediction, struct xb_wor
         [XB_UNKNOWN_IN_PLACE] = "in place there has to be a kernel, and no more comes back than "
                                 "goes in",
         [XB_UNKNOWN_TOO_LARGE] = "the job does not fit into the GPU's memory",
-        [XB_UNKNOWN_NOT_ASKED] = "its data is in other memory",
     };
     const struct xb_cost_source *source = &xb_cost_sources[prediction->missing];
     if (prediction->why == XB_UNKNOWN_LACKING)
@@ -308,23 +305,26 @@ void xb_advice_say_break_even(const struct xb_break_even *found, struct xb_words
 
 /* ---- the check ---- */
 
-const struct xb_record_case *xb_advice_checked(const struct xb_advice_report *report,
-                                               enum xb_strategy strategy)
+struct xb_checked xb_advice_checked(const struct xb_advice_report *report,
+                                    const struct xb_prediction *one)
 {
-    for (size_t i = 0; i < report->check.case_count; i++) {
-        const struct xb_record_case *test = &report->check.cases[i];
-        if (strcmp(test->variant, xb_strategy_words[strategy].name) == 0)
-            return test;
-    }
-    return NULL;
-}
-
-double xb_advice_measured(const struct xb_advice_report *report, const struct xb_record_case *test)
-{
-    struct xb_record_summary summary = xb_record_summarize(&report->check, test);
-    return summary.status == XB_RESULT_OK && summary.verified == XB_VERIFIED_TRUE
-               ? xb_record_median(&report->check, test, "job_time")
-               : (double)NAN;
+    const struct xb_record *check = &report->check;
+    const struct xb_record_case *test = check->cases;
+    while (test < check->cases + check->case_count &&
+           strcmp(test->variant, xb_strategy_words[one->strategy].name) != 0)
+        test++;
+    if (test == check->cases + check->case_count)
+        return (struct xb_checked){.test = NULL};
+    struct xb_record_summary summary = xb_record_summarize(check, test);
+    bool is_right = summary.status == XB_RESULT_OK && summary.verified == XB_VERIFIED_TRUE;
+    double seconds = is_right ? xb_record_median(check, test, "job_time") : (double)NAN;
+    double predicted = one->running[XB_MIDDLE] > 0 ? one->running[XB_MIDDLE] : (double)NAN;
+    return (struct xb_checked){test,
+                               seconds,
+                               predicted / seconds,
+                               {xb_record_median(check, test, "in_time"),
+                                xb_record_median(check, test, "kernel_time"),
+                                xb_record_median(check, test, "out_time")}};
 }
 
 #define AS_ASKED 0.05
@@ -460,24 +460,19 @@ static void print_job(FILE *stream, const struct xb_advice_report *report)
 
 /* ---- the check ---- */
 
-static void add_checked(struct xb_table *table, const struct xb_advice_report *report,
-                        const struct xb_record_case *test, const struct xb_prediction *one)
+static void add_checked(struct xb_table *table, const struct xb_checked *checked,
+                        const struct xb_prediction *one)
 {
-    double measured = xb_advice_measured(report, test);
-    double running = one->running[XB_MIDDLE];
-    double predicted = running > 0 ? running : (double)NAN;
-    double difference = 100 * (predicted / measured - 1);
-    const double parts[] = {xb_record_median(&report->check, test, "in_time"),
-                            xb_record_median(&report->check, test, "kernel_time"),
-                            xb_record_median(&report->check, test, "out_time")};
+    const double times[] = {one->running[XB_MIDDLE] > 0 ? one->running[XB_MIDDLE] : (double)NAN,
+                            checked->seconds};
     xb_table_row(table);
     xb_table_cell(table, XB_COLOUR_NONE, "%s", xb_strategy_words[one->strategy].way);
-    add_cells(table, (double[]){predicted, measured}, 2);
-    if (isfinite(difference))
-        xb_table_cell(table, XB_COLOUR_NONE, "%+.1f %%", difference);
+    add_cells(table, times, 2);
+    if (isfinite(checked->share))
+        xb_table_cell(table, XB_COLOUR_NONE, "%+.1f %%", 100 * (checked->share - 1));
     else
         xb_table_cell(table, XB_COLOUR_NONE, "-");
-    add_cells(table, parts, sizeof parts / sizeof parts[0]);
+    add_cells(table, checked->parts, 3);
 }
 
 static void print_check(FILE *stream, const struct xb_advice_report *report)
@@ -498,17 +493,19 @@ static void print_check(FILE *stream, const struct xb_advice_report *report)
     if (report->check.process_count == 0)
         return;
     struct xb_table *table = new_table(columns, sizeof columns / sizeof columns[0]);
+    struct xb_checked checked[XB_STRATEGIES];
     for (int i = 0; i < XB_STRATEGIES; i++) {
-        const struct xb_record_case *test = xb_advice_checked(report, (enum xb_strategy)i);
-        if (test != NULL)
-            add_checked(table, report, test, &report->predictions.each[i]);
+        checked[i] = xb_advice_checked(report, &report->predictions.each[i]);
+        if (checked[i].test != NULL)
+            add_checked(table, &checked[i], &report->predictions.each[i]);
     }
     print_table(stream, table);
-    for (size_t i = 0; i < report->check.case_count; i++) {
-        const struct xb_record_case *test = &report->check.cases[i];
+    for (int i = 0; i < XB_STRATEGIES; i++) {
+        const struct xb_record_case *test = checked[i].test;
         struct xb_words words = {.length = 0};
-        xb_advice_say_kernel(report->predictions.job.gpu_time,
-                             xb_record_median(&report->check, test, "kernel_time"), &words);
+        if (test == NULL)
+            continue;
+        xb_advice_say_kernel(report->predictions.job.gpu_time, checked[i].parts[1], &words);
         if (words.length > 0)
             xb_note_print(stream, test->variant, LABEL_WIDTH, "%s", words.text);
         struct xb_record_summary summary = xb_record_summarize(&report->check, test);
