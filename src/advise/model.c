@@ -34,36 +34,33 @@ const struct xb_strategy_words xb_strategy_words[XB_STRATEGIES] = {
                                XB_JOB_PINNED},
 };
 
-/* What several costs have in common. */
-#define PAGEABLE .mode = "pageable", .variants = {"driver", "malloc"}
-#define RING .mode = "pageable", .variants = {"ring"}
-#define PINNED .mode = "pinned", .variants = {"registered", "alloc"}
-#define COPY .mode = "pin", .variants = {"copy"}
-#define ZERO_COPY                                                                                  \
-    .mode = "zero-copy", .variants = {"sequential"}, .is_by_device = true, .once = {"passes", "1"}
-#define MANAGED(how) .mode = "managed", .variants = {how}, .once = {"touched", "100"}
-
 /* The direction of rows whose bytes cross either way. */
 #define BOTH_WAYS "bidir"
 
+/* What several costs have in common. */
+#define EACH_WAY(cost, ...)                                                                        \
+    [XB_COST_##cost##_IN] = {__VA_ARGS__, .direction = "h2d"},                                     \
+    [XB_COST_##cost##_OUT] = {__VA_ARGS__, .direction = "d2h"}
+#define PINNED                                                                                     \
+    .mode = "pinned", .variants = {"registered", "alloc"}, .is_by_device = true,                   \
+    .only = {"gpu-memory", "kept"}
+#define COPY .mode = "pin", .variants = {"copy"}
+#define MANAGED(how) .mode = "managed", .variants = {how}, .only = {"touched", "100"}
+#define ZERO_COPY                                                                                  \
+    .mode = "zero-copy", .variants = {"sequential"}, .is_by_device = true,                         \
+    .only = {"passes", "1", "in-place", "mapped"}
+
 const struct xb_cost_source xb_cost_sources[XB_COSTS] = {
-    [XB_COST_PAGEABLE_IN] = {PAGEABLE, .direction = "h2d"},
-    [XB_COST_PAGEABLE_OUT] = {PAGEABLE, .direction = "d2h"},
-    [XB_COST_RING_IN] = {RING, .direction = "h2d"},
-    [XB_COST_RING_OUT] = {RING, .direction = "d2h"},
-    [XB_COST_PINNED_IN] = {PINNED, .direction = "h2d", .is_by_device = true},
-    [XB_COST_PINNED_OUT] = {PINNED, .direction = "d2h", .is_by_device = true},
-    [XB_COST_PINNED_BOTH] = {PINNED, .direction = BOTH_WAYS, .is_by_device = true},
+    EACH_WAY(PAGEABLE, .mode = "pageable", .variants = {"driver", "malloc"}),
+    EACH_WAY(RING, .mode = "pageable", .variants = {"ring"}),
+    EACH_WAY(PINNED, PINNED),
+    [XB_COST_PINNED_BOTH] = {PINNED, .direction = BOTH_WAYS},
     [XB_COST_REGISTER] = {.mode = "pin", .variants = {"used"}, .is_setup = true},
-    [XB_COST_COPY_IN] = {COPY, .direction = "h2d"},
-    [XB_COST_COPY_OUT] = {COPY, .direction = "d2h"},
+    EACH_WAY(COPY, COPY),
     [XB_COST_COPY_ROOM] = {COPY, .is_setup = true},
-    [XB_COST_FAULT_IN] = {MANAGED("fault"), .direction = "h2d"},
-    [XB_COST_FAULT_OUT] = {MANAGED("fault"), .direction = "d2h"},
-    [XB_COST_PREFETCH_IN] = {MANAGED("prefetch"), .direction = "h2d"},
-    [XB_COST_PREFETCH_OUT] = {MANAGED("prefetch"), .direction = "d2h"},
-    [XB_COST_ZERO_COPY_IN] = {ZERO_COPY, .direction = "h2d"},
-    [XB_COST_ZERO_COPY_OUT] = {ZERO_COPY, .direction = "d2h"},
+    EACH_WAY(FAULT, MANAGED("fault")),
+    EACH_WAY(PREFETCH, MANAGED("prefetch")),
+    EACH_WAY(ZERO_COPY, ZERO_COPY),
     [XB_COST_ZERO_COPY_BOTH] = {ZERO_COPY, .direction = BOTH_WAYS},
 };
 
@@ -88,12 +85,14 @@ const char xb_job_mode[] = "job";
 
 static bool is_of(const struct xb_record_case *test, const struct xb_cost_source *source)
 {
-    const char *const *once = source->once;
-    const char *value = once[0] != NULL ? xb_record_parameter(test, once[0]) : "";
     if (strcmp(test->mode, source->mode) != 0 ||
-        (source->direction != NULL && strcmp(test->direction, source->direction) != 0) ||
-        (value[0] != '\0' && strcmp(value, once[1]) != 0))
+        (source->direction != NULL && strcmp(test->direction, source->direction) != 0))
         return false;
+    for (size_t i = 0; i < 4 && source->only[i] != NULL; i += 2) {
+        const char *value = xb_record_parameter(test, source->only[i]);
+        if (value[0] != '\0' && strcmp(value, source->only[i + 1]) != 0)
+            return false;
+    }
     for (size_t i = 0; source->variants[i] != NULL; i++)
         if (strcmp(test->variant, source->variants[i]) == 0)
             return true;

@@ -62,7 +62,7 @@ struct xb_cost_source {
     const char *direction;   /* NULL: any */
     bool is_setup;           /* what counts is setup_time and not the copy */
     bool is_by_device;       /* the device copies, and no CPU has a part in it */
-    const char *once[2];     /* a parameter, and its value where each byte moves once */
+    const char *only[4];     /* parameters and the only value of each that counts; NULL: any */
 };
 extern const struct xb_cost_source xb_cost_sources[XB_COSTS];
 

@@ -148,13 +148,20 @@ static void test_only_good_rows_count(NO_STATE)
     add_copy(&made, "pinned", "write-combined", "h2d", MIB, 10e9, 0, 0);
     add_copy(&made, "async", "registered", "h2d", MIB, 10e9, 0, 0);
     add_row(&made, "pinned", "registered", "h2d", MIB); /* without a figure */
-    /* Bytes that move several times, or not at all. */
-    static const struct xb_record_fact passes = {"passes", "4", false};
-    static const struct xb_record_fact touched = {"touched", "10", false};
-    add_copy(&made, "zero-copy", "sequential", "bidir", MIB, 10e9, 0, 0)->parameters = &passes;
-    made.cases[made.record.case_count - 1].parameter_count = 1;
-    add_copy(&made, "managed", "fault", "h2d", MIB, 10e9, 0, 0)->parameters = &touched;
-    made.cases[made.record.case_count - 1].parameter_count = 1;
+    /* Bytes that move several times or not at all, and memory of other kinds. */
+    static const struct {
+        const char *mode, *variant;
+        struct xb_record_fact parameter;
+    } others[] = {{"zero-copy", "sequential", {"passes", "4", false}},
+                  {"zero-copy", "sequential", {"in-place", "malloc", false}},
+                  {"managed", "fault", {"touched", "10", false}},
+                  {"pinned", "registered", {"gpu-memory", "malloc", false}}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        struct xb_record_case *test =
+            add_copy(&made, others[i].mode, others[i].variant, "h2d", MIB, 10e9, 0, 0);
+        test->parameters = &others[i].parameter;
+        test->parameter_count = 1;
+    }
     struct xb_costs costs = costs_of(&made);
     for (int kind = 0; kind < XB_COSTS; kind++)
         assert_int_equal(costs.costs[kind].count, 0);
