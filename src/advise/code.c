@@ -65,14 +65,12 @@ static void print_about(FILE *stream, const char *before, const struct xb_advice
                  record->backend != NULL ? record->backend : "backend not known",
                  report->file != NULL ? report->file : "right before");
     print_comment(stream, before, words.text);
+    if (device == NULL || !device->bound || device->numa_node < 0)
+        return;
     words.length = 0;
-    if (device != NULL && device->bound && device->numa_node >= 0)
-        xb_words_add(&words,
-                     "Measured near the GPU: run it by numactl --cpunodebind=%d "
-                     "--membind=%d.",
-                     device->numa_node, device->numa_node);
-    if (words.length > 0)
-        print_comment(stream, before, words.text);
+    xb_words_add(&words, "Measured near the GPU: run it by numactl --cpunodebind=%d --membind=%d.",
+                 device->numa_node, device->numa_node);
+    print_comment(stream, before, words.text);
 }
 
 /* ---- the program ---- */
@@ -227,7 +225,6 @@ enum xb_status xb_advice_code_write(FILE *stream, const struct xb_advice_report 
     }
     const bool is_ring = best->strategy == XB_STRATEGY_RING;
     const bool is_overlapped = best->strategy == XB_STRATEGY_OVERLAPPED;
-    const bool is_zero_copy = best->strategy == XB_STRATEGY_ZERO_COPY;
     const bool is_managed = xb_strategy_words[best->strategy].memory == XB_JOB_MANAGED;
     const bool is_pinned = xb_strategy_words[best->strategy].memory == XB_JOB_PINNED;
     const bool is_on_device = best->strategy < XB_STRATEGY_MANAGED;
@@ -276,7 +273,7 @@ enum xb_status xb_advice_code_write(FILE *stream, const struct xb_advice_report 
         {"XB_COPIES", FLAG(is_on_device && !is_ring)},
         {"XB_MANAGED", FLAG(is_managed)},
         {"XB_PREFETCH", FLAG(best->strategy == XB_STRATEGY_PREFETCH)},
-        {"XB_ZERO_COPY", FLAG(is_zero_copy)},
+        {"XB_ZERO_COPY", FLAG(best->strategy == XB_STRATEGY_ZERO_COPY)},
         {NULL, NULL}};
     const struct program program = {stream, report, best, values, code == XB_CODE_HIP};
     print_program(&program, code == XB_CODE_PYTORCH ? xb_program_pytorch : xb_program_gpu);

@@ -15,8 +15,6 @@
 #include "run/deadline.h"
 #include "run/formats.h"
 
-/* Whatever kept it from an answer: never a code that is one. */
-
 /* ---- what it takes ---- */
 
 #define HOW_TO_TIME                                                                                \

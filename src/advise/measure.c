@@ -90,11 +90,11 @@ static enum xb_status compare_machines(const struct xb_advice_report *report,
     int device = report->costs.device;
     const struct xb_record_device *theirs = xb_record_device(file, device);
     const struct xb_record_device *ours = xb_record_device(here, device);
-    if (file->host.hostname == NULL || !xb_record_same(file->host.hostname, here->host.hostname))
+    const char *there = file->host.hostname != NULL ? file->host.hostname : "(not known)";
+    if (file->host.hostname == NULL || !xb_record_same(there, here->host.hostname))
         return XB_FAIL(
             error, XB_ERR_USAGE,
-            "--check: the file is of the host %.100s, and this is %.100s: check it there",
-            file->host.hostname != NULL ? file->host.hostname : "(not known)",
+            "--check: the file is of the host %.100s, and this is %.100s: check it there", there,
             here->host.hostname != NULL ? here->host.hostname : "(not known)");
     if (!xb_record_same(file->backend, here->backend))
         return XB_FAIL(error, XB_ERR_USAGE,

@@ -306,6 +306,13 @@ static size_t point_at(const struct xb_cost *cost, uint64_t bytes)
     return at;
 }
 
+/* The first point that is as large or larger, else the last; NULL where there is none. */
+static const struct xb_cost_point *nearest(const struct xb_cost *cost, uint64_t bytes)
+{
+    size_t at = point_at(cost, bytes);
+    return cost->count > 0 ? &cost->points[at < cost->count ? at : at - 1] : NULL;
+}
+
 /* Less than the smallest row takes its share of that row's time and the start of a copy, and no
  * more than the row, within these bounds. Every time in the committed sweeps lies between them,
  * whichever of its rows is the smallest (tests/unit/test_advise_model.c). The second of each is for
@@ -318,11 +325,9 @@ double xb_cost_seconds(const struct xb_cost *cost, uint64_t bytes, bool is_alone
                        enum xb_estimate estimate)
 {
     size_t at = point_at(cost, bytes);
-    if (bytes == 0)
-        return 0;
-    if (cost->count == 0)
-        return (double)NAN;
-    const struct xb_cost_point *above = &cost->points[at < cost->count ? at : at - 1];
+    const struct xb_cost_point *above = nearest(cost, bytes);
+    if (bytes == 0 || above == NULL)
+        return bytes == 0 ? 0 : (double)NAN;
     double seconds = is_alone ? above->alone[estimate] : above->behind[estimate];
     if (at == cost->count)
         return seconds +
@@ -341,16 +346,12 @@ double xb_cost_seconds(const struct xb_cost *cost, uint64_t bytes, bool is_alone
 
 double xb_cost_call(const struct xb_cost *cost, uint64_t bytes)
 {
-    size_t at = point_at(cost, bytes);
-    if (cost->count == 0 || bytes == 0)
-        return 0;
-    return cost->points[at < cost->count ? at : at - 1].call;
+    return cost->count > 0 && bytes > 0 ? nearest(cost, bytes)->call : 0;
 }
 
 const struct xb_record_case *xb_cost_row(const struct xb_cost *cost, uint64_t bytes)
 {
-    size_t at = point_at(cost, bytes);
-    return cost->count > 0 ? cost->points[at < cost->count ? at : at - 1].test : NULL;
+    return cost->count > 0 ? nearest(cost, bytes)->test : NULL;
 }
 
 void xb_cost_basis(const struct xb_cost *cost, uint64_t bytes, struct xb_words *words)

@@ -100,6 +100,15 @@ static bool predict_whole(const struct work *work, enum xb_cost_kind in, enum xb
     return true;
 }
 
+/* ---- steps that go on at the same time ---- */
+
+/* In so many parts. The slowest step sets the pace. The others add what their first or last part
+ * takes, when the slowest has nothing to do yet or any more. */
+static double overlapping(double pace, double in, double kernel, double out, double parts)
+{
+    return pace + (in + kernel + out - fmax(kernel, fmax(in, out))) / parts;
+}
+
 /* ---- zero-copy ---- */
 
 /* So much do all threads of a large GPU have in work at a time, a word of 8 bytes each. */
@@ -121,9 +130,8 @@ static bool predict_zero_copy(const struct work *work)
         double out = behind(work, XB_COST_ZERO_COPY_OUT, job->in, i);
         both[i] = fmax(behind(work, XB_COST_ZERO_COPY_BOTH, job->in, i), fmax(in, out));
         double wait = fmax(0, alone(work, XB_COST_ZERO_COPY_BOTH, job->in, i) - both[i]);
-        double stages = in + job->gpu_time + out;
-        double slowest = fmax(job->gpu_time, fmax(in, out));
-        prediction->running[i] = wait + fmax(both[i], job->gpu_time) + (stages - slowest) / waves;
+        double pace = fmax(both[i], job->gpu_time);
+        prediction->running[i] = wait + overlapping(pace, in, job->gpu_time, out, waves);
     }
     prediction->in = behind(work, XB_COST_ZERO_COPY_IN, job->in, XB_MIDDLE);
     prediction->kernel = job->gpu_time;
@@ -177,8 +185,7 @@ static uint64_t pipeline_out(const struct xb_job *job, double count)
     return job->out > 0 ? (uint64_t)fmax(1, (double)job->out / count) : 0;
 }
 
-/* The slowest stage sets the pace. The others add what their first or last chunk takes, when the
- * slowest has nothing to do yet or any more. And the job begins and is waited for once. */
+/* The job begins and is waited for once. */
 static struct pipeline pipeline_of(const struct work *work, uint64_t chunk,
                                    enum xb_estimate estimate)
 {
@@ -197,9 +204,7 @@ static struct pipeline pipeline_of(const struct work *work, uint64_t chunk,
     line.copies = copies_time(work->costs, job, line.in, whole_in, line.out, whole_out, estimate);
     line.calls = line.count * call * (1 + (job->gpu_time > 0) + (job->out > 0));
     double pace = fmax(fmax(line.copies, job->gpu_time), line.calls);
-    double stages = line.in + job->gpu_time + line.out;
-    double slowest = fmax(job->gpu_time, fmax(line.in, line.out));
-    line.total = wait + pace + (stages - slowest) / line.count;
+    line.total = wait + overlapping(pace, line.in, job->gpu_time, line.out, line.count);
     return line;
 }
 
