@@ -138,12 +138,18 @@ if can --backend cuda --mode pinned; then
         check 'results for programs: pinned' measured pinned --mode pinned --direction both,bidir
         check 'results for programs: used' measured used --mode pinned,pin --pin-by used --direction both,bidir
         check 'results for programs: copied' measured copied --mode pinned,pin --pin-by copy --direction both,bidir
+        check 'results for programs: zero-copy' measured zero-copy --mode zero-copy --direction both,bidir
+        check 'results for programs: managed' measured managed --mode managed --managed fault
+        check 'results for programs: prefetch' measured prefetch --mode managed --managed prefetch
         check 'program: pageable' program_of pageable "$programs/pageable.json" "${job[@]}"
         check 'program: ring' program_of ring "$programs/ring.json" "${job[@]}"
         check 'program: pinned' program_of pinned "$programs/pinned.json" --in 256M --gpu-time none --memory pinned
         check 'program: overlapped' program_of overlapped "$programs/pinned.json" "${job[@]}" --memory pinned
         check 'program: overlapped, page-locked where it lies' program_of used "$programs/used.json" "${job[@]}" --times 1000
         check 'program: overlapped, copied' program_of copied "$programs/copied.json" "${job[@]}" --times 1000
+        check 'program: zero-copy' program_of zero-copy "$programs/zero-copy.json" "${job[@]}" --memory pinned
+        check 'program: managed' program_of managed "$programs/managed.json" "${job[@]}" --memory managed
+        check 'program: prefetch' program_of prefetch "$programs/prefetch.json" "${job[@]}" --memory managed
         rm -r "$programs"
     else
         printf '\n== programs of advise: left out, nvcc is not installed\n'
