@@ -199,16 +199,21 @@ const char *xb_host_memory_limit_text(const char *root, char *text, size_t size)
     return text;
 }
 
-const char *xb_host_memory_lock_limit(uint64_t bytes, char *text, size_t size)
+uint64_t xb_memory_lock_limit(void)
 {
     struct rlimit most;
+    bool is_set = getrlimit(RLIMIT_MEMLOCK, &most) == 0 && most.rlim_cur != RLIM_INFINITY;
+    return is_set ? most.rlim_cur : UINT64_MAX;
+}
+
+const char *xb_host_memory_lock_limit(uint64_t bytes, char *text, size_t size)
+{
     text[0] = '\0';
-    if (getrlimit(RLIMIT_MEMLOCK, &most) == 0 && most.rlim_cur != RLIM_INFINITY &&
-        most.rlim_cur < bytes)
+    if (xb_memory_lock_limit() < bytes)
         snprintf(text, size,
                  ": the limit on locked memory (ulimit -l) is %s; raise it if the driver keeps to "
                  "it",
-                 XB_SIZE_TEXT(most.rlim_cur));
+                 XB_SIZE_TEXT(xb_memory_lock_limit()));
     return text;
 }
 

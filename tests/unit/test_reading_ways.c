@@ -145,6 +145,21 @@ static void what_is_lost_on_the_way(void **state)
                 "To the GPU: 63.0 GB/s raw, 58.1 without packet headers, 55.0 by the copy engine, "
                 "54.5 with the calls, 8.8 from pageable memory.");
     assert_rests_on(n, "XB-LOSSES", 2);
+    set_bandwidth(fast, 58.2); /* more than the link can carry: that was read wrongly */
+    assert_said(n, "losses", "");
+    set_bandwidth(fast, 25);
+    n->devices[0].path.count = n->devices[0].load.count = 2;
+    strcpy(n->devices[0].path.hops[1].lower.bdf, "0000:0e:00.0");
+    n->devices[0].load.hops[1] = (struct xb_pcie_seen){.readings = 1, .speed_gts = 16, .width = 16};
+    assert_read(n,
+                "To the GPU: 31.5 GB/s raw, "); /* that of the narrower link, as the ceiling is */
+    fast->device_timer = false;                 /* by no engine's clock */
+    assert_said(n, "losses", "");
+    fast->device_timer = true;
+    static const struct xb_option target = {.name = "target", .type = XB_OPTION_CHOICES};
+    slow->test.settings[slow->test.setting_count++] =
+        (struct xb_setting){.option = &target, .word = "fresh"};
+    assert_said(n, "losses", ""); /* that is no memory which a program keeps */
 }
 
 /* A case that touches so many percent, as fast as said, beside the time that moving all takes. */

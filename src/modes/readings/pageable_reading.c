@@ -340,6 +340,9 @@ static bool say_losses(struct xb_reading *reading, int device, uint64_t bytes)
     bool said = false;
     if (of == NULL || of->shares_host_memory || !of->link_known)
         return false;
+    const struct xb_ceiling *ceiling = &of->ceiling; /* of the narrowest link on the way */
+    double raw = ceiling->known ? xb_pcie_raw_rate(ceiling->speed_gts, ceiling->width)
+                                : xb_pcie_raw_rate(of->link_speed_gts, of->link_width);
     for (enum xb_direction direction = XB_H2D; direction <= XB_D2H; direction <<= 1) {
         bool is_in = direction == XB_H2D;
         const struct xb_record_case *fast =
@@ -347,8 +350,12 @@ static bool say_losses(struct xb_reading *reading, int device, uint64_t bytes)
         const struct xb_record_case *slow =
             xb_reading_best(reading, device, bytes, direction, driver.mode, driver.variant);
         double engine = xb_reading_median(reading, fast, &xb_figure_bandwidth);
-        double raw = xb_pcie_raw_rate(of->link_speed_gts, of->link_width);
-        if (fast == NULL || slow == NULL || !(engine < raw))
+        double carried = is_in ? ceiling->h2d : ceiling->d2h;
+        /* Of a link that is slower than the copy nothing is said: it was read wrongly, or asleep.
+         */
+        if (fast == NULL || slow == NULL || !(engine <= (ceiling->known ? carried : raw)) ||
+            !xb_reading_device_timed(reading, fast) ||
+            strcmp(xb_record_parameter(slow, xb_option_target.name), "fresh") == 0)
             continue;
         const struct xb_record_case *made =
             is_in ? xb_find_twin(record, fast, xb_option_gpu_memory.name, "malloc")
@@ -357,9 +364,8 @@ static bool say_losses(struct xb_reading *reading, int device, uint64_t bytes)
             xb_reading_next(reading);
         xb_reading_phrase(reading, "{text}: {rate:raw_rate} GB/s raw{case}{case}",
                           is_in ? "To the GPU" : "Back to the host", raw, fast, slow);
-        if (of->ceiling.known)
-            add_loss(reading, "without packet headers", "ceiling",
-                     is_in ? of->ceiling.h2d : of->ceiling.d2h);
+        if (ceiling->known)
+            add_loss(reading, "without packet headers", "ceiling", carried);
         add_loss(reading, "by the copy engine", "by_engine", engine);
         add_loss(reading, "with the calls", "with_calls", waited_rate(reading, fast));
         if (is_in && made != fast)
