@@ -34,6 +34,13 @@ static void print_comment(FILE *stream, const char *before, const char *text)
     fputc('\n', stream);
 }
 
+/* Returns the kind of memory that the data has to be in. */
+static const char *kind_of(const struct xb_prediction *best)
+{
+    const enum xb_job_memory memory = xb_strategy_words[best->strategy].memory;
+    return memory == XB_JOB_MANAGED ? xb_memory_words[memory] : "page-locked";
+}
+
 static void print_about(FILE *stream, const char *before, const struct xb_advice_report *report,
                         const struct xb_prediction *best)
 {
@@ -57,9 +64,7 @@ static void print_about(FILE *stream, const char *before, const struct xb_advice
                  job->gpu_time > 0 ? XB_DURATION_TEXT(job->gpu_time) : "no time",
                  XB_DURATION_TEXT(seconds), XB_RATE_TEXT((double)(job->in + job->out) / seconds));
     if (best->has_pinning)
-        xb_words_add(&words, ". Making %s memory, once, is not part of that",
-                     xb_strategy_words[best->strategy].memory == XB_JOB_MANAGED ? "managed"
-                                                                                : "page-locked");
+        xb_words_add(&words, ". Making %s memory, once, is not part of that", kind_of(best));
     xb_words_add(&words, ". Measured on %s (%s), %s.",
                  device != NULL && device->name != NULL ? device->name : "a GPU without a name",
                  record->backend != NULL ? record->backend : "backend not known",
@@ -199,6 +204,16 @@ static struct xb_ring_plan ring_plan(const struct xb_advice_report *report, enum
 #define NUMBER(value) XB_NUMBER_TEXT((double)(value))
 #define FLAG(is_so) ((is_so) ? "1" : "0")
 
+/* Ordinary memory is page-locked where it lies; other is made as that of the rows was. */
+static bool registers(const struct xb_advice_report *report)
+{
+    const struct xb_job *job = &report->predictions.job;
+    const struct xb_record_case *row =
+        xb_cost_row(&report->costs.costs[XB_COST_PINNED_IN], job->in);
+    const char *registered = xb_cost_sources[XB_COST_PINNED_IN].variants[0];
+    return job->memory == XB_JOB_PAGEABLE || (row != NULL && strcmp(row->variant, registered) == 0);
+}
+
 /* The fastest way of which there is a program; NULL for none. PyTorch has copies only. */
 static const struct xb_prediction *best_for(const struct xb_predictions *all, enum xb_code_for code)
 {
@@ -228,17 +243,10 @@ enum xb_status xb_advice_code_write(FILE *stream, const struct xb_advice_report 
     const bool is_managed = xb_strategy_words[best->strategy].memory == XB_JOB_MANAGED;
     const bool is_pinned = xb_strategy_words[best->strategy].memory == XB_JOB_PINNED;
     const bool is_on_device = best->strategy < XB_STRATEGY_MANAGED;
-    const struct xb_record_case *row =
-        xb_cost_row(&report->costs.costs[XB_COST_PINNED_IN], job->in);
-    /* Ordinary memory is page-locked where it lies; other is made as that of the rows was. */
-    const bool is_registered =
-        is_pinned && !best->is_copied &&
-        (job->memory == XB_JOB_PAGEABLE ||
-         (row != NULL &&
-          strcmp(row->variant, xb_cost_sources[XB_COST_PINNED_IN].variants[0]) == 0));
+    const bool is_registered = is_pinned && !best->is_copied && registers(report);
     const bool is_allocated = (is_pinned || is_managed) && !best->is_copied && !is_registered;
     const struct xb_ring_plan plan = ring_plan(report, is_ring ? XB_COST_RING_IN : XB_COST_COPY_IN);
-    /* Of one job, without what is paid once: making page-locked memory. */
+    /* One job takes so long without making page-locked memory, which is paid once. */
     const double seconds = best->running[XB_MIDDLE] + best->by_cpu;
     const double runs = fmin(fmax(floor(RUNS_SECONDS / seconds), RUNS_LEAST), RUNS_MOST);
     const struct value values[] = {
@@ -267,7 +275,7 @@ enum xb_status xb_advice_code_write(FILE *stream, const struct xb_advice_report 
         {"XB_ALLOCATED", FLAG(is_allocated)},
         {"XB_ALLOCATE", is_managed ? "cudaMallocManaged" : "cudaMallocHost"},
         {"XB_FREE", is_managed ? "cudaFree" : "cudaFreeHost"},
-        {"XB_KIND", is_managed ? "managed" : "page-locked"},
+        {"XB_KIND", kind_of(best)},
         {"XB_OUT", is_on_device || best->is_copied ? "allocate(out_bytes)" : "in"},
         {"XB_ON_DEVICE", FLAG(is_on_device)},
         {"XB_COPIES", FLAG(is_on_device && !is_ring)},

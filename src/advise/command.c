@@ -51,7 +51,7 @@ static const struct xb_option option_times = {
 };
 static const struct xb_option option_memory = {
     XB_CHOICE("memory", "KIND"),
-    .default_text = "pageable",
+    .default_text = XB_JOB_MEMORY_USUAL,
     .help = "Where the job's data lies: in 'pageable' memory, as malloc gives it, which has to be "
             "pinned or copied first where a way needs that; or in 'pinned' or 'managed' memory.",
     .choices = xb_memory_words,

@@ -64,7 +64,7 @@ const struct xb_cost_source xb_cost_sources[XB_COSTS] = {
     [XB_COST_ZERO_COPY_BOTH] = {ZERO_COPY, .direction = BOTH_WAYS},
 };
 
-const char *const xb_memory_words[] = {"pageable", "pinned", "managed", NULL};
+const char *const xb_memory_words[] = {XB_JOB_MEMORY_USUAL, "pinned", "managed", NULL};
 
 const char *xb_memory_word(int memory)
 {

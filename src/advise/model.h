@@ -20,6 +20,7 @@ enum xb_strategy {
 
 /* Where a job's data lies, or has to: words of --memory. */
 enum xb_job_memory { XB_JOB_PAGEABLE, XB_JOB_PINNED, XB_JOB_MANAGED, XB_JOB_MEMORIES };
+#define XB_JOB_MEMORY_USUAL "pageable"
 extern const char *const xb_memory_words[];
 const char *xb_memory_word(int memory);
 
