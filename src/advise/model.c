@@ -15,14 +15,15 @@
 
 const struct xb_strategy_words xb_strategy_words[XB_STRATEGIES] = {
     [XB_STRATEGY_PAGEABLE] = {"pageable", "pageable", "pageable memory, one step after the other",
-                              XB_JOB_PAGEABLE},
+                              XB_JOB_PAGEABLE, NULL},
     [XB_STRATEGY_RING] = {"ring", "pageable, by a ring",
                           "pageable memory through a ring of pinned chunks", XB_JOB_PAGEABLE,
                           "making the ring once"},
     [XB_STRATEGY_PINNED] = {"pinned", "pinned", "pinned memory, one step after the other",
-                            XB_JOB_PINNED},
+                            XB_JOB_PINNED, NULL},
     [XB_STRATEGY_OVERLAPPED] = {"overlapped", "pinned, overlapped",
-                                "pinned memory, copies and kernels overlapped", XB_JOB_PINNED},
+                                "pinned memory, copies and kernels overlapped", XB_JOB_PINNED,
+                                NULL},
     [XB_STRATEGY_MANAGED] = {"managed", "managed, on faults",
                              "managed memory, whose pages are touched in order", XB_JOB_MANAGED,
                              FAULTS},
@@ -31,7 +32,7 @@ const struct xb_strategy_words xb_strategy_words[XB_STRATEGIES] = {
     [XB_STRATEGY_ZERO_COPY] = {"zero-copy", "zero-copy",
                                "pinned memory in place, if the kernel reads and writes each byte "
                                "once and in order",
-                               XB_JOB_PINNED},
+                               XB_JOB_PINNED, NULL},
 };
 
 /* The direction of rows whose bytes cross either way. */
@@ -97,15 +98,6 @@ static bool is_of(const struct xb_record_case *test, const struct xb_cost_source
         if (strcmp(test->variant, source->variants[i]) == 0)
             return true;
     return false;
-}
-
-/* Whether it is a verified row of that device, alone. */
-static bool counts(const struct xb_record *record, const struct xb_record_case *test, int device)
-{
-    struct xb_record_summary summary = xb_record_summarize(record, test);
-    return test->device == device && test->peer < 0 && !test->simultaneous && test->bytes > 0 &&
-           summary.status == XB_RESULT_OK && summary.verified == XB_VERIFIED_TRUE &&
-           summary.ok > summary.cut;
 }
 
 /* Fills in how far the ends of the interval are from the median, as factors of a time. */
@@ -199,7 +191,16 @@ static struct xb_cost read_setting(struct xb_costs *costs, const struct xb_cost_
         const struct xb_record_case *test = setting.cases[i];
         struct xb_cost_point *point = &cost.points[cost.count];
         *point = (struct xb_cost_point){.bytes = test->bytes, .test = test, .rows = 1};
-        if (!counts(record, test, costs->device))
+        if (test->device != costs->device || test->peer >= 0 || test->simultaneous ||
+            test->bytes == 0)
+            continue;
+        /* Only verified rows count. Why one was skipped is told, unless time was up. */
+        struct xb_record_summary summary = xb_record_summarize(record, test);
+        const struct xb_record_row *worst = &test->rows[summary.worst];
+        if (summary.status == XB_RESULT_SKIPPED && !worst->is_cut)
+            cost.lacking = worst->reason;
+        if (summary.status != XB_RESULT_OK || summary.verified != XB_VERIFIED_TRUE ||
+            summary.ok <= summary.cut)
             continue;
         if (!source->is_setup) {
             cost.count += read_copy(record, test, point);
@@ -228,16 +229,6 @@ static bool is_preferred(const struct xb_cost *one, const struct xb_cost *other)
            others->behind[XB_MIDDLE] / (double)others->bytes;
 }
 
-/* Keeps why a row was skipped, which is not that time was up. Points take its place. */
-static void read_lacking(struct xb_cost *cost, const struct xb_record *record,
-                         const struct xb_record_case *test, int device)
-{
-    struct xb_record_summary summary = xb_record_summarize(record, test);
-    const struct xb_record_row *row = &test->rows[summary.worst];
-    if (test->device == device && summary.status == XB_RESULT_SKIPPED && !row->is_cut)
-        cost->lacking = row->reason;
-}
-
 /* `cases` has room for all of the record. */
 static void read_cost(struct xb_costs *costs, int kind, const struct xb_record *record,
                       const struct xb_record_case **cases)
@@ -246,17 +237,15 @@ static void read_cost(struct xb_costs *costs, int kind, const struct xb_record *
     const struct xb_cost_source *source = &xb_cost_sources[kind];
     size_t found = 0;
     for (size_t i = 0; i < record->case_count; i++)
-        if (is_of(&record->cases[i], source)) {
+        if (is_of(&record->cases[i], source))
             cases[found++] = &record->cases[i];
-            read_lacking(cost, record, &record->cases[i], costs->device);
-        }
     xb_cases_group(cases, found, by_setting, NULL);
     for (size_t i = 0, equal = 0; i < found; i += equal) {
         equal = xb_cases_equal(cases + i, found - i, by_setting, NULL);
         struct xb_cost tried =
             read_setting(costs, source, record, (struct xb_record_cases){cases + i, equal});
         bool has_others = cost->has_others || (tried.count > 0 && cost->count > 0);
-        if (is_preferred(&tried, cost))
+        if (is_preferred(&tried, cost) || (cost->count == 0 && tried.lacking != NULL))
             *cost = tried;
         cost->has_others = has_others;
     }

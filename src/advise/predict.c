@@ -345,11 +345,13 @@ void xb_predict(const struct xb_costs *costs, const struct xb_job *job, enum xb_
     const struct work work = {.costs = costs, .job = job, .prediction = prediction};
     memset(prediction, 0, sizeof *prediction);
     prediction->strategy = strategy;
-    const bool is_possible = strategy < XB_STRATEGY_MANAGED || xb_job_fits_in_place(job);
-    prediction->why = !fits(costs, job)                      ? XB_UNKNOWN_TOO_LARGE
-                      : !xb_strategy_is_asked(job, strategy) ? XB_UNKNOWN_NOT_ASKED
-                                                             : XB_UNKNOWN_IN_PLACE;
-    if (!fits(costs, job) || !xb_strategy_is_asked(job, strategy) || !is_possible)
+    if (!fits(costs, job))
+        prediction->why = XB_UNKNOWN_TOO_LARGE;
+    else if (!xb_strategy_is_asked(job, strategy))
+        prediction->why = XB_UNKNOWN_NOT_ASKED;
+    else if (strategy >= XB_STRATEGY_MANAGED && !xb_job_fits_in_place(job))
+        prediction->why = XB_UNKNOWN_IN_PLACE;
+    if (prediction->why != XB_UNKNOWN_ROWS)
         return;
     prediction->is_known = strategy == XB_STRATEGY_OVERLAPPED ? predict_overlapped(&work)
                            : strategy == XB_STRATEGY_ZERO_COPY

@@ -460,21 +460,6 @@ static void print_job(FILE *stream, const struct xb_advice_report *report)
 
 /* ---- the check ---- */
 
-static void add_checked(struct xb_table *table, const struct xb_checked *checked,
-                        const struct xb_prediction *one)
-{
-    const double times[] = {one->running[XB_MIDDLE] > 0 ? one->running[XB_MIDDLE] : (double)NAN,
-                            checked->seconds};
-    xb_table_row(table);
-    xb_table_cell(table, XB_COLOUR_NONE, "%s", xb_strategy_words[one->strategy].way);
-    add_cells(table, times, 2);
-    if (isfinite(checked->share))
-        xb_table_cell(table, XB_COLOUR_NONE, "%+.1f %%", 100 * (checked->share - 1));
-    else
-        xb_table_cell(table, XB_COLOUR_NONE, "-");
-    add_cells(table, checked->parts, 3);
-}
-
 static void print_check(FILE *stream, const struct xb_advice_report *report)
 {
     static const struct xb_table_column columns[] = {
@@ -495,9 +480,19 @@ static void print_check(FILE *stream, const struct xb_advice_report *report)
     struct xb_table *table = new_table(columns, sizeof columns / sizeof columns[0]);
     struct xb_checked checked[XB_STRATEGIES];
     for (int i = 0; i < XB_STRATEGIES; i++) {
-        checked[i] = xb_advice_checked(report, &report->predictions.each[i]);
-        if (checked[i].test != NULL)
-            add_checked(table, &checked[i], &report->predictions.each[i]);
+        const struct xb_prediction *one = &report->predictions.each[i];
+        double running = one->running[XB_MIDDLE];
+        checked[i] = xb_advice_checked(report, one);
+        if (checked[i].test == NULL)
+            continue;
+        xb_table_row(table);
+        xb_table_cell(table, XB_COLOUR_NONE, "%s", xb_strategy_words[i].way);
+        add_cells(table, (double[]){running > 0 ? running : (double)NAN, checked[i].seconds}, 2);
+        if (isfinite(checked[i].share))
+            xb_table_cell(table, XB_COLOUR_NONE, "%+.1f %%", 100 * (checked[i].share - 1));
+        else
+            xb_table_cell(table, XB_COLOUR_NONE, "-");
+        add_cells(table, checked[i].parts, 3);
     }
     print_table(stream, table);
     for (int i = 0; i < XB_STRATEGIES; i++) {
