@@ -280,6 +280,7 @@ enum xb_status xb_advice_code_write(FILE *stream, const struct xb_advice_report 
         {"XB_ON_DEVICE", FLAG(is_on_device)},
         {"XB_COPIES", FLAG(is_on_device && !is_ring)},
         {"XB_MANAGED", FLAG(is_managed)},
+        {"XB_FAULTS", FLAG(best->strategy == XB_STRATEGY_MANAGED)},
         {"XB_PREFETCH", FLAG(best->strategy == XB_STRATEGY_PREFETCH)},
         {"XB_ZERO_COPY", FLAG(best->strategy == XB_STRATEGY_ZERO_COPY)},
         {NULL, NULL}};

@@ -44,7 +44,7 @@ static void fill(void *argument, uint64_t begin, uint64_t end)
         words[i] = i;
 }
 
-/* The best of a few; 0 where a sum is wrong. */
+/* The best of a few. One thread more than read waits for the others. */
 static enum xb_status measure(unsigned threads, uint64_t *rate, struct xb_error *error)
 {
     struct reading reading;
@@ -56,19 +56,21 @@ static enum xb_status measure(unsigned threads, uint64_t *rate, struct xb_error 
     XB_TRY(xb_pages_map_huge(BYTES, &memory, error));
     xb_parallel_for(BYTES, PIECE, fill, memory);
     reading.memory = memory;
-    enum xb_status status = xb_crew_open(threads, &crew, error);
+    enum xb_status status = xb_crew_open(threads + 1, &crew, error);
     for (int i = 0; i < REPETITIONS && status == XB_OK; i++) {
         double begin = xb_clock_now();
         status = xb_crew_run(crew, &job, error);
         double seconds = xb_clock_now() - begin;
         least = i == 0 || seconds < least ? seconds : least;
     }
-    for (uint64_t i = 0; i < PIECES; i++)
+    for (uint64_t i = 0; i < PIECES && status == XB_OK; i++)
         sum += reading.sums[i];
     xb_crew_close(crew);
     xb_pages_unmap(memory, BYTES);
-    bool is_right = sum == BYTES / 8 * (BYTES / 8 - 1) / 2;
-    *rate = is_right && least > 0 ? (uint64_t)((double)BYTES / least) : 0;
+    if (status == XB_OK && sum != BYTES / 8 * (BYTES / 8 - 1) / 2)
+        return XB_FAIL(error, XB_ERR_RUNTIME,
+                       "what the host's memory gave is not what was written: test the memory");
+    *rate = status == XB_OK && least > 0 ? (uint64_t)((double)BYTES / least) : 0;
     return status;
 }
 
@@ -76,7 +78,7 @@ void xb_host_rate_tell(const struct xb_mode_context *context, struct xb_result *
 {
     const struct xb_case *test = context->test;
     const unsigned threads = xb_threads_usual();
-    struct xb_error ignored; /* too little memory, or too few threads: it is not told */
+    struct xb_error error;
     char name[XB_WORKSPACE_NAME];
     uint64_t rate = 0;
     if (test->bytes < XB_HOST_RATE_FROM || test->latency || test->simultaneous ||
@@ -84,8 +86,10 @@ void xb_host_rate_tell(const struct xb_mode_context *context, struct xb_result *
         return;
     snprintf(name, sizeof name, "host memory, node %d", test->has_node ? (int)test->node : -1);
     if (!xb_workspace_recall(context->workspace, name, &rate)) {
-        if (measure(threads, &rate, &ignored) != XB_OK)
-            rate = 0;
+        enum xb_status status = measure(threads, &rate, &error);
+        if (status != XB_OK && status != XB_ERR_MEMORY)
+            xb_result_warn(result, "how fast the host's memory is, is not known: %.180s",
+                           error.message);
         xb_workspace_remember(context->workspace, name, rate);
     }
     if (rate == 0)

@@ -285,7 +285,7 @@ static void run_job(bool copies)
         CHECK(cudaEventRecord(ends[i], streams[i]));
     for (int i = 0; i < stream_count; i++)
         CHECK(cudaStreamSynchronize(streams[i]));
-#if XB_MANAGED
+#if XB_FAULTS
     if (copies)
         touch(out_bytes);
 #endif
