@@ -162,6 +162,20 @@ static void what_is_lost_on_the_way(void **state)
     assert_said(n, "losses", ""); /* that is no memory which a program keeps */
 }
 
+static void what_a_ring_reads_of_the_hosts_memory(void **state)
+{
+    struct node *n = *state;
+    struct xb_result *row = add(n, &pageable, "ring", XB_H2D, 50);
+    assert_said(n, "host memory", "");
+    set_figure(row, "host_memory_rate", 160e9);
+    assert_said(n, "host memory",
+                "The CPUs near the GPU read the host's memory at 160 GB/s; pageable by a ring to "
+                "the GPU reads it at 50.0.");
+    assert_rests_on(n, "XB-HOST-MEMORY", 1);
+    n->devices[0].info.shares_host_memory = true; /* its end of the copy lies there too */
+    assert_said(n, "host memory", "");
+}
+
 /* A case that touches so many percent, as fast as said, beside the time that moving all takes. */
 static struct xb_result *add_touched(struct node *n, unsigned percent, const char *order,
                                      double gigabytes, double full)
@@ -453,6 +467,7 @@ int main(void)
         NODE_TEST(reading_of_managed),
         NODE_TEST(what_first_touch_costs),
         NODE_TEST(what_is_lost_on_the_way),
+        NODE_TEST(what_a_ring_reads_of_the_hosts_memory),
         NODE_TEST(a_part_of_managed_memory_beside_all_of_it),
         NODE_TEST(reading_of_placements),
         NODE_TEST(reading_of_both_ways),

@@ -381,14 +381,15 @@ static bool say_losses(struct xb_reading *reading, int device, uint64_t bytes)
     return said;
 }
 
-/* What the threads of a ring could read at most. */
+/* What the threads of a ring could read at most; nothing of a device in the same memory. */
 static bool say_host_memory(struct xb_reading *reading, int device, uint64_t bytes)
 {
     const struct xb_record_case *test =
         xb_reading_best(reading, device, bytes, XB_H2D, ring.mode, ring.variant);
     double rate = xb_reading_median(reading, test, &xb_figure_host_memory_rate);
     double own = xb_reading_median(reading, test, &xb_figure_bandwidth);
-    if (!(rate > 0) || !(own > 0))
+    if (!(rate > 0) || !(own > 0) ||
+        xb_record_device(xb_reading_record(reading), device)->shares_host_memory)
         return false;
     xb_reading_phrase(reading,
                       "The CPUs near the GPU read the host's memory at {rate:host_memory_rate} "
