@@ -100,14 +100,26 @@ static void reading_of_managed(void **state)
         "  managed      Managed prefetch is 4.0 times as fast as managed on faults to the GPU.\n");
 }
 
+static struct xb_result *add_set(struct node *n, const struct xb_mode *mode, const char *variant,
+                                 enum xb_direction direction, const char *option, const char *word,
+                                 double gigabytes)
+{
+    static const struct xb_option options[] = {{.name = "target", .type = XB_OPTION_CHOICES},
+                                               {.name = "call", .type = XB_OPTION_CHOICES},
+                                               {.name = "gpu-memory", .type = XB_OPTION_CHOICES}};
+    const struct xb_option *found = options;
+    while (strcmp(found->name, option) != 0)
+        found++;
+    struct xb_result *row = add(n, mode, variant, direction, gigabytes);
+    row->test.settings[0] = (struct xb_setting){.option = found, .word = word};
+    row->test.setting_count = 1;
+    return row;
+}
+
 static struct xb_result *add_target(struct node *n, const char *variant, const char *state,
                                     double gigabytes)
 {
-    static const struct xb_option target = {.name = "target", .type = XB_OPTION_CHOICES};
-    struct xb_result *row = add(n, &pageable, variant, XB_D2H, gigabytes);
-    row->test.settings[0] = (struct xb_setting){.option = &target, .word = state};
-    row->test.setting_count = 1;
-    return row;
+    return add_set(n, &pageable, variant, XB_D2H, "target", state, gigabytes);
 }
 
 static void what_first_touch_costs(void **state)
@@ -125,6 +137,41 @@ static void what_first_touch_costs(void **state)
     assert_advised(n, "XB-FIRST-TOUCH",
                    "Copy results into memory that you keep: 4.0 times as fast. In PyTorch "
                    "kept.copy_(tensor), not tensor.cpu().");
+}
+
+static void what_making_memory_costs(void **state)
+{
+    struct node *n = *state;
+    set_times(add_set(n, &pinned, "registered", XB_H2D, "gpu-memory", "malloc", 5), 1e-3, 0.06);
+    assert_not_read(n, "GPU memory");
+    set_times(add_set(n, &pinned, "registered", XB_H2D, "gpu-memory", "kept", 55), 3e-6, 0.02);
+    set_times(add_set(n, &pinned, "registered", XB_H2D, "gpu-memory", "pool", 54), 9e-6, 0.0201);
+    assert_said(n, "GPU memory",
+                "To the GPU, pinned takes 3.0 times as long into memory that is allocated for each "
+                "copy as into memory that is used again.");
+    assert_advised(n, "XB-GPU-MEMORY",
+                   "Allocate the GPU's memory once, and use it again: 3.0 times as fast. PyTorch's "
+                   "allocator does that.");
+}
+
+/* Of the synchronous call, also where it is the faster one; what is said of copies that are
+ * asynchronous, or of the engine, is said of these. */
+static void what_the_synchronous_call_does(void **state)
+{
+    static const char blocking[] = "To the GPU, a pageable copy blocks the calling thread until "
+                                   "it is done; a pinned one returns at once.";
+    struct node *n = *state;
+    struct xb_result *held = add_set(n, &pageable, "driver", XB_H2D, "call", "sync", 8);
+    set_times(held, 0.0348, 0.035);
+    set_times(add_set(n, &pageable, "driver", XB_H2D, "call", "async", 7), 0.0349, 0.035);
+    set_times(add_set(n, &pinned, "registered", XB_H2D, "call", "sync", 56), 0.0199, 0.02);
+    assert_said(n, "call", "");
+    assert_said(n, "blocking", "");
+    set_times(add_set(n, &pinned, "registered", XB_H2D, "call", "async", 55), 3e-6, 0.02);
+    assert_said(n, "call",
+                "The synchronous call blocks for 100 % of the copy, 19.9 ms; the asynchronous one "
+                "returns after 3.00 us.");
+    assert_said(n, "blocking", blocking);
 }
 
 /* Each step that was measured, none that was not; and nothing that crossed no link. */
@@ -466,6 +513,8 @@ int main(void)
         NODE_TEST(what_may_be_noise_is_no_difference),
         NODE_TEST(reading_of_managed),
         NODE_TEST(what_first_touch_costs),
+        NODE_TEST(what_making_memory_costs),
+        NODE_TEST(what_the_synchronous_call_does),
         NODE_TEST(what_is_lost_on_the_way),
         NODE_TEST(what_a_ring_reads_of_the_hosts_memory),
         NODE_TEST(a_part_of_managed_memory_beside_all_of_it),

@@ -61,6 +61,14 @@ const struct xb_record_case *xb_find_twin(const struct xb_record *record,
     return xb_record_find(record, &twin);
 }
 
+const struct xb_record_case *xb_asynchronous(const struct xb_reading *reading,
+                                             const struct xb_record_case *test)
+{
+    return test != NULL
+               ? xb_find_twin(xb_reading_record(reading), test, xb_option_call.name, "async")
+               : NULL;
+}
+
 static bool is_made(const struct xb_reading *reading, const struct xb_record_case *test,
                     const void *argument)
 {
