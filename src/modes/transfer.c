@@ -14,8 +14,8 @@
 const struct xb_option xb_option_call = {
     XB_CHOICES("call", "KIND", "async",
                "Which call copies: 'async' cudaMemcpyAsync (hipMemcpyAsync); 'sync' cudaMemcpy "
-               "(hipMemcpy), timed by the host's clock until the last byte is there. SUBMIT shows "
-               "how long the call blocks.",
+               "(hipMemcpy), timed by the host's clock until it returns, or, from pageable memory "
+               "to the GPU, until the last byte is there. SUBMIT shows how long the call blocks.",
                "async", "sync")};
 
 bool xb_transfer_is_synchronous(const struct xb_case *test)
@@ -153,7 +153,10 @@ enum xb_status xb_transfer_setup(struct xb_mode_context *context, enum xb_memory
     if (transfer->own != NULL) { /* what is submitted may wait for what is held */
         context->queues = &transfer->own;
         context->hold = false;
-        context->host_timed = context->host_waits = true;
+        context->host_timed = true;
+        /* A synchronous call knows when it is done, but for a pageable source: it is then free. */
+        context->host_waits = !xb_transfer_is_synchronous(test) ||
+                              (memory == XB_MEMORY_PAGEABLE && test->direction == XB_H2D);
     }
     for (unsigned i = 0; i < transfer->way_count; i++) {
         transfer->ways[i].direction = test->direction != XB_BIDIR ? test->direction

@@ -49,8 +49,8 @@ struct xb_needs xb_transfer_needs(const struct xb_case *test);
  * queues, spans and bytes_moved, one operation a way and, for page-locked memory, hold; then writes
  * one pattern to all buffers. A way whose `host` or `device` is set, to memory of the mode's own of
  * the case's size or more, keeps it. A case of the synchronous call, and one whose mode has set
- * `own`, has a queue of its own, and samples of one iteration by the host's clock, until all is
- * there. xb_transfer_teardown closes it.
+ * `own`, has a queue of its own and is timed by the host's clock: until the synchronous call
+ * returns, unless that is before all is there, else until it is. xb_transfer_teardown closes it.
  */
 XB_MUST_CHECK enum xb_status xb_transfer_setup(struct xb_mode_context *context,
                                                enum xb_memory memory, size_t queues_per_way,

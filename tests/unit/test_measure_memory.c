@@ -368,6 +368,16 @@ static void test_a_synchronous_call_blocks(NO_STATE)
                     (i == 0));
     }
     finish(&f);
+    /* Several calls make a sample where each returns when it is done. */
+    RUN(&f, "--mode", "pinned,pageable", "--staging", "driver", "--size", "4K", "--call", "sync");
+    expect_all(&f, XB_RESULT_OK);
+    for (size_t i = 0; i < f.run.case_count; i++) {
+        const struct xb_result *result = &f.run.results[i];
+        bool returns_early =
+            strcmp(result->test.mode->name, "pageable") == 0 && result->test.direction == XB_H2D;
+        assert_true((detail_number(result, "iterations_per_sample") == 1) == returns_early);
+    }
+    finish(&f);
 }
 
 /* ---- what an iteration costs besides time ---- */

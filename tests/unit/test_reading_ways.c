@@ -169,8 +169,8 @@ static void what_the_synchronous_call_does(void **state)
     assert_said(n, "blocking", "");
     set_times(add_set(n, &pinned, "registered", XB_H2D, "call", "async", 55), 3e-6, 0.02);
     assert_said(n, "call",
-                "The synchronous call blocks for 100 % of the copy, 19.9 ms; the asynchronous one "
-                "returns after 3.00 us.");
+                "The synchronous call blocks until it is done, 19.9 ms; the asynchronous one "
+                "returns after 3.00 us, and is done after 20.0 ms.");
     assert_said(n, "blocking", blocking);
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "modes/shared_options.h"
 #include "readings.h"
 
 #include <inttypes.h>
