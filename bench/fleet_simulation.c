@@ -129,9 +129,9 @@ static void build(const struct simulated *simulated, struct xb_fleet *fleet)
     }
 }
 
-static bool is_slow(const struct simulated *simulated, const struct xb_fleet *fleet, size_t gpu)
+static bool is_slow(const struct simulated *simulated, const struct xb_fleet_gpu *gpu)
 {
-    return fleet->gpus[gpu].node < simulated->slow && fleet->gpus[gpu].index == 0;
+    return gpu->node->number < simulated->slow && gpu->index == 0;
 }
 
 /* Each fleet has its own random numbers, which do not depend on the fleets before it. Judging sorts
@@ -140,18 +140,18 @@ static void fill(const struct simulated *simulated, uint64_t number, struct xb_f
 {
     uint64_t state = UINT64_C(0x5EED) + (number << 32);
     double common = 0;
-    size_t node = XB_FLEET_NONE;
+    const struct xb_fleet_node *node = NULL;
     for (size_t i = 0; i < fleet->value_count; i++) {
         struct xb_fleet_value *value = &fleet->values[i];
-        if (fleet->gpus[value->gpu].node != node) {
-            node = fleet->gpus[value->gpu].node;
+        if (value->gpu->node != node) {
+            node = value->gpu->node;
             common = draw(simulated->shape, &state);
         }
         double own = draw(simulated->shape, &state);
         double share = simulated->node_share;
         double off = share > 0 ? sqrt(share) * common + sqrt(1 - share) * own : own;
-        double loss = is_slow(simulated, fleet, value->gpu) ? simulated->loss : 0;
-        if (fleet->gpus[value->gpu].index >= simulated->gpus - simulated->slots)
+        double loss = is_slow(simulated, value->gpu) ? simulated->loss : 0;
+        if (value->gpu->index >= simulated->gpus - simulated->slots)
             loss += simulated->less;
         if (simulated->shape == LOG_NORMAL)
             value->value = RATE * exp(simulated->spread * off) * (1 - loss);
@@ -177,9 +177,9 @@ static void judge(const struct simulated *simulated, struct xb_fleet *fleet,
     size_t all = 0;
     xb_fleet_judge(fleet, &request, &judgement);
     for (size_t i = 0; i < judgement.finding_count; i++) {
-        size_t gpu = judgement.findings[i].gpu;
-        if (is_slow(simulated, fleet, gpu) && judgement.findings[i].code == XB_FLEET_SLOW)
-            found[fleet->gpus[gpu].node] = true;
+        const struct xb_fleet_gpu *gpu = judgement.findings[i].gpu;
+        if (is_slow(simulated, gpu) && judgement.findings[i].code == XB_FLEET_SLOW)
+            found[gpu->node->number] = true;
         else
             named++;
     }

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The key of an item: its kind and its words. Texts are compared by address, because the fleet has
- * each text only once. */
+/* What identifies a thing: its kind and its words, and the thing. Texts are compared by address,
+ * because the fleet has each text only once. */
 enum kind { OF_NODE, OF_UUID, OF_ADDRESS, OF_INDEX, OF_FIGURE };
 struct name {
     uintptr_t words[10];
-    size_t index;
+    void *thing;
 };
 
 void xb_fleet_open(struct xb_fleet *fleet)
@@ -46,6 +46,14 @@ void xb_fleet_free(struct xb_fleet *fleet)
 /* Adds an item; its value is the item's index. */
 #define APPEND(array, count, item)                                                                 \
     ((array) = xb_grow((array), (count), sizeof *(array)), (array)[count] = (item), (count)++)
+/* Adds a copy of a thing, which stays where it is; its value is that copy. */
+#define APPEND_THING(array, count, item)                                                           \
+    ((item).number = (count), (array)[APPEND(array, count, copy(fleet, &(item), sizeof(item)))])
+
+static void *copy(struct xb_fleet *fleet, const void *thing, size_t bytes)
+{
+    return memcpy(xb_arena_new(&fleet->texts, bytes), thing, bytes);
+}
 
 static int compare_texts(const void *left, const void *right)
 {
@@ -63,12 +71,11 @@ static void *keep(struct xb_fleet *fleet, void **tree, const void *thing, size_t
                   int (*compare)(const void *, const void *))
 {
     void *const *found = tfind(thing, tree, compare);
-    if (found != NULL)
-        return *found;
-    void *copy = memcpy(xb_arena_new(&fleet->texts, bytes), thing, bytes);
-    if (tsearch(copy, tree, compare) == NULL)
+    if (found == NULL)
+        found = tsearch(copy(fleet, thing, bytes), tree, compare);
+    if (found == NULL)
         xb_memory_end(bytes);
-    return copy;
+    return *found;
 }
 
 /* Puts the fleet's own copies of texts in their places. NULL stays. */
@@ -80,16 +87,12 @@ static void keep_texts(struct xb_fleet *fleet, const char ***texts)
             **texts = keep(fleet, &fleet->known_texts, **texts, strlen(**texts) + 1, compare_texts);
 }
 
-/* Keeps a name, unless it is known: then the kept one has the index of the thing that it names. */
-static struct name *keep_name(struct xb_fleet *fleet, const struct name *name)
+/* Where the thing with this name stands; NULL stands there at first. */
+#define THING(...) find_thing(fleet, &(struct name){{__VA_ARGS__}, NULL})
+static void **find_thing(struct xb_fleet *fleet, const struct name *name)
 {
-    return keep(fleet, &fleet->known_things, name, sizeof *name, compare_names);
-}
-
-static struct xb_fleet_gpu *find_gpu(const struct xb_fleet *fleet, const struct name *name)
-{
-    const struct name *const *found = tfind(name, &fleet->known_things, compare_names);
-    return found != NULL ? &fleet->gpus[(*found)->index] : NULL;
+    struct name *kept = keep(fleet, &fleet->known_things, name, sizeof *name, compare_names);
+    return &kept->thing;
 }
 
 size_t xb_fleet_add_source(struct xb_fleet *fleet, const struct xb_fleet_source *source)
@@ -99,51 +102,49 @@ size_t xb_fleet_add_source(struct xb_fleet *fleet, const struct xb_fleet_source 
     return APPEND(fleet->sources, fleet->source_count, kept);
 }
 
-size_t xb_fleet_add_node(struct xb_fleet *fleet, const struct xb_fleet_node *node)
+struct xb_fleet_node *xb_fleet_add_node(struct xb_fleet *fleet, const struct xb_fleet_node *node)
 {
-    struct xb_fleet_node kept = *node;
+    struct xb_fleet_node kept = *node, *old;
     KEEP_TEXTS(fleet, &kept.name, &kept.hostname, &kept.driver);
-    struct name name = {{OF_NODE, (uintptr_t)kept.name}, fleet->node_count};
-    size_t index = keep_name(fleet, &name)->index;
-    if (index == fleet->node_count)
-        return APPEND(fleet->nodes, fleet->node_count, kept);
-    struct xb_fleet_node *old = &fleet->nodes[index];
+    void **place = THING(OF_NODE, (uintptr_t)kept.name);
+    if (*place == NULL)
+        *place = APPEND_THING(fleet->nodes, fleet->node_count, kept);
+    old = *place;
     if (old->hostname == NULL)
         old->hostname = kept.hostname;
     if (kept.driver != NULL && (old->driver == NULL || kept.driver_told >= old->driver_told)) {
         old->driver = kept.driver;
         old->driver_told = kept.driver_told;
     }
-    return index;
+    return old;
 }
 
-size_t xb_fleet_add_gpu(struct xb_fleet *fleet, const struct xb_fleet_gpu *gpu)
+struct xb_fleet_gpu *xb_fleet_add_gpu(struct xb_fleet *fleet, const struct xb_fleet_gpu *gpu)
 {
-    struct xb_fleet_gpu kept = *gpu;
+    struct xb_fleet_gpu kept = *gpu, *old;
     KEEP_TEXTS(fleet, &kept.model, &kept.uuid, &kept.pci_bdf);
-    struct name uuid = {{OF_UUID, kept.node, (uintptr_t)kept.uuid}, 0};
-    struct name place = {{OF_ADDRESS, kept.node, (uintptr_t)kept.pci_bdf}, 0};
-    if (kept.pci_bdf == NULL)
-        place = (struct name){{OF_INDEX, kept.node, (uintptr_t)kept.model, kept.index}, 0};
+    uintptr_t node = (uintptr_t)kept.node, address = (uintptr_t)kept.pci_bdf;
+    void *none = NULL, **by_uuid = &none;
+    if (kept.uuid != NULL)
+        by_uuid = THING(OF_UUID, node, (uintptr_t)kept.uuid);
+    void **place = address != 0 ? THING(OF_ADDRESS, node, address)
+                                : THING(OF_INDEX, node, (uintptr_t)kept.model, kept.index);
     /* By its UUID, unless that GPU is at another place; else by its place: a document without UUIDs
      * is of the GPU that a document with them found there. */
-    struct xb_fleet_gpu *old = find_gpu(fleet, &uuid);
+    old = *by_uuid;
     if (old != NULL &&
         (old->pci_bdf != NULL || kept.pci_bdf != NULL
              ? old->pci_bdf != NULL && kept.pci_bdf != NULL && old->pci_bdf != kept.pci_bdf
              : old->index != kept.index))
         old = NULL;
     if (old == NULL)
-        old = find_gpu(fleet, &place);
+        old = *place;
     if (old != NULL && kept.uuid != NULL && old->uuid != NULL && kept.uuid != old->uuid)
         old = NULL;
-    size_t index = old == NULL ? fleet->gpu_count : (size_t)(old - fleet->gpus);
-    if (kept.uuid != NULL)
-        keep_name(fleet, &uuid)->index = index;
-    keep_name(fleet, &place)->index = index;
     kept.first_told = kept.link_told = kept.told;
     if (old == NULL)
-        return APPEND(fleet->gpus, fleet->gpu_count, kept);
+        old = APPEND_THING(fleet->gpus, fleet->gpu_count, kept);
+    *by_uuid = *place = old;
     bool newer = kept.told >= old->told;
     old->uuid = old->uuid != NULL ? old->uuid : kept.uuid;
     old->pci_bdf = old->pci_bdf != NULL ? old->pci_bdf : kept.pci_bdf;
@@ -161,20 +162,21 @@ size_t xb_fleet_add_gpu(struct xb_fleet *fleet, const struct xb_fleet_gpu *gpu)
         old->link_width = kept.link_width;
         old->link_told = kept.told;
     }
-    return index;
+    return old;
 }
 
-size_t xb_fleet_add_figure(struct xb_fleet *fleet, const struct xb_fleet_figure *figure)
+const struct xb_fleet_figure *xb_fleet_add_figure(struct xb_fleet *fleet,
+                                                  const struct xb_fleet_figure *figure)
 {
     struct xb_fleet_figure kept = *figure;
-    const char **texts[] = {&kept.name, &kept.unit,   &kept.backend, &kept.model,
-                            &kept.link, &kept.driver, &kept.options, NULL};
-    struct name name = {{OF_FIGURE, kept.more_is_better}, fleet->figure_count};
-    keep_texts(fleet, texts);
-    for (size_t i = 0; texts[i] != NULL; i++)
-        name.words[2 + i] = (uintptr_t)*texts[i];
-    size_t index = keep_name(fleet, &name)->index;
-    return index < fleet->figure_count ? index : APPEND(fleet->figures, fleet->figure_count, kept);
+    KEEP_TEXTS(fleet, &kept.name, &kept.unit, &kept.backend, &kept.model, &kept.link, &kept.driver,
+               &kept.options);
+    void **place = THING(OF_FIGURE, kept.more_is_better, (uintptr_t)kept.name, (uintptr_t)kept.unit,
+                         (uintptr_t)kept.backend, (uintptr_t)kept.model, (uintptr_t)kept.link,
+                         (uintptr_t)kept.driver, (uintptr_t)kept.options);
+    if (*place == NULL)
+        *place = APPEND_THING(fleet->figures, fleet->figure_count, kept);
+    return *place;
 }
 
 void xb_fleet_add_value(struct xb_fleet *fleet, const struct xb_fleet_value *value)
@@ -182,9 +184,9 @@ void xb_fleet_add_value(struct xb_fleet *fleet, const struct xb_fleet_value *val
     (void)APPEND(fleet->values, fleet->value_count, *value);
 }
 
-void xb_fleet_add_complaint(struct xb_fleet *fleet, const struct xb_fleet_complaint *complaint)
+void xb_fleet_add_complaint(struct xb_fleet *fleet, const struct xb_fleet_finding *complaint)
 {
-    struct xb_fleet_complaint kept = *complaint;
+    struct xb_fleet_finding kept = *complaint;
     KEEP_TEXTS(fleet, &kept.text, &kept.causes);
     (void)APPEND(fleet->complaints, fleet->complaint_count, kept);
 }

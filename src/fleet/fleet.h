@@ -11,23 +11,20 @@
 
 /* A fleet: everything in many documents of many nodes that helps to compare siblings. It takes one
  * document after the other and forgets it: memory grows with nodes, GPUs and values, never with the
- * size of the documents. It copies every text that it is given, and owns every text in it. NULL:
- * not known. */
-
-#define XB_FLEET_NONE SIZE_MAX /* no node, no GPU, no figure */
+ * size of the documents. It copies every text that it is given, and has each once: equal texts have
+ * one address. NULL: not known. */
 
 /* Where a document came from. */
 struct xb_fleet_source {
-    const char *path;    /* as the user named it, or of a file in a named folder; "-" */
-    size_t number;       /* of the document in it, from 1; 0 where it is the only one */
-    const char *kind;    /* "link", "run": what a newer one of the same kind can replace */
-    time_t dated;        /* its timestamp; 0 where it has none */
-    time_t written;      /* the same, but before 0 for a date that is still to come */
-    double began;        /* when measuring began, seconds since the epoch; NAN where not known */
-    double late_s;       /* after the agreed time; NAN where none was agreed */
-    bool unsynchronised; /* the node said that its clock follows no other */
-    unsigned rank,
-        ranks; /* which process of a launcher wrote it, of how many; 0 ranks: not known */
+    const char *path;     /* as the user named it, or of a file in a named folder; "-" */
+    size_t number;        /* of the document in it, from 1; 0 where it is the only one */
+    const char *kind;     /* "link", "run": what a newer one of the same kind can replace */
+    time_t dated;         /* its timestamp; 0 where it has none */
+    time_t written;       /* the same, but before 0 for a date that is still to come */
+    double began;         /* when measuring began, seconds since the epoch; NAN where not known */
+    double late_s;        /* after the agreed time; NAN where none was agreed */
+    bool unsynchronised;  /* the node said that its clock follows no other */
+    unsigned rank, ranks; /* the launcher's process that wrote it, and of how many; 0: not known */
 };
 
 struct xb_fleet_node {
@@ -36,21 +33,25 @@ struct xb_fleet_node {
     const char *driver;   /* version, from the newest document that has one; NULL: none has */
     time_t driver_told;   /* when that document was written */
     const char *expected; /* what the user calls it; NULL: not expected, or not judged yet */
+    size_t number;        /* its index in the fleet, which sets it */
 };
 
 struct xb_fleet_gpu {
-    size_t node;
+    struct xb_fleet_node *node;
     unsigned index; /* as in the newest document */
-    const char *model;
-    const char *uuid, *pci_bdf;
+    const char *model, *uuid, *pci_bdf;
     /* The slot's link under load, from the newest document that knows it; 0: none does. */
     double link_speed_gts;
     unsigned link_width;
-    time_t told;                  /* when the newest document was written */
-    time_t first_told, link_told; /* set by the fleet: the first one, the one that told the link */
+    time_t told; /* when the newest document was written */
+    /* Set by the fleet: when the first one was, and the one that told the link; its index. */
+    time_t first_told, link_told;
+    size_t number;
     /* Set by judging: a newer document has another GPU at its place; so it is gone, and where its
-     * node has a document of a later launch, which does not find it. */
+     * node has a document of a later launch, which does not find it. The GPU that it is, if it was
+     * moved; else itself. */
     bool is_replaced, is_gone;
+    struct xb_fleet_gpu *now;
 };
 
 /* What was measured, and everything that must be the same before values are compared: two that
@@ -59,20 +60,21 @@ struct xb_fleet_figure {
     const char *name; /* "link h2d", "pinned h2d 1 GiB bandwidth", "link peer" */
     const char *unit; /* XB_UNIT_... */
     bool more_is_better;
-    const char *backend;
-    const char *model;   /* of the GPU */
-    const char *link;    /* what it can do: "Gen5 x16"; for pairs what they go by: "NVLink x18", and
-                            where their links cannot be counted also which place of a node that is:
-                            "PCIe 0000:0f:00.0>0000:1f:00.0" */
-    unsigned links;      /* of a pair: how many such links; 0 for PCIe */
-    bool links_known;    /* and that is known */
-    const char *driver;  /* version */
+    const char *backend, *model;
+    const char *link;   /* what the GPU can do: "Gen5 x16"; for pairs what they go by: "NVLink x18",
+                           and where that cannot be counted also which place of a node that is:
+                           "PCIe 0000:0f:00.0>0000:1f:00.0" */
+    unsigned links;     /* of a pair: how many such links; 0 for PCIe */
+    bool links_known;   /* and that is known */
+    const char *driver; /* version */
     const char *options; /* the options in effect that change a figure: "size=1073741824 ..." */
+    size_t number;       /* its index in the fleet, which sets it */
 };
 
 /* One value of one GPU, or of a GPU and its peer. */
 struct xb_fleet_value {
-    size_t figure, gpu;
+    const struct xb_fleet_figure *figure;
+    struct xb_fleet_gpu *gpu;
     int peer;       /* index of the other device of a pair; -1 for none */
     double value;   /* median, in the figure's unit; above 0 */
     double scatter; /* standard error of that median by its own samples, as a share; NAN: unknown */
@@ -100,19 +102,31 @@ struct xb_fleet_saying {
     const char *name, *of_one, *of_many, *next;
 };
 extern const struct xb_fleet_saying xb_fleet_sayings[XB_FLEET_CODES];
-const char *xb_fleet_code_name(enum xb_fleet_code code);
 /* Whether this code is a reason to take a node out of service. A neighbour's copies are enough for
  * a warning, and who set the deadline or sent the signal is mostly not the node. */
 bool xb_fleet_code_is_bad(enum xb_fleet_code code);
 
-/* What a document says against its own node or GPU, without siblings. */
-struct xb_fleet_complaint {
+/* Something found: by judging, or by a document against its own node or GPU. */
+struct xb_fleet_finding {
     enum xb_fleet_code code;
-    size_t node, gpu; /* gpu: XB_FLEET_NONE if it is about the node */
-    const char *text; /* in the document's words, so it may hold anything */
+    const struct xb_fleet_node *node;
+    struct xb_fleet_gpu *gpu;             /* NULL if it is about the node */
+    const struct xb_fleet_figure *figure; /* of "slow" and "fast"; else NULL, and numbers are NAN */
+    int peer;                             /* index of the other device of a pair; -1 for none */
+    double value, centre;                 /* of the figure */
+    double deviation;                     /* value / centre - 1 */
+    double spreads;                       /* the same in spreads of its siblings, with its sign */
+    double p;                             /* adjusted for all tests: at most alpha */
+    double worst;     /* how far the GPU's worst finding of the code deviates: rows' order */
+    bool together;    /* so many siblings or nodes have the same that one cause is likelier than so
+                         many faults: look for it before any of them is taken out of service */
+    bool unsure;      /* "missing", but a document that could not be read may be its, or none
+                         of the expected nodes is there */
+    const char *text; /* the finding in a sentence; may hold words of a document */
+    /* A document's: which, and the causes, a line each, without what differs from node to node:
+     * "CRITICAL XB-LINK-WIDTH"; NULL: not known. */
     size_t source;
-    const char *causes; /* of what, a line each, without what differs from node to node: "CRITICAL
-                           XB-LINK-WIDTH"; NULL: not known */
+    const char *causes;
 };
 
 /* A document, a file or a folder that was left out: path and number, and why. */
@@ -123,21 +137,16 @@ struct xb_fleet_left_out {
 struct xb_fleet {
     time_t now; /* when it is read: what is dated a day later cannot have been written */
     struct xb_fleet_source *sources;
-    size_t source_count;
-    struct xb_fleet_node *nodes;
-    size_t node_count;
-    struct xb_fleet_gpu *gpus;
-    size_t gpu_count;
-    struct xb_fleet_figure *figures;
-    size_t figure_count;
+    struct xb_fleet_node **nodes;
+    struct xb_fleet_gpu **gpus;
+    struct xb_fleet_figure **figures;
     struct xb_fleet_value *values;
-    size_t value_count;
-    struct xb_fleet_complaint *complaints;
-    size_t complaint_count;
+    struct xb_fleet_finding *complaints;
     struct xb_fleet_left_out *left_out; /* the first XB_FLEET_TOLD of them */
-    size_t left_out_count;              /* how many were left out */
-    size_t unread_count;                /* how many of them are broken, so may be any node's */
-    void *known_texts, *known_things;   /* search trees: find what is already in the fleet */
+    size_t source_count, node_count, gpu_count, figure_count, value_count, complaint_count;
+    size_t left_out_count;            /* how many were left out */
+    size_t unread_count;              /* how many of them are broken, so may be any node's */
+    void *known_texts, *known_things; /* search trees: find what is already in the fleet */
     struct xb_arena *texts;
 };
 
@@ -147,19 +156,21 @@ struct xb_fleet {
 void xb_fleet_open(struct xb_fleet *fleet);
 void xb_fleet_free(struct xb_fleet *fleet); /* accepts a zeroed one */
 
-/* ---- adding: functions give the index of the item, the same for the same item ---- */
+/* ---- adding: functions give what the fleet keeps, the same for the same thing ---- */
 
 size_t xb_fleet_add_source(struct xb_fleet *fleet, const struct xb_fleet_source *source);
 /* The `name` identifies a node. The newest document (`driver_told`) gives the driver. */
-size_t xb_fleet_add_node(struct xb_fleet *fleet, const struct xb_fleet_node *node);
+struct xb_fleet_node *xb_fleet_add_node(struct xb_fleet *fleet, const struct xb_fleet_node *node);
 /* Its place identifies a GPU: its node and its PCI address there; without that its UUID there, or
  * the model and index. Another UUID at that place is another GPU, but one UUID at two places may be
  * two as well. The newest document (`told`) gives the rest, as far as it knows it. */
-size_t xb_fleet_add_gpu(struct xb_fleet *fleet, const struct xb_fleet_gpu *gpu);
-size_t xb_fleet_add_figure(struct xb_fleet *fleet, const struct xb_fleet_figure *figure);
+struct xb_fleet_gpu *xb_fleet_add_gpu(struct xb_fleet *fleet, const struct xb_fleet_gpu *gpu);
+const struct xb_fleet_figure *xb_fleet_add_figure(struct xb_fleet *fleet,
+                                                  const struct xb_fleet_figure *figure);
 /* A GPU may have any number of values of a figure: the newest counts. */
 void xb_fleet_add_value(struct xb_fleet *fleet, const struct xb_fleet_value *value);
-void xb_fleet_add_complaint(struct xb_fleet *fleet, const struct xb_fleet_complaint *complaint);
+/* What a document says against its own node or GPU. */
+void xb_fleet_add_complaint(struct xb_fleet *fleet, const struct xb_fleet_finding *complaint);
 /* `is_foreign`: the document is not broken, but it is of no node. */
 void xb_fleet_leave_out(struct xb_fleet *fleet, const char *what, const char *why, bool is_foreign);
 
@@ -196,28 +207,9 @@ struct xb_fleet_request {
     size_t expected_count;
 };
 
-/* A number of a finding that has no figure is NAN. */
-struct xb_fleet_finding {
-    enum xb_fleet_code code;
-    const char *node;     /* name */
-    size_t gpu;           /* XB_FLEET_NONE if it is about the node */
-    int peer;             /* index of the other device of a pair; -1 for none */
-    size_t figure;        /* of "slow" and "fast"; else XB_FLEET_NONE */
-    double value, centre; /* of the figure */
-    double deviation;     /* value / centre - 1 */
-    double spreads;       /* the same in spreads of its siblings, with its sign */
-    double p;             /* adjusted for all tests: at most alpha */
-    double worst;         /* how far the GPU's worst finding of the code deviates: rows' order */
-    bool together;    /* so many siblings or nodes have the same that one cause is likelier than so
-                         many faults: look for it before any of them is taken out of service */
-    bool unsure;      /* "missing", but a document that could not be read may be its, or none
-                         of the expected nodes is there */
-    const char *text; /* the finding in a sentence; may hold words of a document */
-};
-
 /* One figure over its GPUs. */
 struct xb_fleet_siblings {
-    size_t figure; /* index in the fleet */
+    const struct xb_fleet_figure *figure;
     size_t values; /* of GPUs or pairs, the newest of each */
     size_t nodes;  /* on which those GPUs are */
     bool judged;   /* false: too few */

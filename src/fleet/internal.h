@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/json_read.h"
 #include "base/memory.h"
 #include "base/order.h"
@@ -34,8 +31,8 @@
 
 /* A value on its way to a finding. */
 struct xb_tested {
-    size_t value;       /* index in the fleet */
-    double logarithm;   /* less the shift */
+    const struct xb_fleet_value *value; /* in the fleet */
+    double logarithm;                   /* less the shift */
     double shift;       /* by how much its slot differs by design; 0 where that is not known */
     double unsure;      /* how wrong that may be, as a spread */
     double centre;      /* median of its siblings' logarithms */
@@ -45,11 +42,6 @@ struct xb_tested {
     double wide;        /* struct xb_fleet_siblings */
     double share, spreads, p; /* deviation, spreads and p of struct xb_fleet_finding */
 };
-
-static inline size_t xb_tested_node(const struct xb_fleet *in, const struct xb_tested *tested)
-{
-    return in->gpus[in->values[tested->value].gpu].node;
-}
 
 struct xb_judging {
     struct xb_fleet *fleet;
@@ -70,35 +62,13 @@ struct xb_judging {
 typedef void xb_fleet_part(struct xb_judging *judging);
 xb_fleet_part xb_fleet_join_moved, xb_fleet_name_complaints, xb_fleet_take_newest,
     xb_fleet_shift_slots, xb_fleet_gather_siblings, xb_fleet_name_outliers, xb_fleet_note_lacking,
-    xb_fleet_name_missing, xb_fleet_name_fewer_gpus, xb_fleet_name_narrower, xb_fleet_name_drivers,
-    xb_fleet_note_start;
+    xb_fleet_name_missing, xb_fleet_name_unlike_most, xb_fleet_note_start;
 
 /* Sorts `count` values of one figure by their logarithms, and gives each the centre and spread of
  * the others. `offsets` has room for `count` numbers. */
 void xb_fleet_leave_each_out(struct xb_tested *values, size_t count, double *offsets);
 /* Whether so many of `count` nodes are named for the same that it is no coincidence. */
 bool xb_fleet_is_together(size_t named, size_t count);
-
-/* Finds what more than half of the items of a group have: a number, a text or both. */
-struct xb_vote {
-    const char *group; /* items with the same text are compared */
-    double number;     /* what the item has */
-    const char *text;
-    size_t item; /* whose vote it is */
-};
-
-/* The votes of one group are from `begin` to before `end`, sorted by number and text; those from
- * `first` to before `last` are the largest part that agrees. */
-struct xb_majority {
-    size_t begin, end, first, last;
-    bool judged; /* the group is large enough: each has XB_FLEET_SIBLINGS others */
-    bool found;  /* so it is, and more than half agree */
-};
-
-void xb_votes_sort(struct xb_vote *votes, size_t count);
-/* Counts the group of sorted votes that begins at most->end, 0 before the first. False: there is
- * none. */
-bool xb_votes_next(const struct xb_vote *votes, size_t count, struct xb_majority *most);
 
 /* Counts nodes, each once, however many of its GPUs and values are counted. */
 struct xb_node_tally {
@@ -108,7 +78,7 @@ struct xb_node_tally {
 
 struct xb_node_tally xb_node_tally_open(struct xb_judging *judging);
 void xb_node_tally_begin(struct xb_node_tally *tally); /* another round, from 0 again */
-void xb_node_tally_add(struct xb_node_tally *tally, size_t node);
+void xb_node_tally_add(struct xb_node_tally *tally, const struct xb_fleet_node *node);
 
 /* ---- what is told ---- */
 
@@ -117,22 +87,18 @@ void xb_fleet_add_finding(struct xb_judging *judging, struct xb_fleet_finding fi
                           const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* In a part of judging: adds a finding about a node or one of its GPUs, without a figure. */
 #define XB_NAME(code_, node_, gpu_, together_, ...)                                                \
-    xb_fleet_add_finding(judging,                                                                  \
-                         (struct xb_fleet_finding){.code = (code_),                                \
-                                                   .node = (node_),                                \
-                                                   .gpu = (gpu_),                                  \
-                                                   .figure = XB_FLEET_NONE,                        \
-                                                   .together = (together_)},                       \
-                         __VA_ARGS__)
+    xb_fleet_add_finding(                                                                          \
+        judging,                                                                                   \
+        (struct xb_fleet_finding){                                                                 \
+            .code = (code_), .node = (node_), .gpu = (gpu_), .together = (together_)},             \
+        __VA_ARGS__)
 /* Adds a note, as by printf; XB_NOTE in a part of judging. */
 #define XB_NOTE(...) xb_fleet_add_note(judging, __VA_ARGS__)
 void xb_fleet_add_note(struct xb_judging *judging, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* The GPU and the figure of a finding: zeroed ones where it has none. */
-const struct xb_fleet_gpu *xb_fleet_gpu_of(const struct xb_fleet *fleet,
-                                           const struct xb_fleet_finding *finding);
-const struct xb_fleet_figure *xb_fleet_figure_of(const struct xb_fleet *fleet,
-                                                 const struct xb_fleet_finding *finding);
+/* The GPU and the figure of a finding: without names, and behind all others, where it has none. */
+const struct xb_fleet_gpu *xb_fleet_gpu_of(const struct xb_fleet_finding *finding);
+const struct xb_fleet_figure *xb_fleet_figure_of(const struct xb_fleet_finding *finding);
 
 /* The first few names of a list: "n1, n2, n3 and 9 more". */
 #define XB_FLEET_NAMES_SIZE 256

@@ -62,8 +62,8 @@ static void check_values(const struct xb_fleet *fleet)
 {
     for (size_t i = 0; i < fleet->value_count; i++) {
         const struct xb_fleet_value *value = &fleet->values[i];
-        require(value->figure < fleet->figure_count, "a value is of a figure");
-        require(value->gpu < fleet->gpu_count, "a value is of a GPU");
+        require(value->figure == fleet->figures[value->figure->number], "a value is of a figure");
+        require(value->gpu == fleet->gpus[value->gpu->number], "a value is of a GPU");
         require(value->source < fleet->source_count, "a value is of a document");
         require(value->value > 0.0 && isfinite(value->value), "a value is above 0");
         require(isnan(value->scatter) || (value->scatter >= 0.0 && isfinite(value->scatter)),
@@ -75,20 +75,22 @@ static void check_values(const struct xb_fleet *fleet)
 static void check_fleet(const struct xb_fleet *fleet)
 {
     for (size_t i = 0; i < fleet->node_count; i++)
-        require(fleet->nodes[i].name != NULL && fleet->nodes[i].name[0] != '\0',
+        require(fleet->nodes[i]->name != NULL && fleet->nodes[i]->name[0] != '\0',
                 "a node has a name");
     for (size_t i = 0; i < fleet->gpu_count; i++) {
-        require(fleet->gpus[i].node < fleet->node_count, "a GPU is of a node");
-        require(fleet->gpus[i].model != NULL, "a GPU has a model");
+        require(fleet->gpus[i]->node == fleet->nodes[fleet->gpus[i]->node->number],
+                "a GPU is of a node");
+        require(fleet->gpus[i]->model != NULL, "a GPU has a model");
     }
     for (size_t i = 0; i < fleet->figure_count; i++)
-        require(fleet->figures[i].name != NULL && fleet->figures[i].unit != NULL &&
-                    fleet->figures[i].options != NULL,
+        require(fleet->figures[i]->name != NULL && fleet->figures[i]->unit != NULL &&
+                    fleet->figures[i]->options != NULL,
                 "a figure has a name, a unit and options");
     for (size_t i = 0; i < fleet->complaint_count; i++) {
-        const struct xb_fleet_complaint *complaint = &fleet->complaints[i];
-        require(complaint->node < fleet->node_count, "a complaint is of a node");
-        require(complaint->gpu == XB_FLEET_NONE || complaint->gpu < fleet->gpu_count,
+        const struct xb_fleet_finding *complaint = &fleet->complaints[i];
+        require(complaint->node == fleet->nodes[complaint->node->number],
+                "a complaint is of a node");
+        require(complaint->gpu == NULL || complaint->gpu == fleet->gpus[complaint->gpu->number],
                 "a complaint is of a GPU, or of none");
         require(complaint->source < fleet->source_count, "a complaint is of a document");
         require(complaint->text != NULL, "a complaint says something");
@@ -106,9 +108,10 @@ static void judge(struct xb_fleet *fleet)
     for (size_t i = 0; i < judgement.finding_count; i++) {
         const struct xb_fleet_finding *finding = &judgement.findings[i];
         require(finding->node != NULL && finding->text != NULL, "a finding is of a node");
-        require(finding->gpu == XB_FLEET_NONE || finding->gpu < fleet->gpu_count,
+        require(finding->gpu == NULL || finding->gpu == fleet->gpus[finding->gpu->number],
                 "a finding is of a GPU, or of none");
-        require(finding->figure == XB_FLEET_NONE || finding->figure < fleet->figure_count,
+        require(finding->figure == NULL ||
+                    finding->figure == fleet->figures[finding->figure->number],
                 "a finding is of a figure, or of none");
     }
     xb_fleet_judgement_free(&judgement);

@@ -56,7 +56,7 @@ size_t add_node(const char *name)
 {
     struct xb_fleet_node node = {
         .name = name, .driver = next_driver, .driver_told = next_source.written};
-    return xb_fleet_add_node(&fleet, &node);
+    return xb_fleet_add_node(&fleet, &node)->number;
 }
 
 size_t add_gpu(size_t node, unsigned index)
@@ -64,23 +64,27 @@ size_t add_gpu(size_t node, unsigned index)
     char uuid[32];
     struct xb_fleet_gpu gpu = next_gpu;
     snprintf(uuid, sizeof uuid, "GPU-%zu-%u", node, index);
-    gpu.node = node;
+    gpu.node = fleet.nodes[node];
     gpu.index = index;
     if (gpu.uuid == NULL)
         gpu.uuid = uuid;
-    return xb_fleet_add_gpu(&fleet, &gpu);
+    return xb_fleet_add_gpu(&fleet, &gpu)->number;
 }
 
 size_t add_figure(const char *name)
 {
     next_figure.name = name;
-    return xb_fleet_add_figure(&fleet, &next_figure);
+    return xb_fleet_add_figure(&fleet, &next_figure)->number;
 }
 
 void add_value(size_t figure, size_t gpu, double value)
 {
-    struct xb_fleet_value added = {
-        .figure = figure, .gpu = gpu, .peer = -1, .value = value, .scatter = NAN, .source = source};
+    struct xb_fleet_value added = {.figure = fleet.figures[figure],
+                                   .gpu = fleet.gpus[gpu],
+                                   .peer = -1,
+                                   .value = value,
+                                   .scatter = NAN,
+                                   .source = source};
     xb_fleet_add_value(&fleet, &added);
 }
 
@@ -96,10 +100,25 @@ size_t add_fleet(size_t nodes, double centre, double step)
     return figure;
 }
 
-void complain(enum xb_fleet_code code, size_t node, size_t gpu, const char *text)
+static void complain_of(enum xb_fleet_code code, const struct xb_fleet_node *node,
+                        struct xb_fleet_gpu *gpu, const char *text)
 {
-    struct xb_fleet_complaint complaint = {code, node, gpu, text, source, next_causes};
-    xb_fleet_add_complaint(&fleet, &complaint);
+    xb_fleet_add_complaint(&fleet, &(struct xb_fleet_finding){.code = code,
+                                                              .node = node,
+                                                              .gpu = gpu,
+                                                              .text = text,
+                                                              .source = source,
+                                                              .causes = next_causes});
+}
+
+void complain(enum xb_fleet_code code, size_t gpu, const char *text)
+{
+    complain_of(code, fleet.gpus[gpu]->node, fleet.gpus[gpu], text);
+}
+
+void complain_of_node(enum xb_fleet_code code, size_t node, const char *text)
+{
+    complain_of(code, fleet.nodes[node], NULL, text);
 }
 
 void judge(void)
@@ -125,7 +144,7 @@ const struct xb_fleet_finding *assert_finding(enum xb_fleet_code code, const cha
         if (judged.findings[i].code == code)
             found = &judged.findings[i];
     assert_non_null(found);
-    assert_string_equal(found->node, node);
+    assert_string_equal(found->node->name, node);
     assert_has(found->text, words);
     return found;
 }

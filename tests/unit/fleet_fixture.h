@@ -21,6 +21,7 @@ void begin(void);
 /* The teardown of a group: frees what the last test left. */
 int finish_group(void **state);
 
+/* These return the number of what they add. */
 size_t add_document(void);
 size_t add_node(const char *name);
 /* Adds a GPU of a node that add_node() returned, with a UUID made of both numbers. */
@@ -30,7 +31,9 @@ void add_value(size_t figure, size_t gpu, double value);
 /* Adds nodes "n0", "n1", ..., each with one document and one GPU. Their figure h2d is
  * `centre` x (1 + step x -2, -1, 0, 1, 2, -2, ...). Returns the figure. */
 size_t add_fleet(size_t nodes, double centre, double step);
-void complain(enum xb_fleet_code code, size_t node, size_t gpu, const char *text);
+/* By the last document. */
+void complain(enum xb_fleet_code code, size_t gpu, const char *text);
+void complain_of_node(enum xb_fleet_code code, size_t node, const char *text);
 
 void judge(void);
 /* Asserts that the only finding with the code is about that node, and that its text has the words.

@@ -35,10 +35,9 @@ static struct xb_fleet_finding finding_of(const struct fleet_made *made, enum xb
                                           size_t gpu, const char *text)
 {
     return (struct xb_fleet_finding){.code = code,
-                                     .node = made->names[gpu],
-                                     .gpu = gpu,
+                                     .node = &made->nodes[gpu],
+                                     .gpu = made->gpu_list[gpu],
                                      .peer = -1,
-                                     .figure = XB_FLEET_NONE,
                                      .value = NAN,
                                      .centre = NAN,
                                      .deviation = NAN,
@@ -58,7 +57,7 @@ static struct xb_fleet_finding off_by(const struct fleet_made *made, enum xb_fle
                                       size_t gpu, size_t figure, double deviation)
 {
     struct xb_fleet_finding finding = finding_of(made, code, gpu, "link h2d is off");
-    finding.figure = figure;
+    finding.figure = &made->figures[figure];
     finding.centre = made->siblings[figure].centre;
     finding.value = finding.centre * (1 + deviation);
     finding.deviation = deviation;
@@ -83,7 +82,7 @@ static void make_figures(struct fleet_made *made)
         figure->model = "NVIDIA H200";
         figure->driver = "580.159.04";
         figure->options = "size=268435456";
-        *siblings = (struct xb_fleet_siblings){.figure = i,
+        *siblings = (struct xb_fleet_siblings){.figure = figure,
                                                .values = NODES,
                                                .nodes = NODES,
                                                .judged = true,
@@ -109,25 +108,28 @@ void make_alike(struct fleet_made *made)
         snprintf(made->addresses[i], sizeof made->addresses[i], "0000:%02zx:00.0", i + 15);
         made->sources[i] = (struct xb_fleet_source){
             .path = "all.jsonl", .number = i + 1, .dated = 1795000000, .began = NAN, .late_s = NAN};
-        made->nodes[i] = (struct xb_fleet_node){
-            .name = made->names[i], .hostname = made->names[i], .driver = "580.159.04"};
-        made->gpus[i] = (struct xb_fleet_gpu){.node = i,
+        made->nodes[i] = (struct xb_fleet_node){.name = made->names[i],
+                                                .hostname = made->names[i],
+                                                .driver = "580.159.04",
+                                                .number = i};
+        made->gpus[i] = (struct xb_fleet_gpu){.node = &made->nodes[i],
                                               .index = (unsigned)(i % 8),
                                               .model = "NVIDIA H200",
                                               .uuid = made->uuids[i],
                                               .pci_bdf = made->addresses[i],
                                               .link_speed_gts = 32,
-                                              .link_width = 16};
+                                              .link_width = 16,
+                                              .number = i};
+        made->node_list[i] = &made->nodes[i];
+        made->gpu_list[i] = &made->gpus[i];
     }
     make_figures(made);
     made->fleet = (struct xb_fleet){.sources = made->sources,
                                     .source_count = NODES,
-                                    .nodes = made->nodes,
+                                    .nodes = made->node_list,
                                     .node_count = NODES,
-                                    .gpus = made->gpus,
+                                    .gpus = made->gpu_list,
                                     .gpu_count = NODES,
-                                    .figures = made->figures,
-                                    .figure_count = 3,
                                     .left_out = made->left_out};
     made->judgement = (struct xb_fleet_judgement){.fleet = &made->fleet,
                                                   .request = {.alpha = 0.01},
@@ -144,15 +146,14 @@ void make_outliers(struct fleet_made *made)
     make_alike(made);
     struct xb_fleet_finding pair = off_by(made, XB_FLEET_SLOW, 7, 1, -0.081);
     pair.peer = 3;
+    made->gone.name = "gpu099";
     for (size_t i = 0; i < NODES; i++)
         made->expected[i] = i == 0 ? "gpu099" : made->names[i];
     made->judgement.request.expected = made->expected;
     made->judgement.request.expected_count = NODES;
     add(made, (struct xb_fleet_finding){.code = XB_FLEET_MISSING,
-                                        .node = "gpu099",
-                                        .gpu = XB_FLEET_NONE,
+                                        .node = &made->gone,
                                         .peer = -1,
-                                        .figure = XB_FLEET_NONE,
                                         .value = NAN,
                                         .centre = NAN,
                                         .deviation = NAN,
@@ -188,7 +189,7 @@ void make_mild(struct fleet_made *made)
     make_alike(made);
     add(made, off_by(made, XB_FLEET_FAST, 9, 0, 0.04));
     add(made, finding_of(made, XB_FLEET_OTHER_DRIVER, 3, "driver 570.1, and most have 580.159.04"));
-    made->findings[1].gpu = XB_FLEET_NONE;
+    made->findings[1].gpu = NULL;
 }
 
 void make_nothing(struct fleet_made *made)
@@ -221,11 +222,10 @@ void make_nasty(struct fleet_made *made)
         made->figures[i].name = made->figures[i].backend = made->figures[i].model = NASTY;
         made->figures[i].link = made->figures[i].driver = made->figures[i].options = NASTY;
     }
-    for (size_t i = 0; i < made->judgement.finding_count; i++) {
+    for (size_t i = 0; i < made->judgement.finding_count; i++)
         made->findings[i].text = NASTY;
-        made->findings[i].node = NASTY;
-    }
-    made->findings[2].node = made->names[2];
+    made->gone.name = NASTY;
+    made->nodes[2].name = made->names[2];
     made->left_out[0] = (struct xb_fleet_left_out){.what = NASTY, .why = NASTY};
     made->notes[0] = NASTY;
 }

@@ -13,8 +13,8 @@ struct fleet_made {
     struct xb_fleet fleet;
     struct xb_fleet_judgement judgement;
     struct xb_fleet_source sources[NODES];
-    struct xb_fleet_node nodes[NODES];
-    struct xb_fleet_gpu gpus[NODES];
+    struct xb_fleet_node nodes[NODES], gone, *node_list[NODES];
+    struct xb_fleet_gpu gpus[NODES], *gpu_list[NODES];
     struct xb_fleet_figure figures[8];
     struct xb_fleet_left_out left_out[XB_FLEET_TOLD];
     struct xb_fleet_finding findings[FINDINGS];

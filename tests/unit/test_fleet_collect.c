@@ -16,12 +16,12 @@ static void test_texts_are_copied(NO_STATE)
     begin();
     size_t node = add_node(name);
     name[1] = '7';
-    assert_string_equal(fleet.nodes[node].name, "n0");
+    assert_string_equal(fleet.nodes[node]->name, "n0");
     assert_int_equal(add_node("n0"), node);
     assert_int_not_equal(add_node(name), node);
     assert_int_equal(fleet.node_count, 2);
     /* The same text is kept once. */
-    assert_ptr_equal(fleet.nodes[0].driver, fleet.nodes[1].driver);
+    assert_ptr_equal(fleet.nodes[0]->driver, fleet.nodes[1]->driver);
 }
 
 static void test_newest_driver(NO_STATE)
@@ -35,18 +35,18 @@ static void test_newest_driver(NO_STATE)
     next_source.written = 3000;
     next_driver = NULL;
     add_node("n");
-    assert_string_equal(fleet.nodes[0].driver, "580.1");
-    assert_int_equal(fleet.nodes[0].driver_told, 2000);
+    assert_string_equal(fleet.nodes[0]->driver, "580.1");
+    assert_int_equal(fleet.nodes[0]->driver_told, 2000);
 }
 
 static size_t add(const char *uuid, const char *pci, unsigned index, size_t node)
 {
     struct xb_fleet_gpu gpu = next_gpu;
-    gpu.node = node;
+    gpu.node = fleet.nodes[node];
     gpu.uuid = uuid;
     gpu.pci_bdf = pci;
     gpu.index = index;
-    return xb_fleet_add_gpu(&fleet, &gpu);
+    return xb_fleet_add_gpu(&fleet, &gpu)->number;
 }
 
 static void test_gpus_are_known_by(NO_STATE)
@@ -65,7 +65,7 @@ static void test_gpus_are_known_by(NO_STATE)
     assert_int_not_equal(second, first);
     assert_int_equal(add(NULL, "03", 3, b), second);
     assert_int_equal(add("GPU-2", "03", 3, b), second); /* now it has one */
-    assert_string_equal(fleet.gpus[second].uuid, "GPU-2");
+    assert_string_equal(fleet.gpus[second]->uuid, "GPU-2");
     assert_int_not_equal(add("GPU-3", "03", 3, b), second); /* it was replaced */
     size_t bare = add("GPU-4", NULL, 20, a);
     assert_int_not_equal(add("GPU-4", NULL, 21, a), bare);
@@ -90,14 +90,14 @@ static void test_newest_gpu(NO_STATE)
     next_gpu.told = 3000;
     next_gpu.link_width = 0;
     add("GPU-1", NULL, 5, node);
-    assert_int_equal(fleet.gpus[gpu].index, 5);
-    assert_string_equal(fleet.gpus[gpu].pci_bdf, "01");
-    assert_int_equal(fleet.gpus[gpu].link_width, 16);
+    assert_int_equal(fleet.gpus[gpu]->index, 5);
+    assert_string_equal(fleet.gpus[gpu]->pci_bdf, "01");
+    assert_int_equal(fleet.gpus[gpu]->link_width, 16);
     next_gpu.told = 2500;
     next_gpu.link_width = 4;
     add("GPU-1", "01", 6, node);
-    assert_int_equal(fleet.gpus[gpu].link_width, 4);
-    assert_int_equal(fleet.gpus[gpu].index, 5);
+    assert_int_equal(fleet.gpus[gpu]->link_width, 4);
+    assert_int_equal(fleet.gpus[gpu]->index, 5);
 }
 
 static void test_figures(NO_STATE)
@@ -133,7 +133,7 @@ static void test_many(NO_STATE)
         assert_int_equal(add_gpu(i % 10000, 0), i % 10000);
     }
     assert_int_equal(fleet.gpu_count, 10000);
-    assert_ptr_equal(fleet.gpus[0].model, fleet.gpus[9999].model);
+    assert_ptr_equal(fleet.gpus[0]->model, fleet.gpus[9999]->model);
 }
 
 static void test_left_out(NO_STATE)

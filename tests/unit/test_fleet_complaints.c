@@ -36,17 +36,18 @@ static void test_codes(NO_STATE)
 {
     begin_with("link", 1000);
     add_value(figure, gpu, RATE);
-    complain(XB_FLEET_LINK_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL: 8 lanes");
-    complain(XB_FLEET_WRONG_DATA, fleet.gpus[gpu].node, gpu, "h2d: byte 7");
-    complain(XB_FLEET_FAILED, fleet.gpus[gpu].node, gpu, "error 719");
-    complain(XB_FLEET_FAILED, fleet.gpus[gpu].node, gpu, "error 700");
-    complain(XB_FLEET_CUT, fleet.gpus[gpu].node, XB_FLEET_NONE, "SIGTERM");
+    complain(XB_FLEET_LINK_VERDICT, gpu, "CRITICAL: 8 lanes");
+    complain(XB_FLEET_WRONG_DATA, gpu, "h2d: byte 7");
+    complain(XB_FLEET_FAILED, gpu, "error 719");
+    complain(XB_FLEET_FAILED, gpu, "error 700");
+    complain_of_node(XB_FLEET_CUT, fleet.gpus[gpu]->node->number, "SIGTERM");
     judge();
     assert_int_equal(judged.finding_count, 4);
-    assert_int_equal(assert_finding(XB_FLEET_LINK_VERDICT, "bad", "CRITICAL: 8 lanes")->gpu, gpu);
+    assert_int_equal(assert_finding(XB_FLEET_LINK_VERDICT, "bad", "CRITICAL: 8 lanes")->gpu->number,
+                     gpu);
     assert_finding(XB_FLEET_WRONG_DATA, "bad", "h2d: byte 7");
     assert_finding(XB_FLEET_FAILED, "bad", "error 719 (and 1 more)");
-    assert_true(assert_finding(XB_FLEET_CUT, "bad", "SIGTERM")->gpu == XB_FLEET_NONE);
+    assert_null(assert_finding(XB_FLEET_CUT, "bad", "SIGTERM")->gpu);
     for (size_t i = 1; i < judged.finding_count; i++)
         assert_true(judged.findings[i].code > judged.findings[i - 1].code);
     assert_int_equal(xb_fleet_exit_code(&judged), 1);
@@ -60,8 +61,8 @@ static void test_newer_link_document_clears(NO_STATE)
     for (size_t i = 0; i < 3; i++) {
         begin_with("link", 1000);
         add_value(figure, gpu, RATE);
-        complain(XB_FLEET_LINK_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL");
-        complain(XB_FLEET_CUT, fleet.gpus[gpu].node, XB_FLEET_NONE, "SIGTERM");
+        complain(XB_FLEET_LINK_VERDICT, gpu, "CRITICAL");
+        complain_of_node(XB_FLEET_CUT, fleet.gpus[gpu]->node->number, "SIGTERM");
         add_newer("link", times[i]);
         add_value(figure, gpu, RATE);
         judge();
@@ -77,7 +78,7 @@ static void test_other_figures_do_not_clear(NO_STATE)
     add_value(figure, gpu, RATE);
     size_t other = add_figure("d2h");
     add_value(other, gpu, RATE);
-    complain(XB_FLEET_LINK_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL");
+    complain(XB_FLEET_LINK_VERDICT, gpu, "CRITICAL");
     add_newer("run", 2000);
     add_value(add_figure("pinned h2d"), gpu, RATE);
     judge();
@@ -96,7 +97,7 @@ static void test_clears_with_another_driver(NO_STATE)
 {
     begin_with("link", 1000);
     add_value(figure, gpu, RATE);
-    complain(XB_FLEET_LINK_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL");
+    complain(XB_FLEET_LINK_VERDICT, gpu, "CRITICAL");
     add_newer("link", 2000);
     next_figure.driver = "590.0";
     add_value(add_figure("h2d"), gpu, RATE);
@@ -110,7 +111,7 @@ static void test_nothing_measured(NO_STATE)
     static const char *const kinds[] = {"link", "run"};
     for (size_t i = 0; i < 2; i++) {
         begin_with("link", 1000);
-        complain(XB_FLEET_FAILED, fleet.gpus[gpu].node, gpu, "error 719");
+        complain(XB_FLEET_FAILED, gpu, "error 719");
         add_newer(kinds[i], 2000);
         add_value(figure, gpu, RATE);
         judge();
@@ -123,7 +124,7 @@ static void test_other_gpu_does_not_clear(NO_STATE)
 {
     begin_with("link", 1000);
     add_value(figure, gpu, RATE);
-    complain(XB_FLEET_LINK_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL");
+    complain(XB_FLEET_LINK_VERDICT, gpu, "CRITICAL");
     add_newer("link", 2000);
     add_value(figure, add_gpu(add_node("bad"), 4), RATE);
     judge();
@@ -134,10 +135,10 @@ static void test_other_gpu_does_not_clear(NO_STATE)
 static void test_newest_text(NO_STATE)
 {
     begin_with("link", 1000);
-    complain(XB_FLEET_LINK_VERDICT, fleet.gpus[gpu].node, gpu, "WARNING: old");
+    complain(XB_FLEET_LINK_VERDICT, gpu, "WARNING: old");
     add_newer("link", 2000);
     add_value(figure, gpu, RATE);
-    complain(XB_FLEET_LINK_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL: new");
+    complain(XB_FLEET_LINK_VERDICT, gpu, "CRITICAL: new");
     judge();
     const struct xb_fleet_finding *finding =
         assert_finding(XB_FLEET_LINK_VERDICT, "bad", "CRITICAL: new");
@@ -151,7 +152,7 @@ static void test_other_pairs_and_gpus_do_not_clear(NO_STATE)
         begin_with("link", 1000);
         add_value(figure, gpu, RATE);
         fleet.values[fleet.value_count - 1].peer = 1;
-        complain(XB_FLEET_LINK_VERDICT, fleet.gpus[gpu].node, gpu, "GPU 3>1: CRITICAL");
+        complain(XB_FLEET_LINK_VERDICT, gpu, "GPU 3>1: CRITICAL");
         add_newer("link", 2000);
         add_value(figure, gpu, RATE);
         fleet.values[fleet.value_count - 1].peer = peer;
@@ -161,7 +162,7 @@ static void test_other_pairs_and_gpus_do_not_clear(NO_STATE)
     for (unsigned index = 3; index < 5; index++) {
         begin_with("link", 1000);
         add_value(figure, gpu, RATE);
-        complain(XB_FLEET_CUT, fleet.gpus[gpu].node, XB_FLEET_NONE, "SIGTERM");
+        complain_of_node(XB_FLEET_CUT, fleet.gpus[gpu]->node->number, "SIGTERM");
         add_newer("link", 2000);
         add_value(figure, add_gpu(add_node("bad"), index), RATE);
         judge();
@@ -184,7 +185,7 @@ static void test_another_rank_does_not_clear(NO_STATE)
         figure = add_fleet(20, RATE, 0.001);
         next_source.ranks = 8;
         add_document();
-        complain(XB_FLEET_LINK_VERDICT, add_node("bad"), XB_FLEET_NONE, "nothing could be tested");
+        complain_of_node(XB_FLEET_LINK_VERDICT, add_node("bad"), "nothing could be tested");
         next_source.rank = newer[i].rank;
         next_source.ranks = newer[i].ranks;
         add_newer("link", newer[i].written);
@@ -203,7 +204,7 @@ static void test_many_together(NO_STATE)
         for (size_t i = 0; i < 4; i++) {
             begin_with("link", 1000);
             for (size_t node = 0; node < many; node++)
-                complain(faults[i], node, XB_FLEET_NONE, "so");
+                complain_of_node(faults[i], node, "so");
             judge();
             assert_int_equal(judged.finding_count, many);
             assert_int_equal(judged.findings[0].together,
@@ -220,12 +221,12 @@ static void test_other_causes_are_not_together(NO_STATE)
         begin_with("link", 1000);
         next_causes = "WARNING XB-PACKETS";
         for (size_t node = 0; node < 20; node++)
-            complain(XB_FLEET_LINK_VERDICT, node, XB_FLEET_NONE, "WARNING: small packets");
+            complain_of_node(XB_FLEET_LINK_VERDICT, node, "WARNING: small packets");
         next_causes = own[i];
-        complain(XB_FLEET_LINK_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL: its own");
+        complain(XB_FLEET_LINK_VERDICT, gpu, "CRITICAL: its own");
         judge();
         assert_int_equal(judged.finding_count, 21);
-        assert_string_equal(judged.findings[0].node, "bad"); /* the worst */
+        assert_string_equal(judged.findings[0].node->name, "bad"); /* the worst */
         for (size_t k = 0; k < judged.finding_count; k++)
             assert_int_equal(judged.findings[k].together, k > 0);
     }
@@ -238,7 +239,7 @@ static void test_each_cause_is_common(NO_STATE)
     begin_with("link", 1000);
     for (size_t node = 0; node < 9; node++) {
         next_causes = causes[node < 8 ? node % 2 : 2];
-        complain(XB_FLEET_LINK_VERDICT, node, XB_FLEET_NONE, "WARNING");
+        complain_of_node(XB_FLEET_LINK_VERDICT, node, "WARNING");
     }
     judge();
     assert_int_equal(judged.finding_count, 9);
@@ -253,15 +254,15 @@ static void test_own_cause_is_told(NO_STATE)
     for (int own = 0; own < 2; own++) {
         next_causes = "not permitted";
         for (size_t i = 0; i < 20; i++)
-            complain(XB_FLEET_FAILED, fleet.gpus[i].node, i, "async h2d: not permitted");
-        complain(XB_FLEET_FAILED, fleet.gpus[gpu].node, gpu, "async h2d: not permitted");
+            complain(XB_FLEET_FAILED, i, "async h2d: not permitted");
+        complain(XB_FLEET_FAILED, gpu, "async h2d: not permitted");
         next_causes = "fell off the bus";
         if (own == 0)
-            complain(XB_FLEET_FAILED, fleet.gpus[gpu].node, gpu, "pinned h2d: fell off the bus");
+            complain(XB_FLEET_FAILED, gpu, "pinned h2d: fell off the bus");
     }
     judge();
     assert_int_equal(judged.finding_count, 21);
-    assert_string_equal(judged.findings[0].node, "bad");
+    assert_string_equal(judged.findings[0].node->name, "bad");
     assert_has(judged.findings[0].text, "pinned h2d: fell off the bus (and 2 more)");
     for (size_t i = 0; i < judged.finding_count; i++)
         assert_int_equal(judged.findings[i].together, i > 0);

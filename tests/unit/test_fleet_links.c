@@ -25,10 +25,10 @@ static void test_narrower(NO_STATE)
     add_gpu(add_node("unknown"), 0);
     judge();
     assert_int_equal(count_of(XB_FLEET_NARROWER), 2);
-    assert_int_equal(judged.findings[0].gpu, lanes);
+    assert_int_equal(judged.findings[0].gpu->number, lanes);
     assert_has(judged.findings[0].text, "link Gen5 x8 under load; most of its 6 siblings");
     assert_has(judged.findings[0].text, "have Gen5 x16");
-    assert_int_equal(judged.findings[1].gpu, rate);
+    assert_int_equal(judged.findings[1].gpu->number, rate);
     assert_has(judged.findings[1].text, "link Gen4 x16 under load");
 }
 
@@ -68,8 +68,8 @@ static void test_narrower_pairs(NO_STATE)
             assert_finding(XB_FLEET_NARROWER, "n5", "fewer links to 1 of 1 GPUs: to GPU 0");
         assert_has(finding->text, links[k]);
         assert_has(finding->text, "have NVLink x18");
-        size_t gpu = finding->gpu;
-        assert_int_equal(fleet.gpus[gpu].index, 1);
+        size_t gpu = finding->gpu->number;
+        assert_int_equal(fleet.gpus[gpu]->index, 1);
         /* A newer document does not know what they go by. */
         next_source.written = 2000;
         next_figure.links_known = false;
@@ -127,7 +127,7 @@ static void test_rings(NO_STATE)
         judge_rings(nodes, 1);
         assert_int_equal(count_of(XB_FLEET_NARROWER), 2);
         for (size_t i = 0; i < judged.finding_count; i++) {
-            assert_int_equal(judged.findings[i].node[1], '0' + (int)nodes - 1);
+            assert_int_equal(judged.findings[i].node->name[1], '0' + (int)nodes - 1);
             assert_false(judged.findings[i].together);
             assert_has(judged.findings[i].text, "fewer links to 1 of 3 GPUs: to GPU");
         }
@@ -161,8 +161,8 @@ static void test_bridges(NO_STATE)
         judge();
         assert_int_equal(count_of(XB_FLEET_NARROWER), nodes < 6 ? 0 : 2);
         for (size_t i = 0; i < judged.finding_count; i++) {
-            assert_string_equal(judged.findings[i].node, "n0");
-            assert_true(fleet.gpus[judged.findings[i].gpu].index < 2);
+            assert_string_equal(judged.findings[i].node->name, "n0");
+            assert_true(judged.findings[i].gpu->index < 2);
             assert_has(judged.findings[i].text, "fewer links to 1 of 3 GPUs");
             assert_has(judged.findings[i].text, "PCIe; most pairs of its siblings have NVLink x12");
         }

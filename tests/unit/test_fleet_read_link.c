@@ -44,16 +44,18 @@ static void take(cJSON *tree)
 static const struct xb_fleet_value *find_value(const char *name, size_t gpu)
 {
     for (size_t i = 0; i < fleet.value_count; i++)
-        if (fleet.values[i].gpu == gpu &&
-            strcmp(fleet.figures[fleet.values[i].figure].name, name) == 0)
+        if (fleet.values[i].gpu->number == gpu && strcmp(fleet.values[i].figure->name, name) == 0)
             return &fleet.values[i];
     return NULL;
 }
 
-static const struct xb_fleet_complaint *find_complaint(enum xb_fleet_code code, size_t gpu)
+#define NO_GPU SIZE_MAX
+
+static const struct xb_fleet_finding *find_complaint(enum xb_fleet_code code, size_t gpu)
 {
     for (size_t i = 0; i < fleet.complaint_count; i++)
-        if (fleet.complaints[i].code == code && fleet.complaints[i].gpu == gpu)
+        if (fleet.complaints[i].code == code &&
+            fleet.complaints[i].gpu == (gpu != NO_GPU ? fleet.gpus[gpu] : NULL))
             return &fleet.complaints[i];
     return NULL;
 }
@@ -69,18 +71,18 @@ static void a_healthy_gpu_has_two_values(void **state)
     assert_int_equal(fleet.sources[0].written, 1767323045);
     assert_true(isnan(fleet.sources[0].began) && isnan(fleet.sources[0].late_s));
     assert_int_equal(fleet.node_count, 1);
-    assert_string_equal(fleet.nodes[0].name, "n1");
-    assert_string_equal(fleet.nodes[0].driver, n->report.probe.driver_version);
+    assert_string_equal(fleet.nodes[0]->name, "n1");
+    assert_string_equal(fleet.nodes[0]->driver, n->report.probe.driver_version);
     assert_int_equal(fleet.gpu_count, 1);
-    assert_string_equal(fleet.gpus[0].model, n->devices[0].info.name);
-    assert_string_equal(fleet.gpus[0].pci_bdf, "0000:0f:00.0");
-    assert_true(fleet.gpus[0].link_speed_gts == 32.0 && fleet.gpus[0].link_width == 16);
+    assert_string_equal(fleet.gpus[0]->model, n->devices[0].info.name);
+    assert_string_equal(fleet.gpus[0]->pci_bdf, "0000:0f:00.0");
+    assert_true(fleet.gpus[0]->link_speed_gts == 32.0 && fleet.gpus[0]->link_width == 16);
     assert_int_equal(fleet.value_count, 2);
     assert_true(find_value("link h2d", 0)->value == n->devices[0].attempts[0].rates[XB_TO_GPU]);
     assert_true(find_value("link d2h", 0)->value == n->devices[0].attempts[0].rates[XB_BACK]);
     assert_true(isnan(find_value("link h2d", 0)->scatter));
     assert_int_equal(find_value("link h2d", 0)->peer, -1);
-    const struct xb_fleet_figure *figure = &fleet.figures[find_value("link h2d", 0)->figure];
+    const struct xb_fleet_figure *figure = find_value("link h2d", 0)->figure;
     assert_string_equal(figure->backend, "cuda");
     assert_string_equal(figure->unit, XB_UNIT_RATE);
     assert_true(figure->more_is_better);
@@ -97,9 +99,9 @@ static void a_gpu_that_lost_lanes_stays_among_its_siblings(void **state)
     make_critical(n);
     take(tree_of(n));
     assert_int_equal(fleet.gpu_count, 2);
-    assert_int_equal(fleet.gpus[1].link_width, 8);
-    assert_int_equal(find_value("link h2d", 1)->figure, find_value("link h2d", 0)->figure);
-    const struct xb_fleet_complaint *complaint = find_complaint(XB_FLEET_LINK_VERDICT, 1);
+    assert_int_equal(fleet.gpus[1]->link_width, 8);
+    assert_ptr_equal(find_value("link h2d", 1)->figure, find_value("link h2d", 0)->figure);
+    const struct xb_fleet_finding *complaint = find_complaint(XB_FLEET_LINK_VERDICT, 1);
     assert_non_null(complaint);
     assert_has(complaint->text, "CRITICAL: XB-LINK-WIDTH: x8 of x16");
     assert_has(complaint->text, "; XB-AER-CORRECTABLE: 3 at");
@@ -127,7 +129,7 @@ static void a_pair_is_of_its_source(void **state)
     assert_non_null(value);
     assert_int_equal(value->peer, 0);
     assert_true(value->value == 331.5e9);
-    assert_string_equal(fleet.figures[value->figure].link, "NVLink x18");
+    assert_string_equal(value->figure->link, "NVLink x18");
     assert_has(find_complaint(XB_FLEET_LINK_WARNING, 1)->text,
                "GPU 1>0: WARNING: XB-BW-PEER: 331.50");
 }
@@ -143,7 +145,7 @@ static void a_pair_whose_links_nobody_counts_is_alike_at_its_place(void **state)
         attempt->there.links = attempt->back.links = 0;
     }
     take(tree_of(n));
-    const struct xb_fleet_figure *figure = &fleet.figures[find_value("link peer", 0)->figure];
+    const struct xb_fleet_figure *figure = find_value("link peer", 0)->figure;
     assert_has(figure->link, "PCIe 0000:0f:00.0>");
     assert_int_equal(figure->links, 0);
     assert_true(find_value("link peer", 0)->figure != find_value("link peer", 1)->figure);
@@ -166,7 +168,7 @@ static void what_was_cut_is_told(void **state)
     struct node *n = *state;
     make_cut(n);
     take(tree_of(n));
-    assert_non_null(find_complaint(XB_FLEET_CUT, XB_FLEET_NONE));
+    assert_non_null(find_complaint(XB_FLEET_CUT, NO_GPU));
     assert_non_null(find_complaint(XB_FLEET_CUT, 1));
     assert_null(find_value("link h2d", 1));
     assert_non_null(find_value("link h2d", 0));
@@ -179,7 +181,7 @@ static void a_node_where_nothing_could_be_tested_is_told(void **state)
     take(tree_of(n));
     assert_int_equal(fleet.node_count, 1);
     assert_int_equal(fleet.value_count, 0);
-    assert_has(find_complaint(XB_FLEET_LINK_VERDICT, XB_FLEET_NONE)->text, n->report.nothing);
+    assert_has(find_complaint(XB_FLEET_LINK_VERDICT, NO_GPU)->text, n->report.nothing);
 }
 
 static void a_gpu_that_is_missing_is_none(void **state)
@@ -192,7 +194,7 @@ static void a_gpu_that_is_missing_is_none(void **state)
     n->verdicts[1].found.level = XB_LEVEL_CRITICAL;
     take(tree_of(n));
     assert_int_equal(fleet.gpu_count, 1);
-    assert_has(find_complaint(XB_FLEET_LINK_VERDICT, XB_FLEET_NONE)->text,
+    assert_has(find_complaint(XB_FLEET_LINK_VERDICT, NO_GPU)->text,
                "GPU 1: CRITICAL: XB-DEVICE-MISSING: fewer");
     assert_non_null(find_value("link peer", 0));
     assert_int_equal(fleet.value_count, 3); /* and none of the GPU that is not there */
@@ -205,7 +207,7 @@ static void larger_copies_are_another_figure(void **state)
     cJSON *tree = tree_of(n);
     cJSON_ReplaceItemInObject(tree, "config", cJSON_Parse("{\"size\":1073741824}"));
     take(tree);
-    assert_string_equal(fleet.figures[0].options, "size=1073741824");
+    assert_string_equal(fleet.figures[0]->options, "size=1073741824");
 }
 
 static void a_node_is_called_as_its_launcher_calls_it(void **state)
@@ -216,8 +218,8 @@ static void a_node_is_called_as_its_launcher_calls_it(void **state)
     cJSON_ReplaceItemInObject(cJSON_GetObjectItem(tree, "host"), "node",
                               cJSON_CreateString("rack1-n1"));
     take(tree);
-    assert_string_equal(fleet.nodes[0].name, "rack1-n1");
-    assert_string_equal(fleet.nodes[0].hostname, "n1");
+    assert_string_equal(fleet.nodes[0]->name, "rack1-n1");
+    assert_string_equal(fleet.nodes[0]->hostname, "n1");
 }
 
 static void a_start_is_read(void **state)

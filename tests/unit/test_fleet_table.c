@@ -185,12 +185,12 @@ static void make_node(const size_t *gpus, size_t count)
 {
     make_outliers(&made);
     for (size_t i = 0; i < 8; i++) {
-        made.gpus[i].node = 2;
+        made.gpus[i].node = &made.nodes[2];
         made.gpus[i].index = (unsigned)i;
     }
     for (size_t i = 0; i < count; i++) {
         made.findings[1 + i] = made.findings[2];
-        made.findings[1 + i].gpu = gpus[i];
+        made.findings[1 + i].gpu = &made.gpus[gpus[i]];
         made.findings[1 + i].deviation = -0.08 + 0.001 * (double)i;
     }
     made.judgement.finding_count = 1 + count;
@@ -204,7 +204,7 @@ static void a_node_has_one_row(NO_STATE)
     make_node(some, 4);
     made.findings[1].deviation = -0.5;
     made.findings[5] = made.findings[4]; /* of the same GPU */
-    made.findings[5].figure = 1;
+    made.findings[5].figure = &made.figures[1];
     made.judgement.finding_count = 6;
     char *text = table(100, false);
     assert_has(text, "1 of 40 nodes is slow: gpu003, GPUs 2, 5-7, up to 50.0 % below the others.");
@@ -225,7 +225,7 @@ static void a_node_has_one_row(NO_STATE)
     free(text);
     for (size_t i = 1; i < 3; i++) {
         made.findings[i].code = XB_FLEET_LINK_WARNING;
-        made.findings[i].figure = XB_FLEET_NONE;
+        made.findings[i].figure = NULL;
     }
     made.judgement.finding_count = 3;
     text = table(100, false);
@@ -238,14 +238,14 @@ static void gpus_that_are_off_in_different_figures_have_rows_of_their_own(NO_STA
 {
     static const size_t some[] = {1, 4};
     make_node(some, 2);
-    made.findings[2].figure = 1;
+    made.findings[2].figure = &made.figures[1];
     char *text = table(100, false);
     assert_has(text, "\ngpu003    1  link h2d  ");
     assert_has(text, "\ngpu003    4  link peer  ");
     assert_has(text, "is slow: gpu003, GPUs 1, 4, up to 8.0 % below the others.\n");
     free(text);
     made.findings[3] = made.findings[2];
-    made.findings[3].figure = 0;
+    made.findings[3].figure = &made.figures[0];
     made.judgement.finding_count = 4;
     text = table(100, false);
     assert_has(text, "\ngpu003  1, 4  link h2d  27.72 GB/s  55.44 GB/s     -8.0 %    +2  slow\n");
@@ -329,11 +329,11 @@ static void a_long_list_of_nodes_is_not_in_the_answer(NO_STATE)
     char *text = table(40, false);
     assert_has(text, "gpu[003,005,008,099]");
     free(text);
-    made.findings[0].node = "a-node-with-quite-a-long-name-099";
+    made.gone.name = "a-node-with-quite-a-long-name-099";
     text = table(40, false);
     assert_has(text, "\nDrain: 4 nodes, which --format nodelist\n  names for Slurm.\n");
     free(text);
-    made.findings[0].node = "no host";
+    made.gone.name = "no host";
     text = table(100, false);
     assert_has(text, "\nDrain: 4 nodes, which --format nodelist names for Slurm, but for 1 with a "
                      "name that no scheduler\n  takes.\n");
@@ -346,7 +346,7 @@ static void one_long_name_leaves_the_rows_as_they_are(NO_STATE)
     make_outliers(&made);
     memset(name, 'n', sizeof name - 1);
     snprintf(name + sizeof name - 4, 4, "-17");
-    made.findings[3].node = name;
+    made.nodes[7].name = name;
     for (size_t columns = 80; columns <= 200; columns += 20) {
         char *text = table(columns, false);
         assert_has(text, "\nNODE ");

@@ -81,25 +81,22 @@ enum xb_status __wrap_xb_fleet_read_text(struct xb_fleet *fleet, const char *pat
     return XB_OK;
 }
 
-static struct xb_fleet_finding finding_of(struct xb_fleet *fleet,
-                                          struct xb_fleet_judgement *judgement,
+static struct xb_fleet_finding finding_of(struct xb_fleet_judgement *judgement,
                                           const struct xb_fleet_value *value)
 {
-    const struct xb_fleet_gpu *gpu = &fleet->gpus[value->gpu];
     double deviation = value->value / MEDIAN - 1.0;
-    const char *name = fleet->nodes[gpu->node].name;
-    return (struct xb_fleet_finding){.code = deviation < 0.0 ? XB_FLEET_SLOW : XB_FLEET_FAST,
-                                     .node = name,
-                                     .gpu = value->gpu,
-                                     .peer = -1,
-                                     .figure = value->figure,
-                                     .value = value->value,
-                                     .centre = MEDIAN,
-                                     .deviation = deviation,
-                                     .together = is_together,
-                                     .text = xb_arena_print(&judgement->texts,
-                                                            "%s GPU %u: link h2d is %.1f %% off",
-                                                            name, gpu->index, 100.0 * deviation)};
+    return (struct xb_fleet_finding){
+        .code = deviation < 0.0 ? XB_FLEET_SLOW : XB_FLEET_FAST,
+        .node = value->gpu->node,
+        .gpu = value->gpu,
+        .peer = -1,
+        .figure = value->figure,
+        .value = value->value,
+        .centre = MEDIAN,
+        .deviation = deviation,
+        .together = is_together,
+        .text = xb_arena_print(&judgement->texts, "%s GPU %u: link h2d is %.1f %% off",
+                               value->gpu->node->name, value->gpu->index, 100.0 * deviation)};
 }
 
 /* Names what is 1 % away or farther; the values are already those of a fleet of one figure. */
@@ -112,15 +109,17 @@ void __wrap_xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_request
     assert_non_null(judgement->findings);
     assert_non_null(judgement->siblings);
     struct xb_fleet_siblings *siblings = judgement->siblings;
-    *siblings = (struct xb_fleet_siblings){.values = fleet->gpu_count,
-                                           .nodes = fleet->node_count,
-                                           .judged = fleet->gpu_count > XB_FLEET_SIBLINGS,
-                                           .centre = MEDIAN,
-                                           .spread = 0.001,
-                                           .is_floor = true,
-                                           .least = MEDIAN,
-                                           .most = MEDIAN,
-                                           .named_from = 0.005};
+    *siblings =
+        (struct xb_fleet_siblings){.figure = fleet->value_count > 0 ? fleet->figures[0] : NULL,
+                                   .values = fleet->gpu_count,
+                                   .nodes = fleet->node_count,
+                                   .judged = fleet->gpu_count > XB_FLEET_SIBLINGS,
+                                   .centre = MEDIAN,
+                                   .spread = 0.001,
+                                   .is_floor = true,
+                                   .least = MEDIAN,
+                                   .most = MEDIAN,
+                                   .named_from = 0.005};
     judgement->sibling_count = fleet->value_count > 0;
     judgement->judged_gpus = fleet->gpu_count;
     for (size_t i = 0; i < fleet->value_count; i++) {
@@ -129,7 +128,7 @@ void __wrap_xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_request
         siblings->most = fmax(siblings->most, value->value);
         if (fabs(value->value / MEDIAN - 1.0) < 0.01)
             continue;
-        judgement->findings[judgement->finding_count] = finding_of(fleet, judgement, value);
+        judgement->findings[judgement->finding_count] = finding_of(judgement, value);
         siblings->slow += value->value < MEDIAN;
         siblings->fast += value->value > MEDIAN;
         judgement->finding_count++;

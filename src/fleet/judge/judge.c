@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The whole of judging, what its parts share, and what findings and notes say. */
-#define _GNU_SOURCE /* qsort_r */
+#define _POSIX_C_SOURCE 200809L
 #include "fleet/internal.h"
 #include "fleet/write/formats.h"
 
@@ -68,11 +68,6 @@ const struct xb_fleet_saying xb_fleet_sayings[XB_FLEET_CODES] = {
                                "have another driver than most",
                                "not drained. Install the same on all."},
 };
-
-const char *xb_fleet_code_name(enum xb_fleet_code code)
-{
-    return xb_fleet_sayings[code].name;
-}
 
 bool xb_fleet_code_is_bad(enum xb_fleet_code code)
 {
@@ -159,48 +154,7 @@ const char *xb_fleet_names_text(const char *const *names, size_t count, char *te
     return text;
 }
 
-/* ---- majorities ---- */
-
-static int compare_what(const struct xb_vote *left, const struct xb_vote *right)
-{
-    return XB_FIRST_ORDER(XB_ORDER(left->number, right->number),
-                          xb_natural_compare(left->text, right->text));
-}
-
-static int compare_votes(const void *left, const void *right)
-{
-    const struct xb_vote *a = left, *b = right;
-    return XB_FIRST_ORDER(xb_natural_compare(a->group, b->group), compare_what(a, b),
-                          XB_ORDER(a->item, b->item));
-}
-
-void xb_votes_sort(struct xb_vote *votes, size_t count)
-{
-    if (count > 0)
-        qsort(votes, count, sizeof *votes, compare_votes);
-}
-
-bool xb_votes_next(const struct xb_vote *votes, size_t count, struct xb_majority *most)
-{
-    size_t begin = most->end;
-    *most = (struct xb_majority){.begin = begin, .end = begin};
-    while (most->end < count &&
-           xb_natural_compare(votes[most->end].group, votes[begin].group) == 0) {
-        size_t first = most->end;
-        size_t last = first;
-        while (last < count && xb_natural_compare(votes[last].group, votes[begin].group) == 0 &&
-               compare_what(&votes[last], &votes[first]) == 0)
-            last++;
-        if (last - first > most->last - most->first) {
-            most->first = first;
-            most->last = last;
-        }
-        most->end = last;
-    }
-    most->judged = most->end - begin > XB_FLEET_SIBLINGS;
-    most->found = most->judged && 2 * (most->last - most->first) > most->end - begin;
-    return most->end > begin;
-}
+/* ---- nodes that are counted, notes and findings ---- */
 
 struct xb_node_tally xb_node_tally_open(struct xb_judging *judging)
 {
@@ -214,13 +168,11 @@ void xb_node_tally_begin(struct xb_node_tally *tally)
     tally->count = 0;
 }
 
-void xb_node_tally_add(struct xb_node_tally *tally, size_t node)
+void xb_node_tally_add(struct xb_node_tally *tally, const struct xb_fleet_node *node)
 {
-    tally->count += tally->rounds[node] != tally->round;
-    tally->rounds[node] = tally->round;
+    tally->count += tally->rounds[node->number] != tally->round;
+    tally->rounds[node->number] = tally->round;
 }
-
-/* ---- notes and findings ---- */
 
 #define MOST_TEXT 1024 /* of a note or a finding */
 
@@ -240,7 +192,7 @@ void xb_fleet_add_finding(struct xb_judging *judging, struct xb_fleet_finding fi
     char text[MOST_TEXT];
     XB_FORMAT(text, sizeof text, format);
     finding.text = xb_arena_copy(&judgement->texts, text);
-    if (finding.figure == XB_FLEET_NONE) {
+    if (finding.figure == NULL) {
         finding.peer = -1;
         finding.value = finding.centre = finding.deviation = (double)NAN;
         finding.spreads = finding.p = (double)NAN;
@@ -249,18 +201,16 @@ void xb_fleet_add_finding(struct xb_judging *judging, struct xb_fleet_finding fi
     judgement->findings[judgement->finding_count++] = finding;
 }
 
-const struct xb_fleet_gpu *xb_fleet_gpu_of(const struct xb_fleet *fleet,
-                                           const struct xb_fleet_finding *finding)
+const struct xb_fleet_gpu *xb_fleet_gpu_of(const struct xb_fleet_finding *finding)
 {
-    static const struct xb_fleet_gpu none;
-    return finding->gpu != XB_FLEET_NONE ? &fleet->gpus[finding->gpu] : &none;
+    static const struct xb_fleet_gpu none = {.number = SIZE_MAX};
+    return finding->gpu != NULL ? finding->gpu : &none;
 }
 
-const struct xb_fleet_figure *xb_fleet_figure_of(const struct xb_fleet *fleet,
-                                                 const struct xb_fleet_finding *finding)
+const struct xb_fleet_figure *xb_fleet_figure_of(const struct xb_fleet_finding *finding)
 {
-    static const struct xb_fleet_figure none;
-    return finding->figure != XB_FLEET_NONE ? &fleet->figures[finding->figure] : &none;
+    static const struct xb_fleet_figure none = {.number = SIZE_MAX};
+    return finding->figure != NULL ? finding->figure : &none;
 }
 
 /* How far it deviates: half as much is as far as twice as much; 0 for none. */
@@ -271,17 +221,17 @@ static double size_of(const struct xb_fleet_finding *finding)
 
 /* The worst first. What many have together comes behind what single ones have, which is where a
  * fault is likelier. */
-static int compare_findings(const void *left, const void *right, void *fleet)
+static int compare_findings(const void *left, const void *right)
 {
     const struct xb_fleet_finding *a = left, *b = right;
-    unsigned index = xb_fleet_gpu_of(fleet, a)->index, other = xb_fleet_gpu_of(fleet, b)->index;
-    const char *name = xb_fleet_figure_of(fleet, a)->name;
-    return XB_FIRST_ORDER(XB_ORDER(a->code, b->code), a->together - b->together,
-                          XB_ORDER(b->worst, a->worst), xb_natural_compare(a->node, b->node),
-                          XB_ORDER(index, other), XB_ORDER(a->gpu, b->gpu),
-                          XB_ORDER(size_of(b), size_of(a)),
-                          xb_natural_compare(name, xb_fleet_figure_of(fleet, b)->name),
-                          XB_ORDER(a->figure, b->figure), XB_ORDER(a->peer, b->peer));
+    const struct xb_fleet_gpu *gpu = xb_fleet_gpu_of(a), *other = xb_fleet_gpu_of(b);
+    const struct xb_fleet_figure *one = xb_fleet_figure_of(a), *two = xb_fleet_figure_of(b);
+    return XB_FIRST_ORDER(
+        XB_ORDER(a->code, b->code), a->together - b->together, XB_ORDER(b->worst, a->worst),
+        xb_natural_compare(a->node->name, b->node->name), XB_ORDER(gpu->index, other->index),
+        XB_ORDER(gpu->number, other->number), XB_ORDER(size_of(b), size_of(a)),
+        xb_natural_compare(one->name, two->name), XB_ORDER(one->number, two->number),
+        XB_ORDER(a->peer, b->peer));
 }
 
 static void sort_findings(struct xb_judging *judging)
@@ -293,28 +243,27 @@ static void sort_findings(struct xb_judging *judging)
     for (int pass = 0; pass < 2; pass++) /* the second one has seen all */
         for (size_t i = 0; i < judgement->finding_count; i++) {
             struct xb_fleet_finding *finding = &judgement->findings[i];
-            if (finding->figure == XB_FLEET_NONE)
+            if (finding->figure == NULL)
                 continue;
-            double *own = &worst[finding->gpu][finding->code == XB_FLEET_FAST];
+            double *own = &worst[finding->gpu->number][finding->code == XB_FLEET_FAST];
             finding->worst = *own = fmax(*own, size_of(finding));
         }
-    qsort_r(judgement->findings, judgement->finding_count, sizeof *judgement->findings,
-            compare_findings, judging->fleet);
+    qsort(judgement->findings, judgement->finding_count, sizeof *judgement->findings,
+          compare_findings);
 }
 
 /* ---- all of it ---- */
 
-static int compare_siblings(const void *left, const void *right, void *figures)
+static int compare_siblings(const void *left, const void *right)
 {
     const struct xb_fleet_siblings *a = left, *b = right;
-    const struct xb_fleet_figure *one = (const struct xb_fleet_figure *)figures + a->figure;
-    const struct xb_fleet_figure *other = (const struct xb_fleet_figure *)figures + b->figure;
+    const struct xb_fleet_figure *one = a->figure, *other = b->figure;
     return XB_FIRST_ORDER(
         b->judged - a->judged, xb_natural_compare(one->name, other->name),
         xb_natural_compare(one->model, other->model), xb_natural_compare(one->link, other->link),
         xb_natural_compare(one->backend, other->backend),
         xb_natural_compare(one->driver, other->driver),
-        xb_natural_compare(one->options, other->options), XB_ORDER(a->figure, b->figure));
+        xb_natural_compare(one->options, other->options), XB_ORDER(one->number, other->number));
 }
 
 /* Notes what was judged with more caution, and what could not be. */
@@ -322,8 +271,8 @@ static void sort_siblings(struct xb_judging *judging)
 {
     struct xb_fleet_judgement *judgement = judging->judgement;
     size_t wide = 0;
-    qsort_r(judgement->siblings, judgement->sibling_count, sizeof *judgement->siblings,
-            compare_siblings, judging->fleet->figures);
+    qsort(judgement->siblings, judgement->sibling_count, sizeof *judgement->siblings,
+          compare_siblings);
     for (size_t i = 0; i < judgement->sibling_count; i++)
         wide += judgement->siblings[i].wide > 0;
     if (wide > 0)
@@ -347,9 +296,7 @@ void xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_request *reque
         sort_siblings,
         xb_fleet_note_lacking,
         xb_fleet_name_missing,
-        xb_fleet_name_fewer_gpus,
-        xb_fleet_name_narrower,
-        xb_fleet_name_drivers,
+        xb_fleet_name_unlike_most,
         xb_fleet_note_start,
         sort_findings,
     };

@@ -149,7 +149,6 @@ static double width_of(const struct xb_tested *values, size_t count)
 static void note_groups(struct xb_judging *judging, const struct xb_fleet_siblings *siblings,
                         const struct xb_tested *values, struct xb_node_tally *tally)
 {
-    const struct xb_fleet *fleet = judging->fleet;
     char name[256];
     size_t count = siblings->values, begin = 0; /* of the upper group; 0: there is only one */
     size_t least = (size_t)fmax(XB_FLEET_TOGETHER_SHARE * (double)count, XB_FLEET_TOGETHER);
@@ -172,7 +171,7 @@ static void note_groups(struct xb_judging *judging, const struct xb_fleet_siblin
     bool fast = xb_fleet_is_together(siblings->fast_nodes, siblings->nodes);
     if ((begin == 0 && !slow && !fast) || ++judging->group_notes > NOTED)
         return;
-    xb_fleet_figure_text(&fleet->figures[siblings->figure], name, sizeof name);
+    xb_fleet_figure_text(siblings->figure, name, sizeof name);
     if (begin == 0) {
         XB_NOTE("%s: %zu of %zu values are slow and %zu fast. Look for what they have in common "
                 "before you take nodes out of service.",
@@ -186,7 +185,7 @@ static void note_groups(struct xb_judging *judging, const struct xb_fleet_siblin
     double share = expm1(lower ? -distance : distance);
     xb_node_tally_begin(tally);
     for (size_t i = 0; i < members; i++)
-        xb_node_tally_add(tally, xb_tested_node(fleet, &group[i]));
+        xb_node_tally_add(tally, group[i].value->gpu->node);
     XB_NOTE(
         "%s: %zu of %zu values, on %zu node%s, form a group %s %s the others. Another setting "
         "(firmware, power, driver) is likelier than so many faults: compare a node of each group.",
@@ -205,15 +204,14 @@ static bool is_named(const struct xb_judging *judging, const struct xb_tested *t
 static void name(struct xb_judging *judging, const struct xb_tested *tested,
                  enum xb_fleet_code code, bool together)
 {
-    const struct xb_fleet *fleet = judging->fleet;
-    const struct xb_fleet_value *value = &fleet->values[tested->value];
-    const struct xb_fleet_figure *figure = &fleet->figures[value->figure];
+    const struct xb_fleet_value *value = tested->value;
+    const struct xb_fleet_figure *figure = value->figure;
     struct xb_fleet_finding finding = {
         .code = code,
-        .node = fleet->nodes[fleet->gpus[value->gpu].node].name,
+        .node = value->gpu->node,
         .gpu = value->gpu,
         .peer = value->peer,
-        .figure = value->figure,
+        .figure = figure,
         .value = value->value,
         .centre = exp(tested->centre + tested->shift),
         .deviation = tested->share,
@@ -239,7 +237,7 @@ static void name(struct xb_judging *judging, const struct xb_tested *tested,
 static void name_end(struct xb_judging *judging, const struct xb_tested *tested,
                      struct xb_fleet_siblings *siblings, bool low, struct xb_node_tally *tally)
 {
-    bool fast = judging->fleet->figures[siblings->figure].more_is_better == !low;
+    bool fast = siblings->figure->more_is_better == !low;
     size_t count = siblings->values, named = 0;
     double centre = tested[count / 2].logarithm; /* they are sorted */
     xb_node_tally_begin(tally);
@@ -252,7 +250,7 @@ static void name_end(struct xb_judging *judging, const struct xb_tested *tested,
             if (2 * fabs(other->logarithm - centre) < fabs(own->logarithm - centre))
                 break;
             if (is_named(judging, other, low))
-                xb_node_tally_add(tally, xb_tested_node(judging->fleet, other));
+                xb_node_tally_add(tally, other->value->gpu->node);
         }
         name(judging, own, fast ? XB_FLEET_FAST : XB_FLEET_SLOW,
              xb_fleet_is_together(tally->count, siblings->nodes));
@@ -273,7 +271,7 @@ void xb_fleet_name_outliers(struct xb_judging *judging)
     size_t left = judging->tested_count;
     judgement->tests = judging->tested_count;
     for (size_t i = 0; i < judging->tested_count; i++) {
-        size_t gpu = judging->fleet->values[tested[i].value].gpu;
+        size_t gpu = tested[i].value->gpu->number;
         judgement->judged_gpus += !judged[gpu];
         judged[gpu] = true;
         /* Normal values and normal logarithms differ in their tails: take the smaller distance, so

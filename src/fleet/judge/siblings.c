@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What each value is judged by: what is usual for its slot, and its siblings. */
-#define _GNU_SOURCE /* qsort_r */
 #include "fleet/internal.h"
 
 #include "base/statistics.h"
@@ -10,18 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct xb_fleet_value *value_of(const struct xb_fleet *fleet,
-                                             const struct xb_tested *tested)
-{
-    return &fleet->values[tested->value];
-}
-
 /* Where the figure of `tested` that begins at `begin` ends. */
 static size_t end_of_figure(const struct xb_judging *judging, size_t begin)
 {
-    size_t figure = value_of(judging->fleet, &judging->tested[begin])->figure, end = begin;
+    size_t end = begin;
     while (end < judging->tested_count &&
-           value_of(judging->fleet, &judging->tested[end])->figure == figure)
+           judging->tested[end].value->figure == judging->tested[begin].value->figure)
         end++;
     return end;
 }
@@ -86,15 +79,14 @@ static double median_without(const double *sorted, size_t count, double own)
 static double shift(struct xb_judging *judging, size_t begin, size_t end, struct seat *seats,
                     double *scratch)
 {
-    const struct xb_fleet *fleet = judging->fleet;
     struct xb_tested *tested = judging->tested;
-    bool is_of_pairs = value_of(fleet, &tested[begin])->peer >= 0;
+    bool is_of_pairs = tested[begin].value->peer >= 0;
     size_t count = 0, kept = 0;
     double least = 0, most = 0;
     for (size_t i = begin, next = begin; i < end && !is_of_pairs; i = next) {
-        size_t first = count, node = xb_tested_node(fleet, &tested[i]);
-        for (; next < end && xb_tested_node(fleet, &tested[next]) == node; next++) {
-            const char *slot = fleet->gpus[value_of(fleet, &tested[next])->gpu].pci_bdf;
+        size_t first = count;
+        for (; next < end && tested[next].value->gpu->node == tested[i].value->gpu->node; next++) {
+            const char *slot = tested[next].value->gpu->pci_bdf;
             scratch[next - i] = tested[next].logarithm;
             if (slot != NULL)
                 seats[count++] = (struct seat){.slot = slot, .tested = next};
@@ -141,7 +133,6 @@ static double shift(struct xb_judging *judging, size_t begin, size_t end, struct
 
 void xb_fleet_shift_slots(struct xb_judging *judging)
 {
-    const struct xb_fleet *fleet = judging->fleet;
     struct seat *seats = XB_SCRATCH(judging, judging->tested_count, sizeof *seats);
     double *scratch = XB_SCRATCH(judging, judging->tested_count, sizeof *scratch);
     const struct xb_fleet_figure *worst = NULL;
@@ -153,7 +144,7 @@ void xb_fleet_shift_slots(struct xb_judging *judging)
         figures += distance >= XB_FLEET_LEAST_DEVIATION;
         if (distance >= XB_FLEET_LEAST_DEVIATION && distance > most) {
             most = distance;
-            worst = &fleet->figures[value_of(fleet, &judging->tested[begin])->figure];
+            worst = judging->tested[begin].value->figure;
         }
     }
     if (figures > 0)
@@ -173,26 +164,24 @@ void xb_fleet_shift_slots(struct xb_judging *judging)
 /* What values have in common that are alike. */
 enum common { A_NODE, A_GPU, A_PEER };
 
-static bool share(const struct xb_fleet *fleet, const struct xb_tested *left,
-                  const struct xb_tested *right, enum common what)
+static bool share(const struct xb_tested *left, const struct xb_tested *right, enum common what)
 {
-    const struct xb_fleet_value *a = value_of(fleet, left), *b = value_of(fleet, right);
+    const struct xb_fleet_value *a = left->value, *b = right->value;
     if (what == A_GPU)
         return a->gpu == b->gpu;
-    return xb_tested_node(fleet, left) == xb_tested_node(fleet, right) &&
-           (what == A_NODE || a->peer == b->peer);
+    return a->gpu->node == b->gpu->node && (what == A_NODE || a->peer == b->peer);
 }
 
 /* What `count` values are worth, of which those that are alike stand together in `groups` groups.
  */
-static double effective_sample_size(const struct xb_fleet *fleet, const struct xb_tested *values,
-                                    size_t count, enum common what, double *scratch, size_t *groups)
+static double effective_sample_size(const struct xb_tested *values, size_t count, enum common what,
+                                    double *scratch, size_t *groups)
 {
     double squares = 0;
     size_t pairs = 0;
     *groups = 0;
     for (size_t begin = 0, end = 0; begin < count; begin = end, (*groups)++) {
-        for (end++; end < count && share(fleet, &values[end], &values[begin], what); end++)
+        for (end++; end < count && share(&values[end], &values[begin], what); end++)
             scratch[pairs++] = fabs(values[end].logarithm - values[end - 1].logarithm);
         squares += (double)(end - begin) * (double)(end - begin);
     }
@@ -211,12 +200,12 @@ static double effective_sample_size(const struct xb_fleet *fleet, const struct x
     return (double)count / (1 + (squares / (double)count - 1) * share_between);
 }
 
-static int compare_peers(const void *left, const void *right, void *fleet)
+static int compare_peers(const void *left, const void *right)
 {
-    const struct xb_tested *a = left, *b = right;
-    return XB_FIRST_ORDER(XB_ORDER(xb_tested_node(fleet, a), xb_tested_node(fleet, b)),
-                          XB_ORDER(value_of(fleet, a)->peer, value_of(fleet, b)->peer),
-                          XB_ORDER(a->value, b->value));
+    const struct xb_fleet_value *a = ((const struct xb_tested *)left)->value;
+    const struct xb_fleet_value *b = ((const struct xb_tested *)right)->value;
+    return XB_FIRST_ORDER(XB_ORDER(a->gpu->node->number, b->gpu->node->number),
+                          XB_ORDER(a->peer, b->peer), XB_ORDER(a, b));
 }
 
 /* ---- each by the others ---- */
@@ -297,28 +286,28 @@ static double tails_of(const struct xb_tested *values, size_t count, double spre
 /* ---- figure by figure ---- */
 
 /* What its samples say; 0 where they say nothing: a few documents cannot excuse all others. */
-static double scatter_of(const struct xb_fleet *fleet, const struct xb_tested *tested)
+static double scatter_of(const struct xb_tested *tested)
 {
-    double scatter = value_of(fleet, tested)->scatter;
+    double scatter = tested->value->scatter;
     return scatter >= 0 && isfinite(scatter) ? scatter : 0;
 }
 
 /* Describes `count` values of one figure, and gives each its siblings if there are enough. */
-static void gather(struct xb_fleet *fleet, struct xb_tested *values, size_t count, double *scratch,
+static void gather(struct xb_tested *values, size_t count, double *scratch,
                    struct xb_fleet_siblings *siblings)
 {
-    *siblings = (struct xb_fleet_siblings){.figure = fleet->values[values[0].value].figure,
+    *siblings = (struct xb_fleet_siblings){.figure = values[0].value->figure,
                                            .values = count,
                                            .judged = count > XB_FLEET_SIBLINGS,
                                            .named_from = NAN};
     /* How many values that know nothing of each other judge as well as these, which come in the
      * order of their nodes and GPUs. */
     size_t groups = 0, lower = (count - 1) / 2, upper = count / 2;
-    double worth = effective_sample_size(fleet, values, count, A_NODE, scratch, &siblings->nodes);
-    if (value_of(fleet, values)->peer >= 0) {
-        worth = fmin(worth, effective_sample_size(fleet, values, count, A_GPU, scratch, &groups));
-        qsort_r(values, count, sizeof *values, compare_peers, fleet);
-        worth = fmin(worth, effective_sample_size(fleet, values, count, A_PEER, scratch, &groups));
+    double worth = effective_sample_size(values, count, A_NODE, scratch, &siblings->nodes);
+    if (values->value->peer >= 0) {
+        worth = fmin(worth, effective_sample_size(values, count, A_GPU, scratch, &groups));
+        qsort(values, count, sizeof *values, compare_peers);
+        worth = fmin(worth, effective_sample_size(values, count, A_PEER, scratch, &groups));
     }
     siblings->independent = worth;
     if (siblings->judged)
@@ -326,13 +315,13 @@ static void gather(struct xb_fleet *fleet, struct xb_tested *values, size_t coun
     else
         qsort(values, count, sizeof *values, compare_logarithms);
     for (size_t i = 0; i < count; i++)
-        scratch[i] = value_of(fleet, &values[i])->value;
+        scratch[i] = values[i].value->value;
     (void)xb_median_of(scratch, count); /* sorts; its sum of two may be too large */
     siblings->centre = scratch[lower] + (scratch[upper] - scratch[lower]) / 2;
     siblings->least = scratch[0];
     siblings->most = scratch[count - 1];
     for (size_t i = 0; i < count; i++)
-        scratch[i] = scatter_of(fleet, &values[i]);
+        scratch[i] = scatter_of(&values[i]);
     double typical = xb_median_of(scratch, count), floor_of = fmax(typical, XB_FLEET_LEAST_SPREAD);
     double low = values[lower].logarithm;
     double middle = low + (values[upper].logarithm - low) / 2;
@@ -354,8 +343,8 @@ static void gather(struct xb_fleet *fleet, struct xb_tested *values, size_t coun
     siblings->bins_from = siblings->centre - half;
     siblings->bins_to = fmin(siblings->centre + half, DBL_MAX);
     for (size_t i = 0; i < count; i++) {
-        double own = scatter_of(fleet, &values[i]);
-        double place = (value_of(fleet, &values[i])->value - siblings->centre) / half;
+        double own = scatter_of(&values[i]);
+        double place = (values[i].value->value - siblings->centre) / half;
         double bin = floor((place + 1) / 2 * XB_FLEET_BINS);
         siblings->bins[(size_t)fmin(fmax(bin, 0), XB_FLEET_BINS - 1)]++;
         if (!siblings->judged)
@@ -379,7 +368,7 @@ void xb_fleet_gather_siblings(struct xb_judging *judging)
     for (size_t begin = 0, end = 0; begin < judging->tested_count; begin = end) {
         end = end_of_figure(judging, begin);
         struct xb_fleet_siblings *siblings = &judgement->siblings[judgement->sibling_count++];
-        gather(judging->fleet, judging->tested + begin, end - begin, scratch, siblings);
+        gather(judging->tested + begin, end - begin, scratch, siblings);
         for (size_t i = 0; siblings->judged && i < end - begin; i++)
             judging->tested[kept++] = judging->tested[begin + i];
     }

@@ -15,11 +15,12 @@ struct taking {
     struct xb_fleet *fleet;
     const struct xb_fleet_terms *terms;
     const struct xb_fleet_document *document;
-    size_t source, node;       /* in the fleet */
-    time_t written;            /* struct xb_fleet_source */
-    size_t *gpus;              /* of the document's devices, in the fleet */
-    struct xb_fleet_gpu *said; /* what was added for each of them */
-    size_t gpu_count;          /* of those, until now */
+    size_t source; /* in the fleet */
+    struct xb_fleet_node *node;
+    time_t written;             /* struct xb_fleet_source */
+    struct xb_fleet_gpu **gpus; /* of the document's devices, in the fleet; NULL: not there */
+    struct xb_fleet_gpu *said;  /* what was added for each of them */
+    size_t gpu_count;           /* of those, until now */
     struct xb_arena *texts;
 };
 
@@ -35,7 +36,7 @@ static const char *known(const char *text)
 
 /* Adds the next GPU of the document; `gpu` has neither node nor time. Leaves out a UUID or an
  * address that another one has: parts of one GPU may share them, and would be taken for one. */
-static size_t add_gpu(struct taking *taking, struct xb_fleet_gpu gpu)
+static struct xb_fleet_gpu *add_gpu(struct taking *taking, struct xb_fleet_gpu gpu)
 {
     gpu.uuid = known(gpu.uuid);
     gpu.pci_bdf = known(gpu.pci_bdf);
@@ -59,23 +60,23 @@ static void add_value(struct taking *taking, struct xb_fleet_figure figure,
     figure.backend = taking->document->backend;
     figure.driver = taking->document->host.driver;
     value.source = taking->source;
-    if (value.gpu == XB_FLEET_NONE || !(value.value > 0.0) || !isfinite(value.value))
+    if (value.gpu == NULL || !(value.value > 0.0) || !isfinite(value.value))
         return;
     value.figure = xb_fleet_add_figure(taking->fleet, &figure);
     xb_fleet_add_value(taking->fleet, &value);
 }
 
-/* Adds a complaint about a GPU, or about the node if `gpu` is XB_FLEET_NONE. `causes` as in struct
- * xb_fleet_complaint. */
-static void complain(struct taking *taking, enum xb_fleet_code code, size_t gpu, const char *text,
-                     const char *causes)
+/* Adds a complaint about a GPU, or about the node if `gpu` is NULL. */
+static void complain(struct taking *taking, enum xb_fleet_code code, struct xb_fleet_gpu *gpu,
+                     const char *text, const char *causes)
 {
-    xb_fleet_add_complaint(taking->fleet, &(struct xb_fleet_complaint){.code = code,
-                                                                       .node = taking->node,
-                                                                       .gpu = gpu,
-                                                                       .text = text,
-                                                                       .source = taking->source,
-                                                                       .causes = causes});
+    const struct xb_fleet_finding complaint = {.code = code,
+                                               .node = taking->node,
+                                               .gpu = gpu,
+                                               .text = text,
+                                               .source = taking->source,
+                                               .causes = causes};
+    xb_fleet_add_complaint(taking->fleet, &complaint);
 }
 
 /* "Gen5 x16", or NULL where the link is not known. */
@@ -110,8 +111,8 @@ static void set_pair_link(struct taking *taking, struct xb_fleet_figure *figure,
 
 /* Complains "CRITICAL: bandwidth-h2d: 20.1 GB/s, ...; ..." about a GPU or pair, and of wrong data.
  * `of` stands before that: "" or "GPU 0>1: ". */
-static void complain_of_verdict(struct taking *taking, size_t gpu, const char *of, bool any_wrong,
-                                const struct xb_findings *found)
+static void complain_of_verdict(struct taking *taking, struct xb_fleet_gpu *gpu, const char *of,
+                                bool any_wrong, const struct xb_findings *found)
 {
     struct xb_words text = {.length = 0}, causes = {.length = 0};
     if (any_wrong)
@@ -133,7 +134,7 @@ static void complain_of_verdict(struct taking *taking, size_t gpu, const char *o
 }
 
 static void add_bandwidth(struct taking *taking, struct xb_fleet_figure figure, const char *name,
-                          size_t gpu, int peer, double bandwidth)
+                          struct xb_fleet_gpu *gpu, int peer, double bandwidth)
 {
     figure.name = name;
     add_value(taking, figure,
@@ -141,9 +142,10 @@ static void add_bandwidth(struct taking *taking, struct xb_fleet_figure figure, 
                   .gpu = gpu, .peer = peer, .value = bandwidth, .scatter = (double)NAN});
 }
 
-/* Returns the GPU in the fleet; XB_FLEET_NONE for a device that should be there and is not. */
-static size_t take_device(struct taking *taking, const struct xb_link_device *device,
-                          const struct xb_verdict *verdict, struct xb_fleet_figure figure)
+/* Returns the GPU in the fleet; NULL for a device that should be there and is not. */
+static struct xb_fleet_gpu *take_device(struct taking *taking, const struct xb_link_device *device,
+                                        const struct xb_verdict *verdict,
+                                        struct xb_fleet_figure figure)
 {
     const struct xb_link_attempt *best = XB_ATTEMPT_JUDGED(verdict, device);
     const struct xb_link_facts *facts = &verdict->facts;
@@ -152,16 +154,15 @@ static size_t take_device(struct taking *taking, const struct xb_link_device *de
         .index = info->index, .model = info->name, .uuid = info->uuid, .pci_bdf = info->pci_bdf};
     bool any_wrong = false;
     if (xb_finding_is_any(&verdict->found, (const char *const[]){"XB-DEVICE-MISSING", NULL})) {
-        complain_of_verdict(taking, XB_FLEET_NONE,
-                            xb_arena_print(&taking->texts, "GPU %u: ", info->index), false,
-                            &verdict->found);
-        return XB_FLEET_NONE;
+        complain_of_verdict(taking, NULL, xb_arena_print(&taking->texts, "GPU %u: ", info->index),
+                            false, &verdict->found);
+        return NULL;
     }
     if (facts->slot < facts->hop_count) {
         found.link_speed_gts = facts->hops[facts->slot].load.speed_gts;
         found.link_width = facts->hops[facts->slot].load.width;
     }
-    size_t gpu = add_gpu(taking, found);
+    struct xb_fleet_gpu *gpu = add_gpu(taking, found);
     for (size_t i = 0; i < XB_ATTEMPTS(device); i++)
         any_wrong = any_wrong || device->attempts[i].data_wrong;
     if (device->cut)
@@ -189,7 +190,7 @@ static void take_pair(struct taking *taking, size_t i, struct xb_fleet_figure fi
     const struct xb_pair_attempt *best = XB_ATTEMPT_JUDGED(verdict, pair);
     const struct xb_device_info *from = &report->devices[pair->from].info;
     const struct xb_device_info *to = &report->devices[pair->to].info;
-    size_t gpu = taking->gpus[pair->from];
+    struct xb_fleet_gpu *gpu = taking->gpus[pair->from];
     bool any_wrong = false;
     for (size_t k = 0; k < XB_ATTEMPTS(pair); k++)
         any_wrong = any_wrong || pair->attempts[k].data_wrong;
@@ -214,12 +215,12 @@ static void take_link(struct taking *taking)
     if (!isnan(bytes) && bytes != (double)taking->terms->link_bytes)
         figure.options = xb_arena_print(&taking->texts, "size=%.0f", bytes);
     if (report->nothing[0] != '\0')
-        complain(taking, XB_FLEET_LINK_VERDICT, XB_FLEET_NONE,
+        complain(taking, XB_FLEET_LINK_VERDICT, NULL,
                  xb_arena_print(&taking->texts, "nothing could be tested: %s", report->nothing),
                  NULL);
     if (report->cut)
-        complain(taking, XB_FLEET_CUT, XB_FLEET_NONE,
-                 "the deadline or a signal came before all was tested", NULL);
+        complain(taking, XB_FLEET_CUT, NULL, "the deadline or a signal came before all was tested",
+                 NULL);
     for (size_t i = 0; i < report->device_count; i++)
         taking->gpus[i] = take_device(taking, &report->devices[i], &report->verdicts[i], figure);
     for (size_t i = 0; i < report->pair_count; i++)
@@ -388,7 +389,7 @@ static void measure(const struct xb_record *record, const struct xb_record_case 
 
 /* Its cause is what `why` says without the words that have a digit: numbers and addresses differ
  * from node to node. */
-static void complain_of_failure(struct taking *taking, size_t gpu, const char *text,
+static void complain_of_failure(struct taking *taking, struct xb_fleet_gpu *gpu, const char *text,
                                 const char *why)
 {
     char cause[XB_RECORD_REASON] = "";
@@ -415,8 +416,8 @@ static void take_case(struct taking *taking, const struct xb_record_case *test)
     const struct xb_words name = name_case(record, test, &parameters);
     struct xb_words words = name;
     const struct xb_record_device *device = xb_record_device(record, test->device);
-    size_t gpu = device != NULL ? taking->gpus[device - xb_record_devices(record, &(size_t){0})]
-                                : XB_FLEET_NONE;
+    struct xb_fleet_gpu *gpu =
+        device != NULL ? taking->gpus[device - xb_record_devices(record, &(size_t){0})] : NULL;
     const char *why = xb_record_reason(test, &summary, reason, sizeof reason);
     xb_words_add(&words, ", device %s: %s", xb_record_case_device(test, of, sizeof of),
                  why != NULL ? why : "a copy arrived wrong");
@@ -465,15 +466,13 @@ static void take_record(struct taking *taking)
                                           .link_width = loaded ? device->link_width : 0});
     }
     if (record->interrupted)
-        complain(taking, XB_FLEET_CUT, XB_FLEET_NONE, "a signal came before all was measured",
-                 NULL);
+        complain(taking, XB_FLEET_CUT, NULL, "a signal came before all was measured", NULL);
     else if (record->has_deadline && !record->deadline_met)
-        complain(taking, XB_FLEET_CUT, XB_FLEET_NONE, "the deadline came before all was measured",
-                 NULL);
+        complain(taking, XB_FLEET_CUT, NULL, "the deadline came before all was measured", NULL);
     for (size_t i = 0; i < record->process_count; i++) {
         const char *failure = record->processes[i].failure;
         if (failure != NULL)
-            complain_of_failure(taking, XB_FLEET_NONE,
+            complain_of_failure(taking, NULL,
                                 xb_arena_print(&taking->texts, "process %zu: %s", i, failure),
                                 failure);
     }
@@ -502,7 +501,7 @@ void xb_fleet_take(struct xb_fleet *fleet, const struct xb_fleet_terms *terms,
     taking.written = source.written = node.driver_told = source.dated - (is_ahead ? BEFORE_ALL : 0);
     taking.source = xb_fleet_add_source(fleet, &source);
     taking.node = xb_fleet_add_node(fleet, &node);
-    taking.gpus = xb_arena_new(&taking.texts, count * sizeof *taking.gpus);
+    taking.gpus = xb_arena_new(&taking.texts, count * sizeof(struct xb_fleet_gpu *));
     taking.said = xb_arena_new(&taking.texts, count * sizeof *taking.said);
     (document->is_link ? take_link : take_record)(&taking);
     xb_arena_free(taking.texts);

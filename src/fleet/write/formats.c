@@ -16,53 +16,91 @@
 /* ---- CSV ---- */
 
 /* Add new columns at the end, because some readers count columns. */
-static const char *const columns[] = {
-    "node", "code",   "gpu",     "pci",       "uuid",    "peer",        "model", "figure",
-    "unit", "value",  "median",  "deviation", "spreads", "p",           "text",  "backend",
-    "link", "driver", "options", "together",  "unsure",  "is_to_drain",
+#define NUMBER(member) false, offsetof(struct xb_fleet_finding, member)
+static const struct {
+    const char *name;
+    bool is_label; /* of Prometheus too */
+    size_t number; /* where the finding has it; 0: it is a text */
+} columns[] = {
+    {"node", true, 0},
+    {"code", true, 0},
+    {"gpu", true, 0},
+    {"pci", true, 0},
+    {"uuid", true, 0},
+    {"peer", true, 0},
+    {"model", false, 0},
+    {"figure", true, 0},
+    {"unit", false, 0},
+    {"value", NUMBER(value)},
+    {"median", NUMBER(centre)},
+    {"deviation", NUMBER(deviation)},
+    {"spreads", NUMBER(spreads)},
+    {"p", NUMBER(p)},
+    {"text", false, 0},
+    {"backend", false, 0},
+    {"link", false, 0},
+    {"driver", false, 0},
+    {"options", true, 0},
+    {"together", true, 0},
+    {"unsure", true, 0},
+    {"is_to_drain", false, 0},
 };
+#define COLUMNS (sizeof columns / sizeof columns[0])
 
-static const char *known(const char *text)
+/* The texts of the columns; NULL for what is not known. */
+static void list_cells(const struct xb_fleet_finding *finding, const char *cells[COLUMNS],
+                       struct xb_arena **arena)
 {
-    return text != NULL ? text : "";
+    const struct xb_fleet_gpu *gpu = xb_fleet_gpu_of(finding);
+    const struct xb_fleet_figure *figure = xb_fleet_figure_of(finding);
+    const char *const all[COLUMNS] = {
+        finding->node->name,
+        xb_fleet_sayings[finding->code].name,
+        finding->gpu != NULL ? xb_arena_print(arena, "%u", gpu->index) : NULL,
+        gpu->pci_bdf,
+        gpu->uuid,
+        finding->peer >= 0 ? xb_arena_print(arena, "%d", finding->peer) : NULL,
+        gpu->model,
+        figure->name,
+        figure->unit,
+        NULL, /* the numbers */
+        NULL,
+        NULL,
+        NULL,
+        NULL,
+        finding->text,
+        figure->backend,
+        figure->link,
+        figure->driver,
+        figure->options,
+        finding->together ? "true" : "false",
+        finding->unsure ? "true" : "false",
+        xb_fleet_is_to_drain(finding) ? "true" : "false",
+    };
+    memcpy(cells, all, sizeof all);
 }
 
 enum xb_status xb_fleet_csv_write(FILE *stream, const struct xb_fleet_judgement *judgement,
                                   struct xb_error *error)
 {
     struct xb_csv_line names = {.stream = stream};
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
-        xb_csv_put(&names, columns[i]);
+    for (size_t i = 0; i < COLUMNS; i++)
+        xb_csv_put(&names, columns[i].name);
     xb_csv_end(&names);
     for (size_t i = 0; i < judgement->finding_count && !ferror(stream); i++) {
-        const struct xb_fleet_finding *finding = &judgement->findings[i];
-        const struct xb_fleet_gpu *gpu = xb_fleet_gpu_of(judgement->fleet, finding);
-        const struct xb_fleet_figure *figure = xb_fleet_figure_of(judgement->fleet, finding);
-        const double numbers[] = {finding->value, finding->centre, finding->deviation,
-                                  finding->spreads, finding->p};
-        const char *const rest[] = {finding->text,
-                                    figure->backend,
-                                    figure->link,
-                                    figure->driver,
-                                    figure->options,
-                                    finding->together ? "true" : "false",
-                                    finding->unsure ? "true" : "false",
-                                    xb_fleet_is_to_drain(finding) ? "true" : "false"};
         struct xb_csv_line line = {.stream = stream};
-        xb_csv_put(&line, finding->node);
-        xb_csv_put(&line, xb_fleet_code_name(finding->code));
-        xb_csv_put_whole(&line, finding->gpu != XB_FLEET_NONE, gpu->index);
-        xb_csv_put(&line, known(gpu->pci_bdf));
-        xb_csv_put(&line, known(gpu->uuid));
-        xb_csv_put_whole(&line, finding->peer >= 0, (uint64_t)finding->peer);
-        xb_csv_put(&line, known(gpu->model));
-        xb_csv_put(&line, known(figure->name));
-        xb_csv_put(&line, known(figure->unit));
-        for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
-            xb_csv_put_number(&line, finding->figure != XB_FLEET_NONE, numbers[k]);
-        for (size_t k = 0; k < sizeof rest / sizeof rest[0]; k++)
-            xb_csv_put(&line, known(rest[k]));
+        struct xb_arena *arena = NULL;
+        const char *cells[COLUMNS];
+        list_cells(&judgement->findings[i], cells, &arena);
+        for (size_t k = 0; k < COLUMNS; k++) {
+            const void *number = (const char *)&judgement->findings[i] + columns[k].number;
+            if (columns[k].number > 0)
+                xb_csv_put_number(&line, true, *(const double *)number);
+            else
+                xb_csv_put(&line, cells[k]);
+        }
         xb_csv_end(&line);
+        xb_arena_free(arena);
     }
     return xb_stream_finish(stream, "the CSV", error);
 }
@@ -99,7 +137,7 @@ static void write_counts(FILE *stream, const struct xb_fleet_judgement *judgemen
     xb_metric_begin(stream, PREFIX, "findings", "Findings of each code.");
     for (enum xb_fleet_code code = 0; code < XB_FLEET_CODES; code++) {
         fputs(PREFIX "findings", stream);
-        xb_metric_put_labels(stream, XB_METRIC_LABELS({"code", xb_fleet_code_name(code)}));
+        xb_metric_put_labels(stream, XB_METRIC_LABELS({"code", xb_fleet_sayings[code].name}));
         fprintf(stream, " %zu\n", codes[code]);
     }
 }
@@ -109,11 +147,6 @@ struct sample {
     const char *labels;
     const struct xb_fleet_finding *finding;
 };
-
-static const char *known_label(const char *value)
-{
-    return value != NULL && value[0] != '\0' ? value : NULL;
-}
 
 /* The worst comes first among those with the same labels. */
 static int by_labels(const void *a, const void *b)
@@ -135,21 +168,16 @@ enum xb_status xb_fleet_prometheus_write(FILE *stream, const struct xb_fleet_jud
     write_counts(stream, judgement);
     for (size_t i = 0; i < count; i++) {
         const struct xb_fleet_finding *finding = &judgement->findings[i];
-        const struct xb_fleet_gpu *gpu = xb_fleet_gpu_of(judgement->fleet, finding);
-        const struct xb_fleet_figure *figure = xb_fleet_figure_of(judgement->fleet, finding);
-        bool has_gpu = finding->gpu != XB_FLEET_NONE;
-        struct xb_memory_text labels = {.text = NULL};
-        xb_metric_put_labels(
-            xb_memory_text_begin(&labels),
-            XB_METRIC_LABELS(
-                {"node", finding->node}, {"code", xb_fleet_code_name(finding->code)},
-                {"gpu", has_gpu ? XB_METRIC_NUMBER(gpu->index) : NULL},
-                {"pci", known_label(gpu->pci_bdf)}, {"uuid", known_label(gpu->uuid)},
-                {"peer", finding->peer >= 0 ? XB_METRIC_NUMBER((size_t)finding->peer) : NULL},
-                {"figure", known_label(figure->name)}, {"options", known_label(figure->options)},
-                {"together", finding->together ? "true" : NULL},
-                {"unsure", finding->unsure ? "true" : NULL}));
-        samples[i] = (struct sample){xb_memory_text_keep(&labels, &arena), finding};
+        struct xb_memory_text text = {.text = NULL};
+        struct xb_metric_label labels[COLUMNS + 1] = {{NULL, NULL}};
+        const char *cells[COLUMNS];
+        list_cells(finding, cells, &arena);
+        for (size_t k = 0, listed = 0; k < COLUMNS; k++)
+            if (columns[k].is_label && cells[k] != NULL && strcmp(cells[k], "false") != 0 &&
+                (k == 0 || cells[k][0] != '\0'))
+                labels[listed++] = (struct xb_metric_label){columns[k].name, cells[k]};
+        xb_metric_put_labels(xb_memory_text_begin(&text), labels);
+        samples[i] = (struct sample){xb_memory_text_keep(&text, &arena), finding};
     }
     /* A sample may not appear twice, and a node may have failed twice. */
     qsort(samples, count, sizeof *samples, by_labels);
@@ -180,23 +208,17 @@ enum xb_status xb_fleet_prometheus_write(FILE *stream, const struct xb_fleet_jud
 
 void xb_fleet_drain_list(const struct xb_fleet_judgement *judgement, struct xb_drain_list *list)
 {
-    const struct xb_fleet *fleet = judgement->fleet;
     size_t found = 0;
     *list = (struct xb_drain_list){.arena = NULL};
     list->names = xb_arena_new(&list->arena, judgement->finding_count * sizeof(const char *));
-    for (size_t i = 0; i < judgement->finding_count; i++)
-        if (xb_fleet_is_to_drain(&judgement->findings[i]))
-            list->names[found++] = judgement->findings[i].node;
-    list->count = xb_fleet_sort_names(list->names, found);
     /* As the user calls them: hosts that call themselves gpu1.cluster are gpu1 to a scheduler that
      * knows them so, and it refuses a list with one name that it does not know. */
-    for (size_t i = 0; i < list->count; i++)
-        for (size_t k = 0; k < fleet->node_count; k++)
-            if (fleet->nodes[k].expected != NULL &&
-                strcmp(fleet->nodes[k].name, list->names[i]) == 0) {
-                list->names[i] = fleet->nodes[k].expected;
-                break;
-            }
+    for (size_t i = 0; i < judgement->finding_count; i++) {
+        const struct xb_fleet_node *node = judgement->findings[i].node;
+        if (xb_fleet_is_to_drain(&judgement->findings[i]))
+            list->names[found++] = node->expected != NULL ? node->expected : node->name;
+    }
+    list->count = xb_fleet_sort_names(list->names, found);
     list->text = xb_hostlist_compress(list->names, list->count, &list->arena, &list->left_out);
 }
 
@@ -350,21 +372,19 @@ const struct xb_field xb_fleet_fields[] = {
 static void write_json_finding(struct xb_json *json, const struct xb_fleet_judgement *judgement,
                                const finding *of)
 {
-    const fleet *all = judgement->fleet;
-    /* The place of its figure in `siblings`. */
-    size_t place = of->figure != XB_FLEET_NONE ? 0 : judgement->sibling_count;
+    size_t place = 0; /* of its figure in `siblings` */
     while (place < judgement->sibling_count && judgement->siblings[place].figure != of->figure)
         place++;
     xb_json_open_object(json, NULL);
-    xb_json_put_text(json, "code", xb_fleet_code_name(of->code));
+    xb_json_put_text(json, "code", xb_fleet_sayings[of->code].name);
     xb_json_put_flag(json, "is_to_drain", xb_fleet_is_to_drain(of));
-    xb_json_put_text(json, "node", of->node);
-    if (of->gpu != XB_FLEET_NONE)
-        xb_fields_put_object(json, "gpu", xb_fleet_gpu_fields, &all->gpus[of->gpu]);
+    xb_json_put_text(json, "node", of->node->name);
+    if (of->gpu != NULL)
+        xb_fields_put_object(json, "gpu", xb_fleet_gpu_fields, of->gpu);
     else
         xb_json_put_null(json, "gpu");
     xb_json_put_index(json, "peer", of->peer);
-    xb_json_put_text(json, "figure", xb_fleet_figure_of(all, of)->name);
+    xb_json_put_text(json, "figure", xb_fleet_figure_of(of)->name);
     xb_json_put_index(json, "siblings", place < judgement->sibling_count ? (int64_t)place : -1);
     xb_fields_put(json, xb_fleet_finding_fields, of);
     xb_json_close(json);
@@ -395,8 +415,7 @@ enum xb_status xb_fleet_json_write(FILE *stream, const struct xb_fleet_judgement
     for (size_t i = 0; i < judgement->sibling_count; i++) {
         const siblings *of = &judgement->siblings[i];
         xb_json_open_object(&json, NULL);
-        xb_fields_put_object(&json, "figure", xb_fleet_figure_fields,
-                             &judgement->fleet->figures[of->figure]);
+        xb_fields_put_object(&json, "figure", xb_fleet_figure_fields, of->figure);
         xb_fields_put(&json, xb_fleet_siblings_fields, of);
         xb_json_close(&json);
     }

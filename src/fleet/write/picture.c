@@ -18,23 +18,24 @@
 #define TOGETHER 3
 
 struct value {
-    const char *node;
-    size_t gpu;
-    int peer;
+    const struct xb_fleet_value *value;
     bool is_named;
     struct xb_dot dot; /* as it is shown */
 };
 
 static int by_pair(const void *a, const void *b)
 {
-    const struct value *one = a, *other = b;
-    return XB_FIRST_ORDER(xb_natural_compare(one->node, other->node),
-                          XB_ORDER(one->gpu, other->gpu), XB_ORDER(one->peer, other->peer));
+    const struct xb_fleet_value *one = ((const struct value *)a)->value;
+    const struct xb_fleet_value *other = ((const struct value *)b)->value;
+    return XB_FIRST_ORDER(xb_natural_compare(one->gpu->node->name, other->gpu->node->name),
+                          XB_ORDER(one->gpu->number, other->gpu->number),
+                          XB_ORDER(one->peer, other->peer));
 }
 
 /* The values of a figure by node, and the places of the nodes; returns how many there are. */
-static size_t find_values(const struct xb_fleet *fleet, size_t figure, double size,
-                          struct xb_dots *dots, struct value **values, struct xb_arena **memory)
+static size_t find_values(const struct xb_fleet *fleet, const struct xb_fleet_figure *figure,
+                          double size, struct xb_dots *dots, struct value **values,
+                          struct xb_arena **memory)
 {
     const char **places = xb_arena_new(memory, fleet->node_count * sizeof(const char *));
     size_t most = 0, count = 0;
@@ -44,16 +45,14 @@ static size_t find_values(const struct xb_fleet *fleet, size_t figure, double si
     for (size_t i = 0; i < fleet->value_count; i++) {
         const struct xb_fleet_value *value = &fleet->values[i];
         if (value->figure == figure)
-            all[count++] = (struct value){.node = fleet->nodes[fleet->gpus[value->gpu].node].name,
-                                          .gpu = value->gpu,
-                                          .peer = value->peer,
-                                          .dot = {.value = value->value / size}};
+            all[count++] = (struct value){.value = value, .dot = {.value = value->value / size}};
     }
     qsort(all, count, sizeof *all, by_pair);
     for (size_t i = 0; i < count; i++) {
-        dots->place_count += i == 0 || strcmp(all[i].node, all[i - 1].node) != 0;
+        const struct xb_fleet_node *node = all[i].value->gpu->node;
+        dots->place_count += i == 0 || node != all[i - 1].value->gpu->node;
         all[i].dot.place = dots->place_count - 1;
-        places[all[i].dot.place] = all[i].node;
+        places[all[i].dot.place] = node->name;
     }
     dots->places = places;
     return count;
@@ -61,20 +60,19 @@ static size_t find_values(const struct xb_fleet *fleet, size_t figure, double si
 
 /* Finds the values that stand out because they are slow or fast, each once, as its worst finding
  * has it; returns how many. */
-static size_t find_outs(const struct xb_fleet_judgement *judgement, size_t figure,
-                        const struct xb_dots *dots, struct value *values, size_t count,
-                        struct xb_dot *outs, struct xb_arena **memory)
+static size_t find_outs(const struct xb_fleet_judgement *judgement,
+                        const struct xb_fleet_figure *figure, const struct xb_dots *dots,
+                        struct value *values, size_t count, struct xb_dot *outs,
+                        struct xb_arena **memory)
 {
     size_t *named = xb_arena_new(memory, dots->place_count * sizeof *named), found = 0;
     for (size_t i = 0; i < judgement->finding_count; i++) {
         const struct xb_fleet_finding *finding = &judgement->findings[i];
         if ((finding->code != XB_FLEET_SLOW && finding->code != XB_FLEET_FAST) ||
-            finding->figure != figure || finding->gpu == XB_FLEET_NONE)
+            finding->figure != figure || finding->gpu == NULL)
             continue;
-        const struct xb_fleet_gpu *gpu = &judgement->fleet->gpus[finding->gpu];
-        const struct value key = {.node = judgement->fleet->nodes[gpu->node].name,
-                                  .gpu = finding->gpu,
-                                  .peer = finding->peer};
+        const struct xb_fleet_value of = {.gpu = finding->gpu, .peer = finding->peer};
+        const struct value key = {.value = &of};
         struct value *value = bsearch(&key, values, count, sizeof key, by_pair);
         if (value == NULL || value->is_named)
             continue;
@@ -85,7 +83,7 @@ static size_t find_outs(const struct xb_fleet_judgement *judgement, size_t figur
         outs[found++] = (struct xb_dot){
             value->dot.place, value->dot.value, finding->code == XB_FLEET_SLOW,
             xb_arena_print(memory, "%+.1f %%: %.200s GPU %u%s", 100.0 * finding->deviation,
-                           finding->node, gpu->index,
+                           finding->node->name, finding->gpu->index,
                            finding->peer < 0 ? "" : xb_arena_print(memory, ">%d", finding->peer)),
             finding->text};
     }
@@ -134,8 +132,7 @@ static void make_picture(const struct xb_fleet_judgement *judgement,
                          struct xb_arena **memory)
 {
     struct xb_dots *dots = &picture->dots;
-    const struct xb_fleet *fleet = judgement->fleet;
-    const struct xb_fleet_figure *figure = &fleet->figures[siblings->figure];
+    const struct xb_fleet_figure *figure = siblings->figure;
     struct value *values;
     double size;
     const char *unit = xb_fleet_unit(figure->unit, &size);
@@ -166,11 +163,11 @@ static void make_picture(const struct xb_fleet_judgement *judgement,
         picture->levels[i] = (struct xb_plot_level){
             xb_arena_print(memory, "%s %s", names[i], XB_DECIMAL_TEXT(value)), value};
     }
-    const size_t count = find_values(fleet, siblings->figure, size, dots, &values, memory);
+    const size_t count = find_values(judgement->fleet, figure, size, dots, &values, memory);
     struct xb_dot *all = xb_arena_new(memory, count * sizeof *all);
-    dots->counted = count > 0 && values[0].peer >= 0 ? "pairs" : "GPUs";
+    dots->counted = count > 0 && values[0].value->peer >= 0 ? "pairs" : "GPUs";
     dots->dots = all;
-    dots->out_count = find_outs(judgement, siblings->figure, dots, values, count, all, memory);
+    dots->out_count = find_outs(judgement, figure, dots, values, count, all, memory);
     dots->count = dots->out_count;
     for (size_t i = 0; i < count; i++) {
         const struct xb_dot *dot = &values[i].dot;
@@ -251,7 +248,7 @@ static void read_finding(struct xb_fleet *fleet, struct xb_fleet_judgement *judg
     xb_fleet_add_value(fleet, &value);
     judgement->findings[judgement->finding_count++] =
         (struct xb_fleet_finding){.code = is_slow ? XB_FLEET_SLOW : XB_FLEET_FAST,
-                                  .node = name,
+                                  .node = gpu.node,
                                   .gpu = value.gpu,
                                   .peer = value.peer,
                                   .figure = value.figure,

@@ -113,9 +113,9 @@ static bool is_row(const struct xb_fleet_judgement *judgement, size_t index)
 {
     const struct xb_fleet_finding *finding = &judgement->findings[index];
     const struct xb_fleet_finding *before = index > 0 ? finding - 1 : NULL;
-    return before == NULL || finding->figure == XB_FLEET_NONE || finding->gpu == XB_FLEET_NONE ||
-           before->figure == XB_FLEET_NONE || before->gpu != finding->gpu ||
-           before->code != finding->code || before->together != finding->together;
+    return before == NULL || finding->figure == NULL || finding->gpu == NULL ||
+           before->figure == NULL || before->gpu != finding->gpu || before->code != finding->code ||
+           before->together != finding->together;
 }
 
 /* ---- the answer: a sentence for each reason ---- */
@@ -136,14 +136,14 @@ static void write_code(const struct view *view, enum xb_fleet_code code, bool to
         if (finding->code != code || (finding->together && !finding->unsure) != together)
             continue;
         worst = found == 0 ? finding : worst;
-        names[found++] = finding->node;
-        if (finding->gpu != XB_FLEET_NONE && is_row(judgement, i))
-            add_gpu(&gpus, &fleet->gpus[finding->gpu]);
+        names[found++] = finding->node->name;
+        if (finding->gpu != NULL && is_row(judgement, i))
+            add_gpu(&gpus, finding->gpu);
     }
     if (worst == NULL)
         return;
-    for (size_t i = 0; worst->gpu != XB_FLEET_NONE && i < fleet->gpu_count; i++)
-        gpus.all += !fleet->gpus[i].is_gone && fleet->gpus[i].node == fleet->gpus[worst->gpu].node;
+    for (size_t i = 0; worst->gpu != NULL && i < fleet->gpu_count; i++)
+        gpus.all += !fleet->gpus[i]->is_gone && fleet->gpus[i]->node == worst->node;
     size_t all = code == XB_FLEET_MISSING ? judgement->request.expected_count : fleet->node_count;
     size_t count = xb_fleet_sort_names(names, found);
     const char *list = xb_hostlist_compress(names, count, arena, &left_out);
@@ -156,7 +156,7 @@ static void write_code(const struct view *view, enum xb_fleet_code code, bool to
         xb_words_add(&words, ": %s",
                      left_out == 0 && strlen(list) < view->prose ? list
                                                                  : XB_FLEET_NAMES(names, count));
-    if (!together && worst->figure != XB_FLEET_NONE) {
+    if (!together && worst->figure != NULL) {
         char indices[INDICES];
         if (list_gpus(&gpus, indices) && count == 1 && gpus.all > 1)
             xb_words_add(&words, ", GPU%s %s", PLURAL(gpus.count), indices);
@@ -164,8 +164,7 @@ static void write_code(const struct view *view, enum xb_fleet_code code, bool to
             xb_words_add(&words, ", %s GPUs", indices);
         const char *away = worst->deviation < 0 ? "below" : "above";
         xb_words_add(&words, ", %s%s %s the others", found > 1 ? "up to " : "",
-                     SHARE(fabs(worst->deviation)),
-                     fleet->figures[worst->figure].more_is_better ? away : "off");
+                     SHARE(fabs(worst->deviation)), worst->figure->more_is_better ? away : "off");
     }
     print_in(view, xb_fleet_is_to_drain(worst) ? XB_COLOUR_BAD : XB_COLOUR_WARNING, "%s.",
              words.text);
@@ -190,7 +189,7 @@ static void write_limits(const struct view *view)
         print_in(view, XB_COLOUR_WARNING,
                  "None of the expected nodes is there: are the names and the folder "
                  "right? The first file is of %.100s",
-                 fleet->node_count > 0 ? fleet->nodes[0].name : "");
+                 fleet->node_count > 0 ? fleet->nodes[0]->name : "");
     else if (unsure > 0)
         print_in(view, XB_COLOUR_WARNING,
                  "Missing nodes may have written the files that could not be read: look "
@@ -273,7 +272,7 @@ static bool is_alike(const struct xb_fleet_judgement *judgement,
         const struct xb_fleet_finding *finding = &judgement->findings[i];
         if (finding->code == shown->code && finding->together == shown->together &&
             finding->figure == shown->figure &&
-            (finding->figure == XB_FLEET_NONE ||
+            (finding->figure == NULL ||
              fabs(finding->deviation - shown->deviation) <= ALIKE * fabs(shown->deviation)))
             return true;
         i++;
@@ -295,12 +294,10 @@ static size_t make_rows(const struct view *view, struct place *places, struct ro
     struct row *row = NULL;
     size_t count = 0;
     for (size_t i = 0; i < fleet->gpu_count; i++)
-        places[fleet->gpus[i].node].gpus += !fleet->gpus[i].is_gone;
+        places[fleet->gpus[i]->node->number].gpus += !fleet->gpus[i]->is_gone;
     for (size_t i = 0; i < judgement->finding_count; i++) {
         const struct xb_fleet_finding *finding = &judgement->findings[i];
-        const struct xb_fleet_gpu *gpu =
-            finding->gpu != XB_FLEET_NONE ? &fleet->gpus[finding->gpu] : NULL;
-        struct place *place = gpu != NULL ? &places[gpu->node] : NULL;
+        struct place *place = finding->gpu != NULL ? &places[finding->node->number] : NULL;
         if (!is_row(judgement, i)) {
             row->more++;
             continue;
@@ -308,7 +305,7 @@ static size_t make_rows(const struct view *view, struct place *places, struct ro
         if (place != NULL && place->row > 0 && !view->verbose &&
             is_alike(judgement, &judgement->findings[rows[place->row - 1].first], i)) {
             row = &rows[place->row - 1];
-            row->more += finding->figure != XB_FLEET_NONE;
+            row->more += finding->figure != NULL;
         } else {
             row = &rows[count++];
             *row = (struct row){.first = i};
@@ -316,7 +313,7 @@ static size_t make_rows(const struct view *view, struct place *places, struct ro
         if (place != NULL) {
             place->row = (size_t)(row - rows) + 1;
             row->gpus.all = place->gpus;
-            add_gpu(&row->gpus, gpu);
+            add_gpu(&row->gpus, finding->gpu);
         }
     }
     return count;
@@ -349,21 +346,20 @@ static void write_text(const struct view *view, struct xb_table *table, const ch
 
 static void add_row(const struct view *view, struct xb_table *table, const struct row *row)
 {
-    const struct xb_fleet *fleet = view->judgement->fleet;
     const struct xb_fleet_finding *finding = &view->judgement->findings[row->first];
     const struct gpus *gpus = &row->gpus;
-    const struct xb_fleet_gpu *gpu = gpus->count == 1 ? &fleet->gpus[finding->gpu] : NULL;
-    const struct xb_fleet_figure *figure = xb_fleet_figure_of(fleet, finding);
+    const struct xb_fleet_gpu *gpu = gpus->count == 1 ? finding->gpu : NULL;
+    const struct xb_fleet_figure *figure = xb_fleet_figure_of(finding);
+    const char *node = finding->node->name;
     xb_table_row(table);
     /* A name that no Linux host can have is not worth other columns. */
-    size_t length = strlen(finding->node);
+    size_t length = strlen(node);
     size_t third = view->columns / 3;
     size_t room = (third > LEAST_NAME ? third : LEAST_NAME) - 3;
     if (length <= HOST_NAME_MAX && length <= view->columns - 2)
-        xb_table_text(table, "%s", finding->node);
+        xb_table_text(table, "%s", node);
     else
-        xb_table_text(table, "%.*s...%s", (int)(room - room / 2), finding->node,
-                      finding->node + length - room / 2);
+        xb_table_text(table, "%.*s...%s", (int)(room - room / 2), node, node + length - room / 2);
     char list[INDICES];
     (void)list_gpus(gpus, list);
     if (gpu != NULL && finding->peer >= 0)
@@ -384,7 +380,7 @@ static void add_row(const struct view *view, struct xb_table *table, const struc
         xb_table_text(table, isfinite(finding->spreads) ? "%+.1f" : "-", finding->spreads);
     xb_table_text(table, row->more > 0 ? "+%zu" : "-", row->more);
     xb_table_cell(table, xb_fleet_is_to_drain(finding) ? XB_COLOUR_BAD : XB_COLOUR_WARNING, "%s%s",
-                  xb_fleet_code_name(finding->code), finding->together ? ", as many are" : "");
+                  xb_fleet_sayings[finding->code].name, finding->together ? ", as many are" : "");
 }
 
 /* Prints the rows that there is room for. Missing nodes have none: the answer names them, and their
@@ -440,25 +436,25 @@ static void write_findings(const struct view *view)
     fputc('\n', view->stream);
     for (enum xb_fleet_code code = 0; code < XB_FLEET_CODES; code++)
         if (found[code])
-            print(view, "%s: %s", xb_fleet_code_name(code), xb_fleet_sayings[code].next);
+            print(view, "%s: %s", xb_fleet_sayings[code].name, xb_fleet_sayings[code].next);
     /* A finding without a figure has a sentence, which says what a number says of the others. */
     bool begun = false;
     for (size_t i = 0; i < end; i++) {
         const struct xb_fleet_finding *finding = &judgement->findings[i];
-        if (finding->figure != XB_FLEET_NONE || finding->text == NULL ||
-            finding->code == XB_FLEET_MISSING)
+        if (finding->figure != NULL || finding->text == NULL || finding->code == XB_FLEET_MISSING)
             continue;
         if (!begun)
             fputc('\n', view->stream);
         begun = true;
-        const struct xb_fleet_gpu *gpu = xb_fleet_gpu_of(judgement->fleet, finding);
+        const struct xb_fleet_gpu *gpu = xb_fleet_gpu_of(finding);
         const char *pci = gpu->pci_bdf;
         char text[64] = "";
-        if (finding->gpu != XB_FLEET_NONE)
+        if (finding->gpu != NULL)
             snprintf(text, sizeof text, ", GPU %u%s%s", gpu->index, pci != NULL ? " " : "",
                      pci != NULL ? pci : "");
         xb_make_plain(text);
-        print(view, "%.*s%s: %.1000s", (int)view->columns - 3, finding->node, text, finding->text);
+        print(view, "%.*s%s: %.1000s", (int)view->columns - 3, finding->node->name, text,
+              finding->text);
     }
 }
 
@@ -472,13 +468,12 @@ static void write_findings(const struct view *view)
 static void add_title(struct xb_words *words, const struct xb_fleet_judgement *judgement,
                       size_t index)
 {
-    const struct xb_fleet_figure *figures = judgement->fleet->figures;
-    const struct xb_fleet_figure *own = &figures[judgement->siblings[index].figure];
+    const struct xb_fleet_figure *own = judgement->siblings[index].figure;
     const char *const more[][2] = {
         {", ", own->backend}, {", driver ", own->driver}, {", ", own->options}};
     bool is_ambiguous = false;
     for (size_t i = 0; i < judgement->sibling_count; i++) {
-        const struct xb_fleet_figure *other = &figures[judgement->siblings[i].figure];
+        const struct xb_fleet_figure *other = judgement->siblings[i].figure;
         is_ambiguous = is_ambiguous || (other != own && own->name == other->name &&
                                         own->model == other->model && own->link == other->link);
     }
@@ -529,7 +524,7 @@ static void write_histogram(const struct view *view, const struct xb_fleet_sibli
 static void write_judged(const struct view *view, size_t index)
 {
     const struct xb_fleet_siblings *siblings = &view->judgement->siblings[index];
-    const struct xb_fleet_figure *figure = &view->judgement->fleet->figures[siblings->figure];
+    const struct xb_fleet_figure *figure = siblings->figure;
     struct xb_words words = {.length = 0};
     fputc('\n', view->stream);
     add_title(&words, view->judgement, index);

@@ -16,7 +16,8 @@ static int compare_by_uuid(const void *left, const void *right)
 {
     const struct xb_fleet_gpu *a = *(const struct xb_fleet_gpu *const *)left;
     const struct xb_fleet_gpu *b = *(const struct xb_fleet_gpu *const *)right;
-    return XB_FIRST_ORDER(strcmp(a->uuid, b->uuid), XB_ORDER(a->told, b->told), XB_ORDER(a, b));
+    return XB_FIRST_ORDER(strcmp(a->uuid, b->uuid), XB_ORDER(a->told, b->told),
+                          XB_ORDER(a->number, b->number));
 }
 
 /* Puts GPUs of one place together. */
@@ -24,8 +25,9 @@ static int compare_by_place(const void *left, const void *right)
 {
     const struct xb_fleet_gpu *a = *(const struct xb_fleet_gpu *const *)left;
     const struct xb_fleet_gpu *b = *(const struct xb_fleet_gpu *const *)right;
-    return XB_FIRST_ORDER(XB_ORDER(a->node, b->node), XB_ORDER_ADDRESSES(a->pci_bdf, b->pci_bdf),
-                          XB_ORDER(a->told, b->told), XB_ORDER_ADDRESSES(a, b));
+    return XB_FIRST_ORDER(XB_ORDER(a->node->number, b->node->number),
+                          XB_ORDER_ADDRESSES(a->pci_bdf, b->pci_bdf), XB_ORDER(a->told, b->told),
+                          XB_ORDER(a->number, b->number));
 }
 
 static bool is_later_launch(time_t when, time_t than)
@@ -43,12 +45,11 @@ static void find_gone(struct xb_fleet_gpu **gpus, size_t count)
             if (gpus[end]->told > newest)
                 newest = gpus[end]->told;
         for (size_t i = begin; i < end; i++) {
-            const struct xb_fleet_gpu *next = i + 1 < end ? gpus[i + 1] : gpus[i];
-            bool is_dated = gpus[i]->told > 0;
-            gpus[i]->is_replaced = is_dated && gpus[i]->pci_bdf != NULL &&
-                                   next->pci_bdf == gpus[i]->pci_bdf && next->told > gpus[i]->told;
-            gpus[i]->is_gone =
-                gpus[i]->is_replaced || (is_dated && is_later_launch(newest, gpus[i]->told));
+            struct xb_fleet_gpu *gpu = gpus[i], *next = i + 1 < end ? gpus[i + 1] : gpu;
+            gpu->is_replaced = gpu->told > 0 && gpu->pci_bdf != NULL &&
+                               next->pci_bdf == gpu->pci_bdf && next->told > gpu->told;
+            gpu->is_gone =
+                gpu->is_replaced || (gpu->told > 0 && is_later_launch(newest, gpu->told));
         }
     }
 }
@@ -73,16 +74,12 @@ struct shared {
 void xb_fleet_join_moved(struct xb_judging *judging)
 {
     struct xb_fleet *fleet = judging->fleet;
-    const struct xb_fleet_node *nodes = fleet->nodes;
     struct xb_fleet_gpu **gpus =
         XB_SCRATCH(judging, fleet->gpu_count, sizeof(struct xb_fleet_gpu *));
-    /* The GPU that each is, which is itself for those that stay; and then its new number. */
-    size_t *joined = XB_SCRATCH(judging, fleet->gpu_count, sizeof *joined);
-    size_t *numbers = XB_SCRATCH(judging, fleet->gpu_count, sizeof *numbers);
     size_t count = 0 /* of those with a UUID */, kept = 0;
     struct shared equal = {.count = 0}, moved = {.count = 0};
     for (size_t i = 0; i < fleet->gpu_count; i++)
-        gpus[i] = &fleet->gpus[joined[i] = i];
+        gpus[i] = fleet->gpus[i]->now = fleet->gpus[i];
     find_gone(gpus, fleet->gpu_count);
     for (size_t i = 0; i < fleet->gpu_count; i++)
         if (gpus[i]->uuid != NULL)
@@ -93,77 +90,73 @@ void xb_fleet_join_moved(struct xb_judging *judging)
         for (end++; end < count && gpus[end]->uuid == gpus[begin]->uuid; end++)
             one = one && was_moved(gpus[end - 1], gpus[end]);
         for (size_t i = begin; i < end && one; i++)
-            joined[gpus[i] - fleet->gpus] = (size_t)(gpus[end - 1] - fleet->gpus);
+            gpus[i]->now = gpus[end - 1];
         struct shared *shared = one ? &moved : &equal;
-        if (end - begin > 1 && shared->count++ == 0) {
-            shared->first = gpus[begin];
-            shared->last = gpus[end - 1];
-        }
+        if (end - begin > 1 && shared->count++ == 0)
+            *shared = (struct shared){1, gpus[begin], gpus[end - 1]};
     }
     if (equal.count > 0)
         XB_NOTE("%zu UUID%s several GPUs (first: on %.64s and on %.64s). fleet tells them apart by "
                 "node and PCI address. Are machines cloned? If a GPU was moved, measure again "
                 "where it was, 6 hours later or more.",
-                equal.count, equal.count == 1 ? " names" : "s name", nodes[equal.first->node].name,
-                nodes[equal.last->node].name);
+                equal.count, equal.count == 1 ? " names" : "s name", equal.first->node->name,
+                equal.last->node->name);
     if (moved.count > 0)
         XB_NOTE("%zu GPU%s as moved (first: from %.64s GPU %u to %.64s GPU %u): newer files do not "
                 "find %s at the old place. Are machines cloned? Then measure again there.",
-                moved.count, moved.count == 1 ? " counts" : "s count",
-                nodes[moved.first->node].name, moved.first->index, nodes[moved.last->node].name,
-                moved.last->index, moved.count == 1 ? "it" : "them");
+                moved.count, moved.count == 1 ? " counts" : "s count", moved.first->node->name,
+                moved.first->index, moved.last->node->name, moved.last->index,
+                moved.count == 1 ? "it" : "them");
     for (size_t i = 0; i < fleet->gpu_count; i++)
-        if (joined[i] == i) {
-            fleet->gpus[kept] = fleet->gpus[i];
-            numbers[i] = kept++;
+        if (fleet->gpus[i]->now == fleet->gpus[i]) {
+            fleet->gpus[i]->number = kept;
+            fleet->gpus[kept++] = fleet->gpus[i];
         }
     fleet->gpu_count = kept;
     for (size_t i = 0; i < fleet->value_count; i++)
-        fleet->values[i].gpu = numbers[joined[fleet->values[i].gpu]];
-    for (size_t i = 0; i < fleet->complaint_count; i++) {
-        size_t *gpu = &fleet->complaints[i].gpu;
-        *gpu = *gpu != XB_FLEET_NONE ? numbers[joined[*gpu]] : XB_FLEET_NONE;
-    }
+        fleet->values[i].gpu = fleet->values[i].gpu->now;
+    for (size_t i = 0; i < fleet->complaint_count; i++)
+        if (fleet->complaints[i].gpu != NULL)
+            fleet->complaints[i].gpu = fleet->complaints[i].gpu->now;
 }
 
 /* ---- the newest values ---- */
 
 /* Orders figures by the addresses of their texts; 0 for two that are the same but for driver and
  * link. */
-static int compare_quantities(const struct xb_fleet *fleet, const struct xb_fleet_value *left,
-                              const struct xb_fleet_value *right)
+static int compare_quantities(const struct xb_fleet_value *left, const struct xb_fleet_value *right)
 {
-    const struct xb_fleet_figure *a = &fleet->figures[left->figure];
-    const struct xb_fleet_figure *b = &fleet->figures[right->figure];
+    const struct xb_fleet_figure *a = left->figure, *b = right->figure;
     return XB_FIRST_ORDER(
         XB_ORDER_ADDRESSES(a->name, b->name), XB_ORDER_ADDRESSES(a->model, b->model),
         XB_ORDER_ADDRESSES(a->backend, b->backend), XB_ORDER_ADDRESSES(a->options, b->options),
         XB_ORDER_ADDRESSES(a->unit, b->unit));
 }
 
-/* By node, GPU and peer. */
-static int compare_value_places(const struct xb_fleet *fleet, const struct xb_fleet_value *left,
+static int compare_value_places(const struct xb_fleet_value *left,
                                 const struct xb_fleet_value *right)
 {
-    return XB_FIRST_ORDER(XB_ORDER(fleet->gpus[left->gpu].node, fleet->gpus[right->gpu].node),
-                          XB_ORDER(left->gpu, right->gpu), XB_ORDER(left->peer, right->peer));
+    return XB_FIRST_ORDER(XB_ORDER(left->gpu->node->number, right->gpu->node->number),
+                          XB_ORDER(left->gpu->number, right->gpu->number),
+                          XB_ORDER(left->peer, right->peer));
 }
 
 /* A document without a timestamp counts as older than any with one. If two are equally old, the one
  * that was given later counts. */
-static int newest_first(const void *left, const void *right, void *fleet)
+static int newest_first(const void *left, const void *right, void *sources)
 {
     const struct xb_fleet_value *a = left, *b = right;
-    const struct xb_fleet_source *sources = ((const struct xb_fleet *)fleet)->sources;
-    return XB_FIRST_ORDER(compare_quantities(fleet, a, b), compare_value_places(fleet, a, b),
-                          XB_ORDER(sources[b->source].written, sources[a->source].written),
+    const struct xb_fleet_source *of = sources;
+    return XB_FIRST_ORDER(compare_quantities(a, b), compare_value_places(a, b),
+                          XB_ORDER(of[b->source].written, of[a->source].written),
                           XB_ORDER(b->source, a->source), XB_ORDER(a->value, b->value));
 }
 
-static int by_figure(const void *left, const void *right, void *fleet)
+static int by_figure(const void *left, const void *right)
 {
     const struct xb_fleet_value *a = left, *b = right;
-    return XB_FIRST_ORDER(XB_ORDER(a->figure, b->figure), compare_value_places(fleet, a, b));
+    return XB_FIRST_ORDER(XB_ORDER(a->figure->number, b->figure->number),
+                          compare_value_places(a, b));
 }
 
 void xb_fleet_take_newest(struct xb_judging *judging)
@@ -174,12 +167,12 @@ void xb_fleet_take_newest(struct xb_judging *judging)
     judging->tested = xb_new(all, sizeof *judging->tested);
     if (all == 0)
         return; /* there is no array either */
-    qsort_r(values, all, sizeof *values, newest_first, fleet);
+    qsort_r(values, all, sizeof *values, newest_first, fleet->sources);
     for (size_t i = 0; i < all; i++)
-        if (i == 0 || compare_quantities(fleet, &values[i], &values[kept - 1]) != 0 ||
-            compare_value_places(fleet, &values[i], &values[kept - 1]) != 0)
+        if (i == 0 || compare_quantities(&values[i], &values[kept - 1]) != 0 ||
+            compare_value_places(&values[i], &values[kept - 1]) != 0)
             values[kept++] = values[i];
-    qsort_r(values, kept, sizeof *values, by_figure, fleet);
+    qsort(values, kept, sizeof *values, by_figure);
     fleet->value_count = kept;
     judging->judgement->duplicates = all - kept;
     for (size_t i = 0; i < kept; i++) {
@@ -188,17 +181,19 @@ void xb_fleet_take_newest(struct xb_judging *judging)
             judging->unusable++;
         else
             judging->tested[judging->tested_count++] =
-                (struct xb_tested){.value = i, .logarithm = log(value), .p = 1};
+                (struct xb_tested){.value = &values[i], .logarithm = log(value), .p = 1};
     }
 }
 
-/* Tells of GPUs without a figure that most GPUs of their model have. A row that was skipped is no
- * value and no failure: a node where direct copies between GPUs are off would look like all others.
- */
+/* ---- figures that some GPUs lack ---- */
 
-static int by_quantity(const void *left, const void *right, void *fleet)
+/* A row that was skipped is no value and no failure: a node where direct copies between GPUs are
+ * off would look like all others. So a note tells of GPUs without a figure that most of their model
+ * have. */
+
+static int by_quantity(const void *left, const void *right)
 {
-    return compare_quantities(fleet, *(const struct xb_fleet_value *const *)left,
+    return compare_quantities(*(const struct xb_fleet_value *const *)left,
                               *(const struct xb_fleet_value *const *)right);
 }
 
@@ -209,31 +204,31 @@ void xb_fleet_note_lacking(struct xb_judging *judging)
         XB_SCRATCH(judging, fleet->value_count, sizeof(const struct xb_fleet_value *));
     size_t *rounds = XB_SCRATCH(judging, fleet->gpu_count, sizeof *rounds); /* of each GPU */
     const struct xb_fleet_figure *lacks = NULL; /* the first by name, and the GPU without it */
-    size_t figures = 0, lacking = 0;
+    const struct xb_fleet_gpu *lacking = NULL;
+    size_t figures = 0;
     for (size_t i = 0; i < fleet->value_count; i++)
         values[i] = &fleet->values[i];
-    qsort_r(values, fleet->value_count, sizeof(const struct xb_fleet_value *), by_quantity,
-            judging->fleet);
+    qsort(values, fleet->value_count, sizeof(const struct xb_fleet_value *), by_quantity);
     for (size_t begin = 0, end = 0, round = 1; begin < fleet->value_count; begin = end, round++) {
-        const struct xb_fleet_figure *figure = &fleet->figures[values[begin]->figure];
-        size_t holders = 0, gpus = 0, first = XB_FLEET_NONE;
-        for (;
-             end < fleet->value_count && compare_quantities(fleet, values[end], values[begin]) == 0;
+        const struct xb_fleet_figure *figure = values[begin]->figure;
+        const struct xb_fleet_gpu *first = NULL;
+        size_t holders = 0, gpus = 0;
+        for (; end < fleet->value_count && compare_quantities(values[end], values[begin]) == 0;
              end++) {
-            holders += rounds[values[end]->gpu] != round;
-            rounds[values[end]->gpu] = round;
+            holders += rounds[values[end]->gpu->number] != round;
+            rounds[values[end]->gpu->number] = round;
         }
         for (size_t i = 0; holders > XB_FLEET_SIBLINGS && i < fleet->gpu_count; i++) {
-            if (fleet->gpus[i].model != figure->model)
+            if (fleet->gpus[i]->model != figure->model)
                 continue;
             gpus++;
-            first = first == XB_FLEET_NONE && rounds[i] != round ? i : first;
+            first = first == NULL && rounds[i] != round ? fleet->gpus[i] : first;
         }
-        if (first == XB_FLEET_NONE || gpus >= 2 * holders) /* the holders are no majority */
+        if (first == NULL || gpus >= 2 * holders) /* the holders are no majority */
             continue;
         /* Figures come in the order of addresses, which differs from run to run. */
         int order = figures++ > 0 ? xb_natural_compare(figure->name, lacks->name) : -1;
-        if (order < 0 || (order == 0 && first < lacking)) {
+        if (order < 0 || (order == 0 && first->number < lacking->number)) {
             lacks = figure;
             lacking = first;
         }
@@ -242,8 +237,10 @@ void xb_fleet_note_lacking(struct xb_judging *judging)
         XB_NOTE("Some GPUs lack %zu figure%s that most of their model have (first: %.200s, on "
                 "%.64s GPU %u). Was it skipped there?",
                 figures, figures == 1 ? "" : "s", lacks->name != NULL ? lacks->name : "-",
-                fleet->nodes[fleet->gpus[lacking].node].name, fleet->gpus[lacking].index);
+                lacking->node->name, lacking->index);
 }
+
+/* ---- complaints ---- */
 
 /* What documents say against nodes and GPUs, unless a newer document says better. A document has
  * been replaced, for a GPU or a node, where every figure that it has of it was measured there again
@@ -252,15 +249,16 @@ void xb_fleet_note_lacking(struct xb_judging *judging)
  */
 
 /* The number of a GPU or a node: nodes are numbered after all GPUs. */
-static size_t subject_of(const struct xb_fleet *fleet, size_t node, size_t gpu)
+static size_t subject_of(const struct xb_fleet *fleet, const struct xb_fleet_node *node,
+                         const struct xb_fleet_gpu *gpu)
 {
-    return gpu != XB_FLEET_NONE ? gpu : fleet->gpu_count + node;
+    return gpu != NULL ? gpu->number : fleet->gpu_count + node->number;
 }
 
 /* A complaint that may still count. */
 struct charge {
     size_t subject;
-    const struct xb_fleet_complaint *complaint;
+    const struct xb_fleet_finding *complaint;
     const struct xb_fleet_source *source; /* the document */
     bool replaced;                        /* by a newer document */
     bool together;                        /* many nodes have each of its causes */
@@ -271,7 +269,6 @@ struct measurement {
     size_t subject;
     const struct xb_fleet_value *value;   /* of a GPU; the subject may be its node */
     const struct xb_fleet_source *source; /* the document */
-    const char *figure;                   /* its name; equal texts have one address */
     bool replaced;                        /* by a newer value of the same */
 };
 
@@ -283,10 +280,10 @@ struct measurements {
 
 static int compare_figures(const struct measurement *left, const struct measurement *right)
 {
+    const struct xb_fleet_value *a = left->value, *b = right->value;
     return XB_FIRST_ORDER(XB_ORDER(left->subject, right->subject),
-                          XB_ORDER(left->value->gpu, right->value->gpu),
-                          XB_ORDER(left->value->peer, right->value->peer),
-                          XB_ORDER_ADDRESSES(left->figure, right->figure));
+                          XB_ORDER(a->gpu->number, b->gpu->number), XB_ORDER(a->peer, b->peer),
+                          XB_ORDER_ADDRESSES(a->figure->name, b->figure->name));
 }
 
 /* For qsort(), the newest first. */
@@ -312,14 +309,11 @@ static struct measurements gather_measurements(struct xb_judging *judging)
             true;
     for (size_t i = 0; i < fleet->value_count; i++) {
         const struct xb_fleet_value *value = &fleet->values[i];
-        size_t either[] = {value->gpu,
-                           subject_of(fleet, fleet->gpus[value->gpu].node, XB_FLEET_NONE)};
+        size_t either[] = {value->gpu->number, subject_of(fleet, value->gpu->node, NULL)};
         for (size_t k = 0; k < 2; k++)
             if (has_complaint[either[k]])
-                items[count++] = (struct measurement){.subject = either[k],
-                                                      .value = value,
-                                                      .source = &fleet->sources[value->source],
-                                                      .figure = fleet->figures[value->figure].name};
+                items[count++] = (struct measurement){
+                    .subject = either[k], .value = value, .source = &fleet->sources[value->source]};
     }
     qsort(items, count, sizeof *items, sort_by_figure);
     for (size_t i = 0; i < count; i++) {
@@ -342,7 +336,7 @@ static bool is_replaced(const struct measurements *measurements, const struct ch
     bool any_own = false, all_own_replaced = true, any_newer = false;
     for (; of < end && of->subject == charge->subject; of++) {
         const struct xb_fleet_source *other = of->source;
-        bool apart = own->written > 0 && other->written > own->written + XB_FLEET_LAUNCH_S;
+        bool apart = own->written > 0 && is_later_launch(other->written, own->written);
         bool is_of_another_rank =
             other->ranks > 1 && other->ranks == own->ranks && other->rank != own->rank && !apart;
         any_own = any_own || other == own;
@@ -353,40 +347,48 @@ static bool is_replaced(const struct measurements *measurements, const struct ch
     return any_own ? all_own_replaced : any_newer;
 }
 
+/* What a charge is about. */
+struct cause {
+    const char *text; /* code and cause */
+    struct charge *charge;
+};
+
+static int compare_causes(const void *left, const void *right)
+{
+    return strcmp(((const struct cause *)left)->text, ((const struct cause *)right)->text);
+}
+
 /* If many nodes say the same against themselves, a limit, an option or a driver is likelier than so
  * many faults. The same is what has the same cause: a warning that all nodes have must not hide the
- * one GPU that has an error besides. Data that is wrong is wrong on every node. */
-
-/* A charge without causes has an empty one. */
+ * one GPU that has an error besides. Data that is wrong is wrong on every node. A charge without
+ * causes has an empty one. */
 static void mark_together(struct xb_judging *judging, struct charge *charges, size_t count)
 {
-    struct xb_vote *causes = NULL; /* the group: code and cause */
+    struct cause *causes = xb_new(0, sizeof *causes);
+    struct xb_node_tally tally = xb_node_tally_open(judging);
     size_t listed = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct xb_fleet_complaint *complaint = charges[i].complaint;
+        const struct xb_fleet_finding *complaint = charges[i].complaint;
         const char *words = complaint->causes != NULL ? complaint->causes : "";
         charges[i].together = !charges[i].replaced && complaint->code != XB_FLEET_WRONG_DATA;
         for (bool more = charges[i].together; more;) {
             int length = (int)strcspn(words, "\n");
             causes = xb_grow(causes, listed, sizeof *causes);
-            causes[listed++] =
-                (struct xb_vote){.group = xb_arena_print(&judging->scratch, "%d %.*s",
-                                                         (int)complaint->code, length, words),
-                                 .item = i};
+            causes[listed++] = (struct cause){
+                xb_arena_print(&judging->scratch, "%d %.*s", (int)complaint->code, length, words),
+                &charges[i]};
             more = words[length] != '\0';
             words += length + more;
         }
     }
-    struct xb_node_tally tally = xb_node_tally_open(judging);
-    xb_votes_sort(causes, listed);
-    for (struct xb_majority most = {.end = 0};
-         listed > 0 && xb_votes_next(causes, listed, &most);) {
+    qsort(causes, listed, sizeof *causes, compare_causes);
+    for (size_t begin = 0, end = 0; begin < listed; begin = end) {
         xb_node_tally_begin(&tally);
-        for (size_t i = most.begin; i < most.end; i++)
-            xb_node_tally_add(&tally, charges[causes[i].item].complaint->node);
+        for (; end < listed && compare_causes(&causes[end], &causes[begin]) == 0; end++)
+            xb_node_tally_add(&tally, causes[end].charge->complaint->node);
         bool together = xb_fleet_is_together(tally.count, judging->fleet->node_count);
-        for (size_t i = most.begin; i < most.end; i++)
-            charges[causes[i].item].together = charges[causes[i].item].together && together;
+        for (size_t i = begin; i < end; i++)
+            causes[i].charge->together = causes[i].charge->together && together;
     }
     free(causes);
 }
@@ -410,7 +412,7 @@ void xb_fleet_name_complaints(struct xb_judging *judging)
     struct charge *charges = XB_SCRATCH(judging, count, sizeof *charges);
     const struct measurements measurements = gather_measurements(judging);
     for (size_t i = 0; i < count; i++) {
-        const struct xb_fleet_complaint *complaint = &fleet->complaints[i];
+        const struct xb_fleet_finding *complaint = &fleet->complaints[i];
         struct charge charge = {.subject = subject_of(fleet, complaint->node, complaint->gpu),
                                 .complaint = complaint,
                                 .source = &fleet->sources[complaint->source]};
@@ -424,16 +426,15 @@ void xb_fleet_name_complaints(struct xb_judging *judging)
     mark_together(judging, charges, count);
     qsort(charges, count, sizeof *charges, compare_charges);
     for (size_t begin = 0, end = 0; begin < count && !charges[begin].replaced; begin = end) {
+        const struct xb_fleet_finding *complaint = charges[begin].complaint;
+        char others[48] = "";
         while (end < count && !charges[end].replaced &&
                charges[end].subject == charges[begin].subject &&
-               charges[end].complaint->code == charges[begin].complaint->code)
+               charges[end].complaint->code == complaint->code)
             end++;
-        const struct xb_fleet_complaint *complaint = charges[begin].complaint;
-        char others[48] = "";
         if (end - begin > 1)
             snprintf(others, sizeof others, " (and %zu more)", end - begin - 1);
-        XB_NAME(complaint->code, fleet->nodes[complaint->node].name, complaint->gpu,
-                charges[begin].together, "%.900s%s",
-                complaint->text != NULL ? complaint->text : "no reason given", others);
+        XB_NAME(complaint->code, complaint->node, complaint->gpu, charges[begin].together,
+                "%.900s%s", complaint->text != NULL ? complaint->text : "no reason given", others);
     }
 }
