@@ -81,7 +81,7 @@ static void limit_to_steps(struct xb_prediction *prediction)
 }
 
 /* In, kernel, out. The host waits once, for the last: what comes out follows right behind. Pages on
- * faults come while the kernel runs. */
+ * faults come while the kernel runs, or at the worst before it. */
 static bool predict_whole(const struct work *work, enum xb_cost_kind in, enum xb_cost_kind out)
 {
     const struct xb_job *job = work->job;
@@ -90,7 +90,8 @@ static bool predict_whole(const struct work *work, enum xb_cost_kind in, enum xb
         return false;
     for (enum xb_estimate i = XB_LOW; i < XB_ESTIMATES; i++) {
         double first = alone(work, in, job->in, i);
-        first = in == XB_COST_FAULT_IN ? fmax(first, job->gpu_time) : first + job->gpu_time;
+        bool hides = in == XB_COST_FAULT_IN && i < XB_HIGH;
+        first = hides ? fmax(first, job->gpu_time) : first + job->gpu_time;
         prediction->running[i] = first + behind(work, out, job->out, i);
     }
     prediction->in = alone(work, in, job->in, XB_MIDDLE);

@@ -306,6 +306,7 @@ static void test_managed_memory_moves_on_faults_or_on_request(NO_STATE)
         "(what the CPU's page faults take before the job is not counted)");
     job.gpu_time = 1e-3;
     assert_close(predict(&job, XB_STRATEGY_MANAGED).total[XB_MIDDLE], IN_S + WAIT + OUT_S);
+    assert_close(predict(&job, XB_STRATEGY_MANAGED).total[XB_HIGH], IN_S + WAIT + 1e-3 + OUT_S);
     job.memory = XB_JOB_PAGEABLE;
     assert_int_equal(predict(&job, XB_STRATEGY_MANAGED).missing, XB_COST_COPY_IN);
     add_pinned(0);
