@@ -173,7 +173,7 @@ XB_SAY(say_alignment, xb_alignment_say, "pinned")
 static const struct xb_made_memory made_memory[] = {
     MADE("malloc", "that is allocated for each copy"),
     MADE("pool", "that comes from a pool for each copy"),
-    {NULL}};
+    {.mode = NULL}};
 
 XB_SAY(say_made_memory, xb_made_memory_say, made_memory)
 

@@ -310,7 +310,8 @@ static bool say_costs(struct xb_reading *reading, int device, uint64_t bytes)
             "Copy results into memory that you keep",                                              \
             "In PyTorch kept.copy_(tensor), not tensor.cpu()."                                     \
     }
-static const struct xb_made_memory fresh_memory[] = {FRESH("driver"), FRESH("ring"), {NULL}};
+static const struct xb_made_memory fresh_memory[] = {
+    FRESH("driver"), FRESH("ring"), {.mode = NULL}};
 
 XB_SAY(say_first_touch, xb_made_memory_say, fresh_memory)
 /* ---- what is lost on the way ---- */
