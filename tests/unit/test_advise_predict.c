@@ -283,6 +283,14 @@ static void test_zero_copy_takes_the_kernel_or_the_link(NO_STATE)
         " once and in order: 5.42 ms. The kernel is the limit.");
     job.out = job.in + 1;
     assert_int_equal(predict(&job, XB_STRATEGY_ZERO_COPY).why, XB_UNKNOWN_IN_PLACE);
+    begin(&made); /* both ways take no less than one */
+    add_row(&made, "zero-copy", "sequential", "bidir", 16 * MIB);
+    set_figure(&made, "bandwidth", 1e12, false);
+    add_copy(&made, "zero-copy", "sequential", "h2d", 16 * MIB, IN_RATE, 0, 0);
+    add_copy(&made, "zero-copy", "sequential", "d2h", 16 * MIB, IN_RATE, 0, 0);
+    job.out = MIB;
+    job.gpu_time = IN_S / 2;
+    assert_close(predict(&job, XB_STRATEGY_ZERO_COPY).total[XB_MIDDLE], IN_S + 1.5 * IN_S / 8);
     job.out = 0;
     job.gpu_time = 0;
     assert_int_equal(predict(&job, XB_STRATEGY_ZERO_COPY).why, XB_UNKNOWN_IN_PLACE);
@@ -333,6 +341,7 @@ static void test_what_may_be_faster_in_place(NO_STATE)
     job.gpu_time = 1e-3;
     (void)judge(&job, &all);
     assert_close(all.each[XB_STRATEGY_ZERO_COPY].at_least, IN_S);
+    assert_close(all.each[XB_STRATEGY_MANAGED].at_least, IN_S);
     assert_true(xb_prediction_may_beat(&all.each[XB_STRATEGY_ZERO_COPY], 1.01 * IN_S));
     add_row(&made, "zero-copy", "sequential", "h2d", 16 * MIB)->rows->status = XB_RESULT_SKIPPED;
     made.rows[made.record.case_count - 1].reason = "no mapped memory here";
