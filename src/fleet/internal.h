@@ -114,6 +114,7 @@ const char *xb_fleet_figure_text(const struct xb_fleet_figure *figure, char *tex
 /* Compares names like strcmp(), but digits count as numbers: "n2" comes before "n10". Returns 0
  * only for the same text. NULL comes first. */
 int xb_natural_compare(const char *left, const char *right);
+#define XB_BY_NAME(member) xb_natural_compare(a->member, b->member) /* XB_COMPARER */
 
 /* ---- how likely it is that a value lies so far from others of its kind by chance ---- */
 

@@ -254,17 +254,10 @@ static void sort_findings(struct xb_judging *judging)
 
 /* ---- all of it ---- */
 
-static int compare_siblings(const void *left, const void *right)
-{
-    const struct xb_fleet_siblings *a = left, *b = right;
-    const struct xb_fleet_figure *one = a->figure, *other = b->figure;
-    return XB_FIRST_ORDER(
-        b->judged - a->judged, xb_natural_compare(one->name, other->name),
-        xb_natural_compare(one->model, other->model), xb_natural_compare(one->link, other->link),
-        xb_natural_compare(one->backend, other->backend),
-        xb_natural_compare(one->driver, other->driver),
-        xb_natural_compare(one->options, other->options), XB_ORDER(one->number, other->number));
-}
+XB_COMPARER(compare_siblings, struct xb_fleet_siblings, XB_BY_GREATEST(judged),
+            XB_BY_NAME(figure->name), XB_BY_NAME(figure->model), XB_BY_NAME(figure->link),
+            XB_BY_NAME(figure->backend), XB_BY_NAME(figure->driver), XB_BY_NAME(figure->options),
+            XB_BY(figure->number))
 
 /* Notes what was judged with more caution, and what could not be. */
 static void sort_siblings(struct xb_judging *judging)

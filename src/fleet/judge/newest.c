@@ -12,23 +12,12 @@
  * place. Where none is mentioned there, other processes of the same launch may have measured it: it
  * was moved if a later launch does not find it, and no launch found it at both places. */
 
-static int compare_by_uuid(const void *left, const void *right)
-{
-    const struct xb_fleet_gpu *a = *(const struct xb_fleet_gpu *const *)left;
-    const struct xb_fleet_gpu *b = *(const struct xb_fleet_gpu *const *)right;
-    return XB_FIRST_ORDER(strcmp(a->uuid, b->uuid), XB_ORDER(a->told, b->told),
-                          XB_ORDER(a->number, b->number));
-}
+XB_POINTER_COMPARER(compare_by_uuid, struct xb_fleet_gpu, strcmp(a->uuid, b->uuid), XB_BY(told),
+                    XB_BY(number))
 
 /* Puts GPUs of one place together. */
-static int compare_by_place(const void *left, const void *right)
-{
-    const struct xb_fleet_gpu *a = *(const struct xb_fleet_gpu *const *)left;
-    const struct xb_fleet_gpu *b = *(const struct xb_fleet_gpu *const *)right;
-    return XB_FIRST_ORDER(XB_ORDER(a->node->number, b->node->number),
-                          XB_ORDER_ADDRESSES(a->pci_bdf, b->pci_bdf), XB_ORDER(a->told, b->told),
-                          XB_ORDER(a->number, b->number));
-}
+XB_POINTER_COMPARER(compare_by_place, struct xb_fleet_gpu, XB_BY(node->number),
+                    XB_BY_ADDRESS(pci_bdf), XB_BY(told), XB_BY(number))
 
 static bool is_later_launch(time_t when, time_t than)
 {
@@ -127,18 +116,13 @@ void xb_fleet_join_moved(struct xb_judging *judging)
 static int compare_quantities(const struct xb_fleet_value *left, const struct xb_fleet_value *right)
 {
     const struct xb_fleet_figure *a = left->figure, *b = right->figure;
-    return XB_FIRST_ORDER(
-        XB_ORDER_ADDRESSES(a->name, b->name), XB_ORDER_ADDRESSES(a->model, b->model),
-        XB_ORDER_ADDRESSES(a->backend, b->backend), XB_ORDER_ADDRESSES(a->options, b->options),
-        XB_ORDER_ADDRESSES(a->unit, b->unit));
+    return XB_FIRST_ORDER(XB_BY_ADDRESS(name), XB_BY_ADDRESS(model), XB_BY_ADDRESS(backend),
+                          XB_BY_ADDRESS(options), XB_BY_ADDRESS(unit));
 }
 
-static int compare_value_places(const struct xb_fleet_value *left,
-                                const struct xb_fleet_value *right)
+static int compare_value_places(const struct xb_fleet_value *a, const struct xb_fleet_value *b)
 {
-    return XB_FIRST_ORDER(XB_ORDER(left->gpu->node->number, right->gpu->node->number),
-                          XB_ORDER(left->gpu->number, right->gpu->number),
-                          XB_ORDER(left->peer, right->peer));
+    return XB_FIRST_ORDER(XB_BY(gpu->node->number), XB_BY(gpu->number), XB_BY(peer));
 }
 
 /* A document without a timestamp counts as older than any with one. If two are equally old, the one
@@ -152,12 +136,7 @@ static int newest_first(const void *left, const void *right, void *sources)
                           XB_ORDER(b->source, a->source), XB_ORDER(a->value, b->value));
 }
 
-static int by_figure(const void *left, const void *right)
-{
-    const struct xb_fleet_value *a = left, *b = right;
-    return XB_FIRST_ORDER(XB_ORDER(a->figure->number, b->figure->number),
-                          compare_value_places(a, b));
-}
+XB_COMPARER(by_figure, struct xb_fleet_value, XB_BY(figure->number), compare_value_places(a, b))
 
 void xb_fleet_take_newest(struct xb_judging *judging)
 {
@@ -191,11 +170,7 @@ void xb_fleet_take_newest(struct xb_judging *judging)
  * off would look like all others. So a note tells of GPUs without a figure that most of their model
  * have. */
 
-static int by_quantity(const void *left, const void *right)
-{
-    return compare_quantities(*(const struct xb_fleet_value *const *)left,
-                              *(const struct xb_fleet_value *const *)right);
-}
+XB_POINTER_COMPARER(by_quantity, struct xb_fleet_value, compare_quantities(a, b))
 
 void xb_fleet_note_lacking(struct xb_judging *judging)
 {
@@ -278,20 +253,14 @@ struct measurements {
     size_t *begins; /* where those of each subject begin that has any */
 };
 
-static int compare_figures(const struct measurement *left, const struct measurement *right)
+static int compare_figures(const struct measurement *a, const struct measurement *b)
 {
-    const struct xb_fleet_value *a = left->value, *b = right->value;
-    return XB_FIRST_ORDER(XB_ORDER(left->subject, right->subject),
-                          XB_ORDER(a->gpu->number, b->gpu->number), XB_ORDER(a->peer, b->peer),
-                          XB_ORDER_ADDRESSES(a->figure->name, b->figure->name));
+    return XB_FIRST_ORDER(XB_BY(subject), XB_BY(value->gpu->number), XB_BY(value->peer),
+                          XB_BY_ADDRESS(value->figure->name));
 }
 
-/* For qsort(), the newest first. */
-static int sort_by_figure(const void *left, const void *right)
-{
-    const struct measurement *a = left, *b = right;
-    return XB_FIRST_ORDER(compare_figures(a, b), XB_ORDER(b->source->written, a->source->written));
-}
+XB_COMPARER(sort_by_figure, struct measurement, compare_figures(a, b),
+            XB_BY_GREATEST(source->written))
 
 /* Lists the measurements of each subject that has a complaint, and marks what was measured again.
  */
@@ -353,10 +322,7 @@ struct cause {
     struct charge *charge;
 };
 
-static int compare_causes(const void *left, const void *right)
-{
-    return strcmp(((const struct cause *)left)->text, ((const struct cause *)right)->text);
-}
+XB_COMPARER(compare_causes, struct cause, strcmp(a->text, b->text))
 
 /* If many nodes say the same against themselves, a limit, an option or a driver is likelier than so
  * many faults. The same is what has the same cause: a warning that all nodes have must not hide the
@@ -395,15 +361,8 @@ static void mark_together(struct xb_judging *judging, struct charge *charges, si
 
 /* One GPU's or node's of one code lie together. The first is the one to tell: one that few nodes
  * have, and the newest of these. */
-static int compare_charges(const void *left, const void *right)
-{
-    const struct charge *a = left, *b = right;
-    return XB_FIRST_ORDER(XB_ORDER(a->replaced, b->replaced), XB_ORDER(a->subject, b->subject),
-                          XB_ORDER(a->complaint->code, b->complaint->code),
-                          XB_ORDER(a->together, b->together),
-                          XB_ORDER(b->source->written, a->source->written),
-                          XB_ORDER_ADDRESSES(a->complaint, b->complaint));
-}
+XB_COMPARER(compare_charges, struct charge, XB_BY(replaced), XB_BY(subject), XB_BY(complaint->code),
+            XB_BY(together), XB_BY_GREATEST(source->written), XB_BY_ADDRESS(complaint))
 
 void xb_fleet_name_complaints(struct xb_judging *judging)
 {

@@ -45,11 +45,7 @@ struct seat {
     size_t tested;
 };
 
-static int compare_seats(const void *left, const void *right)
-{
-    const struct seat *a = left, *b = right;
-    return XB_FIRST_ORDER(strcmp(a->slot, b->slot), XB_ORDER(a->tested, b->tested));
-}
+XB_COMPARER(compare_seats, struct seat, strcmp(a->slot, b->slot), XB_BY(tested))
 
 static size_t end_of_slot(const struct seat *seats, size_t count, size_t begin)
 {
@@ -200,21 +196,12 @@ static double effective_sample_size(const struct xb_tested *values, size_t count
     return (double)count / (1 + (squares / (double)count - 1) * share_between);
 }
 
-static int compare_peers(const void *left, const void *right)
-{
-    const struct xb_fleet_value *a = ((const struct xb_tested *)left)->value;
-    const struct xb_fleet_value *b = ((const struct xb_tested *)right)->value;
-    return XB_FIRST_ORDER(XB_ORDER(a->gpu->node->number, b->gpu->node->number),
-                          XB_ORDER(a->peer, b->peer), XB_ORDER(a, b));
-}
+XB_COMPARER(compare_peers, struct xb_tested, XB_BY(value->gpu->node->number), XB_BY(value->peer),
+            XB_BY(value))
 
 /* ---- each by the others ---- */
 
-static int compare_logarithms(const void *left, const void *right)
-{
-    const struct xb_tested *a = left, *b = right;
-    return XB_FIRST_ORDER(XB_ORDER(a->logarithm, b->logarithm), XB_ORDER(a->value, b->value));
-}
+XB_COMPARER(compare_logarithms, struct xb_tested, XB_BY(logarithm), XB_BY(value))
 
 /* Judges the values from `begin` to `end`: whichever is left out, the others have the same median.
  */

@@ -135,12 +135,7 @@ struct sample {
 };
 
 /* The worst comes first among those with the same labels. */
-static int by_labels(const void *a, const void *b)
-{
-    const struct sample *first = a, *second = b;
-    return XB_FIRST_ORDER(strcmp(first->labels, second->labels),
-                          XB_ORDER(first->finding, second->finding));
-}
+XB_COMPARER(by_labels, struct sample, strcmp(a->labels, b->labels), XB_BY(finding))
 
 enum xb_status xb_fleet_prometheus_write(FILE *stream, const struct xb_fleet_judgement *judgement,
                                          struct xb_error *error)
