@@ -113,8 +113,7 @@ static void write_counts(FILE *stream, const struct xb_fleet_judgement *judgemen
         {"judged_gpus", "GPUs judged by their siblings.", judgement->judged_gpus},
         {"missing_nodes", "Expected nodes without a document.", codes[XB_FLEET_MISSING]},
         {"left_out_documents", "Documents, files and folders that were left out.",
-         judgement->fleet->left_out_count},
-    };
+         judgement->fleet->left_out_count}};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         xb_metric_begin(stream, PREFIX, counts[i].name, counts[i].help);
         fprintf(stream, PREFIX "%s %zu\n", counts[i].name, counts[i].value);
