@@ -74,6 +74,7 @@ struct xb_fleet_value {
     const struct xb_fleet_figure *figure;
     struct xb_fleet_gpu *gpu;
     int peer;       /* index of the other device of a pair; -1 for none */
+    bool replaced;  /* set by judging: a newer document has that figure of them */
     double value;   /* median, in the figure's unit; above 0 */
     double scatter; /* standard error of that median by its own samples, as a share; NAN: unknown */
     size_t source;

@@ -54,6 +54,31 @@ static bool was_moved(const struct xb_fleet_gpu *from, const struct xb_fleet_gpu
            is_later_launch(from->first_told, to->first_told);
 }
 
+/* Orders figures by the addresses of their texts; 0 for two that are the same but for driver and
+ * link. */
+static int compare_quantities(const struct xb_fleet_value *left, const struct xb_fleet_value *right)
+{
+    const struct xb_fleet_figure *a = left->figure, *b = right->figure;
+    return XB_FIRST_ORDER(XB_BY_ADDRESS(name), XB_BY_ADDRESS(model), XB_BY_ADDRESS(backend),
+                          XB_BY_ADDRESS(options), XB_BY_ADDRESS(unit));
+}
+
+static int compare_places(const struct xb_fleet_value *a, const struct xb_fleet_value *b)
+{
+    return XB_FIRST_ORDER(XB_BY(gpu->node->number), XB_BY(gpu->number), XB_BY(peer));
+}
+
+/* A document without a timestamp counts as older than any with one. If two are equally old, the one
+ * that was given later counts. */
+static int newest_first(const void *left, const void *right, void *sources)
+{
+    const struct xb_fleet_value *a = left, *b = right;
+    const struct xb_fleet_source *of = sources;
+    return XB_FIRST_ORDER(compare_places(a, b), compare_quantities(a, b),
+                          XB_ORDER(of[b->source].written, of[a->source].written),
+                          XB_BY_GREATEST(source), XB_BY(value));
+}
+
 /* UUIDs that several GPUs have, and two of the GPUs of the first. */
 struct shared {
     size_t count;
@@ -107,36 +132,14 @@ void xb_fleet_join_moved(struct xb_judging *judging)
     for (size_t i = 0; i < fleet->complaint_count; i++)
         if (fleet->complaints[i].gpu != NULL)
             fleet->complaints[i].gpu = fleet->complaints[i].gpu->now;
+    if (fleet->value_count > 0) /* there is no array either */
+        qsort_r(fleet->values, fleet->value_count, sizeof *fleet->values, newest_first,
+                fleet->sources);
 }
 
 /* ---- the newest values ---- */
 
-/* Orders figures by the addresses of their texts; 0 for two that are the same but for driver and
- * link. */
-static int compare_quantities(const struct xb_fleet_value *left, const struct xb_fleet_value *right)
-{
-    const struct xb_fleet_figure *a = left->figure, *b = right->figure;
-    return XB_FIRST_ORDER(XB_BY_ADDRESS(name), XB_BY_ADDRESS(model), XB_BY_ADDRESS(backend),
-                          XB_BY_ADDRESS(options), XB_BY_ADDRESS(unit));
-}
-
-static int compare_value_places(const struct xb_fleet_value *a, const struct xb_fleet_value *b)
-{
-    return XB_FIRST_ORDER(XB_BY(gpu->node->number), XB_BY(gpu->number), XB_BY(peer));
-}
-
-/* A document without a timestamp counts as older than any with one. If two are equally old, the one
- * that was given later counts. */
-static int newest_first(const void *left, const void *right, void *sources)
-{
-    const struct xb_fleet_value *a = left, *b = right;
-    const struct xb_fleet_source *of = sources;
-    return XB_FIRST_ORDER(compare_quantities(a, b), compare_value_places(a, b),
-                          XB_ORDER(of[b->source].written, of[a->source].written),
-                          XB_ORDER(b->source, a->source), XB_ORDER(a->value, b->value));
-}
-
-XB_COMPARER(by_figure, struct xb_fleet_value, XB_BY(figure->number), compare_value_places(a, b))
+XB_COMPARER(by_figure, struct xb_fleet_value, XB_BY(figure->number), compare_places(a, b))
 
 void xb_fleet_take_newest(struct xb_judging *judging)
 {
@@ -145,11 +148,10 @@ void xb_fleet_take_newest(struct xb_judging *judging)
     size_t all = fleet->value_count, kept = 0;
     judging->tested = xb_new(all, sizeof *judging->tested);
     if (all == 0)
-        return; /* there is no array either */
-    qsort_r(values, all, sizeof *values, newest_first, fleet->sources);
+        return;
     for (size_t i = 0; i < all; i++)
         if (i == 0 || compare_quantities(&values[i], &values[kept - 1]) != 0 ||
-            compare_value_places(&values[i], &values[kept - 1]) != 0)
+            compare_places(&values[i], &values[kept - 1]) != 0)
             values[kept++] = values[i];
     qsort(values, kept, sizeof *values, by_figure);
     fleet->value_count = kept;
@@ -239,77 +241,52 @@ struct charge {
     bool together;                        /* many nodes have each of its causes */
 };
 
-/* A document measured a figure of a subject. */
-struct measurement {
-    size_t subject;
-    const struct xb_fleet_value *value;   /* of a GPU; the subject may be its node */
-    const struct xb_fleet_source *source; /* the document */
-    bool replaced;                        /* by a newer value of the same */
-};
-
-struct measurements {
-    struct measurement *items; /* by subject */
-    size_t count;
-    size_t *begins; /* where those of each subject begin that has any */
-};
-
-static int compare_figures(const struct measurement *a, const struct measurement *b)
+/* Whether a value is of a subject: a GPU, or one of the node. */
+static bool is_of(const struct xb_fleet_value *value, const struct xb_fleet_finding *complaint)
 {
-    return XB_FIRST_ORDER(XB_BY(subject), XB_BY(value->gpu->number), XB_BY(value->peer),
-                          XB_BY_ADDRESS(value->figure->name));
+    return complaint->gpu != NULL ? value->gpu == complaint->gpu
+                                  : value->gpu->node == complaint->node;
 }
 
-XB_COMPARER(sort_by_figure, struct measurement, compare_figures(a, b),
-            XB_BY_GREATEST(source->written))
-
-/* Lists the measurements of each subject that has a complaint, and marks what was measured again.
- */
-static struct measurements gather_measurements(struct xb_judging *judging)
+/* Finds where the values of each subject begin, and which were measured again later. */
+static size_t *find_values(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    size_t subjects = fleet->gpu_count + fleet->node_count;
-    bool *has_complaint = XB_SCRATCH(judging, subjects, sizeof *has_complaint);
-    size_t *begins = XB_SCRATCH(judging, subjects, sizeof *begins);
-    struct measurement *items = XB_SCRATCH(judging, 2 * fleet->value_count, sizeof *items);
-    size_t count = 0;
-    time_t newest = 0;
-    for (size_t i = 0; i < fleet->complaint_count; i++)
-        has_complaint[subject_of(fleet, fleet->complaints[i].node, fleet->complaints[i].gpu)] =
-            true;
-    for (size_t i = 0; i < fleet->value_count; i++) {
-        const struct xb_fleet_value *value = &fleet->values[i];
-        size_t either[] = {value->gpu->number, subject_of(fleet, value->gpu->node, NULL)};
-        for (size_t k = 0; k < 2; k++)
-            if (has_complaint[either[k]])
-                items[count++] = (struct measurement){
-                    .subject = either[k], .value = value, .source = &fleet->sources[value->source]};
+    struct xb_fleet_value *values = fleet->values;
+    size_t *begins = XB_SCRATCH(judging, fleet->gpu_count + fleet->node_count, sizeof *begins);
+    for (size_t begin = 0, end = 0; begin < fleet->value_count; begin = end) {
+        const struct xb_fleet_gpu *gpu = values[begin].gpu;
+        time_t newest = fleet->sources[values[begin].source].written;
+        if (begin == 0 || values[begin - 1].gpu->node != gpu->node)
+            begins[subject_of(fleet, gpu->node, NULL)] = begin;
+        if (begin == 0 || values[begin - 1].gpu != gpu)
+            begins[gpu->number] = begin;
+        for (; end < fleet->value_count && compare_places(&values[end], &values[begin]) == 0 &&
+               values[end].figure->name == values[begin].figure->name;
+             end++)
+            if (fleet->sources[values[end].source].written > newest)
+                newest = fleet->sources[values[end].source].written;
+        for (size_t i = begin; i < end; i++)
+            values[i].replaced = newest > fleet->sources[values[i].source].written;
     }
-    qsort(items, count, sizeof *items, sort_by_figure);
-    for (size_t i = 0; i < count; i++) {
-        if (i == 0 || compare_figures(&items[i], &items[i - 1]) != 0)
-            newest = items[i].source->written;
-        items[i].replaced = newest > items[i].source->written;
-        if (i == 0 || items[i].subject != items[i - 1].subject)
-            begins[items[i].subject] = i;
-    }
-    return (struct measurements){items, count, begins};
+    return begins;
 }
 
 /* Whether a newer document replaced that of a charge. Its own figures of the subject decide, where
  * it has any. A later launch may have given the node another rank. */
-static bool is_replaced(const struct measurements *measurements, const struct charge *charge)
+static bool is_replaced(const struct xb_fleet *fleet, const size_t *begins,
+                        const struct charge *charge)
 {
-    const struct measurement *of = measurements->items + measurements->begins[charge->subject];
-    const struct measurement *end = measurements->items + measurements->count;
     const struct xb_fleet_source *own = charge->source;
     bool any_own = false, all_own_replaced = true, any_newer = false;
-    for (; of < end && of->subject == charge->subject; of++) {
-        const struct xb_fleet_source *other = of->source;
+    for (size_t i = begins[charge->subject];
+         i < fleet->value_count && is_of(&fleet->values[i], charge->complaint); i++) {
+        const struct xb_fleet_source *other = &fleet->sources[fleet->values[i].source];
         bool apart = own->written > 0 && is_later_launch(other->written, own->written);
         bool is_of_another_rank =
             other->ranks > 1 && other->ranks == own->ranks && other->rank != own->rank && !apart;
         any_own = any_own || other == own;
-        all_own_replaced = all_own_replaced && (other != own || of->replaced);
+        all_own_replaced = all_own_replaced && (other != own || fleet->values[i].replaced);
         any_newer = any_newer || (other->kind == own->kind && other->written > own->written &&
                                   !is_of_another_rank);
     }
@@ -369,7 +346,7 @@ void xb_fleet_name_complaints(struct xb_judging *judging)
     const struct xb_fleet *fleet = judging->fleet;
     size_t count = fleet->complaint_count;
     struct charge *charges = XB_SCRATCH(judging, count, sizeof *charges);
-    const struct measurements measurements = gather_measurements(judging);
+    const size_t *begins = find_values(judging);
     for (size_t i = 0; i < count; i++) {
         const struct xb_fleet_finding *complaint = &fleet->complaints[i];
         struct charge charge = {.subject = subject_of(fleet, complaint->node, complaint->gpu),
@@ -379,7 +356,7 @@ void xb_fleet_name_complaints(struct xb_judging *judging)
         charge.replaced =
             before != NULL && before->subject == charge.subject && before->source == charge.source
                 ? before->replaced
-                : is_replaced(&measurements, &charge);
+                : is_replaced(fleet, begins, &charge);
         charges[i] = charge;
     }
     mark_together(judging, charges, count);

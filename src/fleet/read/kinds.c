@@ -125,7 +125,9 @@ static void add_bandwidth(struct xb_fleet_document *doc, struct xb_fleet_figure 
                           const char *name, struct xb_fleet_gpu *gpu, int peer, double bandwidth)
 {
     figure.name = name;
-    add_value(doc, figure, (struct xb_fleet_value){NULL, gpu, peer, bandwidth, (double)NAN, 0});
+    add_value(doc, figure,
+              (struct xb_fleet_value){
+                  .gpu = gpu, .peer = peer, .value = bandwidth, .scatter = (double)NAN});
 }
 
 /* Returns the GPU in the fleet; NULL for a device that should be there and is not. */
