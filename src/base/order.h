@@ -19,3 +19,22 @@ static inline int xb_first_order(const int *orders, size_t count)
         first++;
     return orders[first];
 }
+
+/* Defines a comparer for qsort() of items of that type, or of pointers to them, which are `a` and
+ * `b`: by the first of these orders that is not 0. */
+#define XB_COMPARER(name, type, ...)                                                               \
+    static int name(const void *left, const void *right)                                           \
+    {                                                                                              \
+        const type *a = left, *b = right;                                                          \
+        return XB_FIRST_ORDER(__VA_ARGS__);                                                        \
+    }
+#define XB_POINTER_COMPARER(name, type, ...)                                                       \
+    static int name(const void *left, const void *right)                                           \
+    {                                                                                              \
+        const type *a = *(const type *const *)left, *b = *(const type *const *)right;              \
+        return XB_FIRST_ORDER(__VA_ARGS__);                                                        \
+    }
+/* In these: by a member, the least first or the greatest, or by an address. */
+#define XB_BY(member) XB_ORDER(a->member, b->member)
+#define XB_BY_GREATEST(member) XB_ORDER(b->member, a->member)
+#define XB_BY_ADDRESS(member) XB_ORDER_ADDRESSES(a->member, b->member)

@@ -48,12 +48,11 @@ static const struct xb_option *const *rows(void)
 /* The whole command. */
 struct command {
     const char *expect_hosts, *alpha; /* as they were written; expect_hosts: NULL where not given */
-    bool verbose;
+    bool verbose, expected_file;      /* the expected nodes came from a file */
     struct xb_cli_outputs to;
     const struct xb_config *config;
     struct xb_fleet_request request;
     struct xb_hostlist expected;
-    bool expected_file; /* they came from a file */
     struct xb_fleet fleet;
     struct xb_fleet_judgement judgement;
 };
@@ -90,6 +89,11 @@ static enum xb_status read_request(struct command *command, struct xb_error *err
                        command->expected_file ? "a file" : "names of hosts", cause.message);
     command->request.expected = expected->names;
     command->request.expected_count = expected->count;
+    /* Say whether the text was taken as a file or as names: else a misspelt file would look like a
+     * missing host. */
+    xb_say("--expect-hosts: %zu %s of the %s %.80s%s", expected->count,
+           expected->count == 1 ? "node" : "nodes", command->expected_file ? "file" : "expression",
+           given, strlen(given) > 80 ? "..." : "");
     return XB_OK;
 }
 
@@ -128,8 +132,7 @@ static enum xb_status open_output(struct command *command, struct xb_error *erro
     for (size_t i = 0; i < fleet->source_count; i++)
         places[count++] = (struct xb_cli_place){.option = "FILE", .input = fleet->sources[i].path};
     if (command->expected_file)
-        places[count++] =
-            (struct xb_cli_place){.option = "--expect-hosts", .input = command->expect_hosts};
+        places[count++] = (struct xb_cli_place){"--expect-hosts", NULL, command->expect_hosts};
     enum xb_status status = xb_cli_open_places(places, count, 0, error);
     free(places);
     return status;
@@ -139,13 +142,8 @@ static enum xb_status write_format(const void *own, FILE *stream, unsigned forma
                                    struct xb_error *error)
 {
     /* In the order of `formats`. */
-    static xb_fleet_writer *const writers[] = {
-        NULL,
-        xb_fleet_json_write,
-        xb_fleet_csv_write,
-        xb_fleet_prometheus_write,
-        xb_fleet_nodelist_write,
-    };
+    static xb_fleet_writer *const writers[] = {NULL, xb_fleet_json_write, xb_fleet_csv_write,
+                                               xb_fleet_prometheus_write, xb_fleet_nodelist_write};
     const struct command *command = own;
     const struct xb_fleet *fleet = &command->fleet;
     if (format == XB_FORMAT_TABLE)
@@ -165,14 +163,6 @@ static enum xb_status judge(struct command *command, struct xb_error *error)
      * the writer of a pipe. From here on it would leave a temporary file behind. */
     xb_interrupt_catch();
     XB_TRY(status);
-    /* Say whether the text was taken as a file or as names: else a misspelt file would look like a
-     * missing host. */
-    const char *given = command->expect_hosts;
-    if (given != NULL)
-        xb_say("--expect-hosts: %zu %s of the %s %.80s%s", command->expected.count,
-               command->expected.count == 1 ? "node" : "nodes",
-               command->expected_file ? "file" : "expression", given,
-               strlen(given) > 80 ? "..." : "");
     XB_TRY(xb_cli_find_outputs(&command->to, error));
     xb_fleet_open(&command->fleet);
     for (size_t i = 0; status == XB_OK && i < command->config->operand_count; i++) {

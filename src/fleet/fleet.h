@@ -12,28 +12,27 @@
 /* A fleet: everything in many documents of many nodes that helps to compare siblings. It takes one
  * document after the other and forgets it: memory grows with nodes, GPUs and values, never with the
  * size of the documents. It copies every text that it is given, and has each once: equal texts have
- * one address. NULL: not known. */
+ * one address. NULL: not known. `number`, where a struct has it, is its index in the fleet. */
 
 /* Where a document came from. */
 struct xb_fleet_source {
-    const char *path;     /* as the user named it, or of a file in a named folder; "-" */
-    size_t number;        /* of the document in it, from 1; 0 where it is the only one */
-    const char *kind;     /* "link", "run": what a newer one of the same kind can replace */
-    time_t dated;         /* its timestamp; 0 where it has none */
-    time_t written;       /* the same, but before 0 for a date that is still to come */
-    double began;         /* when measuring began, seconds since the epoch; NAN where not known */
-    double late_s;        /* after the agreed time; NAN where none was agreed */
-    bool unsynchronised;  /* the node said that its clock follows no other */
-    unsigned rank, ranks; /* the launcher's process that wrote it, and of how many; 0: not known */
+    const char *path;      /* as the user named it, or of a file in a named folder; "-" */
+    size_t number;         /* of the document in it, from 1; 0 where it is the only one */
+    const char *kind;      /* "link", "run": what a newer one of the same kind can replace */
+    time_t dated, written; /* its timestamp, or 0; the same, but below 0 if it is still to come */
+    double began;          /* when measuring began, seconds since the epoch; NAN: not known */
+    double late_s;         /* after the agreed time; NAN where none was agreed */
+    bool unsynchronised;   /* the node said that its clock follows no other */
+    unsigned rank, ranks;  /* the launcher's process that wrote it, of how many; 0: not known */
 };
 
 struct xb_fleet_node {
     const char *name; /* that its launcher and scheduler use */
     const char *hostname;
-    const char *driver;   /* version, from the newest document that has one; NULL: none has */
-    time_t driver_told;   /* when that document was written */
+    const char *driver; /* version, from the newest document that has one, written then */
+    time_t driver_told;
     const char *expected; /* what the user calls it; NULL: not expected, or not judged yet */
-    size_t number;        /* its index in the fleet, which sets it */
+    size_t number;
 };
 
 struct xb_fleet_gpu {
@@ -43,9 +42,8 @@ struct xb_fleet_gpu {
     /* The slot's link under load, from the newest document that knows it; 0: none does. */
     double link_speed_gts;
     unsigned link_width;
-    time_t told; /* when the newest document was written */
-    /* Set by the fleet: when the first one was, and the one that told the link; its index. */
-    time_t first_told, link_told;
+    /* When documents were written: the newest, the first, the one that told the link. */
+    time_t told, first_told, link_told;
     size_t number;
     /* Set by judging: a newer document has another GPU at its place; so it is gone, and where its
      * node has a document of a later launch, which does not find it. The GPU that it is, if it was
@@ -60,15 +58,15 @@ struct xb_fleet_figure {
     const char *name; /* "link h2d", "pinned h2d 1 GiB bandwidth", "link peer" */
     const char *unit; /* XB_UNIT_... */
     bool more_is_better;
-    const char *backend, *model;
-    const char *link;   /* what the GPU can do: "Gen5 x16"; for pairs what they go by: "NVLink x18",
-                           and where that cannot be counted also which place of a node that is:
-                           "PCIe 0000:0f:00.0>0000:1f:00.0" */
-    unsigned links;     /* of a pair: how many such links; 0 for PCIe */
-    bool links_known;   /* and that is known */
-    const char *driver; /* version */
-    const char *options; /* the options in effect that change a figure: "size=1073741824 ..." */
-    size_t number;       /* its index in the fleet, which sets it */
+    const char *backend, *model, *driver;
+    /* What the GPU can do: "Gen5 x16"; for pairs what they go by: "NVLink x18", and where that
+     * cannot be counted also their place: "PCIe 0000:0f:00.0>0000:1f:00.0". How many links a pair
+     * has, 0 for PCIe, and whether that is known. */
+    const char *link;
+    unsigned links;
+    bool links_known;
+    const char *options; /* in effect, that change a figure: "size=1073741824 ..." */
+    size_t number;
 };
 
 /* One value of one GPU, or of a GPU and its peer. */
@@ -76,6 +74,7 @@ struct xb_fleet_value {
     const struct xb_fleet_figure *figure;
     struct xb_fleet_gpu *gpu;
     int peer;       /* index of the other device of a pair; -1 for none */
+    bool replaced;  /* set by judging: a newer document has that figure of them */
     double value;   /* median, in the figure's unit; above 0 */
     double scatter; /* standard error of that median by its own samples, as a share; NAN: unknown */
     size_t source;
@@ -113,10 +112,9 @@ struct xb_fleet_finding {
     struct xb_fleet_gpu *gpu;             /* NULL if it is about the node */
     const struct xb_fleet_figure *figure; /* of "slow" and "fast"; else NULL, and numbers are NAN */
     int peer;                             /* index of the other device of a pair; -1 for none */
-    double value, centre;                 /* of the figure */
-    double deviation;                     /* value / centre - 1 */
-    double spreads;                       /* the same in spreads of its siblings, with its sign */
-    double p;                             /* adjusted for all tests: at most alpha */
+    double value, centre, deviation;      /* of the figure; value / centre - 1 */
+    double spreads;   /* the deviation in spreads of its siblings, with its sign */
+    double p;         /* adjusted for all tests: at most alpha */
     double worst;     /* how far the GPU's worst finding of the code deviates: rows' order */
     bool together;    /* so many siblings or nodes have the same that one cause is likelier than so
                          many faults: look for it before any of them is taken out of service */
@@ -134,6 +132,8 @@ struct xb_fleet_left_out {
     const char *what, *why;
 };
 
+#define XB_FLEET_TOLD 1000 /* names at most so many of the documents that are left out */
+
 struct xb_fleet {
     time_t now; /* when it is read: what is dated a day later cannot have been written */
     struct xb_fleet_source *sources;
@@ -142,15 +142,12 @@ struct xb_fleet {
     struct xb_fleet_figure **figures;
     struct xb_fleet_value *values;
     struct xb_fleet_finding *complaints;
-    struct xb_fleet_left_out *left_out; /* the first XB_FLEET_TOLD of them */
+    struct xb_fleet_left_out *left_out; /* the first XB_FLEET_TOLD of left_out_count */
     size_t source_count, node_count, gpu_count, figure_count, value_count, complaint_count;
-    size_t left_out_count;            /* how many were left out */
-    size_t unread_count;              /* how many of them are broken, so may be any node's */
-    void *known_texts, *known_things; /* search trees: find what is already in the fleet */
+    size_t left_out_count, unread_count; /* documents; those that are broken may be any node's */
+    void *known_texts, *known_things;    /* search trees: find what is already in the fleet */
     struct xb_arena *texts;
 };
-
-#define XB_FLEET_TOLD 1000 /* names at most so many of the documents that are left out */
 
 /* An empty fleet, which is read now. */
 void xb_fleet_open(struct xb_fleet *fleet);
@@ -174,28 +171,22 @@ void xb_fleet_add_complaint(struct xb_fleet *fleet, const struct xb_fleet_findin
 /* `is_foreign`: the document is not broken, but it is of no node. */
 void xb_fleet_leave_out(struct xb_fleet *fleet, const char *what, const char *why, bool is_foreign);
 
-/*
- * ---- reading ----
- * Reads documents of link and run (of one process or several) into a fleet. If a document is
- * broken, too large, of another program or of a kind without a node, it is left out and named in
- * the fleet; that is no failure. XB_ERR_MEMORY for a text; XB_ERR_STOPPED after a signal.
- */
+/* ---- reading: documents of link and run, of one process or several ----
+ * If a document is broken, too large, of another program or of a kind without a node, it is left
+ * out and named in the fleet; that is no failure. XB_ERR_MEMORY for a text; XB_ERR_STOPPED after a
+ * signal. */
 
 /* A file of one document or several, a folder (base/file_text.h), or "-": standard input, until its
  * end. */
 XB_MUST_CHECK enum xb_status xb_fleet_read(struct xb_fleet *fleet, const char *path,
                                            struct xb_error *error);
-
 /* One document in memory; a zero byte follows it. `number`: see struct xb_fleet_source. */
 XB_MUST_CHECK enum xb_status xb_fleet_read_text(struct xb_fleet *fleet, const char *path,
                                                 size_t number, const char *text, size_t length,
                                                 struct xb_error *error);
 
-/*
- * ---- judging ----
- * Finds the GPUs and nodes of a fleet that are not like their siblings. docs/fleet-statistics.md
- * describes the method, what it promises and how we simulated that.
- */
+/* ---- judging: which GPUs and nodes of a fleet are not like their siblings? ----
+ * docs/fleet-statistics.md describes the method, what it promises and how we simulated that. */
 
 #define XB_FLEET_SIBLINGS 5 /* fewest others by which a value is judged */
 #define XB_FLEET_BINS 41    /* of a histogram: odd, so that the median is in the middle one */
@@ -210,13 +201,11 @@ struct xb_fleet_request {
 /* One figure over its GPUs. */
 struct xb_fleet_siblings {
     const struct xb_fleet_figure *figure;
-    size_t values; /* of GPUs or pairs, the newest of each */
-    size_t nodes;  /* on which those GPUs are */
-    bool judged;   /* false: too few */
-    double centre; /* median */
-    double spread; /* as a share of the centre: 1.4826 times the median absolute deviation, but at
-                      least the floor */
-    bool is_floor; /* the spread is the floor */
+    size_t values, nodes; /* of GPUs or pairs, the newest of each; on which those GPUs are */
+    bool judged;          /* false: too few */
+    double centre;        /* median */
+    double spread;        /* as a share of that: 1.4826 times the median absolute deviation */
+    bool is_floor;        /* the spread is the least one, because that is less */
     double least, most;
     double slots_differ; /* by which share slots differ on all nodes, from 0.5 % on; else 0. Spread
                             and named_from are then of values less what is usual for their slot */
@@ -234,15 +223,13 @@ struct xb_fleet_siblings {
 struct xb_fleet_judgement {
     const struct xb_fleet *fleet; /* borrowed, with its texts and the request's */
     struct xb_fleet_request request;
-    struct xb_fleet_finding *findings; /* the worst first */
-    size_t finding_count;
+    struct xb_fleet_finding *findings;  /* the worst first */
     struct xb_fleet_siblings *siblings; /* one for each figure: judged ones first, then by name */
-    size_t sibling_count;
+    const char **notes;                 /* sentences that a reader must know */
+    size_t finding_count, sibling_count, note_count;
     size_t tests;       /* how many values were judged; alpha holds for all of them together */
     size_t judged_gpus; /* GPUs that were judged in at least one figure */
     size_t duplicates;  /* values that were left out because a newer document has them too */
-    const char **notes; /* sentences that a reader must know */
-    size_t note_count;
     struct xb_arena *texts;
 };
 

@@ -33,24 +33,22 @@
 struct xb_tested {
     const struct xb_fleet_value *value; /* in the fleet */
     double logarithm;                   /* less the shift */
-    double shift;       /* by how much its slot differs by design; 0 where that is not known */
-    double unsure;      /* how wrong that may be, as a spread */
-    double centre;      /* median of its siblings' logarithms */
-    double spread;      /* of its siblings' logarithms; it is judged by this */
-    size_t siblings;    /* how many */
-    double independent; /* how many independent values they count as */
-    double wide;        /* struct xb_fleet_siblings */
+    double shift, unsure;  /* by how much its slot differs by design, 0 where that is not known; how
+                              wrong that may be, as a spread */
+    double centre, spread; /* of its siblings' logarithms: median, and what it is judged by */
+    size_t siblings;       /* how many */
+    double independent;    /* how many independent values they count as */
+    double wide;           /* struct xb_fleet_siblings */
     double share, spreads, p; /* deviation, spreads and p of struct xb_fleet_finding */
 };
 
 struct xb_judging {
     struct xb_fleet *fleet;
     struct xb_fleet_judgement *judgement;
-    struct xb_tested *tested; /* the newest value of every GPU and peer, figure by figure */
-    size_t tested_count;
-    size_t unusable;          /* how many values are no positive numbers */
-    size_t group_notes;       /* how many figures have a note of their groups */
-    struct xb_arena *scratch; /* memory of the part that runs */
+    struct xb_tested *tested;      /* the newest value of every GPU and peer, figure by figure */
+    size_t tested_count, unusable; /* how many, and how many values are no positive numbers */
+    size_t group_notes;            /* how many figures have a note of their groups */
+    struct xb_arena *scratch;      /* memory of the part that runs */
 };
 
 /* Zeroed memory until the part returns. */
@@ -61,8 +59,8 @@ struct xb_judging {
  * figure by figure. */
 typedef void xb_fleet_part(struct xb_judging *judging);
 xb_fleet_part xb_fleet_join_moved, xb_fleet_name_complaints, xb_fleet_take_newest,
-    xb_fleet_shift_slots, xb_fleet_gather_siblings, xb_fleet_name_outliers, xb_fleet_note_lacking,
-    xb_fleet_name_missing, xb_fleet_name_unlike_most, xb_fleet_note_start;
+    xb_fleet_gather_siblings, xb_fleet_name_outliers, xb_fleet_note_lacking, xb_fleet_name_missing,
+    xb_fleet_name_unlike_most, xb_fleet_note_start;
 
 /* Sorts `count` values of one figure by their logarithms, and gives each the centre and spread of
  * the others. `offsets` has room for `count` numbers. */
@@ -116,6 +114,7 @@ const char *xb_fleet_figure_text(const struct xb_fleet_figure *figure, char *tex
 /* Compares names like strcmp(), but digits count as numbers: "n2" comes before "n10". Returns 0
  * only for the same text. NULL comes first. */
 int xb_natural_compare(const char *left, const char *right);
+#define XB_BY_NAME(member) xb_natural_compare(a->member, b->member) /* XB_COMPARER */
 
 /* ---- how likely it is that a value lies so far from others of its kind by chance ---- */
 
@@ -147,13 +146,21 @@ struct xb_fleet_document {
     struct xb_fleet_source origin;
     struct xb_fleet_node host; /* its name is that for launcher and scheduler, else its host name */
     const char *backend;       /* NULL: not known */
-    struct xb_arena *texts;    /* of these */
+    struct xb_arena *texts;    /* of these, and of what is taken */
     bool is_link;
     double link_bytes; /* its own size of a copy; NAN: not known */
     struct xb_link_file link;
     struct xb_record record;
+    /* While the fleet takes it: */
+    struct xb_fleet *fleet;
+    const struct xb_fleet_terms *terms;
+    size_t source;
+    struct xb_fleet_node *node;
+    struct xb_fleet_gpu **gpus; /* of its devices; NULL: not there */
+    struct xb_fleet_gpu *said;  /* what was added for each of them */
+    size_t gpu_count;           /* of those, until now */
 };
 
 /* Takes every value, fault and GPU of it into the fleet. */
 void xb_fleet_take(struct xb_fleet *fleet, const struct xb_fleet_terms *terms,
-                   const struct xb_fleet_document *document);
+                   struct xb_fleet_document *doc);

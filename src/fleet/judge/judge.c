@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- order ---- */
-
 int xb_natural_compare(const char *left, const char *right)
 {
     static const char digits[] = "0123456789";
@@ -37,8 +35,6 @@ int xb_natural_compare(const char *left, const char *right)
         return *a == '\0' ? -1 : 1;
     return strcmp(left, right); /* "n1" and "n01" are two names */
 }
-
-/* ---- codes ---- */
 
 const struct xb_fleet_saying xb_fleet_sayings[XB_FLEET_CODES] = {
     [XB_FLEET_MISSING] = {"missing", "has no result file", "have no result file",
@@ -97,16 +93,15 @@ int xb_fleet_exit_code(const struct xb_fleet_judgement *judgement)
 
 const char *xb_fleet_value_text(double value, const char *unit, bool with_unit, char *text)
 {
-    bool rate = unit != NULL && strcmp(unit, XB_UNIT_RATE) == 0;
-    bool plain = !with_unit || unit == NULL || strcmp(unit, XB_UNIT_RATIO) == 0;
+    const char *kind = unit != NULL ? unit : XB_UNIT_RATIO;
+    bool plain = !with_unit || strcmp(kind, XB_UNIT_RATIO) == 0;
     const char *space = plain ? "" : " ", *name = plain ? "" : unit;
     /* A file may hold any number: one that no device reaches is shown with its power of ten. */
     if (!(value >= 1e-12 && value < 1e18))
         snprintf(text, TEXT_SIZE, "%.3g%s%.16s", value, space, name);
-    else if (rate)
-        snprintf(text, TEXT_SIZE, "%s%s", xb_rate_text(value, (char[32]){0}, 32),
-                 with_unit ? " GB/s" : "");
-    else if (unit != NULL && strcmp(unit, XB_UNIT_SECONDS) == 0)
+    else if (strcmp(kind, XB_UNIT_RATE) == 0)
+        snprintf(text, TEXT_SIZE, "%s%s", XB_RATE_TEXT(value), with_unit ? " GB/s" : "");
+    else if (strcmp(kind, XB_UNIT_SECONDS) == 0)
         xb_duration_format(value, text, TEXT_SIZE);
     else
         snprintf(text, TEXT_SIZE, "%.*f%s%.16s", xb_decimals_for(value), value, space, name);
@@ -221,18 +216,12 @@ static double size_of(const struct xb_fleet_finding *finding)
 
 /* The worst first. What many have together comes behind what single ones have, which is where a
  * fault is likelier. */
-static int compare_findings(const void *left, const void *right)
-{
-    const struct xb_fleet_finding *a = left, *b = right;
-    const struct xb_fleet_gpu *gpu = xb_fleet_gpu_of(a), *other = xb_fleet_gpu_of(b);
-    const struct xb_fleet_figure *one = xb_fleet_figure_of(a), *two = xb_fleet_figure_of(b);
-    return XB_FIRST_ORDER(
-        XB_ORDER(a->code, b->code), a->together - b->together, XB_ORDER(b->worst, a->worst),
-        xb_natural_compare(a->node->name, b->node->name), XB_ORDER(gpu->index, other->index),
-        XB_ORDER(gpu->number, other->number), XB_ORDER(size_of(b), size_of(a)),
-        xb_natural_compare(one->name, two->name), XB_ORDER(one->number, two->number),
-        XB_ORDER(a->peer, b->peer));
-}
+#define BY_GPU(member) XB_ORDER(xb_fleet_gpu_of(a)->member, xb_fleet_gpu_of(b)->member)
+XB_COMPARER(compare_findings, struct xb_fleet_finding, XB_BY(code), XB_BY(together),
+            XB_BY_GREATEST(worst), XB_BY_NAME(node->name), BY_GPU(index), BY_GPU(number),
+            XB_ORDER(size_of(b), size_of(a)),
+            xb_natural_compare(xb_fleet_figure_of(a)->name, xb_fleet_figure_of(b)->name),
+            XB_ORDER(xb_fleet_figure_of(a)->number, xb_fleet_figure_of(b)->number), XB_BY(peer))
 
 static void sort_findings(struct xb_judging *judging)
 {
@@ -254,17 +243,10 @@ static void sort_findings(struct xb_judging *judging)
 
 /* ---- all of it ---- */
 
-static int compare_siblings(const void *left, const void *right)
-{
-    const struct xb_fleet_siblings *a = left, *b = right;
-    const struct xb_fleet_figure *one = a->figure, *other = b->figure;
-    return XB_FIRST_ORDER(
-        b->judged - a->judged, xb_natural_compare(one->name, other->name),
-        xb_natural_compare(one->model, other->model), xb_natural_compare(one->link, other->link),
-        xb_natural_compare(one->backend, other->backend),
-        xb_natural_compare(one->driver, other->driver),
-        xb_natural_compare(one->options, other->options), XB_ORDER(one->number, other->number));
-}
+XB_COMPARER(compare_siblings, struct xb_fleet_siblings, XB_BY_GREATEST(judged),
+            XB_BY_NAME(figure->name), XB_BY_NAME(figure->model), XB_BY_NAME(figure->link),
+            XB_BY_NAME(figure->backend), XB_BY_NAME(figure->driver), XB_BY_NAME(figure->options),
+            XB_BY(figure->number))
 
 /* Notes what was judged with more caution, and what could not be. */
 static void sort_siblings(struct xb_judging *judging)
@@ -286,20 +268,18 @@ static void sort_siblings(struct xb_judging *judging)
 void xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_request *request,
                     struct xb_fleet_judgement *judgement)
 {
-    static xb_fleet_part *const parts[] = {
-        xb_fleet_join_moved,
-        xb_fleet_name_complaints,
-        xb_fleet_take_newest,
-        xb_fleet_shift_slots,
-        xb_fleet_gather_siblings,
-        xb_fleet_name_outliers,
-        sort_siblings,
-        xb_fleet_note_lacking,
-        xb_fleet_name_missing,
-        xb_fleet_name_unlike_most,
-        xb_fleet_note_start,
-        sort_findings,
-    };
+    static xb_fleet_part *const parts[] = {xb_fleet_join_moved,
+                                           xb_fleet_name_complaints,
+                                           xb_fleet_take_newest,
+
+                                           xb_fleet_gather_siblings,
+                                           xb_fleet_name_outliers,
+                                           sort_siblings,
+                                           xb_fleet_note_lacking,
+                                           xb_fleet_name_missing,
+                                           xb_fleet_name_unlike_most,
+                                           xb_fleet_note_start,
+                                           sort_findings};
     struct xb_judging judging = {.fleet = fleet, .judgement = judgement};
     *judgement = (struct xb_fleet_judgement){.fleet = fleet, .request = *request};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {

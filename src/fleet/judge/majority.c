@@ -26,18 +26,8 @@ struct majority {
     bool found;  /* so it is, and more than half agree */
 };
 
-static int compare_what(const struct vote *left, const struct vote *right)
-{
-    return XB_FIRST_ORDER(XB_ORDER(left->number, right->number),
-                          xb_natural_compare(left->text, right->text));
-}
-
-static int compare_votes(const void *left, const void *right)
-{
-    const struct vote *a = left, *b = right;
-    return XB_FIRST_ORDER(xb_natural_compare(a->group, b->group), compare_what(a, b),
-                          XB_ORDER(a->item, b->item));
-}
+XB_COMPARER(compare_votes, struct vote, XB_BY_NAME(group), XB_BY(number), XB_BY_NAME(text),
+            XB_BY(item))
 
 /* Calls what follows for each group. */
 #define EACH_MAJORITY(votes, count, most)                                                          \
@@ -55,7 +45,9 @@ static bool next_majority(const struct vote *votes, size_t count, struct majorit
     *most = (struct majority){.begin = begin};
     for (size_t first = begin;
          end < count && xb_natural_compare(votes[end].group, votes[begin].group) == 0;) {
-        first = compare_what(&votes[end], &votes[first]) == 0 ? first : end;
+        if (votes[end].number != votes[first].number ||
+            xb_natural_compare(votes[end].text, votes[first].text) != 0)
+            first = end;
         end++;
         if (end - first > most->last - most->first) {
             most->first = first;
@@ -100,21 +92,10 @@ static void name_nodes(struct xb_judging *judging, struct vote *votes, size_t co
     }
 }
 
-static int by_place(const void *left, const void *right)
-{
-    const struct xb_fleet_gpu *a = *(const struct xb_fleet_gpu *const *)left;
-    const struct xb_fleet_gpu *b = *(const struct xb_fleet_gpu *const *)right;
-    return XB_FIRST_ORDER(XB_ORDER(a->node->number, b->node->number),
-                          xb_natural_compare(a->pci_bdf, b->pci_bdf), XB_ORDER(b->told, a->told));
-}
+XB_POINTER_COMPARER(by_place, struct xb_fleet_gpu, XB_BY(node->number), XB_BY_NAME(pci_bdf),
+                    XB_BY_GREATEST(told))
 
-static int by_model(const void *left, const void *right)
-{
-    const struct xb_fleet_gpu *a = *(const struct xb_fleet_gpu *const *)left;
-    const struct xb_fleet_gpu *b = *(const struct xb_fleet_gpu *const *)right;
-    return XB_FIRST_ORDER(XB_ORDER(a->node->number, b->node->number),
-                          xb_natural_compare(a->model, b->model));
-}
+XB_POINTER_COMPARER(by_model, struct xb_fleet_gpu, XB_BY(node->number), XB_BY_NAME(model))
 
 static void name_fewer_gpus(struct xb_judging *judging)
 {
@@ -308,14 +289,8 @@ struct pair {
         *usual; /* of most pairs, which have more links; NULL: they do not */
 };
 
-static int compare_pairs(const void *left, const void *right)
-{
-    const struct pair *a = left, *b = right;
-    return XB_FIRST_ORDER(XB_ORDER(a->value->gpu->number, b->value->gpu->number),
-                          XB_ORDER(a->value->peer, b->value->peer),
-                          XB_ORDER(b->written, a->written),
-                          XB_ORDER(a->value->figure->number, b->value->figure->number));
-}
+XB_COMPARER(compare_pairs, struct pair, XB_BY(value->gpu->number), XB_BY(value->peer),
+            XB_BY_GREATEST(written), XB_BY(value->figure->number))
 
 /* Lists the pairs, and finds what is usual among those of the model, and then among those at the
  * same place, which is that of a pair on a node with such GPUs. Returns how many pairs there are.

@@ -12,23 +12,12 @@
  * place. Where none is mentioned there, other processes of the same launch may have measured it: it
  * was moved if a later launch does not find it, and no launch found it at both places. */
 
-static int compare_by_uuid(const void *left, const void *right)
-{
-    const struct xb_fleet_gpu *a = *(const struct xb_fleet_gpu *const *)left;
-    const struct xb_fleet_gpu *b = *(const struct xb_fleet_gpu *const *)right;
-    return XB_FIRST_ORDER(strcmp(a->uuid, b->uuid), XB_ORDER(a->told, b->told),
-                          XB_ORDER(a->number, b->number));
-}
+XB_POINTER_COMPARER(compare_by_uuid, struct xb_fleet_gpu, strcmp(a->uuid, b->uuid), XB_BY(told),
+                    XB_BY(number))
 
 /* Puts GPUs of one place together. */
-static int compare_by_place(const void *left, const void *right)
-{
-    const struct xb_fleet_gpu *a = *(const struct xb_fleet_gpu *const *)left;
-    const struct xb_fleet_gpu *b = *(const struct xb_fleet_gpu *const *)right;
-    return XB_FIRST_ORDER(XB_ORDER(a->node->number, b->node->number),
-                          XB_ORDER_ADDRESSES(a->pci_bdf, b->pci_bdf), XB_ORDER(a->told, b->told),
-                          XB_ORDER(a->number, b->number));
-}
+XB_POINTER_COMPARER(compare_by_place, struct xb_fleet_gpu, XB_BY(node->number),
+                    XB_BY_ADDRESS(pci_bdf), XB_BY(told), XB_BY(number))
 
 static bool is_later_launch(time_t when, time_t than)
 {
@@ -63,6 +52,31 @@ static bool was_moved(const struct xb_fleet_gpu *from, const struct xb_fleet_gpu
         return is_later_launch(to->first_told, from->told);
     return is_later_launch(to->first_told, from->first_told) ||
            is_later_launch(from->first_told, to->first_told);
+}
+
+/* Orders figures by the addresses of their texts; 0 for two that are the same but for driver and
+ * link. */
+static int compare_quantities(const struct xb_fleet_value *left, const struct xb_fleet_value *right)
+{
+    const struct xb_fleet_figure *a = left->figure, *b = right->figure;
+    return XB_FIRST_ORDER(XB_BY_ADDRESS(name), XB_BY_ADDRESS(model), XB_BY_ADDRESS(backend),
+                          XB_BY_ADDRESS(options), XB_BY_ADDRESS(unit));
+}
+
+static int compare_places(const struct xb_fleet_value *a, const struct xb_fleet_value *b)
+{
+    return XB_FIRST_ORDER(XB_BY(gpu->node->number), XB_BY(gpu->number), XB_BY(peer));
+}
+
+/* A document without a timestamp counts as older than any with one. If two are equally old, the one
+ * that was given later counts. */
+static int newest_first(const void *left, const void *right, void *sources)
+{
+    const struct xb_fleet_value *a = left, *b = right;
+    const struct xb_fleet_source *of = sources;
+    return XB_FIRST_ORDER(compare_places(a, b), compare_quantities(a, b),
+                          XB_ORDER(of[b->source].written, of[a->source].written),
+                          XB_BY_GREATEST(source), XB_BY(value));
 }
 
 /* UUIDs that several GPUs have, and two of the GPUs of the first. */
@@ -118,46 +132,14 @@ void xb_fleet_join_moved(struct xb_judging *judging)
     for (size_t i = 0; i < fleet->complaint_count; i++)
         if (fleet->complaints[i].gpu != NULL)
             fleet->complaints[i].gpu = fleet->complaints[i].gpu->now;
+    if (fleet->value_count > 0) /* there is no array either */
+        qsort_r(fleet->values, fleet->value_count, sizeof *fleet->values, newest_first,
+                fleet->sources);
 }
 
 /* ---- the newest values ---- */
 
-/* Orders figures by the addresses of their texts; 0 for two that are the same but for driver and
- * link. */
-static int compare_quantities(const struct xb_fleet_value *left, const struct xb_fleet_value *right)
-{
-    const struct xb_fleet_figure *a = left->figure, *b = right->figure;
-    return XB_FIRST_ORDER(
-        XB_ORDER_ADDRESSES(a->name, b->name), XB_ORDER_ADDRESSES(a->model, b->model),
-        XB_ORDER_ADDRESSES(a->backend, b->backend), XB_ORDER_ADDRESSES(a->options, b->options),
-        XB_ORDER_ADDRESSES(a->unit, b->unit));
-}
-
-static int compare_value_places(const struct xb_fleet_value *left,
-                                const struct xb_fleet_value *right)
-{
-    return XB_FIRST_ORDER(XB_ORDER(left->gpu->node->number, right->gpu->node->number),
-                          XB_ORDER(left->gpu->number, right->gpu->number),
-                          XB_ORDER(left->peer, right->peer));
-}
-
-/* A document without a timestamp counts as older than any with one. If two are equally old, the one
- * that was given later counts. */
-static int newest_first(const void *left, const void *right, void *sources)
-{
-    const struct xb_fleet_value *a = left, *b = right;
-    const struct xb_fleet_source *of = sources;
-    return XB_FIRST_ORDER(compare_quantities(a, b), compare_value_places(a, b),
-                          XB_ORDER(of[b->source].written, of[a->source].written),
-                          XB_ORDER(b->source, a->source), XB_ORDER(a->value, b->value));
-}
-
-static int by_figure(const void *left, const void *right)
-{
-    const struct xb_fleet_value *a = left, *b = right;
-    return XB_FIRST_ORDER(XB_ORDER(a->figure->number, b->figure->number),
-                          compare_value_places(a, b));
-}
+XB_COMPARER(by_figure, struct xb_fleet_value, XB_BY(figure->number), compare_places(a, b))
 
 void xb_fleet_take_newest(struct xb_judging *judging)
 {
@@ -166,11 +148,10 @@ void xb_fleet_take_newest(struct xb_judging *judging)
     size_t all = fleet->value_count, kept = 0;
     judging->tested = xb_new(all, sizeof *judging->tested);
     if (all == 0)
-        return; /* there is no array either */
-    qsort_r(values, all, sizeof *values, newest_first, fleet->sources);
+        return;
     for (size_t i = 0; i < all; i++)
         if (i == 0 || compare_quantities(&values[i], &values[kept - 1]) != 0 ||
-            compare_value_places(&values[i], &values[kept - 1]) != 0)
+            compare_places(&values[i], &values[kept - 1]) != 0)
             values[kept++] = values[i];
     qsort(values, kept, sizeof *values, by_figure);
     fleet->value_count = kept;
@@ -191,11 +172,7 @@ void xb_fleet_take_newest(struct xb_judging *judging)
  * off would look like all others. So a note tells of GPUs without a figure that most of their model
  * have. */
 
-static int by_quantity(const void *left, const void *right)
-{
-    return compare_quantities(*(const struct xb_fleet_value *const *)left,
-                              *(const struct xb_fleet_value *const *)right);
-}
+XB_POINTER_COMPARER(by_quantity, struct xb_fleet_value, compare_quantities(a, b))
 
 void xb_fleet_note_lacking(struct xb_judging *judging)
 {
@@ -264,83 +241,52 @@ struct charge {
     bool together;                        /* many nodes have each of its causes */
 };
 
-/* A document measured a figure of a subject. */
-struct measurement {
-    size_t subject;
-    const struct xb_fleet_value *value;   /* of a GPU; the subject may be its node */
-    const struct xb_fleet_source *source; /* the document */
-    bool replaced;                        /* by a newer value of the same */
-};
-
-struct measurements {
-    struct measurement *items; /* by subject */
-    size_t count;
-    size_t *begins; /* where those of each subject begin that has any */
-};
-
-static int compare_figures(const struct measurement *left, const struct measurement *right)
+/* Whether a value is of a subject: a GPU, or one of the node. */
+static bool is_of(const struct xb_fleet_value *value, const struct xb_fleet_finding *complaint)
 {
-    const struct xb_fleet_value *a = left->value, *b = right->value;
-    return XB_FIRST_ORDER(XB_ORDER(left->subject, right->subject),
-                          XB_ORDER(a->gpu->number, b->gpu->number), XB_ORDER(a->peer, b->peer),
-                          XB_ORDER_ADDRESSES(a->figure->name, b->figure->name));
+    return complaint->gpu != NULL ? value->gpu == complaint->gpu
+                                  : value->gpu->node == complaint->node;
 }
 
-/* For qsort(), the newest first. */
-static int sort_by_figure(const void *left, const void *right)
-{
-    const struct measurement *a = left, *b = right;
-    return XB_FIRST_ORDER(compare_figures(a, b), XB_ORDER(b->source->written, a->source->written));
-}
-
-/* Lists the measurements of each subject that has a complaint, and marks what was measured again.
- */
-static struct measurements gather_measurements(struct xb_judging *judging)
+/* Finds where the values of each subject begin, and which were measured again later. */
+static size_t *find_values(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    size_t subjects = fleet->gpu_count + fleet->node_count;
-    bool *has_complaint = XB_SCRATCH(judging, subjects, sizeof *has_complaint);
-    size_t *begins = XB_SCRATCH(judging, subjects, sizeof *begins);
-    struct measurement *items = XB_SCRATCH(judging, 2 * fleet->value_count, sizeof *items);
-    size_t count = 0;
-    time_t newest = 0;
-    for (size_t i = 0; i < fleet->complaint_count; i++)
-        has_complaint[subject_of(fleet, fleet->complaints[i].node, fleet->complaints[i].gpu)] =
-            true;
-    for (size_t i = 0; i < fleet->value_count; i++) {
-        const struct xb_fleet_value *value = &fleet->values[i];
-        size_t either[] = {value->gpu->number, subject_of(fleet, value->gpu->node, NULL)};
-        for (size_t k = 0; k < 2; k++)
-            if (has_complaint[either[k]])
-                items[count++] = (struct measurement){
-                    .subject = either[k], .value = value, .source = &fleet->sources[value->source]};
+    struct xb_fleet_value *values = fleet->values;
+    size_t *begins = XB_SCRATCH(judging, fleet->gpu_count + fleet->node_count, sizeof *begins);
+    for (size_t begin = 0, end = 0; begin < fleet->value_count; begin = end) {
+        const struct xb_fleet_gpu *gpu = values[begin].gpu;
+        time_t newest = fleet->sources[values[begin].source].written;
+        if (begin == 0 || values[begin - 1].gpu->node != gpu->node)
+            begins[subject_of(fleet, gpu->node, NULL)] = begin;
+        if (begin == 0 || values[begin - 1].gpu != gpu)
+            begins[gpu->number] = begin;
+        for (; end < fleet->value_count && compare_places(&values[end], &values[begin]) == 0 &&
+               values[end].figure->name == values[begin].figure->name;
+             end++)
+            if (fleet->sources[values[end].source].written > newest)
+                newest = fleet->sources[values[end].source].written;
+        for (size_t i = begin; i < end; i++)
+            values[i].replaced = newest > fleet->sources[values[i].source].written;
     }
-    qsort(items, count, sizeof *items, sort_by_figure);
-    for (size_t i = 0; i < count; i++) {
-        if (i == 0 || compare_figures(&items[i], &items[i - 1]) != 0)
-            newest = items[i].source->written;
-        items[i].replaced = newest > items[i].source->written;
-        if (i == 0 || items[i].subject != items[i - 1].subject)
-            begins[items[i].subject] = i;
-    }
-    return (struct measurements){items, count, begins};
+    return begins;
 }
 
 /* Whether a newer document replaced that of a charge. Its own figures of the subject decide, where
  * it has any. A later launch may have given the node another rank. */
-static bool is_replaced(const struct measurements *measurements, const struct charge *charge)
+static bool is_replaced(const struct xb_fleet *fleet, const size_t *begins,
+                        const struct charge *charge)
 {
-    const struct measurement *of = measurements->items + measurements->begins[charge->subject];
-    const struct measurement *end = measurements->items + measurements->count;
     const struct xb_fleet_source *own = charge->source;
     bool any_own = false, all_own_replaced = true, any_newer = false;
-    for (; of < end && of->subject == charge->subject; of++) {
-        const struct xb_fleet_source *other = of->source;
+    for (size_t i = begins[charge->subject];
+         i < fleet->value_count && is_of(&fleet->values[i], charge->complaint); i++) {
+        const struct xb_fleet_source *other = &fleet->sources[fleet->values[i].source];
         bool apart = own->written > 0 && is_later_launch(other->written, own->written);
         bool is_of_another_rank =
             other->ranks > 1 && other->ranks == own->ranks && other->rank != own->rank && !apart;
         any_own = any_own || other == own;
-        all_own_replaced = all_own_replaced && (other != own || of->replaced);
+        all_own_replaced = all_own_replaced && (other != own || fleet->values[i].replaced);
         any_newer = any_newer || (other->kind == own->kind && other->written > own->written &&
                                   !is_of_another_rank);
     }
@@ -353,10 +299,7 @@ struct cause {
     struct charge *charge;
 };
 
-static int compare_causes(const void *left, const void *right)
-{
-    return strcmp(((const struct cause *)left)->text, ((const struct cause *)right)->text);
-}
+XB_COMPARER(compare_causes, struct cause, strcmp(a->text, b->text))
 
 /* If many nodes say the same against themselves, a limit, an option or a driver is likelier than so
  * many faults. The same is what has the same cause: a warning that all nodes have must not hide the
@@ -395,22 +338,15 @@ static void mark_together(struct xb_judging *judging, struct charge *charges, si
 
 /* One GPU's or node's of one code lie together. The first is the one to tell: one that few nodes
  * have, and the newest of these. */
-static int compare_charges(const void *left, const void *right)
-{
-    const struct charge *a = left, *b = right;
-    return XB_FIRST_ORDER(XB_ORDER(a->replaced, b->replaced), XB_ORDER(a->subject, b->subject),
-                          XB_ORDER(a->complaint->code, b->complaint->code),
-                          XB_ORDER(a->together, b->together),
-                          XB_ORDER(b->source->written, a->source->written),
-                          XB_ORDER_ADDRESSES(a->complaint, b->complaint));
-}
+XB_COMPARER(compare_charges, struct charge, XB_BY(replaced), XB_BY(subject), XB_BY(complaint->code),
+            XB_BY(together), XB_BY_GREATEST(source->written), XB_BY_ADDRESS(complaint))
 
 void xb_fleet_name_complaints(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
     size_t count = fleet->complaint_count;
     struct charge *charges = XB_SCRATCH(judging, count, sizeof *charges);
-    const struct measurements measurements = gather_measurements(judging);
+    const size_t *begins = find_values(judging);
     for (size_t i = 0; i < count; i++) {
         const struct xb_fleet_finding *complaint = &fleet->complaints[i];
         struct charge charge = {.subject = subject_of(fleet, complaint->node, complaint->gpu),
@@ -420,7 +356,7 @@ void xb_fleet_name_complaints(struct xb_judging *judging)
         charge.replaced =
             before != NULL && before->subject == charge.subject && before->source == charge.source
                 ? before->replaced
-                : is_replaced(&measurements, &charge);
+                : is_replaced(fleet, begins, &charge);
         charges[i] = charge;
     }
     mark_together(judging, charges, count);

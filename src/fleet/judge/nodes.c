@@ -68,12 +68,8 @@ static int compare_short(const char *left, const char *right)
     return XB_FIRST_ORDER(memcmp(left, right, a < b ? a : b), XB_ORDER(a, b));
 }
 
-static int compare_called(const void *left, const void *right)
-{
-    const struct called *a = left, *b = right;
-    return XB_FIRST_ORDER(compare_short(a->name, b->name), strcmp(a->name, b->name),
-                          a->is_there - b->is_there, XB_ORDER(a->owner, b->owner));
-}
+XB_COMPARER(compare_called, struct called, compare_short(a->name, b->name),
+            strcmp(a->name, b->name), XB_BY(is_there), XB_BY(owner))
 
 /* Finds who is on both sides, of names that have one short name. `met`: how the other side calls an
  * expected node, and one that is there. */

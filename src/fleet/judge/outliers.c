@@ -155,10 +155,8 @@ static void note_groups(struct xb_judging *judging, const struct xb_fleet_siblin
     double widest = 0, distance = 0;
     for (size_t i = least; i + least <= count; i++) {
         double gap = values[i].logarithm - values[i - 1].logarithm;
-        if (gap > widest) {
-            widest = gap;
-            begin = i;
-        }
+        begin = gap > widest ? i : begin;
+        widest = fmax(gap, widest);
     }
     if (begin > 0) {
         double width = fmax(width_of(values, begin), width_of(values + begin, count - begin));
@@ -198,7 +196,7 @@ static void note_groups(struct xb_judging *judging, const struct xb_fleet_siblin
 static bool is_named(const struct xb_judging *judging, const struct xb_tested *tested, bool low)
 {
     return tested->p <= judging->judgement->request.alpha &&
-           fabs(tested->share) >= XB_FLEET_LEAST_DEVIATION && (tested->share > 0) == !low;
+           (low ? -tested->share : tested->share) >= XB_FLEET_LEAST_DEVIATION;
 }
 
 static void name(struct xb_judging *judging, const struct xb_tested *tested,
@@ -206,19 +204,17 @@ static void name(struct xb_judging *judging, const struct xb_tested *tested,
 {
     const struct xb_fleet_value *value = tested->value;
     const struct xb_fleet_figure *figure = value->figure;
-    struct xb_fleet_finding finding = {
-        .code = code,
-        .node = value->gpu->node,
-        .gpu = value->gpu,
-        .peer = value->peer,
-        .figure = figure,
-        .value = value->value,
-        .centre = exp(tested->centre + tested->shift),
-        .deviation = tested->share,
-        .spreads = tested->spreads,
-        .p = tested->p,
-        .together = together,
-    };
+    const struct xb_fleet_finding finding = {code,
+                                             value->gpu->node,
+                                             value->gpu,
+                                             figure,
+                                             value->peer,
+                                             value->value,
+                                             exp(tested->centre + tested->shift),
+                                             tested->share,
+                                             tested->spreads,
+                                             tested->p,
+                                             .together = together};
     const char *label = figure->name != NULL ? figure->name : "value";
     const char *own = xb_fleet_value_text(finding.value, figure->unit, true, (char[64]){0});
     const char *centre = xb_fleet_value_text(finding.centre, figure->unit, false, (char[64]){0});
@@ -241,17 +237,16 @@ static void name_end(struct xb_judging *judging, const struct xb_tested *tested,
     size_t count = siblings->values, named = 0;
     double centre = tested[count / 2].logarithm; /* they are sorted */
     xb_node_tally_begin(tally);
+#define AT(i) (&tested[low ? (i) : count - 1 - (i)])
     for (size_t i = 0, near = 0; i < count; i++) {
-        const struct xb_tested *own = &tested[low ? i : count - 1 - i];
+        const struct xb_tested *own = AT(i);
         if (!is_named(judging, own, low))
             continue;
-        for (; near < count; near++) {
-            const struct xb_tested *other = &tested[low ? near : count - 1 - near];
-            if (2 * fabs(other->logarithm - centre) < fabs(own->logarithm - centre))
-                break;
-            if (is_named(judging, other, low))
-                xb_node_tally_add(tally, other->value->gpu->node);
-        }
+        for (; near < count &&
+               2 * fabs(AT(near)->logarithm - centre) >= fabs(own->logarithm - centre);
+             near++)
+            if (is_named(judging, AT(near), low))
+                xb_node_tally_add(tally, AT(near)->value->gpu->node);
         name(judging, own, fast ? XB_FLEET_FAST : XB_FLEET_SLOW,
              xb_fleet_is_together(tally->count, siblings->nodes));
         named++;

@@ -9,16 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the figure of `tested` that begins at `begin` ends. */
-static size_t end_of_figure(const struct xb_judging *judging, size_t begin)
-{
-    size_t end = begin;
-    while (end < judging->tested_count &&
-           judging->tested[end].value->figure == judging->tested[begin].value->figure)
-        end++;
-    return end;
-}
-
 /* ---- slots ---- */
 
 /*
@@ -45,11 +35,7 @@ struct seat {
     size_t tested;
 };
 
-static int compare_seats(const void *left, const void *right)
-{
-    const struct seat *a = left, *b = right;
-    return XB_FIRST_ORDER(strcmp(a->slot, b->slot), XB_ORDER(a->tested, b->tested));
-}
+XB_COMPARER(compare_seats, struct seat, strcmp(a->slot, b->slot), XB_BY(tested))
 
 static size_t end_of_slot(const struct seat *seats, size_t count, size_t begin)
 {
@@ -74,18 +60,16 @@ static double median_without(const double *sorted, size_t count, double own)
     return (sorted[lower + (own <= sorted[lower])] + sorted[upper + (own <= sorted[upper])]) / 2;
 }
 
-/* Shifts the values of one figure, from `begin` to before `end`, by what is usual for their slots,
- * where these differ. Returns by how much the slots differ. */
-static double shift(struct xb_judging *judging, size_t begin, size_t end, struct seat *seats,
-                    double *scratch)
+/* Shifts the `all` values of one figure by what is usual for their slots, where these differ.
+ * Returns by how much the slots differ. */
+static double shift(struct xb_tested *tested, size_t all, struct seat *seats, double *scratch)
 {
-    struct xb_tested *tested = judging->tested;
-    bool is_of_pairs = tested[begin].value->peer >= 0;
+    bool is_of_pairs = tested[0].value->peer >= 0;
     size_t count = 0, kept = 0;
     double least = 0, most = 0;
-    for (size_t i = begin, next = begin; i < end && !is_of_pairs; i = next) {
+    for (size_t i = 0, next = 0; i < all && !is_of_pairs; i = next) {
         size_t first = count;
-        for (; next < end && tested[next].value->gpu->node == tested[i].value->gpu->node; next++) {
+        for (; next < all && tested[next].value->gpu->node == tested[i].value->gpu->node; next++) {
             const char *slot = tested[next].value->gpu->pci_bdf;
             scratch[next - i] = tested[next].logarithm;
             if (slot != NULL)
@@ -124,35 +108,11 @@ static double shift(struct xb_judging *judging, size_t begin, size_t end, struct
     }
     /* What is usual for a slot that few nodes have, or that nobody told, is not known: it may be
      * anything between the others. */
-    for (size_t i = begin; i < end; i++)
+    for (size_t i = 0; i < all; i++)
         tested[i].unsure = (most - least) / 2;
     for (size_t i = 0; i < kept; i++)
         tested[seats[i].tested].unsure = 0;
     return most - least;
-}
-
-void xb_fleet_shift_slots(struct xb_judging *judging)
-{
-    struct seat *seats = XB_SCRATCH(judging, judging->tested_count, sizeof *seats);
-    double *scratch = XB_SCRATCH(judging, judging->tested_count, sizeof *scratch);
-    const struct xb_fleet_figure *worst = NULL;
-    size_t figures = 0;
-    double most = 0;
-    for (size_t begin = 0, end = 0; begin < judging->tested_count; begin = end) {
-        end = end_of_figure(judging, begin);
-        double distance = shift(judging, begin, end, seats, scratch);
-        figures += distance >= XB_FLEET_LEAST_DEVIATION;
-        if (distance >= XB_FLEET_LEAST_DEVIATION && distance > most) {
-            most = distance;
-            worst = judging->tested[begin].value->figure;
-        }
-    }
-    if (figures > 0)
-        XB_NOTE("%zu figure%s on the slot (most: %.200s: slots differ by %s). There fleet judges a "
-                "GPU by what is usual for its slot.",
-                figures, figures == 1 ? " depends" : "s depend",
-                xb_fleet_figure_text(worst, (char[256]){0}, 256),
-                xb_fleet_percent_text(expm1(most), (char[64]){0}));
 }
 
 /* GPUs of a node share its memory, settings and neighbours, and the copies to and from a GPU share
@@ -161,16 +121,8 @@ void xb_fleet_shift_slots(struct xb_judging *judging)
  * share) for m values a node (Kish, "Survey Sampling", 1965, section 5.4); likewise for sources and
  * targets of pairs. Both variances are from medians, so that outliers do not count. */
 
-/* What values have in common that are alike. */
+/* What values have in common that are alike: a node, and on it a GPU or a peer. */
 enum common { A_NODE, A_GPU, A_PEER };
-
-static bool share(const struct xb_tested *left, const struct xb_tested *right, enum common what)
-{
-    const struct xb_fleet_value *a = left->value, *b = right->value;
-    if (what == A_GPU)
-        return a->gpu == b->gpu;
-    return a->gpu->node == b->gpu->node && (what == A_NODE || a->peer == b->peer);
-}
 
 /* What `count` values are worth, of which those that are alike stand together in `groups` groups.
  */
@@ -181,7 +133,11 @@ static double effective_sample_size(const struct xb_tested *values, size_t count
     size_t pairs = 0;
     *groups = 0;
     for (size_t begin = 0, end = 0; begin < count; begin = end, (*groups)++) {
-        for (end++; end < count && share(&values[end], &values[begin], what); end++)
+        const struct xb_fleet_value *first = values[begin].value, *next;
+        for (end++; end < count && (next = values[end].value)->gpu->node == first->gpu->node &&
+                    (what != A_GPU || next->gpu == first->gpu) &&
+                    (what != A_PEER || next->peer == first->peer);
+             end++)
             scratch[pairs++] = fabs(values[end].logarithm - values[end - 1].logarithm);
         squares += (double)(end - begin) * (double)(end - begin);
     }
@@ -200,61 +156,40 @@ static double effective_sample_size(const struct xb_tested *values, size_t count
     return (double)count / (1 + (squares / (double)count - 1) * share_between);
 }
 
-static int compare_peers(const void *left, const void *right)
-{
-    const struct xb_fleet_value *a = ((const struct xb_tested *)left)->value;
-    const struct xb_fleet_value *b = ((const struct xb_tested *)right)->value;
-    return XB_FIRST_ORDER(XB_ORDER(a->gpu->node->number, b->gpu->node->number),
-                          XB_ORDER(a->peer, b->peer), XB_ORDER(a, b));
-}
+XB_COMPARER(compare_peers, struct xb_tested, XB_BY(value->gpu->node->number), XB_BY(value->peer),
+            XB_BY(value))
 
 /* ---- each by the others ---- */
 
-static int compare_logarithms(const void *left, const void *right)
-{
-    const struct xb_tested *a = left, *b = right;
-    return XB_FIRST_ORDER(XB_ORDER(a->logarithm, b->logarithm), XB_ORDER(a->value, b->value));
-}
-
-/* Judges the values from `begin` to `end`: whichever is left out, the others have the same median.
- */
-static void leave_out_range(struct xb_tested *values, size_t count, size_t begin, size_t end,
-                            double centre, double *offsets)
-{
-    /* The distances of sorted values from `centre`, sorted. */
-    size_t above = count / 2;
-    while (above > 0 && values[above - 1].logarithm > centre)
-        above--;
-    while (above < count && values[above].logarithm <= centre)
-        above++;
-    size_t below = above;
-    for (size_t i = 0; i < count; i++) {
-        bool up = below == 0 || (above < count && values[above].logarithm - centre <
-                                                      centre - values[below - 1].logarithm);
-        offsets[i] = up ? values[above++].logarithm - centre : centre - values[--below].logarithm;
-    }
-    for (size_t i = begin; i < end; i++) {
-        double own = fabs(values[i].logarithm - centre);
-        values[i].centre = centre;
-        values[i].spread = XB_FLEET_TO_DEVIATION * median_without(offsets, count, own);
-        values[i].siblings = count - 1;
-    }
-}
+XB_COMPARER(compare_logarithms, struct xb_tested, XB_BY(logarithm), XB_BY(value))
 
 void xb_fleet_leave_each_out(struct xb_tested *values, size_t count, double *offsets)
 {
-    size_t h = count / 2;
+    /* The others' median is the same for all before the middle, for it, and for all behind it. */
+    const size_t ends[] = {count / 2, (count + 1) / 2, count};
+    const size_t lower = (count - 2) / 2, upper = (count - 1) / 2; /* of the others */
     qsort(values, count, sizeof *values, compare_logarithms);
-    if (count % 2 == 0) {
-        leave_out_range(values, count, 0, h, values[h].logarithm, offsets);
-        leave_out_range(values, count, h, count, values[h - 1].logarithm, offsets);
-        return;
+    for (size_t k = 0, begin = 0; k < 3; begin = ends[k++]) {
+        double centre = (values[lower + (lower >= begin)].logarithm +
+                         values[upper + (upper >= begin)].logarithm) /
+                        2;
+        size_t above = 0;
+        while (above < count && values[above].logarithm <= centre)
+            above++;
+        /* The distances of sorted values from there, sorted. */
+        for (size_t i = 0, below = above; i < count; i++) {
+            bool up = below == 0 || (above < count && values[above].logarithm - centre <
+                                                          centre - values[below - 1].logarithm);
+            offsets[i] =
+                up ? values[above++].logarithm - centre : centre - values[--below].logarithm;
+        }
+        for (size_t i = begin; i < ends[k]; i++) {
+            double own = fabs(values[i].logarithm - centre);
+            values[i].centre = centre;
+            values[i].spread = XB_FLEET_TO_DEVIATION * median_without(offsets, count, own);
+            values[i].siblings = count - 1;
+        }
     }
-    double middle = values[h].logarithm;
-    double below = values[h - 1].logarithm, above = values[h + 1].logarithm;
-    leave_out_range(values, count, 0, h, (middle + above) / 2, offsets);
-    leave_out_range(values, count, h, h + 1, (below + above) / 2, offsets);
-    leave_out_range(values, count, h + 1, count, (below + middle) / 2, offsets);
 }
 
 /* Values of many GPUs need not be normally distributed: if their tails are longer, values at the
@@ -362,15 +297,31 @@ static void gather(struct xb_tested *values, size_t count, double *scratch,
 void xb_fleet_gather_siblings(struct xb_judging *judging)
 {
     struct xb_fleet_judgement *judgement = judging->judgement;
-    size_t kept = 0;
+    struct xb_tested *tested = judging->tested;
+    struct seat *seats = XB_SCRATCH(judging, judging->tested_count, sizeof *seats);
     double *scratch = XB_SCRATCH(judging, judging->tested_count, sizeof *scratch);
+    const struct xb_fleet_figure *worst = NULL;
+    size_t kept = 0, figures = 0; /* that depend on the slot, and by how much the worst does */
+    double most = 0;
     judgement->siblings = xb_new(judging->fleet->figure_count, sizeof *judgement->siblings);
     for (size_t begin = 0, end = 0; begin < judging->tested_count; begin = end) {
-        end = end_of_figure(judging, begin);
+        const struct xb_fleet_figure *figure = tested[begin].value->figure;
         struct xb_fleet_siblings *siblings = &judgement->siblings[judgement->sibling_count++];
-        gather(judging->tested + begin, end - begin, scratch, siblings);
-        for (size_t i = 0; siblings->judged && i < end - begin; i++)
-            judging->tested[kept++] = judging->tested[begin + i];
+        while (end < judging->tested_count && tested[end].value->figure == figure)
+            end++;
+        double distance = shift(tested + begin, end - begin, seats, scratch);
+        figures += distance >= XB_FLEET_LEAST_DEVIATION;
+        worst = distance > most ? figure : worst;
+        most = fmax(distance, most);
+        gather(tested + begin, end - begin, scratch, siblings);
+        for (size_t i = begin; siblings->judged && i < end; i++)
+            tested[kept++] = tested[i];
     }
     judging->tested_count = kept;
+    if (figures > 0)
+        XB_NOTE("%zu figure%s on the slot (most: %.200s: slots differ by %s). There fleet judges a "
+                "GPU by what is usual for its slot.",
+                figures, figures == 1 ? " depends" : "s depend",
+                xb_fleet_figure_text(worst, (char[256]){0}, 256),
+                xb_fleet_percent_text(expm1(most), (char[64]){0}));
 }

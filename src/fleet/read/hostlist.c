@@ -262,12 +262,7 @@ static int compare_around(const struct item *first, const struct item *second)
 }
 
 /* Puts names together that differ only in these digits, in the order of their numbers. */
-static int by_parts(const void *a, const void *b)
-{
-    const struct item *first = a, *second = b;
-    return XB_FIRST_ORDER(compare_around(first, second), XB_ORDER(first->number, second->number),
-                          XB_ORDER(first->digits, second->digits));
-}
+XB_COMPARER(by_parts, struct item, compare_around(a, b), XB_BY(number), XB_BY(digits))
 
 /* The text, with brackets, of several items that are alike and in order. At most one range of a
  * width can go on, because numbers do not fall. */

@@ -10,19 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A document on its way into a fleet. */
-struct taking {
-    struct xb_fleet *fleet;
-    const struct xb_fleet_terms *terms;
-    const struct xb_fleet_document *document;
-    size_t source; /* in the fleet */
-    struct xb_fleet_node *node;
-    time_t written;             /* struct xb_fleet_source */
-    struct xb_fleet_gpu **gpus; /* of the document's devices, in the fleet; NULL: not there */
-    struct xb_fleet_gpu *said;  /* what was added for each of them */
-    size_t gpu_count;           /* of those, until now */
-    struct xb_arena *texts;
-};
+/* A text that lives as long as the document. */
+#define TEXT(...) xb_arena_print(&doc->texts, __VA_ARGS__)
 
 static bool is_same(const char *left, const char *right)
 {
@@ -36,88 +25,87 @@ static const char *known(const char *text)
 
 /* Adds the next GPU of the document; `gpu` has neither node nor time. Leaves out a UUID or an
  * address that another one has: parts of one GPU may share them, and would be taken for one. */
-static struct xb_fleet_gpu *add_gpu(struct taking *taking, struct xb_fleet_gpu gpu)
+static struct xb_fleet_gpu *add_gpu(struct xb_fleet_document *doc, struct xb_fleet_gpu gpu)
 {
     gpu.uuid = known(gpu.uuid);
     gpu.pci_bdf = known(gpu.pci_bdf);
-    for (size_t i = 0; i < taking->gpu_count; i++) {
-        const struct xb_fleet_gpu *other = &taking->said[i];
+    for (size_t i = 0; i < doc->gpu_count; i++) {
+        const struct xb_fleet_gpu *other = &doc->said[i];
         bool apart = other->index != gpu.index;
         gpu.uuid = apart && is_same(other->uuid, gpu.uuid) ? NULL : gpu.uuid;
         gpu.pci_bdf = apart && is_same(other->pci_bdf, gpu.pci_bdf) ? NULL : gpu.pci_bdf;
     }
-    gpu.node = taking->node;
-    gpu.told = taking->written;
-    taking->said[taking->gpu_count++] = gpu;
-    return xb_fleet_add_gpu(taking->fleet, &gpu);
+    gpu.node = doc->node;
+    gpu.told = doc->origin.written;
+    doc->said[doc->gpu_count++] = gpu;
+    return xb_fleet_add_gpu(doc->fleet, &gpu);
 }
 
-/* Adds a value; fills in the figure's backend and driver. Ignores a value that is not above 0 or
- * has no GPU. */
-static void add_value(struct taking *taking, struct xb_fleet_figure figure,
+/* Adds a value of a figure that has its name; fills in the figure's backend and driver. Ignores a
+ * value that is not above 0 or has no GPU. */
+static void add_value(struct xb_fleet_document *doc, struct xb_fleet_figure figure,
                       struct xb_fleet_value value)
 {
-    figure.backend = taking->document->backend;
-    figure.driver = taking->document->host.driver;
-    value.source = taking->source;
+    figure.backend = doc->backend;
+    figure.driver = doc->host.driver;
+    value.source = doc->source;
     if (value.gpu == NULL || !(value.value > 0.0) || !isfinite(value.value))
         return;
-    value.figure = xb_fleet_add_figure(taking->fleet, &figure);
-    xb_fleet_add_value(taking->fleet, &value);
+    value.figure = xb_fleet_add_figure(doc->fleet, &figure);
+    xb_fleet_add_value(doc->fleet, &value);
 }
 
 /* Adds a complaint about a GPU, or about the node if `gpu` is NULL. */
-static void complain(struct taking *taking, enum xb_fleet_code code, struct xb_fleet_gpu *gpu,
-                     const char *text, const char *causes)
+static void complain(struct xb_fleet_document *doc, enum xb_fleet_code code,
+                     struct xb_fleet_gpu *gpu, const char *text, const char *causes)
 {
     const struct xb_fleet_finding complaint = {.code = code,
-                                               .node = taking->node,
+                                               .node = doc->node,
                                                .gpu = gpu,
                                                .text = text,
-                                               .source = taking->source,
+                                               .source = doc->source,
                                                .causes = causes};
-    xb_fleet_add_complaint(taking->fleet, &complaint);
+    xb_fleet_add_complaint(doc->fleet, &complaint);
 }
 
 /* "Gen5 x16", or NULL where the link is not known. */
-static const char *link_text(struct taking *taking, double speed_gts, unsigned width)
+static const char *link_text(struct xb_fleet_document *doc, double speed_gts, unsigned width)
 {
     return speed_gts > 0.0 && width > 0
-               ? xb_arena_copy(&taking->texts, xb_lanes_text(speed_gts, width, (char[80]){0}, 80))
+               ? TEXT("%s", xb_lanes_text(speed_gts, width, (char[80]){0}, 80))
                : NULL;
 }
 
 /* A device of a pair by its PCI address, or by its index where that is NULL or "". */
-static const char *place_text(struct taking *taking, const char *pci_bdf, unsigned index)
+static const char *place_text(struct xb_fleet_document *doc, const char *pci_bdf, unsigned index)
 {
-    return known(pci_bdf) != NULL ? pci_bdf : xb_arena_print(&taking->texts, "%u", index);
+    return known(pci_bdf) != NULL ? pci_bdf : TEXT("%u", index);
 }
 
 /* Writes the link of a pair into a figure: "NVLink x18". Where links cannot be counted, pairs
  * differ for good reasons, as those do that are or are not behind one PCIe switch: then only pairs
  * at the same addresses of their nodes are alike, "PCIe 0000:0f:00.0>0000:1f:00.0". */
-static void set_pair_link(struct taking *taking, struct xb_fleet_figure *figure, const char *link,
-                          unsigned links, const char *from, const char *to)
+static void set_pair_link(struct xb_fleet_document *doc, struct xb_fleet_figure *figure,
+                          const char *link, unsigned links, const char *from, const char *to)
 {
     link = known(link);
     figure->links = link != NULL ? links : 0;
     figure->links_known = link != NULL && (links > 0 || strcmp(link, "PCIe") == 0);
-    figure->link = figure->links > 0 ? xb_arena_print(&taking->texts, "%.20s x%u", link, links)
-                                     : xb_arena_print(&taking->texts, "%.20s %.20s>%.20s",
-                                                      link != NULL ? link : "unknown", from, to);
+    figure->link = figure->links > 0
+                       ? TEXT("%.20s x%u", link, links)
+                       : TEXT("%.20s %.20s>%.20s", link != NULL ? link : "unknown", from, to);
 }
 
 /* ---- a link test ---- */
 
 /* Complains "CRITICAL: bandwidth-h2d: 20.1 GB/s, ...; ..." about a GPU or pair, and of wrong data.
  * `of` stands before that: "" or "GPU 0>1: ". */
-static void complain_of_verdict(struct taking *taking, struct xb_fleet_gpu *gpu, const char *of,
-                                bool any_wrong, const struct xb_findings *found)
+static void complain_of_verdict(struct xb_fleet_document *doc, struct xb_fleet_gpu *gpu,
+                                const char *of, bool any_wrong, const struct xb_findings *found)
 {
     struct xb_words text = {.length = 0}, causes = {.length = 0};
     if (any_wrong)
-        complain(taking, XB_FLEET_WRONG_DATA, gpu,
-                 xb_arena_print(&taking->texts, "%sa copy arrived wrong", of), NULL);
+        complain(doc, XB_FLEET_WRONG_DATA, gpu, TEXT("%sa copy arrived wrong", of), NULL);
     xb_words_add(&text, "%s%s", of, xb_level_name(found->level));
     for (size_t i = 0; i < found->reason_count; i++) {
         const struct xb_finding *reason = &found->reasons[i];
@@ -128,22 +116,23 @@ static void complain_of_verdict(struct taking *taking, struct xb_fleet_gpu *gpu,
                          xb_level_name(found->level), reason->code);
     }
     if (found->level != XB_LEVEL_OK)
-        complain(taking,
+        complain(doc,
                  found->level == XB_LEVEL_CRITICAL ? XB_FLEET_LINK_VERDICT : XB_FLEET_LINK_WARNING,
                  gpu, text.text, causes.text);
 }
 
-static void add_bandwidth(struct taking *taking, struct xb_fleet_figure figure, const char *name,
-                          struct xb_fleet_gpu *gpu, int peer, double bandwidth)
+static void add_bandwidth(struct xb_fleet_document *doc, struct xb_fleet_figure figure,
+                          const char *name, struct xb_fleet_gpu *gpu, int peer, double bandwidth)
 {
     figure.name = name;
-    add_value(taking, figure,
+    add_value(doc, figure,
               (struct xb_fleet_value){
                   .gpu = gpu, .peer = peer, .value = bandwidth, .scatter = (double)NAN});
 }
 
 /* Returns the GPU in the fleet; NULL for a device that should be there and is not. */
-static struct xb_fleet_gpu *take_device(struct taking *taking, const struct xb_link_device *device,
+static struct xb_fleet_gpu *take_device(struct xb_fleet_document *doc,
+                                        const struct xb_link_device *device,
                                         const struct xb_verdict *verdict,
                                         struct xb_fleet_figure figure)
 {
@@ -154,77 +143,74 @@ static struct xb_fleet_gpu *take_device(struct taking *taking, const struct xb_l
         .index = info->index, .model = info->name, .uuid = info->uuid, .pci_bdf = info->pci_bdf};
     bool any_wrong = false;
     if (xb_finding_is_any(&verdict->found, (const char *const[]){"XB-DEVICE-MISSING", NULL})) {
-        complain_of_verdict(taking, NULL, xb_arena_print(&taking->texts, "GPU %u: ", info->index),
-                            false, &verdict->found);
+        complain_of_verdict(doc, NULL, TEXT("GPU %u: ", info->index), false, &verdict->found);
         return NULL;
     }
     if (facts->slot < facts->hop_count) {
         found.link_speed_gts = facts->hops[facts->slot].load.speed_gts;
         found.link_width = facts->hops[facts->slot].load.width;
     }
-    struct xb_fleet_gpu *gpu = add_gpu(taking, found);
+    struct xb_fleet_gpu *gpu = add_gpu(doc, found);
     for (size_t i = 0; i < XB_ATTEMPTS(device); i++)
         any_wrong = any_wrong || device->attempts[i].data_wrong;
     if (device->cut)
-        complain(taking, XB_FLEET_CUT, gpu, "the deadline or a signal came before it was tested",
+        complain(doc, XB_FLEET_CUT, gpu, "the deadline or a signal came before it was tested",
                  NULL);
-    complain_of_verdict(taking, gpu, "", any_wrong, &verdict->found);
+    complain_of_verdict(doc, gpu, "", any_wrong, &verdict->found);
     if (best == NULL || best->data_wrong)
         return gpu;
     /* The link as its own end could have it: a GPU that trained fewer lanes than it has still
      * belongs to those with all lanes. */
     const struct xb_pcie_link *end = &best->at_rest.hops[0].lower.link;
     if (xb_pcie_path_hops(&best->at_rest) > 0)
-        figure.link = link_text(taking, end->max_speed_gts, end->max_width);
+        figure.link = link_text(doc, end->max_speed_gts, end->max_width);
     figure.model = info->name;
-    add_bandwidth(taking, figure, "link h2d", gpu, -1, verdict->ways[XB_TO_GPU].measured);
-    add_bandwidth(taking, figure, "link d2h", gpu, -1, verdict->ways[XB_BACK].measured);
+    add_bandwidth(doc, figure, "link h2d", gpu, -1, verdict->ways[XB_TO_GPU].measured);
+    add_bandwidth(doc, figure, "link d2h", gpu, -1, verdict->ways[XB_BACK].measured);
     return gpu;
 }
 
-static void take_pair(struct taking *taking, size_t i, struct xb_fleet_figure figure)
+static void take_pair(struct xb_fleet_document *doc, size_t i, struct xb_fleet_figure figure)
 {
-    const struct xb_link_report *report = &taking->document->link.report;
+    const struct xb_link_report *report = &doc->link.report;
     const struct xb_link_pair *pair = &report->pairs[i];
     const struct xb_pair_verdict *verdict = &report->pair_verdicts[i];
     const struct xb_pair_attempt *best = XB_ATTEMPT_JUDGED(verdict, pair);
     const struct xb_device_info *from = &report->devices[pair->from].info;
     const struct xb_device_info *to = &report->devices[pair->to].info;
-    struct xb_fleet_gpu *gpu = taking->gpus[pair->from];
+    struct xb_fleet_gpu *gpu = doc->gpus[pair->from];
     bool any_wrong = false;
     for (size_t k = 0; k < XB_ATTEMPTS(pair); k++)
         any_wrong = any_wrong || pair->attempts[k].data_wrong;
-    complain_of_verdict(taking, gpu,
-                        xb_arena_print(&taking->texts, "GPU %u>%u: ", from->index, to->index),
-                        any_wrong, &verdict->found);
+    complain_of_verdict(doc, gpu, TEXT("GPU %u>%u: ", from->index, to->index), any_wrong,
+                        &verdict->found);
     if (best == NULL || best->data_wrong)
         return;
     figure.model = from->name;
-    set_pair_link(taking, &figure, verdict->reach.link, verdict->reach.links,
-                  place_text(taking, from->pci_bdf, from->index),
-                  place_text(taking, to->pci_bdf, to->index));
-    add_bandwidth(taking, figure, "link peer", gpu, (int)to->index, verdict->bandwidth.measured);
+    set_pair_link(doc, &figure, verdict->reach.link, verdict->reach.links,
+                  place_text(doc, from->pci_bdf, from->index),
+                  place_text(doc, to->pci_bdf, to->index));
+    add_bandwidth(doc, figure, "link peer", gpu, (int)to->index, verdict->bandwidth.measured);
 }
 
-static void take_link(struct taking *taking)
+static void take_link(struct xb_fleet_document *doc)
 {
-    const struct xb_link_report *report = &taking->document->link.report;
-    double bytes = taking->document->link_bytes;
+    const struct xb_link_report *report = &doc->link.report;
+    double bytes = doc->link_bytes;
     struct xb_fleet_figure figure = {.unit = XB_UNIT_RATE, .more_is_better = true, .options = ""};
     /* The only option of `link` that changes what a healthy link reaches. */
-    if (!isnan(bytes) && bytes != (double)taking->terms->link_bytes)
-        figure.options = xb_arena_print(&taking->texts, "size=%.0f", bytes);
+    if (!isnan(bytes) && bytes != (double)doc->terms->link_bytes)
+        figure.options = TEXT("size=%.0f", bytes);
     if (report->nothing[0] != '\0')
-        complain(taking, XB_FLEET_LINK_VERDICT, NULL,
-                 xb_arena_print(&taking->texts, "nothing could be tested: %s", report->nothing),
-                 NULL);
+        complain(doc, XB_FLEET_LINK_VERDICT, NULL,
+                 TEXT("nothing could be tested: %s", report->nothing), NULL);
     if (report->cut)
-        complain(taking, XB_FLEET_CUT, NULL, "the deadline or a signal came before all was tested",
+        complain(doc, XB_FLEET_CUT, NULL, "the deadline or a signal came before all was tested",
                  NULL);
     for (size_t i = 0; i < report->device_count; i++)
-        taking->gpus[i] = take_device(taking, &report->devices[i], &report->verdicts[i], figure);
+        doc->gpus[i] = take_device(doc, &report->devices[i], &report->verdicts[i], figure);
     for (size_t i = 0; i < report->pair_count; i++)
-        take_pair(taking, i, figure);
+        take_pair(doc, i, figure);
 }
 
 /* ---- results ---- */
@@ -272,65 +258,39 @@ static struct xb_words name_case(const struct xb_record *record, const struct xb
     return words;
 }
 
-/* Appends "chunk=4194304". */
-static const char *add_option(struct taking *taking, const char *before,
-                              const struct xb_record_fact *fact)
-{
-    return xb_arena_print(&taking->texts, "%s%s%s=%s", before, before[0] != '\0' ? " " : "",
-                          fact->name, fact->value != NULL ? fact->value : "null");
-}
-
-/* The options that change how a case is measured, and its parameters, without those at their
+/* The parameters of a case and the options that change how it is measured, without those at their
  * defaults and those in `named`: "chunk=4194304 streams=4"; "" for none. They must be the same
  * before two figures are compared, as in `compare`. */
-static const char *list_options(struct taking *taking, const struct xb_record_case *test,
+static const char *list_options(struct xb_fleet_document *doc, const struct xb_record_case *test,
                                 const struct xb_parameters *named)
 {
-    const struct xb_record *record = &taking->document->record;
-    const struct xb_fleet_terms *terms = taking->terms;
+    const struct xb_record *record = &doc->record;
+    const struct xb_fleet_terms *terms = doc->terms;
     const struct xb_mode *mode = xb_mode_find(test->mode);
+    const size_t own = test->parameter_count;
     const char *text = "";
-    for (size_t i = 0; i < test->parameter_count; i++) {
-        const struct xb_record_fact *own = &test->parameters[i];
-        if (!xb_parameters_have(named, own->name) &&
-            !xb_parameter_is_default(&terms->defaults, terms->rows, own))
-            text = add_option(taking, text, own);
-    }
-    for (size_t i = 0; i < record->option_count; i++) {
-        const struct xb_record_fact *option = &record->options[i];
-        const struct xb_option *row = xb_option_find(terms->rows, option->name);
-        bool says_itself =
-            xb_record_fact_find(test->parameters, test->parameter_count, option->name) != NULL;
-        /* One that no mode takes is for all; a mode that this program does not know may take any.
-         */
-        bool is_for_mode = mode == NULL || !xb_modes_take(option->name) ||
-                           xb_option_find(mode->options, option->name) != NULL;
-        /* How long a case is measured at most makes its median more or less certain, which its
-         * scatter tells, and no other. */
-        bool is_of_time = strcmp(option->name, "time-limit") == 0;
-        if (!says_itself && is_for_mode && !is_of_time && (row == NULL || !row->selects) &&
-            !xb_fact_is_default(&terms->defaults, option))
-            text = add_option(taking, text, option);
+    for (size_t i = 0; i < own + record->option_count; i++) {
+        const struct xb_record_fact *fact =
+            i < own ? &test->parameters[i] : &record->options[i - own];
+        const struct xb_option *row = xb_option_find(terms->rows, fact->name);
+        bool is_needless;
+        if (i < own)
+            is_needless = xb_parameters_have(named, fact->name) ||
+                          xb_parameter_is_default(&terms->defaults, terms->rows, fact);
+        else
+            /* An option that no mode takes is for all; a mode that this program does not know may
+             * take any. How long a case is measured at most makes its median more or less certain,
+             * which its scatter tells, and no other. */
+            is_needless = xb_record_fact_find(test->parameters, own, fact->name) != NULL ||
+                          (mode != NULL && xb_modes_take(fact->name) &&
+                           xb_option_find(mode->options, fact->name) == NULL) ||
+                          strcmp(fact->name, "time-limit") == 0 || (row != NULL && row->selects) ||
+                          xb_fact_is_default(&terms->defaults, fact);
+        if (!is_needless)
+            text = TEXT("%s%s%s=%s", text, text[0] != '\0' ? " " : "", fact->name,
+                        fact->value != NULL ? fact->value : "null");
     }
     return text;
-}
-
-/* Pairs: the link is in the row. Single GPUs: the device's best possible link. */
-static void set_link(struct taking *taking, const struct xb_record_case *test,
-                     const struct xb_record_row *row, const struct xb_record_device *device,
-                     struct xb_fleet_figure *figure)
-{
-    if (test->peer < 0) {
-        if (device->link_known)
-            figure->link = link_text(taking, device->link_max_speed_gts, device->link_max_width);
-        return;
-    }
-    const char *link = xb_record_fact_text(xb_record_detail_find(row, "link"));
-    double count = xb_record_fact_number(xb_record_detail_find(row, "links"));
-    const struct xb_record_device *peer = xb_record_device(&taking->document->record, test->peer);
-    set_pair_link(taking, figure, link, count > 0.0 && count < 1000.0 ? (unsigned)count : 0,
-                  place_text(taking, device->pci_bdf, device->index),
-                  place_text(taking, peer != NULL ? peer->pci_bdf : NULL, (unsigned)test->peer));
 }
 
 /* What the clock adds to a scatter, as a share. CUDA's events count by 32 ns, more than a hundredth
@@ -381,16 +341,15 @@ static void measure(const struct xb_record *record, const struct xb_record_case 
     else if (count > 1) /* by the distance of processes */
         scatter =
             OF_MEDIAN * sqrt(squares / (double)(count - 1)) / sqrt((double)count) / value->value;
-    if (isfinite(scatter))
-        value->scatter = xb_fleet_add_squares(scatter, of_clock);
-    else
-        value->scatter = of_clock > 0.0 ? of_clock : (double)NAN;
+    value->scatter = isfinite(scatter) ? xb_fleet_add_squares(scatter, of_clock)
+                     : of_clock > 0.0  ? of_clock
+                                       : (double)NAN;
 }
 
 /* Its cause is what `why` says without the words that have a digit: numbers and addresses differ
  * from node to node. */
-static void complain_of_failure(struct taking *taking, struct xb_fleet_gpu *gpu, const char *text,
-                                const char *why)
+static void complain_of_failure(struct xb_fleet_document *doc, struct xb_fleet_gpu *gpu,
+                                const char *text, const char *why)
 {
     char cause[XB_RECORD_REASON] = "";
     size_t length = 0;
@@ -401,12 +360,12 @@ static void complain_of_failure(struct taking *taking, struct xb_fleet_gpu *gpu,
                 (size_t)snprintf(cause + length, sizeof cause - length, "%.*s ", (int)word, why);
         why += word + (why[word] != '\0');
     }
-    complain(taking, XB_FLEET_FAILED, gpu, text, cause);
+    complain(doc, XB_FLEET_FAILED, gpu, text, cause);
 }
 
-static void take_case(struct taking *taking, const struct xb_record_case *test)
+static void take_case(struct xb_fleet_document *doc, const struct xb_record_case *test)
 {
-    const struct xb_record *record = &taking->document->record;
+    const struct xb_record *record = &doc->record;
     char reason[XB_RECORD_REASON], of[64];
     const struct xb_record_summary summary = xb_record_summarize(record, test);
     /* Name only parameters that do not go without saying. */
@@ -414,17 +373,17 @@ static void take_case(struct taking *taking, const struct xb_record_case *test)
     const struct xb_record only = {.cases = &alone, .case_count = 1};
     const struct xb_parameters parameters = xb_parameters_that_differ(&only);
     const struct xb_words name = name_case(record, test, &parameters);
-    struct xb_words words = name;
     const struct xb_record_device *device = xb_record_device(record, test->device);
     struct xb_fleet_gpu *gpu =
-        device != NULL ? taking->gpus[device - xb_record_devices(record, &(size_t){0})] : NULL;
+        device != NULL ? doc->gpus[device - xb_record_devices(record, &(size_t){0})] : NULL;
     const char *why = xb_record_reason(test, &summary, reason, sizeof reason);
-    xb_words_add(&words, ", device %s: %s", xb_record_case_device(test, of, sizeof of),
-                 why != NULL ? why : "a copy arrived wrong");
+    const char *text =
+        TEXT("%s, device %s: %s", name.text, xb_record_case_device(test, of, sizeof of),
+             why != NULL ? why : "a copy arrived wrong");
     if (summary.verified == XB_VERIFIED_FALSE)
-        complain(taking, XB_FLEET_WRONG_DATA, gpu, words.text, NULL);
+        complain(doc, XB_FLEET_WRONG_DATA, gpu, text, NULL);
     else if (summary.status == XB_RESULT_ERROR)
-        complain_of_failure(taking, gpu, words.text, why);
+        complain_of_failure(doc, gpu, text, why);
     const struct xb_record_row *row = NULL; /* the first that has figures to compare */
     for (size_t i = 0; row == NULL && i < record->process_count; i++)
         row = xb_record_row_counts(&test->rows[i]) ? &test->rows[i] : NULL;
@@ -432,52 +391,62 @@ static void take_case(struct taking *taking, const struct xb_record_case *test)
         row == NULL)
         return;
     struct xb_fleet_figure figure = {.model = device->name,
-                                     .options = list_options(taking, test, &parameters)};
+                                     .options = list_options(doc, test, &parameters)};
     double of_clock = scatter_of_clock(row);
-    set_link(taking, test, row, device, &figure);
+    if (test->peer >= 0) {
+        const char *link = xb_record_fact_text(xb_record_detail_find(row, "link"));
+        double count = xb_record_fact_number(xb_record_detail_find(row, "links"));
+        const struct xb_record_device *peer = xb_record_device(record, test->peer);
+        set_pair_link(doc, &figure, link, count > 0.0 && count < 1000.0 ? (unsigned)count : 0,
+                      place_text(doc, device->pci_bdf, device->index),
+                      place_text(doc, peer != NULL ? peer->pci_bdf : NULL, (unsigned)test->peer));
+    } else if (device->link_known) { /* the best that it could be */
+        figure.link = link_text(doc, device->link_max_speed_gts, device->link_max_width);
+    }
     for (size_t i = 0; i < row->figure_count; i++) {
         const struct xb_record_figure *own = &row->figures[i];
         struct xb_fleet_value value = {.gpu = gpu, .peer = test->peer};
         if (!own->gates)
             continue;
         measure(record, test, own, of_clock, &value);
-        figure.name = xb_arena_print(&taking->texts, "%s %s", name.text, own->name);
+        figure.name = TEXT("%s %s", name.text, own->name);
         figure.unit = own->unit;
         figure.more_is_better = own->more_is_better;
-        add_value(taking, figure, value);
+        add_value(doc, figure, value);
     }
 }
 
-static void take_record(struct taking *taking)
+static void take_record(struct xb_fleet_document *doc)
 {
-    const struct xb_record *record = &taking->document->record;
+    const struct xb_record *record = &doc->record;
     size_t count = 0;
     const struct xb_record_device *devices = xb_record_devices(record, &count);
     for (size_t i = 0; i < count; i++) {
         const struct xb_record_device *device = &devices[i];
+        struct xb_fleet_gpu gpu = {.index = device->index,
+                                   .model = device->name,
+                                   .uuid = device->uuid,
+                                   .pci_bdf = device->pci_bdf};
         /* Between transfers a healthy link may go slower to save power. */
-        bool loaded = device->link_known && device->link_under_load;
-        taking->gpus[i] = add_gpu(
-            taking, (struct xb_fleet_gpu){.index = device->index,
-                                          .model = device->name,
-                                          .uuid = device->uuid,
-                                          .pci_bdf = device->pci_bdf,
-                                          .link_speed_gts = loaded ? device->link_speed_gts : 0.0,
-                                          .link_width = loaded ? device->link_width : 0});
+        if (device->link_known && device->link_under_load) {
+            gpu.link_speed_gts = device->link_speed_gts;
+            gpu.link_width = device->link_width;
+        }
+        doc->gpus[i] = add_gpu(doc, gpu);
     }
-    if (record->interrupted)
-        complain(taking, XB_FLEET_CUT, NULL, "a signal came before all was measured", NULL);
-    else if (record->has_deadline && !record->deadline_met)
-        complain(taking, XB_FLEET_CUT, NULL, "the deadline came before all was measured", NULL);
+    bool is_late = record->has_deadline && !record->deadline_met;
+    if (record->interrupted || is_late)
+        complain(doc, XB_FLEET_CUT, NULL,
+                 record->interrupted ? "a signal came before all was measured"
+                                     : "the deadline came before all was measured",
+                 NULL);
     for (size_t i = 0; i < record->process_count; i++) {
         const char *failure = record->processes[i].failure;
         if (failure != NULL)
-            complain_of_failure(taking, NULL,
-                                xb_arena_print(&taking->texts, "process %zu: %s", i, failure),
-                                failure);
+            complain_of_failure(doc, NULL, TEXT("process %zu: %s", i, failure), failure);
     }
     for (size_t i = 0; i < record->case_count; i++)
-        take_case(taking, &record->cases[i]);
+        take_case(doc, &record->cases[i]);
 }
 
 /* ---- any document ---- */
@@ -489,20 +458,19 @@ static void take_record(struct taking *taking)
 #define AHEAD_S ((time_t)24 * 3600)
 
 void xb_fleet_take(struct xb_fleet *fleet, const struct xb_fleet_terms *terms,
-                   const struct xb_fleet_document *document)
+                   struct xb_fleet_document *doc)
 {
-    struct taking taking = {.fleet = fleet, .terms = terms, .document = document};
-    struct xb_fleet_source source = document->origin;
-    struct xb_fleet_node node = document->host;
-    size_t count = document->link.report.device_count;
-    if (!document->is_link)
-        (void)xb_record_devices(&document->record, &count);
-    bool is_ahead = source.dated > fleet->now + AHEAD_S;
-    taking.written = source.written = node.driver_told = source.dated - (is_ahead ? BEFORE_ALL : 0);
-    taking.source = xb_fleet_add_source(fleet, &source);
-    taking.node = xb_fleet_add_node(fleet, &node);
-    taking.gpus = xb_arena_new(&taking.texts, count * sizeof(struct xb_fleet_gpu *));
-    taking.said = xb_arena_new(&taking.texts, count * sizeof *taking.said);
-    (document->is_link ? take_link : take_record)(&taking);
-    xb_arena_free(taking.texts);
+    struct xb_fleet_source *origin = &doc->origin;
+    bool is_ahead = origin->dated > fleet->now + AHEAD_S;
+    size_t count = doc->link.report.device_count;
+    if (!doc->is_link)
+        (void)xb_record_devices(&doc->record, &count);
+    origin->written = doc->host.driver_told = origin->dated - (is_ahead ? BEFORE_ALL : 0);
+    doc->fleet = fleet;
+    doc->terms = terms;
+    doc->source = xb_fleet_add_source(fleet, origin);
+    doc->node = xb_fleet_add_node(fleet, &doc->host);
+    doc->gpus = xb_arena_new(&doc->texts, count * sizeof(struct xb_fleet_gpu *));
+    doc->said = xb_arena_new(&doc->texts, count * sizeof *doc->said);
+    (doc->is_link ? take_link : take_record)(doc);
 }

@@ -88,37 +88,36 @@ static void read_document(struct piece *piece)
     cJSON *tree = xb_json_read(&reader, piece->text, piece->length);
     enum xb_document_kind kind = xb_document_kind_of(tree);
     const cJSON *schema = cJSON_GetObjectItemCaseSensitive(tree, "schema");
-    char *why = piece->why;
-    const size_t room = sizeof piece->why;
+    const char *why = NULL;
     document->is_link = kind == XB_DOCUMENT_LINK;
     piece->is_foreign = tree != NULL && !document->is_link && kind != XB_DOCUMENT_RESULT &&
                         kind != XB_DOCUMENT_PROCESSES;
     if (piece->is_foreign && kind != XB_DOCUMENT_FOREIGN) {
-        snprintf(why, room, "%s: fleet reads only link tests and results",
-                 xb_document_kind_name(kind));
+        why = xb_arena_print(&document->texts, "%s: fleet reads only link tests and results",
+                             xb_document_kind_name(kind));
     } else if (piece->is_foreign && cJSON_IsString(schema)) {
-        snprintf(why, room, "not written by xferbench: its schema is \"%.100s\"",
-                 schema->valuestring);
+        why = xb_arena_print(&document->texts, "not written by xferbench: its schema is \"%.100s\"",
+                             schema->valuestring);
     } else if (piece->is_foreign) {
-        snprintf(why, room, "not written by xferbench: it names no schema");
+        why = "not written by xferbench: it names no schema";
     } else if (tree != NULL) {
         read_origin(document, &reader, tree);
         if (document->host.name == NULL)
-            snprintf(why, room, "it has no host name");
-        else if (!xb_json_failed(&reader) && document->is_link)
-            reader.error.status =
-                xb_link_report_of_tree(itself, tree, &document->link, &reader.error);
+            why = "it has no host name";
         else if (!xb_json_failed(&reader))
-            reader.error.status = xb_record_of_tree(itself, tree, &document->record, &reader.error);
+            reader.error.status =
+                document->is_link
+                    ? xb_link_report_of_tree(itself, tree, &document->link, &reader.error)
+                    : xb_record_of_tree(itself, tree, &document->record, &reader.error);
     }
     cJSON_Delete(tree);
     if (reader.error.status == XB_ERR_MEMORY)
         xb_memory_end(piece->length);
-    const char *message = reader.error.message;
-    if (xb_json_failed(&reader))
-        snprintf(why, room, "%s",
-                 message +
-                     (strncmp(message, before, sizeof before - 1) == 0 ? sizeof before - 1 : 0));
+    if (xb_json_failed(&reader)) {
+        why = reader.error.message;
+        why += strncmp(why, before, sizeof before - 1) == 0 ? sizeof before - 1 : 0;
+    }
+    snprintf(piece->why, sizeof piece->why, "%s", why != NULL ? why : "");
 }
 
 /* Collects documents, and reads a whole batch of them with several threads. The fleet then takes
@@ -183,7 +182,7 @@ static void read_batch(struct batch *batch)
     if (xb_interrupt_signal() != 0)
         (void)XB_FAIL(&batch->error, XB_ERR_STOPPED, "stopped by a signal while reading");
     for (size_t i = 0; i < batch->count && !failed(batch); i++) {
-        const struct piece *piece = &batch->pieces[i];
+        struct piece *piece = &batch->pieces[i];
         struct xb_words what = {.length = 0};
         if (piece->why[0] == '\0') {
             xb_fleet_take(batch->fleet, &batch->terms, &piece->document);
@@ -310,20 +309,16 @@ static FILE *open_pipe(int *descriptor)
 static void read_file(struct batch *batch, const char *path, bool pipes)
 {
     struct stat file = {.st_mode = 0};
-    FILE *stream = NULL;
-    int descriptor = -1;
     bool is_there = stat(path, &file) == 0, is_pipe = S_ISFIFO(file.st_mode);
-    bool is_read = S_ISREG(file.st_mode) || (pipes && is_pipe);
-    if (is_there && !is_read && !S_ISDIR(file.st_mode)) {
-        leave_out(batch, path, 0, "it is no regular file");
+    if (!is_there || !(S_ISREG(file.st_mode) || (pipes && is_pipe))) {
+        int code = !is_there ? errno : S_ISDIR(file.st_mode) ? EISDIR : 0;
+        leave_out(batch, path, code, "it is no regular file");
         return;
     }
-    if (is_there && !is_read)
-        errno = EISDIR;
-    if (is_read)
-        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_pipe ? O_NONBLOCK : 0));
-    if (descriptor >= 0)
-        stream = is_pipe ? open_pipe(&descriptor) : fdopen(descriptor, "r");
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_pipe ? O_NONBLOCK : 0));
+    FILE *stream = descriptor < 0 ? NULL
+                   : is_pipe      ? open_pipe(&descriptor)
+                                  : fdopen(descriptor, "r");
     if (stream == NULL) {
         leave_out(batch, path, errno, NULL);
     } else {

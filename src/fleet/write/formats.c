@@ -15,67 +15,57 @@
 
 /* ---- CSV ---- */
 
-/* Add new columns at the end, because some readers count columns. */
-#define NUMBER(member) false, offsetof(struct xb_fleet_finding, member)
-static const struct {
-    const char *name;
-    bool is_label; /* of Prometheus too */
-    size_t number; /* where the finding has it; 0: it is a text */
-} columns[] = {
-    {"node", true, 0},
-    {"code", true, 0},
-    {"gpu", true, 0},
-    {"pci", true, 0},
-    {"uuid", true, 0},
-    {"peer", true, 0},
-    {"model", false, 0},
-    {"figure", true, 0},
-    {"unit", false, 0},
-    {"value", NUMBER(value)},
-    {"median", NUMBER(centre)},
-    {"deviation", NUMBER(deviation)},
-    {"spreads", NUMBER(spreads)},
-    {"p", NUMBER(p)},
-    {"text", false, 0},
-    {"backend", false, 0},
-    {"link", false, 0},
-    {"driver", false, 0},
-    {"options", true, 0},
-    {"together", true, 0},
-    {"unsure", true, 0},
-    {"is_to_drain", false, 0},
+/* What CSV has of a finding, and Prometheus, as far as it is a label. NULL and NAN: not known. */
+struct cell {
+    const char *name, *text;
+    bool is_label, is_number;
+    double number;
 };
-#define COLUMNS (sizeof columns / sizeof columns[0])
+#define CELLS 22
+#define TEXT(name, text)                                                                           \
+    {                                                                                              \
+        (name), (text), false, false, 0                                                            \
+    }
+#define LABEL(name, text)                                                                          \
+    {                                                                                              \
+        (name), (text), true, false, 0                                                             \
+    }
+#define NUMBER(name, number)                                                                       \
+    {                                                                                              \
+        (name), NULL, false, true, (number)                                                        \
+    }
+#define FLAG_TEXT(flag) ((flag) ? "true" : "false")
 
-/* The texts of the columns; NULL for what is not known. */
-static void list_cells(const struct xb_fleet_finding *finding, const char *cells[COLUMNS],
+static void list_cells(const struct xb_fleet_finding *finding, struct cell cells[CELLS],
                        struct xb_arena **arena)
 {
     const struct xb_fleet_gpu *gpu = xb_fleet_gpu_of(finding);
     const struct xb_fleet_figure *figure = xb_fleet_figure_of(finding);
-    const char *const all[COLUMNS] = {
-        finding->node->name,
-        xb_fleet_sayings[finding->code].name,
-        finding->gpu != NULL ? xb_arena_print(arena, "%u", gpu->index) : NULL,
-        gpu->pci_bdf,
-        gpu->uuid,
-        finding->peer >= 0 ? xb_arena_print(arena, "%d", finding->peer) : NULL,
-        gpu->model,
-        figure->name,
-        figure->unit,
-        NULL, /* the numbers */
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        finding->text,
-        figure->backend,
-        figure->link,
-        figure->driver,
-        figure->options,
-        finding->together ? "true" : "false",
-        finding->unsure ? "true" : "false",
-        xb_fleet_is_to_drain(finding) ? "true" : "false",
+    bool is_pair = finding->peer >= 0;
+    /* Add new ones at the end, because some readers of the CSV count columns. */
+    const struct cell all[CELLS] = {
+        LABEL("node", finding->node->name),
+        LABEL("code", xb_fleet_sayings[finding->code].name),
+        LABEL("gpu", finding->gpu != NULL ? xb_arena_print(arena, "%u", gpu->index) : NULL),
+        LABEL("pci", gpu->pci_bdf),
+        LABEL("uuid", gpu->uuid),
+        LABEL("peer", is_pair ? xb_arena_print(arena, "%d", finding->peer) : NULL),
+        TEXT("model", gpu->model),
+        LABEL("figure", figure->name),
+        TEXT("unit", figure->unit),
+        NUMBER("value", finding->value),
+        NUMBER("median", finding->centre),
+        NUMBER("deviation", finding->deviation),
+        NUMBER("spreads", finding->spreads),
+        NUMBER("p", finding->p),
+        TEXT("text", finding->text),
+        TEXT("backend", figure->backend),
+        TEXT("link", figure->link),
+        TEXT("driver", figure->driver),
+        LABEL("options", figure->options),
+        LABEL("together", FLAG_TEXT(finding->together)),
+        LABEL("unsure", FLAG_TEXT(finding->unsure)),
+        TEXT("is_to_drain", FLAG_TEXT(xb_fleet_is_to_drain(finding))),
     };
     memcpy(cells, all, sizeof all);
 }
@@ -83,22 +73,18 @@ static void list_cells(const struct xb_fleet_finding *finding, const char *cells
 enum xb_status xb_fleet_csv_write(FILE *stream, const struct xb_fleet_judgement *judgement,
                                   struct xb_error *error)
 {
-    struct xb_csv_line names = {.stream = stream};
-    for (size_t i = 0; i < COLUMNS; i++)
-        xb_csv_put(&names, columns[i].name);
-    xb_csv_end(&names);
-    for (size_t i = 0; i < judgement->finding_count && !ferror(stream); i++) {
+    static const struct xb_fleet_node nobody;
+    const struct xb_fleet_finding nothing = {.node = &nobody};
+    for (size_t i = 0; i <= judgement->finding_count && !ferror(stream); i++) {
         struct xb_csv_line line = {.stream = stream};
         struct xb_arena *arena = NULL;
-        const char *cells[COLUMNS];
-        list_cells(&judgement->findings[i], cells, &arena);
-        for (size_t k = 0; k < COLUMNS; k++) {
-            const void *number = (const char *)&judgement->findings[i] + columns[k].number;
-            if (columns[k].number > 0)
-                xb_csv_put_number(&line, true, *(const double *)number);
+        struct cell cells[CELLS];
+        list_cells(i > 0 ? &judgement->findings[i - 1] : &nothing, cells, &arena);
+        for (size_t k = 0; k < CELLS; k++)
+            if (i > 0 && cells[k].is_number)
+                xb_csv_put_number(&line, true, cells[k].number);
             else
-                xb_csv_put(&line, cells[k]);
-        }
+                xb_csv_put(&line, i > 0 ? cells[k].text : cells[k].name);
         xb_csv_end(&line);
         xb_arena_free(arena);
     }
@@ -127,8 +113,7 @@ static void write_counts(FILE *stream, const struct xb_fleet_judgement *judgemen
         {"judged_gpus", "GPUs judged by their siblings.", judgement->judged_gpus},
         {"missing_nodes", "Expected nodes without a document.", codes[XB_FLEET_MISSING]},
         {"left_out_documents", "Documents, files and folders that were left out.",
-         judgement->fleet->left_out_count},
-    };
+         judgement->fleet->left_out_count}};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         xb_metric_begin(stream, PREFIX, counts[i].name, counts[i].help);
         fprintf(stream, PREFIX "%s %zu\n", counts[i].name, counts[i].value);
@@ -149,12 +134,7 @@ struct sample {
 };
 
 /* The worst comes first among those with the same labels. */
-static int by_labels(const void *a, const void *b)
-{
-    const struct sample *first = a, *second = b;
-    return XB_FIRST_ORDER(strcmp(first->labels, second->labels),
-                          XB_ORDER(first->finding, second->finding));
-}
+XB_COMPARER(by_labels, struct sample, strcmp(a->labels, b->labels), XB_BY(finding))
 
 enum xb_status xb_fleet_prometheus_write(FILE *stream, const struct xb_fleet_judgement *judgement,
                                          struct xb_error *error)
@@ -169,13 +149,15 @@ enum xb_status xb_fleet_prometheus_write(FILE *stream, const struct xb_fleet_jud
     for (size_t i = 0; i < count; i++) {
         const struct xb_fleet_finding *finding = &judgement->findings[i];
         struct xb_memory_text text = {.text = NULL};
-        struct xb_metric_label labels[COLUMNS + 1] = {{NULL, NULL}};
-        const char *cells[COLUMNS];
+        struct xb_metric_label labels[CELLS + 1] = {{NULL, NULL}};
+        struct cell cells[CELLS];
         list_cells(finding, cells, &arena);
-        for (size_t k = 0, listed = 0; k < COLUMNS; k++)
-            if (columns[k].is_label && cells[k] != NULL && strcmp(cells[k], "false") != 0 &&
-                (k == 0 || cells[k][0] != '\0'))
-                labels[listed++] = (struct xb_metric_label){columns[k].name, cells[k]};
+        for (size_t k = 0, listed = 0; k < CELLS; k++) {
+            const char *own = cells[k].text;
+            if (cells[k].is_label && own != NULL && strcmp(own, "false") != 0 &&
+                (k == 0 || own[0] != '\0'))
+                labels[listed++] = (struct xb_metric_label){cells[k].name, own};
+        }
         xb_metric_put_labels(xb_memory_text_begin(&text), labels);
         samples[i] = (struct sample){xb_memory_text_keep(&text, &arena), finding};
     }
@@ -230,11 +212,9 @@ enum xb_status xb_fleet_nodelist_write(FILE *stream, const struct xb_fleet_judge
     xb_fleet_drain_list(judgement, &list);
     /* A node that is left out would stay in service without anybody knowing. */
     for (size_t i = 0; i < list.count && told < TOLD; i++)
-        if (!xb_hostlist_is_name(list.names[i])) {
+        if (!xb_hostlist_is_name(list.names[i]) && ++told > 0)
             xb_say("not in the node list, because it is no valid host name: '%.80s'",
                    list.names[i]);
-            told++;
-        }
     if (list.left_out > told)
         xb_say("and %zu more names that are no valid host names", list.left_out - told);
     /* The list may be all that a script looks at. */

@@ -19,16 +19,16 @@ XB_MUST_CHECK enum xb_status xb_fleet_table_write(FILE *stream,
                                                   const struct xb_fleet_judgement *judgement,
                                                   size_t columns, bool verbose,
                                                   struct xb_error *error);
-/* JSON after docs/fleet.schema.json; a finding and a figure have other members before these. */
-extern const struct xb_field xb_fleet_fields[], xb_fleet_finding_fields[], xb_fleet_gpu_fields[],
-    xb_fleet_siblings_fields[], xb_fleet_figure_fields[];
-
-/* csv: a line for each finding, after the names of columns; prometheus: for the textfile collector
- * of node_exporter; nodelist: the nodes to drain, in one line, nothing if there are none. */
+/* json: after docs/fleet.schema.json; csv: a line for each finding, after the names of columns;
+ * prometheus: for the textfile collector of node_exporter; nodelist: the nodes to drain, in one
+ * line, nothing if there are none. */
 typedef enum xb_status xb_fleet_writer(FILE *stream, const struct xb_fleet_judgement *judgement,
                                        struct xb_error *error);
 xb_fleet_writer xb_fleet_json_write, xb_fleet_csv_write, xb_fleet_prometheus_write,
     xb_fleet_nodelist_write;
+/* What JSON has; a finding and a figure have other members before these. */
+extern const struct xb_field xb_fleet_fields[], xb_fleet_finding_fields[], xb_fleet_gpu_fields[],
+    xb_fleet_siblings_fields[], xb_fleet_figure_fields[];
 
 /* The values of one figure by node, and each named GPU with a marker. */
 struct xb_fleet_picture {

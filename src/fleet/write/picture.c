@@ -23,14 +23,8 @@ struct value {
     struct xb_dot dot; /* as it is shown */
 };
 
-static int by_pair(const void *a, const void *b)
-{
-    const struct xb_fleet_value *one = ((const struct value *)a)->value;
-    const struct xb_fleet_value *other = ((const struct value *)b)->value;
-    return XB_FIRST_ORDER(xb_natural_compare(one->gpu->node->name, other->gpu->node->name),
-                          XB_ORDER(one->gpu->number, other->gpu->number),
-                          XB_ORDER(one->peer, other->peer));
-}
+XB_COMPARER(by_pair, struct value, XB_BY_NAME(value->gpu->node->name), XB_BY(value->gpu->number),
+            XB_BY(value->peer))
 
 /* The values of a figure by node, and the places of the nodes; returns how many there are. */
 static size_t find_values(const struct xb_fleet *fleet, const struct xb_fleet_figure *figure,
@@ -187,15 +181,9 @@ bool xb_fleet_is_drawn(const struct xb_fleet_siblings *siblings)
 }
 
 /* Figures in which more GPUs are named stand first, and those that are not drawn last. */
-static int by_weight(const void *a, const void *b)
-{
-    const struct xb_fleet_siblings *one = *(const struct xb_fleet_siblings *const *)a;
-    const struct xb_fleet_siblings *other = *(const struct xb_fleet_siblings *const *)b;
-    /* the last: as the judgement has them */
-    return XB_FIRST_ORDER(XB_ORDER(xb_fleet_is_drawn(other), xb_fleet_is_drawn(one)),
-                          XB_ORDER(other->slow, one->slow), XB_ORDER(other->fast, one->fast),
-                          XB_ORDER(one, other));
-}
+XB_POINTER_COMPARER(by_weight, struct xb_fleet_siblings,
+                    XB_ORDER(xb_fleet_is_drawn(b), xb_fleet_is_drawn(a)), XB_BY_GREATEST(slow),
+                    XB_BY_GREATEST(fast), XB_ORDER(a, b))
 
 size_t xb_fleet_pictures_each(const struct xb_fleet_judgement *judgement, size_t most, size_t least,
                               xb_fleet_visit *visit, void *argument)

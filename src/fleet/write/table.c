@@ -23,6 +23,7 @@
 struct view {
     FILE *stream;
     const struct xb_fleet_judgement *judgement;
+    const struct xb_fleet *fleet;
     size_t columns;   /* width of a line */
     size_t prose;     /* width of a line of sentences */
     bool verbose;     /* the figures too, and all columns */
@@ -33,6 +34,7 @@ struct view {
 #define print_in(view, colour, ...)                                                                \
     xb_lines_print_in((view)->stream, (view)->prose, (colour), __VA_ARGS__)
 #define print(view, ...) print_in(view, XB_COLOUR_NONE, __VA_ARGS__)
+#define warn(view, ...) print_in(view, XB_COLOUR_WARNING, __VA_ARGS__)
 
 #define PLURAL(count) ((count) == 1 ? "" : "s")
 
@@ -111,11 +113,9 @@ static bool list_gpus(const struct gpus *gpus, char text[INDICES])
  * stands for all, and the others follow it. */
 static bool is_row(const struct xb_fleet_judgement *judgement, size_t index)
 {
-    const struct xb_fleet_finding *finding = &judgement->findings[index];
-    const struct xb_fleet_finding *before = index > 0 ? finding - 1 : NULL;
-    return before == NULL || finding->figure == NULL || finding->gpu == NULL ||
-           before->figure == NULL || before->gpu != finding->gpu || before->code != finding->code ||
-           before->together != finding->together;
+    const struct xb_fleet_finding *own = &judgement->findings[index], *before = own - 1;
+    return index == 0 || own->figure == NULL || before->figure == NULL || before->gpu != own->gpu ||
+           before->code != own->code || before->together != own->together;
 }
 
 /* ---- the answer: a sentence for each reason ---- */
@@ -126,7 +126,7 @@ static void write_code(const struct view *view, enum xb_fleet_code code, bool to
                        const char **names, struct xb_arena **arena)
 {
     const struct xb_fleet_judgement *judgement = view->judgement;
-    const struct xb_fleet *fleet = judgement->fleet;
+    const struct xb_fleet *fleet = view->fleet;
     const struct xb_fleet_finding *worst = NULL;
     struct gpus gpus = {.count = 0}; /* of the node, where it is one */
     struct xb_words words = {.length = 0};
@@ -142,8 +142,6 @@ static void write_code(const struct view *view, enum xb_fleet_code code, bool to
     }
     if (worst == NULL)
         return;
-    for (size_t i = 0; worst->gpu != NULL && i < fleet->gpu_count; i++)
-        gpus.all += !fleet->gpus[i]->is_gone && fleet->gpus[i]->node == worst->node;
     size_t all = code == XB_FLEET_MISSING ? judgement->request.expected_count : fleet->node_count;
     size_t count = xb_fleet_sort_names(names, found);
     const char *list = xb_hostlist_compress(names, count, arena, &left_out);
@@ -158,6 +156,8 @@ static void write_code(const struct view *view, enum xb_fleet_code code, bool to
                                                                  : XB_FLEET_NAMES(names, count));
     if (!together && worst->figure != NULL) {
         char indices[INDICES];
+        for (size_t i = 0; i < fleet->gpu_count; i++)
+            gpus.all += !fleet->gpus[i]->is_gone && fleet->gpus[i]->node == worst->node;
         if (list_gpus(&gpus, indices) && count == 1 && gpus.all > 1)
             xb_words_add(&words, ", GPU%s %s", PLURAL(gpus.count), indices);
         else if (count == 1 && gpus.all > 1)
@@ -174,79 +174,73 @@ static void write_code(const struct view *view, enum xb_fleet_code code, bool to
 static void write_limits(const struct view *view)
 {
     const struct xb_fleet_judgement *judgement = view->judgement;
-    const struct xb_fleet *fleet = judgement->fleet;
+    const struct xb_fleet *fleet = view->fleet;
     size_t unsure = 0;
     for (size_t i = 0; i < judgement->finding_count; i++)
         unsure += judgement->findings[i].unsure;
     if (judgement->judged_gpus < fleet->gpu_count)
-        print_in(view, XB_COLOUR_WARNING, "%s of %s GPUs could be judged by their siblings.",
-                 judgement->judged_gpus == 0 ? "None" : COUNT(judgement->judged_gpus),
-                 COUNT(fleet->gpu_count));
+        warn(view, "%s of %s GPUs could be judged by their siblings.",
+             judgement->judged_gpus == 0 ? "None" : COUNT(judgement->judged_gpus),
+             COUNT(fleet->gpu_count));
     if (fleet->unread_count > 0 && fleet->source_count > 0)
-        print_in(view, XB_COLOUR_WARNING, "%s file%s could not be read (below).",
-                 COUNT(fleet->unread_count), PLURAL(fleet->unread_count));
+        warn(view, "%s file%s could not be read (below).", COUNT(fleet->unread_count),
+             PLURAL(fleet->unread_count));
     if (unsure > 0 && unsure == judgement->request.expected_count)
-        print_in(view, XB_COLOUR_WARNING,
-                 "None of the expected nodes is there: are the names and the folder "
-                 "right? The first file is of %.100s",
-                 fleet->node_count > 0 ? fleet->nodes[0]->name : "");
+        warn(view,
+             "None of the expected nodes is there: are the names and the folder right? The first "
+             "file is of %.100s",
+             fleet->node_count > 0 ? fleet->nodes[0]->name : "");
     else if (unsure > 0)
-        print_in(view, XB_COLOUR_WARNING,
-                 "Missing nodes may have written the files that could not be read: look "
-                 "at them before you drain any.");
+        warn(view, "Missing nodes may have written the files that could not be read: look at them "
+                   "before you drain any.");
 }
 
 static void write_answer(const struct view *view)
 {
     const struct xb_fleet_judgement *judgement = view->judgement;
-    const struct xb_fleet *fleet = judgement->fleet;
+    const struct xb_fleet *fleet = view->fleet;
     int exit_code = xb_fleet_exit_code(judgement);
+    struct xb_drain_list list;
     if (exit_code == 2) {
         print_in(view, XB_COLOUR_BAD, "No file could be read: nothing was judged.");
-    } else if (exit_code == 3) {
-        print_in(view, XB_COLOUR_WARNING, "Too few siblings: nothing was judged.");
+        return;
+    }
+    if (exit_code == 3) {
+        warn(view, "Too few siblings: nothing was judged.");
         print(view,
               "To judge a value fleet needs at least %d others with the same figure, model, "
               "link, driver and options. Give it the files of more nodes.",
               XB_FLEET_SIBLINGS);
-    } else if (judgement->finding_count == 0) {
+        return;
+    }
+    if (judgement->finding_count == 0)
         print_in(view, fleet->unread_count > 0 ? XB_COLOUR_WARNING : XB_COLOUR_GOOD,
                  "%s%s GPU%s on %s node%s are like their siblings.",
                  judgement->judged_gpus == fleet->gpu_count ? "All " : "",
                  COUNT(judgement->judged_gpus), PLURAL(judgement->judged_gpus),
                  COUNT(fleet->node_count), PLURAL(fleet->node_count));
-        write_limits(view);
-    } else {
-        struct xb_arena *arena = NULL;
-        const char **names = xb_new(judgement->finding_count, sizeof *names);
-        /* The worst first, but for what is missing: nobody knows how bad that is. */
-        for (int i = 0; i < 2 * XB_FLEET_CODES; i++) {
-            enum xb_fleet_code code = (enum xb_fleet_code)(i / 2);
-            code = code < XB_FLEET_SLOW    ? code + 1
-                   : code == XB_FLEET_SLOW ? XB_FLEET_MISSING
-                                           : code;
-            write_code(view, code, i % 2 > 0, names, &arena);
-        }
-        xb_arena_free(arena);
-        free(names);
-        write_limits(view);
-        /* Those to drain, if their names have room in a line. */
-        struct xb_drain_list list;
-        xb_fleet_drain_list(judgement, &list);
-        if (list.count == 0)
-            print(view, "Drain: no node.");
-        else if (list.left_out == 0 && strlen(list.text) + INDENT <= view->prose)
-            print(view, "Drain: %s (for a script: --format nodelist)", list.text);
-        else
-            print(view, "Drain: %s node%s, which --format nodelist names for Slurm%s.",
-                  COUNT(list.count), PLURAL(list.count),
-                  list.left_out == 0
-                      ? ""
-                      : xb_arena_print(&list.arena,
-                                       ", but for %s with a name that no scheduler takes",
-                                       COUNT(list.left_out)));
-        xb_arena_free(list.arena);
+    xb_fleet_drain_list(judgement, &list);
+    const char **names = xb_arena_new(&list.arena, judgement->finding_count * sizeof(char *));
+    /* The worst first, but for what is missing: nobody knows how bad that is. */
+    for (int i = 0; i < 2 * XB_FLEET_CODES; i++) {
+        enum xb_fleet_code code = (enum xb_fleet_code)(i / 2);
+        code = code < XB_FLEET_SLOW ? code + 1 : code == XB_FLEET_SLOW ? XB_FLEET_MISSING : code;
+        write_code(view, code, i % 2 > 0, names, &list.arena);
     }
+    write_limits(view);
+    /* Those to drain, if their names have room in a line. */
+    if (list.count > 0 && list.left_out == 0 && strlen(list.text) + INDENT <= view->prose)
+        print(view, "Drain: %s (for a script: --format nodelist)", list.text);
+    else if (list.count > 0)
+        print(view, "Drain: %s node%s, which --format nodelist names for Slurm%s.",
+              COUNT(list.count), PLURAL(list.count),
+              list.left_out == 0
+                  ? ""
+                  : xb_arena_print(&list.arena, ", but for %s with a name that no scheduler takes",
+                                   COUNT(list.left_out)));
+    else if (judgement->finding_count > 0)
+        print(view, "Drain: no node.");
+    xb_arena_free(list.arena);
 }
 
 /* ---- the findings ---- */
@@ -280,17 +274,15 @@ static bool is_alike(const struct xb_fleet_judgement *judgement,
     return false;
 }
 
-/* Counts the GPUs of each node, and remembers the row to which the next one may belong. */
-struct place {
-    size_t gpus, row;
-};
-
-/* Makes the rows, and returns how many. `rows` has room for as many as there are findings, `places`
- * for as many as there are nodes. */
-static size_t make_rows(const struct view *view, struct place *places, struct row *rows)
+/* Makes the rows, and returns how many. `rows` has room for as many as there are findings. */
+static size_t make_rows(const struct view *view, struct row *rows)
 {
     const struct xb_fleet_judgement *judgement = view->judgement;
-    const struct xb_fleet *fleet = judgement->fleet;
+    const struct xb_fleet *fleet = view->fleet;
+    struct place { /* of each node: how many GPUs, and the row to which the next may belong */
+        size_t gpus;
+        struct row *row;
+    } *places = xb_new(fleet->node_count, sizeof *places);
     struct row *row = NULL;
     size_t count = 0;
     for (size_t i = 0; i < fleet->gpu_count; i++)
@@ -302,20 +294,21 @@ static size_t make_rows(const struct view *view, struct place *places, struct ro
             row->more++;
             continue;
         }
-        if (place != NULL && place->row > 0 && !view->verbose &&
-            is_alike(judgement, &judgement->findings[rows[place->row - 1].first], i)) {
-            row = &rows[place->row - 1];
+        if (place != NULL && place->row != NULL && !view->verbose &&
+            is_alike(judgement, &judgement->findings[place->row->first], i)) {
+            row = place->row;
             row->more += finding->figure != NULL;
         } else {
             row = &rows[count++];
             *row = (struct row){.first = i};
         }
         if (place != NULL) {
-            place->row = (size_t)(row - rows) + 1;
+            place->row = row;
             row->gpus.all = place->gpus;
             add_gpu(&row->gpus, finding->gpu);
         }
     }
+    free(places);
     return count;
 }
 
@@ -422,12 +415,10 @@ static void write_rows(const struct view *view, const struct row *rows, size_t c
 static void write_findings(const struct view *view)
 {
     const struct xb_fleet_judgement *judgement = view->judgement;
-    struct place *places = xb_new(judgement->fleet->node_count, sizeof *places);
     struct row *rows = xb_new(judgement->finding_count, sizeof *rows);
     bool found[XB_FLEET_CODES] = {false};
     size_t end = 0;
-    write_rows(view, rows, make_rows(view, places, rows), &end);
-    free(places);
+    write_rows(view, rows, make_rows(view, rows), &end);
     free(rows);
     if (judgement->finding_count == 0)
         return;
@@ -577,6 +568,7 @@ enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgemen
     struct view view = {
         .stream = stream,
         .judgement = judgement,
+        .fleet = judgement->fleet,
         .columns = columns,
         .prose = columns < XB_PLAIN_COLUMNS ? columns : XB_PLAIN_COLUMNS,
         .verbose = verbose,
