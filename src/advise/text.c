@@ -309,12 +309,13 @@ struct xb_checked xb_advice_checked(const struct xb_advice_report *report,
                                     const struct xb_prediction *one)
 {
     const struct xb_record *check = &report->check;
-    const struct xb_record_case *test = check->cases;
-    while (test < check->cases + check->case_count &&
-           strcmp(test->variant, xb_strategy_words[one->strategy].name) != 0)
-        test++;
-    if (test == check->cases + check->case_count)
+    const char *name = xb_strategy_words[one->strategy].name;
+    size_t place = 0;
+    while (place < check->case_count && strcmp(check->cases[place].variant, name) != 0)
+        place++;
+    if (place == check->case_count)
         return (struct xb_checked){.test = NULL};
+    const struct xb_record_case *test = &check->cases[place];
     struct xb_record_summary summary = xb_record_summarize(check, test);
     bool is_right = summary.status == XB_RESULT_OK && summary.verified == XB_VERIFIED_TRUE;
     double seconds = is_right ? xb_record_median(check, test, "job_time") : (double)NAN;
