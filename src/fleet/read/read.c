@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Documents from files, folders and streams, taken into a fleet by several threads. */
-#define _GNU_SOURCE /* fopencookie */
+#define _POSIX_C_SOURCE 200809L
 #include "fleet/internal.h"
 
 #include "base/day_time.h"
@@ -244,31 +244,7 @@ static void leave_out(struct batch *batch, const char *path, int code, const cha
     add(batch, path, 0, &(struct xb_document_piece){.why = code != 0 ? text : why});
 }
 
-/* ---- a stream ---- */
-
-/* Adds a stream's pieces. The first waits in the batch until it is clear whether it is the only
- * one, because an only one gets no number. */
-static void read_stream(struct batch *batch, const char *path, FILE *stream)
-{
-    struct xb_documents documents;
-    struct xb_document_piece piece;
-    size_t count = 0, number = 0;
-    bool any = true;
-    xb_documents_open(&documents, stream, LARGEST_BYTES);
-    while (!failed(batch) && xb_documents_next(&documents, &piece, &any, &batch->error) == XB_OK &&
-           any) {
-        count++;
-        number += !piece.is_none;
-        add(batch, path, piece.is_none ? 0 : number, &piece);
-    }
-    xb_documents_close(&documents);
-    if (count == 0)
-        leave_out(batch, path, 0, "it is empty");
-    if (count != 1 || failed(batch))
-        return;
-    batch->pieces[batch->count - 1].document.origin.number = 0;
-    batch->pieces[batch->count - 1].line = 0;
-}
+/* ---- a stream, a file, a folder ---- */
 
 /* A signal that comes just before poll() begins to wait does not end it: look again after that. */
 #define LOOK_MS 100
@@ -290,17 +266,29 @@ static ssize_t read_some(void *descriptor, char *buffer, size_t size)
     return -1;
 }
 
-/* A stream of a pipe that stays the caller's. */
-static FILE *open_pipe(int *descriptor)
+/* Adds a stream's pieces. The first waits in the batch until it is clear whether it is the only
+ * one, because an only one gets no number. */
+static void read_stream(struct batch *batch, const char *path, int descriptor)
 {
-    FILE *stream =
-        fopencookie(descriptor, "r", (cookie_io_functions_t){.read = read_some, .close = NULL});
-    if (stream == NULL)
-        xb_memory_end(BUFSIZ);
-    return stream;
+    struct xb_documents documents;
+    struct xb_document_piece piece;
+    size_t count = 0, number = 0;
+    bool any = true;
+    xb_documents_open(&documents, read_some, &descriptor, LARGEST_BYTES);
+    while (!failed(batch) && xb_documents_next(&documents, &piece, &any, &batch->error) == XB_OK &&
+           any) {
+        count++;
+        number += !piece.is_none;
+        add(batch, path, piece.is_none ? 0 : number, &piece);
+    }
+    xb_documents_close(&documents);
+    if (count == 0)
+        leave_out(batch, path, 0, "it is empty");
+    if (count != 1 || failed(batch))
+        return;
+    batch->pieces[batch->count - 1].document.origin.number = 0;
+    batch->pieces[batch->count - 1].line = 0;
 }
-
-/* ---- a file ---- */
 
 /* Reads a file that can hold a document. Looks at its type first, because opening a device can make
  * it act. Opening a FIFO would wait for its writer, also after a signal: O_NONBLOCK leaves the
@@ -309,24 +297,19 @@ static FILE *open_pipe(int *descriptor)
 static void read_file(struct batch *batch, const char *path, bool pipes)
 {
     struct stat file = {.st_mode = 0};
-    bool is_there = stat(path, &file) == 0, is_pipe = S_ISFIFO(file.st_mode);
-    if (!is_there || !(S_ISREG(file.st_mode) || (pipes && is_pipe))) {
-        int code = !is_there ? errno : S_ISDIR(file.st_mode) ? EISDIR : 0;
-        leave_out(batch, path, code, "it is no regular file");
+    bool is_there = stat(path, &file) == 0, is_pipe = pipes && S_ISFIFO(file.st_mode);
+    if (is_there && !S_ISREG(file.st_mode) && !is_pipe) {
+        leave_out(batch, path, S_ISDIR(file.st_mode) ? EISDIR : 0, "it is no regular file");
         return;
     }
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_pipe ? O_NONBLOCK : 0));
-    FILE *stream = descriptor < 0 ? NULL
-                   : is_pipe      ? open_pipe(&descriptor)
-                                  : fdopen(descriptor, "r");
-    if (stream == NULL) {
+    int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_pipe ? O_NONBLOCK : 0);
+    int descriptor = is_there ? open(path, flags) : -1;
+    if (descriptor < 0) {
         leave_out(batch, path, errno, NULL);
-    } else {
-        read_stream(batch, path, stream);
-        fclose(stream);
+        return;
     }
-    if (descriptor >= 0 && (is_pipe || stream == NULL))
-        close(descriptor);
+    read_stream(batch, path, descriptor);
+    close(descriptor);
 }
 
 struct folder {
@@ -351,9 +334,7 @@ enum xb_status xb_fleet_read(struct xb_fleet *fleet, const char *path, struct xb
     struct stat file;
     begin(&batch, fleet);
     if (strcmp(path, "-") == 0) {
-        FILE *stream = open_pipe(&(int){STDIN_FILENO});
-        read_stream(&batch, path, stream);
-        fclose(stream);
+        read_stream(&batch, path, STDIN_FILENO);
     } else if (!failed(&batch) && stat(path, &file) == 0 && S_ISDIR(file.st_mode)) {
         struct folder folder = {.batch = &batch};
         xb_folder_each(path, take_entry, &folder);
