@@ -40,7 +40,7 @@ const struct xb_record_case *xb_find_twin(const struct xb_record *record,
  * the copy engine: the case itself where its mode has no such options, NULL where it was not
  * measured. */
 const struct xb_record_case *xb_usual_copy(const struct xb_reading *reading,
-                                             const struct xb_record_case *test);
+                                           const struct xb_record_case *test);
 
 /* What making memory costs a copy: cases of a mode and variant (NULL: any) whose option has that
  * value, against their twins that keep the memory. Lists end with a mode of NULL. */
