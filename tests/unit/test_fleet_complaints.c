@@ -150,12 +150,10 @@ static void test_other_pairs_and_gpus_do_not_clear(NO_STATE)
 {
     for (int peer = 1; peer < 3; peer++) {
         begin_with("link", 1000);
-        add_value(figure, gpu, RATE);
-        fleet.values[fleet.value_count - 1].peer = 1;
+        add_pair(figure, gpu, 1, RATE);
         complain(XB_FLEET_LINK_VERDICT, gpu, "GPU 3>1: CRITICAL");
         add_newer("link", 2000);
-        add_value(figure, gpu, RATE);
-        fleet.values[fleet.value_count - 1].peer = peer;
+        add_pair(figure, gpu, peer, RATE);
         judge();
         assert_int_equal(count_of(XB_FLEET_LINK_VERDICT), peer - 1);
     }
