@@ -29,7 +29,8 @@ DEFAULTS = {"host-offset": 0, "device-offset": 0, "ring-chunk": 0, "ring-slots":
             "passes": 1, "chunk": 8 * 2**20, "streams": 2, "buffers": 4, "kernel-time": "auto", "piece": 4096,
             "layout": "scattered", "pitch": 8192, "call-pieces": 4096, "blocks": 0, "steps": 8, "encode-chunk": 0,
             "gpu-time": "1ms", "job-out": 2**20, "io": "cached", "readers": 0, "batch-files": 0, "target": "kept",
-            "touched": 100, "touch-order": "sequential"}
+            "touched": 100, "touch-order": "sequential", "gpu-memory": "kept", "call": "async", "in-place": "mapped",
+            "read-by": "threads"}
 GENERATIONS = {2.5: 1, 5: 2, 8: 3, 16: 4, 32: 5, 64: 6}  # of PCIe, by GT/s a lane
 GIB, MIB, KIB = 2**30, 2**20, 2**10
 GPUS_ENOUGH = 5  # of fewer the page says so: they may all be on one busy host

@@ -18,7 +18,8 @@ else()
     set(CMAKE_REQUIRED_DEFINITIONS -D__HIP_PLATFORM_AMD__=1)
     check_c_source_compiles("#include <hip/hip_runtime_api.h>
       #include <hip/hiprtc.h>
-      int main(void) { return (int)sizeof(hipUUID) + (int)hipDeviceAttributeIsLargeBar == 0; }"
+      int main(void) { return (int)sizeof(hipUUID) + (int)hipDeviceAttributeIsLargeBar +
+        (int)hipDeviceAttributeMemoryPoolsSupported == 0; }"
       XFERBENCH_HIP_HEADERS_WORK)
     unset(CMAKE_REQUIRED_INCLUDES)
     unset(CMAKE_REQUIRED_DEFINITIONS)

@@ -109,9 +109,11 @@ fi
 
 # program_of WAY ADVISE_ARGUMENT...: the program that `advise --code cuda` prints for a way that is the
 # only one with results. nvcc compiles it; it must bring right data back at 0.95 of the promised rate.
-# A busy host may slow one run, so the best of three counts.
+# A busy host may slow one run, so the best of three counts. Faults take up to 1.5 times as long in one
+# run as in the next (docs/advise.md).
 program_of() {
-    local folder=$programs/$1 said best=0 rate
+    local folder=$programs/$1 said best=0 rate least=0.95
+    [[ $1 != managed ]] || least=0.6
     mkdir "$folder"
     "$xferbench" advise "${@:2}" --code cuda >"$folder/job.cu" || return 1
     (cd "$folder" && PATH=$PATH:/usr/local/cuda/bin nvcc -O2 -arch=native job.cu -o job) || return 1
@@ -121,7 +123,7 @@ program_of() {
         rate=$(sed -nE 's/.*: ([0-9.]+) of that rate;.*data right$/\1/p' <<<"$said")
         best=$(awk -v a="$best" -v b="${rate:-0}" 'BEGIN { print (b > a ? b : a) }')
     done
-    awk -v best="$best" 'BEGIN { exit !(best >= 0.95) }'
+    awk -v best="$best" -v least="$least" 'BEGIN { exit !(best >= least) }'
 }
 
 if can --backend cuda --mode pinned; then
@@ -138,12 +140,18 @@ if can --backend cuda --mode pinned; then
         check 'results for programs: pinned' measured pinned --mode pinned --direction both,bidir
         check 'results for programs: used' measured used --mode pinned,pin --pin-by used --direction both,bidir
         check 'results for programs: copied' measured copied --mode pinned,pin --pin-by copy --direction both,bidir
+        check 'results for programs: zero-copy' measured zero-copy --mode zero-copy --direction both,bidir
+        check 'results for programs: managed' measured managed --mode managed --managed fault
+        check 'results for programs: prefetch' measured prefetch --mode managed --managed prefetch
         check 'program: pageable' program_of pageable "$programs/pageable.json" "${job[@]}"
         check 'program: ring' program_of ring "$programs/ring.json" "${job[@]}"
         check 'program: pinned' program_of pinned "$programs/pinned.json" --in 256M --gpu-time none --memory pinned
         check 'program: overlapped' program_of overlapped "$programs/pinned.json" "${job[@]}" --memory pinned
         check 'program: overlapped, page-locked where it lies' program_of used "$programs/used.json" "${job[@]}" --times 1000
         check 'program: overlapped, copied' program_of copied "$programs/copied.json" "${job[@]}" --times 1000
+        check 'program: zero-copy' program_of zero-copy "$programs/zero-copy.json" "${job[@]}" --memory pinned
+        check 'program: managed' program_of managed "$programs/managed.json" "${job[@]}" --memory managed
+        check 'program: prefetch' program_of prefetch "$programs/prefetch.json" "${job[@]}" --memory managed
         rm -r "$programs"
     else
         printf '\n== programs of advise: left out, nvcc is not installed\n'

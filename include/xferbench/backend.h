@@ -349,7 +349,9 @@ struct xb_backend {
                                  struct xb_error *error);
     /* Opens a queue whose copies are the runtime's synchronous calls, such as cudaMemcpy:
      * queue_copy returns when that does. From pageable memory it may do so before the last byte is
-     * there: queue_wait tells. They wait for nothing that was enqueued before. It is never held. */
+     * there: queue_wait tells. They wait for nothing that was enqueued before, nor does what is
+     * enqueued next wait for them, unless queue_wait comes between. So no event tells when they
+     * were made. It is never held. */
     enum xb_status (*queue_open_blocking)(struct xb_device *device, struct xb_queue **queue,
                                           struct xb_error *error);
     /* Allocates `bytes` > 0 of DEVICE memory from the runtime's pool, in the order of the queue, as

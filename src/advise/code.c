@@ -34,28 +34,27 @@ static void print_comment(FILE *stream, const char *before, const char *text)
     fputc('\n', stream);
 }
 
-/* Returns the seconds of one job without what is paid once: making page-locked memory. */
-static double promised_seconds(const struct xb_advice_report *report)
+/* Returns the kind of memory that the data has to be in. */
+static const char *kind_of(const struct xb_prediction *best)
 {
-    const struct xb_prediction *best = report->predictions.best;
-    const struct xb_job *job = &report->predictions.job;
-    const struct xb_cost *room = &report->costs.costs[XB_COST_COPY_ROOM];
-    if (!best->is_copied)
-        return best->running[XB_MIDDLE];
-    return best->total[XB_MIDDLE] - (xb_cost_seconds(room, job->in, true, XB_MIDDLE) +
-                                     xb_cost_seconds(room, job->out, true, XB_MIDDLE)) /
-                                        (double)job->times;
+    const enum xb_job_memory memory = xb_strategy_words[best->strategy].memory;
+    return memory == XB_JOB_MANAGED ? xb_memory_words[memory] : "page-locked";
 }
 
-static void print_about(FILE *stream, const char *before, const struct xb_advice_report *report)
+static void print_about(FILE *stream, const char *before, const struct xb_advice_report *report,
+                        const struct xb_prediction *best)
 {
     const struct xb_predictions *all = &report->predictions;
     const struct xb_job *job = &all->job;
-    const struct xb_record *record = &report->records[0];
+    const struct xb_record *record = &report->record;
     const struct xb_record_device *device = xb_record_device(record, report->costs.device);
-    const double seconds = promised_seconds(report);
+    const double seconds = best->running[XB_MIDDLE] + best->by_cpu;
     struct xb_words words = {.length = 0};
     xb_advice_say(all, &words);
+    if (best != all->best)
+        xb_words_add(&words,
+                     " PyTorch has no call for that way: this is %s, the fastest that it has.",
+                     xb_strategy_words[best->strategy].text);
     print_comment(stream, before, words.text);
     words.length = 0;
     xb_words_add(&words,
@@ -64,21 +63,19 @@ static void print_about(FILE *stream, const char *before, const struct xb_advice
                  XB_SIZE_TEXT(job->in), job->out > 0 ? XB_SIZE_TEXT(job->out) : "nothing",
                  job->gpu_time > 0 ? XB_DURATION_TEXT(job->gpu_time) : "no time",
                  XB_DURATION_TEXT(seconds), XB_RATE_TEXT((double)(job->in + job->out) / seconds));
-    if (all->best->has_pinning)
-        xb_words_add(&words, ". Making page-locked memory, once, is not part of that");
+    if (best->has_pinning)
+        xb_words_add(&words, ". Making %s memory, once, is not part of that", kind_of(best));
     xb_words_add(&words, ". Measured on %s (%s), %s.",
                  device != NULL && device->name != NULL ? device->name : "a GPU without a name",
                  record->backend != NULL ? record->backend : "backend not known",
                  report->file != NULL ? report->file : "right before");
     print_comment(stream, before, words.text);
+    if (device == NULL || !device->bound || device->numa_node < 0)
+        return;
     words.length = 0;
-    if (device != NULL && device->bound && device->numa_node >= 0)
-        xb_words_add(&words,
-                     "Measured near the GPU: run it by numactl --cpunodebind=%d "
-                     "--membind=%d.",
-                     device->numa_node, device->numa_node);
-    if (words.length > 0)
-        print_comment(stream, before, words.text);
+    xb_words_add(&words, "Measured near the GPU: run it by numactl --cpunodebind=%d --membind=%d.",
+                 device->numa_node, device->numa_node);
+    print_comment(stream, before, words.text);
 }
 
 /* ---- the program ---- */
@@ -91,6 +88,7 @@ struct value {
 struct program {
     FILE *stream;
     const struct xb_advice_report *report;
+    const struct xb_prediction *best;
     const struct value *values; /* end with a name of NULL */
     bool is_hip;
 };
@@ -120,7 +118,7 @@ static void print_line(const struct program *program, const char *line, size_t l
     if (about != NULL && about < end) {
         char before[8];
         snprintf(before, sizeof before, "%.*s", (int)(about - line), line);
-        print_about(program->stream, before, program->report);
+        print_about(program->stream, before, program->report, program->best);
         return;
     }
     while (line < end) {
@@ -130,7 +128,8 @@ static void print_line(const struct program *program, const char *line, size_t l
             i++;
         if (strncmp(line, "XB_", 3) == 0) {
             taken = strspn(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
-            fputs(value_of(program, line, taken), program->stream);
+            const char *text = value_of(program, line, taken);
+            print_line(program, text, strlen(text));
         } else if (program->is_hip && i < sizeof names / sizeof *names) {
             taken = strlen(names[i].cuda);
             fputs(names[i].hip, program->stream);
@@ -141,25 +140,31 @@ static void print_line(const struct program *program, const char *line, size_t l
     }
 }
 
-/* Prints the lines of the text whose "#if" holds, without these lines themselves. */
+/* Prints the lines of the text whose "#if XB_..." holds, without these lines themselves. */
 static void print_program(const struct program *program, const char *text)
 {
     unsigned depth = 0, left_out = 0; /* from that depth on; 0: nothing is */
+    unsigned own = 0;                 /* a bit of each depth: it is an "#if" of the program's own */
+    bool is_blank = false;            /* the line before: no two of them follow each other */
     for (const char *line = text, *next; *line != '\0'; line = next) {
         next = strchr(line, '\n') + 1;
-        if (strncmp(line, "#if ", 4) == 0) {
-            depth++;
-            if (left_out == 0 &&
-                strcmp(value_of(program, line + 4, (size_t)(next - line) - 5), "0") == 0)
-                left_out = depth;
-        } else if (strncmp(line, "#else", 5) == 0) {
-            left_out = left_out == 0 ? depth : left_out == depth ? 0 : left_out;
-        } else if (strncmp(line, "#endif", 6) == 0) {
-            left_out = left_out == depth ? 0 : left_out;
-            depth--;
-        } else if (left_out == 0) {
-            print_line(program, line, (size_t)(next - line));
+        bool is_if = strncmp(line, "#if ", 4) == 0, is_else = strncmp(line, "#else", 5) == 0;
+        bool is_end = strncmp(line, "#endif", 6) == 0;
+        depth += is_if;
+        if (is_if)
+            own = (own & ~(1U << depth)) | (unsigned)(strncmp(line + 4, "XB_", 3) != 0) << depth;
+        if ((own >> depth & 1) != 0 || !(is_if || is_else || is_end)) {
+            if (left_out == 0 && !(is_blank && *line == '\n'))
+                print_line(program, line, (size_t)(next - line));
+            is_blank = left_out == 0 ? *line == '\n' : is_blank;
+        } else if (left_out == depth) {
+            left_out = 0;
+        } else if (left_out == 0 && !is_end &&
+                   (is_else ||
+                    strcmp(value_of(program, line + 4, (size_t)(next - line) - 5), "0") == 0)) {
+            left_out = depth;
         }
+        depth -= is_end;
     }
 }
 
@@ -199,22 +204,50 @@ static struct xb_ring_plan ring_plan(const struct xb_advice_report *report, enum
 #define NUMBER(value) XB_NUMBER_TEXT((double)(value))
 #define FLAG(is_so) ((is_so) ? "1" : "0")
 
+/* Ordinary memory is page-locked where it lies; other is made as that of the rows was. */
+static bool registers(const struct xb_advice_report *report)
+{
+    const struct xb_job *job = &report->predictions.job;
+    const struct xb_record_case *row =
+        xb_cost_row(&report->costs.costs[XB_COST_PINNED_IN], job->in);
+    const char *registered = xb_cost_sources[XB_COST_PINNED_IN].variants[0];
+    return job->memory == XB_JOB_PAGEABLE || (row != NULL && strcmp(row->variant, registered) == 0);
+}
+
+/* The fastest way of which there is a program; NULL for none. PyTorch has copies only. */
+static const struct xb_prediction *best_for(const struct xb_predictions *all, enum xb_code_for code)
+{
+    const struct xb_prediction *best = all->best;
+    if (best == NULL || best->strategy < XB_STRATEGY_MANAGED || code != XB_CODE_PYTORCH)
+        return best;
+    best = NULL;
+    for (const struct xb_prediction *one = all->each; one->strategy < XB_STRATEGY_MANAGED; one++)
+        if (one->is_known && (best == NULL || one->total[XB_MIDDLE] < best->total[XB_MIDDLE]))
+            best = one;
+    return best;
+}
+
 enum xb_status xb_advice_code_write(FILE *stream, const struct xb_advice_report *report,
                                     enum xb_code_for code, struct xb_error *error)
 {
-    const struct xb_prediction *best = report->predictions.best;
+    const struct xb_prediction *best = best_for(&report->predictions, code);
     const struct xb_job *job = &report->predictions.job;
+    if (best == NULL) {
+        xb_say(report->predictions.best == NULL
+                   ? "--code: no way has a prediction, so there is no program to print"
+                   : "--code: PyTorch has no call for the ways that have a prediction");
+        return XB_OK;
+    }
     const bool is_ring = best->strategy == XB_STRATEGY_RING;
     const bool is_overlapped = best->strategy == XB_STRATEGY_OVERLAPPED;
-    const bool is_locked = best->strategy >= XB_STRATEGY_PINNED && !best->is_copied;
-    const struct xb_record_case *row =
-        xb_cost_row(&report->costs.costs[XB_COST_PINNED_IN], job->in);
-    /* Ordinary memory is page-locked where it lies; other is made as that of the rows was. */
-    const bool is_registered =
-        is_locked && (!job->is_in_pinned ||
-                      strcmp(row->variant, xb_cost_sources[XB_COST_PINNED_IN].variants[0]) == 0);
+    const bool is_managed = xb_strategy_words[best->strategy].memory == XB_JOB_MANAGED;
+    const bool is_pinned = xb_strategy_words[best->strategy].memory == XB_JOB_PINNED;
+    const bool is_on_device = best->strategy < XB_STRATEGY_MANAGED;
+    const bool is_registered = is_pinned && !best->is_copied && registers(report);
+    const bool is_allocated = (is_pinned || is_managed) && !best->is_copied && !is_registered;
     const struct xb_ring_plan plan = ring_plan(report, is_ring ? XB_COST_RING_IN : XB_COST_COPY_IN);
-    const double seconds = promised_seconds(report);
+    /* One job takes so long without making page-locked memory, which is paid once. */
+    const double seconds = best->running[XB_MIDDLE] + best->by_cpu;
     const double runs = fmin(fmax(floor(RUNS_SECONDS / seconds), RUNS_LEAST), RUNS_MOST);
     const struct value values[] = {
         {"XB_IN_BYTES", NUMBER(job->in)},
@@ -228,10 +261,10 @@ enum xb_status xb_advice_code_write(FILE *stream, const struct xb_advice_report 
         {"XB_HELPERS", NUMBER(plan.threads - 1)},
         {"XB_SLOTS", NUMBER(plan.slots)},
         {"XB_SLOT_BYTES", NUMBER(plan.chunk)},
-        {"XB_SENT", best->is_copied           ? "pinned_in"
+        {"XB_SENT", best->is_copied           ? "staged_in"
                     : code == XB_CODE_PYTORCH ? "data"
                                               : "in"},
-        {"XB_RECEIVED", best->is_copied           ? "pinned_out"
+        {"XB_RECEIVED", best->is_copied           ? "staged_out"
                         : code == XB_CODE_PYTORCH ? "result"
                                                   : "out"},
         {"XB_KERNEL", FLAG(job->gpu_time > 0)},
@@ -239,9 +272,19 @@ enum xb_status xb_advice_code_write(FILE *stream, const struct xb_advice_report 
         {"XB_COPIED", FLAG(best->is_copied)},
         {"XB_BY_HELPERS", FLAG(is_ring || best->is_copied)},
         {"XB_REGISTERED", FLAG(is_registered)},
-        {"XB_PINNED", FLAG(is_locked && !is_registered)},
+        {"XB_ALLOCATED", FLAG(is_allocated)},
+        {"XB_ALLOCATE", is_managed ? "cudaMallocManaged" : "cudaMallocHost"},
+        {"XB_FREE", is_managed ? "cudaFree" : "cudaFreeHost"},
+        {"XB_KIND", kind_of(best)},
+        {"XB_OUT", is_on_device || best->is_copied ? "allocate(out_bytes)" : "in"},
+        {"XB_ON_DEVICE", FLAG(is_on_device)},
+        {"XB_COPIES", FLAG(is_on_device && !is_ring)},
+        {"XB_MANAGED", FLAG(is_managed)},
+        {"XB_FAULTS", FLAG(best->strategy == XB_STRATEGY_MANAGED)},
+        {"XB_PREFETCH", FLAG(best->strategy == XB_STRATEGY_PREFETCH)},
+        {"XB_ZERO_COPY", FLAG(best->strategy == XB_STRATEGY_ZERO_COPY)},
         {NULL, NULL}};
-    const struct program program = {stream, report, values, code == XB_CODE_HIP};
+    const struct program program = {stream, report, best, values, code == XB_CODE_HIP};
     print_program(&program, code == XB_CODE_PYTORCH ? xb_program_pytorch : xb_program_gpu);
     return xb_stream_finish(stream, "the program", error);
 }

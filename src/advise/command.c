@@ -15,8 +15,6 @@
 #include "run/deadline.h"
 #include "run/formats.h"
 
-/* Whatever kept it from an answer: never a code that is one. */
-
 /* ---- what it takes ---- */
 
 #define HOW_TO_TIME                                                                                \
@@ -53,9 +51,9 @@ static const struct xb_option option_times = {
 };
 static const struct xb_option option_memory = {
     XB_CHOICE("memory", "KIND"),
-    .default_text = XB_MEMORY_WORD_USUAL,
+    .default_text = XB_JOB_MEMORY_USUAL,
     .help = "Where the job's data lies: in 'pageable' memory, as malloc gives it, which has to be "
-            "pinned or copied first where a way needs that; or in 'pinned' memory.",
+            "pinned or copied first where a way needs that; or in 'pinned' or 'managed' memory.",
     .choices = xb_memory_words,
     .takes_one = true,
 };
@@ -97,7 +95,6 @@ struct command {
     uint64_t device;
     double deadline;
     const char *gpu_time, *backend, *json_path; /* as they were written; NULL where not given */
-    unsigned memory;                            /* a place in xb_memory_words */
     unsigned code;                              /* enum xb_code_for */
     struct xb_job job;
     struct xb_advise_session session;
@@ -108,13 +105,13 @@ struct command {
 };
 
 #define BIND(member, row) XB_BIND(struct command, member, row)
-static const struct xb_option_field *const fields =
-    XB_FIELDS(BIND(job.in, &option_in), XB_BIND_WHETHER(struct command, bytes_in_given, &option_in),
-              BIND(job.out, &option_out), BIND(job.cpu_time, &option_cpu_time),
-              BIND(job.times, &option_times), BIND(gpu_time, &option_gpu_time),
-              BIND(memory, &option_memory), BIND(code, &option_code), BIND(checks, &option_check),
-              BIND(device, &option_device), BIND(backend, &xb_option_backend),
-              BIND(deadline, &xb_option_deadline), BIND(json_path, &option_json));
+static const struct xb_option_field *const fields = XB_FIELDS(
+    BIND(job.in, &option_in), XB_BIND_WHETHER(struct command, bytes_in_given, &option_in),
+    BIND(job.out, &option_out), BIND(job.cpu_time, &option_cpu_time),
+    BIND(job.times, &option_times), BIND(gpu_time, &option_gpu_time),
+    BIND(job.memory, &option_memory), BIND(code, &option_code), BIND(checks, &option_check),
+    BIND(device, &option_device), BIND(backend, &xb_option_backend),
+    BIND(deadline, &xb_option_deadline), BIND(json_path, &option_json));
 
 /* ---- what is asked ---- */
 
@@ -141,7 +138,6 @@ static enum xb_status read_request(struct command *command, struct xb_error *err
                        lacks_time ? HOW_TO_TIME : "");
     if (job->in == 0)
         return XB_FAIL(error, XB_ERR_USAGE, "--bytes-in: give 1 byte to 1 TiB");
-    job->is_in_pinned = command->memory == XB_MEMORY_WORD_PINNED;
     /* A time that is not run has no limit of its own. */
     struct xb_error ignored;
     if (command->checks || xb_duration_parse(command->gpu_time, &job->gpu_time, &ignored) != XB_OK)
@@ -174,13 +170,11 @@ static enum xb_status read_results(struct command *command, struct xb_error *err
     struct xb_advice_report *report = &command->report;
     if (report->file == NULL) {
         enum xb_status status = xb_advise_measure(&command->session, &command->job, report, error);
-        for (size_t i = 0; i < report->record_count; i++)
-            xb_failures_say(&report->records[i]);
+        xb_failures_say(&report->record);
         return status;
     }
-    XB_TRY(xb_record_read(report->file, &report->records[0], error));
-    report->record_count = 1;
-    if (xb_record_device(&report->records[0], report->costs.device) == NULL)
+    XB_TRY(xb_record_read(report->file, &report->record, error));
+    if (xb_record_device(&report->record, report->costs.device) == NULL)
         return XB_FAIL(error, XB_ERR_USAGE, "'%.200s' has no GPU %d: take another --device",
                        report->file, report->costs.device);
     return XB_OK;
@@ -209,7 +203,7 @@ static enum xb_status advise(struct command *command, struct xb_error *error)
 {
     struct xb_advice_report *report = &command->report;
     XB_TRY(read_results(command, error));
-    xb_costs_read(&report->costs, report->records, report->record_count);
+    xb_costs_read(&report->costs, &report->record);
     xb_predict_all(&report->costs, &command->job, &report->predictions);
     if (command->checks)
         command->check_status = check(command, &command->check_error);
@@ -230,10 +224,7 @@ static enum xb_status advise(struct command *command, struct xb_error *error)
     if (command->code == XB_CODE_NONE)
         return only_json ? XB_OK : xb_advice_table_write(stdout, report, error);
     XB_TRY(xb_advice_table_write(stderr, report, error));
-    if (report->predictions.best != NULL)
-        return xb_advice_code_write(stdout, report, (enum xb_code_for)command->code, error);
-    xb_say("--code: no way has a prediction, so there is no program to print");
-    return XB_OK;
+    return xb_advice_code_write(stdout, report, (enum xb_code_for)command->code, error);
 }
 
 static int answer(struct command *command)
@@ -271,8 +262,7 @@ static int run(struct xb_config *config, char *const *words)
     xb_output_discard(&command.json);
     xb_costs_free(&command.report.costs);
     xb_record_free(&command.report.check);
-    for (size_t i = 0; i < command.report.record_count; i++)
-        xb_record_free(&command.report.records[i]);
+    xb_record_free(&command.report.record);
     xb_deadline_doing("closing the driver");
     xb_run_free(&command.session.holder);
     return code;

@@ -6,13 +6,6 @@
 
 #include <math.h>
 
-static void write_memory(struct xb_json *json, const struct xb_field *field, const void *from)
-{
-    const struct xb_job *job = from;
-    xb_json_put_text(json, field->key,
-                     xb_memory_words[job->is_in_pinned ? XB_MEMORY_WORD_PINNED : 0]);
-}
-
 typedef struct xb_job job;
 const struct xb_field xb_advice_job_fields[] = {
     XB_FIELD("in_bytes", UINT64, job, in),
@@ -20,7 +13,7 @@ const struct xb_field xb_advice_job_fields[] = {
     XB_FIELD("gpu_time_s", DOUBLE, job, gpu_time),
     XB_FIELD("cpu_time_s", DOUBLE, job, cpu_time, XB_RATE),
     XB_FIELD("times", UINT64, job, times),
-    XB_CUSTOM("memory", write_memory, NULL),
+    XB_FIELD("memory", WORD, job, memory, .word = xb_memory_word, .most = XB_JOB_MANAGED),
     XB_FIELDS_END};
 
 typedef struct xb_break_even found;
@@ -52,6 +45,15 @@ static const struct xb_field known_fields[] = {
     XB_FIELD("limit_s", DOUBLE, answer, limit_seconds),
     XB_FIELDS_END};
 
+typedef struct xb_checked checked;
+static const struct xb_field checked_fields[] = {
+    XB_FIELD("seconds", DOUBLE, checked, seconds, XB_NULL_IF_NAN),
+    XB_FIELD("predicted_by_measured", DOUBLE, checked, share, XB_NULL_IF_NAN),
+    XB_FIELD("copy_in_s", DOUBLE, checked, parts[0], XB_NULL_IF_NAN),
+    XB_FIELD("kernel_s", DOUBLE, checked, parts[1], XB_NULL_IF_NAN),
+    XB_FIELD("copy_out_s", DOUBLE, checked, parts[2], XB_NULL_IF_NAN),
+    XB_FIELDS_END};
+
 static void write_prediction(struct xb_json *json, const struct xb_advice_report *report,
                              const struct xb_prediction *one)
 {
@@ -78,21 +80,11 @@ static void write_prediction(struct xb_json *json, const struct xb_advice_report
         }
         xb_json_put_text(json, "missing", words.text);
     }
-    const struct xb_record_case *test = xb_advice_checked(report, one->strategy);
-    if (test != NULL) {
-        double measured = xb_advice_measured(report, test);
-        xb_json_open_object(json, "measured");
-        xb_json_put_number(json, "seconds", measured);
-        xb_json_put_known_number(json, "predicted_by_measured",
-                                 one->running[XB_MIDDLE] > 0 && isfinite(measured),
-                                 one->running[XB_MIDDLE] / measured);
-        xb_json_put_number(json, "copy_in_s", xb_record_median(&report->check, test, "in_time"));
-        xb_json_put_number(json, "kernel_s", xb_record_median(&report->check, test, "kernel_time"));
-        xb_json_put_number(json, "copy_out_s", xb_record_median(&report->check, test, "out_time"));
-        xb_json_close(json);
-    } else {
+    const struct xb_checked found_by_check = xb_advice_checked(report, one);
+    if (found_by_check.test != NULL)
+        xb_fields_put_object(json, "measured", checked_fields, &found_by_check);
+    else
         xb_json_put_null(json, "measured");
-    }
     xb_json_close(json);
 }
 
@@ -109,7 +101,7 @@ enum xb_status xb_advice_json_write(FILE *stream, const struct xb_advice_report 
     xb_json_put_text(&json, "schema", "xferbench.advise");
     xb_json_put_whole(&json, "schema_version", 1);
     xb_json_put_text(&json, "version", XB_VERSION);
-    const struct xb_record *record = &report->records[0];
+    const struct xb_record *record = &report->record;
     const struct xb_record_device *device = xb_record_device(record, report->costs.device);
     xb_json_open_object(&json, "source");
     xb_json_put_text(&json, "file", report->file);

@@ -54,18 +54,15 @@ static enum xb_status run_words(struct xb_advise_session *session, const char *c
 
 /* Larger copies than this are predicted by its rate: a quick measurement is to be quick. */
 #define LARGEST (UINT64_C(512) << 20)
-/* Both ways at once at this size; at the job's if that is less and nobody asks for larger ones. */
-#define BOTH_WAYS (UINT64_C(64) << 20)
-#define TIME_LIMIT "30ms"
 
 /* What smaller jobs, chunks and waiting take; and larger jobs, where the break-even is asked. */
 static const uint64_t usual[] = {UINT64_C(4) << 10, UINT64_C(256) << 10, UINT64_C(8) << 20,
-                                 BOTH_WAYS};
+                                 UINT64_C(64) << 20};
 
 enum xb_status xb_advise_measure(struct xb_advise_session *session, const struct xb_job *job,
                                  struct xb_advice_report *report, struct xb_error *error)
 {
-    struct xb_words sizes = {.length = 0}, both = {.length = 0};
+    struct xb_words sizes = {.length = 0};
     /* The job's own sizes, and those of the usual ones that are smaller; where somebody asks for
      * the break-even, all of them. The run leaves out what the memory does not hold. */
     uint64_t in = xb_lesser(job->in, LARGEST);
@@ -77,25 +74,10 @@ enum xb_status xb_advise_measure(struct xb_advise_session *session, const struct
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         if (usual[i] < most && usual[i] != in && usual[i] != out)
             xb_words_add(&sizes, ",%" PRIu64, usual[i]);
-    xb_words_add(&both, "%" PRIu64, job->cpu_time > 0 ? BOTH_WAYS : xb_lesser(job->in, BOTH_WAYS));
-    const bool needed[XB_ADVISE_RECORDS] = {true, job->out > 0, !job->is_in_pinned};
-    for (int i = 0; i < XB_ADVISE_RECORDS; i++) {
-        const char *const *part = xb_part_words[i];
-        const char *const words[] = {"--size",
-                                     i == 1 ? both.text : sizes.text,
-                                     "--time-limit",
-                                     TIME_LIMIT,
-                                     part[0],
-                                     part[1],
-                                     part[2],
-                                     part[3],
-                                     NULL};
-        if (!needed[i])
-            continue;
-        XB_TRY(run_words(session, words, false, &report->records[report->record_count], error));
-        report->record_count++;
-    }
-    return XB_OK;
+    const char *words[WORDS] = {"--size", sizes.text, "--time-limit", "30ms"};
+    for (size_t i = 0; xb_job_rows_words(job)[i] != NULL; i++)
+        words[4 + i] = xb_job_rows_words(job)[i];
+    return run_words(session, words, false, &report->record, error);
 }
 
 /* ---- the job itself ---- */
@@ -104,15 +86,15 @@ enum xb_status xb_advise_measure(struct xb_advise_session *session, const struct
 static enum xb_status compare_machines(const struct xb_advice_report *report,
                                        const struct xb_record *here, struct xb_error *error)
 {
-    const struct xb_record *file = &report->records[0];
+    const struct xb_record *file = &report->record;
     int device = report->costs.device;
     const struct xb_record_device *theirs = xb_record_device(file, device);
     const struct xb_record_device *ours = xb_record_device(here, device);
-    if (file->host.hostname == NULL || !xb_record_same(file->host.hostname, here->host.hostname))
+    const char *there = file->host.hostname != NULL ? file->host.hostname : "(not known)";
+    if (file->host.hostname == NULL || !xb_record_same(there, here->host.hostname))
         return XB_FAIL(
             error, XB_ERR_USAGE,
-            "--check: the file is of the host %.100s, and this is %.100s: check it there",
-            file->host.hostname != NULL ? file->host.hostname : "(not known)",
+            "--check: the file is of the host %.100s, and this is %.100s: check it there", there,
             here->host.hostname != NULL ? here->host.hostname : "(not known)");
     if (!xb_record_same(file->backend, here->backend))
         return XB_FAIL(error, XB_ERR_USAGE,
@@ -140,9 +122,15 @@ enum xb_status xb_advise_check(struct xb_advise_session *session, const char *gp
     snprintf(in, sizeof in, "%" PRIu64, job->in);
     snprintf(out, sizeof out, "%" PRIu64, job->out);
     snprintf(piece, sizeof piece, "%" PRIu64, chunk > 0 ? chunk : UINT64_C(8) << 20);
-    for (int i = 0; i < XB_STRATEGIES; i++)
-        if (xb_strategy_is_asked(job, (enum xb_strategy)i))
+    for (int i = 0; i < XB_STRATEGIES; i++) {
+        const struct xb_prediction *one = &report->predictions.each[i];
+        bool is_possible =
+            one->is_known || (one->why != XB_UNKNOWN_LACKING && one->why != XB_UNKNOWN_IN_PLACE);
+        if (xb_strategy_is_asked(job, one->strategy) && is_possible)
             xb_words_add(&ways, "%s%s", ways.length > 0 ? "," : "", xb_strategy_words[i].name);
+    }
+    if (ways.length == 0)
+        return XB_FAIL(error, XB_ERR_USAGE, "--check: this job can be run in no way here");
     const char *const words[] = {"--mode", xb_job_mode,  "--size", in,        "--job-out",
                                  out,      "--gpu-time", gpu_time, "--chunk", piece,
                                  "--way",  ways.text,    NULL};

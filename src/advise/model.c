@@ -11,46 +11,78 @@
 
 /* ---- names of modes and variants ---- */
 
+#define FAULTS "what the CPU's page faults take before the job"
+
 const struct xb_strategy_words xb_strategy_words[XB_STRATEGIES] = {
-    [XB_STRATEGY_PAGEABLE] = {"pageable", "pageable", "pageable memory, one step after the other"},
+    [XB_STRATEGY_PAGEABLE] = {"pageable", "pageable", "pageable memory, one step after the other",
+                              XB_JOB_PAGEABLE, NULL},
     [XB_STRATEGY_RING] = {"ring", "pageable, by a ring",
-                          "pageable memory through a ring of pinned chunks"},
-    [XB_STRATEGY_PINNED] = {"pinned", "pinned", "pinned memory, one step after the other"},
+                          "pageable memory through a ring of pinned chunks", XB_JOB_PAGEABLE,
+                          "making the ring once"},
+    [XB_STRATEGY_PINNED] = {"pinned", "pinned", "pinned memory, one step after the other",
+                            XB_JOB_PINNED, NULL},
     [XB_STRATEGY_OVERLAPPED] = {"overlapped", "pinned, overlapped",
-                                "pinned memory, copies and kernels overlapped"},
+                                "pinned memory, copies and kernels overlapped", XB_JOB_PINNED,
+                                NULL},
+    [XB_STRATEGY_MANAGED] = {"managed", "managed, on faults",
+                             "managed memory, whose pages are touched in order", XB_JOB_MANAGED,
+                             FAULTS},
+    [XB_STRATEGY_PREFETCH] = {"prefetch", "managed, prefetch", "managed memory, prefetched",
+                              XB_JOB_MANAGED, FAULTS},
+    [XB_STRATEGY_ZERO_COPY] = {"zero-copy", "zero-copy",
+                               "pinned memory in place, if the kernel reads and writes each byte "
+                               "once and in order",
+                               XB_JOB_PINNED, NULL},
 };
+
+/* The direction of rows whose bytes cross either way. */
+#define BOTH_WAYS "bidir"
 
 /* What several costs have in common. */
-#define PAGEABLE .mode = "pageable", .variants = {"driver", "malloc"}
-#define RING .mode = "pageable", .variants = {"ring"}
-#define PINNED .mode = "pinned", .variants = {"registered", "alloc"}
+#define EACH_WAY(cost, ...)                                                                        \
+    [XB_COST_##cost##_IN] = {__VA_ARGS__, .direction = "h2d"},                                     \
+    [XB_COST_##cost##_OUT] = {__VA_ARGS__, .direction = "d2h"}
+#define PINNED                                                                                     \
+    .mode = "pinned", .variants = {"registered", "alloc"}, .is_by_device = true,                   \
+    .only = {"gpu-memory", "kept", "call", "async"}
+#define PAGEABLE .mode = "pageable", .only = {"target", "kept", "call", "async"}
 #define COPY .mode = "pin", .variants = {"copy"}
+#define MANAGED(how)                                                                               \
+    .mode = "managed", .variants = {how}, .only = {"touched", "100", "touch-order", "sequential"}
+#define ZERO_COPY                                                                                  \
+    .mode = "zero-copy", .variants = {"sequential"}, .is_by_device = true,                         \
+    .only = {"passes", "1", "in-place", "mapped"}
 
 const struct xb_cost_source xb_cost_sources[XB_COSTS] = {
-    [XB_COST_PAGEABLE_IN] = {PAGEABLE, .direction = "h2d"},
-    [XB_COST_PAGEABLE_OUT] = {PAGEABLE, .direction = "d2h"},
-    [XB_COST_RING_IN] = {RING, .direction = "h2d"},
-    [XB_COST_RING_OUT] = {RING, .direction = "d2h"},
-    [XB_COST_PINNED_IN] = {PINNED, .direction = "h2d", .is_by_device = true},
-    [XB_COST_PINNED_OUT] = {PINNED, .direction = "d2h", .is_by_device = true},
+    EACH_WAY(PAGEABLE, PAGEABLE, .variants = {"driver", "malloc"}),
+    EACH_WAY(RING, PAGEABLE, .variants = {"ring"}),
+    EACH_WAY(PINNED, PINNED),
+    [XB_COST_PINNED_BOTH] = {PINNED, .direction = BOTH_WAYS},
     [XB_COST_REGISTER] = {.mode = "pin", .variants = {"used"}, .is_setup = true},
-    [XB_COST_COPY_IN] = {COPY, .direction = "h2d"},
-    [XB_COST_COPY_OUT] = {COPY, .direction = "d2h"},
+    EACH_WAY(COPY, COPY),
     [XB_COST_COPY_ROOM] = {COPY, .is_setup = true},
+    EACH_WAY(FAULT, MANAGED("fault")),
+    EACH_WAY(PREFETCH, MANAGED("prefetch")),
+    EACH_WAY(ZERO_COPY, ZERO_COPY),
+    [XB_COST_ZERO_COPY_BOTH] = {ZERO_COPY, .direction = BOTH_WAYS},
 };
 
-/* Rows that go both ways at once. */
-static const struct xb_cost_source both_ways = {PINNED, .direction = "bidir"};
+const char *const xb_memory_words[] = {XB_JOB_MEMORY_USUAL, "pinned", "managed", NULL};
 
-const char *const xb_memory_words[] = {XB_MEMORY_WORD_USUAL, "pinned", NULL};
+const char *xb_memory_word(int memory)
+{
+    return xb_memory_words[memory];
+}
 
-const char xb_all_rows_options[] =
-    "--mode pageable,pinned,pin --pin-by used,copy --direction both,bidir";
-const char xb_pinned_rows_options[] = "--mode pinned --direction both,bidir";
+#define DIRECTIONS "--direction", "both,bidir"
+#define PINNING "--pin-by", "used,copy"
+const char *const xb_rows_words[XB_JOB_MEMORIES][2][7] = {
+    [XB_JOB_PAGEABLE] = {{"--mode", "pageable,pinned,pin", PINNING, DIRECTIONS},
+                         {"--mode", "pageable,pinned,pin,managed,zero-copy", PINNING, DIRECTIONS}},
+    [XB_JOB_PINNED] = {{"--mode", "pinned", DIRECTIONS},
+                       {"--mode", "pinned,zero-copy", DIRECTIONS}},
+    [XB_JOB_MANAGED] = {{"--mode", "managed"}, {"--mode", "managed"}}};
 const char xb_job_mode[] = "job";
-const char *const xb_part_words[3][4] = {{"--mode", "pageable,pinned", "--direction", "both"},
-                                         {"--mode", "pinned", "--direction", "bidir"},
-                                         {"--mode", "pin", "--pin-by", "used,copy"}};
 
 /* ---- rows ---- */
 
@@ -59,19 +91,15 @@ static bool is_of(const struct xb_record_case *test, const struct xb_cost_source
     if (strcmp(test->mode, source->mode) != 0 ||
         (source->direction != NULL && strcmp(test->direction, source->direction) != 0))
         return false;
+    for (size_t i = 0; i < 4 && source->only[i] != NULL; i += 2) {
+        const char *value = xb_record_parameter(test, source->only[i]);
+        if (value[0] != '\0' && strcmp(value, source->only[i + 1]) != 0)
+            return false;
+    }
     for (size_t i = 0; source->variants[i] != NULL; i++)
         if (strcmp(test->variant, source->variants[i]) == 0)
             return true;
     return false;
-}
-
-/* Whether it is a verified row of that device, alone. */
-static bool counts(const struct xb_record *record, const struct xb_record_case *test, int device)
-{
-    struct xb_record_summary summary = xb_record_summarize(record, test);
-    return test->device == device && test->peer < 0 && !test->simultaneous && test->bytes > 0 &&
-           summary.status == XB_RESULT_OK && summary.verified == XB_VERIFIED_TRUE &&
-           summary.ok > summary.cut;
 }
 
 /* Fills in how far the ends of the interval are from the median, as factors of a time. */
@@ -102,9 +130,10 @@ static bool read_copy(const struct xb_record *record, const struct xb_record_cas
                read_seconds(record, test, &xb_figure_latency_device, point->behind);
     if (!read_seconds(record, test, &xb_figure_bandwidth, rates))
         return false;
-    double middle = (double)test->bytes / rates[XB_MIDDLE];
+    double bytes = (double)test->bytes * (strcmp(test->direction, BOTH_WAYS) == 0 ? 2 : 1);
+    double middle = bytes / rates[XB_MIDDLE];
     for (int i = 0; i < XB_ESTIMATES; i++) { /* a high bandwidth is a low time */
-        point->behind[i] = (double)test->bytes / rates[XB_ESTIMATES - 1 - i];
+        point->behind[i] = bytes / rates[XB_ESTIMATES - 1 - i];
         point->alone[i] = wall > 0 ? wall * point->behind[i] / middle : point->behind[i];
     }
     return true;
@@ -155,19 +184,25 @@ static int by_setting(const struct xb_record_case *a, const struct xb_record_cas
 }
 
 static struct xb_cost read_setting(struct xb_costs *costs, const struct xb_cost_source *source,
-                                   const struct xb_record *records, struct xb_record_cases setting)
+                                   const struct xb_record *record, struct xb_record_cases setting)
 {
     struct xb_cost cost = {.points =
                                xb_arena_new(&costs->points, setting.count * sizeof *cost.points),
                            .is_by_device = source->is_by_device};
     for (size_t i = 0; i < setting.count; i++) {
         const struct xb_record_case *test = setting.cases[i];
-        const struct xb_record *record = records; /* that has it */
-        while (test < record->cases || test >= record->cases + record->case_count)
-            record++;
         struct xb_cost_point *point = &cost.points[cost.count];
         *point = (struct xb_cost_point){.bytes = test->bytes, .test = test, .rows = 1};
-        if (!counts(record, test, costs->device))
+        if (test->device != costs->device || test->peer >= 0 || test->simultaneous ||
+            test->bytes == 0)
+            continue;
+        /* Only verified rows count. Why one was skipped is told, unless time was up. */
+        struct xb_record_summary summary = xb_record_summarize(record, test);
+        const struct xb_record_row *worst = &test->rows[summary.worst];
+        if (summary.status == XB_RESULT_SKIPPED && !worst->is_cut)
+            cost.lacking = worst->reason;
+        if (summary.status != XB_RESULT_OK || summary.verified != XB_VERIFIED_TRUE ||
+            summary.ok <= summary.cut)
             continue;
         if (!source->is_setup) {
             cost.count += read_copy(record, test, point);
@@ -178,6 +213,8 @@ static struct xb_cost read_setting(struct xb_costs *costs, const struct xb_cost_
         }
     }
     sort_points(&cost, source->is_setup);
+    if (cost.count > 0) /* it is no row of that size that is missing, then */
+        cost.lacking = NULL;
     return cost;
 }
 
@@ -196,68 +233,43 @@ static bool is_preferred(const struct xb_cost *one, const struct xb_cost *other)
            others->behind[XB_MIDDLE] / (double)others->bytes;
 }
 
-/* `cases` has room for all of the records. */
-static void read_cost(struct xb_costs *costs, int kind, const struct xb_record *records,
-                      size_t count, const struct xb_record_case **cases)
+/* `cases` has room for all of the record. */
+static void read_cost(struct xb_costs *costs, int kind, const struct xb_record *record,
+                      const struct xb_record_case **cases)
 {
     struct xb_cost *cost = &costs->costs[kind];
     const struct xb_cost_source *source = &xb_cost_sources[kind];
     size_t found = 0;
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < records[i].case_count; k++)
-            if (is_of(&records[i].cases[k], source))
-                cases[found++] = &records[i].cases[k];
+    for (size_t i = 0; i < record->case_count; i++)
+        if (is_of(&record->cases[i], source))
+            cases[found++] = &record->cases[i];
     xb_cases_group(cases, found, by_setting, NULL);
     for (size_t i = 0, equal = 0; i < found; i += equal) {
         equal = xb_cases_equal(cases + i, found - i, by_setting, NULL);
         struct xb_cost tried =
-            read_setting(costs, source, records, (struct xb_record_cases){cases + i, equal});
+            read_setting(costs, source, record, (struct xb_record_cases){cases + i, equal});
         bool has_others = cost->has_others || (tried.count > 0 && cost->count > 0);
-        if (is_preferred(&tried, cost))
+        if (is_preferred(&tried, cost) || (cost->count == 0 && tried.lacking != NULL))
             *cost = tried;
         cost->has_others = has_others;
     }
 }
 
-static void add_both_ways(struct xb_costs *costs, const struct xb_record *record,
-                          const struct xb_record_case *test)
+void xb_costs_read(struct xb_costs *costs, const struct xb_record *record)
 {
-    double in = xb_record_median(record, test, xb_figure_bandwidth_h2d.name);
-    double out = xb_record_median(record, test, xb_figure_bandwidth_d2h.name);
-    const struct xb_record_case *other = costs->both;
-    if (!(in > 0) || !(out > 0))
-        return;
-    if (other != NULL) { /* one near the device is preferred, then a larger, then a faster one */
-        bool is_near = xb_record_case_node(test) < 0;
-        bool is_preferred = is_near != (xb_record_case_node(other) < 0) ? is_near
-                            : test->bytes != other->bytes
-                                ? test->bytes > other->bytes
-                                : in + out > costs->both_in + costs->both_out;
-        if (!is_preferred)
-            return;
-    }
-    costs->both = test;
-    costs->both_in = in;
-    costs->both_out = out;
-}
-
-void xb_costs_read(struct xb_costs *costs, const struct xb_record *records, size_t count)
-{
-    const struct xb_record_device *device =
-        count > 0 ? xb_record_device(&records[0], costs->device) : NULL;
-    size_t all = 0;
+    const struct xb_record_device *device = xb_record_device(record, costs->device);
+    const struct xb_cost *both = &costs->costs[XB_COST_PINNED_BOTH];
+    const struct xb_record_case **cases =
+        xb_new(record->case_count, sizeof(const struct xb_record_case *));
     costs->memory_bytes = device != NULL ? device->memory_bytes : 0;
-    for (size_t i = 0; i < count; i++) {
-        all += records[i].case_count;
-        for (size_t k = 0; k < records[i].case_count; k++)
-            if (is_of(&records[i].cases[k], &both_ways) &&
-                counts(&records[i], &records[i].cases[k], costs->device))
-                add_both_ways(costs, &records[i], &records[i].cases[k]);
-    }
-    const struct xb_record_case **cases = xb_new(all, sizeof(const struct xb_record_case *));
     for (int kind = 0; kind < XB_COSTS; kind++)
-        read_cost(costs, kind, records, count, cases);
+        read_cost(costs, kind, record, cases);
     free(cases);
+    if (both->count == 0)
+        return;
+    const struct xb_record_case *largest = both->points[both->count - 1].test;
+    costs->both_in = xb_record_median(record, largest, xb_figure_bandwidth_h2d.name);
+    costs->both_out = xb_record_median(record, largest, xb_figure_bandwidth_d2h.name);
 }
 
 void xb_costs_free(struct xb_costs *costs)
@@ -287,6 +299,13 @@ static size_t point_at(const struct xb_cost *cost, uint64_t bytes)
     return at;
 }
 
+/* The first point that is as large or larger, else the last; NULL where there is none. */
+static const struct xb_cost_point *nearest(const struct xb_cost *cost, uint64_t bytes)
+{
+    size_t at = point_at(cost, bytes);
+    return cost->count > 0 ? &cost->points[at < cost->count ? at : at - 1] : NULL;
+}
+
 /* Less than the smallest row takes its share of that row's time and the start of a copy, and no
  * more than the row, within these bounds. Every time in the committed sweeps lies between them,
  * whichever of its rows is the smallest (tests/unit/test_advise_model.c). The second of each is for
@@ -299,11 +318,9 @@ double xb_cost_seconds(const struct xb_cost *cost, uint64_t bytes, bool is_alone
                        enum xb_estimate estimate)
 {
     size_t at = point_at(cost, bytes);
-    if (bytes == 0)
-        return 0;
-    if (cost->count == 0)
-        return (double)NAN;
-    const struct xb_cost_point *above = &cost->points[at < cost->count ? at : at - 1];
+    const struct xb_cost_point *above = nearest(cost, bytes);
+    if (bytes == 0 || above == NULL)
+        return bytes == 0 ? 0 : (double)NAN;
     double seconds = is_alone ? above->alone[estimate] : above->behind[estimate];
     if (at == cost->count)
         return seconds +
@@ -322,16 +339,12 @@ double xb_cost_seconds(const struct xb_cost *cost, uint64_t bytes, bool is_alone
 
 double xb_cost_call(const struct xb_cost *cost, uint64_t bytes)
 {
-    size_t at = point_at(cost, bytes);
-    if (cost->count == 0 || bytes == 0)
-        return 0;
-    return cost->points[at < cost->count ? at : at - 1].call;
+    return cost->count > 0 && bytes > 0 ? nearest(cost, bytes)->call : 0;
 }
 
 const struct xb_record_case *xb_cost_row(const struct xb_cost *cost, uint64_t bytes)
 {
-    size_t at = point_at(cost, bytes);
-    return cost->count > 0 ? cost->points[at < cost->count ? at : at - 1].test : NULL;
+    return cost->count > 0 ? nearest(cost, bytes)->test : NULL;
 }
 
 void xb_cost_basis(const struct xb_cost *cost, uint64_t bytes, struct xb_words *words)

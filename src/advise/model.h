@@ -12,13 +12,24 @@ enum xb_strategy {
     XB_STRATEGY_RING,       /* ordinary memory through a page-locked ring of host threads */
     XB_STRATEGY_PINNED,     /* page-locked memory, one step after the other */
     XB_STRATEGY_OVERLAPPED, /* page-locked memory in chunks, all three steps at once */
+    XB_STRATEGY_MANAGED,    /* from here on in place, without copies: pages move on faults */
+    XB_STRATEGY_PREFETCH,   /* pages move on request, one step after the other */
+    XB_STRATEGY_ZERO_COPY,  /* page-locked memory, which the kernel reads and writes */
     XB_STRATEGIES
 };
+
+/* Where a job's data lies, or has to: words of --memory. */
+enum xb_job_memory { XB_JOB_PAGEABLE, XB_JOB_PINNED, XB_JOB_MANAGED, XB_JOB_MEMORIES };
+#define XB_JOB_MEMORY_USUAL "pageable"
+extern const char *const xb_memory_words[];
+const char *xb_memory_word(int memory);
 
 struct xb_strategy_words {
     const char *name; /* also the variant of the mode that runs such a job, and its word of --way */
     const char *way;  /* for people: "pinned, overlapped" */
     const char *text; /* "pinned memory, copies and kernels overlapped" */
+    enum xb_job_memory memory;
+    const char *left_out; /* what its time is without; NULL for nothing */
 };
 extern const struct xb_strategy_words xb_strategy_words[XB_STRATEGIES];
 
@@ -30,10 +41,18 @@ enum xb_cost_kind {
     XB_COST_RING_OUT,
     XB_COST_PINNED_IN,
     XB_COST_PINNED_OUT,
-    XB_COST_REGISTER, /* page-locking memory that is in use */
-    XB_COST_COPY_IN,  /* through page-locked memory: the host copies, then the device */
+    XB_COST_PINNED_BOTH, /* as much in and out at once */
+    XB_COST_REGISTER,    /* page-locking memory that is in use */
+    XB_COST_COPY_IN,     /* through page-locked memory: the host copies, then the device */
     XB_COST_COPY_OUT,
     XB_COST_COPY_ROOM, /* making that memory */
+    XB_COST_FAULT_IN,
+    XB_COST_FAULT_OUT,
+    XB_COST_PREFETCH_IN,
+    XB_COST_PREFETCH_OUT,
+    XB_COST_ZERO_COPY_IN, /* kernels that read so much over the link, write it, or both at once */
+    XB_COST_ZERO_COPY_OUT,
+    XB_COST_ZERO_COPY_BOTH,
     XB_COSTS
 };
 
@@ -44,20 +63,15 @@ struct xb_cost_source {
     const char *direction;   /* NULL: any */
     bool is_setup;           /* what counts is setup_time and not the copy */
     bool is_by_device;       /* the device copies, and no CPU has a part in it */
+    const char *only[4];     /* parameters and the only value of each that counts; NULL: any */
 };
 extern const struct xb_cost_source xb_cost_sources[XB_COSTS];
 
-/* With these `run` measures all rows into one file; and those of data in page-locked memory. */
-extern const char xb_all_rows_options[], xb_pinned_rows_options[];
+/* With these words `run` measures all rows, for data in each memory: without a kernel to work in
+ * place, and with one. Each ends with NULL. */
+extern const char *const xb_rows_words[XB_JOB_MEMORIES][2][7];
 /* The mode that runs whole jobs. */
 extern const char xb_job_mode[];
-/* Words that have `run` measure what predictions need: copies, both ways at once, pinning. */
-extern const char *const xb_part_words[3][4];
-
-/* Words of --memory. */
-extern const char *const xb_memory_words[];
-#define XB_MEMORY_WORD_USUAL "pageable"
-#define XB_MEMORY_WORD_PINNED 1
 
 /* What copies cost, from measured rows: time over bytes, for each cost a line from measured size to
  * measured size. Only rows count that are ok, whose data was verified, of one device alone. */
@@ -77,8 +91,9 @@ struct xb_cost_point {
 struct xb_cost {
     struct xb_cost_point *points; /* by size, each size once */
     size_t count;
-    bool has_others;   /* rows of other settings, which do not count */
-    bool is_by_device; /* as in struct xb_cost_source */
+    bool has_others;     /* rows of other settings, which do not count */
+    bool is_by_device;   /* as in struct xb_cost_source */
+    const char *lacking; /* why there are no points, of a row that was skipped; NULL: no such row */
 };
 
 struct xb_costs {
@@ -88,14 +103,13 @@ struct xb_costs {
     struct xb_arena *points; /* of all of them */
     /* Bytes per second of each way when both are in use, at the largest size; 0: not measured. */
     double both_in, both_out;
-    const struct xb_record_case *both;
 };
 
-/* Fills in what the records tell, which have to outlive the costs. For each cost the rows of one
+/* Fills in what the record tells, which has to outlive the costs. For each cost the rows of one
  * setting count (a variant and its parameters), because a program has one: of the settings near the
  * device, or of all where none is, that with the most sizes; of several the one that is fastest at
  * its largest. */
-void xb_costs_read(struct xb_costs *costs, const struct xb_record *records, size_t count);
+void xb_costs_read(struct xb_costs *costs, const struct xb_record *record);
 void xb_costs_free(struct xb_costs *costs);
 
 /* From this size on a copy's time grows with its bytes: such a row tells the rate of any larger. */

@@ -16,6 +16,16 @@ struct xb_job xb_job_scaled(const struct xb_job *job, double factor)
     return scaled;
 }
 
+bool xb_job_fits_in_place(const struct xb_job *job)
+{
+    return job->gpu_time > 0 && job->out <= job->in;
+}
+
+const char *const *xb_job_rows_words(const struct xb_job *job)
+{
+    return xb_rows_words[job->memory][xb_job_fits_in_place(job)];
+}
+
 /* ---- costs, each of which is noted ---- */
 
 struct work {
@@ -29,7 +39,8 @@ static bool needs(const struct work *work, enum xb_cost_kind kind, uint64_t byte
 {
     struct xb_prediction *prediction = work->prediction;
     if (!xb_cost_is_known(&work->costs->costs[kind], bytes)) {
-        prediction->why = XB_UNKNOWN_ROWS;
+        prediction->lacking = work->costs->costs[kind].lacking;
+        prediction->why = prediction->lacking != NULL ? XB_UNKNOWN_LACKING : XB_UNKNOWN_ROWS;
         prediction->missing = kind;
         prediction->missing_bytes = bytes;
         return false;
@@ -69,20 +80,75 @@ static void limit_to_steps(struct xb_prediction *prediction)
     limit_to(prediction, XB_LIMIT_COPY_OUT, prediction->out);
 }
 
-/* In, kernel, out. The host waits once, for the last: what comes out follows right behind. */
-static bool predict_serial(const struct work *work, enum xb_cost_kind in, enum xb_cost_kind out)
+/* So much longer may faults take in one run than in the next: 1.04 to 1.50 times as long as the
+ * rows of minutes before said, on an H100 (bench/results/h100/code.txt). */
+#define FAULTS_SCATTER 1.5
+
+/* In, kernel, out. The host waits once, for the last: what comes out follows right behind. Pages on
+ * faults come while the kernel runs. At the worst the next input, written by the CPU, brings those
+ * back by faults that are still on the GPU. */
+static bool predict_whole(const struct work *work, enum xb_cost_kind in, enum xb_cost_kind out)
 {
     const struct xb_job *job = work->job;
     struct xb_prediction *prediction = work->prediction;
+    const struct xb_cost *faults = &work->costs->costs[XB_COST_FAULT_OUT];
+    bool is_managed = xb_strategy_words[prediction->strategy].memory == XB_JOB_MANAGED;
     if (!needs(work, in, job->in) || !needs(work, out, job->out))
         return false;
-    for (enum xb_estimate i = XB_LOW; i < XB_ESTIMATES; i++)
-        prediction->running[i] =
-            alone(work, in, job->in, i) + job->gpu_time + behind(work, out, job->out, i);
+    for (enum xb_estimate i = XB_LOW; i < XB_ESTIMATES; i++) {
+        double first = alone(work, in, job->in, i);
+        first = in != XB_COST_FAULT_IN ? first + job->gpu_time
+                : i < XB_HIGH          ? fmax(first, job->gpu_time)
+                                       : fmax(FAULTS_SCATTER * first, job->gpu_time);
+        prediction->running[i] = first + behind(work, out, job->out, i);
+    }
+    if (is_managed && job->times > 1 && xb_cost_is_known(faults, job->in))
+        prediction->running[XB_HIGH] += behind(work, XB_COST_FAULT_OUT, job->in, XB_HIGH) -
+                                        behind(work, XB_COST_FAULT_OUT, job->out, XB_HIGH);
     prediction->in = alone(work, in, job->in, XB_MIDDLE);
     prediction->out = behind(work, out, job->out, XB_MIDDLE);
     prediction->kernel = job->gpu_time;
-    prediction->copies = prediction->in + prediction->out;
+    limit_to_steps(prediction);
+    return true;
+}
+
+/* ---- steps that go on at the same time ---- */
+
+/* In so many parts. The slowest step sets the pace. The others add what their first or last part
+ * takes, when the slowest has nothing to do yet or any more. */
+static double overlapping(double pace, double in, double kernel, double out, double parts)
+{
+    return pace + (in + kernel + out - fmax(kernel, fmax(in, out))) / parts;
+}
+
+/* ---- zero-copy ---- */
+
+/* So much do all threads of a large GPU have in work at a time, a word of 8 bytes each. */
+#define WAVE (UINT64_C(2) << 20)
+
+/* The kernel reads all of the data over the link, and writes it: what is overlapped, by waves of
+ * its threads. */
+static bool predict_zero_copy(const struct work *work)
+{
+    const struct xb_job *job = work->job;
+    struct xb_prediction *prediction = work->prediction;
+    const double waves = fmax(1, (double)job->in / WAVE);
+    double both[XB_ESTIMATES];
+    for (enum xb_cost_kind kind = XB_COST_ZERO_COPY_IN; kind <= XB_COST_ZERO_COPY_BOTH; kind++)
+        if (!needs(work, kind, job->in))
+            return false;
+    for (enum xb_estimate i = XB_LOW; i < XB_ESTIMATES; i++) {
+        double in = behind(work, XB_COST_ZERO_COPY_IN, job->in, i);
+        double out = behind(work, XB_COST_ZERO_COPY_OUT, job->in, i);
+        both[i] = fmax(behind(work, XB_COST_ZERO_COPY_BOTH, job->in, i), fmax(in, out));
+        double wait = fmax(0, alone(work, XB_COST_ZERO_COPY_BOTH, job->in, i) - both[i]);
+        double pace = fmax(both[i], job->gpu_time);
+        prediction->running[i] = wait + overlapping(pace, in, job->gpu_time, out, waves);
+    }
+    prediction->in = behind(work, XB_COST_ZERO_COPY_IN, job->in, XB_MIDDLE);
+    prediction->kernel = job->gpu_time;
+    prediction->out = behind(work, XB_COST_ZERO_COPY_OUT, job->in, XB_MIDDLE);
+    limit_to(prediction, XB_LIMIT_LINK, both[XB_MIDDLE]);
     limit_to_steps(prediction);
     return true;
 }
@@ -101,6 +167,11 @@ struct pipeline {
     double in, out, copies, calls, total;
 };
 
+static bool has_both_ways(const struct xb_costs *costs)
+{
+    return costs->both_in > 0 && costs->both_out > 0;
+}
+
 /* Both ways at once until the shorter is done, then the other alone. `whole_in` and `whole_out` are
  * one copy of it all: what chunks cost more than that they cost beside each other too. Without rows
  * of both ways they slow each other not at all, or as much as if one waited for the other. */
@@ -110,7 +181,7 @@ static double copies_time(const struct xb_costs *costs, const struct xb_job *job
     double longer = fmax(in, out);
     if (!(out > 0)) /* a job has always something to bring in */
         return longer;
-    if (costs->both == NULL)
+    if (!has_both_ways(costs))
         return estimate == XB_HIGH ? in + out : longer;
     double in_beside = (double)job->in / costs->both_in * in / whole_in;
     double out_beside = (double)job->out / costs->both_out * out / whole_out;
@@ -126,8 +197,7 @@ static uint64_t pipeline_out(const struct xb_job *job, double count)
     return job->out > 0 ? (uint64_t)fmax(1, (double)job->out / count) : 0;
 }
 
-/* The slowest stage sets the pace. The others add what their first or last chunk takes, when the
- * slowest has nothing to do yet or any more. And the job begins and is waited for once. */
+/* The job begins and is waited for once. */
 static struct pipeline pipeline_of(const struct work *work, uint64_t chunk,
                                    enum xb_estimate estimate)
 {
@@ -146,9 +216,7 @@ static struct pipeline pipeline_of(const struct work *work, uint64_t chunk,
     line.copies = copies_time(work->costs, job, line.in, whole_in, line.out, whole_out, estimate);
     line.calls = line.count * call * (1 + (job->gpu_time > 0) + (job->out > 0));
     double pace = fmax(fmax(line.copies, job->gpu_time), line.calls);
-    double stages = line.in + job->gpu_time + line.out;
-    double slowest = fmax(job->gpu_time, fmax(line.in, line.out));
-    line.total = wait + pace + (stages - slowest) / line.count;
+    line.total = wait + overlapping(pace, line.in, job->gpu_time, line.out, line.count);
     return line;
 }
 
@@ -197,8 +265,8 @@ static bool predict_overlapped(const struct work *work)
     prediction->kernel = job->gpu_time;
     prediction->out = line.out;
     prediction->copies = line.copies;
-    prediction->uses_both_ways = job->out > 0 && work->costs->both != NULL;
-    prediction->lacks_both_ways = job->out > 0 && work->costs->both == NULL;
+    prediction->uses_both_ways = job->out > 0 && has_both_ways(work->costs);
+    prediction->lacks_both_ways = job->out > 0 && !has_both_ways(work->costs);
     limit_to_steps(prediction);
     /* A result of some bytes is no second way. */
     if (line.copies > (1 + AS_GOOD) * fmax(line.in, line.out))
@@ -207,65 +275,69 @@ static bool predict_overlapped(const struct work *work)
     return true;
 }
 
-/* ---- from ordinary memory into pinned memory ---- */
+/* ---- from ordinary memory into the memory that a strategy needs ---- */
 
-/* One way: what a copy through pinned memory takes longer than from it, each run; and making that
- * memory. Pinned, the copy from it is in the time that this is added to, and goes; overlapped it
- * stays a difference of two, each of which may be at its other end. */
+/* One way: what a copy through pinned memory takes longer than from it, each run, which is what the
+ * CPU copies; and making pinned memory. Pinned, the copy from it is in the time that this is added
+ * to, and goes; else it stays a difference of two, each of which may be at its other end. */
 static bool add_copying(const struct work *work, enum xb_cost_kind through, enum xb_cost_kind plain,
-                        uint64_t bytes, double seconds[XB_ESTIMATES])
+                        uint64_t bytes, double seconds[XB_ESTIMATES], double *by_cpu)
 {
     const struct xb_cost *costs = work->costs->costs;
+    const enum xb_strategy strategy = work->prediction->strategy;
+    const bool makes_room = xb_strategy_words[strategy].memory == XB_JOB_PINNED;
     if (!xb_cost_is_known(&costs[through], bytes) || !xb_cost_is_known(&costs[plain], bytes) ||
-        !xb_cost_is_known(&costs[XB_COST_COPY_ROOM], bytes))
+        (makes_room && !xb_cost_is_known(&costs[XB_COST_COPY_ROOM], bytes)))
         return false;
     for (enum xb_estimate i = XB_LOW; i < XB_ESTIMATES; i++) {
-        enum xb_estimate other =
-            work->prediction->strategy == XB_STRATEGY_OVERLAPPED ? XB_HIGH - i : i;
-        seconds[i] += fmax(0, alone(work, through, bytes, i) - alone(work, plain, bytes, other)) +
-                      alone(work, XB_COST_COPY_ROOM, bytes, i) / (double)work->job->times;
+        enum xb_estimate other = strategy == XB_STRATEGY_PINNED ? i : XB_HIGH - i;
+        double more = fmax(0, alone(work, through, bytes, i) - alone(work, plain, bytes, other));
+        double room = makes_room ? alone(work, XB_COST_COPY_ROOM, bytes, i) : 0;
+        seconds[i] += more + room / (double)work->job->times;
+        *by_cpu += i == XB_MIDDLE ? more : 0;
     }
     return true;
 }
 
-/* The cheaper of both. */
+/* The cheaper of page-locking and copying; into managed memory the data is copied. */
 static bool add_pinning(const struct work *work)
 {
+    static const enum xb_cost_kind by_copying[] = {XB_COST_COPY_IN, XB_COST_COPY_OUT,
+                                                   XB_COST_PINNED_IN, XB_COST_PINNED_OUT};
+    static const enum xb_cost_kind by_registering[] = {XB_COST_REGISTER, XB_COST_REGISTER};
     struct xb_prediction *prediction = work->prediction;
     double registering[XB_ESTIMATES] = {0};
-    double copying[XB_ESTIMATES] = {0};
+    double copying[XB_ESTIMATES] = {0}, by_cpu = 0;
     const struct xb_job *job = work->job;
     const struct xb_cost *registers = &work->costs->costs[XB_COST_REGISTER];
+    const bool is_pinned = xb_strategy_words[prediction->strategy].memory == XB_JOB_PINNED;
     bool can_register =
-        xb_cost_is_known(registers, job->in) && xb_cost_is_known(registers, job->out);
+        is_pinned && xb_cost_is_known(registers, job->in) && xb_cost_is_known(registers, job->out);
     /* Page-locking in and out where they lie, once for all runs. */
     for (enum xb_estimate i = XB_LOW; can_register && i < XB_ESTIMATES; i++)
         registering[i] = (alone(work, XB_COST_REGISTER, job->in, i) +
                           alone(work, XB_COST_REGISTER, job->out, i)) /
                          (double)job->times;
-    bool can_copy = add_copying(work, XB_COST_COPY_IN, XB_COST_PINNED_IN, job->in, copying) &&
-                    add_copying(work, XB_COST_COPY_OUT, XB_COST_PINNED_OUT, job->out, copying);
-    if (!can_register && !can_copy)
-        return needs(work, XB_COST_REGISTER, job->in) && needs(work, XB_COST_REGISTER, job->out);
+    bool can_copy =
+        add_copying(work, XB_COST_COPY_IN, XB_COST_PINNED_IN, job->in, copying, &by_cpu) &&
+        add_copying(work, XB_COST_COPY_OUT, XB_COST_PINNED_OUT, job->out, copying, &by_cpu);
     prediction->is_copied =
-        can_copy && (!can_register || copying[XB_MIDDLE] < registering[XB_MIDDLE]);
+        !is_pinned || (can_copy && (!can_register || copying[XB_MIDDLE] < registering[XB_MIDDLE]));
+    for (size_t i = 0; i < (is_pinned ? 2 : 4); i++)
+        if (!needs(work, (prediction->is_copied ? by_copying : by_registering)[i],
+                   i % 2 == 0 ? job->in : job->out))
+            return false;
     memcpy(prediction->pinning, prediction->is_copied ? copying : registering, sizeof copying);
-    (void)needs(work, prediction->is_copied ? XB_COST_COPY_IN : XB_COST_REGISTER, job->in);
-    (void)needs(work, prediction->is_copied ? XB_COST_COPY_OUT : XB_COST_REGISTER, job->out);
+    prediction->by_cpu = prediction->is_copied ? by_cpu : 0;
     limit_to(prediction, XB_LIMIT_PINNING, prediction->pinning[XB_MIDDLE]);
     return true;
 }
 
 /* ---- a strategy, and all of them ---- */
 
-static bool is_pinned(enum xb_strategy strategy)
-{
-    return strategy == XB_STRATEGY_PINNED || strategy == XB_STRATEGY_OVERLAPPED;
-}
-
 bool xb_strategy_is_asked(const struct xb_job *job, enum xb_strategy strategy)
 {
-    return is_pinned(strategy) || !job->is_in_pinned;
+    return job->memory == XB_JOB_PAGEABLE || job->memory == xb_strategy_words[strategy].memory;
 }
 
 static bool fits(const struct xb_costs *costs, const struct xb_job *job)
@@ -276,21 +348,29 @@ static bool fits(const struct xb_costs *costs, const struct xb_job *job)
 void xb_predict(const struct xb_costs *costs, const struct xb_job *job, enum xb_strategy strategy,
                 struct xb_prediction *prediction)
 {
-    static const enum xb_cost_kind serial[][2] = {
+    static const enum xb_cost_kind whole[][2] = {
         [XB_STRATEGY_PAGEABLE] = {XB_COST_PAGEABLE_IN, XB_COST_PAGEABLE_OUT},
         [XB_STRATEGY_RING] = {XB_COST_RING_IN, XB_COST_RING_OUT},
-        [XB_STRATEGY_PINNED] = {XB_COST_PINNED_IN, XB_COST_PINNED_OUT}};
+        [XB_STRATEGY_PINNED] = {XB_COST_PINNED_IN, XB_COST_PINNED_OUT},
+        [XB_STRATEGY_MANAGED] = {XB_COST_FAULT_IN, XB_COST_FAULT_OUT},
+        [XB_STRATEGY_PREFETCH] = {XB_COST_PREFETCH_IN, XB_COST_PREFETCH_OUT}};
     const struct work work = {.costs = costs, .job = job, .prediction = prediction};
     memset(prediction, 0, sizeof *prediction);
     prediction->strategy = strategy;
-    prediction->why = !fits(costs, job) ? XB_UNKNOWN_TOO_LARGE : XB_UNKNOWN_NOT_ASKED;
-    if (!fits(costs, job) || !xb_strategy_is_asked(job, strategy))
+    if (!fits(costs, job))
+        prediction->why = XB_UNKNOWN_TOO_LARGE;
+    else if (!xb_strategy_is_asked(job, strategy))
+        prediction->why = XB_UNKNOWN_NOT_ASKED;
+    else if (strategy >= XB_STRATEGY_MANAGED && !xb_job_fits_in_place(job))
+        prediction->why = XB_UNKNOWN_IN_PLACE;
+    if (prediction->why != XB_UNKNOWN_ROWS)
         return;
-    prediction->is_known = strategy == XB_STRATEGY_OVERLAPPED
-                               ? predict_overlapped(&work)
-                               : predict_serial(&work, serial[strategy][0], serial[strategy][1]);
+    prediction->is_known = strategy == XB_STRATEGY_OVERLAPPED ? predict_overlapped(&work)
+                           : strategy == XB_STRATEGY_ZERO_COPY
+                               ? predict_zero_copy(&work)
+                               : predict_whole(&work, whole[strategy][0], whole[strategy][1]);
     prediction->at_least = fmax(prediction->running[XB_LOW], job->gpu_time);
-    if (prediction->is_known && !job->is_in_pinned && is_pinned(strategy))
+    if (prediction->is_known && job->memory != xb_strategy_words[strategy].memory)
         prediction->is_known = add_pinning(&work);
     for (enum xb_estimate i = XB_LOW; i < XB_ESTIMATES; i++)
         prediction->total[i] = prediction->running[i] + prediction->pinning[i];
@@ -323,13 +403,21 @@ void xb_predict_all(const struct xb_costs *costs, const struct xb_job *job,
     for (int i = XB_STRATEGIES - 1; i >= 0; i--) /* from the least simple one on */
         if (all->each[i].is_known && all->each[i].total[XB_MIDDLE] * (1 - AS_GOOD) <= fastest)
             all->best = &all->each[i];
-    /* A ring is not faster than page-locked memory in which the data lies already. */
-    struct xb_prediction *ring = &all->each[XB_STRATEGY_RING], pinned;
+    /* A ring and prefetching are not faster than page-locked memory in which the data lies already,
+     * and nothing gets over the link faster than from there. */
+    struct xb_prediction pinned;
     struct xb_job in_pinned = *job;
-    in_pinned.is_in_pinned = true;
+    in_pinned.memory = XB_JOB_PINNED;
     xb_predict(costs, &in_pinned, XB_STRATEGY_PINNED, &pinned);
-    if (!ring->is_known)
-        ring->at_least = fmax(ring->at_least, pinned.at_least);
+    const double crossing =
+        xb_cost_seconds(&costs->costs[XB_COST_PINNED_IN], job->in, false, XB_LOW);
+    for (int i = XB_STRATEGY_RING; i < XB_STRATEGIES; i++) {
+        struct xb_prediction *one = &all->each[i];
+        if (i == XB_STRATEGY_RING || i == XB_STRATEGY_PREFETCH)
+            one->at_least = fmax(one->at_least, pinned.at_least);
+        else if (i >= XB_STRATEGY_MANAGED && pinned.is_known)
+            one->at_least = fmax(one->at_least, crossing);
+    }
 }
 
 /* ---- break-even ---- */

@@ -5,20 +5,25 @@
 
 /* What is asked: work that a GPU could do in place of the CPU. */
 struct xb_job {
-    uint64_t in;       /* bytes to the device, 1 or more */
-    uint64_t out;      /* bytes back, 0 for none */
-    double gpu_time;   /* of the kernels, in seconds; 0 for none */
-    double cpu_time;   /* the same work without a GPU; 0 where nobody asks */
-    uint64_t times;    /* how often the job runs: what is paid once is divided by it */
-    bool is_in_pinned; /* where its data lies: in page-locked memory, or in ordinary memory */
+    uint64_t in;     /* bytes to the device, 1 or more */
+    uint64_t out;    /* bytes back, 0 for none */
+    double gpu_time; /* of the kernels, in seconds; 0 for none */
+    double cpu_time; /* the same work without a GPU; 0 where nobody asks */
+    uint64_t times;  /* how often the job runs: what is paid once is divided by it */
+    unsigned memory; /* enum xb_job_memory: where its data lies */
 };
 
 /* The same job `factor` times as large: bytes and times grow with it. Neither size falls to 0. */
 struct xb_job xb_job_scaled(const struct xb_job *job, double factor);
 
+/* Whether it can be done in place: a kernel works, and no more comes back than goes in. */
+bool xb_job_fits_in_place(const struct xb_job *job);
+/* With these words `run` measures all that predictions of the job need; the last is NULL. */
+const char *const *xb_job_rows_words(const struct xb_job *job);
+
 /* How long a job takes by each strategy. The formulas stand in docs/advise.md. */
 
-/* Whether it is for such a job: one of ordinary memory is not where the data is page-locked. */
+/* Whether it is for such a job: data in ordinary memory may be taken to other, and no other. */
 bool xb_strategy_is_asked(const struct xb_job *job, enum xb_strategy strategy);
 
 /* What takes the largest part of the time. */
@@ -28,16 +33,19 @@ enum xb_limit_by {
     XB_LIMIT_COPY_OUT,
     XB_LIMIT_COPIES, /* both ways at once */
     XB_LIMIT_CALLS,  /* that start copies and kernels */
+    XB_LIMIT_LINK,   /* which the kernel reads and writes over */
     XB_LIMIT_PINNING
 };
 
 /* Why there is no prediction. */
 enum xb_unknown {
     XB_UNKNOWN_ROWS,      /* some are missing */
+    XB_UNKNOWN_LACKING,   /* the device cannot do what they are of */
     XB_UNKNOWN_SMALL,     /* too little comes in to cut it into chunks */
     XB_UNKNOWN_ONE_STEP,  /* nothing goes on beside the copy in */
+    XB_UNKNOWN_IN_PLACE,  /* there is no kernel to work in place, or more comes back than goes in */
     XB_UNKNOWN_TOO_LARGE, /* the device has not as much memory */
-    XB_UNKNOWN_NOT_ASKED  /* of ordinary memory, and the data is in pinned memory */
+    XB_UNKNOWN_NOT_ASKED  /* of other memory than the data's */
 };
 
 /* What was asked of a cost. */
@@ -53,15 +61,17 @@ struct xb_prediction {
     enum xb_unknown why;       /* it is not */
     enum xb_cost_kind missing; /* which rows are, and of what size */
     uint64_t missing_bytes;
+    const char *lacking;          /* what the device lacks */
     double at_least;              /* seconds a run, of what is known of it */
     double total[XB_ESTIMATES];   /* seconds a run, everything included */
     bool has_ends;                /* rows told more than medians: the ends differ from these */
-    double running[XB_ESTIMATES]; /* the same without getting data into pinned memory */
+    double running[XB_ESTIMATES]; /* the same without getting data into the memory it needs */
     double in, kernel, out;       /* each step alone, seconds */
-    double copies;                /* overlapped: both ways at once; else in + out */
-    double pinning[XB_ESTIMATES]; /* a run, of getting the data into pinned memory */
+    double copies;                /* overlapped: both ways at once */
+    double pinning[XB_ESTIMATES]; /* a run, of getting the data there */
     bool has_pinning;             /* that takes any time, because it is */
     bool is_copied;               /* copied there, and not page-locked where it lies */
+    double by_cpu;                /* seconds of that which no run is spared: the CPU copies */
     uint64_t chunk;               /* overlapped: bytes that come in at a time; else 0 */
     enum xb_limit_by limit;
     double limit_seconds;

@@ -5,15 +5,11 @@
 #include "measure/run.h"
 #include "predict.h"
 
-/* The parts of a quick measurement: copies by each way, both ways at once, and page-locking. */
-#define XB_ADVISE_RECORDS 3
-
 /* What was found, for whoever writes it. */
 struct xb_advice_report {
-    const char *file;                            /* NULL: measured now */
-    struct xb_record records[XB_ADVISE_RECORDS]; /* the file, or what was measured */
-    size_t record_count;
-    struct xb_costs costs; /* of the device that counts */
+    const char *file;        /* NULL: measured now */
+    struct xb_record record; /* of the file, or of what was measured */
+    struct xb_costs costs;   /* of the device that counts */
     struct xb_predictions predictions;
     struct xb_break_even break_even;
     struct xb_record check;    /* of the job itself; without processes: not asked, or not run */
@@ -39,14 +35,18 @@ void xb_advice_say_command(const struct xb_job *job, struct xb_words *words);
 /* Where GPU and CPU take as long. */
 void xb_advice_say_break_even(const struct xb_break_even *found, struct xb_words *words);
 
-/* The case of the check that is of that strategy; NULL for none. */
-const struct xb_record_case *xb_advice_checked(const struct xb_advice_report *report,
-                                               enum xb_strategy strategy);
+/* What the check tells of a way; NAN for what it does not. */
+struct xb_checked {
+    const struct xb_record_case *test; /* NULL: it was not run */
+    double seconds;                    /* of one job */
+    double share;                      /* what was predicted, by that */
+    double parts[3];                   /* copy in, kernel, copy out: each alone */
+};
+struct xb_checked xb_advice_checked(const struct xb_advice_report *report,
+                                    const struct xb_prediction *one);
 /* Adds that the kernel of the check took another time than it was asked to; nothing where it took
  * the same within 5 %, or there was none. */
 void xb_advice_say_kernel(double asked, double measured, struct xb_words *words);
-/* Its time for one job; NAN where it has none. */
-double xb_advice_measured(const struct xb_advice_report *report, const struct xb_record_case *test);
 
 XB_MUST_CHECK enum xb_status
 xb_advice_table_write(FILE *stream, const struct xb_advice_report *report, struct xb_error *error);
@@ -59,8 +59,8 @@ xb_advice_json_write(FILE *stream, const struct xb_advice_report *report, struct
 enum xb_code_for { XB_CODE_NONE, XB_CODE_CUDA, XB_CODE_HIP, XB_CODE_PYTORCH };
 /* Their texts in src/advise/code, as they stand there. */
 extern const char xb_program_gpu[], xb_program_pytorch[];
-/* Prints a program that does the job in the best way, of which there has to be one: with the
- * memory, chunk, streams and threads that were measured, and the time that was predicted. */
+/* Prints a program that does the job in the best way: with the memory, chunk, streams and threads
+ * that were measured, and the time that was predicted. Where there is none it says so. */
 XB_MUST_CHECK enum xb_status xb_advice_code_write(FILE *stream,
                                                   const struct xb_advice_report *report,
                                                   enum xb_code_for code, struct xb_error *error);
@@ -72,7 +72,7 @@ struct xb_advise_session {
     bool is_cut;          /* the deadline came before all was measured */
 };
 
-/* Measures what predictions of the job need into the report's records, which outlive a failure. */
+/* Measures what predictions of the job need into the report's record. */
 XB_MUST_CHECK enum xb_status xb_advise_measure(struct xb_advise_session *session,
                                                const struct xb_job *job,
                                                struct xb_advice_report *report,

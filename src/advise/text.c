@@ -54,6 +54,7 @@ static const struct {
     [XB_LIMIT_COPY_OUT] = {"copy out", "The copy back to the host is"},
     [XB_LIMIT_COPIES] = {"copies", "The copies, both ways at once, are"},
     [XB_LIMIT_CALLS] = {"calls", "The calls that start copies and kernels are"},
+    [XB_LIMIT_LINK] = {"link", "The link is"},
     [XB_LIMIT_PINNING] = {"pinning", "Pinning the data is"},
 };
 
@@ -149,6 +150,13 @@ static void add_caveats(const struct xb_predictions *predictions, enum xb_worth 
                      xb_strategy_words[one->strategy].name, TIME(one->total[XB_HIGH]));
     }
     add_unmeasured(words, predictions, best->total[XB_MIDDLE]);
+    /* What many go by. */
+    bool says_yes =
+        predictions->job.gpu_time > (double)(predictions->job.in + predictions->job.out) / 12e9;
+    if (cpu > 0 && says_yes != (worth == XB_WORTH_YES))
+        xb_words_add(
+            words, " A rule of thumb, compute for longer than the bytes take at 12 GB/s, says %s.",
+            says_yes ? "yes" : "no");
 }
 
 void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *words)
@@ -167,7 +175,9 @@ void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *wo
     }
     double gpu = best->total[XB_MIDDLE];
     const char *how = xb_strategy_words[best->strategy].text;
-    bool is_ring = best->strategy == XB_STRATEGY_RING && predictions->job.times < OFTEN;
+    const char *left_out = xb_strategy_words[best->strategy].left_out;
+    if (best->strategy == XB_STRATEGY_RING && predictions->job.times >= OFTEN)
+        left_out = NULL;
     if (!(cpu > 0))
         xb_words_add(words, "Fastest%s: %s: %s", any_may_beat(predictions, gpu) ? " known way" : "",
                      how, TIME(gpu));
@@ -185,7 +195,8 @@ void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *wo
             add_times(words, ", ", gpu / cpu, "long");
         xb_words_add(words, ": %s", how);
     }
-    xb_words_add(words, "%s", is_ring ? " (making the ring once is not counted)" : "");
+    if (left_out != NULL)
+        xb_words_add(words, " (%s is not counted)", left_out);
     xb_words_add(words, ". %s the limit.", limits[best->limit].text);
     add_caveats(predictions, worth, words);
 }
@@ -195,15 +206,14 @@ void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *wo
 void xb_advice_say_command(const struct xb_job *job, struct xb_words *words)
 {
     /* Up to the end of a range that doubles from 4K on and holds the larger of both: "512M". */
-    uint64_t larger = job->in > job->out ? job->in : job->out, end = 8; /* KiB */
-    size_t unit = 0;
-    while (end << 10 < larger)
+    uint64_t end = 8 << 10;
+    while (end < job->in || end < job->out)
         end *= 2;
-    for (; end >= 1024 && unit < 3; end /= 1024)
-        unit++;
-    xb_words_add(words, "xferbench %s --size 4K..%" PRIu64 "%c --json FILE",
-                 job->is_in_pinned ? xb_pinned_rows_options : xb_all_rows_options, end,
-                 "KMGT"[unit]);
+    const char *text = XB_SIZE_TEXT(end), *unit = strchr(text, ' ');
+    xb_words_add(words, "xferbench");
+    for (const char *const *word = xb_job_rows_words(job); *word != NULL; word++)
+        xb_words_add(words, " %s", *word);
+    xb_words_add(words, " --size 4K..%.*s%c --json FILE", (int)(unit - text), text, unit[1]);
 }
 
 void xb_advice_say_missing(const struct xb_prediction *prediction, struct xb_words *words)
@@ -211,11 +221,14 @@ void xb_advice_say_missing(const struct xb_prediction *prediction, struct xb_wor
     static const char *const reasons[] = {
         [XB_UNKNOWN_SMALL] = "too little data comes in to cut it into chunks that overlap",
         [XB_UNKNOWN_ONE_STEP] = "nothing to overlap: no kernel, and nothing comes back",
+        [XB_UNKNOWN_IN_PLACE] = "in place there has to be a kernel, and no more comes back than "
+                                "goes in",
         [XB_UNKNOWN_TOO_LARGE] = "the job does not fit into the GPU's memory",
-        [XB_UNKNOWN_NOT_ASKED] = "its data is in pinned memory",
     };
     const struct xb_cost_source *source = &xb_cost_sources[prediction->missing];
-    if (prediction->why != XB_UNKNOWN_ROWS)
+    if (prediction->why == XB_UNKNOWN_LACKING)
+        xb_words_add(words, "%s", prediction->lacking);
+    else if (prediction->why != XB_UNKNOWN_ROWS)
         xb_words_add(words, "%s", reasons[prediction->why]);
     else
         xb_words_add(words, "no result of %s %s%s%s%s tells what %s take", source->mode,
@@ -292,23 +305,27 @@ void xb_advice_say_break_even(const struct xb_break_even *found, struct xb_words
 
 /* ---- the check ---- */
 
-const struct xb_record_case *xb_advice_checked(const struct xb_advice_report *report,
-                                               enum xb_strategy strategy)
+struct xb_checked xb_advice_checked(const struct xb_advice_report *report,
+                                    const struct xb_prediction *one)
 {
-    for (size_t i = 0; i < report->check.case_count; i++) {
-        const struct xb_record_case *test = &report->check.cases[i];
-        if (strcmp(test->variant, xb_strategy_words[strategy].name) == 0)
-            return test;
-    }
-    return NULL;
-}
-
-double xb_advice_measured(const struct xb_advice_report *report, const struct xb_record_case *test)
-{
-    struct xb_record_summary summary = xb_record_summarize(&report->check, test);
-    return summary.status == XB_RESULT_OK && summary.verified == XB_VERIFIED_TRUE
-               ? xb_record_median(&report->check, test, "job_time")
-               : (double)NAN;
+    const struct xb_record *check = &report->check;
+    const char *name = xb_strategy_words[one->strategy].name;
+    size_t place = 0;
+    while (place < check->case_count && strcmp(check->cases[place].variant, name) != 0)
+        place++;
+    if (place == check->case_count)
+        return (struct xb_checked){.test = NULL};
+    const struct xb_record_case *test = &check->cases[place];
+    struct xb_record_summary summary = xb_record_summarize(check, test);
+    bool is_right = summary.status == XB_RESULT_OK && summary.verified == XB_VERIFIED_TRUE;
+    double seconds = is_right ? xb_record_median(check, test, "job_time") : (double)NAN;
+    double predicted = one->running[XB_MIDDLE] > 0 ? one->running[XB_MIDDLE] : (double)NAN;
+    return (struct xb_checked){test,
+                               seconds,
+                               predicted / seconds,
+                               {xb_record_median(check, test, "in_time"),
+                                xb_record_median(check, test, "kernel_time"),
+                                xb_record_median(check, test, "out_time")}};
 }
 
 #define AS_ASKED 0.05
@@ -422,9 +439,8 @@ static void print_predictions(FILE *stream, const struct xb_predictions *all)
 static void print_job(FILE *stream, const struct xb_advice_report *report)
 {
     const struct xb_job *job = &report->predictions.job;
-    const struct xb_record_host *host = &report->records[0].host;
-    const struct xb_record_device *device =
-        xb_record_device(&report->records[0], report->costs.device);
+    const struct xb_record_host *host = &report->record.host;
+    const struct xb_record_device *device = xb_record_device(&report->record, report->costs.device);
     char node[XB_NODE_TEXT];
     struct xb_words words = {.length = 0};
     xb_words_add(&words, "%s in, %s out, %s on the GPU", XB_SIZE_TEXT(job->in),
@@ -433,38 +449,17 @@ static void print_job(FILE *stream, const struct xb_advice_report *report)
     if (job->cpu_time > 0)
         xb_words_add(&words, ", %s on the CPU", XB_DURATION_TEXT(job->cpu_time));
     xb_words_add(&words, "; run %" PRIu64 " time%s; its data is in %s memory", job->times,
-                 job->times == 1 ? "" : "s",
-                 xb_memory_words[job->is_in_pinned ? XB_MEMORY_WORD_PINNED : 0]);
+                 job->times == 1 ? "" : "s", xb_memory_word((int)job->memory));
     xb_note_print(stream, "job", LABEL_WIDTH, "%s", words.text);
     xb_node_text(host->node, host->hostname, node);
     xb_note_print(stream, "results", LABEL_WIDTH, "%s: GPU %d, %s, %s%s%s",
                   report->file != NULL ? report->file : "measured now", report->costs.device,
                   device != NULL && device->name != NULL ? device->name : "not known",
-                  report->records[0].backend != NULL ? report->records[0].backend : "not known",
+                  report->record.backend != NULL ? report->record.backend : "not known",
                   node[0] != '\0' ? ", node " : "", node);
 }
 
 /* ---- the check ---- */
-
-static void add_checked(struct xb_table *table, const struct xb_advice_report *report,
-                        const struct xb_record_case *test, const struct xb_prediction *one)
-{
-    double measured = xb_advice_measured(report, test);
-    double running = one->running[XB_MIDDLE];
-    double predicted = running > 0 ? running : (double)NAN;
-    double difference = 100 * (predicted / measured - 1);
-    const double parts[] = {xb_record_median(&report->check, test, "in_time"),
-                            xb_record_median(&report->check, test, "kernel_time"),
-                            xb_record_median(&report->check, test, "out_time")};
-    xb_table_row(table);
-    xb_table_cell(table, XB_COLOUR_NONE, "%s", xb_strategy_words[one->strategy].way);
-    add_cells(table, (double[]){predicted, measured}, 2);
-    if (isfinite(difference))
-        xb_table_cell(table, XB_COLOUR_NONE, "%+.1f %%", difference);
-    else
-        xb_table_cell(table, XB_COLOUR_NONE, "-");
-    add_cells(table, parts, sizeof parts / sizeof parts[0]);
-}
 
 static void print_check(FILE *stream, const struct xb_advice_report *report)
 {
@@ -484,17 +479,29 @@ static void print_check(FILE *stream, const struct xb_advice_report *report)
     if (report->check.process_count == 0)
         return;
     struct xb_table *table = new_table(columns, sizeof columns / sizeof columns[0]);
+    struct xb_checked checked[XB_STRATEGIES];
     for (int i = 0; i < XB_STRATEGIES; i++) {
-        const struct xb_record_case *test = xb_advice_checked(report, (enum xb_strategy)i);
-        if (test != NULL)
-            add_checked(table, report, test, &report->predictions.each[i]);
+        const struct xb_prediction *one = &report->predictions.each[i];
+        double running = one->running[XB_MIDDLE];
+        checked[i] = xb_advice_checked(report, one);
+        if (checked[i].test == NULL)
+            continue;
+        xb_table_row(table);
+        xb_table_cell(table, XB_COLOUR_NONE, "%s", xb_strategy_words[i].way);
+        add_cells(table, (double[]){running > 0 ? running : (double)NAN, checked[i].seconds}, 2);
+        if (isfinite(checked[i].share))
+            xb_table_cell(table, XB_COLOUR_NONE, "%+.1f %%", 100 * (checked[i].share - 1));
+        else
+            xb_table_cell(table, XB_COLOUR_NONE, "-");
+        add_cells(table, checked[i].parts, 3);
     }
     print_table(stream, table);
-    for (size_t i = 0; i < report->check.case_count; i++) {
-        const struct xb_record_case *test = &report->check.cases[i];
+    for (int i = 0; i < XB_STRATEGIES; i++) {
+        const struct xb_record_case *test = checked[i].test;
         struct xb_words words = {.length = 0};
-        xb_advice_say_kernel(report->predictions.job.gpu_time,
-                             xb_record_median(&report->check, test, "kernel_time"), &words);
+        if (test == NULL)
+            continue;
+        xb_advice_say_kernel(report->predictions.job.gpu_time, checked[i].parts[1], &words);
         if (words.length > 0)
             xb_note_print(stream, test->variant, LABEL_WIDTH, "%s", words.text);
         struct xb_record_summary summary = xb_record_summarize(&report->check, test);

@@ -91,6 +91,8 @@ bool xb_channel_write(int channel, const void *bytes, size_t count);
 
 /* "SIGSEGV"; "signal 34" for one without a name. */
 const char *xb_child_signal_name(int number, char *text, size_t size);
+/* "was ended by SIGSEGV"; "ended with exit code 3" where `number`, a signal, is 0. */
+const char *xb_child_end_text(int exit_code, int number, char *text, size_t size);
 
 /* ---- another program: what it prints, and how it ends ---- */
 

@@ -52,7 +52,7 @@ struct command {
     struct xb_output json;
     struct xb_profiles profiles;
     struct xb_advise_session session;
-    struct xb_advice_report costs; /* its records and costs */
+    struct xb_advice_report costs; /* its record and costs */
     struct xb_arena *memory;
     struct xb_explanation *explanations;
     struct xb_explain_source source;
@@ -153,8 +153,7 @@ static enum xb_status run_program(struct command *command, struct xb_error *erro
     command->source.wall = child.ended_at - began;
     command->source.exit_code = child.signal != 0 ? 128 + child.signal : child.exit_code;
     if (child.signal != 0)
-        xb_say("the program was ended by %s",
-               xb_child_signal_name(child.signal, (char[32]){0}, 32));
+        xb_say("the program %s", xb_child_end_text(0, child.signal, (char[64]){0}, 64));
     xb_child_close(&child);
     return XB_OK;
 }
@@ -190,7 +189,7 @@ static enum xb_status watch_program(struct command *command, struct xb_error *er
 static int find_needs(const struct xb_profiles *profiles, struct xb_job *job)
 {
     int device = -1;
-    *job = (struct xb_job){.in = 1 << 20, .out = 1 << 20, .times = 1, .is_in_pinned = true};
+    *job = (struct xb_job){.in = 1 << 20, .out = 1 << 20, .times = 1, .memory = XB_JOB_PINNED};
     for (size_t i = 0; i < profiles->count; i++)
         for (size_t k = 0; k < profiles->items[i].count; k++) {
             const struct xb_activity *deed = &profiles->items[i].activities[k];
@@ -209,7 +208,7 @@ static enum xb_status read_costs(struct command *command, struct xb_error *error
     struct xb_job job;
     costs->costs.device = find_needs(&command->profiles, &job);
     if (command->with != NULL) {
-        if (xb_record_device(&costs->records[0], costs->costs.device) == NULL) {
+        if (xb_record_device(&costs->record, costs->costs.device) == NULL) {
             xb_say("'%.200s' has no GPU %d: predictions are of its GPU 0", command->with,
                    costs->costs.device);
             costs->costs.device = 0;
@@ -223,7 +222,7 @@ static enum xb_status read_costs(struct command *command, struct xb_error *error
             return XB_FAIL(error, XB_ERR_USAGE, "--measure: nothing can be measured here");
         XB_TRY(xb_advise_measure(&command->session, &job, costs, error));
     }
-    xb_costs_read(&costs->costs, costs->records, costs->record_count);
+    xb_costs_read(&costs->costs, &costs->record);
     return XB_OK;
 }
 
@@ -269,10 +268,8 @@ static enum xb_status explain(struct command *command, bool *has_any, struct xb_
         XB_TRY(xb_cli_open_beside("--json", &command->json, command->traces, command->trace_count,
                                   error));
     }
-    if (command->with != NULL) { /* before the program, which may run for hours */
-        XB_TRY(xb_record_read(command->with, &command->costs.records[0], error));
-        command->costs.record_count = 1;
-    }
+    if (command->with != NULL) /* before the program, which may run for hours */
+        XB_TRY(xb_record_read(command->with, &command->costs.record, error));
     if (command->program != NULL)
         XB_TRY(watch_program(command, error));
     for (size_t i = 0; i < command->trace_count; i++)
@@ -329,8 +326,7 @@ static int run(struct xb_config *config, char *const *words)
         code = command->source.exit_code; /* also where the answer could not be written */
     xb_output_discard(&command->json);
     xb_costs_free(&command->costs.costs);
-    for (size_t i = 0; i < command->costs.record_count; i++)
-        xb_record_free(&command->costs.records[i]);
+    xb_record_free(&command->costs.record);
     xb_run_free(&command->session.holder);
     xb_profiles_free(&command->profiles);
     xb_arena_free(command->memory);

@@ -167,6 +167,26 @@ static void print_mode(const struct xb_mode *mode)
     xb_help_print_entry(stdout, MODE_COLUMN, options.text, "%s", "");
 }
 
+/* How much can be page-locked, which is as much as a run may take. */
+static void print_lockable(void)
+{
+    struct xb_memory_limit limit;
+    struct xb_error ignored;
+    struct xb_words words = {.length = 0};
+    if (xb_memory_limit_find("", &limit, &ignored) != XB_OK)
+        return;
+    uint64_t lockable = xb_memory_without_reserve(limit.bytes);
+    xb_words_add(&words, "%.1f GiB can be page-locked", (double)lockable / 0x1p30);
+    add_plain(&words, " (", limit.source);
+    xb_words_add(&words, ", less a reserve): what is locked, no other program gets.");
+    if (xb_memory_lock_limit() < lockable)
+        xb_words_add(&words,
+                     " The limit on locked memory (ulimit -l) is %s; NVIDIA's driver does not keep "
+                     "to it.",
+                     XB_SIZE_TEXT(xb_memory_lock_limit()));
+    xb_lines_print(stdout, xb_terminal_columns(stdout), "%s", words.text);
+}
+
 static enum xb_status print_list(const struct xb_inventory *inventory, struct xb_error *error)
 {
     struct xb_node_name node;
@@ -176,14 +196,7 @@ static enum xb_status print_list(const struct xb_inventory *inventory, struct xb
     xb_host_facts_read(&host);
     xb_lines_print(stdout, xb_terminal_columns(stdout), "Node %s",
                    xb_node_text(node.name, host.hostname, text));
-    struct xb_memory_limit limit;
-    struct xb_error ignored;
-    if (xb_memory_limit_find("", &limit, &ignored) == XB_OK)
-        xb_lines_print(stdout, xb_terminal_columns(stdout),
-                       "%s can be page-locked (%s, less a reserve): what is locked, no other "
-                       "program gets.",
-                       XB_SIZE_TEXT(xb_memory_without_reserve(limit.bytes) >> 20 << 20),
-                       limit.source);
+    print_lockable();
     fputc('\n', stdout);
     xb_heading_print(stdout, XB_COLOUR_TITLE, "Backends");
     for (size_t i = 0; i < inventory->count; i++)
@@ -308,10 +321,12 @@ enum xb_status xb_list_json_write(FILE *stream, const struct xb_inventory *inven
     xb_json_put_text(&json, "version", XB_VERSION);
     xb_document_put_left_out(&json);
     struct xb_memory_limit limit;
+    const uint64_t locked = xb_memory_lock_limit();
     bool is_known = xb_memory_limit_find("", &limit, error) == XB_OK;
     xb_json_put_known_whole(&json, "lockable_bytes", is_known,
                             is_known ? xb_memory_without_reserve(limit.bytes) : 0);
     xb_json_put_text(&json, "lockable_limit", is_known ? limit.source : NULL);
+    xb_json_put_known_whole(&json, "lockable_ulimit_bytes", locked < UINT64_MAX, locked);
     xb_json_open_array(&json, "backends");
     for (size_t i = 0; i < inventory->count; i++) {
         const struct xb_found_backend *found = &inventory->backends[i];

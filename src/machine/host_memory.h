@@ -15,6 +15,10 @@ XB_MUST_CHECK enum xb_status xb_host_memory_available(uint64_t *bytes, struct xb
  * tests. */
 const char *xb_host_memory_limit_text(const char *root, char *text, size_t size);
 
+/* The limit on locked memory (ulimit -l); UINT64_MAX for none. It binds mlock() of a user without
+ * CAP_IPC_LOCK, and those drivers that count what they pin. */
+uint64_t xb_memory_lock_limit(void);
+
 /* For the end of a message about a page lock that failed: ": the limit on locked memory (ulimit -l)
  * is 8 MiB ..." if that is below `bytes`, else "". Returns `text`. */
 const char *xb_host_memory_lock_limit(uint64_t bytes, char *text, size_t size);

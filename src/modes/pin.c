@@ -425,6 +425,8 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
 {
     const struct state *state = context->state;
     XB_TRY(xb_transfer_verify(context, result, error));
+    if (state->way == XB_PIN_COPY)
+        xb_host_rate_tell(context, result);
     undo(context); /* so that it is timed as often as the other */
     for (size_t i = 0; i < state->setup_count; i++)
         XB_TRY(xb_result_sample(result, &xb_figure_setup_time, state->setup_times[i], error));
@@ -465,7 +467,8 @@ const struct xb_mode xb_mode_pin = {
     .options = XB_OPTIONS(&option_pin_by),
     .figures = XB_FIGURES(&xb_figure_setup_time, &unpin_time, &xb_figure_pin_peak_host_memory,
                           &peak_device_memory, &xb_figure_pageable_time, &xb_figure_ring_time,
-                          &xb_figure_break_even_copies, &xb_figure_break_even_copies_ring),
+                          &xb_figure_break_even_copies, &xb_figure_break_even_copies_ring,
+                          &xb_figure_host_memory_rate),
     .reading = xb_pin_reading,
     .answer = xb_pin_say_cost,
     XB_HOOKS(struct state, needs, setup, prepare, submit, verify),

@@ -4,7 +4,6 @@
 #include "shared_options.h"
 #include "transfer.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Bytes of a copy to the device whose only use is to have been there. Enough that the copy engine
@@ -29,7 +28,7 @@ static bool is_wanted_after_h2d(const struct xb_mode_context *context)
 {
     const struct xb_case *test = context->test;
     return test->direction == XB_D2H && !test->latency && !test->simultaneous &&
-           context->device->info.engine_by_history;
+           !xb_transfer_is_synchronous(test) && context->device->info.engine_by_history;
 }
 
 /* From the buffer that the timed copy then writes to: what arrives there is proved afterwards. */
@@ -45,40 +44,42 @@ XB_OWN_FIGURE(RATE, bandwidth_after_h2d,
               "Device to host right after a copy to the device on the same queue; only where the "
               "runtime chooses the copy engine by what ran before");
 
+static bool is_memory(const struct xb_case *test, const char *value)
+{
+    return strcmp(xb_case_setting(test, &xb_option_gpu_memory)->word, value) == 0;
+}
+
 static uint32_t capabilities(const struct xb_case *test)
 {
-    bool pools = strcmp(xb_case_setting(test, &xb_option_gpu_memory)->word, "pool") == 0;
-    return xb_host_memory_capabilities(test) | (pools ? XB_CAP_POOL : 0);
+    return xb_host_memory_capabilities(test) | (is_memory(test, "pool") ? XB_CAP_POOL : 0);
 }
 
 static enum xb_status check_variant(const struct xb_case *test, struct xb_error *error)
 {
-    const char *from = xb_case_setting(test, &xb_option_gpu_memory)->word;
     XB_TRY(xb_host_memory_refuse_pageable(test, error));
-    if (strcmp(from, "kept") == 0 || !xb_transfer_is_synchronous(test))
+    if (is_memory(test, "kept") || !xb_transfer_is_synchronous(test))
         return XB_OK;
-    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "--gpu-memory %s takes --call async", from);
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "--gpu-memory malloc and pool take --call async");
 }
 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_case *test = context->test;
-    const char *from = xb_case_setting(test, &xb_option_gpu_memory)->word;
     if (xb_transfer_is_synchronous(test))
         XB_TRY(xb_transfer_check_blocking(test, "synchronous", error));
-    if (strcmp(from, "kept") == 0 ||
+    if (is_memory(test, "kept") ||
         (test->direction == XB_H2D && !test->simultaneous && xb_largest_offset(test) == 0))
         return XB_OK;
     return XB_FAIL(error, XB_ERR_UNSUPPORTED,
-                   "--gpu-memory %s is about copies to one GPU, without offsets", from);
+                   "--gpu-memory malloc and pool are about copies to one GPU, without offsets");
 }
 
 /* Gives the device's memory back, and makes it anew. */
 static enum xb_status make_memory(struct xb_mode_context *context, struct xb_error *error)
 {
-    const struct state *state = context->state;
+    struct state *state = context->state;
     const struct xb_backend *backend = context->device->backend;
-    struct xb_way *way = &((struct state *)context->state)->transfer.ways[0];
+    struct xb_way *way = &state->transfer.ways[0];
     uint64_t bytes = context->test->bytes;
     backend->buffer_free(way->device);
     way->device = way->target = NULL;
@@ -108,22 +109,15 @@ static void teardown(struct xb_mode_context *context)
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
-    const char *from = xb_case_setting(context->test, &xb_option_gpu_memory)->word;
-    state->pools = strcmp(from, "pool") == 0;
-    state->makes = state->pools || strcmp(from, "malloc") == 0;
+    state->pools = is_memory(context->test, "pool");
+    state->makes = !is_memory(context->test, "kept");
     if (state->makes) {
         context->own_device_bytes = context->test->bytes;
         xb_workspace_give_up_idle(context->workspace);
-        if (state->pools)
-            XB_TRY(
-                context->device->backend->queue_open(context->device, &state->transfer.own, error));
+        XB_TRY(context->device->backend->queue_open(context->device, &state->transfer.own, error));
         XB_TRY(make_memory(context, error));
     }
     XB_TRY(xb_transfer_setup(context, xb_host_memory_of(context->test->variant), 1, error));
-    if (state->makes) { /* making memory may wait for what is held */
-        context->hold = false;
-        context->host_timed = context->host_waits = true;
-    }
     if (!is_wanted_after_h2d(context))
         return XB_OK;
     return xb_workspace_buffer(context->workspace, 1, XB_MEMORY_DEVICE, FORE_BYTES, &state->fore,
@@ -144,7 +138,7 @@ static bool say_after_h2d(struct xb_reading *reading, int device, uint64_t bytes
 {
     struct xb_statistics alone, after;
     const struct xb_record_case *test =
-        xb_reading_best(reading, device, bytes, XB_D2H, "pinned", NULL);
+        xb_usual_copy(reading, xb_reading_best(reading, device, bytes, XB_D2H, "pinned", NULL));
     if (test == NULL || !describe(reading, test, &xb_figure_bandwidth, &alone) ||
         !describe(reading, test, &bandwidth_after_h2d, &after))
         return false;
@@ -170,46 +164,39 @@ static bool say_after_h2d(struct xb_reading *reading, int device, uint64_t bytes
 
 XB_SAY(say_alignment, xb_alignment_say, "pinned")
 
-static bool say_host_memory(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    return xb_host_rate_say(reading,
-                            xb_reading_best(reading, device, bytes, XB_BIDIR, "pinned", NULL), 1);
-}
-
 #define MADE(value, words)                                                                         \
     {                                                                                              \
         "pinned", NULL, &xb_option_gpu_memory, value, "kept", &xb_figure_wall_time, "To the GPU",  \
-            words, "Allocate the GPU's memory once, or take it from a pool (cudaMallocAsync)",     \
-            "PyTorch has such a pool."                                                             \
+            words, "Allocate the GPU's memory once, and use it again",                             \
+            "PyTorch's allocator does that."                                                       \
     }
 static const struct xb_made_memory made_memory[] = {
     MADE("malloc", "that is allocated for each copy"),
     MADE("pool", "that comes from a pool for each copy"),
-    {NULL}};
+    {.mode = NULL}};
 
 XB_SAY(say_made_memory, xb_made_memory_say, made_memory)
 
-/* "The synchronous call blocks for all of the copy, 20.1 ms; the asynchronous one returns after
- * 2.8 us." */
+/* "The synchronous call blocks until it is done, 20.1 ms; the asynchronous one returns after
+ * 2.8 us, and is done after 20.2 ms." */
 static bool say_call(struct xb_reading *reading, int device, uint64_t bytes)
 {
     for (enum xb_direction direction = XB_H2D; direction <= XB_D2H; direction <<= 1) {
-        const struct xb_record_case *async =
-            xb_reading_best_of_any(reading, device, bytes, direction, "pinned", NULL);
+        const struct xb_record_case *async = xb_usual_copy(
+            reading, xb_reading_best_of_any(reading, device, bytes, direction, "pinned", NULL));
         const struct xb_record_case *sync =
             async != NULL
                 ? xb_find_twin(xb_reading_record(reading), async, xb_option_call.name, "sync")
                 : NULL;
         double blocked = xb_reading_median(reading, sync, &xb_figure_submit_time);
-        double whole = xb_reading_median(reading, sync, &xb_figure_wall_time);
-        if (sync == async || !(whole > 0))
+        if (sync == async || !(blocked > 0))
             continue;
         xb_reading_phrase(reading,
-                          "The synchronous call blocks for {share:share_blocked} of the copy, "
-                          "{duration:blocked}; the asynchronous one returns after "
-                          "{duration:submitted}.{case}{case}",
-                          fmin(blocked / whole, 1), blocked,
-                          xb_reading_median(reading, async, &xb_figure_submit_time), sync, async);
+                          "The synchronous call blocks until it is done, {duration:blocked}; the "
+                          "asynchronous one returns after {duration:submitted}, and is done after "
+                          "{duration:done}.{case}{case}",
+                          blocked, xb_reading_median(reading, async, &xb_figure_submit_time),
+                          xb_reading_median(reading, async, &xb_figure_wall_time), sync, async);
         return true;
     }
     return false;
@@ -243,12 +230,10 @@ const struct xb_mode xb_mode_pinned = {
     .parameters = XB_PARAMETERS({&xb_option_host_offset, NULL}, {&xb_option_device_offset, NULL},
                                 {&xb_option_gpu_memory, NULL}, {&xb_option_call, NULL}),
     .figures = XB_FIGURES(&bandwidth_after_h2d, &xb_figure_host_memory_rate, XB_COST_FIGURES),
-    .reading =
-        XB_READING({.label = "after h2d", .code = "XB-AFTER-H2D", .say = say_after_h2d},
-                   {.label = "GPU memory", .code = "XB-GPU-MEMORY", .say = say_made_memory},
-                   {.label = "call", .code = "XB-CALL", .say = say_call},
-                   {.label = "host memory", .code = "XB-HOST-MEMORY", .say = say_host_memory},
-                   {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment}),
+    .reading = XB_READING({.label = "after h2d", .code = "XB-AFTER-H2D", .say = say_after_h2d},
+                          {.label = "GPU memory", .code = "XB-GPU-MEMORY", .say = say_made_memory},
+                          {.label = "call", .code = "XB-CALL", .say = say_call},
+                          {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment}),
     .shows_link = true,
     XB_HOOKS(struct state, xb_transfer_needs, setup, xb_transfer_prepare, submit,
              xb_transfer_verify),

@@ -112,7 +112,8 @@ static enum xb_status find_room(struct xb_mode_context *context, struct xb_error
                                   &state->loaded, &none) != XB_OK)
         return XB_OK;
     context->proof_device_bytes = state->source.bytes; /* no cost of the stream */
-    return XB_OK;
+    return xb_proof_fill(context->queues[0], state->loaded, state->source.bytes,
+                         xb_proof_around(context->test->seed), error);
 }
 
 /* Has the host's threads read to that buffer from now on. */
@@ -122,7 +123,7 @@ static enum xb_status read_to(struct xb_mode_context *context, struct xb_buffer 
     struct state *state = context->state;
     const struct xb_reader_plan plan = {
         .io = xb_io_of(context->test),
-        .threads = xb_readers_of(context->test) + 1, /* of which one submits */
+        .threads = xb_readers_of(context->test),
         .memory = buffer->host_address,
         .memory_bytes = slots_of(context->test) * state->source.item_most,
         .opens_each = state->source.batch > 0,
@@ -231,7 +232,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
         .items = state->source.items,
         .slots = slots_of(test),
         .in_a_row = !xb_order_is_overlapped(test->variant),
-        .threads = xb_readers_of(test) + 1,
+        .threads = xb_readers_of(test) + 1, /* thread 0 only submits */
         .pieces = state->source.pieces,
         .frees = state->file != NULL ? XB_STAGE_OUT : XB_STAGE_IN,
     };
@@ -311,7 +312,7 @@ static enum xb_status read_piece(struct xb_mode_context *context, const struct x
         return context->device->backend->file_read(state->file, piece.offset, state->slots, at,
                                                    piece.bytes, error);
     char *target = (char *)state->host->host_address + at;
-    XB_TRY(xb_reader_read(state->reader, turn->thread, piece.file, piece.offset, target,
+    XB_TRY(xb_reader_read(state->reader, turn->thread - 1, piece.file, piece.offset, target,
                           piece.bytes, error));
     memset(target + piece.bytes, 0, piece.padding);
     return XB_OK;

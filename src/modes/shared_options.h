@@ -147,8 +147,8 @@ XB_MUST_CHECK enum xb_status xb_chunk_check(const struct xb_case *test,
                                             const struct xb_option *option, uint64_t per_chunk,
                                             struct xb_error *error);
 
-/* For verify of a mode that the host's memory may bound, of XB_HOST_RATE_FROM bytes or more: adds
- * host_memory_rate, which is measured in the first such case of a device and node in a run, in
+/* For verify of a mode that needs much of the host's memory, of XB_HOST_RATE_FROM bytes or more:
+ * adds host_memory_rate, which is measured in the first such case of a device and node in a run, in
  * less than a tenth of a second; nothing where there is too little memory for it, or the mode does
  * not declare the figure. */
 #define XB_HOST_RATE_FROM (UINT64_C(16) << 20)

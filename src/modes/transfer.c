@@ -13,9 +13,9 @@
 
 const struct xb_option xb_option_call = {
     XB_CHOICES("call", "KIND", "async",
-               "Which call copies: 'async' cudaMemcpyAsync (hipMemcpyAsync), and then a wait; "
-               "'sync' cudaMemcpy (hipMemcpy), which returns when it is done. SUBMIT shows how "
-               "long the call blocks.",
+               "Which call copies: 'async' cudaMemcpyAsync (hipMemcpyAsync); 'sync' cudaMemcpy "
+               "(hipMemcpy), timed by the host's clock until it returns, or, from pageable memory "
+               "to the GPU, until the last byte is there. SUBMIT shows how long the call blocks.",
                "async", "sync")};
 
 bool xb_transfer_is_synchronous(const struct xb_case *test)
@@ -147,14 +147,17 @@ enum xb_status xb_transfer_setup(struct xb_mode_context *context, enum xb_memory
     XB_TRY(xb_workspace_queues(context->workspace, context->queue_count + fills_elsewhere,
                                &context->queues, error));
     transfer->filler = context->queues[fills_elsewhere ? context->queue_count : 0];
-    if (xb_transfer_is_synchronous(test) && transfer->own == NULL) {
+    if (xb_transfer_is_synchronous(test))
         XB_TRY(
             context->device->backend->queue_open_blocking(context->device, &transfer->own, error));
-        context->hold = false;
-        context->host_timed = context->host_waits = true;
-    }
-    if (transfer->own != NULL)
+    if (transfer->own != NULL) { /* what is submitted may wait for what is held */
         context->queues = &transfer->own;
+        context->hold = false;
+        context->host_timed = true;
+        /* A synchronous call knows when it is done, but for a pageable source: it is then free. */
+        context->host_waits = !xb_transfer_is_synchronous(test) ||
+                              (memory == XB_MEMORY_PAGEABLE && test->direction == XB_H2D);
+    }
     for (unsigned i = 0; i < transfer->way_count; i++) {
         transfer->ways[i].direction = test->direction != XB_BIDIR ? test->direction
                                       : i == 0                    ? XB_H2D

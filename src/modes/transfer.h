@@ -36,7 +36,7 @@ struct xb_transfer {
     uint64_t margin;         /* so much behind the data is watched; 0 where all offsets are 0 */
     size_t queues_per_way;   /* a way's first queue is context->queues[way * queues_per_way] */
     struct xb_queue *filler; /* on which device buffers are filled */
-    struct xb_queue *own;    /* of the synchronous call or of a pool; NULL: the workspace's */
+    struct xb_queue *own;    /* of a case that the host's clock times; NULL: the workspace's */
     unsigned prepared;       /* how many times */
 };
 
@@ -48,8 +48,9 @@ struct xb_needs xb_transfer_needs(const struct xb_case *test);
  * Borrows the buffers and `queues_per_way` queues a way from the workspace, sets the context's
  * queues, spans and bytes_moved, one operation a way and, for page-locked memory, hold; then writes
  * one pattern to all buffers. A way whose `host` or `device` is set, to memory of the mode's own of
- * the case's size or more, keeps it. A case of the synchronous call has a queue of its own, and
- * samples of one iteration by the host's clock, until all is there. xb_transfer_teardown closes it.
+ * the case's size or more, keeps it. A case of the synchronous call, and one whose mode has set
+ * `own`, has a queue of its own and is timed by the host's clock: until the synchronous call
+ * returns, unless that is before all is there, else until it is. xb_transfer_teardown closes it.
  */
 XB_MUST_CHECK enum xb_status xb_transfer_setup(struct xb_mode_context *context,
                                                enum xb_memory memory, size_t queues_per_way,

@@ -52,6 +52,21 @@ class NamedLimits(Case):
                     reasons += "".join(result["reason"] or "" for result in self.load("out.json")["results"])
                 self.assert_words(reasons, (words, call))
 
+    @unittest.skipIf(is_sanitized(), "the sanitizers' shadow memory does not fit below such a limit")
+    def test_what_list_says(self):
+        """How much can be page-locked is what a run may take, and the limit on locked memory stands beside it."""
+
+        def lower():
+            limit(resource.RLIMIT_AS, 1024 * MIB)()
+            limit(resource.RLIMIT_MEMLOCK, 65536)()
+
+        name = "the limit on address space (ulimit -v)"
+        document = self.load_text(self.assert_succeeds("list", "--json", "-", preexec_fn=lower).out)
+        self.assertEqual((document["lockable_limit"], document["lockable_ulimit_bytes"]), (name, 65536))
+        self.assertTrue(0 < document["lockable_bytes"] < 960 * MIB, document["lockable_bytes"])
+        text = " ".join(self.assert_succeeds("list", preexec_fn=lower).out.split())
+        self.assert_words(text, (f"GiB can be page-locked ({name}, less", "locked memory (ulimit -l) is 64 KiB"))
+
     def test_open_files(self):
         """With both files open there is none left for /proc/meminfo, which is there all the same."""
         files = ("--json", "out.json", "--csv", "out.csv")

@@ -457,7 +457,9 @@ static void test_synchronous_copies_arrive(void **state)
         await(f);
         must(f->backend->queue_copy(blocking, f->there, 0, host, 0, BYTES, &error), &error);
         must(f->backend->queue_wait(blocking, &error), &error);
-        assert_true(check(f, BYTES).wrong_bytes == 0);
+        struct xb_mismatch found = {.wrong_bytes = 77};
+        must(f->backend->queue_check(blocking, f->there, BYTES, pattern, &found, &error), &error);
+        assert_true(found.wrong_bytes == 0);
         xb_host_fill(host->host_address, 0, BYTES, poison);
         must(f->backend->queue_copy(blocking, host, 0, f->there, 0, BYTES, &error), &error);
         assert_true(xb_host_check(host->host_address, 0, BYTES, pattern).wrong_bytes == 0);
@@ -485,6 +487,10 @@ static void test_a_pool_gives_memory_and_takes_it_back(void **state)
         assert_true(xb_host_check(f->pinned->host_address, 0, BYTES, pattern).wrong_bytes == 0);
         f->backend->buffer_free(buffer);
     }
+    struct xb_buffer *none = NULL;
+    assert_int_equal(f->backend->queue_allocate(f->queue, UINT64_C(1) << 50, &none, &error),
+                     XB_ERR_MEMORY);
+    assert_null(none);
 }
 
 static const struct CMUnitTest tests[] = {

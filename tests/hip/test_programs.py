@@ -62,6 +62,25 @@ def with_pinning(variant):
     return document
 
 
+def in_place(mode, variant):
+    """The rows of pinned copies, as if they were of that mode."""
+    document = pinned(variant)
+    if mode == "zero-copy":
+        document["results"] += [row | {"direction": "bidir"} for row in document["results"] if row["direction"] == "h2d"]
+    for row in document["results"]:
+        row |= {"mode": mode, "parameters": {}}
+    return document
+
+
+def copied_to_managed():
+    """Where nothing tells what making pinned memory takes."""
+    document = with_pinning("copy")
+    for row in document["results"]:
+        row["figures"] = [one for one in row["figures"] if one["name"] != "setup_time"]
+    document["results"] += in_place("managed", "prefetch")["results"]
+    return document
+
+
 JOB = ("--bytes-in", "3000001", "--bytes-out", "70003", "--gpu-time", "1ms", "--times", "1000")
 # Each way, and what its program is to do: how often it calls the functions of HIP that matter for `runs` jobs.
 WAYS = {
@@ -78,6 +97,10 @@ WAYS = {
     "overlapped, much out": (pinned(), ("--in", "3000001", "--out", "5000002", "--gpu-time", "none", "--memory", "pinned"),
                              {"hipStreamCreateWithFlags": 4 + 1}),
     "overlapped, page-locked where it lies": (with_pinning("used"), JOB, {"hipHostRegister": 2, "hipHostMalloc": 0}),
+    "zero-copy": (in_place("zero-copy", "sequential"), (*JOB, "--memory", "pinned"), {"hipHostMalloc": 1, "hipMalloc": 0}),
+    "managed": (in_place("managed", "fault"), (*JOB, "--memory", "managed"), {"hipMallocManaged": 1, "hipHostRegister": 0}),
+    "prefetch": (in_place("managed", "prefetch"), (*JOB, "--memory", "managed"), {"hipMallocManaged": 1, "prefetches": 2}),
+    "prefetch, copied": (copied_to_managed(), JOB, {"hipMallocManaged": 1, "prefetches": 2}),
     "overlapped, copied": (with_pinning("copy"), JOB, {"hipHostRegister": 0, "hipHostMalloc": 2}),
 }
 
@@ -127,6 +150,8 @@ class Programs(HipCase):
         for call, count in WAYS[name][2].items():
             if call == "copies":
                 self.assertEqual(calls["hipMemcpyAsync"], runs * count + 1, name)  # and one to look at what arrived
+            elif call == "prefetches":
+                self.assertEqual(calls["hipMemPrefetchAsync"], runs * count, name)
             else:
                 self.assertEqual(calls[call], count, (name, call))
 
@@ -137,7 +162,7 @@ class Programs(HipCase):
                 folder, prediction = self.print_programs(name)
                 py_compile.compile(os.path.join(folder, "program.pytorch"), cfile=os.path.join(folder, "py"), doraise=True)
                 # CUDA's text differs from HIP's in names only (cli.advise).
-                for kind in ("cuda", "hip") if name in ("ring", "overlapped") else ("hip",):
+                for kind in ("cuda", "hip") if name in ("ring", "overlapped", "prefetch") else ("hip",):
                     outcome, calls = self.run_built(self.build(folder, kind))
                     self.assertEqual((outcome.code, outcome.err), (0, ""), outcome)
                     said = LINE.fullmatch(outcome.out)
@@ -150,7 +175,7 @@ class Programs(HipCase):
                         self.assertEqual(promised, prediction["running_s"])
                     else:  # with the copies, and without making the memory
                         self.assertGreater(promised, prediction["running_s"])
-                        self.assertLess(promised, prediction["seconds"])
+                        self.assertEqual(promised < prediction["seconds"], "prefetch" not in name)
                     self.check_calls(name, text, calls)
                     if prediction["chunk_bytes"]:
                         self.assertIn(f" chunk_bytes = {prediction['chunk_bytes']};", text)

@@ -253,10 +253,13 @@ static bool is_asked_of_modules(const char *call)
     return is_one_of(call, NAMES("hipModuleLoadData", "hipModuleGetFunction"));
 }
 
-static bool large_bar_is_unknown(const struct xb_run *run)
+/* Whether the large BAR or the memory pool is. */
+static bool is_said_to_be_unknown(const struct xb_run *run)
 {
     for (size_t d = 0; d < run->device_count; d++) {
         const struct xb_device_info *info = &run->devices[d].info;
+        if (strstr(xb_device_lacks(info, XB_CAP_POOL), "does not tell") != NULL)
+            return true;
         for (size_t i = 0; i < info->fact_count; i++)
             if (strcmp(info->facts[i].key, "large_bar") == 0 &&
                 strcmp(info->facts[i].value, "unknown") != 0)
@@ -274,7 +277,7 @@ static bool is_harmless(const struct outcome *outcome)
         return true;
     if (closes(at->call))
         return outcome->in_use == 0;
-    if (strcmp(at->call, "hipDeviceGetAttribute") == 0 && large_bar_is_unknown(done))
+    if (strcmp(at->call, "hipDeviceGetAttribute") == 0 && is_said_to_be_unknown(done))
         return true;
     if (at->repeated)
         return false;

@@ -89,7 +89,7 @@ static inline struct xb_costs costs_of(const struct rows *made)
 {
     static struct xb_costs costs;
     xb_costs_free(&costs);
-    xb_costs_read(&costs, &made->record, 1);
+    xb_costs_read(&costs, &made->record);
     return costs;
 }
 

@@ -17,7 +17,7 @@ static struct rows made;
 #define OUT_S (1048576 / OUT_RATE)
 
 static const struct xb_job usual = {
-    .in = 16 * MIB, .out = MIB, .gpu_time = 3e-3, .times = 1, .is_in_pinned = true};
+    .in = 16 * MIB, .out = MIB, .gpu_time = 3e-3, .times = 1, .memory = XB_JOB_PINNED};
 
 static struct xb_prediction predict(const struct xb_job *job, enum xb_strategy strategy)
 {
@@ -31,6 +31,23 @@ static void add_pinned(double call)
 {
     add_copies(&made, "pinned", "registered", "h2d", IN_RATE, WAIT, call);
     add_copies(&made, "pinned", "registered", "d2h", OUT_RATE, WAIT, call);
+}
+
+static enum xb_worth judge(const struct xb_job *job, struct xb_predictions *all)
+{
+    struct xb_costs costs = costs_of(&made);
+    xb_predict_all(&costs, job, all);
+    return xb_advice_judge(all);
+}
+
+static void say(const struct xb_job *job, const char *start, const char *part)
+{
+    struct xb_predictions all;
+    struct xb_words words = {.length = 0};
+    (void)judge(job, &all);
+    xb_advice_say(&all, &words);
+    if (strncmp(words.text, start, strlen(start)) != 0 || strstr(words.text, part) == NULL)
+        fail_msg("'%s' in place of '%s...%s'", words.text, start, part);
 }
 
 /* ---- strategies ---- */
@@ -47,7 +64,7 @@ static void test_in_a_row_the_steps_add_up(NO_STATE)
                 {"pinned", "alloc", XB_STRATEGY_PINNED}};
     struct xb_job usual_job = usual;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        usual_job.is_in_pinned = ways[i].strategy == XB_STRATEGY_PINNED;
+        usual_job.memory = xb_strategy_words[ways[i].strategy].memory;
         begin(&made);
         add_copies(&made, ways[i].mode, ways[i].variant, "h2d", IN_RATE, WAIT, 0);
         add_copies(&made, ways[i].mode, ways[i].variant, "d2h", OUT_RATE, WAIT, 0);
@@ -129,6 +146,7 @@ static void test_copies_both_ways_slow_each_other(NO_STATE)
     assert_true(one.lacks_both_ways);
     assert_close(one.copies, IN_S);
     add_row(&made, "pinned", "registered", "bidir", 16 * MIB);
+    set_figure(&made, "bandwidth", IN_RATE, false);
     set_figure(&made, "bandwidth_h2d", IN_RATE / 2, false);
     set_figure(&made, "bandwidth_d2h", OUT_RATE / 2, false);
     one = predict(&job, XB_STRATEGY_OVERLAPPED);
@@ -155,6 +173,7 @@ static void test_chunks_cost_as_much_beside_each_other(NO_STATE)
     add_copy(&made, "pinned", "registered", "d2h", 4 * MIB, 0.8 * OUT_RATE, 0, 0);
     add_copy(&made, "pinned", "registered", "d2h", 8 * MIB, OUT_RATE, 0, 0);
     add_row(&made, "pinned", "registered", "bidir", 16 * MIB);
+    set_figure(&made, "bandwidth", IN_RATE, false);
     set_figure(&made, "bandwidth_h2d", IN_RATE / 2, false);
     set_figure(&made, "bandwidth_d2h", OUT_RATE / 2, false);
     job.out = 8 * MIB;
@@ -237,6 +256,134 @@ static void test_pinned_data_takes_no_ordinary_way(NO_STATE)
     assert_false(xb_prediction_may_beat(&one, 1));
 }
 
+/* ---- in place ---- */
+
+/* The kernel reads 16 MiB and writes as much over the link, at 4 GB/s each while both go on, in 8
+ * waves: of the first what comes in shows, and of the last what is computed and written. */
+static void test_zero_copy_takes_the_kernel_or_the_link(NO_STATE)
+{
+    const double both = 16 * 1048576 / 4e9;
+    struct xb_job job = usual;
+    begin(&made);
+    add_row(&made, "zero-copy", "sequential", "bidir", 16 * MIB);
+    set_figure(&made, "bandwidth", 8e9, false);
+    add_copy(&made, "zero-copy", "sequential", "h2d", 16 * MIB, IN_RATE, WAIT, 0);
+    assert_int_equal(predict(&job, XB_STRATEGY_ZERO_COPY).missing, XB_COST_ZERO_COPY_OUT);
+    add_copy(&made, "zero-copy", "sequential", "d2h", 16 * MIB, IN_RATE, WAIT, 0);
+    struct xb_prediction one = predict(&job, XB_STRATEGY_ZERO_COPY);
+    assert_true(one.is_known);
+    assert_close(one.total[XB_MIDDLE], both + 2 * IN_S / 8);
+    assert_close(one.out, IN_S); /* all of the data is written, whatever of it is wanted */
+    assert_int_equal(one.limit, XB_LIMIT_LINK);
+    job.gpu_time = 5e-3;
+    one = predict(&job, XB_STRATEGY_ZERO_COPY);
+    assert_close(one.total[XB_MIDDLE], 5e-3 + 2 * IN_S / 8);
+    assert_int_equal(one.limit, XB_LIMIT_KERNEL);
+    say(&job, "Fastest known way: pinned memory in place, if the kernel reads and writes each byte",
+        " once and in order: 5.42 ms. The kernel is the limit.");
+    job.out = job.in + 1;
+    assert_int_equal(predict(&job, XB_STRATEGY_ZERO_COPY).why, XB_UNKNOWN_IN_PLACE);
+    begin(&made); /* both ways take no less than one */
+    add_row(&made, "zero-copy", "sequential", "bidir", 16 * MIB);
+    set_figure(&made, "bandwidth", 1e12, false);
+    add_copy(&made, "zero-copy", "sequential", "h2d", 16 * MIB, IN_RATE, 0, 0);
+    add_copy(&made, "zero-copy", "sequential", "d2h", 16 * MIB, IN_RATE, 0, 0);
+    job.out = MIB;
+    job.gpu_time = IN_S / 2;
+    assert_close(predict(&job, XB_STRATEGY_ZERO_COPY).total[XB_MIDDLE], IN_S + 1.5 * IN_S / 8);
+    job.out = 0;
+    job.gpu_time = 0;
+    assert_int_equal(predict(&job, XB_STRATEGY_ZERO_COPY).why, XB_UNKNOWN_IN_PLACE);
+}
+
+/* Faults in come while the kernel runs; what is prefetched, before and after it. Data in ordinary
+ * memory is copied first, which takes the CPU 1 ms each way. */
+static void test_managed_memory_moves_on_faults_or_on_request(NO_STATE)
+{
+    struct xb_job job = usual;
+    begin(&made);
+    job.memory = XB_JOB_MANAGED;
+    for (int i = 0; i < 2; i++) {
+        add_copies(&made, "managed", i == 0 ? "fault" : "prefetch", "h2d", IN_RATE, WAIT, 0);
+        add_copies(&made, "managed", i == 0 ? "fault" : "prefetch", "d2h", OUT_RATE, WAIT, 0);
+    }
+    assert_close(predict(&job, XB_STRATEGY_MANAGED).total[XB_MIDDLE], 3e-3 + OUT_S);
+    assert_close(predict(&job, XB_STRATEGY_PREFETCH).total[XB_MIDDLE], IN_S + WAIT + 3e-3 + OUT_S);
+    assert_int_equal(predict(&job, XB_STRATEGY_ZERO_COPY).why, XB_UNKNOWN_NOT_ASKED);
+    say(&job, "Fastest: managed memory, whose pages are touched in order: 3.21 ms ",
+        "(what the CPU's page faults take before the job is not counted)");
+    job.gpu_time = 1e-3;
+    assert_close(predict(&job, XB_STRATEGY_MANAGED).total[XB_MIDDLE], IN_S + WAIT + OUT_S);
+    assert_close(predict(&job, XB_STRATEGY_MANAGED).total[XB_HIGH], 1.5 * (IN_S + WAIT) + OUT_S);
+    job.times = 2; /* the CPU writes again, and fetches what is still on the GPU */
+    double high = 1.5 * (IN_S + WAIT) + 16 * OUT_S;
+    assert_close(predict(&job, XB_STRATEGY_MANAGED).total[XB_HIGH], high);
+    assert_close(predict(&job, XB_STRATEGY_MANAGED).total[XB_MIDDLE], IN_S + WAIT + OUT_S);
+    job.times = 1;
+    job.memory = XB_JOB_PAGEABLE;
+    assert_int_equal(predict(&job, XB_STRATEGY_MANAGED).missing, XB_COST_COPY_IN);
+    add_pinned(0);
+    add_row(&made, "pin", "copy", "h2d", 16 * MIB);
+    set_figure(&made, "bandwidth", 16 * 1048576 / (IN_S + WAIT + 1e-3), false);
+    add_row(&made, "pin", "copy", "d2h", MIB);
+    set_figure(&made, "bandwidth", 1048576 / (OUT_S + WAIT + 1e-3), false);
+    struct xb_prediction one = predict(&job, XB_STRATEGY_MANAGED);
+    assert_true(one.is_known && one.is_copied);
+    assert_close(one.running[XB_MIDDLE], IN_S + WAIT + OUT_S);
+    assert_close(one.pinning[XB_MIDDLE], 2e-3);
+    assert_close(one.by_cpu, 2e-3);
+    assert_int_equal(one.use_count, 6);
+}
+
+/* Nothing crosses the link faster than a pinned copy; what the device lacks is no candidate. */
+static void test_what_may_be_faster_in_place(NO_STATE)
+{
+    struct xb_predictions all;
+    struct xb_job job = usual;
+    struct xb_words words = {.length = 0};
+    begin(&made);
+    add_pinned(0);
+    job.gpu_time = 1e-3;
+    (void)judge(&job, &all);
+    assert_close(all.each[XB_STRATEGY_ZERO_COPY].at_least, IN_S);
+    assert_close(all.each[XB_STRATEGY_MANAGED].at_least, IN_S);
+    assert_true(xb_prediction_may_beat(&all.each[XB_STRATEGY_ZERO_COPY], 1.01 * IN_S));
+    add_row(&made, "zero-copy", "sequential", "h2d", 16 * MIB)->rows->status = XB_RESULT_SKIPPED;
+    made.rows[made.record.case_count - 1].reason = "no mapped memory here";
+    (void)judge(&job, &all);
+    assert_false(xb_prediction_may_beat(&all.each[XB_STRATEGY_ZERO_COPY], 1));
+    xb_advice_say_missing(&all.each[XB_STRATEGY_ZERO_COPY], &words);
+    assert_string_equal(words.text, "no mapped memory here");
+    made.rows[made.record.case_count - 1].is_cut = true; /* only time was up */
+    (void)judge(&job, &all);
+    assert_int_equal(all.each[XB_STRATEGY_ZERO_COPY].why, XB_UNKNOWN_ROWS);
+    made.rows[made.record.case_count - 1].is_cut = false; /* another size could be measured */
+    add_copy(&made, "zero-copy", "sequential", "h2d", 64 * 1024, 10e9, 0, 0);
+    (void)judge(&job, &all);
+    assert_int_equal(all.each[XB_STRATEGY_ZERO_COPY].why, XB_UNKNOWN_ROWS);
+}
+
+/* 17 MiB at 12 GB/s take 1.49 ms. */
+static void test_a_rule_of_thumb_is_told_where_it_is_wrong(NO_STATE)
+{
+    struct xb_words words = {.length = 0};
+    struct xb_predictions all;
+    struct xb_job job = usual;
+    begin(&made);
+    add_pinned(0);
+    job.cpu_time = 1;
+    job.gpu_time = 1e-3;
+    say(&job, "Yes",
+        " A rule of thumb, compute for longer than the bytes take at 12 GB/s, says no.");
+    job.gpu_time = 2e-3;
+    (void)judge(&job, &all);
+    xb_advice_say(&all, &words);
+    assert_null(strstr(words.text, "thumb"));
+    job.cpu_time = 1.9e-3;
+    say(&job, "No",
+        " A rule of thumb, compute for longer than the bytes take at 12 GB/s, says yes.");
+}
+
 /* ---- data in ordinary memory ---- */
 
 /* Page-locking 16 MiB takes 4 ms and 1 MiB 1 ms, for all runs together. */
@@ -245,7 +392,7 @@ static void test_page_locking_is_divided_by_the_runs(NO_STATE)
     struct xb_job job = usual;
     begin(&made);
     add_pinned(0);
-    job.is_in_pinned = false;
+    job.memory = XB_JOB_PAGEABLE;
     struct xb_prediction one = predict(&job, XB_STRATEGY_PINNED);
     assert_false(one.is_known);
     assert_int_equal(one.missing, XB_COST_REGISTER);
@@ -276,7 +423,7 @@ static void test_copying_is_taken_where_it_is_cheaper(NO_STATE)
     struct xb_job job = usual;
     begin(&made);
     add_pinned(0);
-    job.is_in_pinned = false;
+    job.memory = XB_JOB_PAGEABLE;
     add_row(&made, "pin", "used", "h2d", 16 * MIB);
     set_figure(&made, "setup_time", 4e-3, false);
     add_row(&made, "pin", "used", "d2h", MIB);
@@ -302,7 +449,7 @@ static void test_copying_overlapped_has_both_ends(NO_STATE)
 {
     struct xb_job job = usual;
     begin(&made);
-    job.is_in_pinned = false;
+    job.memory = XB_JOB_PAGEABLE;
     for (int i = 0; i < 2; i++) {
         const char *direction = i == 0 ? "h2d" : "d2h";
         add_row(&made, "pinned", "registered", direction, 32 * MIB);
@@ -327,7 +474,7 @@ static void test_pinning_has_ends(NO_STATE)
     add_pinned(0);
     struct xb_prediction one = predict(&job, XB_STRATEGY_PINNED);
     assert_false(one.has_ends);
-    job.is_in_pinned = false;
+    job.memory = XB_JOB_PAGEABLE;
     job.out = 0;
     add_row(&made, "pin", "used", "h2d", 16 * MIB);
     set_figure(&made, "setup_time", 4e-3, true);
@@ -340,13 +487,6 @@ static void test_pinning_has_ends(NO_STATE)
 }
 
 /* ---- the answer ---- */
-
-static enum xb_worth judge(const struct xb_job *job, struct xb_predictions *all)
-{
-    struct xb_costs costs = costs_of(&made);
-    xb_predict_all(&costs, job, all);
-    return xb_advice_judge(all);
-}
 
 static void test_the_fastest_is_set_against_the_cpu(NO_STATE)
 {
@@ -382,23 +522,13 @@ static void test_what_is_not_known_is_no_no(NO_STATE)
     add_pinned(0);
     add_copies(&made, "pageable", "malloc", "h2d", IN_RATE / 4, WAIT, 0);
     add_copies(&made, "pageable", "malloc", "d2h", OUT_RATE / 4, WAIT, 0);
-    job.is_in_pinned = false;
+    job.memory = XB_JOB_PAGEABLE;
     job.cpu_time = 7e-3; /* pageable takes 10.6 ms, and page-locking may take anything */
     assert_int_equal(judge(&job, &all), XB_WORTH_UNKNOWN);
     job.cpu_time = 2.9e-3; /* less than the kernel */
     assert_int_equal(judge(&job, &all), XB_WORTH_NO);
     job.cpu_time = 11e-3;
     assert_int_equal(judge(&job, &all), XB_WORTH_YES);
-}
-
-static void say(const struct xb_job *job, const char *start, const char *part)
-{
-    struct xb_predictions all;
-    struct xb_words words = {.length = 0};
-    (void)judge(job, &all);
-    xb_advice_say(&all, &words);
-    if (strncmp(words.text, start, strlen(start)) != 0 || strstr(words.text, part) == NULL)
-        fail_msg("'%s' in place of '%s...%s'", words.text, start, part);
 }
 
 /* Without rows of both ways at once the copies take between 1.7 and 3.4 ms. */
@@ -440,15 +570,17 @@ static void test_no_trip_beats_less_than_the_kernel(NO_STATE)
 static void test_what_is_missing_stands_in_the_answer(NO_STATE)
 {
     struct xb_job job = usual;
-    job.is_in_pinned = false;
+    job.memory = XB_JOB_PAGEABLE;
     begin(&made);
     add_copies(&made, "pageable", "malloc", "h2d", IN_RATE, WAIT, 0);
     add_copies(&made, "pageable", "malloc", "d2h", OUT_RATE, WAIT, 0);
     say(&job, "Fastest known way: pageable memory, one step after the other: 4.90 ms.",
-        "Perhaps faster, but not measured: ring, pinned and overlapped.");
+        "Perhaps faster, but not measured: ring, pinned, overlapped, managed, prefetch and "
+        "zero-copy.");
     job.cpu_time = 4e-3;
     say(&job, "Cannot say: 4.00 ms on the CPU, 4.90 ms by the fastest way known (pageable).",
-        "Perhaps faster, but not measured: ring, pinned and overlapped.");
+        "Perhaps faster, but not measured: ring, pinned, overlapped, managed, prefetch and "
+        "zero-copy.");
 }
 
 static void test_making_the_ring_is_not_counted(NO_STATE)
@@ -456,7 +588,7 @@ static void test_making_the_ring_is_not_counted(NO_STATE)
     struct xb_job job = usual;
     struct xb_words words = {.length = 0};
     struct xb_predictions all;
-    job.is_in_pinned = false;
+    job.memory = XB_JOB_PAGEABLE;
     begin(&made);
     add_copies(&made, "pageable", "ring", "h2d", IN_RATE, WAIT, 0);
     add_copies(&made, "pageable", "ring", "d2h", OUT_RATE, WAIT, 0);
@@ -473,6 +605,7 @@ static void test_factors_have_plain_digits(NO_STATE)
     begin(&made);
     add_pinned(0);
     add_row(&made, "pinned", "registered", "bidir", 16 * MIB);
+    set_figure(&made, "bandwidth", IN_RATE, false);
     set_figure(&made, "bandwidth_h2d", IN_RATE, false);
     set_figure(&made, "bandwidth_d2h", OUT_RATE, false);
     struct xb_prediction one = predict(&job, XB_STRATEGY_OVERLAPPED);
@@ -509,7 +642,7 @@ static void say_break_even(const struct xb_break_even *found, const char *start)
 /* Of s MiB the GPU takes 10 us + 104.8576 us s, and the CPU 200 us s. */
 static void test_gpu_wins_from_some_size_on(NO_STATE)
 {
-    struct xb_job job = {.in = MIB, .cpu_time = 200e-6, .times = 1, .is_in_pinned = true};
+    struct xb_job job = {.in = MIB, .cpu_time = 200e-6, .times = 1, .memory = XB_JOB_PINNED};
     begin(&made);
     add_copies(&made, "pinned", "registered", "h2d", IN_RATE, WAIT, 0);
     for (unsigned times = 1; times <= 10000; times *= 100) { /* asked from either side of it */
@@ -526,7 +659,7 @@ static void test_gpu_wins_from_some_size_on(NO_STATE)
  * 104.8576 us to 16777.216 us over 15 MiB. */
 static void test_gpu_wins_up_to_some_size(NO_STATE)
 {
-    struct xb_job job = {.in = MIB, .cpu_time = 1048576 / 5e9, .times = 1, .is_in_pinned = true};
+    struct xb_job job = {.in = MIB, .cpu_time = 1048576 / 5e9, .times = 1, .memory = XB_JOB_PINNED};
     begin(&made);
     add_copy(&made, "pinned", "registered", "h2d", 4 * KIB, 10e9, 0, 0);
     add_copy(&made, "pinned", "registered", "h2d", MIB, 10e9, 0, 0);
@@ -550,17 +683,17 @@ static void test_gpu_wins_up_to_some_size(NO_STATE)
 
 static void test_always_and_never(NO_STATE)
 {
-    struct xb_job job = {.in = 1, .cpu_time = 1, .times = 1, .is_in_pinned = true};
+    struct xb_job job = {.in = 1, .cpu_time = 1, .times = 1, .memory = XB_JOB_PINNED};
     begin(&made);
     add_copies(&made, "pinned", "registered", "h2d", IN_RATE, WAIT, 0);
     struct xb_break_even found = break_even(&job);
     assert_true(found.is_known && found.wins && !(found.from.high > 0) && !(found.to.low > 0));
     say_break_even(&found, "The GPU wins at every size, 1 B to 1 TiB of input. ");
-    job = (struct xb_job){.in = MIB, .cpu_time = 1e-9, .times = 1, .is_in_pinned = true};
+    job = (struct xb_job){.in = MIB, .cpu_time = 1e-9, .times = 1, .memory = XB_JOB_PINNED};
     found = break_even(&job);
     assert_true(found.is_known && !found.wins);
     say_break_even(&found, "The CPU wins at every size, ");
-    job.is_in_pinned = false; /* a ring may be faster, which nobody measured */
+    job.memory = XB_JOB_PAGEABLE; /* a ring may be faster, which nobody measured */
     begin(&made);
     add_copies(&made, "pageable", "malloc", "h2d", IN_RATE, WAIT, 0);
     found = break_even(&job);
@@ -577,7 +710,7 @@ static void test_always_and_never(NO_STATE)
 static void test_nothing_sure_is_said_below_the_smallest_row(NO_STATE)
 {
     struct xb_predictions all;
-    struct xb_job job = {.in = MIB, .cpu_time = 210e-6, .times = 1, .is_in_pinned = true};
+    struct xb_job job = {.in = MIB, .cpu_time = 210e-6, .times = 1, .memory = XB_JOB_PINNED};
     begin(&made);
     add_copy(&made, "pinned", "registered", "h2d", 16 * MIB, IN_RATE, 0, 0);
     assert_int_equal(judge(&job, &all), XB_WORTH_UNKNOWN);
@@ -632,14 +765,14 @@ static void test_break_even_ends_where_a_job_cannot_be(NO_STATE)
 static void test_a_job_grows_as_a_whole(NO_STATE)
 {
     const struct xb_job job = {
-        .in = 1000, .out = 10, .gpu_time = 2, .cpu_time = 30, .times = 7, .is_in_pinned = true};
+        .in = 1000, .out = 10, .gpu_time = 2, .cpu_time = 30, .times = 7, .memory = XB_JOB_PINNED};
     struct xb_job larger = xb_job_scaled(&job, 2.5);
     assert_int_equal(larger.in, 2500);
     assert_int_equal(larger.out, 25);
     assert_close(larger.gpu_time, 5);
     assert_close(larger.cpu_time, 75);
     assert_int_equal(larger.times, 7);
-    assert_true(larger.is_in_pinned);
+    assert_int_equal(larger.memory, XB_JOB_PINNED);
     assert_int_equal(xb_job_scaled(&job, 1e-6).in, 1);
     assert_int_equal(xb_job_scaled(&job, 1e-6).out, 1);
     assert_int_equal(xb_job_scaled(&(struct xb_job){.in = 8}, 4).out, 0);
@@ -657,13 +790,14 @@ static void test_what_is_missing_is_told(NO_STATE)
     assert_string_equal(words.text, "no result of pinned registered h2d tells what 400 MiB take");
     words.length = 0;
     xb_advice_say_command(&job, &words);
-    assert_string_equal(words.text, "xferbench --mode pinned --direction both,bidir --size "
-                                    "4K..512M --json FILE");
+    assert_string_equal(words.text, "xferbench --mode pinned,zero-copy --direction both,bidir "
+                                    "--size 4K..512M --json FILE");
     words.length = 0;
-    job.is_in_pinned = false;
+    job.memory = XB_JOB_PAGEABLE;
     xb_advice_say_command(&job, &words);
-    assert_string_equal(words.text, "xferbench --mode pageable,pinned,pin --pin-by used,copy "
-                                    "--direction both,bidir --size 4K..512M --json FILE");
+    assert_string_equal(words.text, "xferbench --mode pageable,pinned,pin,managed,zero-copy "
+                                    "--pin-by used,copy --direction both,bidir --size 4K..512M "
+                                    "--json FILE");
 }
 
 static void test_a_kernel_of_another_length_is_told(NO_STATE)
@@ -695,6 +829,10 @@ int main(void)
         cmocka_unit_test(test_copies_both_ways_slow_each_other),
         cmocka_unit_test(test_chunks_cost_as_much_beside_each_other),
         cmocka_unit_test(test_a_small_job_has_nothing_to_overlap),
+        cmocka_unit_test(test_zero_copy_takes_the_kernel_or_the_link),
+        cmocka_unit_test(test_managed_memory_moves_on_faults_or_on_request),
+        cmocka_unit_test(test_what_may_be_faster_in_place),
+        cmocka_unit_test(test_a_rule_of_thumb_is_told_where_it_is_wrong),
         cmocka_unit_test(test_page_locking_is_divided_by_the_runs),
         cmocka_unit_test(test_copying_is_taken_where_it_is_cheaper),
         cmocka_unit_test(test_the_fastest_is_set_against_the_cpu),

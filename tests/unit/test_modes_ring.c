@@ -289,13 +289,15 @@ static void test_what_no_ring_can_be_is_refused(NO_STATE)
 static void test_the_hosts_memory_is_measured(NO_STATE)
 {
     struct fixture f;
-    RUN(&f, "--mode", "pageable,pinned", "--size", "1M,16M", "--direction", "h2d,bidir");
+    RUN(&f, "--mode", "pageable,pinned,pin", "--pin-by", "alloc,copy", "--size", "1M,16M",
+        "--direction", "h2d,bidir");
     double rate = 0;
     for (size_t i = 0; i < f.run.case_count; i++) {
         const struct xb_result *result = &f.run.results[i];
         const struct xb_result_figure *figure = figure_of(result, "host_memory_rate");
-        bool is_bound =
-            strcmp(result->test.variant, "ring") == 0 || result->test.direction == XB_BIDIR;
+        bool is_bound = strcmp(result->test.variant, "ring") == 0 ||
+                        strcmp(result->test.variant, "copy") == 0 ||
+                        result->test.direction == XB_BIDIR;
         if (result->row.status != XB_RESULT_OK)
             continue;
         assert_int_equal(figure != NULL, is_bound && result->test.bytes == 16 << 20);

@@ -100,14 +100,26 @@ static void reading_of_managed(void **state)
         "  managed      Managed prefetch is 4.0 times as fast as managed on faults to the GPU.\n");
 }
 
+static struct xb_result *add_set(struct node *n, const struct xb_mode *mode, const char *variant,
+                                 enum xb_direction direction, const char *option, const char *word,
+                                 double gigabytes)
+{
+    static const struct xb_option options[] = {{.name = "target", .type = XB_OPTION_CHOICES},
+                                               {.name = "call", .type = XB_OPTION_CHOICES},
+                                               {.name = "gpu-memory", .type = XB_OPTION_CHOICES}};
+    const struct xb_option *found = options;
+    while (strcmp(found->name, option) != 0)
+        found++;
+    struct xb_result *row = add(n, mode, variant, direction, gigabytes);
+    row->test.settings[0] = (struct xb_setting){.option = found, .word = word};
+    row->test.setting_count = 1;
+    return row;
+}
+
 static struct xb_result *add_target(struct node *n, const char *variant, const char *state,
                                     double gigabytes)
 {
-    static const struct xb_option target = {.name = "target", .type = XB_OPTION_CHOICES};
-    struct xb_result *row = add(n, &pageable, variant, XB_D2H, gigabytes);
-    row->test.settings[0] = (struct xb_setting){.option = &target, .word = state};
-    row->test.setting_count = 1;
-    return row;
+    return add_set(n, &pageable, variant, XB_D2H, "target", state, gigabytes);
 }
 
 static void what_first_touch_costs(void **state)
@@ -125,6 +137,41 @@ static void what_first_touch_costs(void **state)
     assert_advised(n, "XB-FIRST-TOUCH",
                    "Copy results into memory that you keep: 4.0 times as fast. In PyTorch "
                    "kept.copy_(tensor), not tensor.cpu().");
+}
+
+static void what_making_memory_costs(void **state)
+{
+    struct node *n = *state;
+    set_times(add_set(n, &pinned, "registered", XB_H2D, "gpu-memory", "malloc", 5), 1e-3, 0.06);
+    assert_not_read(n, "GPU memory");
+    set_times(add_set(n, &pinned, "registered", XB_H2D, "gpu-memory", "kept", 55), 3e-6, 0.02);
+    set_times(add_set(n, &pinned, "registered", XB_H2D, "gpu-memory", "pool", 54), 9e-6, 0.0201);
+    assert_said(n, "GPU memory",
+                "To the GPU, pinned takes 3.0 times as long into memory that is allocated for each "
+                "copy as into memory that is used again.");
+    assert_advised(n, "XB-GPU-MEMORY",
+                   "Allocate the GPU's memory once, and use it again: 3.0 times as fast. PyTorch's "
+                   "allocator does that.");
+}
+
+/* Of the synchronous call, also where it is the faster one; what is said of copies that are
+ * asynchronous, or of the engine, is said of these. */
+static void what_the_synchronous_call_does(void **state)
+{
+    static const char blocking[] = "To the GPU, a pageable copy blocks the calling thread until "
+                                   "it is done; a pinned one returns at once.";
+    struct node *n = *state;
+    struct xb_result *held = add_set(n, &pageable, "driver", XB_H2D, "call", "sync", 8);
+    set_times(held, 0.0348, 0.035);
+    set_times(add_set(n, &pageable, "driver", XB_H2D, "call", "async", 7), 0.0349, 0.035);
+    set_times(add_set(n, &pinned, "registered", XB_H2D, "call", "sync", 56), 0.0199, 0.02);
+    assert_said(n, "call", "");
+    assert_said(n, "blocking", "");
+    set_times(add_set(n, &pinned, "registered", XB_H2D, "call", "async", 55), 3e-6, 0.02);
+    assert_said(n, "call",
+                "The synchronous call blocks until it is done, 19.9 ms; the asynchronous one "
+                "returns after 3.00 us, and is done after 20.0 ms.");
+    assert_said(n, "blocking", blocking);
 }
 
 /* Each step that was measured, none that was not; and nothing that crossed no link. */
@@ -145,6 +192,35 @@ static void what_is_lost_on_the_way(void **state)
                 "To the GPU: 63.0 GB/s raw, 58.1 without packet headers, 55.0 by the copy engine, "
                 "54.5 with the calls, 8.8 from pageable memory.");
     assert_rests_on(n, "XB-LOSSES", 2);
+    set_bandwidth(fast, 58.2); /* more than the link can carry: that was read wrongly */
+    assert_said(n, "losses", "");
+    set_bandwidth(fast, 25);
+    n->devices[0].path.count = n->devices[0].load.count = 2;
+    strcpy(n->devices[0].path.hops[1].lower.bdf, "0000:0e:00.0");
+    n->devices[0].load.hops[1] = (struct xb_pcie_seen){.readings = 1, .speed_gts = 16, .width = 16};
+    assert_read(n,
+                "To the GPU: 31.5 GB/s raw, "); /* that of the narrower link, as the ceiling is */
+    fast->device_timer = false;                 /* by no engine's clock */
+    assert_said(n, "losses", "");
+    fast->device_timer = true;
+    static const struct xb_option target = {.name = "target", .type = XB_OPTION_CHOICES};
+    slow->test.settings[slow->test.setting_count++] =
+        (struct xb_setting){.option = &target, .word = "fresh"};
+    assert_said(n, "losses", ""); /* that is no memory which a program keeps */
+}
+
+static void what_a_ring_reads_of_the_hosts_memory(void **state)
+{
+    struct node *n = *state;
+    struct xb_result *row = add(n, &pageable, "ring", XB_H2D, 50);
+    assert_said(n, "host memory", "");
+    set_figure(row, "host_memory_rate", 160e9);
+    assert_said(n, "host memory",
+                "The CPUs near the GPU read the host's memory at 160 GB/s; pageable by a ring to "
+                "the GPU reads it at 50.0.");
+    assert_rests_on(n, "XB-HOST-MEMORY", 1);
+    n->devices[0].info.shares_host_memory = true; /* its end of the copy lies there too */
+    assert_said(n, "host memory", "");
 }
 
 /* A case that touches so many percent, as fast as said, beside the time that moving all takes. */
@@ -437,7 +513,10 @@ int main(void)
         NODE_TEST(what_may_be_noise_is_no_difference),
         NODE_TEST(reading_of_managed),
         NODE_TEST(what_first_touch_costs),
+        NODE_TEST(what_making_memory_costs),
+        NODE_TEST(what_the_synchronous_call_does),
         NODE_TEST(what_is_lost_on_the_way),
+        NODE_TEST(what_a_ring_reads_of_the_hosts_memory),
         NODE_TEST(a_part_of_managed_memory_beside_all_of_it),
         NODE_TEST(reading_of_placements),
         NODE_TEST(reading_of_both_ways),

@@ -109,6 +109,12 @@ static void test_only_copies_to_the_host_have_it(NO_STATE)
     expect_all(&f, XB_RESULT_OK);
     assert_null(figure_of(&f.run.results[0], FIGURE));
     finish(&f);
+    xb_fake_reset();
+    use_history(); /* the reference is an asynchronous copy */
+    RUN(&f, "--mode", "pinned", "--direction", "d2h", "--size", "64K", "--call", "sync");
+    expect_all(&f, XB_RESULT_OK);
+    assert_null(figure_of(&f.run.results[0], FIGURE));
+    finish(&f);
 }
 
 static void test_a_device_without_such_engines_has_it_not(NO_STATE)

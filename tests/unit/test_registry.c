@@ -365,6 +365,7 @@ static void test_capabilities_need_their_slots(NO_STATE)
     CAPABLE_WITHOUT(graph_close, XB_CAP_GRAPH, "graphs");
     CAPABLE_WITHOUT(queue_graph, XB_CAP_GRAPH, "graphs");
     CAPABLE_WITHOUT(queue_copy_rows, XB_CAP_ROWS, "rows");
+    CAPABLE_WITHOUT(queue_allocate, XB_CAP_POOL, "pool");
     CAPABLE_WITHOUT(queue_prefetch, XB_CAP_MANAGED, "managed");
     CAPABLE_WITHOUT(buffer_advise, XB_CAP_MANAGED, "managed");
     info.held_operations = 0; /* a hold nothing fits behind */
@@ -374,12 +375,13 @@ static void test_capabilities_need_their_slots(NO_STATE)
 /* The lists that go by a bit's or a value's number. */
 static void test_everything_has_a_name(NO_STATE)
 {
-    const char *const capabilities[] = {"register", "write-combined", "hold",  "kernels", "mapped",
-                                        "managed",  "batch",          "graph", "rows",    "file"};
-    for (size_t i = 0; i < 10; i++)
+    const char *const capabilities[] = {"register", "write-combined", "hold",  "kernels",
+                                        "mapped",   "managed",        "batch", "graph",
+                                        "rows",     "file",           "pool",  "pageable"};
+    assert_int_equal(XB_CAPABILITIES, sizeof capabilities / sizeof capabilities[0]);
+    for (size_t i = 0; i < XB_CAPABILITIES; i++)
         assert_string_equal(xb_capability_names[i], capabilities[i]);
-    assert_null(xb_capability_names[12]);
-    assert_int_equal(XB_CAPABILITIES, 12);
+    assert_null(xb_capability_names[XB_CAPABILITIES]);
     assert_int_equal(XB_CAP_MANAGED, 1 << 5);
     assert_int_equal(XB_CAP_ROWS, 1 << 8);
     assert_int_equal(XB_CAP_FILE, 1 << 9);

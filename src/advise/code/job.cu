@@ -45,7 +45,7 @@ static const size_t slot_bytes = XB_SLOT_BYTES; // of page-locked memory
 // What your program works on, and where that lies on the GPU.
 static char *in, *out, *device_in, *device_out;
 #if XB_COPIED
-static char *pinned_in, *pinned_out; // page-locked, between the two
+static char *staged_in, *staged_out; // XB_KIND, between the two
 #endif
 static cudaStream_t streams[stream_count];
 static cudaEvent_t begin, ends[stream_count];
@@ -216,42 +216,80 @@ static void copy_out(cudaStream_t stream)
 }
 #endif
 
+#if XB_PREFETCH
+// Has the pages of managed memory move: to that GPU, or to the host for cudaCpuDeviceId.
+static void prefetch(size_t bytes, int to, cudaStream_t stream)
+{
+#if CUDART_VERSION >= 13000
+    cudaMemLocation place = {};
+    place.type = to < 0 ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
+    place.id = to < 0 ? 0 : to;
+    CHECK(cudaMemPrefetchAsync(XB_SENT, bytes, place, 0, stream));
+#else
+    CHECK(cudaMemPrefetchAsync(XB_SENT, bytes, to, stream));
+#endif
+}
+#endif
+
+#if XB_MANAGED
+// Reads a byte of each page of managed memory, which brings it to the host.
+static void touch(size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += 4096)
+        (void)*(volatile char *)(XB_SENT + at);
+}
+#endif
+
 // Does one job and returns when the output is there. Without copies it runs the kernel alone.
 static void run_job(bool copies)
 {
 #if XB_COPIED
     if (copies)
-        copy_by_helpers(pinned_in, in, in_bytes);
+        copy_by_helpers(staged_in, in, in_bytes);
 #endif
     CHECK(cudaEventRecord(begin, streams[0]));
     for (size_t i = 0; i < chunk_count; i++) {
         const Part part = part_of(i);
         cudaStream_t stream = streams[i % stream_count]; // keeps the steps of a chunk in order
-        if (copies)
+        if (copies) {
 #if XB_RING
             copy_in(stream);
-#else
+#endif
+#if XB_PREFETCH
+            prefetch(in_bytes, device, stream);
+#endif
+#if XB_COPIES
             CHECK(cudaMemcpyAsync(device_in + part.in_at, XB_SENT + part.in_at, part.in_bytes,
                                   cudaMemcpyHostToDevice, stream));
 #endif
+        }
 #if XB_KERNEL
         start_kernel(part, stream);
 #endif
-        if (copies && part.out_bytes > 0)
+        if (copies && part.out_bytes > 0) {
 #if XB_RING
             copy_out(stream);
-#else
+#endif
+#if XB_PREFETCH
+            prefetch(out_bytes, cudaCpuDeviceId, stream);
+#endif
+#if XB_COPIES
             CHECK(cudaMemcpyAsync(XB_RECEIVED + part.out_at, device_out + part.out_at,
                                   part.out_bytes, cudaMemcpyDeviceToHost, stream));
 #endif
+        }
     }
     for (int i = 0; i < stream_count; i++)
         CHECK(cudaEventRecord(ends[i], streams[i]));
     for (int i = 0; i < stream_count; i++)
         CHECK(cudaStreamSynchronize(streams[i]));
+#if XB_FAULTS
+    if (copies)
+        touch(out_bytes);
+#endif
 #if XB_COPIED
     if (copies && out_bytes > 0)
-        copy_by_helpers(out, pinned_out, out_bytes);
+        copy_by_helpers(out, staged_out, out_bytes);
 #endif
 }
 
@@ -270,9 +308,9 @@ static double event_seconds()
 static char *allocate(size_t bytes)
 {
     size_t pages = (bytes / 4096 + 1) * 4096;
-#if XB_PINNED
+#if XB_ALLOCATED
     void *memory = NULL;
-    CHECK(cudaMallocHost(&memory, pages)); // once: it takes longer than many copies
+    CHECK(XB_ALLOCATE(&memory, pages)); // once: it takes longer than many copies
 #else
     void *memory = aligned_alloc(4096, pages);
     if (memory == NULL) {
@@ -291,21 +329,25 @@ static void fill(unsigned seed)
 {
     for (size_t i = 0; i < in_bytes; i++)
         in[i] = char(((i + seed) * 2654435761u) >> 24);
-    memset(out, 0xff, out_bytes);
+    if (out != in)
+        memset(out, 0xff, out_bytes);
 }
 
-// Checks that all of the input arrived and that all of the output is what the kernel makes of it.
-static bool is_right()
+// Checks that all that was given arrived and that all of the output is what the kernel makes of it.
+static bool is_right(const std::vector<char> &given)
 {
-    std::vector<char> arrived(in_bytes);
-    CHECK(cudaMemcpy(arrived.data(), device_in, in_bytes, cudaMemcpyDeviceToHost));
-    bool right = memcmp(arrived.data(), in, in_bytes) == 0;
+    bool right = true;
+#if XB_ON_DEVICE
+    std::vector<char> arrived(given.size());
+    CHECK(cudaMemcpy(arrived.data(), device_in, given.size(), cudaMemcpyDeviceToHost));
+    right = arrived == given;
+#endif
     for (size_t i = 0; i < chunk_count; i++) {
         const Part part = part_of(i);
         for (size_t at = 0; at < part.out_bytes; at += 4) {
             unsigned expected = 0;
 #if XB_KERNEL
-            memcpy(&expected, in + part.in_at + at % ((part.in_bytes + 3) / 4 * 4), 4);
+            memcpy(&expected, &given[part.in_at + at % ((part.in_bytes + 3) / 4 * 4)], 4);
             expected += 1;
 #endif
             const size_t bytes = std::min(part.out_bytes - at, size_t(4));
@@ -324,21 +366,33 @@ static void begin_all()
     }
     CHECK(cudaEventCreate(&begin));
     in = allocate(in_bytes);
-    out = allocate(out_bytes);
+    out = XB_OUT;
 #if XB_COPIED
-    CHECK(cudaMallocHost((void **)&pinned_in, in_bytes));
-    CHECK(cudaMallocHost((void **)&pinned_out, out_bytes + 1));
+    CHECK(XB_ALLOCATE((void **)&staged_in, in_bytes + 4));
+    staged_out = staged_in;
+#if XB_ON_DEVICE
+    CHECK(XB_ALLOCATE((void **)&staged_out, out_bytes + 1));
+#endif
 #endif
 #if XB_RING
     CHECK(cudaMallocHost((void **)&slots, slot_count * slot_bytes));
     for (size_t i = 0; i < slot_count; i++)
         CHECK(cudaEventCreate(&crossed[i]));
 #endif
+#if XB_MANAGED
+    device_in = device_out = XB_SENT; // one address for both sides, and one memory in and out
+#endif
+#if XB_ZERO_COPY
+    CHECK(cudaHostGetDevicePointer((void **)&device_in, XB_SENT, 0));
+    device_out = device_in; // the kernel works in place
+#endif
+#if XB_ON_DEVICE
     CHECK(cudaMalloc((void **)&device_in, in_bytes + 4)); // in whole words
     CHECK(cudaMalloc((void **)&device_out, out_bytes + 4));
     CHECK(cudaMemset(device_in, 0, in_bytes + 4));
     CHECK(cudaMemset(device_out, 0, out_bytes + 4));
     CHECK(cudaDeviceSynchronize());
+#endif
 }
 
 static void end_all()
@@ -348,9 +402,11 @@ static void end_all()
         CHECK(cudaStreamDestroy(streams[i]));
     }
     CHECK(cudaEventDestroy(begin));
-    for (char *memory : {in, out}) {
-#if XB_PINNED
-        CHECK(cudaFreeHost(memory));
+    for (char *memory : {in, out != in ? out : NULL}) {
+        if (memory == NULL)
+            continue;
+#if XB_ALLOCATED
+        CHECK(XB_FREE(memory));
 #else
 #if XB_REGISTERED
         CHECK(cudaHostUnregister(memory));
@@ -359,16 +415,20 @@ static void end_all()
 #endif
     }
 #if XB_COPIED
-    CHECK(cudaFreeHost(pinned_in));
-    CHECK(cudaFreeHost(pinned_out));
+    CHECK(XB_FREE(staged_in));
+#if XB_ON_DEVICE
+    CHECK(XB_FREE(staged_out));
+#endif
 #endif
 #if XB_RING
     CHECK(cudaFreeHost(slots));
     for (size_t i = 0; i < slot_count; i++)
         CHECK(cudaEventDestroy(crossed[i]));
 #endif
+#if XB_ON_DEVICE
     CHECK(cudaFree(device_in));
     CHECK(cudaFree(device_out));
+#endif
 }
 
 int main()
@@ -381,18 +441,30 @@ int main()
 #endif
     double kernel = 0;
 #if XB_KERNEL
+#if XB_ZERO_COPY
+    char *mapped = device_in;
+    CHECK(cudaMalloc((void **)&device_in, in_bytes + 4)); // your kernel alone, without the link
+    device_out = device_in;
+#endif
     for (int tries = 0; tries < 16; tries++) { // until it takes as long as your kernel
         run_job(false);
         kernel = event_seconds();
         if (tries < 15)
             steps = unsigned(std::max(1.0, steps * std::min(kernel_seconds / kernel, 8.0)));
     }
+#if XB_ZERO_COPY
+    CHECK(cudaFree(device_in));
+    device_in = device_out = mapped;
+#endif
 #endif
     fill(1);
     for (int i = 0; i < 3; i++) // warms up
         run_job(true);
     std::vector<double> seconds, of_events;
     for (int i = 0; i < runs; i++) {
+#if XB_MANAGED
+        touch(in_bytes); // as who writes the next input does: not timed
+#endif
         const auto from = std::chrono::steady_clock::now();
         run_job(true);
         const std::chrono::duration<double> took = std::chrono::steady_clock::now() - from;
@@ -400,8 +472,9 @@ int main()
         of_events.push_back(event_seconds());
     }
     fill(2); // what earlier jobs left behind does not pass for this one's data
+    const std::vector<char> given(in, in + (in_bytes + 3) / 4 * 4); // in whole words
     run_job(true);
-    const bool right = is_right();
+    const bool right = is_right(given);
     std::sort(seconds.begin(), seconds.end());
     std::sort(of_events.begin(), of_events.end());
     const double median = seconds[runs / 2], bytes = double(in_bytes) + double(out_bytes);

@@ -8,7 +8,7 @@ chunk_bytes = XB_CHUNK_BYTES  # come in at a time, and are computed on
 gpu = torch.device("cuda", XB_DEVICE)  # PyTorch calls AMD's GPUs so as well
 streams = [torch.cuda.Stream(gpu) for _ in range(XB_STREAMS)]
 
-#if XB_PINNED
+#if XB_ALLOCATED
 # Page-locked once: that takes longer than many copies.
 data = torch.zeros(in_bytes, dtype=torch.uint8, pin_memory=True)
 result = torch.zeros(out_bytes, dtype=torch.uint8, pin_memory=True)
@@ -24,8 +24,8 @@ for tensor in (data, result):
 #endif
 #if XB_COPIED
 # Page-locked, between the data and the GPU.
-pinned_in = torch.empty(in_bytes, dtype=torch.uint8, pin_memory=True)
-pinned_out = torch.empty(out_bytes, dtype=torch.uint8, pin_memory=True)
+staged_in = torch.empty(in_bytes, dtype=torch.uint8, pin_memory=True)
+staged_out = torch.empty(out_bytes, dtype=torch.uint8, pin_memory=True)
 #endif
 #if XB_RING
 # A ring of page-locked memory. CPU threads fill a slot while the GPU copies those before.
@@ -71,7 +71,7 @@ def copy_out():
 #endif
 def run_job():
 #if XB_COPIED
-    pinned_in.copy_(data)
+    staged_in.copy_(data)
 #endif
     for i, at in enumerate(range(0, in_bytes, chunk_bytes)):
         end = min(at + chunk_bytes, in_bytes)
@@ -91,7 +91,7 @@ def run_job():
 #endif
     torch.cuda.synchronize(gpu)
 #if XB_COPIED
-    result.copy_(pinned_out)
+    result.copy_(staged_out)
 #endif
 
 

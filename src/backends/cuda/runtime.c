@@ -51,16 +51,6 @@ static struct xb_gpu_outcome release(void *address)
     return XB_CUDA_CALL(cudaFree, address);
 }
 
-static struct xb_gpu_outcome keep_in_pool(int ordinal, void **pool)
-{
-    unsigned long long most = UINT64_MAX;
-    struct xb_gpu_outcome outcome =
-        XB_CUDA_CALL(cudaDeviceGetDefaultMemPool, (cudaMemPool_t *)pool, ordinal);
-    return outcome.code != cudaSuccess ? outcome
-                                       : XB_CUDA_CALL(cudaMemPoolSetAttribute, *pool,
-                                                      cudaMemPoolAttrReleaseThreshold, &most);
-}
-
 static struct xb_gpu_outcome allocate_host(void **address, size_t bytes, enum xb_memory memory)
 {
     unsigned flags = memory == XB_MEMORY_WRITE_COMBINED ? cudaHostAllocWriteCombined

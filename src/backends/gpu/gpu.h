@@ -68,8 +68,11 @@ enum xb_gpu_order {
     SAME(allocate_pooled, (void **address, size_t bytes, void *stream), N##MallocAsync, address,   \
          bytes, stream)                                                                            \
     SAME(release_pooled, (void *address, void *stream), N##FreeAsync, address, stream)             \
-    /* Has the device's pool keep all that it gets back, until it is trimmed. */                   \
-    OWN(keep_in_pool, (int ordinal, void **pool))                                                  \
+    SAME(default_pool, (void **pool, int ordinal), N##DeviceGetDefaultMemPool,                     \
+         (N##MemPool_t *)pool, ordinal)                                                            \
+    /* How many bytes the pool keeps of what it gets back, until it is trimmed. */                 \
+    SAME(keep_in_pool, (void *pool, uint64_t *bytes), N##MemPoolSetAttribute, pool,                \
+         N##MemPoolAttrReleaseThreshold, bytes)                                                    \
     SAME(trim_pool, (void *pool), N##MemPoolTrimTo, pool, 0)                                       \
     /* Also for memory from allocate_managed. */                                                   \
     OWN(release, (void *address))                                                                  \

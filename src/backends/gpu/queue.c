@@ -84,12 +84,18 @@ enum xb_status xb_gpu_queue_use_pool(struct xb_queue *queue, struct xb_error *er
 {
     struct gpu_queue *using = (struct gpu_queue *)queue;
     const struct xb_gpu_runtime *runtime = runtime_of(queue);
+    uint64_t most = UINT64_MAX;
+    void *pool = NULL;
     if (using->pool != NULL)
         return XB_OK;
-    return XB_GPU(error, runtime,
-                  runtime->keep_in_pool(xb_gpu_device_of(queue->device)->ordinal, &using->pool),
+    XB_TRY(XB_GPU(error, runtime,
+                  runtime->default_pool(&pool, xb_gpu_device_of(queue->device)->ordinal),
+                  "%s device %u has no memory pool", runtime->name, queue->device->info.index));
+    XB_TRY(XB_GPU(error, runtime, runtime->keep_in_pool(pool, &most),
                   "the memory pool of %s device %u cannot be told to keep memory", runtime->name,
-                  queue->device->info.index);
+                  queue->device->info.index));
+    using->pool = pool;
+    return XB_OK;
 }
 
 enum xb_gpu_way xb_gpu_way_between(const struct xb_buffer *target, const struct xb_buffer *source)

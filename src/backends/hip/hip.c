@@ -135,6 +135,7 @@ static enum xb_status driver_open(struct xb_driver **driver, struct xb_probe *pr
 struct attributes {
     bool maps_host_memory, managed, concurrent, pageable_access, integrated, direct_access,
         host_page_tables;
+    const char *no_pools; /* why there are none, or NULL */
 };
 
 static enum xb_status read_attributes(unsigned index, struct attributes *found,
@@ -165,6 +166,12 @@ static enum xb_status read_attributes(unsigned index, struct attributes *found,
                       "cannot read whether HIP device %u has %s", index, wanted[i].what));
         *wanted[i].value = answer != 0;
     }
+    int pools = 0; /* ROCm before 5.2 does not know the attribute */
+    bool known = xb_hip.functions.attribute(&pools, hipDeviceAttributeMemoryPoolsSupported,
+                                            (int)index) == hipSuccess;
+    found->no_pools = !known       ? "HIP does not tell whether it has a memory pool"
+                      : pools == 0 ? "HIP has no memory pool for it"
+                                   : NULL;
     return XB_OK;
 }
 
@@ -264,7 +271,7 @@ static void set_capabilities(struct xb_device_info *info, const struct attribute
               : "the HIP runtime has no hipMemcpyBatchAsync: it needs ROCm 7.1 or newer"}},
         {XB_CAP_GRAPH, {MISSING("graphs")}},
         {XB_CAP_ROWS, {MISSING("rows")}},
-        {XB_CAP_POOL, {MISSING("pools")}},
+        {XB_CAP_POOL, {MISSING("pools"), found->no_pools}},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *const *reasons = rows[i].reasons;

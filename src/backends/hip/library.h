@@ -79,7 +79,7 @@ typedef hipError_t xb_hip_copy_batch(void **targets, void **sources, size_t *siz
     X(hipMallocAsync, allocate_pooled, "pools")                                                    \
     X(hipFreeAsync, release_pooled, "pools")                                                       \
     X(hipDeviceGetDefaultMemPool, default_pool, "pools")                                           \
-    X(hipMemPoolSetAttribute, set_pool_attribute, "pools")                                         \
+    X(hipMemPoolSetAttribute, keep_in_pool, "pools")                                               \
     X(hipMemPoolTrimTo, trim_pool, "pools")                                                        \
     X(hipMallocManaged, allocate_managed, "managed")                                               \
     X(hipMemPrefetchAsync, prefetch, "managed")                                                    \

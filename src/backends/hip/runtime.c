@@ -28,16 +28,6 @@ ATTRIBUTE(multiprocessors, hipDeviceAttributeMultiprocessorCount)
 ATTRIBUTE(max_pitch, hipDeviceAttributeMaxPitch)
 ADAPTER(release, (void *address), hipFree, address)
 
-static struct xb_gpu_outcome keep_in_pool(int ordinal, void **pool)
-{
-    uint64_t most = UINT64_MAX;
-    struct xb_gpu_outcome outcome =
-        XB_HIP_CALL(default_pool, "hipDeviceGetDefaultMemPool", (hipMemPool_t *)pool, ordinal);
-    return outcome.code != hipSuccess ? outcome
-                                      : XB_HIP_CALL(set_pool_attribute, "hipMemPoolSetAttribute",
-                                                    *pool, hipMemPoolAttrReleaseThreshold, &most);
-}
-
 /* Asks for coherent memory, because otherwise HIP_HOST_COHERENT decides, and for the user's NUMA
  * policy, because otherwise the runtime takes the node that it considers nearest, even if the
  * thread is bound to another. */

@@ -95,7 +95,8 @@ static const struct xb_record_case *find_held(const struct xb_reading *reading, 
                                               uint64_t bytes)
 {
     const struct xb_record_case *held =
-        xb_reading_best_of_any(reading, device, bytes, XB_H2D, "pageable", driver.variant);
+        xb_usual_copy(reading, xb_reading_best_of_any(reading, device, bytes, XB_H2D, "pageable",
+                                                      driver.variant));
     return held != NULL
                ? held
                : xb_reading_best_of_any(reading, device, bytes, XB_H2D, "async", "pageable");
@@ -103,8 +104,8 @@ static const struct xb_record_case *find_held(const struct xb_reading *reading, 
 
 static bool say_blocking(struct xb_reading *reading, int device, uint64_t bytes)
 {
-    const struct xb_record_case *free_at_once =
-        xb_reading_best_of_any(reading, device, bytes, XB_H2D, "pinned", NULL);
+    const struct xb_record_case *free_at_once = xb_usual_copy(
+        reading, xb_reading_best_of_any(reading, device, bytes, XB_H2D, "pinned", NULL));
     const struct xb_record_case *held = find_held(reading, device, bytes);
     if (free_at_once == NULL)
         free_at_once = xb_reading_faster(
@@ -309,7 +310,8 @@ static bool say_costs(struct xb_reading *reading, int device, uint64_t bytes)
             "Copy results into memory that you keep",                                              \
             "In PyTorch kept.copy_(tensor), not tensor.cpu()."                                     \
     }
-static const struct xb_made_memory fresh_memory[] = {FRESH("driver"), FRESH("ring"), {NULL}};
+static const struct xb_made_memory fresh_memory[] = {
+    FRESH("driver"), FRESH("ring"), {.mode = NULL}};
 
 XB_SAY(say_first_touch, xb_made_memory_say, fresh_memory)
 /* ---- what is lost on the way ---- */
@@ -340,15 +342,22 @@ static bool say_losses(struct xb_reading *reading, int device, uint64_t bytes)
     bool said = false;
     if (of == NULL || of->shares_host_memory || !of->link_known)
         return false;
+    const struct xb_ceiling *ceiling = &of->ceiling; /* of the narrowest link on the way */
+    double raw = ceiling->known ? xb_pcie_raw_rate(ceiling->speed_gts, ceiling->width)
+                                : xb_pcie_raw_rate(of->link_speed_gts, of->link_width);
     for (enum xb_direction direction = XB_H2D; direction <= XB_D2H; direction <<= 1) {
         bool is_in = direction == XB_H2D;
-        const struct xb_record_case *fast =
-            xb_reading_best(reading, device, bytes, direction, pinned.mode, NULL);
+        const struct xb_record_case *fast = xb_usual_copy(
+            reading, xb_reading_best(reading, device, bytes, direction, pinned.mode, NULL));
         const struct xb_record_case *slow =
-            xb_reading_best(reading, device, bytes, direction, driver.mode, driver.variant);
+            xb_usual_copy(reading, xb_reading_best(reading, device, bytes, direction, driver.mode,
+                                                   driver.variant));
         double engine = xb_reading_median(reading, fast, &xb_figure_bandwidth);
-        double raw = xb_pcie_raw_rate(of->link_speed_gts, of->link_width);
-        if (fast == NULL || slow == NULL || !(engine < raw))
+        double carried = is_in ? ceiling->h2d : ceiling->d2h;
+        /* Of a link that is slower than the copy nothing is said: it was read wrongly, or asleep.
+         */
+        if (fast == NULL || slow == NULL || !(engine <= (ceiling->known ? carried : raw)) ||
+            !xb_reading_device_timed(reading, fast))
             continue;
         const struct xb_record_case *made =
             is_in ? xb_find_twin(record, fast, xb_option_gpu_memory.name, "malloc")
@@ -357,9 +366,8 @@ static bool say_losses(struct xb_reading *reading, int device, uint64_t bytes)
             xb_reading_next(reading);
         xb_reading_phrase(reading, "{text}: {rate:raw_rate} GB/s raw{case}{case}",
                           is_in ? "To the GPU" : "Back to the host", raw, fast, slow);
-        if (of->ceiling.known)
-            add_loss(reading, "without packet headers", "ceiling",
-                     is_in ? of->ceiling.h2d : of->ceiling.d2h);
+        if (ceiling->known)
+            add_loss(reading, "without packet headers", "ceiling", carried);
         add_loss(reading, "by the copy engine", "by_engine", engine);
         add_loss(reading, "with the calls", "with_calls", waited_rate(reading, fast));
         if (is_in && made != fast)
@@ -375,13 +383,21 @@ static bool say_losses(struct xb_reading *reading, int device, uint64_t bytes)
     return said;
 }
 
-/* A thread reads each byte and writes it to the ring, from where the GPU reads it, or the reverse.
- */
+/* What the threads of a ring could read at most; nothing of a device in the same memory. */
 static bool say_host_memory(struct xb_reading *reading, int device, uint64_t bytes)
 {
     const struct xb_record_case *test =
         xb_reading_best(reading, device, bytes, XB_H2D, ring.mode, ring.variant);
-    return xb_host_rate_say(reading, test, 3);
+    double rate = xb_reading_median(reading, test, &xb_figure_host_memory_rate);
+    double own = xb_reading_median(reading, test, &xb_figure_bandwidth);
+    if (!(rate > 0) || !(own > 0) ||
+        xb_record_device(xb_reading_record(reading), device)->shares_host_memory)
+        return false;
+    xb_reading_phrase(reading,
+                      "The CPUs near the GPU read the host's memory at {rate:host_memory_rate} "
+                      "GB/s; {way} reads it at {rate:bandwidth}.",
+                      rate, test, own);
+    return true;
 }
 
 XB_SAY(say_alignment, xb_alignment_say, "pageable")

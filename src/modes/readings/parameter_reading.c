@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "modes/shared_options.h"
 #include "readings.h"
 
-#include "modes/shared_options.h"
-
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,19 +62,18 @@ const struct xb_record_case *xb_find_twin(const struct xb_record *record,
     return xb_record_find(record, &twin);
 }
 
-bool xb_host_rate_say(struct xb_reading *reading, const struct xb_record_case *test,
-                      double crossings)
+const struct xb_record_case *xb_usual_copy(const struct xb_reading *reading,
+                                           const struct xb_record_case *test)
 {
-    double rate = xb_reading_median(reading, test, &xb_figure_host_memory_rate);
-    double taken = crossings * xb_reading_median(reading, test, &xb_figure_bandwidth);
-    if (!(rate > 0) || !(taken > 0))
-        return false;
-    xb_reading_phrase(
-        reading,
-        "The host's memory moves {rate:host_memory_rate} GB/s, read and written by "
-        "the CPUs near the GPU; {way} takes up to {share:share_of_host_memory} of it.",
-        rate, test, fmin(taken / rate, 1));
-    return true;
+    static const struct {
+        const struct xb_option *option;
+        const char *value;
+    } usual[] = {
+        {&xb_option_call, "async"}, {&xb_option_gpu_memory, "kept"}, {&xb_option_target, "kept"}};
+    for (size_t i = 0; test != NULL && i < sizeof usual / sizeof *usual; i++)
+        test =
+            xb_find_twin(xb_reading_record(reading), test, usual[i].option->name, usual[i].value);
+    return test;
 }
 
 static bool is_made(const struct xb_reading *reading, const struct xb_record_case *test,

@@ -36,6 +36,12 @@ const struct xb_record_case *xb_find_twin(const struct xb_record *record,
                                           const struct xb_record_case *test, const char *parameter,
                                           const char *value);
 
+/* The case whose call is asynchronous and whose memory is kept, for what is said of that call or of
+ * the copy engine: the case itself where its mode has no such options, NULL where it was not
+ * measured. */
+const struct xb_record_case *xb_usual_copy(const struct xb_reading *reading,
+                                             const struct xb_record_case *test);
+
 /* What making memory costs a copy: cases of a mode and variant (NULL: any) whose option has that
  * value, against their twins that keep the memory. Lists end with a mode of NULL. */
 struct xb_made_memory {
@@ -51,11 +57,6 @@ struct xb_made_memory {
  * was never touched as into memory that is used again." */
 bool xb_made_memory_say(struct xb_reading *reading, int device, uint64_t bytes,
                         const struct xb_made_memory *made);
-
-/* For a line of the Reading: how much of what the host's memory moves a case takes, where each byte
- * crosses that memory so often. */
-bool xb_host_rate_say(struct xb_reading *reading, const struct xb_record_case *test,
-                      double crossings);
 
 /* Whether it is certain that a reference of a case, a time, is longer than the case's own median
  * `time`: all samples of one are beyond all of the other. */

@@ -17,6 +17,10 @@
 #define cudaFreeHost hipHostFree
 #define cudaHostRegister hipHostRegister
 #define cudaHostUnregister hipHostUnregister
+#define cudaHostGetDevicePointer hipHostGetDevicePointer
+#define cudaMallocManaged hipMallocManaged
+#define cudaMemPrefetchAsync hipMemPrefetchAsync
+#define cudaCpuDeviceId hipCpuDeviceId
 #define cudaMemset hipMemset
 #define cudaMemcpy hipMemcpy
 #define cudaMemcpyAsync hipMemcpyAsync

@@ -166,6 +166,9 @@ hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute, int
     case hipDeviceAttributePageableMemoryAccess:
         *value = standin_setting("XB_STANDIN_XNACK", 1) != 0;
         return hipSuccess;
+    case hipDeviceAttributeMemoryPoolsSupported:
+        *value = standin_setting("XB_STANDIN_POOLS", 1) != 0;
+        return hipSuccess;
     default:
         return hipErrorInvalidValue;
     }

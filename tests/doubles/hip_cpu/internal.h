@@ -42,8 +42,9 @@
     X(hipSetDevice) X(hipMemGetInfo) X(hipMalloc) X(hipFree) X(hipHostMalloc) X(hipHostFree)       \
     X(hipHostRegister) X(hipHostUnregister) X(hipHostGetDevicePointer) X(hipMallocManaged)         \
     X(hipMemPrefetchAsync) X(hipMemAdvise) X(hipMemcpyAsync) X(hipMemcpyPeerAsync)                 \
-    X(hipMemcpy) X(hipMallocAsync) X(hipFreeAsync) X(hipDeviceGetDefaultMemPool)                    \
-    X(hipMemPoolSetAttribute) X(hipMemPoolTrimTo) X(hipMemcpyBatchAsync) X(hipMemcpy2DAsync) X(hipStreamBeginCapture) X(hipStreamEndCapture)     \
+    X(hipMemcpy) X(hipMallocAsync) X(hipFreeAsync) X(hipDeviceGetDefaultMemPool)                   \
+    X(hipMemPoolSetAttribute) X(hipMemPoolTrimTo)                                                  \
+    X(hipMemcpyBatchAsync) X(hipMemcpy2DAsync) X(hipStreamBeginCapture) X(hipStreamEndCapture)     \
     X(hipGraphInstantiate) X(hipGraphLaunch) X(hipGraphDestroy) X(hipGraphExecDestroy)             \
     X(hipStreamCreateWithFlags) X(hipStreamDestroy) X(hipStreamSynchronize) X(hipStreamWaitEvent)  \
     X(hipEventCreate) X(hipEventDestroy) X(hipEventRecord) X(hipEventSynchronize)                  \

@@ -156,13 +156,15 @@ hipError_t hipFree(void *address)
     return standin_freed(asked_for, result);
 }
 
-/* ---- the pool: it keeps nothing ---- */
+/* ---- the pool: it keeps nothing, but wants to be told to keep all, or it would be no pool ---- */
+
+static bool keeps_all;
 
 hipError_t hipMallocAsync(void **address, size_t bytes, hipStream_t stream)
 {
     STANDIN_ENTER(hipMallocAsync);
     pthread_mutex_lock(&standin_lock);
-    bool known = standin_stream_device(stream) >= 0;
+    bool known = standin_stream_device(stream) >= 0 && keeps_all;
     pthread_mutex_unlock(&standin_lock);
     return known ? allocate(STANDIN_DEVICE_MEMORY, address, bytes) : hipErrorInvalidHandle;
 }
@@ -189,6 +191,7 @@ hipError_t hipMemPoolSetAttribute(hipMemPool_t pool, hipMemPoolAttr attribute, v
     STANDIN_ENTER(hipMemPoolSetAttribute);
     bool fits = pool == (hipMemPool_t)&allocations && value != NULL &&
                 attribute == hipMemPoolAttrReleaseThreshold;
+    keeps_all = fits && *(const uint64_t *)value == UINT64_MAX;
     return fits ? hipSuccess : hipErrorInvalidValue;
 }
 
