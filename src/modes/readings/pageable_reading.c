@@ -354,8 +354,7 @@ static bool say_losses(struct xb_reading *reading, int device, uint64_t bytes)
                                                    driver.variant));
         double engine = xb_reading_median(reading, fast, &xb_figure_bandwidth);
         double carried = is_in ? ceiling->h2d : ceiling->d2h;
-        /* Of a link that is slower than the copy nothing is said: it was read wrongly, or asleep.
-         */
+        /* A link that is slower than the copy was read wrongly, or it slept. */
         if (fast == NULL || slow == NULL || !(engine <= (ceiling->known ? carried : raw)) ||
             !xb_reading_device_timed(reading, fast))
             continue;
