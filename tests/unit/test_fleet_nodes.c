@@ -135,7 +135,7 @@ static void test_replaced_gpu(NO_STATE)
         add_gpus(name, 1);
         next_gpu.pci_bdf = "0000:02:00.0";
         if (i != 4)
-            add_gpu(add_node(name), 1);
+            add_gpu(add_node("%s", name), 1);
     }
     next_gpu.pci_bdf = "0000:01:00.0";
     next_gpu.told = 2000;
@@ -165,7 +165,7 @@ static void add_cloned(enum uuids uuids, unsigned slow)
         next_gpu.pci_bdf = address;
         if (i % 8 == 0)
             add_document();
-        add_value(figure, add_gpu(add_node(name), i % 8),
+        add_value(figure, add_gpu(add_node("%s", name), i % 8),
                   i == slow ? 20e9 : 55e9 * (1 + 0.001 * (i % 5)));
     }
 }
@@ -235,7 +235,7 @@ static void test_moved_gpus(NO_STATE)
             next_gpu.pci_bdf = cases[i].seen[k].address;
             next_source.written = next_gpu.told = (time_t)(cases[i].seen[k].day * 86400);
             add_document();
-            size_t gpu = add_gpu(add_node(cases[i].seen[k].node), 0);
+            size_t gpu = add_gpu(add_node("%s", cases[i].seen[k].node), 0);
             add_value(add_figure("h2d"), gpu, RATE);
             complain(XB_FLEET_CUT, gpu, "cut");
         }

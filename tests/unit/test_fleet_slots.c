@@ -166,7 +166,7 @@ static void test_slow_nodes_with_other_addresses(NO_STATE)
         bool is_slow = i >= 93;
         snprintf(name, sizeof name, "n%u", i);
         add_document();
-        size_t node = add_node(name);
+        size_t node = add_node("%s", name);
         for (unsigned k = 0; k < SLOTS; k++) {
             snprintf(address, sizeof address, "0000:%x%x:00.0", is_slow ? 4 : 2, k);
             next_gpu.pci_bdf = address;

@@ -113,7 +113,8 @@ static bool list_gpus(const struct gpus *gpus, char text[INDICES])
  * stands for all, and the others follow it. */
 static bool is_row(const struct xb_fleet_judgement *judgement, size_t index)
 {
-    const struct xb_fleet_finding *own = &judgement->findings[index], *before = own - 1;
+    const struct xb_fleet_finding *own = &judgement->findings[index];
+    const struct xb_fleet_finding *before = index > 0 ? own - 1 : own;
     return index == 0 || own->figure == NULL || before->figure == NULL || before->gpu != own->gpu ||
            before->code != own->code || before->together != own->together;
 }
