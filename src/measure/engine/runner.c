@@ -153,8 +153,7 @@ static enum xb_status open_device(struct runner *runner, size_t position,
         XB_TRY(fits);
         largest = other->bytes;
     }
-    opened->workspace = xb_workspace_open(opened->device, largest);
-    return XB_OK;
+    return xb_workspace_open(opened->device, largest, &opened->workspace, error);
 }
 
 /* ---- cases ---- */
