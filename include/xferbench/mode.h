@@ -9,6 +9,7 @@ struct xb_line_part;
 struct xb_option;
 struct xb_run_options;
 struct xb_run;
+struct xb_buffers;
 struct xb_stage;
 struct xb_store;
 struct xb_workspace;
@@ -308,7 +309,9 @@ struct xb_mode {
     /* Checks whether any machine can run the variant: XB_OK, or XB_ERR_UNSUPPORTED with the reason
      * for a skipped row; `list` leaves it out. `test` is as above. Pure. NULL: all can be run. */
     enum xb_status (*check_variant)(const struct xb_case *test, struct xb_error *error);
-    /* Returns the memory that the case takes. Pure. */
+    /* Lists with xb_take (workspace.h) the buffers that the case takes: what it needs of memory is
+     * their sum, and setup borrows them. `all` is empty. Pure. */
+    void (*buffers)(const struct xb_case *test, struct xb_buffers *all);
     struct xb_needs (*needs)(const struct xb_case *test);
     /* Checks whether the options allow the case on any machine; XB_ERR_USAGE with what to give
      * instead ends the command before anything is measured or written. `test` has only mode,

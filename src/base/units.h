@@ -5,6 +5,12 @@
 
 #include <stdbool.h>
 
+/* Saturates. */
+static inline uint64_t xb_add_up(uint64_t a, uint64_t b)
+{
+    return b > UINT64_MAX - a ? UINT64_MAX : a + b;
+}
+
 static inline uint64_t xb_lesser(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;

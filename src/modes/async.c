@@ -31,8 +31,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     struct state *state = context->state;
     state->chunk = xb_case_setting(context->test, &xb_option_chunk)->count;
     enum xb_status status =
-        xb_transfer_setup(context, xb_host_memory_of(context->test->variant),
-                          xb_case_setting(context->test, &option_streams)->count, error);
+        xb_transfer_setup(context, xb_case_setting(context->test, &option_streams)->count, error);
     context->operations_per_iteration =
         state->transfer.way_count * xb_chunk_count(context->test->bytes, state->chunk);
     return status;
@@ -89,8 +88,8 @@ const struct xb_mode xb_mode_async = {
                           {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment}),
     .say_first_thing = xb_pinning_advise,
     .figures = XB_FIGURES(&xb_figure_host_memory_rate, XB_COST_FIGURES),
-    XB_HOOKS(struct state, xb_transfer_needs, setup, xb_transfer_prepare, submit,
-             xb_transfer_verify),
+    .buffers = xb_transfer_buffers,
+    XB_HOOKS(struct state, NULL, setup, xb_transfer_prepare, submit, xb_transfer_verify),
     .capabilities = xb_host_memory_capabilities,
     .check_options = check_options,
     .check = check,

@@ -356,7 +356,10 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     if (has_ring(test)) {
         context->operations_per_iteration =
             1 + xb_ring_operations(&ring, layout.in) + xb_ring_operations(&ring, layout.out);
-        XB_TRY(xb_ring_open(context, &ring, 3, &trip->ring, error));
+        struct xb_buffer *slots = NULL;
+        XB_TRY(xb_workspace_fixed_buffer(context->workspace, 3, XB_MEMORY_PINNED,
+                                         xb_ring_bytes(&ring), &slots, error));
+        XB_TRY(xb_ring_open(context, &ring, slots, &trip->ring, error));
     }
     state->proof.trip = trip;
     state->proof.seed = test->seed;

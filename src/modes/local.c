@@ -20,9 +20,10 @@ static uint32_t capabilities(const struct xb_case *test)
     return strcmp(test->variant, "kernel") == 0 ? XB_CAP_KERNELS : 0;
 }
 
-static struct xb_needs needs(const struct xb_case *test)
+static void buffers(const struct xb_case *test, struct xb_buffers *all)
 {
-    return (struct xb_needs){.device_bytes = 2 * test->bytes};
+    xb_take(all, XB_OF_CASE, XB_MEMORY_DEVICE, test->bytes, offsetof(struct state, source));
+    xb_take(all, XB_OF_CASE, XB_MEMORY_DEVICE, test->bytes, offsetof(struct state, target));
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
@@ -33,8 +34,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     context->operations_per_iteration = state->by_kernel ? 1 : XB_LOCAL_COPY_OPERATIONS;
     context->hold = true;
     context->sample_seconds = SAMPLE_SECONDS;
-    XB_TRY(XB_BORROW(context, 1, error, {&state->source, 0, XB_MEMORY_DEVICE, test->bytes, false},
-                     {&state->target, 1, XB_MEMORY_DEVICE, test->bytes, false}));
+    XB_TRY(xb_borrow(context, 1, error));
     return xb_proof_fill(context->queues[0], state->source, test->bytes,
                          xb_proof_before(test->seed), error);
 }
@@ -127,6 +127,7 @@ const struct xb_mode xb_mode_local = {
     .options = XB_OPTIONS(&xb_option_by),
     .reading = XB_READING({.label = "local", .code = "XB-LOCAL", .say = say_local}),
     .answer = say_local,
-    XB_HOOKS(struct state, needs, setup, prepare, submit, verify),
+    .buffers = buffers,
+    XB_HOOKS(struct state, NULL, setup, prepare, submit, verify),
     .capabilities = capabilities,
 };

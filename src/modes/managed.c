@@ -66,10 +66,20 @@ static uint32_t capabilities(const struct xb_case *test)
     return XB_CAP_MANAGED | XB_CAP_KERNELS;
 }
 
-static struct xb_needs needs(const struct xb_case *test)
+/* Whether the device's buffer is one end of the copy. Else managed memory is both ends. */
+static bool has_device_end(const struct xb_case *test)
 {
-    uint64_t room = has_pieces(test) ? test->bytes : 0;
-    return (struct xb_needs){.host_bytes = test->bytes + room, .device_bytes = 2 * test->bytes};
+    enum how how = xb_variant_number(test);
+    return how == HOW_ADVISE || (how == HOW_FAULT && test->direction == XB_H2D);
+}
+
+static void buffers(const struct xb_case *test, struct xb_buffers *all)
+{
+    xb_take(all, XB_OF_CASE, XB_MEMORY_MANAGED, test->bytes, offsetof(struct state, managed));
+    xb_take(all, XB_OF_CASE, XB_MEMORY_DEVICE, test->bytes, offsetof(struct state, device));
+    if (has_pieces(test))
+        xb_take(all, has_device_end(test) ? XB_OF_CASE : XB_COUNTED, XB_MEMORY_PINNED, test->bytes,
+                offsetof(struct state, room));
 }
 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
@@ -117,12 +127,6 @@ static enum xb_status fill_managed(struct xb_mode_context *context, struct xb_pa
     return backend->queue_wait(context->queues[0], error);
 }
 
-/* Whether the device's buffer is one end of the copy. Else managed memory is both ends. */
-static bool has_device_end(const struct state *state)
-{
-    return state->how == HOW_ADVISE || (state->how == HOW_FAULT && state->to_device);
-}
-
 /* Lists the pieces, in the order in which they are touched. */
 static enum xb_status list_pieces(const struct xb_case *test, struct xb_layout *touched,
                                   struct xb_error *error)
@@ -152,10 +156,8 @@ static enum xb_status set_up_pieces(struct xb_mode_context *context, struct xb_e
     XB_TRY(list_pieces(context->test, &state->touched, error));
     context->bytes_moved = state->touched.bytes;
     context->operations_per_iteration = 2; /* of a reference */
-    if (!has_device_end(state))
+    if (!has_device_end(context->test))
         return XB_OK;
-    XB_TRY(xb_workspace_buffer(context->workspace, 1, XB_MEMORY_PINNED, context->test->bytes,
-                               &state->room, error));
     return context->device->backend->pieces_open(
         context->device, state->to_device ? state->device : state->managed,
         state->to_device ? state->managed : state->device, state->touched.pieces,
@@ -173,8 +175,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     context->one_iteration = true; /* else the next finds the pages where this one has put them */
     /* The CPU faults inside submit itself, where only the host's clock can time it. */
     context->host_timed = state->how == HOW_FAULT && !state->to_device;
-    XB_TRY(XB_BORROW(context, 1, error, {&state->managed, 0, XB_MEMORY_MANAGED, test->bytes, false},
-                     {&state->device, 0, XB_MEMORY_DEVICE, test->bytes, false}));
+    XB_TRY(xb_borrow(context, 1, error));
     XB_TRY(context->device->backend->buffer_advise(
         state->managed, state->how == HOW_ADVISE ? XB_ADVICE_STAY_ON_HOST : XB_ADVICE_NONE, error));
     if (has_pieces(test))
@@ -189,7 +190,7 @@ static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *
 {
     const struct state *state = context->state;
     struct xb_pattern after = xb_proof_after(context->test->seed);
-    if (has_device_end(state))
+    if (has_device_end(context->test))
         return xb_proof_fill(context->queues[0], state->device, context->test->bytes, after, error);
     return fill_managed(context, after, error);
 }
@@ -198,8 +199,8 @@ static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *
 static struct xb_pattern expected(const struct xb_mode_context *context)
 {
     const struct state *state = context->state;
-    return has_device_end(state) && state->to_device ? xb_proof_before(context->test->seed)
-                                                     : xb_proof_after(context->test->seed);
+    return has_device_end(context->test) && state->to_device ? xb_proof_before(context->test->seed)
+                                                             : xb_proof_after(context->test->seed);
 }
 
 /* One thread of the host, or one kernel, touches what is to be touched. */
@@ -210,7 +211,7 @@ static enum xb_status touch(struct xb_mode_context *context, struct xb_error *er
     uint64_t bytes = context->test->bytes;
     if (state->list != NULL)
         return backend->queue_kernel_pieces(context->queues[0], state->list, 0, error);
-    if (has_device_end(state))
+    if (has_device_end(context->test))
         return backend->queue_kernel_copy(context->queues[0],
                                           state->to_device ? state->device : state->managed, 0,
                                           state->to_device ? state->managed : state->device, 0,
@@ -314,7 +315,7 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     else
         XB_TRY(xb_proof_check(queue, state->to_device ? state->device : state->managed, bytes,
                               expected(context), &all, error));
-    if (has_device_end(state) && state->list == NULL) {
+    if (has_device_end(context->test) && state->list == NULL) {
         const struct xb_proof_side here = {queue, state->managed, 0};
         const struct xb_proof_side there = {queue, state->device, 0};
         XB_TRY(xb_proof_compare(&here, &there, bytes, &windows, error));
@@ -397,7 +398,8 @@ const struct xb_mode xb_mode_managed = {
                    {.label = "touched", .code = "XB-TOUCHED", .say = xb_managed_say_touched}),
     .say_first_thing = say_first_thing,
     .crosses_otherwise = true,
-    XB_HOOKS(struct state, needs, setup, prepare, submit, verify),
+    .buffers = buffers,
+    XB_HOOKS(struct state, NULL, setup, prepare, submit, verify),
     .capabilities = capabilities,
     .check = check,
     .references = XB_REFERENCES({.figure = &xb_figure_full_copy_time,

@@ -26,6 +26,7 @@ const struct xb_option xb_option_target = {
 
 struct state {
     struct xb_transfer transfer; /* first: the shared hooks find it there */
+    struct xb_buffer *slots;     /* of the ring */
     struct xb_ring *ring;        /* NULL: the driver does it */
 };
 
@@ -39,14 +40,13 @@ static bool is_fresh(const struct xb_case *test)
     return strcmp(xb_case_setting(test, &xb_option_target)->word, "fresh") == 0;
 }
 
-static struct xb_needs needs(const struct xb_case *test)
+static void buffers(const struct xb_case *test, struct xb_buffers *all)
 {
-    struct xb_needs needs = xb_transfer_needs(test);
+    xb_transfer_take(test, XB_MEMORY_PAGEABLE, all);
     if (!has_ring(test))
-        return needs;
+        return;
     const struct xb_ring_plan plan = xb_ring_plan_of(test);
-    needs.host_bytes += xb_ring_bytes(&plan);
-    return needs;
+    xb_take(all, XB_FIXED, XB_MEMORY_PINNED, xb_ring_bytes(&plan), offsetof(struct state, slots));
 }
 
 static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
@@ -73,14 +73,14 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
-    XB_TRY(xb_transfer_setup(context, XB_MEMORY_PAGEABLE, 1, error));
+    XB_TRY(xb_transfer_setup(context, 1, error));
     context->one_iteration = is_fresh(context->test);
     if (!has_ring(context->test))
         return XB_OK;
     const struct xb_ring_plan plan = xb_ring_plan_of(context->test);
     context->host_timed = context->host_waits = true;
     context->operations_per_iteration = xb_ring_operations(&plan, context->test->bytes);
-    return xb_ring_open(context, &plan, 1, &state->ring, error);
+    return xb_ring_open(context, &plan, state->slots, &state->ring, error);
 }
 
 static enum xb_status copy_by_ring(struct xb_mode_context *context, xb_ring_submitter *submit,
@@ -186,7 +186,8 @@ const struct xb_mode xb_mode_pageable = {
     .reading = xb_pageable_reading,
     .say_first_thing = xb_pinning_advise,
     .ordinary = "driver",
-    XB_HOOKS(struct state, needs, setup, xb_transfer_prepare, submit, verify),
+    .buffers = buffers,
+    XB_HOOKS(struct state, NULL, setup, xb_transfer_prepare, submit, verify),
     .check_options = check_options,
     .check = check,
     .restore = restore,

@@ -72,13 +72,21 @@ static uint32_t capabilities(const struct xb_case *test)
     return xb_variant_number(test) == PATH_STAGED ? XB_CAP_KERNELS | XB_CAP_MAPPED : XB_CAP_KERNELS;
 }
 
-static struct xb_needs needs(const struct xb_case *test)
+/* On either device the source is the first of its buffers and the target the second. */
+static void buffers(const struct xb_case *test, struct xb_buffers *all)
 {
-    uint64_t ways = test->direction == XB_BIDIR ? 2 : 1;
-    uint64_t ring = 0;
-    if (xb_variant_number(test) == PATH_STAGED)
-        ring = RING * xb_lesser(xb_case_setting(test, &xb_option_chunk)->count, test->bytes);
-    return (struct xb_needs){.host_bytes = ways * ring, .device_bytes = ways * test->bytes};
+    bool is_staged = xb_variant_number(test) == PATH_STAGED;
+    uint64_t back = test->direction == XB_BIDIR ? test->bytes : 0; /* of the second way */
+    uint64_t ring =
+        is_staged ? RING * xb_lesser(xb_case_setting(test, &xb_option_chunk)->count, test->bytes)
+                  : 0;
+    enum xb_memory memory = is_by_kernel(test) ? XB_MEMORY_MAPPED : XB_MEMORY_PINNED;
+    xb_take(all, XB_OF_CASE, XB_MEMORY_DEVICE, test->bytes, offsetof(struct state, ways[0].source));
+    xb_take(all, XB_OF_PEER, XB_MEMORY_DEVICE, back, offsetof(struct state, ways[1].source));
+    xb_take(all, XB_OF_PEER, XB_MEMORY_DEVICE, test->bytes, offsetof(struct state, ways[0].target));
+    xb_take(all, XB_OF_CASE, XB_MEMORY_DEVICE, back, offsetof(struct state, ways[1].target));
+    xb_take(all, XB_FIXED, memory, ring, offsetof(struct state, ways[0].ring));
+    xb_take(all, XB_FIXED, memory, back > 0 ? ring : 0, offsetof(struct state, ways[1].ring));
 }
 
 static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
@@ -106,8 +114,6 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
     return XB_OK;
 }
 
-/* Borrows a way's buffers: the source is the first of its device's workspace, the target the second
- * of its own. With two ways each device then has one source and one target. */
 static enum xb_status set_up_way(struct xb_mode_context *context, size_t index,
                                  struct xb_error *error)
 {
@@ -118,16 +124,7 @@ static enum xb_status set_up_way(struct xb_mode_context *context, size_t index,
     way->from = &state->ends[index];
     way->to = &state->ends[1 - index];
     way->seed = context->test->seed + ((unsigned long long)index << 39);
-    XB_TRY(xb_workspace_buffer(way->from->workspace, 2 * way->from->share, XB_MEMORY_DEVICE,
-                               state->bytes, &way->source, error));
-    XB_TRY(xb_workspace_buffer(way->to->workspace, 2 * way->to->share + 1, XB_MEMORY_DEVICE,
-                               state->bytes, &way->target, error));
-    if (state->path != PATH_STAGED)
-        return XB_OK;
-    XB_TRY(xb_workspace_fixed_buffer(
-        context->workspace, (unsigned)index, state->by_kernel ? XB_MEMORY_MAPPED : XB_MEMORY_PINNED,
-        RING * xb_lesser(state->chunk, state->bytes), &way->ring, error));
-    for (int i = 0; i < RING; i++) {
+    for (int i = 0; i < RING && state->path == PATH_STAGED; i++) {
         XB_TRY(backend->event_open(way->from->device, &way->filled[i], error));
         XB_TRY(backend->event_open(way->to->device, &way->emptied[i], error));
     }
@@ -206,6 +203,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     context->operations_per_iteration =
         state->way_count * (is_staged ? 6 * xb_chunk_count(state->bytes, state->chunk) : 1);
     XB_TRY(choose_queues(context, error));
+    XB_TRY(xb_borrow(context, 0, error));
     for (size_t i = 0; i < state->way_count; i++)
         XB_TRY(set_up_way(context, i, error));
     /* Each device that makes copies has direct access to the one at the other end. */
@@ -342,7 +340,8 @@ const struct xb_mode xb_mode_peer = {
     .figures = XB_FIGURES(&bandwidth_there, &bandwidth_back),
     .reading = xb_peer_reading,
     .answer = xb_peer_answer,
-    XB_HOOKS(struct state, needs, setup, prepare, submit, verify),
+    .buffers = buffers,
+    XB_HOOKS(struct state, NULL, setup, prepare, submit, verify),
     .capabilities = capabilities,
     .check_options = check_options,
     .check = check,

@@ -44,6 +44,7 @@ struct state {
     struct xb_buffer *data; /* of `copy` the memory that the data stays in; NULL: none */
     struct xb_buffer *pinned;
     struct xb_buffer *pageable; /* what the references copy: `data`, or other memory like it */
+    struct xb_buffer *slots;    /* of the ring */
     struct xb_ring *ring;       /* NULL: none */
     struct xb_crew *crew;
     double setup_times[XB_PIN_MOST], unpin_times[XB_PIN_MOST]; /* seconds */
@@ -58,15 +59,16 @@ static uint32_t capabilities(const struct xb_case *test)
 }
 
 /* The memory that is page-locked and that which is not, of which `copy` needs both and any other
- * way the second for its references. */
-static struct xb_needs needs(const struct xb_case *test)
+ * way the second for its references. Single operations have none. Host buffer 0 would be taken for
+ * the case's own memory. */
+static void buffers(const struct xb_case *test, struct xb_buffers *all)
 {
     const struct xb_ring_plan plan = xb_ring_plan_usual(test->bytes);
-    struct xb_needs needs = xb_transfer_needs(test);
-    uint64_t most = INT64_MAX - xb_ring_bytes(&plan);
-    uint64_t both = 2 * needs.host_bytes; /* sizes end at 63 bits */
-    needs.host_bytes = (both < most ? both : most) + xb_ring_bytes(&plan);
-    return needs;
+    xb_transfer_buffers(test, all);
+    xb_take(all, test->latency ? XB_COUNTED : XB_OF_CASE, XB_MEMORY_PAGEABLE, test->bytes,
+            offsetof(struct state, pageable));
+    xb_take(all, test->latency ? XB_COUNTED : XB_FIXED, XB_MEMORY_PINNED, xb_ring_bytes(&plan),
+            offsetof(struct state, slots));
 }
 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
@@ -194,21 +196,17 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     XB_TRY(xb_workspace_crew(context->workspace, plan.threads, &state->crew, error));
     struct xb_buffer *host = state->data != NULL ? state->data : state->pinned;
     state->transfer.ways[0].host = host;
-    XB_TRY(xb_transfer_setup(context, host->memory, 1, error));
+    state->pageable = state->data;
+    XB_TRY(xb_transfer_setup(context, 1, error));
     /* One clock for all, because host threads and calls that block are part of some. */
     context->host_timed = context->host_waits = true;
     context->hold = false;
     context->operations_per_iteration = xb_ring_operations(&plan, bytes);
     if (!has_references(context))
         return XB_OK;
-    /* What the references copy. Host buffer 0 would be taken for the case's own memory. */
-    state->pageable = state->data;
-    if (state->pageable == NULL) {
-        XB_TRY(xb_workspace_buffer(context->workspace, 1, XB_MEMORY_PAGEABLE, bytes,
-                                   &state->pageable, error));
+    if (state->data == NULL)
         xb_host_fill(state->pageable->host_address, 0, bytes, xb_proof_before(context->test->seed));
-    }
-    return xb_ring_open(context, &plan, 2, &state->ring, error);
+    return xb_ring_open(context, &plan, state->slots, &state->ring, error);
 }
 
 static void teardown(struct xb_mode_context *context)
@@ -471,7 +469,8 @@ const struct xb_mode xb_mode_pin = {
                           &xb_figure_host_memory_rate),
     .reading = xb_pin_reading,
     .answer = xb_pin_say_cost,
-    XB_HOOKS(struct state, needs, setup, prepare, submit, verify),
+    .buffers = buffers,
+    XB_HOOKS(struct state, NULL, setup, prepare, submit, verify),
     .capabilities = capabilities,
     .check = check,
     .references = XB_REFERENCES({.figure = &xb_figure_pageable_time,

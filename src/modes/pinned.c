@@ -117,11 +117,11 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
         XB_TRY(context->device->backend->queue_open(context->device, &state->transfer.own, error));
         XB_TRY(make_memory(context, error));
     }
-    XB_TRY(xb_transfer_setup(context, xb_host_memory_of(context->test->variant), 1, error));
+    XB_TRY(xb_transfer_setup(context, 1, error));
     if (!is_wanted_after_h2d(context))
         return XB_OK;
-    return xb_workspace_buffer(context->workspace, 1, XB_MEMORY_DEVICE, FORE_BYTES, &state->fore,
-                               error);
+    return xb_workspace_fixed_buffer(context->workspace, 1, XB_MEMORY_DEVICE, FORE_BYTES,
+                                     &state->fore, error);
 }
 
 /* A smaller loss needs no advice, however sure it is. */
@@ -235,8 +235,8 @@ const struct xb_mode xb_mode_pinned = {
                           {.label = "call", .code = "XB-CALL", .say = say_call},
                           {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment}),
     .shows_link = true,
-    XB_HOOKS(struct state, xb_transfer_needs, setup, xb_transfer_prepare, submit,
-             xb_transfer_verify),
+    .buffers = xb_transfer_buffers,
+    XB_HOOKS(struct state, NULL, setup, xb_transfer_prepare, submit, xb_transfer_verify),
     .capabilities = capabilities,
     .check = check,
     .teardown = teardown,

@@ -131,8 +131,8 @@ uint64_t xb_largest_offset(const struct xb_case *test)
     return largest;
 }
 
-enum xb_status xb_borrow(struct xb_mode_context *context, size_t queues,
-                         const struct xb_borrowing *wanted, struct xb_error *error)
+enum xb_status xb_borrow_wanted(struct xb_mode_context *context, size_t queues,
+                                const struct xb_borrowing *wanted, struct xb_error *error)
 {
     for (; wanted->buffer != NULL; wanted++)
         if (wanted->bytes > 0)

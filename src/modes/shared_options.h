@@ -112,10 +112,11 @@ struct xb_borrowing {
 
 /* Borrows those buffers in that order, then so many queues, which it sets; 0: none. */
 #define XB_BORROW(context, queues, error, ...)                                                     \
-    xb_borrow((context), (queues), (const struct xb_borrowing[]){__VA_ARGS__, {.buffer = NULL}},   \
-              (error))
-XB_MUST_CHECK enum xb_status xb_borrow(struct xb_mode_context *context, size_t queues,
-                                       const struct xb_borrowing *wanted, struct xb_error *error);
+    xb_borrow_wanted((context), (queues),                                                          \
+                     (const struct xb_borrowing[]){__VA_ARGS__, {.buffer = NULL}}, (error))
+XB_MUST_CHECK enum xb_status xb_borrow_wanted(struct xb_mode_context *context, size_t queues,
+                                              const struct xb_borrowing *wanted,
+                                              struct xb_error *error);
 
 static inline uint64_t xb_larger(uint64_t a, uint64_t b)
 {

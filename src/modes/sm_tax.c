@@ -132,8 +132,8 @@ enum xb_status xb_sm_tax_measure(struct xb_mode_context *context, xb_submit *sub
     struct load load = {.context = context, .first = keeps_caller};
     if (xb_run_should_stop(context->run))
         return XB_OK;
-    enum xb_status status = xb_workspace_buffer(context->workspace, number, XB_MEMORY_DEVICE,
-                                                XB_SM_TAX_BYTES, &load.buffer, error);
+    enum xb_status status = xb_workspace_fixed_buffer(context->workspace, number, XB_MEMORY_DEVICE,
+                                                      XB_SM_TAX_BYTES, &load.buffer, error);
     if (status == XB_OK)
         status = xb_proof_fill(context->queues[1], load.buffer, XB_SM_TAX_BYTES,
                                xb_proof_before(context->test->seed), error);

@@ -54,12 +54,20 @@ static uint64_t room_beyond(const struct xb_case *test)
     return largest > 0 ? largest + XB_WATCHED_BYTES : 0;
 }
 
-struct xb_needs xb_transfer_needs(const struct xb_case *test)
+void xb_transfer_take(const struct xb_case *test, enum xb_memory memory, struct xb_buffers *all)
 {
-    /* Sizes end at 63 bits: neither this nor twice that wraps around. */
-    uint64_t each = test->bytes + room_beyond(test);
-    uint64_t bytes = way_count(test) * (each < INT64_MAX ? each : INT64_MAX);
-    return (struct xb_needs){.host_bytes = bytes, .device_bytes = bytes};
+    all->beyond = room_beyond(test);
+    for (size_t i = 0; i < way_count(test); i++) {
+        size_t way = offsetof(struct xb_transfer, ways) + i * sizeof(struct xb_way);
+        xb_take(all, XB_OF_CASE, memory, test->bytes, way + offsetof(struct xb_way, host));
+        xb_take(all, XB_OF_CASE, XB_MEMORY_DEVICE, test->bytes,
+                way + offsetof(struct xb_way, device));
+    }
+}
+
+void xb_transfer_buffers(const struct xb_case *test, struct xb_buffers *all)
+{
+    xb_transfer_take(test, xb_host_memory_of(test->variant), all);
 }
 
 /*
@@ -100,17 +108,13 @@ static enum xb_status fill_device(struct xb_mode_context *context, const struct 
     return xb_proof_fill(transfer->filler, way->device, bytes, pattern, error);
 }
 
-/* Borrows the buffers of one way, of the host's side only where the mode has none of its own, and
- * fills them. */
+/* Fills the buffers of one way. */
 static enum xb_status set_up_way(struct xb_mode_context *context, unsigned number,
-                                 enum xb_memory memory, struct xb_error *error)
+                                 struct xb_error *error)
 {
     struct xb_transfer *transfer = context->state;
     struct xb_way *way = &transfer->ways[number];
     uint64_t bytes = context->test->bytes;
-    XB_TRY(XB_BORROW(
-        context, 0, error, {&way->host, number, memory, way->host == NULL ? bytes : 0, false},
-        {&way->device, number, XB_MEMORY_DEVICE, way->device == NULL ? bytes : 0, false}));
     bool to_device = way->direction == XB_H2D;
     way->source = to_device ? way->host : way->device;
     way->target = to_device ? way->device : way->host;
@@ -126,8 +130,8 @@ static enum xb_status set_up_way(struct xb_mode_context *context, unsigned numbe
     return fill_device(context, way, xb_proof_before(way->seed), error);
 }
 
-enum xb_status xb_transfer_setup(struct xb_mode_context *context, enum xb_memory memory,
-                                 size_t queues_per_way, struct xb_error *error)
+enum xb_status xb_transfer_setup(struct xb_mode_context *context, size_t queues_per_way,
+                                 struct xb_error *error)
 {
     const struct xb_case *test = context->test;
     struct xb_transfer *transfer = context->state;
@@ -136,10 +140,7 @@ enum xb_status xb_transfer_setup(struct xb_mode_context *context, enum xb_memory
     context->queue_count = queues_per_way * transfer->way_count;
     context->bytes_moved = test->bytes * transfer->way_count;
     context->operations_per_iteration = transfer->way_count;
-    context->hold = memory != XB_MEMORY_PAGEABLE;
-    uint64_t beyond = room_beyond(test);
-    transfer->margin = beyond > 0 ? XB_WATCHED_BYTES : 0;
-    xb_workspace_extend(context->workspace, beyond);
+    transfer->margin = room_beyond(test) > 0 ? XB_WATCHED_BYTES : 0;
     /* Without kernels a device fills buffers by copies to it, and those are not to choose the
      * engine of what is timed: they have a queue of their own. */
     const struct xb_device_info *info = &context->device->info;
@@ -150,6 +151,9 @@ enum xb_status xb_transfer_setup(struct xb_mode_context *context, enum xb_memory
     if (xb_transfer_is_synchronous(test))
         XB_TRY(
             context->device->backend->queue_open_blocking(context->device, &transfer->own, error));
+    XB_TRY(xb_borrow(context, 0, error));
+    const enum xb_memory memory = transfer->ways[0].host->memory;
+    context->hold = memory != XB_MEMORY_PAGEABLE;
     if (transfer->own != NULL) { /* what is submitted may wait for what is held */
         context->queues = &transfer->own;
         if (!xb_transfer_is_synchronous(test)) /* what is made on a queue is written on it */
@@ -164,7 +168,7 @@ enum xb_status xb_transfer_setup(struct xb_mode_context *context, enum xb_memory
         transfer->ways[i].direction = test->direction != XB_BIDIR ? test->direction
                                       : i == 0                    ? XB_H2D
                                                                   : XB_D2H;
-        XB_TRY(set_up_way(context, i, memory, error));
+        XB_TRY(set_up_way(context, i, error));
     }
     /* Each of two ways is timed apart. A single way is the whole. */
     for (size_t i = 0; transfer->way_count > 1 && i < transfer->way_count; i++)

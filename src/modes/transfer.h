@@ -40,21 +40,24 @@ struct xb_transfer {
     unsigned prepared;       /* how many times */
 };
 
-/* `needs`: each way takes a host buffer and a device buffer of the case's size, and room for the
- * largest offset, where --host-offset and --device-offset are parameters of the mode. */
-struct xb_needs xb_transfer_needs(const struct xb_case *test);
+/* `buffers`: each way takes a host buffer, of the memory that the variant is, and a device buffer
+ * of the case's size, and room for the largest offset, where --host-offset and --device-offset are
+ * parameters of the mode. And for a mode's own `buffers`, which may take more: the same with that
+ * memory. */
+void xb_transfer_buffers(const struct xb_case *test, struct xb_buffers *all);
+void xb_transfer_take(const struct xb_case *test, enum xb_memory memory, struct xb_buffers *all);
 
 /*
- * Borrows the buffers and `queues_per_way` queues a way from the workspace, sets the context's
- * queues, spans and bytes_moved, one operation a way and, for page-locked memory, hold; then writes
- * one pattern to all buffers. A way whose `host` or `device` is set, to memory of the mode's own of
- * the case's size or more, keeps it. A case of the synchronous call, and one whose mode has set
- * `own`, has a queue of its own and is timed by the host's clock: until the synchronous call
- * returns, unless that is before all is there, else until it is. xb_transfer_teardown closes it.
+ * Borrows the mode's buffers and `queues_per_way` queues a way from the workspace, sets the
+ * context's queues, spans and bytes_moved, one operation a way and, for page-locked memory, hold;
+ * then writes one pattern to the ways' buffers. A way whose `host` or `device` is set, to memory of
+ * the mode's own of the case's size or more, keeps it. A case of the synchronous call, and one
+ * whose mode has set `own`, has a queue of its own and is timed by the host's clock: until the
+ * synchronous call returns, unless that is before all is there, else until it is.
+ * xb_transfer_teardown closes it.
  */
 XB_MUST_CHECK enum xb_status xb_transfer_setup(struct xb_mode_context *context,
-                                               enum xb_memory memory, size_t queues_per_way,
-                                               struct xb_error *error);
+                                               size_t queues_per_way, struct xb_error *error);
 
 void xb_transfer_teardown(struct xb_mode_context *context);
 

@@ -37,12 +37,13 @@ struct state {
     uint64_t passes;
 };
 
-static struct xb_needs needs(const struct xb_case *test)
+static void buffers(const struct xb_case *test, struct xb_buffers *all)
 {
-    struct xb_needs needs = xb_transfer_needs(test);
-    uint64_t both = 2 * needs.device_bytes; /* of two ways as many as four times the size */
-    needs.device_bytes = both / 2 == needs.device_bytes ? both : UINT64_MAX;
-    return needs;
+    xb_transfer_take(test, is_ordinary(test) ? XB_MEMORY_PAGEABLE : XB_MEMORY_MAPPED, all);
+    size_t ways = all->count / 2;
+    for (size_t i = 0; i < ways; i++)
+        xb_take(all, XB_OF_CASE, XB_MEMORY_DEVICE, test->bytes,
+                offsetof(struct state, staged) + i * sizeof(struct xb_buffer *));
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
@@ -51,18 +52,13 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     const struct xb_transfer *transfer = &state->transfer;
     state->access = (enum xb_access)xb_variant_number(context->test);
     state->passes = xb_case_setting(context->test, &option_passes)->count;
-    XB_TRY(xb_transfer_setup(
-        context, is_ordinary(context->test) ? XB_MEMORY_PAGEABLE : XB_MEMORY_MAPPED, 1, error));
+    XB_TRY(xb_transfer_setup(context, 1, error));
     context->one_iteration = is_ordinary(context->test);
     context->bytes_moved *= state->passes;
     for (size_t i = 0; i < context->span_count; i++)
         context->spans[i].bytes *= state->passes;
     /* The explicit way has a copy more. */
     context->operations_per_iteration = transfer->way_count * (state->passes + 1);
-    for (unsigned i = 0; i < transfer->way_count; i++)
-        XB_TRY(xb_workspace_buffer(context->workspace, (unsigned)transfer->way_count + i,
-                                   XB_MEMORY_DEVICE, context->test->bytes, &state->staged[i],
-                                   error));
     return XB_OK;
 }
 
@@ -224,7 +220,8 @@ const struct xb_mode xb_mode_zero_copy = {
     .figures = XB_FIGURES(&copy_time, &kernel_time, &explicit_time, &break_even_passes),
     .reading = XB_READING({.label = "in place", .code = "XB-IN-PLACE", .say = say_in_place}),
     .say_first_thing = say_first_thing,
-    XB_HOOKS(struct state, needs, setup, xb_transfer_prepare, submit, verify),
+    .buffers = buffers,
+    XB_HOOKS(struct state, NULL, setup, xb_transfer_prepare, submit, verify),
     .restore = restore,
     .capabilities = capabilities,
     .references = references,

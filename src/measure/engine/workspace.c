@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "xferbench/workspace.h"
+#include "base/units.h"
 #include "crew.h"
+#include "xferbench/mode.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,6 +168,55 @@ enum xb_status xb_workspace_fixed_buffer(struct xb_workspace *workspace, unsigne
                                          struct xb_buffer **buffer, struct xb_error *error)
 {
     return borrow(workspace, number, memory, bytes, bytes, buffer, error);
+}
+
+void xb_take(struct xb_buffers *all, enum xb_taking how, enum xb_memory memory, uint64_t bytes,
+             size_t place)
+{
+    if (all->count == XB_CASE_BUFFERS)
+        abort(); /* a bug of the mode */
+    if (bytes > 0 && (how == XB_OF_CASE || how == XB_OF_PEER))
+        bytes = xb_add_up(bytes, all->beyond);
+    all->list[all->count].how = how;
+    all->list[all->count].memory = memory;
+    all->list[all->count].bytes = bytes;
+    all->list[all->count++].place = place;
+}
+
+enum xb_status xb_borrow_these(struct xb_mode_context *context, const struct xb_buffers *all,
+                               size_t queues, struct xb_error *error)
+{
+    unsigned own = 2 * context->share.number, of_peer = 2 * context->peer_share.number, on_host = 0;
+    uint64_t whole = context->test->bytes;
+    xb_workspace_extend(context->workspace, all->beyond);
+    for (size_t i = 0; i < all->count; i++) {
+        enum xb_taking how = all->list[i].how;
+        enum xb_memory memory = all->list[i].memory;
+        uint64_t bytes = all->list[i].bytes;
+        struct xb_workspace *from =
+            how == XB_OF_PEER ? context->peer_workspace : context->workspace;
+        unsigned *next = memory != XB_MEMORY_DEVICE ? &on_host
+                         : how == XB_OF_PEER        ? &of_peer
+                                                    : &own;
+        unsigned number = (*next)++;
+        struct xb_buffer **buffer = (void *)((char *)context->state + all->list[i].place);
+        if (bytes == 0 || how == XB_COUNTED || *buffer != NULL)
+            continue;
+        XB_TRY(how != XB_FIXED && bytes == whole + all->beyond
+                   ? xb_workspace_buffer(from, number, memory, whole, buffer, error)
+                   : xb_workspace_fixed_buffer(from, number, memory, bytes, buffer, error));
+    }
+    if (queues == 0)
+        return XB_OK;
+    context->queue_count = queues;
+    return xb_workspace_queues(context->workspace, queues, &context->queues, error);
+}
+
+enum xb_status xb_borrow(struct xb_mode_context *context, size_t queues, struct xb_error *error)
+{
+    struct xb_buffers all = {.count = 0};
+    context->test->mode->buffers(context->test, &all);
+    return xb_borrow_these(context, &all, queues, error);
 }
 
 const struct xb_buffer *xb_workspace_host_buffer(const struct xb_workspace *workspace,

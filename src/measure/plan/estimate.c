@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "estimate.h"
+#include "case.h"
 
 #include "measure/sample/measure.h"
 #include "xferbench/workspace.h"
@@ -61,7 +62,7 @@ static double seconds_of(const struct xb_run *run, const struct xb_case *test, b
 {
     const struct xb_run_options *asked = &run->asked;
     double limit = asked->time_limit, copies = COPIES_BESIDE;
-    struct xb_needs needs = test->mode->needs(test);
+    struct xb_needs needs = xb_case_needs(test);
     double copy = (double)test->bytes / (slow ? SLOW_COPY : FAST_COPY);
     double care = ((double)needs.host_bytes + (double)needs.device_bytes) *
                   placements_of(run, test) / (slow ? SLOW_CARE : FAST_CARE);
@@ -103,11 +104,6 @@ struct xb_duration_guess xb_estimate_case(const struct xb_run *run, size_t first
 
 /* ---- all of them ---- */
 
-static uint64_t add_up(uint64_t a, uint64_t b)
-{
-    return b > UINT64_MAX - a ? UINT64_MAX : a + b;
-}
-
 static uint64_t times(uint64_t bytes, uint64_t count)
 {
     return count > 0 && bytes > UINT64_MAX / count ? UINT64_MAX : bytes * count;
@@ -119,7 +115,7 @@ static uint64_t allocated(const struct xb_case *test, uint64_t needed, uint64_t 
 {
     if (test->bytes == 0 || test->simultaneous)
         return needed;
-    return add_up(times(largest, needed / test->bytes), needed % test->bytes);
+    return xb_add_up(times(largest, needed / test->bytes), needed % test->bytes);
 }
 
 struct xb_estimate xb_estimate_run(const struct xb_run *run)
@@ -140,9 +136,9 @@ struct xb_estimate xb_estimate_run(const struct xb_run *run)
         size_t lanes = run->results[first].test.sum ? count - 1 : 1;
         const struct xb_case *test =
             &run->results[run->results[first].test.sum ? first + 1 : first].test;
-        struct xb_needs needs = test->mode->needs(test);
+        struct xb_needs needs = xb_case_needs(test);
         uint64_t others = times(test->bytes, placements_of(run, test) - 1);
-        uint64_t host = times(allocated(test, add_up(needs.host_bytes, others), largest), lanes);
+        uint64_t host = times(allocated(test, xb_add_up(needs.host_bytes, others), largest), lanes);
         uint64_t device = allocated(test, needs.device_bytes, largest);
         estimate.host_bytes = host > estimate.host_bytes ? host : estimate.host_bytes;
         estimate.device_bytes = device > estimate.device_bytes ? device : estimate.device_bytes;

@@ -61,7 +61,7 @@ static enum xb_status take_mode(struct planning *plan, struct xb_case test, unsi
  * refuse it. */
 static enum xb_status check_case(struct planning *plan, struct xb_case test, struct xb_error *error)
 {
-    return test.mode->needs(&test).host_bytes <= plan->available
+    return xb_case_needs(&test).host_bytes <= plan->available
                ? test.mode->check_options(&test, error)
                : XB_OK;
 }
@@ -274,11 +274,11 @@ static enum xb_status check_size(const struct xb_run *run, const struct xb_case 
                                  uint64_t available, struct xb_error *error)
 {
     const struct xb_device_info *device = &run->devices[xb_run_find_device(run, test->device)].info;
-    struct xb_needs needs = test->mode->needs(test);
+    struct xb_needs needs = xb_case_needs(test);
     bool shared = device->shares_host_memory;
     uint64_t host = needs.host_bytes;
-    if (shared) /* saturating: two halves of a case may not wrap around */
-        host = needs.device_bytes > UINT64_MAX - host ? UINT64_MAX : host + needs.device_bytes;
+    if (shared)
+        host = xb_add_up(host, needs.device_bytes);
     char reach[448];
     if (host > available)
         return too_large(test, host, "host", available,
