@@ -82,12 +82,6 @@ const struct xb_setting *xb_case_setting(const struct xb_case *test,
 const struct xb_setting *xb_case_find_setting(const struct xb_case *test,
                                               const struct xb_option *option);
 
-/* Memory a case takes while it runs, in bytes. */
-struct xb_needs {
-    uint64_t host_bytes;
-    uint64_t device_bytes;
-};
-
 struct xb_mode_context;
 
 /* Queues that are timed apart from the whole: one direction of a case that goes both ways. */
@@ -312,7 +306,6 @@ struct xb_mode {
     /* Lists with xb_take (workspace.h) the buffers that the case takes: what it needs of memory is
      * their sum, and setup borrows them. `all` is empty. Pure. */
     void (*buffers)(const struct xb_case *test, struct xb_buffers *all);
-    struct xb_needs (*needs)(const struct xb_case *test);
     /* Checks whether the options allow the case on any machine; XB_ERR_USAGE with what to give
      * instead ends the command before anything is measured or written. `test` has only mode,
      * variant, settings, bytes, direction and what is asked. Pure. May be NULL. */

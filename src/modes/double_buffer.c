@@ -23,10 +23,13 @@ static struct xb_trip_layout layout_of(const struct xb_case *test)
                            xb_case_setting(test, &xb_option_buffers)->count);
 }
 
-static struct xb_needs needs(const struct xb_case *test)
+static void buffers(const struct xb_case *test, struct xb_buffers *all)
 {
-    return (struct xb_needs){.host_bytes = 2 * test->bytes,
-                             .device_bytes = layout_of(test).device_bytes};
+    enum xb_memory memory = xb_host_memory_of(test->variant);
+    xb_take(all, XB_OF_CASE, memory, test->bytes, offsetof(struct xb_trip, in));
+    xb_take(all, XB_OF_CASE, memory, test->bytes, offsetof(struct xb_trip, out));
+    xb_take(all, XB_FIXED, XB_MEMORY_DEVICE, layout_of(test).device_bytes,
+            offsetof(struct xb_trip, data));
 }
 
 XB_OWN_FIGURE(TIME, copies_time, "The copies both ways at once, without the kernels");
@@ -76,16 +79,13 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 {
     struct xb_trip *trip = context->state;
     const struct xb_case *test = context->test;
-    enum xb_memory memory = xb_host_memory_of(test->variant);
     trip->layout = layout_of(test);
     const struct xb_line_plan plan = {.items = trip->layout.count,
                                       .slots = (unsigned)trip->layout.slots};
     context->operations_per_iteration = 3 * plan.items;
     context->bytes_moved = 2 * test->bytes;
     context->hold = true;
-    XB_TRY(XB_BORROW(context, plan.slots, error, {&trip->in, 0, memory, test->bytes, false},
-                     {&trip->out, 1, memory, test->bytes, false},
-                     {&trip->data, 0, XB_MEMORY_DEVICE, trip->layout.device_bytes, true}));
+    XB_TRY(xb_borrow(context, plan.slots, error));
     XB_TRY(xb_line_open(context, &plan, error));
     XB_TRY(xb_proof_fill(context->queues[0], trip->in, test->bytes, xb_proof_before(test->seed),
                          error));
@@ -267,7 +267,7 @@ const struct xb_mode xb_mode_double_buffer = {
                           {.label = "chunk", .code = "XB-CHUNK", .say = say_chunk},
                           {.label = "buffers", .code = "XB-BUFFERS", .say = say_buffers}),
     .answer = answer,
-    XB_HOOKS(struct xb_trip, needs, setup, prepare, xb_line_submit, verify),
+    XB_HOOKS(struct xb_trip, buffers, setup, prepare, xb_line_submit, verify),
     .capabilities = xb_kernel_capabilities,
     .check_options = check_options,
     .check_variant = xb_host_memory_refuse_pageable,

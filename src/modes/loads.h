@@ -31,9 +31,8 @@ struct xb_chase {
 
 /* What every such mode has. */
 #define XB_CHASE_MODE                                                                              \
-    .buffers = xb_chase_buffers, .variant_option = &xb_option_access,                              \
-    .figures = XB_FIGURES(&xb_figure_load_latency), .latency = &xb_figure_load_latency,            \
-    .bytes_by_default = XB_CHASE_LEAST_BYTES
+    .variant_option = &xb_option_access, .figures = XB_FIGURES(&xb_figure_load_latency),           \
+    .latency = &xb_figure_load_latency, .bytes_by_default = XB_CHASE_LEAST_BYTES
 
 /* `check`: XB_ERR_UNSUPPORTED where the case is smaller than XB_CHASE_LEAST_BYTES. */
 XB_MUST_CHECK enum xb_status xb_chase_check_size(const struct xb_mode_context *context,

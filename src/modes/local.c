@@ -127,7 +127,6 @@ const struct xb_mode xb_mode_local = {
     .options = XB_OPTIONS(&xb_option_by),
     .reading = XB_READING({.label = "local", .code = "XB-LOCAL", .say = say_local}),
     .answer = say_local,
-    .buffers = buffers,
-    XB_HOOKS(struct state, NULL, setup, prepare, submit, verify),
+    XB_HOOKS(struct state, buffers, setup, prepare, submit, verify),
     .capabilities = capabilities,
 };

@@ -85,7 +85,7 @@ const struct xb_mode xb_mode_peer_loads = {
     .names = XB_NAMES({"random", "peer loads, random"}, {"sequential", "peer loads in order"}),
     .options = XB_OPTIONS(&xb_option_access, &xb_option_pairs),
     .answer = answer,
-    XB_HOOKS(struct state, NULL, setup, xb_chase_prepare, xb_chase_submit, verify),
+    XB_HOOKS(struct state, xb_chase_buffers, setup, xb_chase_prepare, xb_chase_submit, verify),
     .capabilities = xb_kernel_capabilities,
     .check = check,
     XB_CHASE_MODE,

@@ -23,9 +23,12 @@ struct state {
     uint64_t kernels;
 };
 
-static struct xb_needs needs(const struct xb_case *test)
+static void buffers(const struct xb_case *test, struct xb_buffers *all)
 {
-    return (struct xb_needs){.host_bytes = 2 * test->bytes, .device_bytes = test->bytes};
+    enum xb_memory memory = xb_host_memory_of(test->variant);
+    xb_take(all, XB_OF_CASE, memory, test->bytes, offsetof(struct state, in));
+    xb_take(all, XB_OF_CASE, memory, test->bytes, offsetof(struct state, out));
+    xb_take(all, XB_OF_CASE, XB_MEMORY_DEVICE, test->bytes, offsetof(struct state, data));
 }
 
 static enum xb_status copy(struct xb_mode_context *context, struct xb_buffer *target,
@@ -101,14 +104,11 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 {
     struct state *state = context->state;
     const struct xb_case *test = context->test;
-    enum xb_memory memory = xb_host_memory_of(test->variant);
     state->kernels = xb_case_setting(test, &option_steps)->count;
     context->operations_per_iteration = 3 * state->kernels; /* of the round trips */
     context->bytes_moved = 2 * test->bytes;
     context->hold = true;
-    XB_TRY(XB_BORROW(context, 1, error, {&state->in, 0, memory, test->bytes, false},
-                     {&state->out, 1, memory, test->bytes, false},
-                     {&state->data, 0, XB_MEMORY_DEVICE, test->bytes, false}));
+    XB_TRY(xb_borrow(context, 1, error));
     return xb_proof_fill(context->queues[0], state->in, test->bytes, xb_proof_before(test->seed),
                          error);
 }
@@ -233,7 +233,7 @@ const struct xb_mode xb_mode_resident = {
                    &xb_figure_out_time, &xb_figure_speed_up, &predicted_speed_up, &trip_cost),
     .reading = XB_READING({.label = "resident", .code = "XB-RESIDENT", .say = say_resident}),
     .answer = say_resident,
-    XB_HOOKS(struct state, needs, setup, prepare, submit, verify),
+    XB_HOOKS(struct state, buffers, setup, prepare, submit, verify),
     .capabilities = xb_kernel_capabilities,
     .check_variant = xb_host_memory_refuse_pageable,
     .references = references,

@@ -96,27 +96,9 @@ void xb_pair_add_link(const struct xb_mode_context *context, struct xb_result *r
 #define XB_STAGE_ALONE(stage) (&(const struct xb_line_part){.stages = 1u << (stage)})
 
 /* What no mode is without: its state, and these hooks. */
-#define XB_HOOKS(type, its_needs, its_setup, its_prepare, its_submit, its_verify)                  \
-    .state_bytes = sizeof(type), .needs = (its_needs), .setup = (its_setup),                       \
+#define XB_HOOKS(type, its_buffers, its_setup, its_prepare, its_submit, its_verify)                \
+    .state_bytes = sizeof(type), .buffers = (its_buffers), .setup = (its_setup),                   \
     .prepare = (its_prepare), .submit = (its_submit), .verify = (its_verify)
-
-/* A buffer that a case borrows from its workspace. */
-
-struct xb_borrowing {
-    struct xb_buffer **buffer;
-    unsigned number;
-    enum xb_memory memory;
-    uint64_t bytes; /* 0: it needs none */
-    bool is_fixed;  /* the size does not follow the case's (xb_workspace_fixed_buffer) */
-};
-
-/* Borrows those buffers in that order, then so many queues, which it sets; 0: none. */
-#define XB_BORROW(context, queues, error, ...)                                                     \
-    xb_borrow_wanted((context), (queues),                                                          \
-                     (const struct xb_borrowing[]){__VA_ARGS__, {.buffer = NULL}}, (error))
-XB_MUST_CHECK enum xb_status xb_borrow_wanted(struct xb_mode_context *context, size_t queues,
-                                              const struct xb_borrowing *wanted,
-                                              struct xb_error *error);
 
 static inline uint64_t xb_larger(uint64_t a, uint64_t b)
 {

@@ -94,27 +94,21 @@ static const struct xb_reference references[] = {
     {.figure = NULL},
 };
 
-static struct xb_needs needs(const struct xb_case *test)
+static void buffers(const struct xb_case *test, struct xb_buffers *all)
 {
-    return (struct xb_needs){.host_bytes = test->bytes, .device_bytes = test->bytes};
+    xb_take(all, XB_FIXED, XB_MEMORY_PINNED, SLOTS * (test->bytes / ITEMS),
+            offsetof(struct state, slots));
+    xb_take(all, XB_OF_CASE, XB_MEMORY_DEVICE, test->bytes, offsetof(struct state, target));
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
-    struct state *state = context->state;
     const struct xb_line_plan plan = {
         .items = ITEMS, .slots = SLOTS, .threads = 2, .pieces = PIECES, .frees = 1};
     atomic_fetch_add(&seen.set_up, 1);
-    context->queue_count = SLOTS;
     context->operations_per_iteration = 2 * (uint64_t)ITEMS;
     context->host_timed = context->host_waits = true;
-    enum xb_status status = xb_workspace_fixed_buffer(
-        context->workspace, 0, XB_MEMORY_PINNED, SLOTS * item_bytes(context), &state->slots, error);
-    if (status == XB_OK)
-        status = xb_workspace_buffer(context->workspace, 0, XB_MEMORY_DEVICE, context->test->bytes,
-                                     &state->target, error);
-    if (status == XB_OK)
-        status = xb_workspace_queues(context->workspace, SLOTS, &context->queues, error);
+    enum xb_status status = xb_borrow(context, SLOTS, error);
     return status == XB_OK ? xb_line_open(context, &plan, error) : status;
 }
 
@@ -165,7 +159,7 @@ const struct xb_mode xb_mode_line_of_two = {
     .by_default = XB_H2D,
     .state_bytes = sizeof(struct state),
     .figures = figures,
-    .needs = needs,
+    .buffers = buffers,
     .setup = setup,
     .stages = stages,
     .references = references,

@@ -78,8 +78,6 @@ struct xb_needs xb_case_needs(const struct xb_case *test)
     struct xb_buffers all = {.count = 0};
     struct xb_needs needs = {0, 0};
     uint64_t of_peer = 0;
-    if (test->mode->needs != NULL)
-        return test->mode->needs(test);
     test->mode->buffers(test, &all);
     for (size_t i = 0; i < all.count; i++) {
         enum xb_memory memory = all.list[i].memory;
