@@ -78,6 +78,9 @@ extern const struct xb_option xb_option_pairs;
 const struct xb_setting *xb_case_setting(const struct xb_case *test,
                                          const struct xb_option *option);
 
+/* Whether that option has that word; false where it is no such parameter. */
+bool xb_case_is(const struct xb_case *test, const struct xb_option *option, const char *word);
+
 /* Returns NULL, instead of aborting, where the option is no such parameter. */
 const struct xb_setting *xb_case_find_setting(const struct xb_case *test,
                                               const struct xb_option *option);

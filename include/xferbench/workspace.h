@@ -39,26 +39,19 @@ void xb_workspace_share(struct xb_workspace *workspace);
  * because what is kept counts as memory that a case can have. */
 void xb_workspace_give_up_idle(struct xb_workspace *workspace);
 
-/* Adds `beyond` bytes behind the case's buffers of its own size, for as long as it runs. */
-void xb_workspace_extend(struct xb_workspace *workspace, uint64_t beyond);
-
-/* Borrows a buffer of that memory and at least `bytes`. Device memory has numbers of its own.
+/* Borrows a buffer of that memory and at least `bytes`. Device memory has numbers of its own. A
+ * buffer that `follows` the case's size is that long or longer, and allocated at once as much
+ * longer than the hint; a ring or a slot does not, even where it is as long by chance.
  * XB_ERR_MEMORY where it does not fit. */
 XB_MUST_CHECK enum xb_status xb_workspace_buffer(struct xb_workspace *workspace, unsigned number,
                                                  enum xb_memory memory, uint64_t bytes,
-                                                 struct xb_buffer **buffer, struct xb_error *error);
-
-/* Borrows a buffer whose size does not follow the case's, such as a ring or a slot, even where it
- * is as long by chance. */
-XB_MUST_CHECK enum xb_status xb_workspace_fixed_buffer(struct xb_workspace *workspace,
-                                                       unsigned number, enum xb_memory memory,
-                                                       uint64_t bytes, struct xb_buffer **buffer,
-                                                       struct xb_error *error);
+                                                 bool follows, struct xb_buffer **buffer,
+                                                 struct xb_error *error);
 
 /* How a case takes a buffer. */
 enum xb_taking {
-    XB_OF_CASE, /* its size follows the case's: xb_workspace_buffer */
-    XB_FIXED,   /* its size does not: xb_workspace_fixed_buffer */
+    XB_OF_CASE, /* its size follows the case's (xb_workspace_buffer) */
+    XB_FIXED,   /* its size does not */
     XB_OF_PEER, /* as XB_OF_CASE, from the workspace of a pair's destination */
     XB_COUNTED, /* from elsewhere: it only counts */
 };

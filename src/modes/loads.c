@@ -44,8 +44,8 @@ enum xb_status xb_chase_setup(struct xb_mode_context *context, struct xb_workspa
     context->hold = true;
     XB_TRY(xb_borrow(context, 0, error));
     /* Next to nothing, which nobody counts. */
-    XB_TRY(xb_workspace_fixed_buffer(reader, 1, XB_MEMORY_DEVICE, one, &chase->cursor, error));
-    XB_TRY(xb_workspace_fixed_buffer(reader, 1, XB_MEMORY_PINNED, one, &chase->word, error));
+    XB_TRY(xb_workspace_buffer(reader, 1, XB_MEMORY_DEVICE, one, false, &chase->cursor, error));
+    XB_TRY(xb_workspace_buffer(reader, 1, XB_MEMORY_PINNED, one, false, &chase->word, error));
     XB_TRY(xb_workspace_queues(context->workspace, 1, &queues, error));
     const struct xb_backend *backend = queues[0]->device->backend;
     XB_TRY(backend->queue_chain(queues[0], chase->chain, bytes, chase->access, error));

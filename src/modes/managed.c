@@ -56,8 +56,7 @@ static bool has_pieces(const struct xb_case *test)
 {
     const struct xb_setting *touched = xb_case_find_setting(test, &xb_option_touched);
     return touched != NULL &&
-           (touched->count < 100 ||
-            strcmp(xb_case_setting(test, &xb_option_touch_order)->word, "random") == 0);
+           (touched->count < 100 || xb_case_is(test, &xb_option_touch_order, "random"));
 }
 
 static uint32_t capabilities(const struct xb_case *test)
@@ -133,7 +132,7 @@ static enum xb_status list_pieces(const struct xb_case *test, struct xb_layout *
 {
     uint64_t all = xb_chunk_count(test->bytes, TOUCHED_PIECE);
     uint64_t percent = xb_case_setting(test, &xb_option_touched)->count;
-    bool is_random = strcmp(xb_case_setting(test, &xb_option_touch_order)->word, "random") == 0;
+    bool is_random = xb_case_is(test, &xb_option_touch_order, "random");
     touched->count = (all * percent + 99) / 100;
     touched->pieces = calloc(touched->count, sizeof *touched->pieces);
     if (touched->pieces == NULL)

@@ -37,7 +37,7 @@ static bool has_ring(const struct xb_case *test)
 
 static bool is_fresh(const struct xb_case *test)
 {
-    return strcmp(xb_case_setting(test, &xb_option_target)->word, "fresh") == 0;
+    return xb_case_is(test, &xb_option_target, "fresh");
 }
 
 static void buffers(const struct xb_case *test, struct xb_buffers *all)

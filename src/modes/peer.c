@@ -62,7 +62,7 @@ struct state {
 
 static bool is_by_kernel(const struct xb_case *test)
 {
-    return strcmp(xb_case_setting(test, &xb_option_by)->word, "kernel") == 0;
+    return xb_case_is(test, &xb_option_by, "kernel");
 }
 
 static uint32_t capabilities(const struct xb_case *test)

@@ -4,8 +4,6 @@
 #include "shared_options.h"
 #include "transfer.h"
 
-#include <string.h>
-
 /* Bytes of a copy to the device whose only use is to have been there. Enough that the copy engine
  * makes it: runtimes write a few KiB by other means. */
 #define FORE_BYTES (UINT64_C(16) << 20)
@@ -28,7 +26,7 @@ static bool is_wanted_after_h2d(const struct xb_mode_context *context)
 {
     const struct xb_case *test = context->test;
     return test->direction == XB_D2H && !test->latency && !test->simultaneous &&
-           !xb_transfer_is_synchronous(test) && context->device->info.engine_by_history;
+           !xb_case_is(test, &xb_option_call, "sync") && context->device->info.engine_by_history;
 }
 
 /* From the buffer that the timed copy then writes to: what arrives there is proved afterwards. */
@@ -44,20 +42,17 @@ XB_OWN_FIGURE(RATE, bandwidth_after_h2d,
               "Device to host right after a copy to the device on the same queue; only where the "
               "runtime chooses the copy engine by what ran before");
 
-static bool is_memory(const struct xb_case *test, const char *value)
-{
-    return strcmp(xb_case_setting(test, &xb_option_gpu_memory)->word, value) == 0;
-}
-
 static uint32_t capabilities(const struct xb_case *test)
 {
-    return xb_host_memory_capabilities(test) | (is_memory(test, "pool") ? XB_CAP_POOL : 0);
+    return xb_host_memory_capabilities(test) |
+           (xb_case_is(test, &xb_option_gpu_memory, "pool") ? XB_CAP_POOL : 0);
 }
 
 static enum xb_status check_variant(const struct xb_case *test, struct xb_error *error)
 {
     XB_TRY(xb_host_memory_refuse_pageable(test, error));
-    if (is_memory(test, "kept") || !xb_transfer_is_synchronous(test))
+    if (xb_case_is(test, &xb_option_gpu_memory, "kept") ||
+        !xb_case_is(test, &xb_option_call, "sync"))
         return XB_OK;
     return XB_FAIL(error, XB_ERR_UNSUPPORTED, "--gpu-memory malloc and pool take --call async");
 }
@@ -65,9 +60,9 @@ static enum xb_status check_variant(const struct xb_case *test, struct xb_error 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_case *test = context->test;
-    if (xb_transfer_is_synchronous(test))
+    if (xb_case_is(test, &xb_option_call, "sync"))
         XB_TRY(xb_transfer_check_blocking(test, "synchronous", error));
-    if (is_memory(test, "kept") ||
+    if (xb_case_is(test, &xb_option_gpu_memory, "kept") ||
         (test->direction == XB_H2D && !test->simultaneous && xb_largest_offset(test) == 0))
         return XB_OK;
     return XB_FAIL(error, XB_ERR_UNSUPPORTED,
@@ -109,8 +104,8 @@ static void teardown(struct xb_mode_context *context)
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
-    state->pools = is_memory(context->test, "pool");
-    state->makes = !is_memory(context->test, "kept");
+    state->pools = xb_case_is(context->test, &xb_option_gpu_memory, "pool");
+    state->makes = !xb_case_is(context->test, &xb_option_gpu_memory, "kept");
     if (state->makes) {
         context->own_device_bytes = context->test->bytes;
         xb_workspace_give_up_idle(context->workspace);
@@ -120,8 +115,8 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     XB_TRY(xb_transfer_setup(context, 1, error));
     if (!is_wanted_after_h2d(context))
         return XB_OK;
-    return xb_workspace_fixed_buffer(context->workspace, 1, XB_MEMORY_DEVICE, FORE_BYTES,
-                                     &state->fore, error);
+    return xb_workspace_buffer(context->workspace, 1, XB_MEMORY_DEVICE, FORE_BYTES, false,
+                               &state->fore, error);
 }
 
 /* A smaller loss needs no advice, however sure it is. */

@@ -119,8 +119,8 @@ static enum xb_status find_room(struct xb_mode_context *context, struct xb_error
     XB_TRY(context->device->backend->device_memory(context->device, &left, error));
     left += xb_workspace_kept(context->workspace, false);
     if (state->source.bytes > left / 2 ||
-        xb_workspace_fixed_buffer(context->workspace, 2, XB_MEMORY_DEVICE, state->source.bytes,
-                                  &state->loaded, &none) != XB_OK)
+        xb_workspace_buffer(context->workspace, 2, XB_MEMORY_DEVICE, state->source.bytes, false,
+                            &state->loaded, &none) != XB_OK)
         return XB_OK;
     context->proof_device_bytes = state->source.bytes; /* no cost of the stream */
     return xb_proof_fill(context->queues[0], state->loaded, state->source.bytes,

@@ -7,7 +7,6 @@
 #include "backends/verify.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define AROUND (XB_PATTERN_POISON / 0xFF * 0x55) /* of XB_PATTERN_POISON every other bit */
 
@@ -17,12 +16,6 @@ const struct xb_option xb_option_call = {
                "(hipMemcpy), timed by the host's clock until it returns, or, from pageable memory "
                "to the GPU, until the last byte is there. SUBMIT shows how long the call blocks.",
                "async", "sync")};
-
-bool xb_transfer_is_synchronous(const struct xb_case *test)
-{
-    const struct xb_setting *setting = xb_case_find_setting(test, &xb_option_call);
-    return setting != NULL && strcmp(setting->word, "sync") == 0;
-}
 
 enum xb_status xb_transfer_check_blocking(const struct xb_case *test, const char *what,
                                           struct xb_error *error)
@@ -148,7 +141,8 @@ enum xb_status xb_transfer_setup(struct xb_mode_context *context, size_t queues_
     XB_TRY(xb_workspace_queues(context->workspace, context->queue_count + fills_elsewhere,
                                &context->queues, error));
     transfer->filler = context->queues[fills_elsewhere ? context->queue_count : 0];
-    if (xb_transfer_is_synchronous(test))
+    const bool is_synchronous = xb_case_is(test, &xb_option_call, "sync");
+    if (is_synchronous)
         XB_TRY(
             context->device->backend->queue_open_blocking(context->device, &transfer->own, error));
     XB_TRY(xb_borrow(context, 0, error));
@@ -156,13 +150,13 @@ enum xb_status xb_transfer_setup(struct xb_mode_context *context, size_t queues_
     context->hold = memory != XB_MEMORY_PAGEABLE;
     if (transfer->own != NULL) { /* what is submitted may wait for what is held */
         context->queues = &transfer->own;
-        if (!xb_transfer_is_synchronous(test)) /* what is made on a queue is written on it */
+        if (!is_synchronous) /* what is made on a queue is written on it */
             transfer->filler = transfer->own;
         context->hold = false;
         context->host_timed = true;
         /* A synchronous call knows when it is done, but for a pageable source: it is then free. */
-        context->host_waits = !xb_transfer_is_synchronous(test) ||
-                              (memory == XB_MEMORY_PAGEABLE && test->direction == XB_H2D);
+        context->host_waits =
+            !is_synchronous || (memory == XB_MEMORY_PAGEABLE && test->direction == XB_H2D);
     }
     for (unsigned i = 0; i < transfer->way_count; i++) {
         transfer->ways[i].direction = test->direction != XB_BIDIR ? test->direction

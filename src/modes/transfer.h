@@ -27,9 +27,6 @@ struct xb_way {
 XB_MUST_CHECK enum xb_status xb_transfer_check_blocking(const struct xb_case *test,
                                                         const char *what, struct xb_error *error);
 
-/* Whether --call, where it is a parameter of the case, asks for the synchronous call. */
-bool xb_transfer_is_synchronous(const struct xb_case *test);
-
 struct xb_transfer {
     struct xb_way ways[XB_SPANS]; /* bidir has two: h2d, then d2h */
     size_t way_count;

@@ -22,7 +22,7 @@ static const struct xb_option option_in_place = {
 
 static bool is_ordinary(const struct xb_case *test)
 {
-    return strcmp(xb_case_setting(test, &option_in_place)->word, "malloc") == 0;
+    return xb_case_is(test, &option_in_place, "malloc");
 }
 
 static uint32_t capabilities(const struct xb_case *test)

@@ -26,7 +26,6 @@ struct xb_workspace {
     struct xb_device *device;
     uint64_t hint;
     uint64_t case_bytes; /* of the case that runs now */
-    uint64_t beyond;     /* how much its buffers of that size are longer than it */
     unsigned placement;  /* likewise */
     bool shared;         /* likewise: several pairs of it borrow here */
     struct kept buffers[SIDES][SLOTS];
@@ -81,7 +80,6 @@ void xb_workspace_close(struct xb_workspace *workspace)
 void xb_workspace_begin(struct xb_workspace *workspace, uint64_t bytes)
 {
     workspace->case_bytes = bytes;
-    workspace->beyond = 0;
     workspace->placement = 0;
     workspace->shared = false;
     if (workspace->device->info.engine_by_history)
@@ -109,23 +107,19 @@ void xb_workspace_give_up_idle(struct xb_workspace *workspace)
                 give_up(workspace, &workspace->buffers[side][i]);
 }
 
-void xb_workspace_extend(struct xb_workspace *workspace, uint64_t beyond)
-{
-    workspace->beyond = beyond;
-}
-
-/* Borrows the buffer that is kept, or allocates one of `wanted` bytes, or at least of `least`, in
- * its place. */
-static enum xb_status borrow(struct xb_workspace *workspace, unsigned number, enum xb_memory memory,
-                             uint64_t wanted, uint64_t least, struct xb_buffer **buffer,
-                             struct xb_error *error)
+enum xb_status xb_workspace_buffer(struct xb_workspace *workspace, unsigned number,
+                                   enum xb_memory memory, uint64_t bytes, bool follows,
+                                   struct xb_buffer **buffer, struct xb_error *error)
 {
     struct xb_device *device = workspace->device;
+    /* What follows the case's size will have to be larger for a larger case. */
+    bool grows = follows && !workspace->shared && workspace->case_bytes < workspace->hint;
+    uint64_t wanted = grows ? workspace->hint + (bytes - workspace->case_bytes) : bytes;
     struct kept *kept = memory == XB_MEMORY_DEVICE
                             ? &workspace->buffers[SIDE_DEVICE][number]
                             : &workspace->buffers[SIDE_HOST][workspace->placement + number];
     enum xb_status status = XB_OK;
-    if (kept->buffer == NULL || kept->buffer->memory != memory || kept->buffer->bytes < least) {
+    if (kept->buffer == NULL || kept->buffer->memory != memory || kept->buffer->bytes < bytes) {
         give_up(workspace, kept);
         status = device->backend->buffer_allocate(device, memory, wanted, &kept->buffer, error);
     }
@@ -133,11 +127,11 @@ static enum xb_status borrow(struct xb_workspace *workspace, unsigned number, en
         /* Without the hint, and without the buffers that this case does not use, it may still fit.
          */
         xb_workspace_give_up_idle(workspace);
-        status = device->backend->buffer_allocate(device, memory, least, &kept->buffer, error);
+        status = device->backend->buffer_allocate(device, memory, bytes, &kept->buffer, error);
     }
     XB_TRY(status);
     kept->borrowed = true;
-    kept->asked = least;
+    kept->asked = bytes;
     *buffer = kept->buffer;
     return XB_OK;
 }
@@ -149,25 +143,6 @@ uint64_t xb_workspace_borrowed(const struct xb_workspace *workspace, bool on_hos
     for (size_t i = 0; i < SLOTS; i++)
         bytes += kept[i].borrowed ? kept[i].asked : 0;
     return bytes;
-}
-
-enum xb_status xb_workspace_buffer(struct xb_workspace *workspace, unsigned number,
-                                   enum xb_memory memory, uint64_t bytes, struct xb_buffer **buffer,
-                                   struct xb_error *error)
-{
-    /* A buffer of the case's own size will have to be larger for a larger case. */
-    bool grows = !workspace->shared && bytes == workspace->case_bytes && bytes < workspace->hint;
-    /* How long a buffer is that is borrowed for `bytes`. */
-    uint64_t least = bytes == workspace->case_bytes ? bytes + workspace->beyond : bytes;
-    uint64_t wanted = grows ? workspace->hint + workspace->beyond : least;
-    return borrow(workspace, number, memory, wanted, least, buffer, error);
-}
-
-enum xb_status xb_workspace_fixed_buffer(struct xb_workspace *workspace, unsigned number,
-                                         enum xb_memory memory, uint64_t bytes,
-                                         struct xb_buffer **buffer, struct xb_error *error)
-{
-    return borrow(workspace, number, memory, bytes, bytes, buffer, error);
 }
 
 void xb_take(struct xb_buffers *all, enum xb_taking how, enum xb_memory memory, uint64_t bytes,
@@ -187,8 +162,6 @@ enum xb_status xb_borrow_these(struct xb_mode_context *context, const struct xb_
                                size_t queues, struct xb_error *error)
 {
     unsigned own = 2 * context->share.number, of_peer = 2 * context->peer_share.number, on_host = 0;
-    uint64_t whole = context->test->bytes;
-    xb_workspace_extend(context->workspace, all->beyond);
     for (size_t i = 0; i < all->count; i++) {
         enum xb_taking how = all->list[i].how;
         enum xb_memory memory = all->list[i].memory;
@@ -202,9 +175,8 @@ enum xb_status xb_borrow_these(struct xb_mode_context *context, const struct xb_
         struct xb_buffer **buffer = (void *)((char *)context->state + all->list[i].place);
         if (bytes == 0 || how == XB_COUNTED || *buffer != NULL)
             continue;
-        XB_TRY(how != XB_FIXED && bytes == whole + all->beyond
-                   ? xb_workspace_buffer(from, number, memory, whole, buffer, error)
-                   : xb_workspace_fixed_buffer(from, number, memory, bytes, buffer, error));
+        bool follows = how != XB_FIXED && bytes == context->test->bytes + all->beyond;
+        XB_TRY(xb_workspace_buffer(from, number, memory, bytes, follows, buffer, error));
     }
     if (queues == 0)
         return XB_OK;
@@ -240,7 +212,7 @@ unsigned xb_workspace_spread(struct xb_workspace *workspace, unsigned most, stru
     while (own > 0 && placements < most && placements < XB_PLACEMENTS) {
         struct xb_buffer *buffer = NULL;
         if (xb_workspace_buffer(workspace, own - 1 + placements, host[0].buffer->memory,
-                                workspace->case_bytes, &buffer, error) != XB_OK)
+                                host[0].asked, true, &buffer, error) != XB_OK)
             break;
         placements++;
     }

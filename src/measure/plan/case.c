@@ -65,6 +65,12 @@ const struct xb_setting *xb_case_setting(const struct xb_case *test, const struc
     return setting;
 }
 
+bool xb_case_is(const struct xb_case *test, const struct xb_option *option, const char *word)
+{
+    const struct xb_setting *setting = xb_case_find_setting(test, option);
+    return setting != NULL && strcmp(setting->word, word) == 0;
+}
+
 /* ---- cases ---- */
 
 bool xb_case_can_be(const struct xb_case *test)
