@@ -38,9 +38,10 @@ static enum xb_status submit_h2d(struct xb_mode_context *context, struct xb_erro
                                                 state->transfer.ways[0].host, 0, bytes, error);
 }
 
-XB_OWN_FIGURE(RATE, bandwidth_after_h2d,
-              "Device to host right after a copy to the device on the same queue; only where the "
-              "runtime chooses the copy engine by what ran before");
+const struct xb_figure xb_figure_bandwidth_after_h2d = {XB_FIGURE_RATE(
+    "bandwidth_after_h2d",
+    "Device to host right after a copy to the device on the same queue; only where the runtime "
+    "chooses the copy engine by what ran before")};
 
 static uint32_t capabilities(const struct xb_case *test)
 {
@@ -119,84 +120,6 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
                                &state->fore, error);
 }
 
-/* A smaller loss needs no advice, however sure it is. */
-#define LEAST_LOSS 0.02
-
-static bool describe(const struct xb_reading *reading, const struct xb_record_case *test,
-                     const struct xb_figure *figure, struct xb_statistics *statistics)
-{
-    return xb_record_describe(xb_reading_record(reading), test, figure->name, statistics) &&
-           statistics->has_interval;
-}
-
-static bool say_after_h2d(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    struct xb_statistics alone, after;
-    const struct xb_record_case *test =
-        xb_usual_copy(reading, xb_reading_best(reading, device, bytes, XB_D2H, "pinned", NULL));
-    if (test == NULL || !describe(reading, test, &xb_figure_bandwidth, &alone) ||
-        !describe(reading, test, &bandwidth_after_h2d, &after))
-        return false;
-    bool sure = after.ci95_high < alone.ci95_low || after.ci95_low > alone.ci95_high;
-    double share = after.median / alone.median;
-    xb_reading_phrase(
-        reading, "Right after a copy to the GPU on the same queue, {name} back to the host is ",
-        test);
-    if (sure)
-        xb_reading_phrase(reading, "{speed}", share);
-    else
-        xb_reading_add(reading, "as fast, within the noise");
-    xb_reading_phrase(reading,
-                      " ({+share:ratio}{rate:bandwidth_after_h2d}, alone {rate:bandwidth} GB/s).",
-                      share, after.median, alone.median);
-    if (sure && share < 1 - LEAST_LOSS)
-        xb_reading_remedy(
-            reading, XB_EFFORT_LINES, 1 / share,
-            "Give each direction a stream of its own: one that copies only to the host keeps the "
-            "faster rate. Or try HSA_ENABLE_SDMA=0: shaders then copy instead of the engines.");
-    return true;
-}
-
-XB_SAY(say_alignment, xb_alignment_say, "pinned")
-
-#define MADE(value, words)                                                                         \
-    {                                                                                              \
-        "pinned", NULL, &xb_option_gpu_memory, value, "kept", &xb_figure_wall_time, "To the GPU",  \
-            words, "Allocate the GPU's memory once, and use it again",                             \
-            "PyTorch's allocator does that."                                                       \
-    }
-static const struct xb_made_memory made_memory[] = {
-    MADE("malloc", "that is allocated for each copy"),
-    MADE("pool", "that comes from a pool for each copy"),
-    {.mode = NULL}};
-
-XB_SAY(say_made_memory, xb_made_memory_say, made_memory)
-
-/* "The synchronous call blocks until it is done, 20.1 ms; the asynchronous one returns after
- * 2.8 us, and is done after 20.2 ms." */
-static bool say_call(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    for (enum xb_direction direction = XB_H2D; direction <= XB_D2H; direction <<= 1) {
-        const struct xb_record_case *async = xb_usual_copy(
-            reading, xb_reading_best_of_any(reading, device, bytes, direction, "pinned", NULL));
-        const struct xb_record_case *sync =
-            async != NULL
-                ? xb_find_twin(xb_reading_record(reading), async, xb_option_call.name, "sync")
-                : NULL;
-        double blocked = xb_reading_median(reading, sync, &xb_figure_submit_time);
-        if (sync == async || !(blocked > 0))
-            continue;
-        xb_reading_phrase(reading,
-                          "The synchronous call blocks until it is done, {duration:blocked}; the "
-                          "asynchronous one returns after {duration:submitted}, and is done after "
-                          "{duration:done}.{case}{case}",
-                          blocked, xb_reading_median(reading, async, &xb_figure_submit_time),
-                          xb_reading_median(reading, async, &xb_figure_wall_time), sync, async);
-        return true;
-    }
-    return false;
-}
-
 const struct xb_mode xb_mode_pinned = {
     .name = "pinned",
     .summary = "one copy of page-locked host memory: the best that the link gives",
@@ -224,11 +147,9 @@ const struct xb_mode xb_mode_pinned = {
                           &xb_option_gpu_memory, &xb_option_call),
     .parameters = XB_PARAMETERS({&xb_option_host_offset, NULL}, {&xb_option_device_offset, NULL},
                                 {&xb_option_gpu_memory, NULL}, {&xb_option_call, NULL}),
-    .figures = XB_FIGURES(&bandwidth_after_h2d, &xb_figure_host_memory_rate, XB_COST_FIGURES),
-    .reading = XB_READING({.label = "after h2d", .code = "XB-AFTER-H2D", .say = say_after_h2d},
-                          {.label = "GPU memory", .code = "XB-GPU-MEMORY", .say = say_made_memory},
-                          {.label = "call", .code = "XB-CALL", .say = say_call},
-                          {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment}),
+    .figures =
+        XB_FIGURES(&xb_figure_bandwidth_after_h2d, &xb_figure_host_memory_rate, XB_COST_FIGURES),
+    .reading = xb_pinned_reading,
     .shows_link = true,
     XB_HOOKS(struct state, xb_transfer_buffers, setup, xb_transfer_prepare, submit,
              xb_transfer_verify),
@@ -236,7 +157,7 @@ const struct xb_mode xb_mode_pinned = {
     .check = check,
     .teardown = teardown,
     .check_variant = check_variant,
-    .references = XB_REFERENCES({.figure = &bandwidth_after_h2d,
+    .references = XB_REFERENCES({.figure = &xb_figure_bandwidth_after_h2d,
                                  .submit = xb_transfer_submit,
                                  .before = submit_h2d,
                                  .is_wanted = is_wanted_after_h2d}),

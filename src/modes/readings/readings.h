@@ -77,8 +77,8 @@ void xb_pinning_advise(struct xb_reading *reading, const struct xb_record_case *
 
 /* ---- of one mode ---- */
 
-extern const struct xb_reading_line xb_pageable_reading[], xb_peer_reading[], xb_pipeline_lines[],
-    xb_job_reading[];
+extern const struct xb_reading_line xb_pinned_reading[], xb_pageable_reading[], xb_peer_reading[],
+    xb_pipeline_lines[], xb_job_reading[];
 
 bool xb_pipeline_say_disk(struct xb_reading *reading, int device, uint64_t bytes);
 bool xb_job_say(struct xb_reading *reading, int device, uint64_t bytes);
