@@ -19,13 +19,6 @@ static enum xb_status check_options(const struct xb_case *test, struct xb_error 
     return xb_chunk_check(test, &xb_option_chunk, 2, error);
 }
 
-static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
-{
-    return xb_host_memory_of(context->test->variant) == XB_MEMORY_PAGEABLE
-               ? xb_transfer_check_blocking(context->test, "pageable", error)
-               : XB_OK;
-}
-
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
@@ -92,5 +85,5 @@ const struct xb_mode xb_mode_async = {
              xb_transfer_verify),
     .capabilities = xb_host_memory_capabilities,
     .check_options = check_options,
-    .check = check,
+    .check = xb_transfer_check,
 };

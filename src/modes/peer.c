@@ -31,11 +31,9 @@ enum path { PATH_READ, PATH_WRITE, PATH_STAGED };
 /* What the case has of one of the two devices. */
 struct end {
     struct xb_device *device;
-    struct xb_workspace *workspace;
-    unsigned share; /* pairs that run at the same time have buffers and queues each */
-    struct xb_queue *own[2];
-    struct xb_queue *idle; /* for work that is not timed; any pair's */
-    bool opened;           /* direct access to the other end's memory */
+    struct xb_queue *own[2]; /* pairs that run at the same time have queues each */
+    struct xb_queue *idle;   /* for work that is not timed; any pair's */
+    bool opened;             /* direct access to the other end's memory */
 };
 
 /* One direction: from one device's buffer to the other's. */
@@ -114,50 +112,45 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
     return XB_OK;
 }
 
+static enum xb_status open_end(struct end *end, struct xb_device *device,
+                               struct xb_workspace *workspace, unsigned share,
+                               struct xb_error *error)
+{
+    struct xb_queue **queues = NULL;
+    end->device = device;
+    XB_TRY(xb_workspace_queues(workspace, 2 * (size_t)share + 2, &queues, error));
+    end->idle = queues[0];
+    memcpy(end->own, queues + 2 * (size_t)share, sizeof end->own);
+    return XB_OK;
+}
+
+/* A way has one queue, of the device that copies; a staged way has one queue of each device. */
 static enum xb_status set_up_way(struct xb_mode_context *context, size_t index,
                                  struct xb_error *error)
 {
     struct state *state = context->state;
     const struct xb_backend *backend = context->device->backend;
     struct way *way = &state->ways[index];
+    size_t per_way = state->path == PATH_STAGED ? 2 : 1;
+    struct xb_queue **queues = &state->queues[index * per_way];
     assert(index < 2);
     way->from = &state->ends[index];
     way->to = &state->ends[1 - index];
     way->seed = context->test->seed + ((unsigned long long)index << 39);
-    for (int i = 0; i < RING && state->path == PATH_STAGED; i++) {
+    queues[0] = (state->path == PATH_READ ? way->to : way->from)->own[index];
+    if (state->way_count > 1)
+        context->spans[context->span_count++] =
+            (struct xb_span){.figure = index == 0 ? &bandwidth_there : &bandwidth_back,
+                             .first_queue = index * per_way,
+                             .queue_count = per_way,
+                             .bytes = state->bytes};
+    if (state->path != PATH_STAGED)
+        return XB_OK;
+    queues[1] = way->to->own[index];
+    for (int i = 0; i < RING; i++) {
         XB_TRY(backend->event_open(way->from->device, &way->filled[i], error));
         XB_TRY(backend->event_open(way->to->device, &way->emptied[i], error));
     }
-    return XB_OK;
-}
-
-/* One queue for each way, of the device that copies; a staged way has one queue of each device. */
-static enum xb_status choose_queues(struct xb_mode_context *context, struct xb_error *error)
-{
-    struct state *state = context->state;
-    size_t per_way = state->path == PATH_STAGED ? 2 : 1;
-    for (struct end *end = state->ends; end < state->ends + 2; end++) {
-        struct xb_queue **queues = NULL;
-        size_t before = 2 * (size_t)end->share;
-        XB_TRY(xb_workspace_queues(end->workspace, before + 2, &queues, error));
-        end->idle = queues[0];
-        memcpy(end->own, queues + before, sizeof end->own);
-    }
-    for (size_t way = 0; way < state->way_count; way++) {
-        const struct end *source = &state->ends[way], *target = &state->ends[1 - way];
-        struct xb_queue **queues = &state->queues[way * per_way];
-        queues[0] = (state->path == PATH_READ ? target : source)->own[way];
-        if (per_way == 2)
-            queues[1] = target->own[way];
-        if (state->way_count > 1)
-            context->spans[context->span_count++] =
-                (struct xb_span){.figure = way == 0 ? &bandwidth_there : &bandwidth_back,
-                                 .first_queue = way * per_way,
-                                 .queue_count = per_way,
-                                 .bytes = state->bytes};
-    }
-    context->queues = state->queues;
-    context->queue_count = per_way * state->way_count;
     return XB_OK;
 }
 
@@ -179,15 +172,10 @@ static enum xb_status fill(struct xb_mode_context *context, bool targets, struct
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
-    bool is_staged = xb_variant_number(context->test) == PATH_STAGED;
     state->path = xb_variant_number(context->test);
     state->by_kernel = is_by_kernel(context->test);
     state->bytes = context->test->bytes;
-    state->ends[0] = (struct end){
-        .device = context->device, .workspace = context->workspace, .share = context->share.number};
-    state->ends[1] = (struct end){.device = context->peer_device,
-                                  .workspace = context->peer_workspace,
-                                  .share = context->peer_share.number};
+    const bool is_staged = state->path == PATH_STAGED;
     if (is_staged)
         state->chunk = xb_case_setting(context->test, &xb_option_chunk)->count;
     state->way_count = context->test->direction == XB_BIDIR ? 2 : 1;
@@ -202,7 +190,12 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     /* A staged chunk takes two copies, and two records and two waits to order them. */
     context->operations_per_iteration =
         state->way_count * (is_staged ? 6 * xb_chunk_count(state->bytes, state->chunk) : 1);
-    XB_TRY(choose_queues(context, error));
+    context->queues = state->queues;
+    context->queue_count = state->way_count * (is_staged ? 2 : 1);
+    XB_TRY(open_end(&state->ends[0], context->device, context->workspace, context->share.number,
+                    error));
+    XB_TRY(open_end(&state->ends[1], context->peer_device, context->peer_workspace,
+                    context->peer_share.number, error));
     XB_TRY(xb_borrow(context, 0, error));
     for (size_t i = 0; i < state->way_count; i++)
         XB_TRY(set_up_way(context, i, error));
@@ -264,16 +257,15 @@ static enum xb_status stage_chunk(const struct state *state, const struct way *w
 static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
-    for (size_t i = 0; state->path != PATH_STAGED && i < state->way_count; i++) {
-        const struct way *way = &state->ways[i];
-        const struct move whole = {way->target, way->source, 0, 0, state->bytes};
-        XB_TRY(enqueue(state, state->queues[i], &whole, error));
-    }
-    if (state->path != PATH_STAGED)
-        return XB_OK;
-    for (uint64_t c = 0; c < xb_chunk_count(state->bytes, state->chunk); c++)
-        for (size_t i = 0; i < state->way_count; i++)
-            XB_TRY(stage_chunk(state, &state->ways[i], &state->queues[2 * i], c, error));
+    const bool is_staged = state->path == PATH_STAGED;
+    uint64_t chunks = is_staged ? xb_chunk_count(state->bytes, state->chunk) : 1;
+    for (uint64_t c = 0; c < chunks; c++)
+        for (size_t i = 0; i < state->way_count; i++) {
+            const struct way *way = &state->ways[i];
+            const struct move whole = {way->target, way->source, 0, 0, state->bytes};
+            XB_TRY(is_staged ? stage_chunk(state, way, &state->queues[2 * i], c, error)
+                             : enqueue(state, state->queues[i], &whole, error));
+        }
     return XB_OK;
 }
 

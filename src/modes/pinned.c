@@ -61,8 +61,7 @@ static enum xb_status check_variant(const struct xb_case *test, struct xb_error 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_case *test = context->test;
-    if (xb_case_is(test, &xb_option_call, "sync"))
-        XB_TRY(xb_transfer_check_blocking(test, "synchronous", error));
+    XB_TRY(xb_transfer_check(context, error));
     if (xb_case_is(test, &xb_option_gpu_memory, "kept") ||
         (test->direction == XB_H2D && !test->simultaneous && xb_largest_offset(test) == 0))
         return XB_OK;

@@ -17,15 +17,17 @@ const struct xb_option xb_option_call = {
                "to the GPU, until the last byte is there. SUBMIT shows how long the call blocks.",
                "async", "sync")};
 
-enum xb_status xb_transfer_check_blocking(const struct xb_case *test, const char *what,
-                                          struct xb_error *error)
+enum xb_status xb_transfer_check(const struct xb_mode_context *context, struct xb_error *error)
 {
-    if (test->direction != XB_BIDIR && !test->simultaneous)
+    const struct xb_case *test = context->test;
+    bool is_synchronous = xb_case_is(test, &xb_option_call, "sync");
+    bool blocks = is_synchronous || xb_host_memory_of(test->variant) == XB_MEMORY_PAGEABLE;
+    if (!blocks || (test->direction != XB_BIDIR && !test->simultaneous))
         return XB_OK;
     return XB_FAIL(error, XB_ERR_UNSUPPORTED,
                    "a %s copy blocks the calling thread until it is done: what should run beside "
                    "it would start only after it",
-                   what);
+                   is_synchronous ? "synchronous" : "pageable");
 }
 
 static size_t way_count(const struct xb_case *test)
@@ -159,19 +161,16 @@ enum xb_status xb_transfer_setup(struct xb_mode_context *context, size_t queues_
             !is_synchronous || (memory == XB_MEMORY_PAGEABLE && test->direction == XB_H2D);
     }
     for (unsigned i = 0; i < transfer->way_count; i++) {
-        transfer->ways[i].direction = test->direction != XB_BIDIR ? test->direction
-                                      : i == 0                    ? XB_H2D
-                                                                  : XB_D2H;
+        enum xb_direction direction = i == 0 ? XB_H2D : XB_D2H;
+        transfer->ways[i].direction = transfer->way_count > 1 ? direction : test->direction;
         XB_TRY(set_up_way(context, i, error));
+        if (transfer->way_count > 1) /* each is timed apart; a single way is the whole */
+            context->spans[context->span_count++] = (struct xb_span){
+                .figure = i == 0 ? &xb_figure_bandwidth_h2d : &xb_figure_bandwidth_d2h,
+                .first_queue = i * queues_per_way,
+                .queue_count = queues_per_way,
+                .bytes = test->bytes};
     }
-    /* Each of two ways is timed apart. A single way is the whole. */
-    for (size_t i = 0; transfer->way_count > 1 && i < transfer->way_count; i++)
-        context->spans[context->span_count++] = (struct xb_span){
-            .figure = transfer->ways[i].direction == XB_H2D ? &xb_figure_bandwidth_h2d
-                                                            : &xb_figure_bandwidth_d2h,
-            .first_queue = i * queues_per_way,
-            .queue_count = queues_per_way,
-            .bytes = test->bytes};
     return XB_OK;
 }
 

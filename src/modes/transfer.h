@@ -22,10 +22,10 @@ struct xb_way {
     unsigned long long seed;
 };
 
-/* For check: XB_ERR_UNSUPPORTED where a call that blocks would keep the copies of the case apart.
- */
-XB_MUST_CHECK enum xb_status xb_transfer_check_blocking(const struct xb_case *test,
-                                                        const char *what, struct xb_error *error);
+/* `check`: XB_ERR_UNSUPPORTED where a call that blocks would keep the copies of the case apart: the
+ * synchronous one, or any of a variant that is pageable memory. */
+XB_MUST_CHECK enum xb_status xb_transfer_check(const struct xb_mode_context *context,
+                                               struct xb_error *error);
 
 struct xb_transfer {
     struct xb_way ways[XB_SPANS]; /* bidir has two: h2d, then d2h */
