@@ -104,17 +104,18 @@ bool xb_result_has(const struct xb_result *result, const struct xb_figure *figur
     return find_figure(result, figure) < result->figure_count;
 }
 
-enum xb_status xb_result_median(const struct xb_result *result, const struct xb_figure *figure,
-                                double *median, struct xb_error *error)
+double xb_result_median(const struct xb_result *result, const struct xb_figure *figure)
 {
-    static const struct xb_result_figure none = {.computed = 0};
-    const struct xb_result_figure *own =
-        xb_result_has(result, figure) ? &result->figures[find_figure(result, figure)] : &none;
-    struct xb_statistics statistics = {.median = own->computed};
-    if (own->samples.count > 0)
-        XB_TRY(xb_statistics_compute(own->samples.values, own->samples.count, &statistics, error));
-    *median = statistics.median;
-    return XB_OK;
+    size_t i = find_figure(result, figure);
+    if (i == result->figure_count)
+        return 0;
+    const struct xb_samples *samples = &result->figures[i].samples;
+    double *sorted = xb_new(samples->count, sizeof *sorted);
+    if (samples->count > 0)
+        memcpy(sorted, samples->values, samples->count * sizeof *sorted);
+    double median = xb_median_of(sorted, samples->count);
+    free(sorted);
+    return samples->count > 0 ? median : result->figures[i].computed;
 }
 
 /* ---- the row of a result that is final ---- */

@@ -102,16 +102,15 @@ static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *
 
 /* Compares with the same work in a row, and with the slowest stage: the kernels, or the copies with
  * both ways in use, as the pipeline has them. */
-static enum xb_status compare_with_stages(struct xb_result *result, bool computes,
-                                          struct xb_error *error)
+static void compare_with_stages(struct xb_result *result, bool computes)
 {
     enum { SERIAL, IN, KERNELS, OUT, COPIES, TIMES };
     double seconds[TIMES] = {0};
     double whole = (double)result->bytes_moved / result->bandwidth.median;
     for (size_t i = 0; i < TIMES; i++) {
-        XB_TRY(xb_result_median(result, references[i].figure, &seconds[i], error));
+        seconds[i] = xb_result_median(result, references[i].figure);
         if (!(seconds[i] > 0) && (i != KERNELS || computes))
-            return XB_OK; /* cut short: not all stages were timed */
+            return; /* cut short: not all stages were timed */
     }
     if (!computes) /* no kernel was enqueued: the time found is that of enqueuing nothing */
         seconds[KERNELS] = 0;
@@ -120,14 +119,14 @@ static enum xb_status compare_with_stages(struct xb_result *result, bool compute
     xb_result_compute(result, &xb_figure_share_of_bound, bound / whole);
     if (computes)
         xb_result_compute(result, &xb_figure_gpu_busy, seconds[KERNELS] / whole);
-    return XB_OK;
 }
 
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
                              struct xb_error *error)
 {
     const struct xb_trip *trip = context->state;
-    XB_TRY(compare_with_stages(result, trip->steps > 0, error));
+    (void)error;
+    compare_with_stages(result, trip->steps > 0);
     xb_proof_conclude_steps(result, trip->in, trip->out, trip->steps);
     return XB_OK;
 }

@@ -245,20 +245,6 @@ static bool faults_by_piece(const struct xb_mode_context *context)
     return xb_variant_number(context->test) == HOW_FAULT && has_pieces(context->test);
 }
 
-/* Says from which share on moving all of it is faster. */
-static enum xb_status compute_break_even(const struct xb_mode_context *context,
-                                         struct xb_result *result, struct xb_error *error)
-{
-    double full = 0; /* a latency case has no such time, nor has one cut short */
-    XB_TRY(xb_result_median(result, &xb_figure_full_copy_time, &full, error));
-    double touched = (double)result->bytes_moved;
-    if (full > 0)
-        xb_result_compute(result, &break_even_share,
-                          touched / (double)context->test->bytes * full /
-                              (touched / result->bandwidth.median));
-    return XB_OK;
-}
-
 /* Whether the CPU read each page that it was to read, while it held what it holds now. */
 static bool has_read_pages(const struct xb_mode_context *context)
 {
@@ -305,7 +291,12 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     struct xb_mismatch windows = {0};
     struct xb_queue *queue = context->queues[0];
     uint64_t bytes = context->test->bytes;
-    XB_TRY(compute_break_even(context, result, error));
+    /* A latency case has no such time, nor has one cut short. */
+    double full = xb_result_median(result, &xb_figure_full_copy_time);
+    double touched = (double)result->bytes_moved;
+    if (full > 0)
+        xb_result_compute(result, &break_even_share,
+                          touched / (double)bytes * full / (touched / result->bandwidth.median));
     if (state->list != NULL)
         XB_TRY(check_pieces(context, &all, &windows, error));
     else if (state->to_device && state->how == HOW_PREFETCH)

@@ -129,7 +129,6 @@ static bool is_wanted(const struct xb_mode_context *context)
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
                              struct xb_error *error)
 {
-    double of_host = 0, of_link = 0;
     XB_TRY(xb_transfer_verify(context, result, error));
     if (!is_wanted(context))
         return XB_OK;
@@ -138,11 +137,10 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     xb_result_detail_number(result, "threads", plan.threads);
     xb_result_detail_number(result, "ring_chunk_bytes", (double)plan.chunk);
     xb_result_detail_number(result, "ring_bytes", (double)xb_ring_bytes(&plan));
-    XB_TRY(xb_result_median(result, &host_copy_rate, &of_host, error));
-    XB_TRY(xb_result_median(result, &ring_link_rate, &of_link, error));
-    if (of_host > 0 && of_link > 0)
-        xb_result_compute(result, &xb_figure_share_of_bound,
-                          result->bandwidth.median / fmin(of_host, of_link));
+    double bound =
+        fmin(xb_result_median(result, &host_copy_rate), xb_result_median(result, &ring_link_rate));
+    if (bound > 0)
+        xb_result_compute(result, &xb_figure_share_of_bound, result->bandwidth.median / bound);
     return XB_OK;
 }
 

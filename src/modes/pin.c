@@ -27,14 +27,11 @@ static const struct xb_option option_pin_by = {
 
 #define HUGE_PAGE (UINT64_C(2) << 20)
 
-/* What the kernel and the device counted right before the data had memory and right after it was
- * page-locked for the first time. */
+/* What the kernel and the device count. */
 struct counts {
-    bool on_host, on_device, huge; /* whether both are known */
-    bool restarted;                /* `highest` of the second began to count at the first */
-    struct xb_process_memory before, after;
-    uint64_t device_before, device_after; /* free */
-    uint64_t huge_before, huge_after;
+    bool has_host, has_huge;
+    struct xb_process_memory host;
+    uint64_t huge, free; /* in huge pages; on the device, unless it shares the host's memory */
 };
 
 struct state {
@@ -49,7 +46,10 @@ struct state {
     struct xb_crew *crew;
     double setup_times[XB_PIN_MOST], unpin_times[XB_PIN_MOST]; /* seconds */
     size_t setup_count, unpin_count;
-    struct counts counts;
+    /* Right before the data had memory, from when on `highest` of the second counts if it was
+     * `restarted`, and right after it was page-locked for the first time. */
+    struct counts before, after;
+    bool restarted;
 };
 
 static uint32_t capabilities(const struct xb_case *test)
@@ -134,20 +134,23 @@ static enum xb_status lock_timed(struct xb_mode_context *context, double *second
     return status;
 }
 
+static enum xb_status count(const struct xb_mode_context *context, struct counts *counts,
+                            struct xb_error *error)
+{
+    counts->has_host = xb_process_memory_read(&counts->host);
+    counts->has_huge = xb_process_memory_huge(&counts->huge);
+    if (context->device->info.shares_host_memory) /* nobody can tell whose it is */
+        return XB_OK;
+    return context->device->backend->device_memory(context->device, &counts->free, error);
+}
+
 static enum xb_status take_sample(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
-    struct counts *counts = &state->counts;
     if (xb_run_should_stop(context->run))
         return XB_FAIL(error, XB_ERR_STOPPED, "page-locking was not finished");
     XB_TRY(lock_timed(context, &state->setup_times[state->setup_count], error));
-    if (++state->setup_count > 1)
-        return XB_OK;
-    counts->on_host = counts->on_host && xb_process_memory_read(&counts->after);
-    counts->huge = counts->huge && xb_process_memory_huge(&counts->huge_after);
-    return counts->on_device ? context->device->backend->device_memory(context->device,
-                                                                       &counts->device_after, error)
-                             : XB_OK;
+    return ++state->setup_count > 1 ? XB_OK : count(context, &state->after, error);
 }
 
 /* Makes the memory of the data where it is there before it is page-locked, then page-locks, times
@@ -156,15 +159,8 @@ static enum xb_status make_memory(struct xb_mode_context *context, struct xb_err
 {
     xb_workspace_give_up_idle(context->workspace);
     struct state *state = context->state;
-    struct counts *counts = &state->counts;
-    counts->huge = xb_process_memory_huge(&counts->huge_before);
-    counts->restarted = xb_process_memory_restart();
-    counts->on_host = xb_process_memory_read(&counts->before);
-    /* Where a device shares the host's memory nobody can tell whose it is. */
-    counts->on_device = !context->device->info.shares_host_memory;
-    if (counts->on_device)
-        XB_TRY(context->device->backend->device_memory(context->device, &counts->device_before,
-                                                       error));
+    state->restarted = xb_process_memory_restart();
+    XB_TRY(count(context, &state->before, error));
     XB_TRY(make_data(context, error));
     double limit = context->test->asked->time_limit;
     double begin = xb_clock_now();
@@ -339,7 +335,7 @@ static enum xb_status add_break_even(struct xb_result *result, const struct xb_f
                                      const struct xb_figure *copies, const char *detail,
                                      struct xb_error *error)
 {
-    double setup = 0;
+    double setup = xb_result_median(result, &xb_figure_setup_time);
     double bytes = (double)result->bytes_moved;
     const struct xb_samples *samples = NULL; /* where there was no time for it */
     struct xb_statistics other;
@@ -349,7 +345,6 @@ static enum xb_status add_break_even(struct xb_result *result, const struct xb_f
     if (samples == NULL)
         return XB_OK;
     XB_TRY(xb_statistics_compute(samples->values, samples->count, &other, error));
-    XB_TRY(xb_result_median(result, &xb_figure_setup_time, &setup, error));
     enum xb_pin_outcome outcome = xb_pin_judge(bytes, &result->bandwidth, &other);
     /* The least n with setup + n * own <= n * other: by the medians, and at most. */
     double gain = other.median - bytes / result->bandwidth.median;
@@ -381,13 +376,12 @@ static double more(uint64_t after, uint64_t before)
 
 static void tell_host_memory(const struct state *state, struct xb_result *result)
 {
-    const struct counts *counts = &state->counts;
-    const struct xb_process_memory *before = &counts->before, *after = &counts->after;
-    if (!counts->on_host) {
+    const struct xb_process_memory *before = &state->before.host, *after = &state->after.host;
+    if (!state->before.has_host || !state->after.has_host) {
         xb_result_detail_text(result, "host_memory_by", "nothing: no VmRSS in /proc/self/status");
         return;
     }
-    bool has_peak = counts->restarted && after->highest > 0;
+    bool has_peak = state->restarted && after->highest > 0;
     xb_result_compute(result, &xb_figure_pin_peak_host_memory,
                       more(has_peak ? after->highest : after->resident, before->resident));
     xb_result_detail_text(result, "host_memory_by", "%s",
@@ -404,11 +398,10 @@ static void tell_host_memory(const struct state *state, struct xb_result *result
 
 static void tell_huge_pages(const struct state *state, struct xb_result *result)
 {
-    const struct counts *counts = &state->counts;
     uint64_t whole = result->test.bytes / HUGE_PAGE * HUGE_PAGE;
-    if (!counts->huge)
+    if (!state->before.has_huge || !state->after.has_huge)
         return;
-    double huge = more(counts->huge_after, counts->huge_before);
+    double huge = more(state->after.huge, state->before.huge);
     xb_result_detail_number(result, "huge_page_bytes", huge);
     bool wants_huge = state->way == XB_PIN_USED_HUGE || state->way == XB_PIN_REGISTER;
     if (wants_huge && huge < MOSTLY * (double)whole)
@@ -432,9 +425,8 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
         XB_TRY(xb_result_sample(result, &unpin_time, state->unpin_times[i], error));
     tell_host_memory(state, result);
     tell_huge_pages(state, result);
-    if (state->counts.on_device)
-        xb_result_compute(result, &peak_device_memory,
-                          more(state->counts.device_before, state->counts.device_after));
+    if (!context->device->info.shares_host_memory)
+        xb_result_compute(result, &peak_device_memory, more(state->before.free, state->after.free));
     XB_TRY(add_break_even(result, &xb_figure_pageable_time, &xb_figure_break_even_copies,
                           "pays_against_pageable", error));
     return add_break_even(result, &xb_figure_ring_time, &xb_figure_break_even_copies_ring,

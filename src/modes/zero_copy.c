@@ -127,29 +127,20 @@ XB_OWN_FIGURE(TIME, explicit_time,
               "The explicit way: one copy, and the same kernels on the device's own memory");
 XB_OWN_FIGURE(NUMBER, break_even_passes,
               "The fewest passes over the data with which copying it first is faster; 0 for never");
-static const struct xb_reference references[] = {
-    {.figure = &copy_time, .submit = submit_copy},
-    {.figure = &kernel_time, .submit = submit_kernel},
-    {.figure = &explicit_time, .submit = submit_explicit},
-    {.figure = NULL},
-};
 
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
                              struct xb_error *error)
 {
     const struct state *state = context->state;
-    double seconds[3] = {0};
+    double copying = xb_result_median(result, &copy_time);
+    double local = xb_result_median(result, &kernel_time);
     double passes = (double)state->passes;
     double pass = (double)result->bytes_moved / result->bandwidth.median / passes;
-    bool is_timed = true; /* a latency case has no such times, nor has one cut short */
-    for (size_t i = 0; is_timed && i < 3; i++) {
-        XB_TRY(xb_result_median(result, references[i].figure, &seconds[i], error));
-        is_timed = seconds[i] > 0;
-    }
     /* From how many passes n on copying first is faster: copy + n * local < n * in place. */
-    double gain = pass - seconds[1] / passes;
-    if (is_timed)
-        xb_result_compute(result, &break_even_passes, gain > 0 ? floor(seconds[0] / gain) + 1 : 0);
+    double gain = pass - local / passes;
+    /* A latency case has no such times, nor has one cut short. */
+    if (copying > 0 && local > 0 && xb_result_median(result, &explicit_time) > 0)
+        xb_result_compute(result, &break_even_passes, gain > 0 ? floor(copying / gain) + 1 : 0);
     return xb_transfer_verify(context, result, error);
 }
 
@@ -223,5 +214,7 @@ const struct xb_mode xb_mode_zero_copy = {
     XB_HOOKS(struct state, buffers, setup, xb_transfer_prepare, submit, verify),
     .restore = restore,
     .capabilities = capabilities,
-    .references = references,
+    .references = XB_REFERENCES({.figure = &copy_time, .submit = submit_copy},
+                                {.figure = &kernel_time, .submit = submit_kernel},
+                                {.figure = &explicit_time, .submit = submit_explicit}),
 };

@@ -81,12 +81,8 @@ static double computed(const struct xb_result *result, const char *name)
 
 static double sampled(const struct xb_result *result, const char *name)
 {
-    struct xb_error error;
-    double median = 0;
     assert_non_null(figure_of(result, name));
-    assert_int_equal(xb_result_median(result, figure_of(result, name)->figure, &median, &error),
-                     XB_OK);
-    return median;
+    return xb_result_median(result, figure_of(result, name)->figure);
 }
 
 /* ---- figures ---- */
