@@ -112,28 +112,6 @@ static void undo(struct xb_mode_context *context)
     context->own_buffers[0] = NULL;
 }
 
-/* The check that there is memory is ours, and not part of what a program pays: it is made before
- * the clock starts. Memory in use was checked for when it was made. */
-static enum xb_status lock_timed(struct xb_mode_context *context, double *seconds,
-                                 struct xb_error *error)
-{
-    struct state *state = context->state;
-    const struct xb_backend *backend = context->device->backend;
-    uint64_t bytes = context->test->bytes;
-    enum xb_memory memory = state->way == XB_PIN_REGISTER ? XB_MEMORY_REGISTERED : XB_MEMORY_PINNED;
-    if (state->used == NULL)
-        XB_TRY(xb_host_memory_check(bytes, error));
-    xb_host_memory_trust(true);
-    double begin = xb_clock_now();
-    enum xb_status status =
-        state->used != NULL
-            ? backend->buffer_register(context->device, state->used, bytes, &state->pinned, error)
-            : backend->buffer_allocate(context->device, memory, bytes, &state->pinned, error);
-    *seconds = xb_clock_now() - begin;
-    xb_host_memory_trust(false);
-    return status;
-}
-
 static enum xb_status count(const struct xb_mode_context *context, struct counts *counts,
                             struct xb_error *error)
 {
@@ -144,13 +122,27 @@ static enum xb_status count(const struct xb_mode_context *context, struct counts
     return context->device->backend->device_memory(context->device, &counts->free, error);
 }
 
+/* The check that there is memory is ours, and not part of what a program pays: it is made before
+ * the clock starts. Memory in use was checked for when it was made. */
 static enum xb_status take_sample(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
+    const struct xb_backend *backend = context->device->backend;
+    uint64_t bytes = context->test->bytes;
+    enum xb_memory memory = state->way == XB_PIN_REGISTER ? XB_MEMORY_REGISTERED : XB_MEMORY_PINNED;
     if (xb_run_should_stop(context->run))
         return XB_FAIL(error, XB_ERR_STOPPED, "page-locking was not finished");
-    XB_TRY(lock_timed(context, &state->setup_times[state->setup_count], error));
-    return ++state->setup_count > 1 ? XB_OK : count(context, &state->after, error);
+    if (state->used == NULL)
+        XB_TRY(xb_host_memory_check(bytes, error));
+    xb_host_memory_trust(true);
+    double begin = xb_clock_now();
+    enum xb_status status =
+        state->used != NULL
+            ? backend->buffer_register(context->device, state->used, bytes, &state->pinned, error)
+            : backend->buffer_allocate(context->device, memory, bytes, &state->pinned, error);
+    state->setup_times[state->setup_count++] = xb_clock_now() - begin;
+    xb_host_memory_trust(false);
+    return status;
 }
 
 /* Makes the memory of the data where it is there before it is page-locked, then page-locks, times
@@ -164,12 +156,14 @@ static enum xb_status make_memory(struct xb_mode_context *context, struct xb_err
     XB_TRY(make_data(context, error));
     double limit = context->test->asked->time_limit;
     double begin = xb_clock_now();
-    XB_TRY(take_sample(context, error));
-    while (state->setup_count < XB_PIN_LEAST ||
-           (state->setup_count < XB_PIN_MOST && xb_clock_now() - begin < limit)) {
-        undo(context);
+    do {
+        if (state->setup_count > 0)
+            undo(context);
         XB_TRY(take_sample(context, error));
-    }
+        if (state->setup_count == 1)
+            XB_TRY(count(context, &state->after, error));
+    } while (state->setup_count < XB_PIN_LEAST ||
+             (state->setup_count < XB_PIN_MOST && xb_clock_now() - begin < limit));
     return XB_OK;
 }
 
@@ -229,30 +223,28 @@ static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *
 /* How much a host thread copies at a time. */
 #define COPY_CHUNK (UINT64_C(1) << 20)
 
-struct host_copy {
-    char *target;
-    const char *source;
-    uint64_t bytes;
-};
-
+/* Between the data and the memory that is page-locked. */
 static void copy_chunk(void *argument, uint64_t item, unsigned thread)
 {
-    const struct host_copy *copy = argument;
-    struct xb_chunk chunk = xb_chunk_at(copy->bytes, COPY_CHUNK, item);
+    const struct xb_mode_context *context = argument;
+    const struct state *state = context->state;
+    struct xb_chunk chunk = xb_chunk_at(context->test->bytes, COPY_CHUNK, item);
+    char *data = (char *)state->data->host_address + chunk.offset;
+    char *pinned = (char *)state->pinned->host_address + chunk.offset;
+    bool to_device = context->test->direction == XB_H2D;
     (void)thread;
-    memcpy(copy->target + chunk.offset, copy->source + chunk.offset, chunk.bytes);
+    memcpy(to_device ? pinned : data, to_device ? data : pinned, chunk.bytes);
 }
 
-static enum xb_status copy_on_host(const struct xb_mode_context *context, struct xb_buffer *target,
-                                   const struct xb_buffer *source, struct xb_error *error)
+static enum xb_status copy_on_host(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
-    struct host_copy copy = {target->host_address, source->host_address, context->test->bytes};
-    const struct xb_crew_job job = {
-        .work = copy_chunk, .argument = &copy, .count = xb_chunk_count(copy.bytes, COPY_CHUNK)};
+    const struct xb_crew_job job = {.work = copy_chunk,
+                                    .argument = context,
+                                    .count = xb_chunk_count(context->test->bytes, COPY_CHUNK)};
     if (job.count > 1)
         return xb_crew_run(state->crew, &job, error);
-    copy_chunk(&copy, 0, 0); /* sooner done than another thread is awake */
+    copy_chunk(context, 0, 0); /* sooner done than another thread is awake */
     return XB_OK;
 }
 
@@ -273,12 +265,12 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
     const struct state *state = context->state;
     bool to_device = context->test->direction == XB_H2D;
     if (state->data != NULL && to_device)
-        XB_TRY(copy_on_host(context, state->pinned, state->data, error));
+        XB_TRY(copy_on_host(context, error));
     XB_TRY(cross(context, state->pinned, error));
     if (state->data == NULL || to_device)
         return XB_OK;
     XB_TRY(context->device->backend->queue_wait(context->queues[0], error));
-    return copy_on_host(context, state->data, state->pinned, error);
+    return copy_on_host(context, error);
 }
 
 static enum xb_status submit_pageable(struct xb_mode_context *context, struct xb_error *error)
