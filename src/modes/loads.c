@@ -101,59 +101,51 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     return xb_chase_setup(context, context->workspace, error);
 }
 
-/* Whether a case is of loads by that device and in that order. */
-static bool is_by(const struct xb_reading *reading, const struct xb_record_case *test, int device,
-                  const char *variant)
+enum source { OWN, HOST, PEERS, SOURCES };
+
+/* From where a case of loads by that device and in that order loads; SOURCES: it is none. */
+static enum source source_of(const struct xb_reading *reading, const struct xb_record_case *test,
+                             int device, const char *variant)
 {
-    int reader = test->peer >= 0 ? test->peer : test->device;
-    return reader == device && strcmp(test->variant, variant) == 0 &&
-           xb_reading_has(reading, test, &xb_figure_load_latency);
+    bool of_peer = strcmp(test->mode, "peer-loads") == 0;
+    if ((!of_peer && strcmp(test->mode, "loads") != 0) || strcmp(test->variant, variant) != 0 ||
+        (of_peer ? test->peer : test->device) != device ||
+        !xb_reading_has(reading, test, &xb_figure_load_latency))
+        return SOURCES;
+    bool of_host = strcmp(test->direction, xb_direction_name(XB_H2D)) == 0;
+    return of_peer ? PEERS : of_host ? HOST : OWN;
 }
 
-/* The median of what its loads take from one kind of memory: of all peers', or of its own or the
- * host's. False where there is none. */
-static bool find_latency(struct xb_reading *reading, int device, uint64_t bytes,
-                         const char *variant, const char *mode, enum xb_direction direction,
-                         struct xb_statistics *latency)
-{
-    const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
-    for (size_t i = 0; i < sized.count; i++) {
-        const struct xb_record_case *test = sized.cases[i];
-        if (strcmp(test->mode, mode) == 0 &&
-            strcmp(test->direction, xb_direction_name(direction)) == 0 &&
-            is_by(reading, test, device, variant))
-            xb_reading_collect(reading, xb_reading_median(reading, test, &xb_figure_load_latency));
-    }
-    return xb_reading_spread(reading, latency);
-}
-
+/* Compares the medians of what loads take from one kind of memory each. */
 static bool say_in_order(struct xb_reading *reading, int device, uint64_t bytes,
                          const char *variant)
 {
-    struct xb_statistics own, host, peers;
-    bool has_own = find_latency(reading, device, bytes, variant, "loads", XB_D2D, &own);
-    bool has_host = find_latency(reading, device, bytes, variant, "loads", XB_H2D, &host);
-    bool has_peers = find_latency(reading, device, bytes, variant, "peer-loads", XB_D2D, &peers);
-    if (!has_own || (!has_host && !has_peers))
+    const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
+    struct xb_statistics latency[SOURCES];
+    bool has[SOURCES];
+    for (enum source source = OWN; source < SOURCES; source++) {
+        for (size_t i = 0; i < sized.count; i++)
+            if (source_of(reading, sized.cases[i], device, variant) == source)
+                xb_reading_collect(
+                    reading, xb_reading_median(reading, sized.cases[i], &xb_figure_load_latency));
+        has[source] = xb_reading_spread(reading, &latency[source]);
+    }
+    if (!has[OWN] || (!has[HOST] && !has[PEERS]))
         return false;
     xb_reading_phrase(reading, "A load takes {duration:own_latency} from the GPU's own memory",
-                      own.median);
-    if (has_host)
+                      latency[OWN].median);
+    if (has[HOST])
         xb_reading_phrase(reading, "{text} {duration:host_latency} from the host's",
-                          has_peers ? "," : " and", host.median);
-    if (has_peers)
-        xb_reading_phrase(reading, " and {duration:peer_latency} from another GPU's", peers.median);
-    if (has_peers && peers.n > 1)
-        xb_reading_add(reading, " (median of %zu)", peers.n);
+                          has[PEERS] ? "," : " and", latency[HOST].median);
+    if (has[PEERS])
+        xb_reading_phrase(reading, " and {duration:peer_latency} from another GPU's",
+                          latency[PEERS].median);
+    if (has[PEERS] && latency[PEERS].n > 1)
+        xb_reading_add(reading, " (median of %zu)", latency[PEERS].n);
     xb_reading_add(reading, ".");
-    /* Note the cases of all that is told of an order. */
-    const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
-    for (size_t i = 0; i < sized.count; i++) {
-        const struct xb_record_case *test = sized.cases[i];
-        bool is_one = strcmp(test->mode, "loads") == 0 || strcmp(test->mode, "peer-loads") == 0;
-        if (is_one && is_by(reading, test, device, variant))
-            xb_reading_rests_on(reading, test);
-    }
+    for (size_t i = 0; i < sized.count; i++)
+        if (source_of(reading, sized.cases[i], device, variant) != SOURCES)
+            xb_reading_rests_on(reading, sized.cases[i]);
     return true;
 }
 

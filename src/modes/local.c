@@ -6,10 +6,6 @@
 
 #include <string.h>
 
-/* A GPU copies 256 MiB within itself in some 0.1 ms: starting and ending a sample, 10 us, would be
- * a visible part of a millisecond. */
-#define SAMPLE_SECONDS 10e-3
-
 struct state {
     struct xb_buffer *source, *target;
     bool by_kernel;
@@ -33,7 +29,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     state->by_kernel = strcmp(test->variant, "kernel") == 0;
     context->operations_per_iteration = state->by_kernel ? 1 : XB_LOCAL_COPY_OPERATIONS;
     context->hold = true;
-    context->sample_seconds = SAMPLE_SECONDS;
+    context->sample_seconds = XB_FAST_SAMPLE_S;
     XB_TRY(xb_borrow(context, 1, error));
     return xb_proof_fill(context->queues[0], state->source, test->bytes,
                          xb_proof_before(test->seed), error);

@@ -43,7 +43,8 @@ struct state {
     enum how how;
     bool to_device;
     struct xb_buffer *managed;
-    struct xb_buffer *device; /* what the device's kernels read into or write from */
+    struct xb_buffer *device;          /* what the device's kernels read into or write from */
+    struct xb_buffer *source, *target; /* of these two, where the device's is one end of the copy */
     /* What is touched, unless that is all of it in order: then there are no pieces. */
     struct xb_layout touched;
     struct xb_pieces *list; /* for the kernel; NULL: the CPU touches */
@@ -157,10 +158,9 @@ static enum xb_status set_up_pieces(struct xb_mode_context *context, struct xb_e
     context->operations_per_iteration = 2; /* of a reference */
     if (!has_device_end(context->test))
         return XB_OK;
-    return context->device->backend->pieces_open(
-        context->device, state->to_device ? state->device : state->managed,
-        state->to_device ? state->managed : state->device, state->touched.pieces,
-        state->touched.count, &state->list, error);
+    return context->device->backend->pieces_open(context->device, state->target, state->source,
+                                                 state->touched.pieces, state->touched.count,
+                                                 &state->list, error);
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
@@ -175,6 +175,8 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     /* The CPU faults inside submit itself, where only the host's clock can time it. */
     context->host_timed = state->how == HOW_FAULT && !state->to_device;
     XB_TRY(xb_borrow(context, 1, error));
+    state->source = state->to_device ? state->managed : state->device;
+    state->target = state->to_device ? state->device : state->managed;
     XB_TRY(context->device->backend->buffer_advise(
         state->managed, state->how == HOW_ADVISE ? XB_ADVICE_STAY_ON_HOST : XB_ADVICE_NONE, error));
     if (has_pieces(test))
@@ -211,9 +213,7 @@ static enum xb_status touch(struct xb_mode_context *context, struct xb_error *er
     if (state->list != NULL)
         return backend->queue_kernel_pieces(context->queues[0], state->list, 0, error);
     if (has_device_end(context->test))
-        return backend->queue_kernel_copy(context->queues[0],
-                                          state->to_device ? state->device : state->managed, 0,
-                                          state->to_device ? state->managed : state->device, 0,
+        return backend->queue_kernel_copy(context->queues[0], state->target, 0, state->source, 0,
                                           bytes, XB_ACCESS_SEQUENTIAL, 1, error);
     const unsigned char *memory = state->managed->host_address;
     state->read = state->touched.count == 0 ? xb_host_read_pages(memory, bytes) : 0;
@@ -271,8 +271,8 @@ static enum xb_status check_pieces(const struct xb_mode_context *context, struct
     const struct xb_piece_proof proof = {
         .layout = &state->touched,
         .queue = context->queues[0],
-        .source = state->to_device ? state->managed : state->device,
-        .target = state->to_device ? state->device : state->managed,
+        .source = state->source,
+        .target = state->target,
         .room = state->room,
         .moved = expected(context),
         .around = state->to_device ? xb_proof_after(seed) : xb_proof_before(seed),
@@ -303,8 +303,7 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
         XB_TRY(context->device->backend->queue_check(queue, state->managed, bytes,
                                                      expected(context), &all, error));
     else
-        XB_TRY(xb_proof_check(queue, state->to_device ? state->device : state->managed, bytes,
-                              expected(context), &all, error));
+        XB_TRY(xb_proof_check(queue, state->target, bytes, expected(context), &all, error));
     if (has_device_end(context->test) && state->list == NULL) {
         const struct xb_proof_side here = {queue, state->managed, 0};
         const struct xb_proof_side there = {queue, state->device, 0};

@@ -20,11 +20,6 @@ XB_OWN_FIGURE(RATE, bandwidth_back,
 
 enum path { PATH_READ, PATH_WRITE, PATH_STAGED };
 
-/* Starting and ending a sample takes about 11 us here, and 30 us where both devices copy (two
- * H200s, bench/results/h200-x2/peer-sizes.json: the time by size is a straight line that does not
- * meet 0). A copy of 1 GiB over NVLink takes 2.7 ms, so those are up to 1 % of it. */
-#define SAMPLE_SECONDS 10e-3
-
 /* How many chunks of a staged copy the host has room for at a time. */
 #define RING 4
 
@@ -186,7 +181,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
                                                  : context->share.of;
     context->bytes_moved = state->way_count * state->bytes;
     context->hold = true;
-    context->sample_seconds = is_staged ? 0 : SAMPLE_SECONDS;
+    context->sample_seconds = is_staged ? 0 : XB_FAST_SAMPLE_S;
     /* A staged chunk takes two copies, and two records and two waits to order them. */
     context->operations_per_iteration =
         state->way_count * (is_staged ? 6 * xb_chunk_count(state->bytes, state->chunk) : 1);

@@ -77,6 +77,12 @@ extern const struct xb_figure xb_figure_full_copy_time, xb_figure_bandwidth_afte
  * make a difference between one offset and another. */
 uint64_t xb_largest_offset(const struct xb_case *test);
 
+/* context->sample_seconds of a path that is faster than the link to the host: 256 MiB within an
+ * H200's memory take 0.1 ms, 1 GiB to another over NVLink 2.7 ms. Starting and ending a sample
+ * takes 10 us, 30 us where both devices copy (bench/results/h200-x2/peer-sizes.json: the time by
+ * size is a straight line that does not meet 0), which would be a visible part of it. */
+#define XB_FAST_SAMPLE_S 10e-3
+
 /* For `verify` of a pair: adds what is known of the link that the data took from the source to the
  * destination. */
 void xb_pair_add_link(const struct xb_mode_context *context, struct xb_result *result);

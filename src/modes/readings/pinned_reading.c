@@ -32,61 +32,26 @@ struct offset {
 /* What is known of one side. */
 struct side {
     const struct xb_option *option;
-    const char *name;        /* "Host buffers" */
-    const char *cost, *most; /* numbers of the line */
-    struct offset offsets[MOST_OFFSETS];
+    const char *name;                    /* "Host buffers" */
+    const char *cost, *most;             /* numbers of the line */
+    struct offset offsets[MOST_OFFSETS]; /* in their order */
     size_t count;
 };
 
-/* 0 in a file from before there was the option. */
-static uint64_t offset_of(const struct xb_record_case *test, const struct xb_option *option)
+static enum found found_of(const struct offset *offset)
 {
-    return strtoull(xb_record_parameter(test, option->name), NULL, 10);
+    return offset->test != NULL ? COSTS : offset->most <= VISIBLE ? NOTHING : UNKNOWN;
 }
 
-/* The place of an offset, in their order; NULL where there is no room. */
-static struct offset *find(struct side *side, uint64_t bytes)
+static bool describe(const struct xb_reading *reading, const struct xb_record_case *test,
+                     const struct xb_figure *figure, struct xb_statistics *statistics)
 {
-    size_t place = 0;
-    while (place < side->count && side->offsets[place].bytes < bytes)
-        place++;
-    struct offset *offset = &side->offsets[place];
-    if (place < side->count && offset->bytes == bytes)
-        return offset;
-    if (side->count == MOST_OFFSETS)
-        return NULL;
-    memmove(offset + 1, offset, (side->count - place) * sizeof *offset);
-    *offset = (struct offset){.bytes = bytes};
-    side->count++;
-    return offset;
+    return xb_record_describe(xb_reading_record(reading), test, figure->name, statistics) &&
+           statistics->has_interval;
 }
 
-/* Notes what a case loses against `base`, which begins on the boundary. A difference is certain
- * where the intervals do not meet. */
-static void add(struct xb_reading *reading, struct side *side, const struct xb_record_case *base,
-                const struct xb_record_case *test)
-{
-    const struct xb_record *record = xb_reading_record(reading);
-    const char *figure = xb_figure_bandwidth.name;
-    struct xb_statistics on, off;
-    if (!xb_record_describe(record, base, figure, &on) || !on.has_interval ||
-        !xb_record_describe(record, test, figure, &off) || !off.has_interval || !(on.ci95_low > 0))
-        return;
-    double cost = 1 - off.median / on.median;
-    double least = 1 - off.ci95_high / on.ci95_low;
-    double most = 1 - off.ci95_low / on.ci95_high;
-    struct offset *offset = find(side, offset_of(test, side->option));
-    if (offset == NULL)
-        return;
-    xb_reading_phrase(reading, "{case}{case}", base, test);
-    if (least <= 0 || cost < VISIBLE) {
-        offset->most = fmax(offset->most, most);
-    } else if (cost > offset->cost) {
-        offset->cost = cost;
-        offset->test = test;
-    }
-}
-
+/* Finds what cases of that mode lose against their twins that begin on the boundary. A difference
+ * is certain where the intervals do not meet. */
 static void collect(struct xb_reading *reading, struct side *side, int device, uint64_t bytes,
                     const char *mode)
 {
@@ -94,94 +59,96 @@ static void collect(struct xb_reading *reading, struct side *side, int device, u
     const struct xb_record_cases sized = xb_record_of_size(record, bytes);
     for (size_t i = 0; i < sized.count; i++) {
         const struct xb_record_case *test = sized.cases[i];
+        struct xb_statistics on, off;
+        size_t place = 0;
+        /* 0 in a file from before there was the option */
+        uint64_t distance = strtoull(xb_record_parameter(test, side->option->name), NULL, 10);
         if (test->device != device || strcmp(test->mode, mode) != 0 || test->simultaneous ||
-            offset_of(test, side->option) == 0 || !xb_reading_usable(reading, test))
+            distance == 0 || !xb_reading_usable(reading, test))
             continue;
         const struct xb_record_case *base = xb_find_twin(record, test, side->option->name, "0");
-        if (base != NULL && xb_reading_usable(reading, base))
-            add(reading, side, base, test);
+        if (base == NULL || !xb_reading_usable(reading, base) ||
+            !describe(reading, base, &xb_figure_bandwidth, &on) ||
+            !describe(reading, test, &xb_figure_bandwidth, &off) || !(on.ci95_low > 0))
+            continue;
+        while (place < side->count && side->offsets[place].bytes < distance)
+            place++;
+        struct offset *offset = &side->offsets[place];
+        if (place == side->count || offset->bytes != distance) {
+            if (side->count == MOST_OFFSETS)
+                continue;
+            memmove(offset + 1, offset, (side->count++ - place) * sizeof *offset);
+            *offset = (struct offset){.bytes = distance};
+        }
+        xb_reading_phrase(reading, "{case}{case}", base, test);
+        double cost = 1 - off.median / on.median;
+        if (1 - off.ci95_high / on.ci95_low <= 0 || cost < VISIBLE) {
+            offset->most = fmax(offset->most, 1 - off.ci95_low / on.ci95_high);
+        } else if (cost > offset->cost) {
+            offset->cost = cost;
+            offset->test = test;
+        }
     }
 }
 
-/* The offsets of one side of which the same was found. */
-struct group {
-    const struct offset *offsets[MOST_OFFSETS];
-    size_t count;
-    const struct offset *worst; /* the first of those that cost most */
-    double most;                /* that the intervals allow */
-};
-
-static struct group group_of(const struct side *side, enum found found)
+/* Says of the offsets of which that was found what it is, after `before`: "Host buffers 1 B and 4 B
+ * off a boundary cost pinned to the GPU up to 4.0 %." */
+static bool say_found(struct xb_reading *reading, const struct side *side, enum found found,
+                      const char *mode, const char *before, double *most)
 {
-    struct group group = {.count = 0};
+    const struct offset *worst = NULL; /* the first of those that cost most */
+    double allowed = 0;
+    size_t members = 0, named = 0;
     for (size_t i = 0; i < side->count; i++) {
         const struct offset *offset = &side->offsets[i];
-        enum found own = offset->test != NULL ? COSTS : offset->most <= VISIBLE ? NOTHING : UNKNOWN;
-        if (own != found)
+        if (found_of(offset) != found)
             continue;
-        group.offsets[group.count++] = offset;
-        group.most = fmax(group.most, offset->most);
-        if (group.worst == NULL || offset->cost > group.worst->cost)
-            group.worst = offset;
+        members++;
+        allowed = fmax(allowed, offset->most);
+        worst = worst == NULL || offset->cost > worst->cost ? offset : worst;
     }
-    return group;
-}
-
-/* "Host buffers 1 B, 64 B and 256 B off a boundary". */
-static void add_offsets(struct xb_reading *reading, const struct side *side,
-                        const struct group *group)
-{
-    xb_reading_add(reading, "%s ", side->name);
-    for (size_t i = 0; i < group->count; i++)
-        xb_reading_phrase(reading, "{text}{size}",
-                          i == 0                  ? ""
-                          : i + 1 == group->count ? " and "
-                                                  : ", ",
-                          group->offsets[i]->bytes);
+    if (members == 0)
+        return false;
+    xb_reading_add(reading, "%s%s ", before, side->name);
+    for (const struct offset *offset = side->offsets; named < members; offset++)
+        if (found_of(offset) == found)
+            xb_reading_phrase(reading, "{text}{size}",
+                              named++ == 0       ? ""
+                              : named == members ? " and "
+                                                 : ", ",
+                              offset->bytes);
     xb_reading_add(reading, " off a boundary");
+    if (found == COSTS) {
+        xb_reading_phrase(reading, " cost {text}{share} ({way}).", members > 1 ? "up to " : "",
+                          worst->cost, worst->test);
+        xb_reading_number(reading, side->cost, worst->cost, XB_UNIT_RATIO);
+        return true;
+    }
+    /* They cost nothing, or nobody knows: at most so much, rounded up. */
+    double percent = fmax(ceil(1000 * allowed - 1e-6), 1) / 10;
+    xb_reading_add(reading, ", %s copies: %s at most %.*f %% slower.", mode,
+                   found == NOTHING ? "no cost," : "too noisy to tell;", percent < 10 ? 1 : 0,
+                   percent < 10 ? percent : ceil(percent));
+    *most = fmax(*most, allowed);
+    return true;
 }
 
 bool xb_alignment_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode)
 {
-    struct side sides[] = {{.option = &xb_option_host_offset,
-                            .name = "Host buffers",
-                            .cost = "host_cost",
-                            .most = "host_cost_at_most"},
-                           {.option = &xb_option_device_offset,
-                            .name = "GPU buffers",
-                            .cost = "device_cost",
-                            .most = "device_cost_at_most"}};
+    struct side sides[] = {
+        {&xb_option_host_offset, "Host buffers", "host_cost", "host_cost_at_most", .count = 0},
+        {&xb_option_device_offset, "GPU buffers", "device_cost", "device_cost_at_most",
+         .count = 0}};
     bool said = false, told = false;
-    for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
-        struct side *side = &sides[i];
+    for (struct side *side = sides; side < sides + 2; side++) {
+        double most = -1;
         collect(reading, side, device, bytes, mode);
-        double most = 0;
-        size_t others = 0;
-        for (enum found found = COSTS; found <= UNKNOWN; found++) {
-            const struct group group = group_of(side, found);
-            if (group.count == 0)
-                continue;
-            xb_reading_add(reading, "%s", said ? " " : "");
-            said = true;
-            told = told || found != UNKNOWN;
-            add_offsets(reading, side, &group);
-            if (found == COSTS) {
-                /* "Host buffers 1 B and 4 B off a boundary cost pinned to the GPU up to 4.0 %." */
-                xb_reading_phrase(reading, " cost {text}{share} ({way}).",
-                                  group.count > 1 ? "up to " : "", group.worst->cost,
-                                  group.worst->test);
-                xb_reading_number(reading, side->cost, group.worst->cost, XB_UNIT_RATIO);
-                continue;
+        for (enum found found = COSTS; found <= UNKNOWN; found++)
+            if (say_found(reading, side, found, mode, said ? " " : "", &most)) {
+                said = true;
+                told = told || found != UNKNOWN;
             }
-            /* The group's offsets cost nothing, or nobody knows: at most so much, rounded up. */
-            double percent = fmax(ceil(1000 * group.most - 1e-6), 1) / 10;
-            xb_reading_add(reading, ", %s copies: %s at most %.*f %% slower.", mode,
-                           found == NOTHING ? "no cost," : "too noisy to tell;",
-                           percent < 10 ? 1 : 0, percent < 10 ? percent : ceil(percent));
-            most = fmax(most, group.most);
-            others += group.count;
-        }
-        if (others > 0)
+        if (most >= 0)
             xb_reading_number(reading, side->most, most, XB_UNIT_RATIO);
     }
     if (said && !told)
@@ -191,13 +158,6 @@ bool xb_alignment_say(struct xb_reading *reading, int device, uint64_t bytes, co
 
 /* A smaller loss needs no advice, however sure it is. */
 #define LEAST_LOSS 0.02
-
-static bool describe(const struct xb_reading *reading, const struct xb_record_case *test,
-                     const struct xb_figure *figure, struct xb_statistics *statistics)
-{
-    return xb_record_describe(xb_reading_record(reading), test, figure->name, statistics) &&
-           statistics->has_interval;
-}
 
 static bool say_after_h2d(struct xb_reading *reading, int device, uint64_t bytes)
 {
