@@ -8,18 +8,9 @@
  * makes it: runtimes write a few KiB by other means. */
 #define FORE_BYTES (UINT64_C(16) << 20)
 
-const struct xb_option xb_option_gpu_memory = {
-    XB_CHOICES("gpu-memory", "FROM", "kept",
-               "Where a copy to the GPU finds memory there: 'kept' memory that is used again and "
-               "again; 'malloc' memory that cudaMalloc (hipMalloc) makes for each copy, once "
-               "cudaFree has taken back the last; 'pool' the same by cudaMallocAsync and "
-               "cudaFreeAsync, from a pool that keeps what it gets back.",
-               "kept", "malloc", "pool")};
-
 struct state {
     struct xb_transfer transfer; /* first: the shared hooks find it there */
     struct xb_buffer *fore;      /* what is copied to the device goes there; NULL: nothing is */
-    bool makes, pools;           /* the device's memory, anew for each copy; from a pool */
 };
 
 static bool is_wanted_after_h2d(const struct xb_mode_context *context)
@@ -58,60 +49,9 @@ static enum xb_status check_variant(const struct xb_case *test, struct xb_error 
     return XB_FAIL(error, XB_ERR_UNSUPPORTED, "--gpu-memory malloc and pool take --call async");
 }
 
-static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct xb_case *test = context->test;
-    XB_TRY(xb_transfer_check(context, error));
-    if (xb_case_is(test, &xb_option_gpu_memory, "kept") ||
-        (test->direction == XB_H2D && !test->simultaneous && xb_largest_offset(test) == 0))
-        return XB_OK;
-    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
-                   "--gpu-memory malloc and pool are about copies to one GPU, without offsets");
-}
-
-/* Gives the device's memory back, and makes it anew. */
-static enum xb_status make_memory(struct xb_mode_context *context, struct xb_error *error)
-{
-    struct state *state = context->state;
-    const struct xb_backend *backend = context->device->backend;
-    struct xb_way *way = &state->transfer.ways[0];
-    uint64_t bytes = context->test->bytes;
-    backend->buffer_free(way->device);
-    way->device = way->target = NULL;
-    XB_TRY(state->pools ? backend->queue_allocate(state->transfer.own, bytes, &way->device, error)
-                        : backend->buffer_allocate(context->device, XB_MEMORY_DEVICE, bytes,
-                                                   &way->device, error));
-    way->target = way->device;
-    return XB_OK;
-}
-
-static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    if (state->makes)
-        XB_TRY(make_memory(context, error));
-    return xb_transfer_submit(context, error);
-}
-
-static void teardown(struct xb_mode_context *context)
-{
-    const struct state *state = context->state;
-    if (state->makes)
-        context->device->backend->buffer_free(state->transfer.ways[0].device);
-    xb_transfer_teardown(context);
-}
-
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
-    state->pools = xb_case_is(context->test, &xb_option_gpu_memory, "pool");
-    state->makes = !xb_case_is(context->test, &xb_option_gpu_memory, "kept");
-    if (state->makes) {
-        context->own_device_bytes = context->test->bytes;
-        xb_workspace_give_up_idle(context->workspace);
-        XB_TRY(context->device->backend->queue_open(context->device, &state->transfer.own, error));
-        XB_TRY(make_memory(context, error));
-    }
     XB_TRY(xb_transfer_setup(context, 1, error));
     if (!is_wanted_after_h2d(context))
         return XB_OK;
@@ -150,11 +90,11 @@ const struct xb_mode xb_mode_pinned = {
         XB_FIGURES(&xb_figure_bandwidth_after_h2d, &xb_figure_host_memory_rate, XB_COST_FIGURES),
     .reading = xb_pinned_reading,
     .shows_link = true,
-    XB_HOOKS(struct state, xb_transfer_buffers, setup, xb_transfer_prepare, submit,
+    XB_HOOKS(struct state, xb_transfer_buffers, setup, xb_transfer_prepare, xb_transfer_submit,
              xb_transfer_verify),
     .capabilities = capabilities,
-    .check = check,
-    .teardown = teardown,
+    .check = xb_transfer_check,
+    .teardown = xb_transfer_teardown,
     .check_variant = check_variant,
     .references = XB_REFERENCES({.figure = &xb_figure_bandwidth_after_h2d,
                                  .submit = xb_transfer_submit,

@@ -7,6 +7,7 @@
 #include "backends/verify.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define AROUND (XB_PATTERN_POISON / 0xFF * 0x55) /* of XB_PATTERN_POISON every other bit */
 
@@ -17,17 +18,36 @@ const struct xb_option xb_option_call = {
                "to the GPU, until the last byte is there. SUBMIT shows how long the call blocks.",
                "async", "sync")};
 
+const struct xb_option xb_option_gpu_memory = {
+    XB_CHOICES("gpu-memory", "FROM", "kept",
+               "Where a copy to the GPU finds memory there: 'kept' memory that is used again and "
+               "again; 'malloc' memory that cudaMalloc (hipMalloc) makes for each copy, once "
+               "cudaFree has taken back the last; 'pool' the same by cudaMallocAsync and "
+               "cudaFreeAsync, from a pool that keeps what it gets back.",
+               "kept", "malloc", "pool")};
+
+/* Whether the device's memory is made for each copy. */
+static bool makes_memory(const struct xb_case *test)
+{
+    const struct xb_setting *setting = xb_case_find_setting(test, &xb_option_gpu_memory);
+    return setting != NULL && strcmp(setting->word, "kept") != 0;
+}
+
 enum xb_status xb_transfer_check(const struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_case *test = context->test;
     bool is_synchronous = xb_case_is(test, &xb_option_call, "sync");
     bool blocks = is_synchronous || xb_host_memory_of(test->variant) == XB_MEMORY_PAGEABLE;
-    if (!blocks || (test->direction != XB_BIDIR && !test->simultaneous))
+    if (blocks && (test->direction == XB_BIDIR || test->simultaneous))
+        return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                       "a %s copy blocks the calling thread until it is done: what should run "
+                       "beside it would start only after it",
+                       is_synchronous ? "synchronous" : "pageable");
+    if (!makes_memory(test) ||
+        (test->direction == XB_H2D && !test->simultaneous && xb_largest_offset(test) == 0))
         return XB_OK;
     return XB_FAIL(error, XB_ERR_UNSUPPORTED,
-                   "a %s copy blocks the calling thread until it is done: what should run beside "
-                   "it would start only after it",
-                   is_synchronous ? "synchronous" : "pageable");
+                   "--gpu-memory malloc and pool are about copies to one GPU, without offsets");
 }
 
 static size_t way_count(const struct xb_case *test)
@@ -125,6 +145,22 @@ static enum xb_status set_up_way(struct xb_mode_context *context, unsigned numbe
     return fill_device(context, way, xb_proof_before(way->seed), error);
 }
 
+/* Gives the device's memory back, and makes it anew. */
+static enum xb_status make_memory(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct xb_transfer *transfer = context->state;
+    const struct xb_backend *backend = context->device->backend;
+    struct xb_way *way = &transfer->ways[0];
+    uint64_t bytes = context->test->bytes;
+    backend->buffer_free(way->device);
+    way->device = way->target = NULL;
+    XB_TRY(transfer->pools ? backend->queue_allocate(transfer->own, bytes, &way->device, error)
+                           : backend->buffer_allocate(context->device, XB_MEMORY_DEVICE, bytes,
+                                                      &way->device, error));
+    way->target = way->device;
+    return XB_OK;
+}
+
 enum xb_status xb_transfer_setup(struct xb_mode_context *context, size_t queues_per_way,
                                  struct xb_error *error)
 {
@@ -136,6 +172,14 @@ enum xb_status xb_transfer_setup(struct xb_mode_context *context, size_t queues_
     context->bytes_moved = test->bytes * transfer->way_count;
     context->operations_per_iteration = transfer->way_count;
     transfer->margin = room_beyond(test) > 0 ? XB_WATCHED_BYTES : 0;
+    transfer->makes = makes_memory(test);
+    transfer->pools = xb_case_is(test, &xb_option_gpu_memory, "pool");
+    if (transfer->makes) {
+        context->own_device_bytes = test->bytes;
+        xb_workspace_give_up_idle(context->workspace);
+        XB_TRY(context->device->backend->queue_open(context->device, &transfer->own, error));
+        XB_TRY(make_memory(context, error));
+    }
     /* Without kernels a device fills buffers by copies to it, and those are not to choose the
      * engine of what is timed: they have a queue of their own. */
     const struct xb_device_info *info = &context->device->info;
@@ -177,6 +221,8 @@ enum xb_status xb_transfer_setup(struct xb_mode_context *context, size_t queues_
 void xb_transfer_teardown(struct xb_mode_context *context)
 {
     const struct xb_transfer *transfer = context->state;
+    if (transfer->makes)
+        context->device->backend->buffer_free(transfer->ways[0].device);
     if (transfer->own != NULL)
         context->device->backend->queue_close(transfer->own);
 }
@@ -195,6 +241,8 @@ enum xb_status xb_transfer_prepare(struct xb_mode_context *context, struct xb_er
 enum xb_status xb_transfer_submit(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_transfer *transfer = context->state;
+    if (transfer->makes)
+        XB_TRY(make_memory(context, error));
     for (size_t i = 0; i < transfer->way_count; i++) {
         XB_TRY(context->device->backend->queue_copy(
             context->queues[i * transfer->queues_per_way], transfer->ways[i].target,

@@ -23,7 +23,8 @@ struct xb_way {
 };
 
 /* `check`: XB_ERR_UNSUPPORTED where a call that blocks would keep the copies of the case apart: the
- * synchronous one, or any of a variant that is pageable memory. */
+ * synchronous one, or any of a variant that is pageable memory; and for what --gpu-memory cannot
+ * be. */
 XB_MUST_CHECK enum xb_status xb_transfer_check(const struct xb_mode_context *context,
                                                struct xb_error *error);
 
@@ -34,6 +35,7 @@ struct xb_transfer {
     size_t queues_per_way;   /* a way's first queue is context->queues[way * queues_per_way] */
     struct xb_queue *filler; /* on which device buffers are filled */
     struct xb_queue *own;    /* of a case that the host's clock times; NULL: the workspace's */
+    bool makes, pools;       /* the device's memory, anew for each copy; from a pool */
     unsigned prepared;       /* how many times */
 };
 
@@ -47,11 +49,11 @@ void xb_transfer_take(const struct xb_case *test, enum xb_memory memory, struct 
 /*
  * Borrows the mode's buffers and `queues_per_way` queues a way from the workspace, sets the
  * context's queues, spans and bytes_moved, one operation a way and, for page-locked memory, hold;
- * then writes one pattern to the ways' buffers. A way whose `host` or `device` is set, to memory of
- * the mode's own of the case's size or more, keeps it. A case of the synchronous call, and one
- * whose mode has set `own`, has a queue of its own and is timed by the host's clock: until the
- * synchronous call returns, unless that is before all is there, else until it is.
- * xb_transfer_teardown closes it.
+ * then writes one pattern to the ways' buffers. A way whose `host` is set, to memory of the mode's
+ * own of the case's size or more, keeps it. With --call sync, and with --gpu-memory malloc or pool,
+ * where these are parameters of the mode, the case has a queue of its own and is timed by the
+ * host's clock: until the synchronous call returns, unless that is before all is there, else until
+ * it is. xb_transfer_teardown closes it.
  */
 XB_MUST_CHECK enum xb_status xb_transfer_setup(struct xb_mode_context *context,
                                                size_t queues_per_way, struct xb_error *error);
@@ -62,7 +64,8 @@ void xb_transfer_teardown(struct xb_mode_context *context);
  * buffers. */
 XB_MUST_CHECK xb_submit xb_transfer_prepare;
 
-/* `submit`: copies each way's buffer in one operation, on the way's first queue. */
+/* `submit`: makes the device's memory, where --gpu-memory asks for that, and copies each way's
+ * buffer in one operation, on the way's first queue. */
 XB_MUST_CHECK xb_submit xb_transfer_submit;
 
 /* `verify`: checks every byte of each target where it lies, and compares windows of it with the
