@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Says in the Reading up to which share of managed memory faults are faster than moving all. */
+/* Says in the Reading when to prefetch managed memory, and up to which share of it faults are
+ * faster than moving all. */
 #include "modes/shared_options.h"
 #include "readings.h"
 
@@ -64,7 +65,7 @@ static bool say(struct xb_reading *reading, int device, uint64_t bytes,
     return said;
 }
 
-bool xb_managed_say_touched(struct xb_reading *reading, int device, uint64_t bytes)
+static bool say_touched(struct xb_reading *reading, int device, uint64_t bytes)
 {
     static const struct touching all[] = {
         {"h2d", "sequential", "To the GPU"},
@@ -79,3 +80,32 @@ bool xb_managed_say_touched(struct xb_reading *reading, int device, uint64_t byt
     }
     return said > 0;
 }
+
+static const struct xb_reading_way by_prefetch = {"managed", "prefetch"};
+static const struct xb_reading_way by_fault = {"managed", "fault"};
+
+static bool say_prefetching(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    struct xb_reading_gain gain;
+    if (!xb_reading_compare(reading, device, bytes, by_prefetch, by_fault, &gain))
+        return false;
+    if (gain.most >= XB_WORTH_SAYING)
+        xb_reading_remedy(reading, XB_EFFORT_CALL, gain.most,
+                          "Prefetch managed memory before it is used: %s. %s does that.",
+                          gain.words, xb_reading_call(reading, XB_CALL_PREFETCH));
+    return true;
+}
+
+/* What to do stands with the comparison of the two. */
+void xb_managed_say_first_thing(struct xb_reading *reading, const struct xb_record_case *slow)
+{
+    struct xb_reading_gain ignored;
+    if (strcmp(slow->variant, by_fault.variant) == 0)
+        (void)xb_reading_try(reading, slow, by_prefetch, &ignored);
+}
+
+const struct xb_reading_line xb_managed_reading[] = {
+    {.label = "managed", .code = "XB-PREFETCH", .say = say_prefetching},
+    {.label = "touched", .code = "XB-TOUCHED", .say = say_touched},
+    {.label = NULL},
+};

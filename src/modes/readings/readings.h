@@ -77,12 +77,14 @@ void xb_pinning_advise(struct xb_reading *reading, const struct xb_record_case *
 
 /* ---- of one mode ---- */
 
-extern const struct xb_reading_line xb_pinned_reading[], xb_pageable_reading[], xb_peer_reading[],
-    xb_pipeline_lines[], xb_job_reading[];
+extern const struct xb_reading_line xb_managed_reading[], xb_pinned_reading[],
+    xb_pageable_reading[], xb_peer_reading[], xb_pipeline_lines[], xb_job_reading[];
 
 bool xb_pipeline_say_disk(struct xb_reading *reading, int device, uint64_t bytes);
 bool xb_job_say(struct xb_reading *reading, int device, uint64_t bytes);
-bool xb_managed_say_touched(struct xb_reading *reading, int device, uint64_t bytes);
+bool xb_loads_say(struct xb_reading *reading, int device, uint64_t bytes);
+bool xb_peer_loads_answer(struct xb_reading *reading, int device, uint64_t bytes);
+void xb_managed_say_first_thing(struct xb_reading *reading, const struct xb_record_case *slow);
 bool xb_peer_answer(struct xb_reading *reading, int device, uint64_t bytes);
 
 /* "warm", "cold": all of it in the page cache, or out of it, but for a page or two; "partly warm";
