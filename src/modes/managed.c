@@ -40,7 +40,7 @@ enum how { HOW_FAULT, HOW_PREFETCH, HOW_ADVISE };
 
 struct state {
     enum how how;
-    bool to_device;
+    bool to_device, has_device_end;
     struct xb_buffer *managed;
     struct xb_buffer *device;          /* what the device's kernels read into or write from */
     struct xb_buffer *source, *target; /* of these two, where the device's is one end of the copy */
@@ -155,7 +155,7 @@ static enum xb_status set_up_pieces(struct xb_mode_context *context, struct xb_e
     XB_TRY(list_pieces(context->test, &state->touched, error));
     context->bytes_moved = state->touched.bytes;
     context->operations_per_iteration = 2; /* of a reference */
-    if (!has_device_end(context->test))
+    if (!state->has_device_end)
         return XB_OK;
     return context->device->backend->pieces_open(context->device, state->target, state->source,
                                                  state->touched.pieces, state->touched.count,
@@ -169,6 +169,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     struct xb_pattern before = xb_proof_before(test->seed);
     state->how = xb_variant_number(test);
     state->to_device = test->direction == XB_H2D;
+    state->has_device_end = has_device_end(test);
     context->operations_per_iteration = 1;
     context->one_iteration = true; /* else the next finds the pages where this one has put them */
     /* The CPU faults inside submit itself, where only the host's clock can time it. */
@@ -190,7 +191,7 @@ static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *
 {
     const struct state *state = context->state;
     struct xb_pattern after = xb_proof_after(context->test->seed);
-    if (has_device_end(context->test))
+    if (state->has_device_end)
         return xb_proof_fill(context->queues[0], state->device, context->test->bytes, after, error);
     return fill_managed(context, after, error);
 }
@@ -199,8 +200,8 @@ static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *
 static struct xb_pattern expected(const struct xb_mode_context *context)
 {
     const struct state *state = context->state;
-    return has_device_end(context->test) && state->to_device ? xb_proof_before(context->test->seed)
-                                                             : xb_proof_after(context->test->seed);
+    return state->has_device_end && state->to_device ? xb_proof_before(context->test->seed)
+                                                     : xb_proof_after(context->test->seed);
 }
 
 /* One thread of the host, or one kernel, touches what is to be touched. */
@@ -211,7 +212,7 @@ static enum xb_status touch(struct xb_mode_context *context, struct xb_error *er
     uint64_t bytes = context->test->bytes;
     if (state->list != NULL)
         return backend->queue_kernel_pieces(context->queues[0], state->list, 0, error);
-    if (has_device_end(context->test))
+    if (state->has_device_end)
         return backend->queue_kernel_copy(context->queues[0], state->target, 0, state->source, 0,
                                           bytes, XB_ACCESS_SEQUENTIAL, 1, error);
     const unsigned char *memory = state->managed->host_address;
@@ -303,7 +304,7 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
                                                      expected(context), &all, error));
     else
         XB_TRY(xb_proof_check(queue, state->target, bytes, expected(context), &all, error));
-    if (has_device_end(context->test) && state->list == NULL) {
+    if (state->has_device_end && state->list == NULL) {
         const struct xb_proof_side here = {queue, state->managed, 0};
         const struct xb_proof_side there = {queue, state->device, 0};
         XB_TRY(xb_proof_compare(&here, &there, bytes, &windows, error));

@@ -207,26 +207,17 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 
 XB_SUBMIT(prepare, fill, true)
 
-/* Both ends of a copy, and how far it reaches. */
-struct move {
-    struct xb_buffer *target, *source;
-    uint64_t to, from, bytes;
-};
-
 /* Enqueues one copy, by what the case is about. */
 static enum xb_status enqueue(const struct state *state, struct xb_queue *queue,
-                              const struct move *move, struct xb_error *error)
+                              struct xb_buffer *target, uint64_t to, struct xb_buffer *source,
+                              uint64_t from, uint64_t bytes, struct xb_error *error)
 {
     const struct xb_backend *backend = queue->device->backend;
     if (state->by_kernel)
-        return backend->queue_kernel_copy(queue, move->target, move->to, move->source, move->from,
-                                          move->bytes, XB_ACCESS_SEQUENTIAL, state->together,
-                                          error);
-    if (state->path == PATH_STAGED)
-        return backend->queue_copy(queue, move->target, move->to, move->source, move->from,
-                                   move->bytes, error);
-    return backend->queue_copy_peer(queue, move->target, move->to, move->source, move->from,
-                                    move->bytes, error);
+        return backend->queue_kernel_copy(queue, target, to, source, from, bytes,
+                                          XB_ACCESS_SEQUENTIAL, state->together, error);
+    return (state->path == PATH_STAGED ? backend->queue_copy : backend->queue_copy_peer)(
+        queue, target, to, source, from, bytes, error);
 }
 
 /* Copies one chunk into the ring as soon as its slot there is empty, and out as soon as that is
@@ -239,13 +230,11 @@ static enum xb_status stage_chunk(const struct state *state, const struct way *w
     struct xb_chunk chunk = xb_chunk_at(state->bytes, state->chunk, index);
     size_t slot = index % RING;
     uint64_t at = slot * xb_lesser(state->chunk, state->bytes);
-    const struct move in = {way->ring, way->source, at, chunk.offset, chunk.bytes};
-    const struct move out = {way->target, way->ring, chunk.offset, at, chunk.bytes};
     XB_TRY(backend->queue_wait_event(queues[0], way->emptied[slot], error));
-    XB_TRY(enqueue(state, queues[0], &in, error));
+    XB_TRY(enqueue(state, queues[0], way->ring, at, way->source, chunk.offset, chunk.bytes, error));
     XB_TRY(backend->event_record(way->filled[slot], queues[0], error));
     XB_TRY(backend->queue_wait_event(queues[1], way->filled[slot], error));
-    XB_TRY(enqueue(state, queues[1], &out, error));
+    XB_TRY(enqueue(state, queues[1], way->target, chunk.offset, way->ring, at, chunk.bytes, error));
     return backend->event_record(way->emptied[slot], queues[1], error);
 }
 
@@ -257,9 +246,9 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
     for (uint64_t c = 0; c < chunks; c++)
         for (size_t i = 0; i < state->way_count; i++) {
             const struct way *way = &state->ways[i];
-            const struct move whole = {way->target, way->source, 0, 0, state->bytes};
             XB_TRY(is_staged ? stage_chunk(state, way, &state->queues[2 * i], c, error)
-                             : enqueue(state, state->queues[i], &whole, error));
+                             : enqueue(state, state->queues[i], way->target, 0, way->source, 0,
+                                       state->bytes, error));
         }
     return XB_OK;
 }

@@ -206,7 +206,6 @@ static void teardown(struct xb_mode_context *context)
     release(context, &state->pinned);
     release(context, &state->data);
     xb_pages_unmap(state->used, context->test->bytes);
-    state->used = NULL;
 }
 
 /* `copy` has a second place on the host, which must not hold what is to arrive either. */
