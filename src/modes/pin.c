@@ -59,16 +59,13 @@ static uint32_t capabilities(const struct xb_case *test)
 }
 
 /* The memory that is page-locked and that which is not, of which `copy` needs both and any other
- * way the second for its references. Single operations have none. Host buffer 0 would be taken for
- * the case's own memory. */
+ * way the second for its references. Host buffer 0 would be taken for the case's own memory. */
 static void buffers(const struct xb_case *test, struct xb_buffers *all)
 {
     const struct xb_ring_plan plan = xb_ring_plan_usual(test->bytes);
     xb_transfer_buffers(test, all);
-    xb_take(all, test->latency ? XB_COUNTED : XB_OF_CASE, XB_MEMORY_PAGEABLE, test->bytes,
-            offsetof(struct state, pageable));
-    xb_take(all, test->latency ? XB_COUNTED : XB_FIXED, XB_MEMORY_PINNED, xb_ring_bytes(&plan),
-            offsetof(struct state, slots));
+    xb_take(all, XB_OF_CASE, XB_MEMORY_PAGEABLE, test->bytes, offsetof(struct state, pageable));
+    xb_take(all, XB_FIXED, XB_MEMORY_PINNED, xb_ring_bytes(&plan), offsetof(struct state, slots));
 }
 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
@@ -167,12 +164,6 @@ static enum xb_status make_memory(struct xb_mode_context *context, struct xb_err
     return XB_OK;
 }
 
-/* Single operations have no references. */
-static bool has_references(const struct xb_mode_context *context)
-{
-    return !context->test->latency;
-}
-
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
@@ -192,8 +183,6 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     context->host_timed = context->host_waits = true;
     context->hold = false;
     context->operations_per_iteration = xb_ring_operations(&plan, bytes);
-    if (!has_references(context))
-        return XB_OK;
     if (state->data == NULL)
         xb_host_fill(state->pageable->host_address, 0, bytes, xb_proof_before(context->test->seed));
     return xb_ring_open(context, &plan, state->slots, &state->ring, error);
@@ -455,13 +444,8 @@ const struct xb_mode xb_mode_pin = {
     XB_HOOKS(struct state, buffers, setup, prepare, submit, verify),
     .capabilities = capabilities,
     .check = check,
-    .references = XB_REFERENCES({.figure = &xb_figure_pageable_time,
-                                 .submit = submit_pageable,
-                                 .has_interval = true,
-                                 .is_wanted = has_references},
-                                {.figure = &xb_figure_ring_time,
-                                 .submit = submit_ring,
-                                 .has_interval = true,
-                                 .is_wanted = has_references}),
+    .references = XB_REFERENCES(
+        {.figure = &xb_figure_pageable_time, .submit = submit_pageable, .has_interval = true},
+        {.figure = &xb_figure_ring_time, .submit = submit_ring, .has_interval = true}),
     .teardown = teardown,
 };
