@@ -43,6 +43,14 @@ static bool read_number(const char *word, unsigned *number)
     return word[0] != '\0' && strspn(word, "0123456789") == strlen(word) && strlen(word) <= 8;
 }
 
+static bool is_listed(const unsigned *list, size_t count, unsigned number)
+{
+    size_t i = 0;
+    while (i < count && list[i] != number)
+        i++;
+    return i < count;
+}
+
 /* The index of the device that a word of the option names: a number or a PCI address. */
 static enum xb_status find_device(const struct xb_run *run, const char *option, const char *word,
                                   unsigned *index, struct xb_error *error)
@@ -149,9 +157,8 @@ enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool pairs,
     for (size_t i = 0; !all && i < asked->device.count; i++) {
         unsigned index = 0;
         XB_TRY(find_device(run, "device", asked->device.items[i], &index, error));
-        for (size_t k = 0; k < choice->device_count; k++)
-            if (choice->devices[k] == index)
-                return XB_FAIL(error, XB_ERR_USAGE, "--device: device %u is named twice", index);
+        if (is_listed(choice->devices, choice->device_count, index))
+            return XB_FAIL(error, XB_ERR_USAGE, "--device: device %u is named twice", index);
         choice->devices[choice->device_count++] = index;
     }
     if (pairs)
@@ -173,14 +180,6 @@ unsigned xb_mode_host_directions(const struct xb_mode *mode, unsigned directions
     return mode->pairs ? 0 : directions & ~(unsigned)XB_D2D;
 }
 
-static bool has_node(const struct xb_node_choice *choice, unsigned node)
-{
-    for (size_t i = 0; i < choice->count; i++)
-        if (choice->nodes[i] == node)
-            return true;
-    return false;
-}
-
 static enum xb_status add_node(const struct xb_node_choice *all, const char *word,
                                struct xb_node_choice *choice, struct xb_error *error)
 {
@@ -192,12 +191,12 @@ static enum xb_status add_node(const struct xb_node_choice *all, const char *wor
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--numa: '%s' is no NUMA node; take near, all, or numbers of: %s", word,
                        there.text);
-    if (!has_node(all, node))
+    if (!is_listed(all->nodes, all->count, node))
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--numa: there is no NUMA node %u with memory that this process may use; "
                        "there are: %s",
                        node, there.text);
-    if (has_node(choice, node))
+    if (is_listed(choice->nodes, choice->count, node))
         return XB_FAIL(error, XB_ERR_USAGE, "--numa: node %u is named twice", node);
     choice->nodes[choice->count++] = node;
     return XB_OK;

@@ -51,19 +51,6 @@ unsigned xb_mode_directions(const struct xb_run_options *asked, const struct xb_
     return mode->by_default;
 }
 
-unsigned xb_mode_directions_together(const struct xb_run_options *asked, const struct xb_mode *mode)
-{
-    if (!mode->simultaneous || !asked->simultaneous)
-        return 0;
-    if (mode->only_alone != NULL) { /* one of the variants cannot be started together */
-        const struct xb_word_list *chosen =
-            &xb_config_get(asked->config, mode->variant_option)->words;
-        if (chosen->count == 1 && xb_word_is_in(chosen, mode->only_alone))
-            return 0;
-    }
-    return xb_mode_directions(asked, mode) & (mode->pairs ? (unsigned)XB_D2D : ~0u);
-}
-
 /* The variant that would have to be chosen for an option of the mode to matter; NULL: it does. */
 static const char *lacking_variant(const struct xb_run_options *asked, const struct xb_mode *mode,
                                    const struct xb_option *option)
@@ -126,11 +113,10 @@ static enum xb_status refuse_other_ways(const struct xb_run_options *asked,
                          asked->direction_text);
 }
 
-/* "pinned, async or peer d2d (not staged)": what several devices can be started together with. */
-static struct xb_words simultaneous_modes(void)
+enum xb_status xb_mode_refuse_simultaneous(struct xb_error *error)
 {
     const struct xb_mode *last = NULL;
-    struct xb_words words = {.length = 0};
+    struct xb_words words = {.length = 0}; /* "pinned, async or peer d2d (not staged)" */
     for (size_t m = 0; xb_modes[m] != NULL; m++)
         last = xb_modes[m]->simultaneous ? xb_modes[m] : last;
     for (size_t m = 0; xb_modes[m] != NULL; m++) {
@@ -145,7 +131,8 @@ static struct xb_words simultaneous_modes(void)
         if (mode->only_alone != NULL)
             xb_words_add(&words, " (not %s)", mode->only_alone);
     }
-    return words;
+    return XB_FAIL(error, XB_ERR_USAGE, "--simultaneous starts several devices together: take %s",
+                   words.text);
 }
 
 enum xb_status xb_mode_choose(const struct xb_run_options *asked, struct xb_mode_choice *choice,
@@ -170,14 +157,8 @@ enum xb_status xb_mode_choose(const struct xb_run_options *asked, struct xb_mode
             XB_TRY(refuse_if_idle(asked, choice, value->option, error));
     }
     XB_TRY(refuse_other_ways(asked, choice, error));
-    if (!asked->simultaneous)
-        return XB_OK;
-    if (asked->latency)
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "--simultaneous measures bandwidth; leave out --latency");
-    for (size_t m = 0; m < choice->count; m++)
-        if (xb_mode_directions_together(asked, choice->modes[m]) != 0)
-            return XB_OK;
-    return XB_FAIL(error, XB_ERR_USAGE, "--simultaneous starts several devices together: take %s",
-                   simultaneous_modes().text);
+    return asked->simultaneous && asked->latency
+               ? XB_FAIL(error, XB_ERR_USAGE,
+                         "--simultaneous measures bandwidth; leave out --latency")
+               : XB_OK;
 }
