@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "base/interrupt.h"
-#include "base/memory.h"
 #include "measure/plan/case.h"
 #include "record/mode_list.h"
 #include "sampler.h"
@@ -187,22 +186,6 @@ enum xb_status xb_measure_repeat(struct xb_measurement *measurement, xb_submit *
     return status;
 }
 
-/* ---- description ---- */
-
-/* Bytes per second of every sample, described. */
-static enum xb_status describe_bandwidth(struct xb_result *result, struct xb_error *error)
-{
-    size_t count = result->times.count;
-    double *rates = xb_try(count, sizeof *rates);
-    if (rates == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe %zu samples", count);
-    for (size_t i = 0; i < count; i++)
-        rates[i] = (double)result->bytes_moved / result->times.values[i];
-    enum xb_status status = xb_result_describe(result, rates, &result->bandwidth, error);
-    free(rates);
-    return status;
-}
-
 /* ---- verification ---- */
 
 /* Verifies every lane. The whole is right if all lanes are. */
@@ -233,12 +216,12 @@ static enum xb_status verify(struct xb_measurement *measurement, struct xb_error
 static enum xb_status describe_all(const struct xb_measurement *measurement, struct xb_error *error)
 {
     struct xb_result *whole = measurement->result;
-    XB_TRY(describe_bandwidth(whole, error));
+    XB_TRY(xb_result_describe(whole, error));
     for (size_t i = 0; i < measurement->lane_count; i++) {
         struct xb_result *result = measurement->lanes[i].result;
         if (result == whole)
             continue;
-        XB_TRY(describe_bandwidth(result, error));
+        XB_TRY(xb_result_describe(result, error));
         /* How much of its bandwidth alone a device kept beside others, if it was measured alone. */
         for (size_t k = 0; k < measurement->run->case_count; k++) {
             const struct xb_result *alone = &measurement->run->results[k];
