@@ -118,7 +118,7 @@ XB_MUST_CHECK enum xb_status xb_residence_check(const struct xb_measurement *mea
 /* Says where the lane's host memory lies and its threads run, and what is to be doubted of it. */
 void xb_residence_tell(const struct xb_measurement *measurement, const struct xb_lane *lane);
 
-/* recording.c: after the last sample, records one more iteration where the run or the figures of
+/* recorder.c: after the last sample, records one more iteration where the run or the figures of
  * the mode's stages ask for it. Returns only what made that iteration fail. */
 XB_MUST_CHECK enum xb_status xb_measure_record(struct xb_measurement *measurement,
                                                struct xb_error *error);
