@@ -4,6 +4,7 @@
 #include "measure/sample/sampler.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 
 #include "crew.h"
 #include "measure/run.h"
@@ -24,12 +25,10 @@ enum xb_status xb_line_open(struct xb_mode_context *context, const struct xb_lin
                             struct xb_error *error)
 {
     const struct xb_mode *mode = context->test->mode;
-    struct xb_line *line = calloc(1, sizeof *line);
+    struct xb_line *line = xb_new(1, sizeof *line);
     assert(plan->items > 0 && plan->slots > 0);
     assert(!has_host_stage(mode) || (plan->threads > 0 && plan->pieces > 0));
     assert(plan->in_a_row || context->queue_count >= plan->slots);
-    if (line == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a line");
     line->plan = *plan;
     line->stages = mode->stages;
     while (line->stages[line->stage_count].name != NULL)
@@ -38,9 +37,7 @@ enum xb_status xb_line_open(struct xb_mode_context *context, const struct xb_lin
     if (!has_host_stage(mode))
         return XB_OK;
     XB_TRY(xb_workspace_crew(context->workspace, plan->threads, &line->crew, error));
-    line->freed = calloc(plan->slots, sizeof(struct xb_event *));
-    if (line->freed == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %u slots", plan->slots);
+    line->freed = xb_new(plan->slots, sizeof(struct xb_event *));
     for (unsigned i = 0; i < plan->slots; i++)
         XB_TRY(context->device->backend->event_open(context->device, &line->freed[i], error));
     return XB_OK;

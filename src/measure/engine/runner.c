@@ -153,7 +153,8 @@ static enum xb_status open_device(struct runner *runner, size_t position,
         XB_TRY(fits);
         largest = other->bytes;
     }
-    return xb_workspace_open(opened->device, largest, &opened->workspace, error);
+    opened->workspace = xb_workspace_open(opened->device, largest);
+    return XB_OK;
 }
 
 /* ---- cases ---- */
