@@ -372,11 +372,8 @@ enum xb_status xb_line_submit(struct xb_mode_context *context, struct xb_error *
     enum xb_status status = course.has_host ? run_host(&course, error) : run_device(&course, error);
     /* What is enqueued uses the slots. Behind a hold it has not begun: then the runner waits, once
      * it has released it. */
-    if (status != XB_OK && !context->hold) {
-        struct xb_error ignored;
-        for (size_t i = 0; i < context->queue_count; i++)
-            (void)context->device->backend->queue_wait(context->queues[i], &ignored);
-    }
+    if (status != XB_OK && !context->hold)
+        status = xb_queues_wait(context->queues, context->queue_count, status, error);
     context->line->was_stopped = status == XB_ERR_STOPPED;
     return status;
 }

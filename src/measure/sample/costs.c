@@ -27,15 +27,7 @@ static enum xb_status run(struct xb_measurement *measurement, struct xb_error *e
     double before = cpu_seconds();
     enum xb_status status = context->test->mode->submit(context, error);
     double seconds = cpu_seconds() - before;
-    /* Also for what a failed one has enqueued. */
-    for (size_t i = 0; i < context->queue_count; i++) {
-        struct xb_error other;
-        const struct xb_backend *backend = context->queues[i]->device->backend;
-        enum xb_status waited =
-            backend->queue_wait(context->queues[i], status == XB_OK ? error : &other);
-        status = status == XB_OK ? waited : status;
-    }
-    XB_TRY(status);
+    XB_TRY(xb_queues_wait(context->queues, context->queue_count, status, error));
     return xb_result_sample(measurement->result, &xb_figure_cpu_time, seconds, error);
 }
 

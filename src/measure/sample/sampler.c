@@ -164,23 +164,28 @@ void xb_sampler_release(struct xb_sampler *sampler)
         context->device->backend->queue_release(context->queues[0]);
 }
 
-/* Waits for every queue. The first ends last, because it joins the others. Returns `status`, or the
- * first failure of waiting if there was none before. */
-static enum xb_status wait_for_queues(struct xb_sampler *sampler, enum xb_status status,
-                                      struct xb_timing *timing, struct xb_error *error)
+enum xb_status xb_queues_wait(struct xb_queue *const *queues, size_t count, enum xb_status status,
+                              struct xb_error *error)
 {
-    const struct xb_mode_context *context = sampler->context;
-    for (size_t i = 0; i < context->queue_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct xb_error later;
-        enum xb_status waited = context->device->backend->queue_wait(context->queues[i], &later);
+        enum xb_status waited = queues[i]->device->backend->queue_wait(queues[i], &later);
         if (status == XB_OK && waited != XB_OK) {
             status = waited;
             *error = later;
         }
-        if (i == 0)
-            timing->wall = xb_clock_now() - sampler->begin;
     }
     return status;
+}
+
+/* Waits for every queue. The first ends last, because it joins the others. */
+static enum xb_status wait_for_queues(struct xb_sampler *sampler, enum xb_status status,
+                                      struct xb_timing *timing, struct xb_error *error)
+{
+    const struct xb_mode_context *context = sampler->context;
+    status = xb_queues_wait(context->queues, 1, status, error);
+    timing->wall = xb_clock_now() - sampler->begin;
+    return xb_queues_wait(context->queues + 1, context->queue_count - 1, status, error);
 }
 
 /*

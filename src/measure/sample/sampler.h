@@ -25,6 +25,11 @@ struct xb_timing {
     double spans[XB_SPANS];
 };
 
+/* Waits for all of these, whatever `status` is, because nothing may be in flight when buffers are
+ * freed. Returns `status`, or the first failure of waiting if there was none before. */
+enum xb_status xb_queues_wait(struct xb_queue *const *queues, size_t count, enum xb_status status,
+                              struct xb_error *error);
+
 /* Opens the events for a context that its mode has set up. */
 XB_MUST_CHECK enum xb_status xb_sampler_open(struct xb_sampler *sampler,
                                              struct xb_mode_context *context,
@@ -41,11 +46,8 @@ XB_MUST_CHECK enum xb_status xb_sampler_begin(struct xb_sampler *sampler, xb_sub
                                               uint64_t iterations, bool held,
                                               struct xb_timing *timing, struct xb_error *error);
 void xb_sampler_release(struct xb_sampler *sampler);
-/*
- * Waits for every queue. `status` is what xb_sampler_begin returned. If that is a failure it waits
- * all the same, because nothing may be in flight when buffers are freed, and returns that failure.
- * Else it returns its own.
- */
+/* Waits for every queue as xb_queues_wait does; `status` is what xb_sampler_begin returned. Then
+ * reads the clocks. */
 XB_MUST_CHECK enum xb_status xb_sampler_finish(struct xb_sampler *sampler, enum xb_status status,
                                                struct xb_timing *timing, struct xb_error *error);
 

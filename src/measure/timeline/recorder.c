@@ -528,22 +528,6 @@ static void attach(struct xb_recorder *recorder, struct xb_measurement *measurem
         measurement->lanes[i].context.recorder = is_on ? recorder : NULL;
 }
 
-/* Waits for all queues, whatever `status` is, for nothing may be in flight afterwards. */
-static enum xb_status wait_for_all(struct xb_recorder *recorder, enum xb_status status,
-                                   struct xb_error *error)
-{
-    for (size_t i = 0; i < recorder->queue_count; i++) {
-        struct xb_error later;
-        struct xb_queue *queue = recorder->queues[i].queue;
-        enum xb_status waited = queue->device->backend->queue_wait(queue, &later);
-        if (status == XB_OK && waited != XB_OK) {
-            status = waited;
-            *error = later;
-        }
-    }
-    return status;
-}
-
 static enum xb_status run_iteration(struct xb_recorder *recorder,
                                     struct xb_measurement *measurement, struct xb_error *error)
 {
@@ -555,7 +539,8 @@ static enum xb_status run_iteration(struct xb_recorder *recorder,
         status = context->test->mode->submit(context, error);
     }
     xb_recorder_stage(recorder, NULL, 0);
-    status = wait_for_all(recorder, status, error);
+    for (size_t i = 0; i < recorder->queue_count; i++)
+        status = xb_queues_wait(&recorder->queues[i].queue, 1, status, error);
     recorder->end = xb_clock_now();
     attach(recorder, measurement, false);
     return status;
