@@ -9,7 +9,9 @@
 struct xb_sampler {
     struct xb_mode_context *context;
     struct xb_event *start, *stop;
-    struct xb_event **events; /* two a queue: the join's, and the start's where there are spans */
+    struct {
+        struct xb_event *join, *start; /* start: where there are spans */
+    } * queues;
     struct xb_event *span_stops[XB_SPANS];
     double begin; /* of the repetition in flight, by the host's clock */
     bool held;
