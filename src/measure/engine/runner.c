@@ -254,6 +254,7 @@ static enum xb_status run_case(struct runner *runner, struct xb_result *results,
         .run = runner->run,
         .observer = runner->observer,
         .result = results,
+        .row_count = count,
         .lanes = lanes,
         .lane_count = lane_count,
     };

@@ -199,12 +199,9 @@ static enum xb_status verify(struct xb_measurement *measurement, struct xb_error
             continue;
         if (lane->result->row.verified != XB_VERIFIED_TRUE) {
             /* Give the whole the reason of a lane, with the device or pair that this is of. */
-            const struct xb_case *test = &lane->result->test;
-            char on[48];
-            snprintf(on, sizeof on, "device %u", test->device);
-            if (test->peer != XB_NO_PEER)
-                snprintf(on, sizeof on, "device %u to %d", test->device, test->peer);
-            snprintf(whole->reason, sizeof whole->reason, "%s: %.900s", on, lane->result->reason);
+            char on[XB_CASE_PLACE_TEXT];
+            snprintf(whole->reason, sizeof whole->reason, "%s: %.900s",
+                     xb_case_place_text(&lane->result->test, on), lane->result->reason);
         }
         if (whole->row.verified != XB_VERIFIED_FALSE)
             whole->row.verified = lane->result->row.verified;
@@ -212,17 +209,14 @@ static enum xb_status verify(struct xb_measurement *measurement, struct xb_error
     return XB_OK;
 }
 
-/* Describes the whole and, where that is of several lanes, each of these. */
+/* Describes every row. Of a device beside others also how much of its bandwidth alone it kept, if
+ * it was measured alone. */
 static enum xb_status describe_all(const struct xb_measurement *measurement, struct xb_error *error)
 {
-    struct xb_result *whole = measurement->result;
-    XB_TRY(xb_result_describe(whole, error));
-    for (size_t i = 0; i < measurement->lane_count; i++) {
-        struct xb_result *result = measurement->lanes[i].result;
-        if (result == whole)
-            continue;
-        XB_TRY(xb_result_describe(result, error));
-        /* How much of its bandwidth alone a device kept beside others, if it was measured alone. */
+    for (size_t i = 0; i < measurement->row_count; i++)
+        XB_TRY(xb_result_describe(&measurement->result[i], error));
+    for (size_t i = 1; i < measurement->row_count; i++) {
+        struct xb_result *result = &measurement->result[i];
         for (size_t k = 0; k < measurement->run->case_count; k++) {
             const struct xb_result *alone = &measurement->run->results[k];
             if (alone->row.status == XB_RESULT_OK && alone->bandwidth.n > 0 &&
@@ -266,63 +260,46 @@ static enum xb_status measure_placement(struct xb_measurement *measurement, stru
  * of them ran alone. */
 #define LEAST_OVERLAP 0.8
 
-/* Warns of a runtime that someone named: it can be anything that has the runtime's functions. */
-static void add_runtime(const struct xb_probe *probe, struct xb_result *result)
-{
-    if (probe->runtime_override[0] != '\0')
-        xb_result_warn(result,
-                       "measured with %.150s, which %s names in place of the installed "
-                       "runtime",
-                       probe->runtime_library, probe->runtime_override);
-}
-
-/* Results that depend on where memory lies are not noise. */
-static void add_placements(struct xb_result *result)
+static void add_precision(struct xb_result *result)
 {
     const struct xb_statistics *bandwidth = &result->bandwidth;
-    if (!bandwidth->has_interval)
+    bool single = xb_case_is_single(&result->test), has_places = result->placement_count > 0;
+    double half = (bandwidth->ci95_high - bandwidth->ci95_low) / 2;
+    if (single && result->times.count < XB_STOP_LATENCY_SAMPLES)
+        xb_result_warn(result, "too few operations for a 99th percentile: %zu (it takes %u)",
+                       result->times.count, XB_STOP_LATENCY_SAMPLES);
+    else if (single || (bandwidth->has_interval && half <= WIDE_INTERVAL * bandwidth->median))
+        return;
+    else if (!bandwidth->has_interval)
         xb_result_warn(result,
-                       "%zu places for the host's memory are too few for a confidence interval "
-                       "(it takes %u)",
-                       result->placement_count, XB_STOP_LEAST_SAMPLES);
-    else if (bandwidth->ci95_high - bandwidth->ci95_low > 2 * WIDE_INTERVAL * bandwidth->median)
+                       has_places ? "%zu places for the host's memory are too few for a confidence "
+                                    "interval (it takes %u)"
+                                  : "too few samples for a confidence interval: %zu (it takes %u)",
+                       has_places ? result->placement_count : bandwidth->n, XB_STOP_LEAST_SAMPLES);
+    else if (has_places) /* that is no noise */
         xb_result_warn(result,
                        "it depends on where the host's memory lies: %zu places gave %.1f to %.1f "
                        "GB/s, and a process gets one of them",
                        result->placement_count, bandwidth->ci95_low / 1e9,
                        bandwidth->ci95_high / 1e9);
-}
-
-static void add_precision(struct xb_result *result)
-{
-    const struct xb_statistics *bandwidth = &result->bandwidth;
-    bool single = xb_case_is_single(&result->test);
-    if (single && result->times.count < XB_STOP_LATENCY_SAMPLES)
-        xb_result_warn(result, "too few operations for a 99th percentile: %zu (it takes %u)",
-                       result->times.count, XB_STOP_LATENCY_SAMPLES);
-    else if (single)
-        return;
-    else if (result->placement_count > 0)
-        add_placements(result);
-    else if (!bandwidth->has_interval)
-        xb_result_warn(result, "too few samples for a confidence interval: %zu (it takes %u)",
-                       bandwidth->n, XB_STOP_LEAST_SAMPLES);
-    else if (bandwidth->ci95_high - bandwidth->ci95_low > 2 * WIDE_INTERVAL * bandwidth->median)
+    else
         xb_result_warn(result, "noisy: the median is known only to within %.0f %%",
-                       50 * (bandwidth->ci95_high - bandwidth->ci95_low) / bandwidth->median);
+                       100 * half / bandwidth->median);
 }
 
 static enum xb_status add_remarks(const struct xb_measurement *measurement, struct xb_error *error)
 {
     struct xb_result *result = measurement->result;
+    const struct xb_probe *probe = &measurement->run->probe;
     xb_result_detail_number(result, "iterations_per_sample", (double)measurement->iterations);
     xb_result_detail_text(result, "held", measurement->held ? "yes" : "no");
-    add_runtime(&measurement->run->probe, result);
-    for (size_t i = 0; i < measurement->lane_count; i++) {
+    /* One that someone named can be anything that has the runtime's functions. */
+    for (size_t i = 0; probe->runtime_override[0] != '\0' && i < measurement->row_count; i++)
+        xb_result_warn(&result[i],
+                       "measured with %.150s, which %s names in place of the installed runtime",
+                       probe->runtime_library, probe->runtime_override);
+    for (size_t i = 0; i < measurement->lane_count; i++)
         xb_residence_tell(measurement, &measurement->lanes[i]);
-        if (measurement->lanes[i].result != result)
-            add_runtime(&measurement->run->probe, measurement->lanes[i].result);
-    }
     /* Warn of both ways, or several devices, that did not work at the same time: their sum is then
      * no bandwidth that the paths have. */
     double overlap = 0;
@@ -345,11 +322,9 @@ static enum xb_status add_remarks(const struct xb_measurement *measurement, stru
 static enum xb_status conclude(struct xb_measurement *measurement, struct xb_error *error)
 {
     const struct xb_result *whole = measurement->result;
-    XB_TRY(xb_placements_compare(measurement->result, error));
-    for (size_t i = 0; i < measurement->lane_count; i++) {
-        struct xb_result *result = measurement->lanes[i].result;
-        result->stop_reason = whole->stop_reason;
-        XB_TRY(xb_placements_compare(result, error));
+    for (size_t i = 0; i < measurement->row_count; i++) {
+        measurement->result[i].stop_reason = whole->stop_reason;
+        XB_TRY(xb_placements_compare(&measurement->result[i], error));
     }
     XB_TRY(add_remarks(measurement, error));
     if (whole->row.verified == XB_VERIFIED_TRUE)
@@ -455,9 +430,8 @@ static enum xb_status set_up_and_measure(struct xb_measurement *measurement, siz
                                          struct xb_error *error)
 {
     const struct xb_result *whole = measurement->result;
-    for (size_t i = 0; i < measurement->lane_count; i++) {
+    for (size_t i = 0; i < measurement->lane_count; i++)
         XB_TRY(check_lane(&measurement->lanes[i], error));
-    }
     for (;; measurement->placement++) {
         XB_TRY(set_up_all(measurement, begun, error));
         if (measurement->placement == 0)
@@ -492,11 +466,7 @@ void xb_measure(struct xb_measurement *measurement)
     if (backend->range_pop != NULL)
         backend->range_pop();
 
-    if (status != XB_OK || whole->times.count == 0) {
-        /* Give the whole and every lane the same status and reason. */
-        for (size_t i = 0; i < measurement->lane_count; i++)
-            xb_result_end(measurement->lanes[i].result, status, &error, "its first sample");
-        if (measurement->lanes[0].result != whole)
-            xb_result_end(whole, status, &error, "its first sample");
-    }
+    if (status != XB_OK || whole->times.count == 0)
+        for (size_t i = 0; i < measurement->row_count; i++)
+            xb_result_end(&whole[i], status, &error, "its first sample");
 }
