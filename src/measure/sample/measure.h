@@ -98,14 +98,10 @@ void xb_result_end(struct xb_result *result, enum xb_status status, const struct
 XB_MUST_CHECK enum xb_status xb_measure_sample(struct xb_measurement *measurement,
                                                struct xb_error *error);
 
-/* references.c: times what the mode of a case of one lane wants to be compared with. XB_ERR_RUNTIME
- * also where its data is wrong. */
-XB_MUST_CHECK enum xb_status xb_measure_references(struct xb_measurement *measurement,
-                                                   struct xb_error *error);
-
-/* Measures what one iteration costs besides time, for a mode that declares xb_figure_cpu_time. */
-XB_MUST_CHECK enum xb_status xb_measure_costs(struct xb_measurement *measurement,
-                                              struct xb_error *error);
+/* references.c: times what the mode of a case of one lane wants to be compared with, and measures
+ * what it costs. XB_ERR_RUNTIME also where the data of a reference is wrong. */
+XB_MUST_CHECK enum xb_status xb_measure_beside(struct xb_measurement *measurement,
+                                               struct xb_error *error);
 
 /* residence.c. Binds the calling thread near the lane's device, or to the NUMA node that is named:
  * XB_ERR_UNSUPPORTED where that cannot be had. */

@@ -308,10 +308,7 @@ static enum xb_status begin_placement(struct xb_measurement *measurement, struct
     if (measurement->result->test.latency)
         return XB_OK;
     XB_TRY(time_all_alone(measurement, error));
-    if (measurement->lane_count > 1)
-        return XB_OK;
-    XB_TRY(xb_measure_references(measurement, error));
-    return xb_measure_costs(measurement, error);
+    return measurement->lane_count == 1 ? xb_measure_beside(measurement, error) : XB_OK;
 }
 
 /*
