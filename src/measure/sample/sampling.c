@@ -80,67 +80,46 @@ static bool are_enough(size_t count, double seconds)
     return count >= MOST_ALONE || seconds >= ALONE_TARGET_S;
 }
 
-/* Adds what the warm-up has told of one operation alone: `count` of them, in so many seconds. Where
- * it tells of any it was not held, because each takes long by the device's clock (warm_up.c). */
-static enum xb_status add_warm_up(struct xb_measurement *measurement, size_t *count,
-                                  double *seconds, struct xb_error *error)
-{
-    if (measurement->alone_count < XB_ALONE_REPETITIONS)
-        return XB_OK;
-    for (; *count < XB_ALONE_REPETITIONS; ++*count) {
-        const struct xb_timing *timing = &measurement->alone[*count];
-        XB_TRY(add_host_times(measurement->lanes[0].result, timing, error));
-        *seconds += timing->device;
-    }
-    return XB_OK;
-}
-
-/* Times operations alone on one lane, besides `count` that took so many seconds together. */
-static enum xb_status time_lane_alone(struct xb_measurement *measurement, struct xb_lane *lane,
-                                      size_t count, double seconds, struct xb_error *error)
-{
-    while (!are_enough(count, seconds) && !xb_measure_out_of_time(measurement)) {
-        XB_TRY(xb_measure_restore(measurement, error));
-        XB_TRY(xb_sampler_repeat(&lane->sampler, lane->context.test->mode->submit, 1, false,
-                                 &lane->timing, error));
-        XB_TRY(add_host_times(lane->result, &lane->timing, error));
-        count++;
-        seconds += xb_lane_seconds(lane);
-    }
-    return XB_OK;
-}
-
-/* Times some operations alone, a lane at a time, unless the warm-up has: a held or batched sample
- * does not tell how long one operation blocks its caller. */
+/* Times some operations alone, a lane at a time: a held or batched sample does not tell how long
+ * one operation blocks its caller. What the warm-up has told of any counts: it was not held then,
+ * which it only is not on one lane, where each takes long by the device's clock (warm_up.c). */
 static enum xb_status time_all_alone(struct xb_measurement *measurement, struct xb_error *error)
 {
-    size_t count = 0;
-    double seconds = 0;
     if (!measurement->held && measurement->iterations == 1 && measurement->lane_count == 1)
         return XB_OK; /* each sample is one operation alone */
-    XB_TRY(add_warm_up(measurement, &count, &seconds, error));
-    for (size_t i = 0; i < measurement->lane_count; i++)
-        XB_TRY(time_lane_alone(measurement, &measurement->lanes[i], count, seconds, error));
+    for (size_t i = 0; i < measurement->lane_count; i++) {
+        struct xb_lane *lane = &measurement->lanes[i];
+        size_t count = 0;
+        double seconds = 0; /* of so many together */
+        for (; measurement->alone_count >= XB_ALONE_REPETITIONS && count < XB_ALONE_REPETITIONS;
+             count++) {
+            XB_TRY(add_host_times(lane->result, &measurement->alone[count], error));
+            seconds += measurement->alone[count].device;
+        }
+        for (; !are_enough(count, seconds) && !xb_measure_out_of_time(measurement); count++) {
+            XB_TRY(xb_measure_restore(measurement, error));
+            XB_TRY(xb_sampler_repeat(&lane->sampler, lane->context.test->mode->submit, 1, false,
+                                     &lane->timing, error));
+            XB_TRY(add_host_times(lane->result, &lane->timing, error));
+            seconds += xb_lane_seconds(lane);
+        }
+    }
     return XB_OK;
-}
-
-/* The time in which all of a lane was at work. Its spans may begin apart: the times of both add up
- * to more than the lane's by the time in which both were at work. */
-static double lane_overlap(const struct xb_lane *lane)
-{
-    double whole = xb_lane_seconds(lane);
-    if (lane->context.span_count < XB_SPANS)
-        return whole;
-    return lane->timing.spans[0] + lane->timing.spans[1] - whole;
 }
 
 /* The share of the whole time in which all lanes, with both spans of each, can have been at work:
- * the least of any lane's, because lanes start together. */
+ * the least of any lane's, because lanes start together. The spans of a lane may begin apart: the
+ * times of both add up to more than the lane's by the time in which both were at work. */
 static double overlap_of(const struct xb_measurement *measurement, double whole)
 {
     double all = whole;
-    for (size_t i = 0; i < measurement->lane_count; i++)
-        all = fmin(all, lane_overlap(&measurement->lanes[i]));
+    for (size_t i = 0; i < measurement->lane_count; i++) {
+        const struct xb_lane *lane = &measurement->lanes[i];
+        double own = xb_lane_seconds(lane);
+        if (lane->context.span_count == XB_SPANS)
+            own = lane->timing.spans[0] + lane->timing.spans[1] - own;
+        all = fmin(all, own);
+    }
     return fmax(all / whole, 0);
 }
 
@@ -284,15 +263,6 @@ static enum xb_status take_samples(struct xb_measurement *measurement, struct xb
     return XB_OK;
 }
 
-static enum xb_status prepare(struct xb_measurement *measurement, struct xb_error *error)
-{
-    for (size_t i = 0; i < measurement->lane_count; i++) {
-        struct xb_mode_context *context = &measurement->lanes[i].context;
-        XB_TRY(context->test->mode->prepare(context, error));
-    }
-    return XB_OK;
-}
-
 /* What comes before the samples. The device is warm in every placement but the first: there one
  * repetition is enough, for what the new memory costs the first time. */
 static enum xb_status begin_placement(struct xb_measurement *measurement, struct xb_error *error)
@@ -311,29 +281,9 @@ static enum xb_status begin_placement(struct xb_measurement *measurement, struct
     return measurement->lane_count == 1 ? xb_measure_beside(measurement, error) : XB_OK;
 }
 
-/*
- * Has a profiler that waits for it collect the samples. The case's own range began before: a
- * profile of what was collected would lack it. So the samples have a range that names the case too.
- */
-static enum xb_status take_collected_samples(struct xb_measurement *measurement,
-                                             struct xb_error *error)
-{
-    const struct xb_backend *backend = measurement->run->backend;
-    if (backend->profiler_collect == NULL)
-        return take_samples(measurement, error);
-    char text[128], name[sizeof text + 16];
-    snprintf(name, sizeof name, "samples of %s",
-             xb_case_text(&measurement->result->test, text, sizeof text));
-    backend->profiler_collect(true);
-    backend->range_push(name);
-    enum xb_status status = take_samples(measurement, error);
-    backend->range_pop();
-    backend->profiler_collect(false);
-    return status;
-}
-
 enum xb_status xb_measure_sample(struct xb_measurement *measurement, struct xb_error *error)
 {
+    const struct xb_backend *backend = measurement->run->backend;
     enum xb_status status = begin_placement(measurement, error);
     bool is_cut = status == XB_ERR_STOPPED && measurement->placement > 0;
     if (status != XB_OK && !is_cut)
@@ -343,8 +293,24 @@ enum xb_status xb_measure_sample(struct xb_measurement *measurement, struct xb_e
             xb_measure_note_cut(measurement); /* else there is nothing that it cuts short */
         return XB_OK;
     }
-    XB_TRY(prepare(measurement, error));
-    status = take_collected_samples(measurement, error);
+    for (size_t i = 0; i < measurement->lane_count; i++) {
+        struct xb_mode_context *context = &measurement->lanes[i].context;
+        XB_TRY(context->test->mode->prepare(context, error));
+    }
+    /* A profiler that waits for it collects the samples. The case's own range began before: a
+     * profile of what was collected would lack it. So the samples have one that names the case. */
+    if (backend->profiler_collect != NULL) {
+        char text[128], name[sizeof text + 16];
+        snprintf(name, sizeof name, "samples of %s",
+                 xb_case_text(&measurement->result->test, text, sizeof text));
+        backend->profiler_collect(true);
+        backend->range_push(name);
+    }
+    status = take_samples(measurement, error);
+    if (backend->profiler_collect != NULL) {
+        backend->range_pop();
+        backend->profiler_collect(false);
+    }
     if (measurement->result->stop_reason == XB_STOP_NOT_YET && xb_measure_out_of_time(measurement))
         xb_measure_note_cut(measurement); /* before the next placement */
     xb_measure_note_work(measurement);
