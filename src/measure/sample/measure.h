@@ -148,21 +148,6 @@ XB_MUST_CHECK enum xb_status xb_placements_compare(struct xb_result *result,
 #define XB_WARM_UP_MOST 0.25
 
 /*
- * Repeats the case until its samples agree (xb_samples_agree), but for --warm-up at least: an idle
- * link and idle clocks need tens of milliseconds of work to reach full speed, and until then
- * samples may agree and still be slow. Or for as long as the lanes have rested from the same path's
- * work where that is less: see xb_case_same_path. Not at all where a sample of that work lasted
- * longer than a warm-up may. Finds how many iterations a sample should have. Fills
- * measurement->iterations and, where single operations are what it repeats, measurement->alone.
- * Blocks. Warns in the result where samples did not agree in time.
- */
-XB_MUST_CHECK enum xb_status xb_measure_warm_up(struct xb_measurement *measurement,
-                                                struct xb_error *error);
-
-/* Notes that the case was at work on its lanes until now. */
-void xb_measure_note_work(struct xb_measurement *measurement);
-
-/*
  * A device of a run on its way to being open. Creating its context takes a tenth of a second, so
  * several devices are opened at the same time, each in a thread of its own, which is bound near its
  * device: the driver's own memory for the device then lies there too.
