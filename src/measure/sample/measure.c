@@ -113,42 +113,34 @@ uint64_t xb_lane_operations(const struct xb_lane *lane)
 }
 
 /*
- * Has a lane's time count from the earliest start of all lanes whose clock is of the same device.
- * They are released together, but need not start together: a device that has fewer queues than the
- * lanes take begins one when another is done (GPU_MAX_HW_QUEUES, CUDA_DEVICE_MAX_CONNECTIONS). By
- * its own start alone each would seem as fast as without the others, and so would their sum.
+ * Waits for every lane that was begun, and fills in what each took. `status` is what beginning them
+ * returned. A lane's time counts from the earliest start of all lanes whose clock is of the same
+ * device: they are released together, but need not start together, because a device that has fewer
+ * queues than the lanes take begins one when another is done (GPU_MAX_HW_QUEUES,
+ * CUDA_DEVICE_MAX_CONNECTIONS). By its own start alone each would seem as fast as without the
+ * others, and so would their sum.
  */
-static enum xb_status count_from_earliest(struct xb_measurement *measurement, struct xb_lane *lane,
-                                          struct xb_error *error)
-{
-    const struct xb_device *clock = lane->context.queues[0]->device;
-    for (size_t i = 0; i < measurement->lane_count; i++) {
-        const struct xb_lane *other = &measurement->lanes[i];
-        double since = 0;
-        if (other == lane || other->context.queues[0]->device != clock)
-            continue;
-        XB_TRY(xb_sampler_elapsed(&other->sampler, &lane->sampler, &since, error));
-        lane->timing.device = fmax(lane->timing.device, since);
-    }
-    return XB_OK;
-}
-
-/* Waits for every lane that was begun, and fills in what each took. `status` is what beginning them
- * returned. */
 static enum xb_status finish_lanes(struct xb_measurement *measurement, size_t begun,
                                    enum xb_status status, double *seconds, struct xb_error *error)
 {
+    struct xb_lane *lanes = measurement->lanes;
     *seconds = 0;
+    for (size_t i = 0; i < begun; i++)
+        status = xb_sampler_finish(&lanes[i].sampler, status, &lanes[i].timing, error);
+    XB_TRY(status);
     for (size_t i = 0; i < begun; i++) {
-        struct xb_lane *lane = &measurement->lanes[i];
-        status = xb_sampler_finish(&lane->sampler, status, &lane->timing, error);
+        const struct xb_device *clock = lanes[i].context.queues[0]->device;
+        for (size_t k = 0; k < measurement->lane_count; k++) {
+            double since = 0;
+            if (k == i || lanes[k].context.queues[0]->device != clock)
+                continue;
+            XB_TRY(clock->backend->event_elapsed(lanes[k].sampler.start, lanes[i].sampler.stop,
+                                                 &since, error));
+            lanes[i].timing.device = fmax(lanes[i].timing.device, since);
+        }
+        *seconds = fmax(*seconds, xb_lane_seconds(&lanes[i]));
     }
-    for (size_t i = 0; status == XB_OK && i < begun; i++) {
-        struct xb_lane *lane = &measurement->lanes[i];
-        status = count_from_earliest(measurement, lane, error);
-        *seconds = fmax(*seconds, xb_lane_seconds(lane));
-    }
-    return status;
+    return XB_OK;
 }
 
 enum xb_status xb_measure_repeat(struct xb_measurement *measurement, xb_submit *submit,

@@ -192,12 +192,6 @@ enum xb_status xb_sampler_finish(struct xb_sampler *sampler, enum xb_status stat
     return XB_OK;
 }
 
-enum xb_status xb_sampler_elapsed(const struct xb_sampler *from, const struct xb_sampler *to,
-                                  double *seconds, struct xb_error *error)
-{
-    return from->context->device->backend->event_elapsed(from->start, to->stop, seconds, error);
-}
-
 enum xb_status xb_sampler_repeat(struct xb_sampler *sampler, xb_submit *submit, uint64_t iterations,
                                  bool held, struct xb_timing *timing, struct xb_error *error)
 {

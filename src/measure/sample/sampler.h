@@ -53,12 +53,6 @@ void xb_sampler_release(struct xb_sampler *sampler);
 XB_MUST_CHECK enum xb_status xb_sampler_finish(struct xb_sampler *sampler, enum xb_status status,
                                                struct xb_timing *timing, struct xb_error *error);
 
-/* Seconds from the start of one sampler's latest repetition to the end of another's, both finished
- * and both with their first queue on the same device: otherwise their clocks cannot be compared. */
-XB_MUST_CHECK enum xb_status xb_sampler_elapsed(const struct xb_sampler *from,
-                                                const struct xb_sampler *to, double *seconds,
-                                                struct xb_error *error);
-
 /* Begins, releases and finishes one repetition. */
 XB_MUST_CHECK enum xb_status xb_sampler_repeat(struct xb_sampler *sampler, xb_submit *submit,
                                                uint64_t iterations, bool held,
