@@ -52,6 +52,8 @@ void xb_result_end(struct xb_result *result, enum xb_status status, const struct
     }
 }
 
+/* ---- links ---- */
+
 /* Keeps the faster of two readings: an idle link reads slower than it is. */
 static void note_link(struct xb_run_device *where)
 {
@@ -61,6 +63,43 @@ static void note_link(struct xb_run_device *where)
     if (now.known && (!where->link.known ||
                       now.speed_gts * now.width > where->link.speed_gts * where->link.width))
         where->link = now;
+}
+
+static const char *sysfs_of(const struct xb_run *run)
+{
+    return run->sysfs != NULL ? run->sysfs : XB_PCI_DEVICES;
+}
+
+void xb_link_load_open(const struct xb_run *run, struct xb_run_device *device)
+{
+    xb_pcie_path_read(sysfs_of(run), device->info.pci_bdf, &device->path);
+    memset(&device->load, 0, sizeof device->load);
+    device->load.count = xb_pcie_path_hops(&device->path);
+}
+
+void xb_link_look_make(const struct xb_run *run, const struct xb_run_device *device,
+                       struct xb_link_look *look)
+{
+    memset(look, 0, sizeof *look);
+    for (size_t i = 0; i < device->load.count; i++)
+        if (!xb_pcie_hop_read(sysfs_of(run), &device->path.hops[i], &look->hops[i].speed_gts,
+                              &look->hops[i].width))
+            look->hops[i].width = 0;
+    look->end = xb_clock_now();
+}
+
+void xb_link_look_count(const struct xb_link_look *look, double begin, double seconds,
+                        struct xb_run_device *device)
+{
+    for (size_t i = 0; look->end < begin + seconds && i < device->load.count; i++) {
+        struct xb_pcie_seen *seen = &device->load.hops[i];
+        if (look->hops[i].width == 0)
+            continue;
+        seen->readings++;
+        seen->speed_gts = fmax(seen->speed_gts, look->hops[i].speed_gts);
+        if (look->hops[i].width > seen->width)
+            seen->width = look->hops[i].width;
+    }
 }
 
 /* ---- a repetition ---- */
