@@ -257,7 +257,6 @@ static enum xb_status choose(struct planning *plan, struct xb_error *error)
 {
     XB_TRY(xb_mode_choose(plan->asked, &plan->modes, error));
     XB_TRY(xb_node_choose(plan->asked, &plan->modes, &plan->nodes, error));
-    XB_TRY(xb_choice_refuse_beside_others("device", "all", &plan->asked->device, error));
     XB_TRY(xb_host_memory_available(&plan->available, error));
     XB_TRY(list_kinds(plan, error));
     bool is_possible = !plan->asked->simultaneous;

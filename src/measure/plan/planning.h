@@ -27,12 +27,6 @@ unsigned xb_mode_directions(const struct xb_run_options *asked, const struct xb_
 /* XB_ERR_USAGE, with what several devices can be started together with. */
 enum xb_status xb_mode_refuse_simultaneous(struct xb_error *error);
 
-/* XB_ERR_USAGE for a word that is in the list `alone` ("near,all") with others beside it: it says
- * everything already, so one of them is a mistake. */
-XB_MUST_CHECK enum xb_status xb_choice_refuse_beside_others(const char *option, const char *alone,
-                                                            const struct xb_word_list *words,
-                                                            struct xb_error *error);
-
 /* ---- which NUMA nodes ---- */
 
 /* The NUMA nodes that host memory is to lie on, one after the other. */
