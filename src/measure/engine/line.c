@@ -134,19 +134,6 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/*
- * Half of the full slots are the device's and half are ahead: it always has something
- * enqueued while this thread waits for a slot, and the host's threads have something to fill while
- * it waits for them.
- */
-static void choose_distances(struct course *course)
-{
-    const struct xb_line *line = course->line;
-    course->frees = last_until(course, course->in_a_row ? line->stage_count : line->plan.frees);
-    course->ahead = course->in_a_row ? 1 : course->slots;
-    course->behind = course->frees == NONE ? 0 : course->ahead > 1 ? course->ahead / 2 : 1;
-}
-
 /* Fills in what the part that was taken, or the whole, comes to. */
 static void chart(struct course *course, struct xb_mode_context *context)
 {
@@ -162,7 +149,12 @@ static void chart(struct course *course, struct xb_mode_context *context)
     course->has_host = line->crew != NULL && takes_part(course, 0);
     if (!course->in_a_row)
         course->copy_lanes = least(count_copies_alone(course), course->slots);
-    choose_distances(course);
+    /* Half of the full slots are the device's and half are ahead: it always has something enqueued
+     * while this thread waits for a slot, and the host's threads have something to fill while it
+     * waits for them. */
+    course->frees = last_until(course, course->in_a_row ? line->stage_count : plan->frees);
+    course->ahead = course->in_a_row ? 1 : course->slots;
+    course->behind = course->frees == NONE ? 0 : course->ahead > 1 ? course->ahead / 2 : 1;
 }
 
 /* Copies alone are in no order with each other, so that each stage has a slot of its own, too. */
@@ -187,39 +179,27 @@ static void keep(struct course *course, const struct xb_error *error)
         course->error = *error;
 }
 
-static enum xb_status record_freed(struct course *course, const struct xb_turn *turn,
-                                   struct xb_error *error)
-{
-    struct xb_line *line = course->line;
-    line->latest = line->freed[turn->slot];
-    return course->context->device->backend->event_record(line->latest, turn->queue, error);
-}
-
 /* Enqueues all stages of an item that are the device's. */
 static enum xb_status enqueue(struct course *course, uint64_t item, struct xb_error *error)
 {
     struct xb_recorder *recorder = course->context->recorder;
-    const struct xb_stage *stages = course->line->stages;
+    const struct xb_backend *backend = course->context->device->backend;
+    struct xb_line *line = course->line;
+    const struct xb_stage *stages = line->stages;
     unsigned copy = 0;
-    for (unsigned i = 0; i < course->line->stage_count; i++) {
+    for (unsigned i = 0; i < line->stage_count; i++) {
         if (!takes_part(course, i) || stages[i].engine == XB_ENGINE_HOST)
             continue;
         const struct xb_turn turn = turn_of(course, item, copy++);
         xb_recorder_stage(recorder, stages[i].name, item);
         enum xb_status status = stages[i].run(course->context, &turn, error);
         xb_recorder_stage(recorder, NULL, 0);
-        if (status == XB_OK && course->has_host && i == course->frees)
-            status = record_freed(course, &turn, error);
-        if (status != XB_OK)
-            return status;
+        if (status == XB_OK && course->has_host && i == course->frees) {
+            line->latest = line->freed[turn.slot];
+            status = backend->event_record(line->latest, turn.queue, error);
+        }
+        XB_TRY(status);
     }
-    return XB_OK;
-}
-
-static enum xb_status run_device(struct course *course, struct xb_error *error)
-{
-    for (uint64_t i = 0; i < course->items; i++)
-        XB_TRY(enqueue(course, i, error));
     return XB_OK;
 }
 
@@ -325,19 +305,17 @@ static void wait_for_pieces(const struct course *course, uint64_t item)
  * the iteration before has left, too. */
 static enum xb_status feed(struct course *course, struct xb_error *error)
 {
-    enum xb_status status = allow(course, course->ahead, error);
-    for (uint64_t i = 0; status == XB_OK && i < course->items; i++) {
-        status = allow(course, i + 1, error);
-        if (status != XB_OK)
-            break;
+    XB_TRY(allow(course, course->ahead, error));
+    for (uint64_t i = 0; i < course->items; i++) {
+        XB_TRY(allow(course, i + 1, error));
         wait_for_pieces(course, i);
         if (atomic_load(&course->failed))
             break;
-        status = enqueue(course, i, error);
-        if (status == XB_OK && i + 1 > course->behind)
-            status = allow(course, i + 1 - course->behind + course->ahead, error);
+        XB_TRY(enqueue(course, i, error));
+        if (i + 1 > course->behind)
+            XB_TRY(allow(course, i + 1 - course->behind + course->ahead, error));
     }
-    return status;
+    return XB_OK;
 }
 
 static enum xb_status run_host(struct course *course, struct xb_error *error)
@@ -369,7 +347,9 @@ enum xb_status xb_line_submit(struct xb_mode_context *context, struct xb_error *
 {
     struct course course;
     chart(&course, context);
-    enum xb_status status = course.has_host ? run_host(&course, error) : run_device(&course, error);
+    enum xb_status status = course.has_host ? run_host(&course, error) : XB_OK;
+    for (uint64_t i = 0; !course.has_host && status == XB_OK && i < course.items; i++)
+        status = enqueue(&course, i, error);
     /* What is enqueued uses the slots. Behind a hold it has not begun: then the runner waits, once
      * it has released it. */
     if (status != XB_OK && !context->hold)
