@@ -5,6 +5,7 @@
 #include "planning.h"
 
 #include "base/memory.h"
+#include "base/units.h"
 #include "machine/host_memory.h"
 
 #include <stdlib.h>
@@ -236,9 +237,7 @@ static enum xb_status check_size(const struct xb_run *run, const struct xb_case 
     const struct xb_device_info *device = &run->devices[xb_run_find_device(run, test->device)].info;
     struct xb_needs needs = test->mode->needs(test);
     bool shared = device->shares_host_memory;
-    uint64_t host = needs.host_bytes;
-    if (shared) /* saturating: two halves of a case may not wrap around */
-        host = needs.device_bytes > UINT64_MAX - host ? UINT64_MAX : host + needs.device_bytes;
+    uint64_t host = shared ? xb_sum(needs.host_bytes, needs.device_bytes) : needs.host_bytes;
     char reach[448];
     if (host > available)
         return too_large(test, host, "host", available,
