@@ -123,10 +123,11 @@ static enum xb_status refuse_other_ways(const struct xb_run_options *asked,
                          asked->direction_text);
 }
 
+/* "pinned, async or peer d2d (not staged)". */
 enum xb_status xb_mode_refuse_simultaneous(struct xb_error *error)
 {
     const struct xb_mode *last = NULL;
-    struct xb_words words = {.length = 0}; /* "pinned, async or peer d2d (not staged)" */
+    struct xb_words words = {.length = 0};
     for (size_t m = 0; xb_modes[m] != NULL; m++)
         last = xb_modes[m]->simultaneous ? xb_modes[m] : last;
     for (size_t m = 0; xb_modes[m] != NULL; m++) {

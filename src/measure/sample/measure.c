@@ -240,8 +240,8 @@ static enum xb_status verify(struct xb_measurement *measurement, struct xb_error
     return XB_OK;
 }
 
-/* Describes every row. Of a device beside others also how much of its bandwidth alone it kept, if
- * it was measured alone. */
+/* Describes every row. A device beside others is also compared with itself alone, if that was
+ * measured. */
 static enum xb_status describe_all(const struct xb_measurement *measurement, struct xb_error *error)
 {
     for (size_t i = 0; i < measurement->row_count; i++)

@@ -68,8 +68,8 @@ struct xb_lane {
 struct xb_measurement {
     struct xb_run *run;
     const struct xb_run_observer *observer;
-    struct xb_result *result; /* of the whole; with one lane, the lane's. Of several lanes one for
-                                 each stands behind it */
+    struct xb_result *result; /* of the whole; with one lane, the lane's. Several lanes have theirs
+                                 behind it, in their order */
     size_t row_count;         /* of these in all */
     struct xb_lane *lanes;
     size_t lane_count;

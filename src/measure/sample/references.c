@@ -140,7 +140,7 @@ static double cpu_seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* Of a mode that declares xb_figure_cpu_time. */
+/* Adds what an iteration costs, where the mode declares xb_figure_cpu_time. */
 static enum xb_status measure_costs(struct xb_measurement *measurement, struct xb_error *error)
 {
     struct xb_result *result = measurement->result;
