@@ -333,7 +333,9 @@ enum xb_status xb_config_default(struct xb_config *config, const struct xb_optio
 
 const char *const *xb_option_words(const struct xb_option *option)
 {
-    return option->choices != NULL || option->offers == NULL ? option->choices : option->offers();
+    return option->choices != NULL  ? option->choices
+           : option->offers != NULL ? option->offers()
+                                    : option->offered;
 }
 
 bool xb_option_is_list(const struct xb_option *option)

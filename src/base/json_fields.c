@@ -26,10 +26,12 @@ static void write_field(struct xb_json *json, const struct xb_field *field, cons
     case XB_FIELD_FLAG:
         xb_json_put_flag(json, key, *(const bool *)at);
         break;
+    case XB_FIELD_MAYBE:
+        xb_json_put_known_flag(json, key, *(const int *)at != 0, *(const int *)at == 1);
+        break;
     case XB_FIELD_UNSIGNED:
     case XB_FIELD_UINT64:
     case XB_FIELD_COUNTER:
-    case XB_FIELD_SIZE:
         whole = field->kind == XB_FIELD_UNSIGNED ? *(const unsigned *)at : *(const uint64_t *)at;
         xb_json_put_known_whole(json, key, may_be_empty || whole > 0, whole);
         break;
@@ -285,11 +287,13 @@ static void read_value(struct xb_json_reader *reader, const cJSON *object, const
         *(bool *)at = xb_json_get_known_flag(reader, object, field->key,
                                              xb_field_may_be_null(field) ? &is_known : NULL);
         break;
+    case XB_FIELD_MAYBE: /* known: null does not come here */
+        *(int *)at = xb_json_get_known_flag(reader, object, field->key, &is_known) ? 1 : 2;
+        break;
     case XB_FIELD_UNSIGNED:
         *(unsigned *)at = (unsigned)get_whole(reader, object, field, UINT_MAX);
         break;
     case XB_FIELD_UINT64:
-    case XB_FIELD_SIZE:
         *(uint64_t *)at = get_whole(reader, object, field, EXACT);
         break;
     case XB_FIELD_COUNTER:

@@ -128,11 +128,6 @@ const char *xb_decimal_text(double value, char *text, size_t size)
     return text;
 }
 
-const char *xb_rate_text(double bytes_per_second, char *text, size_t size)
-{
-    return xb_decimal_text(bytes_per_second / 1e9, text, size);
-}
-
 /* ---- a line of a CSV ---- */
 
 /* Writes the comma before a cell, if it is not the first. */

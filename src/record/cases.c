@@ -304,18 +304,8 @@ int xb_cases_order(const struct xb_record_case *a, const struct xb_record_case *
     return xb_parameters_order(a, b, (but & XB_BUT_NODE) != 0 ? XB_RECORD_NUMA : NULL);
 }
 
-static int by_key(const void *a, const void *b)
-{
-    return xb_cases_order(*(const struct xb_record_case *const *)a,
-                          *(const struct xb_record_case *const *)b, 0);
-}
-
-static int by_size(const void *a, const void *b)
-{
-    const struct xb_record_case *left = *(const struct xb_record_case *const *)a;
-    const struct xb_record_case *right = *(const struct xb_record_case *const *)b;
-    return XB_FIRST_ORDER(XB_ORDER(right->bytes, left->bytes), XB_ORDER(left, right));
-}
+XB_POINTER_COMPARER(by_key, struct xb_record_case, xb_cases_order(a, b, 0))
+XB_POINTER_COMPARER(by_size, struct xb_record_case, XB_BY_GREATEST(bytes), XB_ORDER(a, b))
 
 static void sort_cases(struct xb_record *record)
 {
@@ -336,9 +326,9 @@ void xb_record_make_index(struct xb_record *record)
 void xb_record_keep(struct xb_record *record, xb_record_case_test *keeps, const void *what)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < record->case_count; i++)
-        if (keeps(&record->cases[i], what))
-            record->cases[kept++] = record->cases[i];
+    XB_EACH_CASE (test, record)
+        if (keeps(test, what))
+            record->cases[kept++] = *test;
     record->case_count = kept;
     sort_cases(record);
 }
@@ -402,11 +392,7 @@ static int by_order(const void *a, const void *b, void *argument)
                           XB_ORDER(left->own, right->own));
 }
 
-static int by_first(const void *a, const void *b)
-{
-    const struct place *left = a, *right = b;
-    return XB_FIRST_ORDER(XB_ORDER(left->first, right->first), XB_ORDER(left->own, right->own));
-}
+XB_COMPARER(by_first, struct place, XB_BY(first), XB_BY(own))
 
 void xb_cases_group(const struct xb_record_case **cases, size_t count, xb_cases_comparison *compare,
                     const void *argument)

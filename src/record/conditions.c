@@ -5,6 +5,7 @@
 
 #include "base/day_time.h"
 #include "base/left_out.h"
+#include "base/order.h"
 #include "base/stream.h"
 #include "base/text.h"
 #include "machine/environment.h"
@@ -167,11 +168,7 @@ enum xb_status xb_record_of_defaults(const struct xb_option *const *rows, struct
 
 /* ---- as a list of facts ---- */
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const struct xb_record_fact *)a)->name,
-                  ((const struct xb_record_fact *)b)->name);
-}
+XB_COMPARER(by_name, struct xb_record_fact, strcmp(a->name, b->name))
 
 void xb_record_sort_facts(struct xb_record_fact *facts, size_t count)
 {

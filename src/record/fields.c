@@ -440,23 +440,6 @@ static void read_placements(struct xb_json_reader *reader, const cJSON *object,
     of->placements = (struct xb_record_placements){.samples = samples, .count = read.count};
 }
 
-static void write_verified(struct xb_json *json, const struct xb_field *field, const void *from)
-{
-    enum xb_verified verified = ((const row *)from)->verified;
-    xb_json_put_known_flag(json, field->key, verified != XB_VERIFIED_UNKNOWN,
-                           verified == XB_VERIFIED_TRUE);
-}
-
-static void read_verified(struct xb_json_reader *reader, const cJSON *object,
-                          const struct xb_field *field, void *to)
-{
-    bool known = false;
-    bool verified = xb_json_get_known_flag(reader, object, field->key, &known);
-    ((row *)to)->verified = !known     ? XB_VERIFIED_UNKNOWN
-                            : verified ? XB_VERIFIED_TRUE
-                                       : XB_VERIFIED_FALSE;
-}
-
 static void write_warnings(struct xb_json *json, const struct xb_field *field, const void *from)
 {
     const row *of = from;
@@ -513,7 +496,7 @@ const struct xb_field xb_record_row_fields[] = {
     XB_LIST("figures", row, figures, figure_count, MOST_FIGURES, sampled_figure_fields,
             .item = read_figure),
     XB_FIELD("stop_reason", STRING, row, stop_reason, XB_TEXT_OR_NULL),
-    XB_CUSTOM("verified", write_verified, read_verified),
+    XB_FIELD("verified", MAYBE, row, verified, XB_NULL_IF_EMPTY),
     XB_CUSTOM("warnings", write_warnings, read_warnings),
     FACTS("details", read_details, row, details, detail_count, MOST_DETAILS),
     XB_FIELDS_END};

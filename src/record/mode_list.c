@@ -19,14 +19,6 @@ const char *xb_direction_name(enum xb_direction direction)
     return name != NULL ? name : "unknown";
 }
 
-bool xb_mode_declares(const struct xb_mode *mode, const struct xb_figure *figure)
-{
-    for (size_t i = 0; mode->figures != NULL && mode->figures[i] != NULL; i++)
-        if (mode->figures[i] == figure)
-            return true;
-    return false;
-}
-
 const struct xb_mode *xb_mode_find(const char *name)
 {
     for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++)
@@ -48,6 +40,11 @@ static const struct xb_figure *find_figure(const struct xb_figure *const *figure
     while (figures != NULL && *figures != NULL && strcmp((*figures)->name, name) != 0)
         figures++;
     return figures != NULL ? *figures : NULL;
+}
+
+bool xb_mode_declares(const struct xb_mode *mode, const struct xb_figure *figure)
+{
+    return find_figure(mode->figures, figure->name) == figure;
 }
 
 const struct xb_figure *xb_figure_find(const char *name)

@@ -228,10 +228,7 @@ uint64_t xb_bars_across(const struct xb_bars *view, const struct xb_record_case 
                                : test->bytes;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    return XB_ORDER(*(const uint64_t *)a, *(const uint64_t *)b);
-}
+XB_COMPARER(by_value, uint64_t, XB_ORDER(*a, *b))
 
 static const struct xb_bar *find_bar(const struct grid *grid, size_t method, size_t place)
 {

@@ -55,8 +55,7 @@ static void add_column(struct xb_csv *csv, const char *name, const char *unit)
 enum xb_status xb_csv_add_columns(struct xb_csv *csv, const struct xb_record *record,
                                   struct xb_error *error)
 {
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
+    XB_EACH_CASE (test, record) {
         for (size_t k = 0; k < test->parameter_count; k++)
             add_column(csv, test->parameters[k].name, NULL);
         for (size_t p = 0; p < record->process_count; p++)
@@ -237,8 +236,9 @@ enum xb_status xb_csv_write_header(FILE *stream, const struct xb_csv *csv, struc
 enum xb_status xb_csv_write_lines(FILE *stream, const struct xb_csv *csv,
                                   const struct xb_record *record, struct xb_error *error)
 {
-    for (size_t i = 0; !ferror(stream) && i < record->case_count; i++)
-        write_line(stream, csv, record, &record->cases[i]);
+    XB_EACH_CASE (test, record)
+        if (!ferror(stream))
+            write_line(stream, csv, record, test);
     return xb_stream_finish(stream, "the CSV", error);
 }
 

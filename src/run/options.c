@@ -16,18 +16,6 @@ static const char *const *list_modes(void)
     return names;
 }
 
-static const char *const *list_devices(void)
-{
-    static const char *const words[] = {"all", NULL};
-    return words;
-}
-
-static const char *const *list_nodes(void)
-{
-    static const char *const words[] = {"near", "all", NULL};
-    return words;
-}
-
 static const struct xb_option option_mode = {
     XB_CHOICE("mode", "MODE[,MODE]"),
     .short_name = 'm',
@@ -68,7 +56,7 @@ static const struct xb_option option_device = {
     .help = "Which devices: numbers, PCI addresses (0000:0f:00.0), or all. They are measured one "
             "after the other. Modes that need several GPUs use all of them unless you name some.",
     .brief = "which devices: 0,1 or all",
-    .offers = list_devices,
+    .offered = (const char *const[]){"all", NULL},
     .selects = true,
 };
 static const struct xb_option option_numa = {
@@ -77,7 +65,7 @@ static const struct xb_option option_numa = {
     .help = "On which NUMA nodes the host's memory lies and its threads run: near (the device's "
             "own), numbers such as 0,1, or all. Each named node is a case of its own; several "
             "give a matrix of nodes and devices.",
-    .offers = list_nodes,
+    .offered = (const char *const[]){"near", "all", NULL},
     .selects = true,
 };
 static const struct xb_option option_time_limit = {

@@ -79,7 +79,7 @@ static const struct process *first_of(const struct side *side)
 static bool judge(struct side *side, struct process *process)
 {
     const struct xb_program_outcome *outcome = &process->outcome;
-    char name[16], end[64], difference[XB_RECORD_DIFFERENCE];
+    char end[64], difference[XB_RECORD_DIFFERENCE];
     /* The signal upon which its program wrote what it had; 0: none. xferbench catches these. */
     int code = outcome->exit_code - 128;
     int heeded = code == SIGINT || code == SIGTERM || code == SIGHUP ? code : 0;
@@ -91,7 +91,7 @@ static bool judge(struct side *side, struct process *process)
     side->overdue = side->overdue || outcome->overdue;
     if (outcome->signal != 0 || heeded != 0)
         snprintf(end, sizeof end, "it was ended by %s",
-                 xb_child_signal_name(heeded != 0 ? heeded : outcome->signal, name, sizeof name));
+                 XB_SIGNAL_NAME(heeded != 0 ? heeded : outcome->signal));
     else
         snprintf(end, sizeof end, "it ended with exit code %d", outcome->exit_code);
     if (outcome->too_long)
@@ -191,7 +191,6 @@ static void run_one(struct session *session, struct side *side)
         .largest = MOST_DOCUMENTS - side->bytes,
         .end_at = session->deadline > 0 ? fmax(session->deadline, now) + GRACE_S : 0};
     show_progress(session, side);
-    *outcome = (struct xb_program_outcome){.exit_code = -1, .started = time(NULL)};
     enum xb_status status = xb_program_run(&program, outcome, &error);
     if (status != XB_OK)
         FAIL("%s", error.message);
@@ -237,8 +236,8 @@ static bool lacks_cases(const struct process *one, const struct process *other)
 {
     const struct xb_record *record = &one->record;
     bool lacks = false;
-    for (size_t i = 0; !lacks && i < other->record.case_count; i++)
-        lacks = xb_record_find(record, &other->record.cases[i]) == NULL;
+    XB_EACH_CASE (test, &other->record)
+        lacks = lacks || xb_record_find(record, test) == NULL;
     return lacks && !record->processes->interrupted && record->processes->deadline_met;
 }
 
@@ -342,15 +341,13 @@ static void write_merged(struct xb_json *json, const struct side *side)
     }
     xb_record_make_cases(&reader, &merged, entries, count, SIZE_MAX);
     free(entries);
-    if (!xb_json_failed(&reader)) {
-        xb_json_open_array(json, "results");
-        for (size_t i = 0; i < merged.case_count; i++)
-            write_case(json, &merged, &merged.cases[i]);
-        xb_json_close(json);
-        xb_reading_put_of(json, &merged);
-    } else {
+    if (xb_json_failed(&reader))
         xb_json_fail(json, &reader.error);
-    }
+    xb_json_open_array(json, "results");
+    XB_EACH_CASE (test, &merged)
+        write_case(json, &merged, test);
+    xb_json_close(json);
+    xb_reading_put_of(json, &merged);
     xb_record_free(&merged);
 }
 
@@ -381,16 +378,13 @@ static enum xb_status write_json(FILE *stream, const struct side *side, enum xb_
     xb_json_open_array(&json, "processes");
     for (size_t i = 0; i < side->count; i++) {
         const struct process *process = &side->processes[i];
-        char name[16];
+        const int number = process->outcome.signal;
         xb_json_open_object(&json, NULL);
         xb_json_put_whole(&json, "index", i);
         xb_document_put_time(&json, "started", process->outcome.started);
         xb_json_put_number(&json, "wall_s", process->outcome.wall_s);
         xb_json_put_index(&json, "exit_code", process->outcome.exit_code);
-        xb_json_put_text(&json, "signal",
-                         process->outcome.signal != 0
-                             ? xb_child_signal_name(process->outcome.signal, name, sizeof name)
-                             : NULL);
+        xb_json_put_text(&json, "signal", number != 0 ? XB_SIGNAL_NAME(number) : NULL);
         xb_json_put_optional(&json, "failure", process->failure);
         /* As it was written: the reader has found that it is JSON. */
         xb_json_put_raw(&json, "document", process->outcome.text);
