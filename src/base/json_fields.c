@@ -15,8 +15,6 @@ _Static_assert(_Generic((size_t)0, uint64_t : 1, default : 0), "a size is read a
 /* A table leads to the tables in it: as deep as those are written, whatever a document says. */
 /* NOLINTBEGIN(misc-no-recursion) */
 
-/* ---- writing ---- */
-
 static void write_field(struct xb_json *json, const struct xb_field *field, const char *from)
 {
     const char *at = from + field->offset, *key = field->key;
@@ -96,8 +94,6 @@ void xb_fields_put_object(struct xb_json *json, const char *key, const struct xb
     xb_fields_put(json, fields, from);
     xb_json_close(json);
 }
-
-/* ---- reading ---- */
 
 bool xb_field_may_be_null(const struct xb_field *field)
 {

@@ -215,8 +215,6 @@ cJSON *xb_json_read(struct xb_json_reader *reader, const char *text, size_t leng
     return NULL;
 }
 
-/* ---- members ---- */
-
 void xb_json_check_keys(struct xb_json_reader *reader, const cJSON *object, const char *const *keys)
 {
     const cJSON *item;

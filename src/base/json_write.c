@@ -178,8 +178,6 @@ void xb_json_put_raw(struct xb_json *json, const char *key, const char *document
     put_copy(json, key, document, length, cJSON_CreateRaw);
 }
 
-/* ---- the end ---- */
-
 /* DEL, or a control from U+0080 to U+009F. */
 static bool is_late_control(const char *text)
 {

@@ -100,8 +100,6 @@ bool xb_list_has(const char *list, const char *word)
     }
 }
 
-/* ---- numbers ---- */
-
 const char *xb_number_text(double value, char *text, size_t size)
 {
     for (int digits = 15; digits <= 17; digits++) {
@@ -127,8 +125,6 @@ const char *xb_decimal_text(double value, char *text, size_t size)
     snprintf(text, size, "%.*f", xb_decimals_for(value), value);
     return text;
 }
-
-/* ---- a line of a CSV ---- */
 
 /* Writes the comma before a cell, if it is not the first. */
 static void separate(struct xb_csv_line *line)
@@ -176,21 +172,17 @@ void xb_csv_end(struct xb_csv_line *line)
     line->begun = false;
 }
 
-/* ---- errors ---- */
-
 const char *xb_status_name(enum xb_status status)
 {
-    static const char *const names[] = {
-        [XB_OK] = "ok",
-        [XB_ERR_USAGE] = "usage",
-        [XB_ERR_UNSUPPORTED] = "unsupported",
-        [XB_ERR_UNAVAILABLE] = "unavailable",
-        [XB_ERR_MEMORY] = "memory",
-        [XB_ERR_SYSTEM] = "system",
-        [XB_ERR_RUNTIME] = "runtime",
-        [XB_ERR_STOPPED] = "stopped",
-        [XB_ERR_INTERNAL] = "internal",
-    };
+    static const char *const names[] = {[XB_OK] = "ok",
+                                        [XB_ERR_USAGE] = "usage",
+                                        [XB_ERR_UNSUPPORTED] = "unsupported",
+                                        [XB_ERR_UNAVAILABLE] = "unavailable",
+                                        [XB_ERR_MEMORY] = "memory",
+                                        [XB_ERR_SYSTEM] = "system",
+                                        [XB_ERR_RUNTIME] = "runtime",
+                                        [XB_ERR_STOPPED] = "stopped",
+                                        [XB_ERR_INTERNAL] = "internal"};
     size_t count = sizeof names / sizeof names[0];
     return (size_t)status < count && names[status] != NULL ? names[status] : "unknown";
 }

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- how it stands ---- */
-
 const char *xb_result_status_name(enum xb_result_status status)
 {
     static const char *const names[] = {"ok", "skipped", "error"};
@@ -77,8 +75,6 @@ const char *xb_record_cut_text(const struct xb_record *record, const struct xb_r
     return summary.cut > 0 ? text : NULL;
 }
 
-/* ---- warnings ---- */
-
 static const char digits[] = "0123456789";
 
 bool xb_record_like_warnings(const char *a, const char *b)
@@ -141,8 +137,6 @@ const char *xb_record_case_device(const struct xb_record_case *test, char *text,
         snprintf(text, size, "%d", test->device);
     return text;
 }
-
-/* ---- figures ---- */
 
 struct xb_record_figure xb_record_figure_of(const struct xb_figure *figure)
 {
@@ -227,8 +221,6 @@ double xb_record_median(const struct xb_record *record, const struct xb_record_c
     return xb_record_describe(record, test, figure, &statistics) ? statistics.median : (double)NAN;
 }
 
-/* ---- devices ---- */
-
 const struct xb_record_device *xb_record_devices(const struct xb_record *record, size_t *count)
 {
     *count = 0;
@@ -251,8 +243,6 @@ const struct xb_record_device *xb_record_device(const struct xb_record *record, 
             return &devices[i];
     return NULL;
 }
-
-/* ---- which case is which ---- */
 
 /* The first difference decides. NULL, a value that is not known, comes first. */
 static int compare_texts(const char *a, const char *b)
@@ -343,8 +333,6 @@ const struct xb_record_case *xb_record_find(const struct xb_record *record,
     return found != NULL ? *found : NULL;
 }
 
-/* ---- by size ---- */
-
 /* The place of the first in record->by_size whose size is below that; case_count for none. */
 static size_t first_below(const struct xb_record *record, uint64_t bytes)
 {
@@ -370,8 +358,6 @@ struct xb_record_cases xb_record_of_size(const struct xb_record *record, uint64_
     size_t first = first_below(record, bytes + 1);
     return (struct xb_record_cases){record->by_size + first, first_below(record, bytes) - first};
 }
-
-/* ---- alike ---- */
 
 /* A case where it stands, and where the first that is equal to it does. */
 struct place {
@@ -419,8 +405,6 @@ size_t xb_cases_equal(const struct xb_record_case *const *cases, size_t count,
         equal++;
     return equal;
 }
-
-/* ---- made of rows ---- */
 
 static int by_all(const struct xb_record_case *a, const struct xb_record_case *b,
                   const void *argument)

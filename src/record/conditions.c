@@ -91,8 +91,7 @@ enum xb_status xb_record_of_conditions(const struct xb_conditions *conditions,
         .numa_nodes =
             conditions->topology != NULL ? xb_topology_node_count(conditions->topology) : 0,
         .node = xb_record_keep_text(record, node.name),
-        .node_named_by = node.named_by,
-    };
+        .node_named_by = node.named_by};
     if (conditions->backend != NULL) {
         record->backend = xb_record_keep_text(record, conditions->backend);
         record->driver = xb_record_keep_text(record, probe->driver_version);
@@ -104,8 +103,6 @@ enum xb_status xb_record_of_conditions(const struct xb_conditions *conditions,
     xb_record_keep_start(record, conditions->start != NULL ? conditions->start : &none);
     return XB_OK;
 }
-
-/* ---- options ---- */
 
 /* The value as JSON; a text as it is, without quotes. */
 static const char *value_text(const struct xb_value *value, struct xb_arena **texts)
@@ -165,8 +162,6 @@ enum xb_status xb_record_of_defaults(const struct xb_option *const *rows, struct
     xb_config_free(&config);
     return XB_OK;
 }
-
-/* ---- as a list of facts ---- */
 
 XB_COMPARER(by_name, struct xb_record_fact, strcmp(a->name, b->name))
 
@@ -280,8 +275,6 @@ void xb_record_make_facts(struct xb_record *record)
     }
     add_all(record, "environment ", record->environment, record->environment_count);
 }
-
-/* ---- whether two are the same ---- */
 
 bool xb_record_same(const char *a, const char *b)
 {

@@ -93,8 +93,6 @@ static void read_facts(struct xb_json_reader *reader, const cJSON *object,
     XB_CUSTOM(key_, write_facts, read, .offset = offsetof(type, member),                           \
               .count = offsetof(type, count_), .most = (most_), ##__VA_ARGS__)
 
-/* ---- under which conditions it was measured ---- */
-
 const struct xb_field xb_record_tool_fields[] = {
     XB_FIELD("version", STRING, record, version, XB_NOT_EMPTY),
     XB_FIELD("compiler", STRING, record, compiler, XB_NOT_EMPTY),
@@ -184,8 +182,6 @@ const struct xb_field xb_record_end_fields[] = {
     XB_FIELD("deadline_met", FLAG, process, deadline_met, XB_KNOWN(process, has_deadline)),
     XB_FIELDS_END};
 
-/* ---- devices ---- */
-
 static const struct xb_field ceiling_fields[] = {
     XB_FIELD("at", STRING, device, ceiling_at, XB_NOT_EMPTY),
     XB_FIELD("speed_gts", DOUBLE, device, ceiling.speed_gts, XB_ABOVE_0, .most = MOST_GTS),
@@ -269,8 +265,6 @@ const struct xb_field xb_record_case_fields[] = {
     XB_FIELD("simultaneous", FLAG, test, simultaneous),
     FACTS("parameters", read_parameters, test, parameters, parameter_count, MOST_PARAMETERS),
     XB_FIELDS_END};
-
-/* ---- figures ---- */
 
 #define FIGURE                                                                                     \
     XB_FIELD("name", STRING, figure, name, XB_NOT_EMPTY),                                          \
@@ -377,8 +371,6 @@ static void read_figure(struct xb_json_reader *reader, const cJSON *item, size_t
     check_figure(reader, of, read);
     of->figure_count++;
 }
-
-/* ---- what came of a case ---- */
 
 static const char *status_word(int status)
 {

@@ -73,8 +73,6 @@ bool xb_case_is_single(const struct xb_case *test)
     return test->latency && test->mode->latency == NULL;
 }
 
-/* ---- figures of every mode's cases ---- */
-
 const struct xb_figure xb_figure_bandwidth = {
     XB_FIGURE_RATE("bandwidth", "The bytes that one iteration moves, divided by its time"),
     .gates = true};
@@ -124,20 +122,18 @@ const struct xb_figure xb_figure_peak_device_memory = {
     XB_FIGURE("peak_device_memory", XB_UNIT_BYTES,
               "Device memory of the case, without what only its proof takes")};
 
-const struct xb_figure *const xb_runner_figures[] = {
-    &xb_figure_bandwidth,
-    &xb_figure_bandwidth_h2d,
-    &xb_figure_bandwidth_d2h,
-    &xb_figure_latency_host,
-    &xb_figure_latency_device,
-    &xb_figure_overlap,
-    &xb_figure_share_of_alone,
-    &xb_figure_share_of_ceiling,
-    &xb_figure_share_of_ceiling_h2d,
-    &xb_figure_share_of_ceiling_d2h,
-    &xb_figure_between_placements,
-    &xb_figure_submit_time,
-    &xb_figure_wall_time,
-    &xb_figure_setup_time,
-    NULL,
-};
+const struct xb_figure *const xb_runner_figures[] = {&xb_figure_bandwidth,
+                                                     &xb_figure_bandwidth_h2d,
+                                                     &xb_figure_bandwidth_d2h,
+                                                     &xb_figure_latency_host,
+                                                     &xb_figure_latency_device,
+                                                     &xb_figure_overlap,
+                                                     &xb_figure_share_of_alone,
+                                                     &xb_figure_share_of_ceiling,
+                                                     &xb_figure_share_of_ceiling_h2d,
+                                                     &xb_figure_share_of_ceiling_d2h,
+                                                     &xb_figure_between_placements,
+                                                     &xb_figure_submit_time,
+                                                     &xb_figure_wall_time,
+                                                     &xb_figure_setup_time,
+                                                     NULL};

@@ -83,8 +83,6 @@ bool xb_rows_name_devices(const struct xb_record *record)
     return named;
 }
 
-/* ---- in words ---- */
-
 const char *xb_method_name(const struct xb_record_case *test, char *text, size_t size)
 {
     const struct xb_mode *mode = xb_mode_find(test->mode);
@@ -111,8 +109,6 @@ const char *xb_direction_words(const struct xb_record_case *test)
         return "both ways";
     return xb_case_is_of_pairs(test) ? "one way" : "within the GPU";
 }
-
-/* ---- parameters ---- */
 
 /* The option that the mode declares as this parameter; NULL for none, or for an unknown mode. */
 static const struct xb_option *find_option(const char *mode_name, const char *name)

@@ -101,8 +101,7 @@ static enum xb_status check_request(const struct xb_run_options *asked, struct x
          "--csv has room for one process only: write --json, or leave out --processes"},
         {several && (asked->trace != NULL || asked->timeline),
          "--trace and --timeline show an iteration of one process: leave out --processes, or "
-         "record in a run of its own"},
-    };
+         "record in a run of its own"}};
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
         if (rules[i].is_asked)
             return XB_FAIL(error, XB_ERR_USAGE, "%s", rules[i].why_not);
@@ -357,5 +356,4 @@ const struct xb_command xb_command_run = {
     .rows = xb_run_rows,
     .print_help = print_help,
     .run = run,
-    .fail = xb_cli_fail,
-};
+    .fail = xb_cli_fail};

@@ -22,11 +22,10 @@ static const char *const columns[] = {
 };
 
 /* The figures that have columns of their own above. */
-static const struct xb_figure *const named[] = {
-    &xb_figure_bandwidth,      &xb_figure_submit_time,    &xb_figure_wall_time,
-    &xb_figure_overlap,        &xb_figure_share_of_alone, &xb_figure_latency_host,
-    &xb_figure_latency_device,
-};
+static const struct xb_figure *const named[] = {&xb_figure_bandwidth,      &xb_figure_submit_time,
+                                                &xb_figure_wall_time,      &xb_figure_overlap,
+                                                &xb_figure_share_of_alone, &xb_figure_latency_host,
+                                                &xb_figure_latency_device};
 
 #define MOST_COLUMNS 512 /* no run has more, and each is looked for in every line */
 

@@ -236,8 +236,7 @@ static const struct column {
     {"P95", true, 6, LATENCIES, ONE, VALUE, OF(p95), &xb_figure_latency_device},
     {"P99", true, 4, LATENCIES, ONE, VALUE, OF(p99), &xb_figure_latency_device},
     {"N", true, 3, ROWS, ANY, SAMPLES, 0, NULL},
-    {"VERIFIED", false, 0, ROWS, ANY, VERIFIED, 0, NULL},
-};
+    {"VERIFIED", false, 0, ROWS, ANY, VERIFIED, 0, NULL}};
 
 #define COLUMNS (sizeof columns / sizeof columns[0])
 
