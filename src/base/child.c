@@ -130,8 +130,7 @@ enum xb_status xb_child_start(struct xb_child *child, const struct xb_child_task
 {
     pid_t self = getpid();
     int ends[2];
-    sigset_t all;
-    sigset_t before;
+    sigset_t all, before;
     *child = (struct xb_child){.leads_group = task->leads_group, .channel = -1, .exit_code = -1};
     child->ended_at = xb_clock_now(); /* until it has begun there is nothing to end */
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)

@@ -63,9 +63,7 @@ const char *xb_plain_text(const char *text, char *plain, size_t size)
     char before = '\0';
     while (*text != '\0') {
         char piece[4 * 4 + 1]; /* four bytes, each as \xNN */
-        size_t length = xb_utf8_length(text);
-        size_t bytes = length > 0 ? length : 1;
-        size_t written = 0;
+        size_t length = xb_utf8_length(text), bytes = length > 0 ? length : 1, written = 0;
         bool command = (*text == ':' || *text == '#') && *text == before;
         if (command || xb_utf8_is_harmful(text)) {
             for (size_t i = 0; i < bytes; i++) {

@@ -177,8 +177,7 @@ void xb_nvlink_facts_add(struct xb_nvlink_facts *facts, const struct xb_device_h
 
 uint64_t xb_nvlink_replays_allowed(double bits)
 {
-    double mean = bits * XB_NVLINK_BIT_ERROR_RATE;
-    double count = ceil(mean);
+    double mean = bits * XB_NVLINK_BIT_ERROR_RATE, count = ceil(mean);
     if (!(mean > 0))
         return 0;
     if (mean > 1e9) /* 125 million terabytes: no test moves that much, and no count is told of it */

@@ -150,10 +150,10 @@ enum xb_status xb_record_figure_describe(struct xb_record_figure *figure, struct
 {
     struct xb_statistics *statistics = &figure->statistics;
     const struct xb_record_placements *placements = &figure->placements;
-    XB_TRY(placements->count > 0
-               ? xb_statistics_compute_groups(figure->samples, placements->samples,
-                                              placements->count, statistics, error)
-               : xb_statistics_compute(figure->samples, figure->sample_count, statistics, error));
+    bool has_groups = placements->count > 0;
+    XB_TRY(xb_statistics_compute_groups(figure->samples, has_groups ? placements->samples : NULL,
+                                        has_groups ? placements->count : figure->sample_count,
+                                        statistics, error));
     if (!statistics->has_interval)
         statistics->ci95_low = statistics->ci95_high = (double)NAN;
     return XB_OK;

@@ -312,8 +312,7 @@ static const char *lacking(const struct xb_record *a, const struct xb_record *b)
 static const char *other_option(const struct xb_record *first, const struct xb_record *other,
                                 char *text, size_t size)
 {
-    const char *missing = lacking(first, other);
-    const char *new = lacking(other, first);
+    const char *missing = lacking(first, other), *new = lacking(other, first);
     char what[64];
     if (missing != NULL || new != NULL) {
         snprintf(text, size, "option %.50s is %s", missing != NULL ? missing : new,

@@ -391,8 +391,7 @@ static enum xb_status write_json(FILE *stream, const struct side *side, enum xb_
 static bool write_outputs(struct session *session)
 {
     const struct xb_table_view view = xb_table_view_of(session->asked->config);
-    bool quiet = session->asked->quiet;
-    bool written = true;
+    bool quiet = session->asked->quiet, written = true;
     for (size_t i = 0; i < session->side_count; i++)
         quiet = quiet || session->sides[i].output->is_stdout;
     for (size_t i = session->side_count; i-- > 0;) { /* the baseline first */

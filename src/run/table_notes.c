@@ -228,10 +228,8 @@ static void add_warning(struct xb_words *words, const struct printer *printer,
                      warning->rows == 2 ? " and 1 more row" : "");
     /* " in 1 to 3 of 5 processes", " in all 5 processes"; nothing of one process. */
     size_t all = printer->record->is_merged ? printer->record->process_count : 1;
-    if (warning->fewest == all && all == 2)
-        xb_words_add(words, " in both processes");
-    else if (warning->fewest == all && all > 1)
-        xb_words_add(words, " in all %zu processes", all);
+    if (warning->fewest == all && all > 1)
+        xb_words_add(words, all == 2 ? " in both processes" : " in all %zu processes", all);
     else if (all > 1 && warning->most > warning->fewest)
         xb_words_add(words, " in %zu to %zu of %zu processes", warning->fewest, warning->most, all);
     else if (all > 1)
