@@ -44,16 +44,18 @@ const struct xb_strategy_words xb_strategy_words[XB_STRATEGIES] = {
     [XB_COST_##cost##_OUT] = {__VA_ARGS__, .direction = "d2h"}
 #define PINNED                                                                                     \
     .mode = "pinned", .variants = {"registered", "alloc"}, .is_by_device = true,                   \
-    .only = {"gpu-memory", "kept"}
+    .only = {"gpu-memory", "kept", "call", "async"}
+#define PAGEABLE .mode = "pageable", .only = {"target", "kept", "call", "async"}
 #define COPY .mode = "pin", .variants = {"copy"}
-#define MANAGED(how) .mode = "managed", .variants = {how}, .only = {"touched", "100"}
+#define MANAGED(how)                                                                               \
+    .mode = "managed", .variants = {how}, .only = {"touched", "100", "touch-order", "sequential"}
 #define ZERO_COPY                                                                                  \
     .mode = "zero-copy", .variants = {"sequential"}, .is_by_device = true,                         \
     .only = {"passes", "1", "in-place", "mapped"}
 
 const struct xb_cost_source xb_cost_sources[XB_COSTS] = {
-    EACH_WAY(PAGEABLE, .mode = "pageable", .variants = {"driver", "malloc"}),
-    EACH_WAY(RING, .mode = "pageable", .variants = {"ring"}),
+    EACH_WAY(PAGEABLE, PAGEABLE, .variants = {"driver", "malloc"}),
+    EACH_WAY(RING, PAGEABLE, .variants = {"ring"}),
     EACH_WAY(PINNED, PINNED),
     [XB_COST_PINNED_BOTH] = {PINNED, .direction = BOTH_WAYS},
     [XB_COST_REGISTER] = {.mode = "pin", .variants = {"used"}, .is_setup = true},
@@ -211,6 +213,8 @@ static struct xb_cost read_setting(struct xb_costs *costs, const struct xb_cost_
         }
     }
     sort_points(&cost, source->is_setup);
+    if (cost.count > 0) /* it is no row of that size that is missing, then */
+        cost.lacking = NULL;
     return cost;
 }
 

@@ -30,8 +30,8 @@
 #define GROUP_S 1.0
 
 /* The children that this process has now, for xb_children_abandon: what kill() takes, so a group is
- * a negative number. 0 is a free place; there are never nearly so many. */
-static atomic_int running[16];
+ * a negative number. 0 is a free place; 255 that read files (--readers) and a few others fit. */
+static atomic_int running[288];
 
 /* Puts a child in the list, or takes it out. */
 static void enlist(const struct xb_child *child, bool runs)
@@ -294,6 +294,16 @@ const char *xb_child_signal_name(int number, char *text, size_t size)
         snprintf(text, size, "SIG%s", name);
     else
         snprintf(text, size, "signal %d", number);
+    return text;
+}
+
+const char *xb_child_end_text(int exit_code, int number, char *text, size_t size)
+{
+    char name[32];
+    if (number != 0)
+        snprintf(text, size, "was ended by %s", xb_child_signal_name(number, name, sizeof name));
+    else
+        snprintf(text, size, "ended with exit code %d", exit_code);
     return text;
 }
 

@@ -95,6 +95,8 @@ bool xb_channel_pass(int channel, char *bytes, size_t count, bool is_write);
 /* "SIGSEGV"; "signal 34" for one without a name. */
 const char *xb_child_signal_name(int number, char *text, size_t size);
 #define XB_SIGNAL_NAME(number) xb_child_signal_name((number), (char[32]){0}, 32)
+/* "was ended by SIGSEGV"; "ended with exit code 3" where `number`, a signal, is 0. */
+const char *xb_child_end_text(int exit_code, int number, char *text, size_t size);
 
 /* ---- another program: what it prints, and how it ends ---- */
 

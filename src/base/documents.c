@@ -17,9 +17,10 @@
 
 static const char too_large[] = "the document is too large";
 
-void xb_documents_open(struct xb_documents *documents, FILE *stream, size_t largest)
+void xb_documents_open(struct xb_documents *documents, xb_documents_read *read, void *from,
+                       size_t largest)
 {
-    *documents = (struct xb_documents){.stream = stream, .largest = largest, .line = 1};
+    *documents = (struct xb_documents){.read = read, .from = from, .largest = largest, .line = 1};
 }
 
 void xb_documents_close(struct xb_documents *documents)
@@ -49,12 +50,10 @@ static enum xb_status look_ahead(struct xb_documents *d, size_t count, struct xb
             d->window = grown;
             d->capacity = capacity;
         }
-        errno = 0;
-        size_t got = fread(d->window + d->end, 1, BLOCK, d->stream);
-        d->end += got;
-        d->is_over = got < BLOCK && (feof(d->stream) || ferror(d->stream));
-        if (ferror(d->stream))
-            d->failure = errno != 0 ? errno : EIO;
+        ssize_t got = d->read(d->from, d->window + d->end, BLOCK);
+        d->is_over = got <= 0;
+        d->failure = got < 0 ? errno : 0;
+        d->end += got > 0 ? (size_t)got : 0;
     }
     return XB_OK;
 }

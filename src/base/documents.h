@@ -4,7 +4,10 @@
 #include "xferbench/error.h"
 
 #include <stdbool.h>
-#include <stdio.h>
+#include <sys/types.h>
+
+/* Gives the next bytes, `size` at most; 0 at the end, -1 with errno for a failure. */
+typedef ssize_t xb_documents_read(void *from, char *buffer, size_t size);
 
 /*
  * Cuts a stream into its JSON objects, one per line, or printed over several, or mixed. It finds
@@ -13,7 +16,8 @@
  * with `{`, so a document that was cut short never spoils the next one.
  */
 struct xb_documents {
-    FILE *stream;
+    xb_documents_read *read; /* bytes of what is read */
+    void *from;
     size_t largest;    /* most bytes of a document */
     char *window;      /* the bytes that were read and are still needed */
     size_t capacity;   /* of the window, without one byte after it */
@@ -37,8 +41,8 @@ struct xb_document_piece {
     bool is_none;    /* it is lines in which no document begins */
 };
 
-/* The stream is borrowed. */
-void xb_documents_open(struct xb_documents *documents, FILE *stream, size_t largest);
+void xb_documents_open(struct xb_documents *documents, xb_documents_read *read, void *from,
+                       size_t largest);
 /* Gives the next piece; *any is false after the last. Blocks while the stream does. Needs memory
  * for at most twice `largest`. XB_ERR_MEMORY; XB_ERR_STOPPED after a signal. */
 XB_MUST_CHECK enum xb_status xb_documents_next(struct xb_documents *documents,

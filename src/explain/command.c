@@ -153,8 +153,7 @@ static enum xb_status run_program(struct command *command, struct xb_error *erro
     command->source.wall = child.ended_at - began;
     command->source.exit_code = child.signal != 0 ? 128 + child.signal : child.exit_code;
     if (child.signal != 0)
-        xb_say("the program was ended by %s",
-               xb_child_signal_name(child.signal, (char[32]){0}, 32));
+        xb_say("the program %s", xb_child_end_text(0, child.signal, (char[64]){0}, 64));
     xb_child_close(&child);
     return XB_OK;
 }

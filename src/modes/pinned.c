@@ -138,7 +138,7 @@ static bool say_after_h2d(struct xb_reading *reading, int device, uint64_t bytes
 {
     struct xb_statistics alone, after;
     const struct xb_record_case *test =
-        xb_asynchronous(reading, xb_reading_best(reading, device, bytes, XB_D2H, "pinned", NULL));
+        xb_usual_copy(reading, xb_reading_best(reading, device, bytes, XB_D2H, "pinned", NULL));
     if (test == NULL || !describe(reading, test, &xb_figure_bandwidth, &alone) ||
         !describe(reading, test, &bandwidth_after_h2d, &after))
         return false;
@@ -182,7 +182,7 @@ XB_SAY(say_made_memory, xb_made_memory_say, made_memory)
 static bool say_call(struct xb_reading *reading, int device, uint64_t bytes)
 {
     for (enum xb_direction direction = XB_H2D; direction <= XB_D2H; direction <<= 1) {
-        const struct xb_record_case *async = xb_asynchronous(
+        const struct xb_record_case *async = xb_usual_copy(
             reading, xb_reading_best_of_any(reading, device, bytes, direction, "pinned", NULL));
         const struct xb_record_case *sync =
             async != NULL

@@ -112,21 +112,22 @@ static enum xb_status find_room(struct xb_mode_context *context, struct xb_error
                                   &state->loaded, &none) != XB_OK)
         return XB_OK;
     context->proof_device_bytes = state->source.bytes; /* no cost of the stream */
-    return XB_OK;
+    return xb_proof_fill(context->queues[0], state->loaded, state->source.bytes,
+                         xb_proof_around(context->test->seed), error);
 }
 
 /* Has the host's threads read to that buffer from now on. */
 static enum xb_status read_to(struct xb_mode_context *context, struct xb_buffer *buffer,
-                              struct xb_error *error)
+                              bool by_processes, struct xb_error *error)
 {
     struct state *state = context->state;
     const struct xb_reader_plan plan = {
         .io = xb_io_of(context->test),
-        .threads = xb_readers_of(context->test) + 1, /* of which one submits */
+        .threads = xb_readers_of(context->test),
         .memory = buffer->host_address,
         .memory_bytes = slots_of(context->test) * state->source.item_most,
         .opens_each = state->source.batch > 0,
-        .by_processes = xb_readers_are_processes(context->test),
+        .by_processes = by_processes,
         .longest = state->source.item_most,
     };
     context->costs_elsewhere = plan.by_processes;
@@ -157,7 +158,7 @@ static enum xb_status choose_steps(struct xb_mode_context *context, struct xb_er
     XB_TRY(xb_kernel_time_read(test, &target, error));
     if (target == 0)
         return XB_OK;
-    /* It is to be the same for everything but the order and the buffers. */
+    /* It is to be the same for everything but the order, the buffers and who reads. */
     snprintf(name, sizeof name, "pipeline %llu bytes %s %u readers %llu a batch %llu a chunk %s",
              (unsigned long long)test->bytes, xb_case_setting(test, &xb_option_io)->word,
              xb_readers_of(test),
@@ -213,9 +214,9 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
                      {&state->scratch, 3, XB_MEMORY_PAGEABLE, item, true},
                      {&state->slots, 0, XB_MEMORY_DEVICE, slots, true},
                      {&state->digests, 1, XB_MEMORY_DEVICE, results, true}));
-    if (xb_order_is_overlapped(test->variant))
+    if (xb_order_is_overlapped(test->variant) && !test->latency && !test->simultaneous)
         XB_TRY(find_room(context, error));
-    /* From pageable memory the kernel is tuned by pinned memory, as in other orders. */
+    /* The kernel is tuned by threads that read to pinned memory, whoever reads where. */
     context->proof_host_bytes = item + results + (pageable > 0 ? pinned : 0);
     if (xb_io_is_direct(test))
         XB_TRY(xb_files_check_direct(state->source.files, error));
@@ -225,13 +226,13 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
         XB_TRY(context->device->backend->file_open(context->device, state->descriptor, &state->file,
                                                    error));
     } else {
-        XB_TRY(read_to(context, state->pinned, error));
+        XB_TRY(read_to(context, state->pinned, false, error));
     }
     const struct xb_line_plan plan = {
         .items = state->source.items,
         .slots = slots_of(test),
         .in_a_row = !xb_order_is_overlapped(test->variant),
-        .threads = xb_readers_of(test) + 1,
+        .threads = xb_readers_of(test) + 1, /* thread 0 only submits */
         .pieces = state->source.pieces,
         .frees = state->file != NULL ? XB_STAGE_OUT : XB_STAGE_IN,
     };
@@ -240,9 +241,10 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     context->bytes_moved = state->source.bytes;
     context->host_timed = context->host_waits = true;
     XB_TRY(choose_steps(context, error));
-    if (state->pageable != NULL)
-        XB_TRY(read_to(context, state->pageable, error));
-    return XB_OK;
+    if (state->pageable == NULL && !xb_readers_are_processes(test))
+        return XB_OK;
+    return read_to(context, state->pageable != NULL ? state->pageable : state->pinned,
+                   xb_readers_are_processes(test), error);
 }
 
 static void teardown(struct xb_mode_context *context)
@@ -311,7 +313,7 @@ static enum xb_status read_piece(struct xb_mode_context *context, const struct x
         return context->device->backend->file_read(state->file, piece.offset, state->slots, at,
                                                    piece.bytes, error);
     char *target = (char *)state->host->host_address + at;
-    XB_TRY(xb_reader_read(state->reader, turn->thread, piece.file, piece.offset, target,
+    XB_TRY(xb_reader_read(state->reader, turn->thread - 1, piece.file, piece.offset, target,
                           piece.bytes, error));
     memset(target + piece.bytes, 0, piece.padding);
     return XB_OK;

@@ -73,7 +73,7 @@ struct session {
 static bool judge(struct side *side, struct process *process)
 {
     const struct xb_program_outcome *outcome = &process->outcome;
-    char end[64], difference[XB_RECORD_DIFFERENCE];
+    char how[64], end[64], difference[XB_RECORD_DIFFERENCE];
     /* The signal upon which its program wrote what it had; 0: none. xferbench catches these. */
     int code = outcome->exit_code - 128;
     int heeded = code == SIGINT || code == SIGTERM || code == SIGHUP ? code : 0;
@@ -82,11 +82,9 @@ static bool judge(struct side *side, struct process *process)
     /* By this program: it passed a signal on, or the deadline came. */
     bool was_told_to_leave = outcome->overdue || xb_interrupt_signal() != 0;
     side->overdue = side->overdue || outcome->overdue;
-    if (outcome->signal != 0 || heeded != 0)
-        snprintf(end, sizeof end, "it was ended by %s",
-                 XB_SIGNAL_NAME(heeded != 0 ? heeded : outcome->signal));
-    else
-        snprintf(end, sizeof end, "it ended with exit code %d", outcome->exit_code);
+    snprintf(end, sizeof end, "it %.60s",
+             xb_child_end_text(outcome->exit_code, heeded != 0 ? heeded : outcome->signal, how,
+                               sizeof how));
     if (outcome->too_long)
         FAIL("it printed too much: all results together may be %zu MiB, so take fewer "
              "samples",

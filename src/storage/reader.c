@@ -396,13 +396,17 @@ static enum xb_status read_by_process(struct xb_reader *reader, unsigned thread,
     struct worker *worker = &reader->workers[thread];
     const struct request request = {thread, read->file, read->offset, read->bytes};
     enum xb_status status = XB_OK;
+    char end[64];
     if (read->bytes > reader->plan.longest)
         return XB_FAIL(error, XB_ERR_INTERNAL, "a read is longer than was planned");
     if (!xb_channel_write(worker->child.channel, &request, sizeof request) ||
         !xb_channel_read(worker->child.channel, &status, sizeof status) ||
-        (status != XB_OK && !xb_channel_read(worker->child.channel, error, sizeof *error)))
-        return XB_FAIL(error, XB_ERR_RUNTIME,
-                       "a process that reads ended by itself, or was killed: see dmesg");
+        (status != XB_OK && !xb_channel_read(worker->child.channel, error, sizeof *error))) {
+        struct xb_child *child = &worker->child;
+        (void)xb_child_end(child, LEAVE_S, LEAVE_S);
+        return XB_FAIL(error, XB_ERR_RUNTIME, "a process that reads for this one %s: see dmesg",
+                       xb_child_end_text(child->exit_code, child->signal, end, sizeof end));
+    }
     if (status != XB_OK)
         return status;
     pthread_mutex_lock(&reader->pinning);

@@ -160,7 +160,8 @@ class HipHeaders(Building):
         os.makedirs(self.path("rocm", "hip"))
         self.write(os.path.join("rocm", "hip", "hiprtc.h"), "")
         header = os.path.join("rocm", "hip", "hip_runtime_api.h")
-        self.write(header, "typedef int hipUUID;\nenum { hipDeviceAttributeIsLargeBar };\n")
+        names = "hipDeviceAttributeIsLargeBar, hipDeviceAttributeMemoryPoolsSupported"
+        self.write(header, f"typedef int hipUUID;\nenum {{ {names} }};\n")
         place = self.path("rocm")
         outcome = self.assert_configures(f"-DXFERBENCH_HIP_INCLUDE={place}", "-DXFERBENCH_CUDA=OFF")
         self.assertIn(f"built in: headers in {place};", outcome.out, outcome)

@@ -155,7 +155,11 @@ static void test_only_good_rows_count(NO_STATE)
     } others[] = {{"zero-copy", "sequential", {"passes", "4", false}},
                   {"zero-copy", "sequential", {"in-place", "malloc", false}},
                   {"managed", "fault", {"touched", "10", false}},
-                  {"pinned", "registered", {"gpu-memory", "malloc", false}}};
+                  {"managed", "prefetch", {"touch-order", "random", false}},
+                  {"pinned", "registered", {"gpu-memory", "malloc", false}},
+                  {"pinned", "registered", {"call", "sync", false}},
+                  {"pageable", "driver", {"call", "sync", false}},
+                  {"pageable", "ring", {"target", "fresh", false}}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         struct xb_record_case *test =
             add_copy(&made, others[i].mode, others[i].variant, "h2d", MIB, 10e9, 0, 0);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 #include "testing.h"
 
@@ -305,6 +306,18 @@ static bool is_marked(const void *address, const char *flag)
     return found;
 }
 
+/* A process that is forked does not get it. */
+static void expect_only_here(void *memory)
+{
+    unsigned char resident;
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(mincore(memory, 1, &resident) == 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 static void maps_huge_pages(NO_STATE)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -323,6 +336,7 @@ static void maps_huge_pages(NO_STATE)
         if (access("/sys/kernel/mm/transparent_hugepage/enabled", F_OK) == 0)
             assert_true(is_marked(memory, " hg"));
         memset(memory, 0x5a, sizes[i]);
+        expect_only_here(memory);
         xb_pages_unmap(memory, sizes[i]);
         assert_int_equal(mincore(memory, 1, resident), -1);
         assert_int_equal(mincore((char *)memory + (sizes[i] - 1) / page * page, 1, resident), -1);

@@ -342,6 +342,16 @@ static void test_memory_is_made_for_each_copy(NO_STATE)
     }
 }
 
+/* What moved to the device comes back before the next: no sample has two iterations. */
+static void test_ordinary_memory_is_fetched_before_each(NO_STATE)
+{
+    struct fixture f;
+    RUN(&f, "--mode", "zero-copy", "--size", "64K", "--direction", "h2d", "--in-place", "malloc");
+    expect_all(&f, XB_RESULT_OK);
+    expect_number(&f.run.results[0], "iterations_per_sample", 1);
+    finish(&f);
+}
+
 static void test_what_makes_no_memory(NO_STATE)
 {
     struct fixture f;
@@ -355,28 +365,41 @@ static void test_what_makes_no_memory(NO_STATE)
     finish(&f);
 }
 
-/* The call lasts as long as the copy; the asynchronous one does not. */
-static void test_a_synchronous_call_blocks(NO_STATE)
+static unsigned blocking;
+
+static enum xb_status count_blocking(struct xb_device *device, struct xb_queue **queue,
+                                     struct xb_error *error)
+{
+    blocking++;
+    return xb_fake_backend.queue_open_blocking(device, queue, error);
+}
+
+/* A synchronous call lasts as long as its copy, but for one of pageable memory to the device: then
+ * the time counts until the data is there. */
+static void test_a_synchronous_call_is_the_copy(NO_STATE)
 {
     struct fixture f;
-    RUN(&f, "--mode", "pinned", "--size", "64M", "--call", "sync,async", "--direction", "h2d");
+    blocking = 0;
+    alter(1, 1);
+    altered_backend.queue_open_blocking = count_blocking;
+    RUN(&f, "--mode", "pinned,pageable", "--staging", "driver", "--size", "64M", "--call", "sync");
     expect_all(&f, XB_RESULT_OK);
-    for (size_t i = 0; i < 2; i++) {
-        const struct xb_result *result = &f.run.results[i];
-        assert_true(result->submit_times.count > 0 && result->wall_times.count > 0);
-        assert_true((result->submit_times.values[0] > result->wall_times.values[0] / 2) ==
-                    (i == 0));
-    }
-    finish(&f);
-    /* Several calls make a sample where each returns when it is done. */
-    RUN(&f, "--mode", "pinned,pageable", "--staging", "driver", "--size", "4K", "--call", "sync");
-    expect_all(&f, XB_RESULT_OK);
+    assert_int_equal(f.run.case_count, 4);
+    assert_int_equal(blocking, 4);
     for (size_t i = 0; i < f.run.case_count; i++) {
         const struct xb_result *result = &f.run.results[i];
         bool returns_early =
             strcmp(result->test.mode->name, "pageable") == 0 && result->test.direction == XB_H2D;
-        assert_true((detail_number(result, "iterations_per_sample") == 1) == returns_early);
+        const struct xb_samples *counts =
+            returns_early ? &result->wall_times : &result->submit_times;
+        expect_number(result, "iterations_per_sample", 1);
+        assert_true(result->times.values[0] == counts->values[0]);
+        assert_false(result->event_times);
     }
+    finish(&f);
+    RUN(&f, "--mode", "pinned,pageable", "--staging", "driver", "--size", "64K", "--direction",
+        "h2d");
+    assert_int_equal(blocking, 4);
     finish(&f);
 }
 
@@ -455,7 +478,8 @@ int main(void)
         TEST(test_what_has_no_fresh_target),
         TEST(test_memory_is_made_for_each_copy),
         TEST(test_what_makes_no_memory),
-        TEST(test_a_synchronous_call_blocks),
+        TEST(test_ordinary_memory_is_fetched_before_each),
+        TEST(test_a_synchronous_call_is_the_copy),
         TEST(test_a_part_is_touched),
         TEST(test_the_rest_is_left_alone),
         TEST(test_what_is_touched_is_spread_evenly),

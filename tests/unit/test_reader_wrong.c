@@ -64,7 +64,7 @@ static void test_processes_fail(void **state)
     xb_children_abandon(); /* kills it */
     assert_int_equal(xb_reader_read(test.reader, 0, 0, 0, test.plan.memory, 10000, &test.error),
                      XB_ERR_RUNTIME);
-    assert_has(test.error.message, "a process that reads ended by itself, or was killed");
+    assert_has(test.error.message, "a process that reads for this one was ended by SIGKILL");
     end(&test);
 }
 

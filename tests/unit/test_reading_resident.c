@@ -230,6 +230,54 @@ static void a_file_tells_its_limit_and_what_overlap_gives(void **state)
         "cudaMemcpyAsync() sends them on another stream.");
 }
 
+/* A loader whose chunks took that long, the last two thrice as long. */
+static struct xb_result *add_loader(struct node *n, double gigabytes, const char *who,
+                                    uint64_t buffers, size_t chunks, double time)
+{
+    static const char *const words[] = {"threads", "processes", NULL};
+    static const struct xb_option options[] = {
+        {.name = "buffers", .type = XB_OPTION_COUNT},
+        {.name = "read-by", .type = XB_OPTION_CHOICES, .choices = words},
+        {.name = "batch-files", .type = XB_OPTION_COUNT}};
+    struct xb_result *row = add_file(n, "overlapped", gigabytes, 60);
+    struct xb_error error;
+    row->test.settings[1] = (struct xb_setting){.option = &options[0], .count = buffers};
+    row->test.settings[2] = (struct xb_setting){.option = &options[1], .word = who};
+    row->test.settings[3] = (struct xb_setting){.option = &options[2], .count = 0};
+    row->test.setting_count = 4;
+    for (size_t i = 0; i < chunks; i++)
+        assert_int_equal(xb_result_sample(row, xb_figure_find("batch_time"),
+                                          i + 2 < chunks ? time : 3 * time, &error),
+                         XB_OK);
+    return row;
+}
+
+static void a_loader_tells_of_chunks_processes_and_epochs(void **state)
+{
+    struct node *n = *state;
+    struct xb_result *best = add_loader(n, 50, "threads", 2, 100, 1e-3);
+    assert_said(n, "epochs", "");
+    set_times(best, 1e-3, 100e-3);
+    add_figure(best, xb_figure_find("loaded_epoch_time"), 10e-3);
+    add_loader(n, 49, "threads", 4, 99, 2e-3); /* too few for a P99 */
+    struct xb_result *slower = add_loader(n, 25, "processes", 2, 100, 9e-3);
+    assert_said(
+        n, "batch time",
+        "A chunk is done 1.00 ms after its first read with 2 buffers (P99 3.00 ms), 2.00 ms "
+        "with 4.");
+    assert_number(n, "XB-BATCH-TIME", "batch_time_4", 2e-3);
+    assert_said(n, "read by",
+                "Read by processes, with a copy to pinned memory, it is 50 % as fast as by "
+                "threads.");
+    assert_said(n, "epochs",
+                "Ten epochs take 1.00 s if each streams the data, 190 ms if the GPU's memory, in "
+                "which it fits, keeps it.");
+    assert_advised(n, "XB-EPOCHS",
+                   "Load the data once and keep it on the GPU: ten epochs 5.3 times as fast.");
+    slower->details[0].value = "5"; /* steps: another kernel */
+    assert_said(n, "read by", "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,6 +293,7 @@ int main(void)
         NODE_TEST(of_unknown_ways_alone_a_job_says_nothing),
         NODE_TEST(what_is_slow_though_it_overlaps_is_not_told_to_be_pinned),
         NODE_TEST(a_file_tells_its_limit_and_what_overlap_gives),
+        NODE_TEST(a_loader_tells_of_chunks_processes_and_epochs),
     };
     return cmocka_run_group_tests_name("reading_resident", tests, NULL, NULL);
 }

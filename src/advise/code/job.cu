@@ -338,8 +338,8 @@ static bool is_right(const std::vector<char> &given)
 {
     bool right = true;
 #if XB_ON_DEVICE
-    std::vector<char> arrived(in_bytes);
-    CHECK(cudaMemcpy(arrived.data(), device_in, in_bytes, cudaMemcpyDeviceToHost));
+    std::vector<char> arrived(given.size());
+    CHECK(cudaMemcpy(arrived.data(), device_in, given.size(), cudaMemcpyDeviceToHost));
     right = arrived == given;
 #endif
     for (size_t i = 0; i < chunk_count; i++) {
@@ -441,12 +441,21 @@ int main()
 #endif
     double kernel = 0;
 #if XB_KERNEL
+#if XB_ZERO_COPY
+    char *mapped = device_in;
+    CHECK(cudaMalloc((void **)&device_in, in_bytes + 4)); // your kernel alone, without the link
+    device_out = device_in;
+#endif
     for (int tries = 0; tries < 16; tries++) { // until it takes as long as your kernel
         run_job(false);
         kernel = event_seconds();
         if (tries < 15)
             steps = unsigned(std::max(1.0, steps * std::min(kernel_seconds / kernel, 8.0)));
     }
+#if XB_ZERO_COPY
+    CHECK(cudaFree(device_in));
+    device_in = device_out = mapped;
+#endif
 #endif
     fill(1);
     for (int i = 0; i < 3; i++) // warms up
@@ -463,7 +472,7 @@ int main()
         of_events.push_back(event_seconds());
     }
     fill(2); // what earlier jobs left behind does not pass for this one's data
-    const std::vector<char> given(in, in + in_bytes);
+    const std::vector<char> given(in, in + (in_bytes + 3) / 4 * 4); // in whole words
     run_job(true);
     const bool right = is_right(given);
     std::sort(seconds.begin(), seconds.end());

@@ -95,8 +95,8 @@ static const struct xb_record_case *find_held(const struct xb_reading *reading, 
                                               uint64_t bytes)
 {
     const struct xb_record_case *held =
-        xb_asynchronous(reading, xb_reading_best_of_any(reading, device, bytes, XB_H2D, "pageable",
-                                                        driver.variant));
+        xb_usual_copy(reading, xb_reading_best_of_any(reading, device, bytes, XB_H2D, "pageable",
+                                                      driver.variant));
     return held != NULL
                ? held
                : xb_reading_best_of_any(reading, device, bytes, XB_H2D, "async", "pageable");
@@ -104,7 +104,7 @@ static const struct xb_record_case *find_held(const struct xb_reading *reading, 
 
 static bool say_blocking(struct xb_reading *reading, int device, uint64_t bytes)
 {
-    const struct xb_record_case *free_at_once = xb_asynchronous(
+    const struct xb_record_case *free_at_once = xb_usual_copy(
         reading, xb_reading_best_of_any(reading, device, bytes, XB_H2D, "pinned", NULL));
     const struct xb_record_case *held = find_held(reading, device, bytes);
     if (free_at_once == NULL)
@@ -347,17 +347,16 @@ static bool say_losses(struct xb_reading *reading, int device, uint64_t bytes)
                                 : xb_pcie_raw_rate(of->link_speed_gts, of->link_width);
     for (enum xb_direction direction = XB_H2D; direction <= XB_D2H; direction <<= 1) {
         bool is_in = direction == XB_H2D;
-        const struct xb_record_case *fast = xb_asynchronous(
+        const struct xb_record_case *fast = xb_usual_copy(
             reading, xb_reading_best(reading, device, bytes, direction, pinned.mode, NULL));
         const struct xb_record_case *slow =
-            xb_reading_best(reading, device, bytes, direction, driver.mode, driver.variant);
+            xb_usual_copy(reading, xb_reading_best(reading, device, bytes, direction, driver.mode,
+                                                   driver.variant));
         double engine = xb_reading_median(reading, fast, &xb_figure_bandwidth);
         double carried = is_in ? ceiling->h2d : ceiling->d2h;
-        /* Of a link that is slower than the copy nothing is said: it was read wrongly, or asleep.
-         */
+        /* A link that is slower than the copy was read wrongly, or it slept. */
         if (fast == NULL || slow == NULL || !(engine <= (ceiling->known ? carried : raw)) ||
-            !xb_reading_device_timed(reading, fast) ||
-            strcmp(xb_record_parameter(slow, xb_option_target.name), "fresh") == 0)
+            !xb_reading_device_timed(reading, fast))
             continue;
         const struct xb_record_case *made =
             is_in ? xb_find_twin(record, fast, xb_option_gpu_memory.name, "malloc")

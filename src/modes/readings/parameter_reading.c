@@ -62,12 +62,18 @@ const struct xb_record_case *xb_find_twin(const struct xb_record *record,
     return xb_record_find(record, &twin);
 }
 
-const struct xb_record_case *xb_asynchronous(const struct xb_reading *reading,
-                                             const struct xb_record_case *test)
+const struct xb_record_case *xb_usual_copy(const struct xb_reading *reading,
+                                           const struct xb_record_case *test)
 {
-    return test != NULL
-               ? xb_find_twin(xb_reading_record(reading), test, xb_option_call.name, "async")
-               : NULL;
+    static const struct {
+        const struct xb_option *option;
+        const char *value;
+    } usual[] = {
+        {&xb_option_call, "async"}, {&xb_option_gpu_memory, "kept"}, {&xb_option_target, "kept"}};
+    for (size_t i = 0; test != NULL && i < sizeof usual / sizeof *usual; i++)
+        test =
+            xb_find_twin(xb_reading_record(reading), test, usual[i].option->name, usual[i].value);
+    return test;
 }
 
 static bool is_made(const struct xb_reading *reading, const struct xb_record_case *test,

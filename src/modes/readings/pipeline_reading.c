@@ -4,6 +4,7 @@
 #include "readings.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool is_by(const struct xb_record_case *test, const char *io)
@@ -209,18 +210,20 @@ static bool say_batch_time(struct xb_reading *reading, int device, uint64_t byte
         const struct xb_record_case *test = sized.cases[i];
         const char *buffers = xb_record_parameter(test, xb_option_buffers.name);
         struct xb_statistics time;
+        char median[32], p99[32]; /* their names */
         if (xb_find_twin(record, best, xb_option_buffers.name, buffers) != test ||
             !xb_record_describe(record, test, xb_batch_time.name, &time))
             continue;
+        snprintf(median, sizeof median, "batch_time_%.8s", buffers);
+        snprintf(p99, sizeof p99, "batch_time_p99_%.8s", buffers);
         if (said++ == 0)
             xb_reading_add(reading, "A %s is done ", is_batch ? "batch" : "chunk");
         xb_reading_phrase(reading,
-                          said == 1 ? "{duration:batch_time} after its first read with {text} "
-                                      "buffers{case}"
-                                    : ", {duration:batch_time} with {text}{case}",
-                          time.median, buffers, test);
-        if (time.n >= LEAST_FOR_P99)
-            xb_reading_phrase(reading, " (P99 {duration:batch_time_p99})", time.p99);
+                          said == 1 ? "{duration:*} after its first read with {text} buffers{case}"
+                                    : ", {duration:*} with {text}{case}",
+                          time.median, median, buffers, test);
+        if (time.n >= LEAST_FOR_P99 && isfinite(time.p99)) /* processes have none */
+            xb_reading_phrase(reading, " (P99 {duration:*})", time.p99, p99);
     }
     if (said > 0)
         xb_reading_add(reading, ".");

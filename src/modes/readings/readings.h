@@ -36,10 +36,11 @@ const struct xb_record_case *xb_find_twin(const struct xb_record *record,
                                           const struct xb_record_case *test, const char *parameter,
                                           const char *value);
 
-/* The case with --call async, for what is said of that call or of the copy engine: the case itself
- * where its mode has no such option, NULL where it was not measured. */
-const struct xb_record_case *xb_asynchronous(const struct xb_reading *reading,
-                                             const struct xb_record_case *test);
+/* The case whose call is asynchronous and whose memory is kept, for what is said of that call or of
+ * the copy engine: the case itself where its mode has no such options, NULL where it was not
+ * measured. */
+const struct xb_record_case *xb_usual_copy(const struct xb_reading *reading,
+                                           const struct xb_record_case *test);
 
 /* What making memory costs a copy: cases of a mode and variant (NULL: any) whose option has that
  * value, against their twins that keep the memory. Lists end with a mode of NULL. */
