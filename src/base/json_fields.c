@@ -275,16 +275,14 @@ static void read_value(struct xb_json_reader *reader, const cJSON *object, const
 {
     char *at = to + field->offset;
     const char *text;
-    size_t length;
     double wide;
-    bool is_known;
     switch (field->kind) {
     case XB_FIELD_FLAG:
         *(bool *)at = xb_json_get_known_flag(reader, object, field->key,
-                                             xb_field_may_be_null(field) ? &is_known : NULL);
+                                             xb_field_may_be_null(field) ? &(bool){false} : NULL);
         break;
-    case XB_FIELD_MAYBE: /* known: null does not come here */
-        *(int *)at = xb_json_get_known_flag(reader, object, field->key, &is_known) ? 1 : 2;
+    case XB_FIELD_MAYBE:
+        *(int *)at = xb_json_get_known_flag(reader, object, field->key, &(bool){false}) ? 1 : 2;
         break;
     case XB_FIELD_UNSIGNED:
         *(unsigned *)at = (unsigned)get_whole(reader, object, field, UINT_MAX);
@@ -310,11 +308,11 @@ static void read_value(struct xb_json_reader *reader, const cJSON *object, const
         break;
     case XB_FIELD_ADDRESS:
         text = get_text(reader, item, field);
-        length = strlen(text);
-        if (length == 0 || length >= field->size || strspn(text, "0123456789abcdef:.") < length)
+        if (text[0] == '\0' || strlen(text) >= field->size ||
+            text[strspn(text, "0123456789abcdef:.")] != '\0')
             xb_json_refuse(reader, field->key, "must be a PCI address, such as 0000:0f:00.0");
         else
-            memcpy(at, text, length + 1);
+            memcpy(at, text, strlen(text) + 1);
         break;
     case XB_FIELD_STRING:
         *(const char **)at = xb_fields_keep_text(reader, get_text(reader, item, field));

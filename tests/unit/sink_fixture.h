@@ -64,7 +64,6 @@ enum xb_status write_all(FILE *stream, const struct xb_record *record, struct xb
 cJSON *parsed(const struct xb_run *run);
 /* The figure of that name in a row of results; NULL for none. */
 const cJSON *figure_at(const cJSON *row, const char *name);
-/* xb_result_json_write() in the form of the others. */
 static inline enum xb_status write_indented(FILE *stream, const struct xb_record *record,
                                             struct xb_error *error)
 {
