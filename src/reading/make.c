@@ -15,9 +15,10 @@ void xb_reading_begin(struct xb_reading *reading, const char *label, const char 
 {
     reading->entry = (struct xb_reading_entry){
         .label = label, .code = code, .device = device, .bytes = bytes, .gain = (double)NAN};
+    reading->device = device;
+    reading->bytes = bytes;
     reading->statement++;
-    reading->words.length = 0;
-    reading->words.text[0] = '\0';
+    reading->words.text[reading->words.length = 0] = '\0';
     reading->lacks_figure = false;
     reading->all_nodes = false;
 }
@@ -32,6 +33,14 @@ void xb_reading_number(struct xb_reading *reading, const char *name, double valu
         .name = xb_arena_copy(&reading->list->texts, name), .value = value, .unit = unit};
 }
 
+void xb_reading_figures(struct xb_reading *reading, const struct xb_record_case *test,
+                        const struct xb_figure *const *figures)
+{
+    for (; *figures != NULL; figures++)
+        xb_reading_number(reading, (*figures)->name, xb_reading_median(reading, test, *figures),
+                          (*figures)->unit);
+}
+
 void xb_reading_rests_on(struct xb_reading *reading, const struct xb_record_case *test)
 {
     size_t *count = &reading->entry.case_count;
@@ -40,30 +49,6 @@ void xb_reading_rests_on(struct xb_reading *reading, const struct xb_record_case
     reading->rested[test - reading->record->cases] = reading->statement;
     reading->cases = xb_grow(reading->cases, *count, sizeof(struct xb_record_case *));
     reading->cases[(*count)++] = test;
-}
-
-void xb_reading_remedy(struct xb_reading *reading, enum xb_effort effort, double gain,
-                       const char *format, ...)
-{
-    const struct xb_record_device *device =
-        xb_record_device(reading->record, reading->entry.device);
-    struct xb_words words = {.length = 0};
-    if (device != NULL && device->shares_host_memory)
-        return;
-    XB_FORMAT(words.text, sizeof words.text, format);
-    reading->entry.remedy = xb_arena_copy(&reading->list->texts, words.text);
-    reading->entry.effort = effort;
-    reading->entry.gain = isfinite(gain) ? gain : (double)NAN;
-}
-
-void xb_reading_is_fine(struct xb_reading *reading)
-{
-    reading->entry.is_fine = true;
-}
-
-void xb_reading_is_untold(struct xb_reading *reading)
-{
-    reading->entry.is_untold = true;
 }
 
 /* A copy that lives as long as the list. */
@@ -88,11 +73,11 @@ void xb_reading_keep(struct xb_reading *reading)
     list->entries[list->count++] = entry;
 }
 
-void xb_reading_next(struct xb_reading *reading)
+void xb_tell_next(struct xb_reading *reading)
 {
     const struct xb_reading_entry of = reading->entry;
     if (of.code[0] == '\0') { /* an answer is one text */
-        xb_reading_add(reading, " ");
+        xb_tell(reading, " ");
         return;
     }
     xb_reading_keep(reading);
@@ -124,27 +109,29 @@ static void choose_nodes(struct xb_reading *reading)
 /* More sizes than these come from no sweep: they double. */
 #define MOST_SIZES 64
 
-/* The largest size that there is something to say of: a device, or pairs in that direction. */
+/* Asks about the largest size that there is something to say of: a device, or pairs. */
 static void say_of_largest(struct xb_reading *reading, const struct xb_reading_line *line,
                            int device, enum xb_direction direction)
 {
-    uint64_t bytes = UINT64_MAX;
-    size_t left = MOST_SIZES;
-    bool said = false;
-    while (!said && left > 0 && (bytes = xb_rows_size_below(reading->record, bytes)) > 0) {
-        left--;
-        xb_reading_begin(reading, line->label, line->code, device, bytes);
-        said = device >= 0 ? line->say(reading, device, bytes)
-                           : line->say_of_pairs(reading, direction, bytes);
+    size_t before = reading->list->count, left = MOST_SIZES;
+    reading->about = line->about;
+    reading->direction = direction;
+    reading->words.length = 0;
+    reading->bytes = UINT64_MAX;
+    while (reading->words.length == 0 && reading->list->count == before && left-- > 0 &&
+           xb_reading_next_size(reading)) {
+        xb_reading_begin(reading, line->label, line->code, device, reading->bytes);
+        (device >= 0 ? line->say : line->say_of_pairs)(reading);
     }
-    if (said)
-        xb_reading_keep(reading);
+    xb_reading_keep(reading);
 }
 
-static void say_lines(struct xb_reading *reading, const struct xb_reading_line *line)
+static void say_lines(struct xb_reading *reading, const char *mode,
+                      const struct xb_reading_line *line)
 {
     size_t count = 0;
     const struct xb_record_device *devices = xb_record_devices(reading->record, &count);
+    reading->mode = mode;
     for (; line != NULL && line->label != NULL; line++) {
         for (size_t i = 0; i < count; i++) {
             int device = (int)devices[i].index;
@@ -155,8 +142,9 @@ static void say_lines(struct xb_reading *reading, const struct xb_reading_line *
             if (line->say_of_sizes == NULL)
                 continue;
             xb_reading_begin(reading, line->label, line->code, device, 0);
-            if (line->say_of_sizes(reading, device))
-                xb_reading_keep(reading);
+            reading->bytes = UINT64_MAX;
+            line->say_of_sizes(reading);
+            xb_reading_keep(reading);
         }
         if (line->say_of_pairs != NULL) {
             say_of_largest(reading, line, -1, XB_D2D);
@@ -179,14 +167,14 @@ void xb_reading_make(const struct xb_record *record, struct xb_reading_list *lis
         .many_sizes = count > 0 && record->by_size[0]->bytes != record->by_size[count - 1]->bytes,
         .many_devices = devices > 1};
     choose_nodes(&reading);
-    say_lines(&reading, xb_reading_of_link);
-    say_lines(&reading, xb_reading_of_both_ways);
+    say_lines(&reading, NULL, xb_reading_of_link);
+    say_lines(&reading, NULL, xb_reading_of_both_ways);
     for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++)
-        say_lines(&reading, (*mode)->reading);
+        say_lines(&reading, (*mode)->name, (*mode)->reading);
     xb_reading_say_together(&reading);
     for (const struct xb_reading_line *line = xb_reading_of_groups; line->label != NULL; line++)
         say_of_largest(&reading, line, -1, XB_D2D);
-    say_lines(&reading, xb_reading_of_far_and_slow);
+    say_lines(&reading, NULL, xb_reading_of_far_and_slow);
     xb_reading_make_answer(&reading);
     free(reading.collected);
     free(reading.numbers);

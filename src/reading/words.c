@@ -11,12 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void xb_reading_add(struct xb_reading *reading, const char *format, ...)
-{
-    struct xb_words *words = &reading->words;
-    XB_FORMAT(words->text + words->length, sizeof words->text - words->length, format);
-    words->length += strlen(words->text + words->length);
-}
+/* ---- numbers ---- */
 
 /* With the fewest decimals, `least` or more, that are within 1 % of it. */
 static const char *digits_of(double number, int least, char *text, size_t size)
@@ -46,6 +41,12 @@ static const char *whole_text(double number, char *text, size_t size)
     return text;
 }
 
+static const char *one_text(double number, char *text, size_t size)
+{
+    snprintf(text, size, "%.1f", number);
+    return text;
+}
+
 static const char *size_text(double bytes, char *text, size_t size)
 {
     return xb_size_format((uint64_t)bytes, text, size);
@@ -60,6 +61,11 @@ static const char *share_text(double share, char *text, size_t size)
     return text;
 }
 
+static const char *part_text(double share, char *text, size_t size)
+{
+    return share_text(fmin(share, 1), text, size);
+}
+
 /* "1.6 times as fast", "as fast", "64 % as fast". */
 static const char *speed_text(double factor, char *text, size_t size)
 {
@@ -72,10 +78,53 @@ static const char *speed_text(double factor, char *text, size_t size)
     return text;
 }
 
-static const char *share_of_time_text(double share, char *text, size_t size)
+static const struct {
+    const char *word, *unit;
+    const char *(*text)(double value, char *text, size_t size);
+} kinds[] = {
+    {"rate", XB_UNIT_RATE, rate_text},    {"factor", XB_UNIT_RATIO, xb_reading_factor_text},
+    {"speed", XB_UNIT_RATIO, speed_text}, {"share", XB_UNIT_RATIO, share_text},
+    {"part", XB_UNIT_RATIO, part_text},   {"duration", XB_UNIT_SECONDS, xb_duration_format},
+    {"whole", XB_UNIT_RATIO, whole_text}, {"one", XB_UNIT_RATIO, one_text},
+    {"size", XB_UNIT_BYTES, size_text},
+};
+
+/* ---- words ---- */
+
+/* Adds so much of a text; a negative length: all of it. */
+static void add_part(struct xb_reading *reading, const char *text, int length)
 {
-    snprintf(text, size, "%s of the time", share_text(fmin(share, 1), (char[32]){0}, 32));
-    return text;
+    int skipped = reading->words.length == 0 && length != 0 && text[0] == ' ';
+    xb_words_add(&reading->words, "%.*s", length > 0 ? length - skipped : length, text + skipped);
+}
+
+static void add(struct xb_reading *reading, const char *text)
+{
+    add_part(reading, text, -1);
+}
+
+/* With a capital where a sentence begins. */
+static void add_subject(struct xb_reading *reading, const char *text)
+{
+    struct xb_words *words = &reading->words;
+    size_t length = words->length;
+    bool begins = length == 0 || (length > 1 && words->text[length - 2] == '.');
+    add(reading, text);
+    if (begins)
+        words->text[length] = (char)toupper((unsigned char)words->text[length]);
+}
+
+/* A name within a sentence has no commas. */
+static void add_method(struct xb_reading *reading, const struct xb_record_case *test)
+{
+    char name[96];
+    size_t kept = 0;
+    (void)xb_method_name(test, name, sizeof name);
+    for (const char *c = name; *c != '\0'; c++)
+        if (*c != ',')
+            name[kept++] = *c;
+    name[kept] = '\0';
+    add_subject(reading, name);
 }
 
 /* " with chunk 8 MiB, streams 2": what tells the case from others of its mode. That a buffer is 0
@@ -94,27 +143,9 @@ static void add_parameters(struct xb_reading *reading, const struct xb_record_ca
             (but != NULL && strcmp(name, but) == 0) ||
             !xb_parameter_differs(&reading->parameters, test, name))
             continue;
-        xb_reading_add(reading, "%s%s %s", before, name, value);
+        xb_words_add(&reading->words, "%s%s %s", before, name, value);
         before = ", ";
     }
-}
-
-/* Within a sentence without commas, and with a capital where one begins. */
-static void add_method(struct xb_reading *reading, const struct xb_record_case *test)
-{
-    char name[96];
-    size_t length = reading->words.length;
-    bool begins = length == 0 || (length > 1 && reading->words.text[length - 2] == '.');
-    size_t kept = 0;
-    (void)xb_method_name(test, name, sizeof name);
-    for (const char *c = name; *c != '\0'; c++)
-        if (*c != ',')
-            name[kept++] = *c;
-    name[kept] = '\0';
-    if (begins)
-        name[0] = (char)toupper((unsigned char)name[0]);
-    xb_reading_rests_on(reading, test);
-    xb_reading_add(reading, "%s", name);
 }
 
 /* The rate of a case; of small copies how long one takes. */
@@ -122,74 +153,13 @@ static void add_speed(struct xb_reading *reading, const struct xb_record_case *t
 {
     bool is_rate = xb_reading_figure(test)->more_is_better;
     double median = xb_reading_median(reading, test, xb_reading_figure(test));
-    xb_reading_add(reading, "%s%s",
-                   (is_rate ? rate_text : xb_duration_format)(median, (char[64]){0}, 64),
-                   is_rate && with_unit ? " GB/s" : "");
+    add(reading, (is_rate ? rate_text : xb_duration_format)(median, (char[64]){0}, 64));
+    add(reading, is_rate && with_unit ? " GB/s" : "");
     reading->lacks_figure = reading->lacks_figure || !isfinite(median);
 }
 
-static const struct {
-    const char *word, *unit;
-    const char *(*text)(double value, char *text, size_t size);
-} kinds[] = {
-    {"rate", XB_UNIT_RATE, rate_text},
-    {"factor", XB_UNIT_RATIO, xb_reading_factor_text},
-    {"speed", XB_UNIT_RATIO, speed_text},
-    {"share", XB_UNIT_RATIO, share_text},
-    {"share-of-time", XB_UNIT_RATIO, share_of_time_text},
-    {"duration", XB_UNIT_SECONDS, xb_duration_format},
-    {"whole", XB_UNIT_RATIO, whole_text},
-    {"size", XB_UNIT_BYTES, size_text},
-};
-
-void xb_reading_phrase(struct xb_reading *reading, const char *phrase, ...)
-{
-    va_list arguments;
-    va_start(arguments, phrase);
-    for (const char *c = phrase; *c != '\0';) {
-        char parsed[16] = "", name[48] = "";
-        size_t plain = strcspn(c, "{");
-        xb_reading_add(reading, "%.*s", (int)plain, c);
-        c += plain;
-        if (*c == '\0')
-            break;
-        (void)sscanf(c, "{%15[^:}]:%47[^}]", parsed, name);
-        c += strcspn(c, "}") + 1;
-        const char *word = parsed[0] == '+' ? parsed + 1 : parsed;
-        if (strcmp(word, "text") == 0) {
-            xb_reading_add(reading, "%s", va_arg(arguments, const char *));
-        } else if (strcmp(word, "name") == 0 || strcmp(word, "way") == 0) {
-            const struct xb_record_case *test = va_arg(arguments, const struct xb_record_case *);
-            const char *but = strcmp(name, "but") == 0 ? va_arg(arguments, const char *) : NULL;
-            add_method(reading, test);
-            if (word[0] == 'w')
-                xb_reading_add(reading, " %s", xb_direction_words(test));
-            add_parameters(reading, test, but);
-        } else if (strcmp(word, "speed-of") == 0) {
-            add_speed(reading, va_arg(arguments, const struct xb_record_case *), name[0] != '\0');
-        } else if (strcmp(word, "case") == 0) {
-            xb_reading_rests_on(reading, va_arg(arguments, const struct xb_record_case *));
-        } else {
-            size_t i = 0;
-            while (strcmp(word, kinds[i].word) != 0)
-                if (++i == sizeof kinds / sizeof kinds[0])
-                    abort();
-            double value = kinds[i].text == size_text ? (double)va_arg(arguments, uint64_t)
-                                                      : va_arg(arguments, double);
-            if (strcmp(name, "*") == 0)
-                snprintf(name, sizeof name, "%s", va_arg(arguments, const char *));
-            if (word == parsed) {
-                xb_reading_add(reading, "%s", kinds[i].text(value, (char[64]){0}, 64));
-                reading->lacks_figure = reading->lacks_figure || !isfinite(value);
-            }
-            if (name[0] != '\0')
-                xb_reading_number(reading, name, value, kinds[i].unit);
-        }
-    }
-    va_end(arguments);
-}
-
-const char *xb_reading_call(const struct xb_reading *reading, enum xb_call call)
+/* A program's call: a runtime's begin with its name. */
+static const char *call_text(const struct xb_reading *reading, enum xb_call call)
 {
 #define EACH(a, b)                                                                                 \
     {                                                                                              \
@@ -206,13 +176,153 @@ const char *xb_reading_call(const struct xb_reading *reading, enum xb_call call)
         [XB_CALL_ENABLE_PEER] = EACH("cudaDeviceEnablePeerAccess", "hipDeviceEnablePeerAccess"),
     };
 #undef EACH
-    /* A runtime's calls begin with its name. */
     const char *name = reading->record->backend != NULL ? reading->record->backend : "";
     size_t which = 0;
     while (which < 2 && (name[0] == '\0' || strncmp(calls[call][which], name, strlen(name)) != 0))
         which++;
     return calls[call][which];
 }
+
+/* ---- phrases ---- */
+
+/* What stands in [...] begins here, and goes back to that if something is missing. */
+struct optional {
+    bool is_open, is_missing, lacked_figure;
+    size_t length, numbers, cases;
+};
+
+static void close_option(struct xb_reading *reading, struct optional *part)
+{
+    struct xb_reading_entry *entry = &reading->entry;
+    part->is_open = false;
+    if (!part->is_missing)
+        return;
+    reading->words.text[reading->words.length = part->length] = '\0';
+    reading->lacks_figure = part->lacked_figure;
+    entry->number_count = part->numbers;
+    while (entry->case_count > part->cases)
+        reading->rested[reading->cases[--entry->case_count] - reading->record->cases] = 0;
+}
+
+/* A word that takes a case. */
+static void add_case(struct xb_reading *reading, const char *word, const char *detail,
+                     const struct xb_record_case *test, const char *but)
+{
+    bool is_way = strcmp(word, "way") == 0;
+    if (strcmp(word, "speed-of") == 0) {
+        add_speed(reading, test, detail[0] != '\0');
+        return;
+    }
+    if (strcmp(word, "to") == 0) {
+        add_subject(reading, xb_direction_words(test));
+        return;
+    }
+    xb_reading_rests_on(reading, test);
+    if (strcmp(word, "case") == 0)
+        return;
+    add_method(reading, test);
+    add(reading, is_way ? " " : "");
+    add(reading, is_way ? xb_direction_words(test) : "");
+    add_parameters(reading, test, but);
+}
+
+static bool is_of_case(const char *word)
+{
+    return xb_list_has("name,way,case,to,speed-of", word);
+}
+
+static void compose(struct xb_reading *reading, double gain, const char *phrase, va_list arguments)
+{
+    struct optional part = {.is_open = false};
+    const struct xb_record_case *of = NULL;
+    for (const char *c = phrase; *c != '\0';) {
+        char word[16] = "", name[48] = "", figure[48] = "";
+        size_t length = strcspn(c, "{[]");
+        add_part(reading, c, (int)length);
+        c += length;
+        if (*c == '[')
+            part = (struct optional){true,
+                                     false,
+                                     reading->lacks_figure,
+                                     reading->words.length,
+                                     reading->entry.number_count,
+                                     reading->entry.case_count};
+        else if (*c == ']')
+            close_option(reading, &part);
+        if (*c != '{') {
+            c += *c != '\0';
+            continue;
+        }
+        bool is_number_only = c[1] == '+';
+        c += 1 + is_number_only;
+        (void)sscanf(c, "%15[^:=}]", word);
+        (void)sscanf(c, "%*[^:=}]:%47[^=}]", name);
+        (void)sscanf(c, "%*[^=}]=%47[^}]", figure);
+        c += strcspn(c, "}") + 1;
+        if (strcmp(word, "text") == 0) {
+            const char *text = va_arg(arguments, const char *);
+            part.is_missing = part.is_missing || text == NULL;
+            add(reading, text != NULL ? text : "");
+        } else if (strcmp(word, "call") == 0) {
+            add(reading, call_text(reading, va_arg(arguments, enum xb_call)));
+        } else if (strcmp(word, "gain") == 0) {
+            add(reading, XB_FACTOR_TEXT(gain));
+        } else if (is_of_case(word)) {
+            of = va_arg(arguments, const struct xb_record_case *);
+            const char *but = strcmp(name, "but") == 0 ? va_arg(arguments, const char *) : NULL;
+            part.is_missing = part.is_missing || of == NULL;
+            if (of != NULL)
+                add_case(reading, word, name, of, but);
+        } else {
+            size_t i = 0;
+            while (strcmp(word, kinds[i].word) != 0)
+                if (++i == sizeof kinds / sizeof kinds[0])
+                    abort();
+            double value = figure[0] != '\0'
+                               ? of != NULL ? xb_record_median(reading->record, of, figure) : NAN
+                           : kinds[i].text == size_text ? (double)va_arg(arguments, uint64_t)
+                                                        : va_arg(arguments, double);
+            const char *called = strcmp(name, "*") == 0 ? va_arg(arguments, const char *)
+                                 : name[0] != '\0'      ? name
+                                                        : figure;
+            part.is_missing = part.is_missing || !(value > 0) || !isfinite(value);
+            if (!is_number_only) {
+                add(reading, kinds[i].text(value, (char[64]){0}, 64));
+                reading->lacks_figure = reading->lacks_figure || !isfinite(value);
+            }
+            if (called[0] != '\0')
+                xb_reading_number(reading, called, value, kinds[i].unit);
+        }
+    }
+}
+
+void xb_tell(struct xb_reading *reading, const char *phrase, ...)
+{
+    va_list arguments;
+    va_start(arguments, phrase);
+    compose(reading, (double)NAN, phrase, arguments);
+    va_end(arguments);
+}
+
+void xb_remedy(struct xb_reading *reading, enum xb_effort effort, double gain, const char *phrase,
+               ...)
+{
+    const struct xb_record_device *device = xb_record_device(reading->record, reading->device);
+    const struct xb_words said = reading->words;
+    va_list arguments;
+    if (device != NULL && device->shares_host_memory)
+        return;
+    reading->words = (struct xb_words){.length = 0};
+    va_start(arguments, phrase);
+    compose(reading, gain, phrase, arguments);
+    va_end(arguments);
+    reading->entry.remedy = xb_arena_copy(&reading->list->texts, reading->words.text);
+    reading->entry.effort = effort;
+    reading->entry.gain = isfinite(gain) ? gain : (double)NAN;
+    reading->words = said;
+}
+
+/* ---- one way against another ---- */
 
 /* Two ways in one direction. */
 struct pair {
@@ -233,8 +343,8 @@ static bool is_same(const struct pair *pair)
 }
 
 /* Finds both directions, to the device first, and what the first way gains in them. */
-static void find_pairs(const struct xb_reading *reading, int device, uint64_t bytes,
-                       struct xb_reading_way way, struct xb_reading_way other, struct pair pairs[2],
+static void find_pairs(const struct xb_reading *reading, struct xb_reading_way way,
+                       struct xb_reading_way other, struct pair pairs[2],
                        struct xb_reading_gain *gain)
 {
     size_t length = 0;
@@ -242,9 +352,9 @@ static void find_pairs(const struct xb_reading *reading, int device, uint64_t by
     for (int i = 0; i < 2; i++) {
         enum xb_direction to = i == 0 ? XB_H2D : XB_D2H;
         const struct xb_record_case *one =
-            xb_reading_best_of_any(reading, device, bytes, to, way.mode, way.variant);
+            xb_reading_best_of_any(reading, to, way.mode, way.variant);
         const struct xb_record_case *two =
-            xb_reading_best_of_any(reading, device, bytes, to, other.mode, other.variant);
+            xb_reading_best_of_any(reading, to, other.mode, other.variant);
         pairs[i] = (struct pair){.way = one, .other = two};
         if (one == NULL || two == NULL)
             continue;
@@ -253,10 +363,10 @@ static void find_pairs(const struct xb_reading *reading, int device, uint64_t by
             xb_reading_judge_by(reading, one, xb_reading_figure(one), two, xb_reading_figure(one));
         if (pairs[i].order != XB_READING_FASTER)
             continue;
-        length += (size_t)snprintf(gain->words + length, sizeof gain->words - length,
-                                   length > 0 ? ", %s back" : "%s as fast %s",
-                                   xb_reading_factor_text(pairs[i].ratio, (char[32]){0}, 32),
-                                   xb_direction_words(pairs[i].way));
+        length +=
+            (size_t)snprintf(gain->words + length, sizeof gain->words - length,
+                             length > 0 ? ", %s back" : "%s as fast %s",
+                             XB_FACTOR_TEXT(pairs[i].ratio), xb_direction_words(pairs[i].way));
         gain->most = fmax(gain->most, pairs[i].ratio);
     }
     for (size_t i = 0; i < 2 && length > 0; i++)
@@ -265,12 +375,11 @@ static void find_pairs(const struct xb_reading *reading, int device, uint64_t by
                      i == 0 ? "to the GPU" : "back");
 }
 
-bool xb_reading_find_gain(const struct xb_reading *reading, int device, uint64_t bytes,
-                          struct xb_reading_way way, struct xb_reading_way other,
-                          struct xb_reading_gain *gain)
+bool xb_reading_find_gain(const struct xb_reading *reading, struct xb_reading_way way,
+                          struct xb_reading_way other, struct xb_reading_gain *gain)
 {
     struct pair pairs[2];
-    find_pairs(reading, device, bytes, way, other, pairs, gain);
+    find_pairs(reading, way, other, pairs, gain);
     return isfinite(gain->most);
 }
 
@@ -290,39 +399,34 @@ static void write_figure(struct xb_reading *reading, struct xb_reading_way way, 
 /* "Pinned is 7.2 times as fast as pageable to the GPU"; `back` is the other direction, or NULL. */
 static void say_pair(struct xb_reading *reading, const struct pair *pair, const struct pair *back)
 {
-    const char *way = xb_direction_words(pair->way);
-    if (reading->words.length > 0)
-        xb_reading_add(reading, " ");
     if (is_same(pair))
-        xb_reading_phrase(reading, "{name} is as fast as {name} {text}, within the noise",
-                          pair->way, pair->other, way);
+        xb_tell(reading, " {name} is as fast as {name} {to}, within the noise", pair->way,
+                pair->other, pair->way);
     else if (!is_certain(pair))
-        xb_reading_phrase(reading, "The samples cannot tell {name} from {name} {text}", pair->way,
-                          pair->other, way);
+        xb_tell(reading, " The samples cannot tell {name} from {name} {to}", pair->way, pair->other,
+                pair->way);
     else
-        xb_reading_phrase(reading, "{name} is {speed} as {name} {text}", pair->way, pair->ratio,
-                          pair->other, way);
+        xb_tell(reading, " {name} is {speed} as {name} {to}", pair->way, pair->ratio, pair->other,
+                pair->way);
     if (back != NULL)
-        xb_reading_phrase(reading,
-                          back->ratio < 1 ? " and {share} back{case}{case}"
-                                          : " and {factor} back{case}{case}",
-                          back->ratio, back->way, back->other);
-    xb_reading_add(reading, "%s.",
-                   pair->way->bytes < XB_LARGE_BYTES && is_certain(pair)
-                       ? ", from the call until it is done"
-                       : "");
+        xb_tell(reading,
+                back->ratio < 1 ? " and {share} back{case}{case}"
+                                : " and {factor} back{case}{case}",
+                back->ratio, back->way, back->other);
+    xb_tell(reading, "{text}.",
+            pair->way->bytes < XB_LARGE_BYTES && is_certain(pair)
+                ? ", from the call until it is done"
+                : "");
 }
 
-bool xb_reading_compare(struct xb_reading *reading, int device, uint64_t bytes,
-                        struct xb_reading_way way, struct xb_reading_way other,
-                        struct xb_reading_gain *gain)
+bool xb_reading_compare(struct xb_reading *reading, struct xb_reading_way way,
+                        struct xb_reading_way other, struct xb_reading_gain *gain)
 {
     struct pair pairs[2];
-    struct xb_reading_gain found;
     const struct pair *by_two_clocks = NULL;
     bool by_variant = strcmp(way.mode, other.mode) == 0;
     bool is_told = false;
-    find_pairs(reading, device, bytes, way, other, pairs, gain != NULL ? gain : &found);
+    find_pairs(reading, way, other, pairs, gain);
     /* One sentence can tell of both if they compare the same cases but for their direction. */
     bool both = is_certain(&pairs[0]) && is_certain(&pairs[1]);
     if (both) {
@@ -337,8 +441,9 @@ bool xb_reading_compare(struct xb_reading *reading, int device, uint64_t bytes,
         if (i == 0 || !both)
             say_pair(reading, &pairs[i], both ? &pairs[1] : NULL);
         is_told = is_told || is_certain(&pairs[i]) || is_same(&pairs[i]);
-        if (bytes >= XB_LARGE_BYTES && xb_reading_device_timed(reading, pairs[i].way) !=
-                                           xb_reading_device_timed(reading, pairs[i].other))
+        if (reading->bytes >= XB_LARGE_BYTES &&
+            xb_reading_device_timed(reading, pairs[i].way) !=
+                xb_reading_device_timed(reading, pairs[i].other))
             by_two_clocks = &pairs[i];
         xb_reading_number(reading, i == 0 ? "ratio_h2d" : "ratio_d2h", pairs[i].ratio,
                           XB_UNIT_RATIO);
@@ -346,12 +451,10 @@ bool xb_reading_compare(struct xb_reading *reading, int device, uint64_t bytes,
         write_figure(reading, other, by_variant, pairs[i].other);
     }
     if (by_two_clocks != NULL)
-        xb_reading_phrase(reading, " The host's clock timed {name}, and the GPU's the other.",
-                          xb_reading_device_timed(reading, by_two_clocks->way)
-                              ? by_two_clocks->other
-                              : by_two_clocks->way);
-    if (!is_told)
-        xb_reading_is_untold(reading);
+        xb_tell(reading, " The host's clock timed {name}, and the GPU's the other.",
+                xb_reading_device_timed(reading, by_two_clocks->way) ? by_two_clocks->other
+                                                                     : by_two_clocks->way);
+    reading->entry.is_untold = !is_told;
     return pairs[0].ratio > 0 || pairs[1].ratio > 0;
 }
 
@@ -361,7 +464,7 @@ bool xb_reading_try(struct xb_reading *reading, const struct xb_record_case *slo
     const struct xb_reading_way is = {slow->mode, slow->variant};
     struct pair pairs[2];
     const struct pair *pair = &pairs[xb_reading_goes(slow, XB_D2H)];
-    find_pairs(reading, slow->device, slow->bytes, way, is, pairs, gain);
+    find_pairs(reading, way, is, pairs, gain);
     if (pair->order != XB_READING_FASTER)
         return false;
     xb_reading_number(reading, "first_thing_ratio", pair->ratio, XB_UNIT_RATIO);

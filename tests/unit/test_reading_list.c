@@ -20,11 +20,10 @@ static void a_phrase_is_words_with_their_numbers(NO_STATE)
     struct xb_reading_list list = {.count = 0};
     struct xb_reading reading = {.list = &list};
     xb_reading_begin(&reading, "label", "XB-CODE", -1, 0);
-    xb_reading_phrase(&reading,
-                      "{text} has {rate:bandwidth} GB/s of {size:most}; {factor}, {speed}, ", "it",
-                      54e9, (uint64_t)8 << 20, 2.0, 2.0);
-    xb_reading_phrase(&reading, "{share:share}, {share-of-time}, {duration:time}, {whole}.", 0.25,
-                      1.5, 0.001, 3.0);
+    xb_tell(&reading, "{text} has {rate:bandwidth} GB/s of {size:most}; {factor}, {speed}, ", "it",
+            54e9, (uint64_t)8 << 20, 2.0, 2.0);
+    xb_tell(&reading, "{share:share}, {part} of the time, {duration:time}, {whole}.", 0.25, 1.5,
+            0.001, 3.0);
     xb_reading_keep(&reading);
     assert_int_equal(list.count, 1);
     const struct xb_reading_entry *entry = &list.entries[0];
