@@ -46,15 +46,6 @@ static const struct xb_record_device *find_fastest(const struct xb_reading *read
                : device;
 }
 
-/* A number of the case's way: "bandwidth_h2d". */
-static void put(struct xb_reading *reading, const char *name, const struct xb_record_case *test,
-                double value, const char *unit)
-{
-    char whole[40];
-    snprintf(whole, sizeof whole, "%s_%s", name, test->direction);
-    xb_reading_number(reading, whole, value, unit);
-}
-
 /* Says how much of what its link can carry the fastest copies reached, or else of the raw rate:
  * "The link gives 95.5 % of what PCIe Gen5 x16 can carry to the GPU and 96.3 % back." */
 static void say_link(struct xb_reading *reading)
@@ -91,15 +82,13 @@ static void say_link(struct xb_reading *reading)
         if (best[i] == NULL)
             continue;
         double rate = xb_reading_bandwidth(reading, best[i]);
-        xb_words_add(&reading->words, "%s%.1f %%%s %s", is_first ? "The link gives " : " and ",
-                     100 * rate / most[i], is_first ? of : "",
-                     is_first ? xb_direction_words(best[i]) : "back");
-        put(reading, ceiling->known ? "share_of_ceiling" : "share_of_raw_rate", best[i],
-            rate / most[i], XB_UNIT_RATIO);
-        put(reading, "bandwidth", best[i], rate, XB_UNIT_RATE);
-        if (ceiling->known)
-            put(reading, "ceiling", best[i], most[i], XB_UNIT_RATE);
-        xb_reading_rests_on(reading, best[i]);
+        xb_tell(reading, is_first ? "The link gives {one} %{text} {to}" : " and {one} %{text} back",
+                100 * rate / most[i], is_first ? of : "", best[i]);
+        xb_tell(reading,
+                ceiling->known
+                    ? "{case}{+share:share_of_ceiling_}{+rate:bandwidth_}{+rate:ceiling_}"
+                    : "{case}{+share:share_of_raw_rate_}{+rate:bandwidth_}",
+                best[i], rate / most[i], rate, most[i]);
         reading->entry.is_fine = reading->entry.is_fine && rate >= FINE * most[i];
     }
     xb_tell(reading, ".");
@@ -143,8 +132,10 @@ static void say_slow_link(struct xb_reading *reading)
         double share = xb_reading_bandwidth(reading, test) /
                        (i == 0 ? device->ceiling.h2d : device->ceiling.d2h);
         if (share < FAR_BELOW_CEILING) /* not where there is no such copy */
-            xb_tell(reading, " {name} reaches only {share:*} of what the link can carry {to}.",
-                    test, share, i == 0 ? "share_of_ceiling_h2d" : "share_of_ceiling_d2h", test);
+            xb_tell(reading,
+                    " {name} reaches only {share:share_of_ceiling_} of what the link can carry "
+                    "{to}.",
+                    test, share, test);
     }
     if (reading->words.length > 0)
         xb_remedy(reading, XB_EFFORT_CALL, (double)NAN,

@@ -181,8 +181,10 @@ bool xb_reading_spread(struct xb_reading *reading, struct xb_statistics *spread)
  *   {gain}                                  none: the factor of a remedy
  *
  * "{rate:name}" also adds the value to the statement's numbers by that name, in its own unit; a
- * name of "*" is the argument behind the value. "{rate=figure}" takes no argument: the value is the
- * median of that figure of the phrase's case before it, and is added by the figure's name;
+ * name of "*" is the argument behind the value, and one that ends with "_" goes on with the
+ * direction of the phrase's case before it: "ratio_h2d". "{rate=figure}" takes no argument: the
+ * value is the median of that figure of the phrase's case before it, and is added by the figure's
+ * name;
  * "{rate:name=figure}" by another. "{+rate:name}" adds a number and no words.
  *
  * What stands in [...] is left out, unless all its values are there and above 0, and its texts and
@@ -249,11 +251,18 @@ enum xb_call {
 
 /* ---- one way to move data against another ---- */
 
-/* How many times as fast a way is where that is certain; `words` also say where it is slower. */
+/* What a way gains over another, to the device and back. */
 struct xb_reading_gain {
-    double most;    /* of the two directions; NAN: in none */
-    char words[80]; /* "6.7 times as fast to the GPU, 3.3 times back"; "" */
+    struct xb_reading_pair {
+        const struct xb_record_case *way, *other;
+        double ratio; /* how many times as fast the first is; 0: one was not measured */
+        enum xb_reading_order order; /* alike only if the medians are */
+    } pairs[2];
+    double most;    /* that is certain, of both directions; NAN: in none */
+    char words[80]; /* "6.7 times as fast to the GPU, 3.3 times back, but slower ..."; "" */
 };
+struct xb_reading_gain xb_reading_find_gain(const struct xb_reading *reading,
+                                            struct xb_reading_way way, struct xb_reading_way other);
 
 /* Adds "Pinned is 7.2 times as fast as pageable to the GPU and 3.3 times back.", or that the
  * samples cannot tell. Judges small copies by their whole time. Adds the numbers ratio_h2d and, for
@@ -262,10 +271,6 @@ struct xb_reading_gain {
  * *gain becomes what the first way gains. */
 bool xb_reading_compare(struct xb_reading *reading, struct xb_reading_way way,
                         struct xb_reading_way other, struct xb_reading_gain *gain);
-
-/* Finds what the first way gains; false where that is not certain in any direction. */
-bool xb_reading_find_gain(const struct xb_reading *reading, struct xb_reading_way way,
-                          struct xb_reading_way other, struct xb_reading_gain *gain);
 
 /* For say_first_thing: whether that way is faster than `slow` for certain at the same device, size
  * and direction. Its number is first_thing_ratio. `gain` is that of both directions. */

@@ -110,9 +110,9 @@ static void say_numa(struct xb_reading *reading)
             continue;
         xb_tell(reading,
                 " Memory on NUMA node {whole} costs {name:but} {whole} % {to}; node {whole} is "
-                "near.{+share:*}{case}",
+                "near.{+share:cost_}{case}",
                 (double)xb_record_case_node(far), near, XB_RECORD_NUMA, 100 - 100 * share, near,
-                (double)info->numa_node, 1 - share, i == 0 ? "cost_h2d" : "cost_d2h", far);
+                (double)info->numa_node, 1 - share, far);
         least = fmin(least, share);
     }
     if (least < 1)

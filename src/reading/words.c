@@ -290,8 +290,11 @@ static void compose(struct xb_reading *reading, double gain, const char *phrase,
                 add(reading, kinds[i].text(value, (char[64]){0}, 64));
                 reading->lacks_figure = reading->lacks_figure || !isfinite(value);
             }
-            if (called[0] != '\0')
-                xb_reading_number(reading, called, value, kinds[i].unit);
+            bool is_of_way = of != NULL && called[0] != '\0' && called[strlen(called) - 1] == '_';
+            char whole[64];
+            snprintf(whole, sizeof whole, "%s%s", called, is_of_way ? of->direction : "");
+            if (whole[0] != '\0')
+                xb_reading_number(reading, whole, value, kinds[i].unit);
         }
     }
 }
@@ -324,111 +327,82 @@ void xb_remedy(struct xb_reading *reading, enum xb_effort effort, double gain, c
 
 /* ---- one way against another ---- */
 
-/* Two ways in one direction. */
-struct pair {
-    const struct xb_record_case *way, *other;
-    double ratio; /* how many times as fast the first is; 0: one was not measured */
-    enum xb_reading_order order;
-};
+/* What cases can be told apart by is what is visible. */
+#define VISIBLE 0.02
 
-static bool is_certain(const struct pair *pair)
+struct xb_reading_gain xb_reading_find_gain(const struct xb_reading *reading,
+                                            struct xb_reading_way way, struct xb_reading_way other)
 {
-    return pair->order == XB_READING_FASTER || pair->order == XB_READING_SLOWER;
-}
-
-/* Apart by less than what is visible. */
-static bool is_same(const struct pair *pair)
-{
-    return pair->order == XB_READING_ALIKE && fabs(pair->ratio - 1) < 0.02;
-}
-
-/* Finds both directions, to the device first, and what the first way gains in them. */
-static void find_pairs(const struct xb_reading *reading, struct xb_reading_way way,
-                       struct xb_reading_way other, struct pair pairs[2],
-                       struct xb_reading_gain *gain)
-{
+    struct xb_reading_gain gain = {.most = (double)NAN};
     size_t length = 0;
-    *gain = (struct xb_reading_gain){.most = (double)NAN};
     for (int i = 0; i < 2; i++) {
         enum xb_direction to = i == 0 ? XB_H2D : XB_D2H;
-        const struct xb_record_case *one =
-            xb_reading_best_of_any(reading, to, way.mode, way.variant);
-        const struct xb_record_case *two =
-            xb_reading_best_of_any(reading, to, other.mode, other.variant);
-        pairs[i] = (struct pair){.way = one, .other = two};
-        if (one == NULL || two == NULL)
+        struct xb_reading_pair *pair = &gain.pairs[i];
+        pair->way = xb_reading_best_of_any(reading, to, way.mode, way.variant);
+        pair->other = xb_reading_best_of_any(reading, to, other.mode, other.variant);
+        if (pair->way == NULL || pair->other == NULL)
             continue;
-        pairs[i].ratio = fmax(xb_reading_speed(reading, one) / xb_reading_speed(reading, two), 0);
-        pairs[i].order =
-            xb_reading_judge_by(reading, one, xb_reading_figure(one), two, xb_reading_figure(one));
-        if (pairs[i].order != XB_READING_FASTER)
+        const struct xb_figure *figure = xb_reading_figure(pair->way);
+        pair->ratio =
+            fmax(xb_reading_speed(reading, pair->way) / xb_reading_speed(reading, pair->other), 0);
+        pair->order = xb_reading_judge_by(reading, pair->way, figure, pair->other, figure);
+        if (pair->order == XB_READING_ALIKE && fabs(pair->ratio - 1) >= VISIBLE)
+            pair->order = XB_READING_UNKNOWN;
+        if (pair->order != XB_READING_FASTER)
             continue;
-        length +=
-            (size_t)snprintf(gain->words + length, sizeof gain->words - length,
-                             length > 0 ? ", %s back" : "%s as fast %s",
-                             XB_FACTOR_TEXT(pairs[i].ratio), xb_direction_words(pairs[i].way));
-        gain->most = fmax(gain->most, pairs[i].ratio);
+        length += (size_t)snprintf(gain.words + length, sizeof gain.words - length,
+                                   length > 0 ? ", %s back" : "%s as fast %s",
+                                   XB_FACTOR_TEXT(pair->ratio), xb_direction_words(pair->way));
+        gain.most = fmax(gain.most, pair->ratio);
     }
     for (size_t i = 0; i < 2 && length > 0; i++)
-        if (pairs[i].order == XB_READING_SLOWER)
-            snprintf(gain->words + length, sizeof gain->words - length, ", but slower %s",
+        if (gain.pairs[i].order == XB_READING_SLOWER)
+            snprintf(gain.words + length, sizeof gain.words - length, ", but slower %s",
                      i == 0 ? "to the GPU" : "back");
-}
-
-bool xb_reading_find_gain(const struct xb_reading *reading, struct xb_reading_way way,
-                          struct xb_reading_way other, struct xb_reading_gain *gain)
-{
-    struct pair pairs[2];
-    find_pairs(reading, way, other, pairs, gain);
-    return isfinite(gain->most);
+    return gain;
 }
 
 /* "pinned_bandwidth_h2d", "prefetch_bandwidth_h2d": a number of a way, by mode or variant. */
-static void write_figure(struct xb_reading *reading, struct xb_reading_way way, bool by_variant,
+static void write_figure(struct xb_reading *reading, const char *way,
                          const struct xb_record_case *test)
 {
     const struct xb_figure *figure = xb_reading_figure(test);
-    const char *of = by_variant && way.variant != NULL ? way.variant : way.mode;
     char name[64];
-    snprintf(name, sizeof name, "%s_%s_%s", of, figure->name, test->direction);
+    snprintf(name, sizeof name, "%s_%s_%s", way, figure->name, test->direction);
     for (char *c = name; *c != '\0'; c++)
         *c = (char)(*c == '-' ? '_' : *c);
     xb_reading_number(reading, name, xb_reading_median(reading, test, figure), figure->unit);
 }
 
 /* "Pinned is 7.2 times as fast as pageable to the GPU"; `back` is the other direction, or NULL. */
-static void say_pair(struct xb_reading *reading, const struct pair *pair, const struct pair *back)
+static void say_pair(struct xb_reading *reading, const struct xb_reading_pair *pair,
+                     const struct xb_reading_pair *back)
 {
-    if (is_same(pair))
-        xb_tell(reading, " {name} is as fast as {name} {to}, within the noise", pair->way,
-                pair->other, pair->way);
-    else if (!is_certain(pair))
-        xb_tell(reading, " The samples cannot tell {name} from {name} {to}", pair->way, pair->other,
-                pair->way);
-    else
-        xb_tell(reading, " {name} is {speed} as {name} {to}", pair->way, pair->ratio, pair->other,
-                pair->way);
+    static const char *const phrases[] = {
+        [XB_READING_UNKNOWN] = " The samples cannot tell {name} from {+speed}{name} {to}",
+        [XB_READING_ALIKE] = " {name} is as fast as {+speed}{name} {to}, within the noise",
+        [XB_READING_FASTER] = " {name} is {speed} as {name} {to}",
+        [XB_READING_SLOWER] = " {name} is {speed} as {name} {to}",
+    };
+    xb_tell(reading, phrases[pair->order], pair->way, pair->ratio, pair->other, pair->way);
     if (back != NULL)
         xb_tell(reading,
                 back->ratio < 1 ? " and {share} back{case}{case}"
                                 : " and {factor} back{case}{case}",
                 back->ratio, back->way, back->other);
-    xb_tell(reading, "{text}.",
-            pair->way->bytes < XB_LARGE_BYTES && is_certain(pair)
-                ? ", from the call until it is done"
-                : "");
+    xb_tell(reading, pair->way->bytes < XB_LARGE_BYTES && pair->order > XB_READING_ALIKE
+                         ? ", from the call until it is done."
+                         : ".");
 }
 
 bool xb_reading_compare(struct xb_reading *reading, struct xb_reading_way way,
                         struct xb_reading_way other, struct xb_reading_gain *gain)
 {
-    struct pair pairs[2];
-    const struct pair *by_two_clocks = NULL;
+    const struct xb_reading_pair *pairs = gain->pairs, *by_two_clocks = NULL;
     bool by_variant = strcmp(way.mode, other.mode) == 0;
-    bool is_told = false;
-    find_pairs(reading, way, other, pairs, gain);
+    *gain = xb_reading_find_gain(reading, way, other);
     /* One sentence can tell of both if they compare the same cases but for their direction. */
-    bool both = is_certain(&pairs[0]) && is_certain(&pairs[1]);
+    bool both = pairs[0].order > XB_READING_ALIKE && pairs[1].order > XB_READING_ALIKE;
     if (both) {
         struct xb_record_case to = *pairs[0].way, to_other = *pairs[0].other;
         to.direction = to_other.direction = pairs[1].way->direction;
@@ -440,34 +414,31 @@ bool xb_reading_compare(struct xb_reading *reading, struct xb_reading_way way,
             continue;
         if (i == 0 || !both)
             say_pair(reading, &pairs[i], both ? &pairs[1] : NULL);
-        is_told = is_told || is_certain(&pairs[i]) || is_same(&pairs[i]);
         if (reading->bytes >= XB_LARGE_BYTES &&
             xb_reading_device_timed(reading, pairs[i].way) !=
                 xb_reading_device_timed(reading, pairs[i].other))
             by_two_clocks = &pairs[i];
-        xb_reading_number(reading, i == 0 ? "ratio_h2d" : "ratio_d2h", pairs[i].ratio,
-                          XB_UNIT_RATIO);
-        write_figure(reading, way, by_variant, pairs[i].way);
-        write_figure(reading, other, by_variant, pairs[i].other);
+        xb_tell(reading, "{case}{+factor:ratio_}", pairs[i].way, pairs[i].ratio);
+        write_figure(reading, by_variant && way.variant != NULL ? way.variant : way.mode,
+                     pairs[i].way);
+        write_figure(reading, by_variant && other.variant != NULL ? other.variant : other.mode,
+                     pairs[i].other);
     }
     if (by_two_clocks != NULL)
         xb_tell(reading, " The host's clock timed {name}, and the GPU's the other.",
                 xb_reading_device_timed(reading, by_two_clocks->way) ? by_two_clocks->other
                                                                      : by_two_clocks->way);
-    reading->entry.is_untold = !is_told;
+    reading->entry.is_untold =
+        pairs[0].order == XB_READING_UNKNOWN && pairs[1].order == XB_READING_UNKNOWN;
     return pairs[0].ratio > 0 || pairs[1].ratio > 0;
 }
 
 bool xb_reading_try(struct xb_reading *reading, const struct xb_record_case *slow,
                     struct xb_reading_way way, struct xb_reading_gain *gain)
 {
-    const struct xb_reading_way is = {slow->mode, slow->variant};
-    struct pair pairs[2];
-    const struct pair *pair = &pairs[xb_reading_goes(slow, XB_D2H)];
-    find_pairs(reading, way, is, pairs, gain);
-    if (pair->order != XB_READING_FASTER)
-        return false;
-    xb_reading_number(reading, "first_thing_ratio", pair->ratio, XB_UNIT_RATIO);
-    xb_reading_rests_on(reading, pair->way);
-    return true;
+    const struct xb_reading_pair *pair = &gain->pairs[xb_reading_goes(slow, XB_D2H)];
+    *gain = xb_reading_find_gain(reading, way, (struct xb_reading_way){slow->mode, slow->variant});
+    if (pair->order == XB_READING_FASTER)
+        xb_tell(reading, "{+factor:first_thing_ratio}{case}", pair->ratio, pair->way);
+    return pair->order == XB_READING_FASTER;
 }

@@ -22,11 +22,11 @@ static const struct xb_reading_way ring = {"pageable", "ring"};
 static void advise_pinning(struct xb_reading *reading, struct xb_reading_way other)
 {
     static const struct xb_reading_way ways[] = {{"pinned", "registered"}, {"pinned", "alloc"}};
-    struct xb_reading_gain gain;
-    if (xb_reading_find_gain(reading, ways[0], other, &gain) ||
-        xb_reading_find_gain(reading, ways[1], other, &gain))
-        xb_remedy_if_worth(reading, XB_EFFORT_CALL, gain.most, PIN_BUFFERS, ": ", gain.words,
-                           XB_CALL_PIN, XB_CALL_ALLOCATE_PINNED, "Cost: --mode pin");
+    struct xb_reading_gain gain = xb_reading_find_gain(reading, ways[0], other);
+    if (!isfinite(gain.most))
+        gain = xb_reading_find_gain(reading, ways[1], other);
+    xb_remedy_if_worth(reading, XB_EFFORT_CALL, gain.most, PIN_BUFFERS, ": ", gain.words,
+                       XB_CALL_PIN, XB_CALL_ALLOCATE_PINNED, "Cost: --mode pin");
 }
 
 static void say_pinning(struct xb_reading *reading)
