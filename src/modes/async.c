@@ -80,9 +80,9 @@ const struct xb_mode xb_mode_async = {
                           &xb_option_host_offset, &xb_option_device_offset),
     .parameters = XB_PARAMETERS({&xb_option_chunk, NULL}, {&option_streams, NULL},
                                 {&xb_option_host_offset, NULL}, {&xb_option_device_offset, NULL}),
-    .reading =
-        XB_READING(XB_PARAMETER_LINE("chunk", "XB-CHUNK", &xb_option_chunk),
-                   XB_PARAMETER_LINE("streams", "XB-STREAMS", &option_streams), XB_ALIGNMENT_LINE),
+    .reading = XB_READING(XB_LINE("chunk", "XB-CHUNK", xb_parameter_say, &xb_option_chunk),
+                          XB_LINE("streams", "XB-STREAMS", xb_parameter_say, &option_streams),
+                          XB_LINE("alignment", "XB-ALIGNMENT", xb_alignment_say, NULL)),
     .say_first_thing = xb_pinning_advise,
     .figures = XB_FIGURES(&xb_figure_host_memory_rate, XB_COST_FIGURES),
     XB_HOOKS(struct state, xb_transfer_needs, setup, xb_transfer_prepare, submit,

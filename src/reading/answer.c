@@ -50,7 +50,7 @@ static void add_rest(struct xb_reading *reading, const struct xb_reading_ways *t
     const struct xb_record_case *ordinary[] = {find_ordinary(to), find_ordinary(from)};
     const struct xb_record_device *info = xb_record_device(reading->record, reading->device);
     double ceiling = to->best != NULL ? info->ceiling.h2d : info->ceiling.d2h;
-    if (info->ceiling.known && xb_reading_crosses_link(reading, best) &&
+    if (info->ceiling.known && xb_reading_crosses_link(reading, best, NULL) &&
         xb_reading_bandwidth(reading, best) <= ceiling) /* else the link was read wrongly */
         xb_tell(reading, ", {share} of the link", xb_reading_bandwidth(reading, best) / ceiling);
     xb_tell(reading, ".");

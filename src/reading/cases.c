@@ -106,10 +106,12 @@ double xb_reading_speed(const struct xb_reading *reading, const struct xb_record
     return figure->more_is_better ? median : (double)test->bytes / median;
 }
 
-bool xb_reading_crosses_link(const struct xb_reading *reading, const struct xb_record_case *test)
+bool xb_reading_crosses_link(const struct xb_reading *reading, const struct xb_record_case *test,
+                             const void *direction)
 {
     const struct xb_mode *mode = xb_mode_find(test->mode);
-    return xb_reading_one_way(reading, test) && xb_reading_device_timed(reading, test) &&
+    return (direction == NULL || xb_reading_goes(test, *(const enum xb_direction *)direction)) &&
+           xb_reading_one_way(reading, test) && xb_reading_device_timed(reading, test) &&
            (mode == NULL || !mode->crosses_otherwise);
 }
 

@@ -19,8 +19,6 @@ bool xb_reading_is_placed(const struct xb_record_case *test);
 const struct xb_figure *xb_reading_figure(const struct xb_record_case *test);
 /* Returns the bytes a second of a copy one way, computed from that figure. */
 double xb_reading_speed(const struct xb_reading *reading, const struct xb_record_case *test);
-/* Returns the bandwidth of a usable case. */
-double xb_reading_bandwidth(const struct xb_reading *reading, const struct xb_record_case *test);
 /* Whether it is of one device that had the machine for itself, between it and the host. */
 bool xb_reading_alone(const struct xb_record_case *test);
 /* A usable case of a device alone whose bandwidth is that of the buffer moved once, h2d or d2h; not
@@ -28,8 +26,10 @@ bool xb_reading_alone(const struct xb_record_case *test);
 bool xb_reading_one_way(const struct xb_reading *reading, const struct xb_record_case *test);
 /* As above, of any length: a small one has the time that copies of its size are compared by. */
 bool xb_reading_one_way_of_any(const struct xb_reading *reading, const struct xb_record_case *test);
-/* Such a case that the device's clock timed and whose time is that of one crossing of the link. */
-bool xb_reading_crosses_link(const struct xb_reading *reading, const struct xb_record_case *test);
+/* Such a case, in that direction or any for NULL, that the device's clock timed and whose time is
+ * that of one crossing of the link: a filter. */
+bool xb_reading_crosses_link(const struct xb_reading *reading, const struct xb_record_case *test,
+                             const void *direction);
 
 /* Sets the list's answer. */
 void xb_reading_make_answer(struct xb_reading *reading);

@@ -16,19 +16,12 @@
 /* What healthy links give of what they can carry, or more. */
 #define FINE 0.9
 
-static bool is_one(const struct xb_reading *reading, const struct xb_record_case *test,
-                   const void *direction)
-{
-    return xb_reading_goes(test, *(const enum xb_direction *)direction) &&
-           xb_reading_crosses_link(reading, test);
-}
-
-/* And of a mode that shows what the link does. */
+/* One that crossed the link, of a mode that shows what the link does. */
 static bool is_showing(const struct xb_reading *reading, const struct xb_record_case *test,
                        const void *direction)
 {
     const struct xb_mode *mode = xb_mode_find(test->mode);
-    return mode != NULL && mode->shows_link && is_one(reading, test, direction);
+    return mode != NULL && mode->shows_link && xb_reading_crosses_link(reading, test, direction);
 }
 
 static const enum xb_direction directions[] = {XB_H2D, XB_D2H};
@@ -40,7 +33,7 @@ static const struct xb_record_device *find_fastest(const struct xb_reading *read
 {
     const struct xb_record_device *device = xb_record_device(reading->record, reading->device);
     for (int i = 0; i < 2; i++)
-        best[i] = xb_reading_fastest(reading, is_one, &directions[i]);
+        best[i] = xb_reading_fastest(reading, xb_reading_crosses_link, &directions[i]);
     return device == NULL || device->shares_host_memory || (best[0] == NULL && best[1] == NULL)
                ? NULL
                : device;
@@ -115,7 +108,7 @@ static void say_slow_link(struct xb_reading *reading)
     /* Only of the largest size: a smaller one reaches less of any link. */
     for (size_t i = 0; i < record->case_count && record->by_size[i]->bytes > reading->bytes; i++)
         if (record->by_size[i]->device == reading->device &&
-            xb_reading_crosses_link(reading, record->by_size[i]))
+            xb_reading_crosses_link(reading, record->by_size[i], NULL))
             return;
     double rate = xb_pcie_raw_rate(device->link_speed_gts, device->link_width);
     double most = xb_pcie_raw_rate(device->link_max_speed_gts, device->link_max_width);

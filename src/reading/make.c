@@ -197,14 +197,13 @@ void xb_reading_free(struct xb_reading_list *list)
 const char *xb_reading_subject(const struct xb_reading_list *list,
                                const struct xb_reading_entry *entry, char *text, size_t size)
 {
-    char device[32] = "", bytes[32] = "";
-    if (list->many_devices && entry->device >= 0)
-        snprintf(device, sizeof device, "GPU %d", entry->device);
-    if (list->many_sizes && entry->bytes > 0)
-        xb_size_format(entry->bytes, bytes, sizeof bytes);
-    bool any = device[0] != '\0' || bytes[0] != '\0';
-    bool both = device[0] != '\0' && bytes[0] != '\0';
-    snprintf(text, size, "%s%s%s%s", device, both ? ", " : "", bytes, any ? ": " : "");
+    bool has_device = list->many_devices && entry->device >= 0;
+    bool has_size = list->many_sizes && entry->bytes > 0;
+    char device[32] = "";
+    if (has_device)
+        snprintf(device, sizeof device, "GPU %d%s", entry->device, has_size ? ", " : ": ");
+    snprintf(text, size, "%s%s%s", device, has_size ? XB_SIZE_TEXT(entry->bytes) : "",
+             has_size ? ": " : "");
     return text;
 }
 

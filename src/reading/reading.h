@@ -161,6 +161,7 @@ const struct xb_record_case *xb_reading_faster(const struct xb_reading *reading,
 /* The median of a figure of the case; NAN where it has none, or `test` is NULL. */
 double xb_reading_median(const struct xb_reading *reading, const struct xb_record_case *test,
                          const struct xb_figure *figure);
+double xb_reading_bandwidth(const struct xb_reading *reading, const struct xb_record_case *test);
 
 /* Describes many values, one per pair or device: collect each, then ask for their spread, which
  * empties the collection. False if there are none. */

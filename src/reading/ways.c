@@ -19,18 +19,11 @@ static bool goes_both_ways(const struct xb_reading *reading, const struct xb_rec
             xb_reading_median(reading, test, &xb_figure_bandwidth_h2d) > 0);
 }
 
-static bool crosses_link(const struct xb_reading *reading, const struct xb_record_case *test,
-                         const void *argument)
-{
-    (void)argument;
-    return xb_reading_crosses_link(reading, test);
-}
-
 /* Tells of the fastest copy both ways at once, beside the fastest single way. */
 static void say_both_ways(struct xb_reading *reading)
 {
     const struct xb_record_case *both = xb_reading_fastest(reading, goes_both_ways, NULL);
-    const struct xb_record_case *one = xb_reading_fastest(reading, crosses_link, NULL);
+    const struct xb_record_case *one = xb_reading_fastest(reading, xb_reading_crosses_link, NULL);
     if (both == NULL)
         return;
     xb_tell(reading,

@@ -187,14 +187,13 @@ static const char *call_text(const struct xb_reading *reading, enum xb_call call
 
 /* What stands in [...] begins here, and goes back to that if something is missing. */
 struct optional {
-    bool is_open, is_missing, lacked_figure;
     size_t length, numbers, cases;
+    bool lacked_figure, is_missing;
 };
 
 static void close_option(struct xb_reading *reading, struct optional *part)
 {
     struct xb_reading_entry *entry = &reading->entry;
-    part->is_open = false;
     if (!part->is_missing)
         return;
     reading->words.text[reading->words.length = part->length] = '\0';
@@ -208,32 +207,24 @@ static void close_option(struct xb_reading *reading, struct optional *part)
 static void add_case(struct xb_reading *reading, const char *word, const char *detail,
                      const struct xb_record_case *test, const char *but)
 {
-    bool is_way = strcmp(word, "way") == 0;
     if (strcmp(word, "speed-of") == 0) {
         add_speed(reading, test, detail[0] != '\0');
-        return;
-    }
-    if (strcmp(word, "to") == 0) {
+    } else if (strcmp(word, "to") == 0) {
         add_subject(reading, xb_direction_words(test));
-        return;
+    } else {
+        xb_reading_rests_on(reading, test);
+        if (strcmp(word, "case") == 0)
+            return;
+        add_method(reading, test);
+        if (strcmp(word, "way") == 0)
+            xb_words_add(&reading->words, " %s", xb_direction_words(test));
+        add_parameters(reading, test, but);
     }
-    xb_reading_rests_on(reading, test);
-    if (strcmp(word, "case") == 0)
-        return;
-    add_method(reading, test);
-    add(reading, is_way ? " " : "");
-    add(reading, is_way ? xb_direction_words(test) : "");
-    add_parameters(reading, test, but);
-}
-
-static bool is_of_case(const char *word)
-{
-    return xb_list_has("name,way,case,to,speed-of", word);
 }
 
 static void compose(struct xb_reading *reading, double gain, const char *phrase, va_list arguments)
 {
-    struct optional part = {.is_open = false};
+    struct optional part = {.length = 0};
     const struct xb_record_case *of = NULL;
     for (const char *c = phrase; *c != '\0';) {
         char word[16] = "", name[48] = "", figure[48] = "";
@@ -241,12 +232,8 @@ static void compose(struct xb_reading *reading, double gain, const char *phrase,
         add_part(reading, c, (int)length);
         c += length;
         if (*c == '[')
-            part = (struct optional){true,
-                                     false,
-                                     reading->lacks_figure,
-                                     reading->words.length,
-                                     reading->entry.number_count,
-                                     reading->entry.case_count};
+            part = (struct optional){reading->words.length, reading->entry.number_count,
+                                     reading->entry.case_count, reading->lacks_figure, false};
         else if (*c == ']')
             close_option(reading, &part);
         if (*c != '{') {
@@ -267,7 +254,7 @@ static void compose(struct xb_reading *reading, double gain, const char *phrase,
             add(reading, call_text(reading, va_arg(arguments, enum xb_call)));
         } else if (strcmp(word, "gain") == 0) {
             add(reading, XB_FACTOR_TEXT(gain));
-        } else if (is_of_case(word)) {
+        } else if (xb_list_has("name,way,case,to,speed-of", word)) {
             of = va_arg(arguments, const struct xb_record_case *);
             const char *but = strcmp(name, "but") == 0 ? va_arg(arguments, const char *) : NULL;
             part.is_missing = part.is_missing || of == NULL;

@@ -241,6 +241,6 @@ static void say_tax(struct xb_reading *reading)
 const struct xb_reading_line xb_batch_reading[] = {
     {.label = "pieces", .code = "XB-PIECES", .say = xb_batch_say_pieces},
     {.label = "sm tax", .code = "XB-SM-TAX", .say = say_tax},
-    XB_ALIGNMENT_LINE,
+    XB_LINE("alignment", "XB-ALIGNMENT", xb_alignment_say, NULL),
     {.label = NULL},
 };

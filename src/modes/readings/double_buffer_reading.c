@@ -93,8 +93,8 @@ static void say_overlap(struct xb_reading *reading)
 
 const struct xb_reading_line xb_double_buffer_reading[] = {
     {.label = "pipeline", .code = "XB-OVERLAP", .say = say_overlap},
-    XB_PARAMETER_LINE("chunk", "XB-CHUNK", &xb_option_chunk),
-    XB_PARAMETER_LINE("buffers", "XB-BUFFERS", &xb_option_buffers),
+    XB_LINE("chunk", "XB-CHUNK", xb_parameter_say, &xb_option_chunk),
+    XB_LINE("buffers", "XB-BUFFERS", xb_parameter_say, &xb_option_buffers),
     {.label = NULL},
 };
 

@@ -133,7 +133,7 @@ static struct seen look_at(const struct xb_reading *reading, const struct xb_rec
 {
     return (struct seen){
         .test = test,
-        .rate = xb_reading_median(reading, test, &xb_figure_bandwidth),
+        .rate = xb_reading_bandwidth(reading, test),
         .plain = xb_reading_median(reading, test, &xb_figure_plain_bandwidth),
         .ratio = xb_reading_median(reading, test, &xb_figure_ratio),
         .speed_up = xb_reading_median(reading, test, &xb_figure_speed_up),

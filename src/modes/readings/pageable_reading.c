@@ -312,7 +312,7 @@ static void say_losses(struct xb_reading *reading)
             xb_usual_copy(reading, xb_reading_best(reading, direction, pinned.mode, NULL));
         const struct xb_record_case *slow = xb_usual_copy(
             reading, xb_reading_best(reading, direction, driver.mode, driver.variant));
-        double engine = xb_reading_median(reading, fast, &xb_figure_bandwidth);
+        double engine = xb_reading_bandwidth(reading, fast);
         double carried = ceiling->known ? is_in ? ceiling->h2d : ceiling->d2h : 0;
         /* Of a link that is slower than the copy nothing is said: it was read wrongly, or asleep.
          */
@@ -353,14 +353,11 @@ const struct xb_reading_line xb_pageable_reading[] = {
     {.label = "ring", .code = "XB-RING", .say = say_ring},
     {.label = "blocking", .code = "XB-BLOCKING", .say = say_blocking},
     {.label = "blocks from", .code = "XB-BLOCKING-FROM", .say_of_sizes = say_blocking_from},
-    {.label = "first touch",
-     .code = "XB-FIRST-TOUCH",
-     .say = xb_made_memory_say,
-     .about = fresh_memory},
+    XB_LINE("first touch", "XB-FIRST-TOUCH", xb_made_memory_say, fresh_memory),
     {.label = "costs", .code = "XB-COSTS", .say = say_costs},
     {.label = "host memory", .code = "XB-HOST-MEMORY", .say = say_host_memory},
     {.label = "losses", .code = "XB-LOSSES", .say = say_losses},
-    XB_ALIGNMENT_LINE,
+    XB_LINE("alignment", "XB-ALIGNMENT", xb_alignment_say, NULL),
     {.label = NULL},
 };
 

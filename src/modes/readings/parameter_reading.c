@@ -50,11 +50,6 @@ static uint64_t value_of(const struct xb_option *option, const struct xb_record_
     return strtoull(xb_record_parameter(test, option->name), NULL, 10);
 }
 
-static double rate_of(const struct xb_reading *reading, const struct xb_record_case *test)
-{
-    return xb_reading_median(reading, test, &xb_figure_bandwidth);
-}
-
 /* ---- memory that is made for a copy ---- */
 
 void xb_made_memory_say(struct xb_reading *reading)
@@ -190,7 +185,9 @@ static void add_loss(const struct family *family, const struct xb_record_case *t
     snprintf(name, sizeof name, "%s_loss", what);
     write_value(family, what, test);
     xb_tell(family->reading, " The {text}, {text}, loses {share:*}.", what, VALUE(family, test),
-            1 - rate_of(family->reading, test) / rate_of(family->reading, family->best), name);
+            1 - xb_reading_bandwidth(family->reading, test) /
+                    xb_reading_bandwidth(family->reading, family->best),
+            name);
 }
 
 /* What is lost: at the default where it was measured, else at the slowest. */
@@ -202,13 +199,12 @@ static void add_losses(const struct family *family)
     char first[32];
     size_t slowest = 0;
     snprintf(first, sizeof first, "%.*s", (int)strcspn(text, ","), text);
-    if (!is_size(family))
-        usual = strtoull(first, NULL, 10);
-    else if (xb_size_parse(first, &usual, &ignored) != XB_OK)
+    if (xb_size_parse(first, &usual, &ignored) != XB_OK)
         usual = 0;
     for (size_t i = 0; i < family->count; i++) {
         const struct xb_record_case *test = family->cases[i];
-        if (rate_of(family->reading, test) < rate_of(family->reading, family->cases[slowest]))
+        if (xb_reading_bandwidth(family->reading, test) <
+            xb_reading_bandwidth(family->reading, family->cases[slowest]))
             slowest = i;
         if (value_of(family->option, test) != usual)
             continue;
@@ -245,7 +241,7 @@ static void add_best(const struct family *family)
     write_value(family, "best", family->best);
     write_value(family, "as_good_from", from);
     write_value(family, "as_good_to", to);
-    xb_tell(reading, " ({rate:bandwidth} GB/s).", rate_of(reading, family->best));
+    xb_tell(reading, " ({rate:bandwidth} GB/s).", xb_reading_bandwidth(reading, family->best));
     /* " 4 MiB and 16 MiB may be as good: the samples vary too much to tell." */
     for (size_t i = 0; i < family->count; i++) {
         if (family->standings[i] != OPEN)

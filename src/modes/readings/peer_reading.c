@@ -31,8 +31,7 @@ static const struct xb_record_case *best_of(const struct xb_reading *reading,
 static double bandwidth_ratio(const struct xb_reading *reading, const struct xb_record_case *one,
                               const struct xb_record_case *other)
 {
-    return xb_reading_median(reading, one, &xb_figure_bandwidth) /
-           xb_reading_median(reading, other, &xb_figure_bandwidth);
+    return xb_reading_bandwidth(reading, one) / xb_reading_bandwidth(reading, other);
 }
 
 /* How many times as fast one case is: small copies by their whole time, because the device's clock
@@ -69,7 +68,7 @@ static bool describe(struct xb_reading *reading, enum xb_direction direction, en
         if (one == NULL || (other == NULL && others != 0))
             continue;
         if (others == 0) {
-            xb_reading_collect(reading, xb_reading_median(reading, one, &xb_figure_bandwidth));
+            xb_reading_collect(reading, xb_reading_bandwidth(reading, one));
             continue;
         }
         xb_tell(reading, "{case}{case}", one, other);

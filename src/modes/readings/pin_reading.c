@@ -96,7 +96,7 @@ static void advise(struct xb_reading *reading, const struct xb_record_case *test
     enum xb_pin_outcome outcome;
     double copies = xb_reading_median(reading, test, &xb_figure_break_even_copies);
     double gain = xb_reading_median(reading, test, &xb_figure_pageable_time) *
-                  xb_reading_median(reading, test, &xb_figure_bandwidth) / (double)test->bytes;
+                  xb_reading_bandwidth(reading, test) / (double)test->bytes;
     bool is_of_any = strcmp(test->variant, xb_pin_words[XB_PIN_USED]) == 0 ||
                      strcmp(test->variant, xb_pin_words[XB_PIN_REGISTER]) == 0;
     if (is_of_any && copies > 0 && have_all(reading, test, &xb_figure_break_even_copies) &&

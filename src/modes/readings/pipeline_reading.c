@@ -30,7 +30,7 @@ static void add_rate(struct xb_reading *reading, const struct xb_record_case *te
     }
     bool is_cached = !differs && (is_by(test, "cached") || is_by(test, "mmap"));
     xb_tell(reading, "From file to GPU: {rate:bandwidth} GB/s ({name}[, page cache {text}]).",
-            xb_reading_median(reading, test, &xb_figure_bandwidth), test, is_cached ? cache : NULL);
+            xb_reading_bandwidth(reading, test), test, is_cached ? cache : NULL);
 }
 
 /* From here on the slowest stage is what a case is limited by. */
@@ -106,8 +106,7 @@ static bool is_same_work(const struct xb_reading *reading, const struct xb_recor
 static void add_other(struct xb_reading *reading, const struct xb_record_case *best,
                       const struct xb_record_case *other)
 {
-    double factor = xb_reading_median(reading, best, &xb_figure_bandwidth) /
-                    xb_reading_median(reading, other, &xb_figure_bandwidth);
+    double factor = xb_reading_bandwidth(reading, best) / xb_reading_bandwidth(reading, other);
     enum xb_reading_order order = xb_reading_judge(reading, best, other);
     bool is_pageable = xb_order_is_pageable(other->variant);
     bool is_overlapped = xb_order_is_overlapped(other->variant);
@@ -223,8 +222,7 @@ static void say_read_by(struct xb_reading *reading)
             "threads{text}.{case}{case}",
             order == XB_READING_ALIKE
                 ? 1
-                : xb_reading_median(reading, processes, &xb_figure_bandwidth) /
-                      xb_reading_median(reading, threads, &xb_figure_bandwidth),
+                : xb_reading_bandwidth(reading, processes) / xb_reading_bandwidth(reading, threads),
             order == XB_READING_ALIKE ? ", within the noise" : "", threads, processes);
 }
 
@@ -249,9 +247,9 @@ static void say_epochs(struct xb_reading *reading)
 
 const struct xb_reading_line xb_pipeline_lines[] = {
     {.label = "from disk", .code = "XB-DISK", .say = xb_pipeline_say_disk},
-    XB_PARAMETER_LINE("readers", "XB-READERS", &xb_option_readers),
-    XB_PARAMETER_LINE("buffers", "XB-BUFFERS", &xb_option_buffers),
-    XB_PARAMETER_LINE("chunk", "XB-CHUNK", &xb_option_chunk),
+    XB_LINE("readers", "XB-READERS", xb_parameter_say, &xb_option_readers),
+    XB_LINE("buffers", "XB-BUFFERS", xb_parameter_say, &xb_option_buffers),
+    XB_LINE("chunk", "XB-CHUNK", xb_parameter_say, &xb_option_chunk),
     {.label = "batch time", .code = "XB-BATCH-TIME", .say = say_batch_time},
     {.label = "read by", .code = "XB-READ-BY", .say = say_read_by},
     {.label = "epochs", .code = "XB-EPOCHS", .say = say_epochs},

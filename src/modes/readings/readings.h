@@ -7,22 +7,19 @@
 
 /* ---- for lines of several modes ---- */
 
+#define XB_LINE(its_label, its_code, function, subject)                                            \
+    {                                                                                              \
+        .label = (its_label), .code = (its_code), .say = (function), .about = (subject)            \
+    }
+
 /* Says what it costs that data begins off a boundary, on the host and on the device. Compares cases
  * that differ in --host-offset alone, or in --device-offset alone, by the intervals of their
  * bandwidths. */
-#define XB_ALIGNMENT_LINE                                                                          \
-    {                                                                                              \
-        .label = "alignment", .code = "XB-ALIGNMENT", .say = xb_alignment_say                      \
-    }
 void xb_alignment_say(struct xb_reading *reading);
 
 /* Says which value of the option that the line is about is best for its mode, and what the default
  * loses, each direction a statement. Compares the fastest case with those that differ in that
  * option alone, by the intervals of their bandwidths. */
-#define XB_PARAMETER_LINE(word, its_code, option)                                                  \
-    {                                                                                              \
-        .label = (word), .code = (its_code), .say = xb_parameter_say, .about = (option)            \
-    }
 void xb_parameter_say(struct xb_reading *reading);
 
 /* The case of the record that differs in that parameter alone and has that value; NULL for none. */
@@ -60,10 +57,6 @@ bool xb_takes_longer(const struct xb_reading *reading, const struct xb_record_ca
 /* Says of every case of the variant that the line is about whether making data smaller pays here,
  * with how many threads, and what limits it. Among cases that differ in threads or chunks alone it
  * says it of the fastest. */
-#define XB_ENCODED_LINE(word, its_code, variant)                                                   \
-    {                                                                                              \
-        .label = (word), .code = (its_code), .say = xb_encoded_say, .about = (variant)             \
-    }
 void xb_encoded_say(struct xb_reading *reading);
 void xb_encoded_answer(struct xb_reading *reading);
 
