@@ -45,7 +45,7 @@ static void say_link(struct xb_reading *reading)
 {
     const struct xb_record_case *best[2];
     const struct xb_record_device *device = find_fastest(reading, best);
-    char lanes[32], of[96];
+    char lanes[32];
     if (device == NULL)
         return;
     const struct xb_ceiling *ceiling = &device->ceiling;
@@ -59,24 +59,23 @@ static void say_link(struct xb_reading *reading)
     for (int i = 0; i < 2; i++)
         if (best[i] != NULL && xb_reading_bandwidth(reading, best[i]) > most[i])
             return;
-    if (ceiling->known) {
-        bool is_own =
-            device->link_port == NULL || strcmp(device->ceiling_at, device->link_port) == 0;
-        xb_lanes_text(ceiling->speed_gts, ceiling->width, lanes, sizeof lanes);
-        snprintf(of, sizeof of, " of what PCIe %s%s%s can carry", lanes, is_own ? "" : " at ",
-                 is_own ? "" : device->ceiling_at);
-    } else {
-        xb_lanes_text(device->link_speed_gts, device->link_width, lanes, sizeof lanes);
-        snprintf(of, sizeof of, " of the raw rate of PCIe %s", lanes);
-    }
+    bool is_elsewhere = ceiling->known && device->link_port != NULL &&
+                        strcmp(device->ceiling_at, device->link_port) != 0;
+    xb_lanes_text(ceiling->known ? ceiling->speed_gts : device->link_speed_gts,
+                  ceiling->known ? ceiling->width : device->link_width, lanes, sizeof lanes);
     reading->entry.is_fine = ceiling->known;
     for (int i = 0; i < 2; i++) {
-        bool is_first = reading->words.length == 0; /* only that says what the share is of */
         if (best[i] == NULL)
             continue;
         double rate = xb_reading_bandwidth(reading, best[i]);
-        xb_tell(reading, is_first ? "The link gives {one} %{text} {to}" : " and {one} %{text} back",
-                100 * rate / most[i], is_first ? of : "", best[i]);
+        if (reading->words.length > 0)
+            xb_tell(reading, " and {one} % back", 100 * rate / most[i]);
+        else
+            xb_tell(reading,
+                    ceiling->known
+                        ? "The link gives {one} % of what PCIe {text}[ at {text}] can carry {to}"
+                        : "The link gives {one} % of the raw rate of PCIe {text}[{text}] {to}",
+                    100 * rate / most[i], lanes, is_elsewhere ? device->ceiling_at : NULL, best[i]);
         xb_tell(reading,
                 ceiling->known
                     ? "{case}{+share:share_of_ceiling_}{+rate:bandwidth_}{+rate:ceiling_}"

@@ -35,18 +35,6 @@ static const char *rate_text(double rate, char *text, size_t size)
     return digits_of(rate / 1e9, rate / 1e9 < 100, text, size);
 }
 
-static const char *whole_text(double number, char *text, size_t size)
-{
-    snprintf(text, size, "%.0f", number);
-    return text;
-}
-
-static const char *one_text(double number, char *text, size_t size)
-{
-    snprintf(text, size, "%.1f", number);
-    return text;
-}
-
 static const char *size_text(double bytes, char *text, size_t size)
 {
     return xb_size_format((uint64_t)bytes, text, size);
@@ -81,12 +69,13 @@ static const char *speed_text(double factor, char *text, size_t size)
 static const struct {
     const char *word, *unit;
     const char *(*text)(double value, char *text, size_t size);
+    int decimals; /* without such a function */
 } kinds[] = {
-    {"rate", XB_UNIT_RATE, rate_text},    {"factor", XB_UNIT_RATIO, xb_reading_factor_text},
-    {"speed", XB_UNIT_RATIO, speed_text}, {"share", XB_UNIT_RATIO, share_text},
-    {"part", XB_UNIT_RATIO, part_text},   {"duration", XB_UNIT_SECONDS, xb_duration_format},
-    {"whole", XB_UNIT_RATIO, whole_text}, {"one", XB_UNIT_RATIO, one_text},
-    {"size", XB_UNIT_BYTES, size_text},
+    {"rate", XB_UNIT_RATE, rate_text, 0},    {"factor", XB_UNIT_RATIO, xb_reading_factor_text, 0},
+    {"speed", XB_UNIT_RATIO, speed_text, 0}, {"share", XB_UNIT_RATIO, share_text, 0},
+    {"part", XB_UNIT_RATIO, part_text, 0},   {"duration", XB_UNIT_SECONDS, xb_duration_format, 0},
+    {"size", XB_UNIT_BYTES, size_text, 0},   {"whole", XB_UNIT_RATIO, NULL, 0},
+    {"one", XB_UNIT_RATIO, NULL, 1},
 };
 
 /* ---- words ---- */
@@ -274,7 +263,10 @@ static void compose(struct xb_reading *reading, double gain, const char *phrase,
                                                         : figure;
             part.is_missing = part.is_missing || !(value > 0) || !isfinite(value);
             if (!is_number_only) {
-                add(reading, kinds[i].text(value, (char[64]){0}, 64));
+                if (kinds[i].text == NULL)
+                    xb_words_add(&reading->words, "%.*f", kinds[i].decimals, value);
+                else
+                    add(reading, kinds[i].text(value, (char[64]){0}, 64));
                 reading->lacks_figure = reading->lacks_figure || !isfinite(value);
             }
             bool is_of_way = of != NULL && called[0] != '\0' && called[strlen(called) - 1] == '_';
