@@ -128,11 +128,8 @@ const struct xb_record_case *xb_reading_fastest(const struct xb_reading *reading
 /* Whether the device's clock timed a usable case; false: the host's. */
 bool xb_reading_device_timed(const struct xb_reading *reading, const struct xb_record_case *test);
 
-/* How one case stands to another. Faster or slower only if it is certain: the intervals of the two
- * bandwidths do not meet, and the medians differ by 2 % or more, because a machine drifts by less
- * from case to case and no interval shows it. If one of them has too few samples for an interval,
- * but 3, or 2 against 5, all samples of one must be beyond all of the other; else it is unknown.
- * Other figures than the bandwidth are one, or two of one unit. */
+/* How one case stands to another: faster or slower only if it is certain (docs/reading.md). Other
+ * figures than the bandwidth are one, or two of one unit. */
 enum xb_reading_order {
     XB_READING_UNKNOWN,
     XB_READING_ALIKE,
