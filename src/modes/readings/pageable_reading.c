@@ -138,19 +138,12 @@ static void say_blocking_from(struct xb_reading *reading)
 
 #define MOST_SIZES 64
 
-/* Both ways at one size. */
-struct pair {
-    const struct xb_record_case *pinned, *pageable;
-    double ratio;                /* how many times as fast the pinned one is */
-    enum xb_reading_order order; /* of the pinned one to the other */
-};
-
-static bool are_sure(const struct xb_reading *reading, const struct pair *pair,
+static bool are_sure(const struct xb_reading *reading, const struct xb_reading_pair *pair,
                      const struct xb_figure *figure)
 {
     struct xb_statistics ignored;
-    return xb_reading_is_sure(reading, pair->pinned, figure, &ignored) &&
-           xb_reading_is_sure(reading, pair->pageable, figure, &ignored);
+    return xb_reading_is_sure(reading, pair->way, figure, &ignored) &&
+           xb_reading_is_sure(reading, pair->other, figure, &ignored);
 }
 
 /* Whether each sample of a case is one copy, in every process. */
@@ -167,35 +160,35 @@ static bool is_single(const struct xb_reading *reading, const struct xb_record_c
  * samples of it (measurement.md): then by the row's own time, from which what the host does is
  * missing, which is next to nothing of it, if the samples themselves are one copy each, by one
  * clock. */
-static void judge(const struct xb_reading *reading, struct pair *pair)
+static void judge(const struct xb_reading *reading, struct xb_reading_pair *pair)
 {
     const struct xb_figure *figure =
         are_sure(reading, pair, &xb_figure_wall_time) ? &xb_figure_wall_time : &xb_figure_bandwidth;
     if (figure == &xb_figure_bandwidth &&
-        (!are_sure(reading, pair, figure) || !is_single(reading, pair->pinned) ||
-         !is_single(reading, pair->pageable) ||
-         xb_reading_device_timed(reading, pair->pinned) !=
-             xb_reading_device_timed(reading, pair->pageable)))
+        (!are_sure(reading, pair, figure) || !is_single(reading, pair->way) ||
+         !is_single(reading, pair->other) ||
+         xb_reading_device_timed(reading, pair->way) !=
+             xb_reading_device_timed(reading, pair->other)))
         return;
-    pair->ratio = xb_reading_median(reading, pair->pinned, figure) /
-                  xb_reading_median(reading, pair->pageable, figure);
+    pair->ratio = xb_reading_median(reading, pair->way, figure) /
+                  xb_reading_median(reading, pair->other, figure);
     pair->ratio = figure->more_is_better ? pair->ratio : 1 / pair->ratio;
-    pair->order = xb_reading_judge_by(reading, pair->pinned, figure, pair->pageable, figure);
+    pair->order = xb_reading_judge_by(reading, pair->way, figure, pair->other, figure);
 }
 
 /* Lists the pairs of one direction that can be compared, from the largest size down; returns how
  * many. Sizes below one that cannot be compared are left out too: what is said of the smallest
  * holds for every larger one. */
 static size_t list_pairs(struct xb_reading *reading, enum xb_direction direction,
-                         struct pair pairs[MOST_SIZES])
+                         struct xb_reading_pair pairs[MOST_SIZES])
 {
     size_t count = 0;
     reading->bytes = UINT64_MAX;
     while (count < MOST_SIZES && xb_reading_next_size(reading)) {
-        struct pair pair = {
-            .pinned = xb_reading_best_of_any(reading, direction, pinned.mode, NULL),
-            .pageable = xb_reading_best_of_any(reading, direction, driver.mode, driver.variant)};
-        if (pair.pinned == NULL || pair.pageable == NULL)
+        struct xb_reading_pair pair = {
+            .way = xb_reading_best_of_any(reading, direction, pinned.mode, NULL),
+            .other = xb_reading_best_of_any(reading, direction, driver.mode, driver.variant)};
+        if (pair.way == NULL || pair.other == NULL)
             continue;
         judge(reading, &pair);
         if (pair.order != XB_READING_UNKNOWN)
@@ -207,24 +200,24 @@ static size_t list_pairs(struct xb_reading *reading, enum xb_direction direction
 }
 
 /* The pairs go from the largest size down; pinning pays at the first `paying` of them. */
-static void add_from(struct xb_reading *reading, const struct pair *pairs, size_t count,
+static void add_from(struct xb_reading *reading, const struct xb_reading_pair *pairs, size_t count,
                      size_t paying)
 {
-    const struct pair *from = paying > 0 ? &pairs[paying - 1] : NULL;
-    const struct pair *below = paying < count ? &pairs[paying] : NULL;
+    const struct xb_reading_pair *from = paying > 0 ? &pairs[paying - 1] : NULL;
+    const struct xb_reading_pair *below = paying < count ? &pairs[paying] : NULL;
     if (paying == 0)
         xb_tell(reading, "pinning pays at no size compared");
     else if (paying == count)
         xb_tell(reading,
                 "pinned memory is faster at every size compared: {factor:ratio_from} at "
                 "{size:from}",
-                from->ratio, from->pinned->bytes);
+                from->ratio, from->way->bytes);
     else
         xb_tell(reading, "pinning pays from {size:from} on: {factor:ratio_from} as fast there",
-                from->pinned->bytes, from->ratio);
+                from->way->bytes, from->ratio);
     if (paying > 1)
         xb_tell(reading, ", {factor:ratio_largest} at {size:largest}", pairs[0].ratio,
-                pairs[0].pinned->bytes);
+                pairs[0].way->bytes);
     xb_tell(reading, ".");
     if (below == NULL)
         return;
@@ -234,14 +227,14 @@ static void add_from(struct xb_reading *reading, const struct pair *pairs, size_
                 ? " At {size:below} the difference is within the noise."
             : below->ratio > 1 ? " At {size:below} it is {factor} as fast."
                                : " At {size:below} pageable is {factor} as fast.",
-            below->pinned->bytes, below->ratio > 1 ? below->ratio : 1 / below->ratio);
+            below->way->bytes, below->ratio > 1 ? below->ratio : 1 / below->ratio);
     xb_reading_number(reading, "ratio_below", below->ratio, XB_UNIT_RATIO);
 }
 
 static void say_from(struct xb_reading *reading)
 {
     for (enum xb_direction direction = XB_H2D; direction <= XB_D2H; direction <<= 1) {
-        struct pair pairs[MOST_SIZES];
+        struct xb_reading_pair pairs[MOST_SIZES];
         size_t count = list_pairs(reading, direction, pairs), paying = 0;
         while (paying < count && pairs[paying].order == XB_READING_FASTER &&
                pairs[paying].ratio >= XB_WORTH_SAYING)
@@ -249,10 +242,10 @@ static void say_from(struct xb_reading *reading)
         if (count < LEAST_SIZES)
             continue;
         xb_tell_next(reading);
-        xb_tell(reading, "{to}, ", pairs[0].pinned);
+        xb_tell(reading, "{to}, ", pairs[0].way);
         add_from(reading, pairs, count, paying);
         for (size_t i = 0; i < count && i <= paying; i++)
-            xb_tell(reading, "{case}{case}", pairs[i].pinned, pairs[i].pageable);
+            xb_tell(reading, "{case}{case}", pairs[i].way, pairs[i].other);
     }
 }
 
