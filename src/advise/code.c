@@ -111,6 +111,19 @@ static const struct {
              {"nvcc -O2 job.cu", "hipcc -O2 -pthread job.cpp"},
              {"cuda", "hip"}};
 
+/* Prints the first character of the text, or the runtime's word in place of CUDA's. Returns how
+ * much of the text that was. */
+static size_t print_word(const struct program *program, const char *text)
+{
+    for (size_t i = 0; program->is_hip && i < sizeof names / sizeof *names; i++)
+        if (strncmp(text, names[i].cuda, strlen(names[i].cuda)) == 0) {
+            fputs(names[i].hip, program->stream);
+            return strlen(names[i].cuda);
+        }
+    fputc(*text, program->stream);
+    return 1;
+}
+
 /* Prints a line of the text with values in place of their names. */
 static void print_line(const struct program *program, const char *line, size_t length)
 {
@@ -122,21 +135,14 @@ static void print_line(const struct program *program, const char *line, size_t l
         return;
     }
     while (line < end) {
-        size_t taken = 1, i = 0;
-        while (program->is_hip && i < sizeof names / sizeof *names &&
-               strncmp(line, names[i].cuda, strlen(names[i].cuda)) != 0)
-            i++;
-        if (strncmp(line, "XB_", 3) == 0) {
-            taken = strspn(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
-            const char *text = value_of(program, line, taken);
-            print_line(program, text, strlen(text));
-        } else if (program->is_hip && i < sizeof names / sizeof *names) {
-            taken = strlen(names[i].cuda);
-            fputs(names[i].hip, program->stream);
-        } else {
-            fputc(*line, program->stream);
+        if (strncmp(line, "XB_", 3) != 0) {
+            line += print_word(program, line);
+            continue;
         }
-        line += taken;
+        size_t length_of_name = strspn(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+        for (const char *value = value_of(program, line, length_of_name); *value != '\0';)
+            value += print_word(program, value);
+        line += length_of_name;
     }
 }
 

@@ -304,7 +304,7 @@ static bool add_pinning(const struct work *work)
 {
     static const enum xb_cost_kind by_copying[] = {XB_COST_COPY_IN, XB_COST_COPY_OUT,
                                                    XB_COST_PINNED_IN, XB_COST_PINNED_OUT};
-    static const enum xb_cost_kind by_registering[] = {XB_COST_REGISTER, XB_COST_REGISTER};
+    static const enum xb_cost_kind by_registering[4] = {XB_COST_REGISTER, XB_COST_REGISTER};
     struct xb_prediction *prediction = work->prediction;
     double registering[XB_ESTIMATES] = {0};
     double copying[XB_ESTIMATES] = {0}, by_cpu = 0;

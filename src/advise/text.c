@@ -221,8 +221,8 @@ void xb_advice_say_missing(const struct xb_prediction *prediction, struct xb_wor
     static const char *const reasons[] = {
         [XB_UNKNOWN_SMALL] = "too little data comes in to cut it into chunks that overlap",
         [XB_UNKNOWN_ONE_STEP] = "nothing to overlap: no kernel, and nothing comes back",
-        [XB_UNKNOWN_IN_PLACE] = "in place there has to be a kernel, and no more comes back than "
-                                "goes in",
+        [XB_UNKNOWN_IN_PLACE] =
+            "in place there has to be a kernel, and no larger result than input",
         [XB_UNKNOWN_TOO_LARGE] = "the job does not fit into the GPU's memory",
     };
     const struct xb_cost_source *source = &xb_cost_sources[prediction->missing];

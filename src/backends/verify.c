@@ -158,6 +158,15 @@ void xb_host_fill(void *memory, uint64_t offset, uint64_t bytes, struct xb_patte
     xb_parallel_for(bytes, GRAIN, fill_part, &job);
 }
 
+uint64_t xb_host_read_pages(const void *memory, uint64_t bytes)
+{
+    const volatile unsigned char *pages = memory;
+    uint64_t sum = 0;
+    for (uint64_t at = 0; at < bytes; at += XB_HOST_PAGE)
+        sum += pages[at];
+    return sum;
+}
+
 struct xb_mismatch xb_host_check(const void *memory, uint64_t offset, uint64_t bytes,
                                  struct xb_pattern pattern)
 {

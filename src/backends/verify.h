@@ -9,6 +9,10 @@
  * Any alignment and length. Uses the CPUs that the process is bound to for large ranges; blocks;
  * cannot fail. */
 void xb_host_fill(void *memory, uint64_t offset, uint64_t bytes, struct xb_pattern pattern);
+/* Reads the first byte of every XB_HOST_PAGE, by the calling thread: a page that is elsewhere
+ * faults and is fetched. Returns their sum. */
+#define XB_HOST_PAGE 4096
+uint64_t xb_host_read_pages(const void *memory, uint64_t bytes);
 
 /* Compares memory with the same range of the pattern. Blocks. Reads a wrong block of 4 KiB twice:
  * where it is right the second time, one byte counts as wrong, at its beginning. */

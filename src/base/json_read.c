@@ -2,6 +2,7 @@
 #include "json_read.h"
 
 #include "memory.h"
+#include "order.h"
 #include "text.h"
 
 #include <errno.h>
@@ -127,10 +128,7 @@ static void check_text(struct xb_json_reader *reader, const char *text, size_t l
     }
 }
 
-static int compare_keys(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
+XB_POINTER_COMPARER(compare_keys, char, strcmp(a, b))
 
 /* A key that the object has more than once; NULL for none. Few keys are compared each with each,
  * and nearly all objects have no more; many are sorted. */

@@ -2,6 +2,7 @@
 #include "statistics.h"
 
 #include "memory.h"
+#include "order.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -30,12 +31,7 @@ void xb_samples_free(struct xb_samples *samples)
     *samples = (struct xb_samples){0};
 }
 
-static int compare(const void *left, const void *right)
-{
-    double a = *(const double *)left;
-    double b = *(const double *)right;
-    return (a > b) - (a < b);
-}
+XB_COMPARER(compare, double, XB_ORDER(*a, *b))
 
 double xb_median_of(double *values, size_t count)
 {

@@ -48,8 +48,8 @@ void xb_fleet_free(struct xb_fleet *fleet)
     ((array) = xb_grow((array), (count), sizeof *(array)), (array)[count] = (item), (count)++)
 /* Adds a copy of a thing, which stays where it is; its value is that copy. */
 #define APPEND_THING(array, count, item)                                                           \
-    ((item).number = (count), (void)APPEND(array, count, copy(fleet, &(item), sizeof(item))),      \
-     (array)[(count)-1])
+    ((item).number = (count), (array) = xb_grow((array), (count), sizeof(void *)),                 \
+     (array)[(count)++] = copy(fleet, &(item), sizeof(item)))
 
 static void *copy(struct xb_fleet *fleet, const void *thing, size_t bytes)
 {

@@ -144,6 +144,11 @@ struct xb_fleet_terms {
 /* A document that was read: a link test, or results of one process or several. */
 struct xb_fleet_document {
     struct xb_fleet_source origin;
+    char *text; /* NULL if it is broken */
+    size_t length;
+    uint64_t line;             /* where it begins; 0: it is the only one */
+    const char *why;           /* it is left out; NULL: it is not */
+    bool is_foreign;           /* it is not broken, but it is of no node */
     struct xb_fleet_node host; /* its name is that for launcher and scheduler, else its host name */
     const char *backend;       /* NULL: not known */
     struct xb_arena *texts;    /* of these, and of what is taken */

@@ -273,15 +273,13 @@ static enum xb_status run_out(struct xb_mode_context *context, const struct xb_t
     const uint64_t out = context->bytes_moved - context->test->bytes;
     if (state->place == NULL)
         return xb_trip_out(context, turn, error);
-    const volatile unsigned char *memory = state->place->host_address;
     state->is_done = true;
     if (xb_variant_number(context->test) == WAY_PREFETCH && out > 0)
         return backend->queue_prefetch(turn->queue, state->place, out, false, error);
     if (xb_variant_number(context->test) != WAY_MANAGED)
         return XB_OK;
     XB_TRY(backend->queue_wait(turn->queue, error));
-    for (uint64_t at = 0; at < out; at += 4096)
-        (void)memory[at];
+    (void)xb_host_read_pages(state->place->host_address, out);
     return XB_OK;
 }
 

@@ -202,17 +202,6 @@ static struct xb_pattern expected(const struct xb_mode_context *context)
                                                      : xb_proof_after(context->test->seed);
 }
 
-#define PAGE 4096
-
-/* The CPU reads a byte of each page: one that is on the device faults and is fetched. */
-static uint64_t read_pages(const volatile unsigned char *memory, uint64_t bytes)
-{
-    uint64_t sum = 0;
-    for (uint64_t at = 0; at < bytes; at += PAGE)
-        sum += memory[at];
-    return sum;
-}
-
 /* One thread of the host, or one kernel, touches what is to be touched. */
 static enum xb_status touch(struct xb_mode_context *context, struct xb_error *error)
 {
@@ -227,10 +216,10 @@ static enum xb_status touch(struct xb_mode_context *context, struct xb_error *er
                                           state->to_device ? state->managed : state->device, 0,
                                           bytes, XB_ACCESS_SEQUENTIAL, 1, error);
     const unsigned char *memory = state->managed->host_address;
-    state->read = state->touched.count == 0 ? read_pages(memory, bytes) : 0;
+    state->read = state->touched.count == 0 ? xb_host_read_pages(memory, bytes) : 0;
     for (size_t i = 0; i < state->touched.count; i++)
-        state->read += read_pages(memory + state->touched.pieces[i].source_offset,
-                                  state->touched.pieces[i].bytes);
+        state->read += xb_host_read_pages(memory + state->touched.pieces[i].source_offset,
+                                          state->touched.pieces[i].bytes);
     return XB_OK;
 }
 
@@ -279,8 +268,9 @@ static bool has_read_pages(const struct xb_mode_context *context)
     uint64_t sum = 0;
     for (size_t i = 0; i < xb_larger(count, 1); i++) {
         const struct xb_piece piece = count > 0 ? state->touched.pieces[i] : whole;
-        for (uint64_t page = 0; page < xb_chunk_count(piece.bytes, PAGE); page++)
-            sum += xb_pattern_word(expected(context), piece.source_offset / 8 + page * PAGE / 8) &
+        for (uint64_t page = 0; page < xb_chunk_count(piece.bytes, XB_HOST_PAGE); page++)
+            sum += xb_pattern_word(expected(context),
+                                   piece.source_offset / 8 + page * XB_HOST_PAGE / 8) &
                    0xFF;
     }
     return sum == state->read;

@@ -118,7 +118,7 @@ static enum xb_status find_room(struct xb_mode_context *context, struct xb_error
 
 /* Has the host's threads read to that buffer from now on. */
 static enum xb_status read_to(struct xb_mode_context *context, struct xb_buffer *buffer,
-                              struct xb_error *error)
+                              bool by_processes, struct xb_error *error)
 {
     struct state *state = context->state;
     const struct xb_reader_plan plan = {
@@ -127,7 +127,7 @@ static enum xb_status read_to(struct xb_mode_context *context, struct xb_buffer 
         .memory = buffer->host_address,
         .memory_bytes = slots_of(context->test) * state->source.item_most,
         .opens_each = state->source.batch > 0,
-        .by_processes = xb_readers_are_processes(context->test),
+        .by_processes = by_processes,
         .longest = state->source.item_most,
     };
     context->costs_elsewhere = plan.by_processes;
@@ -158,7 +158,7 @@ static enum xb_status choose_steps(struct xb_mode_context *context, struct xb_er
     XB_TRY(xb_kernel_time_read(test, &target, error));
     if (target == 0)
         return XB_OK;
-    /* It is to be the same for everything but the order and the buffers. */
+    /* It is to be the same for everything but the order, the buffers and who reads. */
     snprintf(name, sizeof name, "pipeline %llu bytes %s %u readers %llu a batch %llu a chunk %s",
              (unsigned long long)test->bytes, xb_case_setting(test, &xb_option_io)->word,
              xb_readers_of(test),
@@ -214,9 +214,9 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
                      {&state->scratch, 3, XB_MEMORY_PAGEABLE, item, true},
                      {&state->slots, 0, XB_MEMORY_DEVICE, slots, true},
                      {&state->digests, 1, XB_MEMORY_DEVICE, results, true}));
-    if (xb_order_is_overlapped(test->variant))
+    if (xb_order_is_overlapped(test->variant) && !test->latency && !test->simultaneous)
         XB_TRY(find_room(context, error));
-    /* From pageable memory the kernel is tuned by pinned memory, as in other orders. */
+    /* The kernel is tuned by threads that read to pinned memory, whoever reads where. */
     context->proof_host_bytes = item + results + (pageable > 0 ? pinned : 0);
     if (xb_io_is_direct(test))
         XB_TRY(xb_files_check_direct(state->source.files, error));
@@ -226,7 +226,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
         XB_TRY(context->device->backend->file_open(context->device, state->descriptor, &state->file,
                                                    error));
     } else {
-        XB_TRY(read_to(context, state->pinned, error));
+        XB_TRY(read_to(context, state->pinned, false, error));
     }
     const struct xb_line_plan plan = {
         .items = state->source.items,
@@ -241,9 +241,10 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     context->bytes_moved = state->source.bytes;
     context->host_timed = context->host_waits = true;
     XB_TRY(choose_steps(context, error));
-    if (state->pageable != NULL)
-        XB_TRY(read_to(context, state->pageable, error));
-    return XB_OK;
+    if (state->pageable == NULL && !xb_readers_are_processes(test))
+        return XB_OK;
+    return read_to(context, state->pageable != NULL ? state->pageable : state->pinned,
+                   xb_readers_are_processes(test), error);
 }
 
 static void teardown(struct xb_mode_context *context)

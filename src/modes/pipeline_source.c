@@ -66,12 +66,13 @@ const struct xb_option xb_option_readers = {
 #define MOST_BY_DEFAULT 16u
 #define PAST_THE_CACHE_BY_DEFAULT 4u
 
-const struct xb_option xb_option_read_by = {
-    XB_CHOICES("read-by", "WHO", "threads",
-               "Who reads: 'threads' to the chunk itself; 'processes', as the workers of a PyTorch "
-               "DataLoader, each to memory that it shares with the program, from where one thread "
-               "at a time copies to the page-locked chunk, as pin_memory=True does.",
-               "threads", "processes")};
+const struct xb_option xb_option_read_by = {XB_CHOICES(
+    "read-by", "WHO", "threads",
+    "Who reads: 'threads' to the chunk itself; 'processes', as the workers of a PyTorch "
+    "DataLoader, each to memory that it shares with the program, from where one thread "
+    "at a time copies to the page-locked chunk. A piece of a file at a time: a DataLoader "
+    "hands over whole batches.",
+    "threads", "processes")};
 
 bool xb_readers_are_processes(const struct xb_case *test)
 {

@@ -152,6 +152,8 @@ enum xb_status xb_transfer_setup(struct xb_mode_context *context, enum xb_memory
             context->device->backend->queue_open_blocking(context->device, &transfer->own, error));
     if (transfer->own != NULL) { /* what is submitted may wait for what is held */
         context->queues = &transfer->own;
+        if (!xb_transfer_is_synchronous(test)) /* what is made on a queue is written on it */
+            transfer->filler = transfer->own;
         context->hold = false;
         context->host_timed = true;
         /* A synchronous call knows when it is done, but for a pageable source: it is then free. */

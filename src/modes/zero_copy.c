@@ -3,6 +3,7 @@
 #include "shared_options.h"
 #include "transfer.h"
 
+#include "backends/verify.h"
 #include "reading/reading.h"
 
 #include <math.h>
@@ -52,6 +53,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     state->passes = xb_case_setting(context->test, &option_passes)->count;
     XB_TRY(xb_transfer_setup(
         context, is_ordinary(context->test) ? XB_MEMORY_PAGEABLE : XB_MEMORY_MAPPED, 1, error));
+    context->one_iteration = is_ordinary(context->test);
     context->bytes_moved *= state->passes;
     for (size_t i = 0; i < context->span_count; i++)
         context->spans[i].bytes *= state->passes;
@@ -61,6 +63,16 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
         XB_TRY(xb_workspace_buffer(context->workspace, (unsigned)transfer->way_count + i,
                                    XB_MEMORY_DEVICE, context->test->bytes, &state->staged[i],
                                    error));
+    return XB_OK;
+}
+
+/* Ordinary memory may have moved to the GPU, which touched it: the CPU fetches every page. */
+static enum xb_status restore(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct xb_transfer *transfer = &((struct state *)context->state)->transfer;
+    (void)error;
+    for (size_t way = 0; is_ordinary(context->test) && way < transfer->way_count; way++)
+        (void)xb_host_read_pages(transfer->ways[way].host->host_address, context->test->bytes);
     return XB_OK;
 }
 
@@ -207,6 +219,7 @@ const struct xb_mode xb_mode_zero_copy = {
     .reading = XB_READING({.label = "in place", .code = "XB-IN-PLACE", .say = say_in_place}),
     .say_first_thing = say_first_thing,
     XB_HOOKS(struct state, needs, setup, xb_transfer_prepare, submit, verify),
+    .restore = restore,
     .capabilities = capabilities,
     .references = references,
 };

@@ -120,7 +120,7 @@ class Scripts(Live):
 
     def test_xferbench_is_not_looked_into(self):
         """Nor what it runs."""
-        other = self.write("other", f"#!/bin/sh\nenv > {self.path('seen')}\nexit 2\n")
+        other = self.write("other", "#!/bin/sh\nenv > seen\nexit 2\n")
         os.chmod(other, 0o755)
         files = ("--json", "a", "--baseline-json", "b")
         outcome = self.assert_ends(2, "explain", "--", XFERBENCH, *harness.SMALL, "--processes", "2", "--interleave", other, *files)

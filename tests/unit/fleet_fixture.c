@@ -5,6 +5,7 @@
 
 #include "testing.h"
 
+#include "base/text.h"
 #include "checks.h"
 #include "fleet_fixture.h"
 
@@ -52,8 +53,10 @@ size_t add_document(void)
     return source;
 }
 
-size_t add_node(const char *name)
+size_t add_node(const char *format, ...)
 {
+    char name[64];
+    XB_FORMAT(name, sizeof name, format);
     struct xb_fleet_node node = {
         .name = name, .driver = next_driver, .driver_told = next_source.written};
     return xb_fleet_add_node(&fleet, &node)->number;
@@ -77,25 +80,29 @@ size_t add_figure(const char *name)
     return xb_fleet_add_figure(&fleet, &next_figure)->number;
 }
 
-void add_value(size_t figure, size_t gpu, double value)
+void add_pair(size_t figure, size_t gpu, int peer, double value)
 {
     struct xb_fleet_value added = {.figure = fleet.figures[figure],
                                    .gpu = fleet.gpus[gpu],
-                                   .peer = -1,
+                                   .peer = peer,
                                    .value = value,
                                    .scatter = NAN,
                                    .source = source};
     xb_fleet_add_value(&fleet, &added);
 }
 
+void add_value(size_t figure, size_t gpu, double value)
+{
+    add_pair(figure, gpu, -1, value);
+}
+
 size_t add_fleet(size_t nodes, double centre, double step)
 {
     size_t figure = add_figure("h2d");
     for (size_t i = 0; i < nodes; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "n%zu", i);
         add_document();
-        add_value(figure, add_gpu(add_node(name), 0), centre * (1 + step * ((double)(i % 5) - 2)));
+        add_value(figure, add_gpu(add_node("n%zu", i), 0),
+                  centre * (1 + step * ((double)(i % 5) - 2)));
     }
     return figure;
 }

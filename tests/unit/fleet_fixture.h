@@ -23,11 +23,12 @@ int finish_group(void **state);
 
 /* These return the number of what they add. */
 size_t add_document(void);
-size_t add_node(const char *name);
+size_t add_node(const char *format, ...) __attribute__((format(printf, 1, 2))); /* its name */
 /* Adds a GPU of a node that add_node() returned, with a UUID made of both numbers. */
 size_t add_gpu(size_t node, unsigned index);
 size_t add_figure(const char *name);
 void add_value(size_t figure, size_t gpu, double value);
+void add_pair(size_t figure, size_t gpu, int peer, double value); /* the same, of a pair */
 /* Adds nodes "n0", "n1", ..., each with one document and one GPU. Their figure h2d is
  * `centre` x (1 + step x -2, -1, 0, 1, 2, -2, ...). Returns the figure. */
 size_t add_fleet(size_t nodes, double centre, double step);

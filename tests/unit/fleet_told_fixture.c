@@ -151,15 +151,10 @@ void make_outliers(struct fleet_made *made)
         made->expected[i] = i == 0 ? "gpu099" : made->names[i];
     made->judgement.request.expected = made->expected;
     made->judgement.request.expected_count = NODES;
-    add(made, (struct xb_fleet_finding){.code = XB_FLEET_MISSING,
-                                        .node = &made->gone,
-                                        .peer = -1,
-                                        .value = NAN,
-                                        .centre = NAN,
-                                        .deviation = NAN,
-                                        .spreads = NAN,
-                                        .p = NAN,
-                                        .text = "no result file"});
+    struct xb_fleet_finding missing = finding_of(made, XB_FLEET_MISSING, 0, "no result file");
+    missing.node = &made->gone;
+    missing.gpu = NULL;
+    add(made, missing);
     add(made, finding_of(made, XB_FLEET_FAILED, 4,
                          "pinned h2d 1 GiB: CUDA error 719 (cudaErrorLaunchFailure)"));
     add(made, off_by(made, XB_FLEET_SLOW, 2, 0, -0.5));
@@ -232,9 +227,10 @@ void make_nasty(struct fleet_made *made)
 
 char *written(write_judgement *write, const struct fleet_made *made)
 {
-    char *text = NULL;
+    static char *text;
     size_t size = 0;
     struct xb_error error = {0};
+    free(text);
     FILE *stream = open_memstream(&text, &size);
     assert_non_null(stream);
     if (write(stream, &made->judgement, &error) != XB_OK)

@@ -66,5 +66,5 @@ struct format {
 #define FORMATS ((size_t)5)
 extern const struct format formats[FORMATS];
 
-/* The output of a format; free() it. */
+/* The output of a format, until the next call. */
 char *written(write_judgement *write, const struct fleet_made *made);

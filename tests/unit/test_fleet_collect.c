@@ -14,11 +14,11 @@ static void test_texts_are_copied(NO_STATE)
 {
     char name[] = "n0";
     begin();
-    size_t node = add_node(name);
+    size_t node = add_node("%s", name);
     name[1] = '7';
     assert_string_equal(fleet.nodes[node]->name, "n0");
     assert_int_equal(add_node("n0"), node);
-    assert_int_not_equal(add_node(name), node);
+    assert_int_not_equal(add_node("%s", name), node);
     assert_int_equal(fleet.node_count, 2);
     /* The same text is kept once. */
     assert_ptr_equal(fleet.nodes[0]->driver, fleet.nodes[1]->driver);
@@ -127,9 +127,7 @@ static void test_many(NO_STATE)
 {
     begin();
     for (unsigned i = 0; i < 20000; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "n%u", i % 10000);
-        assert_int_equal(add_node(name), i % 10000);
+        assert_int_equal(add_node("n%u", i % 10000), i % 10000);
         assert_int_equal(add_gpu(i % 10000, 0), i % 10000);
     }
     assert_int_equal(fleet.gpu_count, 10000);

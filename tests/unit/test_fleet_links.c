@@ -38,9 +38,7 @@ static void test_no_majority_of_links(NO_STATE)
     add_fleet(4, RATE, 0.001);
     next_gpu.link_width = 8;
     for (int i = 0; i < 4; i++) {
-        char name[8];
-        snprintf(name, sizeof name, "w%d", i);
-        add_gpu(add_node(name), 0);
+        add_gpu(add_node("w%d", i), 0);
     }
     judge();
     assert_int_equal(count_of(XB_FLEET_NARROWER), 0);
@@ -54,14 +52,12 @@ static void test_narrower_pairs(NO_STATE)
     for (unsigned k = 0; k < 2; k++) {
         begin();
         for (unsigned i = 0; i < 12; i++) {
-            char name[8];
-            snprintf(name, sizeof name, "n%u", i / 2);
             next_figure.links_known = true;
             next_figure.links = i == 11 ? 17 * (1 - k) : 18;
             next_figure.link = i == 11 ? links[k] : "NVLink x18";
             add_document();
-            add_value(add_figure("link peer"), add_gpu(add_node(name), i % 2), RATE);
-            fleet.values[fleet.value_count - 1].peer = 1 - (int)(i % 2);
+            add_pair(add_figure("link peer"), add_gpu(add_node("n%u", i / 2), i % 2),
+                     1 - (int)(i % 2), RATE);
         }
         judge();
         const struct xb_fleet_finding *finding =
@@ -75,8 +71,7 @@ static void test_narrower_pairs(NO_STATE)
         next_figure.links_known = false;
         next_figure.link = "unknown 01>02";
         add_document();
-        add_value(add_figure("peer staged"), gpu, RATE);
-        fleet.values[fleet.value_count - 1].peer = 0;
+        add_pair(add_figure("peer staged"), gpu, 0, RATE);
         judge();
         assert_int_equal(count_of(XB_FLEET_NARROWER), 1);
         /* It was repaired and measured again. */
@@ -84,8 +79,7 @@ static void test_narrower_pairs(NO_STATE)
         next_figure.links = 18;
         next_figure.link = "NVLink x18";
         add_document();
-        add_value(add_figure("link peer"), gpu, RATE);
-        fleet.values[fleet.value_count - 1].peer = 0;
+        add_pair(add_figure("link peer"), gpu, 0, RATE);
         judge();
         assert_int_equal(count_of(XB_FLEET_NARROWER), 0);
     }
@@ -97,8 +91,6 @@ static void judge_rings(unsigned nodes, unsigned broken)
 {
     begin();
     for (unsigned node = 0; node < nodes; node++) {
-        char name[16];
-        snprintf(name, sizeof name, "n%u", node);
         add_document();
         for (unsigned i = 0; i < 16; i++) {
             unsigned from = i / 4;
@@ -110,8 +102,7 @@ static void judge_rings(unsigned nodes, unsigned broken)
             next_figure.links_known = true;
             next_figure.links = linked ? 2 : 0;
             next_figure.link = linked ? "NVLink x2" : "PCIe";
-            add_value(add_figure("link peer"), add_gpu(add_node(name), from), RATE);
-            fleet.values[fleet.value_count - 1].peer = (int)to;
+            add_pair(add_figure("link peer"), add_gpu(add_node("n%u", node), from), (int)to, RATE);
         }
     }
     judge();
@@ -146,17 +137,15 @@ static void test_bridges(NO_STATE)
     for (unsigned nodes = 5; nodes < 7; nodes++) {
         begin();
         for (unsigned i = 0; i < 12 * nodes; i++) {
-            char name[16];
             unsigned from = i % 4;
             unsigned to = (from + 1 + i / 4 % 3) % 4;
             bool linked = from / 2 == to / 2 && (i >= 12 || from >= 2);
-            snprintf(name, sizeof name, "n%u", i / 12);
             next_figure.links_known = true;
             next_figure.links = linked ? 12 : 0;
             next_figure.link = linked ? "NVLink x12" : "PCIe";
             add_document();
-            add_value(add_figure("link peer"), add_gpu(add_node(name), from), RATE);
-            fleet.values[fleet.value_count - 1].peer = (int)to;
+            add_pair(add_figure("link peer"), add_gpu(add_node("n%u", i / 12), from), (int)to,
+                     RATE);
         }
         judge();
         assert_int_equal(count_of(XB_FLEET_NARROWER), nodes < 6 ? 0 : 2);

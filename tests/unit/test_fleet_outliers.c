@@ -16,10 +16,10 @@
 
 #define RATE 1e10
 
-static void add_one(size_t figure, const char *node, double value)
+static void add_one(size_t figure, size_t node, double value)
 {
     add_document();
-    add_value(figure, add_gpu(add_node(node), 0), value);
+    add_value(figure, add_gpu(node, 0), value);
 }
 
 /* Logarithms 0 to 0.05, whose median is 0.025 with a median absolute deviation of 0.015. */
@@ -28,11 +28,9 @@ static void add_six_and(double seventh)
     begin();
     size_t figure = add_figure("h2d");
     for (int i = 0; i < 6; i++) {
-        char name[8];
-        snprintf(name, sizeof name, "n%d", i);
-        add_one(figure, name, RATE * exp(0.01 * i));
+        add_one(figure, add_node("n%d", i), RATE * exp(0.01 * i));
     }
-    add_one(figure, "far", RATE * exp(seventh));
+    add_one(figure, add_node("far"), RATE * exp(seventh));
 }
 
 static void test_by_hand(NO_STATE)
@@ -117,7 +115,7 @@ static void test_twice_as_much_is_told_so(NO_STATE)
     next_figure.unit = "s";
     next_figure.more_is_better = false;
     size_t figure = add_fleet(20, 10e-6, 0.001);
-    add_one(figure, "late", 32e-6);
+    add_one(figure, add_node("late"), 32e-6);
     judge();
     assert_finding(XB_FLEET_SLOW, "late", "h2d 32.0 us, 3.2 times its 20 siblings (10.0 us)");
 }
@@ -126,14 +124,14 @@ static void test_named_from(NO_STATE)
 {
     begin();
     size_t figure = add_fleet(50, RATE, 0.002);
-    add_one(figure, "n50", RATE);
+    add_one(figure, add_node("n50"), RATE);
     judge();
     double from = judged.siblings[0].named_from;
     assert_true(from > 0.01 && from < 0.02);
     for (int i = 0; i < 2; i++) {
         begin();
         figure = add_fleet(50, RATE, 0.002);
-        add_one(figure, "n50", RATE * (1 - from * (i == 0 ? 0.93 : 1.07)));
+        add_one(figure, add_node("n50"), RATE * (1 - from * (i == 0 ? 0.93 : 1.07)));
         judge();
         assert_int_equal(judged.finding_count, i);
     }
@@ -144,13 +142,13 @@ static void test_half_a_percent_is_never_named(NO_STATE)
     begin();
     request.alpha = 0.5;
     size_t figure = add_fleet(500, RATE, 0);
-    add_one(figure, "near", RATE * 0.9951);
+    add_one(figure, add_node("near"), RATE * 0.9951);
     judge();
     assert_int_equal(judged.finding_count, 0);
     assert_true(judged.siblings[0].is_floor);
     assert_close(judged.siblings[0].spread, 0.001);
     assert_close(judged.siblings[0].named_from, 0.005);
-    add_one(figure, "far", RATE * 0.9949);
+    add_one(figure, add_node("far"), RATE * 0.9949);
     judge();
     assert_finding(XB_FLEET_SLOW, "far", "0.51 % below");
 }
@@ -160,7 +158,7 @@ static void test_noisy_samples_excuse(NO_STATE)
     for (int noisy = 0; noisy < 2; noisy++) {
         begin();
         size_t figure = add_fleet(50, RATE, 0.001);
-        add_one(figure, "far", RATE * 0.95);
+        add_one(figure, add_node("far"), RATE * 0.95);
         for (size_t i = 0; i < fleet.value_count; i++)
             fleet.values[i].scatter = noisy && i + 1 == fleet.value_count ? 0.03 : 0.0001;
         judge();
@@ -183,13 +181,13 @@ static void test_too_few(NO_STATE)
 {
     begin();
     size_t figure = add_fleet(4, RATE, 0.001);
-    add_one(figure, "far", RATE / 2);
+    add_one(figure, add_node("far"), RATE / 2);
     judge();
     assert_int_equal(judged.tests, 0);
     assert_false(judged.siblings[0].judged);
     assert_true(isnan(judged.siblings[0].named_from));
     assert_int_equal(xb_fleet_exit_code(&judged), 3);
-    add_one(figure, "sixth", RATE);
+    add_one(figure, add_node("sixth"), RATE);
     judge();
     assert_int_equal(judged.tests, 6);
     assert_finding(XB_FLEET_SLOW, "far", "50 % below its 5 siblings");
@@ -224,16 +222,16 @@ static void test_newest_counts_whatever_the_driver(NO_STATE)
 {
     begin();
     add_fleet(50, RATE, 0.001);
-    add_one(add_figure("h2d"), "again", RATE / 2);
+    add_one(add_figure("h2d"), add_node("again"), RATE / 2);
     next_source.written = 2000;
     next_figure.driver = "590.0";
-    add_one(add_figure("h2d"), "again", RATE);
+    add_one(add_figure("h2d"), add_node("again"), RATE);
     judge();
     assert_int_equal(judged.duplicates, 1);
     assert_int_equal(judged.finding_count, 0);
     next_figure.options = "chunk=4194304"; /* is another quantity */
     next_source.written = 3000;
-    add_one(add_figure("h2d"), "again", RATE);
+    add_one(add_figure("h2d"), add_node("again"), RATE);
     assert_int_equal(fleet.value_count, 52); /* the old one is gone */
     judge();
     assert_int_equal(judged.duplicates, 0);
@@ -245,7 +243,7 @@ static void test_figures_are_apart(NO_STATE)
     begin();
     add_fleet(20, RATE, 0.001);
     next_figure.driver = "570.0";
-    add_one(add_figure("h2d"), "other", RATE / 2);
+    add_one(add_figure("h2d"), add_node("other"), RATE / 2);
     judge();
     assert_int_equal(judged.sibling_count, 2);
     assert_true(judged.siblings[0].judged);
@@ -259,9 +257,7 @@ static void test_two_groups(NO_STATE)
     begin();
     size_t figure = add_fleet(60, RATE, 0.001);
     for (int i = 0; i < 40; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "slow%d", i);
-        add_one(figure, name, RATE * 0.96 * (1 + 0.001 * (i % 5 - 2)));
+        add_one(figure, add_node("slow%d", i), RATE * 0.96 * (1 + 0.001 * (i % 5 - 2)));
     }
     judge();
     assert_note("40 of 100 values, on 40 nodes, form a group 4.0 % below the others");
@@ -277,7 +273,7 @@ static void test_one_is_not_together(NO_STATE)
 {
     begin();
     size_t figure = add_fleet(50, RATE, 0.001);
-    add_one(figure, "far", RATE * 0.9);
+    add_one(figure, add_node("far"), RATE * 0.9);
     judge();
     assert_false(assert_finding(XB_FLEET_SLOW, "far", "")->together);
     assert_int_equal(judged.note_count, 0);
@@ -291,10 +287,9 @@ static void test_many_do_not_excuse_the_worst(NO_STATE)
         next_figure.more_is_better = better == 1;
         size_t figure = add_fleet(50, RATE, 0.001);
         for (int i = 0; i < 7; i++) {
-            char name[16];
             double share = i == 3 ? 0.4 : 0.03;
-            snprintf(name, sizeof name, "%s%d", i == 3 ? "worst" : "bad", i);
-            add_one(figure, name, RATE * (better == 1 ? 1 - share : 1 + share));
+            add_one(figure, add_node("%s%d", i == 3 ? "worst" : "bad", i),
+                    RATE * (better == 1 ? 1 - share : 1 + share));
         }
         judge();
         assert_int_equal(count_of(XB_FLEET_SLOW), 7);
@@ -310,10 +305,8 @@ static void test_alike_within_nodes(NO_STATE)
     begin();
     size_t figure = add_figure("h2d");
     for (unsigned i = 0; i < 24; i++) {
-        char name[8];
-        snprintf(name, sizeof name, "n%u", i / 8);
         add_document();
-        add_value(figure, add_gpu(add_node(name), i % 8), RATE * (1 + 0.1 * (i / 8)));
+        add_value(figure, add_gpu(add_node("n%u", i / 8), i % 8), RATE * (1 + 0.1 * (i / 8)));
     }
     judge();
     assert_close(judged.siblings[0].independent, 3);
@@ -332,9 +325,8 @@ static void test_pairs_of_a_gpu_are_alike(NO_STATE)
             for (int to = 0; to < 8; to++) {
                 if (from == to)
                     continue;
-                add_value(figure, add_gpu(node, (unsigned)from),
-                          RATE * (1 + 0.01 * (of_target ? to : from)));
-                fleet.values[fleet.value_count - 1].peer = to;
+                add_pair(figure, add_gpu(node, (unsigned)from), to,
+                         RATE * (1 + 0.01 * (of_target ? to : from)));
             }
         judge();
         assert_close(judged.siblings[0].independent, 8);
@@ -348,10 +340,8 @@ static void test_wide(NO_STATE)
     begin();
     size_t figure = add_figure("h2d");
     for (int i = -100; i <= 100; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "n%d", i);
         double off = -0.003 * log(1 - abs(i) / 101.0);
-        add_one(figure, name, RATE * exp(i < 0 ? -off : off));
+        add_one(figure, add_node("n%d", i), RATE * exp(i < 0 ? -off : off));
     }
     judge();
     assert_true(judged.siblings[0].wide > 0.003 && judged.siblings[0].wide < 0.0045);
@@ -364,13 +354,10 @@ static void test_pairs(NO_STATE)
     begin();
     size_t figure = add_figure("peer");
     for (unsigned i = 0; i < 20; i++) {
-        char name[8];
-        snprintf(name, sizeof name, "n%u", i);
         add_document();
-        size_t gpu = add_gpu(add_node(name), 0);
+        size_t gpu = add_gpu(add_node("n%u", i), 0);
         for (int peer = 1; peer < 3; peer++) {
-            add_value(figure, gpu, i == 7 && peer == 2 ? RATE / 2 : RATE * (1 + 0.0001 * i));
-            fleet.values[fleet.value_count - 1].peer = peer;
+            add_pair(figure, gpu, peer, i == 7 && peer == 2 ? RATE / 2 : RATE * (1 + 0.0001 * i));
         }
     }
     judge();
@@ -386,9 +373,7 @@ static void test_extremes(NO_STATE)
     begin();
     size_t figure = add_fleet(20, RATE, 0.001);
     for (int i = 0; i < 7; i++) {
-        char name[8];
-        snprintf(name, sizeof name, "x%d", i);
-        add_one(figure, name, extremes[i]);
+        add_one(figure, add_node("x%d", i), extremes[i]);
         fleet.values[fleet.value_count - 1].scatter = scatters[i];
     }
     judge();
@@ -415,10 +400,8 @@ static void test_order(NO_STATE)
     size_t h2d = add_figure("h2d");
     size_t d2h = add_figure("d2h");
     for (unsigned i = 0; i < 100; i++) {
-        char name[8];
-        snprintf(name, sizeof name, "n%u", i);
         add_document();
-        size_t gpu = add_gpu(add_node(name), 0);
+        size_t gpu = add_gpu(add_node("n%u", i), 0);
         double loss = i == 3 ? 0.05 : i == 2 || i == 10 ? 0.1 : 0;
         add_value(h2d, gpu, RATE * (1 - loss));
         add_value(d2h, gpu, RATE * (i == 3 ? 0.5 : 1));

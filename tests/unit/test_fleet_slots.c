@@ -50,10 +50,8 @@ static size_t add_nodes(const struct differing *differing)
     uint64_t state = 7;
     size_t figure = add_figure("h2d");
     for (size_t i = 0; i < NODES; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "n%zu", i);
         add_document();
-        size_t node = add_node(name);
+        size_t node = add_node("n%zu", i);
         for (size_t k = 0; k < SLOTS; k++) {
             next_gpu.pci_bdf = addresses[k];
             next_gpu.link_width = width_of(differing, i, k);
@@ -168,7 +166,7 @@ static void test_slow_nodes_with_other_addresses(NO_STATE)
         bool is_slow = i >= 93;
         snprintf(name, sizeof name, "n%u", i);
         add_document();
-        size_t node = add_node(name);
+        size_t node = add_node("%s", name);
         for (unsigned k = 0; k < SLOTS; k++) {
             snprintf(address, sizeof address, "0000:%x%x:00.0", is_slow ? 4 : 2, k);
             next_gpu.pci_bdf = address;

@@ -342,6 +342,16 @@ static void test_memory_is_made_for_each_copy(NO_STATE)
     }
 }
 
+/* What moved to the device comes back before the next: no sample has two iterations. */
+static void test_ordinary_memory_is_fetched_before_each(NO_STATE)
+{
+    struct fixture f;
+    RUN(&f, "--mode", "zero-copy", "--size", "64K", "--direction", "h2d", "--in-place", "malloc");
+    expect_all(&f, XB_RESULT_OK);
+    expect_number(&f.run.results[0], "iterations_per_sample", 1);
+    finish(&f);
+}
+
 static void test_what_makes_no_memory(NO_STATE)
 {
     struct fixture f;
@@ -468,6 +478,7 @@ int main(void)
         TEST(test_what_has_no_fresh_target),
         TEST(test_memory_is_made_for_each_copy),
         TEST(test_what_makes_no_memory),
+        TEST(test_ordinary_memory_is_fetched_before_each),
         TEST(test_a_synchronous_call_is_the_copy),
         TEST(test_a_part_is_touched),
         TEST(test_the_rest_is_left_alone),

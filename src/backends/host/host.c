@@ -44,8 +44,7 @@ static enum xb_status device_info(struct xb_driver *driver, unsigned index,
              facts.cpu_model[0] != '\0' ? facts.cpu_model : "CPU");
     info->memory_bytes = facts.memory_bytes;
     info->capabilities = XB_CAP_REGISTER | XB_CAP_HOLD | XB_CAP_KERNELS | XB_CAP_MAPPED |
-                         XB_CAP_BATCH | XB_CAP_GRAPH | XB_CAP_ROWS | XB_CAP_FILE | XB_CAP_POOL |
-                         XB_CAP_PAGEABLE;
+                         XB_CAP_BATCH | XB_CAP_GRAPH | XB_CAP_ROWS | XB_CAP_FILE | XB_CAP_PAGEABLE;
     xb_device_withhold(info, XB_CAP_POOL, "the host has no memory pool");
     info->held_operations = HELD_OPERATIONS;
     info->shares_host_memory = true;

@@ -29,8 +29,8 @@ struct majority {
 XB_COMPARER(compare_votes, struct vote, XB_BY_NAME(group), XB_BY(number), XB_BY_NAME(text),
             XB_BY(item))
 
-/* Calls what follows for each group. */
-#define EACH_MAJORITY(votes, count, most)                                                          \
+/* Calls what follows for each group: `most`. */
+#define EACH_MAJORITY(votes, count)                                                                \
     for (struct majority most = sort_votes((votes), (count));                                      \
          next_majority((votes), (count), &most);)
 static struct majority sort_votes(struct vote *votes, size_t count)
@@ -68,7 +68,7 @@ static void name_nodes(struct xb_judging *judging, struct vote *votes, size_t co
                        enum xb_fleet_code code)
 {
     bool of_gpus = code == XB_FLEET_FEWER_GPUS;
-    EACH_MAJORITY(votes, count, most)
+    EACH_MAJORITY(votes, count)
     {
         const char *group = votes[most.begin].group != NULL ? votes[most.begin].group : "GPUs";
         const char *usual = votes[most.first].text;
@@ -211,7 +211,7 @@ static size_t find_usual(struct xb_judging *judging, bool of_width, bool by_slot
                                                 gpu->model != NULL ? gpu->model : "");
         count++;
     }
-    EACH_MAJORITY(votes, count, most)
+    EACH_MAJORITY(votes, count)
     {
         bool any_untold = false;
         for (size_t i = most.begin; i < most.end; i++) {
@@ -246,7 +246,7 @@ static void name_narrower(struct xb_judging *judging)
     size_t count = 0;
     for (int i = 0; i < 4; i++)
         count = find_usual(judging, i % 2 != 0, i < 2, votes, usual);
-    EACH_MAJORITY(votes, count, most) /* of models */
+    EACH_MAJORITY(votes, count) /* of models */
     {
         xb_node_tally_begin(&all);
         xb_node_tally_begin(&narrower);
@@ -319,7 +319,7 @@ static size_t list_pairs(struct xb_judging *judging, struct pair *pairs)
                 votes[i].group = xb_arena_print(&judging->scratch, "%u>%d %s", value->gpu->index,
                                                 value->peer, model != NULL ? model : "");
         }
-        EACH_MAJORITY(votes, count, most)
+        EACH_MAJORITY(votes, count)
         {
             /* A pair is built so if more than half of the others there have as few or fewer. */
             for (size_t i = most.begin, end = i; by_place && i < most.end; i++) {

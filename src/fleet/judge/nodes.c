@@ -54,11 +54,12 @@ void xb_fleet_note_start(struct xb_judging *judging)
  * "gpu1" on one side and "gpu1.cluster" on the other are the same node, unless another name that is
  * still to be found begins with "gpu1.", on either side: then nobody could tell. */
 
-/* A name of an expected node, or of one that has a document. */
+/* A name of an expected node, or of one that has a document, and where it says how the other side
+ * calls it. */
 struct called {
     const char *name;
     bool is_there;
-    size_t owner;
+    const char **met;
 };
 
 /* Compares the short names: up to the first dot. */
@@ -69,11 +70,10 @@ static int compare_short(const char *left, const char *right)
 }
 
 XB_COMPARER(compare_called, struct called, compare_short(a->name, b->name),
-            strcmp(a->name, b->name), XB_BY(is_there), XB_BY(owner))
+            strcmp(a->name, b->name), XB_BY(is_there))
 
-/* Finds who is on both sides, of names that have one short name. `met`: how the other side calls an
- * expected node, and one that is there. */
-static void meet(const struct called *names, size_t count, const char **met[2])
+/* Finds who is on both sides, of names that have one short name. */
+static void meet(const struct called *names, size_t count)
 {
     const struct called *first[2] = {NULL, NULL}; /* of each side */
     bool is_one[2] = {true, true};                /* all have one owner or one whole name */
@@ -85,21 +85,20 @@ static void meet(const struct called *names, size_t count, const char **met[2])
             const struct called *own = &names[i];
             const struct called **first_of = &first[own->is_there];
             *first_of = *first_of != NULL ? *first_of : own;
-            if (strcmp(own->name, (*first_of)->name) != 0 && own->owner != (*first_of)->owner)
+            if (strcmp(own->name, (*first_of)->name) != 0 && own->met != (*first_of)->met)
                 is_one[own->is_there] = false;
             if (strchr(own->name, '.') == NULL)
                 all_dotted[own->is_there] = false;
             if (names[begin].is_there != names[end - 1].is_there)
-                met[own->is_there][own->owner] = own->name;
+                *own->met = own->name;
         }
     }
     if (first[0] == NULL || first[1] == NULL || !is_one[0] || !is_one[1] ||
         all_dotted[0] == all_dotted[1])
         return;
-    met[0][first[0]->owner] = first[1]->name;
     for (size_t i = 0; i < count; i++)
-        if (names[i].is_there)
-            met[1][names[i].owner] = first[0]->name;
+        if (names[i].is_there || &names[i] == first[0])
+            *names[i].met = first[!names[i].is_there]->name;
 }
 
 void xb_fleet_name_missing(struct xb_judging *judging)
@@ -107,42 +106,43 @@ void xb_fleet_name_missing(struct xb_judging *judging)
     const struct xb_fleet *fleet = judging->fleet;
     struct xb_fleet_judgement *judgement = judging->judgement;
     const struct xb_fleet_request *request = &judgement->request;
-    size_t sizes[2] = {request->expected_count, fleet->node_count}, missing = 0, count = 0;
-    struct called *names = XB_SCRATCH(judging, sizes[0] + sizes[1], sizeof *names);
-    const char **met[2], **unexpected = XB_SCRATCH(judging, sizes[1], sizeof(const char *));
+    size_t expected = request->expected_count, missing = 0, count = 0;
+    struct called *names = XB_SCRATCH(judging, expected + fleet->node_count, sizeof *names);
+    const char **met = XB_SCRATCH(judging, expected, sizeof(const char *));
+    const char **unexpected = XB_SCRATCH(judging, fleet->node_count, sizeof(const char *));
     bool unread = fleet->unread_count > 0;
+    for (size_t i = 0; i < fleet->node_count; i++)
+        fleet->nodes[i]->expected = NULL;
     if (request->expected == NULL)
         return;
-    for (int side = 0; side < 2; side++)
-        met[side] = XB_SCRATCH(judging, sizes[side], sizeof(const char *));
     for (int by_host = 0; by_host < 2; by_host++) {
         count = 0;
-        for (size_t i = 0; i < sizes[0] + sizes[1]; i++) {
-            bool is_there = i >= sizes[0];
-            size_t owner = is_there ? i - sizes[0] : i;
-            const char *name = !is_there ? request->expected[owner]
-                               : by_host ? fleet->nodes[owner]->hostname
-                                         : fleet->nodes[owner]->name;
-            if (met[is_there][owner] == NULL && name != NULL)
-                names[count++] = (struct called){name, is_there, owner};
+        for (size_t i = 0; i < expected; i++)
+            if (met[i] == NULL)
+                names[count++] = (struct called){request->expected[i], false, &met[i]};
+        for (size_t i = 0; i < fleet->node_count; i++) {
+            struct xb_fleet_node *node = fleet->nodes[i];
+            const char *name = by_host ? node->hostname : node->name;
+            if (node->expected == NULL && name != NULL)
+                names[count++] = (struct called){name, true, &node->expected};
         }
         qsort(names, count, sizeof *names, compare_called);
         for (size_t begin = 0, end = 0; begin < count; begin = end) {
             while (end < count && compare_short(names[end].name, names[begin].name) == 0)
                 end++;
-            meet(names + begin, end - begin, met);
+            meet(names + begin, end - begin);
         }
     }
     /* Where no expected node is there, the folder or the names are likelier to be wrong than all
      * nodes: a file of names that is misspelt is a name. Where many are not, a launcher that died
      * is likelier. */
-    for (size_t i = 0; i < sizes[0]; i++)
-        missing += met[0][i] == NULL;
-    for (size_t i = 0; i < sizes[0]; i++) {
+    for (size_t i = 0; i < expected; i++)
+        missing += met[i] == NULL;
+    for (size_t i = 0; i < expected; i++) {
         struct xb_fleet_finding finding = {.code = XB_FLEET_MISSING,
-                                           .together = xb_fleet_is_together(missing, sizes[0]),
-                                           .unsure = unread || missing == sizes[0]};
-        if (met[0][i] != NULL)
+                                           .together = xb_fleet_is_together(missing, expected),
+                                           .unsure = unread || missing == expected};
+        if (met[i] != NULL)
             continue;
         struct xb_fleet_node *node = xb_arena_new(&judgement->texts, sizeof *node);
         node->name = request->expected[i];
@@ -151,11 +151,9 @@ void xb_fleet_name_missing(struct xb_judging *judging)
                              unread ? "no result file that could be read" : "no result file");
     }
     count = 0;
-    for (size_t i = 0; i < sizes[1]; i++) {
-        fleet->nodes[i]->expected = met[1][i];
-        if (met[1][i] == NULL)
+    for (size_t i = 0; i < fleet->node_count; i++)
+        if (fleet->nodes[i]->expected == NULL)
             unexpected[count++] = fleet->nodes[i]->name;
-    }
     if (count > 0)
         XB_NOTE("Nodes with a result file that you did not expect: %s.",
                 XB_FLEET_NAMES(unexpected, count));

@@ -36,10 +36,7 @@ struct range {
     int width; /* digits of the first: the others have as many zeros as that takes, as for Slurm */
 };
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
+XB_POINTER_COMPARER(by_name, char, strcmp(a, b))
 
 size_t xb_fleet_sort_names(const char **names, size_t count)
 {

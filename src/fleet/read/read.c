@@ -69,36 +69,25 @@ static void read_origin(struct xb_fleet_document *document, struct xb_json_reade
     source->ranks = (unsigned)xb_json_get_optional_whole(reader, launcher, "ranks", XB_RANKS);
 }
 
-struct piece {
-    char *path;
-    uint64_t line; /* where it begins; 0: it is the only one */
-    char *text;    /* NULL: it is broken, and `why` says why */
-    size_t length;
-    char why[640];
-    bool is_foreign; /* it is not broken, but it is of no node */
-    struct xb_fleet_document document;
-};
-
 /* Reads a document, or says why it is left out. Several threads may do so. */
-static void read_document(struct piece *piece)
+static void read_document(struct xb_fleet_document *document)
 {
     static const char itself[] = "document", before[] = "document: "; /* in readers' messages */
     struct xb_json_reader reader = {.place = {.path = itself}};
-    struct xb_fleet_document *document = &piece->document;
-    cJSON *tree = xb_json_read(&reader, piece->text, piece->length);
+    cJSON *tree = xb_json_read(&reader, document->text, document->length);
     enum xb_document_kind kind = xb_document_kind_of(tree);
     const cJSON *schema = cJSON_GetObjectItemCaseSensitive(tree, "schema");
     const char *why = NULL;
     document->is_link = kind == XB_DOCUMENT_LINK;
-    piece->is_foreign = tree != NULL && !document->is_link && kind != XB_DOCUMENT_RESULT &&
-                        kind != XB_DOCUMENT_PROCESSES;
-    if (piece->is_foreign && kind != XB_DOCUMENT_FOREIGN) {
+    document->is_foreign = tree != NULL && !document->is_link && kind != XB_DOCUMENT_RESULT &&
+                           kind != XB_DOCUMENT_PROCESSES;
+    if (document->is_foreign && kind != XB_DOCUMENT_FOREIGN) {
         why = xb_arena_print(&document->texts, "%s: fleet reads only link tests and results",
                              xb_document_kind_name(kind));
-    } else if (piece->is_foreign && cJSON_IsString(schema)) {
+    } else if (document->is_foreign && cJSON_IsString(schema)) {
         why = xb_arena_print(&document->texts, "not written by xferbench: its schema is \"%.100s\"",
                              schema->valuestring);
-    } else if (piece->is_foreign) {
+    } else if (document->is_foreign) {
         why = "not written by xferbench: it names no schema";
     } else if (tree != NULL) {
         read_origin(document, &reader, tree);
@@ -112,25 +101,26 @@ static void read_document(struct piece *piece)
     }
     cJSON_Delete(tree);
     if (reader.error.status == XB_ERR_MEMORY)
-        xb_memory_end(piece->length);
-    if (xb_json_failed(&reader)) {
-        why = reader.error.message;
-        why += strncmp(why, before, sizeof before - 1) == 0 ? sizeof before - 1 : 0;
-    }
-    snprintf(piece->why, sizeof piece->why, "%s", why != NULL ? why : "");
+        xb_memory_end(document->length);
+    const char *told = reader.error.message;
+    if (xb_json_failed(&reader))
+        why = xb_arena_print(
+            &document->texts, "%.639s",
+            told + (strncmp(told, before, sizeof before - 1) == 0 ? sizeof before - 1 : 0));
+    document->why = why;
 }
 
 /* Collects documents, and reads a whole batch of them with several threads. The fleet then takes
  * them in the order in which they were added, so it does not matter which thread is faster. */
 
-#define MOST_PIECES 32                   /* a link test of many GPUs takes megabytes */
+#define MOST_DOCUMENTS 32                /* a link test of many GPUs takes megabytes */
 #define MOST_BYTES ((size_t)32 << 20)    /* of text; the last document may exceed it */
 #define LARGEST_BYTES ((size_t)64 << 20) /* of one document */
 
 struct batch {
     struct xb_fleet *fleet;
     struct xb_fleet_terms terms;
-    struct piece *pieces;
+    struct xb_fleet_document *documents;
     size_t count;
     size_t bytes;          /* of their texts */
     struct xb_error error; /* the first failure: nothing is read after it */
@@ -147,7 +137,7 @@ static void begin(struct batch *batch, struct xb_fleet *fleet)
     struct xb_error *error = &batch->error;
     *batch = (struct batch){.fleet = fleet,
                             .terms = {.rows = xb_run_rows()},
-                            .pieces = xb_new(MOST_PIECES, sizeof *batch->pieces)};
+                            .documents = xb_new(MOST_DOCUMENTS, sizeof *batch->documents)};
     error->status = xb_size_parse(xb_option_find(xb_link_rows(), "size")->default_text,
                                   &terms->link_bytes, error);
     if (!failed(batch))
@@ -157,43 +147,42 @@ static void begin(struct batch *batch, struct xb_fleet *fleet)
 static void empty(struct batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++) {
-        struct piece *piece = &batch->pieces[i];
-        free(piece->path);
-        free(piece->text);
-        xb_link_file_free(&piece->document.link);
-        xb_record_free(&piece->document.record);
-        xb_arena_free(piece->document.texts);
+        struct xb_fleet_document *document = &batch->documents[i];
+        free(document->text);
+        xb_link_file_free(&document->link);
+        xb_record_free(&document->record);
+        xb_arena_free(document->texts);
     }
     batch->count = batch->bytes = 0;
 }
 
-static void read_pieces(void *argument, uint64_t first, uint64_t end)
+static void read_documents(void *argument, uint64_t first, uint64_t end)
 {
     struct batch *batch = argument;
     for (uint64_t i = first; i < end && xb_interrupt_signal() == 0; i++)
-        if (batch->pieces[i].text != NULL)
-            read_document(&batch->pieces[i]);
+        if (batch->documents[i].text != NULL)
+            read_document(&batch->documents[i]);
 }
 
 /* Reads its documents into the fleet, and empties it. */
 static void read_batch(struct batch *batch)
 {
-    xb_parallel_for(batch->count, 1, read_pieces, batch);
+    xb_parallel_for(batch->count, 1, read_documents, batch);
     if (xb_interrupt_signal() != 0)
         (void)XB_FAIL(&batch->error, XB_ERR_STOPPED, "stopped by a signal while reading");
     for (size_t i = 0; i < batch->count && !failed(batch); i++) {
-        struct piece *piece = &batch->pieces[i];
+        struct xb_fleet_document *document = &batch->documents[i];
         struct xb_words what = {.length = 0};
-        if (piece->why[0] == '\0') {
-            xb_fleet_take(batch->fleet, &batch->terms, &piece->document);
+        if (document->why == NULL) {
+            xb_fleet_take(batch->fleet, &batch->terms, document);
             continue;
         }
-        xb_words_add(&what, "%s", piece->path);
-        if (piece->document.origin.number > 0)
-            xb_words_add(&what, ", document %zu", piece->document.origin.number);
-        if (piece->line > 0)
-            xb_words_add(&what, ", line %" PRIu64, piece->line);
-        xb_fleet_leave_out(batch->fleet, what.text, piece->why, piece->is_foreign);
+        xb_words_add(&what, "%s", document->origin.path);
+        if (document->origin.number > 0)
+            xb_words_add(&what, ", document %zu", document->origin.number);
+        if (document->line > 0)
+            xb_words_add(&what, ", line %" PRIu64, document->line);
+        xb_fleet_leave_out(batch->fleet, what.text, document->why, document->is_foreign);
     }
     empty(batch);
 }
@@ -203,21 +192,22 @@ static void read_batch(struct batch *batch)
 static void add(struct batch *batch, const char *path, size_t number,
                 const struct xb_document_piece *read)
 {
-    if (!failed(batch) && (batch->count == MOST_PIECES || batch->bytes >= MOST_BYTES))
+    if (!failed(batch) && (batch->count == MOST_DOCUMENTS || batch->bytes >= MOST_BYTES))
         read_batch(batch);
     if (failed(batch))
         return;
-    struct piece *piece = &batch->pieces[batch->count++];
-    *piece = (struct piece){.path = xb_copy(path), .line = read->line, .length = read->length};
-    piece->document.origin = (struct xb_fleet_source){.path = piece->path, .number = number};
+    struct xb_fleet_document *document = &batch->documents[batch->count++];
+    *document = (struct xb_fleet_document){.line = read->line, .length = read->length};
+    document->origin.path = xb_arena_copy(&document->texts, path);
+    document->origin.number = number;
     if (read->why != NULL)
-        snprintf(piece->why, sizeof piece->why, "%s", read->why);
+        document->why = xb_arena_print(&document->texts, "%.639s", read->why);
     if (read->text == NULL)
         return;
     batch->bytes += read->length;
-    piece->text = malloc(read->length + 1);
-    if (piece->text != NULL)
-        memcpy(piece->text, read->text, read->length + 1); /* and the zero behind it */
+    document->text = malloc(read->length + 1);
+    if (document->text != NULL)
+        memcpy(document->text, read->text, read->length + 1); /* and the zero behind it */
     else
         (void)XB_FAIL(&batch->error, XB_ERR_MEMORY, "no memory for a document of %zu bytes",
                       read->length);
@@ -229,7 +219,7 @@ static enum xb_status finish(struct batch *batch, struct xb_error *error)
     if (!failed(batch))
         read_batch(batch);
     empty(batch);
-    free(batch->pieces);
+    free(batch->documents);
     xb_record_free(&batch->terms.defaults);
     if (failed(batch))
         *error = batch->error;
@@ -286,8 +276,8 @@ static void read_stream(struct batch *batch, const char *path, int descriptor)
         leave_out(batch, path, 0, "it is empty");
     if (count != 1 || failed(batch))
         return;
-    batch->pieces[batch->count - 1].document.origin.number = 0;
-    batch->pieces[batch->count - 1].line = 0;
+    batch->documents[batch->count - 1].origin.number = 0;
+    batch->documents[batch->count - 1].line = 0;
 }
 
 /* Reads a file that can hold a document. Looks at its type first, because opening a device can make

@@ -167,14 +167,12 @@ enum xb_status xb_fleet_prometheus_write(FILE *stream, const struct xb_fleet_jud
         if (kept == 0 || strcmp(samples[kept - 1].labels, samples[i].labels) != 0)
             samples[kept++] = samples[i];
     for (int family = 0; family < 2; family++) {
-        bool begun = false;
-        for (size_t i = 0; i < kept; i++) {
+        for (size_t i = 0, begun = 0; i < kept; i++) {
             double value = family == 0 ? 1 : samples[i].finding->deviation;
             if (!isfinite(value))
                 continue;
-            if (!begun)
+            if (begun++ == 0)
                 xb_metric_begin(stream, PREFIX, families[family][0], families[family][1]);
-            begun = true;
             fprintf(stream, PREFIX "%s%s %s\n", families[family][0], samples[i].labels,
                     XB_NUMBER_TEXT(value));
         }

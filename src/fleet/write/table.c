@@ -113,7 +113,8 @@ static bool list_gpus(const struct gpus *gpus, char text[INDICES])
  * stands for all, and the others follow it. */
 static bool is_row(const struct xb_fleet_judgement *judgement, size_t index)
 {
-    const struct xb_fleet_finding *own = &judgement->findings[index], *before = own - 1;
+    const struct xb_fleet_finding *own = &judgement->findings[index];
+    const struct xb_fleet_finding *before = index > 0 ? own - 1 : own;
     return index == 0 || own->figure == NULL || before->figure == NULL || before->gpu != own->gpu ||
            before->code != own->code || before->together != own->together;
 }
@@ -377,15 +378,15 @@ static void add_row(const struct view *view, struct xb_table *table, const struc
 }
 
 /* Prints the rows that there is room for. Missing nodes have none: the answer names them, and their
- * rows would say the same of each. Returns in *end the first finding of a row that is left out. */
-static void write_rows(const struct view *view, const struct row *rows, size_t count, size_t *end)
+ * rows would say the same of each. Returns the first finding of a row that is left out. */
+static size_t write_rows(const struct view *view)
 {
     const struct xb_table_look look = {.width = view->columns, .elsewhere = "See --format csv"};
     const struct xb_fleet_judgement *judgement = view->judgement;
-    size_t shown = 0, more = 0;
+    struct row *rows = xb_new(judgement->finding_count, sizeof *rows);
+    size_t count = make_rows(view, rows), shown = 0, more = 0, end = judgement->finding_count;
     bool has_more = false;
     struct xb_table *table = xb_table_new();
-    *end = judgement->finding_count;
     for (size_t i = 0; i < sizeof all_columns / sizeof *all_columns; i++)
         if (view->verbose || !all_columns[i].is_detail)
             xb_table_add_column(table, &all_columns[i].column);
@@ -393,7 +394,7 @@ static void write_rows(const struct view *view, const struct row *rows, size_t c
         if (judgement->findings[rows[i].first].code == XB_FLEET_MISSING && !view->verbose)
             continue;
         if (shown == view->most_rows) {
-            *end = more++ == 0 ? rows[i].first : *end;
+            end = more++ == 0 ? rows[i].first : end;
             continue;
         }
         shown++;
@@ -408,18 +409,16 @@ static void write_rows(const struct view *view, const struct row *rows, size_t c
     if (more > 0)
         print(view, "and %s more: --verbose or --format csv", COUNT(more));
     if (has_more && view->verbose)
-        print(view, "A row shows the worst figure, MORE how many others: --format csv has "
-                    "all.");
+        print(view, "A row shows the worst figure, MORE how many others: --format csv has all.");
+    free(rows);
+    return end;
 }
 
 static void write_findings(const struct view *view)
 {
     const struct xb_fleet_judgement *judgement = view->judgement;
-    struct row *rows = xb_new(judgement->finding_count, sizeof *rows);
     bool found[XB_FLEET_CODES] = {false};
-    size_t end = 0;
-    write_rows(view, rows, make_rows(view, rows), &end);
-    free(rows);
+    size_t end = write_rows(view);
     if (judgement->finding_count == 0)
         return;
     for (size_t i = 0; i < judgement->finding_count; i++)
@@ -429,14 +428,12 @@ static void write_findings(const struct view *view)
         if (found[code])
             print(view, "%s: %s", xb_fleet_sayings[code].name, xb_fleet_sayings[code].next);
     /* A finding without a figure has a sentence, which says what a number says of the others. */
-    bool begun = false;
-    for (size_t i = 0; i < end; i++) {
+    for (size_t i = 0, begun = 0; i < end; i++) {
         const struct xb_fleet_finding *finding = &judgement->findings[i];
         if (finding->figure != NULL || finding->text == NULL || finding->code == XB_FLEET_MISSING)
             continue;
-        if (!begun)
+        if (begun++ == 0)
             fputc('\n', view->stream);
-        begun = true;
         const struct xb_fleet_gpu *gpu = xb_fleet_gpu_of(finding);
         const char *pci = gpu->pci_bdf;
         char text[64] = "";
@@ -457,9 +454,8 @@ static void write_findings(const struct view *view)
 /* "link h2d, NVIDIA H200, Gen5 x16", and its driver and options where another figure would have the
  * same title without. */
 static void add_title(struct xb_words *words, const struct xb_fleet_judgement *judgement,
-                      size_t index)
+                      const struct xb_fleet_figure *own)
 {
-    const struct xb_fleet_figure *own = judgement->siblings[index].figure;
     const char *const more[][2] = {
         {", ", own->backend}, {", driver ", own->driver}, {", ", own->options}};
     bool is_ambiguous = false;
@@ -490,10 +486,8 @@ static void write_histogram(const struct view *view, const struct xb_fleet_sibli
         for (size_t i = 0; i < XB_FLEET_BINS; i++)
             cells[(i + middle * step + step / 2 - MIDDLE) / step] += siblings->bins[i];
         for (size_t i = 0; i <= 2 * middle; i++) {
-            if (cells[i] == 0)
-                continue;
-            first = i < first ? i : first;
-            last = i > last ? i : last;
+            first = cells[i] > 0 && i < first ? i : first;
+            last = cells[i] > 0 && i > last ? i : last;
             highest = cells[i] > highest ? cells[i] : highest;
         }
         step += 2;
@@ -512,13 +506,12 @@ static void write_histogram(const struct view *view, const struct xb_fleet_sibli
             VALUE(unit, siblings->centre));
 }
 
-static void write_judged(const struct view *view, size_t index)
+static void write_judged(const struct view *view, const struct xb_fleet_siblings *siblings)
 {
-    const struct xb_fleet_siblings *siblings = &view->judgement->siblings[index];
     const struct xb_fleet_figure *figure = siblings->figure;
     struct xb_words words = {.length = 0};
     fputc('\n', view->stream);
-    add_title(&words, view->judgement, index);
+    add_title(&words, view->judgement, figure);
     print_in(view, XB_COLOUR_TITLE, "%s", words.text);
     write_histogram(view, siblings, figure->unit);
     words = (struct xb_words){.length = 0};
@@ -547,7 +540,7 @@ static void write_unjudged(const struct view *view)
         if (judgement->siblings[i].judged || count++ >= UNJUDGED)
             continue;
         xb_words_add(&words, "%s", words.length > 0 ? "; " : "");
-        add_title(&words, judgement, i);
+        add_title(&words, judgement, judgement->siblings[i].figure);
         xb_words_add(&words, " (%s)", COUNT(judgement->siblings[i].values));
     }
     if (count == 0)
@@ -568,7 +561,7 @@ enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgemen
     struct view view = {
         .stream = stream,
         .judgement = judgement,
-        .fleet = judgement->fleet,
+        .fleet = fleet,
         .columns = columns,
         .prose = columns < XB_PLAIN_COLUMNS ? columns : XB_PLAIN_COLUMNS,
         .verbose = verbose,
@@ -583,7 +576,7 @@ enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgemen
             for (size_t i = 0; i < judgement->sibling_count; i++) {
                 const struct xb_fleet_siblings *of = &judgement->siblings[i];
                 if (of->judged && (of->slow + of->fast > 0) == (named > 0))
-                    write_judged(&view, i);
+                    write_judged(&view, of);
             }
         write_unjudged(&view);
         if (judgement->note_count > 0)

@@ -42,7 +42,7 @@ struct xb_stage {
      * which it waited, between its first turn and its last, for data or a slot. The host's are the
      * mean of its threads. NULL: nobody asks. */
     const struct xb_figure *busy, *wait;
-    /* Of the last stage, from that iteration: the time of an item from the beginning of its first
+    /* The last stage's, from that iteration: the time of an item from the beginning of its first
      * stage to the end of this one, a sample an item. NULL: nobody asks. */
     const struct xb_figure *through;
 };

@@ -163,7 +163,7 @@ enum xb_status xb_measure_record(struct xb_measurement *measurement, struct xb_e
     if (has_stage_figures(result->test.mode) && by_median > MUCH_LONGER)
         xb_result_warn(result,
                        "the recorded iteration took %.2f times as long as the samples: the shares "
-                       "busy_ and wait_ are of that one",
+                       "busy_ and wait_, and batch_time, are of that one",
                        by_median);
     status = add_stage_figures(result, &timeline, error);
     if (measurement->run->keeps_timelines) {

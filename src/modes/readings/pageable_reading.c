@@ -307,8 +307,7 @@ static void say_losses(struct xb_reading *reading)
             reading, xb_reading_best(reading, direction, driver.mode, driver.variant));
         double engine = xb_reading_bandwidth(reading, fast);
         double carried = ceiling->known ? is_in ? ceiling->h2d : ceiling->d2h : 0;
-        /* Of a link that is slower than the copy nothing is said: it was read wrongly, or asleep.
-         */
+        /* A link that is slower than the copy was read wrongly, or it slept. */
         if (fast == NULL || slow == NULL || !(engine <= (ceiling->known ? carried : raw)) ||
             !xb_reading_device_timed(reading, fast))
             continue;
