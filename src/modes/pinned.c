@@ -124,9 +124,6 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
                                error);
 }
 
-/* A smaller loss needs no advice, however sure it is. */
-#define LEAST_LOSS 0.02
-
 static void say_after_h2d(struct xb_reading *reading)
 {
     struct xb_statistics alone, after;
@@ -141,7 +138,7 @@ static void say_after_h2d(struct xb_reading *reading)
             "Right after a copy to the GPU on the same queue, {name} {to} is [{speed}][{text}] "
             "({+share:ratio}{rate=bandwidth_after_h2d}, alone {rate=bandwidth} GB/s).",
             test, test, sure ? share : 0, sure ? NULL : "as fast, within the noise", share);
-    if (sure && share < 1 - LEAST_LOSS)
+    if (sure && share < 1 - XB_VISIBLE)
         xb_remedy(reading, XB_EFFORT_LINES, 1 / share,
                   "Give each direction a stream of its own: one that copies only to the host keeps "
                   "the faster rate. Or try HSA_ENABLE_SDMA=0: shaders then copy instead of the "
@@ -171,11 +168,10 @@ static void say_call(struct xb_reading *reading)
         if (sync == async || !(blocked > 0) || reading->words.length > 0)
             continue;
         xb_tell(reading,
-                "The synchronous call blocks until it is done, {duration:blocked}; the "
-                "asynchronous one returns after {duration:submitted}, and is done after "
-                "{duration:done}.{case}{case}",
-                blocked, xb_reading_median(reading, async, &xb_figure_submit_time),
-                xb_reading_median(reading, async, &xb_figure_wall_time), sync, async);
+                "The synchronous call blocks until it is done, {duration:blocked}; {case}{case}the "
+                "asynchronous one returns after {duration:submitted=submit_time}, and is done "
+                "after {duration:done=wall_time}.",
+                blocked, sync, async);
     }
 }
 

@@ -5,6 +5,7 @@
 #include "record/mode_list.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 double xb_reading_median(const struct xb_reading *reading, const struct xb_record_case *test,
@@ -16,6 +17,12 @@ double xb_reading_median(const struct xb_reading *reading, const struct xb_recor
 double xb_reading_bandwidth(const struct xb_reading *reading, const struct xb_record_case *test)
 {
     return xb_reading_median(reading, test, &xb_figure_bandwidth);
+}
+
+double xb_reading_ratio(const struct xb_reading *reading, const struct xb_record_case *test,
+                        const struct xb_record_case *other)
+{
+    return xb_reading_bandwidth(reading, test) / xb_reading_bandwidth(reading, other);
 }
 
 bool xb_reading_is_placed(const struct xb_record_case *test)
@@ -59,6 +66,11 @@ uint64_t xb_reading_bytes_moved(const struct xb_reading *reading, const struct x
 {
     const struct xb_record_row *row = row_of(reading, test);
     return row != NULL ? row->bytes_moved : 0;
+}
+
+uint64_t xb_reading_value(const struct xb_record_case *test, const char *option)
+{
+    return strtoull(xb_record_parameter(test, option), NULL, 10);
 }
 
 bool xb_reading_device_timed(const struct xb_reading *reading, const struct xb_record_case *test)
@@ -201,9 +213,6 @@ struct xb_record_cases xb_reading_group(struct xb_reading *reading, xb_reading_f
     return (struct xb_record_cases){reading->grouped, count};
 }
 
-/* A smaller difference is none: pinned copies of one kind were 0.6 % apart on an H200. */
-#define VISIBLE 0.02
-
 /* All of one beyond all of the other says something from so many pairs on: 3 by 3, or 2 by 5. */
 #define FEWEST 9
 
@@ -221,10 +230,10 @@ enum xb_reading_order xb_reading_judge_by(const struct xb_reading *reading,
     bool by_interval = own.has_interval && its.has_interval;
     /* All of one must be above all of the other, and visibly so. */
     if ((by_interval ? own.ci95_low > its.ci95_high : own.min > its.max) &&
-        own.median >= (1 + VISIBLE) * its.median)
+        own.median >= (1 + XB_VISIBLE) * its.median)
         return figure->more_is_better ? XB_READING_FASTER : XB_READING_SLOWER;
     if ((by_interval ? own.ci95_high < its.ci95_low : own.max < its.min) &&
-        own.median <= (1 - VISIBLE) * its.median)
+        own.median <= (1 - XB_VISIBLE) * its.median)
         return figure->more_is_better ? XB_READING_SLOWER : XB_READING_FASTER;
     return by_interval ? XB_READING_ALIKE : XB_READING_UNKNOWN;
 }

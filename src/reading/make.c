@@ -33,14 +33,6 @@ void xb_reading_number(struct xb_reading *reading, const char *name, double valu
         .name = xb_arena_copy(&reading->list->texts, name), .value = value, .unit = unit};
 }
 
-void xb_reading_figures(struct xb_reading *reading, const struct xb_record_case *test,
-                        const struct xb_figure *const *figures)
-{
-    for (; *figures != NULL; figures++)
-        xb_reading_number(reading, (*figures)->name, xb_reading_median(reading, test, *figures),
-                          (*figures)->unit);
-}
-
 void xb_reading_rests_on(struct xb_reading *reading, const struct xb_record_case *test)
 {
     size_t *count = &reading->entry.case_count;

@@ -30,8 +30,7 @@ static void say_both_ways(struct xb_reading *reading)
             "Both ways at once, {name} moves {rate=bandwidth} GB/s[, {factor:ratio} the best "
             "single way ({way}){+rate:single_bandwidth=bandwidth}]."
             "[{case} {rate=bandwidth_h2d} GB/s go to the GPU, {rate=bandwidth_d2h} back.]",
-            both, xb_reading_bandwidth(reading, both) / xb_reading_bandwidth(reading, one), one,
-            both);
+            both, xb_reading_ratio(reading, both, one), one, both);
     /* What other places of the host's memory gave, within one process. */
     struct xb_statistics statistics;
     size_t places = both->rows[0].placements.count;
@@ -75,7 +74,7 @@ static const struct xb_record_case *find_far(const struct xb_reading *reading,
     *share = 1;
     for (size_t i = 0; i < sized.count; i++) {
         const struct xb_record_case *far = sized.cases[i];
-        double own = xb_reading_bandwidth(reading, far) / xb_reading_bandwidth(reading, near);
+        double own = xb_reading_ratio(reading, far, near);
         if (!(own < *share) || xb_record_case_node(far) < 0 || !xb_reading_one_way(reading, far) ||
             xb_cases_order(far, near, XB_BUT_NODE) != 0 ||
             xb_reading_judge(reading, far, near) != XB_READING_SLOWER)

@@ -103,19 +103,6 @@ static void add_subject(struct xb_reading *reading, const char *text)
         words->text[length] = (char)toupper((unsigned char)words->text[length]);
 }
 
-/* A name within a sentence has no commas. */
-static void add_method(struct xb_reading *reading, const struct xb_record_case *test)
-{
-    char name[96];
-    size_t kept = 0;
-    (void)xb_method_name(test, name, sizeof name);
-    for (const char *c = name; *c != '\0'; c++)
-        if (*c != ',')
-            name[kept++] = *c;
-    name[kept] = '\0';
-    add_subject(reading, name);
-}
-
 /* " with chunk 8 MiB, streams 2": what tells the case from others of its mode. That a buffer is 0
  * bytes off a boundary goes without saying. */
 static void add_parameters(struct xb_reading *reading, const struct xb_record_case *test,
@@ -137,39 +124,24 @@ static void add_parameters(struct xb_reading *reading, const struct xb_record_ca
     }
 }
 
-/* The rate of a case; of small copies how long one takes. */
-static void add_speed(struct xb_reading *reading, const struct xb_record_case *test, bool with_unit)
+/* A program's call, of the backend's runtime or of any. */
+static void add_call(struct xb_reading *reading, enum xb_call call)
 {
-    bool is_rate = xb_reading_figure(test)->more_is_better;
-    double median = xb_reading_median(reading, test, xb_reading_figure(test));
-    add(reading, (is_rate ? rate_text : xb_duration_format)(median, (char[64]){0}, 64));
-    add(reading, is_rate && with_unit ? " GB/s" : "");
-    reading->lacks_figure = reading->lacks_figure || !isfinite(median);
-}
-
-/* A program's call: a runtime's begin with its name. */
-static const char *call_text(const struct xb_reading *reading, enum xb_call call)
-{
-#define EACH(a, b)                                                                                 \
-    {                                                                                              \
-        a "()", b "()", a "() or " b "()"                                                          \
-    }
-    static const char *const calls[XB_CALLS][3] = {
-        [XB_CALL_ALLOCATE_PINNED] = EACH("cudaMallocHost", "hipHostMalloc"),
-        [XB_CALL_PIN] = EACH("cudaHostRegister", "hipHostRegister"),
-        [XB_CALL_COPY_ASYNC] = EACH("cudaMemcpyAsync", "hipMemcpyAsync"),
-        [XB_CALL_PREFETCH] = EACH("cudaMemPrefetchAsync", "hipMemPrefetchAsync"),
-        [XB_CALL_COPY_BATCH] = EACH("cudaMemcpyBatchAsync", "hipMemcpyBatchAsync"),
-        [XB_CALL_ALLOCATE_MAPPED] = EACH("cudaHostAlloc", "hipHostMalloc"),
-        [XB_CALL_COPY_PEER] = EACH("cudaMemcpyPeerAsync", "hipMemcpyPeerAsync"),
-        [XB_CALL_ENABLE_PEER] = EACH("cudaDeviceEnablePeerAccess", "hipDeviceEnablePeerAccess"),
+    static const struct {
+        const char *cuda, *hip;
+    } calls[XB_CALLS] = {
+        [XB_CALL_ALLOCATE_PINNED] = {"cudaMallocHost", "hipHostMalloc"},
+        [XB_CALL_PIN] = {"cudaHostRegister", "hipHostRegister"},
+        [XB_CALL_COPY_ASYNC] = {"cudaMemcpyAsync", "hipMemcpyAsync"},
+        [XB_CALL_PREFETCH] = {"cudaMemPrefetchAsync", "hipMemPrefetchAsync"},
+        [XB_CALL_COPY_BATCH] = {"cudaMemcpyBatchAsync", "hipMemcpyBatchAsync"},
+        [XB_CALL_COPY_PEER] = {"cudaMemcpyPeerAsync", "hipMemcpyPeerAsync"},
+        [XB_CALL_ENABLE_PEER] = {"cudaDeviceEnablePeerAccess", "hipDeviceEnablePeerAccess"},
     };
-#undef EACH
     const char *name = reading->record->backend != NULL ? reading->record->backend : "";
-    size_t which = 0;
-    while (which < 2 && (name[0] == '\0' || strncmp(calls[call][which], name, strlen(name)) != 0))
-        which++;
-    return calls[call][which];
+    bool is_cuda = strcmp(name, "cuda") == 0, is_hip = strcmp(name, "hip") == 0;
+    xb_words_add(&reading->words, "%s%s%s()", is_hip ? "" : calls[call].cuda,
+                 is_cuda || is_hip ? "" : "() or ", is_cuda ? "" : calls[call].hip);
 }
 
 /* ---- phrases ---- */
@@ -196,19 +168,30 @@ static void close_option(struct xb_reading *reading, struct optional *part)
 static void add_case(struct xb_reading *reading, const char *word, const char *detail,
                      const struct xb_record_case *test, const char *but)
 {
+    const struct xb_figure *figure = xb_reading_figure(test);
+    const bool is_rate = figure->more_is_better; /* else it is of small copies: a time */
     if (strcmp(word, "speed-of") == 0) {
-        add_speed(reading, test, detail[0] != '\0');
-    } else if (strcmp(word, "to") == 0) {
-        add_subject(reading, xb_direction_words(test));
-    } else {
-        xb_reading_rests_on(reading, test);
-        if (strcmp(word, "case") == 0)
-            return;
-        add_method(reading, test);
-        if (strcmp(word, "way") == 0)
-            xb_words_add(&reading->words, " %s", xb_direction_words(test));
-        add_parameters(reading, test, but);
+        double median = xb_reading_median(reading, test, figure);
+        add(reading, (is_rate ? rate_text : xb_duration_format)(median, (char[64]){0}, 64));
+        add(reading, is_rate && detail[0] != '\0' ? " GB/s" : "");
+        reading->lacks_figure = reading->lacks_figure || !isfinite(median);
+        return;
     }
+    if (strcmp(word, "to") == 0) {
+        add_subject(reading, xb_direction_words(test));
+        return;
+    }
+    xb_reading_rests_on(reading, test);
+    if (strcmp(word, "case") == 0)
+        return;
+    char name[96];
+    (void)xb_method_name(test, name, sizeof name);
+    for (char *comma; (comma = strchr(name, ',')) != NULL;) /* within a sentence it has none */
+        memmove(comma, comma + 1, strlen(comma));
+    add_subject(reading, name);
+    if (strcmp(word, "way") == 0)
+        xb_words_add(&reading->words, " %s", xb_direction_words(test));
+    add_parameters(reading, test, but);
 }
 
 static void compose(struct xb_reading *reading, double gain, const char *phrase, va_list arguments)
@@ -240,7 +223,7 @@ static void compose(struct xb_reading *reading, double gain, const char *phrase,
             part.is_missing = part.is_missing || text == NULL;
             add(reading, text != NULL ? text : "");
         } else if (strcmp(word, "call") == 0) {
-            add(reading, call_text(reading, va_arg(arguments, enum xb_call)));
+            add_call(reading, va_arg(arguments, enum xb_call));
         } else if (strcmp(word, "gain") == 0) {
             add(reading, XB_FACTOR_TEXT(gain));
         } else if (xb_list_has("name,way,case,to,speed-of", word)) {
@@ -306,9 +289,6 @@ void xb_remedy(struct xb_reading *reading, enum xb_effort effort, double gain, c
 
 /* ---- one way against another ---- */
 
-/* What cases can be told apart by is what is visible. */
-#define VISIBLE 0.02
-
 struct xb_reading_gain xb_reading_find_gain(const struct xb_reading *reading,
                                             struct xb_reading_way way, struct xb_reading_way other)
 {
@@ -325,7 +305,7 @@ struct xb_reading_gain xb_reading_find_gain(const struct xb_reading *reading,
         pair->ratio =
             fmax(xb_reading_speed(reading, pair->way) / xb_reading_speed(reading, pair->other), 0);
         pair->order = xb_reading_judge_by(reading, pair->way, figure, pair->other, figure);
-        if (pair->order == XB_READING_ALIKE && fabs(pair->ratio - 1) >= VISIBLE)
+        if (pair->order == XB_READING_ALIKE && fabs(pair->ratio - 1) >= XB_VISIBLE)
             pair->order = XB_READING_UNKNOWN;
         if (pair->order != XB_READING_FASTER)
             continue;

@@ -14,11 +14,6 @@
 
 #define MOST_PIECES 64
 
-static uint64_t piece_of(const struct xb_record_case *test)
-{
-    return strtoull(xb_record_parameter(test, xb_option_piece.name), NULL, 10);
-}
-
 /* The fastest cases of a piece; NULL where there is none. */
 struct piece {
     uint64_t bytes;
@@ -52,20 +47,21 @@ static bool read_pieces(struct group *group, const struct xb_record_case *const 
     for (size_t i = 0; i < count; i++) {
         const struct xb_record_case *test = cases[i];
         struct piece *piece = group->pieces, *end = piece + group->count;
-        bool is_alike = piece_of(test) > 0;
+        uint64_t bytes = xb_reading_value(test, xb_option_piece.name);
+        bool is_alike = bytes > 0;
         for (size_t k = 0; k < sizeof same / sizeof same[0]; k++)
             is_alike = is_alike && strcmp(xb_record_parameter(test, same[k]),
                                           xb_record_parameter(group->of, same[k])) == 0;
         if (!is_alike)
             continue;
         has_other_ways = has_other_ways || strcmp(test->variant, group->of->variant) != 0;
-        while (piece < end && piece->bytes < piece_of(test))
+        while (piece < end && piece->bytes < bytes)
             piece++;
-        if (piece == end || piece->bytes != piece_of(test)) {
+        if (piece == end || piece->bytes != bytes) {
             if (group->count == MOST_PIECES)
                 continue;
             memmove(piece + 1, piece, (size_t)(end - piece) * sizeof *piece);
-            *piece = (struct piece){.bytes = piece_of(test)};
+            *piece = (struct piece){.bytes = bytes};
             group->count++;
         }
         piece->best = xb_reading_faster(reading, piece->best, test);
@@ -75,11 +71,6 @@ static bool read_pieces(struct group *group, const struct xb_record_case *const 
             piece->call = xb_reading_faster(reading, piece->call, test);
     }
     return has_other_ways;
-}
-
-static double rate_of(const struct group *group, const struct xb_record_case *test)
-{
-    return xb_reading_median(group->reading, test, &xb_figure_bandwidth);
 }
 
 /* "a kernel", "one call". */
@@ -94,14 +85,6 @@ static const char *words_of(const struct xb_record_case *test)
     return name->name;
 }
 
-/* "kernel_bandwidth_4096": of a way and a piece. */
-static void write_rate(const struct group *group, const struct xb_record_case *test)
-{
-    char name[80];
-    snprintf(name, sizeof name, "%s_bandwidth_%" PRIu64, test->variant, piece_of(test));
-    xb_tell(group->reading, "{+rate:*}{case}", rate_of(group, test), name, test);
-}
-
 /* "Fastest to the GPU: a kernel for 512 B to 512 KiB, one call from 1 MiB on." Names the layout
  * where it is not the only one. */
 static void add_winners(const struct group *group)
@@ -109,11 +92,15 @@ static void add_winners(const struct group *group)
     struct xb_reading *reading = group->reading;
     const struct piece *end = group->pieces + group->count;
     const char *before = ":";
-    for (const struct piece *piece = group->pieces; piece < end; piece++) {
-        write_rate(group, piece->best);
-        if (piece->each != NULL && piece->each != piece->best)
-            write_rate(group, piece->each);
-    }
+    for (const struct piece *piece = group->pieces; piece < end; piece++)
+        for (int i = 0; i < 2; i++) { /* the best way's number, and that of a copy a piece */
+            const struct xb_record_case *test = i == 0 ? piece->best : piece->each;
+            char name[80];
+            if (test == NULL || (i > 0 && test == piece->best))
+                continue;
+            snprintf(name, sizeof name, "%s_bandwidth_%" PRIu64, test->variant, piece->bytes);
+            xb_tell(reading, "{case}{+rate:*=bandwidth}", test, name);
+        }
     xb_tell(reading, "Fastest {to}[ ({text})]", group->of,
             group->is_one_of_several ? xb_record_parameter(group->of, "layout") : NULL);
     for (const struct piece *first = group->pieces, *last; first < end; first = last + 1) {
@@ -136,7 +123,7 @@ static void add_winners(const struct group *group)
 static double sure_gain(const struct group *group, const struct piece *piece,
                         const struct xb_record_case *test)
 {
-    double gain = rate_of(group, test) / rate_of(group, piece->each);
+    double gain = xb_reading_ratio(group->reading, test, piece->each);
     return gain >= XB_WORTH_SAYING &&
                    xb_reading_judge(group->reading, test, piece->each) == XB_READING_FASTER
                ? gain
@@ -164,7 +151,7 @@ static void add_each(const struct group *group)
     size_t known = 0, good = 0; /* pieces that were copied so, and where that is good enough */
     double most = 0;
     for (const struct piece *piece = group->pieces; piece < group->pieces + group->count; piece++) {
-        double gain = rate_of(group, piece->best) / rate_of(group, piece->each);
+        double gain = xb_reading_ratio(reading, piece->best, piece->each);
         if (!isfinite(gain))
             continue;
         bool is_good = 1 / gain >= GOOD_ENOUGH;

@@ -3,7 +3,6 @@
 #include "modes/shared_options.h"
 #include "readings.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- copies and kernels overlapped ---- */
@@ -100,42 +99,31 @@ const struct xb_reading_line xb_double_buffer_reading[] = {
 
 /* ---- data that stays on the GPU from kernel to kernel ---- */
 
-static uint64_t steps_of(const struct xb_record_case *test)
-{
-    return strtoull(xb_record_parameter(test, "steps"), NULL, 10);
-}
-
-/* Less is noise. */
-#define VISIBLE 1.02
-
 /* Tells of the case with the most steps between which there was a trip, of several the fastest. */
 void xb_resident_say(struct xb_reading *reading)
 {
-    static const struct xb_figure *const told[] = {&xb_figure_resident_time,
-                                                   &xb_figure_round_trip_time, &xb_figure_speed_up,
-                                                   &xb_figure_trip_cost, NULL};
     static const struct xb_choice with_trips = {.figure = &xb_figure_trip_cost};
     const struct xb_record_cases all = xb_reading_group(reading, xb_is_chosen, NULL, &with_trips);
     const struct xb_record_case *test = NULL;
-    for (size_t i = 0; i < all.count; i++)
-        test = test == NULL || steps_of(all.cases[i]) > steps_of(test) ? all.cases[i]
-               : steps_of(all.cases[i]) == steps_of(test)
-                   ? xb_reading_faster(reading, test, all.cases[i])
-                   : test;
+    uint64_t most = 0;
+    for (size_t i = 0; i < all.count; i++) {
+        uint64_t steps = xb_reading_value(all.cases[i], "steps");
+        if (steps >= most)
+            test = steps > most ? all.cases[i] : xb_reading_faster(reading, test, all.cases[i]);
+        most = steps > most ? steps : most;
+    }
     double factor = xb_reading_median(reading, test, &xb_figure_speed_up);
     double resident = xb_reading_median(reading, test, &xb_figure_resident_time);
     if (!(factor > 0))
         return;
     xb_tell(reading,
-            "{case}{whole:steps} kernels take {duration} if the data stays on the GPU. With a trip "
-            "to the host after each kernel they take {duration}{text}.",
-            test, (double)steps_of(test), resident,
-            xb_reading_median(reading, test, &xb_figure_round_trip_time),
-            factor < VISIBLE ? ", hardly more" : "");
-    xb_reading_figures(reading, test, told);
+            "{case}{whole:steps} kernels take {duration=resident_time} if the data stays on the "
+            "GPU. With a trip to the host after each kernel they take "
+            "{duration=round_trip_time}{text}.{+factor=speed_up}{+duration=trip_cost}",
+            test, (double)most, factor < 1 + XB_VISIBLE ? ", hardly more" : "");
     if (xb_takes_longer(reading, test, &xb_figure_round_trip_time, resident))
         xb_remedy_if_worth(reading, XB_EFFORT_DESIGN, factor,
                            "Keep the data on the GPU from kernel to kernel: {gain} as fast with "
                            "{whole} kernels that only read and write it.",
-                           (double)steps_of(test));
+                           (double)most);
 }

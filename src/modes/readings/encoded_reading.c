@@ -95,13 +95,6 @@ static void add_limit(struct xb_reading *reading, const struct seen *seen)
 
 static void say(struct xb_reading *reading, const struct seen *seen)
 {
-    static const struct xb_figure *const told[] = {
-        &xb_figure_bandwidth,        &xb_figure_plain_bandwidth,
-        &xb_figure_speed_up,         &xb_figure_ratio,
-        &xb_figure_encode_rate,      &xb_figure_decode_rate,
-        &xb_figure_threads,          &xb_figure_error_max,
-        &xb_figure_error_rms,        &xb_figure_break_even_threads,
-        &xb_figure_break_even_sends, NULL};
     const struct xb_record_case *test = seen->test;
     double most = xb_reading_median(reading, test, &xb_figure_error_max);
     double all = xb_reading_median(reading, test, &xb_figure_error_rms);
@@ -125,8 +118,11 @@ static void say(struct xb_reading *reading, const struct seen *seen)
         xb_words_add(&reading->words,
                      " The largest error is %.2g %% of a value, over all values %.2g %%.",
                      100 * most, 100 * all);
-    xb_reading_rests_on(reading, test);
-    xb_reading_figures(reading, test, told);
+    xb_tell(reading,
+            "{case}{+rate=bandwidth}{+rate=plain_bandwidth}{+factor=speed_up}{+factor=ratio}"
+            "{+rate=encode_rate}{+rate=decode_rate}{+whole=threads}{+share=error_max}"
+            "{+share=error_rms}{+whole=break_even_threads}{+whole=break_even_sends}",
+            test);
 }
 
 static struct seen look_at(const struct xb_reading *reading, const struct xb_record_case *test)

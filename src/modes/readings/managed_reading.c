@@ -26,7 +26,7 @@ void xb_managed_try(struct xb_reading *reading, const struct xb_record_case *slo
 }
 
 /* How many times as fast touching is as moving all of it first; 0 where that is not certain: the
- * intervals of the two times meet, or the medians differ by less than 2 %. */
+ * intervals of the two times meet, or the medians do not visibly differ. */
 static double find_gain(const struct xb_reading *reading, const struct xb_record_case *test)
 {
     double bytes = (double)xb_reading_bytes_moved(reading, test);
@@ -35,8 +35,8 @@ static double find_gain(const struct xb_reading *reading, const struct xb_record
         !xb_reading_is_sure(reading, test, &xb_figure_bandwidth, &rate))
         return 0;
     double gain = full.median / (bytes / rate.median);
-    bool is_faster = bytes / rate.ci95_low < full.ci95_low && gain >= 1.02;
-    bool is_slower = bytes / rate.ci95_high > full.ci95_high && gain <= 0.98;
+    bool is_faster = bytes / rate.ci95_low < full.ci95_low && gain >= 1 + XB_VISIBLE;
+    bool is_slower = bytes / rate.ci95_high > full.ci95_high && gain <= 1 - XB_VISIBLE;
     return is_faster || is_slower ? gain : 0;
 }
 

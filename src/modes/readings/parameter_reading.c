@@ -12,13 +12,6 @@
 #define MOST_VALUES 64
 #define MOST_PARAMETERS 32 /* no case has more */
 
-/*
- * A loss of less than this is none, however narrow the intervals: they do not hold what a machine
- * drifts by from case to case. On an H200 pinned copies were 0.6 % apart so. Where the intervals
- * allow more than this, nobody knows whether there is a loss.
- */
-#define VISIBLE 0.02
-
 const struct xb_record_case *xb_twin(const struct xb_reading *reading,
                                      const struct xb_record_case *test,
                                      const struct xb_option *option, const char *value)
@@ -42,12 +35,6 @@ const struct xb_record_case *xb_usual_copy(const struct xb_reading *reading,
     test = xb_twin(reading, test, &xb_option_call, "async");
     test = xb_twin(reading, test, &xb_option_gpu_memory, "kept");
     return xb_twin(reading, test, &xb_option_target, "kept");
-}
-
-/* 0 in a file from before there was the option. */
-static uint64_t value_of(const struct xb_option *option, const struct xb_record_case *test)
-{
-    return strtoull(xb_record_parameter(test, option->name), NULL, 10);
 }
 
 /* ---- memory that is made for a copy ---- */
@@ -87,7 +74,8 @@ bool xb_takes_longer(const struct xb_reading *reading, const struct xb_record_ca
 
 /* ---- which value is best ---- */
 
-/* How a case stands to the best one. */
+/* How a case stands to the best one: as good where the intervals leave it next to nothing to lose.
+ */
 enum standing { GOOD, WORSE, OPEN };
 
 /* What is compared: cases that differ in one option alone, by its value from the least up. */
@@ -107,19 +95,9 @@ static bool is_size(const struct family *family)
     return family->option->type == XB_OPTION_SIZE || family->option->type == XB_OPTION_SIZES;
 }
 
-/* How a case stands to the best: as good where the intervals leave it next to nothing to lose. */
-static enum standing stand(const struct family *family, const struct xb_record_case *test)
+static uint64_t value_of(const struct family *family, const struct xb_record_case *test)
 {
-    struct xb_statistics best, own;
-    if (xb_reading_judge(family->reading, test, family->best) == XB_READING_SLOWER)
-        return WORSE;
-    return test == family->best ||
-                   (xb_reading_is_sure(family->reading, family->best, &xb_figure_bandwidth,
-                                       &best) &&
-                    xb_reading_is_sure(family->reading, test, &xb_figure_bandwidth, &own) &&
-                    1 - own.ci95_low / best.ci95_high <= VISIBLE)
-               ? GOOD
-               : OPEN;
+    return xb_reading_value(test, family->option->name);
 }
 
 /* Collects the best one's twins but for the option, if it has an interval. */
@@ -128,27 +106,31 @@ static void collect(struct family *family)
     const struct xb_reading *reading = family->reading;
     const struct xb_record_cases sized = xb_record_of_size(reading->record, reading->bytes);
     const char *value = xb_record_parameter(family->best, family->option->name);
-    struct xb_statistics ignored;
-    if (!xb_reading_is_sure(reading, family->best, &xb_figure_bandwidth, &ignored))
+    struct xb_statistics best, own;
+    if (!xb_reading_is_sure(reading, family->best, &xb_figure_bandwidth, &best))
         return;
     for (size_t i = 0; i < sized.count && family->count < MOST_VALUES; i++) {
         const struct xb_record_case *test = sized.cases[i];
-        uint64_t own = value_of(family->option, test);
         size_t place = family->count;
         if (xb_twin(reading, test, family->option, value) != family->best ||
             !xb_reading_usable(reading, test) ||
-            !xb_reading_is_sure(reading, test, &xb_figure_bandwidth, &ignored))
+            !xb_reading_is_sure(reading, test, &xb_figure_bandwidth, &own))
             continue;
-        for (; place > 0 && value_of(family->option, family->cases[place - 1]) > own; place--)
+        for (; place > 0 && value_of(family, family->cases[place - 1]) > value_of(family, test);
+             place--) {
             family->cases[place] = family->cases[place - 1];
+            family->standings[place] = family->standings[place - 1];
+        }
         family->cases[place] = test;
+        family->standings[place] =
+            xb_reading_judge(reading, test, family->best) == XB_READING_SLOWER        ? WORSE
+            : test == family->best || 1 - own.ci95_low / best.ci95_high <= XB_VISIBLE ? GOOD
+                                                                                      : OPEN;
+        family->open += family->standings[place] == OPEN;
         family->count++;
     }
-    for (size_t i = 0; i < family->count; i++) {
-        family->standings[i] = stand(family, family->cases[i]);
-        family->open += family->standings[i] == OPEN;
+    for (size_t i = 0; i < family->count; i++)
         family->first = family->cases[i] == family->best ? i : family->first;
-    }
     if (family->count > 0 && family->cases[family->first] != family->best)
         family->count = 0; /* the best is not among MOST_VALUES: nothing is said */
     family->last = family->first;
@@ -163,17 +145,16 @@ static void collect(struct family *family)
 static const char *value_text(const struct family *family, const struct xb_record_case *test,
                               char text[32])
 {
-    uint64_t value = value_of(family->option, test);
     if (is_size(family))
-        return xb_size_format(value, text, 32);
-    snprintf(text, 32, "%" PRIu64, value);
+        return xb_size_format(value_of(family, test), text, 32);
+    snprintf(text, 32, "%" PRIu64, value_of(family, test));
     return text;
 }
 
 static void write_value(const struct family *family, const char *name,
                         const struct xb_record_case *test)
 {
-    xb_reading_number(family->reading, name, (double)value_of(family->option, test),
+    xb_reading_number(family->reading, name, (double)value_of(family, test),
                       is_size(family) ? XB_UNIT_BYTES : XB_UNIT_RATIO);
 }
 
@@ -185,9 +166,7 @@ static void add_loss(const struct family *family, const struct xb_record_case *t
     snprintf(name, sizeof name, "%s_loss", what);
     write_value(family, what, test);
     xb_tell(family->reading, " The {text}, {text}, loses {share:*}.", what, VALUE(family, test),
-            1 - xb_reading_bandwidth(family->reading, test) /
-                    xb_reading_bandwidth(family->reading, family->best),
-            name);
+            1 - xb_reading_ratio(family->reading, test, family->best), name);
 }
 
 /* What is lost: at the default where it was measured, else at the slowest. */
@@ -206,7 +185,7 @@ static void add_losses(const struct family *family)
         if (xb_reading_bandwidth(family->reading, test) <
             xb_reading_bandwidth(family->reading, family->cases[slowest]))
             slowest = i;
-        if (value_of(family->option, test) != usual)
+        if (value_of(family, test) != usual)
             continue;
         if (family->standings[i] == WORSE)
             add_loss(family, test, "default");
@@ -300,7 +279,7 @@ static void add_offset(struct xb_reading *reading, struct side *side,
                        const struct xb_record_case *base, const struct xb_record_case *test)
 {
     struct xb_statistics on, off;
-    uint64_t bytes = value_of(side->option, test);
+    uint64_t bytes = xb_reading_value(test, side->option->name);
     struct offset *offset = side->offsets, *end = offset + side->count;
     if (!xb_reading_is_sure(reading, base, &xb_figure_bandwidth, &on) ||
         !xb_reading_is_sure(reading, test, &xb_figure_bandwidth, &off) || !(on.ci95_low > 0))
@@ -316,7 +295,7 @@ static void add_offset(struct xb_reading *reading, struct side *side,
     }
     double cost = 1 - off.median / on.median;
     xb_tell(reading, "{case}{case}", base, test);
-    if (off.ci95_high >= on.ci95_low || cost < VISIBLE) {
+    if (off.ci95_high >= on.ci95_low || cost < XB_VISIBLE) {
         offset->most = fmax(offset->most, 1 - off.ci95_low / on.ci95_high);
     } else if (cost > offset->cost) {
         offset->cost = cost;
@@ -326,7 +305,7 @@ static void add_offset(struct xb_reading *reading, struct side *side,
 
 static enum found found_of(const struct offset *offset)
 {
-    return offset->test != NULL ? COSTS : offset->most <= VISIBLE ? NOTHING : UNKNOWN;
+    return offset->test != NULL ? COSTS : offset->most <= XB_VISIBLE ? NOTHING : UNKNOWN;
 }
 
 /* "Host buffers 1 B, 64 B and 256 B off a boundary": returns those of which that was found, the one
@@ -369,7 +348,7 @@ void xb_alignment_say(struct xb_reading *reading)
         const struct xb_record_cases all = xb_reading_group(reading, xb_is_chosen, NULL, &own);
         for (size_t k = 0; k < all.count; k++) {
             const struct xb_record_case *base = xb_twin(reading, all.cases[k], side->option, "0");
-            if (value_of(side->option, all.cases[k]) != 0 && base != NULL &&
+            if (xb_reading_value(all.cases[k], side->option->name) != 0 && base != NULL &&
                 xb_reading_usable(reading, base))
                 add_offset(reading, side, base, all.cases[k]);
         }

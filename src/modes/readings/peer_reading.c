@@ -28,23 +28,6 @@ static const struct xb_record_case *best_of(const struct xb_reading *reading,
     return best;
 }
 
-static double bandwidth_ratio(const struct xb_reading *reading, const struct xb_record_case *one,
-                              const struct xb_record_case *other)
-{
-    return xb_reading_bandwidth(reading, one) / xb_reading_bandwidth(reading, other);
-}
-
-/* How many times as fast one case is: small copies by their whole time, because the device's clock
- * leaves out what it takes to start one. */
-static double factor_of(const struct xb_reading *reading, const struct xb_record_case *one,
-                        const struct xb_record_case *other)
-{
-    double by_time = xb_reading_median(reading, other, &xb_figure_wall_time) /
-                     xb_reading_median(reading, one, &xb_figure_wall_time);
-    return one->bytes < XB_LARGE_BYTES && by_time > 0 ? by_time
-                                                      : bandwidth_ratio(reading, one, other);
-}
-
 static int by_pair(const struct xb_record_case *a, const struct xb_record_case *b,
                    const void *argument)
 {
@@ -73,7 +56,12 @@ static bool describe(struct xb_reading *reading, enum xb_direction direction, en
         }
         xb_tell(reading, "{case}{case}", one, other);
         is_sure = is_sure && xb_reading_judge(reading, one, other) == XB_READING_FASTER;
-        xb_reading_collect(reading, factor_of(reading, one, other));
+        /* Small copies by their whole time: the device's clock leaves out what it takes to start
+         * one. */
+        double by_time = xb_reading_median(reading, other, &xb_figure_wall_time) /
+                         xb_reading_median(reading, one, &xb_figure_wall_time);
+        bool is_by_time = one->bytes < XB_LARGE_BYTES && by_time > 0;
+        xb_reading_collect(reading, is_by_time ? by_time : xb_reading_ratio(reading, one, other));
     }
     bool any = xb_reading_spread(reading, found);
     *sure_gain = any && is_sure ? found->median : 0;
@@ -157,8 +145,8 @@ void xb_local_say(struct xb_reading *reading)
             "{case}A GPU copies {rate=bandwidth} GB/s within its memory[, {factor:ratio_to_pinned} "
             "what {name} brings from the host][; a kernel is {speed:kernel_to_engine} as the copy "
             "engine{case}{case}].",
-            best, bandwidth_ratio(reading, best, pinned), pinned,
-            bandwidth_ratio(reading, kernel, engine), kernel, engine);
+            best, xb_reading_ratio(reading, best, pinned), pinned,
+            xb_reading_ratio(reading, kernel, engine), kernel, engine);
 }
 
 /* ---- loads ---- */

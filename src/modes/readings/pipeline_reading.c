@@ -72,18 +72,6 @@ static void add_limit(struct xb_reading *reading, const struct xb_record_case *t
         xb_remedy(reading, XB_EFFORT_CALL, (double)NAN, advice[slowest]);
 }
 
-static void add_busy(struct xb_reading *reading, const struct xb_record_case *test)
-{
-    double busy = xb_reading_median(reading, test, &xb_figure_gpu_busy);
-    double recorded = xb_reading_median(reading, test, &xb_pipeline_busy[XB_STAGE_COMPUTE]);
-    if (!(busy > 0))
-        return;
-    xb_tell(reading,
-            " The GPU computed {part} of the time[, {share:busy_compute} in the recorded "
-            "iteration: kernels are slower beside the other stages].{+share:gpu_busy}",
-            busy, recorded > busy + SLOWED ? recorded : 0, busy);
-}
-
 /* Whether both are the same work: of the same files in the same batches, and with the same kernel
  * in every process. */
 static bool is_same_work(const struct xb_reading *reading, const struct xb_record_case *test,
@@ -106,7 +94,7 @@ static bool is_same_work(const struct xb_reading *reading, const struct xb_recor
 static void add_other(struct xb_reading *reading, const struct xb_record_case *best,
                       const struct xb_record_case *other)
 {
-    double factor = xb_reading_bandwidth(reading, best) / xb_reading_bandwidth(reading, other);
+    double factor = xb_reading_ratio(reading, best, other);
     enum xb_reading_order order = xb_reading_judge(reading, best, other);
     bool is_pageable = xb_order_is_pageable(other->variant);
     bool is_overlapped = xb_order_is_overlapped(other->variant);
@@ -157,7 +145,12 @@ void xb_pipeline_say_disk(struct xb_reading *reading)
             best = row;
             add_rate(reading, best);
             add_limit(reading, best);
-            add_busy(reading, best);
+            double busy = xb_reading_median(reading, best, &xb_figure_gpu_busy);
+            double recorded = xb_reading_median(reading, best, &xb_pipeline_busy[XB_STAGE_COMPUTE]);
+            xb_tell(reading,
+                    "[ The GPU computed {part} of the time][, {share:busy_compute} in the recorded "
+                    "iteration: kernels are slower beside the other stages][.{+share:gpu_busy}]",
+                    busy, recorded > busy + SLOWED ? recorded : 0, busy);
         }
     }
 }
@@ -220,9 +213,7 @@ static void say_read_by(struct xb_reading *reading)
     xb_tell(reading,
             "Read by processes, with a copy to pinned memory, it is {speed:ratio} as by "
             "threads{text}.{case}{case}",
-            order == XB_READING_ALIKE
-                ? 1
-                : xb_reading_bandwidth(reading, processes) / xb_reading_bandwidth(reading, threads),
+            order == XB_READING_ALIKE ? 1 : xb_reading_ratio(reading, processes, threads),
             order == XB_READING_ALIKE ? ", within the noise" : "", threads, processes);
 }
 
