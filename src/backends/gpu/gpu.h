@@ -196,10 +196,48 @@ struct xb_gpu_device {
     struct xb_buffer *window;           /* pinned, for a device without kernels: see launch.c */
 };
 
+struct xb_gpu_buffer {
+    struct xb_buffer base;
+    void *address;        /* device pointer of DEVICE memory, host address of any other */
+    void *kernel_address; /* where kernels of its device see it; NULL if they cannot reach it */
+    bool advised;         /* MANAGED memory that has advice */
+    bool callers; /* REGISTERED memory that was the caller's, and stays when it is unlocked */
+    struct xb_queue *queue; /* of DEVICE memory from the pool; NULL: not from there */
+};
+
+struct xb_gpu_queue {
+    struct xb_queue base;
+    void *stream;
+    bool blocks; /* copies are the runtime's synchronous calls, on its default stream, NULL */
+    void *pool;  /* that keeps memory for it; NULL: none was asked for */
+    struct xb_gpu_gate *gate;        /* pinned, at the host's address; NULL if there are no holds */
+    struct xb_gpu_gate *device_gate; /* the same memory at the device's address */
+    unsigned holds;                  /* so far */
+};
+
 static inline const struct xb_gpu_device *xb_gpu_device_of(const struct xb_device *device)
 {
     return (const struct xb_gpu_device *)device;
 }
+
+/* The address for copies: in device memory for a DEVICE buffer, in the host's for any other. */
+static inline void *xb_gpu_buffer_address(const struct xb_buffer *buffer, uint64_t offset)
+{
+    return (char *)((const struct xb_gpu_buffer *)buffer)->address + offset;
+}
+
+/* The address for kernels of the buffer's device, if they can reach it (xb_memory_in_reach). */
+static inline char *xb_gpu_kernel_address(const struct xb_buffer *buffer, uint64_t offset)
+{
+    return (char *)((const struct xb_gpu_buffer *)buffer)->kernel_address + offset;
+}
+
+static inline void *xb_gpu_stream(const struct xb_queue *queue)
+{
+    return ((const struct xb_gpu_queue *)queue)->stream;
+}
+
+/* ---- runtime.c ---- */
 
 /* Returns XB_OK if the call succeeded. Otherwise fills *error with the message, the call's name,
  * the code and its name. */
@@ -214,8 +252,8 @@ enum xb_status xb_gpu_status(struct xb_error *error, const struct xb_gpu_runtime
 #define XB_GPU_CALL(error, device, call, ...)                                                      \
     XB_GPU(error, xb_gpu_device_of(device)->runtime, xb_gpu_device_of(device)->runtime->call,      \
            __VA_ARGS__)
-
-/* device.c */
+/* For "%s device %u". */
+#define XB_GPU_NAMED(device) xb_gpu_device_of(device)->runtime->name, (device)->info.index
 
 /* For a backend's driver_open: adds the line of the devices to the probe. `counted` is the outcome
  * of counting them, and `reason` says what it means where there are none; NULL: the call failed.
@@ -223,76 +261,56 @@ enum xb_status xb_gpu_status(struct xb_error *error, const struct xb_gpu_runtime
 enum xb_status xb_gpu_probe_devices(struct xb_probe *probe, const struct xb_gpu_runtime *runtime,
                                     struct xb_gpu_outcome counted, int count, const char *reason,
                                     struct xb_error *error);
+/* For a backend's peer_info. */
+enum xb_status xb_gpu_peer_access(const struct xb_gpu_runtime *runtime, unsigned index,
+                                  unsigned other, bool *can_access, struct xb_error *error);
 
 /* Makes this the calling thread's current device. Costs almost nothing if it is already. */
 enum xb_status xb_gpu_select(const struct xb_device *device, struct xb_error *error);
 /* Refuses what needs a capability that the device lacks. `what` follows "device 0 has". */
 enum xb_status xb_gpu_require(const struct xb_device *device, uint32_t capability, const char *what,
                               struct xb_error *error);
-/* For a backend's device_open and peer_info. */
-enum xb_status xb_gpu_device_open(struct xb_driver *driver, const struct xb_gpu_runtime *runtime,
-                                  unsigned index, struct xb_device **device,
-                                  struct xb_error *error);
-enum xb_status xb_gpu_peer_access(const struct xb_gpu_runtime *runtime, unsigned index,
-                                  unsigned other, bool *can_access, struct xb_error *error);
 
-/* buffer.c */
-/* The address for copies: in device memory for a DEVICE buffer, in the host's for any other. */
-void *xb_gpu_buffer_address(const struct xb_buffer *buffer, uint64_t offset);
-/* The address for kernels of the buffer's device, if they can reach it (xb_memory_in_reach). */
-void *xb_gpu_kernel_address(const struct xb_buffer *buffer);
+/* ---- buffer.c ---- */
+
 /* Finds the address for kernels of a device that may be another than the buffer's; selects it. */
 enum xb_status xb_gpu_find_kernel_address(const struct xb_device *device,
                                           const struct xb_buffer *buffer, uint64_t offset,
                                           char **address, struct xb_error *error);
 
-/* queue.c */
-struct xb_gpu_hold *xb_gpu_hold_of(struct xb_queue *queue);
-void *xb_gpu_stream(const struct xb_queue *queue);
-/* Has the pool keep what is given back, until the queue is closed. */
-enum xb_status xb_gpu_queue_use_pool(struct xb_queue *queue, struct xb_error *error);
+/* ---- queue.c ---- */
+
 /* Which way the copies between two buffers go. */
 enum xb_gpu_way xb_gpu_way_between(const struct xb_buffer *target, const struct xb_buffer *source);
 /* Makes one copy. Checks no rule of the slots, and does not select the device. */
 enum xb_status xb_gpu_copy(struct xb_queue *queue, struct xb_buffer *target, uint64_t target_offset,
                            struct xb_buffer *source, uint64_t source_offset, uint64_t bytes,
                            struct xb_error *error);
+/* Whether a hold of the queue gave up by itself since the last call of this function. */
+bool xb_gpu_hold_expired(const struct xb_queue *queue);
 
-/* hold.c */
-struct xb_gpu_hold {
-    struct xb_gpu_gate *gate;        /* pinned, at the host's address; NULL if there are no holds */
-    struct xb_gpu_gate *device_gate; /* the same memory at the device's address */
-    unsigned count;                  /* holds so far */
-};
-/* Opens and closes the hold of a queue. Close it also if opening failed. */
-enum xb_status xb_gpu_hold_open(const struct xb_device *device, struct xb_gpu_hold *hold,
-                                struct xb_error *error);
-void xb_gpu_hold_close(const struct xb_device *device, struct xb_gpu_hold *hold);
-/* Whether a hold gave up by itself since the last call of this function. */
-bool xb_gpu_hold_expired(const struct xb_gpu_hold *hold);
+/* ---- launch.c ---- */
+
+/* Selects the device of the queue, which has kernels, and launches one there. */
+enum xb_status xb_gpu_launch(struct xb_queue *queue, enum xb_gpu_kernel kernel, unsigned blocks,
+                             unsigned threads, void **arguments, const char *what,
+                             struct xb_error *error);
+
+/* ---- prove.c ---- */
+
 /* Tries whether copies can be enqueued behind a hold without waiting for its end, which not every
- * runtime promises. If not, the device loses the capability and gets the reason; that is no
+ * runtime promises; and whether the runtime takes a batch of copies and the orders that we ask for,
+ * which it notes as a fact. If not, the device loses the capability and gets the reason; that is no
  * error. */
 enum xb_status xb_gpu_hold_prove(struct xb_gpu_device *device, struct xb_error *error);
-
-/* event.c */
-void *xb_gpu_event(const struct xb_event *event);
-
-/* launch.c */
-/* Launches the kernel for pieces: the list is in device memory, its pieces are of at most
- * XB_GPU_PIECE_BYTES, and addresses are those for kernels. */
-enum xb_status xb_gpu_launch_pieces(struct xb_queue *queue, void *target, const void *source,
-                                    const struct xb_piece *list, uint64_t count, unsigned blocks,
-                                    struct xb_error *error);
-/* Launches a kernel that spins until gate->released >= number. `gate` is the device's address. */
-enum xb_status xb_gpu_launch_hold(struct xb_queue *queue, struct xb_gpu_gate *gate, unsigned number,
-                                  struct xb_error *error);
-
-/* pieces.c */
-/* Tries whether the runtime takes a batch of copies and the orders that we ask for, and notes it as
- * a fact. If it takes none, the device loses the capability and gets the reason; that is no
- * error. */
 enum xb_status xb_gpu_batch_prove(struct xb_gpu_device *device, struct xb_error *error);
+
+/* ---- device.c ---- */
+
+/* For a backend's device_open. */
+enum xb_status xb_gpu_device_open(struct xb_driver *driver, const struct xb_gpu_runtime *runtime,
+                                  unsigned index, struct xb_device **device,
+                                  struct xb_error *error);
 
 /* The slots of a backend's table that are the same for every vendor. */
 #define XB_GPU_SLOTS(X, prefix)                                                                    \
