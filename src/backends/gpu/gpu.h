@@ -55,83 +55,88 @@ enum xb_gpu_order {
 
 /* Calls of a vendor's runtime: the slot of struct xb_gpu_runtime and its parameters. SAME: the
  * vendors' calls differ only in the prefix N (such as hip) of names; a vendor's runtime.c has
- * native_location_of. OWN: it has a function. */
+ * native_location_of. Behind its parameters stands what is lost where a library that is opened at
+ * run time lacks the call; "": it is required. OWN: the vendor has a function of its own. */
 #define XB_GPU_CALLS(OWN, SAME, N)                                                                 \
-    SAME(set_device, (int ordinal), N##SetDevice, ordinal)                                         \
+    SAME(set_device, (int ordinal), "", N##SetDevice, ordinal)                                     \
     OWN(clock_rate, (int ordinal, int *kilohertz))                                                 \
     /* NVIDIA calls them streaming multiprocessors, AMD compute units. */                          \
     OWN(multiprocessors, (int ordinal, int *count))                                                \
     /* The most that rows may be apart. NULL where copy_rows is. */                                \
     OWN(max_pitch, (int ordinal, int *bytes))                                                      \
-    SAME(memory_info, (size_t * free_bytes, size_t * total), N##MemGetInfo, free_bytes, total)     \
-    SAME(allocate, (void **address, size_t bytes), N##Malloc, address, bytes)                      \
-    SAME(allocate_pooled, (void **address, size_t bytes, void *stream), N##MallocAsync, address,   \
-         bytes, stream)                                                                            \
-    SAME(release_pooled, (void *address, void *stream), N##FreeAsync, address, stream)             \
-    SAME(default_pool, (void **pool, int ordinal), N##DeviceGetDefaultMemPool,                     \
+    SAME(memory_info, (size_t * free_bytes, size_t * total), "", N##MemGetInfo, free_bytes, total) \
+    SAME(allocate, (void **address, size_t bytes), "", N##Malloc, address, bytes)                  \
+    SAME(allocate_pooled, (void **address, size_t bytes, void *stream), "pools", N##MallocAsync,   \
+         address, bytes, stream)                                                                   \
+    SAME(release_pooled, (void *address, void *stream), "pools", N##FreeAsync, address, stream)    \
+    SAME(default_pool, (void **pool, int ordinal), "pools", N##DeviceGetDefaultMemPool,            \
          (N##MemPool_t *)pool, ordinal)                                                            \
     /* How many bytes the pool keeps of what it gets back, until it is trimmed. */                 \
-    SAME(keep_in_pool, (void *pool, uint64_t *bytes), N##MemPoolSetAttribute, pool,                \
+    SAME(keep_in_pool, (void *pool, uint64_t *bytes), "pools", N##MemPoolSetAttribute, pool,       \
          N##MemPoolAttrReleaseThreshold, bytes)                                                    \
-    SAME(trim_pool, (void *pool), N##MemPoolTrimTo, pool, 0)                                       \
+    SAME(trim_pool, (void *pool), "pools", N##MemPoolTrimTo, pool, 0)                              \
     /* Also for memory from allocate_managed. */                                                   \
     OWN(release, (void *address))                                                                  \
     /* `memory` is PINNED, WRITE_COMBINED or MAPPED. */                                            \
     OWN(allocate_host, (void **address, size_t bytes, enum xb_memory memory))                      \
     OWN(release_host, (void *address))                                                             \
     /* `mapped`: so that kernels of every device reach it. */                                      \
-    SAME(register_host, (void *address, size_t bytes, bool mapped), N##HostRegister, address,      \
-         bytes, mapped ? N##HostRegisterMapped | N##HostRegisterPortable : N##HostRegisterDefault) \
-    SAME(unregister_host, (void *address), N##HostUnregister, address)                             \
-    SAME(device_pointer, (void **seen, void *host_address), N##HostGetDevicePointer, seen,         \
-         host_address, 0)                                                                          \
-    SAME(allocate_managed, (void **address, size_t bytes), N##MallocManaged, address, bytes,       \
-         N##MemAttachGlobal)                                                                       \
+    SAME(register_host, (void *address, size_t bytes, bool mapped), "register", N##HostRegister,   \
+         address, bytes,                                                                           \
+         mapped ? N##HostRegisterMapped | N##HostRegisterPortable : N##HostRegisterDefault)        \
+    SAME(unregister_host, (void *address), "register", N##HostUnregister, address)                 \
+    SAME(device_pointer, (void **seen, void *host_address), "mapped", N##HostGetDevicePointer,     \
+         seen, host_address, 0)                                                                    \
+    SAME(allocate_managed, (void **address, size_t bytes), "managed", N##MallocManaged, address,   \
+         bytes, N##MemAttachGlobal)                                                                \
     SAME(advise, (const void *address, size_t bytes, enum xb_gpu_advice advice, int location),     \
-         N##MemAdvise, address, bytes, XB_GPU_ADVICE(N, advice), native_location_of(location))     \
+         "managed", N##MemAdvise, address, bytes, XB_GPU_ADVICE(N, advice),                        \
+         native_location_of(location))                                                             \
     OWN(prefetch, (const void *address, size_t bytes, int location, void *stream))                 \
-    SAME(open_stream, (void **stream), N##StreamCreateWithFlags, (N##Stream_t *)stream,            \
+    SAME(open_stream, (void **stream), "", N##StreamCreateWithFlags, (N##Stream_t *)stream,        \
          N##StreamNonBlocking)                                                                     \
-    SAME(close_stream, (void *stream), N##StreamDestroy, stream)                                   \
-    SAME(wait_for_stream, (void *stream), N##StreamSynchronize, stream)                            \
-    SAME(stream_wait_event, (void *stream, void *event), N##StreamWaitEvent, stream, event, 0)     \
-    SAME(open_event, (void **event), N##EventCreate, (N##Event_t *)event)                          \
-    SAME(close_event, (void *event), N##EventDestroy, event)                                       \
-    SAME(record_event, (void *event, void *stream), N##EventRecord, event, stream)                 \
+    SAME(close_stream, (void *stream), "", N##StreamDestroy, stream)                               \
+    SAME(wait_for_stream, (void *stream), "", N##StreamSynchronize, stream)                        \
+    SAME(stream_wait_event, (void *stream, void *event), "", N##StreamWaitEvent, stream, event, 0) \
+    SAME(open_event, (void **event), "", N##EventCreate, (N##Event_t *)event)                      \
+    SAME(close_event, (void *event), "", N##EventDestroy, event)                                   \
+    SAME(record_event, (void *event, void *stream), "", N##EventRecord, event, stream)             \
     /* Returns at once for an event that was never recorded. */                                    \
-    SAME(wait_for_event, (void *event), N##EventSynchronize, event)                                \
-    SAME(elapsed, (float *milliseconds, void *start, void *stop), N##EventElapsedTime,             \
+    SAME(wait_for_event, (void *event), "", N##EventSynchronize, event)                            \
+    SAME(elapsed, (float *milliseconds, void *start, void *stop), "", N##EventElapsedTime,         \
          milliseconds, start, stop)                                                                \
     SAME(copy,                                                                                     \
-         (void *target, const void *source, size_t bytes, enum xb_gpu_way way, void *stream),      \
+         (void *target, const void *source, size_t bytes, enum xb_gpu_way way, void *stream), "",  \
          N##MemcpyAsync, target, source, bytes, XB_GPU_KIND(N, way), stream)                       \
-    SAME(copy_blocking, (void *target, const void *source, size_t bytes, enum xb_gpu_way way),     \
+    SAME(copy_blocking, (void *target, const void *source, size_t bytes, enum xb_gpu_way way), "", \
          N##Memcpy, target, source, bytes, XB_GPU_KIND(N, way))                                    \
     /* `count` rows of `bytes`. NULL where the backend has no such capability. */                  \
     SAME(copy_rows,                                                                                \
          (void *target, size_t target_pitch, const void *source, size_t source_pitch,              \
           size_t bytes, size_t count, enum xb_gpu_way way, void *stream),                          \
-         N##Memcpy2DAsync, target, target_pitch, source, source_pitch, bytes, count,               \
+         "rows", N##Memcpy2DAsync, target, target_pitch, source, source_pitch, bytes, count,       \
          XB_GPU_KIND(N, way), stream)                                                              \
     /* What is enqueued between the two goes into a graph and does not run. Other threads may use  \
      * other devices meanwhile. NULL, all six, where the backend has no such capability. */        \
-    SAME(begin_capture, (void *stream), N##StreamBeginCapture, stream,                             \
+    SAME(begin_capture, (void *stream), "graphs", N##StreamBeginCapture, stream,                   \
          N##StreamCaptureModeThreadLocal)                                                          \
-    SAME(end_capture, (void *stream, void **graph), N##StreamEndCapture, stream,                   \
+    SAME(end_capture, (void *stream, void **graph), "graphs", N##StreamEndCapture, stream,         \
          (N##Graph_t *)graph)                                                                      \
     OWN(instantiate, (void **executable, void *graph))                                             \
-    SAME(launch_graph, (void *executable, void *stream), N##GraphLaunch, executable, stream)       \
-    SAME(release_graph, (void *graph), N##GraphDestroy, graph)                                     \
-    SAME(release_executable, (void *executable), N##GraphExecDestroy, executable)                  \
+    SAME(launch_graph, (void *executable, void *stream), "graphs", N##GraphLaunch, executable,     \
+         stream)                                                                                   \
+    SAME(release_graph, (void *graph), "graphs", N##GraphDestroy, graph)                           \
+    SAME(release_executable, (void *executable), "graphs", N##GraphExecDestroy, executable)        \
     SAME(copy_peer,                                                                                \
          (void *target, int target_ordinal, const void *source, int source_ordinal, size_t bytes,  \
           void *stream),                                                                           \
-         N##MemcpyPeerAsync, target, target_ordinal, source, source_ordinal, bytes, stream)        \
+         "peers", N##MemcpyPeerAsync, target, target_ordinal, source, source_ordinal, bytes,       \
+         stream)                                                                                   \
     OWN(launch, (void *kernel, unsigned blocks, unsigned threads, void **arguments, void *stream)) \
-    SAME(can_access_peer, (int *can_access, int ordinal, int other), N##DeviceCanAccessPeer,       \
-         can_access, ordinal, other)                                                               \
-    SAME(open_peer, (int other), N##DeviceEnablePeerAccess, other, 0)                              \
-    SAME(close_peer, (int other), N##DeviceDisablePeerAccess, other)
+    SAME(can_access_peer, (int *can_access, int ordinal, int other), "peers",                      \
+         N##DeviceCanAccessPeer, can_access, ordinal, other)                                       \
+    SAME(open_peer, (int other), "peers", N##DeviceEnablePeerAccess, other, 0)                     \
+    SAME(close_peer, (int other), "peers", N##DeviceDisablePeerAccess, other)
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
 #define XB_GPU_DECLARE(slot, parameters, ...) struct xb_gpu_outcome(*slot) parameters;
 #define XB_GPU_FILL_CALL(slot, ...) .slot = slot,
