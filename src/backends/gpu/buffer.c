@@ -217,7 +217,7 @@ enum xb_status xb_gpu_queue_allocate(struct xb_queue *queue, uint64_t bytes,
     const struct xb_gpu_buffer wanted = {
         .base = {.device = queue->device, .memory = XB_MEMORY_DEVICE, .bytes = bytes},
         .queue = queue};
-    XB_TRY(xb_gpu_require(queue->device, XB_CAP_POOL, "no memory pool", error));
+    XB_TRY(xb_capability_check(queue->device, XB_CAP_POOL, "no memory pool", error));
     XB_TRY(xb_gpu_select(queue->device, error));
     XB_TRY(use_pool(queue, error));
     return make(&wanted, buffer, error);

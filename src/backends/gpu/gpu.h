@@ -272,9 +272,6 @@ enum xb_status xb_gpu_peer_access(const struct xb_gpu_runtime *runtime, unsigned
 
 /* Makes this the calling thread's current device. Costs almost nothing if it is already. */
 enum xb_status xb_gpu_select(const struct xb_device *device, struct xb_error *error);
-/* Refuses what needs a capability that the device lacks. `what` follows "device 0 has". */
-enum xb_status xb_gpu_require(const struct xb_device *device, uint32_t capability, const char *what,
-                              struct xb_error *error);
 
 /* ---- buffer.c ---- */
 
@@ -318,17 +315,5 @@ enum xb_status xb_gpu_device_open(struct xb_driver *driver, const struct xb_gpu_
                                   struct xb_error *error);
 
 /* The slots of a backend's table that are the same for every vendor. */
-#define XB_GPU_SLOTS(X, prefix)                                                                    \
-    XB_QUEUE_SLOTS(X, prefix)                                                                      \
-    X(prefix, queue_allocate)                                                                      \
-    X(prefix, device_close)                                                                        \
-    X(prefix, device_memory)                                                                       \
-    X(prefix, buffer_allocate)                                                                     \
-    X(prefix, buffer_register)                                                                     \
-    X(prefix, buffer_advise)                                                                       \
-    X(prefix, buffer_free)                                                                         \
-    X(prefix, queue_prefetch)                                                                      \
-    X(prefix, peer_open)                                                                           \
-    X(prefix, peer_close)                                                                          \
-    X(prefix, queue_copy_peer)
+#define XB_GPU_SLOTS(X, prefix) XB_SLOTS(XB_NO_SLOT, XB_NO_SLOT, X, X, prefix)
 XB_GPU_SLOTS(XB_DECLARE_SLOT, xb_gpu_)

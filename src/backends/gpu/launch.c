@@ -51,11 +51,6 @@ static bool has_kernels(const struct xb_device *device)
     return (device->info.capabilities & XB_CAP_KERNELS) != 0;
 }
 
-static enum xb_status check_kernels(const struct xb_device *device, struct xb_error *error)
-{
-    return xb_gpu_require(device, XB_CAP_KERNELS, "no kernels", error);
-}
-
 /* Without kernels the host writes or compares the pattern in a window of pinned memory, and copies
  * move it: slower, and the check relies on the copies that it verifies; the rows say so. It still
  * finds memory that was never written, because that does not match the pattern. */
@@ -188,7 +183,6 @@ enum xb_status xb_gpu_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer
                                         struct xb_error *error)
 {
     XB_TRY(xb_kernel_copy_check(queue, target, target_offset, source, source_offset, bytes, error));
-    XB_TRY(check_kernels(queue->device, error));
     char *to = NULL;
     char *from = NULL;
     XB_TRY(xb_gpu_find_kernel_address(queue->device, target, target_offset, &to, error));
@@ -215,7 +209,6 @@ enum xb_status xb_gpu_queue_compute(struct xb_queue *queue, struct xb_buffer *bu
                                     struct xb_error *error)
 {
     XB_TRY(xb_compute_check(queue, buffer, offset, bytes, error));
-    XB_TRY(check_kernels(queue->device, error));
     char *memory = xb_gpu_kernel_address(buffer, offset);
     uint64_t words = bytes / 8;
     return xb_gpu_launch(queue, XB_GPU_COMPUTE, blocks_for(words, TILE, TILES_BLOCKS),
@@ -229,7 +222,6 @@ enum xb_status xb_gpu_queue_digest(struct xb_queue *queue, struct xb_buffer *buf
                                    uint64_t target_offset, struct xb_error *error)
 {
     XB_TRY(xb_digest_check(queue, buffer, offset, bytes, target, target_offset, error));
-    XB_TRY(check_kernels(queue->device, error));
     char *memory = xb_gpu_kernel_address(buffer, offset);
     char *digest = xb_gpu_kernel_address(target, target_offset);
     unsigned long long count = bytes;
@@ -245,7 +237,6 @@ enum xb_status xb_gpu_queue_chain(struct xb_queue *queue, struct xb_buffer *buff
                                   enum xb_access access, struct xb_error *error)
 {
     XB_TRY(xb_chain_check(queue, buffer, bytes, error));
-    XB_TRY(check_kernels(queue->device, error));
     void *memory = xb_gpu_kernel_address(buffer, 0);
     if (buffer->host_address != NULL) {
         xb_chain_write(buffer->host_address, memory, bytes, access);
@@ -261,7 +252,6 @@ enum xb_status xb_gpu_queue_chase(struct xb_queue *queue, struct xb_buffer *chai
                                   struct xb_error *error)
 {
     XB_TRY(xb_chase_check(queue, chain, cursor, error));
-    XB_TRY(check_kernels(queue->device, error));
     void *first = xb_gpu_kernel_address(chain, 0);
     void *position = xb_gpu_kernel_address(cursor, 0);
     /* A block a multiprocessor, of which one works. */
@@ -275,7 +265,6 @@ enum xb_status xb_gpu_queue_decode(struct xb_queue *queue, const struct xb_decod
                                    struct xb_error *error)
 {
     XB_TRY(xb_decode_check(queue, decoding, error));
-    XB_TRY(check_kernels(queue->device, error));
     char *source = xb_gpu_kernel_address(decoding->source, decoding->source_offset);
     char *target = xb_gpu_kernel_address(decoding->target, decoding->target_offset);
     void *report = xb_gpu_kernel_address(decoding->report, 0);

@@ -153,7 +153,7 @@ enum xb_status xb_gpu_queue_copy_pieces(struct xb_queue *queue, struct xb_pieces
                               : list->source->memory != XB_MEMORY_DEVICE ? XB_GPU_ANY_ORDER
                                                                          : XB_GPU_STREAM_ORDER;
     XB_TRY(xb_copy_pieces_check(queue, list, error));
-    XB_TRY(xb_gpu_require(queue->device, XB_CAP_BATCH, "no batches of copies", error));
+    XB_TRY(xb_capability_check(queue->device, XB_CAP_BATCH, "no batches of copies", error));
     XB_TRY(xb_gpu_select(queue->device, error));
     size_t most = device->runtime->batch_at_once;
     for (size_t first = 0, count; first < list->count; first += count) {
@@ -174,7 +174,6 @@ enum xb_status xb_gpu_queue_kernel_pieces(struct xb_queue *queue, struct xb_piec
 {
     struct gpu_pieces *pieces = (struct gpu_pieces *)list;
     XB_TRY(xb_kernel_pieces_check(queue, list, error));
-    XB_TRY(xb_gpu_require(queue->device, XB_CAP_KERNELS, "no kernels", error));
     return xb_gpu_launch(queue, XB_GPU_PIECES,
                          blocks > 0 ? blocks : xb_gpu_device_of(queue->device)->multiprocessors,
                          XB_GPU_PIECE_THREADS,
@@ -190,7 +189,7 @@ enum xb_status xb_gpu_queue_copy_rows(struct xb_queue *queue, struct xb_rows tar
     uint64_t most = xb_gpu_device_of(queue->device)->max_pitch;
     uint64_t pitch = target.pitch > most ? target.pitch : source.pitch;
     XB_TRY(xb_rows_check(queue, &target, &source, bytes, count, error));
-    XB_TRY(xb_gpu_require(queue->device, XB_CAP_ROWS, "no copies of rows", error));
+    XB_TRY(xb_capability_check(queue->device, XB_CAP_ROWS, "no copies of rows", error));
     if (pitch > most)
         return XB_FAIL(error, XB_ERR_UNSUPPORTED,
                        "device %u copies rows that begin every %llu bytes at most, not every %llu",
@@ -239,7 +238,7 @@ enum xb_status xb_gpu_graph_open(struct xb_queue *queue, struct xb_pieces *list,
                                  struct xb_graph **graph, struct xb_error *error)
 {
     XB_TRY(xb_copy_pieces_check(queue, list, error));
-    XB_TRY(xb_gpu_require(queue->device, XB_CAP_GRAPH, "no graphs", error));
+    XB_TRY(xb_capability_check(queue->device, XB_CAP_GRAPH, "no graphs", error));
     XB_TRY(xb_gpu_select(queue->device, error));
     struct gpu_graph *opened = calloc(1, sizeof *opened);
     if (opened == NULL)

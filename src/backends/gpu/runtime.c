@@ -45,17 +45,6 @@ enum xb_status xb_gpu_select(const struct xb_device *device, struct xb_error *er
                        "cannot use %s device %u", XB_GPU_NAMED(device));
 }
 
-/* Callers should ask for the capability first (backend.h). */
-enum xb_status xb_gpu_require(const struct xb_device *device, uint32_t capability, const char *what,
-                              struct xb_error *error)
-{
-    if ((device->info.capabilities & capability) != 0)
-        return XB_OK;
-    const char *reason = xb_device_lacks(&device->info, capability);
-    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "device %u has %s%s%s", device->info.index, what,
-                   reason[0] != '\0' ? ": " : "", reason);
-}
-
 enum xb_status xb_gpu_peer_access(const struct xb_gpu_runtime *runtime, unsigned index,
                                   unsigned other, bool *can_access, struct xb_error *error)
 {
