@@ -61,11 +61,7 @@ static enum xb_status choose_steps(struct xb_mode_context *context, struct xb_er
         target *= (double)trip->layout.count;
     } else {
         trip->steps = 1;
-        xb_line_take(context, &one_slot_less);
-        enum xb_status status = xb_mode_time(context, xb_line_submit, &target, error);
-        xb_line_take(context, NULL);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(xb_line_time(context, &one_slot_less, &target, error));
         target *= XB_KERNEL_TUNED_LONGER;
     }
     return xb_kernel_time_tune_stage(context, XB_TRIP_KERNEL, context->test->bytes,

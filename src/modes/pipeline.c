@@ -137,15 +137,6 @@ static enum xb_status read_to(struct xb_mode_context *context, struct xb_buffer 
     return xb_reader_open(state->source.files, &plan, &state->reader, error);
 }
 
-static enum xb_status time_part(struct xb_mode_context *context, const struct xb_line_part *part,
-                                double *seconds, struct xb_error *error)
-{
-    xb_line_take(context, part);
-    enum xb_status status = xb_mode_time(context, xb_line_submit, seconds, error);
-    xb_line_take(context, NULL);
-    return status;
-}
-
 /* Finds the steps of the kernel, or takes those of another order of the same work: orders are
  * compared, and another kernel would be other work. */
 static enum xb_status choose_steps(struct xb_mode_context *context, struct xb_error *error)
@@ -171,9 +162,9 @@ static enum xb_status choose_steps(struct xb_mode_context *context, struct xb_er
         target *= (double)source->items;
     } else { /* 5 % more than the slower of reading and copying from page-locked memory */
         double reading = 0, copying = 0;
-        XB_TRY(time_part(context, XB_STAGE_ALONE(XB_STAGE_READ), &reading, error));
+        XB_TRY(xb_line_time(context, XB_STAGE_ALONE(XB_STAGE_READ), &reading, error));
         if (copies_in(context))
-            XB_TRY(time_part(context, XB_STAGE_ALONE(XB_STAGE_IN), &copying, error));
+            XB_TRY(xb_line_time(context, XB_STAGE_ALONE(XB_STAGE_IN), &copying, error));
         target = XB_KERNEL_TUNED_LONGER * (reading > copying ? reading : copying);
     }
     XB_TRY(xb_kernel_time_tune_stage(context, XB_STAGE_COMPUTE, source->bytes,

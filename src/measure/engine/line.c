@@ -60,6 +60,15 @@ void xb_line_take(struct xb_mode_context *context, const struct xb_line_part *pa
     context->line->part = part != NULL ? *part : (struct xb_line_part){0};
 }
 
+enum xb_status xb_line_time(struct xb_mode_context *context, const struct xb_line_part *part,
+                            double *seconds, struct xb_error *error)
+{
+    xb_line_take(context, part);
+    enum xb_status status = xb_mode_time(context, xb_line_submit, seconds, error);
+    xb_line_take(context, NULL);
+    return status;
+}
+
 bool xb_line_is_whole(const struct xb_mode_context *context)
 {
     return context->line->part.stages == 0;
