@@ -292,28 +292,34 @@ static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *
     return look_at_cache(state, &state->cached_before, error);
 }
 
+static const struct xb_source_piece *piece_of(const struct xb_mode_context *context,
+                                              const struct xb_turn *turn)
+{
+    const struct state *state = context->state;
+    return &state->source.parts[turn->item * state->source.pieces + turn->piece];
+}
+
 static enum xb_status read_piece(struct xb_mode_context *context, const struct xb_turn *turn,
                                  struct xb_error *error)
 {
     const struct state *state = context->state;
-    struct xb_source_piece piece = xb_source_piece_of(&state->source, turn->item, turn->piece);
-    uint64_t at = turn->slot * state->source.item_most + piece.position;
-    if (piece.bytes == 0)
+    const struct xb_source_piece *piece = piece_of(context, turn);
+    uint64_t at = turn->slot * state->source.item_most + piece->position;
+    if (piece->bytes == 0)
         return XB_OK;
     if (state->file != NULL)
-        return context->device->backend->file_read(state->file, piece.offset, state->slots, at,
-                                                   piece.bytes, error);
+        return context->device->backend->file_read(state->file, piece->offset, state->slots, at,
+                                                   piece->bytes, error);
     char *target = (char *)state->host->host_address + at;
-    XB_TRY(xb_reader_read(state->reader, turn->thread - 1, piece.file, piece.offset, target,
-                          piece.bytes, error));
-    memset(target + piece.bytes, 0, piece.padding);
+    XB_TRY(xb_reader_read(state->reader, turn->thread - 1, piece->file, piece->offset, target,
+                          piece->bytes, error));
+    memset(target + piece->bytes, 0, piece->padding);
     return XB_OK;
 }
 
 static uint64_t bytes_of_piece(const struct xb_mode_context *context, const struct xb_turn *turn)
 {
-    const struct state *state = context->state;
-    return xb_source_piece_of(&state->source, turn->item, turn->piece).bytes;
+    return piece_of(context, turn)->bytes;
 }
 
 static enum xb_status copy_in(struct xb_mode_context *context, const struct xb_turn *turn,
@@ -324,8 +330,7 @@ static enum xb_status copy_in(struct xb_mode_context *context, const struct xb_t
     if (state->file != NULL) /* it is there already */
         return XB_OK;
     return context->device->backend->queue_copy(turn->queue, state->slots, at, state->host, at,
-                                                xb_source_item_bytes(&state->source, turn->item),
-                                                error);
+                                                state->source.item_bytes[turn->item], error);
 }
 
 /* The kernels for an item that lies in that buffer. */
@@ -335,7 +340,7 @@ static enum xb_status work_on(struct xb_mode_context *context, struct xb_queue *
 {
     const struct state *state = context->state;
     const struct xb_backend *backend = context->device->backend;
-    uint64_t bytes = xb_source_item_bytes(&state->source, item);
+    uint64_t bytes = state->source.item_bytes[item];
     if (state->steps > 0 && bytes >= 8)
         XB_TRY(backend->queue_compute(queue, buffer, at, bytes, state->steps, error));
     return backend->queue_digest(queue, buffer, at, bytes, state->digests, item * RESULT_BYTES,
@@ -356,7 +361,7 @@ static enum xb_status submit_loaded(struct xb_mode_context *context, struct xb_e
     const struct state *state = context->state;
     uint64_t at = 0;
     for (uint64_t i = 0; i < state->source.items; i++) {
-        uint64_t bytes = xb_source_item_bytes(&state->source, i);
+        uint64_t bytes = state->source.item_bytes[i];
         at = at + bytes <= state->loaded->bytes ? at : 0; /* batches have room between files */
         XB_TRY(work_on(context, context->queues[i % context->queue_count], state->loaded, at, i,
                        error));
@@ -480,7 +485,7 @@ static enum xb_status prove(const struct xb_mode_context *context, struct xb_res
     uint64_t wrong = 0, first = 0;
     for (uint64_t i = 0; i < source->items; i++) {
         XB_TRY(xb_source_expect(source, i, scratch, error));
-        uint64_t bytes = xb_source_item_bytes(source, i);
+        uint64_t bytes = source->item_bytes[i];
         if (xb_digest_stepped(scratch, bytes, state->steps) != digests[i] && wrong++ == 0)
             first = i;
     }

@@ -280,7 +280,8 @@ static void expect_own(const struct xb_source *source, unsigned slots, unsigned 
 
 static void test_own_bytes_of_chunks(NO_STATE)
 {
-    const struct xb_source source = {.bytes = 4500, .chunk = 1000, .items = 5};
+    uint64_t bytes[] = {1000, 1000, 1000, 1000, 500};
+    const struct xb_source source = {.item_bytes = bytes, .items = COUNT_OF(bytes)};
     expect_own(&source, 1, 0, 1000, 1000);
     expect_own(&source, 2, 0, 1000, 1000);
     expect_own(&source, 3, 0, 1000, 1000);
@@ -293,12 +294,8 @@ static void test_own_bytes_of_chunks(NO_STATE)
 /* Batches are of any length, and the longest need not come first. */
 static void test_own_bytes_of_batches(NO_STATE)
 {
-    struct xb_file_entry entries[] = {{.bytes = 80},  {.bytes = 400}, {.bytes = 240},
-                                      {.bytes = 160}, {.bytes = 800}, {.bytes = 8}};
-    uint64_t positions[COUNT_OF(entries)] = {0};
-    struct xb_files files = {.entries = entries, .count = COUNT_OF(entries)};
-    const struct xb_source source = {
-        .files = &files, .batch = 1, .positions = positions, .items = COUNT_OF(entries)};
+    uint64_t bytes[] = {80, 400, 240, 160, 800, 8};
+    const struct xb_source source = {.item_bytes = bytes, .items = COUNT_OF(bytes)};
     expect_own(&source, 1, 0, 400, 800);
     expect_own(&source, 2, 0, 240, 800);
     expect_own(&source, 2, 1, 160, 400);
