@@ -88,14 +88,6 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     return choose_steps(context, error);
 }
 
-/* Changes the source: nothing that leaves from now on is at the target yet. */
-static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct xb_trip *trip = context->state;
-    return xb_proof_fill(context->queues[0], trip->in, context->test->bytes,
-                         xb_proof_after(context->test->seed), error);
-}
-
 /* Compares with the same work in a row, and with the slowest stage: the kernels, or the copies with
  * both ways in use, as the pipeline has them. */
 static enum xb_status compare_with_stages(struct xb_result *result, bool computes,
@@ -105,12 +97,12 @@ static enum xb_status compare_with_stages(struct xb_result *result, bool compute
     double seconds[TIMES] = {0};
     double whole = (double)result->bytes_moved / result->bandwidth.median;
     for (size_t i = 0; i < TIMES; i++) {
+        if (i == KERNELS && !computes)
+            continue; /* the time found is that of enqueuing nothing */
         XB_TRY(xb_result_median(result, references[i].figure, &seconds[i], error));
-        if (!(seconds[i] > 0) && (i != KERNELS || computes))
+        if (!(seconds[i] > 0))
             return XB_OK; /* cut short: not all stages were timed */
     }
-    if (!computes) /* no kernel was enqueued: the time found is that of enqueuing nothing */
-        seconds[KERNELS] = 0;
     double bound = fmax(fmax(seconds[IN], seconds[KERNELS]), fmax(seconds[OUT], seconds[COPIES]));
     xb_result_compute(result, &xb_figure_speed_up, seconds[SERIAL] / whole);
     xb_result_compute(result, &xb_figure_share_of_bound, bound / whole);
@@ -154,33 +146,6 @@ static void add_pace(struct xb_reading *reading, const struct xb_record_case *te
                       times[slowest].words, most);
 }
 
-/* "Copies and kernels overlapped take 23.8 ms instead of 65.8 ms: 2.8 times as fast." False where
- * the same work was not timed in a row. */
-static bool add_times(struct xb_reading *reading, const struct xb_record_case *test)
-{
-    double factor = xb_reading_median(reading, test, &xb_figure_speed_up);
-    double serial = xb_reading_median(reading, test, &xb_figure_serial_time);
-    if (!(factor > 0))
-        return false;
-    xb_reading_add(reading, "Copies and kernels overlapped");
-    if (serial > 0)
-        xb_reading_phrase(reading, " take {duration} instead of {duration}: ", serial / factor,
-                          serial);
-    xb_reading_phrase(reading, "{text}{speed:speed_up}.{case}", serial > 0 ? "" : " are ", factor,
-                      test);
-    return true;
-}
-
-static bool answer(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    const struct xb_record_case *test =
-        xb_reading_best_of_any(reading, device, bytes, XB_BIDIR, "double-buffer", NULL);
-    if (!add_times(reading, test))
-        return false;
-    add_pace(reading, test);
-    return true;
-}
-
 static void advise(struct xb_reading *reading, const struct xb_record_case *test, double factor,
                    double serial)
 {
@@ -201,8 +166,10 @@ static void advise(struct xb_reading *reading, const struct xb_record_case *test
                       xb_reading_call(reading, XB_CALL_COPY_ASYNC));
 }
 
-/* What overlap gives in the fastest case, and which stage is the limit. */
-static bool say_pipeline(struct xb_reading *reading, int device, uint64_t bytes)
+/* What overlap gives in the fastest case, and which stage is the limit: "Copies and kernels
+ * overlapped take 23.8 ms instead of 65.8 ms: 2.8 times as fast." False where the same work was not
+ * timed in a row. */
+static bool say(struct xb_reading *reading, int device, uint64_t bytes, bool in_full)
 {
     const struct xb_record_case *test =
         xb_reading_best_of_any(reading, device, bytes, XB_BIDIR, "double-buffer", NULL);
@@ -211,23 +178,31 @@ static bool say_pipeline(struct xb_reading *reading, int device, uint64_t bytes)
     double share = xb_reading_median(reading, test, &xb_figure_share_of_bound);
     double serial = xb_reading_median(reading, test, &xb_figure_serial_time);
     double hidden = serial * (1 - 1 / factor); /* of the time in a row, what is not taken */
-    if (!add_times(reading, test))
+    if (!(factor > 0))
         return false;
-    if (hidden > 0) {
+    xb_reading_add(reading, "Copies and kernels overlapped");
+    if (serial > 0)
+        xb_reading_phrase(reading, " take {duration} instead of {duration}: ", serial / factor,
+                          serial);
+    xb_reading_phrase(reading, "{text}{speed:speed_up}.{case}", serial > 0 ? "" : " are ", factor,
+                      test);
+    if (in_full && hidden > 0) {
         xb_reading_phrase(reading, "{+duration:hidden_time}{+duration:serial_time}", hidden,
                           serial);
         advise(reading, test, factor, serial);
     }
     add_pace(reading, test);
-    if (busy > 0)
+    if (in_full && busy > 0)
         xb_reading_phrase(reading, " The GPU computed {share-of-time:gpu_busy}.", busy);
-    if (share > 0)
+    if (in_full && share > 0)
         xb_reading_phrase(
             reading, " Throughput is {share} of the best possible here.{+share:share_of_bound}",
             share < 1 ? share : 1, share);
     return true;
 }
 
+XB_SAY(answer, say, false)
+XB_SAY(say_pipeline, say, true)
 XB_SAY(say_chunk, xb_parameter_say, "double-buffer", &xb_option_chunk, "chunk")
 XB_SAY(say_buffers, xb_parameter_say, "double-buffer", &xb_option_buffers, "number of buffers")
 
@@ -263,7 +238,7 @@ const struct xb_mode xb_mode_double_buffer = {
                           {.label = "chunk", .code = "XB-CHUNK", .say = say_chunk},
                           {.label = "buffers", .code = "XB-BUFFERS", .say = say_buffers}),
     .answer = answer,
-    XB_HOOKS(struct xb_trip, needs, setup, prepare, xb_line_submit, verify),
+    XB_HOOKS(struct xb_trip, needs, setup, xb_trip_prepare, xb_line_submit, verify),
     .capabilities = xb_kernel_capabilities,
     .check_options = check_options,
     .check_variant = xb_host_memory_refuse_pageable,
