@@ -51,16 +51,6 @@ struct look {
     struct part *parts;
 };
 
-static void compare(const unsigned char *is, const unsigned char *should, uint64_t bytes,
-                    uint64_t offset, struct part *part)
-{
-    if (memcmp(is, should, bytes) == 0)
-        return;
-    for (uint64_t i = 0; i < bytes; i++)
-        if (is[i] != should[i] && part->wrong.wrong_bytes++ == 0)
-            part->wrong.first_offset = offset + i;
-}
-
 static void add_errors(const float *original, const float *value, uint64_t count, struct part *part)
 {
     for (uint64_t i = 0; i < count; i++) {
@@ -87,12 +77,12 @@ static void look_at(void *argument, uint64_t item, unsigned thread)
     (void)thread;
     *part = (struct part){.worst = 0};
     if (!xb_format_is_lossy(state->format)) {
-        compare(back, original, at.bytes, look->chunk.offset + at.offset, part);
+        xb_proof_bytes(back, original, at.bytes, look->chunk.offset + at.offset, &part->wrong);
         return;
     }
     uint64_t length = xb_encode_plainly(state->format, original, at.bytes, encoded);
     xb_decode(state->format, encoded, length, should, at.bytes, 0, &refused);
-    compare(back, should, at.bytes, look->chunk.offset + at.offset, part);
+    xb_proof_bytes(back, should, at.bytes, look->chunk.offset + at.offset, &part->wrong);
     add_errors((const float *)original, (const float *)should, at.bytes / sizeof(float), part);
 }
 

@@ -7,10 +7,7 @@
 #include "ring.h"
 
 #include "backends/verify.h"
-#include "base/terminal.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 const struct xb_option xb_option_way = {
@@ -65,20 +62,6 @@ static void check_bytes(const void *memory, uint64_t offset, uint64_t bytes,
     xb_proof_add(found, &here);
 }
 
-/* Checks the first bytes of a word that the kernel computed: only the whole of it can be
- * calculated. */
-static void check_word_beginning(const unsigned char *memory, uint64_t offset, uint64_t bytes,
-                                 struct xb_pattern pattern, struct xb_mismatch *found)
-{
-    unsigned char word[8];
-    xb_host_fill(word, offset, sizeof word, pattern);
-    for (uint64_t i = 0; i < bytes; i++)
-        if (word[i] != memory[i]) {
-            struct xb_mismatch wrong = {.wrong_bytes = 1, .first_offset = offset + i};
-            xb_proof_add(found, &wrong);
-        }
-}
-
 /* Checks what came back of one chunk: words that were computed, the bytes behind the last of them,
  * and what the device had behind the chunk. */
 static void check_part(const struct xb_job_proof *proof, const struct xb_trip_part *part,
@@ -92,8 +75,11 @@ static void check_part(const struct xb_job_proof *proof, const struct xb_trip_pa
     uint64_t stepped = xb_lesser(part->out.bytes, part->in.bytes / 8 * 8);
     uint64_t words = stepped / 8 * 8;
     uint64_t input = xb_lesser(part->out.bytes, part->in.bytes);
+    unsigned char word[8];
     check_bytes(memory, part->in.offset, words, computed, found);
-    check_word_beginning(memory + words, part->in.offset + words, stepped - words, computed, found);
+    /* Of a word that is cut off, only the whole can be calculated. */
+    xb_host_fill(word, part->in.offset + words, sizeof word, computed);
+    xb_proof_bytes(memory + words, word, stepped - words, part->in.offset + words, found);
     check_bytes(memory + stepped, part->in.offset + stepped, input - stepped, plain, found);
     check_bytes(memory + input, part->device_offset + input, part->out.bytes - input,
                 xb_job_beside(proof->seed, true), found);
