@@ -16,25 +16,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool has_host_stage(const struct xb_mode *mode)
-{
-    return mode->stages[0].engine == XB_ENGINE_HOST;
-}
-
 enum xb_status xb_line_open(struct xb_mode_context *context, const struct xb_line_plan *plan,
                             struct xb_error *error)
 {
-    const struct xb_mode *mode = context->test->mode;
     struct xb_line *line = xb_new(1, sizeof *line);
+    line->stages = context->test->mode->stages;
+    bool has_host = line->stages[0].engine == XB_ENGINE_HOST;
     assert(plan->items > 0 && plan->slots > 0);
-    assert(!has_host_stage(mode) || (plan->threads > 0 && plan->pieces > 0));
+    assert(!has_host || (plan->threads > 0 && plan->pieces > 0));
     assert(plan->in_a_row || context->queue_count >= plan->slots);
     line->plan = *plan;
-    line->stages = mode->stages;
     while (line->stages[line->stage_count].name != NULL)
         line->stage_count++;
     context->line = line; /* for xb_line_close, also of a part of it */
-    if (!has_host_stage(mode))
+    if (!has_host)
         return XB_OK;
     XB_TRY(xb_workspace_crew(context->workspace, plan->threads, &line->crew, error));
     line->freed = xb_new(plan->slots, sizeof(struct xb_event *));
@@ -111,58 +106,43 @@ struct course {
 
 /* ---- what runs where ---- */
 
-static bool takes_part(const struct course *course, unsigned stage)
-{
-    return (course->stages & 1u << stage) != 0;
-}
-
-/* How many stages take part, where all of them are copies; else 0. */
-static unsigned count_copies_alone(const struct course *course)
-{
-    unsigned copies = 0;
-    for (unsigned i = 0; i < course->line->stage_count; i++) {
-        if (takes_part(course, i) && course->line->stages[i].engine != XB_ENGINE_COPY)
-            return 0;
-        copies += takes_part(course, i);
-    }
-    return copies;
-}
-
-/* The last stage on the device up to that one. */
-static unsigned last_until(const struct course *course, unsigned until)
-{
-    unsigned last = NONE;
-    for (unsigned i = 0; i <= until && i < course->line->stage_count; i++)
-        if (takes_part(course, i) && course->line->stages[i].engine != XB_ENGINE_HOST)
-            last = i;
-    return last;
-}
-
-static unsigned least(unsigned a, unsigned b)
-{
-    return a < b ? a : b;
-}
-
 /* Fills in what the part that was taken, or the whole, comes to. */
 static void chart(struct course *course, struct xb_mode_context *context)
 {
     struct xb_line *line = context->line;
     const struct xb_line_plan *plan = &line->plan;
     const struct xb_line_part *part = &line->part;
+    bool in_a_row = plan->in_a_row || part->in_a_row;
     uint32_t all = (1u << line->stage_count) - 1;
-    *course = (struct course){.context = context, .line = line};
-    course->stages = part->stages != 0 ? part->stages & all : all;
-    course->items = part->items > 0 && part->items < plan->items ? part->items : plan->items;
-    course->slots = part->slots > 0 ? least(part->slots, plan->slots) : plan->slots;
-    course->in_a_row = plan->in_a_row || part->in_a_row;
-    course->has_host = line->crew != NULL && takes_part(course, 0);
-    if (!course->in_a_row)
-        course->copy_lanes = least(count_copies_alone(course), course->slots);
+    *course = (struct course){.context = context,
+                              .line = line,
+                              .stages = part->stages != 0 ? part->stages & all : all,
+                              .items = plan->items,
+                              .slots = plan->slots,
+                              .in_a_row = in_a_row,
+                              .frees = NONE};
+    if (part->items > 0)
+        course->items = xb_lesser(part->items, plan->items);
+    if (part->slots > 0)
+        course->slots = (unsigned)xb_lesser(part->slots, plan->slots);
+    course->has_host = line->crew != NULL && (course->stages & 1u) != 0;
+    unsigned copies = 0;
+    bool only_copies = !in_a_row;
+    for (unsigned i = 0; i < line->stage_count; i++) {
+        enum xb_engine engine = line->stages[i].engine;
+        if ((course->stages & 1u << i) == 0)
+            continue;
+        copies += engine == XB_ENGINE_COPY;
+        only_copies = only_copies && engine == XB_ENGINE_COPY;
+        if (engine != XB_ENGINE_HOST && (in_a_row || i <= plan->frees))
+            course->frees = i;
+    }
+    if (only_copies)
+        course->copy_lanes = (unsigned)xb_lesser(copies, course->slots);
     /* Half of the full slots are the device's and half are ahead: it always has something enqueued
      * while this thread waits for a slot, and the host's threads have something to fill while it
      * waits for them. */
-    course->frees = last_until(course, course->in_a_row ? line->stage_count : plan->frees);
-    course->ahead = course->in_a_row ? 1 : course->slots;
+    course->ahead = in_a_row ? 1 : course->slots;
     course->behind = course->frees == NONE ? 0 : course->ahead > 1 ? course->ahead / 2 : 1;
 }
 
@@ -197,7 +177,7 @@ static enum xb_status enqueue(struct course *course, uint64_t item, struct xb_er
     const struct xb_stage *stages = line->stages;
     unsigned copy = 0;
     for (unsigned i = 0; i < line->stage_count; i++) {
-        if (!takes_part(course, i) || stages[i].engine == XB_ENGINE_HOST)
+        if ((course->stages & 1u << i) == 0 || stages[i].engine == XB_ENGINE_HOST)
             continue;
         const struct xb_turn turn = turn_of(course, item, copy++);
         xb_recorder_stage(recorder, stages[i].name, item);
