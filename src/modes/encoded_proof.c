@@ -3,6 +3,8 @@
 #include "encoded.h"
 #include "proof.h"
 
+#include "base/memory.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,43 +89,32 @@ static void look_at(void *argument, uint64_t item, unsigned thread)
 }
 
 /* Takes each chunk back and has the crew look at it. */
-static enum xb_status look_at_all(struct xb_mode_context *context, struct part *parts,
-                                  struct part *sum, struct xb_error *error)
+static enum xb_status look_at_all(struct xb_mode_context *context, struct part *sum,
+                                  struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
-    for (uint64_t i = 0; i < state->count; i++) {
+    struct part *parts = xb_try(xb_chunk_count(state->chunk, PART_BYTES), sizeof *parts);
+    if (parts == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to look at chunks of %llu bytes",
+                       (unsigned long long)state->chunk);
+    enum xb_status status = XB_OK;
+    for (uint64_t i = 0; status == XB_OK && i < state->count; i++) {
         struct look look = {.state = state, .chunk = xb_encoded_chunk(context, i), .parts = parts};
         uint64_t count = xb_chunk_count(look.chunk.bytes, PART_BYTES);
         const struct xb_crew_job job = {.work = look_at, .argument = &look, .count = count};
-        XB_TRY(xb_copy_and_wait(context->queues[0], state->back, 0, state->target,
-                                look.chunk.offset, look.chunk.bytes, error));
-        XB_TRY(xb_crew_run(state->crew, &job, error));
-        for (uint64_t p = 0; p < count; p++) {
+        status = xb_copy_and_wait(context->queues[0], state->back, 0, state->target,
+                                  look.chunk.offset, look.chunk.bytes, error);
+        if (status == XB_OK)
+            status = xb_crew_run(state->crew, &job, error);
+        for (uint64_t p = 0; status == XB_OK && p < count; p++) {
             xb_proof_add(&sum->wrong, &parts[p].wrong);
             sum->worst = fmax(sum->worst, parts[p].worst);
             sum->squared_error += parts[p].squared_error;
             sum->squared += parts[p].squared;
         }
     }
-    return XB_OK;
-}
-
-static void conclude(struct xb_result *result, const struct part *sum,
-                     const struct xb_decode_report *report)
-{
-    result->row.verified = sum->wrong.wrong_bytes == 0 && report->refused_blocks == 0
-                               ? XB_VERIFIED_TRUE
-                               : XB_VERIFIED_FALSE;
-    if (report->refused_blocks != 0)
-        snprintf(result->reason, sizeof result->reason,
-                 "the device refused invalid encodings: %llu times in all samples, the first at "
-                 "byte %llu",
-                 report->refused_blocks, report->first_refused);
-    else if (sum->wrong.wrong_bytes != 0)
-        snprintf(result->reason, sizeof result->reason,
-                 "%llu of %llu bytes are wrong after they were restored, the first is byte %llu",
-                 (unsigned long long)sum->wrong.wrong_bytes, (unsigned long long)result->test.bytes,
-                 (unsigned long long)sum->wrong.first_offset);
+    free(parts);
+    return status;
 }
 
 /* The slowest of the stages bounds the whole: the encoder, where it is part of it, the link with
@@ -164,31 +155,33 @@ enum xb_status xb_encoded_verify(struct xb_mode_context *context, struct xb_resu
     const struct xb_encoded *state = context->state;
     struct xb_decode_report report = {.refused_blocks = 0};
     struct part sum = {.worst = 0};
-    struct part *parts = calloc(xb_chunk_count(state->chunk, PART_BYTES), sizeof *parts);
-    if (parts == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to look at chunks of %llu bytes",
-                       (unsigned long long)state->chunk);
     xb_result_detail_text(result, "verified_by", "host");
     xb_result_detail_number(result, "chunk_bytes", (double)state->chunk);
     xb_result_detail_text(result, "encoder", "%s", xb_encoder_name(state->format));
     if (state->is_made)
         xb_host_rate_tell(context, result);
-    enum xb_status status = compare_with_stages(result, state, error);
-    if (status == XB_OK)
-        status = xb_copy_and_wait(context->queues[0], state->back, 0, state->report, 0,
-                                  sizeof report, error);
-    if (status == XB_OK) {
-        memcpy(&report, state->back->host_address, sizeof report);
-        status = look_at_all(context, parts, &sum, error);
-    }
-    free(parts);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(compare_with_stages(result, state, error));
+    XB_TRY(xb_copy_and_wait(context->queues[0], state->back, 0, state->report, 0, sizeof report,
+                            error));
+    memcpy(&report, state->back->host_address, sizeof report);
+    XB_TRY(look_at_all(context, &sum, error));
     if (xb_format_is_lossy(state->format)) {
         xb_result_compute(result, &xb_figure_error_max, sum.worst);
         if (sum.squared > 0)
             xb_result_compute(result, &xb_figure_error_rms, sqrt(sum.squared_error / sum.squared));
     }
-    conclude(result, &sum, &report);
+    result->row.verified = sum.wrong.wrong_bytes == 0 && report.refused_blocks == 0
+                               ? XB_VERIFIED_TRUE
+                               : XB_VERIFIED_FALSE;
+    if (report.refused_blocks != 0)
+        snprintf(result->reason, sizeof result->reason,
+                 "the device refused invalid encodings: %llu times in all samples, the first at "
+                 "byte %llu",
+                 report.refused_blocks, report.first_refused);
+    else if (sum.wrong.wrong_bytes != 0)
+        snprintf(result->reason, sizeof result->reason,
+                 "%llu of %llu bytes are wrong after they were restored, the first is byte %llu",
+                 (unsigned long long)sum.wrong.wrong_bytes, (unsigned long long)result->test.bytes,
+                 (unsigned long long)sum.wrong.first_offset);
     return XB_OK;
 }
