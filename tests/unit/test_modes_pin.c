@@ -569,15 +569,6 @@ static void test_nothing_is_left_after_a_failure(NO_STATE)
         }
 }
 
-static void test_all_modes_leave_it_out(NO_STATE)
-{
-    struct fixture f;
-    PLAN(&f, "--mode", "all", "--size", "64K");
-    for (size_t i = 0; i < f.run.case_count; i++)
-        assert_string_not_equal(f.run.results[i].test.mode->name, "pin");
-    finish(&f);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -597,7 +588,6 @@ int main(void)
         PIN_TEST(test_the_copy_on_the_host_is_proved_too),
         PIN_TEST(test_what_a_device_or_a_size_does_not_allow_is_skipped),
         PIN_TEST(test_nothing_is_left_after_a_failure),
-        PIN_TEST(test_all_modes_leave_it_out),
     };
     return cmocka_run_group_tests_name("modes_pin", tests, NULL, NULL);
 }
