@@ -259,13 +259,7 @@ static void expect_found(enum xb_damage damage, const char *const *arguments)
     reset_fake();
     xb_fake.damage = damage;
     execute(&f, arguments, NULL);
-    for (size_t i = 0; i < f.run.case_count; i++) {
-        const struct xb_result *result = &f.run.results[i];
-        if (result->row.status != XB_RESULT_ERROR || result->row.verified != XB_VERIFIED_FALSE)
-            fail_msg("damage %d: %s %s passed", damage, result->test.variant,
-                     xb_direction_name(result->test.direction));
-        assert_non_null(strstr(result->reason, "bytes are wrong after the copy"));
-    }
+    expect_all_wrong(&f);
     finish(&f);
 }
 

@@ -8,7 +8,6 @@
 #include "measure_fixture.h"
 #include "modes/job.h"
 #include "modes/kernel_time.h"
-#include "sanitized.h"
 
 #define JOB(f, ...) RUN(f, "--mode", "job", __VA_ARGS__)
 
@@ -231,24 +230,6 @@ static void test_a_job_in_place_verifies(NO_STATE)
     }
 }
 
-/* Also where nothing comes back, and where more comes back than went in. */
-static void test_wrong_copies_never_verify(NO_STATE)
-{
-    static const char *const outs[] = {"0", "40K", "64K", "100K"};
-    for (int damage = XB_DAMAGE_NONE + 1; damage <= XB_DAMAGE_PIECE_MISPLACED; damage++)
-        for (size_t i = 0; i < COUNT_OF(outs); i++) {
-            struct fixture f;
-            bool is_far = damage == XB_DAMAGE_SHIFTED_2MIB;
-            if (HAS_THREAD_SANITIZER && damage != XB_DAMAGE_BIT_FLIPPED)
-                continue; /* the same threads make it and find it */
-            xb_fake_reset();
-            xb_fake.damage = (enum xb_damage)damage;
-            JOB(&f, "--size", is_far ? "2560K" : "64K", "--job-out", outs[i], "--chunk", "2560K");
-            expect_all_wrong(&f);
-            finish(&f);
-        }
-}
-
 static void test_a_kernel_that_does_nothing_never_verifies(NO_STATE)
 {
     static const char *const outs[] = {"0", "100K"};
@@ -456,7 +437,6 @@ int main(void)
         TEST(test_a_job_in_place_verifies),
         TEST(test_a_job_in_place_that_was_not_done_is_found),
         TEST(test_what_cannot_be_in_place_is_refused),
-        TEST(test_wrong_copies_never_verify),
         TEST(test_every_byte_that_comes_back_counts),
         TEST(test_what_stays_on_the_device_counts_to_its_end),
         TEST(test_a_kernel_that_does_nothing_never_verifies),

@@ -6,7 +6,6 @@
 
 #include "measure_fixture.h"
 #include "modes/proof.h"
-#include "sanitized.h"
 
 /* Of each kernel, on every word. */
 #define KERNEL_STEPS 2
@@ -133,22 +132,6 @@ static void test_every_size_verifies(NO_STATE)
     finish(&f);
 }
 
-static void test_wrong_copies_never_verify(NO_STATE)
-{
-    for (int damage = XB_DAMAGE_NONE + 1; damage <= XB_DAMAGE_PIECE_MISPLACED; damage++) {
-        struct fixture f;
-        bool is_far = damage == XB_DAMAGE_SHIFTED_2MIB;
-        if (HAS_THREAD_SANITIZER && damage != XB_DAMAGE_BIT_FLIPPED)
-            continue; /* the same threads make it and find it */
-        xb_fake_reset();
-        xb_fake.operation_s = 250e-6;
-        xb_fake.damage = (enum xb_damage)damage;
-        RUN(&f, "--mode", "resident", "--size", is_far ? "2560K" : "64K", "--steps", "2");
-        expect_all_wrong(&f);
-        finish(&f);
-    }
-}
-
 static void test_a_kernel_that_does_nothing_never_verifies(NO_STATE)
 {
     struct fixture f;
@@ -223,7 +206,6 @@ int main(void)
         TEST(test_a_trip_brings_back_what_the_kernel_left),
         TEST(test_all_operations_of_a_reference_fit_behind_a_hold),
         TEST(test_every_size_verifies),
-        TEST(test_wrong_copies_never_verify),
         TEST(test_a_kernel_that_does_nothing_never_verifies),
         TEST(test_steps_are_taken_one_by_one),
         TEST(test_a_reference_does_not_stand_in_for_the_samples),
