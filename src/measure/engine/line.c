@@ -194,34 +194,29 @@ static enum xb_status enqueue(struct course *course, uint64_t item, struct xb_er
 
 /* ---- the host ---- */
 
-/* A span of the host's stage, without its name. */
-static struct xb_timeline_span span_of(const struct course *course, enum xb_span_kind kind,
-                                       uint64_t item, double begin, double end)
+/* Adds a span of the host's stage: what a thread did, or waited for. */
+static void record_span(const struct course *course, unsigned thread, enum xb_span_kind kind,
+                        const char *what, struct xb_timeline_span span)
 {
-    return (struct xb_timeline_span){.kind = kind,
-                                     .stage = course->line->stages[0].name,
-                                     .item = item,
-                                     .begin = begin,
-                                     .end = end};
+    span.kind = kind;
+    span.stage = course->line->stages[0].name;
+    snprintf(span.name, sizeof span.name, "%s%s", kind == XB_SPAN_WAIT ? "wait: " : "", what);
+    xb_recorder_thread(course->context->recorder, thread, &span);
 }
 
 /* A turn, and what its thread waited before it. Thread 0 has calls and waits of its own there. */
 static void record_turn(struct course *course, const struct xb_turn *turn, double begin)
 {
-    const struct xb_mode_context *context = course->context;
     const struct xb_stage *stage = &course->line->stages[0];
     double *idle_since = &course->idle_since[turn->thread];
-    double end = xb_clock_now();
-    struct xb_timeline_span wait = span_of(course, XB_SPAN_WAIT, turn->item, *idle_since, begin);
-    struct xb_timeline_span work = span_of(course, XB_SPAN_WORK, turn->item, begin, end);
-    snprintf(wait.name, sizeof wait.name, "wait: slot");
-    snprintf(work.name, sizeof work.name, "%s", stage->name);
+    struct xb_timeline_span wait = {.item = turn->item, .begin = *idle_since, .end = begin};
+    struct xb_timeline_span work = {.item = turn->item, .begin = begin, .end = xb_clock_now()};
     if (stage->bytes != NULL)
-        work.bytes = stage->bytes(context, turn);
+        work.bytes = stage->bytes(course->context, turn);
     if (turn->thread > 0 && begin - *idle_since > LEAST_WAIT_S)
-        xb_recorder_thread(context->recorder, turn->thread, &wait);
-    xb_recorder_thread(context->recorder, turn->thread, &work);
-    *idle_since = end;
+        record_span(course, turn->thread, XB_SPAN_WAIT, "slot", wait);
+    record_span(course, turn->thread, XB_SPAN_WORK, stage->name, work);
+    *idle_since = work.end;
 }
 
 /* Does one piece of an item, unless the iteration has failed or is to stop. */
@@ -282,11 +277,9 @@ static void wait_for_pieces(const struct course *course, uint64_t item)
     double begin = is_recorded ? xb_clock_now() : 0;
     for (uint64_t i = 0; i < pieces; i++)
         xb_crew_wait(crew, item * pieces + i);
-    if (is_recorded) {
-        /* Thread 0, which submits, waited until the item was there. */
-        struct xb_timeline_span span = span_of(course, XB_SPAN_WAIT, item, begin, xb_clock_now());
-        snprintf(span.name, sizeof span.name, "wait: %s", span.stage);
-        xb_recorder_thread(course->context->recorder, 0, &span);
+    if (is_recorded) { /* thread 0, which submits, waited until the item was there */
+        struct xb_timeline_span wait = {.item = item, .begin = begin, .end = xb_clock_now()};
+        record_span(course, 0, XB_SPAN_WAIT, course->line->stages[0].name, wait);
     }
 }
 
