@@ -182,19 +182,18 @@ static void make_in_slot(void *argument, uint64_t index, unsigned thread)
 static enum xb_status send_as_made(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
-    enum xb_status status = XB_OK;
     xb_crew_allow(state->crew, state->slots);
-    for (uint64_t i = 0; status == XB_OK && i < state->count; i++) {
+    for (uint64_t i = 0; i < state->count; i++) {
         xb_crew_wait(state->crew, i);
-        status = send(context, i, error);
-        if (status != XB_OK || i + 1 < state->crossing)
+        XB_TRY(send(context, i, error));
+        if (i + 1 < state->crossing)
             continue;
         uint64_t first = i + 1 - state->crossing;
-        status = context->device->backend->event_wait(
-            state->crossed[group_end(state, first) % state->slots], error);
+        XB_TRY(context->device->backend->event_wait(
+            state->crossed[group_end(state, first) % state->slots], error));
         xb_crew_allow(state->crew, first + 1 + state->slots);
     }
-    return status;
+    return XB_OK;
 }
 
 enum xb_status xb_encoded_submit(struct xb_mode_context *context, struct xb_error *error)
