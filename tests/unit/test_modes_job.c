@@ -89,41 +89,6 @@ static enum xb_status copy_all_but_the_last_byte(struct xb_queue *queue, struct 
     return xb_fake_backend.queue_copy(queue, target, to, source, from, bytes - is_in, error);
 }
 
-/* A letter an operation: a copy in, a kernel, a copy out. And how many queues there were. */
-static struct {
-    char letters[4096];
-    size_t count;
-    const struct xb_queue *queues[8];
-    size_t queue_count;
-} seen;
-
-static void note(char letter, const struct xb_queue *queue)
-{
-    size_t at = 0;
-    if (seen.count + 1 < sizeof seen.letters)
-        seen.letters[seen.count++] = letter;
-    while (at < seen.queue_count && seen.queues[at] != queue)
-        at++;
-    if (at == seen.queue_count && at < COUNT_OF(seen.queues))
-        seen.queues[seen.queue_count++] = queue;
-}
-
-static enum xb_status noted_copy(struct xb_queue *queue, struct xb_buffer *target, uint64_t to,
-                                 struct xb_buffer *source, uint64_t from, uint64_t bytes,
-                                 struct xb_error *error)
-{
-    note(source->memory == XB_MEMORY_DEVICE ? 'o' : 'i', queue);
-    return xb_fake_backend.queue_copy(queue, target, to, source, from, bytes, error);
-}
-
-static enum xb_status noted_compute(struct xb_queue *queue, struct xb_buffer *buffer,
-                                    uint64_t offset, uint64_t bytes, uint64_t steps,
-                                    struct xb_error *error)
-{
-    note('k', queue);
-    return xb_fake_backend.queue_compute(queue, buffer, offset, bytes, steps, error);
-}
-
 /* What each way enqueues for a job of four chunks. */
 static void test_each_way_enqueues_its_own(NO_STATE)
 {
@@ -137,17 +102,14 @@ static void test_each_way_enqueues_its_own(NO_STATE)
     };
     for (size_t i = 0; i < COUNT_OF(ways); i++) {
         struct fixture f;
-        alter(1, 1);
-        altered_backend.queue_copy = noted_copy;
-        altered_backend.queue_compute = noted_compute;
-        memset(&seen, 0, sizeof seen);
+        alter_to_letters();
         if (strcmp(ways[i].way, "overlapped") == 0)
             JOB(&f, "--way", ways[i].way, "--size", "1M", "--job-out", "1M", "--chunk", "256K");
         else
             JOB(&f, "--way", ways[i].way, "--size", "1M", "--job-out", "1M");
         expect_all(&f, XB_RESULT_OK);
-        assert_non_null(strstr(seen.letters, ways[i].job));
-        assert_int_equal(seen.queue_count, ways[i].queues);
+        assert_non_null(strstr(letters.text, ways[i].job));
+        assert_int_equal(letters.queue_count, ways[i].queues);
         finish(&f);
     }
 }

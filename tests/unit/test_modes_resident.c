@@ -46,43 +46,11 @@ static void test_trips_are_set_against_none(NO_STATE)
 
 /* ---- what is enqueued ---- */
 
-/* A letter an operation: a copy in from the first host buffer or from another, a kernel, a copy
- * out. */
-static struct {
-    char letters[4096];
-    size_t count;
-    const struct xb_buffer *source; /* of the first copy */
-} seen;
-
-static void note(char letter)
-{
-    if (seen.count + 1 < sizeof seen.letters)
-        seen.letters[seen.count++] = letter;
-}
-
-static enum xb_status noted_copy(struct xb_queue *queue, struct xb_buffer *target, uint64_t to,
-                                 struct xb_buffer *source, uint64_t from, uint64_t bytes,
-                                 struct xb_error *error)
-{
-    if (seen.source == NULL)
-        seen.source = source;
-    note(source->memory == XB_MEMORY_DEVICE ? 'o' : source == seen.source ? 'i' : 'b');
-    return xb_fake_backend.queue_copy(queue, target, to, source, from, bytes, error);
-}
-
-static enum xb_status noted_compute(struct xb_queue *queue, struct xb_buffer *buffer,
-                                    uint64_t offset, uint64_t bytes, uint64_t steps,
-                                    struct xb_error *error)
-{
-    note('k');
-    return xb_fake_backend.queue_compute(queue, buffer, offset, bytes, steps, error);
-}
-
 /* How often the text stands there. */
 static size_t times_seen(const char *text)
 {
     size_t count = 0;
-    for (const char *at = seen.letters; (at = strstr(at, text)) != NULL; at++)
+    for (const char *at = letters.text; (at = strstr(at, text)) != NULL; at++)
         count++;
     return count;
 }
@@ -91,10 +59,7 @@ static size_t times_seen(const char *text)
 static void test_a_trip_brings_back_what_the_kernel_left(NO_STATE)
 {
     struct fixture f;
-    alter(1, 1);
-    altered_backend.queue_copy = noted_copy;
-    altered_backend.queue_compute = noted_compute;
-    memset(&seen, 0, sizeof seen);
+    alter_to_letters();
     RUN(&f, "--mode", "resident", "--size", "1M", "--steps", "3");
     size_t trips = figure_of(&f.run.results[0], "round_trip_time")->samples.count;
     assert_true(trips > 0);
