@@ -208,6 +208,14 @@ static inline void expect_reason(const struct xb_result *result, enum xb_result_
         fail_msg("\"%s\" does not say \"%s\"", result->reason, part);
 }
 
+static inline bool warns(const struct xb_result *result, const char *part)
+{
+    bool found = false;
+    for (size_t i = 0; i < result->row.warning_count; i++)
+        found = found || strstr(result->warnings[i], part) != NULL;
+    return found;
+}
+
 /* The proof found wrong bytes in each. */
 static inline void expect_all_wrong(const struct fixture *f)
 {

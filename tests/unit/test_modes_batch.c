@@ -111,10 +111,7 @@ static void test_a_tax_that_does_not_fit_costs_no_row(NO_STATE)
     expect_all(&f, XB_RESULT_OK);
     assert_false(has_figure(result, "sm_tax"));
     assert_true(result->bandwidth.n > 0);
-    bool said = false;
-    for (size_t i = 0; i < result->row.warning_count; i++)
-        said = said || strstr(result->warnings[i], "SM tax not measured") != NULL;
-    assert_true(said);
+    assert_true(warns(result, "SM tax not measured"));
     finish(&f);
 }
 

@@ -389,14 +389,6 @@ static void count_memory(void)
                                                  .pinned = 40 * KIB};
 }
 
-static bool warns_of_huge_pages(const struct xb_result *result)
-{
-    for (size_t i = 0; i < result->row.warning_count; i++)
-        if (strstr(result->warnings[i], "huge pages") != NULL)
-            return true;
-    return false;
-}
-
 static void test_memory_is_what_was_added(NO_STATE)
 {
     struct fixture f;
@@ -417,7 +409,7 @@ static void test_memory_is_what_was_added(NO_STATE)
         expect_number(result, "huge_page_bytes", BYTES / 4);
         bool should_be_huge = strcmp(result->test.variant, "used-huge") == 0 ||
                               strcmp(result->test.variant, "register") == 0;
-        assert_int_equal(warns_of_huge_pages(result), should_be_huge);
+        assert_int_equal(warns(result, "huge pages"), should_be_huge);
     }
     finish(&f);
 }
@@ -431,7 +423,7 @@ static void test_as_many_huge_pages_as_fit_are_enough(NO_STATE)
     RUN(&f, "--mode", "pin", "--pin-by", "used-huge,register", "--size", "3M", "--direction",
         "h2d");
     for (size_t i = 0; i < f.run.case_count; i++)
-        assert_false(warns_of_huge_pages(&f.run.results[i]));
+        assert_false(warns(&f.run.results[i], "huge pages"));
     finish(&f);
 }
 
