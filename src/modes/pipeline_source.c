@@ -269,7 +269,7 @@ static enum xb_status lay_out_chunks(const struct xb_case *test, struct xb_sourc
                                      struct xb_error *error)
 {
     uint64_t piece = xb_io_is_direct(test) ? DIRECT_PIECE : CACHED_PIECE;
-    uint64_t chunk = xb_lesser(xb_case_setting(test, &xb_option_chunk)->count,
+    uint64_t whole = xb_lesser(xb_case_setting(test, &xb_option_chunk)->count,
                                xb_rounded_up(test->bytes, XB_STORAGE_BLOCK));
     if (source->files->bytes < test->bytes)
         return XB_FAIL(error, XB_ERR_RUNTIME,
@@ -279,14 +279,14 @@ static enum xb_status lay_out_chunks(const struct xb_case *test, struct xb_sourc
                        (unsigned long long)test->bytes);
     while (test->bytes / piece > MOST_PIECES)
         piece *= 2;
-    piece = xb_lesser(piece, chunk);
+    piece = xb_lesser(piece, whole);
     source->bytes = test->bytes;
-    source->item_most = xb_rounded_up(chunk, XB_STORAGE_BLOCK);
-    source->items = xb_chunk_count(test->bytes, chunk);
-    source->pieces = xb_chunk_count(chunk, piece);
+    source->item_most = xb_rounded_up(whole, XB_STORAGE_BLOCK);
+    source->items = xb_chunk_count(test->bytes, whole);
+    source->pieces = xb_chunk_count(whole, piece);
     XB_TRY(make_lists(source, error));
     for (uint64_t i = 0; i < source->items; i++) {
-        struct xb_chunk item = xb_chunk_at(test->bytes, chunk, i);
+        struct xb_chunk item = xb_chunk_at(test->bytes, whole, i);
         source->item_bytes[i] = item.bytes;
         for (uint64_t at = 0; at < item.bytes; at += piece)
             source->parts[i * source->pieces + at / piece] =
