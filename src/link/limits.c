@@ -60,8 +60,6 @@ enum xb_status xb_expect_parse(const char *text, enum xb_limit_source source,
     return XB_OK;
 }
 
-/* ---- a file ---- */
-
 #define LARGEST_BYTES ((size_t)1 << 20)
 
 struct xb_limits_file {

@@ -151,8 +151,7 @@ const struct xb_nvlink_counter_names xb_nvlink_counters[XB_NVLINK_COUNTERS] = {
     [XB_NVLINK_REPLAYS] = {"replays", "replay", "replays"},
     [XB_NVLINK_RECOVERIES] = {"recoveries", "recovery", "recoveries"},
     [XB_NVLINK_FAILED_RECOVERIES] = {"failed_recoveries", "failed recovery", "failed recoveries"},
-    [XB_NVLINK_CRC_ERRORS] = {"crc_errors", "CRC error", "CRC errors"},
-};
+    [XB_NVLINK_CRC_ERRORS] = {"crc_errors", "CRC error", "CRC errors"}};
 
 void xb_nvlink_facts_add(struct xb_nvlink_facts *facts, const struct xb_device_health *before,
                          const struct xb_device_health *after, double seconds)
@@ -178,8 +177,7 @@ void xb_nvlink_facts_add(struct xb_nvlink_facts *facts, const struct xb_device_h
 
 uint64_t xb_nvlink_replays_allowed(double bits)
 {
-    double mean = bits * XB_NVLINK_BIT_ERROR_RATE;
-    double count = ceil(mean);
+    double mean = bits * XB_NVLINK_BIT_ERROR_RATE, count = ceil(mean);
     if (!(mean > 0))
         return 0;
     if (mean > 1e9) /* 125 million terabytes: no test moves that much, and no count is told of it */

@@ -6,7 +6,6 @@
 #include "trip.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
@@ -29,7 +28,8 @@ static struct xb_needs needs(const struct xb_case *test)
                              .device_bytes = layout_of(test).device_bytes};
 }
 
-XB_OWN_FIGURE(TIME, copies_time, "The copies both ways at once, without the kernels");
+const struct xb_figure xb_figure_copies_time = {
+    XB_FIGURE_TIME("copies_time", "The copies both ways at once, without the kernels")};
 
 /* Both ways at once: the pipeline's copies share the link like this, so they cannot be faster. */
 static const struct xb_line_part copies_alone = {.stages = 1u << XB_TRIP_IN | 1u << XB_TRIP_OUT};
@@ -39,7 +39,7 @@ static const struct xb_reference references[] = {
     {.figure = &xb_figure_in_time, .part = XB_STAGE_ALONE(XB_TRIP_IN)},
     {.figure = &xb_figure_kernel_time, .part = XB_STAGE_ALONE(XB_TRIP_KERNEL)},
     {.figure = &xb_figure_out_time, .part = XB_STAGE_ALONE(XB_TRIP_OUT)},
-    {.figure = &copies_time, .part = &copies_alone},
+    {.figure = &xb_figure_copies_time, .part = &copies_alone},
     {.figure = NULL},
 };
 
@@ -120,92 +120,6 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     return XB_OK;
 }
 
-/* Which stage takes longest alone. Not said where the copies were not timed: one may be missing. */
-static void add_pace(struct xb_reading *reading, const struct xb_record_case *test)
-{
-    const struct {
-        const struct xb_figure *time;
-        const char *words;
-    } times[] = {{&xb_figure_kernel_time, "kernels"},
-                 {&copies_time, "copies both ways"},
-                 {&xb_figure_in_time, "copies to the GPU"},
-                 {&xb_figure_out_time, "copies back"}};
-    size_t slowest = 0;
-    double most = 0;
-    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
-        double seconds = xb_reading_median(reading, test, times[i].time);
-        if (seconds > most) {
-            most = seconds;
-            slowest = i;
-        }
-    }
-    if (!(xb_reading_median(reading, test, &copies_time) > 0))
-        return;
-    xb_reading_phrase(reading,
-                      " The {text} are now the limit: {duration:slowest_stage_time} alone.",
-                      times[slowest].words, most);
-}
-
-static void advise(struct xb_reading *reading, const struct xb_record_case *test, double factor,
-                   double serial)
-{
-    const char *kernel = xb_record_parameter(test, "kernel-time");
-    char own[48];
-    bool is_auto = strcmp(kernel, "auto") == 0 || kernel[0] == '\0';
-    if (!xb_takes_longer(reading, test, &xb_figure_serial_time, serial / factor) ||
-        factor < XB_WORTH_SAYING)
-        return;
-    snprintf(own, sizeof own, "a kernel of %.16s a chunk", kernel);
-    xb_reading_remedy(reading, XB_EFFORT_LINES, factor,
-                      "Overlap copies and kernels: %s instead of %s with %s. %s in chunks on two "
-                      "streams, from and to pinned memory. For your kernel: --mode job",
-                      XB_DURATION_TEXT(serial / factor), XB_DURATION_TEXT(serial),
-                      is_auto ? "a kernel as long as the copies (the best case)"
-                      : strcmp(kernel, "none") == 0 ? "no kernel"
-                                                    : own,
-                      xb_reading_call(reading, XB_CALL_COPY_ASYNC));
-}
-
-/* What overlap gives in the fastest case, and which stage is the limit: "Copies and kernels
- * overlapped take 23.8 ms instead of 65.8 ms: 2.8 times as fast." False where the same work was not
- * timed in a row. */
-static bool say(struct xb_reading *reading, int device, uint64_t bytes, bool in_full)
-{
-    const struct xb_record_case *test =
-        xb_reading_best_of_any(reading, device, bytes, XB_BIDIR, "double-buffer", NULL);
-    double factor = xb_reading_median(reading, test, &xb_figure_speed_up);
-    double busy = xb_reading_median(reading, test, &xb_figure_gpu_busy);
-    double share = xb_reading_median(reading, test, &xb_figure_share_of_bound);
-    double serial = xb_reading_median(reading, test, &xb_figure_serial_time);
-    double hidden = serial * (1 - 1 / factor); /* of the time in a row, what is not taken */
-    if (!(factor > 0))
-        return false;
-    xb_reading_add(reading, "Copies and kernels overlapped");
-    if (serial > 0)
-        xb_reading_phrase(reading, " take {duration} instead of {duration}: ", serial / factor,
-                          serial);
-    xb_reading_phrase(reading, "{text}{speed:speed_up}.{case}", serial > 0 ? "" : " are ", factor,
-                      test);
-    if (in_full && hidden > 0) {
-        xb_reading_phrase(reading, "{+duration:hidden_time}{+duration:serial_time}", hidden,
-                          serial);
-        advise(reading, test, factor, serial);
-    }
-    add_pace(reading, test);
-    if (in_full && busy > 0)
-        xb_reading_phrase(reading, " The GPU computed {share-of-time:gpu_busy}.", busy);
-    if (in_full && share > 0)
-        xb_reading_phrase(
-            reading, " Throughput is {share} of the best possible here.{+share:share_of_bound}",
-            share < 1 ? share : 1, share);
-    return true;
-}
-
-XB_SAY(answer, say, false)
-XB_SAY(say_pipeline, say, true)
-XB_SAY(say_chunk, xb_parameter_say, "double-buffer", &xb_option_chunk, "chunk")
-XB_SAY(say_buffers, xb_parameter_say, "double-buffer", &xb_option_buffers, "number of buffers")
-
 const struct xb_mode xb_mode_double_buffer = {
     .name = "double-buffer",
     .summary = "a pipeline: copy in, compute, copy out, overlapped over several buffers",
@@ -232,12 +146,10 @@ const struct xb_mode xb_mode_double_buffer = {
     .parameters = XB_PARAMETERS({&xb_option_chunk, NULL}, {&xb_option_buffers, NULL},
                                 {&xb_option_kernel_time, NULL}),
     .figures = XB_FIGURES(XB_COST_FIGURES, &xb_figure_serial_time, &xb_figure_in_time,
-                          &xb_figure_kernel_time, &xb_figure_out_time, &copies_time,
+                          &xb_figure_kernel_time, &xb_figure_out_time, &xb_figure_copies_time,
                           &xb_figure_speed_up, &xb_figure_share_of_bound, &xb_figure_gpu_busy),
-    .reading = XB_READING({.label = "pipeline", .code = "XB-OVERLAP", .say = say_pipeline},
-                          {.label = "chunk", .code = "XB-CHUNK", .say = say_chunk},
-                          {.label = "buffers", .code = "XB-BUFFERS", .say = say_buffers}),
-    .answer = answer,
+    .reading = xb_double_buffer_reading,
+    .answer = xb_double_buffer_answer,
     XB_HOOKS(struct xb_trip, needs, setup, xb_trip_prepare, xb_line_submit, verify),
     .capabilities = xb_kernel_capabilities,
     .check_options = check_options,

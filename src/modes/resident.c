@@ -67,16 +67,17 @@ static enum xb_status submit_round_trips(struct xb_mode_context *context, struct
     return XB_OK;
 }
 
-XB_OWN_FIGURE(TIME, resident_time,
-              "All kernels with the data kept on the device, with one copy in and one copy out");
-XB_OWN_FIGURE(TIME, round_trip_time,
-              "The same kernels, each with a copy in before it and a copy out behind it");
-XB_OWN_FIGURE(TIME, trip_cost,
-              "What each trip between two kernels costs, out of the device and in again");
+const struct xb_figure xb_figure_resident_time = {XB_FIGURE_TIME(
+    "resident_time",
+    "All kernels with the data kept on the device, with one copy in and one copy out")};
+const struct xb_figure xb_figure_round_trip_time = {XB_FIGURE_TIME(
+    "round_trip_time", "The same kernels, each with a copy in before it and a copy out behind it")};
+const struct xb_figure xb_figure_trip_cost = {XB_FIGURE_TIME(
+    "trip_cost", "What each trip between two kernels costs, out of the device and in again")};
 XB_OWN_FIGURE(GAIN, predicted_speed_up,
               "speed_up as the times of the copies and kernels alone predict it");
 static const struct xb_reference references[] = {
-    {.figure = &round_trip_time, .submit = submit_round_trips},
+    {.figure = &xb_figure_round_trip_time, .submit = submit_round_trips},
     {.figure = &xb_figure_in_time, .submit = submit_in},
     {.figure = &xb_figure_kernel_time, .submit = submit_kernels},
     {.figure = &xb_figure_out_time, .submit = submit_out},
@@ -108,7 +109,7 @@ static enum xb_status compare_with_trips(const struct state *state, struct xb_re
     double seconds[TIMES] = {0};
     double kernels = (double)state->kernels;
     double resident = (double)result->bytes_moved / result->bandwidth.median;
-    xb_result_compute(result, &resident_time, resident);
+    xb_result_compute(result, &xb_figure_resident_time, resident);
     for (size_t i = 0; i < TIMES; i++) {
         XB_TRY(xb_result_median(result, references[i].figure, &seconds[i], error));
         if (!(seconds[i] > 0))
@@ -119,7 +120,8 @@ static enum xb_status compare_with_trips(const struct state *state, struct xb_re
     xb_result_compute(result, &predicted_speed_up,
                       (kernels * copies + seconds[KERNELS]) / (copies + seconds[KERNELS]));
     if (state->kernels > 1) /* noise can make the trips cost less than nothing */
-        xb_result_compute(result, &trip_cost, fmax(0, (seconds[TRIPS] - resident) / (kernels - 1)));
+        xb_result_compute(result, &xb_figure_trip_cost,
+                          fmax(0, (seconds[TRIPS] - resident) / (kernels - 1)));
     return XB_OK;
 }
 
@@ -130,59 +132,6 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     XB_TRY(compare_with_trips(state, result, error));
     xb_proof_conclude_steps(result, state->trip.in, state->trip.out, state->kernels * KERNEL_STEPS);
     return XB_OK;
-}
-
-static unsigned long long steps_of(const struct xb_record_case *test)
-{
-    return strtoull(xb_record_parameter(test, option_steps.name), NULL, 10);
-}
-
-/* The case with the most steps between which there was a trip, of several the fastest. */
-static const struct xb_record_case *find_most_steps(struct xb_reading *reading, int device,
-                                                    uint64_t bytes)
-{
-    const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
-    const struct xb_record_case *most = NULL;
-    for (size_t i = 0; i < sized.count; i++) {
-        const struct xb_record_case *test = sized.cases[i];
-        if (strcmp(test->mode, "resident") != 0 || test->device != device ||
-            !xb_reading_measured(reading, test) || !xb_reading_has(reading, test, &trip_cost))
-            continue;
-        if (most == NULL || steps_of(test) > steps_of(most))
-            most = test;
-        else if (steps_of(test) == steps_of(most))
-            most = xb_reading_faster(reading, most, test);
-    }
-    return most;
-}
-
-/* Less is noise. */
-#define VISIBLE 1.02
-
-static bool say_resident(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    static const struct xb_figure *const told[] = {&resident_time, &round_trip_time,
-                                                   &xb_figure_speed_up, &trip_cost};
-    const struct xb_record_case *test = find_most_steps(reading, device, bytes);
-    double factor = xb_reading_median(reading, test, &xb_figure_speed_up);
-    double resident = xb_reading_median(reading, test, &resident_time);
-    if (!(factor > 0))
-        return false;
-    xb_reading_phrase(
-        reading,
-        "{case}{whole:steps} kernels take {duration} if the data stays on the GPU. With a "
-        "trip to the host after each kernel they take {duration}{text}.",
-        test, (double)steps_of(test), resident, xb_reading_median(reading, test, &round_trip_time),
-        factor < VISIBLE ? ", hardly more" : "");
-    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++)
-        xb_reading_number(reading, told[i]->name, xb_reading_median(reading, test, told[i]),
-                          told[i]->unit);
-    if (factor >= XB_WORTH_SAYING && xb_takes_longer(reading, test, &round_trip_time, resident))
-        xb_reading_remedy(reading, XB_EFFORT_DESIGN, factor,
-                          "Keep the data on the GPU from kernel to kernel: %s as fast with "
-                          "%llu kernels that only read and write it.",
-                          xb_reading_factor_text(factor, (char[32]){0}, 32), steps_of(test));
-    return true;
 }
 
 const struct xb_mode xb_mode_resident = {
@@ -208,11 +157,11 @@ const struct xb_mode xb_mode_resident = {
                       {"write-combined", "resident, write-combined"}),
     .options = XB_OPTIONS(&xb_option_host_memory, &option_steps),
     .parameters = XB_PARAMETERS({&option_steps, NULL}),
-    .figures =
-        XB_FIGURES(&resident_time, &round_trip_time, &xb_figure_in_time, &xb_figure_kernel_time,
-                   &xb_figure_out_time, &xb_figure_speed_up, &predicted_speed_up, &trip_cost),
-    .reading = XB_READING({.label = "resident", .code = "XB-RESIDENT", .say = say_resident}),
-    .answer = say_resident,
+    .figures = XB_FIGURES(&xb_figure_resident_time, &xb_figure_round_trip_time, &xb_figure_in_time,
+                          &xb_figure_kernel_time, &xb_figure_out_time, &xb_figure_speed_up,
+                          &predicted_speed_up, &xb_figure_trip_cost),
+    .reading = XB_READING({.label = "resident", .code = "XB-RESIDENT", .say = xb_resident_say}),
+    .answer = xb_resident_say,
     XB_HOOKS(struct state, needs, setup, xb_trip_prepare, submit, verify),
     .capabilities = xb_kernel_capabilities,
     .check_variant = xb_host_memory_refuse_pageable,
