@@ -244,25 +244,17 @@ static void take_turn(void *argument, uint64_t number, unsigned thread)
         record_turn(course, &turn, begin);
 }
 
-/* Waits until the slot of the next item is free, which in a row is when all of the item before is
- * done. */
-static enum xb_status wait_for_slot(const struct course *course, struct xb_error *error)
-{
-    const struct xb_line *line = course->line;
-    struct xb_event *event =
-        course->in_a_row ? line->latest : line->freed[course->allowed % course->slots];
-    if (course->frees == NONE || event == NULL)
-        return XB_OK;
-    return course->context->device->backend->event_wait(event, error);
-}
-
-/* Has the host's threads begin items below `until`, each when its slot is free. */
+/* Has the host's threads begin items below `until`, each when its slot is free, which in a row is
+ * when all of the item before is done. */
 static enum xb_status allow(struct course *course, uint64_t until, struct xb_error *error)
 {
-    while (course->allowed < until && course->allowed < course->items) {
-        XB_TRY(wait_for_slot(course, error));
-        course->allowed++;
-        xb_crew_allow(course->line->crew, course->allowed * course->line->plan.pieces);
+    const struct xb_line *line = course->line;
+    for (; course->allowed < until && course->allowed < course->items; course->allowed++) {
+        struct xb_event *event =
+            course->in_a_row ? line->latest : line->freed[course->allowed % course->slots];
+        if (course->frees != NONE && event != NULL)
+            XB_TRY(course->context->device->backend->event_wait(event, error));
+        xb_crew_allow(line->crew, (course->allowed + 1) * line->plan.pieces);
     }
     return XB_OK;
 }
