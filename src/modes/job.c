@@ -77,7 +77,7 @@ static void check_part(const struct xb_job_proof *proof, const struct xb_trip_pa
     uint64_t input = xb_lesser(part->out.bytes, part->in.bytes);
     unsigned char word[8];
     check_bytes(memory, part->in.offset, words, computed, found);
-    /* Of a word that is cut off, only the whole can be calculated. */
+    /* A word that is cut off can only be calculated as a whole. */
     xb_host_fill(word, part->in.offset + words, sizeof word, computed);
     xb_proof_bytes(memory + words, word, stepped - words, part->in.offset + words, found);
     check_bytes(memory + stepped, part->in.offset + stepped, input - stepped, plain, found);
