@@ -2,6 +2,7 @@
 #include "trace.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/terminal.h"
 #include "base/units.h"
 #include "measure/engine/stage.h"
@@ -63,13 +64,7 @@ const char *xb_track_name(const struct xb_timeline *timeline, size_t track, char
 }
 
 /* What begins first is drawn first, then what ends first. */
-static int order_cells(const void *a, const void *b)
-{
-    const struct xb_trace_item *one = a, *other = b;
-    if (one->begin < other->begin || one->begin > other->begin)
-        return one->begin < other->begin ? -1 : 1;
-    return one->end < other->end ? -1 : one->end > other->end;
-}
+XB_COMPARER(order_cells, struct xb_trace_item, XB_BY(begin), XB_BY(end))
 
 /* A row with room for all spans; NULL, and counted, where there are enough. */
 static struct row *add_row(struct picture *picture)
@@ -113,11 +108,7 @@ static void add_track(struct picture *picture, size_t track)
     row->busy = work.busy / timeline->seconds;
 }
 
-static int order_items(const void *a, const void *b)
-{
-    const struct xb_trace_item *one = a, *other = b;
-    return one->item < other->item ? -1 : one->item > other->item;
-}
+XB_COMPARER(order_items, struct xb_trace_item, XB_BY(item))
 
 size_t xb_trace_join(struct xb_trace_item *items, size_t count)
 {
