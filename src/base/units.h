@@ -58,5 +58,8 @@ const char *xb_size_key(uint64_t bytes, char *text, size_t size);
 const char *xb_duration_format(double seconds, char *text, size_t size);
 
 /* Texts in memory that lasts as long as the block in which the call stands. */
+/* To so many digits: "3.2 MiB" where the base is 1024, "2.684 GB" where it is 1000. */
+#define XB_ABOUT_TEXT(bytes, base, digits) xb_about_format((bytes), (base), (digits), (char[32]){0})
+const char *xb_about_format(double bytes, unsigned base, int digits, char text[32]);
 #define XB_SIZE_TEXT(bytes) xb_size_format((bytes), (char[32]){0}, 32)
 #define XB_DURATION_TEXT(seconds) xb_duration_format((seconds), (char[32]){0}, 32)
