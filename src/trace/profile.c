@@ -3,6 +3,7 @@
 #include "profile.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -136,19 +137,8 @@ void xb_copy_read_name(const char *name, struct xb_activity *copy)
 }
 
 /* What is around others comes before them: ranges before calls. */
-static int order(const void *a, const void *b)
-{
-    const struct xb_activity *one = a, *other = b;
-    if (one->begin != other->begin)
-        return one->begin < other->begin ? -1 : 1;
-    if (one->end != other->end)
-        return one->end > other->end ? -1 : 1;
-    if (one->kind != other->kind)
-        return one->kind > other->kind ? -1 : 1;
-    if (one->track != other->track)
-        return one->track < other->track ? -1 : 1;
-    return one->link < other->link ? -1 : one->link > other->link;
-}
+XB_COMPARER(order, struct xb_activity, XB_BY(begin), XB_BY_GREATEST(end), XB_BY_GREATEST(kind),
+            XB_BY(track), XB_BY(link))
 
 void xb_profiles_sort(struct xb_profiles *profiles)
 {
