@@ -4,7 +4,12 @@
 #include "xferbench/backend.h"
 
 /* For backends: these check a call of the slot named against its rules in backend.h. XB_ERR_USAGE
- * for one that breaks them. They look at what is given and call nothing. */
+ * for one that breaks them. They look at what is given and call no runtime. */
+
+/* XB_ERR_UNSUPPORTED, with the reason, where the device lacks it: callers should ask first. `what`
+ * follows "device 0 has". The checks of kernels ask for XB_CAP_KERNELS themselves. */
+enum xb_status xb_capability_check(const struct xb_device *device, uint32_t capability,
+                                   const char *what, struct xb_error *error);
 
 /* buffer_register */
 enum xb_status xb_register_check(const void *address, uint64_t bytes, struct xb_error *error);

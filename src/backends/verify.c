@@ -7,21 +7,24 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
-/* Parts this large make the cost of handing them to threads negligible. */
+/* Parts this large make the cost of handing them to threads negligible. A multiple of a word: only
+ * the last part may end within one. */
 #define GRAIN (UINT64_C(4) << 20)
 /* A check looks at blocks this large, and at the words of a block only where one is wrong. */
 #define BLOCK UINT64_C(4096)
 
 struct job {
     unsigned char *out;      /* a fill writes here */
-    const unsigned char *in; /* a check reads here */
+    const unsigned char *in; /* a check or a digest reads here */
     uint64_t offset;
     struct xb_pattern pattern;
     struct xb_compute_leap leap; /* all steps of the pattern at once */
     pthread_mutex_t lock;        /* protects mismatch */
     struct xb_mismatch mismatch;
+    _Atomic uint64_t sum; /* of a digest */
 };
 
 /* The pattern's byte at `position`, before any step. */
@@ -177,4 +180,62 @@ struct xb_mismatch xb_host_check(const void *memory, uint64_t offset, uint64_t b
                       .lock = PTHREAD_MUTEX_INITIALIZER};
     xb_parallel_for(bytes, GRAIN, check_part, &job);
     return job.mismatch;
+}
+
+/* ---- digests ---- */
+
+static const struct xb_compute_leap no_step = {.factor = 1, .addend = 0};
+
+/* What the `bytes` < 8 behind the last whole word add: they take no step. */
+static uint64_t sum_of_rest(const unsigned char *rest, uint64_t index, size_t bytes)
+{
+    unsigned long long word = 0;
+    memcpy(&word, rest, bytes);
+    return bytes > 0 ? xb_digest_word(word, index) : 0;
+}
+
+static void add_memory(void *argument, uint64_t begin, uint64_t end)
+{
+    struct job *job = argument;
+    uint64_t sum =
+        xb_words_fastest()->sum(job->in + begin, job->leap, begin / 8, end / 8 - begin / 8);
+    sum += sum_of_rest(job->in + end / 8 * 8, end / 8, end % 8);
+    atomic_fetch_add(&job->sum, sum);
+}
+
+static void add_pattern(void *argument, uint64_t begin, uint64_t end)
+{
+    struct job *job = argument;
+    const struct xb_words *words = xb_words_fastest();
+    uint64_t first = job->offset / 8; /* the pattern's word that is word 0 */
+    unsigned char block[BLOCK];       /* which stays in the core's cache */
+    uint64_t sum = 0;
+    for (uint64_t index = begin / 8, count; index < end / 8; index += count) {
+        count = end / 8 - index < BLOCK / 8 ? end / 8 - index : BLOCK / 8;
+        words->fill(block, job->pattern, job->leap, first + index, count);
+        sum += words->sum(block, no_step, index, count);
+    }
+    words->fill(block, job->pattern, no_step, first + end / 8, 1);
+    sum += sum_of_rest(block, end / 8, end % 8);
+    atomic_fetch_add(&job->sum, sum);
+}
+
+uint64_t xb_digest_stepped(const void *memory, uint64_t bytes, uint64_t steps)
+{
+    struct job job = {.in = memory, .leap = xb_compute_leap_of(steps)};
+    xb_parallel_for(bytes, GRAIN, add_memory, &job);
+    return job.sum;
+}
+
+uint64_t xb_digest_memory(const void *memory, uint64_t bytes)
+{
+    return xb_digest_stepped(memory, bytes, 0);
+}
+
+uint64_t xb_digest_pattern(struct xb_pattern pattern, uint64_t offset, uint64_t bytes)
+{
+    struct job job = {
+        .offset = offset, .pattern = pattern, .leap = xb_compute_leap_of(pattern.steps)};
+    xb_parallel_for(bytes, GRAIN, add_pattern, &job);
+    return job.sum;
 }

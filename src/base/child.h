@@ -86,11 +86,15 @@ void xb_child_end_group(const struct xb_child *child);
 
 /* For both ends of a channel. They block, and return whether all bytes went through. False if the
  * other end is closed; that raises no SIGPIPE. */
-bool xb_channel_read(int channel, void *bytes, size_t count);
-bool xb_channel_write(int channel, const void *bytes, size_t count);
+bool xb_channel_pass(int channel, char *bytes, size_t count, bool is_write);
+#define xb_channel_read(channel, bytes, count)                                                     \
+    xb_channel_pass((channel), (char *)(bytes), (count), false)
+#define xb_channel_write(channel, bytes, count)                                                    \
+    xb_channel_pass((channel), (char *)(bytes), (count), true)
 
 /* "SIGSEGV"; "signal 34" for one without a name. */
 const char *xb_child_signal_name(int number, char *text, size_t size);
+#define XB_SIGNAL_NAME(number) xb_child_signal_name((number), (char[32]){0}, 32)
 /* "was ended by SIGSEGV"; "ended with exit code 3" where `number`, a signal, is 0. */
 const char *xb_child_end_text(int exit_code, int number, char *text, size_t size);
 

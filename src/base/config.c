@@ -56,8 +56,6 @@ static struct xb_value *find_value(const struct xb_config *config, int code)
     return NULL;
 }
 
-/* ---- values ---- */
-
 /* Refuses a word that is repeated, or not among the choices. */
 static enum xb_status check_word(struct xb_value *value, const char *word, struct xb_error *error)
 {
@@ -200,22 +198,18 @@ const char *xb_nearest(const char *word, const char *const *candidates)
 }
 
 /* Our options, and what people type for them who know other programs. */
-static const char *const known[][2] = {
-    {"device", " gpu gpus "},
-    {"samples", " runs iterations iters repeat repetitions "},
-    {"processes", " runs iterations iters repeat repetitions "},
-    {"json", " output verbose "},
-    {"csv", " output "},
-    {"color", " colour no-color no-colour "},
-    {"size", " bytes buffer-size "},
-    {"mode", " test tests "},
-    {"time-limit", " duration "},
-    {"deadline", " timeout "},
-    {"quiet", " silent "},
-    {"expect-hosts", " nodes hosts "},
-};
-
-/* ---- the command line ---- */
+static const char *const known[][2] = {{"device", " gpu gpus "},
+                                       {"samples", " runs iterations iters repeat repetitions "},
+                                       {"processes", " runs iterations iters repeat repetitions "},
+                                       {"json", " output verbose "},
+                                       {"csv", " output "},
+                                       {"color", " colour no-color no-colour "},
+                                       {"size", " bytes buffer-size "},
+                                       {"mode", " test tests "},
+                                       {"time-limit", " duration "},
+                                       {"deadline", " timeout "},
+                                       {"quiet", " silent "},
+                                       {"expect-hosts", " nodes hosts "}};
 
 /* Refuses a long option that no row has: getopt_long would take --gpu for --gpu-time. Names those
  * that do what it does in other programs ("gpus": device), at most two; else the nearest. */
@@ -333,7 +327,9 @@ enum xb_status xb_config_default(struct xb_config *config, const struct xb_optio
 
 const char *const *xb_option_words(const struct xb_option *option)
 {
-    return option->choices != NULL || option->offers == NULL ? option->choices : option->offers();
+    return option->choices != NULL  ? option->choices
+           : option->offers != NULL ? option->offers()
+                                    : option->offered;
 }
 
 bool xb_option_is_list(const struct xb_option *option)
@@ -411,16 +407,14 @@ void xb_config_fill(const struct xb_config *config, const struct xb_option_field
     static const struct {
         unsigned types;
         size_t at, size;
-    } kinds[] = {
-        [XB_BIND_FLAG] = {OF(FLAG), PART(flag)},
-        [XB_BIND_TEXT] = {~OF(FLAG), PART(text)},
-        [XB_BIND_NUMBER] = {OF(COUNT) | OF(SIZE), PART(count)},
-        [XB_BIND_SECONDS] = {OF(DURATION), PART(seconds)},
-        [XB_BIND_PLACE] = {OF(CHOICES), PART(place)},
-        [XB_BIND_WORDS] = {OF(CHOICES), PART(words)},
-        [XB_BIND_SIZES] = {OF(SIZES), PART(numbers)},
-        [XB_BIND_GIVEN] = {~0u, PART(given)},
-    };
+    } kinds[] = {[XB_BIND_FLAG] = {OF(FLAG), PART(flag)},
+                 [XB_BIND_TEXT] = {~OF(FLAG), PART(text)},
+                 [XB_BIND_NUMBER] = {OF(COUNT) | OF(SIZE), PART(count)},
+                 [XB_BIND_SECONDS] = {OF(DURATION), PART(seconds)},
+                 [XB_BIND_PLACE] = {OF(CHOICES), PART(place)},
+                 [XB_BIND_WORDS] = {OF(CHOICES), PART(words)},
+                 [XB_BIND_SIZES] = {OF(SIZES), PART(numbers)},
+                 [XB_BIND_GIVEN] = {~0u, PART(given)}};
 #undef OF
 #undef PART
     for (; fields->row != NULL; fields++) {

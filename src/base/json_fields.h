@@ -16,25 +16,26 @@
  * A reader needs every member of the table, in any order, and passes over others.
  */
 enum xb_field_kind {
-    XB_FIELD_FLAG,     /* bool */
-    XB_FIELD_UNSIGNED, /* unsigned */
-    XB_FIELD_UINT64,   /* uint64_t, up to 2^53 unless `most` says less */
-    XB_FIELD_COUNTER,  /* uint64_t of any value: a double holds large ones only roughly, so what was
-                          rounded up to 2^64 is read as the largest that a counter can have */
-    XB_FIELD_SIZE,     /* size_t */
-    XB_FIELD_INDEX,    /* int or what is as long; below 0 is written as null, which is read as -1 */
-    XB_FIELD_INT64,    /* int64_t, up to 2^53 to either side of 0 */
-    XB_FIELD_DOUBLE,   /* 0 or more; NAN is written as null where XB_NULL_IF_NAN is given */
-    XB_FIELD_TEXT,     /* char array; a text that is too long for it is cut when it is read */
-    XB_FIELD_ADDRESS,  /* the same, and a PCI address */
-    XB_FIELD_STRING,   /* const char *; read into the reader's texts */
-    XB_FIELD_WORD,     /* enum, by the names that `word` gives for 0 to `most` */
-    XB_FIELD_OBJECT,   /* struct with a table of its own */
-    XB_FIELD_ITEMS,    /* array of structs in the struct itself; `count` of them, of which the first
-                          `most` are written, and no more are read */
-    XB_FIELD_LIST,     /* pointer to such structs, which lie in the reader's texts when read */
-    XB_FIELD_NUMBERS,  /* pointer to doubles, which lie there too; `most` is that of each */
-    XB_FIELD_CUSTOM    /* what no other kind says: `write` and `read` */
+    XB_FIELD_FLAG,                   /* bool */
+    XB_FIELD_MAYBE,                  /* enum: 0 not known (null), 1 true, 2 false */
+    XB_FIELD_UNSIGNED,               /* unsigned */
+    XB_FIELD_UINT64,                 /* uint64_t, up to 2^53 unless `most` says less */
+    XB_FIELD_SIZE = XB_FIELD_UINT64, /* size_t */
+    XB_FIELD_COUNTER, /* uint64_t of any value: a double holds large ones only roughly, so what was
+                         rounded up to 2^64 is read as the largest that a counter can have */
+    XB_FIELD_INDEX,   /* int or what is as long; below 0 is written as null, which is read as -1 */
+    XB_FIELD_INT64,   /* int64_t, up to 2^53 to either side of 0 */
+    XB_FIELD_DOUBLE,  /* 0 or more; NAN is written as null where XB_NULL_IF_NAN is given */
+    XB_FIELD_TEXT,    /* char array; a text that is too long for it is cut when it is read */
+    XB_FIELD_ADDRESS, /* the same, and a PCI address */
+    XB_FIELD_STRING,  /* const char *; read into the reader's texts */
+    XB_FIELD_WORD,    /* enum, by the names that `word` gives for 0 to `most` */
+    XB_FIELD_OBJECT,  /* struct with a table of its own */
+    XB_FIELD_ITEMS,   /* array of structs in the struct itself; `count` of them, of which the first
+                         `most` are written, and no more are read */
+    XB_FIELD_LIST,    /* pointer to such structs, which lie in the reader's texts when read */
+    XB_FIELD_NUMBERS, /* pointer to doubles, which lie there too; `most` is that of each */
+    XB_FIELD_CUSTOM   /* what no other kind says: `write` and `read` */
 };
 
 enum {

@@ -50,8 +50,7 @@ bool xb_json_failed(const struct xb_json_reader *reader)
 void xb_json_refuse(struct xb_json_reader *reader, const char *key, const char *format, ...)
 {
     const struct xb_place *place = &reader->place;
-    char what[256];
-    char where[sizeof place->text + 64];
+    char what[256], where[sizeof place->text + 64];
     if (xb_json_failed(reader))
         return;
     XB_FORMAT(what, sizeof what, format);
@@ -101,8 +100,7 @@ static const char *string_end(const char *c, const char *end, const char **wrong
 static void check_text(struct xb_json_reader *reader, const char *text, size_t length)
 {
     const char *end = text + length;
-    size_t depth = 0;
-    size_t values = 0;
+    size_t depth = 0, values = 0;
     const char *wrong = memchr(text, '\0', length);
     if (wrong != NULL)
         refuse_at(reader, text, wrong, "a character is NUL: this is no text");
@@ -214,8 +212,6 @@ cJSON *xb_json_read(struct xb_json_reader *reader, const char *text, size_t leng
     cJSON_Delete(tree);
     return NULL;
 }
-
-/* ---- members ---- */
 
 void xb_json_check_keys(struct xb_json_reader *reader, const cJSON *object, const char *const *keys)
 {

@@ -145,11 +145,6 @@ void xb_json_put_number(struct xb_json *json, const char *key, double value)
     put(json, key, isfinite(value) ? cJSON_CreateRaw(XB_NUMBER_TEXT(value)) : cJSON_CreateNull());
 }
 
-void xb_json_put_known_number(struct xb_json *json, const char *key, bool is_known, double value)
-{
-    xb_json_put_number(json, key, is_known ? value : (double)NAN);
-}
-
 void xb_json_put_known_whole(struct xb_json *json, const char *key, bool is_known, uint64_t value)
 {
     char text[32];
@@ -182,8 +177,6 @@ void xb_json_put_raw(struct xb_json *json, const char *key, const char *document
         length--;
     put_copy(json, key, document, length, cJSON_CreateRaw);
 }
-
-/* ---- the end ---- */
 
 /* DEL, or a control from U+0080 to U+009F. */
 static bool is_late_control(const char *text)

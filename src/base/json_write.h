@@ -3,6 +3,7 @@
 
 #include "xferbench/error.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -62,7 +63,8 @@ void xb_json_put_optional(struct xb_json *json, const char *key, const char *tex
 /* Reads back as exactly this value. NAN and infinities give null. */
 void xb_json_put_number(struct xb_json *json, const char *key, double value);
 /* What is not known gives null. */
-void xb_json_put_known_number(struct xb_json *json, const char *key, bool is_known, double value);
+#define xb_json_put_known_number(json, key, is_known, value)                                       \
+    xb_json_put_number((json), (key), (is_known) ? (value) : (double)NAN)
 void xb_json_put_known_whole(struct xb_json *json, const char *key, bool is_known, uint64_t value);
 #define xb_json_put_whole(json, key, value) xb_json_put_known_whole((json), (key), true, (value))
 void xb_json_put_known_flag(struct xb_json *json, const char *key, bool is_known, bool flag);

@@ -31,8 +31,9 @@ struct xb_option {
     const char *help;         /* one sentence or a few; help wraps it */
     const char *brief;        /* the same in a few words, for those that --help names; else NULL */
     const char *const *choices; /* for CHOICES: ends with NULL; NULL allows any word */
-    /* Words that completion offers where `choices` is NULL, such as those known only when the
-     * program is linked; ends with NULL. NULL: none. */
+    /* Words that completion offers where `choices` is NULL; end with NULL. NULL: none, or those of
+     * `offers`, which are known only when the program is linked. */
+    const char *const *offered;
     const char *const *(*offers)(void);
     bool takes_one;            /* for CHOICES: a single word */
     uint64_t minimum, maximum; /* for COUNT, COUNTS, SIZE and SIZES */

@@ -319,13 +319,13 @@ static enum xb_status open_as_it_is(struct xb_output *output, double deadline,
 
 enum xb_status xb_output_open(struct xb_output *output, double deadline, struct xb_error *error)
 {
-    bool is_standard = output->standard != NULL && !S_ISFIFO(output->file.st_mode);
-    if (output->target == NULL && is_standard) {
+    enum xb_status status = XB_OK;
+    if (output->target != NULL)
+        status = open_replacement(output, error);
+    else if (output->standard != NULL && !S_ISFIFO(output->file.st_mode))
         output->stream = output->standard;
-        return XB_OK;
-    }
-    enum xb_status status = output->target != NULL ? open_replacement(output, error)
-                                                   : open_as_it_is(output, deadline, error);
+    else
+        status = open_as_it_is(output, deadline, error);
     if (status != XB_OK)
         xb_output_discard(output);
     return status;

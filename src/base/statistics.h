@@ -27,21 +27,19 @@ struct xb_statistics {
     double mad;          /* median absolute deviation from the median, not scaled */
 };
 
-/* Describes count >= 1 values. XB_ERR_MEMORY is the only failure. */
-XB_MUST_CHECK enum xb_status xb_statistics_compute(const double *values, size_t count,
-                                                   struct xb_statistics *statistics,
-                                                   struct xb_error *error);
-
 /* Describes values without memory of its own, so it cannot fail: overwrites `values`. */
 struct xb_statistics xb_statistics_of(double *values, size_t count);
 
 /* Describes values in groups, one behind the other: sizes[i] >= 1 in the i-th. Groups differ by
  * more than what is within them, so the interval is that of the median of their medians
- * (xb_interval_ranks): none for `count` < 6. The rest describes the values. XB_ERR_MEMORY. */
+ * (xb_interval_ranks): none for `count` < 6. The rest describes the values. XB_ERR_MEMORY.
+ * Where `sizes` is NULL they are `count` values, 1 or more, of no groups. */
 XB_MUST_CHECK enum xb_status xb_statistics_compute_groups(const double *values, const size_t *sizes,
                                                           size_t count,
                                                           struct xb_statistics *statistics,
                                                           struct xb_error *error);
+#define xb_statistics_compute(values, count, statistics, error)                                    \
+    xb_statistics_compute_groups((values), NULL, (count), (statistics), (error))
 
 /* Finds the ranks (1-based) of the order statistics that bound the median with at least 95 %
  * confidence: the largest l with P(Binomial(n, 1/2) < l) <= 0.025, and n + 1 - l (David and

@@ -52,13 +52,11 @@ const char *xb_number_text(double value, char *text, size_t size);
 int xb_decimals_for(double value);
 /* With these: "55.44". `text` holds 32. */
 const char *xb_decimal_text(double value, char *text, size_t size);
-/* Bytes per second as GB/s with four digits: "55.44". `text` holds 32. */
-const char *xb_rate_text(double bytes_per_second, char *text, size_t size);
 
 /* Texts in memory that lasts as long as the block in which the call stands. */
 #define XB_NUMBER_TEXT(value) xb_number_text((value), (char[32]){0}, 32)
 #define XB_DECIMAL_TEXT(value) xb_decimal_text((value), (char[32]){0}, 32)
-#define XB_RATE_TEXT(bytes_per_second) xb_rate_text((bytes_per_second), (char[32]){0}, 32)
+#define XB_RATE_TEXT(bytes_per_second) XB_DECIMAL_TEXT((bytes_per_second) / 1e9) /* GB/s */
 
 /* One line of a CSV after RFC 4180, written cell by cell. */
 struct xb_csv_line {

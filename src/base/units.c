@@ -34,20 +34,17 @@ struct unit {
     {                                                                                              \
         letter "B", (decimal), ""                                                                  \
     }
-static const struct unit size_units[] = {
-    {"", 1, ""},
-    {"B", 1, ""},
-    UNITS_OF("K", UINT64_C(1) << 10, 1000),
-    UNITS_OF("M", UINT64_C(1) << 20, 1000000),
-    UNITS_OF("G", UINT64_C(1) << 30, 1000000000),
-    UNITS_OF("T", UINT64_C(1) << 40, 1000000000000),
-    {NULL, 0, ""},
-};
+static const struct unit size_units[] = {{"", 1, ""},
+                                         {"B", 1, ""},
+                                         UNITS_OF("K", UINT64_C(1) << 10, 1000),
+                                         UNITS_OF("M", UINT64_C(1) << 20, 1000000),
+                                         UNITS_OF("G", UINT64_C(1) << 30, 1000000000),
+                                         UNITS_OF("T", UINT64_C(1) << 40, 1000000000000),
+                                         {NULL, 0, ""}};
 
-static const struct unit duration_units[] = {
-    {"", 1, ""},  {"ns", 1, "e-9"}, {"us", 1, "e-6"}, {"ms", 1, "e-3"},
-    {"s", 1, ""}, {"m", 60, ""},    {NULL, 0, ""},
-};
+static const struct unit duration_units[] = {{"", 1, ""},      {"ns", 1, "e-9"}, {"us", 1, "e-6"},
+                                             {"ms", 1, "e-3"}, {"s", 1, ""},     {"m", 60, ""},
+                                             {NULL, 0, ""}};
 
 #define DIGITS "0123456789"
 
@@ -253,8 +250,6 @@ enum xb_status xb_duration_parse(const char *text, double *seconds, struct xb_er
     return XB_OK;
 }
 
-/* ---- written ---- */
-
 /* With the largest power of `step` that divides it. */
 static void write_size(uint64_t bytes, uint64_t step, const char *const units[], char *text,
                        size_t size)
@@ -309,8 +304,6 @@ const char *xb_duration_format(double seconds, char *text, size_t size)
     snprintf(text, size, "%.0f s", floor(seconds / step + 0.5) * step);
     return text;
 }
-
-/* ---- times of day ---- */
 
 /* The end of the year 9999: what comes later is no time of day, but a mistake. */
 #define LAST_SECOND 253402300799.0

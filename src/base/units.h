@@ -10,6 +10,12 @@ static inline uint64_t xb_lesser(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* Where that would wrap around: the most that there is. */
+static inline uint64_t xb_sum(uint64_t a, uint64_t b)
+{
+    return b > UINT64_MAX - a ? UINT64_MAX : a + b;
+}
+
 /* A list of sizes in bytes, or of whole numbers. Release with xb_numbers_free. */
 struct xb_numbers {
     uint64_t *values;

@@ -61,11 +61,7 @@ static enum xb_status choose_steps(struct xb_mode_context *context, struct xb_er
         target *= (double)trip->layout.count;
     } else {
         trip->steps = 1;
-        xb_line_take(context, &one_slot_less);
-        enum xb_status status = xb_mode_time(context, xb_line_submit, &target, error);
-        xb_line_take(context, NULL);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(xb_line_time(context, &one_slot_less, &target, error));
         target *= XB_KERNEL_TUNED_LONGER;
     }
     return xb_kernel_time_tune_stage(context, XB_TRIP_KERNEL, context->test->bytes,
@@ -92,14 +88,6 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     return choose_steps(context, error);
 }
 
-/* Changes the source: nothing that leaves from now on is at the target yet. */
-static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct xb_trip *trip = context->state;
-    return xb_proof_fill(context->queues[0], trip->in, context->test->bytes,
-                         xb_proof_after(context->test->seed), error);
-}
-
 /* Compares with the same work in a row, and with the slowest stage: the kernels, or the copies with
  * both ways in use, as the pipeline has them. */
 static enum xb_status compare_with_stages(struct xb_result *result, bool computes,
@@ -109,12 +97,12 @@ static enum xb_status compare_with_stages(struct xb_result *result, bool compute
     double seconds[TIMES] = {0};
     double whole = (double)result->bytes_moved / result->bandwidth.median;
     for (size_t i = 0; i < TIMES; i++) {
+        if (i == KERNELS && !computes)
+            continue; /* the time found is that of enqueuing nothing */
         XB_TRY(xb_result_median(result, references[i].figure, &seconds[i], error));
-        if (!(seconds[i] > 0) && (i != KERNELS || computes))
+        if (!(seconds[i] > 0))
             return XB_OK; /* cut short: not all stages were timed */
     }
-    if (!computes) /* no kernel was enqueued: the time found is that of enqueuing nothing */
-        seconds[KERNELS] = 0;
     double bound = fmax(fmax(seconds[IN], seconds[KERNELS]), fmax(seconds[OUT], seconds[COPIES]));
     xb_result_compute(result, &xb_figure_speed_up, seconds[SERIAL] / whole);
     xb_result_compute(result, &xb_figure_share_of_bound, bound / whole);
@@ -162,7 +150,7 @@ const struct xb_mode xb_mode_double_buffer = {
                           &xb_figure_speed_up, &xb_figure_share_of_bound, &xb_figure_gpu_busy),
     .reading = xb_double_buffer_reading,
     .answer = xb_double_buffer_answer,
-    XB_HOOKS(struct xb_trip, needs, setup, prepare, xb_line_submit, verify),
+    XB_HOOKS(struct xb_trip, needs, setup, xb_trip_prepare, xb_line_submit, verify),
     .capabilities = xb_kernel_capabilities,
     .check_options = check_options,
     .check_variant = xb_host_memory_refuse_pageable,

@@ -137,15 +137,6 @@ static enum xb_status read_to(struct xb_mode_context *context, struct xb_buffer 
     return xb_reader_open(state->source.files, &plan, &state->reader, error);
 }
 
-static enum xb_status time_part(struct xb_mode_context *context, const struct xb_line_part *part,
-                                double *seconds, struct xb_error *error)
-{
-    xb_line_take(context, part);
-    enum xb_status status = xb_mode_time(context, xb_line_submit, seconds, error);
-    xb_line_take(context, NULL);
-    return status;
-}
-
 /* Finds the steps of the kernel, or takes those of another order of the same work: orders are
  * compared, and another kernel would be other work. */
 static enum xb_status choose_steps(struct xb_mode_context *context, struct xb_error *error)
@@ -171,9 +162,9 @@ static enum xb_status choose_steps(struct xb_mode_context *context, struct xb_er
         target *= (double)source->items;
     } else { /* 5 % more than the slower of reading and copying from page-locked memory */
         double reading = 0, copying = 0;
-        XB_TRY(time_part(context, XB_STAGE_ALONE(XB_STAGE_READ), &reading, error));
+        XB_TRY(xb_line_time(context, XB_STAGE_ALONE(XB_STAGE_READ), &reading, error));
         if (copies_in(context))
-            XB_TRY(time_part(context, XB_STAGE_ALONE(XB_STAGE_IN), &copying, error));
+            XB_TRY(xb_line_time(context, XB_STAGE_ALONE(XB_STAGE_IN), &copying, error));
         target = XB_KERNEL_TUNED_LONGER * (reading > copying ? reading : copying);
     }
     XB_TRY(xb_kernel_time_tune_stage(context, XB_STAGE_COMPUTE, source->bytes,
@@ -301,28 +292,34 @@ static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *
     return look_at_cache(state, &state->cached_before, error);
 }
 
+static const struct xb_source_piece *piece_of(const struct xb_mode_context *context,
+                                              const struct xb_turn *turn)
+{
+    const struct state *state = context->state;
+    return &state->source.parts[turn->item * state->source.pieces + turn->piece];
+}
+
 static enum xb_status read_piece(struct xb_mode_context *context, const struct xb_turn *turn,
                                  struct xb_error *error)
 {
     const struct state *state = context->state;
-    struct xb_source_piece piece = xb_source_piece_of(&state->source, turn->item, turn->piece);
-    uint64_t at = turn->slot * state->source.item_most + piece.position;
-    if (piece.bytes == 0)
+    const struct xb_source_piece *piece = piece_of(context, turn);
+    uint64_t at = turn->slot * state->source.item_most + piece->position;
+    if (piece->bytes == 0)
         return XB_OK;
     if (state->file != NULL)
-        return context->device->backend->file_read(state->file, piece.offset, state->slots, at,
-                                                   piece.bytes, error);
+        return context->device->backend->file_read(state->file, piece->offset, state->slots, at,
+                                                   piece->bytes, error);
     char *target = (char *)state->host->host_address + at;
-    XB_TRY(xb_reader_read(state->reader, turn->thread - 1, piece.file, piece.offset, target,
-                          piece.bytes, error));
-    memset(target + piece.bytes, 0, piece.padding);
+    XB_TRY(xb_reader_read(state->reader, turn->thread - 1, piece->file, piece->offset, target,
+                          piece->bytes, error));
+    memset(target + piece->bytes, 0, piece->padding);
     return XB_OK;
 }
 
 static uint64_t bytes_of_piece(const struct xb_mode_context *context, const struct xb_turn *turn)
 {
-    const struct state *state = context->state;
-    return xb_source_piece_of(&state->source, turn->item, turn->piece).bytes;
+    return piece_of(context, turn)->bytes;
 }
 
 static enum xb_status copy_in(struct xb_mode_context *context, const struct xb_turn *turn,
@@ -333,8 +330,7 @@ static enum xb_status copy_in(struct xb_mode_context *context, const struct xb_t
     if (state->file != NULL) /* it is there already */
         return XB_OK;
     return context->device->backend->queue_copy(turn->queue, state->slots, at, state->host, at,
-                                                xb_source_item_bytes(&state->source, turn->item),
-                                                error);
+                                                state->source.item_bytes[turn->item], error);
 }
 
 /* The kernels for an item that lies in that buffer. */
@@ -344,7 +340,7 @@ static enum xb_status work_on(struct xb_mode_context *context, struct xb_queue *
 {
     const struct state *state = context->state;
     const struct xb_backend *backend = context->device->backend;
-    uint64_t bytes = xb_source_item_bytes(&state->source, item);
+    uint64_t bytes = state->source.item_bytes[item];
     if (state->steps > 0 && bytes >= 8)
         XB_TRY(backend->queue_compute(queue, buffer, at, bytes, state->steps, error));
     return backend->queue_digest(queue, buffer, at, bytes, state->digests, item * RESULT_BYTES,
@@ -365,7 +361,7 @@ static enum xb_status submit_loaded(struct xb_mode_context *context, struct xb_e
     const struct state *state = context->state;
     uint64_t at = 0;
     for (uint64_t i = 0; i < state->source.items; i++) {
-        uint64_t bytes = xb_source_item_bytes(&state->source, i);
+        uint64_t bytes = state->source.item_bytes[i];
         at = at + bytes <= state->loaded->bytes ? at : 0; /* batches have room between files */
         XB_TRY(work_on(context, context->queues[i % context->queue_count], state->loaded, at, i,
                        error));
@@ -489,7 +485,7 @@ static enum xb_status prove(const struct xb_mode_context *context, struct xb_res
     uint64_t wrong = 0, first = 0;
     for (uint64_t i = 0; i < source->items; i++) {
         XB_TRY(xb_source_expect(source, i, scratch, error));
-        uint64_t bytes = xb_source_item_bytes(source, i);
+        uint64_t bytes = source->item_bytes[i];
         if (xb_digest_stepped(scratch, bytes, state->steps) != digests[i] && wrong++ == 0)
             first = i;
     }

@@ -2,7 +2,7 @@
 /* Data that stays on the device from kernel to kernel, beside a trip to the host after each. */
 #include "modes/readings/readings.h"
 #include "proof.h"
-#include "shared_options.h"
+#include "trip.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,8 +18,7 @@ static const struct xb_option option_steps = {
 #define KERNEL_STEPS 2u
 
 struct state {
-    struct xb_buffer *in, *out; /* on the host */
-    struct xb_buffer *data;     /* on the device */
+    struct xb_trip trip; /* of one chunk */
     uint64_t kernels;
 };
 
@@ -28,37 +27,22 @@ static struct xb_needs needs(const struct xb_case *test)
     return (struct xb_needs){.host_bytes = 2 * test->bytes, .device_bytes = test->bytes};
 }
 
-static enum xb_status copy(struct xb_mode_context *context, struct xb_buffer *target,
-                           struct xb_buffer *source, struct xb_error *error)
+/* A stage of the trip, all of the data at once. */
+static enum xb_status run(struct xb_mode_context *context, xb_stage_run *stage,
+                          struct xb_error *error)
 {
-    return context->device->backend->queue_copy(context->queues[0], target, 0, source, 0,
-                                                context->test->bytes, error);
+    const struct xb_turn turn = {.queue = context->queues[0]};
+    return stage(context, &turn, error);
 }
 
-static enum xb_status submit_in(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    return copy(context, state->data, state->in, error);
-}
-
-static enum xb_status submit_out(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    return copy(context, state->out, state->data, error);
-}
-
-static enum xb_status compute(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    return context->device->backend->queue_compute(context->queues[0], state->data, 0,
-                                                   context->test->bytes, KERNEL_STEPS, error);
-}
+XB_SUBMIT(submit_in, run, xb_trip_in)
+XB_SUBMIT(submit_out, run, xb_trip_out)
 
 static enum xb_status submit_kernels(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
     for (uint64_t i = 0; i < state->kernels; i++)
-        XB_TRY(compute(context, error));
+        XB_TRY(run(context, xb_trip_kernel, error));
     return XB_OK;
 }
 
@@ -74,8 +58,10 @@ static enum xb_status submit_round_trips(struct xb_mode_context *context, struct
 {
     const struct state *state = context->state;
     for (uint64_t i = 0; i < state->kernels; i++) {
-        XB_TRY(copy(context, state->data, i == 0 ? state->in : state->out, error));
-        XB_TRY(compute(context, error));
+        XB_TRY(context->device->backend->queue_copy(context->queues[0], state->trip.data, 0,
+                                                    i == 0 ? state->trip.in : state->trip.out, 0,
+                                                    context->test->bytes, error));
+        XB_TRY(run(context, xb_trip_kernel, error));
         XB_TRY(submit_out(context, error));
     }
     return XB_OK;
@@ -103,23 +89,17 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     struct state *state = context->state;
     const struct xb_case *test = context->test;
     enum xb_memory memory = xb_host_memory_of(test->variant);
+    state->trip.layout = xb_trip_lay_out(test->bytes, test->bytes, UINT64_MAX, 0);
+    state->trip.steps = KERNEL_STEPS;
     state->kernels = xb_case_setting(test, &option_steps)->count;
     context->operations_per_iteration = 3 * state->kernels; /* of the round trips */
     context->bytes_moved = 2 * test->bytes;
     context->hold = true;
-    XB_TRY(XB_BORROW(context, 1, error, {&state->in, 0, memory, test->bytes, false},
-                     {&state->out, 1, memory, test->bytes, false},
-                     {&state->data, 0, XB_MEMORY_DEVICE, test->bytes, false}));
-    return xb_proof_fill(context->queues[0], state->in, test->bytes, xb_proof_before(test->seed),
-                         error);
-}
-
-/* Changes the source: what warm-up and references left at the target is wrong from now on. */
-static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    return xb_proof_fill(context->queues[0], state->in, context->test->bytes,
-                         xb_proof_after(context->test->seed), error);
+    XB_TRY(XB_BORROW(context, 1, error, {&state->trip.in, 0, memory, test->bytes, false},
+                     {&state->trip.out, 1, memory, test->bytes, false},
+                     {&state->trip.data, 0, XB_MEMORY_DEVICE, test->bytes, false}));
+    return xb_proof_fill(context->queues[0], state->trip.in, test->bytes,
+                         xb_proof_before(test->seed), error);
 }
 
 static enum xb_status compare_with_trips(const struct state *state, struct xb_result *result,
@@ -150,7 +130,7 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
 {
     const struct state *state = context->state;
     XB_TRY(compare_with_trips(state, result, error));
-    xb_proof_conclude_steps(result, state->in, state->out, state->kernels * KERNEL_STEPS);
+    xb_proof_conclude_steps(result, state->trip.in, state->trip.out, state->kernels * KERNEL_STEPS);
     return XB_OK;
 }
 
@@ -182,7 +162,7 @@ const struct xb_mode xb_mode_resident = {
                           &predicted_speed_up, &xb_figure_trip_cost),
     .reading = XB_READING({.label = "resident", .code = "XB-RESIDENT", .say = xb_resident_say}),
     .answer = xb_resident_say,
-    XB_HOOKS(struct state, needs, setup, prepare, submit, verify),
+    XB_HOOKS(struct state, needs, setup, xb_trip_prepare, submit, verify),
     .capabilities = xb_kernel_capabilities,
     .check_variant = xb_host_memory_refuse_pageable,
     .references = references,

@@ -127,9 +127,7 @@ static void add_parameters(struct xb_reading *reading, const struct xb_record_ca
 /* A program's call, of the backend's runtime or of any. */
 static void add_call(struct xb_reading *reading, enum xb_call call)
 {
-    static const struct {
-        const char *cuda, *hip;
-    } calls[XB_CALLS] = {
+    static const char *const calls[XB_CALLS][2] = {
         [XB_CALL_ALLOCATE_PINNED] = {"cudaMallocHost", "hipHostMalloc"},
         [XB_CALL_PIN] = {"cudaHostRegister", "hipHostRegister"},
         [XB_CALL_COPY_ASYNC] = {"cudaMemcpyAsync", "hipMemcpyAsync"},
@@ -138,10 +136,14 @@ static void add_call(struct xb_reading *reading, enum xb_call call)
         [XB_CALL_COPY_PEER] = {"cudaMemcpyPeerAsync", "hipMemcpyPeerAsync"},
         [XB_CALL_ENABLE_PEER] = {"cudaDeviceEnablePeerAccess", "hipDeviceEnablePeerAccess"},
     };
-    const char *name = reading->record->backend != NULL ? reading->record->backend : "";
-    bool is_cuda = strcmp(name, "cuda") == 0, is_hip = strcmp(name, "hip") == 0;
-    xb_words_add(&reading->words, "%s%s%s()", is_hip ? "" : calls[call].cuda,
-                 is_cuda || is_hip ? "" : "() or ", is_cuda ? "" : calls[call].hip);
+    /* A runtime's calls begin with its name. */
+    const char *backend = reading->record->backend != NULL ? reading->record->backend : "";
+    for (size_t i = 0; i < 2 && backend[0] != '\0'; i++)
+        if (strncmp(calls[call][i], backend, strlen(backend)) == 0) {
+            xb_words_add(&reading->words, "%s()", calls[call][i]);
+            return;
+        }
+    xb_words_add(&reading->words, "%s() or %s()", calls[call][0], calls[call][1]);
 }
 
 /* ---- phrases ---- */

@@ -5,6 +5,7 @@
 
 #include "base/day_time.h"
 #include "base/left_out.h"
+#include "base/order.h"
 #include "base/stream.h"
 #include "base/text.h"
 #include "machine/environment.h"
@@ -90,8 +91,7 @@ enum xb_status xb_record_of_conditions(const struct xb_conditions *conditions,
         .numa_nodes =
             conditions->topology != NULL ? xb_topology_node_count(conditions->topology) : 0,
         .node = xb_record_keep_text(record, node.name),
-        .node_named_by = node.named_by,
-    };
+        .node_named_by = node.named_by};
     if (conditions->backend != NULL) {
         record->backend = xb_record_keep_text(record, conditions->backend);
         record->driver = xb_record_keep_text(record, probe->driver_version);
@@ -103,8 +103,6 @@ enum xb_status xb_record_of_conditions(const struct xb_conditions *conditions,
     xb_record_keep_start(record, conditions->start != NULL ? conditions->start : &none);
     return XB_OK;
 }
-
-/* ---- options ---- */
 
 /* The value as JSON; a text as it is, without quotes. */
 static const char *value_text(const struct xb_value *value, struct xb_arena **texts)
@@ -165,13 +163,7 @@ enum xb_status xb_record_of_defaults(const struct xb_option *const *rows, struct
     return XB_OK;
 }
 
-/* ---- as a list of facts ---- */
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const struct xb_record_fact *)a)->name,
-                  ((const struct xb_record_fact *)b)->name);
-}
+XB_COMPARER(by_name, struct xb_record_fact, strcmp(a->name, b->name))
 
 void xb_record_sort_facts(struct xb_record_fact *facts, size_t count)
 {
@@ -284,8 +276,6 @@ void xb_record_make_facts(struct xb_record *record)
     add_all(record, "environment ", record->environment, record->environment_count);
 }
 
-/* ---- whether two are the same ---- */
-
 bool xb_record_same(const char *a, const char *b)
 {
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
@@ -322,8 +312,7 @@ static const char *lacking(const struct xb_record *a, const struct xb_record *b)
 static const char *other_option(const struct xb_record *first, const struct xb_record *other,
                                 char *text, size_t size)
 {
-    const char *missing = lacking(first, other);
-    const char *new = lacking(other, first);
+    const char *missing = lacking(first, other), *new = lacking(other, first);
     char what[64];
     if (missing != NULL || new != NULL) {
         snprintf(text, size, "option %.50s is %s", missing != NULL ? missing : new,

@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- writing ---- */
-
 void xb_document_put_facts(struct xb_json *json, const char *key, const struct xb_device_info *info)
 {
     xb_json_open_object(json, key);
@@ -68,16 +66,14 @@ void xb_record_put(struct xb_json *json, const struct xb_record *record)
     xb_fields_put(json, xb_record_devices_fields, &record->processes[0]);
     xb_fields_put(json, xb_record_settings_fields, record);
     xb_json_open_array(json, "results");
-    for (size_t i = 0; i < record->case_count; i++) {
+    XB_EACH_CASE (test, record) {
         xb_json_open_object(json, NULL);
-        xb_fields_put(json, xb_record_case_fields, &record->cases[i]);
-        xb_fields_put(json, xb_record_row_fields, &record->cases[i].rows[0]);
+        xb_fields_put(json, xb_record_case_fields, test);
+        xb_fields_put(json, xb_record_row_fields, &test->rows[0]);
         xb_json_close(json);
     }
     xb_json_close(json);
 }
-
-/* ---- which document it is ---- */
 
 static const struct {
     const char *schema, *name;
@@ -90,8 +86,7 @@ static const struct {
     [XB_DOCUMENT_ADVISE] = {"xferbench.advise", "advice"},
     [XB_DOCUMENT_FLEET] = {"xferbench.fleet", "judgement of many nodes"},
     [XB_DOCUMENT_TRACE] = {NULL, "timeline"}, /* its form is that of the browsers' traces */
-    [XB_DOCUMENT_FOREIGN] = {NULL, "unknown"},
-};
+    [XB_DOCUMENT_FOREIGN] = {NULL, "unknown"}};
 
 enum xb_document_kind xb_document_kind_of(const cJSON *root)
 {
@@ -114,8 +109,6 @@ const char *xb_document_kind_name(enum xb_document_kind kind)
     return kinds[kind].name;
 }
 
-/* ---- reading ---- */
-
 /* A record while it is read. After the first error (base/json_read.h) no function does anything. */
 struct reader {
     struct xb_json_reader json;
@@ -126,8 +119,6 @@ struct reader {
     size_t entry_count;
     size_t process; /* whose rows are read */
 };
-
-/* ---- rows, and what a table does not say of them ---- */
 
 /* A row is of devices that its document lists; below 0 is none. */
 static void check_device(struct reader *reader, const char *key, int device)
@@ -188,8 +179,6 @@ static void read_row(struct xb_json_reader *json, const cJSON *item, size_t inde
     if (xb_record_row_figure(row, main_figure) == NULL)
         xb_json_refuse(json, "figures", "have no %s", main_figure);
 }
-
-/* ---- documents ---- */
 
 /* A document of this kind, in the form that this program reads. */
 static void read_form(struct reader *reader, const cJSON *document, const char *schema)

@@ -93,8 +93,6 @@ static void read_facts(struct xb_json_reader *reader, const cJSON *object,
     XB_CUSTOM(key_, write_facts, read, .offset = offsetof(type, member),                           \
               .count = offsetof(type, count_), .most = (most_), ##__VA_ARGS__)
 
-/* ---- under which conditions it was measured ---- */
-
 const struct xb_field xb_record_tool_fields[] = {
     XB_FIELD("version", STRING, record, version, XB_NOT_EMPTY),
     XB_FIELD("compiler", STRING, record, compiler, XB_NOT_EMPTY),
@@ -184,8 +182,6 @@ const struct xb_field xb_record_end_fields[] = {
     XB_FIELD("deadline_met", FLAG, process, deadline_met, XB_KNOWN(process, has_deadline)),
     XB_FIELDS_END};
 
-/* ---- devices ---- */
-
 static const struct xb_field ceiling_fields[] = {
     XB_FIELD("at", STRING, device, ceiling_at, XB_NOT_EMPTY),
     XB_FIELD("speed_gts", DOUBLE, device, ceiling.speed_gts, XB_ABOVE_0, .most = MOST_GTS),
@@ -269,8 +265,6 @@ const struct xb_field xb_record_case_fields[] = {
     XB_FIELD("simultaneous", FLAG, test, simultaneous),
     FACTS("parameters", read_parameters, test, parameters, parameter_count, MOST_PARAMETERS),
     XB_FIELDS_END};
-
-/* ---- figures ---- */
 
 #define FIGURE                                                                                     \
     XB_FIELD("name", STRING, figure, name, XB_NOT_EMPTY),                                          \
@@ -378,8 +372,6 @@ static void read_figure(struct xb_json_reader *reader, const cJSON *item, size_t
     of->figure_count++;
 }
 
-/* ---- what came of a case ---- */
-
 static const char *status_word(int status)
 {
     return xb_result_status_name((enum xb_result_status)status);
@@ -440,23 +432,6 @@ static void read_placements(struct xb_json_reader *reader, const cJSON *object,
     of->placements = (struct xb_record_placements){.samples = samples, .count = read.count};
 }
 
-static void write_verified(struct xb_json *json, const struct xb_field *field, const void *from)
-{
-    enum xb_verified verified = ((const row *)from)->verified;
-    xb_json_put_known_flag(json, field->key, verified != XB_VERIFIED_UNKNOWN,
-                           verified == XB_VERIFIED_TRUE);
-}
-
-static void read_verified(struct xb_json_reader *reader, const cJSON *object,
-                          const struct xb_field *field, void *to)
-{
-    bool known = false;
-    bool verified = xb_json_get_known_flag(reader, object, field->key, &known);
-    ((row *)to)->verified = !known     ? XB_VERIFIED_UNKNOWN
-                            : verified ? XB_VERIFIED_TRUE
-                                       : XB_VERIFIED_FALSE;
-}
-
 static void write_warnings(struct xb_json *json, const struct xb_field *field, const void *from)
 {
     const row *of = from;
@@ -513,7 +488,7 @@ const struct xb_field xb_record_row_fields[] = {
     XB_LIST("figures", row, figures, figure_count, MOST_FIGURES, sampled_figure_fields,
             .item = read_figure),
     XB_FIELD("stop_reason", STRING, row, stop_reason, XB_TEXT_OR_NULL),
-    XB_CUSTOM("verified", write_verified, read_verified),
+    XB_FIELD("verified", MAYBE, row, verified, XB_NULL_IF_EMPTY),
     XB_CUSTOM("warnings", write_warnings, read_warnings),
     FACTS("details", read_details, row, details, detail_count, MOST_DETAILS),
     XB_FIELDS_END};

@@ -45,8 +45,11 @@ struct side {
     struct xb_record head;     /* what holds for all processes; no cases */
     struct process *processes; /* those that were begun, in their order; room for all */
     size_t count;
-    size_t bytes; /* of the processes' documents */
-    bool overdue; /* one of its processes had to be ended after the deadline */
+    const struct process *first; /* that has a document; NULL: none */
+    size_t bytes;                /* of the processes' documents */
+    size_t nothing;              /* processes that say that there is nothing to measure */
+    bool overdue;    /* the deadline cut one of its processes, or one had to be ended after it */
+    bool has_failed; /* one of its processes, or they have not all the same cases */
 };
 
 struct session {
@@ -62,15 +65,6 @@ struct session {
     struct xb_arena *memory; /* where names, arguments and lists of processes lie */
 };
 
-/* The first process that has a document, or NULL. */
-static const struct process *first_of(const struct side *side)
-{
-    for (size_t i = 0; i < side->count; i++)
-        if (side->processes[i].outcome.text != NULL)
-            return &side->processes[i];
-    return NULL;
-}
-
 #define FAIL(...) snprintf(process->failure, sizeof process->failure, __VA_ARGS__)
 
 /* Returns whether what a process printed is its document, which was measured under the conditions
@@ -85,7 +79,6 @@ static bool judge(struct side *side, struct process *process)
     int heeded = code == SIGINT || code == SIGTERM || code == SIGHUP ? code : 0;
     struct xb_error error;
     struct xb_record *record = &process->record;
-    const struct process *first = first_of(side);
     /* By this program: it passed a signal on, or the deadline came. */
     bool was_told_to_leave = outcome->overdue || xb_interrupt_signal() != 0;
     side->overdue = side->overdue || outcome->overdue;
@@ -107,9 +100,10 @@ static bool judge(struct side *side, struct process *process)
         FAIL("%s and printed no results: %s", end, error.message);
     if (process->failure[0] != '\0')
         return false;
-    const char *other = first != NULL ? xb_record_other_condition(&first->record, record,
-                                                                  difference, sizeof difference)
-                                      : NULL;
+    const char *other =
+        side->first != NULL
+            ? xb_record_other_condition(&side->first->record, record, difference, sizeof difference)
+            : NULL;
     if (record->is_merged)
         FAIL("it printed the results of several processes");
     else if (other != NULL)
@@ -151,6 +145,16 @@ static void show_progress(struct session *session, const struct side *side)
     fflush(stderr);
 }
 
+/* Whether a process that was not cut short lacks a case that another one has. */
+static bool lacks_cases(const struct process *one, const struct process *other)
+{
+    const struct xb_record *record = &one->record;
+    bool lacks = false;
+    XB_EACH_CASE (test, &other->record)
+        lacks = lacks || xb_record_find(record, test) == NULL;
+    return lacks && !record->processes->interrupted && record->processes->deadline_met;
+}
+
 /* Runs the next process of a side, and keeps what came of it. Blocks until it has ended. It gets
  * the options that the user gave, by their long names and as they stood. Without the name of a
  * command, a script can put its own before or behind them. */
@@ -189,14 +193,21 @@ static void run_one(struct session *session, struct side *side)
         .largest = MOST_DOCUMENTS - side->bytes,
         .end_at = session->deadline > 0 ? fmax(session->deadline, now) + GRACE_S : 0};
     show_progress(session, side);
-    *outcome = (struct xb_program_outcome){.exit_code = -1, .started = time(NULL)};
     enum xb_status status = xb_program_run(&program, outcome, &error);
     if (status != XB_OK)
         FAIL("%s", error.message);
-    if (status != XB_OK || !judge(side, process)) {
+    if (status == XB_OK && judge(side, process)) {
+        side->first = side->first != NULL ? side->first : process;
+        side->overdue = side->overdue || !process->record.processes->deadline_met;
+    } else {
         free(outcome->text);
         outcome->text = NULL;
     }
+    bool is_nothing = outcome->exit_code == XB_EXIT_NOTHING;
+    side->nothing += is_nothing;
+    side->has_failed = side->has_failed || outcome->text == NULL ||
+                       (outcome->exit_code != XB_EXIT_OK && !is_nothing) ||
+                       lacks_cases(process, side->first) || lacks_cases(side->first, process);
     session->stuck = outcome->stuck;
     side->count++;
 }
@@ -204,10 +215,9 @@ static void run_one(struct session *session, struct side *side)
 /* Whether its first process says that there is nothing to measure, as the others would. */
 static bool is_refused(const struct side *side)
 {
-    const struct process *first = &side->processes[0];
-    return side->count == 1 && first->outcome.text == NULL &&
-           (first->outcome.exit_code == XB_EXIT_USAGE ||
-            first->outcome.exit_code == XB_EXIT_NOTHING);
+    const int code = side->processes[0].outcome.exit_code;
+    return side->count == 1 && side->first == NULL &&
+           (code == XB_EXIT_USAGE || code == XB_EXIT_NOTHING);
 }
 
 static void run_all(struct session *session)
@@ -230,16 +240,6 @@ static void run_all(struct session *session)
         }
 }
 
-/* Whether a process that was not cut short lacks a case that another one has. */
-static bool lacks_cases(const struct process *one, const struct process *other)
-{
-    const struct xb_record *record = &one->record;
-    bool lacks = false;
-    for (size_t i = 0; !lacks && i < other->record.case_count; i++)
-        lacks = xb_record_find(record, &other->record.cases[i]) == NULL;
-    return lacks && !record->processes->interrupted && record->processes->deadline_met;
-}
-
 /* A side gives XB_EXIT_OK where everything was measured and is right, XB_EXIT_NOTHING where all its
  * processes say that. */
 static int exit_code(const struct session *session, bool written)
@@ -249,20 +249,9 @@ static int exit_code(const struct session *session, bool written)
         return 128 + xb_interrupt_signal();
     for (size_t i = 0; i < session->side_count; i++) {
         const struct side *side = &session->sides[i];
-        const struct process *first = first_of(side);
-        bool has_failed = false;
-        size_t nothing = 0;
-        for (size_t k = 0; !has_failed && k < side->count; k++) {
-            const struct process *process = &side->processes[k];
-            bool is_nothing = process->outcome.exit_code == XB_EXIT_NOTHING;
-            nothing += is_nothing;
-            has_failed = process->outcome.text == NULL ||
-                         (process->outcome.exit_code != XB_EXIT_OK && !is_nothing) ||
-                         lacks_cases(process, first) || lacks_cases(first, process);
-        }
-        if (has_failed)
+        if (side->has_failed)
             return XB_EXIT_FAILED;
-        if (code == XB_EXIT_OK && nothing == side->count)
+        if (side->nothing == side->count)
             code = XB_EXIT_NOTHING;
     }
     return written ? code : XB_EXIT_FAILED;
@@ -340,15 +329,13 @@ static void write_merged(struct xb_json *json, const struct side *side)
     }
     xb_record_make_cases(&reader, &merged, entries, count, SIZE_MAX);
     free(entries);
-    if (!xb_json_failed(&reader)) {
-        xb_json_open_array(json, "results");
-        for (size_t i = 0; i < merged.case_count; i++)
-            write_case(json, &merged, &merged.cases[i]);
-        xb_json_close(json);
-        xb_reading_put_of(json, &merged);
-    } else {
+    if (xb_json_failed(&reader))
         xb_json_fail(json, &reader.error);
-    }
+    xb_json_open_array(json, "results");
+    XB_EACH_CASE (test, &merged)
+        write_case(json, &merged, test);
+    xb_json_close(json);
+    xb_reading_put_of(json, &merged);
     xb_record_free(&merged);
 }
 
@@ -360,7 +347,7 @@ static enum xb_status write_json(FILE *stream, const struct side *side, enum xb_
     static const struct xb_field *const tables[] = {xb_record_node_fields, xb_record_backend_fields,
                                                     xb_record_devices_fields,
                                                     xb_record_settings_fields};
-    const struct process *first = first_of(side);
+    const struct process *first = side->first;
     struct xb_json json;
     xb_json_begin(&json);
     xb_json_open_object(&json, NULL);
@@ -379,16 +366,13 @@ static enum xb_status write_json(FILE *stream, const struct side *side, enum xb_
     xb_json_open_array(&json, "processes");
     for (size_t i = 0; i < side->count; i++) {
         const struct process *process = &side->processes[i];
-        char name[16];
+        const int number = process->outcome.signal;
         xb_json_open_object(&json, NULL);
         xb_json_put_whole(&json, "index", i);
         xb_document_put_time(&json, "started", process->outcome.started);
         xb_json_put_number(&json, "wall_s", process->outcome.wall_s);
         xb_json_put_index(&json, "exit_code", process->outcome.exit_code);
-        xb_json_put_text(&json, "signal",
-                         process->outcome.signal != 0
-                             ? xb_child_signal_name(process->outcome.signal, name, sizeof name)
-                             : NULL);
+        xb_json_put_text(&json, "signal", number != 0 ? XB_SIGNAL_NAME(number) : NULL);
         xb_json_put_optional(&json, "failure", process->failure);
         /* As it was written: the reader has found that it is JSON. */
         xb_json_put_raw(&json, "document", process->outcome.text);
@@ -405,8 +389,7 @@ static enum xb_status write_json(FILE *stream, const struct side *side, enum xb_
 static bool write_outputs(struct session *session)
 {
     const struct xb_table_view view = xb_table_view_of(session->asked->config);
-    bool quiet = session->asked->quiet;
-    bool written = true;
+    bool quiet = session->asked->quiet, written = true;
     for (size_t i = 0; i < session->side_count; i++)
         quiet = quiet || session->sides[i].output->is_stdout;
     for (size_t i = session->side_count; i-- > 0;) { /* the baseline first */
@@ -432,7 +415,7 @@ static bool write_outputs(struct session *session)
         /* The table is of what was written, read back: a file that cannot be read is then told now,
          * and not when it is needed. */
         status = XB_OK;
-        if (!quiet && first_of(side) != NULL) {
+        if (!quiet && side->first != NULL) {
             if (is_there)
                 status =
                     xb_record_parse("the results", document.text, document.length, &merged, &error);
@@ -540,15 +523,11 @@ int xb_processes_run(const struct xb_run_options *asked, double deadline, double
         if (session.refused != 0 && session.side_count == SIDES && is_refused(side))
             xb_say("the %s, '%s', ended with exit code %d and no results", head->role, side->name,
                    session.refused);
-        any_results = any_results || first_of(side) != NULL;
+        any_results = any_results || side->first != NULL;
         head->interrupted = xb_interrupt_signal() != 0;
         head->has_deadline = deadline > 0;
         head->deadline_met =
             !side->overdue && !(session.out_of_time && side->count < head->asked_processes);
-        for (size_t k = 0; k < side->count; k++)
-            head->deadline_met =
-                head->deadline_met && (side->processes[k].outcome.text == NULL ||
-                                       side->processes[k].record.processes->deadline_met);
     }
     int code = session.refused;
     /* If the candidate refuses, the baseline may have measured before it. */

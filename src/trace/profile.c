@@ -22,13 +22,8 @@ struct xb_profile_name {
     uint32_t program; /* whose name it is: the place in items, plus 1; 0: of none */
 };
 
-static int compare_names(const void *a, const void *b)
-{
-    const struct xb_profile_name *one = a, *other = b;
-    if (one->length != other->length)
-        return one->length < other->length ? -1 : 1;
-    return memcmp(one->bytes, other->bytes, one->length);
-}
+XB_COMPARER(compare_names, struct xb_profile_name, XB_BY(length),
+            memcmp(a->bytes, b->bytes, a->length < b->length ? a->length : b->length))
 
 /* The name that is there, or a new one. */
 static struct xb_profile_name *find(struct xb_profiles *profiles, const void *bytes, size_t length)

@@ -66,7 +66,7 @@ static void json_types_every_option(void **state)
     assert_null_at(root, "config.streams");
     assert_int_equal(cJSON_GetArraySize(at(root, "config")), OPTION_COUNT);
     cJSON_Delete(root);
-    char *text = written(xb_result_json_write, &f->run);
+    char *text = written(write_indented, &f->run);
     assert_non_null(strstr(text, "\"chunk\":\t9007199254740993"));
     assert_non_null(strstr(text, "[4096,9007199254740993]"));
     free(text);

@@ -42,7 +42,5 @@ bool xb_host_queue_blocks(const struct xb_queue *queue);
 enum xb_status xb_host_queue_enqueue(struct xb_queue *queue, const struct xb_host_work *work,
                                      struct xb_error *error);
 
-#define XB_HOST_SLOTS(X, prefix)                                                                   \
-    XB_QUEUE_SLOTS(X, prefix)                                                                      \
-    X(prefix, file_open) X(prefix, file_close) X(prefix, file_read) X(prefix, file_way)
+#define XB_HOST_SLOTS(X, prefix) XB_SLOTS(XB_NO_SLOT, X, XB_NO_SLOT, X, prefix)
 XB_HOST_SLOTS(XB_DECLARE_SLOT, xb_host_)

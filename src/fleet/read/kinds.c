@@ -49,6 +49,7 @@ static void add_value(struct xb_fleet_document *doc, struct xb_fleet_figure figu
     figure.backend = doc->backend;
     figure.driver = doc->host.driver;
     value.source = doc->source;
+    value.written = doc->origin.written;
     if (value.gpu == NULL || !(value.value > 0.0) || !isfinite(value.value))
         return;
     value.figure = xb_fleet_add_figure(doc->fleet, &figure);
@@ -64,6 +65,7 @@ static void complain(struct xb_fleet_document *doc, enum xb_fleet_code code,
                                                .gpu = gpu,
                                                .text = text,
                                                .source = doc->source,
+                                               .written = doc->origin.written,
                                                .causes = causes};
     xb_fleet_add_complaint(doc->fleet, &complaint);
 }
