@@ -135,7 +135,7 @@ static enum xb_status set_value(struct xb_value *value, const char *text, struct
     case XB_OPTION_SIZES:
     case XB_OPTION_COUNTS:
         status = xb_numbers_parse(text, option->type == XB_OPTION_SIZES, option->minimum,
-                                  option->maximum, &value->numbers, &cause);
+                                  option->maximum, &value->numbers, memory, &cause);
         break;
     case XB_OPTION_DURATION:
         status = xb_duration_parse(text, &value->seconds, &cause);
@@ -320,7 +320,6 @@ enum xb_status xb_config_default(struct xb_config *config, const struct xb_optio
     struct xb_value *value = &config->values[xb_config_get(config, row) - config->values];
     if (value->given)
         return XB_OK;
-    xb_numbers_free(&value->numbers);
     *value = (struct xb_value){.option = row};
     return set_value(value, text, &config->memory, error);
 }
@@ -383,8 +382,6 @@ uint64_t xb_value_number(const struct xb_value *value, size_t index)
 
 void xb_config_free(struct xb_config *config)
 {
-    for (size_t i = 0; i < config->count; i++)
-        xb_numbers_free(&config->values[i].numbers);
     xb_arena_free(config->memory);
     *config = (struct xb_config){0};
 }
