@@ -83,18 +83,6 @@ static void refuse_at(struct xb_json_reader *reader, const char *text, const cha
             line, (size_t)(at - start) + 1, what);
 }
 
-/* The quote that ends the string which begins before `c`, or the text's end. *wrong: an escaped NUL
- * in it, or a control character that is not escaped, which JSON forbids. */
-static const char *string_end(const char *c, const char *end, const char **wrong)
-{
-    while (c < end && *c != '"' && *wrong == NULL) {
-        if ((unsigned char)*c < ' ' || (*c == '\\' && strncmp(c, "\\u0000", 6) == 0))
-            *wrong = c;
-        c += *c == '\\' && c + 1 < end ? 2 : 1;
-    }
-    return c;
-}
-
 /* What would make cJSON take much memory or stack, and what it would show wrongly: of a text with a
  * zero in it only what is before, so that one name would pass for another. */
 static void check_text(struct xb_json_reader *reader, const char *text, size_t length)
@@ -106,8 +94,13 @@ static void check_text(struct xb_json_reader *reader, const char *text, size_t l
         refuse_at(reader, text, wrong, "a character is NUL: this is no text");
     for (const char *c = text; c < end && !xb_json_failed(reader); c++) {
         const char *begin = c;
+        /* In a string no NUL may be escaped, and no control character may be as it is. */
         if (*c == '"')
-            c = string_end(c + 1, end, &wrong);
+            for (c++; c < end && *c != '"' && wrong == NULL;) {
+                if ((unsigned char)*c < ' ' || strncmp(c, "\\u0000", 6) == 0)
+                    wrong = c;
+                c += *c == '\\' && c + 1 < end ? 2 : 1;
+            }
         else if (*c == '[' || *c == '{')
             depth++;
         else if (*c == ']' || *c == '}')

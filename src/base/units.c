@@ -3,7 +3,6 @@
 #define _GNU_SOURCE /* strptime, timegm */
 #include "units.h"
 
-#include "day_time.h"
 #include "memory.h"
 
 #include <errno.h>

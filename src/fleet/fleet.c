@@ -2,8 +2,8 @@
 #define _GNU_SOURCE /* tdestroy */
 #include "fleet.h"
 
-#include "base/day_time.h"
 #include "base/memory.h"
+#include "base/units.h"
 
 #include <search.h>
 #include <stdlib.h>

@@ -3,11 +3,11 @@
 #define _GNU_SOURCE /* environ */
 #include "making.h"
 
-#include "base/day_time.h"
 #include "base/left_out.h"
 #include "base/order.h"
 #include "base/stream.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "machine/environment.h"
 #include "xferbench/version.h"
 
