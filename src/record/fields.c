@@ -69,8 +69,9 @@ static void write_facts(struct xb_json *json, const struct xb_field *field, cons
     xb_json_close(json);
 }
 
-/* In a field's `least`: they are neither flags nor lists; sorted by name, as cases are compared. */
-enum { SCALARS = 1, SORTED = 2 };
+/* In a field's `least`: facts are neither flags nor lists; they are sorted, as cases are compared;
+ * they are options. */
+enum { SCALARS = 1, SORTED = 2, OPTIONS = 4 };
 
 static void read_facts(struct xb_json_reader *reader, const cJSON *object,
                        const struct xb_field *field, void *to)
@@ -85,6 +86,9 @@ static void read_facts(struct xb_json_reader *reader, const cJSON *object,
     size_t outer = xb_place_enter(&reader->place, field->key);
     cJSON_ArrayForEach(item, inner)
     {
+        /* Early builds had --barrier and --barrier-tasks, which said only when to begin. */
+        if ((field->least & OPTIONS) != 0 && strncmp(item->string, "barrier", 7) == 0)
+            continue;
         if ((field->least & SCALARS) != 0 && !cJSON_IsNumber(item) && !cJSON_IsString(item) &&
             !cJSON_IsNull(item))
             xb_json_refuse(reader, item->string, "must be a number, a text or null");
@@ -101,8 +105,8 @@ static void read_facts(struct xb_json_reader *reader, const cJSON *object,
     *(size_t *)((char *)to + field->count) = read;
 }
 
-#define FACTS(key_, read, type, member, count_, most_, ...)                                        \
-    XB_CUSTOM(key_, write_facts, read, .offset = offsetof(type, member),                           \
+#define FACTS(key_, type, member, count_, most_, ...)                                              \
+    XB_CUSTOM(key_, write_facts, read_facts, .offset = offsetof(type, member),                     \
               .count = offsetof(type, count_), .most = (most_), ##__VA_ARGS__)
 
 const struct xb_field xb_record_tool_fields[] = {
@@ -160,22 +164,9 @@ static const struct xb_field backend_fields[] = {
 const struct xb_field xb_record_backend_fields[] = {
     XB_PART("backend", backend_fields, XB_PRESENT(record, backend)), XB_FIELDS_END};
 
-/* Early builds had --barrier and --barrier-tasks, which said only when to begin. */
-static void read_config(struct xb_json_reader *reader, const cJSON *object,
-                        const struct xb_field *field, void *to)
-{
-    record *of = to;
-    size_t kept = 0;
-    read_facts(reader, object, field, to);
-    for (size_t i = 0; i < of->option_count; i++)
-        if (strncmp(of->options[i].name, "barrier", strlen("barrier")) != 0)
-            of->options[kept++] = of->options[i];
-    of->option_count = kept;
-}
-
 const struct xb_field xb_record_settings_fields[] = {
-    FACTS("environment", read_facts, record, environment, environment_count, MOST_VARIABLES),
-    FACTS("config", read_config, record, options, option_count, MOST_OPTIONS,
+    FACTS("environment", record, environment, environment_count, MOST_VARIABLES),
+    FACTS("config", record, options, option_count, MOST_OPTIONS, .least = OPTIONS,
           XB_PRESENT(record, options)),
     XB_FIELDS_END};
 
@@ -239,7 +230,7 @@ static const struct xb_field device_fields[] = {
     XB_FIELD("driver", STRING, device, driver, XB_TEXT_OR_NULL),
     XB_PART("link", link_fields, XB_KNOWN(device, link_known)),
     XB_PART("numa", numa_fields),
-    FACTS("facts", read_facts, device, facts, fact_count, MOST_FACTS),
+    FACTS("facts", device, facts, fact_count, MOST_FACTS),
     XB_FIELDS_END};
 
 /* Rows name their device by its index. */
@@ -266,8 +257,7 @@ const struct xb_field xb_record_case_fields[] = {
     XB_FIELD("peer", INDEX, test, peer, .most = 1023),
     XB_FIELD("latency", FLAG, test, latency),
     XB_FIELD("simultaneous", FLAG, test, simultaneous),
-    FACTS("parameters", read_facts, test, parameters, parameter_count, MOST_PARAMETERS,
-          .least = SORTED),
+    FACTS("parameters", test, parameters, parameter_count, MOST_PARAMETERS, .least = SORTED),
     XB_FIELDS_END};
 
 #define FIGURE                                                                                     \
@@ -480,5 +470,5 @@ const struct xb_field xb_record_row_fields[] = {
     XB_FIELD("stop_reason", STRING, row, stop_reason, XB_TEXT_OR_NULL),
     XB_FIELD("verified", MAYBE, row, verified, XB_NULL_IF_EMPTY),
     XB_CUSTOM("warnings", write_warnings, read_warnings),
-    FACTS("details", read_facts, row, details, detail_count, MOST_DETAILS, .least = SCALARS),
+    FACTS("details", row, details, detail_count, MOST_DETAILS, .least = SCALARS),
     XB_FIELDS_END};
