@@ -360,7 +360,7 @@ const struct xb_mode xb_mode_managed = {
                                 {&xb_option_touched, "advise"}, {&xb_option_touch_order, "advise"}),
     .figures = XB_FIGURES(&xb_figure_full_copy_time, &break_even_share),
     .reading = xb_managed_reading,
-    .say_first_thing = xb_managed_say_first_thing,
+    .say_first_thing = xb_managed_try,
     .crosses_otherwise = true,
     XB_HOOKS(struct state, buffers, setup, prepare, submit, verify),
     .capabilities = capabilities,

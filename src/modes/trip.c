@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trip.h"
 
+#include "proof.h"
 #include "ring.h"
 
 #define WORD UINT64_C(8)
@@ -46,6 +47,22 @@ struct xb_trip_part xb_trip_part_at(const struct xb_trip_layout *layout, uint64_
     part.out.offset = out_at(layout, part.in.offset);
     part.out.bytes = out_at(layout, part.in.offset + part.in.bytes) - part.out.offset;
     return part;
+}
+
+void xb_trip_take(const struct xb_case *test, enum xb_taking how, uint64_t device_bytes,
+                  struct xb_buffers *all)
+{
+    enum xb_memory memory = xb_host_memory_of(test->variant);
+    xb_take(all, XB_OF_CASE, memory, test->bytes, offsetof(struct xb_trip, in));
+    xb_take(all, XB_OF_CASE, memory, test->bytes, offsetof(struct xb_trip, out));
+    xb_take(all, how, XB_MEMORY_DEVICE, device_bytes, offsetof(struct xb_trip, data));
+}
+
+enum xb_status xb_trip_prepare(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct xb_trip *trip = context->state;
+    return xb_proof_fill(context->queues[0], trip->in, context->test->bytes,
+                         xb_proof_after(context->test->seed), error);
 }
 
 static enum xb_status copy(struct xb_mode_context *context, const struct xb_turn *turn,

@@ -90,9 +90,9 @@ struct xb_needs xb_case_needs(const struct xb_case *test)
         uint64_t bytes = all.list[i].bytes;
         uint64_t *there = all.list[i].how == XB_OF_PEER ? &of_peer : &needs.device_bytes;
         if (memory != XB_MEMORY_DEVICE)
-            needs.host_bytes = xb_add_up(needs.host_bytes, bytes);
+            needs.host_bytes = xb_sum(needs.host_bytes, bytes);
         if (memory == XB_MEMORY_DEVICE || memory == XB_MEMORY_MANAGED)
-            *there = xb_add_up(*there, bytes);
+            *there = xb_sum(*there, bytes);
     }
     needs.device_bytes = needs.device_bytes > of_peer ? needs.device_bytes : of_peer;
     return needs;
