@@ -184,7 +184,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     context->host_timed = context->host_waits = true;
     context->hold = false;
     context->operations_per_iteration = xb_ring_operations(&plan, bytes);
-    if (state->data == NULL)
+    if (state->pageable != state->data)
         xb_host_fill(state->pageable->host_address, 0, bytes, xb_proof_before(context->test->seed));
     return xb_ring_open(context, &plan, state->slots, &state->ring, error);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a workspace keeps, and when it gives it up. */
+#include "measure/plan/case.h"
 #include "xferbench/workspace.h"
 
 #include "../doubles/fake_backend.h"
@@ -410,6 +411,55 @@ static void test_room_beyond_is_needed(NO_STATE)
     expect_kept(5 * KIB, 0);
 }
 
+/* ---- what a case takes ---- */
+
+struct held {
+    struct xb_buffer *managed, *whole, *own, *none, *ring, *peers;
+};
+
+static void list(const struct xb_case *test, struct xb_buffers *all)
+{
+    all->beyond = KIB;
+    xb_take(all, XB_OF_CASE, XB_MEMORY_MANAGED, test->bytes, offsetof(struct held, managed));
+    xb_take(all, XB_OF_CASE, XB_MEMORY_DEVICE, test->bytes, offsetof(struct held, whole));
+    xb_take(all, XB_OF_CASE, XB_MEMORY_DEVICE, test->bytes, offsetof(struct held, own));
+    xb_take(all, XB_FIXED, XB_MEMORY_PINNED, 0, offsetof(struct held, none));
+    xb_take(all, XB_FIXED, XB_MEMORY_PINNED, 3 * KIB, offsetof(struct held, ring));
+    xb_take(all, XB_COUNTED, XB_MEMORY_DEVICE, 2 * KIB, 0);
+    xb_take(all, XB_OF_PEER, XB_MEMORY_DEVICE, test->bytes, offsetof(struct held, peers));
+}
+
+static void test_a_case_takes_what_it_lists(NO_STATE)
+{
+    const struct xb_mode mode = {.buffers = list};
+    const struct xb_case test = {.mode = &mode, .bytes = 4 * KIB};
+    const struct xb_case largest = {.mode = &mode, .bytes = INT64_MAX};
+    struct xb_buffer own = {.bytes = 4 * KIB};
+    struct held held = {.own = &own};
+    struct xb_mode_context context = {.test = &test,
+                                      .state = &held,
+                                      .workspace = fake.workspace,
+                                      .peer_workspace = fake.workspace,
+                                      .peer_share = {.of = 2, .number = 1}};
+    struct xb_error error;
+    assert_int_equal(xb_case_needs(&test).host_bytes, (5 + 3) * KIB);
+    assert_int_equal(xb_case_needs(&test).device_bytes, (3 * 5 + 2) * KIB);
+    assert_true(xb_case_needs(&largest).device_bytes == UINT64_MAX);
+    begin(4 * KIB);
+    fake.beyond = KIB;
+    assert_int_equal(xb_borrow(&context, 2, &error), XB_OK);
+    assert_int_equal(context.queue_count, 2);
+    assert_int_equal(xb_workspace_borrowed(fake.workspace, true), (5 + 3) * KIB);
+    assert_int_equal(xb_workspace_borrowed(fake.workspace, false), 2 * 5 * KIB);
+    assert_ptr_equal(held.own, &own);
+    assert_null(held.none);
+    /* Each has the number of its place, and a second pair's buffers come behind the first's. */
+    assert_ptr_equal(held.managed, get(0, XB_MEMORY_MANAGED, 4 * KIB));
+    assert_ptr_equal(held.ring, get(2, XB_MEMORY_PINNED, 3 * KIB));
+    assert_ptr_equal(held.whole, get(0, XB_MEMORY_DEVICE, 4 * KIB));
+    assert_ptr_equal(held.peers, get(2, XB_MEMORY_DEVICE, 4 * KIB));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, take_down)
 
 int main(void)
@@ -426,6 +476,7 @@ int main(void)
         TEST(test_what_is_shared_is_no_larger_than_asked_for),
         TEST(test_a_case_can_have_room_beyond),
         TEST(test_room_beyond_is_needed),
+        TEST(test_a_case_takes_what_it_lists),
         TEST(test_idle_memory_makes_room),
         TEST(test_what_does_not_fit_leaves_the_number_usable),
         TEST(test_other_failures_are_passed_on),
