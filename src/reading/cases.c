@@ -44,12 +44,8 @@ bool xb_reading_has(const struct xb_reading *reading, const struct xb_record_cas
 
 bool xb_reading_usable(const struct xb_reading *reading, const struct xb_record_case *test)
 {
-    return test->bytes >= XB_LARGE_BYTES && xb_reading_measured(reading, test);
-}
-
-bool xb_reading_measured(const struct xb_reading *reading, const struct xb_record_case *test)
-{
-    return !test->latency && xb_reading_has(reading, test, &xb_figure_bandwidth);
+    return test->bytes >= XB_LARGE_BYTES && !test->latency &&
+           xb_reading_has(reading, test, &xb_figure_bandwidth);
 }
 
 /* The first process's row that counts; a usable case has one. */
@@ -166,7 +162,7 @@ bool xb_is_chosen(const struct xb_reading *reading, const struct xb_record_case 
            (is->direction == 0 || xb_reading_goes(test, is->direction)) &&
            (is->option == NULL ||
             strcmp(xb_record_parameter(test, is->option->name), is->value) == 0) &&
-           xb_reading_measured(reading, test) &&
+           !test->latency && xb_reading_has(reading, test, &xb_figure_bandwidth) &&
            (is->figure == NULL || xb_reading_has(reading, test, is->figure));
 }
 

@@ -17,7 +17,6 @@ void xb_reading_begin(struct xb_reading *reading, const char *label, const char 
         .label = label, .code = code, .device = device, .bytes = bytes, .gain = (double)NAN};
     reading->device = device;
     reading->bytes = bytes;
-    reading->statement++;
     reading->words.text[reading->words.length = 0] = '\0';
     reading->lacks_figure = false;
     reading->all_nodes = false;
@@ -36,9 +35,11 @@ void xb_reading_number(struct xb_reading *reading, const char *name, double valu
 void xb_reading_rests_on(struct xb_reading *reading, const struct xb_record_case *test)
 {
     size_t *count = &reading->entry.case_count;
-    if (test == NULL || reading->rested[test - reading->record->cases] == reading->statement)
+    for (size_t i = 0; i < *count; i++)
+        if (reading->cases[i] == test)
+            return;
+    if (test == NULL)
         return;
-    reading->rested[test - reading->record->cases] = reading->statement;
     reading->cases = xb_grow(reading->cases, *count, sizeof(struct xb_record_case *));
     reading->cases[(*count)++] = test;
 }
@@ -152,7 +153,6 @@ void xb_reading_make(const struct xb_record *record, struct xb_reading_list *lis
     struct xb_reading reading = {.record = record,
                                  .parameters = xb_parameters_that_differ(record),
                                  .list = list,
-                                 .rested = xb_new(count, sizeof *reading.rested),
                                  .grouped = xb_new(count, sizeof(const struct xb_record_case *))};
     (void)xb_record_devices(record, &devices);
     *list = (struct xb_reading_list){
@@ -171,7 +171,6 @@ void xb_reading_make(const struct xb_record *record, struct xb_reading_list *lis
     free(reading.collected);
     free(reading.numbers);
     free(reading.cases);
-    free(reading.rested);
     free(reading.grouped);
 }
 

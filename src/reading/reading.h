@@ -58,8 +58,6 @@ struct xb_reading {
     bool lacks_figure;               /* a number of the words is not known */
     struct xb_reading_number *numbers;
     const struct xb_record_case **cases;
-    size_t statement; /* its number, from 1 on */
-    size_t *rested;   /* for each of the record's cases the last statement that rests on it */
     const struct xb_record_case **grouped; /* by xb_reading_group: room for all cases */
     double *collected;                     /* by xb_reading_collect */
     size_t collected_count;
@@ -78,9 +76,7 @@ bool xb_reading_goes(const struct xb_record_case *test, enum xb_direction direct
  * (--numa), only cases of one node count: the device's, else the first. */
 bool xb_reading_has(const struct xb_reading *reading, const struct xb_record_case *test,
                     const struct xb_figure *figure);
-/* Whether it has a bandwidth so measured, whatever its length. */
-bool xb_reading_measured(const struct xb_reading *reading, const struct xb_record_case *test);
-/* Whether it has one that the Reading uses: of a large case. */
+/* Whether it is a large case that has a bandwidth so measured. */
 bool xb_reading_usable(const struct xb_reading *reading, const struct xb_record_case *test);
 
 /* A way to move data: a mode (NULL: the line's own), and a variant or NULL for the fastest. */

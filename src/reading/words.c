@@ -162,8 +162,7 @@ static void close_option(struct xb_reading *reading, struct optional *part)
     reading->words.text[reading->words.length = part->length] = '\0';
     reading->lacks_figure = part->lacked_figure;
     entry->number_count = part->numbers;
-    while (entry->case_count > part->cases)
-        reading->rested[reading->cases[--entry->case_count] - reading->record->cases] = 0;
+    entry->case_count = part->cases;
 }
 
 /* A word that takes a case. */

@@ -8,6 +8,7 @@
 #include "record/mode_list.h"
 #include "run/formats.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,12 +25,20 @@ static void a_phrase_is_words_with_their_numbers(NO_STATE)
             54e9, (uint64_t)8 << 20, 2.0, 2.0);
     xb_tell(&reading, "{share:share}, {part} of the time, {duration:time}, {whole}.", 0.25, 1.5,
             0.001, 3.0);
-    /* What lacks a value, a text or a case is left out with its numbers. */
-    xb_tell(&reading, "[ {text} of {whole:none}][ No {text}.][ No {case}.][ {one:left} of {text}.]",
-            "None", 0.0, NULL, NULL, 4.25, "it");
+    /* What lacks a value, a text or a case is left out with its numbers and cases. */
+    const struct xb_record_case one = {.mode = "one"}, other = {.mode = "other"};
+    xb_tell(&reading,
+            "[{case} {text} of {whole:none}][ No {text}.][ No {case}.][ {one:left} of {text}.]"
+            "{case}{case}",
+            &one, "None", 0.0, NULL, NULL, 4.25, "it", &other, &other);
+    xb_reading_keep(&reading);
+    xb_reading_begin(&reading, "label", "XB-CODE", -1, 0);
+    xb_tell(&reading, "What lacks a value elsewhere is none: {factor}.", (double)NAN);
     xb_reading_keep(&reading);
     assert_int_equal(list.count, 1);
     const struct xb_reading_entry *entry = &list.entries[0];
+    assert_int_equal(entry->case_count, 1);
+    assert_ptr_equal(entry->cases[0], &other);
     assert_string_equal(entry->text, "it has 54.0 GB/s of 8 MiB; 2.0 times, 2.0 times as fast, "
                                      "25 %, 100 % of the time, 1.00 ms, 3. 4.2 of it.");
     assert_int_equal(entry->number_count, 5);
@@ -44,6 +53,7 @@ static void a_phrase_is_words_with_their_numbers(NO_STATE)
         assert_true(entry->numbers[i].value == expected[i].value);
     }
     free(reading.numbers);
+    free(reading.cases);
     xb_reading_free(&list);
 }
 

@@ -130,18 +130,6 @@ static double sure_gain(const struct group *group, const struct piece *piece,
                : 0;
 }
 
-/* One call, and what is faster than that. */
-static void advise(const struct group *group, const struct piece *piece)
-{
-    double call = sure_gain(group, piece, piece->call), most = sure_gain(group, piece, piece->best);
-    most = piece->best != piece->call ? most : 0;
-    xb_remedy_if_worth(group->reading, XB_EFFORT_LINES, fmax(call, most),
-                       "Do not copy pieces of {size} one by one: [one call, {call}, is {factor} as "
-                       "fast][{text}{text} is {factor} as fast].",
-                       piece->bytes, XB_CALL_COPY_BATCH, call, call > 0 ? ", " : "",
-                       words_of(piece->best), most);
-}
-
 /* For which of the pieces one copy each will do. */
 static void add_each(const struct group *group)
 {
@@ -171,7 +159,13 @@ static void add_each(const struct group *group)
             xb_tell(reading, " That");
         xb_tell(reading, "{+size:worst_piece} is {factor:gain_at_worst} as fast as a copy a piece.",
                 worst->bytes, most);
-        advise(group, worst);
+        double call = sure_gain(group, worst, worst->call);
+        double other = worst->best != worst->call ? sure_gain(group, worst, worst->best) : 0;
+        xb_remedy_if_worth(reading, XB_EFFORT_LINES, fmax(call, other),
+                           "Do not copy pieces of {size} one by one: [one call, {call}, is "
+                           "{factor} as fast][{text}{text} is {factor} as fast].",
+                           worst->bytes, XB_CALL_COPY_BATCH, call, call > 0 ? ", " : "",
+                           words_of(worst->best), other);
     }
     if (group->count == 1 && good == 0)
         return;

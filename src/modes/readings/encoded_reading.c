@@ -80,19 +80,6 @@ static void add_why_not(struct xb_reading *reading, const struct seen *seen)
     }
 }
 
-/* Which stage the whole cannot be faster than. */
-static void add_limit(struct xb_reading *reading, const struct seen *seen)
-{
-    double link = seen->ratio * seen->plain;
-    double bound = fmin(link, seen->decode);
-    const char *what = link <= seen->decode ? "link" : "GPU, which restores it,";
-    if (seen->is_made && seen->encode < bound) {
-        bound = seen->encode;
-        what = "host, which makes it smaller,";
-    }
-    xb_tell(reading, "[ The {text} is the limit: {rate} GB/s alone.]", what, bound);
-}
-
 static void say(struct xb_reading *reading, const struct seen *seen)
 {
     const struct xb_record_case *test = seen->test;
@@ -101,19 +88,27 @@ static void say(struct xb_reading *reading, const struct seen *seen)
     bool knows_stages = isfinite(seen->ratio + seen->encode + seen->decode);
     add_answer(reading, seen);
     if (seen->order == XB_READING_FASTER) {
-        /* With how many threads or sends it pays. */
+        /* With how many threads or sends it pays; and the stage that the whole cannot be faster
+         * than. */
         double count = xb_reading_median(reading, test,
                                          seen->is_made ? &xb_figure_break_even_threads
                                                        : &xb_figure_break_even_sends);
+        double link = seen->ratio * seen->plain, bound = fmin(link, seen->decode);
+        bool is_host = seen->is_made && seen->encode < bound;
         xb_tell(reading,
                 seen->is_made ? "[ It pays with {whole} thread{text}.]"
                               : "[ Packing pays off after {whole} send{text}.]",
                 count, count > 1 ? "s" : "");
-    }
-    if (seen->order == XB_READING_FASTER && knows_stages)
-        add_limit(reading, seen);
-    else if (seen->order != XB_READING_UNKNOWN && knows_stages)
+        xb_tell(reading, "[ The {text} is the limit: {rate} GB/s alone.]",
+                is_host                ? "host, which makes it smaller,"
+                : link <= seen->decode ? "link"
+                                       : "GPU, which restores it,",
+                !knows_stages ? 0
+                : is_host     ? seen->encode
+                              : bound);
+    } else if (seen->order != XB_READING_UNKNOWN && knows_stages) {
         add_why_not(reading, seen);
+    }
     if (most > 0 && all > 0) /* what is lost */
         xb_words_add(&reading->words,
                      " The largest error is %.2g %% of a value, over all values %.2g %%.",

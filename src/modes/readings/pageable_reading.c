@@ -215,20 +215,18 @@ static void add_from(struct xb_reading *reading, const struct xb_reading_pair *p
     else
         xb_tell(reading, "pinning pays from {size:from} on: {factor:ratio_from} as fast there",
                 from->way->bytes, from->ratio);
-    if (paying > 1)
-        xb_tell(reading, ", {factor:ratio_largest} at {size:largest}", pairs[0].ratio,
-                pairs[0].way->bytes);
-    xb_tell(reading, ".");
-    if (below == NULL)
-        return;
-    /* The largest size for which pinning does not pay. */
-    xb_tell(reading,
-            below->order == XB_READING_ALIKE
-                ? " At {size:below} the difference is within the noise."
-            : below->ratio > 1 ? " At {size:below} it is {factor} as fast."
-                               : " At {size:below} pageable is {factor} as fast.",
-            below->way->bytes, below->ratio > 1 ? below->ratio : 1 / below->ratio);
-    xb_reading_number(reading, "ratio_below", below->ratio, XB_UNIT_RATIO);
+    xb_tell(reading, "[, {factor:ratio_largest} at {size:largest}].",
+            paying > 1 ? pairs[0].ratio : 0, pairs[0].way->bytes);
+    if (below != NULL) /* the largest size for which pinning does not pay */
+        xb_tell(reading,
+                below->order == XB_READING_ALIKE
+                    ? " At {size:below} the difference is within the noise."
+                      "{+factor}{+factor:ratio_below}"
+                : below->ratio > 1
+                    ? " At {size:below} it is {factor} as fast.{+factor:ratio_below}"
+                    : " At {size:below} pageable is {factor} as fast.{+factor:ratio_below}",
+                below->way->bytes, below->ratio > 1 ? below->ratio : 1 / below->ratio,
+                below->ratio);
 }
 
 static void say_from(struct xb_reading *reading)

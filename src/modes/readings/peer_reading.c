@@ -68,37 +68,30 @@ static bool describe(struct xb_reading *reading, enum xb_direction direction, en
     return any;
 }
 
-/* Says "One way, direct copies are 1.5 times as fast as <other> (median of 6 pairs)."; returns the
- * factor where that is certain, else 0. */
-static double compare(struct xb_reading *reading, enum way ways, enum way others)
-{
-    struct xb_statistics factors;
-    double sure_gain;
-    if (!describe(reading, reading->direction, ways, others, &factors, &sure_gain))
-        return 0;
-    xb_tell(reading, "{text}, {text} are {speed:ratio} as {text}[ (median of {whole} pairs)].",
-            reading->direction == XB_BIDIR ? "Both ways" : "One way",
-            ways == BY_KERNEL ? "direct copies by a kernel" : "direct copies", factors.median,
-            others == STAGED ? "copies through the host" : "those by copy engine",
-            factors.n > 1 ? (double)factors.n : 0);
-    xb_tell(reading, "{+factor:ratio_low}{+factor:ratio_high}{+whole:pairs}", factors.min,
-            factors.max, (double)factors.n);
-    return sure_gain;
-}
+static const char by_kernel[] = "a kernel";
 
+/* "One way, direct copies are 1.5 times as fast as copies through the host (median of 6 pairs).";
+ * or, about a kernel, its copies against those by copy engine. */
 static void say_direct(struct xb_reading *reading)
 {
-    double gain = compare(reading, DIRECT, STAGED);
-    xb_remedy_if_worth(reading, XB_EFFORT_CALL, gain,
-                       "Copy from GPU to GPU directly, {gain} as fast as through the host {text}: "
-                       "{call} once a pair, then {call}.",
-                       reading->direction == XB_BIDIR ? "both ways" : "one way",
-                       XB_CALL_ENABLE_PEER, XB_CALL_COPY_PEER);
-}
-
-static void say_by_kernel(struct xb_reading *reading)
-{
-    (void)compare(reading, BY_KERNEL, BY_ENGINE);
+    struct xb_statistics factors;
+    double gain;
+    bool is_kernel = reading->about == by_kernel, both_ways = reading->direction == XB_BIDIR;
+    if (!describe(reading, reading->direction, is_kernel ? BY_KERNEL : DIRECT,
+                  is_kernel ? BY_ENGINE : STAGED, &factors, &gain))
+        return;
+    xb_tell(reading,
+            "{text}, direct copies[ by {text}] are {speed:ratio} as {text}[ (median of {whole} "
+            "pairs)].{+factor:ratio_low}{+factor:ratio_high}{+whole:pairs}",
+            both_ways ? "Both ways" : "One way", reading->about, factors.median,
+            is_kernel ? "those by copy engine" : "copies through the host",
+            factors.n > 1 ? (double)factors.n : 0, factors.min, factors.max, (double)factors.n);
+    if (!is_kernel)
+        xb_remedy_if_worth(reading, XB_EFFORT_CALL, gain,
+                           "Copy from GPU to GPU directly, {gain} as fast as through the host "
+                           "{text}: {call} once a pair, then {call}.",
+                           both_ways ? "both ways" : "one way", XB_CALL_ENABLE_PEER,
+                           XB_CALL_COPY_PEER);
 }
 
 /* "Directly, a pair of GPUs copies 396 GB/s one way and 780 GB/s both ways together.": the median
@@ -123,7 +116,10 @@ void xb_peer_answer(struct xb_reading *reading)
 
 const struct xb_reading_line xb_peer_reading[] = {
     {.label = "peer", .code = "XB-PEER-DIRECT", .say_of_pairs = say_direct},
-    {.label = "by kernel", .code = "XB-PEER-BY-KERNEL", .say_of_pairs = say_by_kernel},
+    {.label = "by kernel",
+     .code = "XB-PEER-BY-KERNEL",
+     .say_of_pairs = say_direct,
+     .about = by_kernel},
     {.label = NULL},
 };
 

@@ -98,22 +98,17 @@ static void add_other(struct xb_reading *reading, const struct xb_record_case *b
     enum xb_reading_order order = xb_reading_judge(reading, best, other);
     bool is_pageable = xb_order_is_pageable(other->variant);
     bool is_overlapped = xb_order_is_overlapped(other->variant);
+    bool is_alike = order == XB_READING_ALIKE;
     if (!is_same_work(reading, best, other) || order == XB_READING_UNKNOWN)
         return;
-    xb_reading_rests_on(reading, other);
-    xb_tell(reading, " It is {speed} as {text}{text}{text}.",
-            order == XB_READING_ALIKE ? 1 : factor,
-            is_overlapped ? "overlapped" : "one step after the other",
-            is_pageable ? " with pageable memory" : "",
-            order == XB_READING_ALIKE ? ", within the noise" : "");
-    if (order == XB_READING_ALIKE)
-        return;
-    xb_reading_number(reading,
-                      is_overlapped ? "ratio_overlapped_pageable"
-                      : is_pageable ? "ratio_serial_pageable"
-                                    : "ratio_serial",
-                      factor, XB_UNIT_RATIO);
-    if (xb_order_is_overlapped(best->variant) && !is_pageable)
+    xb_tell(reading, "{case} It is {speed} as {text}{text}{text}.[{+factor:*}]", other,
+            is_alike ? 1 : factor, is_overlapped ? "overlapped" : "one step after the other",
+            is_pageable ? " with pageable memory" : "", is_alike ? ", within the noise" : "",
+            is_alike ? 0 : factor,
+            is_overlapped ? "ratio_overlapped_pageable"
+            : is_pageable ? "ratio_serial_pageable"
+                          : "ratio_serial");
+    if (!is_alike && xb_order_is_overlapped(best->variant) && !is_pageable)
         xb_remedy_if_worth(reading, XB_EFFORT_DESIGN, factor,
                            "Read, copy and compute at the same time: {gain} as fast as one step "
                            "after the other here. Threads read into pinned buffers (PyTorch: "
