@@ -130,8 +130,7 @@ enum xb_status xb_child_start(struct xb_child *child, const struct xb_child_task
 {
     pid_t self = getpid();
     int ends[2];
-    sigset_t all;
-    sigset_t before;
+    sigset_t all, before;
     *child = (struct xb_child){.leads_group = task->leads_group, .channel = -1, .exit_code = -1};
     child->ended_at = xb_clock_now(); /* until it has begun there is nothing to end */
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
@@ -273,8 +272,7 @@ void xb_child_close(struct xb_child *child)
     child->channel = -1;
 }
 
-/* Reads or writes all bytes. */
-static bool pass_all(int channel, char *bytes, size_t count, bool is_write)
+bool xb_channel_pass(int channel, char *bytes, size_t count, bool is_write)
 {
     while (count > 0) {
         ssize_t passed =
@@ -289,25 +287,13 @@ static bool pass_all(int channel, char *bytes, size_t count, bool is_write)
     return true;
 }
 
-bool xb_channel_read(int channel, void *bytes, size_t count)
-{
-    return pass_all(channel, bytes, count, false);
-}
-
-bool xb_channel_write(int channel, const void *bytes, size_t count)
-{
-    return pass_all(channel, (char *)bytes, count, true); /* send() does not write to it */
-}
-
 const char *xb_child_signal_name(int number, char *text, size_t size)
 {
-    static const int named[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGILL,  SIGTRAP, SIGABRT,
-                                SIGBUS,  SIGFPE,  SIGKILL, SIGUSR1, SIGSEGV, SIGUSR2,
-                                SIGPIPE, SIGALRM, SIGTERM, SIGXCPU, SIGXFSZ, SIGSYS};
-    snprintf(text, size, "signal %d", number);
-    for (size_t i = 0; i < sizeof named / sizeof named[0]; i++)
-        if (named[i] == number)
-            snprintf(text, size, "SIG%s", sigabbrev_np(number));
+    const char *name = sigabbrev_np(number);
+    if (name != NULL)
+        snprintf(text, size, "SIG%s", name);
+    else
+        snprintf(text, size, "signal %d", number);
     return text;
 }
 

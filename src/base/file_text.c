@@ -123,8 +123,6 @@ enum xb_status xb_file_text_read(const char *path, size_t largest, bool pipes, c
     return status;
 }
 
-/* ---- folders ---- */
-
 static int compare_names(const FTSENT **a, const FTSENT **b)
 {
     int order = strverscmp((*a)->fts_name, (*b)->fts_name);

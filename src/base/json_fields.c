@@ -15,8 +15,6 @@ _Static_assert(_Generic((size_t)0, uint64_t : 1, default : 0), "a size is read a
 /* A table leads to the tables in it: as deep as those are written, whatever a document says. */
 /* NOLINTBEGIN(misc-no-recursion) */
 
-/* ---- writing ---- */
-
 static void write_field(struct xb_json *json, const struct xb_field *field, const char *from)
 {
     const char *at = from + field->offset, *key = field->key;
@@ -26,10 +24,12 @@ static void write_field(struct xb_json *json, const struct xb_field *field, cons
     case XB_FIELD_FLAG:
         xb_json_put_flag(json, key, *(const bool *)at);
         break;
+    case XB_FIELD_MAYBE:
+        xb_json_put_known_flag(json, key, *(const int *)at != 0, *(const int *)at == 1);
+        break;
     case XB_FIELD_UNSIGNED:
     case XB_FIELD_UINT64:
     case XB_FIELD_COUNTER:
-    case XB_FIELD_SIZE:
         whole = field->kind == XB_FIELD_UNSIGNED ? *(const unsigned *)at : *(const uint64_t *)at;
         xb_json_put_known_whole(json, key, may_be_empty || whole > 0, whole);
         break;
@@ -94,8 +94,6 @@ void xb_fields_put_object(struct xb_json *json, const char *key, const struct xb
     xb_fields_put(json, fields, from);
     xb_json_close(json);
 }
-
-/* ---- reading ---- */
 
 bool xb_field_may_be_null(const struct xb_field *field)
 {
@@ -277,19 +275,19 @@ static void read_value(struct xb_json_reader *reader, const cJSON *object, const
 {
     char *at = to + field->offset;
     const char *text;
-    size_t length;
     double wide;
-    bool is_known;
     switch (field->kind) {
     case XB_FIELD_FLAG:
         *(bool *)at = xb_json_get_known_flag(reader, object, field->key,
-                                             xb_field_may_be_null(field) ? &is_known : NULL);
+                                             xb_field_may_be_null(field) ? &(bool){false} : NULL);
+        break;
+    case XB_FIELD_MAYBE:
+        *(int *)at = xb_json_get_known_flag(reader, object, field->key, &(bool){false}) ? 1 : 2;
         break;
     case XB_FIELD_UNSIGNED:
         *(unsigned *)at = (unsigned)get_whole(reader, object, field, UINT_MAX);
         break;
     case XB_FIELD_UINT64:
-    case XB_FIELD_SIZE:
         *(uint64_t *)at = get_whole(reader, object, field, EXACT);
         break;
     case XB_FIELD_COUNTER:
@@ -310,11 +308,11 @@ static void read_value(struct xb_json_reader *reader, const cJSON *object, const
         break;
     case XB_FIELD_ADDRESS:
         text = get_text(reader, item, field);
-        length = strlen(text);
-        if (length == 0 || length >= field->size || strspn(text, "0123456789abcdef:.") < length)
+        if (text[0] == '\0' || strlen(text) >= field->size ||
+            text[strspn(text, "0123456789abcdef:.")] != '\0')
             xb_json_refuse(reader, field->key, "must be a PCI address, such as 0000:0f:00.0");
         else
-            memcpy(at, text, length + 1);
+            memcpy(at, text, strlen(text) + 1);
         break;
     case XB_FIELD_STRING:
         *(const char **)at = xb_fields_keep_text(reader, get_text(reader, item, field));
@@ -337,19 +335,6 @@ static void read_value(struct xb_json_reader *reader, const cJSON *object, const
     }
 }
 
-/* What a member is that the file does not know. */
-static void set_unknown(const struct xb_field *field, char *to)
-{
-    if ((field->flags & XB_FIELD_EMPTY_IS_NULL) != 0)
-        memset(to + field->offset, 0, field->size);
-    if (field->kind == XB_FIELD_INDEX)
-        *(int *)(to + field->offset) = -1;
-    else if ((field->flags & XB_FIELD_NAN_IS_NULL) != 0)
-        *(double *)(to + field->offset) = (double)NAN;
-    if (field->known > 0)
-        *(bool *)(to + field->known - 1) = false;
-}
-
 void xb_fields_read(struct xb_json_reader *reader, const cJSON *object,
                     const struct xb_field *fields, void *to)
 {
@@ -361,14 +346,23 @@ void xb_fields_read(struct xb_json_reader *reader, const cJSON *object,
             *(bool *)(base + field->known - 1) = true;
     for (const struct xb_field *field = fields; field->key != NULL; field++) {
         const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, field->key);
-        if (item == NULL)
+        char *at = base + field->offset;
+        if (item == NULL) {
             xb_json_refuse(reader, field->key, "is missing");
-        else if (cJSON_IsNull(item) && xb_field_may_be_null(field))
-            set_unknown(field, base);
-        else if (!xb_json_failed(reader) && field->read != NULL)
+        } else if (cJSON_IsNull(item) && xb_field_may_be_null(field)) {
+            if ((field->flags & XB_FIELD_EMPTY_IS_NULL) != 0)
+                memset(at, 0, field->size);
+            if (field->kind == XB_FIELD_INDEX)
+                *(int *)at = -1;
+            else if ((field->flags & XB_FIELD_NAN_IS_NULL) != 0)
+                *(double *)at = (double)NAN;
+            if (field->known > 0)
+                *(bool *)(base + field->known - 1) = false;
+        } else if (!xb_json_failed(reader) && field->read != NULL) {
             field->read(reader, object, field, to);
-        else if (!xb_json_failed(reader))
+        } else if (!xb_json_failed(reader)) {
             read_value(reader, object, item, field, base);
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include "xferbench/error.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -26,8 +27,11 @@
  * control characters are escaped.
  */
 struct xb_json {
-    struct cJSON *root;
-    struct cJSON *open[XB_JSON_DEPTH]; /* what is not closed yet, outermost first */
+    char *text; /* as it is written: indented */
+    size_t length, room;
+    struct xb_json_level { /* what is not closed yet, outermost first */
+        bool is_array, has_any;
+    } open[XB_JSON_DEPTH];
     size_t depth;
     struct xb_error error; /* the first failure */
 };
@@ -62,7 +66,8 @@ void xb_json_put_optional(struct xb_json *json, const char *key, const char *tex
 /* Reads back as exactly this value. NAN and infinities give null. */
 void xb_json_put_number(struct xb_json *json, const char *key, double value);
 /* What is not known gives null. */
-void xb_json_put_known_number(struct xb_json *json, const char *key, bool is_known, double value);
+#define xb_json_put_known_number(json, key, is_known, value)                                       \
+    xb_json_put_number((json), (key), (is_known) ? (value) : (double)NAN)
 void xb_json_put_known_whole(struct xb_json *json, const char *key, bool is_known, uint64_t value);
 #define xb_json_put_whole(json, key, value) xb_json_put_known_whole((json), (key), true, (value))
 void xb_json_put_known_flag(struct xb_json *json, const char *key, bool is_known, bool flag);
@@ -75,6 +80,5 @@ void xb_json_put_numbers(struct xb_json *json, const char *key, const double *va
 /* A JSON document that was read, as it was but for white space at its end. NULL gives null. */
 void xb_json_put_raw(struct xb_json *json, const char *key, const char *document);
 
-/* For callers that fail on the way: keeps this error, or that memory is short. */
+/* For callers that fail on the way: keeps this error. */
 void xb_json_fail(struct xb_json *json, const struct xb_error *error);
-void xb_json_fail_memory(struct xb_json *json);

@@ -17,10 +17,7 @@
 struct job {
     void (*work)(void *argument, uint64_t begin, uint64_t end);
     void *argument;
-    uint64_t total;
-    uint64_t grain;
-    uint64_t grains;
-    uint64_t parts;
+    uint64_t total, grain, grains, parts;
     _Atomic uint64_t next; /* the first part that no thread works on yet */
     atomic_bool lacks_memory;
 };

@@ -55,8 +55,7 @@ static double quantile_of_sorted(const double *sorted, size_t count, double p)
 struct xb_statistics xb_statistics_of(double *values, size_t count)
 {
     struct xb_statistics s = {.n = count, .median = xb_median_of(values, count)};
-    size_t low = 0;
-    size_t high = 0;
+    size_t low = 0, high = 0;
     s.has_interval = xb_interval_ranks(count, &low, &high);
     if (s.has_interval) {
         s.ci95_low = values[low - 1];
@@ -73,39 +72,32 @@ struct xb_statistics xb_statistics_of(double *values, size_t count)
     return s;
 }
 
-enum xb_status xb_statistics_compute(const double *values, size_t count,
-                                     struct xb_statistics *statistics, struct xb_error *error)
-{
-    double *sorted = xb_try(count, sizeof *sorted);
-    if (sorted == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to sort %zu samples", count);
-    memcpy(sorted, values, count * sizeof *sorted);
-    *statistics = xb_statistics_of(sorted, count);
-    free(sorted);
-    return XB_OK;
-}
-
 enum xb_status xb_statistics_compute_groups(const double *values, const size_t *sizes, size_t count,
                                             struct xb_statistics *statistics,
                                             struct xb_error *error)
 {
-    size_t total = 0;
-    for (size_t i = 0; i < count; i++)
+    const size_t groups = sizes != NULL ? count : 0;
+    size_t total = sizes != NULL ? 0 : count;
+    for (size_t i = 0; i < groups; i++)
         total += sizes[i];
     if (total == 0)
         return XB_FAIL(error, XB_ERR_INTERNAL, "there are no samples to describe");
-    double *sorted = xb_try(total + count, sizeof *sorted);
+    struct xb_statistics of_groups = {.n = 0};
+    double *sorted = xb_try(total + groups, sizeof *sorted);
     if (sorted == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to sort %zu samples", total);
-    memcpy(sorted, values, total * sizeof *sorted);
     double *medians = sorted + total;
-    for (size_t i = 0, at = 0; i < count; at += sizes[i], i++)
+    memcpy(sorted, values, total * sizeof *sorted);
+    for (size_t i = 0, at = 0; i < groups; at += sizes[i], i++)
         medians[i] = xb_median_of(sorted + at, sizes[i]);
-    struct xb_statistics of_groups = xb_statistics_of(medians, count);
+    if (groups > 0)
+        of_groups = xb_statistics_of(medians, groups);
     *statistics = xb_statistics_of(sorted, total);
-    statistics->has_interval = of_groups.has_interval;
-    statistics->ci95_low = of_groups.ci95_low;
-    statistics->ci95_high = of_groups.ci95_high;
+    if (groups > 0) {
+        statistics->has_interval = of_groups.has_interval;
+        statistics->ci95_low = of_groups.ci95_low;
+        statistics->ci95_high = of_groups.ci95_high;
+    }
     free(sorted);
     return XB_OK;
 }

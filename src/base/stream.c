@@ -40,8 +40,7 @@ const char *xb_output_advice(int code)
         {ENFILE, "too many files are open: raise the limit (ulimit -n)"},
         {EPIPE, "its reader has gone"},
         {EINTR, "a signal came while its reader took nothing"},
-        {ETIMEDOUT, "its reader took nothing, and the deadline is over"},
-    };
+        {ETIMEDOUT, "its reader took nothing, and the deadline is over"}};
     for (size_t i = 0; i < sizeof advice / sizeof advice[0]; i++)
         if (advice[i].code == code)
             return advice[i].text;
@@ -105,8 +104,6 @@ const char *xb_memory_text_keep(struct xb_memory_text *text, struct xb_arena **a
     free(text->text);
     return kept;
 }
-
-/* ---- pipes ---- */
 
 /* While waiting, look for a signal and at the clock this often. */
 #define POLL_MS 50

@@ -11,8 +11,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* ---- what it can show ---- */
-
 /* A terminal that nobody knows the size of counts as one of: */
 #define USUAL_COLUMNS 80
 #define USUAL_ROWS 24
@@ -119,8 +117,6 @@ const char *xb_colour_end(FILE *stream, enum xb_colour colour)
 {
     return xb_colour_begin(stream, colour)[0] != '\0' ? "\033[0m" : "";
 }
-
-/* ---- words, line by line ---- */
 
 void xb_make_plain(char *text)
 {

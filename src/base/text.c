@@ -63,9 +63,7 @@ const char *xb_plain_text(const char *text, char *plain, size_t size)
     char before = '\0';
     while (*text != '\0') {
         char piece[4 * 4 + 1]; /* four bytes, each as \xNN */
-        size_t length = xb_utf8_length(text);
-        size_t bytes = length > 0 ? length : 1;
-        size_t written = 0;
+        size_t length = xb_utf8_length(text), bytes = length > 0 ? length : 1, written = 0;
         bool command = (*text == ':' || *text == '#') && *text == before;
         if (command || xb_utf8_is_harmful(text)) {
             for (size_t i = 0; i < bytes; i++) {
@@ -100,8 +98,6 @@ bool xb_list_has(const char *list, const char *word)
     }
 }
 
-/* ---- numbers ---- */
-
 const char *xb_number_text(double value, char *text, size_t size)
 {
     for (int digits = 15; digits <= 17; digits++) {
@@ -127,13 +123,6 @@ const char *xb_decimal_text(double value, char *text, size_t size)
     snprintf(text, size, "%.*f", xb_decimals_for(value), value);
     return text;
 }
-
-const char *xb_rate_text(double bytes_per_second, char *text, size_t size)
-{
-    return xb_decimal_text(bytes_per_second / 1e9, text, size);
-}
-
-/* ---- a line of a CSV ---- */
 
 /* Writes the comma before a cell, if it is not the first. */
 static void separate(struct xb_csv_line *line)
@@ -181,21 +170,17 @@ void xb_csv_end(struct xb_csv_line *line)
     line->begun = false;
 }
 
-/* ---- errors ---- */
-
 const char *xb_status_name(enum xb_status status)
 {
-    static const char *const names[] = {
-        [XB_OK] = "ok",
-        [XB_ERR_USAGE] = "usage",
-        [XB_ERR_UNSUPPORTED] = "unsupported",
-        [XB_ERR_UNAVAILABLE] = "unavailable",
-        [XB_ERR_MEMORY] = "memory",
-        [XB_ERR_SYSTEM] = "system",
-        [XB_ERR_RUNTIME] = "runtime",
-        [XB_ERR_STOPPED] = "stopped",
-        [XB_ERR_INTERNAL] = "internal",
-    };
+    static const char *const names[] = {[XB_OK] = "ok",
+                                        [XB_ERR_USAGE] = "usage",
+                                        [XB_ERR_UNSUPPORTED] = "unsupported",
+                                        [XB_ERR_UNAVAILABLE] = "unavailable",
+                                        [XB_ERR_MEMORY] = "memory",
+                                        [XB_ERR_SYSTEM] = "system",
+                                        [XB_ERR_RUNTIME] = "runtime",
+                                        [XB_ERR_STOPPED] = "stopped",
+                                        [XB_ERR_INTERNAL] = "internal"};
     size_t count = sizeof names / sizeof names[0];
     return (size_t)status < count && names[status] != NULL ? names[status] : "unknown";
 }

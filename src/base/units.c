@@ -3,7 +3,6 @@
 #define _GNU_SOURCE /* strptime, timegm */
 #include "units.h"
 
-#include "day_time.h"
 #include "memory.h"
 
 #include <errno.h>
@@ -34,20 +33,17 @@ struct unit {
     {                                                                                              \
         letter "B", (decimal), ""                                                                  \
     }
-static const struct unit size_units[] = {
-    {"", 1, ""},
-    {"B", 1, ""},
-    UNITS_OF("K", UINT64_C(1) << 10, 1000),
-    UNITS_OF("M", UINT64_C(1) << 20, 1000000),
-    UNITS_OF("G", UINT64_C(1) << 30, 1000000000),
-    UNITS_OF("T", UINT64_C(1) << 40, 1000000000000),
-    {NULL, 0, ""},
-};
+static const struct unit size_units[] = {{"", 1, ""},
+                                         {"B", 1, ""},
+                                         UNITS_OF("K", UINT64_C(1) << 10, 1000),
+                                         UNITS_OF("M", UINT64_C(1) << 20, 1000000),
+                                         UNITS_OF("G", UINT64_C(1) << 30, 1000000000),
+                                         UNITS_OF("T", UINT64_C(1) << 40, 1000000000000),
+                                         {NULL, 0, ""}};
 
-static const struct unit duration_units[] = {
-    {"", 1, ""},  {"ns", 1, "e-9"}, {"us", 1, "e-6"}, {"ms", 1, "e-3"},
-    {"s", 1, ""}, {"m", 60, ""},    {NULL, 0, ""},
-};
+static const struct unit duration_units[] = {{"", 1, ""},      {"ns", 1, "e-9"}, {"us", 1, "e-6"},
+                                             {"ms", 1, "e-3"}, {"s", 1, ""},     {"m", 60, ""},
+                                             {NULL, 0, ""}};
 
 #define DIGITS "0123456789"
 
@@ -153,7 +149,6 @@ static enum xb_status append(struct xb_numbers *numbers, const struct kind *kind
                            "%s%s is named twice, again by \"%.80s\"; name %s once",
                            of_size ? "size " : "", of_size ? XB_SIZE_TEXT(number) : digits, item,
                            of_size ? "each size" : "it");
-    numbers->values = xb_grow(numbers->values, numbers->count, sizeof *numbers->values);
     numbers->values[numbers->count++] = number;
     return XB_OK;
 }
@@ -193,38 +188,29 @@ static enum xb_status append_item(struct xb_numbers *numbers, const struct kind 
 
 enum xb_status xb_numbers_parse(const char *text, bool are_sizes, uint64_t minimum,
                                 uint64_t maximum, struct xb_numbers *numbers,
-                                struct xb_error *error)
+                                struct xb_arena **memory, struct xb_error *error)
 {
     const struct kind *kind = are_sizes ? &of_sizes : &of_counts;
-    struct xb_numbers read = {.count = 0};
-    char *copy = xb_copy(text), *rest = copy;
-    enum xb_status status = XB_OK;
+    size_t most = 1, length = strlen(text);
+    for (size_t i = 0; i < length; i++) /* a range has 64 numbers at the most */
+        most += text[i] == ',' ? 1 : strncmp(text + i, "..", 2) == 0 ? 64 : 0;
+    struct xb_numbers read = {.values = xb_arena_new(memory, most * sizeof *read.values)};
+    char *rest = memcpy(xb_arena_new(memory, length + 1), text, length);
     if (are_sizes && maximum == 0) {
         minimum = 1;
         maximum = INT64_MAX;
     }
-    while (status == XB_OK && rest != NULL) {
+    while (rest != NULL) {
         char *item = strsep(&rest, ",");
-        if (item[0] != '\0')
-            status = append_item(&read, kind, minimum, maximum, item, error);
-        else
-            status = XB_FAIL(error, XB_ERR_USAGE,
-                             "%s\"%.80s\" has an empty place; give %ss and ranges with single "
-                             "commas between, such as %s",
-                             kind->list, text, kind->noun, kind->items);
+        if (item[0] == '\0')
+            return XB_FAIL(error, XB_ERR_USAGE,
+                           "%s\"%.80s\" has an empty place; give %ss and ranges with single "
+                           "commas between, such as %s",
+                           kind->list, text, kind->noun, kind->items);
+        XB_TRY(append_item(&read, kind, minimum, maximum, item, error));
     }
-    free(copy);
-    if (status == XB_OK)
-        *numbers = read;
-    else
-        free(read.values);
-    return status;
-}
-
-void xb_numbers_free(struct xb_numbers *numbers)
-{
-    free(numbers->values);
-    *numbers = (struct xb_numbers){NULL, 0};
+    *numbers = read;
+    return XB_OK;
 }
 
 enum xb_status xb_duration_parse(const char *text, double *seconds, struct xb_error *error)
@@ -253,8 +239,6 @@ enum xb_status xb_duration_parse(const char *text, double *seconds, struct xb_er
     return XB_OK;
 }
 
-/* ---- written ---- */
-
 /* With the largest power of `step` that divides it. */
 static void write_size(uint64_t bytes, uint64_t step, const char *const units[], char *text,
                        size_t size)
@@ -279,6 +263,17 @@ const char *xb_size_format(uint64_t bytes, char *text, size_t size)
     write_size(bytes, 1000, units, decimal, sizeof decimal);
     if (strcspn(decimal, " ") < strcspn(xb_size_key(bytes, text, size), " "))
         snprintf(text, size, "%s", decimal);
+    return text;
+}
+
+const char *xb_about_format(double bytes, unsigned base, int digits, char text[32])
+{
+    static const char *const units[] = {"", "K", "M", "G", "T", "P", "E"};
+    size_t unit = 0, last = base == 1024 ? 4 : 6;
+    for (; bytes >= 1000 && unit < last; unit++)
+        bytes /= base;
+    snprintf(text, 32, "%.*g %s%sB", digits, bytes, units[unit],
+             base == 1024 && unit > 0 ? "i" : "");
     return text;
 }
 
@@ -309,8 +304,6 @@ const char *xb_duration_format(double seconds, char *text, size_t size)
     snprintf(text, size, "%.0f s", floor(seconds / step + 0.5) * step);
     return text;
 }
-
-/* ---- times of day ---- */
 
 /* The end of the year 9999: what comes later is no time of day, but a mistake. */
 #define LAST_SECOND 253402300799.0

@@ -22,91 +22,63 @@ static const char *const formats[] = {"table", "nagios", "nhc", "prometheus", NU
 enum format { TABLE, NAGIOS, NHC, PROMETHEUS }; /* in that order */
 
 static const struct xb_option option_device = {
-    XB_CHOICE("device", "DEV[,DEV]"),
-    .short_name = 'D',
-    .default_text = "all",
+    XB_CHOICE("device", "DEV[,DEV]"), .short_name = 'D', .default_text = "all",
     .help =
         "Which GPUs: numbers, PCI addresses (0000:0f:00.0), or all. They are tested one after the "
-        "other.",
-};
+        "other."};
 static const struct xb_option option_size = {
-    XB_SIZE("size", UINT64_C(16) << 20, UINT64_MAX / 4),
-    .short_name = 's',
-    .default_text = "256M",
-    .help = "How much one copy moves. Small copies measure latency, not the link.",
-};
+    XB_SIZE("size", UINT64_C(16) << 20, UINT64_MAX / 4), .short_name = 's', .default_text = "256M",
+    .help = "How much one copy moves. Small copies measure latency, not the link."};
 static const struct xb_option option_count = {
     XB_COUNT("count", "N", 1, XB_RUN_DEVICES),
     .help =
         "How many GPUs there must be: each missing one is CRITICAL. Without it nobody misses a GPU "
-        "that the runtime does not see.",
-};
+        "that the runtime does not see."};
 static const struct xb_option option_attempts = {
-    XB_COUNT("attempts", "N", 1, 10),
-    .default_text = "3",
+    XB_COUNT("attempts", "N", 1, 10), .default_text = "3",
     .help = "Test a GPU or a pair up to this often before calling it anything but OK. The best "
-            "attempt counts; all are on record.",
-};
+            "attempt counts; all are on record."};
 static const struct xb_option option_deadline = {
-    XB_DURATION("deadline"),
-    .default_text = "30s",
-    .help = "Finish within this time, even if a GPU hangs: what is not tested by then is UNKNOWN.",
-};
+    XB_DURATION("deadline"), .default_text = "30s",
+    .help = "Finish within this time, even if a GPU hangs: what is not tested by then is UNKNOWN."};
 static const struct xb_option option_expect = {
     XB_TEXT("expect", "LINK"),
-    .help = "What the link must reach under load: gen5x16, gen4 or x8. Less is CRITICAL.",
-};
+    .help = "What the link must reach under load: gen5x16, gen4 or x8. Less is CRITICAL."};
 static const struct xb_option option_min_h2d = {
     XB_TEXT("min-h2d", "GB/S"),
     .help = "The least bandwidth to the GPU, in GB/s (10^9 bytes), in place of shares of "
-            "the link's ceiling. Less is CRITICAL.",
-};
-static const struct xb_option option_min_d2h = {
-    XB_TEXT("min-d2h", "GB/S"),
-    .help = "The same back to the host.",
-};
+            "the link's ceiling. Less is CRITICAL."};
+static const struct xb_option option_min_d2h = {XB_TEXT("min-d2h", "GB/S"),
+                                                .help = "The same back to the host."};
 static const struct xb_option option_min_peer = {
     XB_TEXT("min-peer", "GB/S"),
     .help = "The same from one GPU to another, directly, in place of shares of what "
-            "their links carry.",
-};
+            "their links carry."};
 static const struct xb_option option_no_peers = {
     XB_FLAG("no-peers"),
-    .help = "Test no copies between GPUs. Without it every pair of up to 8 GPUs is tested.",
-};
+    .help = "Test no copies between GPUs. Without it every pair of up to 8 GPUs is tested."};
 static const struct xb_option option_limits = {
     XB_FILE("limits", "FILE"),
     .help = "Limits by model of GPU and link, a JSON file (docs/limits.schema.json). Order: "
-            "command line, then this file, then defaults.",
-};
+            "command line, then this file, then defaults."};
 static const struct xb_option option_format = XB_FORMAT_OPTION(
     formats,
     "table, for people; nagios, one line with performance data; nhc, silent unless something "
     "is wrong; prometheus, for node_exporter's textfile collector.");
 static const struct xb_option option_json = {
-    XB_FILE("json", "FILE"),
-    .short_name = 'j',
+    XB_FILE("json", "FILE"), .short_name = 'j',
     .help = "Write all that was observed, with every attempt, as JSON (docs/link.schema.json); "
-            "'-' is standard output, in place of the table." XB_FILE_NAME_HELP,
-};
+            "'-' is standard output, in place of the table." XB_FILE_NAME_HELP};
 static const struct xb_option option_verbose = {
-    XB_FLAG("verbose"),
-    .short_name = 'v',
+    XB_FLAG("verbose"), .short_name = 'v',
     .help =
-        "Print the details of every GPU, and each pair. Without it only of GPUs that are not OK.",
-};
-static const struct xb_option *const link_rows[] = {
+        "Print the details of every GPU, and each pair. Without it only of GPUs that are not OK."};
+const struct xb_option *const xb_link_rows[] = {
     &xb_option_backend,    &option_device,   &option_no_peers,  &option_count,
     &option_size,          &option_attempts, &option_deadline,  &xb_option_start_at,
     &option_expect,        &option_min_h2d,  &option_min_d2h,   &option_min_peer,
     &option_limits,        &option_format,   &xb_option_output, &option_json,
     &xb_option_json_lines, &option_verbose,  XB_OPTIONS_OF_ALL};
-
-const struct xb_option *const *xb_link_rows(void)
-{
-    xb_option_backend_describe();
-    return link_rows;
-}
 
 /* The whole command. */
 struct command {
@@ -228,41 +200,23 @@ static bool write_output(struct xb_output *output, xb_link_writer *write,
 static int report(struct command *command, bool done)
 {
     struct xb_link_session *session = command->session;
-    struct xb_verdict *verdicts = xb_new(session->device_count, sizeof *verdicts);
-    struct xb_pair_verdict *pair_verdicts = xb_new(session->pair_count, sizeof *pair_verdicts);
-    struct xb_link_report report = {
-        .version = XB_VERSION,
-        .backend = session->backend != NULL ? session->backend->name : NULL,
-        .probe = session->probe,
-        .command = command->line,
-        .devices = session->devices,
-        .device_count = session->device_count,
-        .verdicts = verdicts,
-        .pairs = session->pairs,
-        .pair_count = session->pair_count,
-        .pair_verdicts = pair_verdicts,
-        .no_pairs = session->no_pairs,
-        .level = session->device_count > 0 ? XB_LEVEL_OK : XB_LEVEL_UNKNOWN,
-        .attempts_allowed = (unsigned)session->attempts,
-        .deadline = command->deadline,
-        .elapsed = xb_clock_now() - command->began,
-        .cut = !done,
-        .verbose = command->verbose,
-        .in_a_line = command->json_place.is_line,
-        .config = command->config,
-        .start = &session->start,
-        .node = command->node.name,
-        .hostname = command->host.hostname,
-    };
-    for (size_t i = 0; i < session->device_count; i++) {
-        struct xb_link_limits limits = xb_link_session_limits(session, &session->devices[i]);
-        xb_verdict_of_device(&session->devices[i], &limits, &verdicts[i]);
-    }
-    xb_verdict_compare_nvlinks(session->devices, session->device_count, session->pairs,
-                               session->pair_count, verdicts);
-    xb_link_session_judge_pairs(session, pair_verdicts);
-    for (size_t i = 0; i < xb_link_subjects(&report); i++)
-        report.level = xb_level_worse(report.level, xb_link_subject_at(&report, i).found->level);
+    struct xb_link_report report = {.version = XB_VERSION,
+                                    .backend =
+                                        session->backend != NULL ? session->backend->name : NULL,
+                                    .probe = session->probe,
+                                    .command = command->line,
+                                    .no_pairs = session->no_pairs,
+                                    .attempts_allowed = (unsigned)session->attempts,
+                                    .deadline = command->deadline,
+                                    .elapsed = xb_clock_now() - command->began,
+                                    .cut = !done,
+                                    .verbose = command->verbose,
+                                    .in_a_line = command->json_place.is_line,
+                                    .config = command->config,
+                                    .start = &session->start,
+                                    .node = command->node.name,
+                                    .hostname = command->host.hostname};
+    xb_link_session_judge(session, &report);
     snprintf(report.nothing, sizeof report.nothing, "%s", session->nothing);
     if (!done && report.device_count == 0 && report.nothing[0] == '\0')
         snprintf(report.nothing, sizeof report.nothing,
@@ -271,8 +225,8 @@ static int report(struct command *command, bool done)
                                               xb_link_nhc_write, xb_link_prometheus_write};
     bool written = write_output(&command->json, xb_link_json_write, &report);
     written = write_output(&command->output, writers[command->format], &report) && written;
-    free(verdicts);
-    free(pair_verdicts);
+    free(report.verdicts);
+    free(report.pair_verdicts);
     return written ? (int)report.level : XB_LEVEL_UNKNOWN;
 }
 
@@ -344,7 +298,6 @@ const struct xb_command xb_command_link = {
     .exits = "0 OK; 1 WARNING; 2 CRITICAL; 3 UNKNOWN: it could not be tested, or the command line "
              "is wrong. Codes of reasons: docs/link.md.",
     .example = "xferbench link --format nagios --expect gen5x16",
-    .rows = xb_link_rows,
+    .options = xb_link_rows,
     .run = run,
-    .fail = fail,
-};
+    .fail = fail};

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/order.h"
 #include "machine/environment.h"
 #include "machine/pcie.h"
 
@@ -124,11 +125,7 @@ void xb_conditions_note(struct xb_conditions *conditions, const struct xb_run *r
     pthread_mutex_unlock(&conditions->lock);
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+XB_COMPARER(compare_doubles, double, XB_ORDER(*a, *b))
 
 static void tell(const struct view *view, struct xb_link_conditions *told)
 {

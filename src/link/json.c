@@ -6,8 +6,6 @@
 #include "record/document.h"
 #include "record/making.h"
 
-/* ---- the document ---- */
-
 /* The verdict on a device or a pair, but for its own members. */
 static void open_verdict(struct xb_json *json, const struct xb_findings *found, bool has_attempt,
                          size_t best)
@@ -78,8 +76,6 @@ enum xb_status xb_link_json_write(FILE *stream, const struct xb_link_report *rep
     return xb_json_finish_as(&json, stream, form, "the JSON", error);
 }
 
-/* ---- its members ---- */
-
 /* Names of fewer letters, so that a member takes one line. */
 typedef struct xb_pcie_link link;
 typedef struct xb_pcie_aer aer;
@@ -120,8 +116,6 @@ static const char *source_word(int source)
 #define LEVEL .word = level_word, .most = XB_LEVEL_UNKNOWN
 #define SOURCE .word = source_word, .most = XB_LIMIT_COMMAND_LINE
 
-/* ---- a path ---- */
-
 static const struct xb_field link_fields[] = {
     XB_FIELD("speed_gts", DOUBLE, link, speed_gts, XB_RATE),
     XB_FIELD("width", UNSIGNED, link, width, XB_NULL_IF_EMPTY),
@@ -161,8 +155,6 @@ static const struct xb_field path_fields[] = {
     XB_FIELD("iommu_group", INDEX, path, iommu_group),
     XB_ITEMS("hops", path, hops, count, XB_PCIE_HOPS, hop_fields),
     XB_FIELDS_END};
-
-/* ---- an attempt ---- */
 
 static const struct xb_field seen_fields[] = {
     XB_FIELD("readings", UNSIGNED, seen, readings),
@@ -282,8 +274,6 @@ static const struct xb_field attempt_fields[] = {
     XB_FIELD("health_seconds", DOUBLE, attempt, health_seconds, XB_RATE),
     XB_PART("conditions", both_conditions_fields),
     XB_FIELDS_END};
-
-/* ---- verdicts ---- */
 
 static const struct xb_field reason_fields[] = {
     XB_FIELD("code", STRING, reason, code), XB_FIELD("level", WORD, reason, level, LEVEL),

@@ -269,8 +269,7 @@ static const struct {
     {"pcie_events", "What the device counted on its PCIe link during the test.", NULL},
     {"pcie_events_since_boot", "What the device has counted on its PCIe link since boot.", NULL},
     {"nvlink_events", "What an NVLink counted during the test.", NULL},
-    {"links", NULL, "Active links between the two."},
-};
+    {"links", NULL, "Active links between the two."}};
 
 /* Where samples go: those of one family. */
 struct metrics {

@@ -47,15 +47,13 @@ void xb_link_facts_find_hops(const struct xb_link_attempt *attempt, struct xb_li
         const struct xb_pcie_hop *after = xb_attempt_hop_after(attempt, i);
         const struct xb_pcie_seen seen = xb_attempt_seen(attempt, i);
         struct xb_link_hop *found = &facts->hops[i];
-        *found = (struct xb_link_hop){
-            .has_upper = hop->has_upper,
-            .on_package = hop->on_package,
-            .at_rest = {hop->lower.link.speed_gts, hop->lower.link.width},
-            .load = {seen.speed_gts, seen.width},
-            .best = xb_pcie_hop_best(hop),
-            .changes = seen.changes,
-            .drops = seen.drops,
-        };
+        *found = (struct xb_link_hop){.has_upper = hop->has_upper,
+                                      .on_package = hop->on_package,
+                                      .at_rest = {hop->lower.link.speed_gts, hop->lower.link.width},
+                                      .load = {seen.speed_gts, seen.width},
+                                      .best = xb_pcie_hop_best(hop),
+                                      .changes = seen.changes,
+                                      .drops = seen.drops};
         /* Some devices lower what they call their maximum while they idle: the higher counts. */
         const struct xb_lanes later = after != NULL ? xb_pcie_hop_best(after) : found->best;
         found->best.speed_gts = fmax(found->best.speed_gts, later.speed_gts);
@@ -64,8 +62,6 @@ void xb_link_facts_find_hops(const struct xb_link_attempt *attempt, struct xb_li
         snprintf(found->upper, sizeof found->upper, "%s", hop->has_upper ? hop->upper.bdf : "");
     }
 }
-
-/* ---- counters ---- */
 
 /* 0 for a counter that went down, as one does that was reset. */
 static uint64_t rise(uint64_t before, uint64_t after)
@@ -189,8 +185,6 @@ static void judge_incidents(const struct xb_link_device *device, struct xb_verdi
         FIND(CRITICAL, "XB-DATA-WRONG", "a copy arrived wrong, take the device out of service%s%s",
              wrong->failure[0] != '\0' ? ": " : "", wrong->failure);
 }
-
-/* ---- errors that were counted ---- */
 
 /* A good link may have up to this many in one attempt: PCI Express Base Specification 5.0, 8.4
  * allows one wrong bit in 10^12, which is one in two seconds on a busy Gen5 x16 link. */

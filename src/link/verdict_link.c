@@ -155,8 +155,6 @@ void xb_judge_link(const struct xb_link_attempt *attempt, struct xb_verdict *ver
     verdict->ceiling = xb_ceiling_of(lanes.speed_gts, lanes.width, &control);
 }
 
-/* ---- several attempts ---- */
-
 /* Whether the attempt's own readings say that a link is less than it should be. */
 static bool lacks(const struct xb_link_attempt *attempt, const struct xb_verdict *of)
 {
@@ -218,8 +216,6 @@ void xb_judge_stability(const struct xb_link_device *device, struct xb_verdict *
         }
     }
 }
-
-/* ---- bandwidth ---- */
 
 double xb_default_warn_share(double speed_gts)
 {

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- how it stands ---- */
-
 const char *xb_result_status_name(enum xb_result_status status)
 {
     static const char *const names[] = {"ok", "skipped", "error"};
@@ -77,8 +75,6 @@ const char *xb_record_cut_text(const struct xb_record *record, const struct xb_r
     return summary.cut > 0 ? text : NULL;
 }
 
-/* ---- warnings ---- */
-
 static const char digits[] = "0123456789";
 
 bool xb_record_like_warnings(const char *a, const char *b)
@@ -142,8 +138,6 @@ const char *xb_record_case_device(const struct xb_record_case *test, char *text,
     return text;
 }
 
-/* ---- figures ---- */
-
 struct xb_record_figure xb_record_figure_of(const struct xb_figure *figure)
 {
     return (struct xb_record_figure){.name = figure->name,
@@ -156,10 +150,10 @@ enum xb_status xb_record_figure_describe(struct xb_record_figure *figure, struct
 {
     struct xb_statistics *statistics = &figure->statistics;
     const struct xb_record_placements *placements = &figure->placements;
-    XB_TRY(placements->count > 0
-               ? xb_statistics_compute_groups(figure->samples, placements->samples,
-                                              placements->count, statistics, error)
-               : xb_statistics_compute(figure->samples, figure->sample_count, statistics, error));
+    bool has_groups = placements->count > 0;
+    XB_TRY(xb_statistics_compute_groups(figure->samples, has_groups ? placements->samples : NULL,
+                                        has_groups ? placements->count : figure->sample_count,
+                                        statistics, error));
     if (!statistics->has_interval)
         statistics->ci95_low = statistics->ci95_high = (double)NAN;
     return XB_OK;
@@ -227,8 +221,6 @@ double xb_record_median(const struct xb_record *record, const struct xb_record_c
     return xb_record_describe(record, test, figure, &statistics) ? statistics.median : (double)NAN;
 }
 
-/* ---- devices ---- */
-
 const struct xb_record_device *xb_record_devices(const struct xb_record *record, size_t *count)
 {
     *count = 0;
@@ -251,8 +243,6 @@ const struct xb_record_device *xb_record_device(const struct xb_record *record, 
             return &devices[i];
     return NULL;
 }
-
-/* ---- which case is which ---- */
 
 /* The first difference decides. NULL, a value that is not known, comes first. */
 static int compare_texts(const char *a, const char *b)
@@ -304,18 +294,8 @@ int xb_cases_order(const struct xb_record_case *a, const struct xb_record_case *
     return xb_parameters_order(a, b, (but & XB_BUT_NODE) != 0 ? XB_RECORD_NUMA : NULL);
 }
 
-static int by_key(const void *a, const void *b)
-{
-    return xb_cases_order(*(const struct xb_record_case *const *)a,
-                          *(const struct xb_record_case *const *)b, 0);
-}
-
-static int by_size(const void *a, const void *b)
-{
-    const struct xb_record_case *left = *(const struct xb_record_case *const *)a;
-    const struct xb_record_case *right = *(const struct xb_record_case *const *)b;
-    return XB_FIRST_ORDER(XB_ORDER(right->bytes, left->bytes), XB_ORDER(left, right));
-}
+XB_POINTER_COMPARER(by_key, struct xb_record_case, xb_cases_order(a, b, 0))
+XB_POINTER_COMPARER(by_size, struct xb_record_case, XB_BY_GREATEST(bytes), XB_ORDER(a, b))
 
 static void sort_cases(struct xb_record *record)
 {
@@ -336,9 +316,9 @@ void xb_record_make_index(struct xb_record *record)
 void xb_record_keep(struct xb_record *record, xb_record_case_test *keeps, const void *what)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < record->case_count; i++)
-        if (keeps(&record->cases[i], what))
-            record->cases[kept++] = record->cases[i];
+    XB_EACH_CASE (test, record)
+        if (keeps(test, what))
+            record->cases[kept++] = *test;
     record->case_count = kept;
     sort_cases(record);
 }
@@ -352,8 +332,6 @@ const struct xb_record_case *xb_record_find(const struct xb_record *record,
                                : NULL;
     return found != NULL ? *found : NULL;
 }
-
-/* ---- by size ---- */
 
 /* The place of the first in record->by_size whose size is below that; case_count for none. */
 static size_t first_below(const struct xb_record *record, uint64_t bytes)
@@ -381,8 +359,6 @@ struct xb_record_cases xb_record_of_size(const struct xb_record *record, uint64_
     return (struct xb_record_cases){record->by_size + first, first_below(record, bytes) - first};
 }
 
-/* ---- alike ---- */
-
 /* A case where it stands, and where the first that is equal to it does. */
 struct place {
     const struct xb_record_case *test;
@@ -402,11 +378,7 @@ static int by_order(const void *a, const void *b, void *argument)
                           XB_ORDER(left->own, right->own));
 }
 
-static int by_first(const void *a, const void *b)
-{
-    const struct place *left = a, *right = b;
-    return XB_FIRST_ORDER(XB_ORDER(left->first, right->first), XB_ORDER(left->own, right->own));
-}
+XB_COMPARER(by_first, struct place, XB_BY(first), XB_BY(own))
 
 void xb_cases_group(const struct xb_record_case **cases, size_t count, xb_cases_comparison *compare,
                     const void *argument)
@@ -433,8 +405,6 @@ size_t xb_cases_equal(const struct xb_record_case *const *cases, size_t count,
         equal++;
     return equal;
 }
-
-/* ---- made of rows ---- */
 
 static int by_all(const struct xb_record_case *a, const struct xb_record_case *b,
                   const void *argument)

@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- writing ---- */
-
 void xb_document_put_facts(struct xb_json *json, const char *key, const struct xb_device_info *info)
 {
     xb_json_open_object(json, key);
@@ -68,16 +66,14 @@ void xb_record_put(struct xb_json *json, const struct xb_record *record)
     xb_fields_put(json, xb_record_devices_fields, &record->processes[0]);
     xb_fields_put(json, xb_record_settings_fields, record);
     xb_json_open_array(json, "results");
-    for (size_t i = 0; i < record->case_count; i++) {
+    XB_EACH_CASE (test, record) {
         xb_json_open_object(json, NULL);
-        xb_fields_put(json, xb_record_case_fields, &record->cases[i]);
-        xb_fields_put(json, xb_record_row_fields, &record->cases[i].rows[0]);
+        xb_fields_put(json, xb_record_case_fields, test);
+        xb_fields_put(json, xb_record_row_fields, &test->rows[0]);
         xb_json_close(json);
     }
     xb_json_close(json);
 }
-
-/* ---- which document it is ---- */
 
 static const struct {
     const char *schema, *name;
@@ -90,8 +86,7 @@ static const struct {
     [XB_DOCUMENT_ADVISE] = {"xferbench.advise", "advice"},
     [XB_DOCUMENT_FLEET] = {"xferbench.fleet", "judgement of many nodes"},
     [XB_DOCUMENT_TRACE] = {NULL, "timeline"}, /* its form is that of the browsers' traces */
-    [XB_DOCUMENT_FOREIGN] = {NULL, "unknown"},
-};
+    [XB_DOCUMENT_FOREIGN] = {NULL, "unknown"}};
 
 enum xb_document_kind xb_document_kind_of(const cJSON *root)
 {
@@ -114,8 +109,6 @@ const char *xb_document_kind_name(enum xb_document_kind kind)
     return kinds[kind].name;
 }
 
-/* ---- reading ---- */
-
 /* A record while it is read. After the first error (base/json_read.h) no function does anything. */
 struct reader {
     struct xb_json_reader json;
@@ -126,8 +119,6 @@ struct reader {
     size_t entry_count;
     size_t process; /* whose rows are read */
 };
-
-/* ---- rows, and what a table does not say of them ---- */
 
 /* A row is of devices that its document lists; below 0 is none. */
 static void check_device(struct reader *reader, const char *key, int device)
@@ -189,8 +180,6 @@ static void read_row(struct xb_json_reader *json, const cJSON *item, size_t inde
         xb_json_refuse(json, "figures", "have no %s", main_figure);
 }
 
-/* ---- documents ---- */
-
 /* A document of this kind, in the form that this program reads. */
 static void read_form(struct reader *reader, const cJSON *document, const char *schema)
 {
@@ -227,15 +216,15 @@ static void make_processes(struct reader *reader, size_t count)
 }
 
 /* Under which conditions it was measured, but for the devices. */
-static void read_conditions(struct reader *reader, const cJSON *document)
+static void read_conditions(struct xb_json_reader *json, const cJSON *document,
+                            struct xb_record *record)
 {
-    struct xb_json_reader *json = &reader->json;
-    const struct xb_launcher *launcher = &reader->record->launcher;
+    const struct xb_launcher *launcher = &record->launcher;
     const cJSON *tool = cJSON_GetObjectItemCaseSensitive(document, "tool");
     const cJSON *item, *list = cJSON_GetObjectItemCaseSensitive(tool, "left_out");
-    xb_fields_read(json, document, xb_record_backend_fields, reader->record);
-    xb_fields_read(json, document, xb_record_settings_fields, reader->record);
-    xb_fields_read_object(json, document, "tool", xb_record_tool_fields, reader->record);
+    xb_fields_read(json, document, xb_record_backend_fields, record);
+    xb_fields_read(json, document, xb_record_settings_fields, record);
+    xb_fields_read_object(json, document, "tool", xb_record_tool_fields, record);
     /* Which libraries the build lacked. Files of earlier builds do not say. */
     if (list != NULL && !cJSON_IsArray(list))
         xb_json_refuse(json, "tool.left_out", "must be an array");
@@ -244,12 +233,12 @@ static void read_conditions(struct reader *reader, const cJSON *document)
         if (!cJSON_IsString(item) || item->valuestring[0] == '\0')
             xb_json_refuse(json, "tool.left_out", "must be texts that are not empty");
         else
-            xb_record_add_left_out(reader->record, item->valuestring);
+            xb_record_add_left_out(record, item->valuestring);
     }
-    xb_fields_read(json, document, xb_record_node_fields, reader->record);
+    xb_fields_read(json, document, xb_record_node_fields, record);
     if (launcher->known && launcher->ranks > 0 && launcher->rank >= launcher->ranks)
         xb_json_refuse(json, "launcher.rank", "must be below the number of ranks");
-    xb_fields_read(json, document, xb_record_start_fields, reader->record);
+    xb_fields_read(json, document, xb_record_start_fields, record);
 }
 
 /* Reads one process's document, that of reader->process. */
@@ -264,19 +253,16 @@ static void read_process(struct reader *reader, const cJSON *document)
     xb_fields_read(json, document, xb_record_end_fields, process);
     process->deadline_met = process->deadline_met || !process->has_deadline;
     if (is_first)
-        read_conditions(reader, document);
+        read_conditions(json, document, reader->record);
     xb_fields_read(json, document, xb_record_devices_fields, process);
     process->has_results = true;
     if (!is_first) { /* a document that was measured under other conditions is refused */
         char text[XB_RECORD_DIFFERENCE];
-        struct xb_record own = {.processes = process, .process_count = 1}, *first = reader->record;
-        reader->record = &own;
+        struct xb_record own = {.processes = process, .process_count = 1};
         json->texts = &own.texts;
-        read_conditions(reader, document);
-        reader->record = first;
-        json->texts = &first->texts;
-        const char *difference =
-            xb_json_failed(json) ? NULL : xb_record_other_condition(first, &own, text, sizeof text);
+        read_conditions(json, document, &own);
+        json->texts = &reader->record->texts;
+        const char *difference = xb_record_other_condition(reader->record, &own, text, sizeof text);
         if (difference != NULL)
             xb_json_refuse(json, NULL, "measured under other conditions: %s", difference);
         xb_arena_free(own.texts);

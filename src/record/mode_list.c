@@ -19,14 +19,6 @@ const char *xb_direction_name(enum xb_direction direction)
     return name != NULL ? name : "unknown";
 }
 
-bool xb_mode_declares(const struct xb_mode *mode, const struct xb_figure *figure)
-{
-    for (size_t i = 0; mode->figures != NULL && mode->figures[i] != NULL; i++)
-        if (mode->figures[i] == figure)
-            return true;
-    return false;
-}
-
 const struct xb_mode *xb_mode_find(const char *name)
 {
     for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++)
@@ -48,6 +40,11 @@ static const struct xb_figure *find_figure(const struct xb_figure *const *figure
     while (figures != NULL && *figures != NULL && strcmp((*figures)->name, name) != 0)
         figures++;
     return figures != NULL ? *figures : NULL;
+}
+
+bool xb_mode_declares(const struct xb_mode *mode, const struct xb_figure *figure)
+{
+    return find_figure(mode->figures, figure->name) == figure;
 }
 
 const struct xb_figure *xb_figure_find(const char *name)
@@ -75,8 +72,6 @@ bool xb_case_is_single(const struct xb_case *test)
 {
     return test->latency && test->mode->latency == NULL;
 }
-
-/* ---- figures of every mode's cases ---- */
 
 const struct xb_figure xb_figure_bandwidth = {
     XB_FIGURE_RATE("bandwidth", "The bytes that one iteration moves, divided by its time"),
@@ -127,20 +122,18 @@ const struct xb_figure xb_figure_peak_device_memory = {
     XB_FIGURE("peak_device_memory", XB_UNIT_BYTES,
               "Device memory of the case, without what only its proof takes")};
 
-const struct xb_figure *const xb_runner_figures[] = {
-    &xb_figure_bandwidth,
-    &xb_figure_bandwidth_h2d,
-    &xb_figure_bandwidth_d2h,
-    &xb_figure_latency_host,
-    &xb_figure_latency_device,
-    &xb_figure_overlap,
-    &xb_figure_share_of_alone,
-    &xb_figure_share_of_ceiling,
-    &xb_figure_share_of_ceiling_h2d,
-    &xb_figure_share_of_ceiling_d2h,
-    &xb_figure_between_placements,
-    &xb_figure_submit_time,
-    &xb_figure_wall_time,
-    &xb_figure_setup_time,
-    NULL,
-};
+const struct xb_figure *const xb_runner_figures[] = {&xb_figure_bandwidth,
+                                                     &xb_figure_bandwidth_h2d,
+                                                     &xb_figure_bandwidth_d2h,
+                                                     &xb_figure_latency_host,
+                                                     &xb_figure_latency_device,
+                                                     &xb_figure_overlap,
+                                                     &xb_figure_share_of_alone,
+                                                     &xb_figure_share_of_ceiling,
+                                                     &xb_figure_share_of_ceiling_h2d,
+                                                     &xb_figure_share_of_ceiling_d2h,
+                                                     &xb_figure_between_placements,
+                                                     &xb_figure_submit_time,
+                                                     &xb_figure_wall_time,
+                                                     &xb_figure_setup_time,
+                                                     NULL};

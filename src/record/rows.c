@@ -77,13 +77,11 @@ bool xb_rows_name_devices(const struct xb_record *record)
     size_t devices = 0;
     xb_record_devices(record, &devices);
     bool named = devices > 1;
-    for (size_t i = 0; i < record->case_count; i++)
-        named = named || record->cases[i].simultaneous || record->cases[i].peer >= 0 ||
-                record->cases[i].device != record->cases[0].device;
+    XB_EACH_CASE (test, record)
+        named = named || test->simultaneous || test->peer >= 0 ||
+                test->device != record->cases[0].device;
     return named;
 }
-
-/* ---- in words ---- */
 
 const char *xb_method_name(const struct xb_record_case *test, char *text, size_t size)
 {
@@ -110,13 +108,6 @@ const char *xb_direction_words(const struct xb_record_case *test)
     if (strcmp(test->direction, "bidir") == 0)
         return "both ways";
     return xb_case_is_of_pairs(test) ? "one way" : "within the GPU";
-}
-
-/* ---- parameters ---- */
-
-static const struct xb_record_fact *find(const struct xb_record_case *test, const char *name)
-{
-    return xb_record_fact_find(test->parameters, test->parameter_count, name);
 }
 
 /* The option that the mode declares as this parameter; NULL for none, or for an unknown mode. */
@@ -162,8 +153,7 @@ bool xb_parameters_have(const struct xb_parameters *parameters, const char *name
 struct xb_parameters xb_parameters_that_differ(const struct xb_record *record)
 {
     struct xb_parameters found = {.count = 0};
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
+    XB_EACH_CASE (test, record) {
         for (size_t p = 0; p < test->parameter_count; p++) {
             const struct xb_record_fact *own = &test->parameters[p];
             size_t at = find_first(&found, test->mode, own->name);
@@ -189,7 +179,8 @@ bool xb_parameter_differs(const struct xb_parameters *parameters, const struct x
                           const char *name)
 {
     size_t i = find_first(parameters, test->mode, name);
-    return i < parameters->first_count && parameters->firsts[i].differs && find(test, name) != NULL;
+    return i < parameters->first_count && parameters->firsts[i].differs &&
+           xb_record_fact_find(test->parameters, test->parameter_count, name) != NULL;
 }
 
 bool xb_fact_is_default(const struct xb_record *defaults, const struct xb_record_fact *option)
@@ -213,12 +204,11 @@ bool xb_parameter_is_size(const struct xb_record_case *test, const char *name)
     return option != NULL && (option->type == XB_OPTION_SIZE || option->type == XB_OPTION_SIZES);
 }
 
-/* `size_text`: how a size is written. */
-static const char *value_text(const struct xb_record_case *test, const char *name,
-                              const char *(*size_text)(uint64_t, char *, size_t), char *text,
-                              size_t size)
+const char *xb_parameter_write(const struct xb_record_case *test, const char *name,
+                               xb_parameter_size *size_text, char *text, size_t size)
 {
-    const struct xb_record_fact *fact = find(test, name);
+    const struct xb_record_fact *fact =
+        xb_record_fact_find(test->parameters, test->parameter_count, name);
     if (fact == NULL || fact->value == NULL)
         return NULL;
     char *end = NULL;
@@ -227,16 +217,4 @@ static const char *value_text(const struct xb_record_case *test, const char *nam
         return size_text(bytes, text, size);
     snprintf(text, size, "%s", fact->value);
     return text;
-}
-
-const char *xb_parameter_text(const struct xb_record_case *test, const char *name, char *text,
-                              size_t size)
-{
-    return value_text(test, name, xb_size_format, text, size);
-}
-
-const char *xb_parameter_key(const struct xb_record_case *test, const char *name, char *text,
-                             size_t size)
-{
-    return value_text(test, name, xb_size_key, text, size);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/units.h"
 #include "record.h"
 
 /* Cases of devices or pairs that ran at the same time stand side by side in a record: first the
@@ -91,9 +92,12 @@ bool xb_parameter_is_default(const struct xb_record *defaults, const struct xb_o
 /* Whether a parameter of the case is a size, by the option of its mode. */
 bool xb_parameter_is_size(const struct xb_record_case *test, const char *name);
 
-/* A parameter of a case, for people: a size as "8 MiB", none as "0". NULL where it has none. */
-const char *xb_parameter_text(const struct xb_record_case *test, const char *name, char *text,
-                              size_t size);
-/* Writes it for a name that programs keep: a size by xb_size_key(). */
-const char *xb_parameter_key(const struct xb_record_case *test, const char *name, char *text,
-                             size_t size);
+/* Writes a parameter of a case to `text`, a size by `size_text`. NULL where it has none. */
+typedef const char *xb_parameter_size(uint64_t bytes, char *text, size_t size);
+const char *xb_parameter_write(const struct xb_record_case *test, const char *name,
+                               xb_parameter_size *size_text, char *text, size_t size);
+/* For people: a size as "8 MiB", none as "0". For a name that programs keep: by xb_size_key(). */
+#define xb_parameter_text(test, name, text, size)                                                  \
+    xb_parameter_write((test), (name), xb_size_format, (text), (size))
+#define xb_parameter_key(test, name, text, size)                                                   \
+    xb_parameter_write((test), (name), xb_size_key, (text), (size))

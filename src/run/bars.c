@@ -23,11 +23,11 @@ static void name_bar(struct xb_bar *bar, struct xb_bars *view)
     xb_method_name(test, bar->name, sizeof bar->name);
     for (size_t i = 0; i < view->parameters.count; i++) {
         const char *name = view->parameters.names[i];
-        const char *value = xb_parameter_text(test, name, text, sizeof text);
         size_t used = strlen(bar->name);
         bool is_swept = view->swept != NULL && strcmp(name, view->swept->name) == 0;
-        if (value != NULL && !is_swept && xb_parameter_differs(&view->parameters, test, name))
-            snprintf(bar->name + used, sizeof bar->name - used, ", %s %s", name, value);
+        if (!is_swept && xb_parameter_differs(&view->parameters, test, name) &&
+            xb_parameter_text(test, name, text, sizeof text) != NULL)
+            snprintf(bar->name + used, sizeof bar->name - used, ", %s %s", name, text);
     }
     size_t name = strlen(bar->name) + strlen("  ");
     size_t title =

@@ -217,7 +217,7 @@ struct grid {
     bool has_more;               /* smaller ones than there is room for */
     bool sweeps;                 /* a method has several values */
     const struct xb_bar **cells; /* by method, then by value; NULL: none */
-    size_t *last;                /* by method: the place of its last value */
+    size_t *last;                /* by method: the place behind its last value; 0: it has none */
 };
 
 uint64_t xb_bars_across(const struct xb_bars *view, const struct xb_record_case *test)
@@ -228,10 +228,7 @@ uint64_t xb_bars_across(const struct xb_bars *view, const struct xb_record_case 
                                : test->bytes;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    return XB_ORDER(*(const uint64_t *)a, *(const uint64_t *)b);
-}
+XB_COMPARER(by_value, uint64_t, XB_ORDER(*a, *b))
 
 static const struct xb_bar *find_bar(const struct grid *grid, size_t method, size_t place)
 {
@@ -257,17 +254,16 @@ static struct grid grid_of(const struct xb_bars *view, struct xb_bar *bars, size
     grid.last = xb_new(view->count, sizeof *grid.last);
     for (size_t i = 0; i < count; i++) {
         struct xb_bar *bar = &bars[i];
-        bar->place = 0;
-        while (bar->place < grid.value_count &&
-               grid.values[bar->place] != xb_bars_across(view, bar->test))
-            bar->place++;
-        if (bar->place == grid.value_count)
+        const uint64_t across = xb_bars_across(view, bar->test);
+        const uint64_t *found =
+            bsearch(&across, grid.values, grid.value_count, sizeof across, by_value);
+        size_t *last = &grid.last[bar->method];
+        bar->place = found != NULL ? (size_t)(found - grid.values) : grid.value_count;
+        if (found == NULL)
             continue;
-        for (size_t v = 0; v < grid.value_count; v++)
-            grid.sweeps |= v != bar->place && find_bar(&grid, bar->method, v) != NULL;
         grid.cells[bar->method * grid.value_count + bar->place] = bar;
-        if (bar->place > grid.last[bar->method])
-            grid.last[bar->method] = bar->place;
+        grid.sweeps |= *last > 0 && *last != bar->place + 1;
+        *last = bar->place + 1 > *last ? bar->place + 1 : *last;
     }
     return grid;
 }
@@ -407,7 +403,7 @@ static void print_matrix(FILE *stream, const struct xb_bars *view, const struct 
             const struct xb_bar *row = &rows[k];
             double shares[MOST_AXIS]; /* of all its values */
             bool shows_any = has_curve;
-            if (row->place != v || v != grid->last[row->method])
+            if (row->place != v || v + 1 != grid->last[row->method])
                 continue;
             for (size_t a = 0; a < across; a++)
                 shows_any |= find_bar(grid, row->method, places[a]) != NULL;

@@ -101,8 +101,7 @@ static enum xb_status check_request(const struct xb_run_options *asked, struct x
          "--csv has room for one process only: write --json, or leave out --processes"},
         {several && (asked->trace != NULL || asked->timeline),
          "--trace and --timeline show an iteration of one process: leave out --processes, or "
-         "record in a run of its own"},
-    };
+         "record in a run of its own"}};
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
         if (rules[i].is_asked)
             return XB_FAIL(error, XB_ERR_USAGE, "%s", rules[i].why_not);
@@ -161,8 +160,8 @@ static enum xb_status open_outputs(const struct xb_run *run, struct outputs *out
     return XB_OK;
 }
 
-static enum xb_status write_as(FILE *stream, const struct xb_record *record, enum xb_json_form form,
-                               struct xb_error *error)
+enum xb_status xb_result_json_write(FILE *stream, const struct xb_record *record,
+                                    enum xb_json_form form, struct xb_error *error)
 {
     struct xb_json json;
     xb_json_begin(&json);
@@ -171,12 +170,6 @@ static enum xb_status write_as(FILE *stream, const struct xb_record *record, enu
     xb_reading_put_of(&json, record);
     xb_json_close(&json);
     return xb_json_finish_as(&json, stream, form, "the JSON", error);
-}
-
-enum xb_status xb_result_json_write(FILE *stream, const struct xb_record *record,
-                                    struct xb_error *error)
-{
-    return write_as(stream, record, XB_JSON_INDENTED, error);
 }
 
 /* Writes one output, the CSV or JSON, and commits it. Says so and returns false if that fails. */
@@ -190,8 +183,8 @@ static bool write_output(struct xb_run_places *places, unsigned which,
     enum xb_status status =
         which == XB_RUN_CSV
             ? xb_csv_write(output->stream, record, &error)
-            : write_as(output->stream, record,
-                       places->json.is_line ? XB_JSON_LINE : XB_JSON_INDENTED, &error);
+            : xb_result_json_write(output->stream, record,
+                                   places->json.is_line ? XB_JSON_LINE : XB_JSON_INDENTED, &error);
     if (status != XB_OK) /* a format knows its stream, but not the file's name */
         xb_say("'%s' was not written:", output->path);
     else
@@ -363,5 +356,4 @@ const struct xb_command xb_command_run = {
     .rows = xb_run_rows,
     .print_help = print_help,
     .run = run,
-    .fail = xb_cli_fail,
-};
+    .fail = xb_cli_fail};

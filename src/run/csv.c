@@ -22,11 +22,10 @@ static const char *const columns[] = {
 };
 
 /* The figures that have columns of their own above. */
-static const struct xb_figure *const named[] = {
-    &xb_figure_bandwidth,      &xb_figure_submit_time,    &xb_figure_wall_time,
-    &xb_figure_overlap,        &xb_figure_share_of_alone, &xb_figure_latency_host,
-    &xb_figure_latency_device,
-};
+static const struct xb_figure *const named[] = {&xb_figure_bandwidth,      &xb_figure_submit_time,
+                                                &xb_figure_wall_time,      &xb_figure_overlap,
+                                                &xb_figure_share_of_alone, &xb_figure_latency_host,
+                                                &xb_figure_latency_device};
 
 #define MOST_COLUMNS 512 /* no run has more, and each is looked for in every line */
 
@@ -55,8 +54,7 @@ static void add_column(struct xb_csv *csv, const char *name, const char *unit)
 enum xb_status xb_csv_add_columns(struct xb_csv *csv, const struct xb_record *record,
                                   struct xb_error *error)
 {
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
+    XB_EACH_CASE (test, record) {
         for (size_t k = 0; k < test->parameter_count; k++)
             add_column(csv, test->parameters[k].name, NULL);
         for (size_t p = 0; p < record->process_count; p++)
@@ -237,8 +235,9 @@ enum xb_status xb_csv_write_header(FILE *stream, const struct xb_csv *csv, struc
 enum xb_status xb_csv_write_lines(FILE *stream, const struct xb_csv *csv,
                                   const struct xb_record *record, struct xb_error *error)
 {
-    for (size_t i = 0; !ferror(stream) && i < record->case_count; i++)
-        write_line(stream, csv, record, &record->cases[i]);
+    XB_EACH_CASE (test, record)
+        if (!ferror(stream))
+            write_line(stream, csv, record, test);
     return xb_stream_finish(stream, "the CSV", error);
 }
 

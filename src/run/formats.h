@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/json_write.h"
 #include "base/options.h"
 #include "record/record.h"
 
@@ -33,7 +34,7 @@ XB_MUST_CHECK enum xb_status xb_table_write_markdown(FILE *stream, const struct 
 void xb_failures_say(const struct xb_record *record);
 /* JSON after docs/result.schema.json, of a record of one process. XB_ERR_SYSTEM, XB_ERR_MEMORY. */
 XB_MUST_CHECK enum xb_status xb_result_json_write(FILE *stream, const struct xb_record *record,
-                                                  struct xb_error *error);
+                                                  enum xb_json_form form, struct xb_error *error);
 /* CSV after RFC 4180: a header, then a line a case. Its columns: docs/measurement.md. */
 XB_MUST_CHECK enum xb_status xb_csv_write(FILE *stream, const struct xb_record *record,
                                           struct xb_error *error);

@@ -54,13 +54,11 @@ static void each_matrix(const struct xb_record *record, enum kind kind,
     size_t count = 0;
     const struct xb_record_case **cases =
         xb_new(record->case_count, sizeof(const struct xb_record_case *));
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
+    XB_EACH_CASE (test, record)
         if (kind == PAIRS   ? xb_case_is_in_matrix(record, test)
             : kind == LINKS ? test->peer >= 0 && !xb_record_is_sum(test)
                             : is_of_a_node(test))
             cases[count++] = test;
-    }
     xb_cases_group(cases, count, by_matrix, &kind);
     for (size_t i = 0; i < count; i += matrix.count) {
         matrix.cases = cases + i;
@@ -74,8 +72,8 @@ static void each_matrix(const struct xb_record *record, enum kind kind,
 static bool has_nodes(const struct xb_record *record)
 {
     int first = -1;
-    for (size_t i = 0; i < record->case_count; i++) {
-        int node = xb_record_case_node(&record->cases[i]);
+    XB_EACH_CASE (test, record) {
+        int node = xb_record_case_node(test);
         if (node >= 0 && first >= 0 && node != first)
             return true;
         first = node >= 0 ? node : first;
@@ -185,10 +183,7 @@ static int place_of(const struct matrix *matrix, const struct xb_record_case *te
 }
 
 /* The largest unsigned number is that of all together. */
-static int by_number(const void *a, const void *b)
-{
-    return XB_ORDER(*(const unsigned *)a, *(const unsigned *)b);
-}
+XB_COMPARER(by_number, unsigned, XB_ORDER(*a, *b))
 
 /* Each end of a pair has a row and a column. A picture has no room for the largest of many, but for
  * all together. A name is a number, in a picture behind its noun. */
@@ -345,9 +340,9 @@ static void print_matrix(void *argument, const struct matrix *matrix)
     bool is_of_groups = false;
     size_t count = 0; /* of values that a line can say; 0: they differ, or one is missing */
     char link[CELL];
-    for (size_t i = 0; printing->brief && i < record->case_count; i++)
-        if (record->cases[i].bytes > matrix->cases[0]->bytes &&
-            xb_cases_order(&record->cases[i], matrix->cases[0], XB_BUT_SIZE) == 0) {
+    XB_EACH_CASE (test, record)
+        if (printing->brief && test->bytes > matrix->cases[0]->bytes &&
+            xb_cases_order(test, matrix->cases[0], XB_BUT_SIZE) == 0) {
             printing->left_out++; /* a larger size of the same is in the record */
             return;
         }
@@ -407,8 +402,7 @@ void xb_matrix_print_nodes(FILE *stream, const struct xb_record *record)
         return;
     each_matrix(record, NODES, print_matrix, &printing);
     const char **threads = xb_new(record->case_count, sizeof *threads); /* each once */
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
+    XB_EACH_CASE (test, record) {
         const char *run = xb_record_fact_text(find_detail(record, test, "threads_run"));
         size_t k = 0;
         if (!is_of_a_node(test))

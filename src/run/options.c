@@ -16,18 +16,6 @@ static const char *const *list_modes(void)
     return names;
 }
 
-static const char *const *list_devices(void)
-{
-    static const char *const words[] = {"all", NULL};
-    return words;
-}
-
-static const char *const *list_nodes(void)
-{
-    static const char *const words[] = {"near", "all", NULL};
-    return words;
-}
-
 static const struct xb_option option_mode = {
     XB_CHOICE("mode", "MODE[,MODE]"),
     .short_name = 'm',
@@ -36,8 +24,7 @@ static const struct xb_option option_mode = {
             "--latency.",
     .brief = "which ways to move data, as pinned,async",
     .offers = list_modes,
-    .selects = true,
-};
+    .selects = true};
 static const struct xb_option option_size = {
     .name = "size",
     .short_name = 's',
@@ -49,8 +36,7 @@ static const struct xb_option option_size = {
             "--latency takes 4 bytes and --quick 64M. Latency modes have another default; see "
             "--help MODE.",
     .brief = "how much at a time: 1G, 64K,1M, 4K..1G",
-    .selects = true,
-};
+    .selects = true};
 static const struct xb_option option_direction = {
     XB_CHOICE("direction", "DIR[,DIR]"),
     .short_name = 'd',
@@ -59,8 +45,7 @@ static const struct xb_option option_direction = {
             "takes its own; see --help MODE.",
     .brief = "h2d, d2h, both, bidir or d2d",
     .choices = (const char *const[]){"h2d", "d2h", "both", "bidir", "d2d", NULL},
-    .selects = true,
-};
+    .selects = true};
 static const struct xb_option option_device = {
     XB_CHOICE("device", "DEV[,DEV]"),
     .short_name = 'D',
@@ -68,113 +53,86 @@ static const struct xb_option option_device = {
     .help = "Which devices: numbers, PCI addresses (0000:0f:00.0), or all. They are measured one "
             "after the other. Modes that need several GPUs use all of them unless you name some.",
     .brief = "which devices: 0,1 or all",
-    .offers = list_devices,
-    .selects = true,
-};
+    .offered = (const char *const[]){"all", NULL},
+    .selects = true};
 static const struct xb_option option_numa = {
-    XB_CHOICE("numa", "NODE[,NODE]"),
-    .default_text = "near",
+    XB_CHOICE("numa", "NODE[,NODE]"), .default_text = "near",
     .help = "On which NUMA nodes the host's memory lies and its threads run: near (the device's "
             "own), numbers such as 0,1, or all. Each named node is a case of its own; several "
             "give a matrix of nodes and devices.",
-    .offers = list_nodes,
-    .selects = true,
-};
+    .offered = (const char *const[]){"near", "all", NULL}, .selects = true};
 static const struct xb_option option_time_limit = {
-    XB_DURATION("time-limit"),
-    .short_name = 't',
-    .default_text = "250ms",
+    XB_DURATION("time-limit"), .short_name = 't', .default_text = "250ms",
     .help = "Stop sampling a case after this time even if its median is not yet known to within "
             "0.5 %. It takes at least 6 samples all the same, and warm-up (--warm-up) may add a "
-            "quarter.",
-};
+            "quarter."};
 static const struct xb_option option_warm_up = {
-    XB_DURATION("warm-up"),
-    .default_text = "50ms",
+    XB_DURATION("warm-up"), .default_text = "50ms",
     .help = "Warm up each case at least this long; if its mode just ran on the same device, only "
             "as long as the device has rested since. Idle links and clocks need tens of "
-            "milliseconds of work to reach full speed: with less, samples may be too slow.",
-};
+            "milliseconds of work to reach full speed: with less, samples may be too slow."};
 static const struct xb_option option_samples = {
-    XB_COUNT("samples", "N", 1, 1000000),
-    .short_name = 'n',
-    .help = "Take exactly this many samples instead of stopping by precision or time.",
-};
+    XB_COUNT("samples", "N", 1, 1000000), .short_name = 'n',
+    .help = "Take exactly this many samples instead of stopping by precision or time."};
 static const struct xb_option option_latency = {
     XB_FLAG("latency"),
     .help = "Time single small operations instead of bandwidth: percentiles by the host's clock "
             "and by the device's.",
-    .brief = "time single small operations",
-};
+    .brief = "time single small operations"};
 static const struct xb_option option_simultaneous = {
     XB_FLAG("simultaneous"),
     .help = "After each device alone, measure all named devices at the same time: each, their "
             "sum, and each one's share of its rate alone. Of pairs: those that begin at one "
-            "device, then those that end there.",
-};
+            "device, then those that end there."};
 static const struct xb_option option_quick = {
     XB_FLAG("quick"),
     .help = "Short for --time-limit 100ms --size 64M, where these are not given: every mode on "
             "one device in a few seconds. Expect wider intervals.",
-    .brief = "every mode in a few seconds",
-};
+    .brief = "every mode in a few seconds"};
 static const struct xb_option option_processes = {
-    XB_COUNT("processes", "N", 1, XB_RECORD_PROCESSES),
-    .default_text = "1",
+    XB_COUNT("processes", "N", 1, XB_RECORD_PROCESSES), .default_text = "1",
     .help = "Measure in this many fresh processes, one after the other, each with its own context "
             "and memory. Figures are then medians of the processes' medians "
             "(docs/processes.schema.json), and --deadline is for all of them together.",
-    .selects = true,
-};
+    .selects = true};
 static const struct xb_option option_interleave = {
     XB_FILE("interleave", "PROGRAM"),
     .help = "Measure PROGRAM, the baseline, in turn with this program, the candidate, --processes "
             "of each. PROGRAM is another build of xferbench, or a script that calls one with "
             "other settings; it gets the options of this command line.",
-    .selects = true,
-};
+    .selects = true};
 static const struct xb_option option_baseline_json = {
     XB_FILE("baseline-json", "FILE"),
     .help = "Write the results of --interleave's PROGRAM here; those of this program go to --json.",
-    .selects = true,
-};
+    .selects = true};
 static const struct xb_option option_dry_run = {
     XB_FLAG("dry-run"),
     .help = "Measure nothing and write no file: print the cases, about how long they take, how "
-            "much memory they need, and which files a run would write.",
-};
+            "much memory they need, and which files a run would write."};
 static const struct xb_option option_json = {
-    XB_FILE("json", "FILE"),
-    .short_name = 'j',
+    XB_FILE("json", "FILE"), .short_name = 'j',
     .help = "Write all that was measured as JSON (docs/result.schema.json, several processes "
             "docs/processes.schema.json); - for standard output, in place of the "
             "table." XB_FILE_NAME_HELP,
-    .brief = "write all that was measured as JSON",
-    .selects = true,
-};
+    .brief = "write all that was measured as JSON", .selects = true};
 static const struct xb_option option_csv = {
     XB_FILE("csv", "FILE"),
     .help = "Write one line per case as CSV, of one process only; - for standard output, in place "
             "of the table.",
-    .selects = true,
-};
+    .selects = true};
 static const struct xb_option option_trace = {
     XB_FILE("trace", "FILE"),
     .help = "Record one more iteration of each case, which counts in no figure, and write what "
             "happened when as Chrome trace events, for ui.perfetto.dev (docs/timeline.md). Of one "
             "process only; - for standard output, in place of the table.",
-    .selects = true,
-};
+    .selects = true};
 static const struct xb_option option_timeline = {
     XB_FLAG("timeline"),
-    .help = "Record one more iteration of each case and draw it below the table.",
-};
+    .help = "Record one more iteration of each case and draw it below the table."};
 static const struct xb_option option_quiet = {
-    XB_FLAG("quiet"),
-    .short_name = 'q',
+    XB_FLAG("quiet"), .short_name = 'q',
     .help = "Print no table and no progress: only errors, files and the exit code.",
-    .brief = "print no table and no progress",
-};
+    .brief = "print no table and no progress"};
 enum { SHORT, ALL };
 static const char *const amounts[] = {[SHORT] = "short", [ALL] = "all", NULL};
 
@@ -184,23 +142,19 @@ const struct xb_option xb_option_columns = {
     .help = "'all' prints every result with every column in place of bars (help columns).",
     .choices = amounts,
     .takes_one = true,
-    .selects = true,
-};
+    .selects = true};
 const struct xb_option xb_option_reading = {
     XB_CHOICE("reading", "short|all"),
     .default_text = "short",
     .help = "'all' prints every sentence of the Reading (docs/reading.md) in place of what to do.",
     .choices = amounts,
     .takes_one = true,
-    .selects = true,
-};
+    .selects = true};
 const struct xb_option xb_option_verbose = {
-    XB_FLAG("verbose"),
-    .short_name = 'v',
+    XB_FLAG("verbose"), .short_name = 'v',
     .help = "Print all that is known: --columns all, --reading all, each warning, and all of the "
             "devices.",
-    .brief = "print all columns, sentences and warnings",
-};
+    .brief = "print all columns, sentences and warnings"};
 
 struct xb_table_view xb_table_view_of(const struct xb_config *config)
 {
@@ -253,8 +207,7 @@ static const struct xb_option *const own_rows[] = {
     &option_dry_run,    &option_json,       &xb_option_json_lines, &option_baseline_json,
     &option_csv,        &option_trace,      &option_timeline,      &option_quiet,
     &xb_option_columns, &xb_option_reading, &xb_option_verbose,    &xb_option_help,
-    &xb_option_color,   &xb_option_version,
-};
+    &xb_option_color,   &xb_option_version};
 
 const struct xb_option *const *xb_run_rows(void)
 {
@@ -344,8 +297,7 @@ const struct xb_column_help xb_column_helps[] = {
     {"P99", "99 of 100 operations were faster."},
     {"N", "How many samples there are; with --processes how many processes count."},
     {"VERIFIED, OK", "yes: every byte that arrived was checked and is right. NO: some are wrong."},
-    {NULL, NULL},
-};
+    {NULL, NULL}};
 
 void xb_run_print_columns(FILE *stream, const struct xb_column_help *columns)
 {

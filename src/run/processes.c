@@ -29,24 +29,25 @@
 
 enum { CANDIDATE, BASELINE, SIDES };
 
-/* One process: it failed, or has a document and a record of it; or both, if it wrote what it had
- * measured when a signal ended it. */
+/* One process: it failed, which the side's head says, or has a document and a record of it; or
+ * both, if it wrote what it had measured when a signal ended it. */
 struct process {
-    struct xb_program_outcome outcome; /* its text is the document; NULL for none */
-    char failure[800];                 /* "" for none; without a document nothing of it counts */
+    struct xb_program_outcome outcome; /* its text is the document; NULL: nothing of it counts */
     struct xb_record record;           /* of the document; zeroed if there is none */
 };
 
 /* One of the programs that are measured. */
 struct side {
-    const char *name;          /* the file that is run, for people and argv[0] too */
-    struct xb_output *output;  /* where its results go */
-    bool is_line;              /* in one line */
-    struct xb_record head;     /* what holds for all processes; no cases */
-    struct process *processes; /* those that were begun, in their order; room for all */
-    size_t count;
-    size_t bytes; /* of the processes' documents */
-    bool overdue; /* one of its processes had to be ended after the deadline */
+    const char *name;            /* the file that is run, for people and argv[0] too */
+    struct xb_output *output;    /* where its results go */
+    bool is_line;                /* in one line */
+    struct xb_record head;       /* what holds for all processes, and how they failed; no cases */
+    struct process *processes;   /* those of the head, which were begun, in their order */
+    const struct process *first; /* that has a document; NULL: none */
+    size_t bytes;                /* of the processes' documents */
+    size_t nothing;              /* processes that say that there is nothing to measure */
+    bool overdue;    /* the deadline cut one of its processes, or one had to be ended after it */
+    bool has_failed; /* one of its processes, or they have not all the same cases */
 };
 
 struct session {
@@ -62,16 +63,10 @@ struct session {
     struct xb_arena *memory; /* where names, arguments and lists of processes lie */
 };
 
-/* The first process that has a document, or NULL. */
-static const struct process *first_of(const struct side *side)
-{
-    for (size_t i = 0; i < side->count; i++)
-        if (side->processes[i].outcome.text != NULL)
-            return &side->processes[i];
-    return NULL;
-}
-
-#define FAIL(...) snprintf(process->failure, sizeof process->failure, __VA_ARGS__)
+/* Says how the process that runs failed as a whole. */
+#define FAIL(...)                                                                                  \
+    (side->head.processes[side->head.process_count].failure =                                      \
+         xb_arena_print(&side->head.texts, __VA_ARGS__))
 
 /* Returns whether what a process printed is its document, which was measured under the conditions
  * of the first. One that crashed after it printed its results is not believed; one that was told to
@@ -85,7 +80,6 @@ static bool judge(struct side *side, struct process *process)
     int heeded = code == SIGINT || code == SIGTERM || code == SIGHUP ? code : 0;
     struct xb_error error;
     struct xb_record *record = &process->record;
-    const struct process *first = first_of(side);
     /* By this program: it passed a signal on, or the deadline came. */
     bool was_told_to_leave = outcome->overdue || xb_interrupt_signal() != 0;
     side->overdue = side->overdue || outcome->overdue;
@@ -105,11 +99,12 @@ static bool judge(struct side *side, struct process *process)
     else if (xb_record_parse("standard output", outcome->text, outcome->length, record, &error) !=
              XB_OK)
         FAIL("%s and printed no results: %s", end, error.message);
-    if (process->failure[0] != '\0')
+    if (side->head.processes[side->head.process_count].failure != NULL)
         return false;
-    const char *other = first != NULL ? xb_record_other_condition(&first->record, record,
-                                                                  difference, sizeof difference)
-                                      : NULL;
+    const char *other =
+        side->first != NULL
+            ? xb_record_other_condition(&side->first->record, record, difference, sizeof difference)
+            : NULL;
     if (record->is_merged)
         FAIL("it printed the results of several processes");
     else if (other != NULL)
@@ -135,13 +130,14 @@ static void show_progress(struct session *session, const struct side *side)
     if (!progress->enabled || !xb_terminal_has_cursor(stderr))
         return;
     for (size_t i = 0; i < session->side_count; i++)
-        done += session->sides[i].count;
+        done += session->sides[i].head.process_count;
     double left = xb_eta_of_parts(done, now - progress->begin,
                                   session->side_count * head->asked_processes - done);
     if (isfinite(left) && session->deadline > 0)
         left = fmin(left, fmax(session->deadline - now, 0));
     progress->shown = true;
-    snprintf(begin, sizeof begin, "process %zu of %zu", side->count + 1, head->asked_processes);
+    snprintf(begin, sizeof begin, "process %zu of %zu", head->process_count + 1,
+             head->asked_processes);
     if (head->role != NULL)
         snprintf(role, sizeof role, " (%s)", head->role);
     xb_eta_text(left, eta);
@@ -149,6 +145,16 @@ static void show_progress(struct session *session, const struct side *side)
     /* What the process itself prints begins its own line. */
     fprintf(stderr, "\r%s%s%s\033[K\r", begin, fits ? role : "", eta);
     fflush(stderr);
+}
+
+/* Whether a process that was not cut short lacks a case that another one has. */
+static bool lacks_cases(const struct process *one, const struct process *other)
+{
+    const struct xb_record *record = &one->record;
+    bool lacks = false;
+    XB_EACH_CASE (test, &other->record)
+        lacks = lacks || xb_record_find(record, test) == NULL;
+    return lacks && !record->processes->interrupted && record->processes->deadline_met;
 }
 
 /* Runs the next process of a side, and keeps what came of it. Blocks until it has ended. It gets
@@ -160,7 +166,7 @@ static void run_one(struct session *session, struct side *side)
     static const char own[] = "processes,interleave,baseline-json,json,json-lines,csv,color,quiet,"
                               "deadline,start-at";
     const struct xb_config *config = session->asked->config;
-    struct process *process = &side->processes[side->count];
+    struct process *process = &side->processes[side->head.process_count];
     struct xb_program_outcome *outcome = &process->outcome;
     struct xb_error error;
     double now = xb_clock_now();
@@ -189,25 +195,31 @@ static void run_one(struct session *session, struct side *side)
         .largest = MOST_DOCUMENTS - side->bytes,
         .end_at = session->deadline > 0 ? fmax(session->deadline, now) + GRACE_S : 0};
     show_progress(session, side);
-    *outcome = (struct xb_program_outcome){.exit_code = -1, .started = time(NULL)};
     enum xb_status status = xb_program_run(&program, outcome, &error);
     if (status != XB_OK)
         FAIL("%s", error.message);
-    if (status != XB_OK || !judge(side, process)) {
+    if (status == XB_OK && judge(side, process)) {
+        side->first = side->first != NULL ? side->first : process;
+        side->overdue = side->overdue || !process->record.processes->deadline_met;
+    } else {
         free(outcome->text);
         outcome->text = NULL;
     }
+    bool is_nothing = outcome->exit_code == XB_EXIT_NOTHING;
+    side->nothing += is_nothing;
+    side->has_failed = side->has_failed || outcome->text == NULL ||
+                       (outcome->exit_code != XB_EXIT_OK && !is_nothing) ||
+                       lacks_cases(process, side->first) || lacks_cases(side->first, process);
     session->stuck = outcome->stuck;
-    side->count++;
+    side->head.process_count++;
 }
 
 /* Whether its first process says that there is nothing to measure, as the others would. */
 static bool is_refused(const struct side *side)
 {
-    const struct process *first = &side->processes[0];
-    return side->count == 1 && first->outcome.text == NULL &&
-           (first->outcome.exit_code == XB_EXIT_USAGE ||
-            first->outcome.exit_code == XB_EXIT_NOTHING);
+    const int code = side->processes[0].outcome.exit_code;
+    return side->head.process_count == 1 && side->first == NULL &&
+           (code == XB_EXIT_USAGE || code == XB_EXIT_NOTHING);
 }
 
 static void run_all(struct session *session)
@@ -218,8 +230,8 @@ static void run_all(struct session *session)
             bool is_baseline = session->side_count == SIDES && (pair + turn) % 2 == 0;
             struct side *side = &session->sides[is_baseline ? BASELINE : CANDIDATE];
             /* The first always may begin: it says what there would have been to measure. */
-            session->out_of_time =
-                side->count > 0 && session->deadline > 0 && xb_clock_now() >= session->deadline;
+            session->out_of_time = side->head.process_count > 0 && session->deadline > 0 &&
+                                   xb_clock_now() >= session->deadline;
             if (xb_interrupt_signal() != 0 || session->stuck || session->out_of_time)
                 return;
             run_one(session, side);
@@ -228,16 +240,6 @@ static void run_all(struct session *session)
                 return;
             }
         }
-}
-
-/* Whether a process that was not cut short lacks a case that another one has. */
-static bool lacks_cases(const struct process *one, const struct process *other)
-{
-    const struct xb_record *record = &one->record;
-    bool lacks = false;
-    for (size_t i = 0; !lacks && i < other->record.case_count; i++)
-        lacks = xb_record_find(record, &other->record.cases[i]) == NULL;
-    return lacks && !record->processes->interrupted && record->processes->deadline_met;
 }
 
 /* A side gives XB_EXIT_OK where everything was measured and is right, XB_EXIT_NOTHING where all its
@@ -249,20 +251,9 @@ static int exit_code(const struct session *session, bool written)
         return 128 + xb_interrupt_signal();
     for (size_t i = 0; i < session->side_count; i++) {
         const struct side *side = &session->sides[i];
-        const struct process *first = first_of(side);
-        bool has_failed = false;
-        size_t nothing = 0;
-        for (size_t k = 0; !has_failed && k < side->count; k++) {
-            const struct process *process = &side->processes[k];
-            bool is_nothing = process->outcome.exit_code == XB_EXIT_NOTHING;
-            nothing += is_nothing;
-            has_failed = process->outcome.text == NULL ||
-                         (process->outcome.exit_code != XB_EXIT_OK && !is_nothing) ||
-                         lacks_cases(process, first) || lacks_cases(first, process);
-        }
-        if (has_failed)
+        if (side->has_failed)
             return XB_EXIT_FAILED;
-        if (code == XB_EXIT_OK && nothing == side->count)
+        if (side->nothing == side->head.process_count)
             code = XB_EXIT_NOTHING;
     }
     return written ? code : XB_EXIT_FAILED;
@@ -324,13 +315,14 @@ static void write_case(struct xb_json *json, const struct xb_record *merged,
 static void write_merged(struct xb_json *json, const struct side *side)
 {
     struct xb_json_reader reader = {.place = {.path = "the processes"}};
-    struct xb_record merged = {.is_merged = true, .process_count = side->count};
+    const size_t processes = side->head.process_count;
+    struct xb_record merged = {.is_merged = true, .process_count = processes};
     size_t most = 0, count = 0;
-    for (size_t i = 0; i < side->count; i++)
+    for (size_t i = 0; i < processes; i++)
         most += side->processes[i].record.case_count;
     struct xb_record_entry *entries = xb_new(most, sizeof *entries);
-    merged.processes = xb_arena_new(&merged.texts, side->count * sizeof *merged.processes);
-    for (size_t i = 0; i < side->count; i++) {
+    merged.processes = xb_arena_new(&merged.texts, processes * sizeof *merged.processes);
+    for (size_t i = 0; i < processes; i++) {
         const struct xb_record *own = &side->processes[i].record;
         if (own->process_count > 0) /* it did not fail */
             merged.processes[i] = own->processes[0];
@@ -340,15 +332,13 @@ static void write_merged(struct xb_json *json, const struct side *side)
     }
     xb_record_make_cases(&reader, &merged, entries, count, SIZE_MAX);
     free(entries);
-    if (!xb_json_failed(&reader)) {
-        xb_json_open_array(json, "results");
-        for (size_t i = 0; i < merged.case_count; i++)
-            write_case(json, &merged, &merged.cases[i]);
-        xb_json_close(json);
-        xb_reading_put_of(json, &merged);
-    } else {
+    if (xb_json_failed(&reader))
         xb_json_fail(json, &reader.error);
-    }
+    xb_json_open_array(json, "results");
+    XB_EACH_CASE (test, &merged)
+        write_case(json, &merged, test);
+    xb_json_close(json);
+    xb_reading_put_of(json, &merged);
     xb_record_free(&merged);
 }
 
@@ -360,7 +350,7 @@ static enum xb_status write_json(FILE *stream, const struct side *side, enum xb_
     static const struct xb_field *const tables[] = {xb_record_node_fields, xb_record_backend_fields,
                                                     xb_record_devices_fields,
                                                     xb_record_settings_fields};
-    const struct process *first = first_of(side);
+    const struct process *first = side->first;
     struct xb_json json;
     xb_json_begin(&json);
     xb_json_open_object(&json, NULL);
@@ -377,19 +367,16 @@ static enum xb_status write_json(FILE *stream, const struct side *side, enum xb_
         else
             xb_fields_put(&json, tables[i], &first->record);
     xb_json_open_array(&json, "processes");
-    for (size_t i = 0; i < side->count; i++) {
+    for (size_t i = 0; i < side->head.process_count; i++) {
         const struct process *process = &side->processes[i];
-        char name[16];
+        const int number = process->outcome.signal;
         xb_json_open_object(&json, NULL);
         xb_json_put_whole(&json, "index", i);
         xb_document_put_time(&json, "started", process->outcome.started);
         xb_json_put_number(&json, "wall_s", process->outcome.wall_s);
         xb_json_put_index(&json, "exit_code", process->outcome.exit_code);
-        xb_json_put_text(&json, "signal",
-                         process->outcome.signal != 0
-                             ? xb_child_signal_name(process->outcome.signal, name, sizeof name)
-                             : NULL);
-        xb_json_put_optional(&json, "failure", process->failure);
+        xb_json_put_text(&json, "signal", number != 0 ? XB_SIGNAL_NAME(number) : NULL);
+        xb_json_put_text(&json, "failure", side->head.processes[i].failure);
         /* As it was written: the reader has found that it is JSON. */
         xb_json_put_raw(&json, "document", process->outcome.text);
         xb_json_close(&json);
@@ -405,8 +392,7 @@ static enum xb_status write_json(FILE *stream, const struct side *side, enum xb_
 static bool write_outputs(struct session *session)
 {
     const struct xb_table_view view = xb_table_view_of(session->asked->config);
-    bool quiet = session->asked->quiet;
-    bool written = true;
+    bool quiet = session->asked->quiet, written = true;
     for (size_t i = 0; i < session->side_count; i++)
         quiet = quiet || session->sides[i].output->is_stdout;
     for (size_t i = session->side_count; i-- > 0;) { /* the baseline first */
@@ -432,23 +418,14 @@ static bool write_outputs(struct session *session)
         /* The table is of what was written, read back: a file that cannot be read is then told now,
          * and not when it is needed. */
         status = XB_OK;
-        if (!quiet && first_of(side) != NULL) {
-            if (is_there)
-                status =
-                    xb_record_parse("the results", document.text, document.length, &merged, &error);
-        } else { /* why some have no results */
-            merged = side->head;
-            merged.texts = NULL; /* the head frees its own */
-            merged.process_count = side->count;
-            merged.processes = xb_arena_new(&merged.texts, side->count * sizeof *merged.processes);
-            for (size_t k = 0; k < side->count; k++)
-                if (side->processes[k].failure[0] != '\0')
-                    merged.processes[k].failure = side->processes[k].failure;
-        }
-        if (quiet)
-            xb_failures_say(&merged);
+        if (!quiet && side->first != NULL && is_there)
+            status =
+                xb_record_parse("the results", document.text, document.length, &merged, &error);
+        if (quiet) /* why some have no results */
+            xb_failures_say(&side->head);
         else if (is_there && status == XB_OK)
-            status = xb_table_write(stdout, &merged, &view, &error);
+            status =
+                xb_table_write(stdout, side->first != NULL ? &merged : &side->head, &view, &error);
         written = written && status == XB_OK;
         if (status != XB_OK)
             xb_cli_fail(&error);
@@ -492,6 +469,8 @@ static enum xb_status prepare(struct session *session, struct xb_error *error)
                                         .program = session->sides[i].name,
                                         .counterpart = session->sides[SIDES - 1 - i].name,
                                         .asked_processes = (size_t)asked->processes};
+        side->head.processes = xb_arena_new(&side->head.texts, side->head.asked_processes *
+                                                                   sizeof *side->head.processes);
     }
     /* Before there is a temporary file that a signal could leave behind. The first signal has the
      * process that runs write its results; the second ends that process. */
@@ -507,7 +486,7 @@ static void release(struct session *session)
 {
     for (size_t i = 0; i < SIDES; i++) {
         struct side *side = &session->sides[i];
-        for (size_t k = 0; k < side->count; k++) {
+        for (size_t k = 0; k < side->head.process_count; k++) {
             free(side->processes[k].outcome.text);
             xb_record_free(&side->processes[k].record);
         }
@@ -540,15 +519,11 @@ int xb_processes_run(const struct xb_run_options *asked, double deadline, double
         if (session.refused != 0 && session.side_count == SIDES && is_refused(side))
             xb_say("the %s, '%s', ended with exit code %d and no results", head->role, side->name,
                    session.refused);
-        any_results = any_results || first_of(side) != NULL;
+        any_results = any_results || side->first != NULL;
         head->interrupted = xb_interrupt_signal() != 0;
         head->has_deadline = deadline > 0;
         head->deadline_met =
-            !side->overdue && !(session.out_of_time && side->count < head->asked_processes);
-        for (size_t k = 0; k < side->count; k++)
-            head->deadline_met =
-                head->deadline_met && (side->processes[k].outcome.text == NULL ||
-                                       side->processes[k].record.processes->deadline_met);
+            !side->overdue && !(session.out_of_time && head->process_count < head->asked_processes);
     }
     int code = session.refused;
     /* If the candidate refuses, the baseline may have measured before it. */

@@ -267,8 +267,7 @@ void xb_progress_show(void *argument, const struct xb_run *run, size_t samples, 
         .test = XB_LIVE_NAME(run, run->done_count),
         .samples = samples,
         .bandwidth = bandwidth,
-        .left = progress->is_planned ? xb_eta_left(&progress->eta, run, now) : NAN,
-    };
+        .left = progress->is_planned ? xb_eta_left(&progress->eta, run, now) : NAN};
     progress->last = now;
     progress->shown = true;
     xb_live_rows_draw(&progress->rows, stderr);

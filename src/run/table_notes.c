@@ -29,9 +29,11 @@ struct printer { /* of the notes */
     bool begun;
 };
 
-static void print(struct printer *printer, enum xb_colour colour, const char *label,
-                  const char *text)
+__attribute__((format(printf, 4, 5))) static void
+print(struct printer *printer, enum xb_colour colour, const char *label, const char *format, ...)
 {
+    char text[XB_NOTE_SIZE];
+    XB_FORMAT(text, sizeof text, format);
     if (printer->brief) {
         xb_heading_print(printer->stream, colour, "%s%s%s", label, label[0] != '\0' ? ": " : "",
                          text);
@@ -47,8 +49,9 @@ static void print(struct printer *printer, enum xb_colour colour, const char *la
 
 /* "pinned alloc h2d 1 GiB", with what else tells the row from others; where there are several
  * devices " sum of 4", " 0>1", " GPU 0 (with 3 others)". */
-static void add_name(struct xb_words *name, const struct printer *printer,
-                     const struct xb_record_case *test)
+#define NAME(printer, test) name_of((printer), (test), &(struct xb_words){.length = 0})
+static const char *name_of(const struct printer *printer, const struct xb_record_case *test,
+                           struct xb_words *name)
 {
     char text[64];
     xb_words_add(name, "%s %s %s %s", test->mode, test->variant, test->direction,
@@ -63,6 +66,7 @@ static void add_name(struct xb_words *name, const struct printer *printer,
         xb_words_add(name, "%s%s",
                      xb_case_is_of_pairs(test) || xb_record_is_sum(test) ? " " : " GPU ",
                      xb_device_text(printer->record, test, text, sizeof text));
+    return name->text;
 }
 
 /* Why a case has no figure; NULL if it has one, or was not run: print_stop() tells of these. */
@@ -95,12 +99,12 @@ static void print_troubles(struct printer *printer)
     size_t count = 0;
     const struct xb_record_case **cases =
         xb_new(record->case_count, sizeof(const struct xb_record_case *));
-    for (size_t i = 0; i < record->case_count; i++)
-        if (trouble_of(record, &record->cases[i], &summary, text) != NULL)
-            cases[count++] = &record->cases[i];
+    XB_EACH_CASE (test, record)
+        if (trouble_of(record, test, &summary, text) != NULL)
+            cases[count++] = test;
     xb_cases_group(cases, count, by_trouble, record);
     for (size_t i = 0, equal = 0; i < count; i += equal) {
-        struct xb_words words = {.length = 0};
+        struct xb_words more = {.length = 0};
         const char *reason = trouble_of(record, cases[i], &summary, text);
         size_t processes = summary.processes - summary.ok;
         bool is_skipped = summary.status == XB_RESULT_SKIPPED;
@@ -114,19 +118,18 @@ static void print_troubles(struct printer *printer)
             xb_words_add(&not_run, " (%.*s)", (int)strcspn(reason, ":,"), reason);
             continue;
         }
-        add_name(&words, printer, cases[i]);
         if (equal > 1)
-            xb_words_add(&words, " and %zu more row%s", equal - 1, equal > 2 ? "s" : "");
+            xb_words_add(&more, " and %zu more row%s", equal - 1, equal > 2 ? "s" : "");
         if (processes < summary.processes)
-            xb_words_add(&words, " in %zu of %zu processes%s", processes, summary.processes,
+            xb_words_add(&more, " in %zu of %zu processes%s", processes, summary.processes,
                          processes > 1 ? ", at the worst" : "");
-        xb_words_add(&words, ": %s", reason);
         print(printer, is_skipped ? XB_COLOUR_WARNING : XB_COLOUR_BAD,
-              is_skipped ? "skipped" : "ERROR", words.text);
+              is_skipped ? "skipped" : "ERROR", "%s%s: %s", NAME(printer, cases[i]), more.text,
+              reason);
     }
     free(cases);
     if (not_run.length > 0)
-        print(printer, XB_COLOUR_WARNING, "Not run", not_run.text);
+        print(printer, XB_COLOUR_WARNING, "Not run", "%s", not_run.text);
 }
 
 /* Where the number ends that begins there: digits, perhaps with a point; `text` where none does. */
@@ -221,15 +224,12 @@ static void add_warning(struct xb_words *words, const struct printer *printer,
     if (warning->rows > 2)
         xb_words_add(words, "%zu rows", warning->rows);
     else
-        add_name(words, printer, warning->first);
-    if (warning->rows == 2)
-        xb_words_add(words, " and 1 more row");
+        xb_words_add(words, "%s%s", NAME(printer, warning->first),
+                     warning->rows == 2 ? " and 1 more row" : "");
     /* " in 1 to 3 of 5 processes", " in all 5 processes"; nothing of one process. */
     size_t all = printer->record->is_merged ? printer->record->process_count : 1;
-    if (warning->fewest == all && all == 2)
-        xb_words_add(words, " in both processes");
-    else if (warning->fewest == all && all > 1)
-        xb_words_add(words, " in all %zu processes", all);
+    if (warning->fewest == all && all > 1)
+        xb_words_add(words, all == 2 ? " in both processes" : " in all %zu processes", all);
     else if (all > 1 && warning->most > warning->fewest)
         xb_words_add(words, " in %zu to %zu of %zu processes", warning->fewest, warning->most, all);
     else if (all > 1)
@@ -246,8 +246,7 @@ static void print_warnings(struct printer *printer)
     struct xb_words noise = {.length = 0};
     bool more = false; /* than MOST_WARNINGS */
     size_t count = 0;
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
+    XB_EACH_CASE (test, record) {
         size_t processes[MOST_WARNINGS] = {0}; /* that have it in this row */
         for (size_t p = 0; p < record->process_count; p++) {
             bool has[MOST_WARNINGS] = {false};
@@ -282,14 +281,13 @@ static void print_warnings(struct printer *printer)
             add_warning(&noise, printer, &kinds[i]);
         }
     if (noise.length > 0)
-        print(printer, XB_COLOUR_WARNING, "noisy", noise.text);
-    for (size_t i = 0; i < count; i++) {
-        struct xb_words words = {.length = 0};
-        if (kinds[i].is_noise)
-            continue;
-        add_warning(&words, printer, &kinds[i]);
-        print(printer, XB_COLOUR_WARNING, "warning", words.text);
-    }
+        print(printer, XB_COLOUR_WARNING, "noisy", "%s", noise.text);
+    for (size_t i = 0; i < count; i++)
+        if (!kinds[i].is_noise) {
+            struct xb_words words = {.length = 0};
+            add_warning(&words, printer, &kinds[i]);
+            print(printer, XB_COLOUR_WARNING, "warning", "%s", words.text);
+        }
     if (more)
         print(printer, XB_COLOUR_WARNING, "warning", "there are more: the JSON has all");
 }
@@ -306,13 +304,11 @@ static void count_warnings(struct printer *printer, const struct xb_reading_list
     const struct xb_record *record = printer->record;
     struct xb_words words = {.length = 0};
     size_t noise = 0, others = 0, untold = 0;
-    for (size_t i = 0; i < record->case_count; i++) {
+    XB_EACH_CASE (test, record) {
         bool has[2] = {false}; /* others, noise */
-        for (size_t p = 0; p < record->process_count; p++) {
-            const struct xb_record_row *row = &record->cases[i].rows[p];
-            for (size_t k = 0; k < row->warning_count; k++)
-                has[is_noise(row->warning_texts[k])] = true;
-        }
+        for (size_t p = 0; p < record->process_count; p++)
+            for (size_t k = 0; k < test->rows[p].warning_count; k++)
+                has[is_noise(test->rows[p].warning_texts[k])] = true;
         others += has[0];
         noise += has[1];
     }
@@ -321,9 +317,8 @@ static void count_warnings(struct printer *printer, const struct xb_reading_list
     add_count(&words, "Noisy", noise, "result");
     add_count(&words, "With a warning", others, "result");
     add_count(&words, "Too noisy to tell", untold, "comparison");
-    xb_words_add(&words, "Details: --verbose");
-    if (noise + others + untold > 0)
-        print(printer, XB_COLOUR_WARNING, "", words.text);
+    if (words.length > 0)
+        print(printer, XB_COLOUR_WARNING, "", "%sDetails: --verbose", words.text);
 }
 
 static void print_stop(struct printer *printer)
@@ -331,25 +326,21 @@ static void print_stop(struct printer *printer)
     const struct xb_record *record = printer->record;
     const bool stopped[] = {record->interrupted, record->has_deadline && !record->deadline_met};
     static const char *const why[] = {"interrupted by a signal", "the deadline came"};
+    const bool merged = record->is_merged;
+    struct xb_words rest = {.length = 0};
     size_t measured = 0, not_run = 0;
-    for (size_t i = 0; i < record->case_count; i++) {
-        measured += xb_record_summarize(record, &record->cases[i]).status == XB_RESULT_OK;
-        not_run += xb_case_was_not_run(record, &record->cases[i]);
+    XB_EACH_CASE (test, record) {
+        measured += xb_record_summarize(record, test).status == XB_RESULT_OK;
+        not_run += xb_case_was_not_run(record, test);
     }
-    for (size_t i = 0; i < 2; i++) {
-        struct xb_words words = {.length = 0};
-        if (!stopped[i])
-            continue;
-        xb_words_add(&words, "%s: %zu of %zu %s", why[i],
-                     record->is_merged ? record->process_count : measured,
-                     record->is_merged ? record->asked_processes : record->case_count,
-                     record->is_merged ? "processes were begun" : "cases were measured");
-        if (not_run > 0)
-            xb_words_add(&words,
-                         record->is_merged ? "; %zu cases were not run in any" : ", %zu not run",
-                         not_run);
-        print(printer, XB_COLOUR_BAD, "STOPPED", words.text);
-    }
+    if (not_run > 0)
+        xb_words_add(&rest, merged ? "; %zu cases were not run in any" : ", %zu not run", not_run);
+    for (size_t i = 0; i < 2; i++)
+        if (stopped[i])
+            print(printer, XB_COLOUR_BAD, "STOPPED", "%s: %zu of %zu %s%s", why[i],
+                  merged ? record->process_count : measured,
+                  merged ? record->asked_processes : record->case_count,
+                  merged ? "processes were begun" : "cases were measured", rest.text);
 }
 
 #define FAILURE_FORMAT "process %zu of %zu: %s" /* as a whole */
@@ -365,26 +356,16 @@ void xb_table_notes(FILE *stream, const struct xb_record *record, bool brief,
     print_stop(&printer);
     /* Where nodes were to begin at once: whether this one did. */
     if (start->asked != NULL && xb_start_warning(start->late_s, &clock, late) != NULL)
-        print(&printer, XB_COLOUR_WARNING, "warning", late);
-    for (size_t i = 0; i < record->process_count; i++) {
-        struct xb_words words = {.length = 0};
-        if (record->processes[i].failure == NULL)
-            continue;
-        xb_words_add(&words, FAILURE_FORMAT, i + 1, record->asked_processes,
-                     record->processes[i].failure);
-        print(&printer, XB_COLOUR_BAD, "FAILED", words.text);
-    }
+        print(&printer, XB_COLOUR_WARNING, "warning", "%s", late);
+    for (size_t i = 0; i < record->process_count; i++)
+        if (record->processes[i].failure != NULL)
+            print(&printer, XB_COLOUR_BAD, "FAILED", FAILURE_FORMAT, i + 1, record->asked_processes,
+                  record->processes[i].failure);
     print_troubles(&printer);
     /* In one process what was cut short counts all the same. */
-    for (size_t i = 0; record->is_merged && i < record->case_count; i++) {
-        struct xb_words words = {.length = 0};
-        const char *cut = xb_record_cut_text(record, &record->cases[i], text, sizeof text);
-        if (cut == NULL)
-            continue;
-        add_name(&words, &printer, &record->cases[i]);
-        xb_words_add(&words, ": %s", cut);
-        print(&printer, XB_COLOUR_WARNING, "warning", words.text);
-    }
+    XB_EACH_CASE (test, record)
+        if (record->is_merged && xb_record_cut_text(record, test, text, sizeof text) != NULL)
+            print(&printer, XB_COLOUR_WARNING, "warning", "%s: %s", NAME(&printer, test), text);
     if (brief)
         count_warnings(&printer, reading);
     else
@@ -400,12 +381,8 @@ void xb_failures_say(const struct xb_record *record)
             xb_say("%s%s" FAILURE_FORMAT, record->role != NULL ? record->role : "",
                    record->role != NULL ? " " : "", i + 1, record->asked_processes,
                    record->processes[i].failure);
-    for (size_t i = 0; !record->is_merged && i < record->case_count; i++) {
-        const struct xb_record_row *row = &record->cases[i].rows[0];
-        struct xb_words words = {.length = 0};
-        if (row->status != XB_RESULT_ERROR)
-            continue;
-        add_name(&words, &printer, &record->cases[i]);
-        xb_say("%s: %s", words.text, row->reason != NULL ? row->reason : "no reason was given");
-    }
+    XB_EACH_CASE (test, record)
+        if (!record->is_merged && test->rows[0].status == XB_RESULT_ERROR)
+            xb_say("%s: %s", NAME(&printer, test),
+                   test->rows[0].reason != NULL ? test->rows[0].reason : "no reason was given");
 }

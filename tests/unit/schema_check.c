@@ -69,6 +69,7 @@ static const char *type_of(const struct xb_field *field)
 {
     switch (field->kind) {
     case XB_FIELD_FLAG:
+    case XB_FIELD_MAYBE:
         return "boolean";
     case XB_FIELD_DOUBLE:
         return "number";

@@ -241,7 +241,7 @@ char *written(sink write, const struct xb_run *run)
 void record_copy_of(const struct xb_run *run, struct xb_record *record)
 {
     struct xb_error error;
-    char *text = written(xb_result_json_write, run);
+    char *text = written(write_indented, run);
     if (xb_record_parse("a copy", text, strlen(text), record, &error) != XB_OK)
         fail_msg("%s", error.message);
     free(text);
@@ -269,7 +269,7 @@ enum xb_status write_json(FILE *stream, const void *run, struct xb_error *error)
     enum xb_status status = xb_record_of_run(run, &record, error);
     if (status != XB_OK)
         return status;
-    status = xb_result_json_write(stream, &record, error);
+    status = write_indented(stream, &record, error);
     xb_record_free(&record);
     return status;
 }
@@ -288,7 +288,7 @@ const cJSON *figure_at(const cJSON *row, const char *name)
 
 cJSON *parsed(const struct xb_run *run)
 {
-    char *text = written(xb_result_json_write, run);
+    char *text = written(write_indented, run);
     assert_utf8(text);
     cJSON *root = cJSON_Parse(text);
     assert_non_null(root);

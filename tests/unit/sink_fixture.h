@@ -64,7 +64,13 @@ enum xb_status write_all(FILE *stream, const struct xb_record *record, struct xb
 cJSON *parsed(const struct xb_run *run);
 /* The figure of that name in a row of results; NULL for none. */
 const cJSON *figure_at(const cJSON *row, const char *name);
-/* xb_result_json_write() as fail_every_allocation() wants it. */
+static inline enum xb_status write_indented(FILE *stream, const struct xb_record *record,
+                                            struct xb_error *error)
+{
+    return xb_result_json_write(stream, record, XB_JSON_INDENTED, error);
+}
+
+/* write_json() as fail_every_allocation() wants it. */
 enum xb_status write_json(FILE *stream, const void *run, struct xb_error *error);
 
 void assert_utf8(const char *text);

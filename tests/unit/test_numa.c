@@ -340,7 +340,7 @@ static void make_record(const struct fixture *f, struct xb_record *record)
     assert_int_equal(xb_record_of_run(&f->run, &made, &error), XB_OK);
     FILE *stream = open_memstream(&text, &length);
     assert_non_null(stream);
-    assert_int_equal(xb_result_json_write(stream, &made, &error), XB_OK);
+    assert_int_equal(xb_result_json_write(stream, &made, XB_JSON_INDENTED, &error), XB_OK);
     assert_int_equal(fclose(stream), 0);
     if (xb_record_parse("made", text, length, record, &error) != XB_OK)
         fail_msg("%s", error.message);

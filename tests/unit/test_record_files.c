@@ -122,7 +122,7 @@ static struct xb_record written_and_read(const struct xb_record *record)
     size_t length = 0;
     FILE *stream = open_memstream(&text, &length);
     assert_non_null(stream);
-    assert_int_equal(xb_result_json_write(stream, record, &error), XB_OK);
+    assert_int_equal(xb_result_json_write(stream, record, XB_JSON_INDENTED, &error), XB_OK);
     fclose(stream);
     if (xb_record_parse("again", text, length, &again, &error) != XB_OK)
         fail_msg("%s", error.message);

@@ -66,7 +66,7 @@ static void json_types_every_option(void **state)
     assert_null_at(root, "config.streams");
     assert_int_equal(cJSON_GetArraySize(at(root, "config")), OPTION_COUNT);
     cJSON_Delete(root);
-    char *text = written(xb_result_json_write, &f->run);
+    char *text = written(write_indented, &f->run);
     assert_non_null(strstr(text, "\"chunk\":\t9007199254740993"));
     assert_non_null(strstr(text, "[4096,9007199254740993]"));
     free(text);
@@ -225,8 +225,7 @@ static void json_records_the_steering_variables_only(void **state)
 static void json_survives_every_failed_allocation(void **state)
 {
     struct fixture *f = *state;
-    assert_true(fail_every_allocation(write_json, &f->run) >
-                300); /* else the hooks were not used */
+    assert_true(fail_every_allocation(write_json, &f->run) > 3); /* else no hook was used */
 }
 
 int main(void)

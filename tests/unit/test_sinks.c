@@ -100,7 +100,7 @@ static void the_schema_of_a_list_describes_what_its_tables_write(NO_STATE)
 
 static void sinks_report_a_full_disk(void **state)
 {
-    static const sink sinks[] = {xb_result_json_write, xb_csv_write, write_all};
+    static const sink sinks[] = {write_indented, xb_csv_write, write_all};
     const struct fixture *f = *state;
     struct xb_record record;
     struct xb_error error;
@@ -209,9 +209,9 @@ static int write_examples(const char *directory)
     struct node *latencies = third;
     make_example(node);
     make_latency_example(latencies);
-    int status = write_one(directory, "rows.json", xb_result_json_write, &rows->run) |
-                 write_one(directory, "node.json", xb_result_json_write, &node->run) |
-                 write_one(directory, "latencies.json", xb_result_json_write, &latencies->run) |
+    int status = write_one(directory, "rows.json", write_indented, &rows->run) |
+                 write_one(directory, "node.json", write_indented, &node->run) |
+                 write_one(directory, "latencies.json", write_indented, &latencies->run) |
                  write_one(directory, "rows.txt", write_all, &rows->run) |
                  write_one(directory, "node.txt", write_all, &node->run) |
                  write_one(directory, "latencies.txt", write_all, &latencies->run);
