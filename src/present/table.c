@@ -85,6 +85,14 @@ void xb_table_add_column(struct xb_table *table, const struct xb_table_column *c
         added->of.brief = keep_plain(table, column->brief);
 }
 
+struct xb_table *xb_table_with(const struct xb_table_column *columns, size_t count)
+{
+    struct xb_table *table = xb_table_new();
+    for (size_t i = 0; i < count; i++)
+        xb_table_add_column(table, &columns[i]);
+    return table;
+}
+
 void xb_table_row(struct xb_table *table)
 {
     const size_t row = table->column_count * sizeof(struct cell);
@@ -393,11 +401,6 @@ void xb_table_print(FILE *stream, struct xb_table *table, const struct xb_table_
         fputc('\n', stream);
     }
     print_hidden(stream, table, width, look);
-}
-
-bool xb_table_shows(const struct xb_table *table, size_t column)
-{
-    return column < table->column_count && !table->columns[column].is_hidden;
 }
 
 /* ---- other forms ---- */

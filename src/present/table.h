@@ -35,6 +35,9 @@ struct xb_table_look {
 };
 
 struct xb_table *xb_table_new(void);
+/* One that has these columns; XB_TABLE: those of an array. */
+struct xb_table *xb_table_with(const struct xb_table_column *columns, size_t count);
+#define XB_TABLE(columns) xb_table_with((columns), sizeof(columns) / sizeof *(columns))
 void xb_table_free(struct xb_table *table); /* NULL is accepted */
 
 /* Adds a column. All are added before the first row. */
@@ -61,9 +64,6 @@ void xb_table_curve(struct xb_table *table, const double *shares, size_t count);
  * wide, each row becomes a paragraph: "MODE pinned  SIZE 1 GiB ...". No figure is ever cut.
  */
 void xb_table_print(FILE *stream, struct xb_table *table, const struct xb_table_look *look);
-
-/* Whether the column was printed, counted from 0, by the last xb_table_print(). */
-bool xb_table_shows(const struct xb_table *table, size_t column);
 
 /* Gives its titles, as row -1, and then its cells to a renderer, row by row from the left. */
 typedef void xb_table_render(void *argument, int row, const char *text, bool is_right);
