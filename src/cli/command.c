@@ -4,7 +4,6 @@
 
 #include "backends/registry.h"
 #include "base/clock.h"
-#include "base/day_time.h"
 #include "base/interrupt.h"
 #include "base/terminal.h"
 #include "base/text.h"

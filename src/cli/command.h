@@ -93,7 +93,7 @@ void xb_probe_print(FILE *stream, const struct xb_probe *probe);
 extern const struct xb_option xb_option_start_at;
 
 /*
- * Reads its text; NULL: it is not given. *at is on the clock of base/day_time.h; then 0. `deadline`
+ * Reads its text; NULL: it is not given. *at is on the clock of base/units.h; then 0. `deadline`
  * is on the clock of base/clock.h, 0 for none. XB_ERR_USAGE for a text that is no time, and for a
  * time in the past, after the deadline or more than a day ahead.
  */

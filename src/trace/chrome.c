@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "base/order.h"
 #include "base/stream.h"
-
 #include "measure/plan/case.h"
 #include "xferbench/version.h"
 

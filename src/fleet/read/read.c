@@ -3,11 +3,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "fleet/internal.h"
 
-#include "base/day_time.h"
 #include "base/documents.h"
 #include "base/file_text.h"
 #include "base/interrupt.h"
 #include "base/parallel.h"
+#include "base/units.h"
 #include "record/document.h"
 #include "run/command.h"
 
