@@ -128,7 +128,6 @@ static struct xb_record_figure *add_sampled(struct xb_result *result,
                                             size_t count)
 {
     struct xb_record_row *row = &result->row;
-    struct xb_error error;
     if (count == 0)
         return NULL;
     struct xb_record_figure *added = &result->described[row->figure_count++];
@@ -137,8 +136,7 @@ static struct xb_record_figure *add_sampled(struct xb_result *result,
     added->sample_count = count;
     if (count == row->time_count)
         added->placements = row->placements;
-    if (xb_record_figure_describe(added, &error) != XB_OK)
-        xb_memory_end(count * sizeof *samples);
+    xb_record_figure_describe(added);
     return added;
 }
 
