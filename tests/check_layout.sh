@@ -99,7 +99,7 @@ done
 exceptions=(
     src/modes/
     # Kinds of memory and capabilities, which modes are named after.
-    src/backends/device.c: src/backends/gpu/pieces.c: src/backends/hip/library.h: src/backends/hip/hip.c:
+    src/backends/device.c: 'src/backends/gpu/(prove\.c|gpu\.h):' src/backends/hip/library.h: src/backends/hip/hip.c:
     # A case's other device.
     'src/(record/fields|record/document|run/csv|link/monitoring|fleet/write/(formats|picture))\.c:[0-9]+:.*"peer"'
     # What link measures links with, as its user would.

@@ -200,15 +200,17 @@ struct xb_parameter {
 struct xb_reading_line {
     const char *label; /* "pinning"; at most 12 characters */
     const char *code;  /* "XB-PINNING": what a file calls what is said here (docs/reading.md) */
-    /* Says something of one device at one size: adds whole sentences (xb_reading_add) and returns
-     * true, or adds nothing and returns false. Asked for the largest size first, until there is an
-     * answer. The Reading adds device and size where they are needed. */
-    bool (*say)(struct xb_reading *reading, int device, uint64_t bytes);
+    /* Says something of one device at one size (reading->device, reading->bytes): adds whole
+     * sentences (xb_tell), or nothing. Asked for the largest size first, until there is an answer.
+     * The Reading adds device and size where they are needed. */
+    void (*say)(struct xb_reading *reading);
     /* Says something of all sizes of a device together, such as from which size on something pays.
-     * The Reading names no size before it, and does not choose lengths: this does. */
-    bool (*say_of_sizes)(struct xb_reading *reading, int device);
-    /* Says something of all pairs at once, for each direction. */
-    bool (*say_of_pairs)(struct xb_reading *reading, enum xb_direction direction, uint64_t bytes);
+     * The Reading names no size before it, and does not choose lengths: this does
+     * (xb_reading_next_size). */
+    void (*say_of_sizes)(struct xb_reading *reading);
+    /* Says something of all pairs at once, for each direction (reading->direction). */
+    void (*say_of_pairs)(struct xb_reading *reading);
+    const void *about; /* for the function, where several lines have the same */
 };
 
 struct xb_mode_part {
@@ -283,10 +285,9 @@ struct xb_mode {
     uint64_t (*bytes_of_options)(const struct xb_run_options *asked);
     const struct xb_reading_line *reading; /* what it can say in the Reading */
     /* Says what a run of this mode alone comes to: adds one or two sentences of 160 characters at
-     * most, which name device and size only where they are the answer, and returns true; or adds
-     * nothing and returns false: then the fastest cases are the answer. Asked as `say` is; a mode
-     * of pairs gets device -1. NULL: false. */
-    bool (*answer)(struct xb_reading *reading, int device, uint64_t bytes);
+     * most, which name device and size only where they are the answer; or nothing: then the fastest
+     * cases are the answer. Asked as `say` is; a mode of pairs gets device -1. May be NULL. */
+    void (*answer)(struct xb_reading *reading);
     /* Says what to try first if a case of the mode is far below the best way: gives the statement
      * that says so a remedy, if no other statement has it, and the number of xb_reading_try
      * (reading.h). NULL: nothing. */

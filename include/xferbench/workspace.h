@@ -20,9 +20,7 @@ struct xb_workspace;
 
 /* Opens a workspace that allocates a case's own buffers at once for the largest case, `hint` (0:
  * none). */
-XB_MUST_CHECK enum xb_status xb_workspace_open(struct xb_device *device, uint64_t hint,
-                                               struct xb_workspace **workspace,
-                                               struct xb_error *error);
+struct xb_workspace *xb_workspace_open(struct xb_device *device, uint64_t hint);
 void xb_workspace_close(struct xb_workspace *workspace);
 
 /* Begins a case of `bytes`. May free what the last case borrowed, and closes its queues where they

@@ -93,6 +93,8 @@ struct program {
     bool is_hip;
 };
 
+#define NAME "ABCDEFGHIJKLMNOPQRSTUVWXYZ_" /* the characters of one */
+
 static const char *value_of(const struct program *program, const char *name, size_t length)
 {
     const struct value *value = program->values;
@@ -139,37 +141,43 @@ static void print_line(const struct program *program, const char *line, size_t l
             line += print_word(program, line);
             continue;
         }
-        size_t length_of_name = strspn(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+        size_t length_of_name = strspn(line, NAME);
         for (const char *value = value_of(program, line, length_of_name); *value != '\0';)
             value += print_word(program, value);
         line += length_of_name;
     }
 }
 
-/* Prints the lines of the text whose "#if XB_..." holds, without these lines themselves. */
+/* Prints the lines of the text whose "#if XB_..." holds, without these lines themselves; and of
+ * those that begin with such a name and a space, where that holds, what is behind. */
 static void print_program(const struct program *program, const char *text)
 {
     unsigned depth = 0, left_out = 0; /* from that depth on; 0: nothing is */
-    unsigned own = 0;                 /* a bit of each depth: it is an "#if" of the program's own */
+    unsigned own = 0;                 /* the depth of an "#if" of the program's own */
     bool is_blank = false;            /* the line before: no two of them follow each other */
     for (const char *line = text, *next; *line != '\0'; line = next) {
         next = strchr(line, '\n') + 1;
         bool is_if = strncmp(line, "#if ", 4) == 0, is_else = strncmp(line, "#else", 5) == 0;
         bool is_end = strncmp(line, "#endif", 6) == 0;
+        const char *name = line + (is_if ? 4 : strspn(line, " "));
+        const size_t length = strspn(name, NAME);
+        bool is_ours = strncmp(name, "XB_", 3) == 0 && (is_if || name[length] == ' ');
+        bool holds = !is_ours || strcmp(value_of(program, name, length), "0") != 0;
         depth += is_if;
-        if (is_if)
-            own = (own & ~(1U << depth)) | (unsigned)(strncmp(line + 4, "XB_", 3) != 0) << depth;
-        if ((own >> depth & 1) != 0 || !(is_if || is_else || is_end)) {
-            if (left_out == 0 && !(is_blank && *line == '\n'))
-                print_line(program, line, (size_t)(next - line));
-            is_blank = left_out == 0 ? *line == '\n' : is_blank;
-        } else if (left_out == depth) {
-            left_out = 0;
-        } else if (left_out == 0 && !is_end &&
-                   (is_else ||
-                    strcmp(value_of(program, line + 4, (size_t)(next - line) - 5), "0") == 0)) {
-            left_out = depth;
+        own = is_if && !is_ours ? depth : own;
+        if ((is_if || is_else || is_end) && depth != own) {
+            if (left_out == depth)
+                left_out = 0;
+            else if (left_out == 0 && !is_end && (is_else || !holds))
+                left_out = depth;
+        } else if (left_out == 0 && holds) {
+            const char *begin = is_ours ? name + length + 1 : line;
+            fprintf(program->stream, "%.*s", is_ours ? (int)(name - line) : 0, line);
+            if (!(is_blank && *line == '\n'))
+                print_line(program, begin, (size_t)(next - begin));
+            is_blank = *line == '\n';
         }
+        own = is_end && depth == own ? 0 : own;
         depth -= is_end;
     }
 }

@@ -2,6 +2,7 @@
 #include "model.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/units.h"
 #include "record/rows.h"
 
@@ -139,12 +140,7 @@ static bool read_copy(const struct xb_record *record, const struct xb_record_cas
     return true;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const struct xb_cost_point *left = a, *right = b;
-    int order = (left->bytes > right->bytes) - (left->bytes < right->bytes);
-    return order != 0 ? order : (left->test > right->test) - (left->test < right->test);
-}
+XB_COMPARER(by_size, struct xb_cost_point, XB_BY(bytes), XB_BY(test))
 
 /* Sorts the points, one of each size: of two copies the faster stays. */
 static void sort_points(struct xb_cost *cost, bool is_setup)

@@ -11,31 +11,30 @@
 #define REQUIRE(is_right, error, ...)                                                              \
     ((is_right) ? XB_OK : XB_FAIL((error), XB_ERR_INTERNAL, __VA_ARGS__))
 
-/* The first mandatory slot that the table lacks, or NULL. */
+const struct xb_slot xb_slots[] = {
+#define SLOT(prefix, name, needs) {#name, (needs), offsetof(struct xb_backend, name)},
+    XB_SLOTS(SLOT, SLOT, SLOT, SLOT, SLOT, )
+#undef SLOT
+        {.name = NULL}};
+
+static bool is_empty(const struct xb_backend *backend, const struct xb_slot *slot)
+{
+    void (*function)(void); /* all function pointers look alike */
+    memcpy(&function, (const char *)backend + slot->offset, sizeof function);
+    return function == NULL;
+}
+
+/* The first slot that the table lacks, though every backend has it, or another of its group. */
 static const char *missing_slot(const struct xb_backend *backend)
 {
-#define SLOT(name) ((struct slot){#name, backend->name != NULL})
-    const struct slot {
-        const char *name;
-        bool present;
-    } slots[] = {SLOT(driver_open),         SLOT(driver_close), SLOT(device_info),
-                 SLOT(device_open),         SLOT(device_close), SLOT(device_memory),
-                 SLOT(buffer_allocate),     SLOT(buffer_free),  SLOT(queue_open),
-                 SLOT(queue_close),         SLOT(queue_copy),   SLOT(queue_fill),
-                 SLOT(queue_open_blocking), SLOT(queue_check),  SLOT(queue_wait_event),
-                 SLOT(queue_wait),          SLOT(event_open),   SLOT(event_close),
-                 SLOT(event_record),        SLOT(event_wait),   SLOT(event_elapsed)};
-#undef SLOT
-    for (size_t i = 0; i < sizeof slots / sizeof slots[0]; i++)
-        if (!slots[i].present)
-            return slots[i].name;
-    bool peers = backend->peer_info != NULL;
-    if ((backend->peer_open != NULL) != peers || (backend->peer_close != NULL) != peers ||
-        (backend->queue_copy_peer != NULL) != peers)
-        return "peer_info, peer_open, peer_close and queue_copy_peer, all or none";
-    bool profiler = backend->range_push != NULL;
-    if ((backend->range_pop != NULL) != profiler || (backend->profiler_collect != NULL) != profiler)
-        return "range_push, range_pop and profiler_collect, all or none";
+    for (const struct xb_slot *slot = xb_slots; slot->name != NULL; slot++) {
+        bool is_grouped = (slot->needs & (XB_SLOT_PEERS | XB_SLOT_PROFILER)) != 0;
+        bool is_needed = slot->needs == XB_SLOT_ALWAYS;
+        for (const struct xb_slot *other = xb_slots; is_grouped && other->name != NULL; other++)
+            is_needed = is_needed || (other->needs == slot->needs && !is_empty(backend, other));
+        if (is_needed && is_empty(backend, slot))
+            return slot->name;
+    }
     return NULL;
 }
 
@@ -70,36 +69,15 @@ enum xb_status xb_registry_check(const struct xb_backend_entry *backends, struct
 enum xb_status xb_registry_check_device(const struct xb_backend *backend,
                                         const struct xb_device_info *info, struct xb_error *error)
 {
-#define HAS(slot) (backend->slot != NULL)
-    bool pieces = HAS(pieces_open) && HAS(pieces_close);
-    const struct {
-        const char *what;
-        uint32_t capability;
-        bool served;
-    } needs[] = {
-        {"to hold queues, without the slots or the depth for it", XB_CAP_HOLD,
-         HAS(queue_hold) && HAS(queue_release) && info->held_operations != 0},
-        {"to run kernels, without the slots for it", XB_CAP_KERNELS,
-         pieces && HAS(queue_kernel_copy) && HAS(queue_compute) && HAS(queue_chain) &&
-             HAS(queue_chase) && HAS(queue_kernel_pieces) && HAS(queue_decode) &&
-             HAS(queue_digest)},
-        {"to have managed memory, without the slots for it", XB_CAP_MANAGED,
-         HAS(queue_prefetch) && HAS(buffer_advise)},
-        {"to page-lock memory, without the slot for it", XB_CAP_REGISTER, HAS(buffer_register)},
-        {"to copy many pieces by one call, without the slots for it", XB_CAP_BATCH,
-         pieces && HAS(queue_copy_pieces)},
-        {"to replay graphs, without the slots for it", XB_CAP_GRAPH,
-         pieces && HAS(graph_open) && HAS(graph_close) && HAS(queue_graph)},
-        {"to copy rows, without the slot for it", XB_CAP_ROWS, HAS(queue_copy_rows)},
-        {"to have a pool, without the slot for it", XB_CAP_POOL, HAS(queue_allocate)},
-        {"to read files, without the slots for it", XB_CAP_FILE,
-         HAS(file_open) && HAS(file_close) && HAS(file_read) && HAS(file_way)},
-    };
-#undef HAS
-    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++)
-        XB_TRY(REQUIRE((info->capabilities & needs[i].capability) == 0 || needs[i].served, error,
-                       "backend %s: device %u claims %s", backend->name, info->index,
-                       needs[i].what));
+    XB_TRY(REQUIRE((info->capabilities & XB_CAP_HOLD) == 0 || info->held_operations != 0, error,
+                   "backend %s: device %u claims to hold queues, but takes nothing behind a hold",
+                   backend->name, info->index));
+    for (const struct xb_slot *slot = xb_slots; slot->name != NULL; slot++)
+        for (unsigned i = 0; i < XB_CAPABILITIES; i++)
+            XB_TRY(REQUIRE(
+                (info->capabilities & slot->needs & 1u << i) == 0 || !is_empty(backend, slot),
+                error, "backend %s: device %u claims the capability %s without the slot %s",
+                backend->name, info->index, xb_capability_names[i], slot->name));
     return XB_OK;
 }
 

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "xferbench/backend.h"
+#include "slots.h"
+
+/* A slot of a backend's table. */
+struct xb_slot {
+    const char *name;
+    uint32_t needs; /* bits of enum xb_capability, or XB_SLOT_* */
+    size_t offset;  /* of its function in struct xb_backend */
+};
+extern const struct xb_slot xb_slots[]; /* all of them; ends with a name of NULL */
 
 /* One place in the list of backends. A backend that is not in this build keeps its place. */
 struct xb_backend_entry {
@@ -14,7 +22,8 @@ struct xb_backend_entry {
  * (cmake/registry_list.c.in) for each program; a test program brings its own. */
 extern const struct xb_backend_entry xb_backends[];
 
-/* Checks every table of a list once, before use: version, unique names, mandatory slots.
+/* Checks every table of a list once, before use: version, unique names, mandatory slots, whole
+ * groups.
  * XB_ERR_INTERNAL names the backend and what it lacks. */
 XB_MUST_CHECK enum xb_status xb_registry_check(const struct xb_backend_entry *backends,
                                                struct xb_error *error);

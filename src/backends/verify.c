@@ -7,33 +7,30 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
-/* Parts this large make the cost of handing them to threads negligible. */
+/* Parts this large make the cost of handing them to threads negligible. A multiple of a word: only
+ * the last part may end within one. */
 #define GRAIN (UINT64_C(4) << 20)
 /* A check looks at blocks this large, and at the words of a block only where one is wrong. */
 #define BLOCK UINT64_C(4096)
 
 struct job {
     unsigned char *out;      /* a fill writes here */
-    const unsigned char *in; /* a check reads here */
+    const unsigned char *in; /* a check or a digest reads here */
     uint64_t offset;
     struct xb_pattern pattern;
     struct xb_compute_leap leap; /* all steps of the pattern at once */
     pthread_mutex_t lock;        /* protects mismatch */
     struct xb_mismatch mismatch;
+    _Atomic uint64_t sum; /* of a digest */
 };
 
 /* The pattern's byte at `position`, before any step. */
 static unsigned char pattern_byte(struct xb_pattern pattern, uint64_t position)
 {
     return (unsigned char)(xb_pattern_word(pattern, position / 8) >> (8 * (position % 8)));
-}
-
-/* The pattern's whole word at byte `position`, after all steps. */
-static unsigned long long whole_word(const struct job *job, uint64_t position)
-{
-    return xb_pattern_word(job->pattern, position / 8) * job->leap.factor + job->leap.addend;
 }
 
 /* How many bytes, at most `bytes`, lie before the next whole word and are handled one by one. */
@@ -71,28 +68,18 @@ static void compare_bytes(const unsigned char *in, uint64_t position, uint64_t c
     }
 }
 
-/* Adds the bytes of a whole word at `position` that differ from `wanted` to *found. */
-static void compare_word(unsigned long long word, unsigned long long wanted, uint64_t position,
-                         struct xb_mismatch *found)
-{
-    for (unsigned i = 0; i < 8; i++) {
-        if (((word ^ wanted) >> (8 * i) & 0xFF) == 0)
-            continue;
-        if (found->wrong_bytes++ == 0)
-            found->first_offset = position + i;
-    }
-}
-
 /* Adds the bytes of whole words at `position` that differ to *found. */
 static void compare_words(const struct job *job, const unsigned char *in, uint64_t position,
                           uint64_t bytes, struct xb_mismatch *found)
 {
-    for (; bytes > 0; bytes -= 8, in += 8, position += 8) {
+    for (uint64_t at = 0; at < bytes; at += 8) {
         unsigned long long word;
-        memcpy(&word, in, 8);
-        unsigned long long wanted = whole_word(job, position);
-        if (word != wanted)
-            compare_word(word, wanted, position, found);
+        memcpy(&word, in + at, 8);
+        word ^= xb_pattern_word(job->pattern, (position + at) / 8) * job->leap.factor +
+                job->leap.addend;
+        for (unsigned i = 0; word != 0; i++, word >>= 8)
+            if ((word & 0xFF) != 0 && found->wrong_bytes++ == 0)
+                found->first_offset = position + at + i;
     }
 }
 
@@ -177,4 +164,30 @@ struct xb_mismatch xb_host_check(const void *memory, uint64_t offset, uint64_t b
                       .lock = PTHREAD_MUTEX_INITIALIZER};
     xb_parallel_for(bytes, GRAIN, check_part, &job);
     return job.mismatch;
+}
+
+/* ---- digests ---- */
+
+/* The `rest` bytes behind the last whole word take no step. */
+static void add_part(void *argument, uint64_t begin, uint64_t end)
+{
+    struct job *job = argument;
+    unsigned long long word = 0;
+    uint64_t rest = end % 8;
+    uint64_t sum =
+        xb_words_fastest()->sum(job->in + begin, job->leap, begin / 8, (end - begin) / 8);
+    memcpy(&word, job->in + end - rest, rest);
+    atomic_fetch_add(&job->sum, rest > 0 ? sum + xb_digest_word(word, end / 8) : sum);
+}
+
+uint64_t xb_digest_stepped(const void *memory, uint64_t bytes, uint64_t steps)
+{
+    struct job job = {.in = memory, .leap = xb_compute_leap_of(steps)};
+    xb_parallel_for(bytes, GRAIN, add_part, &job);
+    return job.sum;
+}
+
+uint64_t xb_digest_memory(const void *memory, uint64_t bytes)
+{
+    return xb_digest_stepped(memory, bytes, 0);
 }

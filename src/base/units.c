@@ -266,6 +266,17 @@ const char *xb_size_format(uint64_t bytes, char *text, size_t size)
     return text;
 }
 
+const char *xb_about_format(double bytes, unsigned base, int digits, char text[32])
+{
+    static const char *const units[] = {"", "K", "M", "G", "T", "P", "E"};
+    size_t unit = 0, last = base == 1024 ? 4 : 6;
+    for (; bytes >= 1000 && unit < last; unit++)
+        bytes /= base;
+    snprintf(text, 32, "%.*g %s%sB", digits, bytes, units[unit],
+             base == 1024 && unit > 0 ? "i" : "");
+    return text;
+}
+
 const char *xb_duration_format(double seconds, char *text, size_t size)
 {
     static const struct {

@@ -13,6 +13,12 @@ static inline uint64_t xb_lesser(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* Where that would wrap around: the most that there is. */
+static inline uint64_t xb_sum(uint64_t a, uint64_t b)
+{
+    return b > UINT64_MAX - a ? UINT64_MAX : a + b;
+}
+
 /* A list of sizes in bytes, or of whole numbers. */
 struct xb_numbers {
     uint64_t *values;
@@ -54,6 +60,9 @@ const char *xb_size_key(uint64_t bytes, char *text, size_t size);
 const char *xb_duration_format(double seconds, char *text, size_t size);
 
 /* Texts in memory that lasts as long as the block in which the call stands. */
+/* To so many digits: "3.2 MiB" where the base is 1024, "2.684 GB" where it is 1000. */
+#define XB_ABOUT_TEXT(bytes, base, digits) xb_about_format((bytes), (base), (digits), (char[32]){0})
+const char *xb_about_format(double bytes, unsigned base, int digits, char text[32]);
 #define XB_SIZE_TEXT(bytes) xb_size_format((bytes), (char[32]){0}, 32)
 #define XB_DURATION_TEXT(seconds) xb_duration_format((seconds), (char[32]){0}, 32)
 

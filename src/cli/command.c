@@ -128,6 +128,12 @@ void xb_option_backend_describe(void)
                  " auto never takes %s: name it. xferbench list tells what each is.", others);
 }
 
+const struct xb_option *const *xb_command_rows(const struct xb_command *command)
+{
+    xb_option_backend_describe();
+    return command->options != NULL ? command->options : command->rows();
+}
+
 /* ---- --start-at ---- */
 
 /* A time that passed while the program started is not worth a refusal. */

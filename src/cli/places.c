@@ -94,38 +94,32 @@ static bool is_wanted(const struct xb_cli_place *place)
     return place->output != NULL && place->output->path != NULL;
 }
 
-/* The places before this one have been compared with it. */
-static enum xb_status check_place(const struct xb_cli_place *places, size_t count, size_t at,
-                                  struct xb_error *error)
-{
-    const char *option = places[at].option;
-    const struct xb_output *output = places[at].output;
-    for (size_t i = at + 1; i < count; i++)
-        if (places[i].output != NULL && xb_output_is_same(output, places[i].output))
-            return XB_FAIL(error, XB_ERR_USAGE,
-                           "%s %.200s and %s %.200s are one and the same file: give each its own",
-                           option, output->path, places[i].option, places[i].output->path);
-    if (strcmp(output->path, "-") == 0)
-        return XB_OK; /* the shell's business, which appends with >> */
-    for (size_t i = 0; i < count; i++)
-        if (places[i].input != NULL && xb_output_is_over(output, places[i].input))
-            return XB_FAIL(error, XB_ERR_USAGE,
-                           "%s %.200s would replace '%.200s', which is read (%s): write to another "
-                           "file",
-                           option, output->path, places[i].input, places[i].option);
-    if (xb_output_is_over(output, "/proc/self/exe"))
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "%s %.200s would replace this program: write to another file", option,
-                       output->path);
-    return XB_OK;
-}
-
 enum xb_status xb_cli_check_places(const struct xb_cli_place *places, size_t count,
                                    struct xb_error *error)
 {
-    for (size_t i = 0; i < count; i++)
-        if (is_wanted(&places[i]))
-            XB_TRY(check_place(places, count, i, error));
+    for (const struct xb_cli_place *place = places; place < places + count; place++) {
+        const struct xb_output *output = place->output;
+        if (!is_wanted(place))
+            continue;
+        for (const struct xb_cli_place *other = place + 1; other < places + count; other++)
+            if (other->output != NULL && xb_output_is_same(output, other->output))
+                return XB_FAIL(error, XB_ERR_USAGE,
+                               "%s %.200s and %s %.200s are one and the same file: give each its "
+                               "own",
+                               place->option, output->path, other->option, other->output->path);
+        if (strcmp(output->path, "-") == 0)
+            continue; /* the shell's business, which appends with >> */
+        for (size_t i = 0; i < count; i++)
+            if (places[i].input != NULL && xb_output_is_over(output, places[i].input))
+                return XB_FAIL(error, XB_ERR_USAGE,
+                               "%s %.200s would replace '%.200s', which is read (%s): write to "
+                               "another file",
+                               place->option, output->path, places[i].input, places[i].option);
+        if (xb_output_is_over(output, "/proc/self/exe"))
+            return XB_FAIL(error, XB_ERR_USAGE,
+                           "%s %.200s would replace this program: write to another file",
+                           place->option, output->path);
+    }
     return XB_OK;
 }
 

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* qsort_r */
 #include "internal.h"
 
+#include "base/order.h"
 #include "base/terminal.h"
 #include "record/mode_list.h"
 #include "xferbench/version.h"
@@ -61,14 +62,11 @@ static int order_alike(const struct xb_pair *a, const struct xb_pair *b)
 }
 
 /* Puts what is the same together, the baseline's first. */
-static int by_all(const void *a, const void *b, void *comparison)
+static int by_all(const void *left, const void *right, void *comparison)
 {
-    const struct xb_pair *left = *(struct xb_pair *const *)a;
-    const struct xb_pair *right = *(struct xb_pair *const *)b;
-    int order = order_alike(left, right);
-    if (order == 0)
-        order = order_parameters(comparison, case_of(left), case_of(right));
-    return order != 0 ? order : (left > right) - (left < right);
+    const struct xb_pair *a = *(struct xb_pair *const *)left, *b = *(struct xb_pair *const *)right;
+    return XB_FIRST_ORDER(order_alike(a, b), order_parameters(comparison, case_of(a), case_of(b)),
+                          XB_ORDER(a, b));
 }
 
 static void join(struct xb_pair *before, struct xb_pair *after, bool is_other)
@@ -217,10 +215,7 @@ static const struct xb_record_device *find_device(const struct xb_record_process
 
 enum property { MODEL, LINK, PACKETS };
 
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(a, b);
-}
+XB_COMPARER(compare_texts, char, strcmp(a, b))
 
 /* All that the processes saw, each once: what was not the same in all of them is another condition.
  * Sorted, because which process came first is chance. NULL where none saw anything. */

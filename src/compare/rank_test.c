@@ -2,6 +2,7 @@
 #include "rank_test.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/statistics.h"
 
 #include <assert.h>
@@ -162,12 +163,7 @@ struct ranked {
     size_t index;
 };
 
-static int compare(const void *left, const void *right)
-{
-    double a = ((const struct ranked *)left)->probability;
-    double b = ((const struct ranked *)right)->probability;
-    return (a > b) - (a < b);
-}
+XB_COMPARER(compare, struct ranked, XB_BY(probability))
 
 void xb_holm_adjust(double *probabilities, size_t count)
 {

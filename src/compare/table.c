@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "text.h"
 
+#include "base/order.h"
 #include "base/stream.h"
 #include "internal.h"
 #include "present/table.h"
@@ -26,17 +27,8 @@ struct out {
     char level[32];     /* of all intervals; "" where they differ */
 };
 
-static int by_loss(const void *a, const void *b)
-{
-    const struct xb_compared *left = *(const struct xb_compared *const *)a;
-    const struct xb_compared *right = *(const struct xb_compared *const *)b;
-    double loss = xb_compared_loss(left), other = xb_compared_loss(right);
-    if (left->gates != right->gates)
-        return left->gates ? -1 : 1;
-    if (loss > other || loss < other)
-        return loss > other ? -1 : 1;
-    return (left > right) - (left < right);
-}
+XB_POINTER_COMPARER(by_loss, struct xb_compared, XB_BY_GREATEST(gates),
+                    XB_ORDER(xb_compared_loss(b), xb_compared_loss(a)), XB_ORDER(a, b))
 
 /* The colour of an outcome; of one that is only indicative, or forced, that of a caution. */
 static enum xb_colour colour_of(enum xb_outcome outcome, bool sure)

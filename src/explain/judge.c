@@ -3,6 +3,7 @@
 #include "explain.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/units.h"
 
 #include <math.h>
@@ -239,12 +240,7 @@ static void measure_engines(struct work *work)
 
 /* ---- copies between host and GPU: their calls, and where these come from ---- */
 
-static int by_link(const void *a, const void *b)
-{
-    const struct copy *one = *(struct copy *const *)a, *other = *(struct copy *const *)b;
-    uint32_t link = one->activity->link, others = other->activity->link;
-    return link < others ? -1 : link > others ? 1 : one < other ? -1 : one > other;
-}
+XB_POINTER_COMPARER(by_link, struct copy, XB_BY(activity->link), XB_ORDER(a, b))
 
 /* The outermost operator, which the program calls, and the innermost mark and line. */
 static void find_origin(const struct work *work, const struct stack *stack, struct copy *copy)
@@ -352,11 +348,7 @@ static struct xb_copy_group *find_group(struct work *work, const struct copy *co
     return group;
 }
 
-static int by_exposure(const void *a, const void *b)
-{
-    const struct xb_copy_group *one = a, *other = b;
-    return one->exposed > other->exposed ? -1 : one->exposed < other->exposed;
-}
+XB_COMPARER(by_exposure, struct xb_copy_group, XB_BY_GREATEST(exposed))
 
 /* Copies of a group that overlap on a GPU take no longer than one of them. */
 static void add_to_group(struct work *work, struct xb_copy_group *group, const struct copy *copy)
@@ -450,14 +442,6 @@ static bool is_small(const struct xb_copy_group *group)
            group->bytes / group->count <= XB_EXPLAIN_SMALL;
 }
 
-static void predict_group(const struct work *work, struct xb_copy_group *group)
-{
-    enum xb_cost_kind kind = group->way == XB_WAY_TO_GPU ? XB_COST_PINNED_IN : XB_COST_PINNED_OUT;
-    group->pinned = cost_of(work, kind, group->count, group->bytes);
-    group->batched = is_small(group) ? cost_of(work, kind, group->runs, group->bytes) : (double)NAN;
-    group->kept = group->returns >= 2 ? group->kept : (double)NAN;
-}
-
 static void add_fault(struct xb_explanation *found, enum xb_fault fault, int group, double seconds,
                       double predicted)
 {
@@ -505,15 +489,15 @@ static void judge_overlap(struct work *work)
         add_fault(found, XB_FAULT_SERIAL, -1, found->window, predicted);
 }
 
-static int by_remedy(const void *a, const void *b)
+/* What a remedy saves: the most comes first. SERIAL and RETURNS follow, by their numbers. */
+static double saved_by(const struct xb_fault_found *fault)
 {
-    const struct xb_fault_found *one = a, *other = b;
-    double saved = one->seconds - (isnan(one->predicted) ? 0 : one->predicted);
-    double others = other->seconds - (isnan(other->predicted) ? 0 : other->predicted);
-    if (one->fault >= XB_FAULT_SERIAL || other->fault >= XB_FAULT_SERIAL)
-        return (int)one->fault - (int)other->fault;
-    return saved > others ? -1 : saved < others ? 1 : (int)one->fault - (int)other->fault;
+    return fault->fault >= XB_FAULT_SERIAL
+               ? -INFINITY
+               : fault->seconds - (isnan(fault->predicted) ? 0 : fault->predicted);
 }
+
+XB_COMPARER(by_remedy, struct xb_fault_found, XB_ORDER(saved_by(b), saved_by(a)), XB_BY(fault))
 
 static void judge(struct work *work)
 {
@@ -522,7 +506,12 @@ static void judge(struct work *work)
         xb_arena_new(work->memory, (3 * found->group_count + SETUPS + 1) * sizeof *found->faults);
     for (size_t i = 0; i < found->group_count; i++) {
         struct xb_copy_group *group = &found->groups[i];
-        predict_group(work, group);
+        enum xb_cost_kind kind =
+            group->way == XB_WAY_TO_GPU ? XB_COST_PINNED_IN : XB_COST_PINNED_OUT;
+        group->pinned = cost_of(work, kind, group->count, group->bytes);
+        group->batched =
+            is_small(group) ? cost_of(work, kind, group->runs, group->bytes) : (double)NAN;
+        group->kept = group->returns >= 2 ? group->kept : (double)NAN;
         /* A call that blocks for longer than the copy takes keeps the thread for so long. */
         double now = fmax(group->seconds, isnan(group->blocked) ? 0 : group->blocked);
         if (group->host == XB_HOST_MEMORY_PAGEABLE &&
@@ -570,11 +559,7 @@ static bool find_window(struct work *work)
     return true;
 }
 
-static int by_device(const void *a, const void *b)
-{
-    const struct xb_gpu_use *one = a, *other = b;
-    return one->device < other->device ? -1 : one->device > other->device;
-}
+XB_COMPARER(by_device, struct xb_gpu_use, XB_BY(device))
 
 struct xb_explanation *xb_explain(const struct xb_profiles *profiles, const struct xb_costs *costs,
                                   struct xb_arena **memory)

@@ -3,6 +3,7 @@
 #include "fleet.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/units.h"
 
 #include <search.h>
@@ -56,16 +57,8 @@ static void *copy(struct xb_fleet *fleet, const void *thing, size_t bytes)
     return memcpy(xb_arena_new(&fleet->texts, bytes), thing, bytes);
 }
 
-static int compare_texts(const void *left, const void *right)
-{
-    return strcmp(left, right);
-}
-
-static int compare_names(const void *left, const void *right)
-{
-    const struct name *a = left, *b = right;
-    return memcmp(a->words, b->words, sizeof a->words);
-}
+XB_COMPARER(compare_texts, char, strcmp(a, b))
+XB_COMPARER(compare_names, struct name, memcmp(a->words, b->words, sizeof a->words))
 
 /* What the tree has that is like `thing`, or a copy of it, which it adds. */
 static void *keep(struct xb_fleet *fleet, void **tree, const void *thing, size_t bytes,

@@ -78,6 +78,7 @@ struct xb_fleet_value {
     double value;   /* median, in the figure's unit; above 0 */
     double scatter; /* standard error of that median by its own samples, as a share; NAN: unknown */
     size_t source;
+    time_t written; /* the source's */
 };
 
 /* Why a node or GPU is named. The words stand in JSON, CSV and Prometheus' labels. */
@@ -125,6 +126,8 @@ struct xb_fleet_finding {
      * "CRITICAL XB-LINK-WIDTH"; NULL: not known. */
     size_t source;
     const char *causes;
+    time_t written; /* the source's */
+    bool replaced;  /* set by judging: by a newer document */
 };
 
 /* A document, a file or a folder that was left out: path and number, and why. */

@@ -73,18 +73,12 @@ static const struct xb_option option_verbose = {
     XB_FLAG("verbose"), .short_name = 'v',
     .help =
         "Print the details of every GPU, and each pair. Without it only of GPUs that are not OK."};
-static const struct xb_option *const link_rows[] = {
+const struct xb_option *const xb_link_rows[] = {
     &xb_option_backend,    &option_device,   &option_no_peers,  &option_count,
     &option_size,          &option_attempts, &option_deadline,  &xb_option_start_at,
     &option_expect,        &option_min_h2d,  &option_min_d2h,   &option_min_peer,
     &option_limits,        &option_format,   &xb_option_output, &option_json,
     &xb_option_json_lines, &option_verbose,  XB_OPTIONS_OF_ALL};
-
-const struct xb_option *const *xb_link_rows(void)
-{
-    xb_option_backend_describe();
-    return link_rows;
-}
 
 /* The whole command. */
 struct command {
@@ -206,40 +200,23 @@ static bool write_output(struct xb_output *output, xb_link_writer *write,
 static int report(struct command *command, bool done)
 {
     struct xb_link_session *session = command->session;
-    struct xb_verdict *verdicts = xb_new(session->device_count, sizeof *verdicts);
-    struct xb_pair_verdict *pair_verdicts = xb_new(session->pair_count, sizeof *pair_verdicts);
-    struct xb_link_report report = {
-        .version = XB_VERSION,
-        .backend = session->backend != NULL ? session->backend->name : NULL,
-        .probe = session->probe,
-        .command = command->line,
-        .devices = session->devices,
-        .device_count = session->device_count,
-        .verdicts = verdicts,
-        .pairs = session->pairs,
-        .pair_count = session->pair_count,
-        .pair_verdicts = pair_verdicts,
-        .no_pairs = session->no_pairs,
-        .level = session->device_count > 0 ? XB_LEVEL_OK : XB_LEVEL_UNKNOWN,
-        .attempts_allowed = (unsigned)session->attempts,
-        .deadline = command->deadline,
-        .elapsed = xb_clock_now() - command->began,
-        .cut = !done,
-        .verbose = command->verbose,
-        .in_a_line = command->json_place.is_line,
-        .config = command->config,
-        .start = &session->start,
-        .node = command->node.name,
-        .hostname = command->host.hostname};
-    for (size_t i = 0; i < session->device_count; i++) {
-        struct xb_link_limits limits = xb_link_session_limits(session, &session->devices[i]);
-        xb_verdict_of_device(&session->devices[i], &limits, &verdicts[i]);
-    }
-    xb_verdict_compare_nvlinks(session->devices, session->device_count, session->pairs,
-                               session->pair_count, verdicts);
-    xb_link_session_judge_pairs(session, pair_verdicts);
-    for (size_t i = 0; i < xb_link_subjects(&report); i++)
-        report.level = xb_level_worse(report.level, xb_link_subject_at(&report, i).found->level);
+    struct xb_link_report report = {.version = XB_VERSION,
+                                    .backend =
+                                        session->backend != NULL ? session->backend->name : NULL,
+                                    .probe = session->probe,
+                                    .command = command->line,
+                                    .no_pairs = session->no_pairs,
+                                    .attempts_allowed = (unsigned)session->attempts,
+                                    .deadline = command->deadline,
+                                    .elapsed = xb_clock_now() - command->began,
+                                    .cut = !done,
+                                    .verbose = command->verbose,
+                                    .in_a_line = command->json_place.is_line,
+                                    .config = command->config,
+                                    .start = &session->start,
+                                    .node = command->node.name,
+                                    .hostname = command->host.hostname};
+    xb_link_session_judge(session, &report);
     snprintf(report.nothing, sizeof report.nothing, "%s", session->nothing);
     if (!done && report.device_count == 0 && report.nothing[0] == '\0')
         snprintf(report.nothing, sizeof report.nothing,
@@ -248,8 +225,8 @@ static int report(struct command *command, bool done)
                                               xb_link_nhc_write, xb_link_prometheus_write};
     bool written = write_output(&command->json, xb_link_json_write, &report);
     written = write_output(&command->output, writers[command->format], &report) && written;
-    free(verdicts);
-    free(pair_verdicts);
+    free(report.verdicts);
+    free(report.pair_verdicts);
     return written ? (int)report.level : XB_LEVEL_UNKNOWN;
 }
 
@@ -321,6 +298,6 @@ const struct xb_command xb_command_link = {
     .exits = "0 OK; 1 WARNING; 2 CRITICAL; 3 UNKNOWN: it could not be tested, or the command line "
              "is wrong. Codes of reasons: docs/link.md.",
     .example = "xferbench link --format nagios --expect gen5x16",
-    .rows = xb_link_rows,
+    .options = xb_link_rows,
     .run = run,
     .fail = fail};

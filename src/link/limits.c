@@ -196,17 +196,15 @@ struct xb_link_limits xb_link_session_limits(const struct xb_link_session *sessi
     return limits;
 }
 
-void xb_link_session_judge_pairs(const struct xb_link_session *session,
-                                 struct xb_pair_verdict *verdicts)
+void xb_link_session_judge(struct xb_link_session *session, struct xb_link_report *report)
 {
-    for (size_t i = 0; i < session->pair_count; i++) {
-        const struct xb_link_device *devices = session->devices;
-        const struct xb_link_pair *pair = &session->pairs[i];
-        struct xb_limit from = xb_link_session_limits(session, &devices[pair->from]).min_peer;
-        struct xb_limit to = xb_link_session_limits(session, &devices[pair->to]).min_peer;
-        /* A pair has a least bandwidth where both its devices have one: the lesser. */
-        bool takes_to = !to.is_set || (from.is_set && to.value < from.value);
-        verdicts[i].minimum = takes_to ? to : from;
-    }
-    xb_verdict_of_pairs(session->devices, session->pairs, session->pair_count, verdicts);
+    report->devices = session->devices;
+    report->device_count = session->device_count;
+    report->verdicts = xb_new(session->device_count, sizeof *report->verdicts);
+    report->pairs = session->pairs;
+    report->pair_count = session->pair_count;
+    report->pair_verdicts = xb_new(session->pair_count, sizeof *report->pair_verdicts);
+    for (size_t i = 0; i < session->device_count; i++)
+        report->verdicts[i].limits = xb_link_session_limits(session, &session->devices[i]);
+    xb_verdict_of_node(report);
 }

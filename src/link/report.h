@@ -38,6 +38,11 @@ struct xb_link_report {
     const struct xb_config *config;
 };
 
+/* Judges all of a node: every device by the limits that its verdict has already, whether it has
+ * fewer NVLinks than another of its name, and every pair, also by pairs like it. The level is that
+ * of the worst; UNKNOWN without a device. */
+void xb_verdict_of_node(struct xb_link_report *node);
+
 /* Each format writes the whole report and flushes. XB_ERR_SYSTEM if it could not be written. Texts
  * that came from outside (a driver's words, a device's name) cannot break any of them. */
 typedef enum xb_status xb_link_writer(FILE *stream, const struct xb_link_report *report,
@@ -69,7 +74,7 @@ extern const struct xb_field xb_link_pair_verdict_fields[]; /* struct xb_pair_ve
 XB_MUST_CHECK xb_link_writer xb_link_json_write;
 
 /* The rows of the options of `xferbench link`. */
-const struct xb_option *const *xb_link_rows(void);
+extern const struct xb_option *const xb_link_rows[];
 
 /* Limits by model of GPU and link, from a JSON file (docs/limits.schema.json, docs/link.md). */
 struct xb_limits_file;

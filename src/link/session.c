@@ -415,7 +415,6 @@ static void test_pairs(struct xb_link_session *session)
     double begin = xb_clock_now();
     if (session->pair_count == 0)
         return;
-    struct xb_pair_verdict *verdicts = xb_new(session->pair_count, sizeof *verdicts);
     for (size_t i = 0; i < session->pair_count; i++)
         round.pairs[i] = &session->pairs[i];
     for (size_t i = 0; i < session->device_count; i++)
@@ -442,19 +441,22 @@ static void test_pairs(struct xb_link_session *session)
         /* The pairs that are not OK make up the next round, unless there is no direct access: then
          * another attempt changes nothing. */
         round.count = 0;
+        struct xb_link_report node = {.version = NULL};
         lock(session);
-        xb_link_session_judge_pairs(session, verdicts);
+        xb_link_session_judge(session, &node);
         for (size_t i = 0; i < session->pair_count; i++) {
             struct xb_link_pair *pair = &session->pairs[i];
-            pair->cut = verdicts[i].found.level != XB_LEVEL_OK &&
-                        !xb_pair_has_no_access(XB_ATTEMPT_JUDGED(&verdicts[i], pair)) &&
+            const struct xb_pair_verdict *verdict = &node.pair_verdicts[i];
+            pair->cut = verdict->found.level != XB_LEVEL_OK &&
+                        !xb_pair_has_no_access(XB_ATTEMPT_JUDGED(verdict, pair)) &&
                         pair->attempt_count < session->attempts;
             if (pair->cut)
                 round.pairs[round.count++] = pair;
         }
         unlock(session);
+        free(node.verdicts);
+        free(node.pair_verdicts);
     }
-    free(verdicts);
     lock(session);
     for (size_t i = 0; i < session->pair_count; i++)
         session->pairs[i].interrupted = session->pairs[i].cut && xb_interrupt_signal() != 0;

@@ -81,6 +81,5 @@ bool xb_link_session_wait(struct xb_link_session *session);
 /* Finds the limits of a device: those of the command line, then the file's for what it is. */
 struct xb_link_limits xb_link_session_limits(const struct xb_link_session *session,
                                              const struct xb_link_device *device);
-/* Judges every pair by the limits that hold for it. */
-void xb_link_session_judge_pairs(const struct xb_link_session *session,
-                                 struct xb_pair_verdict *verdicts);
+/* Judges what it has by these limits, into verdicts of the report that are the caller's to free. */
+void xb_link_session_judge(struct xb_link_session *session, struct xb_link_report *report);

@@ -319,20 +319,10 @@ bool xb_pair_is_judged(const struct xb_pair_verdict *verdict);
 #define XB_PEERS_LIKE 3u
 #define XB_PEERS_LIKE_SHARE 0.90
 
-/* Judges all pairs of a node, each by the minimum that its verdict has already. The attempt that
- * counts has the highest bandwidth; wrong data counts in whichever attempt it was seen. */
-void xb_verdict_of_pairs(const struct xb_link_device *devices, const struct xb_link_pair *pairs,
-                         size_t count, struct xb_pair_verdict *verdicts);
-
 /* Fills what follows from the attempt `best` alone: reach, ceiling, what was measured and its
  * share. For a verdict that is read from a file. */
 void xb_pair_verdict_observe(const struct xb_link_pair *pair, size_t best,
                              struct xb_pair_verdict *verdict);
-
-/* Adds to devices' verdicts that a GPU has fewer active NVLinks than another of its name. */
-void xb_verdict_compare_nvlinks(const struct xb_link_device *devices, size_t device_count,
-                                const struct xb_link_pair *pairs, size_t pair_count,
-                                struct xb_verdict *verdicts);
 
 /* ---- the parts of a verdict. Each adds its reasons, whose codes docs/link.md tells ---- */
 

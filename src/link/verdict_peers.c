@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether copies between two devices are as fast as their links, and arrive as they were sent; and
  * NVLinks: what they counted, what they did while they were tested, how many a device has. */
-#include "verdict.h"
+#include "report.h"
 
 #include "base/statistics.h"
 
@@ -43,8 +43,20 @@ void xb_pair_verdict_observe(const struct xb_link_pair *pair, size_t best,
         verdict->bandwidth.share = attempt->bandwidth / verdict->ceiling;
 }
 
-static void judge(const struct xb_link_pair *pair, struct xb_pair_verdict *verdict)
+/* Judges a pair by its minimum, or by what its links carry. The attempt that counts has the highest
+ * bandwidth; wrong data counts in whichever attempt it was seen. */
+static void judge_pair(const struct xb_link_pair *pair, struct xb_pair_verdict *verdict)
 {
+    size_t best = 0;
+    double most = 0;
+    for (size_t i = 0; i < XB_ATTEMPTS(pair); i++) {
+        double bandwidth = pair->attempts[i].bandwidth;
+        if (xb_rate_known(bandwidth) && bandwidth > most) {
+            most = bandwidth;
+            best = i;
+        }
+    }
+    xb_pair_verdict_observe(pair, best, verdict);
     const struct xb_pair_attempt *attempt = XB_ATTEMPT_JUDGED(verdict, pair);
     const struct xb_limit *minimum = &verdict->minimum;
     struct xb_link_direction *bandwidth = &verdict->bandwidth;
@@ -95,16 +107,15 @@ static void judge(const struct xb_link_pair *pair, struct xb_pair_verdict *verdi
 
 /* Compares a pair with those that should be as fast: of the same kinds of devices, with as many
  * links of the same rate. Others may differ for good reasons, such as a PCIe switch. */
-static void judge_among_others(const struct xb_link_device *devices,
-                               const struct xb_link_pair *pairs, size_t count, size_t index,
-                               struct xb_pair_verdict *verdicts)
+static void judge_among_others(const struct xb_link_report *node, size_t index)
 {
-    struct xb_pair_verdict *verdict = &verdicts[index];
+    struct xb_pair_verdict *verdict = &node->pair_verdicts[index];
     double measured = verdict->bandwidth.measured;
     double rates[XB_LINK_PAIRS];
-    for (size_t i = 0; i < count && verdict->like_count < XB_LINK_PAIRS; i++) {
-        const struct xb_pair_verdict *other = &verdicts[i];
-        const struct xb_link_pair *own = &pairs[index], *its = &pairs[i];
+    for (size_t i = 0; i < node->pair_count && verdict->like_count < XB_LINK_PAIRS; i++) {
+        const struct xb_pair_verdict *other = &node->pair_verdicts[i];
+        const struct xb_link_pair *own = &node->pairs[index], *its = &node->pairs[i];
+        const struct xb_link_device *devices = node->devices;
         if (other->bandwidth.measured > 0 && verdict->ceiling > 0 &&
             other->ceiling == verdict->ceiling && other->reach.links == verdict->reach.links &&
             strcmp(other->reach.link, verdict->reach.link) == 0 &&
@@ -121,30 +132,6 @@ static void judge_among_others(const struct xb_link_device *devices,
          "nvidia-smi nvlink -e of both devices",
          measured / 1e9, measured / verdict->like, verdict->like_count, verdict->like / 1e9,
          XB_PEERS_LIKE_SHARE);
-}
-
-void xb_verdict_of_pairs(const struct xb_link_device *devices, const struct xb_link_pair *pairs,
-                         size_t count, struct xb_pair_verdict *verdicts)
-{
-    for (size_t i = 0; i < count; i++) {
-        size_t best = 0;
-        double most = 0;
-        for (size_t k = 0; k < XB_ATTEMPTS(&pairs[i]); k++) {
-            double bandwidth = pairs[i].attempts[k].bandwidth;
-            if (xb_rate_known(bandwidth) && bandwidth > most) {
-                most = bandwidth;
-                best = k;
-            }
-        }
-        verdicts[i] = (struct xb_pair_verdict){.minimum = verdicts[i].minimum};
-        xb_pair_verdict_observe(&pairs[i], best, &verdicts[i]);
-        judge(&pairs[i], &verdicts[i]);
-    }
-    for (size_t i = 0; i < count; i++) {
-        judge_among_others(devices, pairs, count, i, verdicts);
-        if (pairs[i].cut && (XB_ATTEMPTS(&pairs[i]) == 0 || verdicts[i].found.level != XB_LEVEL_OK))
-            xb_judge_cut(&verdicts[i].found, pairs[i].interrupted, "the pair's", "a device");
-    }
 }
 
 const struct xb_nvlink_counter_names xb_nvlink_counters[XB_NVLINK_COUNTERS] = {
@@ -273,34 +260,62 @@ static const struct xb_device_health *latest(const struct xb_link_device *device
     return NULL;
 }
 
-void xb_verdict_compare_nvlinks(const struct xb_link_device *devices, size_t device_count,
-                                const struct xb_link_pair *pairs, size_t pair_count,
-                                struct xb_verdict *verdicts)
+/* Judges a device that has fewer active NVLinks than another of its name. */
+static void judge_nvlink_count(const struct xb_link_report *node, size_t index)
 {
-    for (size_t i = 0; i < device_count; i++) {
-        const struct xb_device_health *own = latest(&devices[i]);
-        size_t most = i; /* the device of the same name with the most active links */
-        unsigned links = 0;
-        for (size_t j = 0; own != NULL && j < device_count; j++)
-            if (latest(&devices[j]) != NULL &&
-                strcmp(devices[j].info.name, devices[i].info.name) == 0 &&
-                latest(&devices[j])->nvlinks_active > latest(&devices[most])->nvlinks_active)
-                most = j;
-        if (most == i)
-            continue;
-        /* Behind a switch each link leads to every other device, so that those to several devices
-         * add up to more than there are. */
-        for (size_t j = 0; j < pair_count; j++)
-            if (pairs[j].from == most && XB_ATTEMPTS(&pairs[j]) > 0)
-                links += pairs[j].attempts[0].there.links;
-        if (own->nvlinks_active == 0 && links <= latest(&devices[most])->nvlinks_active)
-            continue;
-        unsigned others = latest(&devices[most])->nvlinks_active;
-        bool is_critical = own->nvlinks_active < CRITICAL_SHARE * others;
-        xb_finding_add(&verdicts[i].found, is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING,
-                       "XB-NVLINK-LINKS",
-                       "%u NVLinks are active, device %u of the same name has %u: see nvidia-smi "
-                       "nvlink -s and dmesg (Xid 74), reset the GPU or reseat it",
-                       own->nvlinks_active, devices[most].info.index, others);
+    const struct xb_link_device *devices = node->devices;
+    const struct xb_device_health *own = latest(&devices[index]);
+    struct xb_verdict *verdict = &node->verdicts[index];
+    size_t most = index; /* the device of the same name with the most active links */
+    unsigned links = 0;
+    for (size_t i = 0; own != NULL && i < node->device_count; i++)
+        if (latest(&devices[i]) != NULL &&
+            strcmp(devices[i].info.name, devices[index].info.name) == 0 &&
+            latest(&devices[i])->nvlinks_active > latest(&devices[most])->nvlinks_active)
+            most = i;
+    if (most == index)
+        return;
+    /* Behind a switch each link leads to every other device, so that those to several devices add
+     * up to more than there are. */
+    for (size_t i = 0; i < node->pair_count; i++)
+        if (node->pairs[i].from == most && XB_ATTEMPTS(&node->pairs[i]) > 0)
+            links += node->pairs[i].attempts[0].there.links;
+    unsigned others = latest(&devices[most])->nvlinks_active;
+    if (own->nvlinks_active == 0 && links <= others)
+        return;
+    bool is_critical = own->nvlinks_active < CRITICAL_SHARE * others;
+    FIND_AT(is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING, "XB-NVLINK-LINKS",
+            "%u NVLinks are active, device %u of the same name has %u: see nvidia-smi "
+            "nvlink -s and dmesg (Xid 74), reset the GPU or reseat it",
+            own->nvlinks_active, devices[most].info.index, others);
+}
+
+/* ---- all of a node ---- */
+
+void xb_verdict_of_node(struct xb_link_report *node)
+{
+    node->level = node->device_count > 0 ? XB_LEVEL_OK : XB_LEVEL_UNKNOWN;
+    for (size_t i = 0; i < node->device_count; i++) {
+        const struct xb_link_limits limits = node->verdicts[i].limits;
+        xb_verdict_of_device(&node->devices[i], &limits, &node->verdicts[i]);
+        judge_nvlink_count(node, i);
     }
+    for (size_t i = 0; i < node->pair_count; i++) {
+        const struct xb_link_pair *pair = &node->pairs[i];
+        /* A pair has a least bandwidth where both its devices have one: the lesser. */
+        const struct xb_limit *from = &node->verdicts[pair->from].limits.min_peer;
+        const struct xb_limit *to = &node->verdicts[pair->to].limits.min_peer;
+        bool takes_to = !to->is_set || (from->is_set && to->value < from->value);
+        node->pair_verdicts[i] = (struct xb_pair_verdict){.minimum = takes_to ? *to : *from};
+        judge_pair(pair, &node->pair_verdicts[i]);
+    }
+    for (size_t i = 0; i < node->pair_count; i++) { /* each is known by now */
+        const struct xb_link_pair *pair = &node->pairs[i];
+        struct xb_findings *found = &node->pair_verdicts[i].found;
+        judge_among_others(node, i);
+        if (pair->cut && (XB_ATTEMPTS(pair) == 0 || found->level != XB_LEVEL_OK))
+            xb_judge_cut(found, pair->interrupted, "the pair's", "a device");
+    }
+    for (size_t i = 0; i < xb_link_subjects(node); i++)
+        node->level = xb_level_worse(node->level, xb_link_subject_at(node, i).found->level);
 }

@@ -219,12 +219,15 @@ typedef struct xb_device_info device;
 typedef struct xb_probe probe;
 typedef struct xb_probe_check check;
 
-static void write_capabilities(struct xb_json *json, const char *key, uint32_t capabilities)
+/* The names of bits: of enum xb_direction, or of enum xb_capability. */
+static void write_names(struct xb_json *json, const char *key, bool are_directions, uint32_t bits)
 {
     xb_json_open_array(json, key);
-    for (size_t i = 0; xb_capability_names[i] != NULL; i++)
-        if ((capabilities >> i & 1u) != 0)
-            xb_json_put_text(json, NULL, xb_capability_names[i]);
+    for (unsigned i = 0; i < XB_CAPABILITIES; i++)
+        if ((bits >> i & 1u) != 0)
+            xb_json_put_text(json, NULL,
+                             are_directions ? xb_direction_name((enum xb_direction)(1u << i))
+                                            : xb_capability_names[i]);
     xb_json_close(json);
 }
 
@@ -254,7 +257,7 @@ static void write_device(struct xb_json *json, const char *backend, const device
     xb_json_open_object(json, NULL);
     xb_json_put_text(json, "backend", backend);
     xb_fields_put(json, xb_list_device_fields, of);
-    write_capabilities(json, "capabilities", of->capabilities);
+    write_names(json, "capabilities", false, of->capabilities);
     xb_json_open_object(json,
                         "lacks"); /* what it cannot do, where there is more to say than that */
     for (size_t i = 0; i < XB_CAPABILITIES; i++)
@@ -262,16 +265,6 @@ static void write_device(struct xb_json *json, const char *backend, const device
             xb_json_put_text(json, xb_capability_names[i], of->lacks[i]);
     xb_json_close(json);
     xb_document_put_facts(json, "facts", of);
-    xb_json_close(json);
-}
-
-/* `directions`: bits of enum xb_direction. */
-static void write_directions(struct xb_json *json, const char *key, unsigned directions)
-{
-    xb_json_open_array(json, key);
-    for (unsigned i = 0; i < XB_DIRECTIONS; i++)
-        if ((directions >> i & 1u) != 0)
-            xb_json_put_text(json, NULL, xb_direction_name((enum xb_direction)(1u << i)));
     xb_json_close(json);
 }
 
@@ -288,7 +281,7 @@ static void write_variant(void *argument, const struct xb_case *test, uint32_t n
         xb_json_close(json);
     }
     xb_json_close(json);
-    write_capabilities(json, "needs", needs);
+    write_names(json, "needs", false, needs);
     xb_json_close(json);
 }
 
@@ -297,8 +290,8 @@ static void write_mode(struct xb_json *json, const struct xb_mode *mode)
     xb_json_open_object(json, NULL);
     xb_json_put_text(json, "name", mode->name);
     xb_json_put_text(json, "summary", mode->summary);
-    write_directions(json, "directions", mode->directions);
-    write_directions(json, "default_directions", mode->by_default);
+    write_names(json, "directions", true, mode->directions);
+    write_names(json, "default_directions", true, mode->by_default);
     xb_json_put_text(json, "latency", mode->latency != NULL ? mode->latency->name : NULL);
     xb_json_open_array(json, "variants");
     each_variant(mode, write_variant, json);
@@ -396,11 +389,7 @@ static int run(struct xb_config *config, char *const *words)
     return status == XB_OK ? XB_EXIT_OK : xb_cli_fail(&error);
 }
 
-static const struct xb_option *const *rows(void)
-{
-    static const struct xb_option *const all[] = {&option_json, XB_OPTIONS_OF_ALL};
-    return all;
-}
+static const struct xb_option *const all_rows[] = {&option_json, XB_OPTIONS_OF_ALL};
 
 const struct xb_command xb_command_list = {
     .name = "list",
@@ -411,7 +400,7 @@ const struct xb_command xb_command_list = {
     .exits = "0 all was shown; 1 it could not be written; 2 the command line is wrong, or FILE "
              "cannot be.",
     .example = "xferbench list --json list.json",
-    .rows = rows,
+    .options = all_rows,
     .run = run,
     .fail = xb_cli_fail,
 };

@@ -24,7 +24,8 @@ void xb_result_warn(struct xb_result *result, const char *format, ...)
     result->row.warning_count++;
 }
 
-/* The place of the detail of that name; XB_RESULT_DETAILS where there is no room. */
+/* The place of the detail of that name: the last is one that is not shown, where there is no room.
+ */
 static size_t find_detail(struct xb_result *result, const char *name)
 {
     size_t i = 0;
@@ -40,40 +41,37 @@ static size_t find_detail(struct xb_result *result, const char *name)
 void xb_result_detail_number(struct xb_result *result, const char *key, double number)
 {
     size_t i = find_detail(result, key);
-    if (i < XB_RESULT_DETAILS)
-        result->details[i] = (struct xb_record_fact){
-            .name = key,
-            .value =
-                isfinite(number) ? xb_number_text(number, result->detail_texts[i], 128) : NULL};
+    char *text = result->detail_texts[i];
+    result->details[i] = (struct xb_record_fact){
+        .name = key, .value = isfinite(number) ? xb_number_text(number, text, 128) : NULL};
 }
 
 void xb_result_detail_text(struct xb_result *result, const char *key, const char *format, ...)
 {
     size_t i = find_detail(result, key);
-    if (i == XB_RESULT_DETAILS)
-        return;
     XB_FORMAT(result->detail_texts[i], sizeof result->detail_texts[i], format);
     result->details[i] = (struct xb_record_fact){key, result->detail_texts[i], true};
 }
 
-/* The place of that figure; result->figure_count where there is none. */
-static size_t find_figure(const struct xb_result *result, const struct xb_figure *figure)
+/* NULL where there is none. */
+static struct xb_result_figure *find_figure(const struct xb_result *result,
+                                            const struct xb_figure *figure)
 {
-    size_t i = 0;
-    while (i < result->figure_count && result->figures[i].figure != figure)
-        i++;
-    return i;
+    for (size_t i = 0; i < result->figure_count; i++)
+        if (result->figures[i].figure == figure)
+            return (struct xb_result_figure *)&result->figures[i];
+    return NULL;
 }
 
 static struct xb_result_figure *add_figure(struct xb_result *result, const struct xb_figure *figure)
 {
-    size_t i = find_figure(result, figure);
-    assert(i < XB_RESULT_FIGURES);
-    if (i >= XB_RESULT_FIGURES)
-        return NULL;
-    if (i == result->figure_count)
-        result->figures[result->figure_count++] = (struct xb_result_figure){.figure = figure};
-    return &result->figures[i];
+    struct xb_result_figure *found = find_figure(result, figure);
+    assert(found != NULL || result->figure_count < XB_RESULT_FIGURES);
+    if (found == NULL && result->figure_count < XB_RESULT_FIGURES) {
+        found = &result->figures[result->figure_count++];
+        *found = (struct xb_result_figure){.figure = figure};
+    }
+    return found;
 }
 
 void xb_result_compute(struct xb_result *result, const struct xb_figure *figure, double value)
@@ -90,29 +88,40 @@ enum xb_status xb_result_sample(struct xb_result *result, const struct xb_figure
     return added != NULL ? xb_samples_add(&added->samples, value, error) : XB_OK;
 }
 
-enum xb_status xb_result_describe(const struct xb_result *result, const double *values,
-                                  struct xb_statistics *statistics, struct xb_error *error)
+/* Makes the rate of each sample anew. False where there is no memory for them. */
+static bool make_rates(struct xb_result *result)
 {
+    free(result->rates);
+    result->rates = xb_try(result->times.count, sizeof *result->rates);
+    for (size_t i = 0; result->rates != NULL && i < result->times.count; i++)
+        result->rates[i] = (double)result->bytes_moved / result->times.values[i];
+    return result->rates != NULL;
+}
+
+enum xb_status xb_result_describe(struct xb_result *result, struct xb_error *error)
+{
+    size_t count = result->times.count;
+    if (!make_rates(result))
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe %zu samples", count);
     if (result->placement_count > 0)
-        return xb_statistics_compute_groups(values, result->placement_samples,
-                                            result->placement_count, statistics, error);
-    return xb_statistics_compute(values, result->times.count, statistics, error);
+        return xb_statistics_compute_groups(result->rates, result->placement_samples,
+                                            result->placement_count, &result->bandwidth, error);
+    return xb_statistics_compute(result->rates, count, &result->bandwidth, error);
 }
 
 bool xb_result_has(const struct xb_result *result, const struct xb_figure *figure)
 {
-    return find_figure(result, figure) < result->figure_count;
+    return find_figure(result, figure) != NULL;
 }
 
 enum xb_status xb_result_median(const struct xb_result *result, const struct xb_figure *figure,
                                 double *median, struct xb_error *error)
 {
-    static const struct xb_result_figure none = {.computed = 0};
-    const struct xb_result_figure *own =
-        xb_result_has(result, figure) ? &result->figures[find_figure(result, figure)] : &none;
-    struct xb_statistics statistics = {.median = own->computed};
-    if (own->samples.count > 0)
-        XB_TRY(xb_statistics_compute(own->samples.values, own->samples.count, &statistics, error));
+    const struct xb_result_figure *found = find_figure(result, figure);
+    struct xb_statistics statistics = {.median = found != NULL ? found->computed : 0};
+    if (found != NULL && found->samples.count > 0)
+        XB_TRY(
+            xb_statistics_compute(found->samples.values, found->samples.count, &statistics, error));
     *median = statistics.median;
     return XB_OK;
 }
@@ -122,34 +131,24 @@ enum xb_status xb_result_median(const struct xb_result *result, const struct xb_
 /* A healthy link may read so much above its ceiling: the same tolerance as XB-BW-ABOVE has. */
 #define MOST_OF_CEILING 1.01
 
-/* Adds a figure by its samples, and returns it; none without samples. */
-static struct xb_record_figure *add_sampled(struct xb_result *result,
-                                            const struct xb_figure *figure, const double *samples,
-                                            size_t count)
+/* Adds a figure that has any samples. Where they are not kept, they are left out of the row: for
+ * each of them a file of single operations would be half as large again. Those by the device's
+ * clock are the row's times. */
+static void add_sampled(struct xb_result *result, const struct xb_figure *figure,
+                        const struct xb_samples *samples, bool keeps)
 {
     struct xb_record_row *row = &result->row;
-    if (count == 0)
-        return NULL;
+    if (samples->count == 0)
+        return;
     struct xb_record_figure *added = &result->described[row->figure_count++];
     *added = xb_record_figure_of(figure);
-    added->samples = samples;
-    added->sample_count = count;
-    if (count == row->time_count)
+    added->samples = samples->values;
+    added->sample_count = samples->count;
+    if (samples->count == row->time_count)
         added->placements = row->placements;
     xb_record_figure_describe(added);
-    return added;
-}
-
-/* One of which the samples are left out: for each of them a file of single operations would be half
- * as large again. Those by the device's clock are the row's times. */
-static void add_described(struct xb_result *result, const struct xb_figure *figure,
-                          const struct xb_samples *samples)
-{
-    struct xb_record_figure *added = add_sampled(result, figure, samples->values, samples->count);
-    if (added != NULL) {
-        added->samples = NULL;
-        added->sample_count = 0;
-    }
+    added->samples = keeps ? added->samples : NULL;
+    added->sample_count = keeps ? added->sample_count : 0;
 }
 
 static void add_computed(struct xb_result *result, const struct xb_figure *figure, double value)
@@ -173,29 +172,27 @@ static void add_share(struct xb_result *result, const struct xb_figure *share,
  * own has added that. */
 static void add_figures(struct xb_result *result, const struct xb_ceiling *ceiling)
 {
-    const struct xb_samples *times = &result->times, *submit = &result->submit_times,
-                            *wall = &result->wall_times;
+    const struct xb_samples *times = &result->times, *submit = &result->submit_times;
+    if (!make_rates(result))
+        xb_memory_end(times->count * sizeof *result->rates);
+    const struct xb_samples rates = {.values = result->rates, .count = times->count};
     result->described = xb_new(XB_RESULT_FIGURES + 6, sizeof *result->described);
-    result->rates = xb_new(times->count, sizeof *result->rates);
     result->row.figures = result->described;
-    for (size_t i = 0; i < times->count; i++)
-        result->rates[i] = (double)result->bytes_moved / times->values[i];
     if (xb_case_is_single(&result->test)) {
-        add_sampled(result, &xb_figure_latency_host, wall->values, wall->count);
+        add_sampled(result, &xb_figure_latency_host, &result->wall_times, true);
         if (result->event_times)
-            add_described(result, &xb_figure_latency_device, times);
-        add_described(result, &xb_figure_submit_time, submit);
+            add_sampled(result, &xb_figure_latency_device, times, false);
+        add_sampled(result, &xb_figure_submit_time, submit, false);
     } else if (!result->test.latency) {
-        add_sampled(result, &xb_figure_bandwidth, result->rates, times->count);
-        add_sampled(result, &xb_figure_submit_time, submit->values, submit->count);
-        add_sampled(result, &xb_figure_wall_time, wall->values, wall->count);
+        add_sampled(result, &xb_figure_bandwidth, &rates, true);
+        add_sampled(result, &xb_figure_submit_time, submit, true);
+        add_sampled(result, &xb_figure_wall_time, &result->wall_times, true);
     }
     for (size_t i = 0; i < result->figure_count; i++) {
         const struct xb_result_figure *own = &result->figures[i];
         if (own->samples.count == 0)
             add_computed(result, own->figure, own->computed);
-        else
-            add_sampled(result, own->figure, own->samples.values, own->samples.count);
+        add_sampled(result, own->figure, &own->samples, true);
     }
     /* How much of what the link can carry the row's bandwidth is, where its time is that of one
      * crossing of the link. */
@@ -219,9 +216,7 @@ static const char *known(const char *text)
 static void drop_figures(struct xb_result *result)
 {
     free(result->described);
-    free(result->rates);
     result->described = NULL;
-    result->rates = NULL;
     result->row.figures = NULL;
     result->row.figure_count = 0;
 }
@@ -283,6 +278,7 @@ void xb_result_free(struct xb_result *result)
 {
     xb_result_drop_timeline(result);
     drop_figures(result);
+    free(result->rates);
     xb_samples_free(&result->times);
     xb_samples_free(&result->submit_times);
     xb_samples_free(&result->wall_times);

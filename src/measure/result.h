@@ -36,7 +36,8 @@ struct xb_result {
      * that made no difference. */
     size_t placement_samples[XB_PLACEMENTS];
     size_t placement_count;
-    struct xb_statistics bandwidth; /* bytes per second; n = 0 where nothing was measured */
+    double *rates;                  /* bytes per second, of each of these */
+    struct xb_statistics bandwidth; /* and of all; n = 0 where nothing was measured */
     struct xb_samples submit_times; /* host clock: until the call that starts it returned */
     struct xb_samples wall_times;   /* host clock: until the data was there */
     struct xb_result_figure figures[XB_RESULT_FIGURES];
@@ -46,11 +47,10 @@ struct xb_result {
     /* What the row points to. */
     char warnings[XB_RESULT_WARNINGS][256];
     const char *warning_list[XB_RESULT_WARNINGS];
-    struct xb_record_fact details[XB_RESULT_DETAILS];
-    char detail_texts[XB_RESULT_DETAILS][128];
+    struct xb_record_fact details[XB_RESULT_DETAILS + 1];
+    char detail_texts[XB_RESULT_DETAILS + 1][128];
     char error_place[512];
     struct xb_record_figure *described;
-    double *rates; /* bytes per second of each sample */
 };
 
 /* Add a warning, or a detail in place of one of that key, a static text. No room in the array is a
@@ -61,12 +61,9 @@ void xb_result_detail_number(struct xb_result *result, const char *key, double n
 void xb_result_detail_text(struct xb_result *result, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Describes values[result->times.count], figures of the samples, by placements if there are any.
- * XB_ERR_MEMORY only. */
-XB_MUST_CHECK enum xb_status xb_result_describe(const struct xb_result *result,
-                                                const double *values,
-                                                struct xb_statistics *statistics,
-                                                struct xb_error *error);
+/* Fills `rates` and `bandwidth` from the times, by placements if there are any. XB_ERR_MEMORY only.
+ */
+XB_MUST_CHECK enum xb_status xb_result_describe(struct xb_result *result, struct xb_error *error);
 
 /* Adds a figure that follows from others; none where the value is not finite. */
 void xb_result_compute(struct xb_result *result, const struct xb_figure *figure, double value);

@@ -57,10 +57,6 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
     return XB_OK;
 }
 
-XB_SAY(say_alignment, xb_alignment_say, "async")
-XB_SAY(say_chunk, xb_parameter_say, "async", &xb_option_chunk, "chunk")
-XB_SAY(say_streams, xb_parameter_say, "async", &option_streams, "number of streams")
-
 const struct xb_mode xb_mode_async = {
     .name = "async",
     .summary = "host memory in chunks over several streams, one way or both ways at once",
@@ -84,9 +80,9 @@ const struct xb_mode xb_mode_async = {
                           &xb_option_host_offset, &xb_option_device_offset),
     .parameters = XB_PARAMETERS({&xb_option_chunk, NULL}, {&option_streams, NULL},
                                 {&xb_option_host_offset, NULL}, {&xb_option_device_offset, NULL}),
-    .reading = XB_READING({.label = "chunk", .code = "XB-CHUNK", .say = say_chunk},
-                          {.label = "streams", .code = "XB-STREAMS", .say = say_streams},
-                          {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment}),
+    .reading = XB_READING(XB_LINE("chunk", "XB-CHUNK", xb_parameter_say, &xb_option_chunk),
+                          XB_LINE("streams", "XB-STREAMS", xb_parameter_say, &option_streams),
+                          XB_LINE("alignment", "XB-ALIGNMENT", xb_alignment_say, NULL)),
     .say_first_thing = xb_pinning_advise,
     .figures = XB_FIGURES(&xb_figure_host_memory_rate, XB_COST_FIGURES),
     XB_HOOKS(struct state, xb_transfer_needs, setup, xb_transfer_prepare, submit,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Many small pieces between host and device, by every way that a program has. */
 #include "batch.h"
+#include "modes/readings/readings.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "reading/reading.h"
 #include "record/run_options.h"
 
 #include <stdlib.h>

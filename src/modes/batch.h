@@ -25,7 +25,3 @@ extern const struct xb_figure xb_figure_sm_tax;
 XB_MUST_CHECK enum xb_status xb_sm_tax_measure(struct xb_mode_context *context, xb_submit *submit,
                                                double seconds, bool keeps_caller, unsigned number,
                                                struct xb_result *result, struct xb_error *error);
-
-/* batch_reading.c; ends with a label of NULL */
-extern const struct xb_reading_line xb_batch_reading[];
-bool xb_batch_say_pieces(struct xb_reading *reading, int device, uint64_t bytes);

@@ -32,10 +32,6 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     return xb_encoded_begin(context, error);
 }
 
-XB_SAY(say_sent, xb_encoded_say, "compress", "sent")
-XB_SAY(say_made, xb_encoded_say, "compress", "made-and-sent")
-XB_SAY(answer, xb_encoded_answer, "compress")
-
 const struct xb_mode xb_mode_compress = {
     .name = "compress",
     .summary = "data compressed on the host, sent, and restored on the GPU",
@@ -55,9 +51,9 @@ const struct xb_mode xb_mode_compress = {
     .parameters = XB_PARAMETERS({&xb_option_codec, NULL}, {&xb_option_data, NULL},
                                 {&xb_option_encode_chunk, NULL}, {&xb_option_threads, NULL}),
     .figures = XB_FIGURES(XB_ENCODED_FIGURES, &xb_figure_break_even_sends),
-    .reading = XB_READING({.label = "sent", .code = "XB-COMPRESS-SENT", .say = say_sent},
-                          {.label = "made", .code = "XB-COMPRESS-MADE", .say = say_made}),
-    .answer = answer,
+    .reading = XB_READING(XB_LINE("sent", "XB-COMPRESS-SENT", xb_encoded_say, "sent"),
+                          XB_LINE("made", "XB-COMPRESS-MADE", xb_encoded_say, "made-and-sent")),
+    .answer = xb_encoded_answer,
     .check_options = check_options,
     XB_ENCODED_MODE,
 };

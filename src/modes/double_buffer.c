@@ -6,7 +6,6 @@
 #include "trip.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
@@ -29,7 +28,8 @@ static struct xb_needs needs(const struct xb_case *test)
                              .device_bytes = layout_of(test).device_bytes};
 }
 
-XB_OWN_FIGURE(TIME, copies_time, "The copies both ways at once, without the kernels");
+const struct xb_figure xb_figure_copies_time = {
+    XB_FIGURE_TIME("copies_time", "The copies both ways at once, without the kernels")};
 
 /* Both ways at once: the pipeline's copies share the link like this, so they cannot be faster. */
 static const struct xb_line_part copies_alone = {.stages = 1u << XB_TRIP_IN | 1u << XB_TRIP_OUT};
@@ -39,44 +39,17 @@ static const struct xb_reference references[] = {
     {.figure = &xb_figure_in_time, .part = XB_STAGE_ALONE(XB_TRIP_IN)},
     {.figure = &xb_figure_kernel_time, .part = XB_STAGE_ALONE(XB_TRIP_KERNEL)},
     {.figure = &xb_figure_out_time, .part = XB_STAGE_ALONE(XB_TRIP_OUT)},
-    {.figure = &copies_time, .part = &copies_alone},
+    {.figure = &xb_figure_copies_time, .part = &copies_alone},
     {.figure = NULL},
 };
-
-/*
- * By default the kernel takes what the copies of all chunks take in this pipeline while the kernel
- * keeps one of its buffers to itself: a kernel that takes as long hides the copies, and they hide
- * the kernel. That is timed with a kernel of a single step, because going from copying to computing
- * and back costs time too.
- */
-static enum xb_status choose_steps(struct xb_mode_context *context, struct xb_error *error)
-{
-    struct xb_trip *trip = context->state;
-    const struct xb_line_part one_slot_less = {.slots = (unsigned)context->queue_count - 1};
-    double target = 0;
-    XB_TRY(xb_kernel_time_read(context->test, &target, error));
-    if (target == 0)
-        return XB_OK;
-    if (target > 0) {
-        target *= (double)trip->layout.count;
-    } else {
-        trip->steps = 1;
-        xb_line_take(context, &one_slot_less);
-        enum xb_status status = xb_mode_time(context, xb_line_submit, &target, error);
-        xb_line_take(context, NULL);
-        if (status != XB_OK)
-            return status;
-        target *= XB_KERNEL_TUNED_LONGER;
-    }
-    return xb_kernel_time_tune_stage(context, XB_TRIP_KERNEL, context->test->bytes,
-                                     trip->layout.chunk, target, &trip->steps, error);
-}
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct xb_trip *trip = context->state;
     const struct xb_case *test = context->test;
     enum xb_memory memory = xb_host_memory_of(test->variant);
+    double target = 0; /* what the kernels of all chunks take */
+    XB_TRY(xb_kernel_time_read(test, &target, error));
     trip->layout = layout_of(test);
     const struct xb_line_plan plan = {.items = trip->layout.count,
                                       .slots = (unsigned)trip->layout.slots};
@@ -89,32 +62,41 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     XB_TRY(xb_line_open(context, &plan, error));
     XB_TRY(xb_proof_fill(context->queues[0], trip->in, test->bytes, xb_proof_before(test->seed),
                          error));
-    return choose_steps(context, error);
+    if (target == 0)
+        return XB_OK;
+    target *= (double)plan.items;
+    if (target < 0) {
+        /* By default they take what the copies take in this pipeline while the kernel keeps one of
+         * its buffers to itself: a kernel that takes as long hides the copies, and they hide the
+         * kernel. That is timed with a kernel of a single step, because going from copying to
+         * computing and back costs time too. */
+        trip->steps = 1;
+        XB_TRY(xb_line_time(context, &(const struct xb_line_part){.slots = plan.slots - 1}, &target,
+                            error));
+        target *= XB_KERNEL_TUNED_LONGER;
+    }
+    return xb_kernel_time_tune_stage(context, XB_TRIP_KERNEL, test->bytes, trip->layout.chunk,
+                                     target, &trip->steps, error);
 }
 
-/* Changes the source: nothing that leaves from now on is at the target yet. */
-static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct xb_trip *trip = context->state;
-    return xb_proof_fill(context->queues[0], trip->in, context->test->bytes,
-                         xb_proof_after(context->test->seed), error);
-}
-
-/* Compares with the same work in a row, and with the slowest stage: the kernels, or the copies with
- * both ways in use, as the pipeline has them. */
-static enum xb_status compare_with_stages(struct xb_result *result, bool computes,
-                                          struct xb_error *error)
+/* Compares also with the same work in a row, and with the slowest stage: the kernels, or the copies
+ * with both ways in use, as the pipeline has them. */
+static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
+                             struct xb_error *error)
 {
     enum { SERIAL, IN, KERNELS, OUT, COPIES, TIMES };
+    const struct xb_trip *trip = context->state;
+    const bool computes = trip->steps > 0;
     double seconds[TIMES] = {0};
     double whole = (double)result->bytes_moved / result->bandwidth.median;
+    xb_proof_conclude_steps(result, trip->in, trip->out, trip->steps);
     for (size_t i = 0; i < TIMES; i++) {
+        if (i == KERNELS && !computes)
+            continue; /* the time found is that of enqueuing nothing */
         XB_TRY(xb_result_median(result, references[i].figure, &seconds[i], error));
-        if (!(seconds[i] > 0) && (i != KERNELS || computes))
+        if (!(seconds[i] > 0))
             return XB_OK; /* cut short: not all stages were timed */
     }
-    if (!computes) /* no kernel was enqueued: the time found is that of enqueuing nothing */
-        seconds[KERNELS] = 0;
     double bound = fmax(fmax(seconds[IN], seconds[KERNELS]), fmax(seconds[OUT], seconds[COPIES]));
     xb_result_compute(result, &xb_figure_speed_up, seconds[SERIAL] / whole);
     xb_result_compute(result, &xb_figure_share_of_bound, bound / whole);
@@ -122,118 +104,6 @@ static enum xb_status compare_with_stages(struct xb_result *result, bool compute
         xb_result_compute(result, &xb_figure_gpu_busy, seconds[KERNELS] / whole);
     return XB_OK;
 }
-
-static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
-                             struct xb_error *error)
-{
-    const struct xb_trip *trip = context->state;
-    XB_TRY(compare_with_stages(result, trip->steps > 0, error));
-    xb_proof_conclude_steps(result, trip->in, trip->out, trip->steps);
-    return XB_OK;
-}
-
-/* Which stage takes longest alone. Not said where the copies were not timed: one may be missing. */
-static void add_pace(struct xb_reading *reading, const struct xb_record_case *test)
-{
-    const struct {
-        const struct xb_figure *time;
-        const char *words;
-    } times[] = {{&xb_figure_kernel_time, "kernels"},
-                 {&copies_time, "copies both ways"},
-                 {&xb_figure_in_time, "copies to the GPU"},
-                 {&xb_figure_out_time, "copies back"}};
-    size_t slowest = 0;
-    double most = 0;
-    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
-        double seconds = xb_reading_median(reading, test, times[i].time);
-        if (seconds > most) {
-            most = seconds;
-            slowest = i;
-        }
-    }
-    if (!(xb_reading_median(reading, test, &copies_time) > 0))
-        return;
-    xb_reading_phrase(reading,
-                      " The {text} are now the limit: {duration:slowest_stage_time} alone.",
-                      times[slowest].words, most);
-}
-
-/* "Copies and kernels overlapped take 23.8 ms instead of 65.8 ms: 2.8 times as fast." False where
- * the same work was not timed in a row. */
-static bool add_times(struct xb_reading *reading, const struct xb_record_case *test)
-{
-    double factor = xb_reading_median(reading, test, &xb_figure_speed_up);
-    double serial = xb_reading_median(reading, test, &xb_figure_serial_time);
-    if (!(factor > 0))
-        return false;
-    xb_reading_add(reading, "Copies and kernels overlapped");
-    if (serial > 0)
-        xb_reading_phrase(reading, " take {duration} instead of {duration}: ", serial / factor,
-                          serial);
-    xb_reading_phrase(reading, "{text}{speed:speed_up}.{case}", serial > 0 ? "" : " are ", factor,
-                      test);
-    return true;
-}
-
-static bool answer(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    const struct xb_record_case *test =
-        xb_reading_best_of_any(reading, device, bytes, XB_BIDIR, "double-buffer", NULL);
-    if (!add_times(reading, test))
-        return false;
-    add_pace(reading, test);
-    return true;
-}
-
-static void advise(struct xb_reading *reading, const struct xb_record_case *test, double factor,
-                   double serial)
-{
-    const char *kernel = xb_record_parameter(test, "kernel-time");
-    char own[48];
-    bool is_auto = strcmp(kernel, "auto") == 0 || kernel[0] == '\0';
-    if (!xb_takes_longer(reading, test, &xb_figure_serial_time, serial / factor) ||
-        factor < XB_WORTH_SAYING)
-        return;
-    snprintf(own, sizeof own, "a kernel of %.16s a chunk", kernel);
-    xb_reading_remedy(reading, XB_EFFORT_LINES, factor,
-                      "Overlap copies and kernels: %s instead of %s with %s. %s in chunks on two "
-                      "streams, from and to pinned memory. For your kernel: --mode job",
-                      XB_DURATION_TEXT(serial / factor), XB_DURATION_TEXT(serial),
-                      is_auto ? "a kernel as long as the copies (the best case)"
-                      : strcmp(kernel, "none") == 0 ? "no kernel"
-                                                    : own,
-                      xb_reading_call(reading, XB_CALL_COPY_ASYNC));
-}
-
-/* What overlap gives in the fastest case, and which stage is the limit. */
-static bool say_pipeline(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    const struct xb_record_case *test =
-        xb_reading_best_of_any(reading, device, bytes, XB_BIDIR, "double-buffer", NULL);
-    double factor = xb_reading_median(reading, test, &xb_figure_speed_up);
-    double busy = xb_reading_median(reading, test, &xb_figure_gpu_busy);
-    double share = xb_reading_median(reading, test, &xb_figure_share_of_bound);
-    double serial = xb_reading_median(reading, test, &xb_figure_serial_time);
-    double hidden = serial * (1 - 1 / factor); /* of the time in a row, what is not taken */
-    if (!add_times(reading, test))
-        return false;
-    if (hidden > 0) {
-        xb_reading_phrase(reading, "{+duration:hidden_time}{+duration:serial_time}", hidden,
-                          serial);
-        advise(reading, test, factor, serial);
-    }
-    add_pace(reading, test);
-    if (busy > 0)
-        xb_reading_phrase(reading, " The GPU computed {share-of-time:gpu_busy}.", busy);
-    if (share > 0)
-        xb_reading_phrase(
-            reading, " Throughput is {share} of the best possible here.{+share:share_of_bound}",
-            share < 1 ? share : 1, share);
-    return true;
-}
-
-XB_SAY(say_chunk, xb_parameter_say, "double-buffer", &xb_option_chunk, "chunk")
-XB_SAY(say_buffers, xb_parameter_say, "double-buffer", &xb_option_buffers, "number of buffers")
 
 const struct xb_mode xb_mode_double_buffer = {
     .name = "double-buffer",
@@ -261,13 +131,11 @@ const struct xb_mode xb_mode_double_buffer = {
     .parameters = XB_PARAMETERS({&xb_option_chunk, NULL}, {&xb_option_buffers, NULL},
                                 {&xb_option_kernel_time, NULL}),
     .figures = XB_FIGURES(XB_COST_FIGURES, &xb_figure_serial_time, &xb_figure_in_time,
-                          &xb_figure_kernel_time, &xb_figure_out_time, &copies_time,
+                          &xb_figure_kernel_time, &xb_figure_out_time, &xb_figure_copies_time,
                           &xb_figure_speed_up, &xb_figure_share_of_bound, &xb_figure_gpu_busy),
-    .reading = XB_READING({.label = "pipeline", .code = "XB-OVERLAP", .say = say_pipeline},
-                          {.label = "chunk", .code = "XB-CHUNK", .say = say_chunk},
-                          {.label = "buffers", .code = "XB-BUFFERS", .say = say_buffers}),
-    .answer = answer,
-    XB_HOOKS(struct xb_trip, needs, setup, prepare, xb_line_submit, verify),
+    .reading = xb_double_buffer_reading,
+    .answer = xb_double_buffer_answer,
+    XB_HOOKS(struct xb_trip, needs, setup, xb_trip_prepare, xb_line_submit, verify),
     .capabilities = xb_kernel_capabilities,
     .check_options = check_options,
     .check_variant = xb_host_memory_refuse_pageable,

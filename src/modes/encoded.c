@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "measure/run.h"
+#include "measure/sample/sampler.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -183,19 +184,18 @@ static void make_in_slot(void *argument, uint64_t index, unsigned thread)
 static enum xb_status send_as_made(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
-    enum xb_status status = XB_OK;
     xb_crew_allow(state->crew, state->slots);
-    for (uint64_t i = 0; status == XB_OK && i < state->count; i++) {
+    for (uint64_t i = 0; i < state->count; i++) {
         xb_crew_wait(state->crew, i);
-        status = send(context, i, error);
-        if (status != XB_OK || i + 1 < state->crossing)
+        XB_TRY(send(context, i, error));
+        if (i + 1 < state->crossing)
             continue;
         uint64_t first = i + 1 - state->crossing;
-        status = context->device->backend->event_wait(
-            state->crossed[group_end(state, first) % state->slots], error);
+        XB_TRY(context->device->backend->event_wait(
+            state->crossed[group_end(state, first) % state->slots], error));
         xb_crew_allow(state->crew, first + 1 + state->slots);
     }
-    return status;
+    return XB_OK;
 }
 
 enum xb_status xb_encoded_submit(struct xb_mode_context *context, struct xb_error *error)
@@ -293,41 +293,25 @@ const struct xb_reference xb_encoded_references[] = {
 
 /* What all chunks take grows with them, so some for each thread are enough to tell. */
 #define CHUNKS_A_THREAD UINT64_C(16)
-#define REPETITIONS 3u
-
-/* Waits for every queue, also after a failure: what was enqueued uses events that teardown closes.
- * Returns `status`, or the first failure of waiting if there was none before. */
-static enum xb_status wait_for_all(struct xb_mode_context *context, enum xb_status status,
-                                   struct xb_error *error)
-{
-    for (size_t i = 0; i < context->queue_count; i++) {
-        struct xb_error later;
-        enum xb_status waited = context->device->backend->queue_wait(context->queues[i], &later);
-        if (status == XB_OK && waited != XB_OK) {
-            status = waited;
-            *error = later;
-        }
-    }
-    return status;
-}
 
 /* The middle one of three times of an iteration, by the host's clock until all is done. */
 static enum xb_status time_by_host(struct xb_mode_context *context, xb_submit *submit,
                                    double *seconds, struct xb_error *error)
 {
-    double times[REPETITIONS] = {0};
-    enum xb_status status = XB_OK;
-    for (unsigned i = 0; status == XB_OK && i < REPETITIONS; i++) {
+    double sum = 0, least = INFINITY, most = 0;
+    for (unsigned i = 0; i < 3; i++) {
         if (xb_run_should_stop(context->run))
             return XB_FAIL(error, XB_ERR_STOPPED, "setting up was not finished");
         double begin = xb_clock_now();
-        status = wait_for_all(context, submit(context, error), error);
-        times[i] = xb_clock_now() - begin;
+        XB_TRY(
+            xb_queues_wait(context->queues, context->queue_count, submit(context, error), error));
+        double time = xb_clock_now() - begin;
+        sum += time;
+        least = fmin(least, time);
+        most = fmax(most, time);
     }
-    double most = fmax(fmax(times[0], times[1]), times[2]);
-    double sum = times[0] + times[1] + times[2];
-    *seconds = sum - most - fmin(fmin(times[0], times[1]), times[2]);
-    return status;
+    *seconds = sum - most - least;
+    return XB_OK;
 }
 
 /* The rate of the whole with `threads` threads, and with the ring that a case of so many has. */
@@ -346,32 +330,6 @@ static enum xb_status time_whole(struct xb_mode_context *context, unsigned threa
     xb_crew_close(state->crew);
     *state = own;
     return status;
-}
-
-/* Finds break_even_threads by trying; XB_ERR_STOPPED where the run is to stop. By halving: more
- * threads are taken to be no slower. */
-static enum xb_status find_break_even(struct xb_mode_context *context, struct xb_error *error)
-{
-    struct xb_encoded *state = context->state;
-    unsigned too_few = 0;
-    unsigned enough = 0; /* none yet */
-    double plain_s = 0;
-    /* First of all one that does not count: the kernel has never run. */
-    XB_TRY(wait_for_all(context, xb_encoded_submit(context, error), error));
-    XB_TRY(time_by_host(context, submit_plain, &plain_s, error));
-    for (unsigned tried = state->threads; tried != enough;
-         tried = too_few + (enough - too_few + 1) / 2) {
-        double rate = 0;
-        XB_TRY(time_whole(context, tried, &rate, error));
-        if (rate * plain_s > (double)context->test->bytes)
-            enough = tried;
-        else if (enough == 0)
-            return XB_OK;
-        else
-            too_few = tried;
-    }
-    state->break_even_threads = enough;
-    return XB_OK;
 }
 
 enum xb_status xb_encoded_setup(struct xb_mode_context *context, struct xb_error *error)
@@ -402,12 +360,35 @@ enum xb_status xb_encoded_setup(struct xb_mode_context *context, struct xb_error
     return XB_OK;
 }
 
+/* Finds break_even_threads by trying, where the data is encoded within the iteration. By halving:
+ * more threads are taken to be no slower. */
 enum xb_status xb_encoded_begin(struct xb_mode_context *context, struct xb_error *error)
 {
-    const struct xb_encoded *state = context->state;
+    struct xb_encoded *state = context->state;
     const struct xb_crew_job job = {
         .work = make_in_slot, .argument = context, .count = state->count};
-    return state->is_made ? find_break_even(context, error) : xb_crew_run(state->crew, &job, error);
+    unsigned too_few = 0;
+    unsigned enough = 0; /* none yet */
+    double plain_s = 0;
+    if (!state->is_made)
+        return xb_crew_run(state->crew, &job, error);
+    /* First of all one that does not count: the kernel has never run. */
+    XB_TRY(xb_queues_wait(context->queues, context->queue_count, xb_encoded_submit(context, error),
+                          error));
+    XB_TRY(time_by_host(context, submit_plain, &plain_s, error));
+    for (unsigned tried = state->threads; tried != enough;
+         tried = too_few + (enough - too_few + 1) / 2) {
+        double rate = 0;
+        XB_TRY(time_whole(context, tried, &rate, error));
+        if (rate * plain_s > (double)context->test->bytes)
+            enough = tried;
+        else if (enough == 0)
+            return XB_OK;
+        else
+            too_few = tried;
+    }
+    state->break_even_threads = enough;
+    return XB_OK;
 }
 
 enum xb_status xb_encoded_prepare(struct xb_mode_context *context, struct xb_error *error)

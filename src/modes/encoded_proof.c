@@ -3,6 +3,8 @@
 #include "encoded.h"
 #include "proof.h"
 
+#include "base/memory.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,27 +53,6 @@ struct look {
     struct part *parts;
 };
 
-static void compare(const unsigned char *is, const unsigned char *should, uint64_t bytes,
-                    uint64_t offset, struct part *part)
-{
-    if (memcmp(is, should, bytes) == 0)
-        return;
-    for (uint64_t i = 0; i < bytes; i++)
-        if (is[i] != should[i] && part->wrong.wrong_bytes++ == 0)
-            part->wrong.first_offset = offset + i;
-}
-
-static void add_errors(const float *original, const float *value, uint64_t count, struct part *part)
-{
-    for (uint64_t i = 0; i < count; i++) {
-        double error = fabs((double)value[i] - (double)original[i]);
-        double size = fabs((double)original[i]);
-        part->worst = size > 0 ? fmax(part->worst, error / size) : part->worst;
-        part->squared_error += error * error;
-        part->squared += size * size;
-    }
-}
-
 static void look_at(void *argument, uint64_t item, unsigned thread)
 {
     const struct look *look = argument;
@@ -87,53 +68,48 @@ static void look_at(void *argument, uint64_t item, unsigned thread)
     (void)thread;
     *part = (struct part){.worst = 0};
     if (!xb_format_is_lossy(state->format)) {
-        compare(back, original, at.bytes, look->chunk.offset + at.offset, part);
+        xb_proof_bytes(back, original, at.bytes, look->chunk.offset + at.offset, &part->wrong);
         return;
     }
     uint64_t length = xb_encode_plainly(state->format, original, at.bytes, encoded);
     xb_decode(state->format, encoded, length, should, at.bytes, 0, &refused);
-    compare(back, should, at.bytes, look->chunk.offset + at.offset, part);
-    add_errors((const float *)original, (const float *)should, at.bytes / sizeof(float), part);
+    xb_proof_bytes(back, should, at.bytes, look->chunk.offset + at.offset, &part->wrong);
+    for (uint64_t i = 0; i < at.bytes / sizeof(float); i++) {
+        double value = (double)((const float *)original)[i];
+        double error = fabs((double)((const float *)should)[i] - value);
+        part->worst = value != 0 ? fmax(part->worst, error / fabs(value)) : part->worst;
+        part->squared_error += error * error;
+        part->squared += value * value;
+    }
 }
 
 /* Takes each chunk back and has the crew look at it. */
-static enum xb_status look_at_all(struct xb_mode_context *context, struct part *parts,
-                                  struct part *sum, struct xb_error *error)
+static enum xb_status look_at_all(struct xb_mode_context *context, struct part *sum,
+                                  struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
-    for (uint64_t i = 0; i < state->count; i++) {
+    struct part *parts = xb_try(xb_chunk_count(state->chunk, PART_BYTES), sizeof *parts);
+    if (parts == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to look at chunks of %llu bytes",
+                       (unsigned long long)state->chunk);
+    enum xb_status status = XB_OK;
+    for (uint64_t i = 0; status == XB_OK && i < state->count; i++) {
         struct look look = {.state = state, .chunk = xb_encoded_chunk(context, i), .parts = parts};
         uint64_t count = xb_chunk_count(look.chunk.bytes, PART_BYTES);
         const struct xb_crew_job job = {.work = look_at, .argument = &look, .count = count};
-        XB_TRY(xb_copy_and_wait(context->queues[0], state->back, 0, state->target,
-                                look.chunk.offset, look.chunk.bytes, error));
-        XB_TRY(xb_crew_run(state->crew, &job, error));
-        for (uint64_t p = 0; p < count; p++) {
+        status = xb_copy_and_wait(context->queues[0], state->back, 0, state->target,
+                                  look.chunk.offset, look.chunk.bytes, error);
+        if (status == XB_OK)
+            status = xb_crew_run(state->crew, &job, error);
+        for (uint64_t p = 0; status == XB_OK && p < count; p++) {
             xb_proof_add(&sum->wrong, &parts[p].wrong);
             sum->worst = fmax(sum->worst, parts[p].worst);
             sum->squared_error += parts[p].squared_error;
             sum->squared += parts[p].squared;
         }
     }
-    return XB_OK;
-}
-
-static void conclude(struct xb_result *result, const struct part *sum,
-                     const struct xb_decode_report *report)
-{
-    result->row.verified = sum->wrong.wrong_bytes == 0 && report->refused_blocks == 0
-                               ? XB_VERIFIED_TRUE
-                               : XB_VERIFIED_FALSE;
-    if (report->refused_blocks != 0)
-        snprintf(result->reason, sizeof result->reason,
-                 "the device refused invalid encodings: %llu times in all samples, the first at "
-                 "byte %llu",
-                 report->refused_blocks, report->first_refused);
-    else if (sum->wrong.wrong_bytes != 0)
-        snprintf(result->reason, sizeof result->reason,
-                 "%llu of %llu bytes are wrong after they were restored, the first is byte %llu",
-                 (unsigned long long)sum->wrong.wrong_bytes, (unsigned long long)result->test.bytes,
-                 (unsigned long long)sum->wrong.first_offset);
+    free(parts);
+    return status;
 }
 
 /* The slowest of the stages bounds the whole: the encoder, where it is part of it, the link with
@@ -174,31 +150,33 @@ enum xb_status xb_encoded_verify(struct xb_mode_context *context, struct xb_resu
     const struct xb_encoded *state = context->state;
     struct xb_decode_report report = {.refused_blocks = 0};
     struct part sum = {.worst = 0};
-    struct part *parts = calloc(xb_chunk_count(state->chunk, PART_BYTES), sizeof *parts);
-    if (parts == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to look at chunks of %llu bytes",
-                       (unsigned long long)state->chunk);
     xb_result_detail_text(result, "verified_by", "host");
     xb_result_detail_number(result, "chunk_bytes", (double)state->chunk);
     xb_result_detail_text(result, "encoder", "%s", xb_encoder_name(state->format));
     if (state->is_made)
         xb_host_rate_tell(context, result);
-    enum xb_status status = compare_with_stages(result, state, error);
-    if (status == XB_OK)
-        status = xb_copy_and_wait(context->queues[0], state->back, 0, state->report, 0,
-                                  sizeof report, error);
-    if (status == XB_OK) {
-        memcpy(&report, state->back->host_address, sizeof report);
-        status = look_at_all(context, parts, &sum, error);
-    }
-    free(parts);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(compare_with_stages(result, state, error));
+    XB_TRY(xb_copy_and_wait(context->queues[0], state->back, 0, state->report, 0, sizeof report,
+                            error));
+    memcpy(&report, state->back->host_address, sizeof report);
+    XB_TRY(look_at_all(context, &sum, error));
     if (xb_format_is_lossy(state->format)) {
         xb_result_compute(result, &xb_figure_error_max, sum.worst);
         if (sum.squared > 0)
             xb_result_compute(result, &xb_figure_error_rms, sqrt(sum.squared_error / sum.squared));
     }
-    conclude(result, &sum, &report);
+    result->row.verified = sum.wrong.wrong_bytes == 0 && report.refused_blocks == 0
+                               ? XB_VERIFIED_TRUE
+                               : XB_VERIFIED_FALSE;
+    if (report.refused_blocks != 0)
+        snprintf(result->reason, sizeof result->reason,
+                 "the device refused invalid encodings: %llu times in all samples, the first at "
+                 "byte %llu",
+                 report.refused_blocks, report.first_refused);
+    else if (sum.wrong.wrong_bytes != 0)
+        snprintf(result->reason, sizeof result->reason,
+                 "%llu of %llu bytes are wrong after they were restored, the first is byte %llu",
+                 (unsigned long long)sum.wrong.wrong_bytes, (unsigned long long)result->test.bytes,
+                 (unsigned long long)sum.wrong.first_offset);
     return XB_OK;
 }

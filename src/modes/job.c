@@ -7,10 +7,7 @@
 #include "ring.h"
 
 #include "backends/verify.h"
-#include "base/terminal.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 const struct xb_option xb_option_way = {
@@ -65,20 +62,6 @@ static void check_bytes(const void *memory, uint64_t offset, uint64_t bytes,
     xb_proof_add(found, &here);
 }
 
-/* Checks the first bytes of a word that the kernel computed: only the whole of it can be
- * calculated. */
-static void check_word_beginning(const unsigned char *memory, uint64_t offset, uint64_t bytes,
-                                 struct xb_pattern pattern, struct xb_mismatch *found)
-{
-    unsigned char word[8];
-    xb_host_fill(word, offset, sizeof word, pattern);
-    for (uint64_t i = 0; i < bytes; i++)
-        if (word[i] != memory[i]) {
-            struct xb_mismatch wrong = {.wrong_bytes = 1, .first_offset = offset + i};
-            xb_proof_add(found, &wrong);
-        }
-}
-
 /* Checks what came back of one chunk: words that were computed, the bytes behind the last of them,
  * and what the device had behind the chunk. */
 static void check_part(const struct xb_job_proof *proof, const struct xb_trip_part *part,
@@ -92,46 +75,42 @@ static void check_part(const struct xb_job_proof *proof, const struct xb_trip_pa
     uint64_t stepped = xb_lesser(part->out.bytes, part->in.bytes / 8 * 8);
     uint64_t words = stepped / 8 * 8;
     uint64_t input = xb_lesser(part->out.bytes, part->in.bytes);
+    unsigned char word[8];
     check_bytes(memory, part->in.offset, words, computed, found);
-    check_word_beginning(memory + words, part->in.offset + words, stepped - words, computed, found);
+    /* A word that is cut off can only be calculated as a whole. */
+    xb_host_fill(word, part->in.offset + words, sizeof word, computed);
+    xb_proof_bytes(memory + words, word, stepped - words, part->in.offset + words, found);
     check_bytes(memory + stepped, part->in.offset + stepped, input - stepped, plain, found);
     check_bytes(memory + input, part->device_offset + input, part->out.bytes - input,
                 xb_job_beside(proof->seed, true), found);
-}
-
-/* Checks what arrived and was computed on, of a job that brings less back: fetches it in pieces. */
-static enum xb_status check_arrived(struct xb_queue *queue, const struct xb_job_proof *proof,
-                                    struct xb_mismatch *found, struct xb_mismatch *spots,
-                                    struct xb_error *error)
-{
-    void *piece = proof->piece->host_address;
-    struct xb_pattern expected = xb_proof_after(proof->seed);
-    expected.steps = proof->trip->steps;
-    for (uint64_t at = 0; at < proof->trip->layout.in; at += PIECE_BYTES) {
-        uint64_t bytes = xb_lesser(PIECE_BYTES, proof->trip->layout.in - at);
-        xb_host_fill(piece, at, bytes, xb_proof_before(proof->seed));
-        XB_TRY(xb_copy_and_wait(queue, proof->piece, 0, proof->trip->data, at, bytes, error));
-        check_bytes(piece, at, bytes, expected, found);
-        if (at == 0)
-            xb_proof_check_steps(proof->trip->in->host_address, piece, bytes, proof->trip->steps,
-                                 spots);
-    }
-    return XB_OK;
 }
 
 enum xb_status xb_job_check(struct xb_queue *queue, const struct xb_job_proof *proof,
                             struct xb_mismatch *all, struct xb_mismatch *spots,
                             struct xb_error *error)
 {
-    for (uint64_t i = 0; proof->trip->out != NULL && i < proof->trip->layout.count; i++) {
-        struct xb_trip_part part = xb_trip_part_at(&proof->trip->layout, i, 0);
+    const struct xb_trip *trip = proof->trip;
+    const void *in = trip->in->host_address;
+    for (uint64_t i = 0; trip->out != NULL && i < trip->layout.count; i++) {
+        struct xb_trip_part part = xb_trip_part_at(&trip->layout, i, 0);
         check_part(proof, &part, all);
         if (i == 0)
-            xb_proof_check_steps(proof->trip->in->host_address, proof->trip->out->host_address,
-                                 xb_lesser(part.in.bytes, part.out.bytes), proof->trip->steps,
-                                 spots);
+            xb_proof_check_steps(in, trip->out->host_address,
+                                 xb_lesser(part.in.bytes, part.out.bytes), trip->steps, spots);
     }
-    return proof->piece != NULL ? check_arrived(queue, proof, all, spots, error) : XB_OK;
+    /* A job that brings less back: what arrived and was computed on is fetched in pieces. */
+    struct xb_pattern expected = xb_proof_after(proof->seed);
+    expected.steps = trip->steps;
+    for (uint64_t at = 0; proof->piece != NULL && at < trip->layout.in; at += PIECE_BYTES) {
+        void *piece = proof->piece->host_address;
+        uint64_t bytes = xb_lesser(PIECE_BYTES, trip->layout.in - at);
+        xb_host_fill(piece, at, bytes, xb_proof_before(proof->seed));
+        XB_TRY(xb_copy_and_wait(queue, proof->piece, 0, trip->data, at, bytes, error));
+        check_bytes(piece, at, bytes, expected, all);
+        if (at == 0)
+            xb_proof_check_steps(in, piece, bytes, trip->steps, spots);
+    }
+    return XB_OK;
 }
 
 /* ---- what moves it ---- */
@@ -178,14 +157,11 @@ static const struct {
     [WAY_ZERO_COPY] = {XB_MEMORY_MAPPED, XB_CAP_MAPPED},
 };
 
-static double gpu_time_of(const struct xb_case *test)
+static enum xb_status read_gpu_time(const struct xb_case *test, double *seconds,
+                                    struct xb_error *error)
 {
-    struct xb_error error;
-    double seconds = 0;
-    const char *text = xb_case_setting(test, &xb_option_gpu_time)->word;
-    if (xb_gpu_time_parse("--gpu-time", text, &seconds, &error) != XB_OK)
-        abort(); /* check_options was asked before */
-    return seconds;
+    return xb_gpu_time_parse("--gpu-time", xb_case_setting(test, &xb_option_gpu_time)->word,
+                             seconds, error);
 }
 
 static struct xb_trip_layout layout_of(const struct xb_case *test)
@@ -215,8 +191,7 @@ static struct xb_needs needs(const struct xb_case *test)
 static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
 {
     double seconds;
-    XB_TRY(xb_gpu_time_parse("--gpu-time", xb_case_setting(test, &xb_option_gpu_time)->word,
-                             &seconds, error));
+    XB_TRY(read_gpu_time(test, &seconds, error));
     if (!is_overlapped(test))
         return XB_OK;
     XB_TRY(xb_chunk_check_words(test, error));
@@ -226,13 +201,14 @@ static enum xb_status check_options(const struct xb_case *test, struct xb_error 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_case *test = context->test;
-    bool has_kernel = gpu_time_of(test) > 0;
-    if (test->bytes < 8 && has_kernel)
+    double seconds;
+    XB_TRY(read_gpu_time(test, &seconds, error));
+    if (test->bytes < 8 && seconds > 0)
         return XB_FAIL(error, XB_ERR_UNSUPPORTED,
                        "the kernel works on words of 8 bytes, and %llu bytes are too few",
                        (unsigned long long)test->bytes);
     if (is_in_place(test) &&
-        (!has_kernel || xb_case_setting(test, &xb_option_job_out)->count > test->bytes))
+        (seconds == 0 || xb_case_setting(test, &xb_option_job_out)->count > test->bytes))
         return XB_FAIL(error, XB_ERR_UNSUPPORTED,
                        "--way %s works in place: without a kernel nothing happens, and no more "
                        "comes back than goes in",
@@ -307,20 +283,23 @@ static bool copies_back(const struct xb_mode_context *context)
 
 /* Finds the steps of the kernel, and refuses one that cannot be so short over so much data, or so
  * long over so little. */
-static enum xb_status choose_steps(struct xb_mode_context *context, double target,
-                                   struct xb_error *error)
+static enum xb_status choose_steps(struct xb_mode_context *context, struct xb_error *error)
 {
+    const struct xb_line_part *kernel_alone = XB_STAGE_ALONE(XB_TRIP_KERNEL);
     struct xb_trip *trip = context->state;
     const char *what = NULL;
-    double seconds = 0;
-    XB_TRY(xb_kernel_time_tune(context, xb_line_submit, target, &trip->steps, error));
-    XB_TRY(xb_mode_time(context, xb_line_submit, &seconds, error));
+    double target, seconds = 0;
+    XB_TRY(read_gpu_time(context->test, &target, error));
+    if (target == 0)
+        return XB_OK;
+    XB_TRY(xb_kernel_time_tune(context, kernel_alone, target, &trip->steps, error));
+    XB_TRY(xb_line_time(context, kernel_alone, &seconds, error));
     if (seconds < TOO_SHORT * target && trip->steps == XB_KERNEL_STEPS_MOST) {
         what = "the longest kernel over the job's data";
     } else if (seconds > TOO_LONG * target) {
         uint64_t tuned = trip->steps;
         trip->steps = 1;
-        XB_TRY(xb_mode_time(context, xb_line_submit, &seconds, error));
+        XB_TRY(xb_line_time(context, kernel_alone, &seconds, error));
         trip->steps = tuned;
         if (seconds > TOO_LONG * target)
             what = "a kernel that reads and writes the job's data once";
@@ -367,13 +346,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
                  state->place != NULL ? xb_proof_after(test->seed) : xb_proof_before(test->seed));
     XB_TRY(xb_proof_fill(context->queues[0], trip->data, layout.device_bytes,
                          xb_job_beside(test->seed, false), error));
-    double target = gpu_time_of(test);
-    if (target == 0)
-        return XB_OK;
-    xb_line_take(context, XB_STAGE_ALONE(XB_TRIP_KERNEL));
-    enum xb_status status = choose_steps(context, target, error);
-    xb_line_take(context, NULL);
-    return status;
+    return choose_steps(context, error);
 }
 
 static void teardown(struct xb_mode_context *context)

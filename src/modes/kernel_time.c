@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernel_time.h"
 
-#include "measure/engine/stage.h"
 #include "shared_options.h"
 
 #include <math.h>
@@ -18,34 +17,36 @@ const struct xb_option xb_option_kernel_time = {
 /* The longest that the kernel of one chunk may take. */
 #define LONGEST_S 1.0
 
+/* A time of at most `most` seconds; `words` are what may stand there besides. */
+static enum xb_status read_time(const char *option, const char *text, const char *words,
+                                double most, const char *example, double *seconds,
+                                struct xb_error *error)
+{
+    struct xb_error cause;
+    if (xb_duration_parse(text, seconds, &cause) == XB_OK && *seconds <= most)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "%s: '%.40s' is neither %s nor a time of at most %.0fs, such as %s", option,
+                   text, words, most, example);
+}
+
 enum xb_status xb_kernel_time_read(const struct xb_case *test, double *seconds,
                                    struct xb_error *error)
 {
     const char *text = xb_case_setting(test, &xb_option_kernel_time)->word;
     *seconds = strcmp(text, "auto") == 0 ? XB_KERNEL_TIME_AUTO : 0;
-    if (strcmp(text, "auto") == 0 || strcmp(text, "none") == 0)
+    if (*seconds != 0 || strcmp(text, "none") == 0)
         return XB_OK;
-    struct xb_error cause;
-    if (xb_duration_parse(text, seconds, &cause) == XB_OK && *seconds <= LONGEST_S)
-        return XB_OK;
-    return XB_FAIL(
-        error, XB_ERR_USAGE,
-        "--kernel-time: '%.40s' is neither auto nor none nor a time of at most 1s, such as 500us",
-        text);
+    return read_time("--kernel-time", text, "auto nor none", LONGEST_S, "500us", seconds, error);
 }
 
 enum xb_status xb_gpu_time_parse(const char *option, const char *text, double *seconds,
                                  struct xb_error *error)
 {
-    struct xb_error cause;
     *seconds = 0;
     if (strcmp(text, "none") == 0 || strcmp(text, "0") == 0)
         return XB_OK;
-    if (xb_duration_parse(text, seconds, &cause) == XB_OK && *seconds <= XB_GPU_TIME_MOST)
-        return XB_OK;
-    return XB_FAIL(error, XB_ERR_USAGE,
-                   "%s: '%.40s' is neither none nor a time of at most %.0fs, such as 2ms", option,
-                   text, XB_GPU_TIME_MOST);
+    return read_time(option, text, "none", XB_GPU_TIME_MOST, "2ms", seconds, error);
 }
 
 /* The nearest number of steps that a kernel can take. */
@@ -61,21 +62,22 @@ static uint64_t possible_steps(double wanted)
 
 /* Few steps take as long as one, because reading and writing the memory takes longer than they do.
  * With more steps the time grows along a straight line, and there it can be scaled. */
-enum xb_status xb_kernel_time_tune(struct xb_mode_context *context, xb_submit *submit,
-                                   double target, uint64_t *steps, struct xb_error *error)
+enum xb_status xb_kernel_time_tune(struct xb_mode_context *context,
+                                   const struct xb_line_part *kernels, double target,
+                                   uint64_t *steps, struct xb_error *error)
 {
     double seconds = 0;
     double more = MOST_AT_ONCE;
     *steps = 1;
     do {
         *steps = possible_steps((double)*steps * more);
-        XB_TRY(xb_mode_time(context, submit, &seconds, error));
+        XB_TRY(xb_line_time(context, kernels, &seconds, error));
         more = fmin(fmax(target / seconds, 2), MOST_AT_ONCE);
     } while (seconds < target / 4 && *steps < XB_KERNEL_STEPS_MOST);
     /* Scaled twice: the time found above may still hold some of the flat part, the time after the
      * first scaling holds little of it. */
     *steps = possible_steps((double)*steps * target / seconds);
-    XB_TRY(xb_mode_time(context, submit, &seconds, error));
+    XB_TRY(xb_line_time(context, kernels, &seconds, error));
     *steps = possible_steps((double)*steps * target / seconds);
     return XB_OK;
 }
@@ -90,8 +92,5 @@ enum xb_status xb_kernel_time_tune_stage(struct xb_mode_context *context, unsign
     const struct xb_line_part kernels = {.stages = 1u << stage, .items = TUNED_CHUNKS};
     if (xb_chunk_count(bytes, chunk) > TUNED_CHUNKS)
         target *= (double)(TUNED_CHUNKS * chunk) / (double)bytes;
-    xb_line_take(context, &kernels);
-    enum xb_status status = xb_kernel_time_tune(context, xb_line_submit, target, steps, error);
-    xb_line_take(context, NULL);
-    return status;
+    return xb_kernel_time_tune(context, &kernels, target, steps, error);
 }

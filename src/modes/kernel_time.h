@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "measure/engine/stage.h"
 #include "xferbench/mode.h"
 
 /* How long the kernel of a mode that computes on what it moves takes. */
@@ -34,19 +35,16 @@ XB_MUST_CHECK enum xb_status xb_gpu_time_parse(const char *option, const char *t
 #define XB_KERNEL_STEPS_MOST (UINT64_C(1) << 24)
 
 /*
- * Finds the steps of the kernel (queue_compute in backend.h) with which one iteration of `submit`
- * takes `target` seconds, or comes nearest to that. `submit` enqueues nothing but kernels of *steps
- * steps. Blocks. XB_ERR_STOPPED where the run is to stop.
+ * Finds the steps of the kernel (queue_compute in backend.h) with which that part of the line takes
+ * `target` seconds, or comes nearest to that. It is nothing but kernels of *steps steps. Leaves all
+ * of the line to be run. Blocks. XB_ERR_STOPPED where the run is to stop.
  */
-XB_MUST_CHECK enum xb_status xb_kernel_time_tune(struct xb_mode_context *context, xb_submit *submit,
-                                                 double target, uint64_t *steps,
-                                                 struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_kernel_time_tune(struct xb_mode_context *context,
+                                                 const struct xb_line_part *kernels, double target,
+                                                 uint64_t *steps, struct xb_error *error);
 
-/*
- * Tunes a line (stage.h) whose items are chunks of `bytes`, and whose stage with that
- * index is the kernel: finds the steps with which the kernels of all items take `target` seconds.
- * Runs only some of the items, and leaves all of the line to be run.
- */
+/* Finds them for a line whose items are chunks of `bytes`, and whose stage with that index is the
+ * kernel: the kernels of all items take `target` seconds. Runs only some of the items. */
 XB_MUST_CHECK enum xb_status xb_kernel_time_tune_stage(struct xb_mode_context *context,
                                                        unsigned stage, uint64_t bytes,
                                                        uint64_t chunk, double target,

@@ -109,74 +109,6 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
                           context->workspace, error);
 }
 
-/* Whether a case is of loads by that device and in that order. */
-static bool is_by(const struct xb_reading *reading, const struct xb_record_case *test, int device,
-                  const char *variant)
-{
-    int reader = test->peer >= 0 ? test->peer : test->device;
-    return reader == device && strcmp(test->variant, variant) == 0 &&
-           xb_reading_has(reading, test, &xb_figure_load_latency);
-}
-
-/* The median of what its loads take from one kind of memory: of all peers', or of its own or the
- * host's. False where there is none. */
-static bool find_latency(struct xb_reading *reading, int device, uint64_t bytes,
-                         const char *variant, const char *mode, enum xb_direction direction,
-                         struct xb_statistics *latency)
-{
-    const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
-    for (size_t i = 0; i < sized.count; i++) {
-        const struct xb_record_case *test = sized.cases[i];
-        if (strcmp(test->mode, mode) == 0 &&
-            strcmp(test->direction, xb_direction_name(direction)) == 0 &&
-            is_by(reading, test, device, variant))
-            xb_reading_collect(reading, xb_reading_median(reading, test, &xb_figure_load_latency));
-    }
-    return xb_reading_spread(reading, latency);
-}
-
-static bool say_in_order(struct xb_reading *reading, int device, uint64_t bytes,
-                         const char *variant)
-{
-    struct xb_statistics own, host, peers;
-    bool has_own = find_latency(reading, device, bytes, variant, "loads", XB_D2D, &own);
-    bool has_host = find_latency(reading, device, bytes, variant, "loads", XB_H2D, &host);
-    bool has_peers = find_latency(reading, device, bytes, variant, "peer-loads", XB_D2D, &peers);
-    if (!has_own || (!has_host && !has_peers))
-        return false;
-    xb_reading_phrase(reading, "A load takes {duration:own_latency} from the GPU's own memory",
-                      own.median);
-    if (has_host)
-        xb_reading_phrase(reading, "{text} {duration:host_latency} from the host's",
-                          has_peers ? "," : " and", host.median);
-    if (has_peers)
-        xb_reading_phrase(reading, " and {duration:peer_latency} from another GPU's", peers.median);
-    if (has_peers && peers.n > 1)
-        xb_reading_add(reading, " (median of %zu)", peers.n);
-    xb_reading_add(reading, ".");
-    /* Note the cases of all that is told of an order. */
-    const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
-    for (size_t i = 0; i < sized.count; i++) {
-        const struct xb_record_case *test = sized.cases[i];
-        bool is_one = strcmp(test->mode, "loads") == 0 || strcmp(test->mode, "peer-loads") == 0;
-        if (is_one && is_by(reading, test, device, variant))
-            xb_reading_rests_on(reading, test);
-    }
-    return true;
-}
-
-/* In the first order that has something to compare. */
-static bool say(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    const struct xb_record_device *own = xb_record_device(xb_reading_record(reading), device);
-    if (own == NULL || own->shares_host_memory)
-        return false; /* where both are one memory there is nothing to compare */
-    for (size_t i = 0; xb_option_access.choices[i] != NULL; i++)
-        if (say_in_order(reading, device, bytes, xb_option_access.choices[i]))
-            return true;
-    return false;
-}
-
 const struct xb_mode xb_mode_loads = {
     .name = "loads",
     .summary = "the latency of a load from the host's memory and from the GPU's own",
@@ -192,8 +124,8 @@ const struct xb_mode xb_mode_loads = {
     XB_ALL_BY_DEFAULT(XB_H2D | XB_D2D),
     .names = XB_NAMES({"random", "loads, random"}, {"sequential", "loads in order"}),
     .options = XB_OPTIONS(&xb_option_access),
-    .reading = XB_READING({.label = "loads", .code = "XB-LOADS", .say = say}),
-    .answer = say,
+    .reading = XB_READING({.label = "loads", .code = "XB-LOADS", .say = xb_loads_say}),
+    .answer = xb_loads_say,
     XB_HOOKS(struct xb_chase, needs, setup, xb_chase_prepare, xb_chase_submit, xb_chase_verify),
     .capabilities = xb_mapped_capabilities,
     .check = xb_chase_check_size,

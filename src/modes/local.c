@@ -77,39 +77,6 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     return XB_OK;
 }
 
-static bool say_local(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    const struct xb_record_case *engine =
-        xb_reading_best_of_any(reading, device, bytes, XB_D2D, "local", "engine");
-    const struct xb_record_case *kernel =
-        xb_reading_best_of_any(reading, device, bytes, XB_D2D, "local", "kernel");
-    const struct xb_record_device *where = xb_record_device(xb_reading_record(reading), device);
-    const struct xb_record_case *pinned =
-        where != NULL && where->shares_host_memory
-            ? NULL
-            : xb_reading_best_of_any(reading, device, bytes, XB_H2D, "pinned", NULL);
-    const struct xb_record_case *best = xb_reading_faster(reading, engine, kernel);
-    double rate = xb_reading_median(reading, best, &xb_figure_bandwidth);
-    if (best == NULL || (pinned == NULL && (engine == NULL || kernel == NULL)))
-        return false;
-    xb_reading_phrase(reading, "A GPU copies {rate:bandwidth} GB/s within its memory{case}", rate,
-                      best);
-    if (pinned != NULL) {
-        double factor = rate / xb_reading_median(reading, pinned, &xb_figure_bandwidth);
-        xb_reading_phrase(reading, ", {factor:ratio_to_pinned} what {name} brings from the host",
-                          factor, pinned);
-    }
-    if (engine != NULL && kernel != NULL) {
-        double factor = xb_reading_median(reading, kernel, &xb_figure_bandwidth) /
-                        xb_reading_median(reading, engine, &xb_figure_bandwidth);
-        xb_reading_phrase(reading,
-                          "; a kernel is {speed:kernel_to_engine} as the copy engine{case}{case}",
-                          factor, kernel, engine);
-    }
-    xb_reading_add(reading, ".");
-    return true;
-}
-
 const struct xb_mode xb_mode_local = {
     .name = "local",
     .summary = "one copy within a GPU's own memory",
@@ -125,8 +92,8 @@ const struct xb_mode xb_mode_local = {
     .variant_option = &xb_option_by,
     .names = XB_NAMES({"engine", "local copy"}, {"kernel", "local, by a kernel"}),
     .options = XB_OPTIONS(&xb_option_by),
-    .reading = XB_READING({.label = "local", .code = "XB-LOCAL", .say = say_local}),
-    .answer = say_local,
+    .reading = XB_READING({.label = "local", .code = "XB-LOCAL", .say = xb_local_say}),
+    .answer = xb_local_say,
     XB_HOOKS(struct state, needs, setup, prepare, submit, verify),
     .capabilities = capabilities,
 };

@@ -346,29 +346,6 @@ static void teardown(struct xb_mode_context *context)
         (void)!context->device->backend->buffer_advise(state->managed, XB_ADVICE_NONE, &ignored);
 }
 
-static const struct xb_reading_way by_prefetch = {"managed", "prefetch"};
-static const struct xb_reading_way by_fault = {"managed", "fault"};
-
-static bool say_prefetching(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    struct xb_reading_gain gain;
-    if (!xb_reading_compare(reading, device, bytes, by_prefetch, by_fault, &gain))
-        return false;
-    if (gain.most >= XB_WORTH_SAYING)
-        xb_reading_remedy(reading, XB_EFFORT_CALL, gain.most,
-                          "Prefetch managed memory before it is used: %s. %s does that.",
-                          gain.words, xb_reading_call(reading, XB_CALL_PREFETCH));
-    return true;
-}
-
-/* What to do stands with the comparison of the two. */
-static void say_first_thing(struct xb_reading *reading, const struct xb_record_case *slow)
-{
-    struct xb_reading_gain ignored;
-    if (strcmp(slow->variant, by_fault.variant) == 0)
-        (void)xb_reading_try(reading, slow, by_prefetch, &ignored);
-}
-
 const struct xb_mode xb_mode_managed = {
     .name = "managed",
     .summary = "memory with one address for both sides, moved by faults, on request or not at all",
@@ -392,10 +369,8 @@ const struct xb_mode xb_mode_managed = {
     .parameters = XB_PARAMETERS({&xb_option_touched, "fault"}, {&xb_option_touch_order, "fault"},
                                 {&xb_option_touched, "advise"}, {&xb_option_touch_order, "advise"}),
     .figures = XB_FIGURES(&xb_figure_full_copy_time, &break_even_share),
-    .reading =
-        XB_READING({.label = "managed", .code = "XB-PREFETCH", .say = say_prefetching},
-                   {.label = "touched", .code = "XB-TOUCHED", .say = xb_managed_say_touched}),
-    .say_first_thing = say_first_thing,
+    .reading = xb_managed_reading,
+    .say_first_thing = xb_managed_try,
     .crosses_otherwise = true,
     XB_HOOKS(struct state, needs, setup, prepare, submit, verify),
     .capabilities = capabilities,

@@ -51,30 +51,6 @@ static void teardown(struct xb_mode_context *context)
         context->device->backend->peer_close(context->peer_device, context->device);
 }
 
-/* In the first order that was measured. */
-static bool answer(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
-    const char *order = NULL;
-    struct xb_statistics latency;
-    (void)device;
-    for (size_t i = 0; i < sized.count; i++) {
-        const struct xb_record_case *test = sized.cases[i];
-        if (!xb_reading_has(reading, test, &xb_figure_load_latency) ||
-            (order != NULL && strcmp(test->variant, order) != 0))
-            continue;
-        order = test->variant;
-        xb_reading_collect(reading, xb_reading_median(reading, test, &xb_figure_load_latency));
-    }
-    if (!xb_reading_spread(reading, &latency))
-        return false;
-    xb_reading_phrase(reading, "A load from another GPU's memory takes {duration}", latency.median);
-    if (latency.n > 1)
-        xb_reading_add(reading, " (median of %zu pairs)", latency.n);
-    xb_reading_add(reading, ".");
-    return true;
-}
-
 const struct xb_mode xb_mode_peer_loads = {
     .name = "peer-loads",
     .calls = "cudaDeviceEnablePeerAccess() or hipDeviceEnablePeerAccess(), and a pointer of the "
@@ -91,7 +67,7 @@ const struct xb_mode xb_mode_peer_loads = {
     .pairs = true,
     .names = XB_NAMES({"random", "peer loads, random"}, {"sequential", "peer loads in order"}),
     .options = XB_OPTIONS(&xb_option_access, &xb_option_pairs),
-    .answer = answer,
+    .answer = xb_peer_loads_answer,
     XB_HOOKS(struct state, needs, setup, xb_chase_prepare, xb_chase_submit, verify),
     .capabilities = xb_kernel_capabilities,
     .check = check,

@@ -3,6 +3,7 @@
 /* What page-locking memory costs, by each way that a program has, and when that has paid. */
 #include "pin.h"
 
+#include "modes/readings/readings.h"
 #include "proof.h"
 #include "ring.h"
 #include "transfer.h"

@@ -4,7 +4,6 @@
 #include "shared_options.h"
 
 #include "machine/host_memory.h"
-#include "reading/reading.h"
 
 /* What mode pin and its Reading share. */
 
@@ -31,6 +30,3 @@ enum xb_pin_outcome { XB_PIN_UNSURE, XB_PIN_PAYS, XB_PIN_NEVER_PAYS };
  * does not, against the slow one. Where there is no interval, the samples' ends count. */
 enum xb_pin_outcome xb_pin_judge(double bytes, const struct xb_statistics *bandwidth,
                                  const struct xb_statistics *reference);
-
-extern const struct xb_reading_line xb_pin_reading[];
-bool xb_pin_say_cost(struct xb_reading *reading, int device, uint64_t bytes);

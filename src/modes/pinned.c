@@ -124,82 +124,55 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
                                error);
 }
 
-/* A smaller loss needs no advice, however sure it is. */
-#define LEAST_LOSS 0.02
-
-static bool describe(const struct xb_reading *reading, const struct xb_record_case *test,
-                     const struct xb_figure *figure, struct xb_statistics *statistics)
-{
-    return xb_record_describe(xb_reading_record(reading), test, figure->name, statistics) &&
-           statistics->has_interval;
-}
-
-static bool say_after_h2d(struct xb_reading *reading, int device, uint64_t bytes)
+static void say_after_h2d(struct xb_reading *reading)
 {
     struct xb_statistics alone, after;
     const struct xb_record_case *test =
-        xb_usual_copy(reading, xb_reading_best(reading, device, bytes, XB_D2H, "pinned", NULL));
-    if (test == NULL || !describe(reading, test, &xb_figure_bandwidth, &alone) ||
-        !describe(reading, test, &bandwidth_after_h2d, &after))
-        return false;
+        xb_usual_copy(reading, xb_reading_best(reading, XB_D2H, NULL, NULL));
+    if (test == NULL || !xb_reading_is_sure(reading, test, &xb_figure_bandwidth, &alone) ||
+        !xb_reading_is_sure(reading, test, &bandwidth_after_h2d, &after))
+        return;
     bool sure = after.ci95_high < alone.ci95_low || after.ci95_low > alone.ci95_high;
     double share = after.median / alone.median;
-    xb_reading_phrase(
-        reading, "Right after a copy to the GPU on the same queue, {name} back to the host is ",
-        test);
-    if (sure)
-        xb_reading_phrase(reading, "{speed}", share);
-    else
-        xb_reading_add(reading, "as fast, within the noise");
-    xb_reading_phrase(reading,
-                      " ({+share:ratio}{rate:bandwidth_after_h2d}, alone {rate:bandwidth} GB/s).",
-                      share, after.median, alone.median);
-    if (sure && share < 1 - LEAST_LOSS)
-        xb_reading_remedy(
-            reading, XB_EFFORT_LINES, 1 / share,
-            "Give each direction a stream of its own: one that copies only to the host keeps the "
-            "faster rate. Or try HSA_ENABLE_SDMA=0: shaders then copy instead of the engines.");
-    return true;
+    xb_tell(reading,
+            "Right after a copy to the GPU on the same queue, {name} {to} is [{speed}][{text}] "
+            "({+share:ratio}{rate=bandwidth_after_h2d}, alone {rate=bandwidth} GB/s).",
+            test, test, sure ? share : 0, sure ? NULL : "as fast, within the noise", share);
+    if (sure && share < 1 - XB_VISIBLE)
+        xb_remedy(reading, XB_EFFORT_LINES, 1 / share,
+                  "Give each direction a stream of its own: one that copies only to the host keeps "
+                  "the faster rate. Or try HSA_ENABLE_SDMA=0: shaders then copy instead of the "
+                  "engines.");
 }
-
-XB_SAY(say_alignment, xb_alignment_say, "pinned")
 
 #define MADE(value, words)                                                                         \
     {                                                                                              \
-        "pinned", NULL, &xb_option_gpu_memory, value, "kept", &xb_figure_wall_time, "To the GPU",  \
-            words, "Allocate the GPU's memory once, and use it again",                             \
-            "PyTorch's allocator does that."                                                       \
+        NULL, &xb_option_gpu_memory, value, &xb_figure_wall_time, words,                           \
+            "Allocate the GPU's memory once, and use it again: {gain} as fast. PyTorch's "         \
+            "allocator does that."                                                                 \
     }
 static const struct xb_made_memory made_memory[] = {
     MADE("malloc", "that is allocated for each copy"),
     MADE("pool", "that comes from a pool for each copy"),
-    {.mode = NULL}};
-
-XB_SAY(say_made_memory, xb_made_memory_say, made_memory)
+    {.option = NULL}};
 
 /* "The synchronous call blocks until it is done, 20.1 ms; the asynchronous one returns after
  * 2.8 us, and is done after 20.2 ms." */
-static bool say_call(struct xb_reading *reading, int device, uint64_t bytes)
+static void say_call(struct xb_reading *reading)
 {
     for (enum xb_direction direction = XB_H2D; direction <= XB_D2H; direction <<= 1) {
-        const struct xb_record_case *async = xb_usual_copy(
-            reading, xb_reading_best_of_any(reading, device, bytes, direction, "pinned", NULL));
-        const struct xb_record_case *sync =
-            async != NULL
-                ? xb_find_twin(xb_reading_record(reading), async, xb_option_call.name, "sync")
-                : NULL;
+        const struct xb_record_case *async =
+            xb_usual_copy(reading, xb_reading_best_of_any(reading, direction, NULL, NULL));
+        const struct xb_record_case *sync = xb_twin(reading, async, &xb_option_call, "sync");
         double blocked = xb_reading_median(reading, sync, &xb_figure_submit_time);
-        if (sync == async || !(blocked > 0))
+        if (sync == async || !(blocked > 0) || reading->words.length > 0)
             continue;
-        xb_reading_phrase(reading,
-                          "The synchronous call blocks until it is done, {duration:blocked}; the "
-                          "asynchronous one returns after {duration:submitted}, and is done after "
-                          "{duration:done}.{case}{case}",
-                          blocked, xb_reading_median(reading, async, &xb_figure_submit_time),
-                          xb_reading_median(reading, async, &xb_figure_wall_time), sync, async);
-        return true;
+        xb_tell(reading,
+                "The synchronous call blocks until it is done, {duration:blocked}; {case}{case}the "
+                "asynchronous one returns after {duration:submitted=submit_time}, and is done "
+                "after {duration:done=wall_time}.",
+                blocked, sync, async);
     }
-    return false;
 }
 
 const struct xb_mode xb_mode_pinned = {
@@ -231,9 +204,9 @@ const struct xb_mode xb_mode_pinned = {
                                 {&xb_option_gpu_memory, NULL}, {&xb_option_call, NULL}),
     .figures = XB_FIGURES(&bandwidth_after_h2d, &xb_figure_host_memory_rate, XB_COST_FIGURES),
     .reading = XB_READING({.label = "after h2d", .code = "XB-AFTER-H2D", .say = say_after_h2d},
-                          {.label = "GPU memory", .code = "XB-GPU-MEMORY", .say = say_made_memory},
+                          XB_LINE("GPU memory", "XB-GPU-MEMORY", xb_made_memory_say, made_memory),
                           {.label = "call", .code = "XB-CALL", .say = say_call},
-                          {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment}),
+                          XB_LINE("alignment", "XB-ALIGNMENT", xb_alignment_say, NULL)),
     .shows_link = true,
     XB_HOOKS(struct state, xb_transfer_needs, setup, xb_transfer_prepare, submit,
              xb_transfer_verify),

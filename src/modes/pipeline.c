@@ -137,15 +137,6 @@ static enum xb_status read_to(struct xb_mode_context *context, struct xb_buffer 
     return xb_reader_open(state->source.files, &plan, &state->reader, error);
 }
 
-static enum xb_status time_part(struct xb_mode_context *context, const struct xb_line_part *part,
-                                double *seconds, struct xb_error *error)
-{
-    xb_line_take(context, part);
-    enum xb_status status = xb_mode_time(context, xb_line_submit, seconds, error);
-    xb_line_take(context, NULL);
-    return status;
-}
-
 /* Finds the steps of the kernel, or takes those of another order of the same work: orders are
  * compared, and another kernel would be other work. */
 static enum xb_status choose_steps(struct xb_mode_context *context, struct xb_error *error)
@@ -171,9 +162,9 @@ static enum xb_status choose_steps(struct xb_mode_context *context, struct xb_er
         target *= (double)source->items;
     } else { /* 5 % more than the slower of reading and copying from page-locked memory */
         double reading = 0, copying = 0;
-        XB_TRY(time_part(context, XB_STAGE_ALONE(XB_STAGE_READ), &reading, error));
+        XB_TRY(xb_line_time(context, XB_STAGE_ALONE(XB_STAGE_READ), &reading, error));
         if (copies_in(context))
-            XB_TRY(time_part(context, XB_STAGE_ALONE(XB_STAGE_IN), &copying, error));
+            XB_TRY(xb_line_time(context, XB_STAGE_ALONE(XB_STAGE_IN), &copying, error));
         target = XB_KERNEL_TUNED_LONGER * (reading > copying ? reading : copying);
     }
     XB_TRY(xb_kernel_time_tune_stage(context, XB_STAGE_COMPUTE, source->bytes,
@@ -258,14 +249,21 @@ static void teardown(struct xb_mode_context *context)
     xb_source_close(&state->source);
 }
 
-/* Makes wrong what the slots hold of the iteration before and would be right again without being
- * read or copied. The device fills from the beginning only, which does no harm. */
-static enum xb_status spoil_slots(struct xb_mode_context *context, struct xb_pattern wrong,
-                                  struct xb_error *error)
+/* Makes wrong what came back, and what the slots hold of the iteration before and would be right
+ * again without being read or copied. A stage alone is not verified, and `in` would copy what the
+ * CPU's caches hold of the filling: it is slower then than out of memory. */
+static enum xb_status restore(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
-    unsigned slots = slots_of(context->test);
-    uint64_t end = 0;
+    struct xb_pattern wrong = xb_proof_around(context->test->seed);
+    uint64_t results = state->source.items * RESULT_BYTES, end = 0;
+    char *back = state->results->host_address;
+    const unsigned slots = slots_of(context->test);
+    if (!xb_line_is_whole(context))
+        return XB_OK;
+    memcpy(back + results, back, results);
+    xb_host_fill(back, 0, results, wrong);
+    XB_TRY(xb_proof_fill(context->queues[0], state->digests, results, wrong, error));
     for (unsigned i = 0; i < slots; i++) {
         struct xb_source_own own = xb_source_own(&state->source, slots, i);
         uint64_t at = i * state->source.item_most + own.from;
@@ -275,23 +273,8 @@ static enum xb_status spoil_slots(struct xb_mode_context *context, struct xb_pat
         if (state->host != NULL)
             xb_host_fill((char *)state->host->host_address + at, at, end - at, wrong);
     }
+    /* The device fills from the beginning only, which does no harm. */
     return end > 0 ? xb_proof_fill(context->queues[0], state->slots, end, wrong, error) : XB_OK;
-}
-
-/* A stage alone is not verified, and `in` would copy what the CPU's caches hold of the filling: it
- * is slower then than out of memory. */
-static enum xb_status restore(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    struct xb_pattern wrong = xb_proof_around(context->test->seed);
-    uint64_t results = state->source.items * RESULT_BYTES;
-    char *back = state->results->host_address;
-    if (!xb_line_is_whole(context))
-        return XB_OK;
-    memcpy(back + results, back, results);
-    xb_host_fill(back, 0, results, wrong);
-    XB_TRY(xb_proof_fill(context->queues[0], state->digests, results, wrong, error));
-    return spoil_slots(context, wrong, error);
 }
 
 /* Nothing is to be made wrong: restore does that before every iteration. */
@@ -301,28 +284,34 @@ static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *
     return look_at_cache(state, &state->cached_before, error);
 }
 
+static const struct xb_source_piece *piece_of(const struct xb_mode_context *context,
+                                              const struct xb_turn *turn)
+{
+    const struct state *state = context->state;
+    return &state->source.parts[turn->item * state->source.pieces + turn->piece];
+}
+
 static enum xb_status read_piece(struct xb_mode_context *context, const struct xb_turn *turn,
                                  struct xb_error *error)
 {
     const struct state *state = context->state;
-    struct xb_source_piece piece = xb_source_piece_of(&state->source, turn->item, turn->piece);
-    uint64_t at = turn->slot * state->source.item_most + piece.position;
-    if (piece.bytes == 0)
+    const struct xb_source_piece *piece = piece_of(context, turn);
+    uint64_t at = turn->slot * state->source.item_most + piece->position;
+    if (piece->bytes == 0)
         return XB_OK;
     if (state->file != NULL)
-        return context->device->backend->file_read(state->file, piece.offset, state->slots, at,
-                                                   piece.bytes, error);
+        return context->device->backend->file_read(state->file, piece->offset, state->slots, at,
+                                                   piece->bytes, error);
     char *target = (char *)state->host->host_address + at;
-    XB_TRY(xb_reader_read(state->reader, turn->thread - 1, piece.file, piece.offset, target,
-                          piece.bytes, error));
-    memset(target + piece.bytes, 0, piece.padding);
+    XB_TRY(xb_reader_read(state->reader, turn->thread - 1, piece->file, piece->offset, target,
+                          piece->bytes, error));
+    memset(target + piece->bytes, 0, piece->padding);
     return XB_OK;
 }
 
 static uint64_t bytes_of_piece(const struct xb_mode_context *context, const struct xb_turn *turn)
 {
-    const struct state *state = context->state;
-    return xb_source_piece_of(&state->source, turn->item, turn->piece).bytes;
+    return piece_of(context, turn)->bytes;
 }
 
 static enum xb_status copy_in(struct xb_mode_context *context, const struct xb_turn *turn,
@@ -333,8 +322,7 @@ static enum xb_status copy_in(struct xb_mode_context *context, const struct xb_t
     if (state->file != NULL) /* it is there already */
         return XB_OK;
     return context->device->backend->queue_copy(turn->queue, state->slots, at, state->host, at,
-                                                xb_source_item_bytes(&state->source, turn->item),
-                                                error);
+                                                state->source.item_bytes[turn->item], error);
 }
 
 /* The kernels for an item that lies in that buffer. */
@@ -344,7 +332,7 @@ static enum xb_status work_on(struct xb_mode_context *context, struct xb_queue *
 {
     const struct state *state = context->state;
     const struct xb_backend *backend = context->device->backend;
-    uint64_t bytes = xb_source_item_bytes(&state->source, item);
+    uint64_t bytes = state->source.item_bytes[item];
     if (state->steps > 0 && bytes >= 8)
         XB_TRY(backend->queue_compute(queue, buffer, at, bytes, state->steps, error));
     return backend->queue_digest(queue, buffer, at, bytes, state->digests, item * RESULT_BYTES,
@@ -365,7 +353,7 @@ static enum xb_status submit_loaded(struct xb_mode_context *context, struct xb_e
     const struct state *state = context->state;
     uint64_t at = 0;
     for (uint64_t i = 0; i < state->source.items; i++) {
-        uint64_t bytes = xb_source_item_bytes(&state->source, i);
+        uint64_t bytes = state->source.item_bytes[i];
         at = at + bytes <= state->loaded->bytes ? at : 0; /* batches have room between files */
         XB_TRY(work_on(context, context->queues[i % context->queue_count], state->loaded, at, i,
                        error));
@@ -452,29 +440,6 @@ static enum xb_status tell_files(struct xb_mode_context *context, struct xb_resu
     return status;
 }
 
-/* Computes what follows from the rates and the bandwidth, and speed_up where there is a
- * serial_time. Nothing where not all stages were timed. */
-static enum xb_status compute_figures(struct xb_result *result, struct xb_error *error)
-{
-    double whole = result->bandwidth.median;
-    double rates[XB_PIPELINE_STAGES] = {0};
-    double slowest = 0, serial = 0;
-    for (size_t i = 0; i < XB_PIPELINE_STAGES; i++) {
-        XB_TRY(xb_result_median(result, &xb_pipeline_rates[i], &rates[i], error));
-        if (rates[i] > 0 && (slowest == 0 || rates[i] < slowest))
-            slowest = rates[i];
-    }
-    XB_TRY(xb_result_median(result, &xb_figure_serial_time, &serial, error));
-    if (!(rates[XB_STAGE_OUT] > 0)) /* the last one that is timed */
-        return XB_OK;
-    xb_result_compute(result, &xb_figure_gpu_busy, whole / rates[XB_STAGE_COMPUTE]);
-    xb_result_compute(result, &xb_figure_share_of_bound, whole / slowest);
-    if (serial > 0)
-        xb_result_compute(result, &xb_figure_speed_up,
-                          serial * whole / (double)result->bytes_moved);
-    return XB_OK;
-}
-
 /* Every byte of the files arrived and was computed on: the digests that came back are those that
  * the host calculates. */
 static enum xb_status prove(const struct xb_mode_context *context, struct xb_result *result,
@@ -489,7 +454,7 @@ static enum xb_status prove(const struct xb_mode_context *context, struct xb_res
     uint64_t wrong = 0, first = 0;
     for (uint64_t i = 0; i < source->items; i++) {
         XB_TRY(xb_source_expect(source, i, scratch, error));
-        uint64_t bytes = xb_source_item_bytes(source, i);
+        uint64_t bytes = source->item_bytes[i];
         if (xb_digest_stepped(scratch, bytes, state->steps) != digests[i] && wrong++ == 0)
             first = i;
     }
@@ -504,15 +469,33 @@ static enum xb_status prove(const struct xb_mode_context *context, struct xb_res
     return XB_OK;
 }
 
+/* Computes also what follows from the rates and the bandwidth, and speed_up where there is a
+ * serial_time. Nothing where not all stages were timed. */
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
                              struct xb_error *error)
 {
     const struct state *state = context->state;
+    double whole = result->bandwidth.median;
+    double rates[XB_PIPELINE_STAGES] = {0};
+    double slowest = 0, serial = 0;
     XB_TRY(xb_files_check_lengths(state->source.files, error));
     XB_TRY(tell_way(context, result, error));
     XB_TRY(tell_files(context, result, error));
-    XB_TRY(compute_figures(result, error));
-    return prove(context, result, error);
+    XB_TRY(prove(context, result, error));
+    for (size_t i = 0; i < XB_PIPELINE_STAGES; i++) {
+        XB_TRY(xb_result_median(result, &xb_pipeline_rates[i], &rates[i], error));
+        if (rates[i] > 0 && (slowest == 0 || rates[i] < slowest))
+            slowest = rates[i];
+    }
+    XB_TRY(xb_result_median(result, &xb_figure_serial_time, &serial, error));
+    if (!(rates[XB_STAGE_OUT] > 0)) /* the last one that is timed */
+        return XB_OK;
+    xb_result_compute(result, &xb_figure_gpu_busy, whole / rates[XB_STAGE_COMPUTE]);
+    xb_result_compute(result, &xb_figure_share_of_bound, whole / slowest);
+    if (serial > 0)
+        xb_result_compute(result, &xb_figure_speed_up,
+                          serial * whole / (double)result->bytes_moved);
+    return XB_OK;
 }
 
 #define ALONE(which)                                                                               \

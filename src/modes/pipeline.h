@@ -41,27 +41,26 @@ extern const struct xb_figure xb_batch_time, xb_loaded_epoch_time;
  * small files, each file of a batch behind the other. Readers share an item in pieces.
  */
 
-struct xb_source {
-    const struct xb_files *files;
-    struct xb_files given;     /* where --file names them */
-    bool is_made;              /* by us: `pattern` says what they hold */
-    struct xb_pattern pattern; /* of all files, file behind file */
-    uint64_t bytes;            /* that an iteration reads */
-    uint64_t chunk;            /* of one file; 0: batches */
-    size_t batch;              /* files in an item; 0: chunks */
-    uint64_t items, pieces;    /* pieces of an item, at most */
-    uint64_t piece;            /* of chunks: bytes that a reader takes at a time */
-    uint64_t *positions;       /* of batches: where each file begins in its item */
-    uint64_t item_most;        /* bytes of the longest item, in whole blocks */
-};
-
 /* A piece of an item. */
 struct xb_source_piece {
     size_t file;
     uint64_t offset;   /* in the file */
     uint64_t position; /* in the item */
-    uint64_t bytes;    /* 0: the item has no such piece */
+    uint64_t bytes;    /* 0: the item has no such piece, and none behind it */
     uint64_t padding;  /* behind it in the item, up to the next file: to be zeros */
+};
+
+struct xb_source {
+    const struct xb_files *files;
+    struct xb_files given;         /* where --file names them */
+    bool is_made;                  /* by us: `pattern` says what they hold */
+    struct xb_pattern pattern;     /* of all files, file behind file */
+    uint64_t bytes;                /* that an iteration reads */
+    size_t batch;                  /* files in an item; 0: chunks of one file */
+    uint64_t items, pieces;        /* pieces of an item, at most */
+    uint64_t *item_bytes;          /* how long each item is */
+    struct xb_source_piece *parts; /* `pieces` of each item */
+    uint64_t item_most;            /* bytes of the longest item, in whole blocks */
 };
 
 /* How long a mode's cases are where --size is not given: what --file names; 0 where it names
@@ -76,10 +75,6 @@ XB_MUST_CHECK enum xb_status xb_source_open(const struct xb_mode_context *contex
                                             struct xb_source *source, struct xb_error *error);
 /* Accepts one that is all zero. */
 void xb_source_close(struct xb_source *source);
-
-uint64_t xb_source_item_bytes(const struct xb_source *source, uint64_t item);
-struct xb_source_piece xb_source_piece_of(const struct xb_source *source, uint64_t item,
-                                          uint64_t piece);
 
 /* From byte `from` of a slot to `until` only one of the items that go through it writes. After an
  * iteration these bytes still hold what the next one is to put there; all others hold what another

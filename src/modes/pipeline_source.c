@@ -254,70 +254,92 @@ enum xb_status xb_source_check(const struct xb_case *test, struct xb_error *erro
     return check_given(test, error);
 }
 
+/* Makes the lists of items and their pieces, all empty. */
+static enum xb_status make_lists(struct xb_source *source, struct xb_error *error)
+{
+    source->parts = xb_try(source->items * source->pieces, sizeof *source->parts);
+    source->item_bytes = xb_try(source->items, sizeof *source->item_bytes);
+    if (source->parts != NULL && source->item_bytes != NULL)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %llu pieces of files",
+                   (unsigned long long)(source->items * source->pieces));
+}
+
 static enum xb_status lay_out_chunks(const struct xb_case *test, struct xb_source *source,
                                      struct xb_error *error)
 {
-    uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
+    uint64_t piece = xb_io_is_direct(test) ? DIRECT_PIECE : CACHED_PIECE;
+    uint64_t whole = xb_lesser(xb_case_setting(test, &xb_option_chunk)->count,
+                               xb_rounded_up(test->bytes, XB_STORAGE_BLOCK));
     if (source->files->bytes < test->bytes)
         return XB_FAIL(error, XB_ERR_RUNTIME,
                        "%.400s has %llu bytes, and --size asks for %llu; take a smaller --size, or "
                        "none for all of it",
                        source->files->path, (unsigned long long)source->files->bytes,
                        (unsigned long long)test->bytes);
+    while (test->bytes / piece > MOST_PIECES)
+        piece *= 2;
+    piece = xb_lesser(piece, whole);
     source->bytes = test->bytes;
-    uint64_t whole = xb_rounded_up(test->bytes, XB_STORAGE_BLOCK);
-    source->chunk = xb_lesser(chunk, whole);
-    source->item_most = xb_rounded_up(source->chunk, XB_STORAGE_BLOCK);
-    source->items = xb_chunk_count(source->bytes, source->chunk);
-    source->piece = xb_lesser(source->piece, source->chunk);
-    source->pieces = xb_chunk_count(source->chunk, source->piece);
+    source->item_most = xb_rounded_up(whole, XB_STORAGE_BLOCK);
+    source->items = xb_chunk_count(test->bytes, whole);
+    source->pieces = xb_chunk_count(whole, piece);
+    XB_TRY(make_lists(source, error));
+    for (uint64_t i = 0; i < source->items; i++) {
+        struct xb_chunk item = xb_chunk_at(test->bytes, whole, i);
+        source->item_bytes[i] = item.bytes;
+        for (uint64_t at = 0; at < item.bytes; at += piece)
+            source->parts[i * source->pieces + at / piece] =
+                (struct xb_source_piece){.offset = item.offset + at,
+                                         .position = at,
+                                         .bytes = xb_lesser(piece, item.bytes - at)};
+    }
     return XB_OK;
 }
 
-static enum xb_status lay_out_batches(const struct xb_case *test, uint64_t boundary,
-                                      struct xb_source *source, struct xb_error *error)
+static enum xb_status lay_out_batches(const struct xb_case *test, struct xb_source *source,
+                                      struct xb_error *error)
 {
+    const uint64_t boundary = xb_io_is_direct(test) ? XB_STORAGE_BLOCK : WORD;
     const struct xb_files *files = source->files;
-    source->positions = xb_try(files->count, sizeof *source->positions);
-    if (source->positions == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %zu files", files->count);
+    const size_t batch = source->batch;
     source->bytes = files->bytes;
-    source->items = xb_chunk_count(files->count, source->batch);
-    source->pieces = source->batch;
+    source->items = xb_chunk_count(files->count, batch);
+    source->pieces = batch;
     source->item_most =
         xb_rounded_up(xb_case_setting(test, &xb_option_chunk)->count, XB_STORAGE_BLOCK);
+    XB_TRY(make_lists(source, error));
     uint64_t at = 0, longest = 0, longest_item = 0;
     for (size_t i = 0; i < files->count; i++) {
-        if (i % source->batch == 0)
-            at = 0;
-        source->positions[i] = at;
-        at += xb_rounded_up(files->entries[i].bytes, boundary);
+        at = i % batch == 0 ? 0 : at;
+        uint64_t end = at + files->entries[i].bytes;
+        bool is_last = (i + 1) % batch == 0 || i + 1 == files->count;
+        uint64_t next = xb_rounded_up(end, is_last ? WORD : boundary);
+        source->parts[i] = (struct xb_source_piece){
+            .file = i, .position = at, .bytes = end - at, .padding = next - end};
+        source->item_bytes[i / batch] = next;
+        at = xb_rounded_up(end, boundary);
         if (at > longest) {
             longest = at;
-            longest_item = i / source->batch;
+            longest_item = i / batch;
         }
     }
     /* All are laid out first: the advice must hold for every batch. */
     if (longest <= source->item_most)
         return XB_OK;
-    bool is_one = source->batch == 1;
     return XB_FAIL(error, XB_ERR_UNSUPPORTED,
                    "batch %llu of %.400s, %zu %s, takes %s: give that or more as --chunk%s",
-                   (unsigned long long)longest_item, files->path, source->batch,
-                   is_one ? "file" : "files",
+                   (unsigned long long)longest_item, files->path, batch,
+                   batch == 1 ? "file" : "files",
                    XB_SIZE_TEXT(xb_rounded_up(longest, UINT64_C(1) << 20)),
-                   is_one ? "" : ", or fewer files as --batch-files");
+                   batch == 1 ? "" : ", or fewer files as --batch-files");
 }
 
 enum xb_status xb_source_open(const struct xb_mode_context *context, struct xb_source *source,
                               struct xb_error *error)
 {
     const struct xb_case *test = context->test;
-    uint64_t boundary = xb_io_is_direct(test) ? XB_STORAGE_BLOCK : WORD;
-    *source = (struct xb_source){.batch = (size_t)batch_of(test),
-                                 .piece = xb_io_is_direct(test) ? DIRECT_PIECE : CACHED_PIECE};
-    while (test->bytes / source->piece > MOST_PIECES)
-        source->piece *= 2;
+    *source = (struct xb_source){.batch = (size_t)batch_of(test)};
     const char *file = file_of(test->asked);
     if (file == NULL || (source->batch == 0 && is_folder(file))) {
         uint64_t each = source->batch > 0 ? made_bytes(test) : test->bytes;
@@ -330,41 +352,15 @@ enum xb_status xb_source_open(const struct xb_mode_context *context, struct xb_s
         source->files = &source->given;
         XB_TRY(xb_files_open(file, &source->given, error));
     }
-    return source->batch > 0 ? lay_out_batches(test, boundary, source, error)
+    return source->batch > 0 ? lay_out_batches(test, source, error)
                              : lay_out_chunks(test, source, error);
 }
 
 void xb_source_close(struct xb_source *source)
 {
-    free(source->positions);
+    free(source->parts);
+    free(source->item_bytes);
     xb_files_close(&source->given);
-}
-
-static size_t first_file(const struct xb_source *source, uint64_t item)
-{
-    return (size_t)item * source->batch;
-}
-
-/* How many files the item has. */
-static size_t files_of(const struct xb_source *source, uint64_t item)
-{
-    size_t left = source->files->count - first_file(source, item);
-    return left < source->batch ? left : source->batch;
-}
-
-/* Where the file behind that one begins in the item, or the item ends. */
-static uint64_t end_of(const struct xb_source *source, uint64_t item, size_t file)
-{
-    if (file + 1 < first_file(source, item) + files_of(source, item))
-        return source->positions[file + 1];
-    return xb_rounded_up(source->positions[file] + source->files->entries[file].bytes, WORD);
-}
-
-uint64_t xb_source_item_bytes(const struct xb_source *source, uint64_t item)
-{
-    if (source->batch == 0)
-        return xb_chunk_at(source->bytes, source->chunk, item).bytes;
-    return end_of(source, item, first_file(source, item) + files_of(source, item) - 1);
 }
 
 /* Finds the bytes that only a slot's longest item writes: each writes from the beginning. */
@@ -372,7 +368,7 @@ struct xb_source_own xb_source_own(const struct xb_source *source, unsigned slot
 {
     struct xb_source_own own = {0};
     for (uint64_t item = slot; item < source->items; item += slots) {
-        uint64_t bytes = xb_source_item_bytes(source, item);
+        uint64_t bytes = source->item_bytes[item];
         if (bytes > own.until) {
             own.from = own.until;
             own.until = bytes;
@@ -383,41 +379,19 @@ struct xb_source_own xb_source_own(const struct xb_source *source, unsigned slot
     return own;
 }
 
-struct xb_source_piece xb_source_piece_of(const struct xb_source *source, uint64_t item,
-                                          uint64_t piece)
-{
-    if (source->batch == 0) {
-        struct xb_chunk chunk = xb_chunk_at(source->bytes, source->chunk, item);
-        if (piece * source->piece >= chunk.bytes)
-            return (struct xb_source_piece){.bytes = 0};
-        struct xb_chunk part = xb_chunk_at(chunk.bytes, source->piece, piece);
-        return (struct xb_source_piece){
-            .offset = chunk.offset + part.offset, .position = part.offset, .bytes = part.bytes};
-    }
-    if (piece >= files_of(source, item))
-        return (struct xb_source_piece){.bytes = 0};
-    size_t file = first_file(source, item) + (size_t)piece;
-    struct xb_source_piece found = {.file = file,
-                                    .position = source->positions[file],
-                                    .bytes = source->files->entries[file].bytes};
-    found.padding = end_of(source, item, file) - found.position - found.bytes;
-    return found;
-}
-
 enum xb_status xb_source_expect(const struct xb_source *source, uint64_t item, void *memory,
                                 struct xb_error *error)
 {
     const uint64_t each = source->files->entries[0].bytes; /* of made files, which are alike */
-    for (uint64_t i = 0; i < source->pieces; i++) {
-        struct xb_source_piece piece = xb_source_piece_of(source, item, i);
-        char *at = (char *)memory + piece.position;
-        if (piece.bytes == 0)
-            break;
+    const struct xb_source_piece *piece = &source->parts[item * source->pieces];
+    for (uint64_t i = 0; i < source->pieces && piece->bytes > 0; i++, piece++) {
+        char *at = (char *)memory + piece->position;
         if (source->is_made)
-            xb_host_fill(at, piece.file * each + piece.offset, piece.bytes, source->pattern);
+            xb_host_fill(at, piece->file * each + piece->offset, piece->bytes, source->pattern);
         else
-            XB_TRY(xb_files_read(source->files, piece.file, piece.offset, at, piece.bytes, error));
-        memset(at + piece.bytes, 0, piece.padding);
+            XB_TRY(
+                xb_files_read(source->files, piece->file, piece->offset, at, piece->bytes, error));
+        memset(at + piece->bytes, 0, piece->padding);
     }
     return XB_OK;
 }

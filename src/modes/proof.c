@@ -55,6 +55,20 @@ void xb_proof_add(struct xb_mismatch *found, const struct xb_mismatch *more)
     found->wrong_bytes += more->wrong_bytes;
 }
 
+void xb_proof_bytes(const void *is, const void *should, uint64_t bytes, uint64_t offset,
+                    struct xb_mismatch *found)
+{
+    const unsigned char *here = is, *there = should;
+    uint64_t before = found->wrong_bytes;
+    if (memcmp(is, should, bytes) == 0)
+        return;
+    for (uint64_t i = 0; i < bytes; i++)
+        if (here[i] != there[i] && found->wrong_bytes++ == 0)
+            found->first_offset = offset + i;
+    if (found->wrong_bytes == before && found->wrong_bytes++ == 0)
+        found->first_offset = offset;
+}
+
 enum xb_status xb_proof_check(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
                               struct xb_pattern pattern, struct xb_mismatch *found,
                               struct xb_error *error)
@@ -97,9 +111,7 @@ static enum xb_status compare_windows(const struct xb_proof_side *a, const struc
             start = bytes - window;
         XB_TRY(look(a, start, window, room[0], &here, error));
         XB_TRY(look(b, start, window, room[1], &there, error));
-        for (uint64_t byte = 0; byte < window; byte++)
-            if (there[byte] != here[byte] && found->wrong_bytes++ == 0)
-                found->first_offset = start + byte;
+        xb_proof_bytes(there, here, window, start, found);
     }
     return XB_OK;
 }

@@ -39,6 +39,11 @@ XB_MUST_CHECK enum xb_status xb_proof_check(struct xb_queue *queue, struct xb_bu
 /* Adds what one check found to what others did. */
 void xb_proof_add(struct xb_mismatch *found, const struct xb_mismatch *more);
 
+/* Adds the bytes of `is`, of which the first is byte `offset`, that are not those of `should`.
+ * Reads wrong bytes twice: where all are right the second time, one counts as wrong, the first. */
+void xb_proof_bytes(const void *is, const void *should, uint64_t bytes, uint64_t offset,
+                    struct xb_mismatch *found);
+
 /* One side of a comparison: a buffer, and a queue of its device to fetch it with. */
 struct xb_proof_side {
     struct xb_queue *queue;

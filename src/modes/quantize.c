@@ -27,12 +27,6 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     return xb_encoded_begin(context, error);
 }
 
-XB_SAY(say_fp16, xb_encoded_say, "quantize", "fp16")
-XB_SAY(say_bf16, xb_encoded_say, "quantize", "bf16")
-XB_SAY(say_int8, xb_encoded_say, "quantize", "int8")
-XB_SAY(say_fp8, xb_encoded_say, "quantize", "fp8")
-XB_SAY(answer, xb_encoded_answer, "quantize")
-
 const struct xb_mode xb_mode_quantize = {
     .name = "quantize",
     .summary = "float32 values narrowed on the host, sent, and widened again on the GPU",
@@ -55,11 +49,11 @@ const struct xb_mode xb_mode_quantize = {
     .options = XB_OPTIONS(&option_to, &xb_option_encode_chunk, &xb_option_threads),
     .parameters = XB_PARAMETERS({&xb_option_encode_chunk, NULL}, {&xb_option_threads, NULL}),
     .figures = XB_FIGURES(XB_ENCODED_FIGURES, &xb_figure_error_max, &xb_figure_error_rms),
-    .reading = XB_READING({.label = "fp16", .code = "XB-QUANTIZE", .say = say_fp16},
-                          {.label = "bf16", .code = "XB-QUANTIZE", .say = say_bf16},
-                          {.label = "int8", .code = "XB-QUANTIZE", .say = say_int8},
-                          {.label = "fp8", .code = "XB-QUANTIZE", .say = say_fp8}),
-    .answer = answer,
+    .reading = XB_READING(XB_LINE("fp16", "XB-QUANTIZE", xb_encoded_say, "fp16"),
+                          XB_LINE("bf16", "XB-QUANTIZE", xb_encoded_say, "bf16"),
+                          XB_LINE("int8", "XB-QUANTIZE", xb_encoded_say, "int8"),
+                          XB_LINE("fp8", "XB-QUANTIZE", xb_encoded_say, "fp8")),
+    .answer = xb_encoded_answer,
     .check_options = check_options,
     XB_ENCODED_MODE,
 };

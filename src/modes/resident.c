@@ -2,7 +2,7 @@
 /* Data that stays on the device from kernel to kernel, beside a trip to the host after each. */
 #include "modes/readings/readings.h"
 #include "proof.h"
-#include "shared_options.h"
+#include "trip.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,8 +18,7 @@ static const struct xb_option option_steps = {
 #define KERNEL_STEPS 2u
 
 struct state {
-    struct xb_buffer *in, *out; /* on the host */
-    struct xb_buffer *data;     /* on the device */
+    struct xb_trip trip; /* of one chunk */
     uint64_t kernels;
 };
 
@@ -28,37 +27,22 @@ static struct xb_needs needs(const struct xb_case *test)
     return (struct xb_needs){.host_bytes = 2 * test->bytes, .device_bytes = test->bytes};
 }
 
-static enum xb_status copy(struct xb_mode_context *context, struct xb_buffer *target,
-                           struct xb_buffer *source, struct xb_error *error)
+/* A stage of the trip, all of the data at once. */
+static enum xb_status run(struct xb_mode_context *context, xb_stage_run *stage,
+                          struct xb_error *error)
 {
-    return context->device->backend->queue_copy(context->queues[0], target, 0, source, 0,
-                                                context->test->bytes, error);
+    const struct xb_turn turn = {.queue = context->queues[0]};
+    return stage(context, &turn, error);
 }
 
-static enum xb_status submit_in(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    return copy(context, state->data, state->in, error);
-}
-
-static enum xb_status submit_out(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    return copy(context, state->out, state->data, error);
-}
-
-static enum xb_status compute(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    return context->device->backend->queue_compute(context->queues[0], state->data, 0,
-                                                   context->test->bytes, KERNEL_STEPS, error);
-}
+XB_SUBMIT(submit_in, run, xb_trip_in)
+XB_SUBMIT(submit_out, run, xb_trip_out)
 
 static enum xb_status submit_kernels(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
     for (uint64_t i = 0; i < state->kernels; i++)
-        XB_TRY(compute(context, error));
+        XB_TRY(run(context, xb_trip_kernel, error));
     return XB_OK;
 }
 
@@ -74,23 +58,26 @@ static enum xb_status submit_round_trips(struct xb_mode_context *context, struct
 {
     const struct state *state = context->state;
     for (uint64_t i = 0; i < state->kernels; i++) {
-        XB_TRY(copy(context, state->data, i == 0 ? state->in : state->out, error));
-        XB_TRY(compute(context, error));
+        XB_TRY(context->device->backend->queue_copy(context->queues[0], state->trip.data, 0,
+                                                    i == 0 ? state->trip.in : state->trip.out, 0,
+                                                    context->test->bytes, error));
+        XB_TRY(run(context, xb_trip_kernel, error));
         XB_TRY(submit_out(context, error));
     }
     return XB_OK;
 }
 
-XB_OWN_FIGURE(TIME, resident_time,
-              "All kernels with the data kept on the device, with one copy in and one copy out");
-XB_OWN_FIGURE(TIME, round_trip_time,
-              "The same kernels, each with a copy in before it and a copy out behind it");
-XB_OWN_FIGURE(TIME, trip_cost,
-              "What each trip between two kernels costs, out of the device and in again");
+const struct xb_figure xb_figure_resident_time = {XB_FIGURE_TIME(
+    "resident_time",
+    "All kernels with the data kept on the device, with one copy in and one copy out")};
+const struct xb_figure xb_figure_round_trip_time = {XB_FIGURE_TIME(
+    "round_trip_time", "The same kernels, each with a copy in before it and a copy out behind it")};
+const struct xb_figure xb_figure_trip_cost = {XB_FIGURE_TIME(
+    "trip_cost", "What each trip between two kernels costs, out of the device and in again")};
 XB_OWN_FIGURE(GAIN, predicted_speed_up,
               "speed_up as the times of the copies and kernels alone predict it");
 static const struct xb_reference references[] = {
-    {.figure = &round_trip_time, .submit = submit_round_trips},
+    {.figure = &xb_figure_round_trip_time, .submit = submit_round_trips},
     {.figure = &xb_figure_in_time, .submit = submit_in},
     {.figure = &xb_figure_kernel_time, .submit = submit_kernels},
     {.figure = &xb_figure_out_time, .submit = submit_out},
@@ -102,33 +89,29 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     struct state *state = context->state;
     const struct xb_case *test = context->test;
     enum xb_memory memory = xb_host_memory_of(test->variant);
+    state->trip.layout = xb_trip_lay_out(test->bytes, test->bytes, UINT64_MAX, 0);
+    state->trip.steps = KERNEL_STEPS;
     state->kernels = xb_case_setting(test, &option_steps)->count;
     context->operations_per_iteration = 3 * state->kernels; /* of the round trips */
     context->bytes_moved = 2 * test->bytes;
     context->hold = true;
-    XB_TRY(XB_BORROW(context, 1, error, {&state->in, 0, memory, test->bytes, false},
-                     {&state->out, 1, memory, test->bytes, false},
-                     {&state->data, 0, XB_MEMORY_DEVICE, test->bytes, false}));
-    return xb_proof_fill(context->queues[0], state->in, test->bytes, xb_proof_before(test->seed),
-                         error);
+    XB_TRY(XB_BORROW(context, 1, error, {&state->trip.in, 0, memory, test->bytes, false},
+                     {&state->trip.out, 1, memory, test->bytes, false},
+                     {&state->trip.data, 0, XB_MEMORY_DEVICE, test->bytes, false}));
+    return xb_proof_fill(context->queues[0], state->trip.in, test->bytes,
+                         xb_proof_before(test->seed), error);
 }
 
-/* Changes the source: what warm-up and references left at the target is wrong from now on. */
-static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    return xb_proof_fill(context->queues[0], state->in, context->test->bytes,
-                         xb_proof_after(context->test->seed), error);
-}
-
-static enum xb_status compare_with_trips(const struct state *state, struct xb_result *result,
-                                         struct xb_error *error)
+static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
+                             struct xb_error *error)
 {
     enum { TRIPS, IN, KERNELS, OUT, TIMES };
+    const struct state *state = context->state;
     double seconds[TIMES] = {0};
     double kernels = (double)state->kernels;
     double resident = (double)result->bytes_moved / result->bandwidth.median;
-    xb_result_compute(result, &resident_time, resident);
+    xb_proof_conclude_steps(result, state->trip.in, state->trip.out, state->kernels * KERNEL_STEPS);
+    xb_result_compute(result, &xb_figure_resident_time, resident);
     for (size_t i = 0; i < TIMES; i++) {
         XB_TRY(xb_result_median(result, references[i].figure, &seconds[i], error));
         if (!(seconds[i] > 0))
@@ -139,70 +122,9 @@ static enum xb_status compare_with_trips(const struct state *state, struct xb_re
     xb_result_compute(result, &predicted_speed_up,
                       (kernels * copies + seconds[KERNELS]) / (copies + seconds[KERNELS]));
     if (state->kernels > 1) /* noise can make the trips cost less than nothing */
-        xb_result_compute(result, &trip_cost, fmax(0, (seconds[TRIPS] - resident) / (kernels - 1)));
+        xb_result_compute(result, &xb_figure_trip_cost,
+                          fmax(0, (seconds[TRIPS] - resident) / (kernels - 1)));
     return XB_OK;
-}
-
-static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
-                             struct xb_error *error)
-{
-    const struct state *state = context->state;
-    XB_TRY(compare_with_trips(state, result, error));
-    xb_proof_conclude_steps(result, state->in, state->out, state->kernels * KERNEL_STEPS);
-    return XB_OK;
-}
-
-static unsigned long long steps_of(const struct xb_record_case *test)
-{
-    return strtoull(xb_record_parameter(test, option_steps.name), NULL, 10);
-}
-
-/* The case with the most steps between which there was a trip, of several the fastest. */
-static const struct xb_record_case *find_most_steps(struct xb_reading *reading, int device,
-                                                    uint64_t bytes)
-{
-    const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
-    const struct xb_record_case *most = NULL;
-    for (size_t i = 0; i < sized.count; i++) {
-        const struct xb_record_case *test = sized.cases[i];
-        if (strcmp(test->mode, "resident") != 0 || test->device != device ||
-            !xb_reading_measured(reading, test) || !xb_reading_has(reading, test, &trip_cost))
-            continue;
-        if (most == NULL || steps_of(test) > steps_of(most))
-            most = test;
-        else if (steps_of(test) == steps_of(most))
-            most = xb_reading_faster(reading, most, test);
-    }
-    return most;
-}
-
-/* Less is noise. */
-#define VISIBLE 1.02
-
-static bool say_resident(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    static const struct xb_figure *const told[] = {&resident_time, &round_trip_time,
-                                                   &xb_figure_speed_up, &trip_cost};
-    const struct xb_record_case *test = find_most_steps(reading, device, bytes);
-    double factor = xb_reading_median(reading, test, &xb_figure_speed_up);
-    double resident = xb_reading_median(reading, test, &resident_time);
-    if (!(factor > 0))
-        return false;
-    xb_reading_phrase(
-        reading,
-        "{case}{whole:steps} kernels take {duration} if the data stays on the GPU. With a "
-        "trip to the host after each kernel they take {duration}{text}.",
-        test, (double)steps_of(test), resident, xb_reading_median(reading, test, &round_trip_time),
-        factor < VISIBLE ? ", hardly more" : "");
-    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++)
-        xb_reading_number(reading, told[i]->name, xb_reading_median(reading, test, told[i]),
-                          told[i]->unit);
-    if (factor >= XB_WORTH_SAYING && xb_takes_longer(reading, test, &round_trip_time, resident))
-        xb_reading_remedy(reading, XB_EFFORT_DESIGN, factor,
-                          "Keep the data on the GPU from kernel to kernel: %s as fast with "
-                          "%llu kernels that only read and write it.",
-                          xb_reading_factor_text(factor, (char[32]){0}, 32), steps_of(test));
-    return true;
 }
 
 const struct xb_mode xb_mode_resident = {
@@ -228,12 +150,12 @@ const struct xb_mode xb_mode_resident = {
                       {"write-combined", "resident, write-combined"}),
     .options = XB_OPTIONS(&xb_option_host_memory, &option_steps),
     .parameters = XB_PARAMETERS({&option_steps, NULL}),
-    .figures =
-        XB_FIGURES(&resident_time, &round_trip_time, &xb_figure_in_time, &xb_figure_kernel_time,
-                   &xb_figure_out_time, &xb_figure_speed_up, &predicted_speed_up, &trip_cost),
-    .reading = XB_READING({.label = "resident", .code = "XB-RESIDENT", .say = say_resident}),
-    .answer = say_resident,
-    XB_HOOKS(struct state, needs, setup, prepare, submit, verify),
+    .figures = XB_FIGURES(&xb_figure_resident_time, &xb_figure_round_trip_time, &xb_figure_in_time,
+                          &xb_figure_kernel_time, &xb_figure_out_time, &xb_figure_speed_up,
+                          &predicted_speed_up, &xb_figure_trip_cost),
+    .reading = XB_READING({.label = "resident", .code = "XB-RESIDENT", .say = xb_resident_say}),
+    .answer = xb_resident_say,
+    XB_HOOKS(struct state, needs, setup, xb_trip_prepare, submit, verify),
     .capabilities = xb_kernel_capabilities,
     .check_variant = xb_host_memory_refuse_pageable,
     .references = references,

@@ -2,6 +2,7 @@
 #include "ring.h"
 
 #include "base/memory.h"
+#include "measure/sample/sampler.h"
 
 #include <assert.h>
 #include <math.h>
@@ -51,7 +52,7 @@ const struct xb_option xb_option_ring_slots = {
 struct xb_ring {
     struct xb_device *device;
     struct xb_ring_plan plan;
-    uint64_t piece;
+    uint64_t piece, pieces; /* how long one is, and how many a whole chunk has */
     struct xb_crew *crew;
     struct xb_buffer *slots;
     struct xb_event **moved; /* one a slot: the chunk in it has crossed */
@@ -99,6 +100,7 @@ enum xb_status xb_ring_open(struct xb_mode_context *context, const struct xb_rin
     opened->device = context->device;
     opened->plan = *plan;
     opened->piece = xb_lesser(xb_larger(rounded(plan->chunk / PIECES), PIECE_LEAST), PIECE_MOST);
+    opened->pieces = xb_chunk_count(plan->chunk, opened->piece);
     *ring = opened;
     XB_TRY(xb_workspace_fixed_buffer(context->workspace, number, XB_MEMORY_PINNED,
                                      xb_ring_bytes(plan), &opened->slots, error));
@@ -122,19 +124,17 @@ void xb_ring_close(struct xb_ring *ring)
 static struct course course_of(struct xb_ring *ring, const struct xb_ring_copy *copy)
 {
     uint64_t chunk = ring->plan.chunk;
-    uint64_t full = copy->bytes / chunk;
     return (struct course){.ring = ring,
                            .copy = *copy,
                            .chunks = xb_chunk_count(copy->bytes, chunk),
-                           .pieces = full * xb_chunk_count(chunk, ring->piece) +
-                                     xb_chunk_count(copy->bytes - full * chunk, ring->piece)};
+                           .pieces = copy->bytes / chunk * ring->pieces +
+                                     xb_chunk_count(copy->bytes % chunk, ring->piece)};
 }
 
 /* The first piece of a chunk; of one behind the last, how many there are. */
 static uint64_t first_piece(const struct course *course, uint64_t chunk)
 {
-    const struct xb_ring *ring = course->ring;
-    return xb_lesser(chunk * xb_chunk_count(ring->plan.chunk, ring->piece), course->pieces);
+    return xb_lesser(chunk * course->ring->pieces, course->pieces);
 }
 
 static uint64_t slot_of(const struct course *course, uint64_t chunk)
@@ -178,10 +178,9 @@ static void copy_piece(void *argument, uint64_t index, unsigned thread)
 {
     const struct course *course = argument;
     const struct xb_ring *ring = course->ring;
-    uint64_t a_chunk = xb_chunk_count(ring->plan.chunk, ring->piece);
-    uint64_t chunk = index / a_chunk;
+    uint64_t chunk = index / ring->pieces;
     struct xb_chunk whole = xb_chunk_at(course->copy.bytes, ring->plan.chunk, chunk);
-    struct xb_chunk part = xb_chunk_at(whole.bytes, ring->piece, index % a_chunk);
+    struct xb_chunk part = xb_chunk_at(whole.bytes, ring->piece, index % ring->pieces);
     char *outside = course->copy.host + whole.offset + part.offset;
     char *inside =
         (char *)ring->slots->host_address + slot_of(course, chunk) * ring->plan.chunk + part.offset;
@@ -195,17 +194,16 @@ static enum xb_status send_gathered(const struct course *course, struct xb_error
 {
     struct xb_crew *crew = course->ring->crew;
     unsigned slots = course->ring->plan.slots;
-    enum xb_status status = XB_OK;
     xb_crew_allow(crew, first_piece(course, slots));
-    for (uint64_t i = 0; status == XB_OK && i < course->chunks; i++) {
+    for (uint64_t i = 0; i < course->chunks; i++) {
         wait_for_pieces(course, i);
-        status = send(course, i, error);
-        if (status != XB_OK || i < CROSSING)
+        XB_TRY(send(course, i, error));
+        if (i < CROSSING)
             continue;
-        status = wait_for_chunk(course, i - CROSSING, error);
+        XB_TRY(wait_for_chunk(course, i - CROSSING, error));
         xb_crew_allow(crew, first_piece(course, i - CROSSING + 1 + slots));
     }
-    return status;
+    return XB_OK;
 }
 
 /* Has each chunk scattered once it has crossed, and its slot used again once that is done, which is
@@ -213,22 +211,19 @@ static enum xb_status send_gathered(const struct course *course, struct xb_error
 static enum xb_status scatter_received(const struct course *course, struct xb_error *error)
 {
     unsigned slots = course->ring->plan.slots;
-    enum xb_status status = XB_OK;
-    for (uint64_t i = 0; status == XB_OK && i < xb_lesser(slots, course->chunks); i++)
-        status = send(course, i, error);
-    for (uint64_t i = 0; status == XB_OK && i < course->chunks; i++) {
-        status = wait_for_chunk(course, i, error);
-        if (status != XB_OK)
-            break;
+    for (uint64_t i = 0; i < xb_lesser(slots, course->chunks); i++)
+        XB_TRY(send(course, i, error));
+    for (uint64_t i = 0; i < course->chunks; i++) {
+        XB_TRY(wait_for_chunk(course, i, error));
         xb_crew_allow(course->ring->crew, first_piece(course, i + 1));
         if (i == 0 || i - 1 + slots >= course->chunks)
             continue;
         wait_for_pieces(course, i - 1);
-        status = send(course, i - 1 + slots, error);
+        XB_TRY(send(course, i - 1 + slots, error));
     }
-    for (uint64_t i = 0; status == XB_OK && i < course->pieces; i++)
+    for (uint64_t i = 0; i < course->pieces; i++)
         xb_crew_wait(course->ring->crew, i);
-    return status;
+    return XB_OK;
 }
 
 /* Allows a chunk once the threads are done with the one before it in its slot, as if it had crossed
@@ -253,21 +248,16 @@ static enum xb_status run(struct course *course,
                           struct xb_error *error)
 {
     struct xb_ring *ring = course->ring;
-    struct xb_error ignored;
     const struct xb_crew_job job = {
         .work = copy_piece, .argument = course, .count = course->pieces};
-    enum xb_status status = XB_OK;
-    for (unsigned i = 0; ring->crossing && status == XB_OK && i < ring->plan.slots; i++)
-        status = ring->device->backend->event_wait(ring->moved[i], error);
+    for (unsigned i = 0; ring->crossing && i < ring->plan.slots; i++)
+        XB_TRY(ring->device->backend->event_wait(ring->moved[i], error));
     ring->crossing = false;
-    if (status == XB_OK)
-        status = xb_crew_begin(ring->crew, &job, error);
-    if (status != XB_OK)
-        return status;
-    status = move(course, error);
+    XB_TRY(xb_crew_begin(ring->crew, &job, error));
+    enum xb_status status = move(course, error);
     xb_crew_end(ring->crew);
     if (status != XB_OK) /* what is enqueued uses the slots */
-        (void)ring->device->backend->queue_wait(course->copy.queue, &ignored);
+        status = xb_queues_wait(&course->copy.queue, 1, status, error);
     return status;
 }
 
@@ -291,9 +281,8 @@ enum xb_status xb_ring_submit_device(struct xb_ring *ring, const struct xb_ring_
                                      struct xb_error *error)
 {
     const struct course course = course_of(ring, copy);
-    enum xb_status status = XB_OK;
-    for (uint64_t i = 0; status == XB_OK && i < course.chunks; i++)
-        status = send(&course, i, error);
     ring->crossing = true;
-    return status;
+    for (uint64_t i = 0; i < course.chunks; i++)
+        XB_TRY(send(&course, i, error));
+    return XB_OK;
 }

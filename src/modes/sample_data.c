@@ -18,7 +18,14 @@
 
 #define FILE_WORD "file:"
 
-static const char *const *list_words(void);
+/* In the order of `kinds`; the last has a path behind it. */
+static const char *const words[] = {"random", "integers", "floats", "text",
+                                    "zeros",  FILE_WORD,  NULL};
+
+static const char *const *list_words(void)
+{
+    return words;
+}
 
 const struct xb_option xb_option_data = {
     XB_CASES_OF(XB_OPTION_CHOICES, "data", "WHAT", "integers",
@@ -26,6 +33,16 @@ const struct xb_option xb_option_data = {
                 "their low 11 bits, 'floats' such as a sensor measures, 'text' of made-up words, "
                 "'zeros', or 'file:PATH' (no comma in it), repeated to fill --size."),
     .offers = list_words};
+
+struct fill {
+    unsigned long long seed;
+    char *memory;
+    const struct kind *kind;
+    const struct vocabulary *vocabulary; /* of text */
+};
+
+/* Writes block `number`, all of it, to `block`. */
+typedef void maker(const struct fill *fill, uint64_t number, void *block);
 
 /* Word `index` of what the seed makes. */
 static unsigned long long random_word(unsigned long long seed, uint64_t index)
@@ -42,22 +59,26 @@ static unsigned long long block_word(unsigned long long seed, uint64_t block)
     return random_word(~seed, block);
 }
 
-static void make_zeros(unsigned long long seed, uint64_t block, uint32_t *values)
+static void make_random(const struct fill *fill, uint64_t number, void *block)
 {
-    (void)seed;
-    (void)block;
-    memset(values, 0, BLOCK_BYTES);
+    xb_host_fill(block, number * BLOCK_BYTES, BLOCK_BYTES, (struct xb_pattern){.seed = fill->seed});
 }
 
-static void make_integers(unsigned long long seed, uint64_t block, uint32_t *values)
+static void make_zeros(const struct fill *fill, uint64_t number, void *block)
+{
+    (void)fill;
+    (void)number;
+    memset(block, 0, BLOCK_BYTES);
+}
+
+static void make_integers(const struct fill *fill, uint64_t number, void *block)
 {
     const uint32_t low = (1u << XB_DATA_INTEGER_BITS) - 1;
-    uint32_t base = (uint32_t)block_word(seed, block) & ~low;
-    for (uint64_t i = 0; i < XB_DATA_BLOCK_VALUES; i += 2) {
-        unsigned long long word = random_word(seed, block * (XB_DATA_BLOCK_VALUES / 2) + i / 2);
-        values[i] = base | ((uint32_t)word & low);
-        values[i + 1] = base | ((uint32_t)(word >> 32) & low);
-    }
+    uint32_t base = (uint32_t)block_word(fill->seed, number) & ~low;
+    uint32_t *values = block;
+    make_random(fill, number, block);
+    for (uint64_t i = 0; i < XB_DATA_BLOCK_VALUES; i++)
+        values[i] = base | (values[i] & low);
 }
 
 /* The signal has a point of its own every block, and of a slower wave every so many blocks. */
@@ -74,66 +95,32 @@ static double wave(unsigned long long seed, uint64_t point, double past)
     return from + (to - from) * past * past * (3 - 2 * past);
 }
 
-static void make_floats(unsigned long long seed, uint64_t block, uint32_t *values)
+static void make_floats(const struct fill *fill, uint64_t number, void *block)
 {
     const uint32_t noise = (1u << NOISE_BITS) - 1;
+    const unsigned long long seed = fill->seed;
+    uint32_t *values = block;
     for (uint64_t i = 0; i < XB_DATA_BLOCK_VALUES; i++) {
         double past = (double)i / XB_DATA_BLOCK_VALUES;
-        double slow_past = ((double)(block % SLOW_BLOCKS) + past) / SLOW_BLOCKS;
-        double share = SLOW_SHARE * wave(seed, block / SLOW_BLOCKS, slow_past) +
-                       (1 - SLOW_SHARE) * wave(seed + 1, block, past);
+        double slow_past = ((double)(number % SLOW_BLOCKS) + past) / SLOW_BLOCKS;
+        double share = SLOW_SHARE * wave(seed, number / SLOW_BLOCKS, slow_past) +
+                       (1 - SLOW_SHARE) * wave(seed + 1, number, past);
         float value = XB_DATA_FLOAT_LEAST + XB_DATA_FLOAT_RANGE * (float)share;
         memcpy(&values[i], &value, sizeof value);
-        unsigned long long word = random_word(seed, block * XB_DATA_BLOCK_VALUES + i);
+        unsigned long long word = random_word(seed, number * XB_DATA_BLOCK_VALUES + i);
         values[i] = (values[i] & ~noise) | ((uint32_t)word & noise);
     }
 }
 
 /* A sign, an exponent out of seven (-6 to 0) and a mantissa are 32 random bits. */
-static uint32_t weight(uint32_t bits)
+static void make_weights(const struct fill *fill, uint64_t number, void *block)
 {
-    uint32_t exponent = 127 - 6 + ((bits >> 23 & 0xff) * 7 >> 8);
-    return (bits & 0x807fffffu) | exponent << 23;
-}
-
-static void make_weights(unsigned long long seed, uint64_t block, uint32_t *values)
-{
-    for (uint64_t i = 0; i < XB_DATA_BLOCK_VALUES; i += 2) {
-        unsigned long long word = random_word(seed, block * (XB_DATA_BLOCK_VALUES / 2) + i / 2);
-        values[i] = weight((uint32_t)word);
-        values[i + 1] = weight((uint32_t)(word >> 32));
+    uint32_t *values = block;
+    make_random(fill, number, block);
+    for (uint64_t i = 0; i < XB_DATA_BLOCK_VALUES; i++) {
+        uint32_t exponent = 127 - 6 + ((values[i] >> 23 & 0xff) * 7 >> 8);
+        values[i] = (values[i] & 0x807fffffu) | exponent << 23;
     }
-}
-
-/* Writes the values of a block. */
-typedef void maker(unsigned long long seed, uint64_t block, uint32_t *values);
-
-struct fill {
-    unsigned long long seed;
-    char *memory;
-    maker *make;                         /* NULL: text */
-    const struct vocabulary *vocabulary; /* of text */
-};
-
-static void fill_blocks(void *argument, uint64_t begin, uint64_t end)
-{
-    const struct fill *fill = argument;
-    uint32_t values[XB_DATA_BLOCK_VALUES];
-    for (uint64_t at = begin; at < end; at += BLOCK_BYTES) {
-        fill->make(fill->seed, at / BLOCK_BYTES, values);
-        memcpy(fill->memory + at, values, xb_lesser(end - at, BLOCK_BYTES));
-    }
-}
-
-static void fill_with(maker *make, unsigned long long seed, void *memory, uint64_t bytes)
-{
-    struct fill fill = {.seed = seed, .memory = memory, .make = make};
-    xb_parallel_for(bytes, BLOCK_BYTES, fill_blocks, &fill);
-}
-
-void xb_weights_fill(unsigned long long seed, void *memory, uint64_t bytes)
-{
-    fill_with(make_weights, seed, memory, bytes);
 }
 
 static enum xb_status open_file(const char *path, int *descriptor, uint64_t *length,
@@ -283,79 +270,76 @@ static void put(struct writer *writer, const char *text, size_t length)
     writer->column += length;
 }
 
-/* Which word is next: one of the phrase that the last one was of, or what the random bits draw. */
-static void write_word(struct writer *writer, const struct vocabulary *vocabulary,
-                       unsigned long long random)
+static void make_text(const struct fill *fill, uint64_t number, void *block)
 {
-    unsigned rank = vocabulary->drawn[random % DRAWS];
-    if (writer->phrase > 0) {
-        rank = vocabulary->drawn[(writer->first + 1) * STRIDE * writer->phrase-- % DRAWS];
-    } else if ((random >> 48) % BEGINS_PHRASE == 0) {
-        writer->first = rank;
-        writer->phrase = PHRASE_WORDS;
-    }
-    char word[XB_TEXT_WORD_SIZE];
-    size_t length = vocabulary->words[rank].length;
-    memcpy(word, vocabulary->words[rank].letters, length);
-    if (writer->sentence == 0) {
-        word[0] = (char)(word[0] - 'a' + 'A');
-        writer->sentence = 6 + (unsigned)(random >> 16) % 12;
-    }
-    put(writer, word, length);
-    writer->sentence--;
-    /* What stands behind a word. */
-    bool ends = writer->sentence == 0;
-    if (ends)
-        put(writer, ".", 1);
-    else if (writer->phrase == 0 && (random >> 32) % 10 == 0)
-        put(writer, ",", 1);
-    bool is_full = ends && writer->column >= LINE_LETTERS;
-    put(writer, is_full ? "\n" : " ", 1);
-    if (is_full)
-        writer->column = 0;
-}
-
-static void write_blocks(void *argument, uint64_t begin, uint64_t end)
-{
-    const struct fill *text = argument;
-    for (uint64_t at = begin; at < end; at += XB_TEXT_BLOCK) {
-        uint64_t length = xb_lesser(end - at, XB_TEXT_BLOCK);
-        struct writer writer = {.to = text->memory + at, .end = text->memory + at + length};
-        /* A word has a letter at least, so a block draws no number twice that another has. */
-        for (uint64_t i = at; writer.to < writer.end; i++)
-            write_word(&writer, text->vocabulary, random_word(text->seed, i));
+    const struct vocabulary *vocabulary = fill->vocabulary;
+    struct writer writer = {.to = block, .end = (char *)block + XB_TEXT_BLOCK};
+    /* A word has a letter at least, so a block draws no number twice that another has. */
+    for (uint64_t i = number * XB_TEXT_BLOCK; writer.to < writer.end; i++) {
+        /* Which word is next: one of the phrase that the last one was of, or what the random bits
+         * draw. */
+        unsigned long long random = random_word(fill->seed, i);
+        unsigned rank = vocabulary->drawn[random % DRAWS];
+        if (writer.phrase > 0) {
+            rank = vocabulary->drawn[(writer.first + 1) * STRIDE * writer.phrase-- % DRAWS];
+        } else if ((random >> 48) % BEGINS_PHRASE == 0) {
+            writer.first = rank;
+            writer.phrase = PHRASE_WORDS;
+        }
+        char word[XB_TEXT_WORD_SIZE];
+        size_t length = vocabulary->words[rank].length;
+        memcpy(word, vocabulary->words[rank].letters, length);
+        if (writer.sentence == 0) {
+            word[0] = (char)(word[0] - 'a' + 'A');
+            writer.sentence = 6 + (unsigned)(random >> 16) % 12;
+        }
+        put(&writer, word, length);
+        /* What stands behind it. */
+        bool ends = --writer.sentence == 0;
+        if (ends)
+            put(&writer, ".", 1);
+        else if (writer.phrase == 0 && (random >> 32) % 10 == 0)
+            put(&writer, ",", 1);
+        bool is_full = ends && writer.column >= LINE_LETTERS;
+        put(&writer, is_full ? "\n" : " ", 1);
+        if (is_full)
+            writer.column = 0;
     }
 }
 
-static void fill_text(unsigned long long seed, void *memory, uint64_t bytes)
+/* The last, a file, is not made. */
+static const struct kind {
+    maker *make;
+    uint64_t block_bytes; /* XB_TEXT_BLOCK at most */
+} kinds[] = {{make_random, BLOCK_BYTES}, {make_integers, BLOCK_BYTES}, {make_floats, BLOCK_BYTES},
+             {make_text, XB_TEXT_BLOCK}, {make_zeros, BLOCK_BYTES},    {NULL, 0}};
+#define KINDS (sizeof kinds / sizeof kinds[0])
+static const struct kind weights = {make_weights, BLOCK_BYTES};
+
+static void fill_blocks(void *argument, uint64_t begin, uint64_t end)
+{
+    const struct fill *fill = argument;
+    const uint64_t length = fill->kind->block_bytes;
+    _Alignas(uint64_t) char block[XB_TEXT_BLOCK];
+    for (uint64_t at = begin; at < end; at += length) {
+        fill->kind->make(fill, at / length, block);
+        memcpy(fill->memory + at, block, xb_lesser(end - at, length));
+    }
+}
+
+static void fill_with(const struct kind *kind, unsigned long long seed, void *memory,
+                      uint64_t bytes)
 {
     struct vocabulary vocabulary;
-    make_vocabulary(&vocabulary);
-    struct fill text = {.seed = seed, .memory = memory, .vocabulary = &vocabulary};
-    xb_parallel_for(bytes, XB_TEXT_BLOCK, write_blocks, &text);
+    struct fill fill = {.seed = seed, .memory = memory, .kind = kind, .vocabulary = &vocabulary};
+    if (kind->make == make_text)
+        make_vocabulary(&vocabulary);
+    xb_parallel_for(bytes, kind->block_bytes, fill_blocks, &fill);
 }
 
-static void fill_random(unsigned long long seed, void *memory, uint64_t bytes)
+void xb_weights_fill(unsigned long long seed, void *memory, uint64_t bytes)
 {
-    xb_host_fill(memory, 0, bytes, (struct xb_pattern){.seed = seed});
-}
-
-/* Has a function for all of it, or for a block; the last, the word for a file, has neither. */
-static const struct {
-    const char *word;
-    void (*fill)(unsigned long long seed, void *memory, uint64_t bytes);
-    maker *make;
-} kinds[] = {{"random", fill_random, NULL}, {"integers", NULL, make_integers},
-             {"floats", NULL, make_floats}, {"text", fill_text, NULL},
-             {"zeros", NULL, make_zeros},   {FILE_WORD, NULL, NULL}};
-#define KINDS (sizeof kinds / sizeof kinds[0])
-
-static const char *const *list_words(void)
-{
-    static const char *words[KINDS + 1];
-    for (size_t i = 0; i < KINDS; i++)
-        words[i] = kinds[i].word;
-    return words;
+    fill_with(&weights, seed, memory, bytes);
 }
 
 /* The path behind the word for a file; NULL for another word. */
@@ -368,7 +352,7 @@ static const char *path_of(const char *word)
 static size_t kind_of(const char *word)
 {
     size_t i = 0;
-    while (i + 1 < KINDS && strcmp(word, kinds[i].word) != 0)
+    while (i + 1 < KINDS && strcmp(word, words[i]) != 0)
         i++;
     return i;
 }
@@ -385,7 +369,7 @@ enum xb_status xb_data_check(const char *word, struct xb_error *error)
     }
     if (kind_of(word) + 1 < KINDS)
         return XB_OK;
-    const char *nearest = xb_nearest(word, list_words());
+    const char *nearest = xb_nearest(word, words);
     return XB_FAIL(error, XB_ERR_USAGE,
                    "--data: '%.100s' is none of random, integers, floats, text, zeros and "
                    "file:PATH%s%s%s",
@@ -401,9 +385,7 @@ enum xb_status xb_data_fill(const char *word, unsigned long long seed, void *mem
     int descriptor;
     uint64_t length = 0;
     if (kinds[kind].make != NULL)
-        fill_with(kinds[kind].make, seed, memory, bytes);
-    else if (kinds[kind].fill != NULL)
-        kinds[kind].fill(seed, memory, bytes);
+        fill_with(&kinds[kind], seed, memory, bytes);
     if (path == NULL)
         return xb_data_check(word, error);
     XB_TRY(open_file(path, &descriptor, &length, error));

@@ -66,7 +66,10 @@ extern const struct xb_option xb_option_touched, xb_option_touch_order, xb_optio
 /* --gpu-memory of pinned: where the memory on the device comes from. --call of pinned and pageable:
  * whether it is the runtime's synchronous call that copies. */
 extern const struct xb_option xb_option_gpu_memory, xb_option_call;
-extern const struct xb_figure xb_figure_full_copy_time;
+extern const struct xb_figure xb_figure_full_copy_time; /* of managed, of double-buffer, and */
+extern const struct xb_figure xb_figure_copies_time;    /* of resident: */
+extern const struct xb_figure xb_figure_resident_time, xb_figure_round_trip_time,
+    xb_figure_trip_cost;
 
 /* How much behind the data is watched where it may begin off a boundary: a page, which is more than
  * a copy that rounds its end up could reach. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trip.h"
 
+#include "proof.h"
 #include "ring.h"
 
 #define WORD UINT64_C(8)
@@ -46,6 +47,13 @@ struct xb_trip_part xb_trip_part_at(const struct xb_trip_layout *layout, uint64_
     part.out.offset = out_at(layout, part.in.offset);
     part.out.bytes = out_at(layout, part.in.offset + part.in.bytes) - part.out.offset;
     return part;
+}
+
+enum xb_status xb_trip_prepare(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct xb_trip *trip = context->state;
+    return xb_proof_fill(context->queues[0], trip->in, context->test->bytes,
+                         xb_proof_after(context->test->seed), error);
 }
 
 static enum xb_status copy(struct xb_mode_context *context, const struct xb_turn *turn,

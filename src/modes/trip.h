@@ -42,6 +42,10 @@ struct xb_trip {
     uint64_t steps;             /* of the kernel, on every word; 0: no kernel */
 };
 
+/* `prepare` of a mode whose input is a buffer like any other: writes the other pattern to it, so
+ * that nothing that has come back is right any more. */
+XB_MUST_CHECK xb_submit xb_trip_prepare;
+
 enum { XB_TRIP_IN, XB_TRIP_KERNEL, XB_TRIP_OUT };
 
 xb_stage_run xb_trip_in, xb_trip_kernel, xb_trip_out;

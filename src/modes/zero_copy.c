@@ -157,36 +157,31 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     return xb_transfer_verify(context, result, error);
 }
 
-static bool say_in_place(struct xb_reading *reading, int device, uint64_t bytes)
+static void say_in_place(struct xb_reading *reading)
 {
-    const struct xb_record_case *test =
-        xb_reading_best_of_any(reading, device, bytes, XB_H2D, "zero-copy", "sequential");
+    const struct xb_record_case *test = xb_reading_best_of_any(reading, XB_H2D, NULL, "sequential");
     double passes = xb_reading_median(reading, test, &break_even_passes);
     /* Without the explicit way's time nothing was compared. Between 0 for never and 1 lies the
      * median of processes that contradict each other. */
     if (!(xb_reading_median(reading, test, &explicit_time) > 0) || (passes > 0 && passes < 1))
-        return false;
-    if (passes > 1)
-        xb_reading_add(reading,
-                       "Copy first if the kernel reads the data %.0f times or more: that is faster "
-                       "than reading it in place.",
-                       ceil(passes));
-    else if (passes >= 1)
-        xb_reading_add(reading, "Copy first: faster even if the kernel reads the data only once.");
-    else
-        xb_reading_add(reading, "Read in place: copying first is not faster, however often the "
-                                "kernel reads the data.");
-    if (bytes < XB_LARGE_BYTES)
-        xb_reading_add(reading, " Starting the extra copy is not counted.");
+        return;
+    xb_tell(reading,
+            passes > 1 ? "Copy first if the kernel reads the data {whole:*} times or more: that is "
+                         "faster than reading it in place."
+            : passes >= 1
+                ? "{+whole:*}Copy first: faster even if the kernel reads the data only once."
+                : "{+whole:*}Read in place: copying first is not faster, however often the kernel "
+                  "reads the data.",
+            passes >= 1 ? ceil(passes) : 0, break_even_passes.name);
+    xb_tell(reading,
+            reading->bytes < XB_LARGE_BYTES ? " Starting the extra copy is not counted.{case}"
+                                            : "{case}",
+            test);
     if (passes >= 1 && passes <= 2)
-        xb_reading_remedy(
-            reading, XB_EFFORT_LINES, (double)NAN,
-            "Copy data to the GPU before kernels read it (%s) instead of letting them "
-            "read mapped host memory.",
-            xb_reading_call(reading, XB_CALL_COPY_ASYNC));
-    xb_reading_phrase(reading, "{+whole:break_even_passes}{case}", passes >= 1 ? ceil(passes) : 0,
-                      test);
-    return true;
+        xb_remedy(reading, XB_EFFORT_LINES, (double)NAN,
+                  "Copy data to the GPU before kernels read it ({call}) instead of letting them "
+                  "read mapped host memory.",
+                  XB_CALL_COPY_ASYNC);
 }
 
 static void say_first_thing(struct xb_reading *reading, const struct xb_record_case *slow)
@@ -194,9 +189,8 @@ static void say_first_thing(struct xb_reading *reading, const struct xb_record_c
     struct xb_reading_gain gain;
     if (strcmp(slow->variant, "sequential") != 0 &&
         xb_reading_try(reading, slow, (struct xb_reading_way){"zero-copy", "sequential"}, &gain))
-        xb_reading_remedy(reading, XB_EFFORT_LINES, gain.most,
-                          "Let kernels read and write mapped host memory in order: %s.",
-                          gain.words);
+        xb_remedy(reading, XB_EFFORT_LINES, gain.most,
+                  "Let kernels read and write mapped host memory in order: {text}.", gain.words);
 }
 
 const struct xb_mode xb_mode_zero_copy = {

@@ -395,11 +395,6 @@ void xb_table_print(FILE *stream, struct xb_table *table, const struct xb_table_
     print_hidden(stream, table, width, look);
 }
 
-bool xb_table_shows(const struct xb_table *table, size_t column)
-{
-    return column < table->column_count && !table->columns[column].is_hidden;
-}
-
 /* ---- other forms ---- */
 
 void xb_table_each(const struct xb_table *table, xb_table_render *render, void *argument)

@@ -62,9 +62,6 @@ void xb_table_curve(struct xb_table *table, const double *shares, size_t count);
  */
 void xb_table_print(FILE *stream, struct xb_table *table, const struct xb_table_look *look);
 
-/* Whether the column was printed, counted from 0, by the last xb_table_print(). */
-bool xb_table_shows(const struct xb_table *table, size_t column);
-
 /* Gives its titles, as row -1, and then its cells to a renderer, row by row from the left. */
 typedef void xb_table_render(void *argument, int row, const char *text, bool is_right);
 void xb_table_each(const struct xb_table *table, xb_table_render *render, void *argument);

@@ -5,12 +5,8 @@
 #include "record/mode_list.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
-
-const struct xb_record *xb_reading_record(const struct xb_reading *reading)
-{
-    return reading->record;
-}
 
 double xb_reading_median(const struct xb_reading *reading, const struct xb_record_case *test,
                          const struct xb_figure *figure)
@@ -21,6 +17,12 @@ double xb_reading_median(const struct xb_reading *reading, const struct xb_recor
 double xb_reading_bandwidth(const struct xb_reading *reading, const struct xb_record_case *test)
 {
     return xb_reading_median(reading, test, &xb_figure_bandwidth);
+}
+
+double xb_reading_ratio(const struct xb_reading *reading, const struct xb_record_case *test,
+                        const struct xb_record_case *other)
+{
+    return xb_reading_bandwidth(reading, test) / xb_reading_bandwidth(reading, other);
 }
 
 bool xb_reading_is_placed(const struct xb_record_case *test)
@@ -34,7 +36,7 @@ bool xb_reading_has(const struct xb_reading *reading, const struct xb_record_cas
     struct xb_record_summary summary = xb_record_summarize(reading->record, test);
     /* Its host memory lies on the node that was chosen for the device that is spoken of. */
     bool is_near = reading->all_nodes || test->device < 0 || test->device >= XB_RUN_DEVICES ||
-                   test->device != reading->entry.device || !xb_reading_is_placed(test) ||
+                   test->device != reading->device || !xb_reading_is_placed(test) ||
                    xb_record_case_node(test) == reading->nodes[test->device].node;
     return is_near && summary.status == XB_RESULT_OK && summary.verified == XB_VERIFIED_TRUE &&
            summary.ok > summary.cut && xb_reading_median(reading, test, figure) > 0;
@@ -42,12 +44,8 @@ bool xb_reading_has(const struct xb_reading *reading, const struct xb_record_cas
 
 bool xb_reading_usable(const struct xb_reading *reading, const struct xb_record_case *test)
 {
-    return test->bytes >= XB_LARGE_BYTES && xb_reading_measured(reading, test);
-}
-
-bool xb_reading_measured(const struct xb_reading *reading, const struct xb_record_case *test)
-{
-    return !test->latency && xb_reading_has(reading, test, &xb_figure_bandwidth);
+    return test->bytes >= XB_LARGE_BYTES && !test->latency &&
+           xb_reading_has(reading, test, &xb_figure_bandwidth);
 }
 
 /* The first process's row that counts; a usable case has one. */
@@ -66,21 +64,15 @@ uint64_t xb_reading_bytes_moved(const struct xb_reading *reading, const struct x
     return row != NULL ? row->bytes_moved : 0;
 }
 
+uint64_t xb_reading_value(const struct xb_record_case *test, const char *option)
+{
+    return strtoull(xb_record_parameter(test, option), NULL, 10);
+}
+
 bool xb_reading_device_timed(const struct xb_reading *reading, const struct xb_record_case *test)
 {
     const struct xb_record_row *row = row_of(reading, test);
     return row != NULL && row->timer != NULL && strcmp(row->timer, "device-event") == 0;
-}
-
-double xb_reading_iterations(const struct xb_reading *reading, const struct xb_record_case *test)
-{
-    double most = 0;
-    for (size_t i = 0; i < reading->record->process_count; i++) {
-        const struct xb_record_fact *detail =
-            xb_record_detail_find(&test->rows[i], "iterations_per_sample");
-        most = fmax(most, xb_record_fact_number(detail)); /* NAN is passed over */
-    }
-    return most;
 }
 
 bool xb_reading_goes(const struct xb_record_case *test, enum xb_direction direction)
@@ -122,10 +114,12 @@ double xb_reading_speed(const struct xb_reading *reading, const struct xb_record
     return figure->more_is_better ? median : (double)test->bytes / median;
 }
 
-bool xb_reading_crosses_link(const struct xb_reading *reading, const struct xb_record_case *test)
+bool xb_reading_crosses_link(const struct xb_reading *reading, const struct xb_record_case *test,
+                             const void *direction)
 {
     const struct xb_mode *mode = xb_mode_find(test->mode);
-    return xb_reading_one_way(reading, test) && xb_reading_device_timed(reading, test) &&
+    return (direction == NULL || xb_reading_goes(test, *(const enum xb_direction *)direction)) &&
+           xb_reading_one_way(reading, test) && xb_reading_device_timed(reading, test) &&
            (mode == NULL || !mode->crosses_otherwise);
 }
 
@@ -140,66 +134,80 @@ const struct xb_record_case *xb_reading_faster(const struct xb_reading *reading,
     return b_is_more == figure->more_is_better ? b : a;
 }
 
-const struct xb_record_case *xb_reading_fastest(const struct xb_reading *reading, int device,
-                                                uint64_t bytes, xb_reading_filter *is_one,
-                                                const void *argument)
+const struct xb_record_case *xb_reading_fastest(const struct xb_reading *reading,
+                                                xb_reading_filter *is_one, const void *argument)
 {
     const struct xb_record_case *best = NULL;
-    const struct xb_record_cases sized = xb_record_of_size(reading->record, bytes);
-    for (size_t i = 0; i < sized.count; i++) {
-        const struct xb_record_case *test = sized.cases[i];
-        if (test->device == device && is_one(reading, test, argument))
-            best = xb_reading_faster(reading, best, test);
-    }
+    const struct xb_record_cases sized = xb_record_of_size(reading->record, reading->bytes);
+    for (size_t i = 0; i < sized.count; i++)
+        if (sized.cases[i]->device == reading->device && is_one(reading, sized.cases[i], argument))
+            best = xb_reading_faster(reading, best, sized.cases[i]);
     return best;
 }
 
-/* A mode, and one of its variants or NULL for any. What moves a part of the buffer is no way to
- * move it. */
-struct way {
-    enum xb_direction direction;
-    const char *mode, *variant;
-};
+static bool is_variant(const struct xb_reading *reading, const struct xb_record_case *test,
+                       const char *mode, const char *variant)
+{
+    mode = mode != NULL ? mode : reading->mode;
+    return strcmp(test->mode, mode) == 0 &&
+           (variant == NULL || strcmp(test->variant, variant) == 0);
+}
 
+bool xb_is_chosen(const struct xb_reading *reading, const struct xb_record_case *test,
+                  const void *choice)
+{
+    const struct xb_choice *is = choice;
+    return is_variant(reading, test, is->mode, is->variant) && !test->simultaneous &&
+           (reading->device < 0 || test->device == reading->device) &&
+           (is->direction == 0 || xb_reading_goes(test, is->direction)) &&
+           (is->option == NULL ||
+            strcmp(xb_record_parameter(test, is->option->name), is->value) == 0) &&
+           !test->latency && xb_reading_has(reading, test, &xb_figure_bandwidth) &&
+           (is->figure == NULL || xb_reading_has(reading, test, is->figure));
+}
+
+/* Of a way; what moves a part of the buffer is no way to move it. */
 static bool is_way(const struct xb_reading *reading, const struct xb_record_case *test,
                    const void *argument)
 {
-    const struct way *way = argument;
+    const struct xb_choice *way = argument;
     return xb_reading_alone(test) && xb_reading_goes(test, way->direction) &&
-           strcmp(test->mode, way->mode) == 0 &&
-           (way->variant == NULL || strcmp(test->variant, way->variant) == 0) &&
+           is_variant(reading, test, way->mode, way->variant) &&
            xb_reading_has(reading, test,
                           test->latency ? &xb_figure_latency_host : &xb_figure_bandwidth) &&
            (test->latency || xb_reading_bytes_moved(reading, test) >= test->bytes);
 }
 
-const struct xb_record_case *xb_reading_best_of_any(const struct xb_reading *reading, int device,
-                                                    uint64_t bytes, enum xb_direction direction,
-                                                    const char *mode, const char *variant)
+const struct xb_record_case *xb_reading_best_of_any(const struct xb_reading *reading,
+                                                    enum xb_direction direction, const char *mode,
+                                                    const char *variant)
 {
-    const struct way way = {direction, mode, variant};
-    return xb_reading_fastest(reading, device, bytes, is_way, &way);
+    const struct xb_choice way = {.mode = mode, .variant = variant, .direction = direction};
+    return xb_reading_fastest(reading, is_way, &way);
 }
 
-struct xb_record_cases xb_reading_group(struct xb_reading *reading, uint64_t bytes,
-                                        xb_reading_filter *is_one, xb_cases_comparison *compare,
-                                        const void *argument)
+bool xb_reading_next_size(struct xb_reading *reading)
+{
+    reading->bytes = xb_rows_size_below(reading->record, reading->bytes);
+    return reading->bytes > 0;
+}
+
+struct xb_record_cases xb_reading_group(struct xb_reading *reading, xb_reading_filter *is_one,
+                                        xb_cases_comparison *compare, const void *argument)
 {
     const struct xb_record *record = reading->record;
-    const struct xb_record_cases sized = xb_record_of_size(record, bytes);
-    size_t all = bytes > 0 ? sized.count : record->case_count;
+    const struct xb_record_cases sized = xb_record_of_size(record, reading->bytes);
+    size_t all = reading->bytes > 0 ? sized.count : record->case_count;
     size_t count = 0;
     for (size_t i = 0; i < all; i++) {
-        const struct xb_record_case *test = bytes > 0 ? sized.cases[i] : &record->cases[i];
+        const struct xb_record_case *test = reading->bytes > 0 ? sized.cases[i] : &record->cases[i];
         if (is_one(reading, test, argument))
             reading->grouped[count++] = test;
     }
-    xb_cases_group(reading->grouped, count, compare, argument);
+    if (compare != NULL)
+        xb_cases_group(reading->grouped, count, compare, argument);
     return (struct xb_record_cases){reading->grouped, count};
 }
-
-/* A smaller difference is none: pinned copies of one kind were 0.6 % apart on an H200. */
-#define VISIBLE 0.02
 
 /* All of one beyond all of the other says something from so many pairs on: 3 by 3, or 2 by 5. */
 #define FEWEST 9
@@ -218,19 +226,19 @@ enum xb_reading_order xb_reading_judge_by(const struct xb_reading *reading,
     bool by_interval = own.has_interval && its.has_interval;
     /* All of one must be above all of the other, and visibly so. */
     if ((by_interval ? own.ci95_low > its.ci95_high : own.min > its.max) &&
-        own.median >= (1 + VISIBLE) * its.median)
+        own.median >= (1 + XB_VISIBLE) * its.median)
         return figure->more_is_better ? XB_READING_FASTER : XB_READING_SLOWER;
     if ((by_interval ? own.ci95_high < its.ci95_low : own.max < its.min) &&
-        own.median <= (1 - VISIBLE) * its.median)
+        own.median <= (1 - XB_VISIBLE) * its.median)
         return figure->more_is_better ? XB_READING_SLOWER : XB_READING_FASTER;
     return by_interval ? XB_READING_ALIKE : XB_READING_UNKNOWN;
 }
 
 bool xb_reading_is_sure(const struct xb_reading *reading, const struct xb_record_case *test,
-                        const struct xb_figure *figure)
+                        const struct xb_figure *figure, struct xb_statistics *statistics)
 {
-    struct xb_statistics own;
-    return xb_record_describe(reading->record, test, figure->name, &own) && own.has_interval;
+    return xb_record_describe(reading->record, test, figure->name, statistics) &&
+           statistics->has_interval;
 }
 
 void xb_reading_collect(struct xb_reading *reading, double value)

@@ -2,32 +2,7 @@
 #pragma once
 
 #include "base/memory.h"
-#include "base/terminal.h"
 #include "list.h"
-#include "measure/run.h"
-#include "record/rows.h"
-
-struct xb_reading {
-    const struct xb_record *record;
-    struct xb_parameters parameters; /* that tell its cases apart */
-    struct xb_reading_list *list;    /* what was said so far */
-    struct xb_reading_entry entry;   /* that is being made: */
-    struct xb_words words;
-    bool lacks_figure; /* a number of the words is not known */
-    struct xb_reading_number *numbers;
-    const struct xb_record_case **cases;
-    size_t statement; /* its number, from 1 on */
-    size_t *rested;   /* for each of the record's cases the last statement that rests on it */
-    const struct xb_record_case **grouped; /* by xb_reading_group: room for all cases */
-    double *collected;                     /* by xb_reading_collect */
-    size_t collected_count;
-    /* The NUMA node of the cases of each device that are spoken of, unless all_nodes. */
-    struct xb_reading_node {
-        int rank; /* why that one; 0: there is no case of the device alone */
-        int node; /* -1: near it */
-    } nodes[XB_RUN_DEVICES];
-    bool all_nodes;
-};
 
 /* Begins a statement, in place of one that was not kept; of several devices (-1) or sizes (0). */
 void xb_reading_begin(struct xb_reading *reading, const char *label, const char *code, int device,
@@ -44,9 +19,6 @@ bool xb_reading_is_placed(const struct xb_record_case *test);
 const struct xb_figure *xb_reading_figure(const struct xb_record_case *test);
 /* Returns the bytes a second of a copy one way, computed from that figure. */
 double xb_reading_speed(const struct xb_reading *reading, const struct xb_record_case *test);
-/* Returns the bandwidth of a usable case. */
-double xb_reading_bandwidth(const struct xb_reading *reading, const struct xb_record_case *test);
-bool xb_reading_goes(const struct xb_record_case *test, enum xb_direction direction);
 /* Whether it is of one device that had the machine for itself, between it and the host. */
 bool xb_reading_alone(const struct xb_record_case *test);
 /* A usable case of a device alone whose bandwidth is that of the buffer moved once, h2d or d2h; not
@@ -54,8 +26,10 @@ bool xb_reading_alone(const struct xb_record_case *test);
 bool xb_reading_one_way(const struct xb_reading *reading, const struct xb_record_case *test);
 /* As above, of any length: a small one has the time that copies of its size are compared by. */
 bool xb_reading_one_way_of_any(const struct xb_reading *reading, const struct xb_record_case *test);
-/* Such a case that the device's clock timed and whose time is that of one crossing of the link. */
-bool xb_reading_crosses_link(const struct xb_reading *reading, const struct xb_record_case *test);
+/* Such a case, in that direction or any for NULL, that the device's clock timed and whose time is
+ * that of one crossing of the link: a filter. */
+bool xb_reading_crosses_link(const struct xb_reading *reading, const struct xb_record_case *test,
+                             const void *direction);
 
 /* Sets the list's answer. */
 void xb_reading_make_answer(struct xb_reading *reading);
@@ -68,8 +42,8 @@ struct xb_reading_ways {
     size_t count;
     const struct xb_record_case *best;
 };
-struct xb_reading_ways xb_reading_collect_ways(const struct xb_reading *reading, int device,
-                                               uint64_t bytes, enum xb_direction direction);
+struct xb_reading_ways xb_reading_collect_ways(const struct xb_reading *reading,
+                                               enum xb_direction direction);
 bool xb_reading_is_one_method(const struct xb_record_case *a, const struct xb_record_case *b);
 
 /* ---- what is said of any mode; each list ends with a label of NULL ---- */

@@ -16,96 +16,79 @@
 /* What healthy links give of what they can carry, or more. */
 #define FINE 0.9
 
-/* Which copy is meant: of a direction, and if asked of a mode that shows what the link does. */
-struct meant {
-    enum xb_direction direction;
-    bool showing;
-};
-
-static bool is_meant(const struct xb_reading *reading, const struct xb_record_case *test,
-                     const void *argument)
+/* One that crossed the link, of a mode that shows what the link does. */
+static bool is_showing(const struct xb_reading *reading, const struct xb_record_case *test,
+                       const void *direction)
 {
-    const struct meant *meant = argument;
-    const struct xb_mode *mode = meant->showing ? xb_mode_find(test->mode) : NULL;
-    return (!meant->showing || (mode != NULL && mode->shows_link)) &&
-           xb_reading_goes(test, meant->direction) && xb_reading_crosses_link(reading, test);
+    const struct xb_mode *mode = xb_mode_find(test->mode);
+    return mode != NULL && mode->shows_link && xb_reading_crosses_link(reading, test, direction);
 }
 
-/* The fastest copy of a device and size in one direction that crossed the link; NULL for none. */
-static const struct xb_record_case *fastest(const struct xb_reading *reading, int device,
-                                            uint64_t bytes, enum xb_direction direction,
-                                            bool showing)
-{
-    const struct meant meant = {direction, showing};
-    return xb_reading_fastest(reading, device, bytes, is_meant, &meant);
-}
+static const enum xb_direction directions[] = {XB_H2D, XB_D2H};
 
-/* A number of the case's way: "bandwidth_h2d". */
-static void put(struct xb_reading *reading, const char *name, const struct xb_record_case *test,
-                double value, const char *unit)
+/* The device, and its fastest copies each way that crossed the link (NULL for none); NULL where
+ * nothing did. */
+static const struct xb_record_device *find_fastest(const struct xb_reading *reading,
+                                                   const struct xb_record_case *best[2])
 {
-    char whole[40];
-    snprintf(whole, sizeof whole, "%s_%s", name, test->direction);
-    xb_reading_number(reading, whole, value, unit);
+    const struct xb_record_device *device = xb_record_device(reading->record, reading->device);
+    for (int i = 0; i < 2; i++)
+        best[i] = xb_reading_fastest(reading, xb_reading_crosses_link, &directions[i]);
+    return device == NULL || device->shares_host_memory || (best[0] == NULL && best[1] == NULL)
+               ? NULL
+               : device;
 }
 
 /* Says how much of what its link can carry the fastest copies reached, or else of the raw rate:
  * "The link gives 95.5 % of what PCIe Gen5 x16 can carry to the GPU and 96.3 % back." */
-static bool say_link(struct xb_reading *reading, int index, uint64_t bytes)
+static void say_link(struct xb_reading *reading)
 {
-    const struct xb_record_device *device = xb_record_device(reading->record, index);
-    const struct xb_record_case *best[2] = {fastest(reading, index, bytes, XB_H2D, false),
-                                            fastest(reading, index, bytes, XB_D2H, false)};
-    char lanes[32], of[96];
-    bool is_fine = true;
-    if (device == NULL || device->shares_host_memory || (best[0] == NULL && best[1] == NULL))
-        return false; /* nothing crossed a link */
+    const struct xb_record_case *best[2];
+    const struct xb_record_device *device = find_fastest(reading, best);
+    char lanes[32];
+    if (device == NULL)
+        return;
     const struct xb_ceiling *ceiling = &device->ceiling;
     double raw =
         device->link_known ? xb_pcie_raw_rate(device->link_speed_gts, device->link_width) : 0;
     const double most[2] = {ceiling->known ? ceiling->h2d : raw,
                             ceiling->known ? ceiling->d2h : raw};
     if (!ceiling->known && !(raw > 0))
-        return false;
+        return;
     /* More than there can be: the link was read wrongly, or asleep. Nothing follows from that. */
     for (int i = 0; i < 2; i++)
         if (best[i] != NULL && xb_reading_bandwidth(reading, best[i]) > most[i])
-            return false;
-    if (ceiling->known) {
-        bool is_own =
-            device->link_port == NULL || strcmp(device->ceiling_at, device->link_port) == 0;
-        xb_lanes_text(ceiling->speed_gts, ceiling->width, lanes, sizeof lanes);
-        snprintf(of, sizeof of, " of what PCIe %s%s%s can carry", lanes, is_own ? "" : " at ",
-                 is_own ? "" : device->ceiling_at);
-    } else {
-        xb_lanes_text(device->link_speed_gts, device->link_width, lanes, sizeof lanes);
-        snprintf(of, sizeof of, " of the raw rate of PCIe %s", lanes);
-    }
+            return;
+    bool is_elsewhere = ceiling->known && device->link_port != NULL &&
+                        strcmp(device->ceiling_at, device->link_port) != 0;
+    xb_lanes_text(ceiling->known ? ceiling->speed_gts : device->link_speed_gts,
+                  ceiling->known ? ceiling->width : device->link_width, lanes, sizeof lanes);
+    reading->entry.is_fine = ceiling->known;
     for (int i = 0; i < 2; i++) {
-        bool is_first = reading->words.length == 0; /* only that says what the share is of */
         if (best[i] == NULL)
             continue;
         double rate = xb_reading_bandwidth(reading, best[i]);
-        xb_reading_add(reading, "%s%.1f %%%s %s", is_first ? "The link gives " : " and ",
-                       100 * rate / most[i], is_first ? of : "",
-                       is_first ? xb_direction_words(best[i]) : "back");
-        put(reading, ceiling->known ? "share_of_ceiling" : "share_of_raw_rate", best[i],
-            rate / most[i], XB_UNIT_RATIO);
-        put(reading, "bandwidth", best[i], rate, XB_UNIT_RATE);
-        if (ceiling->known)
-            put(reading, "ceiling", best[i], most[i], XB_UNIT_RATE);
-        xb_reading_rests_on(reading, best[i]);
-        is_fine = is_fine && rate >= FINE * most[i];
+        if (reading->words.length > 0)
+            xb_tell(reading, " and {one} % back", 100 * rate / most[i]);
+        else
+            xb_tell(reading,
+                    ceiling->known
+                        ? "The link gives {one} % of what PCIe {text}[ at {text}] can carry {to}"
+                        : "The link gives {one} % of the raw rate of PCIe {text}[{text}] {to}",
+                    100 * rate / most[i], lanes, is_elsewhere ? device->ceiling_at : NULL, best[i]);
+        xb_tell(reading,
+                ceiling->known
+                    ? "{case}{+share:share_of_ceiling_}{+rate:bandwidth_}{+rate:ceiling_}"
+                    : "{case}{+share:share_of_raw_rate_}{+rate:bandwidth_}",
+                best[i], rate / most[i], rate, most[i]);
+        reading->entry.is_fine = reading->entry.is_fine && rate >= FINE * most[i];
     }
-    xb_reading_add(reading, ".");
-    if (ceiling->known && is_fine)
-        xb_reading_is_fine(reading);
+    xb_tell(reading, ".");
     if (!ceiling->known)
-        xb_reading_phrase(reading,
-                          " Packet headers leave {whole} to {whole} % of it, for payloads of 128 "
-                          "to 512 bytes.{+rate:raw_rate}",
-                          100 * LEFT_AT_MPS_128, 100 * LEFT_AT_MPS_512, raw);
-    return true;
+        xb_tell(reading,
+                " Packet headers leave {whole} to {whole} % of it, for payloads of 128 to 512 "
+                "bytes.{+rate:raw_rate}",
+                100 * LEFT_AT_MPS_128, 100 * LEFT_AT_MPS_512, raw);
 }
 
 /* With less than this share of what the link can carry something is wrong beside it; link's own
@@ -113,45 +96,42 @@ static bool say_link(struct xb_reading *reading, int index, uint64_t bytes)
 #define FAR_BELOW_CEILING 0.8
 
 /* Tells of a link below what device and slot can do, or of whose ceiling copies reach little. */
-static bool say_slow_link(struct xb_reading *reading, int index, uint64_t bytes)
+static void say_slow_link(struct xb_reading *reading)
 {
     const struct xb_record *record = reading->record;
-    const struct xb_record_device *device = xb_record_device(record, index);
-    const struct xb_record_case *to = fastest(reading, index, bytes, XB_H2D, false);
-    const struct xb_record_case *from = fastest(reading, index, bytes, XB_D2H, false);
-    if (device == NULL || device->shares_host_memory || (to == NULL && from == NULL))
-        return false;
+    const struct xb_record_case *best[2];
+    const struct xb_record_device *device = find_fastest(reading, best);
+    char now[32], can[32];
+    if (device == NULL)
+        return;
     /* Only of the largest size: a smaller one reaches less of any link. */
-    for (size_t i = 0; i < record->case_count && record->by_size[i]->bytes > bytes; i++)
-        if (record->by_size[i]->device == index &&
-            xb_reading_crosses_link(reading, record->by_size[i]))
-            return false;
+    for (size_t i = 0; i < record->case_count && record->by_size[i]->bytes > reading->bytes; i++)
+        if (record->by_size[i]->device == reading->device &&
+            xb_reading_crosses_link(reading, record->by_size[i], NULL))
+            return;
     double rate = xb_pcie_raw_rate(device->link_speed_gts, device->link_width);
     double most = xb_pcie_raw_rate(device->link_max_speed_gts, device->link_max_width);
     if (device->link_known && device->link_under_load && rate < most) {
-        char now[32], can[32];
         xb_lanes_text(device->link_speed_gts, device->link_width, now, sizeof now);
         xb_lanes_text(device->link_max_speed_gts, device->link_max_width, can, sizeof can);
-        xb_reading_phrase(reading,
-                          "While data moved the link was {text}; device and slot can do {text}."
-                          "{+rate:raw_rate}{+rate:raw_rate_at_best}{case}{case}",
-                          now, can, rate, most, to, from);
+        xb_tell(reading,
+                "While data moved the link was {text}; device and slot can do {text}."
+                "{+rate:raw_rate}{+rate:raw_rate_at_best}{case}{case}",
+                now, can, rate, most, best[0], best[1]);
     }
     for (int i = 0; i < 2 && device->ceiling.known; i++) {
-        const struct xb_record_case *best =
-            fastest(reading, index, bytes, i == 0 ? XB_H2D : XB_D2H, true);
-        double share = xb_reading_bandwidth(reading, best) /
+        const struct xb_record_case *test = xb_reading_fastest(reading, is_showing, &directions[i]);
+        double share = xb_reading_bandwidth(reading, test) /
                        (i == 0 ? device->ceiling.h2d : device->ceiling.d2h);
         if (share < FAR_BELOW_CEILING) /* not where there is no such copy */
-            xb_reading_phrase(
-                reading, "{text}{name} reaches only {share:*} of what the link can carry {text}.",
-                reading->words.length > 0 ? " " : "", best, share,
-                i == 0 ? "share_of_ceiling_h2d" : "share_of_ceiling_d2h", xb_direction_words(best));
+            xb_tell(reading,
+                    " {name} reaches only {share:share_of_ceiling_} of what the link can carry "
+                    "{to}.",
+                    test, share, test);
     }
     if (reading->words.length > 0)
-        xb_reading_remedy(reading, XB_EFFORT_CALL, (double)NAN,
-                          "Find out why the link is slow: xferbench link");
-    return reading->words.length > 0;
+        xb_remedy(reading, XB_EFFORT_CALL, (double)NAN,
+                  "Find out why the link is slow: xferbench link");
 }
 
 const struct xb_reading_line xb_reading_of_link[] = {

@@ -9,30 +9,6 @@
 /* The Reading of a record as a list of statements (reading.h). docs/reading.md says for each code
  * when it is said, and what its numbers are. */
 
-struct xb_reading_number {
-    const char *name; /* "ratio_h2d"; once in a statement */
-    double value;     /* finite */
-    const char *unit; /* XB_UNIT_..., or "B" */
-};
-
-/* One statement, and what it stands on. */
-struct xb_reading_entry {
-    const char *label; /* "pinning" */
-    const char *code;  /* "XB-PINNING" */
-    int device;        /* that it is of; -1: of several, or of pairs */
-    uint64_t bytes;    /* the size that it is of; 0: of several */
-    const char *text;  /* whole sentences; does not name the device and size that it is of */
-    const struct xb_reading_number *numbers;
-    size_t number_count;
-    const struct xb_record_case *const *cases; /* the record's, one or more */
-    size_t case_count;
-    const char *remedy;    /* what the reader's program should change; NULL: nothing */
-    enum xb_effort effort; /* that this takes */
-    double gain;           /* how many times as fast that is; NAN: not measured */
-    bool is_fine, is_untold;
-    bool is_repeated; /* the text of another statement tells it too: not printed */
-};
-
 struct xb_reading_list {
     struct xb_reading_entry *entries; /* in the order in which they are printed */
     size_t count;

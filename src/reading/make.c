@@ -15,9 +15,9 @@ void xb_reading_begin(struct xb_reading *reading, const char *label, const char 
 {
     reading->entry = (struct xb_reading_entry){
         .label = label, .code = code, .device = device, .bytes = bytes, .gain = (double)NAN};
-    reading->statement++;
-    reading->words.length = 0;
-    reading->words.text[0] = '\0';
+    reading->device = device;
+    reading->bytes = bytes;
+    reading->words.text[reading->words.length = 0] = '\0';
     reading->lacks_figure = false;
     reading->all_nodes = false;
 }
@@ -35,35 +35,13 @@ void xb_reading_number(struct xb_reading *reading, const char *name, double valu
 void xb_reading_rests_on(struct xb_reading *reading, const struct xb_record_case *test)
 {
     size_t *count = &reading->entry.case_count;
-    if (test == NULL || reading->rested[test - reading->record->cases] == reading->statement)
+    for (size_t i = 0; i < *count; i++)
+        if (reading->cases[i] == test)
+            return;
+    if (test == NULL)
         return;
-    reading->rested[test - reading->record->cases] = reading->statement;
     reading->cases = xb_grow(reading->cases, *count, sizeof(struct xb_record_case *));
     reading->cases[(*count)++] = test;
-}
-
-void xb_reading_remedy(struct xb_reading *reading, enum xb_effort effort, double gain,
-                       const char *format, ...)
-{
-    const struct xb_record_device *device =
-        xb_record_device(reading->record, reading->entry.device);
-    struct xb_words words = {.length = 0};
-    if (device != NULL && device->shares_host_memory)
-        return;
-    XB_FORMAT(words.text, sizeof words.text, format);
-    reading->entry.remedy = xb_arena_copy(&reading->list->texts, words.text);
-    reading->entry.effort = effort;
-    reading->entry.gain = isfinite(gain) ? gain : (double)NAN;
-}
-
-void xb_reading_is_fine(struct xb_reading *reading)
-{
-    reading->entry.is_fine = true;
-}
-
-void xb_reading_is_untold(struct xb_reading *reading)
-{
-    reading->entry.is_untold = true;
 }
 
 /* A copy that lives as long as the list. */
@@ -88,11 +66,11 @@ void xb_reading_keep(struct xb_reading *reading)
     list->entries[list->count++] = entry;
 }
 
-void xb_reading_next(struct xb_reading *reading)
+void xb_tell_next(struct xb_reading *reading)
 {
     const struct xb_reading_entry of = reading->entry;
     if (of.code[0] == '\0') { /* an answer is one text */
-        xb_reading_add(reading, " ");
+        xb_tell(reading, " ");
         return;
     }
     xb_reading_keep(reading);
@@ -124,27 +102,29 @@ static void choose_nodes(struct xb_reading *reading)
 /* More sizes than these come from no sweep: they double. */
 #define MOST_SIZES 64
 
-/* The largest size that there is something to say of: a device, or pairs in that direction. */
+/* Asks about the largest size that there is something to say of: a device, or pairs. */
 static void say_of_largest(struct xb_reading *reading, const struct xb_reading_line *line,
                            int device, enum xb_direction direction)
 {
-    uint64_t bytes = UINT64_MAX;
-    size_t left = MOST_SIZES;
-    bool said = false;
-    while (!said && left > 0 && (bytes = xb_rows_size_below(reading->record, bytes)) > 0) {
-        left--;
-        xb_reading_begin(reading, line->label, line->code, device, bytes);
-        said = device >= 0 ? line->say(reading, device, bytes)
-                           : line->say_of_pairs(reading, direction, bytes);
+    size_t before = reading->list->count, left = MOST_SIZES;
+    reading->about = line->about;
+    reading->direction = direction;
+    reading->words.length = 0;
+    reading->bytes = UINT64_MAX;
+    while (reading->words.length == 0 && reading->list->count == before && left-- > 0 &&
+           xb_reading_next_size(reading)) {
+        xb_reading_begin(reading, line->label, line->code, device, reading->bytes);
+        (device >= 0 ? line->say : line->say_of_pairs)(reading);
     }
-    if (said)
-        xb_reading_keep(reading);
+    xb_reading_keep(reading);
 }
 
-static void say_lines(struct xb_reading *reading, const struct xb_reading_line *line)
+static void say_lines(struct xb_reading *reading, const char *mode,
+                      const struct xb_reading_line *line)
 {
     size_t count = 0;
     const struct xb_record_device *devices = xb_record_devices(reading->record, &count);
+    reading->mode = mode;
     for (; line != NULL && line->label != NULL; line++) {
         for (size_t i = 0; i < count; i++) {
             int device = (int)devices[i].index;
@@ -155,8 +135,9 @@ static void say_lines(struct xb_reading *reading, const struct xb_reading_line *
             if (line->say_of_sizes == NULL)
                 continue;
             xb_reading_begin(reading, line->label, line->code, device, 0);
-            if (line->say_of_sizes(reading, device))
-                xb_reading_keep(reading);
+            reading->bytes = UINT64_MAX;
+            line->say_of_sizes(reading);
+            xb_reading_keep(reading);
         }
         if (line->say_of_pairs != NULL) {
             say_of_largest(reading, line, -1, XB_D2D);
@@ -172,26 +153,24 @@ void xb_reading_make(const struct xb_record *record, struct xb_reading_list *lis
     struct xb_reading reading = {.record = record,
                                  .parameters = xb_parameters_that_differ(record),
                                  .list = list,
-                                 .rested = xb_new(count, sizeof *reading.rested),
                                  .grouped = xb_new(count, sizeof(const struct xb_record_case *))};
     (void)xb_record_devices(record, &devices);
     *list = (struct xb_reading_list){
         .many_sizes = count > 0 && record->by_size[0]->bytes != record->by_size[count - 1]->bytes,
         .many_devices = devices > 1};
     choose_nodes(&reading);
-    say_lines(&reading, xb_reading_of_link);
-    say_lines(&reading, xb_reading_of_both_ways);
+    say_lines(&reading, NULL, xb_reading_of_link);
+    say_lines(&reading, NULL, xb_reading_of_both_ways);
     for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++)
-        say_lines(&reading, (*mode)->reading);
+        say_lines(&reading, (*mode)->name, (*mode)->reading);
     xb_reading_say_together(&reading);
     for (const struct xb_reading_line *line = xb_reading_of_groups; line->label != NULL; line++)
         say_of_largest(&reading, line, -1, XB_D2D);
-    say_lines(&reading, xb_reading_of_far_and_slow);
+    say_lines(&reading, NULL, xb_reading_of_far_and_slow);
     xb_reading_make_answer(&reading);
     free(reading.collected);
     free(reading.numbers);
     free(reading.cases);
-    free(reading.rested);
     free(reading.grouped);
 }
 
@@ -209,14 +188,13 @@ void xb_reading_free(struct xb_reading_list *list)
 const char *xb_reading_subject(const struct xb_reading_list *list,
                                const struct xb_reading_entry *entry, char *text, size_t size)
 {
-    char device[32] = "", bytes[32] = "";
-    if (list->many_devices && entry->device >= 0)
-        snprintf(device, sizeof device, "GPU %d", entry->device);
-    if (list->many_sizes && entry->bytes > 0)
-        xb_size_format(entry->bytes, bytes, sizeof bytes);
-    bool any = device[0] != '\0' || bytes[0] != '\0';
-    bool both = device[0] != '\0' && bytes[0] != '\0';
-    snprintf(text, size, "%s%s%s%s", device, both ? ", " : "", bytes, any ? ": " : "");
+    bool has_device = list->many_devices && entry->device >= 0;
+    bool has_size = list->many_sizes && entry->bytes > 0;
+    char device[32] = "";
+    if (has_device)
+        snprintf(device, sizeof device, "GPU %d%s", entry->device, has_size ? ", " : ": ");
+    snprintf(text, size, "%s%s%s", device, has_size ? XB_SIZE_TEXT(entry->bytes) : "",
+             has_size ? ": " : "");
     return text;
 }
 

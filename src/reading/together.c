@@ -59,29 +59,27 @@ static void add_shares(struct xb_reading *reading, const struct xb_record_case *
     for (size_t i = 0; i < known; i++) {
         char name[40];
         snprintf(name, sizeof name, "share_of_alone_%d", sorted[i]->device);
-        xb_reading_phrase(reading, "{+share:*}{case}", share_of_alone(reading, sorted[i]), name,
-                          sorted[i]);
+        xb_tell(reading, "{+share:*}{case}", share_of_alone(reading, sorted[i]), name, sorted[i]);
     }
     if (known > 0) {
         double low = share_of_alone(reading, sorted[0]);
         double high = share_of_alone(reading, sorted[known - 1]);
         bool keeps = low >= KEEPS;
-        xb_reading_phrase(reading, " Each GPU keeps {text}{share}", keeps ? "its speed: " : "",
-                          low);
+        xb_tell(reading, " Each GPU keeps {text}{share}", keeps ? "its speed: " : "", low);
         if (lround(100 * low) != lround(100 * high))
-            xb_reading_phrase(reading, " (GPU {whole}) to {share} (GPU {whole})",
-                              (double)sorted[0]->device, high, (double)sorted[known - 1]->device);
-        xb_reading_add(reading, " of what it reaches alone%s.",
-                       known < count ? ", as far as that was measured" : "");
-        if (keeps && known == count)
-            xb_reading_is_fine(reading);
+            xb_tell(reading, " (GPU {whole}) to {share} (GPU {whole})", (double)sorted[0]->device,
+                    high, (double)sorted[known - 1]->device);
+        xb_tell(reading, " of what it reaches alone{text}.",
+                known < count ? ", as far as that was measured" : "");
+        reading->entry.is_fine = keeps && known == count;
     }
     free(sorted);
 }
 
 void xb_reading_say_together(struct xb_reading *reading)
 {
-    const struct xb_record_cases sums = xb_reading_group(reading, 0, is_usable_sum, by_kind, NULL);
+    reading->bytes = 0; /* of all sizes */
+    const struct xb_record_cases sums = xb_reading_group(reading, is_usable_sum, by_kind, NULL);
     for (size_t i = 0, behind = 0; i < sums.count; i = behind) {
         const struct xb_record_case *sum = sums.cases[i];
         behind = i + xb_cases_equal(sums.cases + i, sums.count - i, by_kind, NULL);
@@ -93,20 +91,19 @@ void xb_reading_say_together(struct xb_reading *reading)
         double overlap = xb_reading_median(reading, sum, &xb_figure_overlap);
         xb_reading_begin(reading, xb_reading_together.label, xb_reading_together.code, -1,
                          sum->bytes);
-        xb_reading_phrase(reading,
-                          "{name} moves {rate:bandwidth} GB/s {text} {whole:devices} GPUs at once.",
-                          sum, xb_reading_bandwidth(reading, sum),
-                          xb_reading_goes(sum, XB_H2D)   ? "to"
-                          : xb_reading_goes(sum, XB_D2H) ? "back from"
-                                                         : "both ways with",
-                          (double)count);
-        if (overlap > 0)
-            xb_reading_number(reading, "overlap", overlap, XB_UNIT_RATIO);
+        xb_tell(reading,
+                "{name} moves {rate=bandwidth} GB/s {text} {whole:devices} GPUs at once."
+                "[{+share=overlap}]",
+                sum,
+                xb_reading_goes(sum, XB_H2D)   ? "to"
+                : xb_reading_goes(sum, XB_D2H) ? "back from"
+                                               : "both ways with",
+                (double)count);
         add_shares(reading, sum + 1, count);
         if (overlap > 0 && overlap < KEEPS)
-            xb_reading_phrase(
-                reading, " The copies overlapped for only {share-of-time}, so this sum is too low.",
-                overlap);
+            xb_tell(reading,
+                    " The copies overlapped for only {part} of the time, so this sum is too low.",
+                    overlap);
         xb_reading_keep(reading);
     }
 }
@@ -135,11 +132,10 @@ static int by_way(const struct xb_record_case *a, const struct xb_record_case *b
 }
 
 /* The fastest way, by the median over its groups. None where there is none. */
-static struct groups find_fastest(struct xb_reading *reading, bool to_one, uint64_t bytes)
+static struct groups find_fastest(struct xb_reading *reading, bool to_one)
 {
     const struct xb_record *record = reading->record;
-    const struct xb_record_cases sums =
-        xb_reading_group(reading, bytes, is_candidate, by_way, &to_one);
+    const struct xb_record_cases sums = xb_reading_group(reading, is_candidate, by_way, &to_one);
     struct groups best = {.count = 0};
     for (size_t i = 0, equal = 0; i < sums.count; i += equal) {
         equal = xb_cases_equal(sums.cases + i, sums.count - i, by_way, NULL);
@@ -158,28 +154,26 @@ static struct groups find_fastest(struct xb_reading *reading, bool to_one, uint6
 }
 
 /* Tells of the fastest groups of the kind that the code names. */
-static bool say_group(struct xb_reading *reading, enum xb_direction direction, uint64_t bytes)
+static void say_group(struct xb_reading *reading)
 {
     bool to_one = strcmp(reading->entry.code, "XB-ALL-TO-ONE") == 0;
-    (void)direction;
-    const struct groups groups = find_fastest(reading, to_one, bytes);
+    const struct groups groups = find_fastest(reading, to_one);
+    const struct xb_statistics *rates = &groups.rates;
     struct xb_statistics shares;
     if (groups.count == 0)
-        return false;
+        return;
     char sender[48] = "One GPU sends", receiver[48] = "another", many[24];
     snprintf(many, sizeof many, groups.pairs > 0 ? "%zu" : "several", groups.pairs);
     snprintf(to_one ? sender : receiver, sizeof sender, to_one ? "%s GPUs send" : "%s others",
              many);
-    xb_reading_phrase(reading, "{text} {rate} GB/s to {text} together ({name}", sender,
-                      groups.rates.median, receiver, groups.sums[0]);
-    if (groups.rates.n > 1)
-        xb_reading_phrase(reading, "; the median of {whole}, {rate} to {rate}",
-                          (double)groups.rates.n, groups.rates.min, groups.rates.max);
-    xb_reading_phrase(reading,
-                      ").{+rate:bandwidth}{+rate:bandwidth_low}{+rate:bandwidth_high}"
-                      "{+whole:groups}",
-                      groups.rates.median, groups.rates.min, groups.rates.max,
-                      (double)groups.rates.n);
+    xb_tell(reading, "{text} {rate} GB/s to {text} together ({name}", sender, rates->median,
+            receiver, groups.sums[0]);
+    if (rates->n > 1)
+        xb_tell(reading, "; the median of {whole}, {rate} to {rate}", (double)rates->n, rates->min,
+                rates->max);
+    xb_tell(reading,
+            ").{+rate:bandwidth}{+rate:bandwidth_low}{+rate:bandwidth_high}{+whole:groups}",
+            rates->median, rates->min, rates->max, (double)rates->n);
     for (size_t i = 0; i < groups.count; i++)
         xb_reading_rests_on(reading, groups.sums[i]);
     /* What the pairs of all those groups keep of what each has alone: the median. */
@@ -192,9 +186,8 @@ static bool say_group(struct xb_reading *reading, enum xb_direction direction, u
             xb_reading_rests_on(reading, &groups.sums[k][i]);
         }
     if (xb_reading_spread(reading, &shares))
-        xb_reading_phrase(reading, " Each pair gets {share:share_of_alone} of what it gets alone.",
-                          shares.median);
-    return true;
+        xb_tell(reading, " Each pair gets {share:share_of_alone} of what it gets alone.",
+                shares.median);
 }
 
 const struct xb_reading_line xb_reading_of_groups[] = {

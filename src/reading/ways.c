@@ -19,51 +19,28 @@ static bool goes_both_ways(const struct xb_reading *reading, const struct xb_rec
             xb_reading_median(reading, test, &xb_figure_bandwidth_h2d) > 0);
 }
 
-static bool crosses_link(const struct xb_reading *reading, const struct xb_record_case *test,
-                         const void *argument)
-{
-    (void)argument;
-    return xb_reading_crosses_link(reading, test);
-}
-
 /* Tells of the fastest copy both ways at once, beside the fastest single way. */
-static bool say_both_ways(struct xb_reading *reading, int device, uint64_t bytes)
+static void say_both_ways(struct xb_reading *reading)
 {
-    const struct xb_record_case *both =
-        xb_reading_fastest(reading, device, bytes, goes_both_ways, NULL);
-    const struct xb_record_case *one =
-        xb_reading_fastest(reading, device, bytes, crosses_link, NULL);
-    double rate = xb_reading_bandwidth(reading, both);
-    double to = xb_reading_median(reading, both, &xb_figure_bandwidth_h2d);
-    double from = xb_reading_median(reading, both, &xb_figure_bandwidth_d2h);
-    double overlap = xb_reading_median(reading, both, &xb_figure_overlap);
+    const struct xb_record_case *both = xb_reading_fastest(reading, goes_both_ways, NULL);
+    const struct xb_record_case *one = xb_reading_fastest(reading, xb_reading_crosses_link, NULL);
     if (both == NULL)
-        return false;
-    xb_reading_phrase(reading, "Both ways at once, {name} moves {rate:bandwidth} GB/s", both, rate);
-    if (one != NULL) {
-        double single = xb_reading_bandwidth(reading, one);
-        xb_reading_phrase(reading,
-                          ", {factor:ratio} the best single way ({way}){+rate:single_bandwidth}",
-                          rate / single, one, single);
-    }
-    xb_reading_add(reading, ".");
-    if (to > 0 && from > 0)
-        xb_reading_phrase(reading,
-                          " {rate:bandwidth_h2d} GB/s go to the GPU, {rate:bandwidth_d2h} back.",
-                          to, from);
+        return;
+    xb_tell(reading,
+            "Both ways at once, {name} moves {rate=bandwidth} GB/s[, {factor:ratio} the best "
+            "single way ({way}){+rate:single_bandwidth=bandwidth}]."
+            "[{case} {rate=bandwidth_h2d} GB/s go to the GPU, {rate=bandwidth_d2h} back.]",
+            both, xb_reading_ratio(reading, both, one), one, both);
     /* What other places of the host's memory gave, within one process. */
     struct xb_statistics statistics;
     size_t places = both->rows[0].placements.count;
     if (!reading->record->is_merged && places >= 2 &&
-        xb_record_describe(reading->record, both, xb_figure_bandwidth.name, &statistics) &&
-        statistics.has_interval)
-        xb_reading_phrase(reading,
-                          " The rate depends on where the host's memory lies: {whole:placements} "
-                          "places gave {rate:bandwidth_low} to {rate:bandwidth_high} GB/s.",
-                          (double)places, statistics.ci95_low, statistics.ci95_high);
-    if (overlap > 0)
-        xb_reading_phrase(reading, " Both directions moved data {share-of-time:overlap}.", overlap);
-    return true;
+        xb_reading_is_sure(reading, both, &xb_figure_bandwidth, &statistics))
+        xb_tell(reading,
+                " The rate depends on where the host's memory lies: {whole:placements} places gave "
+                "{rate:bandwidth_low} to {rate:bandwidth_high} GB/s.",
+                (double)places, statistics.ci95_low, statistics.ci95_high);
+    xb_tell(reading, "[{case} Both directions moved data {part=overlap} of the time.]", both);
 }
 
 const struct xb_reading_line xb_reading_of_both_ways[] = {
@@ -97,7 +74,7 @@ static const struct xb_record_case *find_far(const struct xb_reading *reading,
     *share = 1;
     for (size_t i = 0; i < sized.count; i++) {
         const struct xb_record_case *far = sized.cases[i];
-        double own = xb_reading_bandwidth(reading, far) / xb_reading_bandwidth(reading, near);
+        double own = xb_reading_ratio(reading, far, near);
         if (!(own < *share) || xb_record_case_node(far) < 0 || !xb_reading_one_way(reading, far) ||
             xb_cases_order(far, near, XB_BUT_NODE) != 0 ||
             xb_reading_judge(reading, far, near) != XB_READING_SLOWER)
@@ -109,37 +86,32 @@ static const struct xb_record_case *find_far(const struct xb_reading *reading,
 }
 
 /* Says what memory on the farthest NUMA node costs the fastest copy each way. */
-static bool say_numa(struct xb_reading *reading, int device, uint64_t bytes)
+static void say_numa(struct xb_reading *reading)
 {
-    const struct xb_record_device *info = xb_record_device(reading->record, device);
+    const struct xb_record_device *info = xb_record_device(reading->record, reading->device);
     double least = 1;
     if (info == NULL || info->numa_node < 0)
-        return false; /* it is not known which is near */
+        return; /* it is not known which is near */
     reading->all_nodes = true;
     for (int i = 0; i < 2; i++) {
         const struct place place = {i == 0 ? XB_H2D : XB_D2H, info->numa_node};
-        const struct xb_record_case *near =
-            xb_reading_fastest(reading, device, bytes, is_there, &place);
+        const struct xb_record_case *near = xb_reading_fastest(reading, is_there, &place);
         double share = 1;
         const struct xb_record_case *far = near != NULL ? find_far(reading, near, &share) : NULL;
         if (far == NULL)
             continue;
-        xb_reading_phrase(reading,
-                          "{text}Memory on NUMA node {whole} costs {name:but} {whole} % {text}; "
-                          "node {whole} is near.{+share:*}{case}",
-                          reading->words.length > 0 ? " " : "", (double)xb_record_case_node(far),
-                          near, XB_RECORD_NUMA, 100 - 100 * share, xb_direction_words(near),
-                          (double)info->numa_node, 1 - share, i == 0 ? "cost_h2d" : "cost_d2h",
-                          far);
+        xb_tell(reading,
+                " Memory on NUMA node {whole} costs {name:but} {whole} % {to}; node {whole} is "
+                "near.{+share:cost_}{case}",
+                (double)xb_record_case_node(far), near, XB_RECORD_NUMA, 100 - 100 * share, near,
+                (double)info->numa_node, 1 - share, far);
         least = fmin(least, share);
     }
     if (least < 1)
-        xb_reading_remedy(
-            reading, XB_EFFORT_CALL, 1 / least,
-            "Bind the process to the GPU's NUMA node, or its memory lies far from it: "
-            "numactl --cpunodebind=%d --membind=%d",
-            info->numa_node, info->numa_node);
-    return least < 1;
+        xb_remedy(reading, XB_EFFORT_CALL, 1 / least,
+                  "Bind the process to the GPU's NUMA node, or its memory lies far from it: "
+                  "numactl --cpunodebind={whole} --membind={whole}",
+                  (double)info->numa_node, (double)info->numa_node);
 }
 
 /* A way with less than this share of the best is called slow. */
@@ -150,15 +122,15 @@ bool xb_reading_is_one_method(const struct xb_record_case *a, const struct xb_re
     return strcmp(a->mode, b->mode) == 0 && strcmp(a->variant, b->variant) == 0;
 }
 
-struct xb_reading_ways xb_reading_collect_ways(const struct xb_reading *reading, int device,
-                                               uint64_t bytes, enum xb_direction direction)
+struct xb_reading_ways xb_reading_collect_ways(const struct xb_reading *reading,
+                                               enum xb_direction direction)
 {
     struct xb_reading_ways ways = {.count = 0};
-    const struct xb_record_cases sized = xb_record_of_size(reading->record, bytes);
+    const struct xb_record_cases sized = xb_record_of_size(reading->record, reading->bytes);
     for (size_t i = 0; i < sized.count; i++) {
         const struct xb_record_case *test = sized.cases[i];
         size_t way = 0;
-        if (test->device != device || !xb_reading_goes(test, direction) ||
+        if (test->device != reading->device || !xb_reading_goes(test, direction) ||
             !xb_reading_one_way_of_any(reading, test))
             continue;
         while (way < ways.count && !xb_reading_is_one_method(ways.all[way], test))
@@ -192,30 +164,28 @@ static bool is_slow(const struct xb_reading *reading, const struct xb_reading_wa
                                 &xb_figure_wall_time) == XB_READING_SLOWER);
 }
 
-/* Tells of every way in the code's direction to move one buffer once that is far below the best
- * one, each a statement. A way that is slow in both directions is told by the first, and the second
- * is not printed. */
-static bool say_slow(struct xb_reading *reading, int device, uint64_t bytes)
+/* Tells of every way in a direction to move one buffer once that is far below the best one, each a
+ * statement. A way that is slow in both directions is told by the first, and the second is not
+ * printed. */
+static void say_slow(struct xb_reading *reading)
 {
-    const enum xb_direction direction =
-        strcmp(reading->entry.code, "XB-SLOW-H2D") == 0 ? XB_H2D : XB_D2H;
-    const struct xb_reading_ways ways = xb_reading_collect_ways(reading, device, bytes, direction);
+    enum xb_direction direction = *(const enum xb_direction *)reading->about;
+    const struct xb_reading_ways ways = xb_reading_collect_ways(reading, direction);
     const struct xb_reading_ways back =
-        xb_reading_collect_ways(reading, device, bytes, direction == XB_H2D ? XB_D2H : XB_H2D);
-    bool said = false, is_told = false;
+        xb_reading_collect_ways(reading, direction == XB_H2D ? XB_D2H : XB_H2D);
+    bool is_told = false;
     /* The slow ways to the device may have been told at another size. */
     for (size_t i = 0; i < reading->list->count; i++) {
         const struct xb_reading_entry *entry = &reading->list->entries[i];
-        is_told = is_told || (strcmp(entry->code, "XB-SLOW-H2D") == 0 && entry->device == device &&
-                              entry->bytes == bytes);
+        is_told = is_told || (strcmp(entry->code, "XB-SLOW-H2D") == 0 &&
+                              entry->device == reading->device && entry->bytes == reading->bytes);
     }
     for (size_t i = 0; i < ways.count; i++) {
         const struct xb_record_case *way = ways.all[i];
         const struct xb_mode *mode = xb_mode_find(way->mode);
         if (!is_slow(reading, &ways, way))
             continue;
-        if (said)
-            xb_reading_next(reading);
+        xb_tell_next(reading);
         /* The same way in the other direction, if it is slow there too. */
         const struct xb_record_case *twin = NULL;
         for (size_t k = 0; k < back.count && twin == NULL; k++)
@@ -223,16 +193,14 @@ static bool say_slow(struct xb_reading *reading, int device, uint64_t bytes)
                 twin = back.all[k];
         /* "Pageable reaches 14 % of pinned to the GPU and 30 % of async back." */
         bool with_back = twin != NULL && direction == XB_H2D;
-        xb_reading_phrase(reading, "{name} reaches {share:share} of {name} {text}", way,
-                          share_of(reading, &ways, way), ways.best, xb_direction_words(way));
+        xb_tell(reading, "{name} reaches {share:share} of {name} {to}", way,
+                share_of(reading, &ways, way), ways.best, way);
         if (with_back)
-            xb_reading_phrase(reading, " and {share}", share_of(reading, &back, twin));
-        if (with_back && !xb_reading_is_one_method(ways.best, back.best))
-            xb_reading_phrase(reading, " of {name}", back.best);
-        xb_reading_phrase(reading, "{text}{text}.{+rate:bandwidth}{+rate:best_bandwidth}",
-                          with_back ? " back" : "",
-                          bytes < XB_LARGE_BYTES ? ", from the call until it is done" : "",
-                          xb_reading_speed(reading, way), xb_reading_speed(reading, ways.best));
+            xb_tell(reading, " and {share}[ of {name}] back", share_of(reading, &back, twin),
+                    xb_reading_is_one_method(ways.best, back.best) ? NULL : back.best);
+        xb_tell(reading, "{text}.{+rate:bandwidth}{+rate:best_bandwidth}",
+                reading->bytes < XB_LARGE_BYTES ? ", from the call until it is done" : "",
+                xb_reading_speed(reading, way), xb_reading_speed(reading, ways.best));
         if (mode != NULL && mode->say_first_thing != NULL)
             mode->say_first_thing(reading, way);
         if (twin != NULL && direction == XB_D2H && is_told) {
@@ -240,14 +208,14 @@ static bool say_slow(struct xb_reading *reading, int device, uint64_t bytes)
             reading->entry.remedy = NULL;
             reading->entry.gain = (double)NAN;
         }
-        said = true;
     }
-    return said;
 }
+
+static const enum xb_direction to = XB_H2D, back_from = XB_D2H;
 
 const struct xb_reading_line xb_reading_of_far_and_slow[] = {
     {.label = "NUMA", .code = "XB-NUMA", .say = say_numa},
-    {.label = "slow", .code = "XB-SLOW-H2D", .say = say_slow},
-    {.label = "slow", .code = "XB-SLOW-D2H", .say = say_slow},
+    {.label = "slow", .code = "XB-SLOW-H2D", .say = say_slow, .about = &to},
+    {.label = "slow", .code = "XB-SLOW-D2H", .say = say_slow, .about = &back_from},
     {.label = NULL},
 };

@@ -11,12 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void xb_reading_add(struct xb_reading *reading, const char *format, ...)
-{
-    struct xb_words *words = &reading->words;
-    XB_FORMAT(words->text + words->length, sizeof words->text - words->length, format);
-    words->length += strlen(words->text + words->length);
-}
+/* ---- numbers ---- */
 
 /* With the fewest decimals, `least` or more, that are within 1 % of it. */
 static const char *digits_of(double number, int least, char *text, size_t size)
@@ -40,12 +35,6 @@ static const char *rate_text(double rate, char *text, size_t size)
     return digits_of(rate / 1e9, rate / 1e9 < 100, text, size);
 }
 
-static const char *whole_text(double number, char *text, size_t size)
-{
-    snprintf(text, size, "%.0f", number);
-    return text;
-}
-
 static const char *size_text(double bytes, char *text, size_t size)
 {
     return xb_size_format((uint64_t)bytes, text, size);
@@ -60,6 +49,11 @@ static const char *share_text(double share, char *text, size_t size)
     return text;
 }
 
+static const char *part_text(double share, char *text, size_t size)
+{
+    return share_text(fmin(share, 1), text, size);
+}
+
 /* "1.6 times as fast", "as fast", "64 % as fast". */
 static const char *speed_text(double factor, char *text, size_t size)
 {
@@ -72,10 +66,41 @@ static const char *speed_text(double factor, char *text, size_t size)
     return text;
 }
 
-static const char *share_of_time_text(double share, char *text, size_t size)
+static const struct {
+    const char *word, *unit;
+    const char *(*text)(double value, char *text, size_t size);
+    int decimals; /* without such a function */
+} kinds[] = {
+    {"rate", XB_UNIT_RATE, rate_text, 0},    {"factor", XB_UNIT_RATIO, xb_reading_factor_text, 0},
+    {"speed", XB_UNIT_RATIO, speed_text, 0}, {"share", XB_UNIT_RATIO, share_text, 0},
+    {"part", XB_UNIT_RATIO, part_text, 0},   {"duration", XB_UNIT_SECONDS, xb_duration_format, 0},
+    {"size", XB_UNIT_BYTES, size_text, 0},   {"whole", XB_UNIT_RATIO, NULL, 0},
+    {"one", XB_UNIT_RATIO, NULL, 1},
+};
+
+/* ---- words ---- */
+
+/* Adds so much of a text; a negative length: all of it. */
+static void add_part(struct xb_reading *reading, const char *text, int length)
 {
-    snprintf(text, size, "%s of the time", share_text(fmin(share, 1), (char[32]){0}, 32));
-    return text;
+    int skipped = reading->words.length == 0 && length != 0 && text[0] == ' ';
+    xb_words_add(&reading->words, "%.*s", length > 0 ? length - skipped : length, text + skipped);
+}
+
+static void add(struct xb_reading *reading, const char *text)
+{
+    add_part(reading, text, -1);
+}
+
+/* With a capital where a sentence begins. */
+static void add_subject(struct xb_reading *reading, const char *text)
+{
+    struct xb_words *words = &reading->words;
+    size_t length = words->length;
+    bool begins = length == 0 || (length > 1 && words->text[length - 2] == '.');
+    add(reading, text);
+    if (begins)
+        words->text[length] = (char)toupper((unsigned char)words->text[length]);
 }
 
 /* " with chunk 8 MiB, streams 2": what tells the case from others of its mode. That a buffer is 0
@@ -94,237 +119,250 @@ static void add_parameters(struct xb_reading *reading, const struct xb_record_ca
             (but != NULL && strcmp(name, but) == 0) ||
             !xb_parameter_differs(&reading->parameters, test, name))
             continue;
-        xb_reading_add(reading, "%s%s %s", before, name, value);
+        xb_words_add(&reading->words, "%s%s %s", before, name, value);
         before = ", ";
     }
 }
 
-/* Within a sentence without commas, and with a capital where one begins. */
-static void add_method(struct xb_reading *reading, const struct xb_record_case *test)
+/* A program's call, of the backend's runtime or of any. */
+static void add_call(struct xb_reading *reading, enum xb_call call)
 {
-    char name[96];
-    size_t length = reading->words.length;
-    bool begins = length == 0 || (length > 1 && reading->words.text[length - 2] == '.');
-    size_t kept = 0;
-    (void)xb_method_name(test, name, sizeof name);
-    for (const char *c = name; *c != '\0'; c++)
-        if (*c != ',')
-            name[kept++] = *c;
-    name[kept] = '\0';
-    if (begins)
-        name[0] = (char)toupper((unsigned char)name[0]);
-    xb_reading_rests_on(reading, test);
-    xb_reading_add(reading, "%s", name);
+    static const char *const calls[XB_CALLS][2] = {
+        [XB_CALL_ALLOCATE_PINNED] = {"cudaMallocHost", "hipHostMalloc"},
+        [XB_CALL_PIN] = {"cudaHostRegister", "hipHostRegister"},
+        [XB_CALL_COPY_ASYNC] = {"cudaMemcpyAsync", "hipMemcpyAsync"},
+        [XB_CALL_PREFETCH] = {"cudaMemPrefetchAsync", "hipMemPrefetchAsync"},
+        [XB_CALL_COPY_BATCH] = {"cudaMemcpyBatchAsync", "hipMemcpyBatchAsync"},
+        [XB_CALL_COPY_PEER] = {"cudaMemcpyPeerAsync", "hipMemcpyPeerAsync"},
+        [XB_CALL_ENABLE_PEER] = {"cudaDeviceEnablePeerAccess", "hipDeviceEnablePeerAccess"},
+    };
+    /* A runtime's calls begin with its name. */
+    const char *backend = reading->record->backend != NULL ? reading->record->backend : "";
+    for (size_t i = 0; i < 2 && backend[0] != '\0'; i++)
+        if (strncmp(calls[call][i], backend, strlen(backend)) == 0) {
+            xb_words_add(&reading->words, "%s()", calls[call][i]);
+            return;
+        }
+    xb_words_add(&reading->words, "%s() or %s()", calls[call][0], calls[call][1]);
 }
 
-/* The rate of a case; of small copies how long one takes. */
-static void add_speed(struct xb_reading *reading, const struct xb_record_case *test, bool with_unit)
-{
-    bool is_rate = xb_reading_figure(test)->more_is_better;
-    double median = xb_reading_median(reading, test, xb_reading_figure(test));
-    xb_reading_add(reading, "%s%s",
-                   (is_rate ? rate_text : xb_duration_format)(median, (char[64]){0}, 64),
-                   is_rate && with_unit ? " GB/s" : "");
-    reading->lacks_figure = reading->lacks_figure || !isfinite(median);
-}
+/* ---- phrases ---- */
 
-static const struct {
-    const char *word, *unit;
-    const char *(*text)(double value, char *text, size_t size);
-} kinds[] = {
-    {"rate", XB_UNIT_RATE, rate_text},
-    {"factor", XB_UNIT_RATIO, xb_reading_factor_text},
-    {"speed", XB_UNIT_RATIO, speed_text},
-    {"share", XB_UNIT_RATIO, share_text},
-    {"share-of-time", XB_UNIT_RATIO, share_of_time_text},
-    {"duration", XB_UNIT_SECONDS, xb_duration_format},
-    {"whole", XB_UNIT_RATIO, whole_text},
-    {"size", XB_UNIT_BYTES, size_text},
+/* What stands in [...] begins here, and goes back to that if something is missing. */
+struct optional {
+    size_t length, numbers, cases;
+    bool lacked_figure, is_missing;
 };
 
-void xb_reading_phrase(struct xb_reading *reading, const char *phrase, ...)
+static void close_option(struct xb_reading *reading, struct optional *part)
 {
-    va_list arguments;
-    va_start(arguments, phrase);
+    struct xb_reading_entry *entry = &reading->entry;
+    if (!part->is_missing)
+        return;
+    reading->words.text[reading->words.length = part->length] = '\0';
+    reading->lacks_figure = part->lacked_figure;
+    entry->number_count = part->numbers;
+    entry->case_count = part->cases;
+}
+
+/* A word that takes a case. */
+static void add_case(struct xb_reading *reading, const char *word, const char *detail,
+                     const struct xb_record_case *test, const char *but)
+{
+    const struct xb_figure *figure = xb_reading_figure(test);
+    const bool is_rate = figure->more_is_better; /* else it is of small copies: a time */
+    if (strcmp(word, "speed-of") == 0) {
+        double median = xb_reading_median(reading, test, figure);
+        add(reading, (is_rate ? rate_text : xb_duration_format)(median, (char[64]){0}, 64));
+        add(reading, is_rate && detail[0] != '\0' ? " GB/s" : "");
+        reading->lacks_figure = reading->lacks_figure || !isfinite(median);
+        return;
+    }
+    if (strcmp(word, "to") == 0) {
+        add_subject(reading, xb_direction_words(test));
+        return;
+    }
+    xb_reading_rests_on(reading, test);
+    if (strcmp(word, "case") == 0)
+        return;
+    char name[96];
+    (void)xb_method_name(test, name, sizeof name);
+    for (char *comma; (comma = strchr(name, ',')) != NULL;) /* within a sentence it has none */
+        memmove(comma, comma + 1, strlen(comma));
+    add_subject(reading, name);
+    if (strcmp(word, "way") == 0)
+        xb_words_add(&reading->words, " %s", xb_direction_words(test));
+    add_parameters(reading, test, but);
+}
+
+static void compose(struct xb_reading *reading, double gain, const char *phrase, va_list arguments)
+{
+    struct optional part = {.length = 0};
+    const struct xb_record_case *of = NULL;
     for (const char *c = phrase; *c != '\0';) {
-        char parsed[16] = "", name[48] = "";
-        size_t plain = strcspn(c, "{");
-        xb_reading_add(reading, "%.*s", (int)plain, c);
-        c += plain;
-        if (*c == '\0')
-            break;
-        (void)sscanf(c, "{%15[^:}]:%47[^}]", parsed, name);
+        char word[16] = "", name[48] = "", figure[48] = "";
+        size_t length = strcspn(c, "{[]");
+        add_part(reading, c, (int)length);
+        c += length;
+        if (*c == '[')
+            part = (struct optional){reading->words.length, reading->entry.number_count,
+                                     reading->entry.case_count, reading->lacks_figure, false};
+        else if (*c == ']')
+            close_option(reading, &part);
+        if (*c != '{') {
+            c += *c != '\0';
+            continue;
+        }
+        bool is_number_only = c[1] == '+';
+        c += 1 + is_number_only;
+        (void)sscanf(c, "%15[^:=}]", word);
+        (void)sscanf(c, "%*[^:=}]:%47[^=}]", name);
+        (void)sscanf(c, "%*[^=}]=%47[^}]", figure);
         c += strcspn(c, "}") + 1;
-        const char *word = parsed[0] == '+' ? parsed + 1 : parsed;
         if (strcmp(word, "text") == 0) {
-            xb_reading_add(reading, "%s", va_arg(arguments, const char *));
-        } else if (strcmp(word, "name") == 0 || strcmp(word, "way") == 0) {
-            const struct xb_record_case *test = va_arg(arguments, const struct xb_record_case *);
+            const char *text = va_arg(arguments, const char *);
+            part.is_missing = part.is_missing || text == NULL;
+            add(reading, text != NULL ? text : "");
+        } else if (strcmp(word, "call") == 0) {
+            add_call(reading, va_arg(arguments, enum xb_call));
+        } else if (strcmp(word, "gain") == 0) {
+            add(reading, XB_FACTOR_TEXT(gain));
+        } else if (xb_list_has("name,way,case,to,speed-of", word)) {
+            of = va_arg(arguments, const struct xb_record_case *);
             const char *but = strcmp(name, "but") == 0 ? va_arg(arguments, const char *) : NULL;
-            add_method(reading, test);
-            if (word[0] == 'w')
-                xb_reading_add(reading, " %s", xb_direction_words(test));
-            add_parameters(reading, test, but);
-        } else if (strcmp(word, "speed-of") == 0) {
-            add_speed(reading, va_arg(arguments, const struct xb_record_case *), name[0] != '\0');
-        } else if (strcmp(word, "case") == 0) {
-            xb_reading_rests_on(reading, va_arg(arguments, const struct xb_record_case *));
+            part.is_missing = part.is_missing || of == NULL;
+            if (of != NULL)
+                add_case(reading, word, name, of, but);
         } else {
             size_t i = 0;
             while (strcmp(word, kinds[i].word) != 0)
                 if (++i == sizeof kinds / sizeof kinds[0])
                     abort();
-            double value = kinds[i].text == size_text ? (double)va_arg(arguments, uint64_t)
-                                                      : va_arg(arguments, double);
-            if (strcmp(name, "*") == 0)
-                snprintf(name, sizeof name, "%s", va_arg(arguments, const char *));
-            if (word == parsed) {
-                xb_reading_add(reading, "%s", kinds[i].text(value, (char[64]){0}, 64));
+            double value = figure[0] != '\0'
+                               ? of != NULL ? xb_record_median(reading->record, of, figure) : NAN
+                           : kinds[i].text == size_text ? (double)va_arg(arguments, uint64_t)
+                                                        : va_arg(arguments, double);
+            const char *called = strcmp(name, "*") == 0 ? va_arg(arguments, const char *)
+                                 : name[0] != '\0'      ? name
+                                                        : figure;
+            part.is_missing = part.is_missing || !(value > 0) || !isfinite(value);
+            if (!is_number_only) {
+                if (kinds[i].text == NULL)
+                    xb_words_add(&reading->words, "%.*f", kinds[i].decimals, value);
+                else
+                    add(reading, kinds[i].text(value, (char[64]){0}, 64));
                 reading->lacks_figure = reading->lacks_figure || !isfinite(value);
             }
-            if (name[0] != '\0')
-                xb_reading_number(reading, name, value, kinds[i].unit);
+            bool is_of_way = of != NULL && called[0] != '\0' && called[strlen(called) - 1] == '_';
+            char whole[64];
+            snprintf(whole, sizeof whole, "%s%s", called, is_of_way ? of->direction : "");
+            if (whole[0] != '\0')
+                xb_reading_number(reading, whole, value, kinds[i].unit);
         }
     }
+}
+
+void xb_tell(struct xb_reading *reading, const char *phrase, ...)
+{
+    va_list arguments;
+    va_start(arguments, phrase);
+    compose(reading, (double)NAN, phrase, arguments);
     va_end(arguments);
 }
 
-const char *xb_reading_call(const struct xb_reading *reading, enum xb_call call)
+void xb_remedy(struct xb_reading *reading, enum xb_effort effort, double gain, const char *phrase,
+               ...)
 {
-#define EACH(a, b)                                                                                 \
-    {                                                                                              \
-        a "()", b "()", a "() or " b "()"                                                          \
-    }
-    static const char *const calls[XB_CALLS][3] = {
-        [XB_CALL_ALLOCATE_PINNED] = EACH("cudaMallocHost", "hipHostMalloc"),
-        [XB_CALL_PIN] = EACH("cudaHostRegister", "hipHostRegister"),
-        [XB_CALL_COPY_ASYNC] = EACH("cudaMemcpyAsync", "hipMemcpyAsync"),
-        [XB_CALL_PREFETCH] = EACH("cudaMemPrefetchAsync", "hipMemPrefetchAsync"),
-        [XB_CALL_COPY_BATCH] = EACH("cudaMemcpyBatchAsync", "hipMemcpyBatchAsync"),
-        [XB_CALL_ALLOCATE_MAPPED] = EACH("cudaHostAlloc", "hipHostMalloc"),
-        [XB_CALL_COPY_PEER] = EACH("cudaMemcpyPeerAsync", "hipMemcpyPeerAsync"),
-        [XB_CALL_ENABLE_PEER] = EACH("cudaDeviceEnablePeerAccess", "hipDeviceEnablePeerAccess"),
-    };
-#undef EACH
-    /* A runtime's calls begin with its name. */
-    const char *name = reading->record->backend != NULL ? reading->record->backend : "";
-    size_t which = 0;
-    while (which < 2 && (name[0] == '\0' || strncmp(calls[call][which], name, strlen(name)) != 0))
-        which++;
-    return calls[call][which];
+    const struct xb_record_device *device = xb_record_device(reading->record, reading->device);
+    const struct xb_words said = reading->words;
+    va_list arguments;
+    if (device != NULL && device->shares_host_memory)
+        return;
+    reading->words = (struct xb_words){.length = 0};
+    va_start(arguments, phrase);
+    compose(reading, gain, phrase, arguments);
+    va_end(arguments);
+    reading->entry.remedy = xb_arena_copy(&reading->list->texts, reading->words.text);
+    reading->entry.effort = effort;
+    reading->entry.gain = isfinite(gain) ? gain : (double)NAN;
+    reading->words = said;
 }
 
-/* Two ways in one direction. */
-struct pair {
-    const struct xb_record_case *way, *other;
-    double ratio; /* how many times as fast the first is; 0: one was not measured */
-    enum xb_reading_order order;
-};
+/* ---- one way against another ---- */
 
-static bool is_certain(const struct pair *pair)
+struct xb_reading_gain xb_reading_find_gain(const struct xb_reading *reading,
+                                            struct xb_reading_way way, struct xb_reading_way other)
 {
-    return pair->order == XB_READING_FASTER || pair->order == XB_READING_SLOWER;
-}
-
-/* Apart by less than what is visible. */
-static bool is_same(const struct pair *pair)
-{
-    return pair->order == XB_READING_ALIKE && fabs(pair->ratio - 1) < 0.02;
-}
-
-/* Finds both directions, to the device first, and what the first way gains in them. */
-static void find_pairs(const struct xb_reading *reading, int device, uint64_t bytes,
-                       struct xb_reading_way way, struct xb_reading_way other, struct pair pairs[2],
-                       struct xb_reading_gain *gain)
-{
+    struct xb_reading_gain gain = {.most = (double)NAN};
     size_t length = 0;
-    *gain = (struct xb_reading_gain){.most = (double)NAN};
     for (int i = 0; i < 2; i++) {
         enum xb_direction to = i == 0 ? XB_H2D : XB_D2H;
-        const struct xb_record_case *one =
-            xb_reading_best_of_any(reading, device, bytes, to, way.mode, way.variant);
-        const struct xb_record_case *two =
-            xb_reading_best_of_any(reading, device, bytes, to, other.mode, other.variant);
-        pairs[i] = (struct pair){.way = one, .other = two};
-        if (one == NULL || two == NULL)
+        struct xb_reading_pair *pair = &gain.pairs[i];
+        pair->way = xb_reading_best_of_any(reading, to, way.mode, way.variant);
+        pair->other = xb_reading_best_of_any(reading, to, other.mode, other.variant);
+        if (pair->way == NULL || pair->other == NULL)
             continue;
-        pairs[i].ratio = fmax(xb_reading_speed(reading, one) / xb_reading_speed(reading, two), 0);
-        pairs[i].order =
-            xb_reading_judge_by(reading, one, xb_reading_figure(one), two, xb_reading_figure(one));
-        if (pairs[i].order != XB_READING_FASTER)
+        const struct xb_figure *figure = xb_reading_figure(pair->way);
+        pair->ratio =
+            fmax(xb_reading_speed(reading, pair->way) / xb_reading_speed(reading, pair->other), 0);
+        pair->order = xb_reading_judge_by(reading, pair->way, figure, pair->other, figure);
+        if (pair->order == XB_READING_ALIKE && fabs(pair->ratio - 1) >= XB_VISIBLE)
+            pair->order = XB_READING_UNKNOWN;
+        if (pair->order != XB_READING_FASTER)
             continue;
-        length += (size_t)snprintf(gain->words + length, sizeof gain->words - length,
+        length += (size_t)snprintf(gain.words + length, sizeof gain.words - length,
                                    length > 0 ? ", %s back" : "%s as fast %s",
-                                   xb_reading_factor_text(pairs[i].ratio, (char[32]){0}, 32),
-                                   xb_direction_words(pairs[i].way));
-        gain->most = fmax(gain->most, pairs[i].ratio);
+                                   XB_FACTOR_TEXT(pair->ratio), xb_direction_words(pair->way));
+        gain.most = fmax(gain.most, pair->ratio);
     }
     for (size_t i = 0; i < 2 && length > 0; i++)
-        if (pairs[i].order == XB_READING_SLOWER)
-            snprintf(gain->words + length, sizeof gain->words - length, ", but slower %s",
+        if (gain.pairs[i].order == XB_READING_SLOWER)
+            snprintf(gain.words + length, sizeof gain.words - length, ", but slower %s",
                      i == 0 ? "to the GPU" : "back");
-}
-
-bool xb_reading_find_gain(const struct xb_reading *reading, int device, uint64_t bytes,
-                          struct xb_reading_way way, struct xb_reading_way other,
-                          struct xb_reading_gain *gain)
-{
-    struct pair pairs[2];
-    find_pairs(reading, device, bytes, way, other, pairs, gain);
-    return isfinite(gain->most);
+    return gain;
 }
 
 /* "pinned_bandwidth_h2d", "prefetch_bandwidth_h2d": a number of a way, by mode or variant. */
-static void write_figure(struct xb_reading *reading, struct xb_reading_way way, bool by_variant,
+static void write_figure(struct xb_reading *reading, const char *way,
                          const struct xb_record_case *test)
 {
     const struct xb_figure *figure = xb_reading_figure(test);
-    const char *of = by_variant && way.variant != NULL ? way.variant : way.mode;
     char name[64];
-    snprintf(name, sizeof name, "%s_%s_%s", of, figure->name, test->direction);
+    snprintf(name, sizeof name, "%s_%s_%s", way, figure->name, test->direction);
     for (char *c = name; *c != '\0'; c++)
         *c = (char)(*c == '-' ? '_' : *c);
     xb_reading_number(reading, name, xb_reading_median(reading, test, figure), figure->unit);
 }
 
 /* "Pinned is 7.2 times as fast as pageable to the GPU"; `back` is the other direction, or NULL. */
-static void say_pair(struct xb_reading *reading, const struct pair *pair, const struct pair *back)
+static void say_pair(struct xb_reading *reading, const struct xb_reading_pair *pair,
+                     const struct xb_reading_pair *back)
 {
-    const char *way = xb_direction_words(pair->way);
-    if (reading->words.length > 0)
-        xb_reading_add(reading, " ");
-    if (is_same(pair))
-        xb_reading_phrase(reading, "{name} is as fast as {name} {text}, within the noise",
-                          pair->way, pair->other, way);
-    else if (!is_certain(pair))
-        xb_reading_phrase(reading, "The samples cannot tell {name} from {name} {text}", pair->way,
-                          pair->other, way);
-    else
-        xb_reading_phrase(reading, "{name} is {speed} as {name} {text}", pair->way, pair->ratio,
-                          pair->other, way);
+    static const char *const phrases[] = {
+        [XB_READING_UNKNOWN] = " The samples cannot tell {name} from {+speed}{name} {to}",
+        [XB_READING_ALIKE] = " {name} is as fast as {+speed}{name} {to}, within the noise",
+        [XB_READING_FASTER] = " {name} is {speed} as {name} {to}",
+        [XB_READING_SLOWER] = " {name} is {speed} as {name} {to}",
+    };
+    xb_tell(reading, phrases[pair->order], pair->way, pair->ratio, pair->other, pair->way);
     if (back != NULL)
-        xb_reading_phrase(reading,
-                          back->ratio < 1 ? " and {share} back{case}{case}"
-                                          : " and {factor} back{case}{case}",
-                          back->ratio, back->way, back->other);
-    xb_reading_add(reading, "%s.",
-                   pair->way->bytes < XB_LARGE_BYTES && is_certain(pair)
-                       ? ", from the call until it is done"
-                       : "");
+        xb_tell(reading,
+                back->ratio < 1 ? " and {share} back{case}{case}"
+                                : " and {factor} back{case}{case}",
+                back->ratio, back->way, back->other);
+    xb_tell(reading, pair->way->bytes < XB_LARGE_BYTES && pair->order > XB_READING_ALIKE
+                         ? ", from the call until it is done."
+                         : ".");
 }
 
-bool xb_reading_compare(struct xb_reading *reading, int device, uint64_t bytes,
-                        struct xb_reading_way way, struct xb_reading_way other,
-                        struct xb_reading_gain *gain)
+bool xb_reading_compare(struct xb_reading *reading, struct xb_reading_way way,
+                        struct xb_reading_way other, struct xb_reading_gain *gain)
 {
-    struct pair pairs[2];
-    struct xb_reading_gain found;
-    const struct pair *by_two_clocks = NULL;
+    const struct xb_reading_pair *pairs = gain->pairs, *by_two_clocks = NULL;
     bool by_variant = strcmp(way.mode, other.mode) == 0;
-    bool is_told = false;
-    find_pairs(reading, device, bytes, way, other, pairs, gain != NULL ? gain : &found);
+    *gain = xb_reading_find_gain(reading, way, other);
     /* One sentence can tell of both if they compare the same cases but for their direction. */
-    bool both = is_certain(&pairs[0]) && is_certain(&pairs[1]);
+    bool both = pairs[0].order > XB_READING_ALIKE && pairs[1].order > XB_READING_ALIKE;
     if (both) {
         struct xb_record_case to = *pairs[0].way, to_other = *pairs[0].other;
         to.direction = to_other.direction = pairs[1].way->direction;
@@ -336,35 +374,31 @@ bool xb_reading_compare(struct xb_reading *reading, int device, uint64_t bytes,
             continue;
         if (i == 0 || !both)
             say_pair(reading, &pairs[i], both ? &pairs[1] : NULL);
-        is_told = is_told || is_certain(&pairs[i]) || is_same(&pairs[i]);
-        if (bytes >= XB_LARGE_BYTES && xb_reading_device_timed(reading, pairs[i].way) !=
-                                           xb_reading_device_timed(reading, pairs[i].other))
+        if (reading->bytes >= XB_LARGE_BYTES &&
+            xb_reading_device_timed(reading, pairs[i].way) !=
+                xb_reading_device_timed(reading, pairs[i].other))
             by_two_clocks = &pairs[i];
-        xb_reading_number(reading, i == 0 ? "ratio_h2d" : "ratio_d2h", pairs[i].ratio,
-                          XB_UNIT_RATIO);
-        write_figure(reading, way, by_variant, pairs[i].way);
-        write_figure(reading, other, by_variant, pairs[i].other);
+        xb_tell(reading, "{case}{+factor:ratio_}", pairs[i].way, pairs[i].ratio);
+        write_figure(reading, by_variant && way.variant != NULL ? way.variant : way.mode,
+                     pairs[i].way);
+        write_figure(reading, by_variant && other.variant != NULL ? other.variant : other.mode,
+                     pairs[i].other);
     }
     if (by_two_clocks != NULL)
-        xb_reading_phrase(reading, " The host's clock timed {name}, and the GPU's the other.",
-                          xb_reading_device_timed(reading, by_two_clocks->way)
-                              ? by_two_clocks->other
-                              : by_two_clocks->way);
-    if (!is_told)
-        xb_reading_is_untold(reading);
+        xb_tell(reading, " The host's clock timed {name}, and the GPU's the other.",
+                xb_reading_device_timed(reading, by_two_clocks->way) ? by_two_clocks->other
+                                                                     : by_two_clocks->way);
+    reading->entry.is_untold =
+        pairs[0].order == XB_READING_UNKNOWN && pairs[1].order == XB_READING_UNKNOWN;
     return pairs[0].ratio > 0 || pairs[1].ratio > 0;
 }
 
 bool xb_reading_try(struct xb_reading *reading, const struct xb_record_case *slow,
                     struct xb_reading_way way, struct xb_reading_gain *gain)
 {
-    const struct xb_reading_way is = {slow->mode, slow->variant};
-    struct pair pairs[2];
-    const struct pair *pair = &pairs[xb_reading_goes(slow, XB_D2H)];
-    find_pairs(reading, slow->device, slow->bytes, way, is, pairs, gain);
-    if (pair->order != XB_READING_FASTER)
-        return false;
-    xb_reading_number(reading, "first_thing_ratio", pair->ratio, XB_UNIT_RATIO);
-    xb_reading_rests_on(reading, pair->way);
-    return true;
+    const struct xb_reading_pair *pair = &gain->pairs[xb_reading_goes(slow, XB_D2H)];
+    *gain = xb_reading_find_gain(reading, way, (struct xb_reading_way){slow->mode, slow->variant});
+    if (pair->order == XB_READING_FASTER)
+        xb_tell(reading, "{+factor:first_thing_ratio}{case}", pair->ratio, pair->way);
+    return pair->order == XB_READING_FASTER;
 }

@@ -190,12 +190,7 @@ static void take_view(void *argument, const struct xb_bars *view)
     }
 }
 
-static int by_place(const void *a, const void *b)
-{
-    const struct row *one = a, *other = b;
-    return XB_FIRST_ORDER(XB_ORDER(other->across, one->across),
-                          xb_bars_by_rank(one->best, other->best));
-}
+XB_COMPARER(by_place, struct row, XB_BY_GREATEST(across), xb_bars_by_rank(a->best, b->best))
 
 /* Puts the rows in order. A link that a copy exceeds was read wrongly: nothing is held against it.
  * Small copies are compared by how long the whole copy takes, as the terminal does. */
@@ -587,10 +582,7 @@ static void take_keys(void *argument, const struct xb_bars *view)
     }
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
+XB_POINTER_COMPARER(by_text, char, strcmp(a, b))
 
 /* Whether more than half of what the smaller one has is in both. */
 static bool are_alike(const struct keys *one, const struct keys *other)

@@ -111,21 +111,10 @@ static void take(void *own, const struct xb_report_document *document, struct xb
 }
 
 /* Those that changed, which is known of none at first, then those of most files. */
-static int by_weight(const void *a, const void *b)
-{
-    const struct trend *one = *(const struct trend *const *)a;
-    const struct trend *other = *(const struct trend *const *)b;
-    return XB_FIRST_ORDER(XB_ORDER(other->change.is_there, one->change.is_there),
-                          XB_ORDER(other->count, one->count), XB_ORDER(other->bytes, one->bytes),
-                          XB_ORDER(one, other));
-}
+XB_POINTER_COMPARER(by_weight, struct trend, XB_BY_GREATEST(change.is_there), XB_BY_GREATEST(count),
+                    XB_BY_GREATEST(bytes), XB_ORDER(a, b))
 
-static int by_date(const void *a, const void *b)
-{
-    const struct point *one = a, *other = b;
-    return XB_FIRST_ORDER(XB_ORDER(one->date, other->date), XB_ORDER(one->value, other->value),
-                          XB_ORDER(one->file, other->file));
-}
+XB_COMPARER(by_date, struct point, XB_BY(date), XB_BY(value), XB_BY(file))
 
 /* Sorts by date, and leaves each measurement once: copies, or the same file twice, are no further
  * evidence of a change. Returns whether there are any with enough dates. */

@@ -194,8 +194,7 @@ static enum xb_status print_all(FILE *stream, const struct xb_run *run,
                      XB_ETA_DURATION(run->asked.deadline));
     NOTE("time", "%s", time.text);
     bool shared = run->device_count > 0 && run->devices[0].info.shares_host_memory;
-    uint64_t bytes = estimate->host_bytes, more = shared ? estimate->device_bytes : 0;
-    bytes = more > UINT64_MAX - bytes ? UINT64_MAX : bytes + more;
+    uint64_t bytes = xb_sum(estimate->host_bytes, shared ? estimate->device_bytes : 0);
     if (shared)
         NOTE("memory", "%s at most", MEMORY_TEXT(bytes));
     else

@@ -84,20 +84,18 @@ static void add_mode(struct modes *modes, const char *name)
 static enum xb_status refuse(const char *path, const struct xb_gates *cases,
                              const struct modes *modes, struct xb_error *error)
 {
-    char have[512] = "none";
-    size_t length = 0;
+    struct xb_words have = {.length = 0};
     const char *mode = cases->items[0].mode;
     const char *nearest = mode != NULL ? xb_nearest(mode, modes->names) : NULL;
     bool is_slip = nearest != NULL && strcmp(nearest, mode) != 0;
-    for (size_t i = 0; i < modes->count && length < sizeof have; i++)
-        length += (size_t)snprintf(have + length, sizeof have - length, "%s%.40s",
-                                   i > 0 ? ", " : "", modes->names[i]);
+    for (size_t i = 0; i < modes->count; i++)
+        xb_words_add(&have, "%s%.40s", i > 0 ? ", " : "", modes->names[i]);
     if (is_slip)
         return XB_FAIL(error, XB_ERR_USAGE,
                        "'%.300s' has no case that --case names; did you mean %.40s?", path,
                        nearest);
     return XB_FAIL(error, XB_ERR_USAGE, "'%.300s' has no case that --case names. Its modes: %s",
-                   path, have);
+                   path, modes->count > 0 ? have.text : "none");
 }
 
 static bool is_named(const struct xb_record_case *test, const void *cases)
@@ -113,18 +111,6 @@ static void say_kept(size_t kept, size_t all)
 }
 
 /* ---- one file, by what wrote it ---- */
-
-/* A file that was replaced since its columns were found may need others. */
-static enum xb_status write_lines(struct show *show, const struct xb_record *record,
-                                  struct xb_error *error)
-{
-    size_t known = show->csv.count;
-    XB_TRY(xb_csv_add_columns(&show->csv, record, error));
-    if (show->csv.count != known)
-        return XB_FAIL(error, XB_ERR_USAGE, "'%.300s' changed while it was read: try again",
-                       record->path);
-    return xb_csv_write_lines(show->output.stream, &show->csv, record, error);
-}
 
 /* Releases the tree as soon as there is a record of it. */
 static enum xb_status show_record(struct show *show, const char *path, cJSON *tree,
@@ -143,10 +129,14 @@ static enum xb_status show_record(struct show *show, const char *path, cJSON *tr
         xb_record_keep(&record, is_named, &show->gates);
     if (show->gates.count > 0 && record.case_count == 0)
         status = refuse(path, &show->gates, &modes, error);
-    if (status == XB_OK && show->finds_columns)
+    const size_t known = show->csv.count;
+    if (status == XB_OK && writes_csv(show)) /* a file that was replaced may need more columns */
         status = xb_csv_add_columns(&show->csv, &record, error);
-    else if (status == XB_OK && writes_csv(show))
-        status = write_lines(show, &record, error);
+    if (status == XB_OK && !show->finds_columns && show->csv.count != known)
+        status = XB_FAIL(error, XB_ERR_USAGE, "'%.300s' changed while it was read: try again",
+                         record.path);
+    if (status == XB_OK && !show->finds_columns && writes_csv(show))
+        status = xb_csv_write_lines(show->output.stream, &show->csv, &record, error);
     if (status == XB_OK && prints(show)) {
         say_kept(record.case_count, all);
         status = show->format == MARKDOWN ? xb_table_write_markdown(stdout, &record, error)
@@ -350,13 +340,9 @@ static int run(struct xb_config *config, char *const *words)
     return code;
 }
 
-static const struct xb_option *const *rows(void)
-{
-    static const struct xb_option *const all[] = {
-        &option_case,       &option_csv,        &option_format,   &xb_option_columns,
-        &xb_option_reading, &xb_option_verbose, XB_OPTIONS_OF_ALL};
-    return all;
-}
+static const struct xb_option *const all_rows[] = {
+    &option_case,       &option_csv,        &option_format,   &xb_option_columns,
+    &xb_option_reading, &xb_option_verbose, XB_OPTIONS_OF_ALL};
 
 const struct xb_command xb_command_show = {
     .name = "show",
@@ -369,7 +355,7 @@ const struct xb_command xb_command_show = {
              "command line is wrong.",
     .example = "xferbench show result.json",
     .operands = XB_OPERANDS_FILES,
-    .rows = rows,
+    .options = all_rows,
     .run = run,
     .fail = xb_cli_fail,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* O_DIRECT */
 #include "base/memory.h"
+#include "base/order.h"
 #include "internal.h"
 
 #include <dirent.h>
@@ -72,11 +73,7 @@ static enum xb_status add_readable(struct xb_files *files, const char *name, con
     return XB_OK;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    const struct xb_file_entry *left = a, *right = b;
-    return strcmp(left->name, right->name);
-}
+XB_COMPARER(by_name, struct xb_file_entry, strcmp(a->name, b->name))
 
 static enum xb_status open_folder(const char *path, struct xb_files *files, struct xb_error *error)
 {

@@ -4,8 +4,8 @@
 
 #include "base/json_fields.h"
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/stream.h"
-
 #include "measure/plan/case.h"
 #include "xferbench/version.h"
 
@@ -151,13 +151,7 @@ struct edge {
     double seconds, change;
 };
 
-static int order_edges(const void *a, const void *b)
-{
-    const struct edge *one = a, *other = b;
-    if (one->seconds < other->seconds || one->seconds > other->seconds)
-        return one->seconds < other->seconds ? -1 : 1;
-    return one->change < other->change ? -1 : one->change > other->change;
-}
+XB_COMPARER(order_edges, struct edge, XB_BY(seconds), XB_BY(change))
 
 /* Adds up the edges. Counts what is at work, so that no rest of the rounding stays at the end. */
 static void write_edges(struct page *page, struct edge *edges, size_t count, const char *name)

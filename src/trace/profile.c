@@ -3,6 +3,7 @@
 #include "profile.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -21,13 +22,8 @@ struct xb_profile_name {
     uint32_t program; /* whose name it is: the place in items, plus 1; 0: of none */
 };
 
-static int compare_names(const void *a, const void *b)
-{
-    const struct xb_profile_name *one = a, *other = b;
-    if (one->length != other->length)
-        return one->length < other->length ? -1 : 1;
-    return memcmp(one->bytes, other->bytes, one->length);
-}
+XB_COMPARER(compare_names, struct xb_profile_name, XB_BY(length),
+            memcmp(a->bytes, b->bytes, a->length < b->length ? a->length : b->length))
 
 /* The name that is there, or a new one. */
 static struct xb_profile_name *find(struct xb_profiles *profiles, const void *bytes, size_t length)
@@ -136,19 +132,8 @@ void xb_copy_read_name(const char *name, struct xb_activity *copy)
 }
 
 /* What is around others comes before them: ranges before calls. */
-static int order(const void *a, const void *b)
-{
-    const struct xb_activity *one = a, *other = b;
-    if (one->begin != other->begin)
-        return one->begin < other->begin ? -1 : 1;
-    if (one->end != other->end)
-        return one->end > other->end ? -1 : 1;
-    if (one->kind != other->kind)
-        return one->kind > other->kind ? -1 : 1;
-    if (one->track != other->track)
-        return one->track < other->track ? -1 : 1;
-    return one->link < other->link ? -1 : one->link > other->link;
-}
+XB_COMPARER(order, struct xb_activity, XB_BY(begin), XB_BY_GREATEST(end), XB_BY_GREATEST(kind),
+            XB_BY(track), XB_BY(link))
 
 void xb_profiles_sort(struct xb_profiles *profiles)
 {

@@ -2,6 +2,7 @@
 #include "trace.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/terminal.h"
 #include "base/units.h"
 #include "measure/engine/stage.h"
@@ -63,13 +64,7 @@ const char *xb_track_name(const struct xb_timeline *timeline, size_t track, char
 }
 
 /* What begins first is drawn first, then what ends first. */
-static int order_cells(const void *a, const void *b)
-{
-    const struct xb_trace_item *one = a, *other = b;
-    if (one->begin < other->begin || one->begin > other->begin)
-        return one->begin < other->begin ? -1 : 1;
-    return one->end < other->end ? -1 : one->end > other->end;
-}
+XB_COMPARER(order_cells, struct xb_trace_item, XB_BY(begin), XB_BY(end))
 
 /* A row with room for all spans; NULL, and counted, where there are enough. */
 static struct row *add_row(struct picture *picture)
@@ -113,11 +108,7 @@ static void add_track(struct picture *picture, size_t track)
     row->busy = work.busy / timeline->seconds;
 }
 
-static int order_items(const void *a, const void *b)
-{
-    const struct xb_trace_item *one = a, *other = b;
-    return one->item < other->item ? -1 : one->item > other->item;
-}
+XB_COMPARER(order_items, struct xb_trace_item, XB_BY(item))
 
 size_t xb_trace_join(struct xb_trace_item *items, size_t count)
 {
@@ -245,26 +236,6 @@ static void print_row(FILE *stream, const struct picture *picture, const struct 
     fprintf(stream, "%-*.*s%.*s\n", LABEL, LABEL - 2, row->label, length, line);
 }
 
-/* A mark and its time at the beginning, where there is room in the middle, and at the end. */
-static void print_scale(FILE *stream, const struct picture *picture)
-{
-    const char *half = XB_DURATION_TEXT(picture->end / 2);
-    const char *all = XB_DURATION_TEXT(picture->end);
-    int rest = picture->columns / 2 - 2 - (int)strlen(all);
-    const bool fits = rest >= (int)strlen(half);
-    fprintf(stream, "%*s|%-*s%c%-*s%s|\n", LABEL, "", picture->columns / 2 - 1, "0",
-            fits ? '|' : ' ', rest, fits ? half : "", all);
-}
-
-static void print_busy(FILE *stream, const struct picture *picture)
-{
-    struct xb_words words = {.length = 0};
-    for (size_t i = 0; i < picture->row_count; i++)
-        xb_words_add(&words, "%s %s %.0f %%", i > 0 ? "," : "at work:", picture->rows[i].label,
-                     100 * picture->rows[i].busy);
-    xb_lines_print(stream, picture->width, "%s", words.text);
-}
-
 static void print_title(FILE *stream, const struct picture *picture)
 {
     const struct xb_result *result = picture->result;
@@ -298,18 +269,27 @@ void xb_timeline_print(FILE *stream, size_t width, const struct xb_result *resul
     print_title(stream, &picture);
     for (size_t i = 0; i < picture.row_count; i++)
         print_row(stream, &picture, &picture.rows[i]);
-    print_scale(stream, &picture);
+    /* A mark and its time at the beginning, where there is room in the middle, and at the end. */
+    const char *half = XB_DURATION_TEXT(picture.end / 2), *all = XB_DURATION_TEXT(picture.end);
+    int rest = picture.columns / 2 - 2 - (int)strlen(all);
+    const bool fits = rest >= (int)strlen(half);
+    fprintf(stream, "%*s|%-*s%c%-*s%s|\n", LABEL, "", picture.columns / 2 - 1, "0",
+            fits ? '|' : ' ', rest, fits ? half : "", all);
     xb_lines_print(stream, picture.width, "numbers: %s; narrow cells show the last digit",
                    picture.has_stages ? "chunks or batches" : "the row's operations; dots: waits");
-    if (picture.timeline->left_out == 0)
-        print_busy(stream, &picture);
+    struct xb_words busy = {.length = 0};
+    for (size_t i = 0; i < picture.row_count; i++)
+        xb_words_add(&busy, "%s %s %.0f %%", i > 0 ? "," : "at work:", picture.rows[i].label,
+                     100 * picture.rows[i].busy);
+    if (timeline->left_out == 0)
+        xb_lines_print(stream, picture.width, "%s", busy.text);
     if (picture.rows_left_out > 0)
         xb_lines_print(stream, picture.width, "%zu more rows are left out: --trace FILE has all",
                        picture.rows_left_out);
-    if (picture.timeline->left_out > 0)
+    if (timeline->left_out > 0)
         xb_lines_print(stream, picture.width,
                        "%llu operations were too many to record: nothing says who was at work",
-                       (unsigned long long)picture.timeline->left_out);
+                       (unsigned long long)timeline->left_out);
     for (size_t i = 0; i < picture.row_count; i++)
         free(picture.rows[i].cells);
 }

@@ -68,8 +68,10 @@ def write_bytes(path, content):
 def find_symbols():
     """What the backend takes from the library: {name: what is lost without it}."""
     text = read_source("src", "backends", "hip", "library.h")
-    rows = re.findall(r'(?:X\(|TYPED\(\w+, ")(\w+)"?,\s*\w+,[\s\\]*"([^"]*)"\)', text)
-    assert len(rows) > 30, "library.h does not read as it did"
+    rows = re.findall(r'(?:X\(|TYPED\(\w+, ")(\w+)"?,(?:\s*\w+,)?[\s\\]*"([^"]*)"\)', text)
+    text = read_source("src", "backends", "gpu", "gpu.h")
+    rows += [("hip" + name, lost) for lost, name in re.findall(r'"([^"]*)",[\s\\]*N##(\w+)', text)]
+    assert len(rows) > 50, "library.h and gpu.h do not read as they did"
     return dict(rows)
 
 

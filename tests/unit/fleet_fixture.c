@@ -87,7 +87,8 @@ void add_pair(size_t figure, size_t gpu, int peer, double value)
                                    .peer = peer,
                                    .value = value,
                                    .scatter = NAN,
-                                   .source = source};
+                                   .source = source,
+                                   .written = fleet.sources[source].written};
     xb_fleet_add_value(&fleet, &added);
 }
 
@@ -110,12 +111,14 @@ size_t add_fleet(size_t nodes, double centre, double step)
 static void complain_of(enum xb_fleet_code code, const struct xb_fleet_node *node,
                         struct xb_fleet_gpu *gpu, const char *text)
 {
-    xb_fleet_add_complaint(&fleet, &(struct xb_fleet_finding){.code = code,
-                                                              .node = node,
-                                                              .gpu = gpu,
-                                                              .text = text,
-                                                              .source = source,
-                                                              .causes = next_causes});
+    xb_fleet_add_complaint(&fleet,
+                           &(struct xb_fleet_finding){.code = code,
+                                                      .node = node,
+                                                      .gpu = gpu,
+                                                      .text = text,
+                                                      .source = source,
+                                                      .written = fleet.sources[source].written,
+                                                      .causes = next_causes});
 }
 
 void complain(enum xb_fleet_code code, size_t gpu, const char *text)

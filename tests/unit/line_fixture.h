@@ -241,7 +241,7 @@ static inline void open_bench(struct bench *b, const struct xb_mode *mode, unsig
     late.backend.queue_wait = wait_for_queue;
     assert_int_equal(xb_fake_backend.driver_open(&b->driver, &probe, &error), XB_OK);
     assert_int_equal(xb_fake_backend.device_open(b->driver, 0, &b->device, &error), XB_OK);
-    assert_int_equal(xb_workspace_open(b->device, 0, &b->workspace, &error), XB_OK);
+    b->workspace = xb_workspace_open(b->device, 0);
     b->test.mode = mode;
     b->context = (struct xb_mode_context){
         .test = &b->test, .device = b->device, .workspace = b->workspace, .queue_count = queues};

@@ -97,3 +97,54 @@ static inline void alter(unsigned copies, unsigned mapped_copies)
     altered_backend.queue_prefetch = altered_prefetch;
     fixture_backend = &altered_backend;
 }
+
+/* A letter an operation: a copy in, from the first host buffer or from another, a kernel, a copy
+ * out. And how many queues there were. */
+static struct {
+    char text[4096];
+    size_t count;
+    const struct xb_buffer *source; /* of the first copy */
+    const struct xb_queue *queues[8];
+    size_t queue_count;
+} letters;
+
+static inline void add_letter(char letter, const struct xb_queue *queue)
+{
+    size_t at = 0;
+    if (letters.count + 1 < sizeof letters.text)
+        letters.text[letters.count++] = letter;
+    while (at < letters.queue_count && letters.queues[at] != queue)
+        at++;
+    if (at == letters.queue_count && at < COUNT_OF(letters.queues))
+        letters.queues[letters.queue_count++] = queue;
+}
+
+static inline enum xb_status lettered_copy(struct xb_queue *queue, struct xb_buffer *target,
+                                           uint64_t to, struct xb_buffer *source, uint64_t from,
+                                           uint64_t bytes, struct xb_error *error)
+{
+    if (letters.source == NULL)
+        letters.source = source;
+    add_letter(source->memory == XB_MEMORY_DEVICE ? 'o'
+               : source == letters.source         ? 'i'
+                                                  : 'b',
+               queue);
+    return xb_fake_backend.queue_copy(queue, target, to, source, from, bytes, error);
+}
+
+static inline enum xb_status lettered_compute(struct xb_queue *queue, struct xb_buffer *buffer,
+                                              uint64_t offset, uint64_t bytes, uint64_t steps,
+                                              struct xb_error *error)
+{
+    add_letter('k', queue);
+    return xb_fake_backend.queue_compute(queue, buffer, offset, bytes, steps, error);
+}
+
+/* Has letters.text written by the runs that follow. */
+static inline void alter_to_letters(void)
+{
+    memset(&letters, 0, sizeof letters);
+    alter(1, 1);
+    altered_backend.queue_copy = lettered_copy;
+    altered_backend.queue_compute = lettered_compute;
+}

@@ -183,12 +183,15 @@ static inline int reset(void **state)
 
 /* ---- looking at results ---- */
 
+/* What is ok was verified, too. */
 static inline void expect_status(const struct xb_result *result, enum xb_result_status status)
 {
     if (result->row.status != status)
         fail_msg("%s %s %s of %llu bytes is %s: %s", result->test.mode->name, result->test.variant,
                  xb_direction_name(result->test.direction), (unsigned long long)result->test.bytes,
                  xb_result_status_name(result->row.status), result->reason);
+    if (status == XB_RESULT_OK)
+        assert_int_equal(result->row.verified, XB_VERIFIED_TRUE);
 }
 
 static inline void expect_all(const struct fixture *f, enum xb_result_status status)
@@ -203,6 +206,51 @@ static inline void expect_reason(const struct xb_result *result, enum xb_result_
     expect_status(result, status);
     if (strstr(result->reason, part) == NULL)
         fail_msg("\"%s\" does not say \"%s\"", result->reason, part);
+}
+
+static inline bool warns(const struct xb_result *result, const char *part)
+{
+    bool found = false;
+    for (size_t i = 0; i < result->row.warning_count; i++)
+        found = found || strstr(result->warnings[i], part) != NULL;
+    return found;
+}
+
+/* The proof found wrong bytes in each. */
+static inline void expect_all_wrong(const struct fixture *f)
+{
+    for (size_t i = 0; i < f->run.case_count; i++) {
+        const struct xb_result *result = &f->run.results[i];
+        expect_status(result, XB_RESULT_ERROR);
+        if (strstr(result->reason, "bytes are wrong after") == NULL &&
+            strstr(result->reason, "invalid encodings") == NULL)
+            fail_msg("%s is no finding of a proof", result->reason);
+        assert_int_equal(result->row.verified, XB_VERIFIED_FALSE);
+    }
+}
+
+/* Runs the planned cases with another `prepare`, which calls the mode's own: for what goes wrong
+ * behind the last reference, and before the first sample. */
+static enum xb_status (*own_prepare)(struct xb_mode_context *context, struct xb_error *error);
+
+static inline void go_prepared(struct fixture *f,
+                               enum xb_status (*prepare)(struct xb_mode_context *context,
+                                                         struct xb_error *error))
+{
+    struct xb_mode mode = *f->run.results[0].test.mode;
+    own_prepare = mode.prepare;
+    mode.prepare = prepare;
+    for (size_t i = 0; i < f->run.case_count; i++)
+        f->run.results[i].test.mode = &mode;
+    go(f, NULL);
+}
+
+static inline enum xb_status prepare_and_stop_copying(struct xb_mode_context *context,
+                                                      struct xb_error *error)
+{
+    enum xb_status status = own_prepare(context, error);
+    xb_fake.damage = XB_DAMAGE_NOTHING_COPIED;
+    return status;
 }
 
 /* Equal but for rounding: virtual times are sums and differences of doubles. */

@@ -56,7 +56,7 @@ static void test_the_file_is_known(NO_STATE)
 static int major_version(void)
 {
     int version = 0;
-    assert_int_equal(xb_hip.functions.runtime_version(&version), hipSuccess);
+    assert_int_equal(xb_hip.functions.hipRuntimeGetVersion(&version), hipSuccess);
     return version / 10000000;
 }
 

@@ -119,8 +119,7 @@ struct xb_memory_probe *__wrap_xb_memory_probe_open(void)
 struct outcome {
     struct xb_link_session *session;
     struct xb_verdict verdict; /* on the first device, of a test of one */
-    struct xb_verdict device_verdicts[9];
-    struct xb_pair_verdict pair_verdicts[XB_LINK_PAIRS];
+    struct xb_link_report report;
 };
 
 static void ask(struct outcome *o, const char *root)
@@ -156,6 +155,8 @@ static void test(struct outcome *o)
 
 static void release(struct outcome *o)
 {
+    free(o->report.verdicts);
+    free(o->report.pair_verdicts);
     xb_link_session_close(o->session);
 }
 
@@ -445,13 +446,7 @@ static void test_pairs(struct outcome *o)
     assert_int_equal(xb_link_session_start(o->session, &error), XB_OK);
     assert_true(xb_link_session_wait(o->session));
     assert_int_equal(o->session->error.status, XB_OK);
-    xb_link_session_judge_pairs(o->session, o->pair_verdicts);
-    for (size_t i = 0; i < o->session->device_count; i++) {
-        struct xb_link_limits limits = xb_link_session_limits(o->session, &o->session->devices[i]);
-        xb_verdict_of_device(&o->session->devices[i], &limits, &o->device_verdicts[i]);
-    }
-    xb_verdict_compare_nvlinks(o->session->devices, o->session->device_count, o->session->pairs,
-                               o->session->pair_count, o->device_verdicts);
+    xb_link_session_judge(o->session, &o->report);
 }
 
 /* The pair of these two has that verdict after so many attempts, and all others are OK. */
@@ -460,7 +455,7 @@ static void expect_pair(const struct outcome *o, size_t from, size_t to, const c
 {
     for (size_t i = 0; i < o->session->pair_count; i++) {
         const struct xb_link_pair *pair = &o->session->pairs[i];
-        const struct xb_findings *found = &o->pair_verdicts[i].found;
+        const struct xb_findings *found = &o->report.pair_verdicts[i].found;
         bool is_bad = pair->from == from && pair->to == to;
         const char *seen = found->reason_count > 0 ? found->reasons[0].code : "";
         if (strcmp(seen, is_bad ? code : "") != 0)
@@ -474,7 +469,7 @@ static void expect_pair(const struct outcome *o, size_t from, size_t to, const c
 
 static const char *code_of_device(const struct outcome *o, size_t place, const char *code)
 {
-    const struct xb_findings *found = &o->device_verdicts[place].found;
+    const struct xb_findings *found = &o->report.verdicts[place].found;
     for (size_t i = 0; i < found->reason_count; i++)
         if (strcmp(found->reasons[i].code, code) == 0)
             return found->reasons[i].text;
@@ -491,15 +486,15 @@ static void healthy_pairs_take_one_attempt(void **state)
     assert_int_equal(o.session->pair_count, 6);
     expect_pair(&o, NO_PAIR);
     for (size_t i = 0; i < 6; i++) {
-        assert_true(fabs(o.pair_verdicts[i].bandwidth.measured - 10e9) < 1e7);
-        assert_true(fabs(o.pair_verdicts[i].bandwidth.share - 0.829) < 0.001);
-        assert_int_equal(o.pair_verdicts[i].like_count, 6);
+        assert_true(fabs(o.report.pair_verdicts[i].bandwidth.measured - 10e9) < 1e7);
+        assert_true(fabs(o.report.pair_verdicts[i].bandwidth.share - 0.829) < 0.001);
+        assert_int_equal(o.report.pair_verdicts[i].like_count, 6);
     }
     for (size_t i = 0; i < 3; i++) {
         assert_true(o.session->devices[i].peers.seconds > 0);
         assert_true(o.session->devices[i].peers.after.nvlinks_known);
         /* Without a folder there is no link to judge, and nothing else is wrong. */
-        assert_int_equal(o.device_verdicts[i].found.reason_count, 1);
+        assert_int_equal(o.report.verdicts[i].found.reason_count, 1);
     }
     release(&o);
 }
@@ -558,14 +553,14 @@ static void pairs_without_access_are_not_measured(void **state)
     xb_fake.no_peer_access = true;
     test_pairs(&o);
     expect_pair(&o, NO_PAIR);
-    assert_true(o.pair_verdicts[0].bandwidth.measured <= 0);
+    assert_true(o.report.pair_verdicts[0].bandwidth.measured <= 0);
     assert_string_equal(o.session->pairs[0].attempts[0].failure, "");
     release(&o);
     /* A least bandwidth is not reached; and there is nothing to try again. */
     ask_pairs(&o, *state, 2);
     o.session->limits.min_peer = (struct xb_limit){true, 1e9, XB_LIMIT_COMMAND_LINE};
     test_pairs(&o);
-    assert_string_equal(o.pair_verdicts[1].found.reasons[0].code, "XB-BW-PEER");
+    assert_string_equal(o.report.pair_verdicts[1].found.reasons[0].code, "XB-BW-PEER");
     assert_int_equal(o.session->pairs[1].attempt_count, 1);
     release(&o);
 }
@@ -589,9 +584,9 @@ static void pairs_of_a_device_that_does_not_open_are_unknown(void **state)
     xb_fake.sick_device = 2;
     test_pairs(&o);
     for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(o.pair_verdicts[i].found.level, XB_LEVEL_UNKNOWN);
-        assert_string_equal(o.pair_verdicts[i].found.reasons[0].code, "XB-TEST-FAILED");
-        assert_non_null(strstr(o.pair_verdicts[i].found.reasons[0].text, "does not answer"));
+        assert_int_equal(o.report.pair_verdicts[i].found.level, XB_LEVEL_UNKNOWN);
+        assert_string_equal(o.report.pair_verdicts[i].found.reasons[0].code, "XB-TEST-FAILED");
+        assert_non_null(strstr(o.report.pair_verdicts[i].found.reasons[0].text, "does not answer"));
         assert_int_equal(o.session->pairs[i].attempt_count, 2);
     }
     release(&o);
@@ -635,9 +630,9 @@ static void a_deadline_that_has_passed_leaves_pairs_unknown(void **state)
     struct outcome o;
     ask_pairs(&o, *state, 2);
     run_past_the_deadline(&o);
-    xb_link_session_judge_pairs(o.session, o.pair_verdicts);
+    xb_link_session_judge(o.session, &o.report);
     for (size_t i = 0; i < o.session->pair_count; i++) {
-        assert_string_equal(o.pair_verdicts[i].found.reasons[0].code, "XB-DEADLINE");
+        assert_string_equal(o.report.pair_verdicts[i].found.reasons[0].code, "XB-DEADLINE");
         assert_int_equal(o.session->pairs[i].attempt_count, 0);
     }
     release(&o);

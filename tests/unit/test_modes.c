@@ -391,6 +391,20 @@ static void test_a_sick_device_leaves_the_others(NO_STATE)
     finish(&f);
 }
 
+/* Those that answer another question than how fast a buffer moves. */
+static void test_all_modes_leave_some_out(NO_STATE)
+{
+    static const char *const named[] = {"batch",    "compress", "job",     "pin",
+                                        "pipeline", "quantize", "resident"};
+    struct fixture f;
+    PLAN(&f, "--mode", "all", "--size", "64K", "--direction", "both,bidir,d2d");
+    assert_true(f.run.case_count > 0);
+    for (size_t i = 0; i < f.run.case_count; i++)
+        for (size_t k = 0; k < COUNT_OF(named); k++)
+            assert_string_not_equal(f.run.results[i].test.mode->name, named[k]);
+    finish(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -412,6 +426,7 @@ int main(void)
         MODES_TEST(test_too_little_device_memory_is_an_error_row),
         MODES_TEST(test_a_device_that_does_not_open_leaves_the_others),
         MODES_TEST(test_a_sick_device_leaves_the_others),
+        MODES_TEST(test_all_modes_leave_some_out),
     };
     return cmocka_run_group_tests_name("modes", tests, NULL, NULL);
 }

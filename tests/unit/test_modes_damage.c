@@ -14,11 +14,9 @@ static bool is_tried(enum xb_damage damage)
     return !HAS_THREAD_SANITIZER || damage == XB_DAMAGE_BIT_FLIPPED;
 }
 
-static void expect_unverified(const char *name, enum xb_damage damage)
+static void expect_unverified(enum xb_damage damage)
 {
     struct fixture f;
-    if (!is_tried(damage))
-        return;
     reset_fake();
     xb_fake.device_count = 2;
     xb_fake.damage = damage;
@@ -30,27 +28,16 @@ static void expect_unverified(const char *name, enum xb_damage damage)
         RUN(&f, EVERYTHING, "--size", "2560K", "--chunk", "8M", "--touched", "50,100");
     else
         RUN(&f, EVERYTHING, "--size", "320K,64K", "--chunk", "192K", "--touched", "50,100");
-    for (size_t i = 0; i < f.run.case_count; i++) {
-        const struct xb_result *result = &f.run.results[i];
-        if (result->row.status != XB_RESULT_ERROR || result->row.verified != XB_VERIFIED_FALSE)
-            fail_msg("%s: %s %s %s of %llu bytes passed", name, result->test.mode->name,
-                     result->test.variant, xb_direction_name(result->test.direction),
-                     (unsigned long long)result->test.bytes);
-        assert_non_null(strstr(result->reason, "bytes are wrong after the copy"));
-    }
+    expect_all_wrong(&f);
     expect_every_way(&f);
     finish(&f);
 }
 
 static void test_wrong_copies_never_verify(NO_STATE)
 {
-    expect_unverified("one bit flipped", XB_DAMAGE_BIT_FLIPPED);
-    expect_unverified("two blocks swapped", XB_DAMAGE_BLOCKS_SWAPPED);
-    expect_unverified("shifted by 2 MiB", XB_DAMAGE_SHIFTED_2MIB);
-    expect_unverified("last byte lost", XB_DAMAGE_LAST_BYTE_LOST);
-    expect_unverified("nothing copied", XB_DAMAGE_NOTHING_COPIED);
-    expect_unverified("a piece lost", XB_DAMAGE_PIECE_LOST);
-    expect_unverified("a piece misplaced", XB_DAMAGE_PIECE_MISPLACED);
+    for (int damage = XB_DAMAGE_BIT_FLIPPED; damage <= XB_DAMAGE_PIECE_MISPLACED; damage++)
+        if (is_tried((enum xb_damage)damage))
+            expect_unverified((enum xb_damage)damage);
 }
 
 /* Nor do those of single operations or of several devices. */
@@ -82,8 +69,9 @@ static void test_wrong_copies_never_verify_elsewhere(NO_STATE)
         }
 }
 
-/* Nor do those into memory that was given back before, by the synchronous call, or of kernels that
- * reach ordinary memory. */
+/* Nor do those into memory that was given back before, by the synchronous call, of kernels that
+ * reach ordinary memory, or of jobs, also where nothing comes back, and where more does than went
+ * in. */
 static void test_wrong_copies_never_verify_in_other_ways(NO_STATE)
 {
     static const struct {
@@ -92,7 +80,12 @@ static void test_wrong_copies_never_verify_in_other_ways(NO_STATE)
     } ways[] = {{2, {"--mode=pageable", "--target=fresh", "--direction=d2h", "--ring-chunk=8M"}},
                 {4, {"--mode=pageable,pinned", "--staging=driver", "--call=sync"}},
                 {2, {"--mode=pinned", "--gpu-memory=malloc,pool", "--direction=h2d"}},
-                {2, {"--mode=zero-copy", "--in-place=malloc"}}};
+                {2, {"--mode=zero-copy", "--in-place=malloc"}},
+                {1, {"--mode=resident", "--steps=2"}},
+                {4, {"--mode=job", "--job-out=0", "--chunk=2560K"}},
+                {4, {"--mode=job", "--job-out=1600K", "--chunk=2560K"}},
+                {4, {"--mode=job", "--job-out=2560K", "--chunk=2560K"}},
+                {4, {"--mode=job", "--job-out=4000K", "--chunk=2560K"}}};
     for (int damage = XB_DAMAGE_BIT_FLIPPED; damage <= XB_DAMAGE_PIECE_MISPLACED; damage++) {
         struct fixture f;
         if (!is_tried((enum xb_damage)damage))
@@ -103,8 +96,7 @@ static void test_wrong_copies_never_verify_in_other_ways(NO_STATE)
             xb_fake.damage = (enum xb_damage)damage;
             execute(&f, WORDS("--size=2560K", more[0], more[1], more[2], more[3]), NULL);
             assert_int_equal(f.run.case_count, ways[w].cases);
-            for (size_t i = 0; i < f.run.case_count; i++)
-                expect_reason(&f.run.results[i], XB_RESULT_ERROR, "bytes are wrong after the copy");
+            expect_all_wrong(&f);
             finish(&f);
         }
     }
@@ -133,6 +125,49 @@ static void test_warm_up_does_not_stand_in_for_the_samples(NO_STATE)
     finish(&f);
 }
 
+/* Modes whose kernels compute on what is copied, each in the ways that differ in what comes back.
+ */
+#define WAYS "--way=pinned,pageable,ring,overlapped"
+static const char *const jobs[][4] = {
+    {"--mode=double-buffer", "--chunk=16K"},
+    {"--mode=resident", "--steps=1,3"},
+    {"--mode=job", WAYS, "--job-out=0", "--chunk=16K"},
+    {"--mode=job", WAYS, "--job-out=64K", "--chunk=16K"},
+    {"--mode=job", WAYS, "--job-out=100K", "--chunk=16K"},
+    {"--mode=job", "--way=managed,prefetch,zero-copy", "--job-out=0"},
+};
+
+static void plan_job(struct fixture *f, size_t i)
+{
+    reset_fake();
+    plan(f, WORDS("--size=64K", jobs[i][0], jobs[i][1], jobs[i][2], jobs[i][3]));
+}
+
+static void test_a_kernel_that_does_nothing_never_verifies(NO_STATE)
+{
+    for (size_t i = 0; i < COUNT_OF(jobs); i++) {
+        struct fixture f;
+        plan_job(&f, i);
+        xb_fake.compute_is_free = true;
+        go(&f, NULL);
+        expect_all_wrong(&f);
+        finish(&f);
+    }
+}
+
+/* All copies are right up to the first case's last reference, and none is made after it; those of a
+ * job in place are the CPU's. */
+static void test_a_reference_does_not_stand_in_for_the_samples(NO_STATE)
+{
+    for (size_t i = 0; i + 1 < COUNT_OF(jobs); i++) {
+        struct fixture f;
+        plan_job(&f, i);
+        go_prepared(&f, prepare_and_stop_copying);
+        expect_all_wrong(&f);
+        finish(&f);
+    }
+}
+
 /* With a check that sees nothing the windows are what is left; the last byte lies in one. A
  * prefetch moves what one address serves for both sides: there are no two buffers to compare. */
 static void test_windows_see_what_a_blind_check_does_not(NO_STATE)
@@ -158,6 +193,8 @@ int main(void)
         MODES_TEST(test_wrong_copies_never_verify_elsewhere),
         MODES_TEST(test_wrong_copies_never_verify_in_other_ways),
         MODES_TEST(test_warm_up_does_not_stand_in_for_the_samples),
+        MODES_TEST(test_a_kernel_that_does_nothing_never_verifies),
+        MODES_TEST(test_a_reference_does_not_stand_in_for_the_samples),
         MODES_TEST(test_windows_see_what_a_blind_check_does_not),
     };
     return cmocka_run_group_tests_name("modes_damage", tests, NULL, NULL);

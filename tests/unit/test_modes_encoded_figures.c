@@ -394,17 +394,6 @@ static void test_a_device_without_kernels_is_skipped(NO_STATE)
     }
 }
 
-static void test_all_modes_leave_them_out(NO_STATE)
-{
-    struct fixture f;
-    PLAN(&f, "--mode", "all", "--size", "64K");
-    for (size_t i = 0; i < f.run.case_count; i++) {
-        assert_string_not_equal(f.run.results[i].test.mode->name, "quantize");
-        assert_string_not_equal(f.run.results[i].test.mode->name, "compress");
-    }
-    finish(&f);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -421,7 +410,6 @@ int main(void)
         FIGURES_TEST(test_what_cannot_be_is_refused),
         FIGURES_TEST(test_any_number_of_bytes_is_compressed),
         FIGURES_TEST(test_a_device_without_kernels_is_skipped),
-        FIGURES_TEST(test_all_modes_leave_them_out),
     };
     return cmocka_run_group_tests_name("modes_encoded_figures", tests, NULL, NULL);
 }

@@ -389,14 +389,6 @@ static void count_memory(void)
                                                  .pinned = 40 * KIB};
 }
 
-static bool warns_of_huge_pages(const struct xb_result *result)
-{
-    for (size_t i = 0; i < result->row.warning_count; i++)
-        if (strstr(result->warnings[i], "huge pages") != NULL)
-            return true;
-    return false;
-}
-
 static void test_memory_is_what_was_added(NO_STATE)
 {
     struct fixture f;
@@ -417,7 +409,7 @@ static void test_memory_is_what_was_added(NO_STATE)
         expect_number(result, "huge_page_bytes", BYTES / 4);
         bool should_be_huge = strcmp(result->test.variant, "used-huge") == 0 ||
                               strcmp(result->test.variant, "register") == 0;
-        assert_int_equal(warns_of_huge_pages(result), should_be_huge);
+        assert_int_equal(warns(result, "huge pages"), should_be_huge);
     }
     finish(&f);
 }
@@ -431,7 +423,7 @@ static void test_as_many_huge_pages_as_fit_are_enough(NO_STATE)
     RUN(&f, "--mode", "pin", "--pin-by", "used-huge,register", "--size", "3M", "--direction",
         "h2d");
     for (size_t i = 0; i < f.run.case_count; i++)
-        assert_false(warns_of_huge_pages(&f.run.results[i]));
+        assert_false(warns(&f.run.results[i], "huge pages"));
     finish(&f);
 }
 
@@ -569,15 +561,6 @@ static void test_nothing_is_left_after_a_failure(NO_STATE)
         }
 }
 
-static void test_all_modes_leave_it_out(NO_STATE)
-{
-    struct fixture f;
-    PLAN(&f, "--mode", "all", "--size", "64K");
-    for (size_t i = 0; i < f.run.case_count; i++)
-        assert_string_not_equal(f.run.results[i].test.mode->name, "pin");
-    finish(&f);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -597,7 +580,6 @@ int main(void)
         PIN_TEST(test_the_copy_on_the_host_is_proved_too),
         PIN_TEST(test_what_a_device_or_a_size_does_not_allow_is_skipped),
         PIN_TEST(test_nothing_is_left_after_a_failure),
-        PIN_TEST(test_all_modes_leave_it_out),
     };
     return cmocka_run_group_tests_name("modes_pin", tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include "modes_fixture.h"
 #include "sanitized.h"
 
+#include <errno.h>
 #include <sys/uio.h>
 
 #define PIPELINE                                                                                   \
@@ -93,10 +94,28 @@ static struct {
 
 static atomic_bool leaves_out;
 
-/* When the first chunk but one is read in the sample behind so many, the deadline comes. */
-#define LATE_OFFSET (32 << 10)
-static size_t late_after;
-static atomic_bool is_late;
+/* Reads of chunks, counted from 1, in all iterations or in samples alone: the so-manyth fails, or
+ * the deadline comes in it. And how often the mode was called. */
+static struct {
+    atomic_uint reads;
+    atomic_bool sampling;
+    bool in_samples;
+    unsigned fails_at, late_at; /* 0: none */
+    size_t late_after;          /* of the sample behind so many the second read is late; 0: none */
+    unsigned set_up, taken_down;
+    unsigned parts; /* how often restore came before a part of the line */
+} turns;
+
+/* False where it fails. */
+static bool take_turn(void)
+{
+    if (turns.in_samples && !atomic_load(&turns.sampling))
+        return true;
+    unsigned turn = atomic_fetch_add(&turns.reads, 1) + 1;
+    if (turn == turns.late_at)
+        atomic_fetch_add(&clock_ahead_ns, 2000000000000);
+    return turn != turns.fails_at;
+}
 
 /* A part of what a read was asked for, as it was before. */
 struct left_out {
@@ -129,9 +148,10 @@ static void put_back(void *memory, const struct left_out *kept)
 ssize_t __wrap_preadv(int descriptor, const struct iovec *parts, int count, off_t offset)
 {
     struct left_out kept = keep(parts[0].iov_base, parts[0].iov_len, (uint64_t)offset);
-    if (offset == LATE_OFFSET && atomic_exchange(&is_late, false))
-        atomic_fetch_add(&clock_ahead_ns, 2000000000000);
-    ssize_t got = __real_preadv(descriptor, parts, count, offset);
+    bool fails = !take_turn();
+    ssize_t got = fails ? -1 : __real_preadv(descriptor, parts, count, offset);
+    if (fails)
+        errno = EIO;
     put_back(parts[0].iov_base, &kept);
     return got;
 }
@@ -150,7 +170,8 @@ static void go_wrong(void *argument, const struct xb_run *run, size_t samples, d
     hurry(argument, run, samples, bandwidth);
     xb_fake.damage = is_wrong ? later.damage : XB_DAMAGE_NONE;
     atomic_store(&leaves_out, is_wrong && later.until > 0);
-    atomic_store(&is_late, late_after > 0 && samples == late_after);
+    if (turns.late_after > 0 && samples == turns.late_after)
+        turns.late_at = atomic_load(&turns.reads) + 2;
 }
 
 /* All that is in slots and results is of a right iteration then, and without a kernel that changes
@@ -251,12 +272,12 @@ static void test_stopped_within_an_iteration(NO_STATE)
         later.damage = XB_DAMAGE_NONE;
         later.from = 0;
         later.until = rows[i].until;
-        late_after = 3;
-        PLAN(&f, "--mode", "pipeline", "--readers", "1", "--order", rows[i].order, "--size", "128K",
-             "--chunk", "32K", "--samples=1000", "--time-limit=100s");
+        memset(&turns, 0, sizeof turns);
+        turns.late_after = 3;
+        PLAN(&f, "--mode", "pipeline", "--readers", "1", "--order", rows[i].order, "--size",
+             "128K,192K", "--chunk", "32K", "--samples=1000", "--time-limit=100s");
         f.run.deadline = xb_clock_now() + 1000;
         go(&f, &observer);
-        late_after = 0;
         atomic_store(&leaves_out, false);
         const struct xb_result *result = &f.run.results[0];
         expect_status(result, rows[i].status);
@@ -264,6 +285,145 @@ static void test_stopped_within_an_iteration(NO_STATE)
         assert_int_equal(result->times.count, 3);
         assert_int_equal(result->row.verified,
                          rows[i].status == XB_RESULT_OK ? XB_VERIFIED_TRUE : XB_VERIFIED_FALSE);
+        assert_true(atomic_load(&turns.reads) < turns.late_at + 2); /* of the four */
+        expect_reason(&f.run.results[1], XB_RESULT_SKIPPED, "the deadline came before it began");
+        assert_false(f.run.deadline_met);
+        finish(&f);
+    }
+}
+
+/* ---- what the runner makes of a mode whose first stage is the host's ---- */
+
+static const struct xb_mode *real;
+
+static enum xb_status counted_setup(struct xb_mode_context *context, struct xb_error *error)
+{
+    turns.set_up++;
+    atomic_store(&turns.sampling, false);
+    return real->setup(context, error);
+}
+
+static void counted_teardown(struct xb_mode_context *context)
+{
+    turns.taken_down++;
+    real->teardown(context);
+}
+
+static enum xb_status counted_restore(struct xb_mode_context *context, struct xb_error *error)
+{
+    turns.parts += !xb_line_is_whole(context);
+    return real->restore(context, error);
+}
+
+static enum xb_status noted_prepare(struct xb_mode_context *context, struct xb_error *error)
+{
+    atomic_store(&turns.sampling, true);
+    return real->prepare(context, error);
+}
+
+#define CHUNKS 8
+
+/* Plans two cases, of which the first has so many chunks, and has calls of the mode counted. There
+ * is no room to load all of the data, which would be timed too. */
+static void plan_turns(struct fixture *f)
+{
+    static struct xb_mode counted;
+    memset(&turns, 0, sizeof turns);
+    reset_fake();
+    xb_fake.device_memory_free = 120 << 10;
+    PLAN(f, "--mode", "pipeline", "--readers", "1", "--order", "overlapped", "--kernel-time",
+         "none", "--size", "64K,128K", "--chunk", "8K");
+    real = f->run.results[0].test.mode;
+    counted = *real;
+    counted.setup = counted_setup;
+    counted.teardown = counted_teardown;
+    counted.restore = counted_restore;
+    counted.prepare = noted_prepare;
+    for (size_t i = 0; i < f->run.case_count; i++)
+        f->run.results[i].test.mode = &counted;
+}
+
+static void test_a_row_with_parts_as_references(NO_STATE)
+{
+    struct fixture f;
+    plan_turns(&f);
+    go(&f, NULL);
+    expect_all(&f, XB_RESULT_OK);
+    size_t parts = 0;
+    for (size_t i = 0; i < f.run.case_count; i++) {
+        const struct xb_result *result = &f.run.results[i];
+        assert_int_equal(result->times.count, 2);
+        assert_true(figure_of(result, "serial_time")->samples.count >= 2);
+        for (size_t k = 0; k < XB_PIPELINE_STAGES; k++) {
+            size_t samples = figure_of(result, xb_pipeline_rates[k].name)->samples.count;
+            assert_true(samples >= 2);
+            parts += samples;
+        }
+    }
+    assert_int_equal(turns.parts, parts);
+    assert_int_equal(atomic_load(&turns.reads) % CHUNKS, 0);
+    assert_int_equal(turns.taken_down, 2);
+    finish(&f);
+}
+
+/* In which turn something happens: of those in samples, or of all. */
+struct when {
+    bool in_samples;
+    unsigned at;
+};
+
+static void test_a_deadline_within_an_iteration_before_the_first_sample(NO_STATE)
+{
+    static const struct when rows[] = {
+        {false, 5}, {false, CHUNKS + 5}, {false, 2 * CHUNKS + 5}, {true, 5}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fixture f;
+        plan_turns(&f);
+        turns.in_samples = rows[i].in_samples;
+        turns.late_at = rows[i].at;
+        f.run.deadline = xb_clock_now() + 1000;
+        go(&f, NULL);
+        expect_reason(&f.run.results[0], XB_RESULT_SKIPPED,
+                      "the deadline came before its first sample");
+        assert_int_equal(f.run.results[0].row.verified, XB_VERIFIED_UNKNOWN);
+        assert_false(f.run.deadline_met);
+        finish(&f);
+    }
+}
+
+static void test_a_failing_turn_is_an_error_row(NO_STATE)
+{
+    static const struct when rows[] = {{false, 1},          {false, 5}, {false, CHUNKS},
+                                       {false, CHUNKS + 1}, {true, 1},  {true, 13}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fixture f;
+        plan_turns(&f);
+        turns.in_samples = rows[i].in_samples;
+        turns.fails_at = rows[i].at;
+        go(&f, NULL);
+        expect_reason(&f.run.results[0], XB_RESULT_ERROR, "cannot be read");
+        expect_status(&f.run.results[1], XB_RESULT_OK);
+        assert_int_equal(turns.taken_down, 2);
+        finish(&f);
+    }
+}
+
+/* Also of those that open the line: what is there of it is closed. */
+static void test_each_call_failing_is_an_error_row(NO_STATE)
+{
+    bool failed = true;
+    for (unsigned at = 1; failed; at += 1 + at / 8) {
+        struct fixture f;
+        plan_turns(&f);
+        xb_fake.fail_at = xb_fake.calls + at;
+        go(&f, NULL);
+        failed = xb_fake.failures > 0;
+        size_t errors = 0;
+        for (size_t i = 0; i < f.run.case_count; i++)
+            errors += f.run.results[i].row.status == XB_RESULT_ERROR ||
+                      warns(&f.run.results[i], "the timeline could not be recorded");
+        assert_true(failed ? errors > 0 : errors == 0);
+        assert_int_equal(turns.set_up, turns.taken_down);
         finish(&f);
     }
 }
@@ -280,7 +440,8 @@ static void expect_own(const struct xb_source *source, unsigned slots, unsigned 
 
 static void test_own_bytes_of_chunks(NO_STATE)
 {
-    const struct xb_source source = {.bytes = 4500, .chunk = 1000, .items = 5};
+    uint64_t bytes[] = {1000, 1000, 1000, 1000, 500};
+    const struct xb_source source = {.item_bytes = bytes, .items = COUNT_OF(bytes)};
     expect_own(&source, 1, 0, 1000, 1000);
     expect_own(&source, 2, 0, 1000, 1000);
     expect_own(&source, 3, 0, 1000, 1000);
@@ -293,12 +454,8 @@ static void test_own_bytes_of_chunks(NO_STATE)
 /* Batches are of any length, and the longest need not come first. */
 static void test_own_bytes_of_batches(NO_STATE)
 {
-    struct xb_file_entry entries[] = {{.bytes = 80},  {.bytes = 400}, {.bytes = 240},
-                                      {.bytes = 160}, {.bytes = 800}, {.bytes = 8}};
-    uint64_t positions[COUNT_OF(entries)] = {0};
-    struct xb_files files = {.entries = entries, .count = COUNT_OF(entries)};
-    const struct xb_source source = {
-        .files = &files, .batch = 1, .positions = positions, .items = COUNT_OF(entries)};
+    uint64_t bytes[] = {80, 400, 240, 160, 800, 8};
+    const struct xb_source source = {.item_bytes = bytes, .items = COUNT_OF(bytes)};
     expect_own(&source, 1, 0, 400, 800);
     expect_own(&source, 2, 0, 240, 800);
     expect_own(&source, 2, 1, 160, 400);
@@ -347,6 +504,10 @@ int main(void)
         MODES_TEST(test_what_earlier_iterations_left_does_not_verify),
         MODES_TEST(test_results_of_earlier_iterations_do_not_verify),
         MODES_TEST(test_stopped_within_an_iteration),
+        MODES_TEST(test_a_row_with_parts_as_references),
+        MODES_TEST(test_a_deadline_within_an_iteration_before_the_first_sample),
+        MODES_TEST(test_a_failing_turn_is_an_error_row),
+        MODES_TEST(test_each_call_failing_is_an_error_row),
         cmocka_unit_test(test_own_bytes_of_chunks),
         cmocka_unit_test(test_own_bytes_of_batches),
         MODES_TEST(test_chunks_and_epochs_are_timed),

@@ -21,17 +21,11 @@ static const struct xb_figure hops = {
     .name = "hops", .unit = XB_UNIT_RATIO, .help = "What only this mode knows"};
 static const struct xb_figure *const visitor_figures[] = {&hops, NULL};
 
-static bool say_hops(struct xb_reading *reading, int device, uint64_t bytes)
+static void say_hops(struct xb_reading *reading)
 {
-    const struct xb_record_case *test =
-        xb_reading_best(reading, device, bytes, XB_H2D, "visitor", NULL);
-    double count = xb_reading_median(reading, test, &hops);
-    if (!(count > 0))
-        return false;
-    xb_reading_phrase(reading, "{name}", test);
-    xb_reading_add(reading, " took %.0f hops.", count);
-    xb_reading_number(reading, "hops", count, XB_UNIT_RATIO);
-    return true;
+    const struct xb_record_case *test = xb_reading_best(reading, XB_H2D, NULL, NULL);
+    if (test != NULL)
+        xb_tell(reading, "[{name} took {whole=hops} hops.]", test);
 }
 
 static const struct xb_reading_line visitor_lines[] = {

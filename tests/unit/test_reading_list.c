@@ -8,6 +8,7 @@
 #include "record/mode_list.h"
 #include "run/formats.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,27 +21,39 @@ static void a_phrase_is_words_with_their_numbers(NO_STATE)
     struct xb_reading_list list = {.count = 0};
     struct xb_reading reading = {.list = &list};
     xb_reading_begin(&reading, "label", "XB-CODE", -1, 0);
-    xb_reading_phrase(&reading,
-                      "{text} has {rate:bandwidth} GB/s of {size:most}; {factor}, {speed}, ", "it",
-                      54e9, (uint64_t)8 << 20, 2.0, 2.0);
-    xb_reading_phrase(&reading, "{share:share}, {share-of-time}, {duration:time}, {whole}.", 0.25,
-                      1.5, 0.001, 3.0);
+    xb_tell(&reading, "{text} has {rate:bandwidth} GB/s of {size:most}; {factor}, {speed}, ", "it",
+            54e9, (uint64_t)8 << 20, 2.0, 2.0);
+    xb_tell(&reading, "{share:share}, {part} of the time, {duration:time}, {whole}.", 0.25, 1.5,
+            0.001, 3.0);
+    /* What lacks a value, a text or a case is left out with its numbers and cases. */
+    const struct xb_record_case one = {.mode = "one"}, other = {.mode = "other"};
+    xb_tell(&reading,
+            "[{case} {text} of {whole:none}][ No {text}.][ No {case}.][ {one:left} of {text}.]"
+            "{case}{case}",
+            &one, "None", 0.0, NULL, NULL, 4.25, "it", &other, &other);
+    xb_reading_keep(&reading);
+    xb_reading_begin(&reading, "label", "XB-CODE", -1, 0);
+    xb_tell(&reading, "What lacks a value elsewhere is none: {factor}.", (double)NAN);
     xb_reading_keep(&reading);
     assert_int_equal(list.count, 1);
     const struct xb_reading_entry *entry = &list.entries[0];
+    assert_int_equal(entry->case_count, 1);
+    assert_ptr_equal(entry->cases[0], &other);
     assert_string_equal(entry->text, "it has 54.0 GB/s of 8 MiB; 2.0 times, 2.0 times as fast, "
-                                     "25 %, 100 % of the time, 1.00 ms, 3.");
-    assert_int_equal(entry->number_count, 4);
+                                     "25 %, 100 % of the time, 1.00 ms, 3. 4.2 of it.");
+    assert_int_equal(entry->number_count, 5);
     static const struct xb_reading_number expected[] = {{"bandwidth", 54e9, XB_UNIT_RATE},
                                                         {"most", 8 << 20, XB_UNIT_BYTES},
                                                         {"share", 0.25, XB_UNIT_RATIO},
-                                                        {"time", 0.001, XB_UNIT_SECONDS}};
-    for (size_t i = 0; i < 4; i++) {
+                                                        {"time", 0.001, XB_UNIT_SECONDS},
+                                                        {"left", 4.25, XB_UNIT_RATIO}};
+    for (size_t i = 0; i < 5; i++) {
         assert_string_equal(entry->numbers[i].name, expected[i].name);
         assert_string_equal(entry->numbers[i].unit, expected[i].unit);
         assert_true(entry->numbers[i].value == expected[i].value);
     }
     free(reading.numbers);
+    free(reading.cases);
     xb_reading_free(&list);
 }
 

@@ -247,14 +247,6 @@ static void strike(void *argument, const struct xb_run *run, size_t samples, dou
         xb_fake.fail_at = xb_fake.calls + *after;
 }
 
-static bool is_warned(const struct xb_result *result)
-{
-    for (size_t i = 0; i < result->row.warning_count; i++)
-        if (strstr(result->warnings[i], "the timeline could not be recorded: ") != NULL)
-            return true;
-    return false;
-}
-
 /* Only an operation of the iteration, or of what verifies it, is an error of the case. */
 static bool is_of_recording(const char *call)
 {
@@ -282,9 +274,10 @@ static void strike_all(const char *const *arguments, unsigned least_warned)
             expect_status(result, XB_RESULT_OK);
             assert_int_equal(result->times.count, 1);
             assert_true(result->row.verified == XB_VERIFIED_TRUE);
-            assert_true((result->timeline != NULL) != is_warned(result));
+            assert_true((result->timeline != NULL) !=
+                        warns(result, "the timeline could not be recorded: "));
             assert_true(happened || result->timeline != NULL);
-            warned += is_warned(result);
+            warned += warns(result, "the timeline could not be recorded: ");
         }
         finish(&f);
     }

@@ -40,87 +40,47 @@ static void test_backend_tables_are_checked(NO_STATE)
     refuse_backend(NULL, "does not say why");
 }
 
-/* Every mandatory slot, one at a time; the optional ones may be missing. */
-static void test_each_missing_slot_is_named(NO_STATE)
+static void clear(struct xb_backend *table, const struct xb_slot *slot)
 {
-#define WITHOUT(slot)                                                                              \
-    do {                                                                                           \
-        struct xb_backend table = xb_fake_backend;                                                 \
-        table.slot = NULL;                                                                         \
-        refuse_backend(&table, #slot);                                                             \
-    } while (0)
-    WITHOUT(driver_open);
-    WITHOUT(driver_close);
-    WITHOUT(device_info);
-    WITHOUT(device_open);
-    WITHOUT(device_close);
-    WITHOUT(device_memory);
-    WITHOUT(buffer_allocate);
-    WITHOUT(buffer_free);
-    WITHOUT(queue_open);
-    WITHOUT(queue_close);
-    WITHOUT(queue_copy);
-    WITHOUT(queue_fill);
-    WITHOUT(queue_check);
-    WITHOUT(queue_wait_event);
-    WITHOUT(queue_wait);
-    WITHOUT(event_open);
-    WITHOUT(event_close);
-    WITHOUT(event_record);
-    WITHOUT(event_wait);
-    WITHOUT(event_elapsed);
-    struct xb_backend table = xb_fake_backend;
-    table.buffer_register = NULL;
-    table.buffer_advise = NULL;
-    table.queue_kernel_copy = NULL;
-    table.queue_compute = NULL;
-    table.queue_chain = NULL;
-    table.queue_chase = NULL;
-    table.queue_prefetch = NULL;
-    table.queue_hold = NULL;
-    table.queue_release = NULL;
-    table.pieces_open = NULL;
-    table.pieces_close = NULL;
-    table.queue_copy_pieces = NULL;
-    table.queue_kernel_pieces = NULL;
-    table.queue_decode = NULL;
-    table.queue_digest = NULL;
-    table.file_open = NULL;
-    table.file_close = NULL;
-    table.file_read = NULL;
-    table.file_way = NULL;
-    table.graph_open = NULL;
-    table.graph_close = NULL;
-    table.queue_graph = NULL;
-    table.queue_copy_rows = NULL;
-    table.peer_info = NULL;
-    table.peer_open = NULL;
-    table.peer_close = NULL;
-    table.queue_copy_peer = NULL;
-    table.range_push = NULL;
-    table.range_pop = NULL;
-    table.profiler_collect = NULL;
-    const struct xb_backend_entry list[] = {{.name = "fake", .backend = &table}, {.name = NULL}};
-    struct xb_error error;
-    assert_int_equal(xb_registry_check(list, &error), XB_OK);
+    memset((char *)table + slot->offset, 0, sizeof table->driver_open);
 }
 
-/* Half of what belongs together is worth nothing. */
-static void test_slots_that_go_together_are_all_there(NO_STATE)
+static enum xb_status check_list(const struct xb_backend *table)
 {
-#define WITHOUT_ONE(slot, part)                                                                    \
-    do {                                                                                           \
-        struct xb_backend table = xb_fake_backend;                                                 \
-        table.slot = NULL;                                                                         \
-        refuse_backend(&table, part);                                                              \
-    } while (0)
-    WITHOUT_ONE(peer_info, "all or none");
-    WITHOUT_ONE(peer_open, "all or none");
-    WITHOUT_ONE(peer_close, "all or none");
-    WITHOUT_ONE(queue_copy_peer, "all or none");
-    WITHOUT_ONE(range_push, "all or none");
-    WITHOUT_ONE(range_pop, "all or none");
-    WITHOUT_ONE(profiler_collect, "all or none");
+    const struct xb_backend_entry list[] = {{.name = "fake", .backend = table}, {.name = NULL}};
+    struct xb_error error;
+    return xb_registry_check(list, &error);
+}
+
+/* Every slot, one at a time: only what every backend needs, or the rest of its group, must be
+ * there.
+ */
+static void test_each_missing_slot_is_named(NO_STATE)
+{
+    struct xb_backend least = xb_fake_backend;
+    for (const struct xb_slot *slot = xb_slots; slot->name != NULL; slot++) {
+        struct xb_backend table = xb_fake_backend;
+        clear(&table, slot);
+        if (slot->needs == XB_SLOT_ALWAYS || slot->needs == XB_SLOT_PEERS ||
+            slot->needs == XB_SLOT_PROFILER)
+            refuse_backend(&table, slot->name);
+        else
+            assert_int_equal(check_list(&table), XB_OK);
+        if (slot->needs != XB_SLOT_ALWAYS)
+            clear(&least, slot);
+    }
+    assert_int_equal(check_list(&least), XB_OK);
+}
+
+/* Behind the names all of a table is slots. */
+static void test_every_slot_is_listed(NO_STATE)
+{
+    size_t at = offsetof(struct xb_backend, driver_open);
+    for (const struct xb_slot *slot = xb_slots; slot->name != NULL; slot++) {
+        assert_int_equal(slot->offset, at);
+        at += sizeof xb_fake_backend.driver_open;
+    }
+    assert_int_equal(at, sizeof(struct xb_backend));
 }
 
 static void test_names_are_unique(NO_STATE)
@@ -145,19 +105,9 @@ static void refuse_mode(const struct xb_mode *mode)
     assert_string_not_equal(error.message, "");
 }
 
-static bool says_nothing(struct xb_reading *reading, int device, uint64_t bytes)
+static void says_nothing(struct xb_reading *reading)
 {
     (void)reading;
-    (void)device;
-    (void)bytes;
-    return false;
-}
-
-static bool says_nothing_of_sizes(struct xb_reading *reading, int device)
-{
-    (void)reading;
-    (void)device;
-    return false;
 }
 
 /* A mode of pairs is asked for pairs, any other for a device at a size or at all of them. */
@@ -173,7 +123,7 @@ static void test_lines_of_the_reading_are_checked(NO_STATE)
     mode.pairs = true;
     refuse_mode(&mode);
     mode.pairs = false;
-    lines[0].say_of_sizes = says_nothing_of_sizes;
+    lines[0].say_of_sizes = says_nothing;
     refuse_mode(&mode); /* one of the two */
     lines[0].say = NULL;
     assert_int_equal(xb_modes_check(modes, &error), XB_OK);
@@ -329,45 +279,33 @@ static void refuse_device(const struct xb_backend *backend, uint32_t capability,
     assert_int_equal(xb_registry_check_device(backend, &info, &error), XB_OK);
 }
 
+static unsigned slots_behind(uint32_t capabilities)
+{
+    unsigned count = 0;
+    for (const struct xb_slot *slot = xb_slots; slot->name != NULL; slot++)
+        count += (slot->needs & capabilities) != 0;
+    return count;
+}
+
 static void test_capabilities_need_their_slots(NO_STATE)
 {
     struct xb_device_info info = {.capabilities = UINT32_MAX, .held_operations = 1};
     struct xb_error error;
     assert_int_equal(xb_registry_check_device(&xb_fake_backend, &info, &error), XB_OK);
-#define CAPABLE_WITHOUT(slot, capability, part)                                                    \
-    do {                                                                                           \
-        struct xb_backend table = xb_fake_backend;                                                 \
-        table.slot = NULL;                                                                         \
-        refuse_device(&table, capability, part);                                                   \
-    } while (0)
-    CAPABLE_WITHOUT(buffer_register, XB_CAP_REGISTER, "page-lock");
-    CAPABLE_WITHOUT(queue_hold, XB_CAP_HOLD, "hold");
-    CAPABLE_WITHOUT(queue_release, XB_CAP_HOLD, "hold");
-    CAPABLE_WITHOUT(queue_kernel_copy, XB_CAP_KERNELS, "kernels");
-    CAPABLE_WITHOUT(queue_compute, XB_CAP_KERNELS, "kernels");
-    CAPABLE_WITHOUT(queue_chain, XB_CAP_KERNELS, "kernels");
-    CAPABLE_WITHOUT(queue_chase, XB_CAP_KERNELS, "kernels");
-    CAPABLE_WITHOUT(pieces_open, XB_CAP_KERNELS, "kernels");
-    CAPABLE_WITHOUT(pieces_close, XB_CAP_KERNELS, "kernels");
-    CAPABLE_WITHOUT(queue_kernel_pieces, XB_CAP_KERNELS, "kernels");
-    CAPABLE_WITHOUT(queue_decode, XB_CAP_KERNELS, "kernels");
-    CAPABLE_WITHOUT(queue_digest, XB_CAP_KERNELS, "kernels");
-    CAPABLE_WITHOUT(file_open, XB_CAP_FILE, "files");
-    CAPABLE_WITHOUT(file_close, XB_CAP_FILE, "files");
-    CAPABLE_WITHOUT(file_read, XB_CAP_FILE, "files");
-    CAPABLE_WITHOUT(file_way, XB_CAP_FILE, "files");
-    CAPABLE_WITHOUT(pieces_open, XB_CAP_BATCH, "many pieces");
-    CAPABLE_WITHOUT(pieces_close, XB_CAP_BATCH, "many pieces");
-    CAPABLE_WITHOUT(queue_copy_pieces, XB_CAP_BATCH, "many pieces");
-    CAPABLE_WITHOUT(pieces_open, XB_CAP_GRAPH, "graphs");
-    CAPABLE_WITHOUT(pieces_close, XB_CAP_GRAPH, "graphs");
-    CAPABLE_WITHOUT(graph_open, XB_CAP_GRAPH, "graphs");
-    CAPABLE_WITHOUT(graph_close, XB_CAP_GRAPH, "graphs");
-    CAPABLE_WITHOUT(queue_graph, XB_CAP_GRAPH, "graphs");
-    CAPABLE_WITHOUT(queue_copy_rows, XB_CAP_ROWS, "rows");
-    CAPABLE_WITHOUT(queue_allocate, XB_CAP_POOL, "pool");
-    CAPABLE_WITHOUT(queue_prefetch, XB_CAP_MANAGED, "managed");
-    CAPABLE_WITHOUT(buffer_advise, XB_CAP_MANAGED, "managed");
+    for (const struct xb_slot *slot = xb_slots; slot->name != NULL; slot++)
+        for (uint32_t i = 0; i < XB_CAPABILITIES; i++) {
+            struct xb_backend table = xb_fake_backend;
+            clear(&table, slot);
+            if ((slot->needs & 1u << i) != 0)
+                refuse_device(&table, 1u << i, slot->name);
+        }
+    /* Those that slots stand behind, as backend.h says. */
+    assert_int_equal(slots_behind(XB_CAP_KERNELS), 9);
+    assert_int_equal(slots_behind(XB_CAP_GRAPH), 5);
+    assert_int_equal(slots_behind(XB_CAP_FILE), 4);
+    assert_int_equal(slots_behind(XB_CAP_BATCH), 3);
+    assert_int_equal(slots_behind(XB_CAP_MANAGED | XB_CAP_HOLD), 4);
+    assert_int_equal(slots_behind(XB_CAP_REGISTER | XB_CAP_ROWS | XB_CAP_POOL), 3);
     info.held_operations = 0; /* a hold nothing fits behind */
     assert_int_equal(xb_registry_check_device(&xb_fake_backend, &info, &error), XB_ERR_INTERNAL);
 }
@@ -411,7 +349,7 @@ int main(void)
         cmocka_unit_test(test_the_real_lists_pass),
         cmocka_unit_test(test_backend_tables_are_checked),
         cmocka_unit_test(test_each_missing_slot_is_named),
-        cmocka_unit_test(test_slots_that_go_together_are_all_there),
+        cmocka_unit_test(test_every_slot_is_listed),
         cmocka_unit_test(test_names_are_unique),
         cmocka_unit_test(test_modes_are_checked),
         cmocka_unit_test(test_stages_of_modes_are_checked),

@@ -3,7 +3,7 @@
 
 #include "testing.h"
 
-#include "link/verdict.h"
+#include "link/report.h"
 #include "verdict_fixture.h"
 
 #include <math.h>
@@ -58,16 +58,14 @@ static void make_node(size_t device_count)
 
 static void judge_node(void)
 {
-    for (size_t i = 0; i < node.device_count; i++)
-        xb_verdict_of_device(&node.devices[i], &no_limits, &node.device_verdicts[i]);
-    xb_verdict_compare_nvlinks(node.devices, node.device_count, node.pairs, node.pair_count,
-                               node.device_verdicts);
-    for (size_t i = 0; i < node.pair_count; i++) { /* what is there from before does not count */
-        struct xb_limit minimum = node.verdicts[i].minimum;
-        memset(&node.verdicts[i], 0xa5, sizeof node.verdicts[i]);
-        node.verdicts[i].minimum = minimum;
-    }
-    xb_verdict_of_pairs(node.devices, node.pairs, node.pair_count, node.verdicts);
+    struct xb_link_report report = {.devices = node.devices,
+                                    .verdicts = node.device_verdicts,
+                                    .device_count = node.device_count,
+                                    .pairs = node.pairs,
+                                    .pair_verdicts = node.verdicts,
+                                    .pair_count = node.pair_count};
+    memset(node.verdicts, 0xa5, sizeof node.verdicts); /* what was there before does not count */
+    xb_verdict_of_node(&report);
 }
 
 /* All is OK but the pair (or the device) at that place, if any. */
@@ -232,11 +230,18 @@ static void more_than_links_carry_is_not_believed(NO_STATE)
 
 /* ---- a least bandwidth ---- */
 
+static void ask_least(double least)
+{
+    for (size_t i = 0; i < node.device_count; i++)
+        node.device_verdicts[i].limits.min_peer =
+            (struct xb_limit){true, least, XB_LIMIT_COMMAND_LINE};
+}
+
 static void a_least_bandwidth_takes_the_place_of_all_else(NO_STATE)
 {
     const struct xb_limit least = {true, 300e9, XB_LIMIT_FILE};
     make_node(3);
-    node.verdicts[2].minimum = least;
+    node.device_verdicts[0].limits.min_peer = node.device_verdicts[1].limits.min_peer = least;
     node.pairs[2].attempts[0].bandwidth = 300e9; /* 0.63 of the ceiling, 0.76 of the median */
     assert_node_ok();
     assert_int_equal(node.verdicts[2].bandwidth.source, XB_LIMIT_FILE);
@@ -257,7 +262,7 @@ static void pairs_over_pcie_are_not_judged(NO_STATE)
     assert_node_ok();
     assert_false(xb_pair_is_judged(&node.verdicts[0]));
     assert_near(node.verdicts[0].bandwidth.measured, 3e9, 0);
-    node.verdicts[0].minimum = (struct xb_limit){true, 4e9, XB_LIMIT_COMMAND_LINE};
+    ask_least(4e9);
     assert_pair(0, XB_LEVEL_CRITICAL, "XB-BW-PEER", "3.00 GB/s|(command line)");
 }
 
@@ -267,7 +272,7 @@ static void pairs_without_access_are_not_judged(NO_STATE)
     node.pairs[0].attempts[0] = (struct xb_pair_attempt){.reach_known = true};
     assert_node_ok();
     assert_false(xb_pair_is_judged(&node.verdicts[0]));
-    node.verdicts[0].minimum = (struct xb_limit){true, 4e9, XB_LIMIT_COMMAND_LINE};
+    ask_least(4e9);
     assert_pair(0, XB_LEVEL_CRITICAL, "XB-BW-PEER", "no direct access|4.00 GB/s");
 }
 

@@ -121,17 +121,6 @@ static void test_pairs_are_warmed_up_one_by_one(NO_STATE)
 static void test_both_devices_of_a_pair_count(NO_STATE)
 {
     struct fixture f;
-    const struct xb_work unknown = {.end = -1};
-    struct xb_work work[2] = {unknown, unknown};
-    struct xb_case test = {.peer = 1};
-    struct xb_lane lane = {
-        .last_work = &work[0], .peer_last_work = &work[1], .context.test = &test};
-    struct xb_measurement measurement = {.lanes = &lane, .lane_count = 1};
-    xb_measure_note_work(&measurement);
-    for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(work[i].test.peer, 1);
-        assert_true(work[i].end > 0);
-    }
     xb_fake.device_count = 3;
     RUN(&f, "--mode", "peer", "--peer-path", "direct-write", "--direction", "d2d", "--size",
         "64K,128K", "--warm-up", "5s", "--time-limit", "100s", "--pairs", "0:1,2:1");

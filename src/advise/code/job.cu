@@ -21,16 +21,12 @@ static const int runs = XB_RUNS;
 static const size_t chunk_bytes = XB_CHUNK_BYTES; // go in at a time, each with its own kernel
 static const size_t chunk_count = (in_bytes + chunk_bytes - 1) / chunk_bytes;
 static const int stream_count = XB_STREAMS;
-#if XB_KERNEL
-static const double kernel_seconds = XB_KERNEL_SECONDS;
-#endif
+XB_KERNEL static const double kernel_seconds = XB_KERNEL_SECONDS;
 #if XB_BY_HELPERS
 static const int helper_count = XB_HELPERS; // threads that copy; 0: the caller does
 static const size_t slot_count = XB_SLOTS;  // copies that helpers work on, at most
 #endif
-#if XB_RING
-static const size_t slot_bytes = XB_SLOT_BYTES; // of page-locked memory
-#endif
+XB_RING static const size_t slot_bytes = XB_SLOT_BYTES; // of page-locked memory
 
 // Ends the program if a call failed, and says which and why.
 #define CHECK(call)                                                                                \
@@ -44,9 +40,7 @@ static const size_t slot_bytes = XB_SLOT_BYTES; // of page-locked memory
 
 // What your program works on, and where that lies on the GPU.
 static char *in, *out, *device_in, *device_out;
-#if XB_COPIED
-static char *staged_in, *staged_out; // XB_KIND, between the two
-#endif
+XB_COPIED static char *staged_in, *staged_out; // XB_KIND, between the two
 static cudaStream_t streams[stream_count];
 static cudaEvent_t begin, ends[stream_count];
 
@@ -252,27 +246,17 @@ static void run_job(bool copies)
         const Part part = part_of(i);
         cudaStream_t stream = streams[i % stream_count]; // keeps the steps of a chunk in order
         if (copies) {
-#if XB_RING
-            copy_in(stream);
-#endif
-#if XB_PREFETCH
-            prefetch(in_bytes, device, stream);
-#endif
+            XB_RING copy_in(stream);
+            XB_PREFETCH prefetch(in_bytes, device, stream);
 #if XB_COPIES
             CHECK(cudaMemcpyAsync(device_in + part.in_at, XB_SENT + part.in_at, part.in_bytes,
                                   cudaMemcpyHostToDevice, stream));
 #endif
         }
-#if XB_KERNEL
-        start_kernel(part, stream);
-#endif
+        XB_KERNEL start_kernel(part, stream);
         if (copies && part.out_bytes > 0) {
-#if XB_RING
-            copy_out(stream);
-#endif
-#if XB_PREFETCH
-            prefetch(out_bytes, cudaCpuDeviceId, stream);
-#endif
+            XB_RING copy_out(stream);
+            XB_PREFETCH prefetch(out_bytes, cudaCpuDeviceId, stream);
 #if XB_COPIES
             CHECK(cudaMemcpyAsync(XB_RECEIVED + part.out_at, device_out + part.out_at,
                                   part.out_bytes, cudaMemcpyDeviceToHost, stream));
@@ -370,9 +354,7 @@ static void begin_all()
 #if XB_COPIED
     CHECK(XB_ALLOCATE((void **)&staged_in, in_bytes + 4));
     staged_out = staged_in;
-#if XB_ON_DEVICE
-    CHECK(XB_ALLOCATE((void **)&staged_out, out_bytes + 1));
-#endif
+    XB_ON_DEVICE CHECK(XB_ALLOCATE((void **)&staged_out, out_bytes + 1));
 #endif
 #if XB_RING
     CHECK(cudaMallocHost((void **)&slots, slot_count * slot_bytes));
@@ -408,17 +390,13 @@ static void end_all()
 #if XB_ALLOCATED
         CHECK(XB_FREE(memory));
 #else
-#if XB_REGISTERED
-        CHECK(cudaHostUnregister(memory));
-#endif
+        XB_REGISTERED CHECK(cudaHostUnregister(memory));
         free(memory);
 #endif
     }
 #if XB_COPIED
     CHECK(XB_FREE(staged_in));
-#if XB_ON_DEVICE
-    CHECK(XB_FREE(staged_out));
-#endif
+    XB_ON_DEVICE CHECK(XB_FREE(staged_out));
 #endif
 #if XB_RING
     CHECK(cudaFreeHost(slots));
@@ -462,9 +440,7 @@ int main()
         run_job(true);
     std::vector<double> seconds, of_events;
     for (int i = 0; i < runs; i++) {
-#if XB_MANAGED
-        touch(in_bytes); // as who writes the next input does: not timed
-#endif
+        XB_MANAGED touch(in_bytes); // as who writes the next input does: not timed
         const auto from = std::chrono::steady_clock::now();
         run_job(true);
         const std::chrono::duration<double> took = std::chrono::steady_clock::now() - from;

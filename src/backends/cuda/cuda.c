@@ -233,7 +233,7 @@ static enum xb_status peer_info(struct xb_driver *driver, unsigned index, unsign
 static enum xb_status file_open(struct xb_device *device, int descriptor, struct xb_file **file,
                                 struct xb_error *error)
 {
-    XB_TRY(xb_gpu_require(device, XB_CAP_FILE, "no libcufile", error));
+    XB_TRY(xb_capability_check(device, XB_CAP_FILE, "no libcufile", error));
     XB_TRY(xb_gpu_select(device, error));
     struct xb_cufile_reads *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
@@ -319,5 +319,5 @@ const struct xb_backend xb_cuda_backend = {
     .range_push = range_push,
     .range_pop = range_pop,
     .profiler_collect = profiler_collect,
-    XB_FILL(XB_GPU_SLOTS, xb_gpu_),
+    XB_FILL_KERNELS(xb_gpu_kernels) XB_FILL(XB_GPU_SLOTS, xb_gpu_),
 };

@@ -40,7 +40,8 @@ XB_GPU_WORDS(error_text, cudaError_t, cudaGetErrorString)
 #define ATTRIBUTE(slot, native)                                                                    \
     ADAPTER(slot, (int ordinal, int *value), cudaDeviceGetAttribute, value, native, ordinal)
 
-XB_GPU_CALLS(XB_GPU_NO_CALL, ADAPTER, cuda)
+#define SAME(slot, parameters, lost, ...) ADAPTER(slot, parameters, __VA_ARGS__)
+XB_GPU_CALLS(XB_GPU_NO_CALL, SAME, cuda)
 ATTRIBUTE(clock_rate, cudaDevAttrClockRate)
 ATTRIBUTE(multiprocessors, cudaDevAttrMultiProcessorCount)
 ATTRIBUTE(max_pitch, cudaDevAttrMaxPitch)

@@ -8,25 +8,6 @@
 
 #include <stdlib.h>
 
-struct gpu_buffer {
-    struct xb_buffer base;
-    void *address;        /* device pointer of DEVICE memory, host address of any other */
-    void *kernel_address; /* where kernels see the memory; NULL if they cannot reach it */
-    bool advised;         /* MANAGED memory that has advice */
-    bool callers; /* REGISTERED memory that was the caller's, and stays when it is unlocked */
-    struct xb_queue *queue; /* of DEVICE memory from the pool; NULL: not from there */
-};
-
-void *xb_gpu_buffer_address(const struct xb_buffer *buffer, uint64_t offset)
-{
-    return (char *)((const struct gpu_buffer *)buffer)->address + offset;
-}
-
-void *xb_gpu_kernel_address(const struct xb_buffer *buffer)
-{
-    return ((const struct gpu_buffer *)buffer)->kernel_address;
-}
-
 /* We allocate whole blocks, because the runtime packs small allocations together: so a small buffer
  * is aligned like a large one and shares no page with memory that is polled or has other advice. */
 #define BLOCK (UINT64_C(2) << 20)
@@ -36,44 +17,42 @@ static uint64_t whole_blocks(uint64_t bytes)
     return bytes <= UINT64_MAX - BLOCK ? (bytes + BLOCK - 1) / BLOCK * BLOCK : bytes;
 }
 
-static const struct xb_gpu_runtime *runtime_of(const struct gpu_buffer *buffer)
+static const struct xb_gpu_runtime *runtime_of(const struct xb_gpu_buffer *buffer)
 {
     return xb_gpu_device_of(buffer->base.device)->runtime;
 }
 
 /* Finds where a selected device sees registered memory: on some at another address than the host's
  * (cudaDevAttrCanUseHostPointerForRegisteredMem). */
-static enum xb_status find_mapping(const struct gpu_buffer *buffer, const struct xb_device *device,
-                                   void **address, struct xb_error *error)
+static enum xb_status find_mapping(const struct xb_gpu_buffer *buffer,
+                                   const struct xb_device *device, void **address,
+                                   struct xb_error *error)
 {
-    const struct xb_gpu_runtime *runtime = runtime_of(buffer);
-    unsigned index = device->info.index;
     void *seen = NULL;
-    XB_TRY(XB_GPU(error, runtime, runtime->device_pointer(&seen, buffer->address),
-                  "host memory was mapped, but %s device %u cannot reach it", runtime->name,
-                  index));
+    XB_TRY(XB_GPU_CALL(error, device, device_pointer(&seen, buffer->address),
+                       "host memory was mapped, but %s device %u cannot reach it",
+                       XB_GPU_NAMED(device)));
     if (seen == NULL)
         return XB_FAIL(error, XB_ERR_RUNTIME,
                        "host memory was mapped, but %s device %u has no address for it",
-                       runtime->name, index);
+                       XB_GPU_NAMED(device));
     *address = seen;
     return XB_OK;
 }
 
-enum xb_status xb_gpu_find_kernel_address(const struct xb_device *device,
-                                          const struct xb_buffer *buffer, uint64_t offset,
-                                          char **address, struct xb_error *error)
+enum xb_status xb_gpu_find_address(const struct xb_device *device, const struct xb_buffer *buffer,
+                                   uint64_t offset, char **address, struct xb_error *error)
 {
     void *begin = xb_gpu_kernel_address(buffer);
     if (buffer->memory == XB_MEMORY_MAPPED && buffer->device != device) {
         XB_TRY(xb_gpu_select(device, error));
-        XB_TRY(find_mapping((const struct gpu_buffer *)buffer, device, &begin, error));
+        XB_TRY(find_mapping((const struct xb_gpu_buffer *)buffer, device, &begin, error));
     }
     *address = (char *)begin + offset;
     return XB_OK;
 }
 
-static enum xb_status register_pages(struct gpu_buffer *buffer, struct xb_error *error)
+static enum xb_status register_pages(struct xb_gpu_buffer *buffer, struct xb_error *error)
 {
     uint64_t bytes = buffer->base.bytes;
     bool mapped = buffer->base.memory == XB_MEMORY_MAPPED;
@@ -90,25 +69,36 @@ static enum xb_status register_pages(struct gpu_buffer *buffer, struct xb_error 
     return status;
 }
 
+enum xb_status xb_gpu_device_memory(struct xb_device *device, uint64_t *free_bytes,
+                                    struct xb_error *error)
+{
+    size_t free_now = 0, total = 0;
+    XB_TRY(xb_gpu_select(device, error));
+    XB_TRY(XB_GPU_CALL(error, device, memory_info(&free_now, &total),
+                       "cannot read the free memory of %s device %u", XB_GPU_NAMED(device)));
+    *free_bytes = free_now;
+    return XB_OK;
+}
+
 /* The runtime allocates more managed memory than a device holds, and then moves pages out while
  * others come in: another experiment. So we allow only half of the free memory, and what the host
  * has room for, because the pages move there too. */
-static enum xb_status allocate_managed(struct gpu_buffer *buffer, struct xb_error *error)
+static enum xb_status allocate_managed(struct xb_gpu_buffer *buffer, struct xb_error *error)
 {
-    const struct xb_gpu_runtime *runtime = runtime_of(buffer);
+    struct xb_device *device = buffer->base.device;
     uint64_t bytes = buffer->base.bytes;
     uint64_t free_now = 0;
-    XB_TRY(xb_gpu_device_memory(buffer->base.device, &free_now, error));
+    XB_TRY(xb_gpu_device_memory(device, &free_now, error));
     if (whole_blocks(bytes) > free_now / 2)
         return XB_FAIL(error, XB_ERR_MEMORY,
                        "%llu bytes of managed memory are more than half of the %llu bytes that "
                        "are free on %s device %u; try a smaller --size",
-                       (unsigned long long)bytes, (unsigned long long)free_now, runtime->name,
-                       buffer->base.device->info.index);
+                       (unsigned long long)bytes, (unsigned long long)free_now,
+                       XB_GPU_NAMED(device));
     XB_TRY(xb_host_memory_check(bytes, error));
-    XB_TRY(XB_GPU(error, runtime, runtime->allocate_managed(&buffer->address, whole_blocks(bytes)),
-                  "cannot allocate %llu bytes of managed memory; try a smaller --size",
-                  (unsigned long long)bytes));
+    XB_TRY(XB_GPU_CALL(error, device, allocate_managed(&buffer->address, whole_blocks(bytes)),
+                       "cannot allocate %llu bytes of managed memory; try a smaller --size",
+                       (unsigned long long)bytes));
     buffer->kernel_address = buffer->address;
     return XB_OK;
 }
@@ -124,14 +114,13 @@ static enum xb_status check_kind(const struct xb_device *device, enum xb_memory 
                                                            : 0;
     if ((device->info.capabilities & needed) == needed)
         return XB_OK;
-    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "%s device %u has no %s memory",
-                   xb_gpu_device_of(device)->runtime->name, device->info.index,
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "%s device %u has no %s memory", XB_GPU_NAMED(device),
                    xb_memory_name(memory));
 }
 
 /* Checks for free host memory before pinning any: the machine suffers if more is pinned than it has
  * to spare. */
-static enum xb_status allocate_memory(struct gpu_buffer *buffer, struct xb_error *error)
+static enum xb_status allocate_memory(struct xb_gpu_buffer *buffer, struct xb_error *error)
 {
     const struct xb_device *device = buffer->base.device;
     enum xb_memory memory = buffer->base.memory;
@@ -182,10 +171,10 @@ static enum xb_status allocate_memory(struct gpu_buffer *buffer, struct xb_error
     return XB_FAIL(error, XB_ERR_UNSUPPORTED, "there is no %s memory", xb_memory_name(memory));
 }
 
-static enum xb_status make(const struct gpu_buffer *wanted, struct xb_buffer **buffer,
+static enum xb_status make(const struct xb_gpu_buffer *wanted, struct xb_buffer **buffer,
                            struct xb_error *error)
 {
-    struct gpu_buffer *made = calloc(1, sizeof *made);
+    struct xb_gpu_buffer *made = calloc(1, sizeof *made);
     if (made == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a buffer");
     *made = *wanted;
@@ -198,26 +187,45 @@ enum xb_status xb_gpu_buffer_allocate(struct xb_device *device, enum xb_memory m
                                       uint64_t bytes, struct xb_buffer **buffer,
                                       struct xb_error *error)
 {
-    const struct gpu_buffer wanted = {.base = {.device = device, .memory = memory, .bytes = bytes}};
+    const struct xb_gpu_buffer wanted = {
+        .base = {.device = device, .memory = memory, .bytes = bytes}};
     return make(&wanted, buffer, error);
+}
+
+/* Has the pool keep what is given back, until the queue is closed. */
+static enum xb_status use_pool(struct xb_queue *queue, struct xb_error *error)
+{
+    struct xb_gpu_queue *using = (struct xb_gpu_queue *)queue;
+    const struct xb_device *device = queue->device;
+    uint64_t most = UINT64_MAX;
+    void *pool = NULL;
+    if (using->pool != NULL)
+        return XB_OK;
+    XB_TRY(XB_GPU_CALL(error, device, default_pool(&pool, xb_gpu_device_of(device)->ordinal),
+                       "%s device %u has no memory pool", XB_GPU_NAMED(device)));
+    XB_TRY(XB_GPU_CALL(error, device, keep_in_pool(pool, &most),
+                       "the memory pool of %s device %u cannot be told to keep memory",
+                       XB_GPU_NAMED(device)));
+    using->pool = pool;
+    return XB_OK;
 }
 
 enum xb_status xb_gpu_queue_allocate(struct xb_queue *queue, uint64_t bytes,
                                      struct xb_buffer **buffer, struct xb_error *error)
 {
-    const struct gpu_buffer wanted = {
+    const struct xb_gpu_buffer wanted = {
         .base = {.device = queue->device, .memory = XB_MEMORY_DEVICE, .bytes = bytes},
         .queue = queue};
-    XB_TRY(xb_gpu_require(queue->device, XB_CAP_POOL, "no memory pool", error));
+    XB_TRY(xb_capability_check(queue->device, XB_CAP_POOL, "no memory pool", error));
     XB_TRY(xb_gpu_select(queue->device, error));
-    XB_TRY(xb_gpu_queue_use_pool(queue, error));
+    XB_TRY(use_pool(queue, error));
     return make(&wanted, buffer, error);
 }
 
 enum xb_status xb_gpu_buffer_register(struct xb_device *device, void *address, uint64_t bytes,
                                       struct xb_buffer **buffer, struct xb_error *error)
 {
-    const struct gpu_buffer wanted = {
+    const struct xb_gpu_buffer wanted = {
         .base = {.device = device, .memory = XB_MEMORY_REGISTERED, .bytes = bytes},
         .address = address,
         .callers = true};
@@ -234,9 +242,9 @@ enum xb_status xb_gpu_buffer_advise(struct xb_buffer *buffer, enum xb_advice adv
     void *address = xb_gpu_buffer_address(buffer, 0);
     bool stay = advice == XB_ADVICE_STAY_ON_HOST;
     /* Do not take back advice that was never given: older ROCm refuses that. */
-    if (!stay && !((struct gpu_buffer *)buffer)->advised)
+    if (!stay && !((struct xb_gpu_buffer *)buffer)->advised)
         return XB_OK;
-    ((struct gpu_buffer *)buffer)->advised = stay;
+    ((struct xb_gpu_buffer *)buffer)->advised = stay;
     XB_TRY(xb_gpu_select(buffer->device, error));
     XB_TRY(XB_GPU_CALL(
         error, buffer->device,
@@ -260,7 +268,7 @@ void xb_gpu_buffer_free(struct xb_buffer *buffer)
     bool is_locked = memory == XB_MEMORY_REGISTERED || memory == XB_MEMORY_MAPPED;
     if (!is_pageable)
         (void)xb_gpu_select(buffer->device, &ignored);
-    const struct xb_queue *queue = ((const struct gpu_buffer *)buffer)->queue;
+    const struct xb_queue *queue = ((const struct xb_gpu_buffer *)buffer)->queue;
     if (queue != NULL)
         (void)runtime->release_pooled(address, xb_gpu_stream(queue));
     else if (memory == XB_MEMORY_DEVICE || memory == XB_MEMORY_MANAGED)
@@ -269,7 +277,7 @@ void xb_gpu_buffer_free(struct xb_buffer *buffer)
         (void)runtime->unregister_host(address);
     else if (!is_pageable)
         (void)runtime->release_host(address);
-    if (is_pageable || (is_locked && !((const struct gpu_buffer *)buffer)->callers))
+    if (is_pageable || (is_locked && !((const struct xb_gpu_buffer *)buffer)->callers))
         xb_pages_unmap(address, buffer->bytes);
     free(buffer);
 }

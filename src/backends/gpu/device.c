@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens devices, one's memory to another, and turns a runtime's failures into errors. */
+/* Opens devices, and one's memory to another. */
 #include "gpu.h"
-
-#include "base/text.h"
 
 #include <stdlib.h>
 
@@ -11,60 +9,6 @@
 #define HOLD_LIMIT_S 20
 /* A usual clock for a GPU that does not tell its own. The limit need not be exact. */
 #define USUAL_KILOHERTZ 2000000
-
-enum xb_status xb_gpu_status(struct xb_error *error, const struct xb_gpu_runtime *runtime,
-                             struct xb_gpu_outcome outcome, const char *file, int line,
-                             const char *format, ...)
-{
-    if (outcome.code == 0)
-        return XB_OK;
-    char message[512];
-    XB_FORMAT(message, sizeof message, format);
-    enum xb_status status = outcome.code == runtime->out_of_memory ? XB_ERR_MEMORY : XB_ERR_RUNTIME;
-    return xb_error_set(error, status, file, line, outcome.call, (int64_t)outcome.code,
-                        runtime->error_name(outcome.code), "%s: %s", message,
-                        runtime->error_text(outcome.code));
-}
-
-enum xb_status xb_gpu_probe_devices(struct xb_probe *probe, const struct xb_gpu_runtime *runtime,
-                                    struct xb_gpu_outcome counted, int count, const char *reason,
-                                    struct xb_error *error)
-{
-    const char *name = runtime->error_name(counted.code);
-    char what[48];
-    snprintf(what, sizeof what, "%s devices", runtime->name);
-    probe->device_count = counted.code == 0 && count > 0 ? (unsigned)count : 0;
-    if (probe->device_count > 0) {
-        xb_probe_add(probe, true, what, "%d", count);
-        return XB_OK;
-    }
-    if (reason != NULL)
-        xb_probe_add(probe, false, what, "%s", reason);
-    else
-        xb_probe_add(probe, false, what, "not counted: %s (%s, %d)",
-                     runtime->error_text(counted.code), name, counted.code);
-    return XB_FAIL_NATIVE(error, XB_ERR_UNAVAILABLE, counted.call, (int64_t)counted.code, name,
-                          "%s: no usable device", runtime->name);
-}
-
-enum xb_status xb_gpu_select(const struct xb_device *device, struct xb_error *error)
-{
-    const struct xb_gpu_device *selected = xb_gpu_device_of(device);
-    const struct xb_gpu_runtime *runtime = selected->runtime;
-    return XB_GPU(error, runtime, runtime->set_device(selected->ordinal), "cannot use %s device %u",
-                  runtime->name, device->info.index);
-}
-
-/* Callers should ask for the capability first (backend.h). */
-enum xb_status xb_gpu_require(const struct xb_device *device, uint32_t capability, const char *what,
-                              struct xb_error *error)
-{
-    if ((device->info.capabilities & capability) != 0)
-        return XB_OK;
-    const char *reason = xb_device_lacks(&device->info, capability);
-    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "device %u has %s%s%s", device->info.index, what,
-                   reason[0] != '\0' ? ": " : "", reason);
-}
 
 void xb_gpu_device_close(struct xb_device *device)
 {
@@ -87,29 +31,27 @@ void xb_gpu_device_close(struct xb_device *device)
  * and tries whether holds work. */
 static enum xb_status prepare_for_kernels(struct xb_gpu_device *device, struct xb_error *error)
 {
-    const struct xb_gpu_runtime *runtime = device->runtime;
-    struct xb_device_info *info = &device->base.info;
+    struct xb_device *base = &device->base;
     int kilohertz = 0;
     int multiprocessors = 0;
-    XB_TRY(XB_GPU(error, runtime, runtime->clock_rate(device->ordinal, &kilohertz),
-                  "cannot read the clock rate of %s device %u", runtime->name, info->index));
+    XB_TRY(XB_GPU_CALL(error, base, clock_rate(device->ordinal, &kilohertz),
+                       "cannot read the clock rate of %s device %u", XB_GPU_NAMED(base)));
     if (kilohertz <= 0)
         kilohertz = USUAL_KILOHERTZ;
     device->hold_limit = (unsigned long long)kilohertz * 1000 * HOLD_LIMIT_S;
-    XB_TRY(XB_GPU(error, runtime, runtime->multiprocessors(device->ordinal, &multiprocessors),
-                  "cannot read how many multiprocessors %s device %u has", runtime->name,
-                  info->index));
+    XB_TRY(XB_GPU_CALL(error, base, multiprocessors(device->ordinal, &multiprocessors),
+                       "cannot read how many multiprocessors %s device %u has",
+                       XB_GPU_NAMED(base)));
     device->multiprocessors = multiprocessors > 0 ? (unsigned)multiprocessors : 1;
-    info->multiprocessors = device->multiprocessors;
-    XB_TRY(XB_GPU(error, runtime,
-                  runtime->allocate((void **)&device->device_result, sizeof *device->device_result),
-                  "no memory on %s device %u for the outcome of a check", runtime->name,
-                  info->index));
-    XB_TRY(XB_GPU(error, runtime,
-                  runtime->allocate_host((void **)&device->host_result, sizeof *device->host_result,
-                                         XB_MEMORY_PINNED),
-                  "no pinned memory for the outcome of a check"));
-    if (runtime->hold_is_proven || (info->capabilities & XB_CAP_HOLD) == 0)
+    base->info.multiprocessors = device->multiprocessors;
+    XB_TRY(XB_GPU_CALL(error, base,
+                       allocate((void **)&device->device_result, sizeof *device->device_result),
+                       "no memory on %s device %u for the outcome of a check", XB_GPU_NAMED(base)));
+    XB_TRY(XB_GPU_CALL(
+        error, base,
+        allocate_host((void **)&device->host_result, sizeof *device->host_result, XB_MEMORY_PINNED),
+        "no pinned memory for the outcome of a check"));
+    if (device->runtime->hold_is_proven || (base->info.capabilities & XB_CAP_HOLD) == 0)
         return XB_OK;
     return xb_gpu_hold_prove(device, error);
 }
@@ -118,14 +60,15 @@ static enum xb_status prepare_for_kernels(struct xb_gpu_device *device, struct x
 static enum xb_status prepare_device(struct xb_gpu_device *device, struct xb_error *error)
 {
     const struct xb_gpu_runtime *runtime = device->runtime;
-    struct xb_device_info *info = &device->base.info;
-    XB_TRY(XB_GPU(error, runtime, runtime->set_device(device->ordinal),
-                  "cannot create a context on %s device %u", runtime->name, info->index));
+    struct xb_device *base = &device->base;
+    struct xb_device_info *info = &base->info;
+    XB_TRY(XB_GPU_CALL(error, base, set_device(device->ordinal),
+                       "cannot create a context on %s device %u", XB_GPU_NAMED(base)));
     if ((info->capabilities & XB_CAP_ROWS) != 0) {
         int bytes = 0;
-        XB_TRY(XB_GPU(error, runtime, runtime->max_pitch(device->ordinal, &bytes),
-                      "cannot read how far apart the rows of a copy on %s device %u may be",
-                      runtime->name, info->index));
+        XB_TRY(XB_GPU_CALL(error, base, max_pitch(device->ordinal, &bytes),
+                           "cannot read how far apart the rows of a copy on %s device %u may be",
+                           XB_GPU_NAMED(base)));
         device->max_pitch = bytes > 0 ? (uint64_t)bytes : 0;
     }
     enum xb_status status = XB_ERR_UNSUPPORTED;
@@ -161,30 +104,6 @@ enum xb_status xb_gpu_device_open(struct xb_driver *driver, const struct xb_gpu_
         .base = {driver->backend, info}, .runtime = runtime, .ordinal = (int)index};
     enum xb_status status = prepare_device(opened, error);
     return XB_OPENED(status, opened, xb_gpu_device_close(&opened->base), device);
-}
-
-enum xb_status xb_gpu_device_memory(struct xb_device *device, uint64_t *free_bytes,
-                                    struct xb_error *error)
-{
-    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(device)->runtime;
-    size_t free_now = 0, total = 0;
-    XB_TRY(xb_gpu_select(device, error));
-    XB_TRY(XB_GPU(error, runtime, runtime->memory_info(&free_now, &total),
-                  "cannot read the free memory of %s device %u", runtime->name,
-                  device->info.index));
-    *free_bytes = free_now;
-    return XB_OK;
-}
-
-enum xb_status xb_gpu_peer_access(const struct xb_gpu_runtime *runtime, unsigned index,
-                                  unsigned other, bool *can_access, struct xb_error *error)
-{
-    int answer = 0;
-    XB_TRY(XB_GPU(error, runtime, runtime->can_access_peer(&answer, (int)index, (int)other),
-                  "cannot read what %s device %u can do with the memory of device %u",
-                  runtime->name, index, other));
-    *can_access = answer != 0;
-    return XB_OK;
 }
 
 enum xb_status xb_gpu_peer_open(struct xb_device *device, struct xb_device *other,

@@ -55,83 +55,88 @@ enum xb_gpu_order {
 
 /* Calls of a vendor's runtime: the slot of struct xb_gpu_runtime and its parameters. SAME: the
  * vendors' calls differ only in the prefix N (such as hip) of names; a vendor's runtime.c has
- * native_location_of. OWN: it has a function. */
+ * native_location_of. Behind its parameters stands what is lost where a library that is opened at
+ * run time lacks the call; "": it is required. OWN: the vendor has a function of its own. */
 #define XB_GPU_CALLS(OWN, SAME, N)                                                                 \
-    SAME(set_device, (int ordinal), N##SetDevice, ordinal)                                         \
+    SAME(set_device, (int ordinal), "", N##SetDevice, ordinal)                                     \
     OWN(clock_rate, (int ordinal, int *kilohertz))                                                 \
     /* NVIDIA calls them streaming multiprocessors, AMD compute units. */                          \
     OWN(multiprocessors, (int ordinal, int *count))                                                \
     /* The most that rows may be apart. NULL where copy_rows is. */                                \
     OWN(max_pitch, (int ordinal, int *bytes))                                                      \
-    SAME(memory_info, (size_t * free_bytes, size_t * total), N##MemGetInfo, free_bytes, total)     \
-    SAME(allocate, (void **address, size_t bytes), N##Malloc, address, bytes)                      \
-    SAME(allocate_pooled, (void **address, size_t bytes, void *stream), N##MallocAsync, address,   \
-         bytes, stream)                                                                            \
-    SAME(release_pooled, (void *address, void *stream), N##FreeAsync, address, stream)             \
-    SAME(default_pool, (void **pool, int ordinal), N##DeviceGetDefaultMemPool,                     \
+    SAME(memory_info, (size_t * free_bytes, size_t * total), "", N##MemGetInfo, free_bytes, total) \
+    SAME(allocate, (void **address, size_t bytes), "", N##Malloc, address, bytes)                  \
+    SAME(allocate_pooled, (void **address, size_t bytes, void *stream), "pools", N##MallocAsync,   \
+         address, bytes, stream)                                                                   \
+    SAME(release_pooled, (void *address, void *stream), "pools", N##FreeAsync, address, stream)    \
+    SAME(default_pool, (void **pool, int ordinal), "pools", N##DeviceGetDefaultMemPool,            \
          (N##MemPool_t *)pool, ordinal)                                                            \
     /* How many bytes the pool keeps of what it gets back, until it is trimmed. */                 \
-    SAME(keep_in_pool, (void *pool, uint64_t *bytes), N##MemPoolSetAttribute, pool,                \
+    SAME(keep_in_pool, (void *pool, uint64_t *bytes), "pools", N##MemPoolSetAttribute, pool,       \
          N##MemPoolAttrReleaseThreshold, bytes)                                                    \
-    SAME(trim_pool, (void *pool), N##MemPoolTrimTo, pool, 0)                                       \
+    SAME(trim_pool, (void *pool), "pools", N##MemPoolTrimTo, pool, 0)                              \
     /* Also for memory from allocate_managed. */                                                   \
     OWN(release, (void *address))                                                                  \
     /* `memory` is PINNED, WRITE_COMBINED or MAPPED. */                                            \
     OWN(allocate_host, (void **address, size_t bytes, enum xb_memory memory))                      \
     OWN(release_host, (void *address))                                                             \
     /* `mapped`: so that kernels of every device reach it. */                                      \
-    SAME(register_host, (void *address, size_t bytes, bool mapped), N##HostRegister, address,      \
-         bytes, mapped ? N##HostRegisterMapped | N##HostRegisterPortable : N##HostRegisterDefault) \
-    SAME(unregister_host, (void *address), N##HostUnregister, address)                             \
-    SAME(device_pointer, (void **seen, void *host_address), N##HostGetDevicePointer, seen,         \
-         host_address, 0)                                                                          \
-    SAME(allocate_managed, (void **address, size_t bytes), N##MallocManaged, address, bytes,       \
-         N##MemAttachGlobal)                                                                       \
+    SAME(register_host, (void *address, size_t bytes, bool mapped), "register", N##HostRegister,   \
+         address, bytes,                                                                           \
+         mapped ? N##HostRegisterMapped | N##HostRegisterPortable : N##HostRegisterDefault)        \
+    SAME(unregister_host, (void *address), "register", N##HostUnregister, address)                 \
+    SAME(device_pointer, (void **seen, void *host_address), "mapped", N##HostGetDevicePointer,     \
+         seen, host_address, 0)                                                                    \
+    SAME(allocate_managed, (void **address, size_t bytes), "managed", N##MallocManaged, address,   \
+         bytes, N##MemAttachGlobal)                                                                \
     SAME(advise, (const void *address, size_t bytes, enum xb_gpu_advice advice, int location),     \
-         N##MemAdvise, address, bytes, XB_GPU_ADVICE(N, advice), native_location_of(location))     \
+         "managed", N##MemAdvise, address, bytes, XB_GPU_ADVICE(N, advice),                        \
+         native_location_of(location))                                                             \
     OWN(prefetch, (const void *address, size_t bytes, int location, void *stream))                 \
-    SAME(open_stream, (void **stream), N##StreamCreateWithFlags, (N##Stream_t *)stream,            \
+    SAME(open_stream, (void **stream), "", N##StreamCreateWithFlags, (N##Stream_t *)stream,        \
          N##StreamNonBlocking)                                                                     \
-    SAME(close_stream, (void *stream), N##StreamDestroy, stream)                                   \
-    SAME(wait_for_stream, (void *stream), N##StreamSynchronize, stream)                            \
-    SAME(stream_wait_event, (void *stream, void *event), N##StreamWaitEvent, stream, event, 0)     \
-    SAME(open_event, (void **event), N##EventCreate, (N##Event_t *)event)                          \
-    SAME(close_event, (void *event), N##EventDestroy, event)                                       \
-    SAME(record_event, (void *event, void *stream), N##EventRecord, event, stream)                 \
+    SAME(close_stream, (void *stream), "", N##StreamDestroy, stream)                               \
+    SAME(wait_for_stream, (void *stream), "", N##StreamSynchronize, stream)                        \
+    SAME(stream_wait_event, (void *stream, void *event), "", N##StreamWaitEvent, stream, event, 0) \
+    SAME(open_event, (void **event), "", N##EventCreate, (N##Event_t *)event)                      \
+    SAME(close_event, (void *event), "", N##EventDestroy, event)                                   \
+    SAME(record_event, (void *event, void *stream), "", N##EventRecord, event, stream)             \
     /* Returns at once for an event that was never recorded. */                                    \
-    SAME(wait_for_event, (void *event), N##EventSynchronize, event)                                \
-    SAME(elapsed, (float *milliseconds, void *start, void *stop), N##EventElapsedTime,             \
+    SAME(wait_for_event, (void *event), "", N##EventSynchronize, event)                            \
+    SAME(elapsed, (float *milliseconds, void *start, void *stop), "", N##EventElapsedTime,         \
          milliseconds, start, stop)                                                                \
     SAME(copy,                                                                                     \
-         (void *target, const void *source, size_t bytes, enum xb_gpu_way way, void *stream),      \
+         (void *target, const void *source, size_t bytes, enum xb_gpu_way way, void *stream), "",  \
          N##MemcpyAsync, target, source, bytes, XB_GPU_KIND(N, way), stream)                       \
-    SAME(copy_blocking, (void *target, const void *source, size_t bytes, enum xb_gpu_way way),     \
+    SAME(copy_blocking, (void *target, const void *source, size_t bytes, enum xb_gpu_way way), "", \
          N##Memcpy, target, source, bytes, XB_GPU_KIND(N, way))                                    \
     /* `count` rows of `bytes`. NULL where the backend has no such capability. */                  \
     SAME(copy_rows,                                                                                \
          (void *target, size_t target_pitch, const void *source, size_t source_pitch,              \
           size_t bytes, size_t count, enum xb_gpu_way way, void *stream),                          \
-         N##Memcpy2DAsync, target, target_pitch, source, source_pitch, bytes, count,               \
+         "rows", N##Memcpy2DAsync, target, target_pitch, source, source_pitch, bytes, count,       \
          XB_GPU_KIND(N, way), stream)                                                              \
     /* What is enqueued between the two goes into a graph and does not run. Other threads may use  \
      * other devices meanwhile. NULL, all six, where the backend has no such capability. */        \
-    SAME(begin_capture, (void *stream), N##StreamBeginCapture, stream,                             \
+    SAME(begin_capture, (void *stream), "graphs", N##StreamBeginCapture, stream,                   \
          N##StreamCaptureModeThreadLocal)                                                          \
-    SAME(end_capture, (void *stream, void **graph), N##StreamEndCapture, stream,                   \
+    SAME(end_capture, (void *stream, void **graph), "graphs", N##StreamEndCapture, stream,         \
          (N##Graph_t *)graph)                                                                      \
     OWN(instantiate, (void **executable, void *graph))                                             \
-    SAME(launch_graph, (void *executable, void *stream), N##GraphLaunch, executable, stream)       \
-    SAME(release_graph, (void *graph), N##GraphDestroy, graph)                                     \
-    SAME(release_executable, (void *executable), N##GraphExecDestroy, executable)                  \
+    SAME(launch_graph, (void *executable, void *stream), "graphs", N##GraphLaunch, executable,     \
+         stream)                                                                                   \
+    SAME(release_graph, (void *graph), "graphs", N##GraphDestroy, graph)                           \
+    SAME(release_executable, (void *executable), "graphs", N##GraphExecDestroy, executable)        \
     SAME(copy_peer,                                                                                \
          (void *target, int target_ordinal, const void *source, int source_ordinal, size_t bytes,  \
           void *stream),                                                                           \
-         N##MemcpyPeerAsync, target, target_ordinal, source, source_ordinal, bytes, stream)        \
+         "peers", N##MemcpyPeerAsync, target, target_ordinal, source, source_ordinal, bytes,       \
+         stream)                                                                                   \
     OWN(launch, (void *kernel, unsigned blocks, unsigned threads, void **arguments, void *stream)) \
-    SAME(can_access_peer, (int *can_access, int ordinal, int other), N##DeviceCanAccessPeer,       \
-         can_access, ordinal, other)                                                               \
-    SAME(open_peer, (int other), N##DeviceEnablePeerAccess, other, 0)                              \
-    SAME(close_peer, (int other), N##DeviceDisablePeerAccess, other)
+    SAME(can_access_peer, (int *can_access, int ordinal, int other), "peers",                      \
+         N##DeviceCanAccessPeer, can_access, ordinal, other)                                       \
+    SAME(open_peer, (int other), "peers", N##DeviceEnablePeerAccess, other, 0)                     \
+    SAME(close_peer, (int other), "peers", N##DeviceDisablePeerAccess, other)
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
 #define XB_GPU_DECLARE(slot, parameters, ...) struct xb_gpu_outcome(*slot) parameters;
 #define XB_GPU_FILL_CALL(slot, ...) .slot = slot,
@@ -196,10 +201,48 @@ struct xb_gpu_device {
     struct xb_buffer *window;           /* pinned, for a device without kernels: see launch.c */
 };
 
+struct xb_gpu_buffer {
+    struct xb_buffer base;
+    void *address;        /* device pointer of DEVICE memory, host address of any other */
+    void *kernel_address; /* where kernels of its device see it; NULL if they cannot reach it */
+    bool advised;         /* MANAGED memory that has advice */
+    bool callers; /* REGISTERED memory that was the caller's, and stays when it is unlocked */
+    struct xb_queue *queue; /* of DEVICE memory from the pool; NULL: not from there */
+};
+
+struct xb_gpu_queue {
+    struct xb_queue base;
+    void *stream;
+    bool blocks; /* copies are the runtime's synchronous calls, on its default stream, NULL */
+    void *pool;  /* that keeps memory for it; NULL: none was asked for */
+    struct xb_gpu_gate *gate;        /* pinned, at the host's address; NULL if there are no holds */
+    struct xb_gpu_gate *device_gate; /* the same memory at the device's address */
+    unsigned holds;                  /* so far */
+};
+
 static inline const struct xb_gpu_device *xb_gpu_device_of(const struct xb_device *device)
 {
     return (const struct xb_gpu_device *)device;
 }
+
+/* The address for copies: in device memory for a DEVICE buffer, in the host's for any other. */
+static inline void *xb_gpu_buffer_address(const struct xb_buffer *buffer, uint64_t offset)
+{
+    return (char *)((const struct xb_gpu_buffer *)buffer)->address + offset;
+}
+
+/* The address for kernels of the buffer's device, if they can reach it (xb_memory_in_reach). */
+static inline void *xb_gpu_kernel_address(const struct xb_buffer *buffer)
+{
+    return ((const struct xb_gpu_buffer *)buffer)->kernel_address;
+}
+
+static inline void *xb_gpu_stream(const struct xb_queue *queue)
+{
+    return ((const struct xb_gpu_queue *)queue)->stream;
+}
+
+/* ---- runtime.c ---- */
 
 /* Returns XB_OK if the call succeeded. Otherwise fills *error with the message, the call's name,
  * the code and its name. */
@@ -214,8 +257,8 @@ enum xb_status xb_gpu_status(struct xb_error *error, const struct xb_gpu_runtime
 #define XB_GPU_CALL(error, device, call, ...)                                                      \
     XB_GPU(error, xb_gpu_device_of(device)->runtime, xb_gpu_device_of(device)->runtime->call,      \
            __VA_ARGS__)
-
-/* device.c */
+/* For "%s device %u". */
+#define XB_GPU_NAMED(device) xb_gpu_device_of(device)->runtime->name, (device)->info.index
 
 /* For a backend's driver_open: adds the line of the devices to the probe. `counted` is the outcome
  * of counting them, and `reason` says what it means where there are none; NULL: the call failed.
@@ -223,89 +266,54 @@ enum xb_status xb_gpu_status(struct xb_error *error, const struct xb_gpu_runtime
 enum xb_status xb_gpu_probe_devices(struct xb_probe *probe, const struct xb_gpu_runtime *runtime,
                                     struct xb_gpu_outcome counted, int count, const char *reason,
                                     struct xb_error *error);
-
-/* Makes this the calling thread's current device. Costs almost nothing if it is already. */
-enum xb_status xb_gpu_select(const struct xb_device *device, struct xb_error *error);
-/* Refuses what needs a capability that the device lacks. `what` follows "device 0 has". */
-enum xb_status xb_gpu_require(const struct xb_device *device, uint32_t capability, const char *what,
-                              struct xb_error *error);
-/* For a backend's device_open and peer_info. */
-enum xb_status xb_gpu_device_open(struct xb_driver *driver, const struct xb_gpu_runtime *runtime,
-                                  unsigned index, struct xb_device **device,
-                                  struct xb_error *error);
+/* For a backend's peer_info. */
 enum xb_status xb_gpu_peer_access(const struct xb_gpu_runtime *runtime, unsigned index,
                                   unsigned other, bool *can_access, struct xb_error *error);
 
-/* buffer.c */
-/* The address for copies: in device memory for a DEVICE buffer, in the host's for any other. */
-void *xb_gpu_buffer_address(const struct xb_buffer *buffer, uint64_t offset);
-/* The address for kernels of the buffer's device, if they can reach it (xb_memory_in_reach). */
-void *xb_gpu_kernel_address(const struct xb_buffer *buffer);
-/* Finds the address for kernels of a device that may be another than the buffer's; selects it. */
-enum xb_status xb_gpu_find_kernel_address(const struct xb_device *device,
-                                          const struct xb_buffer *buffer, uint64_t offset,
-                                          char **address, struct xb_error *error);
+/* Makes this the calling thread's current device. Costs almost nothing if it is already. */
+enum xb_status xb_gpu_select(const struct xb_device *device, struct xb_error *error);
 
-/* queue.c */
-struct xb_gpu_hold *xb_gpu_hold_of(struct xb_queue *queue);
-void *xb_gpu_stream(const struct xb_queue *queue);
-/* Has the pool keep what is given back, until the queue is closed. */
-enum xb_status xb_gpu_queue_use_pool(struct xb_queue *queue, struct xb_error *error);
+/* ---- buffer.c ---- */
+
+/* As struct xb_kernels has it. It may select the device. */
+enum xb_status xb_gpu_find_address(const struct xb_device *device, const struct xb_buffer *buffer,
+                                   uint64_t offset, char **address, struct xb_error *error);
+
+/* ---- queue.c ---- */
+
 /* Which way the copies between two buffers go. */
 enum xb_gpu_way xb_gpu_way_between(const struct xb_buffer *target, const struct xb_buffer *source);
 /* Makes one copy. Checks no rule of the slots, and does not select the device. */
 enum xb_status xb_gpu_copy(struct xb_queue *queue, struct xb_buffer *target, uint64_t target_offset,
                            struct xb_buffer *source, uint64_t source_offset, uint64_t bytes,
                            struct xb_error *error);
+/* Whether a hold of the queue gave up by itself since the last call of this function. */
+bool xb_gpu_hold_expired(const struct xb_queue *queue);
 
-/* hold.c */
-struct xb_gpu_hold {
-    struct xb_gpu_gate *gate;        /* pinned, at the host's address; NULL if there are no holds */
-    struct xb_gpu_gate *device_gate; /* the same memory at the device's address */
-    unsigned count;                  /* holds so far */
-};
-/* Opens and closes the hold of a queue. Close it also if opening failed. */
-enum xb_status xb_gpu_hold_open(const struct xb_device *device, struct xb_gpu_hold *hold,
-                                struct xb_error *error);
-void xb_gpu_hold_close(const struct xb_device *device, struct xb_gpu_hold *hold);
-/* Whether a hold gave up by itself since the last call of this function. */
-bool xb_gpu_hold_expired(const struct xb_gpu_hold *hold);
+/* ---- launch.c ---- */
+
+extern const struct xb_kernels xb_gpu_kernels;
+/* Selects the device of the queue, which has kernels, and launches one there. */
+enum xb_status xb_gpu_launch(struct xb_queue *queue, enum xb_gpu_kernel kernel, unsigned blocks,
+                             unsigned threads, void **arguments, const char *what,
+                             struct xb_error *error);
+
+/* ---- prove.c ---- */
+
 /* Tries whether copies can be enqueued behind a hold without waiting for its end, which not every
- * runtime promises. If not, the device loses the capability and gets the reason; that is no
+ * runtime promises; and whether the runtime takes a batch of copies and the orders that we ask for,
+ * which it notes as a fact. If not, the device loses the capability and gets the reason; that is no
  * error. */
 enum xb_status xb_gpu_hold_prove(struct xb_gpu_device *device, struct xb_error *error);
-
-/* event.c */
-void *xb_gpu_event(const struct xb_event *event);
-
-/* launch.c */
-/* Launches the kernel for pieces: the list is in device memory, its pieces are of at most
- * XB_GPU_PIECE_BYTES, and addresses are those for kernels. */
-enum xb_status xb_gpu_launch_pieces(struct xb_queue *queue, void *target, const void *source,
-                                    const struct xb_piece *list, uint64_t count, unsigned blocks,
-                                    struct xb_error *error);
-/* Launches a kernel that spins until gate->released >= number. `gate` is the device's address. */
-enum xb_status xb_gpu_launch_hold(struct xb_queue *queue, struct xb_gpu_gate *gate, unsigned number,
-                                  struct xb_error *error);
-
-/* pieces.c */
-/* Tries whether the runtime takes a batch of copies and the orders that we ask for, and notes it as
- * a fact. If it takes none, the device loses the capability and gets the reason; that is no
- * error. */
 enum xb_status xb_gpu_batch_prove(struct xb_gpu_device *device, struct xb_error *error);
 
+/* ---- device.c ---- */
+
+/* For a backend's device_open. */
+enum xb_status xb_gpu_device_open(struct xb_driver *driver, const struct xb_gpu_runtime *runtime,
+                                  unsigned index, struct xb_device **device,
+                                  struct xb_error *error);
+
 /* The slots of a backend's table that are the same for every vendor. */
-#define XB_GPU_SLOTS(X, prefix)                                                                    \
-    XB_QUEUE_SLOTS(X, prefix)                                                                      \
-    X(prefix, queue_allocate)                                                                      \
-    X(prefix, device_close)                                                                        \
-    X(prefix, device_memory)                                                                       \
-    X(prefix, buffer_allocate)                                                                     \
-    X(prefix, buffer_register)                                                                     \
-    X(prefix, buffer_advise)                                                                       \
-    X(prefix, buffer_free)                                                                         \
-    X(prefix, queue_prefetch)                                                                      \
-    X(prefix, peer_open)                                                                           \
-    X(prefix, peer_close)                                                                          \
-    X(prefix, queue_copy_peer)
+#define XB_GPU_SLOTS(X, prefix) XB_SLOTS(XB_NO_SLOT, XB_NO_SLOT, X, X, XB_NO_SLOT, prefix)
 XB_GPU_SLOTS(XB_DECLARE_SLOT, xb_gpu_)

@@ -4,7 +4,6 @@
 
 #include "backends/slot_checks.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,10 +109,8 @@ static enum xb_status list_for_kernel(struct gpu_pieces *opening, const struct x
         !xb_memory_in_reach(base->target->memory, base->device) ||
         !xb_memory_in_reach(base->source->memory, base->device))
         return XB_OK;
-    XB_TRY(
-        xb_gpu_find_kernel_address(base->device, base->target, 0, &opening->kernel_target, error));
-    XB_TRY(
-        xb_gpu_find_kernel_address(base->device, base->source, 0, &opening->kernel_source, error));
+    XB_TRY(xb_gpu_find_address(base->device, base->target, 0, &opening->kernel_target, error));
+    XB_TRY(xb_gpu_find_address(base->device, base->source, 0, &opening->kernel_source, error));
     XB_TRY(xb_gpu_select(base->device, error));
     opening->device_count = cut(NULL, pieces, base->count);
     struct xb_piece *list = calloc(opening->device_count, sizeof *list);
@@ -154,7 +151,7 @@ enum xb_status xb_gpu_queue_copy_pieces(struct xb_queue *queue, struct xb_pieces
                               : list->source->memory != XB_MEMORY_DEVICE ? XB_GPU_ANY_ORDER
                                                                          : XB_GPU_STREAM_ORDER;
     XB_TRY(xb_copy_pieces_check(queue, list, error));
-    XB_TRY(xb_gpu_require(queue->device, XB_CAP_BATCH, "no batches of copies", error));
+    XB_TRY(xb_capability_check(queue->device, XB_CAP_BATCH, "no batches of copies", error));
     XB_TRY(xb_gpu_select(queue->device, error));
     size_t most = device->runtime->batch_at_once;
     for (size_t first = 0, count; first < list->count; first += count) {
@@ -173,10 +170,14 @@ enum xb_status xb_gpu_queue_copy_pieces(struct xb_queue *queue, struct xb_pieces
 enum xb_status xb_gpu_queue_kernel_pieces(struct xb_queue *queue, struct xb_pieces *list,
                                           unsigned blocks, struct xb_error *error)
 {
-    const struct gpu_pieces *pieces = (const struct gpu_pieces *)list;
+    struct gpu_pieces *pieces = (struct gpu_pieces *)list;
     XB_TRY(xb_kernel_pieces_check(queue, list, error));
-    return xb_gpu_launch_pieces(queue, pieces->kernel_target, pieces->kernel_source,
-                                pieces->device_list, pieces->device_count, blocks, error);
+    return xb_gpu_launch(queue, XB_GPU_PIECES,
+                         blocks > 0 ? blocks : xb_gpu_device_of(queue->device)->multiprocessors,
+                         XB_GPU_PIECE_THREADS,
+                         (void *[]){&pieces->kernel_target, &pieces->kernel_source,
+                                    &pieces->device_list, &pieces->device_count},
+                         "copies pieces", error);
 }
 
 enum xb_status xb_gpu_queue_copy_rows(struct xb_queue *queue, struct xb_rows target,
@@ -186,7 +187,7 @@ enum xb_status xb_gpu_queue_copy_rows(struct xb_queue *queue, struct xb_rows tar
     uint64_t most = xb_gpu_device_of(queue->device)->max_pitch;
     uint64_t pitch = target.pitch > most ? target.pitch : source.pitch;
     XB_TRY(xb_rows_check(queue, &target, &source, bytes, count, error));
-    XB_TRY(xb_gpu_require(queue->device, XB_CAP_ROWS, "no copies of rows", error));
+    XB_TRY(xb_capability_check(queue->device, XB_CAP_ROWS, "no copies of rows", error));
     if (pitch > most)
         return XB_FAIL(error, XB_ERR_UNSUPPORTED,
                        "device %u copies rows that begin every %llu bytes at most, not every %llu",
@@ -235,7 +236,7 @@ enum xb_status xb_gpu_graph_open(struct xb_queue *queue, struct xb_pieces *list,
                                  struct xb_graph **graph, struct xb_error *error)
 {
     XB_TRY(xb_copy_pieces_check(queue, list, error));
-    XB_TRY(xb_gpu_require(queue->device, XB_CAP_GRAPH, "no graphs", error));
+    XB_TRY(xb_capability_check(queue->device, XB_CAP_GRAPH, "no graphs", error));
     XB_TRY(xb_gpu_select(queue->device, error));
     struct gpu_graph *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
@@ -270,97 +271,4 @@ enum xb_status xb_gpu_queue_graph(struct xb_queue *queue, struct xb_graph *graph
     XB_TRY(xb_gpu_select(queue->device, error));
     return XB_GPU_CALL(error, queue->device, launch_graph(executable, xb_gpu_stream(queue)),
                        "a graph of copies could not be launched");
-}
-
-/* ---- whether the runtime takes batches as they are asked for ---- */
-
-#define TRIAL_COPIES 2
-#define TRIAL_BYTES 64u /* of each */
-
-struct trial {
-    struct xb_buffer *pinned, *memory; /* the host's and the device's */
-    struct xb_queue *queue;
-    char refusal[96]; /* what the runtime said to the last batch that it refused */
-};
-
-/* Copies two pieces that do not touch each other. A refusal is an answer, not an error. */
-static enum xb_status try_copies(struct trial *trial, struct xb_buffer *target,
-                                 struct xb_buffer *source, enum xb_gpu_order order, bool *taken,
-                                 struct xb_error *error)
-{
-    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(trial->queue->device)->runtime;
-    void *targets[TRIAL_COPIES];
-    void *sources[TRIAL_COPIES];
-    size_t sizes[TRIAL_COPIES];
-    for (size_t i = 0; i < TRIAL_COPIES; i++) {
-        targets[i] = xb_gpu_buffer_address(target, 2 * i * TRIAL_BYTES);
-        sources[i] = xb_gpu_buffer_address(source, 2 * i * TRIAL_BYTES);
-        sizes[i] = TRIAL_BYTES;
-    }
-    struct xb_gpu_outcome outcome = runtime->copy_batch(targets, sources, sizes, TRIAL_COPIES,
-                                                        order, xb_gpu_stream(trial->queue));
-    *taken = outcome.code == 0;
-    if (outcome.code == runtime->not_supported || outcome.code == runtime->invalid_value) {
-        snprintf(trial->refusal, sizeof trial->refusal, "%s", runtime->error_name(outcome.code));
-        return XB_OK;
-    }
-    return XB_GPU(error, runtime, outcome, "a batch of %d copies failed", TRIAL_COPIES);
-}
-
-/* Either way, each with the order that it is used with if the runtime may be told one. */
-static enum xb_status try_both_ways(struct trial *trial, bool unsaid, bool *taken,
-                                    struct xb_error *error)
-{
-    enum xb_status status =
-        try_copies(trial, trial->memory, trial->pinned,
-                   unsaid ? XB_GPU_ORDER_UNSAID : XB_GPU_ANY_ORDER, taken, error);
-    if (status == XB_OK && *taken)
-        status = try_copies(trial, trial->pinned, trial->memory,
-                            unsaid ? XB_GPU_ORDER_UNSAID : XB_GPU_STREAM_ORDER, taken, error);
-    /* Wait also if a batch was refused, because its fellow uses the memory, which is freed. */
-    struct xb_error ignored;
-    enum xb_status waited = xb_gpu_queue_wait(trial->queue, status == XB_OK ? error : &ignored);
-    return status != XB_OK ? status : waited;
-}
-
-static enum xb_status run_trials(struct xb_gpu_device *device, struct trial *trial,
-                                 struct xb_error *error)
-{
-    const uint64_t bytes = UINT64_C(2) * TRIAL_COPIES * TRIAL_BYTES;
-    struct xb_device_info *info = &device->base.info;
-    size_t most = device->runtime->batch_at_once;
-    char told[96];
-    bool taken = false;
-    XB_TRY(xb_gpu_buffer_allocate(&device->base, XB_MEMORY_PINNED, bytes, &trial->pinned, error));
-    XB_TRY(xb_gpu_buffer_allocate(&device->base, XB_MEMORY_DEVICE, bytes, &trial->memory, error));
-    XB_TRY(xb_gpu_queue_open(&device->base, &trial->queue, error));
-    XB_TRY(try_both_ways(trial, false, &taken, error));
-    snprintf(told, sizeof told, "with attributes");
-    if (!taken) {
-        snprintf(told, sizeof told, "without attributes: refused (%.60s)", trial->refusal);
-        device->batch_order_unsaid = true;
-        XB_TRY(try_both_ways(trial, true, &taken, error));
-    }
-    if (!taken) {
-        char reason[160];
-        snprintf(reason, sizeof reason, "the runtime refuses a batch of %d copies: %s",
-                 TRIAL_COPIES, trial->refusal);
-        xb_device_withhold(info, XB_CAP_BATCH, reason);
-        return XB_OK;
-    }
-    if (most > 0)
-        xb_device_fact(info, "batch", "%s, at most %zu copies a call", told, most);
-    else
-        xb_device_fact(info, "batch", "%s", told);
-    return XB_OK;
-}
-
-enum xb_status xb_gpu_batch_prove(struct xb_gpu_device *device, struct xb_error *error)
-{
-    struct trial trial = {.pinned = NULL};
-    enum xb_status status = run_trials(device, &trial, error);
-    xb_gpu_queue_close(trial.queue);
-    xb_gpu_buffer_free(trial.memory);
-    xb_gpu_buffer_free(trial.pinned);
-    return status;
 }

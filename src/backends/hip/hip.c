@@ -95,10 +95,10 @@ static enum xb_status check_library(struct xb_probe *probe, struct xb_error *err
 static enum xb_status check_version(struct xb_probe *probe, struct xb_error *error)
 {
     int found = 0;
-    hipError_t code = xb_hip.functions.runtime_version(&found);
+    hipError_t code = xb_hip.functions.hipRuntimeGetVersion(&found);
     bool ok = code == hipSuccess && found >= LEAST_VERSION;
     const char *what = "HIP runtime's version";
-    const char *name = xb_hip.functions.error_name(code);
+    const char *name = xb_hip.functions.hipGetErrorName(code);
     snprintf(probe->runtime_version, sizeof probe->runtime_version, "%d.%d.%d", XB_HIP_MAJOR(found),
              found / 100000 % 100, found % 100000);
     xb_hip.version = found;
@@ -120,7 +120,7 @@ static enum xb_status driver_open(struct xb_driver **driver, struct xb_probe *pr
     XB_TRY(check_library(probe, error));
     XB_TRY(check_version(probe, error));
     int count = 0;
-    struct xb_gpu_outcome counted = XB_HIP_CALL(device_count, "hipGetDeviceCount", &count);
+    struct xb_gpu_outcome counted = XB_HIP_CALL(hipGetDeviceCount, &count);
     const char *reason =
         counted.code == hipErrorNoDevice || counted.code == hipSuccess
             ? "none: no GPU that HIP supports, none that this user may open (groups render and "
@@ -161,14 +161,13 @@ static enum xb_status read_attributes(unsigned index, struct attributes *found,
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         int answer = 0;
         XB_TRY(XB_GPU(error, &xb_hip_runtime,
-                      XB_HIP_CALL(attribute, "hipDeviceGetAttribute", &answer, wanted[i].attribute,
-                                  (int)index),
+                      XB_HIP_CALL(hipDeviceGetAttribute, &answer, wanted[i].attribute, (int)index),
                       "cannot read whether HIP device %u has %s", index, wanted[i].what));
         *wanted[i].value = answer != 0;
     }
     int pools = 0; /* ROCm before 5.2 does not know the attribute */
-    bool known = xb_hip.functions.attribute(&pools, hipDeviceAttributeMemoryPoolsSupported,
-                                            (int)index) == hipSuccess;
+    bool known = xb_hip.functions.hipDeviceGetAttribute(
+                     &pools, hipDeviceAttributeMemoryPoolsSupported, (int)index) == hipSuccess;
     found->no_pools = !known       ? "HIP does not tell whether it has a memory pool"
                       : pools == 0 ? "HIP has no memory pool for it"
                                    : NULL;
@@ -195,8 +194,8 @@ static void read_architecture(unsigned index, char *text, size_t size)
 static void read_uuid(unsigned index, char *text, size_t size)
 {
     hipUUID uuid = {{0}};
-    if (xb_hip.functions.uuid == NULL ||
-        xb_hip.functions.uuid(&uuid, (hipDevice_t)index) != hipSuccess)
+    if (xb_hip.functions.hipDeviceGetUuid == NULL ||
+        xb_hip.functions.hipDeviceGetUuid(&uuid, (hipDevice_t)index) != hipSuccess)
         return;
     for (size_t i = 0; i < sizeof uuid.bytes; i++)
         if (!isxdigit((unsigned char)uuid.bytes[i]))
@@ -290,8 +289,8 @@ static void set_capabilities(struct xb_device_info *info, const struct attribute
 static void add_facts(struct xb_device_info *info, const struct attributes *found, const char *full)
 {
     int large_bar = 0;
-    bool known = xb_hip.functions.attribute(&large_bar, hipDeviceAttributeIsLargeBar,
-                                            (int)info->index) == hipSuccess;
+    bool known = xb_hip.functions.hipDeviceGetAttribute(&large_bar, hipDeviceAttributeIsLargeBar,
+                                                        (int)info->index) == hipSuccess;
     const char *queues = getenv("GPU_MAX_HW_QUEUES");
     const char *engines = getenv("HSA_ENABLE_SDMA");
     xb_device_fact(info, "architecture_full", "%s", full[0] != '\0' ? full : "unknown");
@@ -319,15 +318,15 @@ static enum xb_status read_identity(unsigned index, struct xb_device_info *info,
 {
     char bdf[32] = "";
     size_t bytes = 0;
+    XB_TRY(XB_GPU(
+        error, &xb_hip_runtime,
+        XB_HIP_CALL(hipDeviceGetName, info->name, (int)sizeof info->name, (hipDevice_t)index),
+        "cannot read the name of HIP device %u", index));
     XB_TRY(XB_GPU(error, &xb_hip_runtime,
-                  XB_HIP_CALL(device_name, "hipDeviceGetName", info->name, (int)sizeof info->name,
-                              (hipDevice_t)index),
-                  "cannot read the name of HIP device %u", index));
-    XB_TRY(XB_GPU(error, &xb_hip_runtime,
-                  XB_HIP_CALL(bus_id, "hipDeviceGetPCIBusId", bdf, (int)sizeof bdf, (int)index),
+                  XB_HIP_CALL(hipDeviceGetPCIBusId, bdf, (int)sizeof bdf, (int)index),
                   "cannot read the PCI address of HIP device %u", index));
     XB_TRY(XB_GPU(error, &xb_hip_runtime,
-                  XB_HIP_CALL(total_memory, "hipDeviceTotalMem", &bytes, (hipDevice_t)index),
+                  XB_HIP_CALL(hipDeviceTotalMem, &bytes, (hipDevice_t)index),
                   "cannot read the memory size of HIP device %u", index));
     for (size_t i = 0; bdf[i] != '\0' && i + 1 < sizeof info->pci_bdf; i++)
         info->pci_bdf[i] = (char)tolower((unsigned char)bdf[i]);
@@ -371,8 +370,9 @@ static enum xb_status peer_info(struct xb_driver *driver, unsigned index, unsign
         return XB_FAIL(error, XB_ERR_UNSUPPORTED, "no copies between devices: %s", reason);
     XB_TRY(xb_gpu_peer_access(&xb_hip_runtime, index, other, &found.can_access, error));
     uint32_t type = 0, hops = 0;
-    if (xb_hip.functions.link_type != NULL &&
-        xb_hip.functions.link_type((int)index, (int)other, &type, &hops) == hipSuccess) {
+    if (xb_hip.functions.hipExtGetLinkTypeAndHopCount != NULL &&
+        xb_hip.functions.hipExtGetLinkTypeAndHopCount((int)index, (int)other, &type, &hops) ==
+            hipSuccess) {
         if (type == LINK_PCIE || type == LINK_XGMI)
             snprintf(found.link, sizeof found.link, "%s", type == LINK_PCIE ? "PCIe" : "xGMI");
         found.hops = hops;
@@ -420,5 +420,5 @@ const struct xb_backend xb_hip_backend = {
     .range_push = range_push,
     .range_pop = range_pop,
     .profiler_collect = profiler_collect,
-    XB_FILL(XB_GPU_SLOTS, xb_gpu_),
+    XB_FILL_KERNELS(xb_gpu_kernels) XB_FILL(XB_GPU_SLOTS, xb_gpu_),
 };

@@ -3,17 +3,15 @@
 
 #include "library.h"
 
-#include "backends/gpu/gpu.h"
-
 /* Shared by the files of the HIP backend. backend.h has the contract of the slots. */
 
-/* Calls a function of the opened library; `symbol` is its name there. If the library lacks the
- * function, the outcome is hipErrorNotSupported. */
-#define XB_HIP_CALL(field, symbol, ...)                                                            \
-    ((struct xb_gpu_outcome){.code = (int)(xb_hip.functions.field != NULL                          \
-                                               ? xb_hip.functions.field(__VA_ARGS__)               \
+/* Calls a function of the opened library. If the library lacks it, the outcome is
+ * hipErrorNotSupported. */
+#define XB_HIP_CALL(function, ...)                                                                 \
+    ((struct xb_gpu_outcome){.code = (int)(xb_hip.functions.function != NULL                       \
+                                               ? xb_hip.functions.function(__VA_ARGS__)            \
                                                : hipErrorNotSupported),                            \
-                             .call = (symbol)})
+                             .call = #function})
 
 /* runtime.c */
 extern const struct xb_gpu_runtime xb_hip_runtime;

@@ -170,7 +170,7 @@ static const char *const names[XB_GPU_KERNELS] = {XB_GPU_KERNEL_NAMES};
 void xb_hip_unload_kernels(struct xb_gpu_device *device)
 {
     if (device->module != NULL)
-        (void)xb_hip.functions.unload_module(device->module);
+        (void)xb_hip.functions.hipModuleUnload(device->module);
     device->module = NULL;
     free(device->code);
     device->code = NULL;
@@ -184,15 +184,14 @@ static enum xb_status load(struct xb_gpu_device *device, const struct xb_hip_cod
     hipModule_t module = NULL;
     device->code = code->bytes;
     enum xb_status status =
-        XB_GPU(error, &xb_hip_runtime,
-               XB_HIP_CALL(load_module, "hipModuleLoadData", &module, device->code),
+        XB_GPU(error, &xb_hip_runtime, XB_HIP_CALL(hipModuleLoadData, &module, device->code),
                "cannot load the kernels for %s onto HIP device %u", device->base.info.architecture,
                device->base.info.index);
     device->module = module;
     for (int i = 0; status == XB_OK && i < XB_GPU_KERNELS; i++) {
         hipFunction_t kernel = NULL;
         status = XB_GPU(error, &xb_hip_runtime,
-                        XB_HIP_CALL(find_kernel, "hipModuleGetFunction", &kernel, module, names[i]),
+                        XB_HIP_CALL(hipModuleGetFunction, &kernel, module, names[i]),
                         "the compiled kernels lack %s", names[i]);
         device->kernels[i] = kernel;
     }

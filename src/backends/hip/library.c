@@ -11,12 +11,10 @@
 struct xb_hip_library xb_hip;
 
 const struct xb_symbol xb_hip_symbols[] = {
-#define X(function, field, lost) {#function, offsetof(struct xb_hip_functions, field), lost},
 #define TYPED(type, symbol, field, lost) {symbol, offsetof(struct xb_hip_functions, field), lost},
-    XB_HIP_FUNCTIONS(X, TYPED)
-#undef X
-#undef TYPED
-};
+#define X(function, lost) TYPED(, #function, function, lost)
+#define SAME(slot, parameters, lost, function, ...) X(function, lost)
+    XB_HIP_FUNCTIONS(X, TYPED) XB_GPU_CALLS(XB_GPU_NO_CALL, SAME, hip)};
 const size_t xb_hip_symbol_count = sizeof xb_hip_symbols / sizeof xb_hip_symbols[0];
 
 /* The major versions whose interface we know, newest first. */

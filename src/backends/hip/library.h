@@ -9,8 +9,8 @@
 #include <hip/hip_runtime_api.h>
 #include <hip/hiprtc.h>
 
+#include "backends/gpu/gpu.h"
 #include "backends/symbols.h"
-#include "xferbench/backend.h"
 
 /* This variable names the library, instead of a search: for an unusual folder, and for tests. */
 #define XB_HIP_OVERRIDE "XFERBENCH_HIP_LIBRARY"
@@ -42,77 +42,45 @@ typedef hipError_t xb_hip_copy_batch(void **targets, void **sources, size_t *siz
                                      size_t attribute_count, size_t *failed, hipStream_t stream);
 
 /*
- * Every function that we use: X(name in headers and library, field, what is lost without it; "" if
- * it is required), and TYPED(type, name, field, lost) where the headers lack it or redefine it. A
- * library that stands in for the runtime in tests is compiled against the same types, so a function
- * of another type is a compile error there.
+ * The functions that we use beside those of XB_GPU_CALLS: X(its name, what is lost without it; ""
+ * if it is required), and TYPED(type, name, field, lost) where the headers lack it or redefine it.
+ * A library that stands in for the runtime in tests is compiled against the same types, so a
+ * function of another type is a compile error there.
  */
 #define XB_HIP_FUNCTIONS(X, TYPED)                                                                 \
-    X(hipRuntimeGetVersion, runtime_version, "")                                                   \
-    X(hipGetErrorName, error_name, "")                                                             \
-    X(hipGetErrorString, error_text, "")                                                           \
-    X(hipGetDeviceCount, device_count, "")                                                         \
-    X(hipDeviceGetName, device_name, "")                                                           \
-    X(hipDeviceGetPCIBusId, bus_id, "")                                                            \
-    X(hipDeviceGetAttribute, attribute, "")                                                        \
-    X(hipDeviceTotalMem, total_memory, "")                                                         \
-    X(hipSetDevice, set_device, "")                                                                \
-    X(hipMemGetInfo, memory_info, "")                                                              \
-    X(hipMalloc, allocate, "")                                                                     \
-    X(hipFree, release, "")                                                                        \
-    X(hipHostMalloc, allocate_host, "")                                                            \
-    X(hipHostFree, release_host, "")                                                               \
-    X(hipMemcpyAsync, copy, "")                                                                    \
-    X(hipMemcpy, copy_blocking, "")                                                                \
-    X(hipStreamCreateWithFlags, open_stream, "")                                                   \
-    X(hipStreamDestroy, close_stream, "")                                                          \
-    X(hipStreamSynchronize, wait_for_stream, "")                                                   \
-    X(hipStreamWaitEvent, stream_wait_event, "")                                                   \
-    X(hipEventCreate, open_event, "")                                                              \
-    X(hipEventDestroy, close_event, "")                                                            \
-    X(hipEventRecord, record_event, "")                                                            \
-    X(hipEventSynchronize, wait_for_event, "")                                                     \
-    X(hipEventElapsedTime, elapsed, "")                                                            \
-    X(hipHostRegister, register_host, "register")                                                  \
-    X(hipHostUnregister, unregister_host, "register")                                              \
-    X(hipHostGetDevicePointer, device_pointer, "mapped")                                           \
-    X(hipMallocAsync, allocate_pooled, "pools")                                                    \
-    X(hipFreeAsync, release_pooled, "pools")                                                       \
-    X(hipDeviceGetDefaultMemPool, default_pool, "pools")                                           \
-    X(hipMemPoolSetAttribute, keep_in_pool, "pools")                                               \
-    X(hipMemPoolTrimTo, trim_pool, "pools")                                                        \
-    X(hipMallocManaged, allocate_managed, "managed")                                               \
-    X(hipMemPrefetchAsync, prefetch, "managed")                                                    \
-    X(hipMemAdvise, advise, "managed")                                                             \
-    X(hipModuleLoadData, load_module, "kernels")                                                   \
-    X(hipModuleUnload, unload_module, "kernels")                                                   \
-    X(hipModuleGetFunction, find_kernel, "kernels")                                                \
-    X(hipModuleLaunchKernel, launch, "kernels")                                                    \
-    X(hipDeviceCanAccessPeer, can_access_peer, "peers")                                            \
-    X(hipDeviceEnablePeerAccess, open_peer, "peers")                                               \
-    X(hipDeviceDisablePeerAccess, close_peer, "peers")                                             \
-    X(hipMemcpyPeerAsync, copy_peer, "peers")                                                      \
-    TYPED(xb_hip_copy_batch, "hipMemcpyBatchAsync", copy_batch, "batches")                         \
-    X(hipMemcpy2DAsync, copy_rows, "rows")                                                         \
-    X(hipStreamBeginCapture, begin_capture, "graphs")                                              \
-    X(hipStreamEndCapture, end_capture, "graphs")                                                  \
-    X(hipGraphInstantiate, instantiate, "graphs")                                                  \
-    X(hipGraphLaunch, launch_graph, "graphs")                                                      \
-    X(hipGraphDestroy, release_graph, "graphs")                                                    \
-    X(hipGraphExecDestroy, release_executable, "graphs")                                           \
-    X(hipExtGetLinkTypeAndHopCount, link_type, "the kind of link between devices")                 \
-    X(hipDeviceGetUuid, uuid, "a device's UUID")                                                   \
+    X(hipRuntimeGetVersion, "")                                                                    \
+    X(hipGetErrorName, "")                                                                         \
+    X(hipGetErrorString, "")                                                                       \
+    X(hipGetDeviceCount, "")                                                                       \
+    X(hipDeviceGetName, "")                                                                        \
+    X(hipDeviceGetPCIBusId, "")                                                                    \
+    X(hipDeviceGetAttribute, "")                                                                   \
+    X(hipDeviceTotalMem, "")                                                                       \
+    X(hipFree, "")                                                                                 \
+    X(hipHostMalloc, "")                                                                           \
+    X(hipHostFree, "")                                                                             \
+    X(hipMemPrefetchAsync, "managed")                                                              \
+    X(hipModuleLoadData, "kernels")                                                                \
+    X(hipModuleUnload, "kernels")                                                                  \
+    X(hipModuleGetFunction, "kernels")                                                             \
+    X(hipModuleLaunchKernel, "kernels")                                                            \
+    TYPED(xb_hip_copy_batch, "hipMemcpyBatchAsync", hipMemcpyBatchAsync, "batches")                \
+    X(hipGraphInstantiate, "graphs")                                                               \
+    X(hipExtGetLinkTypeAndHopCount, "the kind of link between devices")                            \
+    X(hipDeviceGetUuid, "a device's UUID")                                                         \
     TYPED(xb_hip_get_properties_6, "hipGetDevicePropertiesR0600", properties_6,                    \
           "the architecture (6, 7)")                                                               \
     TYPED(xb_hip_get_properties_5, "hipGetDeviceProperties", properties_5, "the architecture (5)")
 
 /* The runtime's functions. A function that this library lacks is NULL. */
 struct xb_hip_functions {
-#define X(function, field, lost) __typeof__(function) *(field);
+#define X(function, lost) __typeof__(function) *(function);
 #define TYPED(type, symbol, field, lost) type *field;
-    XB_HIP_FUNCTIONS(X, TYPED)
+#define SAME(slot, parameters, lost, function, ...) X(function, lost)
+    XB_HIP_FUNCTIONS(X, TYPED) XB_GPU_CALLS(XB_GPU_NO_CALL, SAME, hip)
 #undef X
 #undef TYPED
+#undef SAME
 };
 
 extern const struct xb_symbol xb_hip_symbols[];

@@ -2,27 +2,24 @@
 /* The adapters of the GPU backends for the HIP runtime. */
 #include "hip.h"
 
-XB_GPU_WORDS(error_name, hipError_t, xb_hip.functions.error_name)
-XB_GPU_WORDS(error_text, hipError_t, xb_hip.functions.error_text)
+XB_GPU_WORDS(error_name, hipError_t, xb_hip.functions.hipGetErrorName)
+XB_GPU_WORDS(error_text, hipError_t, xb_hip.functions.hipGetErrorString)
 
 static int native_location_of(int location)
 {
     return location == XB_GPU_HOST ? hipCpuDeviceId : location;
 }
 
-/* A slot that is one call: of the library's function in the field of this name, with these
- * arguments. */
-#define ADAPTER(slot, parameters, native, ...)                                                     \
+/* A slot that is one call: of the library's function of this name, with these arguments. */
+#define ADAPTER(slot, parameters, ...)                                                             \
     static struct xb_gpu_outcome slot parameters {                                                 \
-        return XB_HIP_CALL(slot, #native, __VA_ARGS__);                                            \
+        return XB_HIP_CALL(__VA_ARGS__);                                                           \
     }
+#define SAME(slot, parameters, lost, ...) ADAPTER(slot, parameters, __VA_ARGS__)
 #define ATTRIBUTE(slot, native)                                                                    \
-    static struct xb_gpu_outcome slot(int ordinal, int *value)                                     \
-    {                                                                                              \
-        return XB_HIP_CALL(attribute, "hipDeviceGetAttribute", value, native, ordinal);            \
-    }
+    ADAPTER(slot, (int ordinal, int *value), hipDeviceGetAttribute, value, native, ordinal)
 
-XB_GPU_CALLS(XB_GPU_NO_CALL, ADAPTER, hip)
+XB_GPU_CALLS(XB_GPU_NO_CALL, SAME, hip)
 ATTRIBUTE(clock_rate, hipDeviceAttributeClockRate)
 ATTRIBUTE(multiprocessors, hipDeviceAttributeMultiprocessorCount)
 ATTRIBUTE(max_pitch, hipDeviceAttributeMaxPitch)
@@ -36,7 +33,7 @@ static struct xb_gpu_outcome allocate_host(void **address, size_t bytes, enum xb
     unsigned flags = hipHostMallocCoherent | hipHostMallocNumaUser;
     if (memory == XB_MEMORY_MAPPED)
         flags |= hipHostMallocMapped;
-    return XB_HIP_CALL(allocate_host, "hipHostMalloc", address, bytes, flags);
+    return XB_HIP_CALL(hipHostMalloc, address, bytes, flags);
 }
 
 ADAPTER(release_host, (void *address), hipHostFree, address)
@@ -53,7 +50,7 @@ static struct xb_gpu_outcome copy_batch(void **targets, void **sources, size_t *
     bool told = order != XB_GPU_ORDER_UNSAID;
     size_t first = 0; /* the first copy that the attributes apply to */
     size_t failed = 0;
-    return XB_HIP_CALL(copy_batch, "hipMemcpyBatchAsync", targets, sources, sizes, count,
+    return XB_HIP_CALL(hipMemcpyBatchAsync, targets, sources, sizes, count,
                        told ? &attributes : NULL, told ? &first : NULL, told ? 1 : 0, &failed,
                        stream);
 }

@@ -226,6 +226,7 @@ static size_t find_usual(struct xb_judging *judging, bool of_width, bool by_slot
             }
         }
         const char *model = votes[most.begin].group != NULL ? votes[most.begin].group : "GPUs";
+        /* Where slots tell all, a note that models do not would send people looking. */
         if (!by_slot && any_untold && most.judged && !most.found)
             XB_NOTE("%.100s: links differ and no majority tells which is right: at most %zu of "
                     "%zu GPUs have the same %s under load (%s%g%s).",
@@ -284,13 +285,11 @@ static void name_narrower(struct xb_judging *judging)
 /* Two GPUs, by the newest document that knows what they go by. */
 struct pair {
     const struct xb_fleet_value *value;
-    time_t written;
-    const struct xb_fleet_figure
-        *usual; /* of most pairs, which have more links; NULL: they do not */
+    const struct xb_fleet_figure *usual; /* most pairs', which have more links; NULL: they do not */
 };
 
 XB_COMPARER(compare_pairs, struct pair, XB_BY(value->gpu->number), XB_BY(value->peer),
-            XB_BY_GREATEST(written), XB_BY(value->figure->number))
+            XB_BY_GREATEST(value->written), XB_BY(value->figure->number))
 
 /* Lists the pairs, and finds what is usual among those of the model, and then among those at the
  * same place, which is that of a pair on a node with such GPUs. Returns how many pairs there are.
@@ -302,7 +301,7 @@ static size_t list_pairs(struct xb_judging *judging, struct pair *pairs)
     for (size_t i = 0; i < fleet->value_count; i++) {
         const struct xb_fleet_value *value = &fleet->values[i];
         if (value->peer >= 0 && value->figure->links_known)
-            pairs[all++] = (struct pair){value, fleet->sources[value->source].written, NULL};
+            pairs[all++] = (struct pair){value, NULL};
     }
     qsort(pairs, all, sizeof *pairs, compare_pairs);
     for (size_t i = 0; i < all; i++)

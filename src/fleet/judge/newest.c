@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which GPU is which, and which of its values and of the complaints about it count. */
-#define _GNU_SOURCE /* qsort_r */
 #include "fleet/internal.h"
 
 #include <math.h>
@@ -70,14 +69,8 @@ static int compare_places(const struct xb_fleet_value *a, const struct xb_fleet_
 
 /* A document without a timestamp counts as older than any with one. If two are equally old, the one
  * that was given later counts. */
-static int newest_first(const void *left, const void *right, void *sources)
-{
-    const struct xb_fleet_value *a = left, *b = right;
-    const struct xb_fleet_source *of = sources;
-    return XB_FIRST_ORDER(compare_places(a, b), compare_quantities(a, b),
-                          XB_ORDER(of[b->source].written, of[a->source].written),
-                          XB_BY_GREATEST(source), XB_BY(value));
-}
+XB_COMPARER(newest_first, struct xb_fleet_value, compare_places(a, b), compare_quantities(a, b),
+            XB_BY_GREATEST(written), XB_BY_GREATEST(source), XB_BY(value))
 
 /* UUIDs that several GPUs have, and two of the GPUs of the first. */
 struct shared {
@@ -133,8 +126,7 @@ void xb_fleet_join_moved(struct xb_judging *judging)
         if (fleet->complaints[i].gpu != NULL)
             fleet->complaints[i].gpu = fleet->complaints[i].gpu->now;
     if (fleet->value_count > 0) /* there is no array either */
-        qsort_r(fleet->values, fleet->value_count, sizeof *fleet->values, newest_first,
-                fleet->sources);
+        qsort(fleet->values, fleet->value_count, sizeof *fleet->values, newest_first);
 }
 
 /* ---- the newest values ---- */
@@ -225,30 +217,8 @@ void xb_fleet_note_lacking(struct xb_judging *judging)
  * its kind that has some; but not by that of another rank of the same launch, which has other GPUs.
  */
 
-/* The number of a GPU or a node: nodes are numbered after all GPUs. */
-static size_t subject_of(const struct xb_fleet *fleet, const struct xb_fleet_node *node,
-                         const struct xb_fleet_gpu *gpu)
-{
-    return gpu != NULL ? gpu->number : fleet->gpu_count + node->number;
-}
-
-/* A complaint that may still count. */
-struct charge {
-    size_t subject;
-    const struct xb_fleet_finding *complaint;
-    const struct xb_fleet_source *source; /* the document */
-    bool replaced;                        /* by a newer document */
-    bool together;                        /* many nodes have each of its causes */
-};
-
-/* Whether a value is of a subject: a GPU, or one of the node. */
-static bool is_of(const struct xb_fleet_value *value, const struct xb_fleet_finding *complaint)
-{
-    return complaint->gpu != NULL ? value->gpu == complaint->gpu
-                                  : value->gpu->node == complaint->node;
-}
-
-/* Finds where the values of each subject begin, and which were measured again later. */
+/* Finds which values were measured again later, and where those of each GPU begin; behind the GPUs,
+ * those of each node. */
 static size_t *find_values(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
@@ -256,70 +226,74 @@ static size_t *find_values(struct xb_judging *judging)
     size_t *begins = XB_SCRATCH(judging, fleet->gpu_count + fleet->node_count, sizeof *begins);
     for (size_t begin = 0, end = 0; begin < fleet->value_count; begin = end) {
         const struct xb_fleet_gpu *gpu = values[begin].gpu;
-        time_t newest = fleet->sources[values[begin].source].written;
+        time_t newest = values[begin].written;
         if (begin == 0 || values[begin - 1].gpu->node != gpu->node)
-            begins[subject_of(fleet, gpu->node, NULL)] = begin;
+            begins[fleet->gpu_count + gpu->node->number] = begin;
         if (begin == 0 || values[begin - 1].gpu != gpu)
             begins[gpu->number] = begin;
         for (; end < fleet->value_count && compare_places(&values[end], &values[begin]) == 0 &&
                values[end].figure->name == values[begin].figure->name;
              end++)
-            if (fleet->sources[values[end].source].written > newest)
-                newest = fleet->sources[values[end].source].written;
+            newest = values[end].written > newest ? values[end].written : newest;
         for (size_t i = begin; i < end; i++)
-            values[i].replaced = newest > fleet->sources[values[i].source].written;
+            values[i].replaced = newest > values[i].written;
     }
     return begins;
 }
 
-/* Whether a newer document replaced that of a charge. Its own figures of the subject decide, where
- * it has any. A later launch may have given the node another rank. */
+/* Whether a newer document replaced that of a complaint. Its own figures of the GPU or node decide,
+ * where it has any. A later launch may have given the node another rank. */
 static bool is_replaced(const struct xb_fleet *fleet, const size_t *begins,
-                        const struct charge *charge)
+                        const struct xb_fleet_finding *complaint)
 {
-    const struct xb_fleet_source *own = charge->source;
+    const struct xb_fleet_source *own = &fleet->sources[complaint->source];
+    const struct xb_fleet_gpu *gpu = complaint->gpu;
     bool any_own = false, all_own_replaced = true, any_newer = false;
-    for (size_t i = begins[charge->subject];
-         i < fleet->value_count && is_of(&fleet->values[i], charge->complaint); i++) {
-        const struct xb_fleet_source *other = &fleet->sources[fleet->values[i].source];
+    size_t first = begins[gpu != NULL ? gpu->number : fleet->gpu_count + complaint->node->number];
+    for (const struct xb_fleet_value *value = &fleet->values[first];
+         value < &fleet->values[fleet->value_count] &&
+         (gpu != NULL ? value->gpu == gpu : value->gpu->node == complaint->node);
+         value++) {
+        const struct xb_fleet_source *other = &fleet->sources[value->source];
         bool apart = own->written > 0 && is_later_launch(other->written, own->written);
         bool is_of_another_rank =
             other->ranks > 1 && other->ranks == own->ranks && other->rank != own->rank && !apart;
         any_own = any_own || other == own;
-        all_own_replaced = all_own_replaced && (other != own || fleet->values[i].replaced);
+        all_own_replaced = all_own_replaced && (other != own || value->replaced);
         any_newer = any_newer || (other->kind == own->kind && other->written > own->written &&
                                   !is_of_another_rank);
     }
     return any_own ? all_own_replaced : any_newer;
 }
 
-/* What a charge is about. */
+/* What a complaint is about. */
 struct cause {
     const char *text; /* code and cause */
-    struct charge *charge;
+    struct xb_fleet_finding *complaint;
 };
 
 XB_COMPARER(compare_causes, struct cause, strcmp(a->text, b->text))
 
 /* If many nodes say the same against themselves, a limit, an option or a driver is likelier than so
  * many faults. The same is what has the same cause: a warning that all nodes have must not hide the
- * one GPU that has an error besides. Data that is wrong is wrong on every node. A charge without
+ * one GPU that has an error besides. Data that is wrong is wrong on every node. A complaint without
  * causes has an empty one. */
-static void mark_together(struct xb_judging *judging, struct charge *charges, size_t count)
+static void mark_together(struct xb_judging *judging)
 {
+    const struct xb_fleet *fleet = judging->fleet;
     struct cause *causes = xb_new(0, sizeof *causes);
     struct xb_node_tally tally = xb_node_tally_open(judging);
     size_t listed = 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct xb_fleet_finding *complaint = charges[i].complaint;
+    for (size_t i = 0; i < fleet->complaint_count; i++) {
+        struct xb_fleet_finding *complaint = &fleet->complaints[i];
         const char *words = complaint->causes != NULL ? complaint->causes : "";
-        charges[i].together = !charges[i].replaced && complaint->code != XB_FLEET_WRONG_DATA;
-        for (bool more = charges[i].together; more;) {
+        complaint->together = !complaint->replaced && complaint->code != XB_FLEET_WRONG_DATA;
+        for (bool more = complaint->together; more;) {
             int length = (int)strcspn(words, "\n");
             causes = xb_grow(causes, listed, sizeof *causes);
             causes[listed++] = (struct cause){
                 xb_arena_print(&judging->scratch, "%d %.*s", (int)complaint->code, length, words),
-                &charges[i]};
+                complaint};
             more = words[length] != '\0';
             words += length + more;
         }
@@ -328,49 +302,45 @@ static void mark_together(struct xb_judging *judging, struct charge *charges, si
     for (size_t begin = 0, end = 0; begin < listed; begin = end) {
         xb_node_tally_begin(&tally);
         for (; end < listed && compare_causes(&causes[end], &causes[begin]) == 0; end++)
-            xb_node_tally_add(&tally, causes[end].charge->complaint->node);
-        bool together = xb_fleet_is_together(tally.count, judging->fleet->node_count);
+            xb_node_tally_add(&tally, causes[end].complaint->node);
+        bool together = xb_fleet_is_together(tally.count, fleet->node_count);
         for (size_t i = begin; i < end; i++)
-            causes[i].charge->together = causes[i].charge->together && together;
+            causes[i].complaint->together = causes[i].complaint->together && together;
     }
     free(causes);
 }
 
 /* One GPU's or node's of one code lie together. The first is the one to tell: one that few nodes
  * have, and the newest of these. */
-XB_COMPARER(compare_charges, struct charge, XB_BY(replaced), XB_BY(subject), XB_BY(complaint->code),
-            XB_BY(together), XB_BY_GREATEST(source->written), XB_BY_ADDRESS(complaint))
+#define BY_PLACE                                                                                   \
+    XB_BY(replaced), XB_ORDER(xb_fleet_gpu_of(a)->number, xb_fleet_gpu_of(b)->number),             \
+        XB_ORDER(a->gpu == NULL ? a->node->number : 0, b->gpu == NULL ? b->node->number : 0),      \
+        XB_BY(code)
+XB_POINTER_COMPARER(by_place, struct xb_fleet_finding, BY_PLACE)
+XB_POINTER_COMPARER(compare_complaints, struct xb_fleet_finding, BY_PLACE, XB_BY(together),
+                    XB_BY_GREATEST(written), XB_ORDER(a, b))
 
 void xb_fleet_name_complaints(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    size_t count = fleet->complaint_count;
-    struct charge *charges = XB_SCRATCH(judging, count, sizeof *charges);
-    const size_t *begins = find_values(judging);
+    const size_t *begins = find_values(judging), count = fleet->complaint_count;
+    struct xb_fleet_finding **list = XB_SCRATCH(judging, count, sizeof *list);
     for (size_t i = 0; i < count; i++) {
-        const struct xb_fleet_finding *complaint = &fleet->complaints[i];
-        struct charge charge = {.subject = subject_of(fleet, complaint->node, complaint->gpu),
-                                .complaint = complaint,
-                                .source = &fleet->sources[complaint->source]};
-        const struct charge *before = i > 0 ? &charges[i - 1] : NULL;
-        charge.replaced =
-            before != NULL && before->subject == charge.subject && before->source == charge.source
-                ? before->replaced
-                : is_replaced(fleet, begins, &charge);
-        charges[i] = charge;
+        struct xb_fleet_finding *own = list[i] = &fleet->complaints[i], *before = own - 1;
+        bool is_like_before = i > 0 && before->gpu == own->gpu && before->node == own->node &&
+                              before->source == own->source;
+        own->replaced = is_like_before ? before->replaced : is_replaced(fleet, begins, own);
     }
-    mark_together(judging, charges, count);
-    qsort(charges, count, sizeof *charges, compare_charges);
-    for (size_t begin = 0, end = 0; begin < count && !charges[begin].replaced; begin = end) {
-        const struct xb_fleet_finding *complaint = charges[begin].complaint;
+    mark_together(judging);
+    qsort(list, count, sizeof *list, compare_complaints);
+    for (size_t begin = 0, end = 0; begin < count && !list[begin]->replaced; begin = end) {
+        const struct xb_fleet_finding *first = list[begin];
         char others[48] = "";
-        while (end < count && !charges[end].replaced &&
-               charges[end].subject == charges[begin].subject &&
-               charges[end].complaint->code == complaint->code)
+        while (end < count && by_place(&list[end], &list[begin]) == 0)
             end++;
         if (end - begin > 1)
             snprintf(others, sizeof others, " (and %zu more)", end - begin - 1);
-        XB_NAME(complaint->code, complaint->node, complaint->gpu, charges[begin].together,
-                "%.900s%s", complaint->text != NULL ? complaint->text : "no reason given", others);
+        XB_NAME(first->code, first->node, first->gpu, first->together, "%.900s%s",
+                first->text != NULL ? first->text : "no reason given", others);
     }
 }

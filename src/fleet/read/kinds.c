@@ -49,6 +49,7 @@ static void add_value(struct xb_fleet_document *doc, struct xb_fleet_figure figu
     figure.backend = doc->backend;
     figure.driver = doc->host.driver;
     value.source = doc->source;
+    value.written = doc->origin.written;
     if (value.gpu == NULL || !(value.value > 0.0) || !isfinite(value.value))
         return;
     value.figure = xb_fleet_add_figure(doc->fleet, &figure);
@@ -64,6 +65,7 @@ static void complain(struct xb_fleet_document *doc, enum xb_fleet_code code,
                                                .gpu = gpu,
                                                .text = text,
                                                .source = doc->source,
+                                               .written = doc->origin.written,
                                                .causes = causes};
     xb_fleet_add_complaint(doc->fleet, &complaint);
 }
@@ -110,7 +112,8 @@ static void complain_of_verdict(struct xb_fleet_document *doc, struct xb_fleet_g
     for (size_t i = 0; i < found->reason_count; i++) {
         const struct xb_finding *reason = &found->reasons[i];
         xb_words_add(&text, "%s %s: %s", i == 0 ? ":" : ";", reason->code, reason->text);
-        /* Only the verdict's own level counts: a warning makes no CRITICAL that all have worse. */
+        /* Of the verdict's own level: else a warning beside a CRITICAL that all nodes have would
+         * be a cause that few have, and drain the node. */
         if (reason->level == found->level)
             xb_words_add(&causes, "%s%s %s", causes.length == 0 ? "" : "\n",
                          xb_level_name(found->level), reason->code);

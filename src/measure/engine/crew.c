@@ -2,6 +2,8 @@
 #define _DEFAULT_SOURCE
 #include "crew.h"
 
+#include "base/memory.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -74,19 +76,13 @@ static void *work(void *argument)
 
 enum xb_status xb_crew_open(unsigned threads, struct xb_crew **crew, struct xb_error *error)
 {
-    struct xb_crew *opened = calloc(1, sizeof *opened);
-    struct member *members = calloc(threads, sizeof *members);
-    if (opened == NULL || members == NULL) {
-        free(opened);
-        free(members);
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %u threads", threads);
-    }
-    opened->members = members;
+    struct xb_crew *opened = xb_new(1, sizeof *opened);
+    opened->members = xb_new(threads, sizeof *opened->members);
     pthread_mutex_init(&opened->mutex, NULL);
     pthread_cond_init(&opened->may_begin, NULL);
     pthread_cond_init(&opened->was_done, NULL);
     while (opened->member_count + 1 < threads) {
-        struct member *member = &members[opened->member_count];
+        struct member *member = &opened->members[opened->member_count];
         *member = (struct member){.crew = opened, .number = opened->member_count + 1};
         int code = pthread_create(&member->thread, NULL, work, member);
         if (code != 0) {

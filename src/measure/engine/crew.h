@@ -22,7 +22,7 @@ struct xb_crew_job {
 };
 
 /* Starts 1 to XB_CREW_THREADS threads, the caller among them, which may run where that may.
- * XB_ERR_MEMORY or XB_ERR_RUNTIME where not all can be had; then there is none. */
+ * XB_ERR_RUNTIME where not all can be had; then there is none. */
 XB_MUST_CHECK enum xb_status xb_crew_open(unsigned threads, struct xb_crew **crew,
                                           struct xb_error *error);
 /* Ends the job under way as xb_crew_end does, then the threads. Accepts NULL. */

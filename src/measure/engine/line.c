@@ -4,6 +4,7 @@
 #include "measure/sample/sampler.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 
 #include "crew.h"
 #include "measure/run.h"
@@ -15,32 +16,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool has_host_stage(const struct xb_mode *mode)
-{
-    return mode->stages[0].engine == XB_ENGINE_HOST;
-}
-
 enum xb_status xb_line_open(struct xb_mode_context *context, const struct xb_line_plan *plan,
                             struct xb_error *error)
 {
-    const struct xb_mode *mode = context->test->mode;
-    struct xb_line *line = calloc(1, sizeof *line);
+    struct xb_line *line = xb_new(1, sizeof *line);
+    line->stages = context->test->mode->stages;
+    bool has_host = line->stages[0].engine == XB_ENGINE_HOST;
     assert(plan->items > 0 && plan->slots > 0);
-    assert(!has_host_stage(mode) || (plan->threads > 0 && plan->pieces > 0));
+    assert(!has_host || (plan->threads > 0 && plan->pieces > 0));
     assert(plan->in_a_row || context->queue_count >= plan->slots);
-    if (line == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a line");
     line->plan = *plan;
-    line->stages = mode->stages;
     while (line->stages[line->stage_count].name != NULL)
         line->stage_count++;
     context->line = line; /* for xb_line_close, also of a part of it */
-    if (!has_host_stage(mode))
+    if (!has_host)
         return XB_OK;
     XB_TRY(xb_workspace_crew(context->workspace, plan->threads, &line->crew, error));
-    line->freed = calloc(plan->slots, sizeof(struct xb_event *));
-    if (line->freed == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %u slots", plan->slots);
+    line->freed = xb_new(plan->slots, sizeof(struct xb_event *));
     for (unsigned i = 0; i < plan->slots; i++)
         XB_TRY(context->device->backend->event_open(context->device, &line->freed[i], error));
     return XB_OK;
@@ -61,6 +53,15 @@ void xb_line_close(struct xb_mode_context *context)
 void xb_line_take(struct xb_mode_context *context, const struct xb_line_part *part)
 {
     context->line->part = part != NULL ? *part : (struct xb_line_part){0};
+}
+
+enum xb_status xb_line_time(struct xb_mode_context *context, const struct xb_line_part *part,
+                            double *seconds, struct xb_error *error)
+{
+    xb_line_take(context, part);
+    enum xb_status status = xb_mode_time(context, xb_line_submit, seconds, error);
+    xb_line_take(context, NULL);
+    return status;
 }
 
 bool xb_line_is_whole(const struct xb_mode_context *context)
@@ -105,80 +106,44 @@ struct course {
 
 /* ---- what runs where ---- */
 
-static bool takes_part(const struct course *course, unsigned stage)
-{
-    return (course->stages & 1u << stage) != 0;
-}
-
-/* How many stages take part, where all of them are copies; else 0. */
-static unsigned count_copies_alone(const struct course *course)
-{
-    unsigned copies = 0;
-    for (unsigned i = 0; i < course->line->stage_count; i++) {
-        if (takes_part(course, i) && course->line->stages[i].engine != XB_ENGINE_COPY)
-            return 0;
-        copies += takes_part(course, i);
-    }
-    return copies;
-}
-
-/* The last stage on the device up to that one. */
-static unsigned last_until(const struct course *course, unsigned until)
-{
-    unsigned last = NONE;
-    for (unsigned i = 0; i <= until && i < course->line->stage_count; i++)
-        if (takes_part(course, i) && course->line->stages[i].engine != XB_ENGINE_HOST)
-            last = i;
-    return last;
-}
-
-static unsigned least(unsigned a, unsigned b)
-{
-    return a < b ? a : b;
-}
-
-/*
- * Half of the full slots are the device's and half are ahead: it always has something
- * enqueued while this thread waits for a slot, and the host's threads have something to fill while
- * it waits for them.
- */
-static void choose_distances(struct course *course)
-{
-    const struct xb_line *line = course->line;
-    course->frees = last_until(course, course->in_a_row ? line->stage_count : line->plan.frees);
-    course->ahead = course->in_a_row ? 1 : course->slots;
-    course->behind = course->frees == NONE ? 0 : course->ahead > 1 ? course->ahead / 2 : 1;
-}
-
 /* Fills in what the part that was taken, or the whole, comes to. */
 static void chart(struct course *course, struct xb_mode_context *context)
 {
     struct xb_line *line = context->line;
     const struct xb_line_plan *plan = &line->plan;
     const struct xb_line_part *part = &line->part;
+    bool in_a_row = plan->in_a_row || part->in_a_row;
     uint32_t all = (1u << line->stage_count) - 1;
-    *course = (struct course){.context = context, .line = line};
-    course->stages = part->stages != 0 ? part->stages & all : all;
-    course->items = part->items > 0 && part->items < plan->items ? part->items : plan->items;
-    course->slots = part->slots > 0 ? least(part->slots, plan->slots) : plan->slots;
-    course->in_a_row = plan->in_a_row || part->in_a_row;
-    course->has_host = line->crew != NULL && takes_part(course, 0);
-    if (!course->in_a_row)
-        course->copy_lanes = least(count_copies_alone(course), course->slots);
-    choose_distances(course);
-}
-
-/* Copies alone are in no order with each other, so that each stage has a slot of its own, too. */
-static struct xb_turn turn_of(const struct course *course, uint64_t item, unsigned copy)
-{
-    struct xb_turn turn = {.item = item, .slot = (unsigned)(item % course->slots)};
-    unsigned queue = course->in_a_row ? 0 : turn.slot;
-    if (course->copy_lanes > 0)
-        queue = copy % course->copy_lanes;
-    if (course->copy_lanes > 1)
-        turn.slot = queue;
-    turn.queue = course->context->queues[queue];
-    return turn;
+    *course = (struct course){.context = context,
+                              .line = line,
+                              .stages = part->stages != 0 ? part->stages & all : all,
+                              .items = plan->items,
+                              .slots = plan->slots,
+                              .in_a_row = in_a_row,
+                              .frees = NONE};
+    if (part->items > 0)
+        course->items = xb_lesser(part->items, plan->items);
+    if (part->slots > 0)
+        course->slots = (unsigned)xb_lesser(part->slots, plan->slots);
+    course->has_host = line->crew != NULL && (course->stages & 1u) != 0;
+    unsigned copies = 0;
+    bool only_copies = !in_a_row;
+    for (unsigned i = 0; i < line->stage_count; i++) {
+        enum xb_engine engine = line->stages[i].engine;
+        if ((course->stages & 1u << i) == 0)
+            continue;
+        copies += engine == XB_ENGINE_COPY;
+        only_copies = only_copies && engine == XB_ENGINE_COPY;
+        if (engine != XB_ENGINE_HOST && (in_a_row || i <= plan->frees))
+            course->frees = i;
+    }
+    if (only_copies)
+        course->copy_lanes = (unsigned)xb_lesser(copies, course->slots);
+    /* Half of the full slots are the device's and half are ahead: it always has something enqueued
+     * while this thread waits for a slot, and the host's threads have something to fill while it
+     * waits for them. */
+    course->ahead = in_a_row ? 1 : course->slots;
+    course->behind = course->frees == NONE ? 0 : course->ahead > 1 ? course->ahead / 2 : 1;
 }
 
 /* ---- the device ---- */
@@ -190,72 +155,48 @@ static void keep(struct course *course, const struct xb_error *error)
         course->error = *error;
 }
 
-static enum xb_status record_freed(struct course *course, const struct xb_turn *turn,
-                                   struct xb_error *error)
-{
-    struct xb_line *line = course->line;
-    line->latest = line->freed[turn->slot];
-    return course->context->device->backend->event_record(line->latest, turn->queue, error);
-}
-
 /* Enqueues all stages of an item that are the device's. */
 static enum xb_status enqueue(struct course *course, uint64_t item, struct xb_error *error)
 {
     struct xb_recorder *recorder = course->context->recorder;
-    const struct xb_stage *stages = course->line->stages;
+    const struct xb_backend *backend = course->context->device->backend;
+    struct xb_line *line = course->line;
+    const struct xb_stage *stages = line->stages;
     unsigned copy = 0;
-    for (unsigned i = 0; i < course->line->stage_count; i++) {
-        if (!takes_part(course, i) || stages[i].engine == XB_ENGINE_HOST)
+    for (unsigned i = 0; i < line->stage_count; i++) {
+        if ((course->stages & 1u << i) == 0 || stages[i].engine == XB_ENGINE_HOST)
             continue;
-        const struct xb_turn turn = turn_of(course, item, copy++);
+        struct xb_turn turn = {.item = item, .slot = (unsigned)(item % course->slots)};
+        unsigned queue = course->in_a_row ? 0 : turn.slot;
+        /* Copies alone are in no order with each other, so that each stage has a slot of its own,
+         * too. */
+        if (course->copy_lanes > 0)
+            queue = copy++ % course->copy_lanes;
+        if (course->copy_lanes > 1)
+            turn.slot = queue;
+        turn.queue = course->context->queues[queue];
         xb_recorder_stage(recorder, stages[i].name, item);
         enum xb_status status = stages[i].run(course->context, &turn, error);
         xb_recorder_stage(recorder, NULL, 0);
-        if (status == XB_OK && course->has_host && i == course->frees)
-            status = record_freed(course, &turn, error);
-        if (status != XB_OK)
-            return status;
+        if (status == XB_OK && course->has_host && i == course->frees) {
+            line->latest = line->freed[turn.slot];
+            status = backend->event_record(line->latest, turn.queue, error);
+        }
+        XB_TRY(status);
     }
-    return XB_OK;
-}
-
-static enum xb_status run_device(struct course *course, struct xb_error *error)
-{
-    for (uint64_t i = 0; i < course->items; i++)
-        XB_TRY(enqueue(course, i, error));
     return XB_OK;
 }
 
 /* ---- the host ---- */
 
-/* A span of the host's stage, without its name. */
-static struct xb_timeline_span span_of(const struct course *course, enum xb_span_kind kind,
-                                       uint64_t item, double begin, double end)
+/* Adds a span of the host's stage: what a thread did, or waited for. */
+static void record_span(const struct course *course, unsigned thread, enum xb_span_kind kind,
+                        const char *what, struct xb_timeline_span span)
 {
-    return (struct xb_timeline_span){.kind = kind,
-                                     .stage = course->line->stages[0].name,
-                                     .item = item,
-                                     .begin = begin,
-                                     .end = end};
-}
-
-/* A turn, and what its thread waited before it. Thread 0 has calls and waits of its own there. */
-static void record_turn(struct course *course, const struct xb_turn *turn, double begin)
-{
-    const struct xb_mode_context *context = course->context;
-    const struct xb_stage *stage = &course->line->stages[0];
-    double *idle_since = &course->idle_since[turn->thread];
-    double end = xb_clock_now();
-    struct xb_timeline_span wait = span_of(course, XB_SPAN_WAIT, turn->item, *idle_since, begin);
-    struct xb_timeline_span work = span_of(course, XB_SPAN_WORK, turn->item, begin, end);
-    snprintf(wait.name, sizeof wait.name, "wait: slot");
-    snprintf(work.name, sizeof work.name, "%s", stage->name);
-    if (stage->bytes != NULL)
-        work.bytes = stage->bytes(context, turn);
-    if (turn->thread > 0 && begin - *idle_since > LEAST_WAIT_S)
-        xb_recorder_thread(context->recorder, turn->thread, &wait);
-    xb_recorder_thread(context->recorder, turn->thread, &work);
-    *idle_since = end;
+    span.kind = kind;
+    span.stage = course->line->stages[0].name;
+    snprintf(span.name, sizeof span.name, "%s%s", kind == XB_SPAN_WAIT ? "wait: " : "", what);
+    xb_recorder_thread(course->context->recorder, thread, &span);
 }
 
 /* Does one piece of an item, unless the iteration has failed or is to stop. */
@@ -279,68 +220,60 @@ static void take_turn(void *argument, uint64_t number, unsigned thread)
         status = course->line->stages[0].run(context, &turn, &error);
     if (status != XB_OK)
         keep(course, &error);
-    else if (context->recorder != NULL)
-        record_turn(course, &turn, begin);
+    if (status != XB_OK || context->recorder == NULL)
+        return;
+    /* What its thread waited before it; thread 0 has calls and waits of its own there. */
+    const struct xb_stage *stage = &course->line->stages[0];
+    double *idle_since = &course->idle_since[thread];
+    struct xb_timeline_span wait = {.item = turn.item, .begin = *idle_since, .end = begin};
+    struct xb_timeline_span work = {.item = turn.item, .begin = begin, .end = xb_clock_now()};
+    if (stage->bytes != NULL)
+        work.bytes = stage->bytes(context, &turn);
+    if (thread > 0 && begin - *idle_since > LEAST_WAIT_S)
+        record_span(course, thread, XB_SPAN_WAIT, "slot", wait);
+    record_span(course, thread, XB_SPAN_WORK, stage->name, work);
+    *idle_since = work.end;
 }
 
-/* Waits until the slot of the next item is free, which in a row is when all of the item before is
- * done. */
-static enum xb_status wait_for_slot(const struct course *course, struct xb_error *error)
-{
-    const struct xb_line *line = course->line;
-    struct xb_event *event =
-        course->in_a_row ? line->latest : line->freed[course->allowed % course->slots];
-    if (course->frees == NONE || event == NULL)
-        return XB_OK;
-    return course->context->device->backend->event_wait(event, error);
-}
-
-/* Has the host's threads begin items below `until`, each when its slot is free. */
+/* Has the host's threads begin items below `until`, each when its slot is free, which in a row is
+ * when all of the item before is done. */
 static enum xb_status allow(struct course *course, uint64_t until, struct xb_error *error)
 {
-    while (course->allowed < until && course->allowed < course->items) {
-        XB_TRY(wait_for_slot(course, error));
-        course->allowed++;
-        xb_crew_allow(course->line->crew, course->allowed * course->line->plan.pieces);
+    const struct xb_line *line = course->line;
+    for (; course->allowed < until && course->allowed < course->items; course->allowed++) {
+        struct xb_event *event =
+            course->in_a_row ? line->latest : line->freed[course->allowed % course->slots];
+        if (course->frees != NONE && event != NULL)
+            XB_TRY(course->context->device->backend->event_wait(event, error));
+        xb_crew_allow(line->crew, (course->allowed + 1) * line->plan.pieces);
     }
     return XB_OK;
 }
 
-/* Waits until all pieces of an item are there. A crew of one works on them here, and waits for
- * nobody. */
-static void wait_for_pieces(const struct course *course, uint64_t item)
+/* Enqueues each item as soon as the host's threads are done with it. Those are let into slots that
+ * the iteration before has left, too. A crew of one works on them here, and waits for nobody. */
+static enum xb_status feed(struct course *course, struct xb_error *error)
 {
     struct xb_crew *crew = course->line->crew;
     uint64_t pieces = course->line->plan.pieces;
     bool is_recorded = course->context->recorder != NULL && xb_crew_threads(crew) > 1;
-    double begin = is_recorded ? xb_clock_now() : 0;
-    for (uint64_t i = 0; i < pieces; i++)
-        xb_crew_wait(crew, item * pieces + i);
-    if (is_recorded) {
-        /* Thread 0, which submits, waited until the item was there. */
-        struct xb_timeline_span span = span_of(course, XB_SPAN_WAIT, item, begin, xb_clock_now());
-        snprintf(span.name, sizeof span.name, "wait: %s", span.stage);
-        xb_recorder_thread(course->context->recorder, 0, &span);
-    }
-}
-
-/* Enqueues each item as soon as the host's threads are done with it. Those are let into slots that
- * the iteration before has left, too. */
-static enum xb_status feed(struct course *course, struct xb_error *error)
-{
-    enum xb_status status = allow(course, course->ahead, error);
-    for (uint64_t i = 0; status == XB_OK && i < course->items; i++) {
-        status = allow(course, i + 1, error);
-        if (status != XB_OK)
-            break;
-        wait_for_pieces(course, i);
+    XB_TRY(allow(course, course->ahead, error));
+    for (uint64_t i = 0; i < course->items; i++) {
+        XB_TRY(allow(course, i + 1, error));
+        double begin = is_recorded ? xb_clock_now() : 0;
+        for (uint64_t piece = 0; piece < pieces; piece++)
+            xb_crew_wait(crew, i * pieces + piece);
+        if (is_recorded) { /* thread 0, which submits, waited until the item was there */
+            struct xb_timeline_span wait = {.item = i, .begin = begin, .end = xb_clock_now()};
+            record_span(course, 0, XB_SPAN_WAIT, course->line->stages[0].name, wait);
+        }
         if (atomic_load(&course->failed))
             break;
-        status = enqueue(course, i, error);
-        if (status == XB_OK && i + 1 > course->behind)
-            status = allow(course, i + 1 - course->behind + course->ahead, error);
+        XB_TRY(enqueue(course, i, error));
+        if (i + 1 > course->behind)
+            XB_TRY(allow(course, i + 1 - course->behind + course->ahead, error));
     }
-    return status;
+    return XB_OK;
 }
 
 static enum xb_status run_host(struct course *course, struct xb_error *error)
@@ -372,14 +305,13 @@ enum xb_status xb_line_submit(struct xb_mode_context *context, struct xb_error *
 {
     struct course course;
     chart(&course, context);
-    enum xb_status status = course.has_host ? run_host(&course, error) : run_device(&course, error);
+    enum xb_status status = course.has_host ? run_host(&course, error) : XB_OK;
+    for (uint64_t i = 0; !course.has_host && status == XB_OK && i < course.items; i++)
+        status = enqueue(&course, i, error);
     /* What is enqueued uses the slots. Behind a hold it has not begun: then the runner waits, once
      * it has released it. */
-    if (status != XB_OK && !context->hold) {
-        struct xb_error ignored;
-        for (size_t i = 0; i < context->queue_count; i++)
-            (void)context->device->backend->queue_wait(context->queues[i], &ignored);
-    }
+    if (status != XB_OK && !context->hold)
+        status = xb_queues_wait(context->queues, context->queue_count, status, error);
     context->line->was_stopped = status == XB_ERR_STOPPED;
     return status;
 }

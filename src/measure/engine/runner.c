@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L
 /* Goes through a run's cases, opens the devices that each needs, and has it measured (measure.c).
  */
 #include "measure/sample/measure.h"
 
-#include "base/clock.h"
-#include "base/interrupt.h"
 #include "base/memory.h"
 #include "machine/host_memory.h"
 #include "measure/plan/case.h"
@@ -31,30 +28,6 @@ struct runner {
     struct xb_opening *openings;
     struct xb_store store;
 };
-
-bool xb_run_should_stop(const struct xb_run *run)
-{
-    return xb_interrupt_signal() != 0 || (run->deadline > 0 && xb_clock_now() >= run->deadline);
-}
-
-size_t xb_run_find_device(const struct xb_run *run, unsigned index)
-{
-    size_t i = 0;
-    while (run->devices[i].info.index != index)
-        i++;
-    return i;
-}
-
-void xb_run_free(struct xb_run *run)
-{
-    for (size_t i = 0; i < run->case_count; i++)
-        xb_result_free(&run->results[i]);
-    free(run->results);
-    free(run->devices);
-    xb_topology_close(run->topology);
-    if (run->driver != NULL)
-        run->backend->driver_close(run->driver);
-}
 
 /* ---- memory ---- */
 
@@ -153,19 +126,11 @@ static enum xb_status open_device(struct runner *runner, size_t position,
         XB_TRY(fits);
         largest = other->bytes;
     }
-    return xb_workspace_open(opened->device, largest, &opened->workspace, error);
+    opened->workspace = xb_workspace_open(opened->device, largest);
+    return XB_OK;
 }
 
 /* ---- cases ---- */
-
-size_t xb_run_rows_of(const struct xb_run *run, size_t first)
-{
-    size_t behind = first + 1;
-    while (run->results[first].test.sum && behind < run->case_count &&
-           run->results[behind].test.simultaneous && !run->results[behind].test.sum)
-        behind++;
-    return behind - first;
-}
 
 /* Makes a lane and the context that its mode will see. */
 static enum xb_status make_lane(struct runner *runner, struct xb_result *result,
@@ -253,25 +218,12 @@ static enum xb_status run_case(struct runner *runner, struct xb_result *results,
         .run = runner->run,
         .observer = runner->observer,
         .result = results,
+        .row_count = count,
         .lanes = lanes,
         .lane_count = lane_count,
     };
     xb_measure(&measurement);
     return XB_OK;
-}
-
-const char *xb_run_cannot(const struct xb_run *run, size_t first, size_t count)
-{
-    const struct xb_result *results = &run->results[first];
-    if (results->test.mode->pairs && run->backend->peer_info == NULL)
-        return "this backend has no copies between devices";
-    if (results->test.group != XB_GROUP_NONE && count < 3)
-        return "one to all and all to one: needs three GPUs; with two it is the pair alone";
-    if (results->test.mode->pairs && results->test.peer == XB_NO_PEER && !results->test.sum)
-        return "needs two GPUs; only one is here or selected";
-    if (results->test.sum && count < 3)
-        return "at the same time: needs two GPUs; only one is here or selected";
-    return NULL;
 }
 
 static void run_rows(struct runner *runner, size_t first, size_t count)

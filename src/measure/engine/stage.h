@@ -85,6 +85,11 @@ enum xb_status xb_line_submit(struct xb_mode_context *context, struct xb_error *
  * finds each slot free as soon as it has filled it. */
 void xb_line_take(struct xb_mode_context *context, const struct xb_line_part *part);
 
+/* For setup: xb_mode_time of that part of the line. Leaves all of it to be run. */
+XB_MUST_CHECK enum xb_status xb_line_time(struct xb_mode_context *context,
+                                          const struct xb_line_part *part, double *seconds,
+                                          struct xb_error *error);
+
 /* For restore: whether xb_line_submit runs all stages now, be it in a row, and not one alone, as
  * for a reference. */
 bool xb_line_is_whole(const struct xb_mode_context *context);

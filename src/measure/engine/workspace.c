@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "xferbench/workspace.h"
+#include "base/memory.h"
 #include "crew.h"
 
 #include <stdio.h>
@@ -38,16 +39,12 @@ struct xb_workspace {
     size_t remembered_count;
 };
 
-enum xb_status xb_workspace_open(struct xb_device *device, uint64_t hint,
-                                 struct xb_workspace **workspace, struct xb_error *error)
+struct xb_workspace *xb_workspace_open(struct xb_device *device, uint64_t hint)
 {
-    struct xb_workspace *opened = calloc(1, sizeof *opened);
-    if (opened == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a workspace");
+    struct xb_workspace *opened = xb_new(1, sizeof *opened);
     opened->device = device;
     opened->hint = hint;
-    *workspace = opened;
-    return XB_OK;
+    return opened;
 }
 
 static void give_up(struct xb_workspace *workspace, struct kept *kept)
@@ -213,16 +210,12 @@ uint64_t xb_workspace_kept(const struct xb_workspace *workspace, bool on_host)
 enum xb_status xb_workspace_queues(struct xb_workspace *workspace, size_t count,
                                    struct xb_queue ***queues, struct xb_error *error)
 {
-    if (count > workspace->queue_count) {
-        struct xb_queue **grown = realloc(workspace->queues, count * sizeof(struct xb_queue *));
-        if (grown == NULL)
-            return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu queues", count);
-        workspace->queues = grown;
-        while (workspace->queue_count < count) {
-            XB_TRY(workspace->device->backend->queue_open(workspace->device,
-                                                          &grown[workspace->queue_count], error));
-            workspace->queue_count++;
-        }
+    while (workspace->queue_count < count) {
+        size_t i = workspace->queue_count;
+        workspace->queues = xb_grow(workspace->queues, i, sizeof(struct xb_queue *));
+        XB_TRY(workspace->device->backend->queue_open(workspace->device, &workspace->queues[i],
+                                                      error));
+        workspace->queue_count++;
     }
     *queues = workspace->queues;
     return XB_OK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "estimate.h"
 
+#include "base/units.h"
 #include "measure/sample/measure.h"
 #include "xferbench/workspace.h"
 
@@ -92,21 +93,15 @@ static double between(const struct xb_run *run, double least, double most)
 struct xb_duration_guess xb_estimate_case(const struct xb_run *run, size_t first, size_t count)
 {
     struct xb_error error;
-    size_t lane = run->results[first].test.sum ? first + 1 : first;
+    const struct xb_case *lane = &run->results[first + run->results[first].test.sum].test;
     if (xb_estimate_skips(run, first, count, &error) != NULL)
         return (struct xb_duration_guess){.least = 0};
-    double least = seconds_of(run, &run->results[lane].test, false);
-    double most = seconds_of(run, &run->results[lane].test, true);
+    double least = seconds_of(run, lane, false), most = seconds_of(run, lane, true);
     return (struct xb_duration_guess){
         .least = least, .likely = between(run, least, most), .most = most};
 }
 
 /* ---- all of them ---- */
-
-static uint64_t add_up(uint64_t a, uint64_t b)
-{
-    return b > UINT64_MAX - a ? UINT64_MAX : a + b;
-}
 
 static uint64_t times(uint64_t bytes, uint64_t count)
 {
@@ -119,7 +114,7 @@ static uint64_t allocated(const struct xb_case *test, uint64_t needed, uint64_t 
 {
     if (test->bytes == 0 || test->simultaneous)
         return needed;
-    return add_up(times(largest, needed / test->bytes), needed % test->bytes);
+    return xb_sum(times(largest, needed / test->bytes), needed % test->bytes);
 }
 
 struct xb_estimate xb_estimate_run(const struct xb_run *run)
@@ -137,12 +132,12 @@ struct xb_estimate xb_estimate_run(const struct xb_run *run)
         }
         estimate.time.least += one.least;
         estimate.time.most += one.most;
-        size_t lanes = run->results[first].test.sum ? count - 1 : 1;
-        const struct xb_case *test =
-            &run->results[run->results[first].test.sum ? first + 1 : first].test;
+        bool is_sum = run->results[first].test.sum;
+        size_t lanes = is_sum ? count - 1 : 1;
+        const struct xb_case *test = &run->results[first + is_sum].test;
         struct xb_needs needs = test->mode->needs(test);
         uint64_t others = times(test->bytes, placements_of(run, test) - 1);
-        uint64_t host = times(allocated(test, add_up(needs.host_bytes, others), largest), lanes);
+        uint64_t host = times(allocated(test, xb_sum(needs.host_bytes, others), largest), lanes);
         uint64_t device = allocated(test, needs.device_bytes, largest);
         estimate.host_bytes = host > estimate.host_bytes ? host : estimate.host_bytes;
         estimate.device_bytes = device > estimate.device_bytes ? device : estimate.device_bytes;

@@ -5,8 +5,10 @@
 #include "planning.h"
 
 #include "base/memory.h"
+#include "base/units.h"
 #include "machine/host_memory.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* A result takes some 12 KiB of memory, so these are 120 MiB. */
@@ -20,18 +22,26 @@ struct planning {
     struct xb_device_choice choice;
     struct xb_node_choice nodes;
     uint64_t available; /* of the host's memory */
+    /* What there is to measure of each device or pair: cases without one, mode by mode. */
+    struct xb_case *kinds;
+    size_t kind_count;
 };
 
 /* ---- cases ---- */
 
-/* Takes a case: adds what there is to measure of it, a row or several, or none; or checks it. */
-typedef enum xb_status take_function(struct planning *plan, struct xb_case test,
-                                     struct xb_error *error);
+static enum xb_status refuse_if_full(size_t count, struct xb_error *error)
+{
+    if (count < MAX_CASES)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "this asks for more than %u cases; take fewer sizes, modes or devices",
+                   MAX_CASES);
+}
 
-/* Calls `take` for each variant, combination of parameters, size and direction (bits of enum
- * xb_direction) of a mode. `test` has the mode and the devices. */
-static enum xb_status take_mode(struct planning *plan, struct xb_case test, unsigned directions,
-                                take_function *take, struct xb_error *error)
+/* Adds a kind for each variant, combination of parameters, size and direction (bits of enum
+ * xb_direction) of a mode. `test` has the mode and the node. */
+static enum xb_status add_kinds(struct planning *plan, struct xb_case test, unsigned directions,
+                                struct xb_error *error)
 {
     const struct xb_mode *mode = test.mode;
     const struct xb_run_options *asked = test.asked = plan->asked;
@@ -50,30 +60,44 @@ static enum xb_status take_mode(struct planning *plan, struct xb_case test, unsi
             for (size_t i = 0; i < sizes.count * XB_DIRECTIONS; i++) {
                 test.bytes = sizes.values[i / XB_DIRECTIONS];
                 test.direction = (enum xb_direction)(1u << i % XB_DIRECTIONS);
-                if ((directions & test.direction) != 0)
-                    XB_TRY(take(plan, test, error));
+                if ((directions & test.direction) == 0)
+                    continue;
+                XB_TRY(refuse_if_full(plan->kind_count, error));
+                plan->kinds = xb_grow(plan->kinds, plan->kind_count, sizeof *plan->kinds);
+                plan->kinds[plan->kind_count++] = test;
             }
     }
     return XB_OK;
 }
 
-/* A case that needs more host memory than there is is passed over: that is a better reason to
- * refuse it. */
-static enum xb_status check_case(struct planning *plan, struct xb_case test, struct xb_error *error)
-{
-    return test.mode->needs(&test).host_bytes <= plan->available
-               ? test.mode->check_options(&test, error)
-               : XB_OK;
-}
-
-/* Has the modes, those of pairs or the others, check the options for each of their cases. */
-static enum xb_status check_options(struct planning *plan, bool pairs, struct xb_error *error)
+/* Lists the kinds of every mode, for each NUMA node that is named. Those that use no host memory
+ * come once, and first. */
+static enum xb_status list_kinds(struct planning *plan, struct xb_error *error)
 {
     for (size_t m = 0; m < plan->modes.count; m++) {
         const struct xb_mode *mode = plan->modes.modes[m];
-        const struct xb_case test = {.mode = mode, .peer = XB_NO_PEER};
-        if (mode->pairs == pairs && mode->check_options != NULL)
-            XB_TRY(take_mode(plan, test, xb_mode_directions(plan->asked, mode), check_case, error));
+        struct xb_case test = {.mode = mode, .peer = XB_NO_PEER};
+        unsigned directions = xb_mode_directions(plan->asked, mode);
+        unsigned host = plan->nodes.count > 0 ? xb_mode_host_directions(mode, directions) : 0;
+        XB_TRY(add_kinds(plan, test, directions & ~host, error));
+        test.has_node = true;
+        for (size_t i = 0; i < plan->nodes.count; i++) {
+            test.node = plan->nodes.nodes[i];
+            XB_TRY(add_kinds(plan, test, host, error));
+        }
+    }
+    return XB_OK;
+}
+
+/* Has the modes, those of pairs or the others, check the options for each of their kinds. One that
+ * needs more host memory than there is is passed over: that is a better reason to refuse it. */
+static enum xb_status check_options(const struct planning *plan, bool pairs, struct xb_error *error)
+{
+    for (size_t i = 0; i < plan->kind_count; i++) {
+        const struct xb_case *kind = &plan->kinds[i];
+        if (kind->mode->pairs == pairs && kind->mode->check_options != NULL &&
+            kind->mode->needs(kind).host_bytes <= plan->available)
+            XB_TRY(kind->mode->check_options(kind, error));
     }
     return XB_OK;
 }
@@ -82,10 +106,7 @@ static enum xb_status check_options(struct planning *plan, bool pairs, struct xb
 static enum xb_status add_case(struct planning *plan, struct xb_case test, struct xb_error *error)
 {
     struct xb_run *run = plan->run;
-    if (run->case_count == MAX_CASES)
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "this asks for more than %u cases; take fewer sizes, modes or devices",
-                       MAX_CASES);
+    XB_TRY(refuse_if_full(run->case_count, error));
     run->results = xb_grow(run->results, run->case_count, sizeof *run->results);
     struct xb_result *result = &run->results[run->case_count++];
     memset(result, 0, sizeof *result);
@@ -96,165 +117,105 @@ static enum xb_status add_case(struct planning *plan, struct xb_case test, struc
     return XB_OK;
 }
 
-/* A case on every chosen device at once: the row of all, then one a device. */
-static enum xb_status add_together(struct planning *plan, struct xb_case test,
-                                   struct xb_error *error)
+/* Whether the kind is measured on several devices, or by several pairs, at the same time, as
+ * --simultaneous asks for. */
+static bool is_together(const struct xb_run_options *asked, const struct xb_case *kind)
 {
-    test.simultaneous = test.sum = true;
-    XB_TRY(add_case(plan, test, error));
-    test.sum = false;
-    for (size_t i = 0; i < plan->choice.device_count; i++) {
-        test.device = plan->choice.devices[i];
-        XB_TRY(add_case(plan, test, error));
-    }
-    return XB_OK;
+    const struct xb_mode *mode = kind->mode;
+    return asked->simultaneous && mode->simultaneous &&
+           (!mode->pairs || kind->direction == XB_D2D) &&
+           (mode->only_alone == NULL || strcmp(kind->variant, mode->only_alone) != 0);
 }
 
-/* Adds the cases of each mode that is not of pairs, for each NUMA node that is named. Cases that
- * use no host memory come once, and first. */
-static enum xb_status add_modes(struct planning *plan, unsigned device, bool together,
-                                struct xb_error *error)
+/* Adds the cases that are not of pairs: of each device alone, so that it can be compared with
+ * itself beside others, then of all at the same time: the row of all, then one a device. */
+static enum xb_status add_singles(struct planning *plan, struct xb_error *error)
 {
-    take_function *add = together ? add_together : add_case;
-    for (size_t m = 0; m < plan->modes.count; m++) {
-        const struct xb_mode *mode = plan->modes.modes[m];
-        struct xb_case test = {.mode = mode, .device = device, .peer = XB_NO_PEER};
-        unsigned directions =
-            (together ? xb_mode_directions_together : xb_mode_directions)(plan->asked, mode);
-        unsigned host = xb_mode_host_directions(mode, directions);
-        if (mode->pairs)
-            continue;
-        XB_TRY(take_mode(plan, test, plan->nodes.count > 0 ? directions & ~host : directions, add,
-                         error));
-        test.has_node = true;
-        for (size_t i = 0; i < plan->nodes.count; i++) {
-            test.node = plan->nodes.nodes[i];
-            XB_TRY(take_mode(plan, test, host, add, error));
+    const struct xb_device_choice *choice = &plan->choice;
+    for (size_t d = 0; d <= choice->device_count; d++)
+        for (size_t i = 0; i < plan->kind_count; i++) {
+            struct xb_case test = plan->kinds[i];
+            test.simultaneous = test.sum = d == choice->device_count;
+            test.device = choice->devices[test.sum ? 0 : d];
+            if (test.mode->pairs || (test.sum && !is_together(plan->asked, &test)))
+                continue;
+            XB_TRY(add_case(plan, test, error));
+            for (size_t k = 0; test.simultaneous && k < choice->device_count; k++) {
+                test.sum = false;
+                test.device = choice->devices[k];
+                XB_TRY(add_case(plan, test, error));
+            }
         }
-    }
     return XB_OK;
 }
 
-/* ---- each pair alone ---- */
+/* ---- pairs ---- */
 
-static enum xb_status add_one(struct planning *plan, struct xb_case test, struct xb_error *error)
+/* Adds a kind for a pair alone. Both ways at once between two devices is one case, whichever of
+ * them comes first. */
+static enum xb_status add_pair(struct planning *plan, struct xb_case test,
+                               const struct xb_pair *pair, struct xb_error *error)
 {
-    /* Both ways at once between two devices is one case, whichever of them comes first. */
-    if (test.direction == XB_BIDIR && (int)test.device > test.peer)
-        for (size_t i = 0; i < plan->choice.pair_count; i++)
-            if ((int)plan->choice.pairs[i].from == test.peer &&
-                plan->choice.pairs[i].to == test.device)
-                return XB_OK;
+    const struct xb_device_choice *choice = &plan->choice;
+    test.device = pair->from;
+    test.peer = (int)pair->to;
+    for (size_t i = 0; test.direction == XB_BIDIR && i < choice->pair_count; i++)
+        if (pair->from > pair->to && choice->pairs[i].from == pair->to &&
+            choice->pairs[i].to == pair->from)
+            return XB_OK;
     return add_case(plan, test, error);
 }
 
-/* Adds one row of the mode that will say that there are no pairs: more would say the same. */
-static enum xb_status add_no_pair(struct planning *plan, struct xb_case test,
-                                  struct xb_error *error)
-{
-    size_t rows = 0;
-    for (size_t i = 0; i < plan->run->case_count; i++)
-        rows += plan->run->results[i].test.mode == test.mode;
-    return rows == 0 ? add_case(plan, test, error) : XB_OK;
-}
-
-/* ---- pairs at the same time ---- */
-
-/* Whether the pair is of the group that has this device in common. */
-static bool is_of_group(const struct xb_pair *pair, enum xb_group group, unsigned device)
-{
-    return device == (group == XB_GROUP_ONE_TO_ALL ? pair->from : pair->to);
-}
-
-/* Whether several pairs are of it: one alone is no group. */
-static bool is_group(const struct planning *plan, enum xb_group group, unsigned device)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < plan->choice.pair_count; i++)
-        count += is_of_group(&plan->choice.pairs[i], group, device);
-    return count > 1;
-}
-
-/* Adds the group that has test.device in common: the row of all, then one a pair. */
+/* Adds the pairs of a group, which has test.device in common, at the same time: the row of all,
+ * then one a pair. One pair alone is no group. */
 static enum xb_status add_group(struct planning *plan, struct xb_case test, struct xb_error *error)
 {
     const unsigned device = test.device;
-    test.sum = true;
+    const size_t before = plan->run->case_count;
     XB_TRY(add_case(plan, test, error));
     test.sum = false;
     for (size_t i = 0; i < plan->choice.pair_count; i++) {
         const struct xb_pair *pair = &plan->choice.pairs[i];
         test.device = pair->from;
         test.peer = (int)pair->to;
-        if (is_of_group(pair, test.group, device))
+        if (device == (test.group == XB_GROUP_ONE_TO_ALL ? pair->from : pair->to))
             XB_TRY(add_case(plan, test, error));
     }
+    if (plan->run->case_count < before + 3)
+        plan->run->case_count = before;
     return XB_OK;
 }
 
-static bool is_only_alone(const struct xb_case *test)
-{
-    return test->mode->only_alone != NULL && strcmp(test->variant, test->mode->only_alone) == 0;
-}
-
-/* Adds every group of a case. */
-static enum xb_status add_groups(struct planning *plan, struct xb_case test, struct xb_error *error)
-{
-    static const enum xb_group groups[] = {XB_GROUP_ONE_TO_ALL, XB_GROUP_ALL_TO_ONE};
-    test.simultaneous = true;
-    for (size_t g = 0; !is_only_alone(&test) && g < 2; g++)
-        for (size_t i = 0; i < plan->run->device_count; i++) {
-            test.group = groups[g];
-            test.device = plan->run->devices[i].info.index;
-            if (is_group(plan, test.group, test.device))
-                XB_TRY(add_group(plan, test, error));
-        }
-    return XB_OK;
-}
-
-/* Adds one row of the mode that will say that there is no group: more would say the same. */
-static enum xb_status add_no_group(struct planning *plan, struct xb_case test,
-                                   struct xb_error *error)
+/* Adds the cases of a mode of pairs: each pair alone and, where that was asked for, those that have
+ * a device in common at the same time. Where there is no pair, or no group, one row says so: more
+ * would say the same. */
+static enum xb_status add_pairs(struct planning *plan, const struct xb_mode *mode,
+                                struct xb_error *error)
 {
     const struct xb_run *run = plan->run;
-    const struct xb_case *last = &run->results[run->case_count - 1].test;
-    if (is_only_alone(&test) || (last->mode == test.mode && last->group != XB_GROUP_NONE))
-        return XB_OK;
-    test.simultaneous = test.sum = true;
-    test.group = XB_GROUP_ONE_TO_ALL;
-    return add_case(plan, test, error);
-}
-
-/* Adds the cases of the chosen pairs, each alone and, where that was asked for, those that have a
- * device in common at the same time. */
-static enum xb_status add_pairs(struct planning *plan, struct xb_error *error)
-{
-    const struct xb_pair *pairs = plan->choice.pairs;
-    bool any_group = false;
-    for (size_t p = 0; p < plan->choice.pair_count; p++)
-        any_group = any_group || is_group(plan, XB_GROUP_ONE_TO_ALL, pairs[p].from) ||
-                    is_group(plan, XB_GROUP_ALL_TO_ONE, pairs[p].to);
-    for (size_t m = 0; m < plan->modes.count; m++) {
-        const struct xb_mode *mode = plan->modes.modes[m];
-        unsigned directions = xb_mode_directions(plan->asked, mode);
-        struct xb_case test = {.mode = mode, .device = plan->choice.devices[0], .peer = XB_NO_PEER};
-        if (!mode->pairs)
+    const struct xb_device_choice *choice = &plan->choice;
+    const struct xb_case *kinds = plan->kinds, *end = kinds + plan->kind_count;
+    struct xb_case none = {.mode = NULL}; /* the row that says so */
+    for (size_t p = 0; p < choice->pair_count; p++)
+        for (const struct xb_case *kind = kinds; kind < end; kind++)
+            if (kind->mode == mode)
+                XB_TRY(add_pair(plan, *kind, &choice->pairs[p], error));
+    const size_t before = run->case_count;
+    for (const struct xb_case *kind = kinds; kind < end; kind++) {
+        struct xb_case test = *kind;
+        if (kind->mode != mode || (choice->pair_count > 0 && !is_together(plan->asked, kind)))
             continue;
-        if (plan->choice.pair_count == 0) {
-            XB_TRY(take_mode(plan, test, directions, add_no_pair, error));
-            continue;
+        test.simultaneous = test.sum = choice->pair_count > 0;
+        test.device = test.sum ? choice->pairs[0].from : choice->devices[0];
+        test.group = test.sum ? XB_GROUP_ONE_TO_ALL : XB_GROUP_NONE;
+        none = none.mode == NULL ? test : none;
+        for (size_t d = 0; test.sum && d < 2 * run->device_count; d++) {
+            test.group = d < run->device_count ? XB_GROUP_ONE_TO_ALL : XB_GROUP_ALL_TO_ONE;
+            test.device = run->devices[d % run->device_count].info.index;
+            XB_TRY(add_group(plan, test, error));
         }
-        for (size_t p = 0; p < plan->choice.pair_count; p++) {
-            test.device = pairs[p].from;
-            test.peer = (int)pairs[p].to;
-            XB_TRY(take_mode(plan, test, directions, add_one, error));
-        }
-        test.device = pairs[0].from;
-        test.peer = XB_NO_PEER;
-        XB_TRY(take_mode(plan, test, xb_mode_directions_together(plan->asked, mode),
-                         any_group ? add_groups : add_no_group, error));
     }
-    return XB_OK;
+    return none.mode != NULL && run->case_count == before ? add_case(plan, none, error) : XB_OK;
 }
 
 /* ---- memory ---- */
@@ -276,9 +237,7 @@ static enum xb_status check_size(const struct xb_run *run, const struct xb_case 
     const struct xb_device_info *device = &run->devices[xb_run_find_device(run, test->device)].info;
     struct xb_needs needs = test->mode->needs(test);
     bool shared = device->shares_host_memory;
-    uint64_t host = needs.host_bytes;
-    if (shared) /* saturating: two halves of a case may not wrap around */
-        host = needs.device_bytes > UINT64_MAX - host ? UINT64_MAX : host + needs.device_bytes;
+    uint64_t host = shared ? xb_sum(needs.host_bytes, needs.device_bytes) : needs.host_bytes;
     char reach[448];
     if (host > available)
         return too_large(test, host, "host", available,
@@ -297,51 +256,65 @@ static enum xb_status choose(struct planning *plan, struct xb_error *error)
 {
     XB_TRY(xb_mode_choose(plan->asked, &plan->modes, error));
     XB_TRY(xb_node_choose(plan->asked, &plan->modes, &plan->nodes, error));
-    XB_TRY(xb_choice_refuse_beside_others("device", "all", &plan->asked->device, error));
     XB_TRY(xb_host_memory_available(&plan->available, error));
-    return check_options(plan, false, error);
+    XB_TRY(list_kinds(plan, error));
+    bool is_possible = !plan->asked->simultaneous;
+    for (size_t i = 0; i < plan->kind_count; i++)
+        is_possible = is_possible || is_together(plan->asked, &plan->kinds[i]);
+    return is_possible ? check_options(plan, false, error) : xb_mode_refuse_simultaneous(error);
 }
 
 enum xb_status xb_plan_check(const struct xb_run_options *asked, struct xb_error *error)
 {
     struct planning plan = {.asked = asked};
-    return choose(&plan, error);
+    enum xb_status status = choose(&plan, error);
+    free(plan.kinds);
+    return status;
+}
+
+/* A size that is too large for every mode is refused. If it is too large for some modes only, their
+ * cases become error rows. */
+static enum xb_status check_sizes(const struct planning *plan, struct xb_error *error)
+{
+    const struct xb_run *run = plan->run;
+    for (size_t i = 0; i < run->case_count; i++) {
+        const struct xb_case *test = &run->results[i].test;
+        struct xb_error ignored;
+        bool fits = check_size(run, test, plan->available, error) == XB_OK;
+        for (size_t k = 0; !fits && k < run->case_count; k++) {
+            const struct xb_case *other = &run->results[k].test;
+            fits = other->bytes == test->bytes && other->device == test->device &&
+                   check_size(run, other, plan->available, &ignored) == XB_OK;
+        }
+        if (!fits)
+            return error->status;
+    }
+    return XB_OK;
+}
+
+static enum xb_status fill(struct planning *plan, struct xb_error *error)
+{
+    bool wants[2] = {false, false}; /* cases of single devices, and of pairs */
+    XB_TRY(choose(plan, error));
+    for (size_t i = 0; i < plan->kind_count; i++)
+        wants[plan->kinds[i].mode->pairs] = true;
+    XB_TRY(xb_device_choose(plan->run, wants[false], wants[true], &plan->choice, error));
+    XB_TRY(add_singles(plan, error));
+    for (size_t m = 0; m < plan->modes.count; m++)
+        if (plan->modes.modes[m]->pairs)
+            XB_TRY(add_pairs(plan, plan->modes.modes[m], error));
+    XB_TRY(check_sizes(plan, error));
+    plan->available = UINT64_MAX;
+    return plan->choice.pair_count > 0 ? check_options(plan, true, error) : XB_OK;
 }
 
 enum xb_status xb_plan(struct xb_run *run, struct xb_error *error)
 {
     struct planning plan = {.asked = &run->asked, .run = run};
-    bool wants[2] = {false, false}; /* cases of single devices, and of pairs */
-    XB_TRY(choose(&plan, error));
-    for (size_t m = 0; m < plan.modes.count; m++)
-        wants[plan.modes.modes[m]->pairs] |=
-            xb_mode_directions(&run->asked, plan.modes.modes[m]) != 0;
-    XB_TRY(xb_device_choose(run, wants[false], wants[true], &plan.choice, error));
-    /* In the order in which they are measured: each device alone, so that it can be compared with
-     * itself beside others, then all at the same time, then pairs. */
-    for (size_t d = 0; d < plan.choice.device_count; d++)
-        XB_TRY(add_modes(&plan, plan.choice.devices[d], false, error));
-    XB_TRY(add_modes(&plan, plan.choice.devices[0], true, error));
-    XB_TRY(add_pairs(&plan, error));
-    /* A size that is too large for every mode is refused. If it is too large for some modes only,
-     * their cases become error rows. */
-    for (size_t i = 0; i < run->case_count; i++) {
-        const struct xb_case *test = &run->results[i].test;
-        struct xb_error ignored;
-        bool fits = check_size(run, test, plan.available, error) == XB_OK;
-        for (size_t k = 0; !fits && k < run->case_count; k++) {
-            const struct xb_case *other = &run->results[k].test;
-            fits = other->bytes == test->bytes && other->device == test->device &&
-                   check_size(run, other, plan.available, &ignored) == XB_OK;
-        }
-        if (!fits)
-            return error->status;
-    }
-    plan.available = UINT64_MAX;
-    if (plan.choice.pair_count > 0)
-        XB_TRY(check_options(&plan, true, error));
     char name[128];
-    for (size_t i = 0; i < run->case_count; i++)
+    enum xb_status status = fill(&plan, error);
+    free(plan.kinds);
+    for (size_t i = 0; status == XB_OK && i < run->case_count; i++)
         xb_debug("plan", "%s", xb_case_text(&run->results[i].test, name, sizeof name));
-    return XB_OK;
+    return status;
 }

@@ -17,22 +17,15 @@ struct xb_mode_choice {
 };
 
 /* Reads --mode. XB_ERR_USAGE for a mode that there is not, with those that there are, and where the
- * chosen modes would pass over something that the user asked for: an option, a direction, several
- * devices at the same time. */
+ * chosen modes would pass over something that the user asked for: an option, a direction. */
 XB_MUST_CHECK enum xb_status xb_mode_choose(const struct xb_run_options *asked,
                                             struct xb_mode_choice *choice, struct xb_error *error);
 
 /* The directions in which a mode is measured: bits of enum xb_direction; 0 for none. */
 unsigned xb_mode_directions(const struct xb_run_options *asked, const struct xb_mode *mode);
-/* Those in which several devices are measured at the same time, as --simultaneous asks for. */
-unsigned xb_mode_directions_together(const struct xb_run_options *asked,
-                                     const struct xb_mode *mode);
 
-/* XB_ERR_USAGE for a word that is in the list `alone` ("near,all") with others beside it: it says
- * everything already, so one of them is a mistake. */
-XB_MUST_CHECK enum xb_status xb_choice_refuse_beside_others(const char *option, const char *alone,
-                                                            const struct xb_word_list *words,
-                                                            struct xb_error *error);
+/* XB_ERR_USAGE, with what several devices can be started together with. */
+enum xb_status xb_mode_refuse_simultaneous(struct xb_error *error);
 
 /* ---- which NUMA nodes ---- */
 

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
-/* Measures one case: checks, setup, repetitions, of which sampling.c makes samples, description,
- * verification. */
+/* Measures one case: checks, setup, samples (sampling.c), description, verification. */
 #include "measure.h"
 
 #include "base/clock.h"
 #include "base/interrupt.h"
-#include "base/memory.h"
 #include "measure/plan/case.h"
 #include "record/mode_list.h"
 #include "sampler.h"
 #include "xferbench/workspace.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,145 +61,6 @@ static void note_link(struct xb_run_device *where)
         where->link = now;
 }
 
-/* ---- a repetition ---- */
-
-bool xb_measure_out_of_time(const struct xb_measurement *measurement)
-{
-    const struct xb_run *run = measurement->run;
-    return xb_run_should_stop(run) ||
-           (run->deadline > 0 && xb_clock_now() + measurement->last_wall > run->deadline);
-}
-
-void xb_measure_note_cut(struct xb_measurement *measurement)
-{
-    measurement->result->stop_reason =
-        xb_interrupt_signal() != 0 ? XB_STOP_INTERRUPTED : XB_STOP_DEADLINE;
-}
-
-void xb_measure_tell(const struct xb_measurement *measurement, size_t samples, double seconds)
-{
-    const struct xb_run_observer *observer = measurement->observer;
-    if (observer != NULL && seconds > 0)
-        observer->progress(observer->argument, measurement->run, samples,
-                           (double)measurement->result->bytes_moved / seconds);
-}
-
-enum xb_status xb_measure_restore(const struct xb_measurement *measurement, struct xb_error *error)
-{
-    for (size_t i = 0; i < measurement->lane_count; i++) {
-        struct xb_mode_context *context = &measurement->lanes[i].context;
-        if (context->test->mode->restore != NULL)
-            XB_TRY(context->test->mode->restore(context, error));
-    }
-    return XB_OK;
-}
-
-double xb_lane_seconds(const struct xb_lane *lane)
-{
-    const struct xb_mode_context *context = &lane->context;
-    return !context->host_timed  ? lane->timing.device
-           : context->host_waits ? lane->timing.wall
-                                 : lane->timing.submit;
-}
-
-uint64_t xb_lane_operations(const struct xb_lane *lane)
-{
-    const struct xb_mode_context *context = &lane->context;
-    unsigned here = context->share.of;
-    unsigned there = context->peer_share.of;
-    return context->operations_per_iteration * (here > there ? here : there);
-}
-
-/*
- * Has a lane's time count from the earliest start of all lanes whose clock is of the same device.
- * They are released together, but need not start together: a device that has fewer queues than the
- * lanes take begins one when another is done (GPU_MAX_HW_QUEUES, CUDA_DEVICE_MAX_CONNECTIONS). By
- * its own start alone each would seem as fast as without the others, and so would their sum.
- */
-static enum xb_status count_from_earliest(struct xb_measurement *measurement, struct xb_lane *lane,
-                                          struct xb_error *error)
-{
-    const struct xb_device *clock = lane->context.queues[0]->device;
-    for (size_t i = 0; i < measurement->lane_count; i++) {
-        const struct xb_lane *other = &measurement->lanes[i];
-        double since = 0;
-        if (other == lane || other->context.queues[0]->device != clock)
-            continue;
-        XB_TRY(xb_sampler_elapsed(&other->sampler, &lane->sampler, &since, error));
-        lane->timing.device = fmax(lane->timing.device, since);
-    }
-    return XB_OK;
-}
-
-/* Waits for every lane that was begun, and fills in what each took. `status` is what beginning them
- * returned. */
-static enum xb_status finish_lanes(struct xb_measurement *measurement, size_t begun,
-                                   enum xb_status status, double *seconds, struct xb_error *error)
-{
-    *seconds = 0;
-    for (size_t i = 0; i < begun; i++) {
-        struct xb_lane *lane = &measurement->lanes[i];
-        status = xb_sampler_finish(&lane->sampler, status, &lane->timing, error);
-    }
-    for (size_t i = 0; status == XB_OK && i < begun; i++) {
-        struct xb_lane *lane = &measurement->lanes[i];
-        status = count_from_earliest(measurement, lane, error);
-        *seconds = fmax(*seconds, xb_lane_seconds(lane));
-    }
-    return status;
-}
-
-enum xb_status xb_measure_repeat(struct xb_measurement *measurement, xb_submit *submit,
-                                 uint64_t iterations, bool held, double *seconds,
-                                 struct xb_error *error)
-{
-    const struct xb_backend *backend = measurement->run->backend;
-    double begin = xb_clock_now();
-    XB_TRY(xb_measure_restore(measurement, error));
-    enum xb_status status = XB_OK;
-    size_t begun = 0;
-    double started = xb_clock_now();
-    if (backend->range_push != NULL)
-        backend->range_push("sample");
-    while (status == XB_OK && begun < measurement->lane_count) {
-        struct xb_lane *lane = &measurement->lanes[begun++];
-        status = xb_sampler_begin(&lane->sampler, submit, iterations, held, &lane->timing, error);
-    }
-    if (held)
-        started = xb_clock_now();
-    for (size_t i = 0; i < begun; i++)
-        xb_sampler_release(&measurement->lanes[i].sampler);
-    /* Looks at the links while the data is on its way, and counts that once its time is known. */
-    for (size_t i = 0; measurement->looks_at_links && status == XB_OK && i < begun; i++)
-        xb_link_look_make(measurement->run, measurement->lanes[i].where,
-                          &measurement->lanes[i].look);
-    status = finish_lanes(measurement, begun, status, seconds, error);
-    for (size_t i = 0; measurement->looks_at_links && status == XB_OK && i < begun; i++) {
-        struct xb_lane *lane = &measurement->lanes[i];
-        xb_link_look_count(&lane->look, started, lane->timing.device, lane->where);
-    }
-    if (backend->range_pop != NULL)
-        backend->range_pop();
-    measurement->last_wall = xb_clock_now() - begin;
-    return status;
-}
-
-/* ---- description ---- */
-
-/* Bytes per second of every sample, described. */
-static enum xb_status describe_bandwidth(struct xb_result *result, struct xb_error *error)
-{
-    size_t count = result->times.count;
-    double *rates = xb_try(count, sizeof *rates);
-    if (rates == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe %zu samples", count);
-    for (size_t i = 0; i < count; i++)
-        rates[i] = (double)result->bytes_moved / result->times.values[i];
-    enum xb_status status = xb_result_describe(result, rates, &result->bandwidth, error);
-    free(rates);
-    return status;
-}
-
 /* ---- verification ---- */
 
 /* Verifies every lane. The whole is right if all lanes are. */
@@ -216,12 +74,9 @@ static enum xb_status verify(struct xb_measurement *measurement, struct xb_error
             continue;
         if (lane->result->row.verified != XB_VERIFIED_TRUE) {
             /* Give the whole the reason of a lane, with the device or pair that this is of. */
-            const struct xb_case *test = &lane->result->test;
-            char on[48];
-            snprintf(on, sizeof on, "device %u", test->device);
-            if (test->peer != XB_NO_PEER)
-                snprintf(on, sizeof on, "device %u to %d", test->device, test->peer);
-            snprintf(whole->reason, sizeof whole->reason, "%s: %.900s", on, lane->result->reason);
+            char on[XB_CASE_PLACE_TEXT];
+            snprintf(whole->reason, sizeof whole->reason, "%s: %.900s",
+                     xb_case_place_text(&lane->result->test, on), lane->result->reason);
         }
         if (whole->row.verified != XB_VERIFIED_FALSE)
             whole->row.verified = lane->result->row.verified;
@@ -229,17 +84,14 @@ static enum xb_status verify(struct xb_measurement *measurement, struct xb_error
     return XB_OK;
 }
 
-/* Describes the whole and, where that is of several lanes, each of these. */
+/* Describes every row. A device beside others is also compared with itself alone, if that was
+ * measured. */
 static enum xb_status describe_all(const struct xb_measurement *measurement, struct xb_error *error)
 {
-    struct xb_result *whole = measurement->result;
-    XB_TRY(describe_bandwidth(whole, error));
-    for (size_t i = 0; i < measurement->lane_count; i++) {
-        struct xb_result *result = measurement->lanes[i].result;
-        if (result == whole)
-            continue;
-        XB_TRY(describe_bandwidth(result, error));
-        /* How much of its bandwidth alone a device kept beside others, if it was measured alone. */
+    for (size_t i = 0; i < measurement->row_count; i++)
+        XB_TRY(xb_result_describe(&measurement->result[i], error));
+    for (size_t i = 1; i < measurement->row_count; i++) {
+        struct xb_result *result = &measurement->result[i];
         for (size_t k = 0; k < measurement->run->case_count; k++) {
             const struct xb_result *alone = &measurement->run->results[k];
             if (alone->row.status == XB_RESULT_OK && alone->bandwidth.n > 0 &&
@@ -283,63 +135,46 @@ static enum xb_status measure_placement(struct xb_measurement *measurement, stru
  * of them ran alone. */
 #define LEAST_OVERLAP 0.8
 
-/* Warns of a runtime that someone named: it can be anything that has the runtime's functions. */
-static void add_runtime(const struct xb_probe *probe, struct xb_result *result)
-{
-    if (probe->runtime_override[0] != '\0')
-        xb_result_warn(result,
-                       "measured with %.150s, which %s names in place of the installed "
-                       "runtime",
-                       probe->runtime_library, probe->runtime_override);
-}
-
-/* Results that depend on where memory lies are not noise. */
-static void add_placements(struct xb_result *result)
+static void add_precision(struct xb_result *result)
 {
     const struct xb_statistics *bandwidth = &result->bandwidth;
-    if (!bandwidth->has_interval)
+    bool single = xb_case_is_single(&result->test), has_places = result->placement_count > 0;
+    double half = (bandwidth->ci95_high - bandwidth->ci95_low) / 2;
+    if (single && result->times.count < XB_STOP_LATENCY_SAMPLES)
+        xb_result_warn(result, "too few operations for a 99th percentile: %zu (it takes %u)",
+                       result->times.count, XB_STOP_LATENCY_SAMPLES);
+    else if (single || (bandwidth->has_interval && half <= WIDE_INTERVAL * bandwidth->median))
+        return;
+    else if (!bandwidth->has_interval)
         xb_result_warn(result,
-                       "%zu places for the host's memory are too few for a confidence interval "
-                       "(it takes %u)",
-                       result->placement_count, XB_STOP_LEAST_SAMPLES);
-    else if (bandwidth->ci95_high - bandwidth->ci95_low > 2 * WIDE_INTERVAL * bandwidth->median)
+                       has_places ? "%zu places for the host's memory are too few for a confidence "
+                                    "interval (it takes %u)"
+                                  : "too few samples for a confidence interval: %zu (it takes %u)",
+                       has_places ? result->placement_count : bandwidth->n, XB_STOP_LEAST_SAMPLES);
+    else if (has_places) /* that is no noise */
         xb_result_warn(result,
                        "it depends on where the host's memory lies: %zu places gave %.1f to %.1f "
                        "GB/s, and a process gets one of them",
                        result->placement_count, bandwidth->ci95_low / 1e9,
                        bandwidth->ci95_high / 1e9);
-}
-
-static void add_precision(struct xb_result *result)
-{
-    const struct xb_statistics *bandwidth = &result->bandwidth;
-    bool single = xb_case_is_single(&result->test);
-    if (single && result->times.count < XB_STOP_LATENCY_SAMPLES)
-        xb_result_warn(result, "too few operations for a 99th percentile: %zu (it takes %u)",
-                       result->times.count, XB_STOP_LATENCY_SAMPLES);
-    else if (single)
-        return;
-    else if (result->placement_count > 0)
-        add_placements(result);
-    else if (!bandwidth->has_interval)
-        xb_result_warn(result, "too few samples for a confidence interval: %zu (it takes %u)",
-                       bandwidth->n, XB_STOP_LEAST_SAMPLES);
-    else if (bandwidth->ci95_high - bandwidth->ci95_low > 2 * WIDE_INTERVAL * bandwidth->median)
+    else
         xb_result_warn(result, "noisy: the median is known only to within %.0f %%",
-                       50 * (bandwidth->ci95_high - bandwidth->ci95_low) / bandwidth->median);
+                       100 * half / bandwidth->median);
 }
 
 static enum xb_status add_remarks(const struct xb_measurement *measurement, struct xb_error *error)
 {
     struct xb_result *result = measurement->result;
+    const struct xb_probe *probe = &measurement->run->probe;
     xb_result_detail_number(result, "iterations_per_sample", (double)measurement->iterations);
     xb_result_detail_text(result, "held", measurement->held ? "yes" : "no");
-    add_runtime(&measurement->run->probe, result);
-    for (size_t i = 0; i < measurement->lane_count; i++) {
+    /* One that someone named can be anything that has the runtime's functions. */
+    for (size_t i = 0; probe->runtime_override[0] != '\0' && i < measurement->row_count; i++)
+        xb_result_warn(&result[i],
+                       "measured with %.150s, which %s names in place of the installed runtime",
+                       probe->runtime_library, probe->runtime_override);
+    for (size_t i = 0; i < measurement->lane_count; i++)
         xb_residence_tell(measurement, &measurement->lanes[i]);
-        if (measurement->lanes[i].result != result)
-            add_runtime(&measurement->run->probe, measurement->lanes[i].result);
-    }
     /* Warn of both ways, or several devices, that did not work at the same time: their sum is then
      * no bandwidth that the paths have. */
     double overlap = 0;
@@ -362,11 +197,9 @@ static enum xb_status add_remarks(const struct xb_measurement *measurement, stru
 static enum xb_status conclude(struct xb_measurement *measurement, struct xb_error *error)
 {
     const struct xb_result *whole = measurement->result;
-    XB_TRY(xb_placements_compare(measurement->result, error));
-    for (size_t i = 0; i < measurement->lane_count; i++) {
-        struct xb_result *result = measurement->lanes[i].result;
-        result->stop_reason = whole->stop_reason;
-        XB_TRY(xb_placements_compare(result, error));
+    for (size_t i = 0; i < measurement->row_count; i++) {
+        measurement->result[i].stop_reason = whole->stop_reason;
+        XB_TRY(xb_placements_compare(&measurement->result[i], error));
     }
     XB_TRY(add_remarks(measurement, error));
     if (whole->row.verified == XB_VERIFIED_TRUE)
@@ -472,9 +305,8 @@ static enum xb_status set_up_and_measure(struct xb_measurement *measurement, siz
                                          struct xb_error *error)
 {
     const struct xb_result *whole = measurement->result;
-    for (size_t i = 0; i < measurement->lane_count; i++) {
+    for (size_t i = 0; i < measurement->lane_count; i++)
         XB_TRY(check_lane(&measurement->lanes[i], error));
-    }
     for (;; measurement->placement++) {
         XB_TRY(set_up_all(measurement, begun, error));
         if (measurement->placement == 0)
@@ -509,11 +341,7 @@ void xb_measure(struct xb_measurement *measurement)
     if (backend->range_pop != NULL)
         backend->range_pop();
 
-    if (status != XB_OK || whole->times.count == 0) {
-        /* Give the whole and every lane the same status and reason. */
-        for (size_t i = 0; i < measurement->lane_count; i++)
-            xb_result_end(measurement->lanes[i].result, status, &error, "its first sample");
-        if (measurement->lanes[0].result != whole)
-            xb_result_end(whole, status, &error, "its first sample");
-    }
+    if (status != XB_OK || whole->times.count == 0)
+        for (size_t i = 0; i < measurement->row_count; i++)
+            xb_result_end(&whole[i], status, &error, "its first sample");
 }

@@ -4,10 +4,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "measure/engine/link_load.h"
-#include "sampler.h"
-
 #include "measure/run.h"
+#include "sampler.h"
 
 /* The last work of a device: what it was, and when it ended, on the clock of src/base/clock.h. */
 struct xb_work {
@@ -16,6 +14,29 @@ struct xb_work {
     double seconds;      /* that its latest sample took */
     uint64_t iterations; /* in that sample */
 };
+
+/* One reading of every hop of a device's path, not counted yet. An idle link trains down, so a
+ * reading proves what the link is only if it ended before the data had arrived. So a look is made
+ * between the release of a repetition and the wait for it, and counted once its time is known. */
+struct xb_link_look {
+    double end; /* on the clock of base/clock.h */
+    struct {
+        double speed_gts;
+        unsigned width; /* 0: not readable */
+    } hops[XB_PCIE_HOPS];
+};
+
+/* Reads the path of a device that is open: its hops, and the sizes of packets. */
+void xb_link_load_open(const struct xb_run *run, struct xb_run_device *device);
+
+/* Reads speed and width of every hop now. Takes some ten microseconds a hop. */
+void xb_link_look_make(const struct xb_run *run, const struct xb_run_device *device,
+                       struct xb_link_look *look);
+
+/* Counts the look in device->load if data was still on its way when it ended: `begin` is when the
+ * first operation could start, on the same clock, and `seconds` what all took. */
+void xb_link_look_count(const struct xb_link_look *look, double begin, double seconds,
+                        struct xb_run_device *device);
 
 /* One device (or pair) at work. A case has one lane; simultaneous devices have one each. */
 struct xb_lane {
@@ -47,7 +68,9 @@ struct xb_lane {
 struct xb_measurement {
     struct xb_run *run;
     const struct xb_run_observer *observer;
-    struct xb_result *result; /* of the whole; with one lane, the lane's */
+    struct xb_result *result; /* of the whole; with one lane, the lane's. Several lanes have theirs
+                                 behind it, in their order */
+    size_t row_count;         /* of these in all */
     struct xb_lane *lanes;
     size_t lane_count;
     /* ---- */
@@ -96,14 +119,10 @@ void xb_result_end(struct xb_result *result, enum xb_status status, const struct
 XB_MUST_CHECK enum xb_status xb_measure_sample(struct xb_measurement *measurement,
                                                struct xb_error *error);
 
-/* references.c: times what the mode of a case of one lane wants to be compared with. XB_ERR_RUNTIME
- * also where its data is wrong. */
-XB_MUST_CHECK enum xb_status xb_measure_references(struct xb_measurement *measurement,
-                                                   struct xb_error *error);
-
-/* Measures what one iteration costs besides time, for a mode that declares xb_figure_cpu_time. */
-XB_MUST_CHECK enum xb_status xb_measure_costs(struct xb_measurement *measurement,
-                                              struct xb_error *error);
+/* references.c: times what the mode of a case of one lane wants to be compared with, and measures
+ * what it costs. XB_ERR_RUNTIME also where the data of a reference is wrong. */
+XB_MUST_CHECK enum xb_status xb_measure_beside(struct xb_measurement *measurement,
+                                               struct xb_error *error);
 
 /* residence.c. Binds the calling thread near the lane's device, or to the NUMA node that is named:
  * XB_ERR_UNSUPPORTED where that cannot be had. */
@@ -118,7 +137,7 @@ XB_MUST_CHECK enum xb_status xb_residence_check(const struct xb_measurement *mea
 /* Says where the lane's host memory lies and its threads run, and what is to be doubted of it. */
 void xb_residence_tell(const struct xb_measurement *measurement, const struct xb_lane *lane);
 
-/* recording.c: after the last sample, records one more iteration where the run or the figures of
+/* recorder.c: after the last sample, records one more iteration where the run or the figures of
  * the mode's stages ask for it. Returns only what made that iteration fail. */
 XB_MUST_CHECK enum xb_status xb_measure_record(struct xb_measurement *measurement,
                                                struct xb_error *error);
@@ -148,21 +167,6 @@ XB_MUST_CHECK enum xb_status xb_placements_compare(struct xb_result *result,
 
 /* If its samples never agree, a path is warmed up for this share of the time limit at most. */
 #define XB_WARM_UP_MOST 0.25
-
-/*
- * Repeats the case until its samples agree (xb_samples_agree), but for --warm-up at least: an idle
- * link and idle clocks need tens of milliseconds of work to reach full speed, and until then
- * samples may agree and still be slow. Or for as long as the lanes have rested from the same path's
- * work where that is less: see xb_case_same_path. Not at all where a sample of that work lasted
- * longer than a warm-up may. Finds how many iterations a sample should have. Fills
- * measurement->iterations and, where single operations are what it repeats, measurement->alone.
- * Blocks. Warns in the result where samples did not agree in time.
- */
-XB_MUST_CHECK enum xb_status xb_measure_warm_up(struct xb_measurement *measurement,
-                                                struct xb_error *error);
-
-/* Notes that the case was at work on its lanes until now. */
-void xb_measure_note_work(struct xb_measurement *measurement);
 
 /*
  * A device of a run on its way to being open. Creating its context takes a tenth of a second, so

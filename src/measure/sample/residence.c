@@ -194,22 +194,15 @@ bool xb_placement_is_full(const struct xb_measurement *measurement, uint64_t fix
     return taken >= LEAST_SAMPLES && elapsed >= measurement->run->asked.time_limit / (double)count;
 }
 
-static void close_one(const struct xb_measurement *measurement, struct xb_result *result,
-                      size_t before)
-{
-    if (result->times.count == before)
-        return;
-    result->placement_samples[measurement->placement] = result->times.count - before;
-    result->placement_count = measurement->placement + 1;
-}
-
 void xb_placement_close(struct xb_measurement *measurement, size_t before)
 {
-    if (measurement->placements == 1)
-        return;
-    close_one(measurement, measurement->result, before);
-    for (size_t i = 0; i < measurement->lane_count; i++)
-        close_one(measurement, measurement->lanes[i].result, before);
+    for (size_t i = 0; measurement->placements > 1 && i < measurement->row_count; i++) {
+        struct xb_result *result = &measurement->result[i];
+        if (result->times.count == before)
+            continue;
+        result->placement_samples[measurement->placement] = result->times.count - before;
+        result->placement_count = measurement->placement + 1;
+    }
 }
 
 enum xb_status xb_placements_compare(struct xb_result *result, struct xb_error *error)

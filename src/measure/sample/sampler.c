@@ -3,6 +3,7 @@
 #include "sampler.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 
 #include "measure/run.h"
 
@@ -17,48 +18,26 @@ static enum xb_status open_event(const struct xb_mode_context *context, size_t q
     return context->device->backend->event_open(context->queues[queue]->device, event, error);
 }
 
-static struct xb_event **join_of(const struct xb_sampler *sampler, size_t queue)
-{
-    return &sampler->events[2 * queue];
-}
-
-static struct xb_event **start_of(const struct xb_sampler *sampler, size_t queue)
-{
-    return &sampler->events[2 * queue + 1];
-}
-
-static enum xb_status open_span_events(struct xb_sampler *sampler, struct xb_error *error)
+static enum xb_status open_events(struct xb_sampler *sampler, struct xb_error *error)
 {
     const struct xb_mode_context *context = sampler->context;
-    if (context->span_count == 0)
-        return XB_OK;
-    for (size_t i = 0; i < context->queue_count; i++)
-        XB_TRY(open_event(context, i, start_of(sampler, i), error));
+    XB_TRY(open_event(context, 0, &sampler->start, error));
+    XB_TRY(open_event(context, 0, &sampler->stop, error));
+    for (size_t i = 0; i < context->queue_count; i++) {
+        XB_TRY(open_event(context, i, &sampler->queues[i].join, error));
+        if (context->span_count > 0)
+            XB_TRY(open_event(context, i, &sampler->queues[i].start, error));
+    }
     for (size_t i = 0; i < context->span_count; i++)
         XB_TRY(open_event(context, context->spans[i].first_queue, &sampler->span_stops[i], error));
     return XB_OK;
 }
 
-static enum xb_status open_events(struct xb_sampler *sampler, struct xb_error *error)
-{
-    const struct xb_mode_context *context = sampler->context;
-    size_t count = 2 * context->queue_count;
-    sampler->events = calloc(count, sizeof(struct xb_event *));
-    if (sampler->events == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu events", count);
-    enum xb_status status = open_event(context, 0, &sampler->start, error);
-    if (status == XB_OK)
-        status = open_event(context, 0, &sampler->stop, error);
-    for (size_t i = 0; status == XB_OK && i < context->queue_count; i++)
-        status = open_event(context, i, join_of(sampler, i), error);
-    return status != XB_OK ? status : open_span_events(sampler, error);
-}
-
 enum xb_status xb_sampler_open(struct xb_sampler *sampler, struct xb_mode_context *context,
                                struct xb_error *error)
 {
-    memset(sampler, 0, sizeof *sampler);
-    sampler->context = context;
+    *sampler = (struct xb_sampler){.context = context,
+                                   .queues = xb_new(context->queue_count, sizeof *sampler->queues)};
     enum xb_status status = open_events(sampler, error);
     if (status != XB_OK)
         xb_sampler_close(sampler);
@@ -72,9 +51,11 @@ void xb_sampler_close(struct xb_sampler *sampler)
     const struct xb_backend *backend = sampler->context->device->backend;
     for (size_t i = 0; i < XB_SPANS; i++)
         backend->event_close(sampler->span_stops[i]);
-    for (size_t i = 0; sampler->events != NULL && i < 2 * sampler->context->queue_count; i++)
-        backend->event_close(sampler->events[i]);
-    free(sampler->events);
+    for (size_t i = 0; i < sampler->context->queue_count; i++) {
+        backend->event_close(sampler->queues[i].join);
+        backend->event_close(sampler->queues[i].start);
+    }
+    free(sampler->queues);
     backend->event_close(sampler->stop);
     backend->event_close(sampler->start);
     memset(sampler, 0, sizeof *sampler);
@@ -86,12 +67,10 @@ static enum xb_status fork_queues(struct xb_sampler *sampler, struct xb_error *e
     const struct xb_mode_context *context = sampler->context;
     const struct xb_backend *backend = context->device->backend;
     XB_TRY(backend->event_record(sampler->start, context->queues[0], error));
-    for (size_t i = 1; i < context->queue_count; i++) {
+    for (size_t i = 1; i < context->queue_count; i++)
         XB_TRY(backend->queue_wait_event(context->queues[i], sampler->start, error));
-    }
-    for (size_t i = 0; context->span_count > 0 && i < context->queue_count; i++) {
-        XB_TRY(backend->event_record(*start_of(sampler, i), context->queues[i], error));
-    }
+    for (size_t i = 0; context->span_count > 0 && i < context->queue_count; i++)
+        XB_TRY(backend->event_record(sampler->queues[i].start, context->queues[i], error));
     return XB_OK;
 }
 
@@ -102,8 +81,9 @@ static enum xb_status join(struct xb_sampler *sampler, size_t first, size_t coun
     const struct xb_mode_context *context = sampler->context;
     const struct xb_backend *backend = context->device->backend;
     for (size_t i = first + 1; i < first + count; i++) {
-        XB_TRY(backend->event_record(*join_of(sampler, i), context->queues[i], error));
-        XB_TRY(backend->queue_wait_event(context->queues[first], *join_of(sampler, i), error));
+        struct xb_event *done = sampler->queues[i].join;
+        XB_TRY(backend->event_record(done, context->queues[i], error));
+        XB_TRY(backend->queue_wait_event(context->queues[first], done, error));
     }
     return XB_OK;
 }
@@ -120,41 +100,30 @@ static enum xb_status join_spans(struct xb_sampler *sampler, struct xb_error *er
                                      error));
     }
     /* Only once all clocks stand: else the first span's time would hold a wait for the second. */
-    for (size_t i = 0; i < context->span_count; i++) {
-        if (context->spans[i].first_queue == 0)
-            continue;
-        XB_TRY(backend->queue_wait_event(context->queues[0], sampler->span_stops[i], error));
-    }
+    for (size_t i = 0; i < context->span_count; i++)
+        if (context->spans[i].first_queue != 0)
+            XB_TRY(backend->queue_wait_event(context->queues[0], sampler->span_stops[i], error));
     return XB_OK;
-}
-
-/* Enqueues the whole repetition. */
-static enum xb_status enqueue(struct xb_sampler *sampler, xb_submit *submit, uint64_t iterations,
-                              struct xb_timing *timing, struct xb_error *error)
-{
-    struct xb_mode_context *context = sampler->context;
-    XB_TRY(fork_queues(sampler, error));
-    sampler->begin = xb_clock_now();
-    for (uint64_t i = 0; i < iterations; i++) {
-        XB_TRY(submit(context, error));
-    }
-    timing->submit = xb_clock_now() - sampler->begin;
-    XB_TRY(context->span_count > 0 ? join_spans(sampler, error)
-                                   : join(sampler, 0, context->queue_count, error));
-    return context->device->backend->event_record(sampler->stop, context->queues[0], error);
 }
 
 enum xb_status xb_sampler_begin(struct xb_sampler *sampler, xb_submit *submit, uint64_t iterations,
                                 bool held, struct xb_timing *timing, struct xb_error *error)
 {
-    const struct xb_mode_context *context = sampler->context;
+    struct xb_mode_context *context = sampler->context;
+    const struct xb_backend *backend = context->device->backend;
     memset(timing, 0, sizeof *timing);
     sampler->held = false;
-    if (held) {
-        XB_TRY(context->device->backend->queue_hold(context->queues[0], error));
-        sampler->held = true;
-    }
-    return enqueue(sampler, submit, iterations, timing, error);
+    if (held)
+        XB_TRY(backend->queue_hold(context->queues[0], error));
+    sampler->held = held;
+    XB_TRY(fork_queues(sampler, error));
+    sampler->begin = xb_clock_now();
+    for (uint64_t i = 0; i < iterations; i++)
+        XB_TRY(submit(context, error));
+    timing->submit = xb_clock_now() - sampler->begin;
+    XB_TRY(context->span_count > 0 ? join_spans(sampler, error)
+                                   : join(sampler, 0, context->queue_count, error));
+    return backend->event_record(sampler->stop, context->queues[0], error);
 }
 
 void xb_sampler_release(struct xb_sampler *sampler)
@@ -164,23 +133,28 @@ void xb_sampler_release(struct xb_sampler *sampler)
         context->device->backend->queue_release(context->queues[0]);
 }
 
-/* Waits for every queue. The first ends last, because it joins the others. Returns `status`, or the
- * first failure of waiting if there was none before. */
-static enum xb_status wait_for_queues(struct xb_sampler *sampler, enum xb_status status,
-                                      struct xb_timing *timing, struct xb_error *error)
+enum xb_status xb_queues_wait(struct xb_queue *const *queues, size_t count, enum xb_status status,
+                              struct xb_error *error)
 {
-    const struct xb_mode_context *context = sampler->context;
-    for (size_t i = 0; i < context->queue_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct xb_error later;
-        enum xb_status waited = context->device->backend->queue_wait(context->queues[i], &later);
+        enum xb_status waited = queues[i]->device->backend->queue_wait(queues[i], &later);
         if (status == XB_OK && waited != XB_OK) {
             status = waited;
             *error = later;
         }
-        if (i == 0)
-            timing->wall = xb_clock_now() - sampler->begin;
     }
     return status;
+}
+
+/* Waits for every queue. The first ends last, because it joins the others. */
+static enum xb_status wait_for_queues(struct xb_sampler *sampler, enum xb_status status,
+                                      struct xb_timing *timing, struct xb_error *error)
+{
+    const struct xb_mode_context *context = sampler->context;
+    status = xb_queues_wait(context->queues, 1, status, error);
+    timing->wall = xb_clock_now() - sampler->begin;
+    return xb_queues_wait(context->queues + 1, context->queue_count - 1, status, error);
 }
 
 /*
@@ -199,7 +173,7 @@ static enum xb_status read_span(const struct xb_sampler *sampler, size_t index, 
         double since = 0;
         if (context->queues[i]->device != context->queues[span->first_queue]->device)
             continue;
-        XB_TRY(context->device->backend->event_elapsed(*start_of(sampler, i),
+        XB_TRY(context->device->backend->event_elapsed(sampler->queues[i].start,
                                                        sampler->span_stops[index], &since, error));
         *seconds = since > *seconds ? since : *seconds;
     }
@@ -213,16 +187,9 @@ enum xb_status xb_sampler_finish(struct xb_sampler *sampler, enum xb_status stat
     const struct xb_backend *backend = context->device->backend;
     XB_TRY(wait_for_queues(sampler, status, timing, error));
     XB_TRY(backend->event_elapsed(sampler->start, sampler->stop, &timing->device, error));
-    for (size_t i = 0; i < context->span_count; i++) {
+    for (size_t i = 0; i < context->span_count; i++)
         XB_TRY(read_span(sampler, i, &timing->spans[i], error));
-    }
     return XB_OK;
-}
-
-enum xb_status xb_sampler_elapsed(const struct xb_sampler *from, const struct xb_sampler *to,
-                                  double *seconds, struct xb_error *error)
-{
-    return from->context->device->backend->event_elapsed(from->start, to->stop, seconds, error);
 }
 
 enum xb_status xb_sampler_repeat(struct xb_sampler *sampler, xb_submit *submit, uint64_t iterations,

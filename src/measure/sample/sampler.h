@@ -9,7 +9,9 @@
 struct xb_sampler {
     struct xb_mode_context *context;
     struct xb_event *start, *stop;
-    struct xb_event **events; /* two a queue: the join's, and the start's where there are spans */
+    struct {
+        struct xb_event *join, *start; /* start: where there are spans */
+    } * queues;
     struct xb_event *span_stops[XB_SPANS];
     double begin; /* of the repetition in flight, by the host's clock */
     bool held;
@@ -24,6 +26,11 @@ struct xb_timing {
      */
     double spans[XB_SPANS];
 };
+
+/* Waits for all of these, whatever `status` is, because nothing may be in flight when buffers are
+ * freed. Returns `status`, or the first failure of waiting if there was none before. */
+enum xb_status xb_queues_wait(struct xb_queue *const *queues, size_t count, enum xb_status status,
+                              struct xb_error *error);
 
 /* Opens the events for a context that its mode has set up. */
 XB_MUST_CHECK enum xb_status xb_sampler_open(struct xb_sampler *sampler,
@@ -41,19 +48,10 @@ XB_MUST_CHECK enum xb_status xb_sampler_begin(struct xb_sampler *sampler, xb_sub
                                               uint64_t iterations, bool held,
                                               struct xb_timing *timing, struct xb_error *error);
 void xb_sampler_release(struct xb_sampler *sampler);
-/*
- * Waits for every queue. `status` is what xb_sampler_begin returned. If that is a failure it waits
- * all the same, because nothing may be in flight when buffers are freed, and returns that failure.
- * Else it returns its own.
- */
+/* Waits for every queue as xb_queues_wait does; `status` is what xb_sampler_begin returned. Then
+ * reads the clocks. */
 XB_MUST_CHECK enum xb_status xb_sampler_finish(struct xb_sampler *sampler, enum xb_status status,
                                                struct xb_timing *timing, struct xb_error *error);
-
-/* Seconds from the start of one sampler's latest repetition to the end of another's, both finished
- * and both with their first queue on the same device: otherwise their clocks cannot be compared. */
-XB_MUST_CHECK enum xb_status xb_sampler_elapsed(const struct xb_sampler *from,
-                                                const struct xb_sampler *to, double *seconds,
-                                                struct xb_error *error);
 
 /* Begins, releases and finishes one repetition. */
 XB_MUST_CHECK enum xb_status xb_sampler_repeat(struct xb_sampler *sampler, xb_submit *submit,

@@ -57,6 +57,168 @@ static enum xb_status decide_hold(struct xb_measurement *measurement, struct xb_
                                                  : "this variant's calls may block");
 }
 
+/* ---- warm-up ---- */
+
+/* A sample has as many iterations of a small copy as it takes to last this long, where the mode
+ * asks for no more: a thousand times an event's resolution. */
+#define SAMPLE_TARGET_S 1e-3
+/* The most iterations of a sample, where nothing else bounds them. */
+#define MAX_ITERATIONS 4096u
+/* Enqueuing takes microseconds: of an iteration that lasts this long they are next to nothing, and
+ * its warm-up need not be held. */
+#define LONG_S 5e-3
+
+/* A repetition that lasts this long leaves time to look at a link while its data moves. */
+#define LOOKED_AT_S 0.5e-3
+
+/* How many iterations make a sample long enough, if one takes `seconds`. No more than fit behind a
+ * held queue. */
+static uint64_t iterations_for(const struct xb_measurement *measurement, double seconds)
+{
+    const struct xb_mode_context *context = &measurement->lanes[0].context;
+    double target = context->sample_seconds > 0 ? context->sample_seconds : SAMPLE_TARGET_S;
+    uint64_t most = MAX_ITERATIONS;
+    /* What the host waits for is over before the next begins: no iteration hides another's calls.
+     */
+    if (context->test->latency || context->host_waits || context->one_iteration)
+        return 1;
+    if (measurement->held) {
+        uint64_t fit =
+            context->device->info.held_operations / xb_lane_operations(&measurement->lanes[0]);
+        most = fit < most ? fit : most;
+    }
+    if (seconds * (double)most <= target)
+        return most;
+    return (uint64_t)fmax(ceil(target / seconds), 1);
+}
+
+/* How long a device has rested since its last work. One that did something else, or nothing yet,
+ * counts as never used. */
+static double rest_on(const struct xb_work *last, const struct xb_case *test, double now)
+{
+    bool same = last->test.mode != NULL && xb_case_same_path(&last->test, test);
+    return same ? now - last->end : INFINITY;
+}
+
+/*
+ * Whether the next repetition is held, if the first took so long (0: this is the first). Where one
+ * iteration is a long sample it is not: the host's clock then tells of the same repetition what one
+ * operation alone takes. How long the first will be we do not know yet.
+ */
+static bool is_held(const struct xb_measurement *measurement, double first_s)
+{
+    if (measurement->lane_count > 1 || measurement->iterations > 1)
+        return measurement->held;
+    return measurement->held && first_s > 0 && first_s < LONG_S;
+}
+
+/* Whether a repetition shows what the device's PCIe link is under load: its data crosses that link,
+ * and the call has returned when we look. */
+static bool loads_the_link(const struct xb_measurement *measurement)
+{
+    const struct xb_mode_context *context = &measurement->lanes[0].context;
+    const struct xb_mode *mode = context->test->mode;
+    return context->hold && !context->host_timed && !mode->pairs && !mode->crosses_otherwise &&
+           context->test->direction != XB_D2D;
+}
+
+/* Takes one sample of the warm-up, and keeps what the host's clock says of one operation alone. */
+static enum xb_status take_one(struct xb_measurement *measurement, bool held, double *seconds,
+                               struct xb_error *error)
+{
+    XB_TRY(xb_measure_repeat(measurement, measurement->result->test.mode->submit,
+                             measurement->iterations, held, seconds, error));
+    measurement->looks_at_links = *seconds >= LOOKED_AT_S && loads_the_link(measurement);
+    *seconds /= (double)measurement->iterations;
+    if (!held && measurement->iterations == 1)
+        measurement->alone[measurement->alone_count++ % XB_ALONE_REPETITIONS] =
+            measurement->lanes[0].timing;
+    xb_measure_tell(measurement, 0, *seconds);
+    return xb_samples_add(&measurement->warm_up, *seconds, error);
+}
+
+/*
+ * Finds how many iterations the next sample should have, and whether it is held. A sample that was
+ * too short has too few of them, however little is lacking; too many do no harm before they are
+ * twice as many. Samples of another kind, or half or twice as long, have to agree anew.
+ */
+static void adapt(struct xb_measurement *measurement, double seconds, double first_s, bool *held)
+{
+    uint64_t wanted = iterations_for(measurement, seconds);
+    bool far_too_long = 2 * wanted < measurement->iterations;
+    bool other_length = far_too_long || wanted >= 2 * measurement->iterations;
+    if (far_too_long || wanted > measurement->iterations)
+        measurement->iterations = wanted;
+    bool hold_next = is_held(measurement, first_s);
+    if (other_length || hold_next != *held)
+        measurement->warm_up.count = 0;
+    *held = hold_next;
+}
+
+/*
+ * Whether a sample lasts longer than a warm-up may, as that of the same size the other way did, and
+ * the device has hardly rested since. Such a warm-up would be one sample, which agrees with nothing
+ * and says nothing; the first that counts is as warm.
+ */
+static bool needs_none(const struct xb_measurement *measurement, double rest, double most)
+{
+    const struct xb_lane *lane = &measurement->lanes[0];
+    const struct xb_work *last = lane->last_work;
+    return measurement->lane_count == 1 && rest < measurement->run->asked.warm_up &&
+           last->test.bytes == lane->context.test->bytes && last->seconds >= most;
+}
+
+/*
+ * Repeats the case until its samples agree (xb_samples_agree), but for --warm-up at least: an idle
+ * link and idle clocks need tens of milliseconds of work to reach full speed, and until then
+ * samples may agree and still be slow. Or for as long as the lanes have rested from the same path's
+ * work where that is less: see xb_case_same_path. Not at all where a sample of that work lasted
+ * longer than a warm-up may. Finds how many iterations a sample should have. Fills
+ * measurement->iterations and, where single operations are what it repeats, measurement->alone.
+ * Blocks. Warns in the result where samples did not agree in time.
+ */
+static enum xb_status warm_up(struct xb_measurement *measurement, struct xb_error *error)
+{
+    double begin = xb_clock_now();
+    /* How long the lanes have rested since they were last at work on the same path: the longest of
+     * all their devices. */
+    double rest = 0;
+    for (size_t i = 0; i < measurement->lane_count; i++) {
+        const struct xb_lane *lane = &measurement->lanes[i];
+        rest = fmax(rest, rest_on(lane->last_work, lane->context.test, begin));
+        if (lane->peer_last_work != NULL)
+            rest = fmax(rest, rest_on(lane->peer_last_work, lane->context.test, begin));
+    }
+    const struct xb_run_options *asked = &measurement->run->asked;
+    double least = fmin(asked->warm_up, rest);
+    double most = fmax(asked->warm_up, asked->time_limit * XB_WARM_UP_MOST);
+    size_t taken = 0;
+    double first_s = 0;
+    double elapsed = 0;
+    bool settled = needs_none(measurement, rest, most);
+    measurement->iterations = settled ? measurement->lanes[0].last_work->iterations : 1;
+    bool held = is_held(measurement, first_s);
+    while (!settled && !xb_measure_out_of_time(measurement) && elapsed < most) {
+        double seconds = 0;
+        XB_TRY(take_one(measurement, held, &seconds, error));
+        if (taken++ == 0)
+            first_s = seconds;
+        elapsed = xb_clock_now() - begin;
+        adapt(measurement, seconds, first_s, &held);
+        settled = elapsed >= least && xb_samples_agree(&measurement->warm_up);
+    }
+    measurement->looks_at_links = false; /* samples are left alone */
+    xb_result_detail_number(measurement->result, "warm_up_samples", (double)taken);
+    xb_result_detail_number(measurement->result, "warm_up_s", elapsed);
+    /* No warning for single operations: they always scatter, and percentiles say how much. */
+    if (!settled && !xb_measure_out_of_time(measurement) && !measurement->result->test.latency)
+        xb_result_warn(measurement->result, "noisy: warm-up did not settle within %g %%",
+                       XB_WARM_SPREAD * 100);
+    return XB_OK;
+}
+
+/* ---- beside the samples ---- */
+
 /* Adds what the host's clock says of one operation alone. */
 static enum xb_status add_host_times(struct xb_result *result, const struct xb_timing *timing,
                                      struct xb_error *error)
@@ -80,67 +242,46 @@ static bool are_enough(size_t count, double seconds)
     return count >= MOST_ALONE || seconds >= ALONE_TARGET_S;
 }
 
-/* Adds what the warm-up has told of one operation alone: `count` of them, in so many seconds. Where
- * it tells of any it was not held, because each takes long by the device's clock (warm_up.c). */
-static enum xb_status add_warm_up(struct xb_measurement *measurement, size_t *count,
-                                  double *seconds, struct xb_error *error)
-{
-    if (measurement->alone_count < XB_ALONE_REPETITIONS)
-        return XB_OK;
-    for (; *count < XB_ALONE_REPETITIONS; ++*count) {
-        const struct xb_timing *timing = &measurement->alone[*count];
-        XB_TRY(add_host_times(measurement->lanes[0].result, timing, error));
-        *seconds += timing->device;
-    }
-    return XB_OK;
-}
-
-/* Times operations alone on one lane, besides `count` that took so many seconds together. */
-static enum xb_status time_lane_alone(struct xb_measurement *measurement, struct xb_lane *lane,
-                                      size_t count, double seconds, struct xb_error *error)
-{
-    while (!are_enough(count, seconds) && !xb_measure_out_of_time(measurement)) {
-        XB_TRY(xb_measure_restore(measurement, error));
-        XB_TRY(xb_sampler_repeat(&lane->sampler, lane->context.test->mode->submit, 1, false,
-                                 &lane->timing, error));
-        XB_TRY(add_host_times(lane->result, &lane->timing, error));
-        count++;
-        seconds += xb_lane_seconds(lane);
-    }
-    return XB_OK;
-}
-
-/* Times some operations alone, a lane at a time, unless the warm-up has: a held or batched sample
- * does not tell how long one operation blocks its caller. */
+/* Times some operations alone, a lane at a time: a held or batched sample does not tell how long
+ * one operation blocks its caller. What the warm-up has told of any counts: it was not held then,
+ * which it only is not on one lane, where each takes long by the device's clock (take_one). */
 static enum xb_status time_all_alone(struct xb_measurement *measurement, struct xb_error *error)
 {
-    size_t count = 0;
-    double seconds = 0;
     if (!measurement->held && measurement->iterations == 1 && measurement->lane_count == 1)
         return XB_OK; /* each sample is one operation alone */
-    XB_TRY(add_warm_up(measurement, &count, &seconds, error));
-    for (size_t i = 0; i < measurement->lane_count; i++)
-        XB_TRY(time_lane_alone(measurement, &measurement->lanes[i], count, seconds, error));
+    for (size_t i = 0; i < measurement->lane_count; i++) {
+        struct xb_lane *lane = &measurement->lanes[i];
+        size_t count = 0;
+        double seconds = 0; /* of so many together */
+        for (; measurement->alone_count >= XB_ALONE_REPETITIONS && count < XB_ALONE_REPETITIONS;
+             count++) {
+            XB_TRY(add_host_times(lane->result, &measurement->alone[count], error));
+            seconds += measurement->alone[count].device;
+        }
+        for (; !are_enough(count, seconds) && !xb_measure_out_of_time(measurement); count++) {
+            XB_TRY(xb_measure_restore(measurement, error));
+            XB_TRY(xb_sampler_repeat(&lane->sampler, lane->context.test->mode->submit, 1, false,
+                                     &lane->timing, error));
+            XB_TRY(add_host_times(lane->result, &lane->timing, error));
+            seconds += xb_lane_seconds(lane);
+        }
+    }
     return XB_OK;
-}
-
-/* The time in which all of a lane was at work. Its spans may begin apart: the times of both add up
- * to more than the lane's by the time in which both were at work. */
-static double lane_overlap(const struct xb_lane *lane)
-{
-    double whole = xb_lane_seconds(lane);
-    if (lane->context.span_count < XB_SPANS)
-        return whole;
-    return lane->timing.spans[0] + lane->timing.spans[1] - whole;
 }
 
 /* The share of the whole time in which all lanes, with both spans of each, can have been at work:
- * the least of any lane's, because lanes start together. */
+ * the least of any lane's, because lanes start together. The spans of a lane may begin apart: the
+ * times of both add up to more than the lane's by the time in which both were at work. */
 static double overlap_of(const struct xb_measurement *measurement, double whole)
 {
     double all = whole;
-    for (size_t i = 0; i < measurement->lane_count; i++)
-        all = fmin(all, lane_overlap(&measurement->lanes[i]));
+    for (size_t i = 0; i < measurement->lane_count; i++) {
+        const struct xb_lane *lane = &measurement->lanes[i];
+        double own = xb_lane_seconds(lane);
+        if (lane->context.span_count == XB_SPANS)
+            own = lane->timing.spans[0] + lane->timing.spans[1] - own;
+        all = fmin(all, own);
+    }
     return fmax(all / whole, 0);
 }
 
@@ -284,15 +425,6 @@ static enum xb_status take_samples(struct xb_measurement *measurement, struct xb
     return XB_OK;
 }
 
-static enum xb_status prepare(struct xb_measurement *measurement, struct xb_error *error)
-{
-    for (size_t i = 0; i < measurement->lane_count; i++) {
-        struct xb_mode_context *context = &measurement->lanes[i].context;
-        XB_TRY(context->test->mode->prepare(context, error));
-    }
-    return XB_OK;
-}
-
 /* What comes before the samples. The device is warm in every placement but the first: there one
  * repetition is enough, for what the new memory costs the first time. */
 static enum xb_status begin_placement(struct xb_measurement *measurement, struct xb_error *error)
@@ -302,41 +434,33 @@ static enum xb_status begin_placement(struct xb_measurement *measurement, struct
         return xb_measure_repeat(measurement, measurement->result->test.mode->submit,
                                  measurement->iterations, measurement->held, &ignored, error);
     XB_TRY(decide_hold(measurement, error));
-    XB_TRY(xb_measure_warm_up(measurement, error));
+    XB_TRY(warm_up(measurement, error));
     /* What is shown beside the samples. Single operations have their times in the samples, and of
      * several lanes nobody wants a reference: each was measured alone. */
     if (measurement->result->test.latency)
         return XB_OK;
     XB_TRY(time_all_alone(measurement, error));
-    if (measurement->lane_count > 1)
-        return XB_OK;
-    XB_TRY(xb_measure_references(measurement, error));
-    return xb_measure_costs(measurement, error);
+    return measurement->lane_count == 1 ? xb_measure_beside(measurement, error) : XB_OK;
 }
 
-/*
- * Has a profiler that waits for it collect the samples. The case's own range began before: a
- * profile of what was collected would lack it. So the samples have a range that names the case too.
- */
-static enum xb_status take_collected_samples(struct xb_measurement *measurement,
-                                             struct xb_error *error)
+/* Notes that the case was at work on its lanes until now. */
+static void note_work(struct xb_measurement *measurement)
 {
-    const struct xb_backend *backend = measurement->run->backend;
-    if (backend->profiler_collect == NULL)
-        return take_samples(measurement, error);
-    char text[128], name[sizeof text + 16];
-    snprintf(name, sizeof name, "samples of %s",
-             xb_case_text(&measurement->result->test, text, sizeof text));
-    backend->profiler_collect(true);
-    backend->range_push(name);
-    enum xb_status status = take_samples(measurement, error);
-    backend->range_pop();
-    backend->profiler_collect(false);
-    return status;
+    double now = xb_clock_now();
+    for (size_t i = 0; i < measurement->lane_count; i++) {
+        struct xb_lane *lane = &measurement->lanes[i];
+        *lane->last_work = (struct xb_work){.test = *lane->context.test,
+                                            .end = now,
+                                            .seconds = xb_lane_seconds(lane),
+                                            .iterations = measurement->iterations};
+        if (lane->peer_last_work != NULL)
+            *lane->peer_last_work = *lane->last_work;
+    }
 }
 
 enum xb_status xb_measure_sample(struct xb_measurement *measurement, struct xb_error *error)
 {
+    const struct xb_backend *backend = measurement->run->backend;
     enum xb_status status = begin_placement(measurement, error);
     bool is_cut = status == XB_ERR_STOPPED && measurement->placement > 0;
     if (status != XB_OK && !is_cut)
@@ -346,10 +470,26 @@ enum xb_status xb_measure_sample(struct xb_measurement *measurement, struct xb_e
             xb_measure_note_cut(measurement); /* else there is nothing that it cuts short */
         return XB_OK;
     }
-    XB_TRY(prepare(measurement, error));
-    status = take_collected_samples(measurement, error);
+    for (size_t i = 0; i < measurement->lane_count; i++) {
+        struct xb_mode_context *context = &measurement->lanes[i].context;
+        XB_TRY(context->test->mode->prepare(context, error));
+    }
+    /* A profiler that waits for it collects the samples. The case's own range began before: a
+     * profile of what was collected would lack it. So the samples have one that names the case. */
+    if (backend->profiler_collect != NULL) {
+        char text[128], name[sizeof text + 16];
+        snprintf(name, sizeof name, "samples of %s",
+                 xb_case_text(&measurement->result->test, text, sizeof text));
+        backend->profiler_collect(true);
+        backend->range_push(name);
+    }
+    status = take_samples(measurement, error);
+    if (backend->profiler_collect != NULL) {
+        backend->range_pop();
+        backend->profiler_collect(false);
+    }
     if (measurement->result->stop_reason == XB_STOP_NOT_YET && xb_measure_out_of_time(measurement))
         xb_measure_note_cut(measurement); /* before the next placement */
-    xb_measure_note_work(measurement);
+    note_work(measurement);
     return status;
 }

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
+/* One more iteration of a case, recorded: stands between the mode and the backend, so that no mode
+ * knows of it. As long as a recorder is there, calls of its devices' backends that submit or wait
+ * are noted, and what they enqueue has an event on either side. Then when a case has one, and what
+ * follows from it: the shares of the time in which the stages of a line were at work. */
 #include "timeline.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
 #include "measure/engine/crew.h"
+#include "measure/engine/stage.h"
 #include "measure/sample/measure.h"
 #include "xferbench/backend.h"
 
@@ -36,14 +41,19 @@ struct recorded_device {
     struct xb_queue *queue; /* one of the device's */
     struct xb_event *base;  /* its times count from here */
     struct xb_event *probe;
-    struct alignment before, after; /* the iteration */
-    double offset;                  /* what is made of both */
+    struct alignment seen[2]; /* before and after the iteration */
+    double offset;            /* what is made of both */
 };
 
 struct recorded_queue {
     struct xb_queue *queue;
     size_t device;   /* index */
     unsigned number; /* among the device's */
+    /* While the times of its operations are read: */
+    struct xb_event *base; /* from which they count, */
+    double base_time;      /* which is so long after the device's */
+    double end;            /* of the latest operation */
+    bool has_end;
 };
 
 /* What a queue did, between two events. */
@@ -85,17 +95,6 @@ static void fail(struct xb_recorder *recorder, const struct xb_error *error)
     pthread_mutex_unlock(&recorder->lock);
 }
 
-/* Adds a span of a thread, whose number is in its `track`. */
-static void add_call(struct xb_recorder *recorder, const struct xb_timeline_span *span)
-{
-    pthread_mutex_lock(&recorder->lock);
-    if (recorder->call_count < MOST_CALLS)
-        recorder->calls[recorder->call_count++] = *span;
-    else
-        recorder->left_out++;
-    pthread_mutex_unlock(&recorder->lock);
-}
-
 void xb_recorder_stage(struct xb_recorder *recorder, const char *stage, uint64_t item)
 {
     if (recorder == NULL)
@@ -116,9 +115,14 @@ void xb_recorder_thread(struct xb_recorder *recorder, unsigned thread,
 {
     if (recorder == NULL)
         return;
-    struct xb_timeline_span own = *span;
-    own.track = thread;
-    add_call(recorder, &own);
+    pthread_mutex_lock(&recorder->lock);
+    if (recorder->call_count < MOST_CALLS) {
+        recorder->calls[recorder->call_count] = *span;
+        recorder->calls[recorder->call_count++].track = thread;
+    } else {
+        recorder->left_out++;
+    }
+    pthread_mutex_unlock(&recorder->lock);
 }
 
 /* ---- what is enqueued ---- */
@@ -235,7 +239,7 @@ static enum xb_status end(struct call *call, enum xb_status status)
     if (call->operation == NULL || status != XB_OK)
         return status;
     call->span.end = xb_clock_now();
-    add_call(call->recorder, &call->span);
+    xb_recorder_thread(call->recorder, 0, &call->span);
     if (call->real->event_record(call->operation->stop, call->queue, &error) != XB_OK)
         fail(call->recorder, &error);
     return status;
@@ -335,7 +339,7 @@ static enum xb_status add_wait(struct xb_recorder *recorder, const char *slot, d
     struct xb_timeline_span span = span_of(recorder, XB_SPAN_WAIT, slot);
     span.begin = begun;
     span.end = xb_clock_now();
-    add_call(recorder, &span);
+    xb_recorder_thread(recorder, 0, &span);
     return status;
 }
 
@@ -375,32 +379,33 @@ static enum xb_status look(const struct recorded_device *device, struct alignmen
 {
     double since = 0;
     double before = xb_clock_now();
-    enum xb_status status = device->real->event_record(device->probe, device->queue, error);
-    if (status == XB_OK)
-        status = device->real->event_wait(device->probe, error);
+    XB_TRY(device->real->event_record(device->probe, device->queue, error));
+    XB_TRY(device->real->event_wait(device->probe, error));
     double after = xb_clock_now();
-    if (status == XB_OK)
-        status = device->real->event_elapsed(device->base, device->probe, &since, error);
+    XB_TRY(device->real->event_elapsed(device->base, device->probe, &since, error));
     *seen =
         (struct alignment){.offset = (before + after) / 2 - since, .half = (after - before) / 2};
-    return status;
+    return XB_OK;
 }
 
-static enum xb_status align(struct recorded_device *device, struct alignment *alignment,
-                            struct xb_error *error)
+/* Has each device's clock looked at: `when` is 0 before the iteration, 1 after it. */
+static enum xb_status align_all(struct xb_recorder *recorder, int when, struct xb_error *error)
 {
-    if (device->base == NULL) {
+    for (size_t i = 0; i < recorder->device_count; i++) {
+        struct recorded_device *device = &recorder->devices[i];
         const struct xb_backend *real = device->real;
-        XB_TRY(real->event_open(device->device, &device->probe, error));
-        XB_TRY(real->event_open(device->device, &device->base, error));
-        XB_TRY(real->event_record(device->base, device->queue, error));
-    }
-    XB_TRY(device->real->queue_wait(device->queue, error));
-    for (size_t i = 0; i < LOOKS; i++) {
-        struct alignment seen;
-        XB_TRY(look(device, &seen, error));
-        if (i == 0 || seen.half < alignment->half)
-            *alignment = seen;
+        if (device->base == NULL) {
+            XB_TRY(real->event_open(device->device, &device->probe, error));
+            XB_TRY(real->event_open(device->device, &device->base, error));
+            XB_TRY(real->event_record(device->base, device->queue, error));
+        }
+        XB_TRY(real->queue_wait(device->queue, error));
+        for (size_t k = 0; k < LOOKS; k++) {
+            struct alignment seen;
+            XB_TRY(look(device, &seen, error));
+            if (k == 0 || seen.half < device->seen[when].half)
+                device->seen[when] = seen;
+        }
     }
     return XB_OK;
 }
@@ -408,42 +413,37 @@ static enum xb_status align(struct recorded_device *device, struct alignment *al
 /* Both looks bound what the clocks may have drifted apart between them. Returns the error. */
 static double join_looks(struct recorded_device *device)
 {
-    bool is_first = device->before.half <= device->after.half;
-    const struct alignment *near = is_first ? &device->before : &device->after;
-    const struct alignment *other = is_first ? &device->after : &device->before;
+    bool is_first = device->seen[0].half <= device->seen[1].half;
+    const struct alignment *near = &device->seen[!is_first], *other = &device->seen[is_first];
     device->offset = near->offset;
     return fmax(near->half, fabs(other->offset - near->offset) + other->half);
 }
 
-/* Times of a queue, while its operations are gone through. */
-struct course {
-    struct xb_event *base;
-    double base_time; /* since the device's base */
-    double end;       /* of the latest operation */
-    bool has_end;
-};
-
-/* Fills in when the operation ran, on the device's clock. */
-static enum xb_status read_times(const struct xb_backend *real, struct course *course,
-                                 struct operation *operation, struct xb_error *error)
+/* Fills in when the next operation of its queue ran, on the device's clock. */
+static enum xb_status read_times(struct xb_recorder *recorder, struct operation *operation,
+                                 struct xb_error *error)
 {
+    struct recorded_queue *queue = &recorder->queues[operation->queue];
+    const struct recorded_device *device = &recorder->devices[queue->device];
     struct xb_timeline_span *span = &operation->span;
     double since = 0, took = 0;
-    XB_TRY(real->event_elapsed(course->base, operation->start, &since, error));
-    XB_TRY(real->event_elapsed(operation->start, operation->stop, &took, error));
-    double begin = course->base_time + since;
-    if ((course->has_end && begin < course->end - NOISE_S) || took < -NOISE_S)
+    if (queue->base == NULL)
+        queue->base = device->base;
+    XB_TRY(device->real->event_elapsed(queue->base, operation->start, &since, error));
+    XB_TRY(device->real->event_elapsed(operation->start, operation->stop, &took, error));
+    double begin = queue->base_time + since;
+    if ((queue->has_end && begin < queue->end - NOISE_S) || took < -NOISE_S)
         return XB_FAIL(error, XB_ERR_RUNTIME,
                        "operations of one queue are %.3g us out of order by the device's clock",
-                       1e6 * fmax(course->end - begin, -took));
-    span->begin = course->has_end ? fmax(begin, course->end) : begin;
+                       1e6 * fmax(queue->end - begin, -took));
+    span->begin = queue->has_end ? fmax(begin, queue->end) : begin;
     span->end = fmax(begin + took, span->begin);
     if (since > FAR_S) {
-        course->base = operation->start;
-        course->base_time = begin;
+        queue->base = operation->start;
+        queue->base_time = begin;
     }
-    course->end = span->end;
-    course->has_end = true;
+    queue->end = span->end;
+    queue->has_end = true;
     return XB_OK;
 }
 
@@ -492,15 +492,6 @@ static enum xb_status open_recorder(struct xb_recorder *recorder,
                : XB_FAIL(error, XB_ERR_MEMORY, "no memory for it");
 }
 
-static enum xb_status align_all(struct xb_recorder *recorder, bool is_after, struct xb_error *error)
-{
-    for (size_t i = 0; i < recorder->device_count; i++) {
-        struct recorded_device *device = &recorder->devices[i];
-        XB_TRY(align(device, is_after ? &device->after : &device->before, error));
-    }
-    return XB_OK;
-}
-
 static void close_recorder(struct xb_recorder *recorder)
 {
     for (size_t i = 0; i < recorder->operation_count; i++) {
@@ -537,22 +528,6 @@ static void attach(struct xb_recorder *recorder, struct xb_measurement *measurem
         measurement->lanes[i].context.recorder = is_on ? recorder : NULL;
 }
 
-/* Waits for all queues, whatever `status` is, for nothing may be in flight afterwards. */
-static enum xb_status wait_for_all(struct xb_recorder *recorder, enum xb_status status,
-                                   struct xb_error *error)
-{
-    for (size_t i = 0; i < recorder->queue_count; i++) {
-        struct xb_error later;
-        struct xb_queue *queue = recorder->queues[i].queue;
-        enum xb_status waited = queue->device->backend->queue_wait(queue, &later);
-        if (status == XB_OK && waited != XB_OK) {
-            status = waited;
-            *error = later;
-        }
-    }
-    return status;
-}
-
 static enum xb_status run_iteration(struct xb_recorder *recorder,
                                     struct xb_measurement *measurement, struct xb_error *error)
 {
@@ -564,7 +539,8 @@ static enum xb_status run_iteration(struct xb_recorder *recorder,
         status = context->test->mode->submit(context, error);
     }
     xb_recorder_stage(recorder, NULL, 0);
-    status = wait_for_all(recorder, status, error);
+    for (size_t i = 0; i < recorder->queue_count; i++)
+        status = xb_queues_wait(&recorder->queues[i].queue, 1, status, error);
     recorder->end = xb_clock_now();
     attach(recorder, measurement, false);
     return status;
@@ -638,14 +614,9 @@ static enum xb_status make_timeline(struct xb_recorder *recorder, struct xb_time
         *error = recorder->failure;
         return error->status;
     }
-    XB_TRY(align_all(recorder, true, error));
-    for (size_t i = 0; i < recorder->queue_count; i++) {
-        const struct recorded_device *device = &recorder->devices[recorder->queues[i].device];
-        struct course course = {.base = device->base};
-        for (size_t k = 0; k < recorder->operation_count; k++)
-            if (recorder->operations[k].queue == i)
-                XB_TRY(read_times(device->real, &course, &recorder->operations[k], error));
-    }
+    XB_TRY(align_all(recorder, 1, error));
+    for (size_t i = 0; i < recorder->operation_count; i++)
+        XB_TRY(read_times(recorder, &recorder->operations[i], error));
     for (size_t i = 0; i < recorder->device_count; i++) {
         double off = join_looks(&recorder->devices[i]);
         timeline->clock_error = fmax(timeline->clock_error, off + keep_order(recorder, i));
@@ -673,8 +644,11 @@ static enum xb_status make_timeline(struct xb_recorder *recorder, struct xb_time
     return XB_OK;
 }
 
-enum xb_status xb_recorder_run(struct xb_measurement *measurement, struct xb_timeline *timeline,
-                               struct xb_error *error)
+/* Records one more iteration of all lanes, restored first, not held and not timed, and moves what
+ * was seen to *timeline. Releases nothing of what the samples have. Fails where the iteration does;
+ * where only recording fails it warns, and *timeline has no tracks. */
+static enum xb_status record(struct xb_measurement *measurement, struct xb_timeline *timeline,
+                             struct xb_error *error)
 {
     struct xb_recorder recorder = {.lock = PTHREAD_MUTEX_INITIALIZER};
     struct xb_error why;
@@ -683,7 +657,7 @@ enum xb_status xb_recorder_run(struct xb_measurement *measurement, struct xb_tim
     enum xb_status status = XB_OK;
     enum xb_status recorded = open_recorder(&recorder, measurement, &why);
     if (recorded == XB_OK)
-        recorded = align_all(&recorder, false, &why);
+        recorded = align_all(&recorder, 0, &why);
     if (recorded == XB_OK) {
         status = run_iteration(&recorder, measurement, error);
         if (status == XB_OK)
@@ -693,5 +667,167 @@ enum xb_status xb_recorder_run(struct xb_measurement *measurement, struct xb_tim
     if (recorded != XB_OK)
         xb_result_warn(measurement->result, "the timeline could not be recorded: %.180s",
                        why.message);
+    return status;
+}
+
+/* ---- what follows ---- */
+
+static bool has_stage_figures(const struct xb_mode *mode)
+{
+    for (const struct xb_stage *stage = mode->stages; stage != NULL && stage->name != NULL; stage++)
+        if (stage->busy != NULL || stage->wait != NULL || stage->through != NULL)
+            return true;
+    return false;
+}
+
+void xb_busy_time_add(struct xb_busy_time *work, const struct xb_timeline_span *span)
+{
+    if (!work->has_any)
+        *work = (struct xb_busy_time){.begin = span->begin, .end = span->begin, .has_any = true};
+    work->busy += fmax(span->end - fmax(span->begin, work->end), 0);
+    work->end = fmax(work->end, span->end);
+}
+
+bool xb_stage_does(const struct xb_stage *stage, const struct xb_timeline_span *span)
+{
+    bool is_on_host = span->kind == XB_SPAN_WORK;
+    bool is_on_device = span->kind == XB_SPAN_COPY || span->kind == XB_SPAN_KERNEL;
+    return span->stage != NULL && strcmp(span->stage, stage->name) == 0 &&
+           (stage->engine == XB_ENGINE_HOST ? is_on_host : is_on_device);
+}
+
+static int order_by_begin(const void *a, const void *b)
+{
+    const struct xb_timeline_span *one = *(const struct xb_timeline_span *const *)a;
+    const struct xb_timeline_span *other = *(const struct xb_timeline_span *const *)b;
+    return one->begin < other->begin ? -1 : one->begin > other->begin;
+}
+
+/* The seconds between the first span and the last in which none was under way. */
+static double waited(const struct xb_busy_time *work)
+{
+    return work->end - work->begin - work->busy;
+}
+
+static struct xb_shares share_devices(const struct xb_stage *stage,
+                                      const struct xb_timeline *timeline)
+{
+    struct xb_busy_time work = {.has_any = false};
+    size_t count = 0;
+    const struct xb_timeline_span **list =
+        xb_new(timeline->span_count, sizeof(const struct xb_timeline_span *));
+    for (size_t i = 0; i < timeline->span_count; i++)
+        if (xb_stage_does(stage, &timeline->spans[i]))
+            list[count++] = &timeline->spans[i];
+    qsort(list, count, sizeof(const struct xb_timeline_span *), order_by_begin);
+    for (size_t i = 0; i < count; i++)
+        xb_busy_time_add(&work, list[i]);
+    free(list);
+    return (struct xb_shares){.busy = work.busy / timeline->seconds,
+                              .wait = waited(&work) / timeline->seconds};
+}
+
+struct xb_shares xb_stage_shares(const struct xb_stage *stage, const struct xb_timeline *timeline)
+{
+    double whole = timeline->workers * timeline->seconds;
+    struct xb_shares shares = {.busy = 0};
+    if (stage->engine != XB_ENGINE_HOST)
+        return share_devices(stage, timeline);
+    for (size_t t = 0; timeline->workers > 0 && t < timeline->track_count; t++) {
+        struct xb_busy_time work = {.has_any = false}; /* the spans of a track are in order */
+        for (size_t i = 0; i < timeline->span_count; i++)
+            if (timeline->spans[i].track == t && xb_stage_does(stage, &timeline->spans[i]))
+                xb_busy_time_add(&work, &timeline->spans[i]);
+        shares.busy += work.busy / whole;
+        shares.wait += waited(&work) / whole;
+    }
+    return shares;
+}
+
+/* Adds how long each item was under way, up to the end of that stage. */
+static enum xb_status add_items(struct xb_result *result, const struct xb_stage *last,
+                                const struct xb_timeline *timeline, struct xb_error *error)
+{
+    enum xb_status status = XB_OK;
+    uint64_t items = 0;
+    for (size_t i = 0; i < timeline->span_count; i++)
+        if (xb_stage_does(last, &timeline->spans[i]) && timeline->spans[i].item >= items)
+            items = timeline->spans[i].item + 1;
+    double *times = xb_new(2 * items, sizeof *times); /* of each its beginning and its end */
+    for (uint64_t i = 0; i < items; i++)
+        times[2 * i] = INFINITY;
+    for (size_t i = 0; i < timeline->span_count; i++) {
+        const struct xb_timeline_span *span = &timeline->spans[i];
+        for (const struct xb_stage *stage = result->test.mode->stages; stage <= last; stage++)
+            if (xb_stage_does(stage, span) && span->item < items) {
+                double *own = &times[2 * span->item];
+                own[0] = fmin(own[0], span->begin);
+                own[1] = stage == last ? fmax(own[1], span->end) : own[1];
+            }
+    }
+    for (uint64_t i = 0; status == XB_OK && i < items; i++)
+        if (times[2 * i + 1] > times[2 * i])
+            status =
+                xb_result_sample(result, last->through, times[2 * i + 1] - times[2 * i], error);
+    free(times);
+    return status;
+}
+
+/* Without all operations there are no shares: what is missing would count as waiting. */
+static enum xb_status add_stage_figures(struct xb_result *result,
+                                        const struct xb_timeline *timeline, struct xb_error *error)
+{
+    if (!has_stage_figures(result->test.mode))
+        return XB_OK;
+    if (timeline->left_out > 0) {
+        xb_result_warn(result,
+                       "%llu operations were too many to record: nothing says which stage waited "
+                       "(take larger chunks)",
+                       (unsigned long long)timeline->left_out);
+        return XB_OK;
+    }
+    for (const struct xb_stage *stage = result->test.mode->stages; stage->name != NULL; stage++) {
+        struct xb_shares shares = xb_stage_shares(stage, timeline);
+        if (stage->busy != NULL)
+            xb_result_compute(result, stage->busy, shares.busy);
+        if (stage->wait != NULL)
+            xb_result_compute(result, stage->wait, shares.wait);
+        if (stage->through != NULL)
+            XB_TRY(add_items(result, stage, timeline, error));
+    }
+    return XB_OK;
+}
+
+/* An iteration that takes so much longer than the samples does not tell where their time went. */
+#define MUCH_LONGER 1.2
+
+enum xb_status xb_measure_record(struct xb_measurement *measurement, struct xb_error *error)
+{
+    struct xb_result *result = measurement->result;
+    struct xb_timeline timeline;
+    if (!measurement->run->keeps_timelines && !has_stage_figures(result->test.mode))
+        return XB_OK;
+    if (xb_measure_out_of_time(measurement))
+        return XB_OK;
+    enum xb_status status = record(measurement, &timeline, error);
+    if (status == XB_ERR_STOPPED) /* all samples are there: only this one more was cut */
+        return XB_OK;
+    if (status != XB_OK || timeline.tracks == NULL)
+        return status;
+    double by_median = timeline.seconds * result->bandwidth.median / (double)result->bytes_moved;
+    xb_result_detail_number(result, "recorded_time", timeline.seconds);
+    xb_result_detail_number(result, "recorded_by_median", by_median);
+    if (has_stage_figures(result->test.mode) && by_median > MUCH_LONGER)
+        xb_result_warn(result,
+                       "the recorded iteration took %.2f times as long as the samples: the shares "
+                       "busy_ and wait_, and batch_time, are of that one",
+                       by_median);
+    status = add_stage_figures(result, &timeline, error);
+    if (measurement->run->keeps_timelines) {
+        result->timeline = xb_new(1, sizeof *result->timeline);
+        *result->timeline = timeline;
+    } else {
+        xb_timeline_free(&timeline);
+    }
     return status;
 }

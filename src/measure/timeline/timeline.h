@@ -6,8 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct xb_measurement;
-
 /* What happened when in one iteration of a case, recorded besides the timed ones. Times are in
  * seconds since it began, by the host's clock; a device's are brought to that. */
 
@@ -58,18 +56,7 @@ struct xb_timeline {
 
 void xb_timeline_free(struct xb_timeline *timeline);
 
-/*
- * Records one iteration: stands between the mode and the backend, so that no mode knows of it. As
- * long as a recorder is there, calls of its devices' backends that submit or wait are noted, and
- * what they enqueue has an event on either side.
- */
 struct xb_recorder;
-
-/* Records one more iteration of all lanes, restored first, not held and not timed, and moves what
- * was seen to *timeline. Releases nothing of what the samples have. Fails where the iteration does;
- * where only recording fails it warns, and *timeline has no tracks. */
-XB_MUST_CHECK enum xb_status xb_recorder_run(struct xb_measurement *measurement,
-                                             struct xb_timeline *timeline, struct xb_error *error);
 
 /* ---- for who drives stages: context->recorder, NULL where nothing is recorded ---- */
 

@@ -3,9 +3,6 @@
 #include "modes/batch.h"
 #include "readings.h"
 
-#include "base/terminal.h"
-#include "record/rows.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,11 +13,6 @@
 #define GOOD_ENOUGH 0.9
 
 #define MOST_PIECES 64
-
-static uint64_t piece_of(const struct xb_record_case *test)
-{
-    return strtoull(xb_record_parameter(test, xb_option_piece.name), NULL, 10);
-}
 
 /* The fastest cases of a piece; NULL where there is none. */
 struct piece {
@@ -36,21 +28,6 @@ struct group {
     struct piece pieces[MOST_PIECES]; /* from the smallest up */
     size_t count;
 };
-
-/* What is spoken of. */
-struct meant {
-    int device;
-    enum xb_direction direction;
-};
-
-static bool is_piece(const struct xb_reading *reading, const struct xb_record_case *test,
-                     const void *argument)
-{
-    const struct meant *meant = argument;
-    return strcmp(test->mode, "batch") == 0 && test->device == meant->device &&
-           strcmp(test->direction, xb_direction_name(meant->direction)) == 0 &&
-           xb_reading_measured(reading, test) && piece_of(test) > 0;
-}
 
 static int by_layout(const struct xb_record_case *a, const struct xb_record_case *b,
                      const void *argument)
@@ -70,20 +47,21 @@ static bool read_pieces(struct group *group, const struct xb_record_case *const 
     for (size_t i = 0; i < count; i++) {
         const struct xb_record_case *test = cases[i];
         struct piece *piece = group->pieces, *end = piece + group->count;
-        bool is_alike = true;
+        uint64_t bytes = xb_reading_value(test, xb_option_piece.name);
+        bool is_alike = bytes > 0;
         for (size_t k = 0; k < sizeof same / sizeof same[0]; k++)
             is_alike = is_alike && strcmp(xb_record_parameter(test, same[k]),
                                           xb_record_parameter(group->of, same[k])) == 0;
         if (!is_alike)
             continue;
         has_other_ways = has_other_ways || strcmp(test->variant, group->of->variant) != 0;
-        while (piece < end && piece->bytes < piece_of(test))
+        while (piece < end && piece->bytes < bytes)
             piece++;
-        if (piece == end || piece->bytes != piece_of(test)) {
+        if (piece == end || piece->bytes != bytes) {
             if (group->count == MOST_PIECES)
                 continue;
             memmove(piece + 1, piece, (size_t)(end - piece) * sizeof *piece);
-            *piece = (struct piece){.bytes = piece_of(test)};
+            *piece = (struct piece){.bytes = bytes};
             group->count++;
         }
         piece->best = xb_reading_faster(reading, piece->best, test);
@@ -93,11 +71,6 @@ static bool read_pieces(struct group *group, const struct xb_record_case *const 
             piece->call = xb_reading_faster(reading, piece->call, test);
     }
     return has_other_ways;
-}
-
-static double rate_of(const struct group *group, const struct xb_record_case *test)
-{
-    return xb_reading_median(group->reading, test, &xb_figure_bandwidth);
 }
 
 /* "a kernel", "one call". */
@@ -112,71 +85,49 @@ static const char *words_of(const struct xb_record_case *test)
     return name->name;
 }
 
-/* "kernel_bandwidth_4096": of a way and a piece. */
-static void write_rate(const struct group *group, const struct xb_record_case *test)
-{
-    char name[80];
-    snprintf(name, sizeof name, "%s_bandwidth_%" PRIu64, test->variant, piece_of(test));
-    xb_reading_phrase(group->reading, "{+rate:*}{case}", rate_of(group, test), name, test);
-}
-
 /* "Fastest to the GPU: a kernel for 512 B to 512 KiB, one call from 1 MiB on." Names the layout
  * where it is not the only one. */
 static void add_winners(const struct group *group)
 {
     struct xb_reading *reading = group->reading;
     const struct piece *end = group->pieces + group->count;
-    for (const struct piece *piece = group->pieces; piece < end; piece++) {
-        write_rate(group, piece->best);
-        if (piece->each != NULL && piece->each != piece->best)
-            write_rate(group, piece->each);
-    }
-    xb_reading_add(reading, "Fastest %s", xb_direction_words(group->of));
-    if (group->is_one_of_several)
-        xb_reading_add(reading, " (%s)", xb_record_parameter(group->of, "layout"));
+    const char *before = ":";
+    for (const struct piece *piece = group->pieces; piece < end; piece++)
+        for (int i = 0; i < 2; i++) { /* the best way's number, and that of a copy a piece */
+            const struct xb_record_case *test = i == 0 ? piece->best : piece->each;
+            char name[80];
+            if (test == NULL || (i > 0 && test == piece->best))
+                continue;
+            snprintf(name, sizeof name, "%s_bandwidth_%" PRIu64, test->variant, piece->bytes);
+            xb_tell(reading, "{case}{+rate:*=bandwidth}", test, name);
+        }
+    xb_tell(reading, "Fastest {to}[ ({text})]", group->of,
+            group->is_one_of_several ? xb_record_parameter(group->of, "layout") : NULL);
     for (const struct piece *first = group->pieces, *last; first < end; first = last + 1) {
-        bool is_first = first == group->pieces;
         last = first;
         while (last + 1 < end && strcmp(last[1].best->variant, first->best->variant) == 0)
             last++;
-        bool is_from = !is_first && last + 1 == end;
-        xb_reading_phrase(reading, "{text} {text} {text} {size}", is_first ? ":" : ",",
-                          words_of(first->best), is_from ? "from" : "for", first->bytes);
+        bool is_from = first > group->pieces && last + 1 == end;
+        xb_tell(reading, "{text} {text} {text} {size}", before, words_of(first->best),
+                is_from ? "from" : "for", first->bytes);
         if (is_from)
-            xb_reading_add(reading, " on");
+            xb_tell(reading, " on");
         else if (last > first)
-            xb_reading_phrase(reading, " to {size}", last->bytes);
+            xb_tell(reading, " to {size}", last->bytes);
+        before = ",";
     }
-    xb_reading_add(reading, ".");
+    xb_tell(reading, ".");
 }
 
 /* How many times as fast as a copy a piece a case is, if that is certain; else 0. */
 static double sure_gain(const struct group *group, const struct piece *piece,
                         const struct xb_record_case *test)
 {
-    double gain = rate_of(group, test) / rate_of(group, piece->each);
+    double gain = xb_reading_ratio(group->reading, test, piece->each);
     return gain >= XB_WORTH_SAYING &&
                    xb_reading_judge(group->reading, test, piece->each) == XB_READING_FASTER
                ? gain
                : 0;
-}
-
-/* One call, and what is faster than that. */
-static void advise(const struct group *group, const struct piece *piece)
-{
-    double call = sure_gain(group, piece, piece->call), most = sure_gain(group, piece, piece->best);
-    struct xb_words words = {.length = 0};
-    if (call > 0)
-        xb_words_add(&words, "one call, %s, is %s as fast",
-                     xb_reading_call(group->reading, XB_CALL_COPY_BATCH),
-                     xb_reading_factor_text(call, (char[32]){0}, 32));
-    if (most > 0 && piece->best != piece->call)
-        xb_words_add(&words, "%s%s is %s as fast", call > 0 ? ", " : "", words_of(piece->best),
-                     xb_reading_factor_text(most, (char[32]){0}, 32));
-    if (words.length > 0)
-        xb_reading_remedy(group->reading, XB_EFFORT_LINES, fmax(call, most),
-                          "Do not copy pieces of %s one by one: %s.", XB_SIZE_TEXT(piece->bytes),
-                          words.text);
 }
 
 /* For which of the pieces one copy each will do. */
@@ -188,7 +139,7 @@ static void add_each(const struct group *group)
     size_t known = 0, good = 0; /* pieces that were copied so, and where that is good enough */
     double most = 0;
     for (const struct piece *piece = group->pieces; piece < group->pieces + group->count; piece++) {
-        double gain = rate_of(group, piece->best) / rate_of(group, piece->each);
+        double gain = xb_reading_ratio(reading, piece->best, piece->each);
         if (!isfinite(gain))
             continue;
         bool is_good = 1 / gain >= GOOD_ENOUGH;
@@ -203,83 +154,74 @@ static void add_each(const struct group *group)
         return;
     if (good < known) {
         if (group->count > 1)
-            xb_reading_phrase(reading, " For {size} the best", worst->bytes);
+            xb_tell(reading, " For {size} the best", worst->bytes);
         else
-            xb_reading_add(reading, " That");
-        xb_reading_phrase(
-            reading, "{+size:worst_piece} is {factor:gain_at_worst} as fast as a copy a piece.",
-            worst->bytes, most);
-        advise(group, worst);
+            xb_tell(reading, " That");
+        xb_tell(reading, "{+size:worst_piece} is {factor:gain_at_worst} as fast as a copy a piece.",
+                worst->bytes, most);
+        double call = sure_gain(group, worst, worst->call);
+        double other = worst->best != worst->call ? sure_gain(group, worst, worst->best) : 0;
+        xb_remedy_if_worth(reading, XB_EFFORT_LINES, fmax(call, other),
+                           "Do not copy pieces of {size} one by one: [one call, {call}, is "
+                           "{factor} as fast][{text}{text} is {factor} as fast].",
+                           worst->bytes, XB_CALL_COPY_BATCH, call, call > 0 ? ", " : "",
+                           words_of(worst->best), other);
     }
     if (group->count == 1 && good == 0)
         return;
     if (good == 0 || good == group->count)
-        xb_reading_phrase(reading, " A copy a piece is {text}{text}.",
-                          good == 0 ? "too slow" : "good enough", of_all);
+        xb_tell(reading, " A copy a piece is {text}{text}.", good == 0 ? "too slow" : "good enough",
+                of_all);
     else if (from == NULL)
-        xb_reading_add(reading, " A copy a piece is good enough for some of these only.");
+        xb_tell(reading, " A copy a piece is good enough for some of these only.");
     else
-        xb_reading_phrase(reading, " A copy a piece is good enough from {size} on.", from->bytes);
-    if (from != NULL)
-        xb_reading_phrase(reading, "{+size:each_is_enough_from}", from->bytes);
+        xb_tell(reading, " A copy a piece is good enough from {size} on.", from->bytes);
+    xb_tell(reading, "[{+size:each_is_enough_from}]", from != NULL ? from->bytes : 0);
 }
 
-bool xb_batch_say_pieces(struct xb_reading *reading, int device, uint64_t bytes)
+void xb_batch_say_pieces(struct xb_reading *reading)
 {
-    static const enum xb_direction directions[] = {XB_H2D, XB_D2H};
-    bool said = false;
-    for (int i = 0; i < 2; i++) {
-        const struct meant meant = {device, directions[i]};
+    for (enum xb_direction direction = XB_H2D; direction <= XB_D2H; direction <<= 1) {
+        const struct xb_choice choice = {.direction = direction};
         const struct xb_record_cases all =
-            xb_reading_group(reading, bytes, is_piece, by_layout, &meant);
+            xb_reading_group(reading, xb_is_chosen, by_layout, &choice);
         for (size_t k = 0, equal = 0; k < all.count; k += equal) {
             equal = xb_cases_equal(all.cases + k, all.count - k, by_layout, NULL);
             struct group group = {
                 .reading = reading, .of = all.cases[k], .is_one_of_several = equal < all.count};
             if (!read_pieces(&group, all.cases + k, equal))
                 continue;
-            if (said)
-                xb_reading_next(reading);
+            xb_tell_next(reading);
             add_winners(&group);
             add_each(&group);
-            said = true;
         }
     }
-    return said;
 }
 
-static bool say_tax(struct xb_reading *reading, int device, uint64_t bytes)
+static void say_tax(struct xb_reading *reading)
 {
-    const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
+    static const struct xb_choice by_kernel = {.variant = "kernel"};
+    const struct xb_record_cases all = xb_reading_group(reading, xb_is_chosen, NULL, &by_kernel);
     const struct xb_record_case *least = NULL, *most = NULL;
-    for (size_t i = 0; i < sized.count; i++) {
-        const struct xb_record_case *test = sized.cases[i];
-        double tax = xb_reading_median(reading, test, &xb_figure_sm_tax);
-        if (strcmp(test->mode, "batch") != 0 || strcmp(test->variant, "kernel") != 0 ||
-            test->device != device || !isfinite(tax) || !xb_reading_measured(reading, test))
-            continue;
-        if (least == NULL || tax < xb_reading_median(reading, least, &xb_figure_sm_tax))
-            least = test;
-        if (most == NULL || tax > xb_reading_median(reading, most, &xb_figure_sm_tax))
-            most = test;
+    double low = INFINITY, high = -INFINITY;
+    for (size_t i = 0; i < all.count; i++) {
+        double tax = xb_reading_median(reading, all.cases[i], &xb_figure_sm_tax);
+        least = tax < low ? all.cases[i] : least;
+        most = tax > high ? all.cases[i] : most;
+        low = fmin(low, tax);
+        high = fmax(high, tax);
     }
     if (least == NULL)
-        return false;
-    double low = xb_reading_median(reading, least, &xb_figure_sm_tax);
-    double high = xb_reading_median(reading, most, &xb_figure_sm_tax);
-    xb_reading_phrase(reading, "While the batch kernel copies, others compute {share:tax_low}",
-                      low);
+        return;
+    xb_tell(reading, "While the batch kernel copies, others compute {share:tax_low}", low);
     if (least != most)
-        xb_reading_phrase(reading, " to {share}", high);
-    xb_reading_phrase(reading, " slower.{+share:tax_high}{case}{case}", high, least, most);
-    return true;
+        xb_tell(reading, " to {share}", high);
+    xb_tell(reading, " slower.{+share:tax_high}{case}{case}", high, least, most);
 }
-
-XB_SAY(say_alignment, xb_alignment_say, "batch")
 
 const struct xb_reading_line xb_batch_reading[] = {
     {.label = "pieces", .code = "XB-PIECES", .say = xb_batch_say_pieces},
     {.label = "sm tax", .code = "XB-SM-TAX", .say = say_tax},
-    {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment},
+    XB_LINE("alignment", "XB-ALIGNMENT", xb_alignment_say, NULL),
     {.label = NULL},
 };

@@ -3,8 +3,6 @@
 #include "modes/sample_data.h"
 #include "readings.h"
 
-#include "base/terminal.h"
-
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
@@ -33,21 +31,6 @@ static int by_work(const struct xb_record_case *a, const struct xb_record_case *
     return order;
 }
 
-/* What is spoken of; `variant` may be NULL for any. */
-struct meant {
-    int device;
-    const char *mode, *variant;
-};
-
-static bool is_meant(const struct xb_reading *reading, const struct xb_record_case *test,
-                     const void *argument)
-{
-    const struct meant *meant = argument;
-    return strcmp(test->mode, meant->mode) == 0 && test->device == meant->device &&
-           (meant->variant == NULL || strcmp(test->variant, meant->variant) == 0) &&
-           xb_reading_measured(reading, test) && xb_reading_has(reading, test, &xb_figure_speed_up);
-}
-
 /* "integers packed with FOR by 16 threads", "fp16 in place of float32 by 16 threads". */
 static const char *work_of(const struct seen *seen, struct xb_words *words)
 {
@@ -71,92 +54,77 @@ static void add_answer(struct xb_reading *reading, const struct seen *seen)
         [XB_READING_SLOWER] = "not worth it, {speed} as the plain copy",
     };
     struct xb_words words = {.length = 0};
-    xb_reading_add(reading, "Sending %s: ", work_of(seen, &words));
-    xb_reading_phrase(reading, answers[seen->order], seen->speed_up);
-    xb_reading_phrase(reading, " ({rate} and {rate} GB/s).", seen->rate, seen->plain);
+    xb_tell(reading, "Sending {text}: ", work_of(seen, &words));
+    xb_tell(reading, answers[seen->order], seen->speed_up);
+    xb_tell(reading, " ({rate} and {rate} GB/s).", seen->rate, seen->plain);
 }
 
 /* Why it does not pay, or not for certain, and what to do. */
 static void add_why_not(struct xb_reading *reading, const struct seen *seen)
 {
     if (seen->ratio < 1 + MATTERS) {
-        xb_reading_add(reading, " The data gets no smaller (ratio %.3f): send it as it is.",
-                       seen->ratio);
+        xb_words_add(&reading->words, " The data gets no smaller (ratio %.3f): send it as it is.",
+                     seen->ratio);
     } else if (seen->is_made && seen->encode < seen->plain) {
         /* How many threads would encode as fast as the plain copy goes. One of several feeds the
          * device and encodes nothing. */
         double encoding = seen->threads > 1 ? seen->threads - 1 : 1;
         double wanted = ceil(seen->plain / (seen->encode / encoding)) + 1;
-        xb_reading_phrase(
-            reading, " The host is too slow, {rate} GB/s alone; about {whole} threads would do.",
-            seen->encode, wanted);
+        xb_tell(reading,
+                " The host is too slow, {rate} GB/s alone; about {whole} threads would do.",
+                seen->encode, wanted);
     } else if (seen->decode < seen->plain) {
-        xb_reading_phrase(reading, " The GPU is too slow: it restores {rate} GB/s alone.",
-                          seen->decode);
+        xb_tell(reading, " The GPU is too slow: it restores {rate} GB/s alone.", seen->decode);
     } else if (seen->order == XB_READING_SLOWER) {
-        xb_reading_add(reading, " Each stage alone is fast enough; together they are not.");
+        xb_tell(reading, " Each stage alone is fast enough; together they are not.");
     }
-}
-
-/* Which stage the whole cannot be faster than. */
-static void add_limit(struct xb_reading *reading, const struct seen *seen)
-{
-    double link = seen->ratio * seen->plain;
-    double bound = fmin(link, seen->decode);
-    const char *what = link <= seen->decode ? "link" : "GPU, which restores it,";
-    if (seen->is_made && seen->encode < bound) {
-        bound = seen->encode;
-        what = "host, which makes it smaller,";
-    }
-    if (bound > 0)
-        xb_reading_phrase(reading, " The {text} is the limit: {rate} GB/s alone.", what, bound);
 }
 
 static void say(struct xb_reading *reading, const struct seen *seen)
 {
-    static const struct xb_figure *const told[] = {
-        &xb_figure_bandwidth,        &xb_figure_plain_bandwidth,
-        &xb_figure_speed_up,         &xb_figure_ratio,
-        &xb_figure_encode_rate,      &xb_figure_decode_rate,
-        &xb_figure_threads,          &xb_figure_error_max,
-        &xb_figure_error_rms,        &xb_figure_break_even_threads,
-        &xb_figure_break_even_sends,
-    };
     const struct xb_record_case *test = seen->test;
     double most = xb_reading_median(reading, test, &xb_figure_error_max);
     double all = xb_reading_median(reading, test, &xb_figure_error_rms);
     bool knows_stages = isfinite(seen->ratio + seen->encode + seen->decode);
     add_answer(reading, seen);
     if (seen->order == XB_READING_FASTER) {
-        /* With how many threads or sends it pays. */
-        double threads = xb_reading_median(reading, seen->test, &xb_figure_break_even_threads);
-        double sends = xb_reading_median(reading, seen->test, &xb_figure_break_even_sends);
-        if (seen->is_made && threads > 0)
-            xb_reading_add(reading, " It pays with %.0f thread%s.", threads,
-                           threads > 1 ? "s" : "");
-        if (!seen->is_made && sends > 0)
-            xb_reading_add(reading, " Packing pays off after %.0f send%s.", sends,
-                           sends > 1 ? "s" : "");
-    }
-    if (seen->order == XB_READING_FASTER && knows_stages)
-        add_limit(reading, seen);
-    else if (seen->order != XB_READING_UNKNOWN && knows_stages)
+        /* With how many threads or sends it pays; and the stage that the whole cannot be faster
+         * than. */
+        double count = xb_reading_median(reading, test,
+                                         seen->is_made ? &xb_figure_break_even_threads
+                                                       : &xb_figure_break_even_sends);
+        double link = seen->ratio * seen->plain, bound = fmin(link, seen->decode);
+        bool is_host = seen->is_made && seen->encode < bound;
+        xb_tell(reading,
+                seen->is_made ? "[ It pays with {whole} thread{text}.]"
+                              : "[ Packing pays off after {whole} send{text}.]",
+                count, count > 1 ? "s" : "");
+        xb_tell(reading, "[ The {text} is the limit: {rate} GB/s alone.]",
+                is_host                ? "host, which makes it smaller,"
+                : link <= seen->decode ? "link"
+                                       : "GPU, which restores it,",
+                !knows_stages ? 0
+                : is_host     ? seen->encode
+                              : bound);
+    } else if (seen->order != XB_READING_UNKNOWN && knows_stages) {
         add_why_not(reading, seen);
+    }
     if (most > 0 && all > 0) /* what is lost */
-        xb_reading_add(reading,
-                       " The largest error is %.2g %% of a value, over all values %.2g %%.",
-                       100 * most, 100 * all);
-    xb_reading_rests_on(reading, test);
-    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++)
-        xb_reading_number(reading, told[i]->name, xb_reading_median(reading, test, told[i]),
-                          told[i]->unit);
+        xb_words_add(&reading->words,
+                     " The largest error is %.2g %% of a value, over all values %.2g %%.",
+                     100 * most, 100 * all);
+    xb_tell(reading,
+            "{case}{+rate=bandwidth}{+rate=plain_bandwidth}{+factor=speed_up}{+factor=ratio}"
+            "{+rate=encode_rate}{+rate=decode_rate}{+whole=threads}{+share=error_max}"
+            "{+share=error_rms}{+whole=break_even_threads}{+whole=break_even_sends}",
+            test);
 }
 
 static struct seen look_at(const struct xb_reading *reading, const struct xb_record_case *test)
 {
     return (struct seen){
         .test = test,
-        .rate = xb_reading_median(reading, test, &xb_figure_bandwidth),
+        .rate = xb_reading_bandwidth(reading, test),
         .plain = xb_reading_median(reading, test, &xb_figure_plain_bandwidth),
         .ratio = xb_reading_median(reading, test, &xb_figure_ratio),
         .speed_up = xb_reading_median(reading, test, &xb_figure_speed_up),
@@ -170,10 +138,10 @@ static struct seen look_at(const struct xb_reading *reading, const struct xb_rec
 }
 
 /* Names what gains most of all that was measured, for certain if there is one. */
-bool xb_encoded_answer(struct xb_reading *reading, int device, uint64_t bytes, const char *mode)
+void xb_encoded_answer(struct xb_reading *reading)
 {
-    const struct meant meant = {device, mode, NULL};
-    const struct xb_record_cases all = xb_reading_group(reading, bytes, is_meant, by_work, &meant);
+    static const struct xb_choice any = {.figure = &xb_figure_speed_up};
+    const struct xb_record_cases all = xb_reading_group(reading, xb_is_chosen, by_work, &any);
     struct seen best = {.test = NULL};
     for (size_t i = 0; i < all.count; i++) {
         const struct seen seen = look_at(reading, all.cases[i]);
@@ -183,32 +151,25 @@ bool xb_encoded_answer(struct xb_reading *reading, int device, uint64_t bytes, c
     }
     if (best.test != NULL)
         add_answer(reading, &best);
-    return best.test != NULL;
 }
 
-bool xb_encoded_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode,
-                    const char *variant)
+void xb_encoded_say(struct xb_reading *reading)
 {
-    const struct meant meant = {device, mode, variant};
-    const struct xb_record_cases all = xb_reading_group(reading, bytes, is_meant, by_work, &meant);
+    const struct xb_choice own = {.variant = reading->about, .figure = &xb_figure_speed_up};
+    const struct xb_record_cases all = xb_reading_group(reading, xb_is_chosen, by_work, &own);
     for (size_t i = 0, behind = 0; i < all.count; i = behind) {
         const struct xb_record_case *best = all.cases[i];
         behind = i + xb_cases_equal(all.cases + i, all.count - i, by_work, NULL);
         for (size_t k = i; k < behind; k++)
             best = xb_reading_faster(reading, best, all.cases[k]);
         const struct seen seen = look_at(reading, best);
-        if (i > 0)
-            xb_reading_next(reading);
-        say(reading, &seen);
-        /* What a program that sends such data gains for certain. */
         struct xb_words words = {.length = 0};
-        if (seen.order == XB_READING_UNKNOWN)
-            xb_reading_is_untold(reading);
-        if (seen.order == XB_READING_FASTER && seen.speed_up >= XB_WORTH_SAYING)
-            xb_reading_remedy(reading, XB_EFFORT_DESIGN, seen.speed_up,
-                              "Send fewer bytes: %s, %s as fast as the plain copy.",
-                              work_of(&seen, &words),
-                              xb_reading_factor_text(seen.speed_up, (char[32]){0}, 32));
+        xb_tell_next(reading);
+        say(reading, &seen);
+        reading->entry.is_untold = seen.order == XB_READING_UNKNOWN;
+        if (seen.order == XB_READING_FASTER) /* what a program that sends such data gains */
+            xb_remedy_if_worth(reading, XB_EFFORT_DESIGN, seen.speed_up,
+                               "Send fewer bytes: {text}, {gain} as fast as the plain copy.",
+                               work_of(&seen, &words));
     }
-    return all.count > 0;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What the Reading says of cases that differ in one option alone. */
 #include "modes/shared_options.h"
 #include "readings.h"
 
 #include <inttypes.h>
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,11 +12,70 @@
 #define MOST_VALUES 64
 #define MOST_PARAMETERS 32 /* no case has more */
 
-/* What is as good as the best loses no more than this, whatever lies within the intervals: the
- * difference that the Reading sees (xb_reading_judge). */
-#define AS_GOOD 0.02
+const struct xb_record_case *xb_twin(const struct xb_reading *reading,
+                                     const struct xb_record_case *test,
+                                     const struct xb_option *option, const char *value)
+{
+    struct xb_record_fact parameters[MOST_PARAMETERS];
+    if (test == NULL || test->parameter_count > MOST_PARAMETERS)
+        return NULL;
+    struct xb_record_case twin = *test;
+    for (size_t i = 0; i < test->parameter_count; i++) {
+        parameters[i] = test->parameters[i];
+        if (strcmp(parameters[i].name, option->name) == 0)
+            parameters[i].value = value;
+    }
+    twin.parameters = parameters;
+    return xb_record_find(reading->record, &twin);
+}
 
-/* How a case stands to the best one. */
+const struct xb_record_case *xb_usual_copy(const struct xb_reading *reading,
+                                           const struct xb_record_case *test)
+{
+    test = xb_twin(reading, test, &xb_option_call, "async");
+    test = xb_twin(reading, test, &xb_option_gpu_memory, "kept");
+    return xb_twin(reading, test, &xb_option_target, "kept");
+}
+
+/* ---- memory that is made for a copy ---- */
+
+void xb_made_memory_say(struct xb_reading *reading)
+{
+    if (reading->bytes < XB_LARGE_BYTES)
+        return;
+    for (const struct xb_made_memory *made = reading->about; made->option != NULL; made++) {
+        const struct xb_choice made_so = {
+            .variant = made->variant, .option = made->option, .value = made->value};
+        const struct xb_record_case *test = xb_reading_fastest(reading, xb_is_chosen, &made_so);
+        const struct xb_record_case *kept = xb_twin(reading, test, made->option, "kept");
+        if (kept == NULL || !xb_reading_usable(reading, kept) ||
+            xb_reading_judge_by(reading, test, made->by, kept, made->by) != XB_READING_SLOWER)
+            continue;
+        double loss =
+            xb_reading_median(reading, test, made->by) / xb_reading_median(reading, kept, made->by);
+        loss = made->by->more_is_better ? 1 / loss : loss;
+        xb_tell_next(reading);
+        xb_tell(reading,
+                "{to}, {name:but} takes {factor:ratio} as long into memory {text} as into memory "
+                "that is used again.{case}",
+                kept, kept, made->option->name, loss, made->words, test);
+        xb_remedy_if_worth(reading, XB_EFFORT_LINES, loss, made->remedy);
+    }
+}
+
+bool xb_takes_longer(const struct xb_reading *reading, const struct xb_record_case *test,
+                     const struct xb_figure *reference, double time)
+{
+    struct xb_statistics other, rate;
+    return xb_record_describe(reading->record, test, reference->name, &other) &&
+           xb_record_describe(reading->record, test, xb_figure_bandwidth.name, &rate) &&
+           other.n > 1 && other.n * rate.n >= 9 && other.min > time * rate.median / rate.min;
+}
+
+/* ---- which value is best ---- */
+
+/* How a case stands to the best one: as good where the intervals leave it next to nothing to lose.
+ */
 enum standing { GOOD, WORSE, OPEN };
 
 /* What is compared: cases that differ in one option alone, by its value from the least up. */
@@ -30,145 +90,47 @@ struct family {
     size_t open;        /* how many nobody can tell from the best */
 };
 
-static uint64_t value_of(const struct family *family, const struct xb_record_case *test)
-{
-    return strtoull(xb_record_parameter(test, family->option->name), NULL, 10);
-}
-
 static bool is_size(const struct family *family)
 {
     return family->option->type == XB_OPTION_SIZE || family->option->type == XB_OPTION_SIZES;
 }
 
-static double rate_of(const struct family *family, const struct xb_record_case *test)
+static uint64_t value_of(const struct family *family, const struct xb_record_case *test)
 {
-    return xb_reading_median(family->reading, test, &xb_figure_bandwidth);
+    return xb_reading_value(test, family->option->name);
 }
 
-const struct xb_record_case *xb_find_twin(const struct xb_record *record,
-                                          const struct xb_record_case *test, const char *parameter,
-                                          const char *value)
-{
-    struct xb_record_fact parameters[MOST_PARAMETERS];
-    struct xb_record_case twin = *test;
-    if (test->parameter_count > MOST_PARAMETERS)
-        return NULL;
-    for (size_t i = 0; i < test->parameter_count; i++) {
-        parameters[i] = test->parameters[i];
-        if (strcmp(parameters[i].name, parameter) == 0)
-            parameters[i].value = value;
-    }
-    twin.parameters = parameters;
-    return xb_record_find(record, &twin);
-}
-
-const struct xb_record_case *xb_usual_copy(const struct xb_reading *reading,
-                                           const struct xb_record_case *test)
-{
-    static const struct {
-        const struct xb_option *option;
-        const char *value;
-    } usual[] = {
-        {&xb_option_call, "async"}, {&xb_option_gpu_memory, "kept"}, {&xb_option_target, "kept"}};
-    for (size_t i = 0; test != NULL && i < sizeof usual / sizeof *usual; i++)
-        test =
-            xb_find_twin(xb_reading_record(reading), test, usual[i].option->name, usual[i].value);
-    return test;
-}
-
-static bool is_made(const struct xb_reading *reading, const struct xb_record_case *test,
-                    const void *argument)
-{
-    const struct xb_made_memory *made = argument;
-    return strcmp(test->mode, made->mode) == 0 &&
-           (made->variant == NULL || strcmp(test->variant, made->variant) == 0) &&
-           strcmp(xb_record_parameter(test, made->option->name), made->value) == 0 &&
-           !test->simultaneous && xb_reading_usable(reading, test);
-}
-
-bool xb_made_memory_say(struct xb_reading *reading, int device, uint64_t bytes,
-                        const struct xb_made_memory *made)
-{
-    bool said = false;
-    for (; made->mode != NULL; made++) {
-        const struct xb_record_case *test =
-            xb_reading_fastest(reading, device, bytes, is_made, made);
-        const struct xb_record_case *kept =
-            test != NULL
-                ? xb_find_twin(xb_reading_record(reading), test, made->option->name, made->kept)
-                : NULL;
-        if (kept == NULL || !xb_reading_usable(reading, kept) ||
-            xb_reading_judge_by(reading, test, made->by, kept, made->by) != XB_READING_SLOWER)
-            continue;
-        double loss =
-            xb_reading_median(reading, test, made->by) / xb_reading_median(reading, kept, made->by);
-        loss = made->by->more_is_better ? 1 / loss : loss;
-        if (said)
-            xb_reading_next(reading);
-        xb_reading_phrase(reading,
-                          "{text}, {name:but} takes {factor:ratio} as long into memory {text} as "
-                          "into memory that is used again.{case}",
-                          made->way, kept, made->option->name, loss, made->words, test);
-        if (loss >= XB_WORTH_SAYING)
-            xb_reading_remedy(reading, XB_EFFORT_LINES, loss, "%s: %s as fast. %s", made->remedy,
-                              xb_reading_factor_text(loss, (char[32]){0}, 32), made->pytorch);
-        said = true;
-    }
-    return said;
-}
-
-bool xb_takes_longer(const struct xb_reading *reading, const struct xb_record_case *test,
-                     const struct xb_figure *reference, double time)
-{
-    const struct xb_record *record = xb_reading_record(reading);
-    struct xb_statistics other, rate;
-    return xb_record_describe(record, test, reference->name, &other) &&
-           xb_record_describe(record, test, xb_figure_bandwidth.name, &rate) && other.n > 1 &&
-           other.n * rate.n >= 9 && other.min > time * rate.median / rate.min;
-}
-
-/* How a case stands to the best: as good where the intervals leave it next to nothing to lose. */
-static enum standing stand(const struct family *family, const struct xb_record_case *test)
-{
-    const struct xb_record *record = xb_reading_record(family->reading);
-    const char *figure = xb_figure_bandwidth.name;
-    struct xb_statistics best, own;
-    if (xb_reading_judge(family->reading, test, family->best) == XB_READING_SLOWER)
-        return WORSE;
-    return test == family->best || (xb_record_describe(record, family->best, figure, &best) &&
-                                    xb_record_describe(record, test, figure, &own) &&
-                                    1 - own.ci95_low / best.ci95_high <= AS_GOOD)
-               ? GOOD
-               : OPEN;
-}
-
-/* Collects the best one's twins but for the option. */
+/* Collects the best one's twins but for the option, if it has an interval. */
 static void collect(struct family *family)
 {
-    const struct xb_record *record = xb_reading_record(family->reading);
-    const struct xb_record_cases sized = xb_record_of_size(record, family->best->bytes);
-    const char *option = family->option->name;
-    const char *value = xb_record_parameter(family->best, option);
-    if (!xb_reading_is_sure(family->reading, family->best, &xb_figure_bandwidth))
+    const struct xb_reading *reading = family->reading;
+    const struct xb_record_cases sized = xb_record_of_size(reading->record, reading->bytes);
+    const char *value = xb_record_parameter(family->best, family->option->name);
+    struct xb_statistics best, own;
+    if (!xb_reading_is_sure(reading, family->best, &xb_figure_bandwidth, &best))
         return;
     for (size_t i = 0; i < sized.count && family->count < MOST_VALUES; i++) {
         const struct xb_record_case *test = sized.cases[i];
         size_t place = family->count;
-        if (xb_find_twin(record, test, option, value) != family->best ||
-            !xb_reading_usable(family->reading, test) ||
-            !xb_reading_is_sure(family->reading, test, &xb_figure_bandwidth))
+        if (xb_twin(reading, test, family->option, value) != family->best ||
+            !xb_reading_usable(reading, test) ||
+            !xb_reading_is_sure(reading, test, &xb_figure_bandwidth, &own))
             continue;
         for (; place > 0 && value_of(family, family->cases[place - 1]) > value_of(family, test);
-             place--)
+             place--) {
             family->cases[place] = family->cases[place - 1];
+            family->standings[place] = family->standings[place - 1];
+        }
         family->cases[place] = test;
+        family->standings[place] =
+            xb_reading_judge(reading, test, family->best) == XB_READING_SLOWER        ? WORSE
+            : test == family->best || 1 - own.ci95_low / best.ci95_high <= XB_VISIBLE ? GOOD
+                                                                                      : OPEN;
+        family->open += family->standings[place] == OPEN;
         family->count++;
     }
-    for (size_t i = 0; i < family->count; i++) {
-        family->standings[i] = stand(family, family->cases[i]);
-        family->open += family->standings[i] == OPEN;
+    for (size_t i = 0; i < family->count; i++)
         family->first = family->cases[i] == family->best ? i : family->first;
-    }
     if (family->count > 0 && family->cases[family->first] != family->best)
         family->count = 0; /* the best is not among MOST_VALUES: nothing is said */
     family->last = family->first;
@@ -178,35 +140,33 @@ static void collect(struct family *family)
         family->last++;
 }
 
-/* "8 MiB", "2". */
-static const char *value_text(const struct family *family, uint64_t value, char text[32])
+/* "8 MiB", "2"; in memory that lasts as long as the block in which it stands. */
+#define VALUE(family, test) value_text((family), (test), (char[32]){0})
+static const char *value_text(const struct family *family, const struct xb_record_case *test,
+                              char text[32])
 {
     if (is_size(family))
-        return xb_size_format(value, text, 32);
-    snprintf(text, 32, "%" PRIu64, value);
+        return xb_size_format(value_of(family, test), text, 32);
+    snprintf(text, 32, "%" PRIu64, value_of(family, test));
     return text;
 }
 
-/* In memory that lasts as long as the block in which it stands. */
-#define VALUE(family, value) value_text((family), (value), (char[32]){0})
-
-static void write_value(const struct family *family, const char *name, uint64_t value)
+static void write_value(const struct family *family, const char *name,
+                        const struct xb_record_case *test)
 {
-    xb_reading_number(family->reading, name, (double)value,
+    xb_reading_number(family->reading, name, (double)value_of(family, test),
                       is_size(family) ? XB_UNIT_BYTES : XB_UNIT_RATIO);
 }
 
-/* " The default, 8 MiB, loses 3.1 %." of a case, with numbers of that name. */
+/* Says what a case loses: " The default, 8 MiB, loses 3.1 %.", with numbers of that name. */
 static void add_loss(const struct family *family, const struct xb_record_case *test,
                      const char *what)
 {
-    double loss = 1 - rate_of(family, test) / rate_of(family, family->best);
-    uint64_t value = value_of(family, test);
     char name[32];
     snprintf(name, sizeof name, "%s_loss", what);
-    write_value(family, what, value);
-    xb_reading_phrase(family->reading, " The {text}, {text}, loses {share:*}.", what,
-                      VALUE(family, value), loss, name);
+    write_value(family, what, test);
+    xb_tell(family->reading, " The {text}, {text}, loses {share:*}.", what, VALUE(family, test),
+            1 - xb_reading_ratio(family->reading, test, family->best), name);
 }
 
 /* What is lost: at the default where it was measured, else at the slowest. */
@@ -218,13 +178,12 @@ static void add_losses(const struct family *family)
     char first[32];
     size_t slowest = 0;
     snprintf(first, sizeof first, "%.*s", (int)strcspn(text, ","), text);
-    if (!is_size(family))
-        usual = strtoull(first, NULL, 10);
-    else if (xb_size_parse(first, &usual, &ignored) != XB_OK)
+    if (xb_size_parse(first, &usual, &ignored) != XB_OK)
         usual = 0;
     for (size_t i = 0; i < family->count; i++) {
         const struct xb_record_case *test = family->cases[i];
-        if (rate_of(family, test) < rate_of(family, family->cases[slowest]))
+        if (xb_reading_bandwidth(family->reading, test) <
+            xb_reading_bandwidth(family->reading, family->cases[slowest]))
             slowest = i;
         if (value_of(family, test) != usual)
             continue;
@@ -234,10 +193,9 @@ static void add_losses(const struct family *family)
          * build on. */
         if (family->standings[i] != GOOD || i < family->first || i > family->last)
             return;
-        xb_reading_add(family->reading, family->first == family->last
-                                            ? " It is the default."
-                                            : " The default is among them.");
-        write_value(family, "default", usual);
+        xb_tell(family->reading, family->first == family->last ? " It is the default."
+                                                               : " The default is among them.");
+        write_value(family, "default", test);
         return;
     }
     if (family->standings[slowest] == WORSE)
@@ -245,61 +203,178 @@ static void add_losses(const struct family *family)
 }
 
 /* "any chunk from 1 MiB to 8 MiB is as good", "the fastest chunk is 8 MiB"; and how fast. */
-static void add_best(const struct family *family, const char *noun)
+static void add_best(const struct family *family)
 {
     struct xb_reading *reading = family->reading;
-    uint64_t from = value_of(family, family->cases[family->first]);
-    uint64_t to = value_of(family, family->cases[family->last]);
+    const struct xb_record_case *from = family->cases[family->first];
+    const struct xb_record_case *to = family->cases[family->last];
+    const char *number_of = is_size(family) ? "" : "number of ", *noun = family->option->name;
     const char *before = " ";
     size_t left = family->open;
     if (from == to)
-        xb_reading_add(reading, "the %s %s is %s", family->open > 0 ? "fastest" : "best", noun,
-                       VALUE(family, from));
+        xb_tell(reading, "the {text} {text}{text} is {text}", family->open > 0 ? "fastest" : "best",
+                number_of, noun, VALUE(family, from));
     else
-        xb_reading_add(reading, "any %s from %s to %s is as good", noun, VALUE(family, from),
-                       VALUE(family, to));
-    write_value(family, "best", value_of(family, family->best));
+        xb_tell(reading, "any {text}{text} from {text} to {text} is as good", number_of, noun,
+                VALUE(family, from), VALUE(family, to));
+    write_value(family, "best", family->best);
     write_value(family, "as_good_from", from);
     write_value(family, "as_good_to", to);
-    xb_reading_phrase(reading, " ({rate:bandwidth} GB/s).", rate_of(family, family->best));
-    if (family->open == 0)
-        return;
+    xb_tell(reading, " ({rate:bandwidth} GB/s).", xb_reading_bandwidth(reading, family->best));
     /* " 4 MiB and 16 MiB may be as good: the samples vary too much to tell." */
     for (size_t i = 0; i < family->count; i++) {
         if (family->standings[i] != OPEN)
             continue;
-        xb_reading_add(reading, "%s%s", before, VALUE(family, value_of(family, family->cases[i])));
+        xb_tell(reading, "{text}{text}", before, VALUE(family, family->cases[i]));
         before = --left == 1 ? " and " : ", ";
     }
-    xb_reading_phrase(reading,
-                      " may be as good: the samples vary too much to tell.{+whole:not_told_apart}",
-                      (double)family->open);
+    xb_tell(reading, "[ may be as good: the samples vary too much to tell.{+whole:not_told_apart}]",
+            (double)family->open);
 }
 
-bool xb_parameter_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode,
-                      const struct xb_option *option, const char *noun)
+void xb_parameter_say(struct xb_reading *reading)
 {
-    static const struct {
-        enum xb_direction direction;
-        const char *words;
-    } ways[] = {{XB_H2D, "To the GPU"}, {XB_D2H, "Back to the host"}, {XB_BIDIR, "Both ways"}};
-    bool said = false;
-    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
-        struct family family = {.reading = reading, .option = option};
-        family.best = xb_reading_best(reading, device, bytes, ways[i].direction, mode, NULL);
+    static const enum xb_direction directions[] = {XB_H2D, XB_D2H, XB_BIDIR};
+    for (size_t i = 0; i < sizeof directions / sizeof directions[0]; i++) {
+        struct family family = {.reading = reading, .option = reading->about};
+        family.best = xb_reading_best(reading, directions[i], NULL, NULL);
         if (family.best == NULL)
             continue;
         collect(&family);
         if (family.count < 2)
             continue;
-        if (said)
-            xb_reading_next(reading);
-        xb_reading_add(reading, "%s, %s: ", ways[i].words, mode);
-        add_best(&family, noun);
+        xb_tell_next(reading);
+        xb_tell(reading, "{to}, {text}: ", family.best, reading->mode);
+        add_best(&family);
         add_losses(&family);
         for (size_t k = 0; k < family.count; k++)
             xb_reading_rests_on(reading, family.cases[k]);
-        said = true;
     }
-    return said;
+}
+
+/* ---- data that begins off a boundary: to be faster there is luck ---- */
+
+enum found { COSTS, NOTHING, UNKNOWN };
+
+/* What is known of an offset, from all cases that have it. */
+struct offset {
+    uint64_t bytes;
+    double cost; /* the largest share that is certainly lost and visible; 0 where none is */
+    double most; /* where none is: the most that the intervals allow */
+    const struct xb_record_case *test; /* which has that cost */
+};
+
+/* What is known of one side. */
+struct side {
+    const struct xb_option *option;
+    const char *name;        /* "Host buffers" */
+    const char *cost, *most; /* numbers of the line */
+    struct offset offsets[MOST_VALUES];
+    size_t count;
+};
+
+/* Notes what a case loses against `base`, which begins on the boundary. A difference is certain
+ * where the intervals do not meet. */
+static void add_offset(struct xb_reading *reading, struct side *side,
+                       const struct xb_record_case *base, const struct xb_record_case *test)
+{
+    struct xb_statistics on, off;
+    uint64_t bytes = xb_reading_value(test, side->option->name);
+    struct offset *offset = side->offsets, *end = offset + side->count;
+    if (!xb_reading_is_sure(reading, base, &xb_figure_bandwidth, &on) ||
+        !xb_reading_is_sure(reading, test, &xb_figure_bandwidth, &off) || !(on.ci95_low > 0))
+        return;
+    while (offset < end && offset->bytes < bytes)
+        offset++;
+    if (offset == end || offset->bytes != bytes) {
+        if (side->count == MOST_VALUES)
+            return;
+        memmove(offset + 1, offset, (size_t)(end - offset) * sizeof *offset);
+        *offset = (struct offset){.bytes = bytes};
+        side->count++;
+    }
+    double cost = 1 - off.median / on.median;
+    xb_tell(reading, "{case}{case}", base, test);
+    if (off.ci95_high >= on.ci95_low || cost < XB_VISIBLE) {
+        offset->most = fmax(offset->most, 1 - off.ci95_low / on.ci95_high);
+    } else if (cost > offset->cost) {
+        offset->cost = cost;
+        offset->test = test;
+    }
+}
+
+static enum found found_of(const struct offset *offset)
+{
+    return offset->test != NULL ? COSTS : offset->most <= XB_VISIBLE ? NOTHING : UNKNOWN;
+}
+
+/* "Host buffers 1 B, 64 B and 256 B off a boundary": returns those of which that was found, the one
+ * that costs most with the most that the intervals of any allow; no bytes: there is none. */
+static struct offset add_offsets(struct xb_reading *reading, const struct side *side,
+                                 enum found found, size_t *count)
+{
+    struct offset worst = {.bytes = 0};
+    const char *before = " ";
+    size_t left = 0;
+    for (size_t i = 0; i < side->count; i++)
+        left += found_of(&side->offsets[i]) == found;
+    *count = left;
+    if (left > 0)
+        xb_tell(reading, " {text}", side->name);
+    for (size_t i = 0; i < side->count; i++) {
+        const struct offset *offset = &side->offsets[i];
+        if (found_of(offset) != found)
+            continue;
+        double most = fmax(worst.most, offset->most);
+        xb_tell(reading, "{text}{size}", before, offset->bytes);
+        before = --left == 1 ? " and " : ", ";
+        worst = worst.bytes == 0 || offset->cost > worst.cost ? *offset : worst;
+        worst.most = most;
+    }
+    return worst;
+}
+
+void xb_alignment_say(struct xb_reading *reading)
+{
+    struct side sides[] = {
+        {&xb_option_host_offset, "Host buffers", "host_cost", "host_cost_at_most", {{0}}, 0},
+        {&xb_option_device_offset, "GPU buffers", "device_cost", "device_cost_at_most", {{0}}, 0}};
+    static const struct xb_choice own = {.mode = NULL};
+    bool told = false;
+    if (reading->bytes < XB_LARGE_BYTES)
+        return;
+    for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
+        struct side *side = &sides[i];
+        const struct xb_record_cases all = xb_reading_group(reading, xb_is_chosen, NULL, &own);
+        for (size_t k = 0; k < all.count; k++) {
+            const struct xb_record_case *base = xb_twin(reading, all.cases[k], side->option, "0");
+            if (xb_reading_value(all.cases[k], side->option->name) != 0 && base != NULL &&
+                xb_reading_usable(reading, base))
+                add_offset(reading, side, base, all.cases[k]);
+        }
+        double most = -1;
+        for (enum found found = COSTS; found <= UNKNOWN; found++) {
+            size_t count;
+            const struct offset worst = add_offsets(reading, side, found, &count);
+            if (count == 0)
+                continue;
+            told = told || found != UNKNOWN;
+            if (found == COSTS) {
+                /* "Host buffers 1 B and 4 B off a boundary cost pinned to the GPU up to 4.0 %." */
+                xb_tell(reading, " off a boundary cost {text}{share:*} ({way}).",
+                        count > 1 ? "up to " : "", worst.cost, side->cost, worst.test);
+                continue;
+            }
+            /* The group's offsets cost nothing, or nobody knows: at most so much, rounded up. */
+            double percent = fmax(ceil(1000 * worst.most - 1e-6), 1) / 10;
+            xb_tell(reading, " off a boundary, {text} copies: {text} at most ", reading->mode,
+                    found == NOTHING ? "no cost," : "too noisy to tell;");
+            xb_tell(reading, percent < 10 ? "{one} % slower." : "{whole} % slower.",
+                    percent < 10 ? percent : ceil(percent));
+            most = fmax(most, worst.most);
+        }
+        if (most >= 0)
+            xb_reading_number(reading, side->most, most, XB_UNIT_RATIO);
+    }
+    reading->entry.is_untold = reading->words.length > 0 && !told;
 }

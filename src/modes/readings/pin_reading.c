@@ -10,15 +10,12 @@
 
 /* The rows of one direction: to the device, or back where there are none. By their ways; NULL where
  * one is not there. */
-static void find_ways(const struct xb_reading *reading, int device, uint64_t bytes,
-                      const struct xb_record_case *found[WAYS])
+static void find_ways(const struct xb_reading *reading, const struct xb_record_case *found[WAYS])
 {
-    static const enum xb_direction directions[] = {XB_H2D, XB_D2H};
     bool any = false;
-    for (size_t d = 0; d < 2 && !any; d++)
+    for (enum xb_direction direction = XB_H2D; direction <= XB_D2H && !any; direction <<= 1)
         for (size_t i = 0; i < WAYS; i++) {
-            found[i] = xb_reading_best_of_any(reading, device, bytes, directions[d], "pin",
-                                              xb_pin_words[i]);
+            found[i] = xb_reading_best_of_any(reading, direction, NULL, xb_pin_words[i]);
             any = any || found[i] != NULL;
         }
 }
@@ -34,10 +31,21 @@ static double setup_of(const struct xb_reading *reading, const struct xb_record_
 static bool have_all(const struct xb_reading *reading, const struct xb_record_case *test,
                      const struct xb_figure *figure)
 {
-    const struct xb_record *record = xb_reading_record(reading);
     double medians[XB_RECORD_PROCESSES];
-    return xb_record_medians(record, test, figure->name, medians) ==
-           xb_record_medians(record, test, xb_figure_bandwidth.name, medians);
+    return xb_record_medians(reading->record, test, figure->name, medians) ==
+           xb_record_medians(reading->record, test, xb_figure_bandwidth.name, medians);
+}
+
+/* Whether a copy is faster than that reference; false: one of them was not measured. */
+static bool judge(const struct xb_reading *reading, const struct xb_record_case *test,
+                  const struct xb_figure *reference, enum xb_pin_outcome *outcome)
+{
+    struct xb_statistics own, other;
+    bool is_known = xb_record_describe(reading->record, test, xb_figure_bandwidth.name, &own) &&
+                    xb_record_describe(reading->record, test, reference->name, &other);
+    if (is_known)
+        *outcome = xb_pin_judge((double)test->bytes, &own, &other);
+    return is_known;
 }
 
 /* " It pays off after 1 pageable copy, and never against a ring.": of several processes what none
@@ -51,26 +59,23 @@ static void add_outcomes(struct xb_reading *reading, const struct xb_record_case
         {&xb_figure_pageable_time, &xb_figure_break_even_copies, "pageable ", "",
          "pageable copies"},
         {&xb_figure_ring_time, &xb_figure_break_even_copies_ring, "", " through a ring", "a ring"}};
-    const struct xb_record *record = xb_reading_record(reading);
     const char *begin = " It pays off";
     for (size_t i = 0; i < 2; i++) {
-        struct xb_statistics own, other;
+        enum xb_pin_outcome outcome;
         double count = xb_reading_median(reading, test, others[i].copies); /* NAN: none has it */
-        if (!xb_record_describe(record, test, xb_figure_bandwidth.name, &own) ||
-            !xb_record_describe(record, test, others[i].reference->name, &other))
+        if (!judge(reading, test, others[i].reference, &outcome))
             continue;
         if (count > 0 && have_all(reading, test, others[i].copies))
-            xb_reading_add(reading, "%s after %.0f %scop%s%s", begin, count, others[i].before,
-                           count > 1 ? "ies" : "y", others[i].behind);
-        else if (!(count > 0) &&
-                 xb_pin_judge((double)test->bytes, &own, &other) == XB_PIN_NEVER_PAYS)
-            xb_reading_add(reading, "%s never against %s", begin, others[i].all);
+            xb_tell(reading, "{text} after {whole} {text}cop{text}{text}", begin, count,
+                    others[i].before, count > 1 ? "ies" : "y", others[i].behind);
+        else if (!(count > 0) && outcome == XB_PIN_NEVER_PAYS)
+            xb_tell(reading, "{text} never against {text}", begin, others[i].all);
         else
-            xb_reading_add(reading, "%s perhaps against %s (too close to tell)", begin,
-                           others[i].all);
+            xb_tell(reading, "{text} perhaps against {text} (too close to tell)", begin,
+                    others[i].all);
         begin = ", and";
     }
-    xb_reading_add(reading, "%s", begin[0] == ',' ? "." : "");
+    xb_tell(reading, begin[0] == ',' ? "." : "");
 }
 
 /* Whether it page-locks memory: where a backend says that it locks nothing, what that takes is no
@@ -79,7 +84,7 @@ static bool locks(const struct xb_reading *reading, const struct xb_record_case 
 {
     if (!(setup_of(reading, test) > 0))
         return false;
-    for (size_t r = 0; r < xb_reading_record(reading)->process_count; r++)
+    for (size_t r = 0; r < reading->record->process_count; r++)
         if (xb_record_detail_find(&test->rows[r], "pinned_memory") != NULL)
             return false;
     return true;
@@ -88,25 +93,19 @@ static bool locks(const struct xb_reading *reading, const struct xb_record_case 
 /* To pin memory that a program has, if copies of it are faster for certain. */
 static void advise(struct xb_reading *reading, const struct xb_record_case *test)
 {
-    struct xb_statistics own, pageable;
+    enum xb_pin_outcome outcome;
     double copies = xb_reading_median(reading, test, &xb_figure_break_even_copies);
     double gain = xb_reading_median(reading, test, &xb_figure_pageable_time) *
-                  xb_reading_median(reading, test, &xb_figure_bandwidth) / (double)test->bytes;
+                  xb_reading_bandwidth(reading, test) / (double)test->bytes;
     bool is_of_any = strcmp(test->variant, xb_pin_words[XB_PIN_USED]) == 0 ||
                      strcmp(test->variant, xb_pin_words[XB_PIN_REGISTER]) == 0;
-    if (is_of_any && gain >= XB_WORTH_SAYING && copies > 0 &&
-        have_all(reading, test, &xb_figure_break_even_copies) &&
-        xb_record_describe(xb_reading_record(reading), test, xb_figure_bandwidth.name, &own) &&
-        xb_record_describe(xb_reading_record(reading), test, xb_figure_pageable_time.name,
-                           &pageable) &&
-        xb_pin_judge((double)test->bytes, &own, &pageable) == XB_PIN_PAYS)
-        xb_reading_remedy(reading, XB_EFFORT_CALL, gain,
-                          "Pin memory that you copy: %s as fast. %s takes %s once for %s, "
-                          "which pays off after %.0f cop%s.",
-                          xb_reading_factor_text(gain, (char[32]){0}, 32),
-                          xb_reading_call(reading, XB_CALL_PIN),
-                          XB_DURATION_TEXT(setup_of(reading, test)), XB_SIZE_TEXT(test->bytes),
-                          copies, copies > 1 ? "ies" : "y");
+    if (is_of_any && copies > 0 && have_all(reading, test, &xb_figure_break_even_copies) &&
+        judge(reading, test, &xb_figure_pageable_time, &outcome) && outcome == XB_PIN_PAYS)
+        xb_remedy_if_worth(reading, XB_EFFORT_CALL, gain,
+                           "Pin memory that you copy: {gain} as fast. {call} takes {duration} once "
+                           "for {size}, which pays off after {whole} cop{text}.",
+                           XB_CALL_PIN, setup_of(reading, test), test->bytes, copies,
+                           copies > 1 ? "ies" : "y");
 }
 
 /* "cudaHostRegister() on huge pages, 12 ms.": what a program does for that, and whether it pays.
@@ -119,9 +118,9 @@ static void add_way(struct xb_reading *reading, const struct xb_record_case *tes
     bool is_new = strcmp(test->variant, xb_pin_words[XB_PIN_ALLOC]) == 0;
     bool is_huge = strcmp(test->variant, xb_pin_words[XB_PIN_USED_HUGE]) == 0;
     char name[64];
-    xb_reading_phrase(reading, "{text}{text}, {duration}.{case}",
-                      xb_reading_call(reading, is_new ? XB_CALL_ALLOCATE_PINNED : XB_CALL_PIN),
-                      is_huge ? " on huge pages" : "", setup_of(reading, test), test);
+    xb_tell(reading, "{call}{text}, {duration}.{case}",
+            is_new ? XB_CALL_ALLOCATE_PINNED : XB_CALL_PIN, is_huge ? " on huge pages" : "",
+            setup_of(reading, test), test);
     if (is_best)
         add_outcomes(reading, test);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
@@ -136,7 +135,7 @@ static void add_way(struct xb_reading *reading, const struct xb_record_case *tes
 }
 
 /* Memory of `copy` is pinned as that of `alloc` is. */
-bool xb_pin_say_cost(struct xb_reading *reading, int device, uint64_t bytes)
+void xb_pin_say_cost(struct xb_reading *reading)
 {
     /* Ways that do the same work: they find the memory alike. */
     static const struct {
@@ -145,30 +144,27 @@ bool xb_pin_say_cost(struct xb_reading *reading, int device, uint64_t bytes)
     } kinds[] = {{"new memory", "new", {XB_PIN_ALLOC, XB_PIN_REGISTER}},
                  {"memory in use", "used", {XB_PIN_USED, XB_PIN_USED_HUGE}}};
     const struct xb_record_case *ways[WAYS];
-    bool said = false;
-    find_ways(reading, device, bytes, ways);
+    find_ways(reading, ways);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        const struct xb_record_case *best = ways[kinds[i].ways[0]], *worst;
-        const struct xb_record_case *other = ways[kinds[i].ways[1]];
-        best = locks(reading, best) ? best : NULL;
-        other = locks(reading, other) ? other : NULL;
-        if (best == NULL && other == NULL)
+        const struct xb_record_case *best = NULL, *worst = NULL;
+        for (size_t k = 0; k < 2; k++) {
+            const struct xb_record_case *way = ways[kinds[i].ways[k]];
+            double setup = setup_of(reading, way);
+            if (!locks(reading, way))
+                continue;
+            best = best == NULL || setup < setup_of(reading, best) ? way : best;
+            worst = worst == NULL || setup > setup_of(reading, worst) ? way : worst;
+        }
+        if (best == NULL)
             continue;
-        worst = best = best != NULL ? best : other;
-        if (other != NULL && setup_of(reading, other) < setup_of(reading, best))
-            best = other;
-        else if (other != NULL && setup_of(reading, other) > setup_of(reading, best))
-            worst = other;
-        xb_reading_add(reading, "%s%s to pin %s: ", said ? " " : "",
-                       best != worst ? "Quickest way" : "Time", kinds[i].text);
+        xb_tell(reading, " {text} to pin {text}: ", best != worst ? "Quickest way" : "Time",
+                kinds[i].text);
         add_way(reading, best, kinds[i].name, true);
         if (best != worst) {
-            xb_reading_add(reading, " Slowest: ");
+            xb_tell(reading, " Slowest: ");
             add_way(reading, worst, kinds[i].name, false);
         }
-        said = true;
     }
-    return said;
 }
 
 /* ---- how much memory it takes ---- */
@@ -176,30 +172,26 @@ bool xb_pin_say_cost(struct xb_reading *reading, int device, uint64_t bytes)
 /* With less data, what the kernel and a library count besides would be a visible part. */
 #define LEAST_FOR_MEMORY (UINT64_C(256) << 20)
 
-static bool say_memory(struct xb_reading *reading, int device, uint64_t bytes)
+static void say_memory(struct xb_reading *reading)
 {
     const struct xb_record_case *ways[WAYS];
-    const char *separator = "Host memory at the peak, as a multiple of the data: ";
-    bool any = false;
-    if (bytes < LEAST_FOR_MEMORY)
-        return false;
-    find_ways(reading, device, bytes, ways);
+    const char *before = "Host memory at the peak, as a multiple of the data: ";
+    if (reading->bytes < LEAST_FOR_MEMORY)
+        return;
+    find_ways(reading, ways);
     for (size_t i = 0; i < WAYS; i++) {
-        double factor =
-            xb_reading_median(reading, ways[i], &xb_figure_pin_peak_host_memory) / (double)bytes;
+        double factor = xb_reading_median(reading, ways[i], &xb_figure_pin_peak_host_memory) /
+                        (double)reading->bytes;
         if (!(factor > 0)) /* also where the kernel does not count what a driver maps */
             continue;
         char name[64];
         snprintf(name, sizeof name, "%s_multiple",
                  i == XB_PIN_USED_HUGE ? "used_huge" : xb_pin_words[i]);
-        xb_reading_add(reading, "%s%s %.2f", separator, xb_pin_words[i], factor);
-        xb_reading_phrase(reading, "{+factor:*}{case}", factor, name, ways[i]);
-        separator = ", ";
-        any = true;
+        xb_words_add(&reading->words, "%s%s %.2f", before, xb_pin_words[i], factor);
+        xb_tell(reading, "{+factor:*}{case}", factor, name, ways[i]);
+        before = ", ";
     }
-    if (any)
-        xb_reading_add(reading, ".");
-    return any;
+    xb_tell(reading, before[0] == ',' ? "." : "");
 }
 
 const struct xb_reading_line xb_pin_reading[] = {

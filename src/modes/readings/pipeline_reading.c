@@ -21,18 +21,16 @@ const char *xb_page_cache_word(double share)
 
 static void add_rate(struct xb_reading *reading, const struct xb_record_case *test)
 {
-    double rate = xb_reading_median(reading, test, &xb_figure_bandwidth);
     const char *cache = NULL; /* what every process says of it that has it */
     bool differs = false;
-    for (size_t i = 0; i < xb_reading_record(reading)->process_count; i++) {
+    for (size_t i = 0; i < reading->record->process_count; i++) {
         const char *own = xb_record_fact_text(xb_record_detail_find(&test->rows[i], "page_cache"));
         differs = differs || (own != NULL && cache != NULL && strcmp(own, cache) != 0);
         cache = own != NULL ? own : cache;
     }
-    xb_reading_phrase(reading, "From file to GPU: {rate:bandwidth} GB/s ({name}", rate, test);
-    if (cache != NULL && !differs && (is_by(test, "cached") || is_by(test, "mmap")))
-        xb_reading_add(reading, ", page cache %s", cache);
-    xb_reading_add(reading, ").");
+    bool is_cached = !differs && (is_by(test, "cached") || is_by(test, "mmap"));
+    xb_tell(reading, "From file to GPU: {rate:bandwidth} GB/s ({name}[, page cache {text}]).",
+            xb_reading_bandwidth(reading, test), test, is_cached ? cache : NULL);
 }
 
 /* From here on the slowest stage is what a case is limited by. */
@@ -61,34 +59,17 @@ static void add_limit(struct xb_reading *reading, const struct xb_record_case *t
             least = rate;
         }
     }
-    if (least > 0)
-        xb_reading_phrase(reading, " {text} the limit: {rate:slowest_stage_rate} GB/s alone.",
-                          words[slowest], least);
+    xb_tell(reading, "[ {text} the limit: {rate:slowest_stage_rate} GB/s alone.]", words[slowest],
+            least);
     if (least == 0 || !(share > 0))
         return;
-    xb_reading_phrase(reading, " The whole reaches {share} of that.{+share:share_of_bound}",
-                      share < 1 ? share : 1, share);
+    xb_tell(reading, "{case} The whole reaches {part=share_of_bound} of that.", test);
     if (share < NEAR_ITS_BOUND && xb_order_is_overlapped(test->variant))
-        xb_reading_remedy(reading, XB_EFFORT_CALL, (double)NAN,
-                          "Let the stages wait less for each other: more buffers, or chunks of "
-                          "another size.");
+        xb_remedy(reading, XB_EFFORT_CALL, (double)NAN,
+                  "Let the stages wait less for each other: more buffers, or chunks of another "
+                  "size.");
     else if (share >= NEAR_ITS_BOUND && advice[slowest] != NULL)
-        xb_reading_remedy(reading, XB_EFFORT_CALL, (double)NAN, "%s", advice[slowest]);
-}
-
-static void add_busy(struct xb_reading *reading, const struct xb_record_case *test)
-{
-    double busy = xb_reading_median(reading, test, &xb_figure_gpu_busy);
-    double recorded = xb_reading_median(reading, test, &xb_pipeline_busy[XB_STAGE_COMPUTE]);
-    if (!(busy > 0))
-        return;
-    xb_reading_phrase(reading, " The GPU computed {share-of-time}", busy);
-    if (recorded > busy + SLOWED)
-        xb_reading_phrase(reading,
-                          ", {share:busy_compute} in the recorded iteration: kernels are slower "
-                          "beside the other stages",
-                          recorded);
-    xb_reading_phrase(reading, ".{+share:gpu_busy}", busy);
+        xb_remedy(reading, XB_EFFORT_CALL, (double)NAN, advice[slowest]);
 }
 
 /* Whether both are the same work: of the same files in the same batches, and with the same kernel
@@ -99,7 +80,7 @@ static bool is_same_work(const struct xb_reading *reading, const struct xb_recor
     if (strcmp(xb_record_parameter(test, xb_option_batch_files.name),
                xb_record_parameter(other, xb_option_batch_files.name)) != 0)
         return false;
-    for (size_t i = 0; i < xb_reading_record(reading)->process_count; i++) {
+    for (size_t i = 0; i < reading->record->process_count; i++) {
         static const char name[] = "compute_steps";
         bool is_same = xb_record_fact_number(xb_record_detail_find(&test->rows[i], name)) ==
                        xb_record_fact_number(xb_record_detail_find(&other->rows[i], name));
@@ -113,83 +94,67 @@ static bool is_same_work(const struct xb_reading *reading, const struct xb_recor
 static void add_other(struct xb_reading *reading, const struct xb_record_case *best,
                       const struct xb_record_case *other)
 {
-    double factor = xb_reading_median(reading, best, &xb_figure_bandwidth) /
-                    xb_reading_median(reading, other, &xb_figure_bandwidth);
+    double factor = xb_reading_ratio(reading, best, other);
     enum xb_reading_order order = xb_reading_judge(reading, best, other);
     bool is_pageable = xb_order_is_pageable(other->variant);
     bool is_overlapped = xb_order_is_overlapped(other->variant);
+    bool is_alike = order == XB_READING_ALIKE;
     if (!is_same_work(reading, best, other) || order == XB_READING_UNKNOWN)
         return;
-    xb_reading_rests_on(reading, other);
-    xb_reading_phrase(reading, " It is {speed} as {text}{text}{text}.",
-                      order == XB_READING_ALIKE ? 1 : factor,
-                      is_overlapped ? "overlapped" : "one step after the other",
-                      is_pageable ? " with pageable memory" : "",
-                      order == XB_READING_ALIKE ? ", within the noise" : "");
-    if (order == XB_READING_ALIKE)
-        return;
-    xb_reading_number(reading,
-                      is_overlapped ? "ratio_overlapped_pageable"
-                      : is_pageable ? "ratio_serial_pageable"
-                                    : "ratio_serial",
-                      factor, XB_UNIT_RATIO);
-    if (xb_order_is_overlapped(best->variant) && !is_pageable && factor >= XB_WORTH_SAYING)
-        xb_reading_remedy(reading, XB_EFFORT_DESIGN, factor,
-                          "Read, copy and compute at the same time: %s as fast as one step "
-                          "after the other here. Threads read into pinned buffers (PyTorch: "
-                          "num_workers, pin_memory=True), %s sends them on another stream.",
-                          xb_reading_factor_text(factor, (char[32]){0}, 32),
-                          xb_reading_call(reading, XB_CALL_COPY_ASYNC));
+    xb_tell(reading, "{case} It is {speed} as {text}{text}{text}.[{+factor:*}]", other,
+            is_alike ? 1 : factor, is_overlapped ? "overlapped" : "one step after the other",
+            is_pageable ? " with pageable memory" : "", is_alike ? ", within the noise" : "",
+            is_alike ? 0 : factor,
+            is_overlapped ? "ratio_overlapped_pageable"
+            : is_pageable ? "ratio_serial_pageable"
+                          : "ratio_serial");
+    if (!is_alike && xb_order_is_overlapped(best->variant) && !is_pageable)
+        xb_remedy_if_worth(reading, XB_EFFORT_DESIGN, factor,
+                           "Read, copy and compute at the same time: {gain} as fast as one step "
+                           "after the other here. Threads read into pinned buffers (PyTorch: "
+                           "num_workers, pin_memory=True), {call} sends them on another stream.",
+                           XB_CALL_COPY_ASYNC);
 }
 
-/* An order of the steps, and how it reads. */
-struct way {
-    const char *order, *io;
-};
-
-static bool is_way(const struct xb_reading *reading, const struct xb_record_case *test,
-                   const void *argument)
+/* The fastest case of an order of the steps, read like that. */
+static const struct xb_record_case *find(const struct xb_reading *reading, const char *order,
+                                         const char *io)
 {
-    const struct way *way = argument;
-    return strcmp(test->mode, "pipeline") == 0 && strcmp(test->variant, way->order) == 0 &&
-           is_by(test, way->io) && xb_reading_measured(reading, test);
+    const struct xb_choice choice = {.variant = order, .option = &xb_option_io, .value = io};
+    return xb_reading_fastest(reading, xb_is_chosen, &choice);
 }
 
-bool xb_pipeline_say_disk(struct xb_reading *reading, int device, uint64_t bytes)
+void xb_pipeline_say_disk(struct xb_reading *reading)
 {
     static const char *const orders[] = {"overlapped", "overlapped-pageable", "serial",
                                          "serial-pageable"};
-    bool said = false;
     for (const char *const *io = xb_option_io.choices; *io != NULL; io++) {
         const struct xb_record_case *best = NULL;
         for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
-            const struct way way = {orders[i], *io};
-            const struct xb_record_case *row =
-                xb_reading_fastest(reading, device, bytes, is_way, &way);
+            const struct xb_record_case *row = find(reading, orders[i], *io);
             if (row != NULL && best != NULL)
                 add_other(reading, best, row);
             if (row == NULL || best != NULL)
                 continue;
-            if (said)
-                xb_reading_next(reading);
+            xb_tell_next(reading);
             best = row;
-            said = true;
             add_rate(reading, best);
             add_limit(reading, best);
-            add_busy(reading, best);
+            double busy = xb_reading_median(reading, best, &xb_figure_gpu_busy);
+            double recorded = xb_reading_median(reading, best, &xb_pipeline_busy[XB_STAGE_COMPUTE]);
+            xb_tell(reading,
+                    "[ The GPU computed {part} of the time][, {share:busy_compute} in the recorded "
+                    "iteration: kernels are slower beside the other stages][.{+share:gpu_busy}]",
+                    busy, recorded > busy + SLOWED ? recorded : 0, busy);
         }
     }
-    return said;
 }
 
-static const struct xb_record_case *find_overlapped(struct xb_reading *reading, int device,
-                                                    uint64_t bytes)
+static const struct xb_record_case *find_overlapped(const struct xb_reading *reading)
 {
     const struct xb_record_case *best = NULL;
-    for (const char *const *io = xb_option_io.choices; *io != NULL && best == NULL; io++) {
-        const struct way way = {"overlapped", *io};
-        best = xb_reading_fastest(reading, device, bytes, is_way, &way);
-    }
+    for (const char *const *io = xb_option_io.choices; *io != NULL && best == NULL; io++)
+        best = find(reading, "overlapped", *io);
     return best;
 }
 
@@ -197,94 +162,80 @@ static const struct xb_record_case *find_overlapped(struct xb_reading *reading, 
 #define LEAST_FOR_P99 100
 
 /* "A chunk is done 1.7 ms after its first read with 2 buffers (P99 3.2 ms), 2.4 ms with 4." */
-static bool say_batch_time(struct xb_reading *reading, int device, uint64_t bytes)
+static void say_batch_time(struct xb_reading *reading)
 {
-    const struct xb_record *record = xb_reading_record(reading);
-    const struct xb_record_case *best = find_overlapped(reading, device, bytes);
-    const struct xb_record_cases sized = xb_record_of_size(record, bytes);
+    const struct xb_record_case *best = find_overlapped(reading);
+    const struct xb_record_cases sized = xb_record_of_size(reading->record, reading->bytes);
     if (best == NULL)
-        return false;
+        return;
     bool is_batch = strcmp(xb_record_parameter(best, xb_option_batch_files.name), "0") != 0;
-    unsigned said = 0;
     for (size_t i = 0; i < sized.count; i++) {
         const struct xb_record_case *test = sized.cases[i];
         const char *buffers = xb_record_parameter(test, xb_option_buffers.name);
         struct xb_statistics time;
         char median[32], p99[32]; /* their names */
-        if (xb_find_twin(record, best, xb_option_buffers.name, buffers) != test ||
-            !xb_record_describe(record, test, xb_batch_time.name, &time))
+        if (xb_twin(reading, best, &xb_option_buffers, buffers) != test ||
+            !xb_record_describe(reading->record, test, xb_batch_time.name, &time))
             continue;
         snprintf(median, sizeof median, "batch_time_%.8s", buffers);
         snprintf(p99, sizeof p99, "batch_time_p99_%.8s", buffers);
-        if (said++ == 0)
-            xb_reading_add(reading, "A %s is done ", is_batch ? "batch" : "chunk");
-        xb_reading_phrase(reading,
-                          said == 1 ? "{duration:*} after its first read with {text} buffers{case}"
-                                    : ", {duration:*} with {text}{case}",
-                          time.median, median, buffers, test);
+        if (reading->words.length == 0)
+            xb_tell(reading,
+                    "A {text} is done {duration:*} after its first read with {text} "
+                    "buffers{case}",
+                    is_batch ? "batch" : "chunk", time.median, median, buffers, test);
+        else
+            xb_tell(reading, ", {duration:*} with {text}{case}", time.median, median, buffers,
+                    test);
         if (time.n >= LEAST_FOR_P99 && isfinite(time.p99)) /* processes have none */
-            xb_reading_phrase(reading, " (P99 {duration:*})", time.p99, p99);
+            xb_tell(reading, " (P99 {duration:*})", time.p99, p99);
     }
-    if (said > 0)
-        xb_reading_add(reading, ".");
-    return said > 0;
+    xb_tell(reading, reading->words.length > 0 ? "." : "");
 }
 
-static bool say_read_by(struct xb_reading *reading, int device, uint64_t bytes)
+static void say_read_by(struct xb_reading *reading)
 {
-    const struct xb_record *record = xb_reading_record(reading);
-    const struct xb_record_case *best = find_overlapped(reading, device, bytes);
-    const struct xb_record_case *ways[2] = {NULL, NULL}; /* threads, processes */
-    for (size_t i = 0; best != NULL && i < 2; i++)
-        ways[i] = xb_find_twin(record, best, xb_option_read_by.name, xb_option_read_by.choices[i]);
-    if (ways[0] == NULL || ways[1] == NULL || ways[0] == ways[1] ||
-        !is_same_work(reading, ways[0], ways[1]))
-        return false;
-    double rates[2] = {xb_reading_median(reading, ways[0], &xb_figure_bandwidth),
-                       xb_reading_median(reading, ways[1], &xb_figure_bandwidth)};
-    enum xb_reading_order order = xb_reading_judge(reading, ways[1], ways[0]);
+    const struct xb_record_case *best = find_overlapped(reading);
+    const struct xb_record_case *threads = xb_twin(reading, best, &xb_option_read_by, "threads");
+    const struct xb_record_case *processes =
+        xb_twin(reading, best, &xb_option_read_by, "processes");
+    if (threads == NULL || processes == NULL || threads == processes ||
+        !is_same_work(reading, threads, processes))
+        return;
+    enum xb_reading_order order = xb_reading_judge(reading, processes, threads);
     if (order == XB_READING_UNKNOWN)
-        return false;
-    xb_reading_phrase(reading,
-                      "Read by processes, with a copy to pinned memory, it is {speed:ratio} as by "
-                      "threads{text}.{case}{case}",
-                      order == XB_READING_ALIKE ? 1 : rates[1] / rates[0],
-                      order == XB_READING_ALIKE ? ", within the noise" : "", ways[0], ways[1]);
-    return true;
+        return;
+    xb_tell(reading,
+            "Read by processes, with a copy to pinned memory, it is {speed:ratio} as by "
+            "threads{text}.{case}{case}",
+            order == XB_READING_ALIKE ? 1 : xb_reading_ratio(reading, processes, threads),
+            order == XB_READING_ALIKE ? ", within the noise" : "", threads, processes);
 }
 
 #define EPOCHS 10
 
 /* What a loader for data that fits into the GPU's memory costs a training. */
-static bool say_epochs(struct xb_reading *reading, int device, uint64_t bytes)
+static void say_epochs(struct xb_reading *reading)
 {
-    const struct xb_record_case *best = find_overlapped(reading, device, bytes);
+    const struct xb_record_case *best = find_overlapped(reading);
     double loaded = xb_reading_median(reading, best, &xb_loaded_epoch_time);
     double streamed = xb_reading_median(reading, best, &xb_figure_wall_time);
     if (!(loaded > 0) || !(streamed > 0))
-        return false;
+        return;
     double once = streamed + (EPOCHS - 1) * loaded, each = EPOCHS * streamed;
-    xb_reading_phrase(reading,
-                      "Ten epochs take {duration:streamed_time} if each streams the data, "
-                      "{duration:loaded_once_time} if the GPU's memory, in which it fits, keeps "
-                      "it.{case}",
-                      each, once, best);
-    if (each >= XB_WORTH_SAYING * once)
-        xb_reading_remedy(reading, XB_EFFORT_DESIGN, each / once,
-                          "Load the data once and keep it on the GPU: ten epochs %s as fast.",
-                          xb_reading_factor_text(each / once, (char[32]){0}, 32));
-    return true;
+    xb_tell(reading,
+            "Ten epochs take {duration:streamed_time} if each streams the data, "
+            "{duration:loaded_once_time} if the GPU's memory, in which it fits, keeps it.{case}",
+            each, once, best);
+    xb_remedy_if_worth(reading, XB_EFFORT_DESIGN, each / once,
+                       "Load the data once and keep it on the GPU: ten epochs {gain} as fast.");
 }
-
-XB_SAY(say_readers, xb_parameter_say, "pipeline", &xb_option_readers, "number of readers")
-XB_SAY(say_buffers, xb_parameter_say, "pipeline", &xb_option_buffers, "number of buffers")
-XB_SAY(say_chunk, xb_parameter_say, "pipeline", &xb_option_chunk, "chunk")
 
 const struct xb_reading_line xb_pipeline_lines[] = {
     {.label = "from disk", .code = "XB-DISK", .say = xb_pipeline_say_disk},
-    {.label = "readers", .code = "XB-READERS", .say = say_readers},
-    {.label = "buffers", .code = "XB-BUFFERS", .say = say_buffers},
-    {.label = "chunk", .code = "XB-CHUNK", .say = say_chunk},
+    XB_LINE("readers", "XB-READERS", xb_parameter_say, &xb_option_readers),
+    XB_LINE("buffers", "XB-BUFFERS", xb_parameter_say, &xb_option_buffers),
+    XB_LINE("chunk", "XB-CHUNK", xb_parameter_say, &xb_option_chunk),
     {.label = "batch time", .code = "XB-BATCH-TIME", .say = say_batch_time},
     {.label = "read by", .code = "XB-READ-BY", .say = say_read_by},
     {.label = "epochs", .code = "XB-EPOCHS", .say = say_epochs},

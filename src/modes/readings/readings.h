@@ -3,38 +3,29 @@
 
 #include "reading/reading.h"
 
-/* What the Reading says of modes, where that stands in a file of its own. Lists of lines end with a
- * label of NULL. */
+/* What the Reading says of modes. Lists of lines end with a label of NULL. */
 
 /* ---- for lines of several modes ---- */
 
-/* Defines the function of a line, or the answer, of one mode: `say` with these arguments. */
-#define XB_SAY(name, say, ...)                                                                     \
-    static bool name(struct xb_reading *reading, int device, uint64_t bytes)                       \
+#define XB_LINE(its_label, its_code, function, subject)                                            \
     {                                                                                              \
-        return say(reading, device, bytes, __VA_ARGS__);                                           \
+        .label = (its_label), .code = (its_code), .say = (function), .about = (subject)            \
     }
 
-/*
- * For a line of the Reading: what it costs the mode of that name that its data begins off a
- * boundary, on the host and on the device. Compares cases that differ in --host-offset alone, or in
- * --device-offset alone, by the intervals of their bandwidths. False where there are none.
- */
-bool xb_alignment_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode);
+/* Says what it costs that data begins off a boundary, on the host and on the device. Compares cases
+ * that differ in --host-offset alone, or in --device-offset alone, by the intervals of their
+ * bandwidths. */
+void xb_alignment_say(struct xb_reading *reading);
 
-/*
- * For a line of the Reading: which value of an option is best for the mode of that name, and what
- * the default loses, each direction a statement. Compares the fastest case with those that differ
- * in that option alone, by the intervals of their bandwidths. `noun` names it: "chunk". False where
- * it has one value only.
- */
-bool xb_parameter_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode,
-                      const struct xb_option *option, const char *noun);
+/* Says which value of the option that the line is about is best for its mode, and what the default
+ * loses, each direction a statement. Compares the fastest case with those that differ in that
+ * option alone, by the intervals of their bandwidths. */
+void xb_parameter_say(struct xb_reading *reading);
 
 /* The case of the record that differs in that parameter alone and has that value; NULL for none. */
-const struct xb_record_case *xb_find_twin(const struct xb_record *record,
-                                          const struct xb_record_case *test, const char *parameter,
-                                          const char *value);
+const struct xb_record_case *xb_twin(const struct xb_reading *reading,
+                                     const struct xb_record_case *test,
+                                     const struct xb_option *option, const char *value);
 
 /* The case whose call is asynchronous and whose memory is kept, for what is said of that call or of
  * the copy engine: the case itself where its mode has no such options, NULL where it was not
@@ -42,34 +33,32 @@ const struct xb_record_case *xb_find_twin(const struct xb_record *record,
 const struct xb_record_case *xb_usual_copy(const struct xb_reading *reading,
                                            const struct xb_record_case *test);
 
-/* What making memory costs a copy: cases of a mode and variant (NULL: any) whose option has that
- * value, against their twins that keep the memory. Lists end with a mode of NULL. */
+/* What making memory costs a copy: cases of the mode and a variant (NULL: any) whose option has
+ * that value, against their twins that keep the memory. A line is about a list of these, which ends
+ * without an option. */
 struct xb_made_memory {
-    const char *mode, *variant;
+    const char *variant;
     const struct xb_option *option;
-    const char *value, *kept;     /* its values */
-    const struct xb_figure *by;   /* the bandwidth, where one clock gave both; else the time */
-    const char *way, *words;      /* "To the GPU", "that cudaMalloc makes for each copy" */
-    const char *remedy, *pytorch; /* sentences */
+    const char *value;
+    const struct xb_figure *by; /* the bandwidth, where one clock gave both; else the time */
+    const char *words;          /* "that cudaMalloc makes for each copy" */
+    const char *remedy;         /* sentences, "{gain}" for how many times */
 };
 
-/* For a line of the Reading: "Back to the host, pageable takes 3.4 times as long into memory that
- * was never touched as into memory that is used again." */
-bool xb_made_memory_say(struct xb_reading *reading, int device, uint64_t bytes,
-                        const struct xb_made_memory *made);
+/* Says "Back to the host, pageable takes 3.4 times as long into memory that was never touched as
+ * into memory that is used again." */
+void xb_made_memory_say(struct xb_reading *reading);
 
 /* Whether it is certain that a reference of a case, a time, is longer than the case's own median
  * `time`: all samples of one are beyond all of the other. */
 bool xb_takes_longer(const struct xb_reading *reading, const struct xb_record_case *test,
                      const struct xb_figure *reference, double time);
 
-/* Says of every case of a mode, or of one variant of it, whether making data smaller pays here,
+/* Says of every case of the variant that the line is about whether making data smaller pays here,
  * with how many threads, and what limits it. Among cases that differ in threads or chunks alone it
  * says it of the fastest. */
-bool xb_encoded_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode,
-                    const char *variant);
-
-bool xb_encoded_answer(struct xb_reading *reading, int device, uint64_t bytes, const char *mode);
+void xb_encoded_say(struct xb_reading *reading);
+void xb_encoded_answer(struct xb_reading *reading);
 
 /* `say_first_thing`: to pin pageable memory that the driver copies, with what that gains where it
  * was measured. */
@@ -78,12 +67,20 @@ void xb_pinning_advise(struct xb_reading *reading, const struct xb_record_case *
 /* ---- of one mode ---- */
 
 extern const struct xb_reading_line xb_pageable_reading[], xb_peer_reading[], xb_pipeline_lines[],
-    xb_job_reading[];
+    xb_job_reading[], xb_batch_reading[], xb_pin_reading[], xb_managed_reading[],
+    xb_double_buffer_reading[];
 
-bool xb_pipeline_say_disk(struct xb_reading *reading, int device, uint64_t bytes);
-bool xb_job_say(struct xb_reading *reading, int device, uint64_t bytes);
-bool xb_managed_say_touched(struct xb_reading *reading, int device, uint64_t bytes);
-bool xb_peer_answer(struct xb_reading *reading, int device, uint64_t bytes);
+void xb_pipeline_say_disk(struct xb_reading *reading);
+void xb_job_say(struct xb_reading *reading);
+void xb_batch_say_pieces(struct xb_reading *reading);
+void xb_pin_say_cost(struct xb_reading *reading);
+void xb_resident_say(struct xb_reading *reading);
+void xb_double_buffer_answer(struct xb_reading *reading);
+void xb_local_say(struct xb_reading *reading);
+void xb_loads_say(struct xb_reading *reading);
+void xb_peer_loads_answer(struct xb_reading *reading);
+void xb_peer_answer(struct xb_reading *reading);
+void xb_managed_try(struct xb_reading *reading, const struct xb_record_case *slow);
 
 /* "warm", "cold": all of it in the page cache, or out of it, but for a page or two; "partly warm";
  * "unknown" for NAN. */

@@ -1,16 +1,179 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
-/* From --device and --pairs to devices, and from --numa to the NUMA nodes of host memory. */
+/* From --mode and --direction to modes, and whether these have the options given; from --device and
+ * --pairs to devices, and from --numa to the NUMA nodes of host memory. */
 #include "planning.h"
 
 #include "base/left_out.h"
 #include "base/memory.h"
 #include "base/terminal.h"
+#include "base/text.h"
+#include "record/mode_list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+/* ---- modes ---- */
+
+static enum xb_status unknown_mode(const char *name, struct xb_error *error)
+{
+    const char *names[66];
+    size_t count = 0;
+    struct xb_words list = {.length = 0};
+    for (size_t i = 0; xb_modes[i] != NULL && count < 64; i++) {
+        names[count++] = xb_modes[i]->name;
+        xb_words_add(&list, "%s ", xb_modes[i]->name);
+    }
+    names[count++] = "all";
+    names[count] = NULL;
+    const char *nearest = xb_nearest(name, names);
+    return XB_FAIL(error, XB_ERR_USAGE, "--mode: there is no mode '%s'%s%s%s The modes are: %sall",
+                   name, nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
+                   nearest != NULL ? "'?" : ".", list.text);
+}
+
+/* A word that is in the list `alone` ("near,all") says everything already: where others are beside
+ * it, one of them is a mistake. */
+static enum xb_status refuse_beside_others(const char *option, const char *alone,
+                                           const struct xb_word_list *words, struct xb_error *error)
+{
+    for (size_t i = 0; words->count > 1 && i < words->count; i++)
+        if (xb_list_has(alone, words->items[i]))
+            return XB_FAIL(error, XB_ERR_USAGE, "--%s: give '%s' alone", option, words->items[i]);
+    return XB_OK;
+}
+
+unsigned xb_mode_directions(const struct xb_run_options *asked, const struct xb_mode *mode)
+{
+    /* The directions that the user named; 0 for none. */
+    unsigned named = xb_word_is_in(&asked->direction, "both") ? XB_H2D | XB_D2H : 0;
+    for (unsigned d = 0; d < XB_DIRECTIONS; d++)
+        if (xb_word_is_in(&asked->direction, xb_direction_name((enum xb_direction)(1u << d))))
+            named |= 1u << d;
+    if (named != 0)
+        return named & mode->directions;
+    /* Both ways at once are not a single operation: --latency means the other directions, if the
+     * mode has any. */
+    if (asked->latency && (mode->by_default & ~(unsigned)XB_BIDIR) != 0)
+        return mode->by_default & ~(unsigned)XB_BIDIR;
+    return mode->by_default;
+}
+
+/* The variant that would have to be chosen for an option of the mode to matter; NULL: it does. */
+static const char *lacking_variant(const struct xb_run_options *asked, const struct xb_mode *mode,
+                                   const struct xb_option *option)
+{
+    const struct xb_parameter *parameter = mode->parameters;
+    const char *lacking = NULL;
+    for (; parameter != NULL && parameter->option != NULL; parameter++) {
+        if (parameter->option != option)
+            continue;
+        if (parameter->variant == NULL ||
+            xb_word_is_in(&xb_config_get(asked->config, mode->variant_option)->words,
+                          parameter->variant))
+            return NULL;
+        lacking = lacking == NULL ? parameter->variant : lacking;
+    }
+    return lacking;
+}
+
+/* Refuses an option that matters in no chosen mode that has cases in the directions named. */
+static enum xb_status refuse_if_idle(const struct xb_run_options *asked,
+                                     const struct xb_mode_choice *choice,
+                                     const struct xb_option *option, struct xb_error *error)
+{
+    const struct xb_mode *has_it = NULL;
+    for (size_t i = 0; i < choice->count; i++) {
+        const struct xb_mode *mode = choice->modes[i];
+        if (xb_mode_directions(asked, mode) == 0 ||
+            xb_option_find(mode->options, option->name) == NULL)
+            continue;
+        if (lacking_variant(asked, mode, option) == NULL)
+            return XB_OK;
+        has_it = mode;
+    }
+    if (has_it != NULL)
+        return XB_FAIL(error, XB_ERR_USAGE, "--%s has no effect without --%s %s", option->name,
+                       has_it->variant_option->name, lacking_variant(asked, has_it, option));
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "--%s has no effect on the chosen modes; see 'xferbench --help MODE' for what a "
+                   "mode takes",
+                   option->name);
+}
+
+/* Refuses a direction that a mode named by the user has not, because that mode would be left out in
+ * silence. */
+static enum xb_status refuse_other_ways(const struct xb_run_options *asked,
+                                        const struct xb_mode_choice *choice, struct xb_error *error)
+{
+    bool all = xb_word_is_in(&asked->mode, "all"); /* alone */
+    bool any = false;
+    for (size_t m = 0; m < choice->count; m++) {
+        bool goes = xb_mode_directions(asked, choice->modes[m]) != 0;
+        any = any || goes;
+        if (!all && !goes)
+            return XB_FAIL(error, XB_ERR_USAGE,
+                           "--direction %s: %s does not go that way; see 'xferbench --help %s'",
+                           asked->direction_text, choice->modes[m]->name, choice->modes[m]->name);
+    }
+    return any ? XB_OK
+               : XB_FAIL(error, XB_ERR_USAGE, "--direction %s: no mode goes that way",
+                         asked->direction_text);
+}
+
+/* "pinned, async or peer d2d (not staged)". */
+enum xb_status xb_mode_refuse_simultaneous(struct xb_error *error)
+{
+    const struct xb_mode *last = NULL;
+    struct xb_words words = {.length = 0};
+    for (size_t m = 0; xb_modes[m] != NULL; m++)
+        last = xb_modes[m]->simultaneous ? xb_modes[m] : last;
+    for (size_t m = 0; xb_modes[m] != NULL; m++) {
+        const struct xb_mode *mode = xb_modes[m];
+        if (!mode->simultaneous)
+            continue;
+        xb_words_add(&words, "%s%s%s",
+                     words.length == 0 ? ""
+                     : mode == last    ? " or "
+                                       : ", ",
+                     mode->name, mode->pairs ? " d2d" : "");
+        if (mode->only_alone != NULL)
+            xb_words_add(&words, " (not %s)", mode->only_alone);
+    }
+    return XB_FAIL(error, XB_ERR_USAGE, "--simultaneous starts several devices together: take %s",
+                   words.text);
+}
+
+enum xb_status xb_mode_choose(const struct xb_run_options *asked, struct xb_mode_choice *choice,
+                              struct xb_error *error)
+{
+    const struct xb_word_list *words = &asked->mode;
+    const size_t capacity = sizeof choice->modes / sizeof choice->modes[0];
+    bool all = xb_word_is_in(words, "all");
+    XB_TRY(refuse_beside_others("mode", "all", words, error));
+    for (size_t i = 0; all && xb_modes[i] != NULL && choice->count < capacity; i++)
+        if (!xb_modes[i]->only_named && (asked->latency || xb_modes[i]->latency == NULL))
+            choice->modes[choice->count++] = xb_modes[i];
+    for (size_t i = 0; !all && i < words->count && choice->count < capacity; i++) {
+        const struct xb_mode *mode = xb_mode_find(words->items[i]);
+        if (mode == NULL)
+            return unknown_mode(words->items[i], error);
+        choice->modes[choice->count++] = mode;
+    }
+    for (size_t i = 0; i < asked->config->count; i++) {
+        const struct xb_value *value = &asked->config->values[i];
+        if (value->given && xb_modes_take(value->option->name))
+            XB_TRY(refuse_if_idle(asked, choice, value->option, error));
+    }
+    XB_TRY(refuse_other_ways(asked, choice, error));
+    XB_TRY(refuse_beside_others("device", "all", &asked->device, error));
+    return asked->simultaneous && asked->latency
+               ? XB_FAIL(error, XB_ERR_USAGE,
+                         "--simultaneous measures bandwidth; leave out --latency")
+               : XB_OK;
+}
 
 /* ---- devices ---- */
 
@@ -41,6 +204,14 @@ static bool read_number(const char *word, unsigned *number)
 {
     *number = (unsigned)strtoul(word, NULL, 10);
     return word[0] != '\0' && strspn(word, "0123456789") == strlen(word) && strlen(word) <= 8;
+}
+
+static bool is_listed(const unsigned *list, size_t count, unsigned number)
+{
+    size_t i = 0;
+    while (i < count && list[i] != number)
+        i++;
+    return i < count;
 }
 
 /* The index of the device that a word of the option names: a number or a PCI address. */
@@ -149,9 +320,8 @@ enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool pairs,
     for (size_t i = 0; !all && i < asked->device.count; i++) {
         unsigned index = 0;
         XB_TRY(find_device(run, "device", asked->device.items[i], &index, error));
-        for (size_t k = 0; k < choice->device_count; k++)
-            if (choice->devices[k] == index)
-                return XB_FAIL(error, XB_ERR_USAGE, "--device: device %u is named twice", index);
+        if (is_listed(choice->devices, choice->device_count, index))
+            return XB_FAIL(error, XB_ERR_USAGE, "--device: device %u is named twice", index);
         choice->devices[choice->device_count++] = index;
     }
     if (pairs)
@@ -173,14 +343,6 @@ unsigned xb_mode_host_directions(const struct xb_mode *mode, unsigned directions
     return mode->pairs ? 0 : directions & ~(unsigned)XB_D2D;
 }
 
-static bool has_node(const struct xb_node_choice *choice, unsigned node)
-{
-    for (size_t i = 0; i < choice->count; i++)
-        if (choice->nodes[i] == node)
-            return true;
-    return false;
-}
-
 static enum xb_status add_node(const struct xb_node_choice *all, const char *word,
                                struct xb_node_choice *choice, struct xb_error *error)
 {
@@ -192,12 +354,12 @@ static enum xb_status add_node(const struct xb_node_choice *all, const char *wor
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--numa: '%s' is no NUMA node; take near, all, or numbers of: %s", word,
                        there.text);
-    if (!has_node(all, node))
+    if (!is_listed(all->nodes, all->count, node))
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--numa: there is no NUMA node %u with memory that this process may use; "
                        "there are: %s",
                        node, there.text);
-    if (has_node(choice, node))
+    if (is_listed(choice->nodes, choice->count, node))
         return XB_FAIL(error, XB_ERR_USAGE, "--numa: node %u is named twice", node);
     choice->nodes[choice->count++] = node;
     return XB_OK;
@@ -215,7 +377,7 @@ enum xb_status xb_node_choose(const struct xb_run_options *asked,
     if (xb_is_left_out("hwloc"))
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--numa needs hwloc, which is not in this build; leave it out");
-    XB_TRY(xb_choice_refuse_beside_others("numa", "near,all", words, error));
+    XB_TRY(refuse_beside_others("numa", "near,all", words, error));
     bool has_effect = false; /* a mode has host memory: else it would be ignored in silence */
     for (size_t m = 0; m < modes->count; m++)
         has_effect = has_effect || xb_mode_host_directions(
