@@ -121,8 +121,8 @@ static void check_text(struct xb_json_reader *reader, const char *text, size_t l
 
 XB_POINTER_COMPARER(compare_keys, char, strcmp(a, b))
 
-/* A key that the object has more than once; NULL for none. Of few keys, and nearly all objects
- * have no more, it is the first in their order; many are sorted. */
+/* A key that the object has more than once, of few keys (nearly all objects have no more) the first
+ * in their order; NULL for none. Many are sorted. */
 static const char *find_twice(struct xb_json_reader *reader, const cJSON *object)
 {
     const char *twice = NULL;
@@ -131,8 +131,7 @@ static const char *find_twice(struct xb_json_reader *reader, const cJSON *object
     if (count <= 16) {
         for (item = object->child; item != NULL && twice == NULL; item = item->next)
             for (before = object->child; before != item; before = before->next)
-                if (item->string[0] == before->string[0] &&
-                    strcmp(item->string, before->string) == 0)
+                if (strcmp(item->string, before->string) == 0)
                     twice = item->string;
         return twice;
     }
