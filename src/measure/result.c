@@ -138,7 +138,6 @@ static void add_sampled(struct xb_result *result, const struct xb_figure *figure
                         const struct xb_samples *samples, bool keeps)
 {
     struct xb_record_row *row = &result->row;
-    struct xb_error error;
     if (samples->count == 0)
         return;
     struct xb_record_figure *added = &result->described[row->figure_count++];
@@ -147,8 +146,7 @@ static void add_sampled(struct xb_result *result, const struct xb_figure *figure
     added->sample_count = samples->count;
     if (samples->count == row->time_count)
         added->placements = row->placements;
-    if (xb_record_figure_describe(added, &error) != XB_OK)
-        xb_memory_end(samples->count * sizeof *samples->values);
+    xb_record_figure_describe(added);
     added->samples = keeps ? added->samples : NULL;
     added->sample_count = keeps ? added->sample_count : 0;
 }
