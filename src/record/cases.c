@@ -10,6 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct xb_record_fact *xb_record_fact_find(const struct xb_record_fact *facts, size_t count,
+                                                 const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(facts[i].name, name) == 0)
+            return &facts[i];
+    return NULL;
+}
+
 const char *xb_result_status_name(enum xb_result_status status)
 {
     static const char *const names[] = {"ok", "skipped", "error"};
