@@ -20,9 +20,9 @@ double xb_reading_bandwidth(const struct xb_reading *reading, const struct xb_re
 }
 
 double xb_reading_ratio(const struct xb_reading *reading, const struct xb_record_case *test,
-                        const struct xb_record_case *other)
+                        const struct xb_record_case *base)
 {
-    return xb_reading_bandwidth(reading, test) / xb_reading_bandwidth(reading, other);
+    return xb_reading_bandwidth(reading, test) / xb_reading_bandwidth(reading, base);
 }
 
 bool xb_reading_is_placed(const struct xb_record_case *test)

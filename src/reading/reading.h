@@ -162,9 +162,9 @@ const struct xb_record_case *xb_reading_faster(const struct xb_reading *reading,
 double xb_reading_median(const struct xb_reading *reading, const struct xb_record_case *test,
                          const struct xb_figure *figure);
 double xb_reading_bandwidth(const struct xb_reading *reading, const struct xb_record_case *test);
-/* How many times the other's bandwidth that is. */
+/* How many times the bandwidth of `base` that is. */
 double xb_reading_ratio(const struct xb_reading *reading, const struct xb_record_case *test,
-                        const struct xb_record_case *other);
+                        const struct xb_record_case *base);
 
 /* Describes many values, one per pair or device: collect each, then ask for their spread, which
  * empties the collection. False if there are none. */
@@ -181,6 +181,7 @@ bool xb_reading_spread(struct xb_reading *reading, struct xb_statistics *spread)
  *   {text}                                  const char *
  *   {call}                                  enum xb_call
  *   {size}                                  uint64_t
+ *   {value}                                 const struct xb_record_case *, and an option's name
  *   {rate} {factor} {speed} {share} {part} {duration} {whole} {one}       double
  *   {gain}                                  none: the factor of a remedy
  *
@@ -201,8 +202,9 @@ bool xb_reading_spread(struct xb_reading *reading, struct xb_statistics *spread)
  * that the statement rests on the case, as its name does. {speed-of} gives the rate of a case, of a
  * small one its time; "{speed-of:unit}" says GB/s too. A rate is "55.4", of GB/s: the fewest digits
  * that are within 1 % of it. A speed is "1.6 times as fast"; a part is a share of at most all,
- * because more is noise; a whole number has no decimals, and {one} has one. The compiler checks no
- * arguments; an unknown word ends the program.
+ * because more is noise; a whole number has no decimals, and {one} has one. A value is what the
+ * case has of the option: a size or a whole number. The compiler checks no arguments; an unknown
+ * word ends the program.
  */
 void xb_tell(struct xb_reading *reading, const char *phrase, ...);
 
