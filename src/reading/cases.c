@@ -14,11 +14,6 @@ double xb_reading_median(const struct xb_reading *reading, const struct xb_recor
     return test != NULL ? xb_record_median(reading->record, test, figure->name) : (double)NAN;
 }
 
-double xb_reading_bandwidth(const struct xb_reading *reading, const struct xb_record_case *test)
-{
-    return xb_reading_median(reading, test, &xb_figure_bandwidth);
-}
-
 double xb_reading_ratio(const struct xb_reading *reading, const struct xb_record_case *test,
                         const struct xb_record_case *base)
 {

@@ -161,7 +161,8 @@ const struct xb_record_case *xb_reading_faster(const struct xb_reading *reading,
 /* The median of a figure of the case; NAN where it has none, or `test` is NULL. */
 double xb_reading_median(const struct xb_reading *reading, const struct xb_record_case *test,
                          const struct xb_figure *figure);
-double xb_reading_bandwidth(const struct xb_reading *reading, const struct xb_record_case *test);
+#define xb_reading_bandwidth(reading, test)                                                        \
+    xb_reading_median((reading), (test), &xb_figure_bandwidth)
 /* How many times the bandwidth of `base` that is. */
 double xb_reading_ratio(const struct xb_reading *reading, const struct xb_record_case *test,
                         const struct xb_record_case *base);
