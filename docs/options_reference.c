@@ -34,7 +34,7 @@ static void print_letters(void)
     printf("## Letters\n\nA letter means the same in every command that has it.\n\n"
            "| letter | option |\n|---|---|\n");
     for (size_t c = 0; xb_commands[c] != NULL; c++) {
-        const struct xb_option *const *rows = xb_commands[c]->rows();
+        const struct xb_option *const *rows = xb_command_rows(xb_commands[c]);
         for (size_t i = 0; rows[i] != NULL; i++) {
             unsigned char letter = (unsigned char)rows[i]->short_name;
             if (letter == 0 || letter >= sizeof told || told[letter])
@@ -92,7 +92,7 @@ int main(void)
     print_figures(xb_runner_figures);
     for (size_t i = 1; xb_commands[i] != NULL; i++) {
         printf("## `xferbench %s`\n\n", xb_commands[i]->synopsis);
-        print_rows(xb_commands[i]->rows());
+        print_rows(xb_command_rows(xb_commands[i]));
     }
     return 0;
 }

@@ -57,7 +57,7 @@ static size_t command_names(const char *names[MOST_NAMES])
 /* The row that the user means by "--size", "-s" or "size"; NULL if the command has none. */
 static const struct xb_option *find_row(const struct xb_command *command, const char *word)
 {
-    const struct xb_option *const *rows = command->rows();
+    const struct xb_option *const *rows = xb_command_rows(command);
     bool is_short = word[0] == '-' && word[1] != '-';
     const char *name = word[0] == '-' && !is_short ? word + 2 : word;
     for (size_t i = 0; rows[i] != NULL; i++)
@@ -285,11 +285,7 @@ static int answer_help(const char *asked, const struct xb_config *config,
     return XB_EXIT_OK;
 }
 
-static const struct xb_option *const *help_rows(void)
-{
-    static const struct xb_option *const rows[] = {XB_OPTIONS_OF_ALL};
-    return rows;
-}
+static const struct xb_option *const help_rows[] = {XB_OPTIONS_OF_ALL};
 
 static int run_help(struct xb_config *config, char *const *words)
 {
@@ -309,7 +305,7 @@ static const struct xb_command command_help = {
     .exits = "0 there is help; 2 there is none on that.",
     .example = "xferbench help pinned",
     .operands = XB_OPERANDS_TOPIC,
-    .rows = help_rows,
+    .options = help_rows,
     .print_help = print_program,
     .run = run_help,
     .fail = xb_cli_fail,
@@ -406,7 +402,7 @@ static int run(const struct xb_command *command, bool is_named, int argc, char *
     char **words = xb_new((size_t)argc + 1, sizeof *words); /* reading the options sorts argv */
     memcpy(words, argv, (size_t)argc * sizeof *words);
     int code = XB_EXIT_OK;
-    if (xb_config_parse(command->rows(), argc, argv, &config, &error) == XB_OK) {
+    if (xb_config_parse(xb_command_rows(command), argc, argv, &config, &error) == XB_OK) {
         xb_terminal_want_colours((enum xb_colours)xb_config_get(&config, &xb_option_color)->place);
         code = answer(command, is_named, &config, words);
         xb_config_free(&config);

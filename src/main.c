@@ -2,8 +2,8 @@
 #define _GNU_SOURCE /* unsetenv */
 /* What comes before any subcommand and after it. */
 #include "backends/registry.h"
-#include "base/day_time.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "commands.h"
 #include "measure/run.h"
 #include "record/mode_list.h"

@@ -23,7 +23,7 @@
  */
 
 /* Raised when a slot is added or changes meaning; the registry refuses another number. */
-#define XB_BACKEND_ABI 13u
+#define XB_BACKEND_ABI 14u
 
 /* What a check against a pattern found. first_offset counts only if wrong_bytes is not 0. */
 struct xb_mismatch {
@@ -216,6 +216,7 @@ enum xb_health_part {
 };
 
 struct xb_backend;
+struct xb_kernels;
 
 /* Heads of the objects. A backend puts its own fields behind them; nobody else does. */
 struct xb_driver {
@@ -287,6 +288,9 @@ struct xb_backend {
     const char *name;    /* "cuda": what --backend takes */
     const char *summary; /* one line for people */
     bool automatic;      /* whether --backend auto may take it */
+    /* What the slots of kernels that src/backends/slots.h has need; NULL where they are not used.
+     */
+    const struct xb_kernels *kernels;
 
     /* ---- driver ---- */
 

@@ -273,12 +273,6 @@ static const struct xb_option *const all_rows[] = {
     &option_memory, &option_check, &option_code,     &xb_option_backend, &xb_option_deadline,
     &option_device, &option_json,  XB_OPTIONS_OF_ALL};
 
-static const struct xb_option *const *rows(void)
-{
-    xb_option_backend_describe();
-    return all_rows;
-}
-
 const struct xb_command xb_command_advise = {
     .name = "advise",
     .synopsis = "advise [FILE]",
@@ -292,7 +286,7 @@ const struct xb_command xb_command_advise = {
              "nothing can be measured here. docs/advise.md has the formulas.",
     .example = "xferbench advise --bytes-in 1G --gpu-time 5ms",
     .operands = XB_OPERANDS_FILES,
-    .rows = rows,
+    .options = all_rows,
     .run = run,
     .fail = xb_cli_fail_as_usage,
 };

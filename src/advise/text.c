@@ -241,20 +241,7 @@ void xb_advice_say_missing(const struct xb_prediction *prediction, struct xb_wor
 /* ---- break-even ---- */
 
 /* "3.2 MiB" */
-static const char *about(double bytes, char text[32])
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    size_t unit = 0;
-    while (bytes >= 1000 && unit + 1 < sizeof units / sizeof *units) {
-        bytes /= 1024;
-        unit++;
-    }
-    snprintf(text, 32, "%.3g %s", bytes, units[unit]);
-    return text;
-}
-
-/* In memory of the block that it stands in. */
-#define ABOUT(bytes) about((bytes), (char[32]){0})
+#define ABOUT(bytes) XB_ABOUT_TEXT((bytes), 1024, 3)
 
 /* Whether there is a range to tell, and not one size. */
 static bool is_wide(const struct xb_edge *edge)

@@ -13,7 +13,7 @@
 
 const struct xb_slot xb_slots[] = {
 #define SLOT(prefix, name, needs) {#name, (needs), offsetof(struct xb_backend, name)},
-    XB_SLOTS(SLOT, SLOT, SLOT, SLOT, )
+    XB_SLOTS(SLOT, SLOT, SLOT, SLOT, SLOT, )
 #undef SLOT
         {.name = NULL}};
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "slot_checks.h"
 
+#include "slots.h"
+
 #include "codecs/codec.h"
 
 /* XB_OK where a call keeps a rule, else XB_ERR_USAGE with the message. */
@@ -145,57 +147,6 @@ enum xb_status xb_file_read_check(const struct xb_file *file, const struct xb_bu
     return CHECK_RANGE(error, "buffer", buffer, offset, bytes);
 }
 
-enum xb_status xb_kernel_copy_check(const struct xb_queue *queue, const struct xb_buffer *target,
-                                    uint64_t target_offset, const struct xb_buffer *source,
-                                    uint64_t source_offset, uint64_t bytes, struct xb_error *error)
-{
-    return CHECK_KERNEL(queue, true, error, {"target", target, target_offset, bytes},
-                        {"source", source, source_offset, bytes});
-}
-
-enum xb_status xb_compute_check(const struct xb_queue *queue, const struct xb_buffer *buffer,
-                                uint64_t offset, uint64_t bytes, struct xb_error *error)
-{
-    return CHECK_KERNEL(queue, false, error, {"buffer", buffer, offset, bytes});
-}
-
-enum xb_status xb_digest_check(const struct xb_queue *queue, const struct xb_buffer *buffer,
-                               uint64_t offset, uint64_t bytes, const struct xb_buffer *target,
-                               uint64_t target_offset, struct xb_error *error)
-{
-    const struct part parts[] = {{"buffer", buffer, offset, bytes},
-                                 {"digest", target, target_offset, 8}};
-    for (size_t i = 0; i < 2; i++)
-        XB_TRY(REQUIRE(parts[i].buffer->memory == XB_MEMORY_DEVICE, error,
-                       "a digest is made of device memory and written to it, not %s memory",
-                       xb_memory_name(parts[i].buffer->memory)));
-    XB_TRY(check_kernel(queue, false, parts, 2, error));
-    return check_apart(parts[1], parts[0], error);
-}
-
-enum xb_status xb_chain_check(const struct xb_queue *queue, const struct xb_buffer *buffer,
-                              uint64_t bytes, struct xb_error *error)
-{
-    XB_TRY(REQUIRE(buffer->memory == XB_MEMORY_DEVICE || buffer->memory == XB_MEMORY_MAPPED, error,
-                   "a chain lies in device or mapped memory, not in %s",
-                   xb_memory_name(buffer->memory)));
-    XB_TRY(REQUIRE(bytes >= XB_CHAIN_LINE, error, "a chain needs a line of %llu bytes, not %llu",
-                   XB_CHAIN_LINE, (unsigned long long)bytes));
-    return CHECK_KERNEL(queue, false, error, {"chain", buffer, 0, bytes});
-}
-
-enum xb_status xb_chase_check(const struct xb_queue *queue, const struct xb_buffer *chain,
-                              const struct xb_buffer *cursor, struct xb_error *error)
-{
-    XB_TRY(REQUIRE(cursor->memory == XB_MEMORY_DEVICE, error,
-                   "a cursor lies in device memory, not in %s memory",
-                   xb_memory_name(cursor->memory)));
-    XB_TRY(CHECK_KERNEL(queue, false, error, {"cursor", cursor, 0, 8}));
-    if (chain->memory == XB_MEMORY_DEVICE && chain->device != queue->device)
-        return CHECK_RANGE(error, "chain", chain, 0, XB_CHAIN_LINE);
-    return xb_chain_check(queue, chain, XB_CHAIN_LINE, error);
-}
-
 /* Pieces that do not overlap fit in their buffer together. This finds many lists in which they do,
  * and keeps the sum of their bytes from overflowing. */
 static enum xb_status check_room(const struct xb_buffer *buffer, uint64_t before, uint64_t bytes,
@@ -247,7 +198,8 @@ enum xb_status xb_kernel_pieces_check(const struct xb_queue *queue, const struct
                                       struct xb_error *error)
 {
     XB_TRY(check_made_for(queue, list->device, "list of pieces", error));
-    return xb_kernel_copy_check(queue, list->target, 0, list->source, 0, 0, error);
+    return CHECK_KERNEL(queue, true, error, {"target", list->target, 0, 0},
+                        {"source", list->source, 0, 0});
 }
 
 enum xb_status xb_graph_check(const struct xb_queue *queue, const struct xb_graph *graph,
@@ -314,4 +266,121 @@ enum xb_status xb_decode_check(const struct xb_queue *queue, const struct xb_dec
     return REQUIRE(decoding->source_bytes == bytes, error, "%llu bytes become %llu in %s, not %llu",
                    (unsigned long long)decoding->bytes, (unsigned long long)bytes,
                    xb_format_name(decoding->format), (unsigned long long)decoding->source_bytes);
+}
+
+/* ---- kernels ---- */
+
+static enum xb_status find(const struct xb_queue *queue, const struct part *part, char **address,
+                           struct xb_error *error)
+{
+    return queue->device->backend->kernels->find_address(queue->device, part->buffer, part->offset,
+                                                         address, error);
+}
+
+/* Enqueues the work on these parts of buffers; `from` NULL: it has no source. */
+static enum xb_status enqueue(struct xb_queue *queue, struct xb_kernel work, const struct part *to,
+                              const struct part *from, struct xb_error *error)
+{
+    XB_TRY(find(queue, to, &work.target, error));
+    if (from != NULL)
+        XB_TRY(find(queue, from, &work.source, error));
+    return queue->device->backend->kernels->enqueue(queue, &work, error);
+}
+#define KERNEL(...) ((struct xb_kernel){__VA_ARGS__})
+
+enum xb_status xb_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer *target,
+                                    uint64_t target_offset, struct xb_buffer *source,
+                                    uint64_t source_offset, uint64_t bytes, enum xb_access access,
+                                    unsigned together, struct xb_error *error)
+{
+    const struct part to = {"target", target, target_offset, bytes};
+    const struct part from = {"source", source, source_offset, bytes};
+    XB_TRY(CHECK_KERNEL(queue, true, error, to, from));
+    return enqueue(
+        queue,
+        KERNEL(.kind = XB_KERNEL_COPY, .bytes = bytes, .access = access, .together = together), &to,
+        &from, error);
+}
+
+enum xb_status xb_queue_compute(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t offset,
+                                uint64_t bytes, uint64_t steps, struct xb_error *error)
+{
+    const struct part part = {"buffer", buffer, offset, bytes};
+    XB_TRY(CHECK_KERNEL(queue, false, error, part));
+    return enqueue(queue, KERNEL(.kind = XB_KERNEL_COMPUTE, .bytes = bytes, .steps = steps), &part,
+                   NULL, error);
+}
+
+enum xb_status xb_queue_digest(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t offset,
+                               uint64_t bytes, struct xb_buffer *target, uint64_t target_offset,
+                               struct xb_error *error)
+{
+    const struct part parts[] = {{"buffer", buffer, offset, bytes},
+                                 {"digest", target, target_offset, 8}};
+    for (size_t i = 0; i < 2; i++)
+        XB_TRY(REQUIRE(parts[i].buffer->memory == XB_MEMORY_DEVICE, error,
+                       "a digest is made of device memory and written to it, not %s memory",
+                       xb_memory_name(parts[i].buffer->memory)));
+    XB_TRY(check_kernel(queue, false, parts, 2, error));
+    XB_TRY(check_apart(parts[1], parts[0], error));
+    return enqueue(queue, KERNEL(.kind = XB_KERNEL_DIGEST, .bytes = bytes), &parts[1], &parts[0],
+                   error);
+}
+
+static enum xb_status check_chain(const struct xb_queue *queue, const struct part *part,
+                                  struct xb_error *error)
+{
+    XB_TRY(REQUIRE(part->buffer->memory == XB_MEMORY_DEVICE ||
+                       part->buffer->memory == XB_MEMORY_MAPPED,
+                   error, "a chain lies in device or mapped memory, not in %s",
+                   xb_memory_name(part->buffer->memory)));
+    XB_TRY(REQUIRE(part->bytes >= XB_CHAIN_LINE, error,
+                   "a chain needs a line of %llu bytes, not %llu", XB_CHAIN_LINE,
+                   (unsigned long long)part->bytes));
+    return check_kernel(queue, false, part, 1, error);
+}
+
+enum xb_status xb_queue_chain(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                              enum xb_access access, struct xb_error *error)
+{
+    const struct part part = {"chain", buffer, 0, bytes};
+    char *seen = NULL;
+    XB_TRY(check_chain(queue, &part, error));
+    if (buffer->host_address == NULL)
+        return enqueue(queue, KERNEL(.kind = XB_KERNEL_CHAIN, .bytes = bytes, .access = access),
+                       &part, NULL, error);
+    XB_TRY(find(queue, &part, &seen, error));
+    xb_chain_write(buffer->host_address, seen, bytes, access);
+    return XB_OK;
+}
+
+enum xb_status xb_queue_chase(struct xb_queue *queue, struct xb_buffer *chain,
+                              struct xb_buffer *cursor, uint64_t loads, unsigned turn,
+                              struct xb_error *error)
+{
+    const struct part from = {"chain", chain, 0, XB_CHAIN_LINE}, to = {"cursor", cursor, 0, 8};
+    XB_TRY(REQUIRE(cursor->memory == XB_MEMORY_DEVICE, error,
+                   "a cursor lies in device memory, not in %s memory",
+                   xb_memory_name(cursor->memory)));
+    XB_TRY(CHECK_KERNEL(queue, false, error, to));
+    bool is_others = chain->memory == XB_MEMORY_DEVICE && chain->device != queue->device;
+    XB_TRY(is_others ? check_range(from, error) : check_chain(queue, &from, error));
+    return enqueue(queue, KERNEL(.kind = XB_KERNEL_CHASE, .loads = loads, .turn = turn), &to, &from,
+                   error);
+}
+
+enum xb_status xb_queue_decode(struct xb_queue *queue, const struct xb_decoding *decoding,
+                               struct xb_error *error)
+{
+    const struct part to = {"target", decoding->target, decoding->target_offset, 0};
+    const struct part from = {"source", decoding->source, decoding->source_offset, 0};
+    const struct part report = {"report", decoding->report, 0, 0};
+    char *address = NULL;
+    XB_TRY(xb_decode_check(queue, decoding, error));
+    XB_TRY(find(queue, &report, &address, error));
+    return enqueue(queue,
+                   KERNEL(.kind = XB_KERNEL_DECODE, .format = decoding->format,
+                          .bytes = decoding->bytes, .source_bytes = decoding->source_bytes,
+                          .offset = decoding->target_offset, .report = (void *)address),
+                   &to, &from, error);
 }

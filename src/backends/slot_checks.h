@@ -23,26 +23,12 @@ enum xb_status xb_copy_check(const struct xb_queue *queue, const struct xb_buffe
 enum xb_status xb_device_range_check(const struct xb_buffer *buffer, uint64_t bytes,
                                      struct xb_error *error);
 
-/* queue_kernel_copy, queue_compute, queue_chain, queue_chase, queue_prefetch, queue_copy_peer */
-enum xb_status xb_kernel_copy_check(const struct xb_queue *queue, const struct xb_buffer *target,
-                                    uint64_t target_offset, const struct xb_buffer *source,
-                                    uint64_t source_offset, uint64_t bytes, struct xb_error *error);
-enum xb_status xb_compute_check(const struct xb_queue *queue, const struct xb_buffer *buffer,
-                                uint64_t offset, uint64_t bytes, struct xb_error *error);
-enum xb_status xb_chain_check(const struct xb_queue *queue, const struct xb_buffer *buffer,
-                              uint64_t bytes, struct xb_error *error);
-enum xb_status xb_chase_check(const struct xb_queue *queue, const struct xb_buffer *chain,
-                              const struct xb_buffer *cursor, struct xb_error *error);
+/* queue_prefetch, queue_copy_peer */
 enum xb_status xb_prefetch_check(const struct xb_buffer *buffer, uint64_t bytes,
                                  struct xb_error *error);
 enum xb_status xb_peer_copy_check(const struct xb_queue *queue, const struct xb_buffer *target,
                                   uint64_t target_offset, const struct xb_buffer *source,
                                   uint64_t source_offset, uint64_t bytes, struct xb_error *error);
-
-/* queue_digest */
-enum xb_status xb_digest_check(const struct xb_queue *queue, const struct xb_buffer *buffer,
-                               uint64_t offset, uint64_t bytes, const struct xb_buffer *target,
-                               uint64_t target_offset, struct xb_error *error);
 
 /* file_read */
 enum xb_status xb_file_read_check(const struct xb_file *file, const struct xb_buffer *buffer,

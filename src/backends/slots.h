@@ -29,9 +29,9 @@ void xb_driver_drop(struct xb_driver *driver);
 #define XB_SLOT_PIECES (XB_CAP_BATCH | XB_CAP_KERNELS | XB_CAP_GRAPH)
 
 /* Every slot of a backend's table, with what needs it. QUEUE: of queues and what is enqueued on
- * them, of events, pieces and graphs; MEMORY: of devices and their memory; FILE: of files; OWN:
- * others. */
-#define XB_SLOTS(OWN, FILE, MEMORY, QUEUE, prefix)                                                 \
+ * them, of events, pieces and graphs; KERNEL: what is written for every backend; MEMORY: of
+ * devices and their memory; FILE: of files; OWN: others. */
+#define XB_SLOTS(OWN, FILE, MEMORY, QUEUE, KERNEL, prefix)                                         \
     OWN(prefix, driver_open, XB_SLOT_ALWAYS)                                                       \
     OWN(prefix, driver_close, XB_SLOT_ALWAYS)                                                      \
     OWN(prefix, device_info, XB_SLOT_ALWAYS)                                                       \
@@ -50,10 +50,10 @@ void xb_driver_drop(struct xb_driver *driver);
     QUEUE(prefix, queue_copy, XB_SLOT_ALWAYS)                                                      \
     QUEUE(prefix, queue_fill, XB_SLOT_ALWAYS)                                                      \
     QUEUE(prefix, queue_check, XB_SLOT_ALWAYS)                                                     \
-    QUEUE(prefix, queue_kernel_copy, XB_CAP_KERNELS)                                               \
-    QUEUE(prefix, queue_compute, XB_CAP_KERNELS)                                                   \
-    QUEUE(prefix, queue_chain, XB_CAP_KERNELS)                                                     \
-    QUEUE(prefix, queue_chase, XB_CAP_KERNELS)                                                     \
+    KERNEL(prefix, queue_kernel_copy, XB_CAP_KERNELS)                                              \
+    KERNEL(prefix, queue_compute, XB_CAP_KERNELS)                                                  \
+    KERNEL(prefix, queue_chain, XB_CAP_KERNELS)                                                    \
+    KERNEL(prefix, queue_chase, XB_CAP_KERNELS)                                                    \
     MEMORY(prefix, queue_prefetch, XB_CAP_MANAGED)                                                 \
     QUEUE(prefix, queue_hold, XB_CAP_HOLD)                                                         \
     QUEUE(prefix, queue_release, XB_CAP_HOLD)                                                      \
@@ -72,8 +72,8 @@ void xb_driver_drop(struct xb_driver *driver);
     QUEUE(prefix, graph_close, XB_CAP_GRAPH)                                                       \
     QUEUE(prefix, queue_graph, XB_CAP_GRAPH)                                                       \
     QUEUE(prefix, queue_copy_rows, XB_CAP_ROWS)                                                    \
-    QUEUE(prefix, queue_decode, XB_CAP_KERNELS)                                                    \
-    QUEUE(prefix, queue_digest, XB_CAP_KERNELS)                                                    \
+    KERNEL(prefix, queue_decode, XB_CAP_KERNELS)                                                   \
+    KERNEL(prefix, queue_digest, XB_CAP_KERNELS)                                                   \
     FILE(prefix, file_open, XB_CAP_FILE)                                                           \
     FILE(prefix, file_close, XB_CAP_FILE)                                                          \
     FILE(prefix, file_read, XB_CAP_FILE)                                                           \
@@ -94,3 +94,44 @@ void xb_driver_drop(struct xb_driver *driver);
     __typeof__(*((struct xb_backend *)0)->slot) prefix##slot;
 #define XB_FILL_SLOT(prefix, slot, needs) .slot = prefix##slot,
 #define XB_FILL(list, prefix) list(XB_FILL_SLOT, prefix).abi = XB_BACKEND_ABI
+
+/* ---- slot_checks.c: the slots of kernels, written over what a backend has for them ---- */
+
+/* What a kernel does. Addresses are those at which it sees memory. */
+struct xb_kernel {
+    enum xb_kernel_kind {
+        XB_KERNEL_COPY,
+        XB_KERNEL_COMPUTE,
+        XB_KERNEL_DIGEST,
+        XB_KERNEL_CHAIN,
+        XB_KERNEL_CHASE, /* from the source, a chain; the target is the cursor */
+        XB_KERNEL_DECODE
+    } kind;
+    char *target, *source;
+    uint64_t bytes;
+    enum xb_access access; /* COPY, CHAIN */
+    unsigned together;     /* COPY */
+    unsigned turn;         /* CHASE */
+    uint64_t loads;        /* CHASE */
+    uint64_t steps;        /* COMPUTE */
+    /* DECODE */
+    enum xb_format format;
+    uint64_t source_bytes;
+    uint64_t offset; /* of the target in its buffer */
+    struct xb_decode_report *report;
+};
+
+struct xb_kernels {
+    /* Finds the address at which kernels of a device, which may be another than the buffer's, see
+     * its memory. */
+    enum xb_status (*find_address)(const struct xb_device *device, const struct xb_buffer *buffer,
+                                   uint64_t offset, char **address, struct xb_error *error);
+    /* Enqueues a kernel. All that the slots promise is checked. */
+    enum xb_status (*enqueue)(struct xb_queue *queue, const struct xb_kernel *work,
+                              struct xb_error *error);
+};
+
+#define XB_KERNEL_SLOTS(X, prefix)                                                                 \
+    XB_SLOTS(XB_NO_SLOT, XB_NO_SLOT, XB_NO_SLOT, XB_NO_SLOT, X, prefix)
+XB_KERNEL_SLOTS(XB_DECLARE_SLOT, xb_)
+#define XB_FILL_KERNELS(own) .kernels = &(own), XB_KERNEL_SLOTS(XB_FILL_SLOT, xb_)

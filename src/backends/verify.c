@@ -33,12 +33,6 @@ static unsigned char pattern_byte(struct xb_pattern pattern, uint64_t position)
     return (unsigned char)(xb_pattern_word(pattern, position / 8) >> (8 * (position % 8)));
 }
 
-/* The pattern's whole word at byte `position`, after all steps. */
-static unsigned long long whole_word(const struct job *job, uint64_t position)
-{
-    return xb_pattern_word(job->pattern, position / 8) * job->leap.factor + job->leap.addend;
-}
-
 /* How many bytes, at most `bytes`, lie before the next whole word and are handled one by one. */
 static uint64_t head_bytes(uint64_t position, uint64_t bytes)
 {
@@ -74,28 +68,18 @@ static void compare_bytes(const unsigned char *in, uint64_t position, uint64_t c
     }
 }
 
-/* Adds the bytes of a whole word at `position` that differ from `wanted` to *found. */
-static void compare_word(unsigned long long word, unsigned long long wanted, uint64_t position,
-                         struct xb_mismatch *found)
-{
-    for (unsigned i = 0; i < 8; i++) {
-        if (((word ^ wanted) >> (8 * i) & 0xFF) == 0)
-            continue;
-        if (found->wrong_bytes++ == 0)
-            found->first_offset = position + i;
-    }
-}
-
 /* Adds the bytes of whole words at `position` that differ to *found. */
 static void compare_words(const struct job *job, const unsigned char *in, uint64_t position,
                           uint64_t bytes, struct xb_mismatch *found)
 {
-    for (; bytes > 0; bytes -= 8, in += 8, position += 8) {
+    for (uint64_t at = 0; at < bytes; at += 8) {
         unsigned long long word;
-        memcpy(&word, in, 8);
-        unsigned long long wanted = whole_word(job, position);
-        if (word != wanted)
-            compare_word(word, wanted, position, found);
+        memcpy(&word, in + at, 8);
+        word ^= xb_pattern_word(job->pattern, (position + at) / 8) * job->leap.factor +
+                job->leap.addend;
+        for (unsigned i = 0; word != 0; i++, word >>= 8)
+            if ((word & 0xFF) != 0 && found->wrong_bytes++ == 0)
+                found->first_offset = position + at + i;
     }
 }
 
@@ -184,58 +168,26 @@ struct xb_mismatch xb_host_check(const void *memory, uint64_t offset, uint64_t b
 
 /* ---- digests ---- */
 
-static const struct xb_compute_leap no_step = {.factor = 1, .addend = 0};
-
-/* What the `bytes` < 8 behind the last whole word add: they take no step. */
-static uint64_t sum_of_rest(const unsigned char *rest, uint64_t index, size_t bytes)
+/* The `rest` bytes behind the last whole word take no step. */
+static void add_part(void *argument, uint64_t begin, uint64_t end)
 {
+    struct job *job = argument;
     unsigned long long word = 0;
-    memcpy(&word, rest, bytes);
-    return bytes > 0 ? xb_digest_word(word, index) : 0;
-}
-
-static void add_memory(void *argument, uint64_t begin, uint64_t end)
-{
-    struct job *job = argument;
+    uint64_t rest = end % 8;
     uint64_t sum =
-        xb_words_fastest()->sum(job->in + begin, job->leap, begin / 8, end / 8 - begin / 8);
-    sum += sum_of_rest(job->in + end / 8 * 8, end / 8, end % 8);
-    atomic_fetch_add(&job->sum, sum);
-}
-
-static void add_pattern(void *argument, uint64_t begin, uint64_t end)
-{
-    struct job *job = argument;
-    const struct xb_words *words = xb_words_fastest();
-    uint64_t first = job->offset / 8; /* the pattern's word that is word 0 */
-    unsigned char block[BLOCK];       /* which stays in the core's cache */
-    uint64_t sum = 0;
-    for (uint64_t index = begin / 8, count; index < end / 8; index += count) {
-        count = end / 8 - index < BLOCK / 8 ? end / 8 - index : BLOCK / 8;
-        words->fill(block, job->pattern, job->leap, first + index, count);
-        sum += words->sum(block, no_step, index, count);
-    }
-    words->fill(block, job->pattern, no_step, first + end / 8, 1);
-    sum += sum_of_rest(block, end / 8, end % 8);
-    atomic_fetch_add(&job->sum, sum);
+        xb_words_fastest()->sum(job->in + begin, job->leap, begin / 8, (end - begin) / 8);
+    memcpy(&word, job->in + end - rest, rest);
+    atomic_fetch_add(&job->sum, rest > 0 ? sum + xb_digest_word(word, end / 8) : sum);
 }
 
 uint64_t xb_digest_stepped(const void *memory, uint64_t bytes, uint64_t steps)
 {
     struct job job = {.in = memory, .leap = xb_compute_leap_of(steps)};
-    xb_parallel_for(bytes, GRAIN, add_memory, &job);
+    xb_parallel_for(bytes, GRAIN, add_part, &job);
     return job.sum;
 }
 
 uint64_t xb_digest_memory(const void *memory, uint64_t bytes)
 {
     return xb_digest_stepped(memory, bytes, 0);
-}
-
-uint64_t xb_digest_pattern(struct xb_pattern pattern, uint64_t offset, uint64_t bytes)
-{
-    struct job job = {
-        .offset = offset, .pattern = pattern, .leap = xb_compute_leap_of(pattern.steps)};
-    xb_parallel_for(bytes, GRAIN, add_pattern, &job);
-    return job.sum;
 }

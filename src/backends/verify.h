@@ -25,7 +25,3 @@ uint64_t xb_digest_memory(const void *memory, uint64_t bytes);
 
 /* Makes the digest that memory would have after `steps` of queue_compute; leaves it as it is. */
 uint64_t xb_digest_stepped(const void *memory, uint64_t bytes, uint64_t steps);
-
-/* Makes the digest of bytes [offset, offset + bytes) of a pattern, with its steps on every whole
- * word. Words count from `offset`, a multiple of 8. */
-uint64_t xb_digest_pattern(struct xb_pattern pattern, uint64_t offset, uint64_t bytes);

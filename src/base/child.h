@@ -21,15 +21,15 @@ enum xb_child_signals {
 /* Which open files a new process keeps. */
 enum xb_child_files {
     XB_CHILD_KEEPS_FILES,
-    XB_CHILD_IS_SILENT, /* its standard streams are /dev/null, so that a reader of its parent's
-                           output does not wait for the child too */
+    XB_CHILD_IS_SILENT, /* its standard streams are /dev/null: no reader of its parent's output
+                           waits for it */
     XB_CHILD_IS_ALONE,  /* the same, and the channel is its only other file */
 };
 
 struct xb_child_task {
     const char *what; /* for messages: "the process that measures" */
-    /* Runs in the new process, with its end of the channel. Returns the exit code: the process ends
-     * by _exit() then, without flushing or freeing what it has of its parent. */
+    /* Runs in the new process, with its end of the channel. The process ends with the exit code
+     * that this returns, by _exit(): it flushes and frees nothing of its parent's. */
     int (*work)(void *argument, int channel);
     void *argument;
     enum xb_child_signals signals;
@@ -51,13 +51,13 @@ struct xb_child {
     int wait_error;   /* an errno where nobody can say how it ended; 0 otherwise */
 };
 
-/* Forks it. XB_ERR_SYSTEM; otherwise release with xb_child_end or, once it has ended,
- * xb_child_close. Where nothing was started, both do nothing. */
+/* Forks it. XB_ERR_SYSTEM. Release with xb_child_end or, once it has ended, xb_child_close: both do
+ * nothing where nothing was started. */
 XB_MUST_CHECK enum xb_status
 xb_child_start(struct xb_child *child, const struct xb_child_task *task, struct xb_error *error);
 
-/* Waits `pause_ms` at most until the file `fd` (-1: none) has something to read or its other end is
- * closed, and returns whether. Then notes the child's end, and kills it if it is time to. */
+/* Waits `pause_ms` at most until the file `fd` (-1: none) can be read or its other end is closed,
+ * and returns whether. Notes the child's end, and kills it if it is time to. */
 bool xb_child_poll(struct xb_child *child, int fd, int pause_ms);
 
 /* Waits for its end, until `until` on that clock at the most. Returns whether it has ended. */
@@ -119,20 +119,13 @@ struct xb_program_outcome {
     bool stuck;     /* it is still there: not even SIGKILL ends it */
 };
 
-/*
- * Runs it to its end. Standard input is empty, standard error is the caller's, standard output is
- * read: to its end, or until the program has ended and only others hold it. What it leaves behind
- * in its process group is given a moment and killed then.
- *
- * The group is its own: a signal that the caller has caught (xb_interrupt_signal) is passed on to
- * it as SIGTERM, once. It also gets SIGTERM at end_at, for printing too much, and where the caller
- * dies. If it does not heed that, it is killed some seconds later; at once where the caller is
- * signalled again (xb_interrupt_count).
- *
- * Blocks. XB_ERR_SYSTEM where it cannot be started, where it cannot be ended (outcome->stuck) and
- * where nobody can say how it ended; XB_ERR_MEMORY where there is no memory for what it printed.
- * Release outcome->text with free(), also after a failure.
- */
+/* Runs it to its end, in a process group of its own. Blocks. Standard input is empty, standard
+ * error the caller's, standard output is read: to its end, or until the program has ended and only
+ * others hold it. It gets SIGTERM at end_at, for printing too much, once for a signal that the
+ * caller has caught, and where the caller dies. It is killed some seconds later, at once where the
+ * caller is signalled again; what it leaves in its group, after a moment. XB_ERR_SYSTEM: it cannot
+ * be started, or cannot be ended (outcome->stuck), or nobody can say how it ended. XB_ERR_MEMORY:
+ * for what it printed. Release outcome->text with free(), also then. */
 XB_MUST_CHECK enum xb_status xb_program_run(const struct xb_program *program,
                                             struct xb_program_outcome *outcome,
                                             struct xb_error *error);

@@ -135,7 +135,7 @@ static enum xb_status set_value(struct xb_value *value, const char *text, struct
     case XB_OPTION_SIZES:
     case XB_OPTION_COUNTS:
         status = xb_numbers_parse(text, option->type == XB_OPTION_SIZES, option->minimum,
-                                  option->maximum, &value->numbers, &cause);
+                                  option->maximum, &value->numbers, memory, &cause);
         break;
     case XB_OPTION_DURATION:
         status = xb_duration_parse(text, &value->seconds, &cause);
@@ -237,22 +237,6 @@ static enum xb_status check_name(const struct tables *tables, const char *argume
                    meant[0] != NULL ? "?" : "");
 }
 
-/* Explains why getopt_long returned '?' or ':'. */
-static enum xb_status refuse(const struct xb_config *config, int code, struct xb_error *error)
-{
-    const struct xb_value *value = find_value(config, optopt);
-    if (value == NULL) {
-        unsigned char letter = (unsigned char)optopt;
-        if (letter > ' ' && letter < 0x7F)
-            return XB_FAIL(error, XB_ERR_USAGE, "unknown option -%c", letter);
-        return XB_FAIL(error, XB_ERR_USAGE, "unknown option: '-' and the byte 0x%02X", letter);
-    }
-    if (code == ':')
-        return XB_FAIL(error, XB_ERR_USAGE, "option --%s needs an argument: --%s %s",
-                       value->option->name, value->option->name, value->option->argument);
-    return XB_FAIL(error, XB_ERR_USAGE, "option --%s takes no argument", value->option->name);
-}
-
 static enum xb_status parse_arguments(struct xb_config *config, const struct tables *tables,
                                       int argc, char **argv, struct xb_error *error)
 {
@@ -263,14 +247,23 @@ static enum xb_status parse_arguments(struct xb_config *config, const struct tab
     optind = 0; /* makes getopt_long forget the command line it read before */
     int code;
     while ((code = getopt_long(argc, argv, tables->shorts, tables->longs, NULL)) != -1) {
-        if (code == '?' || code == ':')
-            return refuse(config, code, error);
-        struct xb_value *value = find_value(config, code);
+        bool is_wrong = code == '?' || code == ':';
+        struct xb_value *value = find_value(config, is_wrong ? optopt : code);
+        unsigned char letter = (unsigned char)optopt;
+        if (value == NULL && letter > ' ' && letter < 0x7F)
+            return XB_FAIL(error, XB_ERR_USAGE, "unknown option -%c", letter);
+        if (value == NULL)
+            return XB_FAIL(error, XB_ERR_USAGE, "unknown option: '-' and the byte 0x%02X", letter);
+        const struct xb_option *option = value->option;
+        if (code == ':')
+            return XB_FAIL(error, XB_ERR_USAGE, "option --%s needs an argument: --%s %s",
+                           option->name, option->name, option->argument);
+        if (code == '?')
+            return XB_FAIL(error, XB_ERR_USAGE, "option --%s takes no argument", option->name);
         if (value->given)
             return XB_FAIL(error, XB_ERR_USAGE, "option --%s is given twice; give it once",
-                           value->option->name);
+                           option->name);
         value->given = true;
-        const struct xb_option *option = value->option;
         /* What reads like an option, unlike "-" and -1: most likely its argument was forgotten. */
         bool is_lacking = option->type != XB_OPTION_FLAG && optarg[0] == '-' &&
                           (optarg[1] == '-' || isalpha((unsigned char)optarg[1]));
@@ -320,7 +313,6 @@ enum xb_status xb_config_default(struct xb_config *config, const struct xb_optio
     struct xb_value *value = &config->values[xb_config_get(config, row) - config->values];
     if (value->given)
         return XB_OK;
-    xb_numbers_free(&value->numbers);
     *value = (struct xb_value){.option = row};
     return set_value(value, text, &config->memory, error);
 }
@@ -383,8 +375,6 @@ uint64_t xb_value_number(const struct xb_value *value, size_t index)
 
 void xb_config_free(struct xb_config *config)
 {
-    for (size_t i = 0; i < config->count; i++)
-        xb_numbers_free(&config->values[i].numbers);
     xb_arena_free(config->memory);
     *config = (struct xb_config){0};
 }

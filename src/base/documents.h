@@ -9,12 +9,10 @@
 /* Gives the next bytes, `size` at most; 0 at the end, -1 with errno for a failure. */
 typedef ssize_t xb_documents_read(void *from, char *buffer, size_t size);
 
-/*
- * Cuts a stream into its JSON objects, one per line, or printed over several, or mixed. It finds
- * where an object ends by its brackets and texts and parses nothing: a whole piece may still be no
- * JSON. A broken document is a piece too, and says why. The next one begins where a line begins
- * with `{`, so a document that was cut short never spoils the next one.
- */
+/* Cuts a stream into its JSON objects, one per line, or printed over several, or mixed. It finds an
+ * object's end by brackets and texts and parses nothing: a whole piece may still be no JSON. A
+ * broken document is a piece too, and says why. The next one begins where a line begins with `{`:
+ * one that was cut short never spoils the next. */
 struct xb_documents {
     xb_documents_read *read; /* bytes of what is read */
     void *from;
@@ -43,8 +41,8 @@ struct xb_document_piece {
 
 void xb_documents_open(struct xb_documents *documents, xb_documents_read *read, void *from,
                        size_t largest);
-/* Gives the next piece; *any is false after the last. Blocks while the stream does. Needs memory
- * for at most twice `largest`. XB_ERR_MEMORY; XB_ERR_STOPPED after a signal. */
+/* Gives the next piece; *any is false after the last. Blocks while the stream does, and takes twice
+ * `largest` of memory at the most. XB_ERR_MEMORY; XB_ERR_STOPPED after a signal. */
 XB_MUST_CHECK enum xb_status xb_documents_next(struct xb_documents *documents,
                                                struct xb_document_piece *piece, bool *any,
                                                struct xb_error *error);

@@ -4,10 +4,9 @@
 #include <stdbool.h>
 
 /* After this call SIGINT, SIGTERM and SIGHUP are only noted, once or twice, so that the run can
- * write its results. Another signal within a second counts as the same request, which often arrives
- * twice: from timeout(1), from somebody who signals all processes at once, or from a parent that
- * passes it on. A later signal kills as usual. A write to a closed pipe, or beyond the limit of a
- * file's size, now fails instead of killing the process. */
+ * write its results; a later one kills as usual. One within a second is the same request, which
+ * often arrives twice: from timeout(1), or from a parent that passes it on. A write to a closed
+ * pipe, or beyond a file's largest size, fails instead of killing the process. */
 #define xb_interrupt_catch() xb_interrupt_catch_times(1)
 #define xb_interrupt_catch_twice() xb_interrupt_catch_times(2)
 void xb_interrupt_catch_times(int requests);
@@ -18,8 +17,8 @@ int xb_interrupt_signal(void);
 /* How many requests were noted. */
 int xb_interrupt_count(void);
 
-/* Sets when waiting ends without a signal, on the clock of src/base/clock.h, for code that knows no
- * run, such as a compiler. Call it before there are threads. */
+/* Sets when waiting ends without a signal (clock.h), for code that knows no run, such as a
+ * compiler. Call it before there are threads. */
 void xb_interrupt_set_deadline(double when);
 
 /* Whether to stop waiting, because a signal was caught or the deadline has come. */

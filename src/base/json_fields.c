@@ -335,19 +335,6 @@ static void read_value(struct xb_json_reader *reader, const cJSON *object, const
     }
 }
 
-/* What a member is that the file does not know. */
-static void set_unknown(const struct xb_field *field, char *to)
-{
-    if ((field->flags & XB_FIELD_EMPTY_IS_NULL) != 0)
-        memset(to + field->offset, 0, field->size);
-    if (field->kind == XB_FIELD_INDEX)
-        *(int *)(to + field->offset) = -1;
-    else if ((field->flags & XB_FIELD_NAN_IS_NULL) != 0)
-        *(double *)(to + field->offset) = (double)NAN;
-    if (field->known > 0)
-        *(bool *)(to + field->known - 1) = false;
-}
-
 void xb_fields_read(struct xb_json_reader *reader, const cJSON *object,
                     const struct xb_field *fields, void *to)
 {
@@ -359,14 +346,23 @@ void xb_fields_read(struct xb_json_reader *reader, const cJSON *object,
             *(bool *)(base + field->known - 1) = true;
     for (const struct xb_field *field = fields; field->key != NULL; field++) {
         const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, field->key);
-        if (item == NULL)
+        char *at = base + field->offset;
+        if (item == NULL) {
             xb_json_refuse(reader, field->key, "is missing");
-        else if (cJSON_IsNull(item) && xb_field_may_be_null(field))
-            set_unknown(field, base);
-        else if (!xb_json_failed(reader) && field->read != NULL)
+        } else if (cJSON_IsNull(item) && xb_field_may_be_null(field)) {
+            if ((field->flags & XB_FIELD_EMPTY_IS_NULL) != 0)
+                memset(at, 0, field->size);
+            if (field->kind == XB_FIELD_INDEX)
+                *(int *)at = -1;
+            else if ((field->flags & XB_FIELD_NAN_IS_NULL) != 0)
+                *(double *)at = (double)NAN;
+            if (field->known > 0)
+                *(bool *)(base + field->known - 1) = false;
+        } else if (!xb_json_failed(reader) && field->read != NULL) {
             field->read(reader, object, field, to);
-        else if (!xb_json_failed(reader))
+        } else if (!xb_json_failed(reader)) {
             read_value(reader, object, item, field, base);
+        }
     }
 }
 

@@ -21,8 +21,8 @@ enum xb_field_kind {
     XB_FIELD_UNSIGNED,               /* unsigned */
     XB_FIELD_UINT64,                 /* uint64_t, up to 2^53 unless `most` says less */
     XB_FIELD_SIZE = XB_FIELD_UINT64, /* size_t */
-    XB_FIELD_COUNTER, /* uint64_t of any value: a double holds large ones only roughly, so what was
-                         rounded up to 2^64 is read as the largest that a counter can have */
+    XB_FIELD_COUNTER, /* uint64_t of any value: a double holds large ones only roughly, so 2^64 is
+                         read as the largest there is */
     XB_FIELD_INDEX,   /* int or what is as long; below 0 is written as null, which is read as -1 */
     XB_FIELD_INT64,   /* int64_t, up to 2^53 to either side of 0 */
     XB_FIELD_DOUBLE,  /* 0 or more; NAN is written as null where XB_NULL_IF_NAN is given */
@@ -31,9 +31,8 @@ enum xb_field_kind {
     XB_FIELD_STRING,  /* const char *; read into the reader's texts */
     XB_FIELD_WORD,    /* enum, by the names that `word` gives for 0 to `most` */
     XB_FIELD_OBJECT,  /* struct with a table of its own */
-    XB_FIELD_ITEMS,   /* array of structs in the struct itself; `count` of them, of which the first
-                         `most` are written, and no more are read */
-    XB_FIELD_LIST,    /* pointer to such structs, which lie in the reader's texts when read */
+    XB_FIELD_ITEMS, /* array of structs in the struct itself; `count` of them, `most` at the most */
+    XB_FIELD_LIST,  /* pointer to such structs, which lie in the reader's texts when read */
     XB_FIELD_NUMBERS, /* pointer to doubles, which lie there too; `most` is that of each */
     XB_FIELD_CUSTOM   /* what no other kind says: `write` and `read` */
 };
@@ -53,11 +52,11 @@ struct xb_field {
     enum xb_field_kind kind;
     unsigned flags;
     size_t offset, size; /* of the member; of an array the size of an item */
-    size_t known;        /* 1 + offset of a bool that is false for null, or 0. Members that share it
-                            are known together: one null is enough */
-    size_t needs;        /* 1 + offset of an unsigned: while that is 0, null is written; or 0 */
-    size_t present;      /* 1 + offset of a pointer: NULL is written as null, but not read; or 0 */
-    size_t count;        /* of an array: offset of the number of items, a size_t */
+    size_t known;   /* 1 + offset of a bool that is false for null, or 0. Members that share it are
+                       known together: one null is enough */
+    size_t needs;   /* 1 + offset of an unsigned: while that is 0, null is written; or 0 */
+    size_t present; /* 1 + offset of a pointer: NULL is written as null, but not read; or 0 */
+    size_t count;   /* of an array: offset of the number of items, a size_t */
     uint64_t least, most; /* of whole numbers, and of the items of a list; `most` 0: of the type */
     const struct xb_field *fields;
     const char *(*word)(int value);
@@ -111,8 +110,8 @@ void xb_fields_put(struct xb_json *json, const struct xb_field *fields, const vo
 void xb_fields_put_object(struct xb_json *json, const char *key, const struct xb_field *fields,
                           const void *from);
 
-/* Reads the members of `object` into *to, which is zeroed before. What is missing or not as it has
- * to be is refused, with its place. */
+/* Reads the members of `object` into *to, which is zeroed before; refuses what is missing or wrong.
+ */
 void xb_fields_read(struct xb_json_reader *reader, const cJSON *object,
                     const struct xb_field *fields, void *to);
 /* Reads the object that `object` has under that key. */

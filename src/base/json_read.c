@@ -83,18 +83,6 @@ static void refuse_at(struct xb_json_reader *reader, const char *text, const cha
             line, (size_t)(at - start) + 1, what);
 }
 
-/* The quote that ends the string which begins before `c`, or the text's end. *wrong: an escaped NUL
- * in it, or a control character that is not escaped, which JSON forbids. */
-static const char *string_end(const char *c, const char *end, const char **wrong)
-{
-    while (c < end && *c != '"' && *wrong == NULL) {
-        if ((unsigned char)*c < ' ' || (*c == '\\' && strncmp(c, "\\u0000", 6) == 0))
-            *wrong = c;
-        c += *c == '\\' && c + 1 < end ? 2 : 1;
-    }
-    return c;
-}
-
 /* What would make cJSON take much memory or stack, and what it would show wrongly: of a text with a
  * zero in it only what is before, so that one name would pass for another. */
 static void check_text(struct xb_json_reader *reader, const char *text, size_t length)
@@ -106,8 +94,13 @@ static void check_text(struct xb_json_reader *reader, const char *text, size_t l
         refuse_at(reader, text, wrong, "a character is NUL: this is no text");
     for (const char *c = text; c < end && !xb_json_failed(reader); c++) {
         const char *begin = c;
+        /* In a string no NUL may be escaped, and no control character may be as it is. */
         if (*c == '"')
-            c = string_end(c + 1, end, &wrong);
+            for (c++; c < end && *c != '"' && wrong == NULL;) {
+                if ((unsigned char)*c < ' ' || strncmp(c, "\\u0000", 6) == 0)
+                    wrong = c;
+                c += *c == '\\' && c + 1 < end ? 2 : 1;
+            }
         else if (*c == '[' || *c == '{')
             depth++;
         else if (*c == ']' || *c == '}')
@@ -128,22 +121,13 @@ static void check_text(struct xb_json_reader *reader, const char *text, size_t l
 
 XB_POINTER_COMPARER(compare_keys, char, strcmp(a, b))
 
-/* A key that the object has more than once; NULL for none. Few keys are compared each with each,
- * and nearly all objects have no more; many are sorted. */
+/* A key that the object has more than once; NULL for none. */
 static const char *find_twice(struct xb_json_reader *reader, const cJSON *object)
 {
-    const char *twice = NULL;
+    const char *few[32], *twice = NULL;
     size_t count = (size_t)cJSON_GetArraySize(object), filled = 0;
-    const cJSON *item, *before;
-    if (count <= 16) {
-        for (item = object->child; item != NULL && twice == NULL; item = item->next)
-            for (before = object->child; before != item; before = before->next)
-                if (item->string[0] == before->string[0] &&
-                    strcmp(item->string, before->string) == 0)
-                    twice = item->string;
-        return twice;
-    }
-    const char **keys = xb_try(count, sizeof *keys);
+    const char **keys = count > 32 ? xb_try(count, sizeof *keys) : few;
+    const cJSON *item;
     if (keys == NULL) {
         xb_json_refuse_memory(reader);
         return NULL;
@@ -152,7 +136,8 @@ static const char *find_twice(struct xb_json_reader *reader, const cJSON *object
     qsort(keys, filled, sizeof *keys, compare_keys);
     for (size_t i = 1; i < filled && twice == NULL; i++)
         twice = strcmp(keys[i], keys[i - 1]) == 0 ? keys[i] : NULL;
-    free(keys);
+    if (keys != few)
+        free(keys);
     return twice;
 }
 

@@ -8,8 +8,8 @@
 
 struct xb_arena;
 
-/* JSON that may come from anywhere: read in bounded memory, and whatever is wrong with it is told
- * with the file and the place in it. */
+/* JSON that may come from anywhere: read in bounded memory; what is wrong is told with its place.
+ */
 
 struct xb_place {
     const char *path; /* of the file, for messages */
@@ -38,7 +38,7 @@ struct xb_json_reader {
 };
 
 /* Parses the text (with a zero behind it) and checks the whole tree: no key twice, no number that
- * is not finite, no NUL, no control character that is not escaped. XB_ERR_USAGE with line and
+ * is not finite, no NUL or control character that is not escaped. XB_ERR_USAGE with line and
  * column, or the place; XB_ERR_MEMORY. Release the tree with cJSON_Delete(). */
 cJSON *xb_json_read(struct xb_json_reader *reader, const char *text, size_t length);
 
@@ -52,11 +52,9 @@ void xb_json_refuse_memory(struct xb_json_reader *reader);
 void xb_json_check_keys(struct xb_json_reader *reader, const cJSON *object,
                         const char *const *keys);
 
-/*
- * ---- a member of an object ----
- * What is missing or not as it has to be is refused. optional_: may be missing or null, which gives
- * what is empty. known_: must be there, and null stands for what is not known.
- */
+/* ---- a member of an object ----
+ * What is missing or wrong is refused. optional_: may be missing or null, which gives what is
+ * empty. known_: must be there, and null stands for what is not known. */
 enum xb_json_need { XB_JSON_NEEDED, XB_JSON_KNOWN, XB_JSON_OPTIONAL };
 
 const cJSON *xb_json_get_object_as(enum xb_json_need need, struct xb_json_reader *reader,

@@ -17,13 +17,6 @@ void xb_json_fail(struct xb_json *json, const struct xb_error *error)
         json->error = *error;
 }
 
-void xb_json_fail_memory(struct xb_json *json)
-{
-    if (json->error.status == XB_OK)
-        XB_FAIL(&json->error, XB_ERR_MEMORY,
-                "not enough memory to write the JSON: measure fewer cases in one run");
-}
-
 /* A bug: the calls do not make a document. A document that lacks something must not pass. */
 static void fail_misuse(struct xb_json *json, const char *what, const char *key)
 {
@@ -32,106 +25,127 @@ static void fail_misuse(struct xb_json *json, const char *what, const char *key)
                 key != NULL ? key : "none");
 }
 
-/* A copy of the first `length` bytes that is UTF-8; release with cJSON_free. NULL: no memory. */
-static char *utf8_copy(const char *text, size_t length)
-{
-    static const size_t most = sizeof XB_UTF8_REPLACEMENT - 1;
-    char *copy = cJSON_malloc(length * most + 1);
-    if (copy == NULL)
-        return NULL;
-    char *out = copy;
-    for (const char *end = text + length; text < end;) {
-        size_t bytes = xb_utf8_length(text);
-        if (bytes > 0) {
-            memcpy(out, text, bytes);
-            out += bytes;
-            text += bytes;
-        } else {
-            memcpy(out, XB_UTF8_REPLACEMENT, most);
-            out += most;
-            text++;
-        }
-    }
-    *out = '\0';
-    return copy;
-}
-
 void xb_json_begin(struct xb_json *json)
 {
-    *json = (struct xb_json){.root = NULL};
+    *json = (struct xb_json){.text = NULL};
 }
 
-/* Takes the item, which is NULL where memory is short. */
-static void put(struct xb_json *json, const char *key, cJSON *item)
+/* Appends to the text, behind which one byte stays free. */
+static void append(struct xb_json *json, const char *piece, size_t length)
 {
-    /* Where the item goes; NULL: it is the document itself. */
-    cJSON *container = json->depth > 0 ? json->open[json->depth - 1] : NULL;
-    bool is_put = false;
-    if (item == NULL)
-        xb_json_fail_memory(json);
-    else if (container == NULL && json->root != NULL)
+    if (json->error.status == XB_OK && json->room - json->length <= length) {
+        size_t room = 2 * (json->length + length) + 512;
+        char *grown = cJSON_malloc(room);
+        if (grown == NULL) {
+            XB_FAIL(&json->error, XB_ERR_MEMORY,
+                    "not enough memory to write the JSON: measure fewer cases in one run");
+            return;
+        }
+        if (json->text != NULL)
+            memcpy(grown, json->text, json->length);
+        cJSON_free(json->text);
+        json->text = grown;
+        json->room = room;
+    }
+    if (json->error.status != XB_OK)
+        return;
+    memcpy(json->text + json->length, piece, length);
+    json->length += length;
+}
+
+/* Appends a text as UTF-8, and with escapes: a raw one has them but for DEL and the controls from
+ * U+0080 to U+009F, which can only stand in texts, and which terminals obey. */
+static void append_text(struct xb_json *json, const char *text, size_t length, bool is_raw)
+{
+    static const char escaped[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+    for (const char *end = text + length; text < end;) {
+        const unsigned char *c = (const unsigned char *)text;
+        size_t bytes = xb_utf8_length(text);
+        bool is_late = c[0] == 0x7F || (c[0] == 0xC2 && c[1] < 0xA0);
+        const char *letter = is_raw ? NULL : strchr(escaped, *text);
+        char piece[8] = {'\\'};
+        if (bytes == 0) {
+            append(json, XB_UTF8_REPLACEMENT, sizeof XB_UTF8_REPLACEMENT - 1);
+        } else if (letter != NULL) {
+            piece[1] = letters[letter - escaped];
+            append(json, piece, 2);
+        } else if (is_late || (!is_raw && c[0] < ' ')) {
+            append(json, piece, (size_t)snprintf(piece, sizeof piece, "\\u%04x", c[bytes - 1]));
+        } else {
+            append(json, text, bytes);
+        }
+        text += bytes > 0 ? bytes : 1;
+    }
+}
+
+static void indent(struct xb_json *json)
+{
+    for (size_t i = 0; i < json->depth; i++)
+        append(json, "\t", 1);
+}
+
+/* Appends what stands between a value and what is before it, and its key. */
+static void begin_value(struct xb_json *json, const char *key)
+{
+    const bool is_inner = json->depth > 0;
+    struct xb_json_level *level = is_inner ? &json->open[json->depth - 1] : NULL;
+    if (!is_inner && json->length > 0)
         fail_misuse(json, "the document is complete", key);
-    else if (cJSON_IsObject(container) != (key != NULL))
+    else if ((is_inner && !level->is_array) != (key != NULL))
         fail_misuse(json, "a key belongs to an object, and only there", key);
-    if (json->error.status != XB_OK) {
-        cJSON_Delete(item);
-        return;
-    }
-    if (container == NULL) {
-        json->root = item;
-        return;
-    }
-    char *name = key != NULL ? utf8_copy(key, strlen(key)) : NULL;
+    if (is_inner && level->has_any)
+        append(json, level->is_array ? ", " : ",\n", 2);
+    if (is_inner)
+        level->has_any = true;
     if (key == NULL)
-        is_put = cJSON_AddItemToArray(container, item);
-    else if (name != NULL)
-        is_put = cJSON_AddItemToObject(container, name, item);
-    cJSON_free(name);
-    if (!is_put) {
-        cJSON_Delete(item);
-        xb_json_fail_memory(json);
-    }
+        return;
+    indent(json);
+    append(json, "\"", 1);
+    append_text(json, key, strlen(key), false);
+    append(json, "\":\t", 3);
+}
+
+static void put(struct xb_json *json, const char *key, const char *value)
+{
+    begin_value(json, key);
+    append(json, value, strlen(value));
 }
 
 void xb_json_open(struct xb_json *json, const char *key, bool is_array)
 {
-    cJSON *container = is_array ? cJSON_CreateArray() : cJSON_CreateObject();
-    put(json, key, container);
-    if (json->error.status != XB_OK)
-        return;
+    put(json, key, is_array ? "[" : "{\n");
     if (json->depth == XB_JSON_DEPTH)
         fail_misuse(json, "deeper than it may be", key);
     else
-        json->open[json->depth++] = container;
+        json->open[json->depth++] = (struct xb_json_level){.is_array = is_array};
 }
 
 void xb_json_close(struct xb_json *json)
 {
-    if (json->error.status != XB_OK)
-        return;
-    if (json->depth == 0)
+    if (json->depth == 0) {
         fail_misuse(json, "nothing is open that could be closed", NULL);
-    else
-        json->depth--;
+        return;
+    }
+    const struct xb_json_level level = json->open[--json->depth];
+    if (!level.is_array && level.has_any)
+        append(json, "\n", 1);
+    if (!level.is_array)
+        indent(json);
+    append(json, level.is_array ? "]" : "}", 1);
 }
 
 void xb_json_put_null(struct xb_json *json, const char *key)
 {
-    put(json, key, cJSON_CreateNull());
-}
-
-/* Puts what `create` makes of the first `length` bytes, as UTF-8; null for no text. */
-static void put_copy(struct xb_json *json, const char *key, const char *text, size_t length,
-                     cJSON *(*create)(const char *text))
-{
-    char *copy = text != NULL ? utf8_copy(text, length) : NULL;
-    put(json, key, text == NULL ? cJSON_CreateNull() : copy != NULL ? create(copy) : NULL);
-    cJSON_free(copy);
+    put(json, key, "null");
 }
 
 void xb_json_put_text(struct xb_json *json, const char *key, const char *text)
 {
-    put_copy(json, key, text, text != NULL ? strlen(text) : 0, cJSON_CreateString);
+    put(json, key, text != NULL ? "\"" : "null");
+    if (text == NULL)
+        return;
+    append_text(json, text, strlen(text), false);
+    append(json, "\"", 1);
 }
 
 void xb_json_put_optional(struct xb_json *json, const char *key, const char *text)
@@ -141,15 +155,14 @@ void xb_json_put_optional(struct xb_json *json, const char *key, const char *tex
 
 void xb_json_put_number(struct xb_json *json, const char *key, double value)
 {
-    /* cJSON's own numbers may be off in the last bit: it takes 15 digits that are near enough. */
-    put(json, key, isfinite(value) ? cJSON_CreateRaw(XB_NUMBER_TEXT(value)) : cJSON_CreateNull());
+    put(json, key, isfinite(value) ? XB_NUMBER_TEXT(value) : "null");
 }
 
 void xb_json_put_known_whole(struct xb_json *json, const char *key, bool is_known, uint64_t value)
 {
     char text[32];
     snprintf(text, sizeof text, "%" PRIu64, value);
-    put(json, key, is_known ? cJSON_CreateRaw(text) : cJSON_CreateNull());
+    put(json, key, is_known ? text : "null");
 }
 
 void xb_json_put_index(struct xb_json *json, const char *key, int64_t index)
@@ -159,7 +172,7 @@ void xb_json_put_index(struct xb_json *json, const char *key, int64_t index)
 
 void xb_json_put_known_flag(struct xb_json *json, const char *key, bool is_known, bool flag)
 {
-    put(json, key, is_known ? cJSON_CreateBool(flag) : cJSON_CreateNull());
+    put(json, key, !is_known ? "null" : flag ? "true" : "false");
 }
 
 void xb_json_put_numbers(struct xb_json *json, const char *key, const double *values, size_t count)
@@ -175,46 +188,17 @@ void xb_json_put_raw(struct xb_json *json, const char *key, const char *document
     size_t length = document != NULL ? strlen(document) : 0;
     while (length > 0 && strchr(" \t\r\n", document[length - 1]) != NULL)
         length--;
-    put_copy(json, key, document, length, cJSON_CreateRaw);
+    put(json, key, document != NULL ? "" : "null");
+    if (document != NULL)
+        append_text(json, document, length, true);
 }
 
-/* DEL, or a control from U+0080 to U+009F. */
-static bool is_late_control(const char *text)
-{
-    const unsigned char *bytes = (const unsigned char *)text;
-    return bytes[0] == 0x7F || (bytes[0] == 0xC2 && bytes[1] < 0xA0);
-}
-
-/* Writes these controls, which can only stand in texts, as \u009b: cJSON leaves them as they are,
- * and terminals obey them. Takes the JSON and returns another one. NULL: no memory. */
-static char *escape_late_controls(char *json)
-{
-    size_t count = 0;
-    for (const char *at = json; *at != '\0'; at++)
-        count += is_late_control(at);
-    if (count == 0)
-        return json;
-    char *escaped = cJSON_malloc(strlen(json) + count * strlen("\\u009b") + 1);
-    char *out = escaped;
-    for (const char *at = json; escaped != NULL && *at != '\0'; at++) {
-        if (is_late_control(at))
-            out += sprintf(out, "\\u%04x", (unsigned char)(*at == 0x7F ? *at : *++at));
-        else
-            *out++ = *at;
-    }
-    if (escaped != NULL)
-        *out = '\0';
-    cJSON_free(json);
-    return escaped;
-}
-
-/* Drops white space but within texts; returns the new length. cJSON_Minify() takes the end of a
- * text that ends with a backslash for a quote within it. */
-static size_t drop_blanks(char *text)
+/* Drops white space but within texts; returns the new length. */
+static size_t drop_blanks(char *text, size_t length)
 {
     char *out = text;
     bool in_text = false;
-    for (const char *next = text; *next != '\0'; next++) {
+    for (const char *next = text; next < text + length; next++) {
         if (!in_text && strchr(" \t\r\n", *next) != NULL)
             continue;
         if (*next == '"')
@@ -226,38 +210,25 @@ static size_t drop_blanks(char *text)
     return (size_t)(out - text);
 }
 
-static enum xb_status print_tree(const cJSON *root, FILE *stream, enum xb_json_form form,
-                                 const char *what, struct xb_error *error)
-{
-    char *text = form == XB_JSON_INDENTED ? cJSON_Print(root) : cJSON_PrintUnformatted(root);
-    if (text != NULL)
-        text = escape_late_controls(text);
-    if (text == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY,
-                       "not enough memory to write %s: measure fewer cases in one run", what);
-    /* Documents that stand in it as they were read may have lines of their own. */
-    size_t length = form == XB_JSON_LINE ? drop_blanks(text) : strlen(text);
-    if (form != XB_JSON_PART)
-        text[length++] = '\n'; /* in place of the zero, which nobody needs any more */
-    /* In one call, which a stream without a buffer passes on as it is. */
-    bool is_written = fwrite(text, 1, length, stream) == length;
-    int code = errno;
-    cJSON_free(text);
-    if (!is_written)
-        return xb_stream_fail(what, code, error);
-    return form == XB_JSON_PART ? XB_OK : xb_stream_finish(stream, what, error);
-}
-
 enum xb_status xb_json_finish_as(struct xb_json *json, FILE *stream, enum xb_json_form form,
                                  const char *what, struct xb_error *error)
 {
-    if (json->depth > 0 || json->root == NULL)
+    if (json->depth > 0 || json->length == 0)
         fail_misuse(json, "the document is not complete", NULL);
     enum xb_status status = json->error.status;
-    if (status == XB_OK)
-        status = print_tree(json->root, stream, form, what, error);
-    else
+    if (status == XB_OK) {
+        size_t length =
+            form == XB_JSON_INDENTED ? json->length : drop_blanks(json->text, json->length);
+        if (form != XB_JSON_PART)
+            json->text[length++] = '\n';
+        /* In one call, which a stream without a buffer passes on as it is. */
+        if (fwrite(json->text, 1, length, stream) != length)
+            status = xb_stream_fail(what, errno, error);
+        else if (form != XB_JSON_PART)
+            status = xb_stream_finish(stream, what, error);
+    } else {
         *error = json->error;
-    cJSON_Delete(json->root);
+    }
+    cJSON_free(json->text);
     return status;
 }

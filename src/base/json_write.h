@@ -27,8 +27,11 @@
  * control characters are escaped.
  */
 struct xb_json {
-    struct cJSON *root;
-    struct cJSON *open[XB_JSON_DEPTH]; /* what is not closed yet, outermost first */
+    char *text; /* as it is written: indented */
+    size_t length, room;
+    struct xb_json_level { /* what is not closed yet, outermost first */
+        bool is_array, has_any;
+    } open[XB_JSON_DEPTH];
     size_t depth;
     struct xb_error error; /* the first failure */
 };
@@ -77,6 +80,5 @@ void xb_json_put_numbers(struct xb_json *json, const char *key, const double *va
 /* A JSON document that was read, as it was but for white space at its end. NULL gives null. */
 void xb_json_put_raw(struct xb_json *json, const char *key, const char *document);
 
-/* For callers that fail on the way: keeps this error, or that memory is short. */
+/* For callers that fail on the way: keeps this error. */
 void xb_json_fail(struct xb_json *json, const struct xb_error *error);
-void xb_json_fail_memory(struct xb_json *json);

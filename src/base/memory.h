@@ -5,15 +5,11 @@
 
 #include <setjmp.h>
 
-/*
- * The memory of bookkeeping. There is little of it, and where it is lacking nothing useful can be
- * done, so these never return NULL: they end the program (xb_memory_end). What a benchmark may
- * really lack (buffers to be measured, samples, whole files) is allocated with malloc() and its
- * kin, and its caller reports that.
- *
- * For the main thread, for the work of xb_parallel_for, and for the thread that writes the results
- * where the main one is stuck at the deadline: other threads report what they lack.
- */
+/* The memory of bookkeeping. There is little of it, and without it nothing useful can be done:
+ * these never return NULL but end the program (xb_memory_end). What a benchmark may really lack
+ * (buffers to be measured, samples, whole files) is allocated with malloc() and reported by its
+ * caller. For the main thread, for the work of xb_parallel_for, and for the thread that writes the
+ * results where the main one is stuck at the deadline: other threads report what they lack. */
 
 void *xb_new(size_t count, size_t size); /* zeroed; for 0 bytes, too, there is something to free */
 char *xb_copy_part(const char *text, size_t length); /* to the text's end at the most */

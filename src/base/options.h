@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
-/* Options. One row declares an option once: the command line, --help, hints, docs/options.md, the
- * man page, completion and the configuration in the JSON come from it. Letters and long names mean
- * the same in every command. src/modes/shared_options.c has those of several modes. */
+/* Options. One row declares an option once: the command line, help, hints, docs/options.md, the man
+ * page, completion and the JSON's configuration come from it. Letters and long names mean the same
+ * in every command. src/modes/shared_options.c has those of several modes. */
 
 enum xb_option_type {
     XB_OPTION_FLAG,   /* no argument */
@@ -31,8 +31,8 @@ struct xb_option {
     const char *help;         /* one sentence or a few; help wraps it */
     const char *brief;        /* the same in a few words, for those that --help names; else NULL */
     const char *const *choices; /* for CHOICES: ends with NULL; NULL allows any word */
-    /* Words that completion offers where `choices` is NULL; end with NULL. NULL: none, or those of
-     * `offers`, which are known only when the program is linked. */
+    /* Words that completion offers where `choices` is NULL; end with NULL. NULL: those of `offers`,
+     * which are known only when the program is linked, or none. */
     const char *const *offered;
     const char *const *(*offers)(void);
     bool takes_one;            /* for CHOICES: a single word */
@@ -84,8 +84,8 @@ struct xb_config {
 };
 
 /* Reads argv (argv[0] is skipped) by `rows` (ends with NULL) and fills *config with given values
- * and defaults. Permutes argv, which must outlive the configuration. XB_ERR_USAGE names the option
- * and, for an unknown name, the nearest one. On failure nothing is left to free. */
+ * and defaults. Permutes argv, which must outlive it. XB_ERR_USAGE names the option and, for an
+ * unknown name, the nearest one; then nothing is left to free. */
 XB_MUST_CHECK enum xb_status xb_config_parse(const struct xb_option *const *rows, int argc,
                                              char **argv, struct xb_config *config,
                                              struct xb_error *error);
@@ -95,8 +95,8 @@ void xb_config_free(struct xb_config *config);
 XB_MUST_CHECK enum xb_status xb_config_default(struct xb_config *config,
                                                const struct xb_option *row, const char *text,
                                                struct xb_error *error);
-/* The value of that row, which is one of the configuration's: aborts otherwise. For a row that is a
- * parameter or stands alone; other options go into fields. */
+/* The value of one of the configuration's rows: aborts otherwise. For a row that is a parameter or
+ * stands alone; other options go into fields. */
 const struct xb_value *xb_config_get(const struct xb_config *config, const struct xb_option *row);
 
 /* What a field holds of an option, by its type (XB_BIND). Texts and lists are borrowed. */
@@ -141,7 +141,7 @@ void xb_config_fill(const struct xb_config *config, const struct xb_option_field
 
 /* The row of that name; NULL for none, and where `rows`, which end with NULL, are NULL. */
 const struct xb_option *xb_option_find(const struct xb_option *const *rows, const char *name);
-/* Returns the words that it takes or offers, of a list several; NULL where it has none. */
+/* Returns the words that it takes or offers; NULL where it has none. */
 const char *const *xb_option_words(const struct xb_option *option);
 /* Whether options of that type take a list: CHOICES, SIZES, COUNTS. */
 bool xb_option_is_list(const struct xb_option *option);
@@ -154,6 +154,6 @@ size_t xb_value_length(const struct xb_value *value);
 /* The number at that place of SIZES or COUNTS; of SIZE and COUNT the only one. */
 uint64_t xb_value_number(const struct xb_value *value, size_t index);
 
-/* Returns the name of `candidates` (ends with NULL) nearest to `word` by edit distance; NULL if
- * none is near enough to be what was meant. */
+/* Returns the nearest of `candidates` (ends with NULL) to `word` by edit distance; NULL if none is
+ * near enough to be what was meant. */
 const char *xb_nearest(const char *word, const char *const *candidates);

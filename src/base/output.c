@@ -182,28 +182,35 @@ bool xb_output_is_over(const struct xb_output *output, const char *path)
 /* Leads to an open file, even if the file has no name. */
 #define DESCRIPTOR_PATH "/proc/self/fd/%d"
 
-/* Picks a random name for the new file, without the target's, which may be as long as can be. */
-static bool pick_name(struct xb_output *output)
+/* Gives the new file a random name, without the target's, which may be as long as can be: creates
+ * it or, where there is one without a name at the path `from`, links that. Returns what the call
+ * does: -1 with errno set for a failure. */
+static int open_named(struct xb_output *output, const char *from, mode_t mode)
 {
+    const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, folder = output->directory;
+    char *name = output->temporary;
     unsigned long long number = 0;
-    if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
-        return false;
-    snprintf(output->temporary, sizeof output->temporary, ".xferbench-%016llx", number);
-    return true;
+    int made = -1;
+    for (int i = 0; made < 0 && i < TRIES && (i == 0 || errno == EEXIST); i++) {
+        if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
+            break;
+        snprintf(name, sizeof output->temporary, ".xferbench-%016llx", number);
+        made = from != NULL ? linkat(AT_FDCWD, from, folder, name, AT_SYMLINK_FOLLOW)
+                            : openat(folder, name, flags, mode);
+    }
+    if (made < 0)
+        name[0] = '\0'; /* a file with this name is not ours to remove */
+    return made;
 }
 
-static int open_named(struct xb_output *output, mode_t mode)
+/* Removes the name of the new file, if it has one. Keeps errno. */
+static void remove_temporary(struct xb_output *output)
 {
-    int fd = -1;
-    for (int i = 0; fd < 0 && i < TRIES && pick_name(output); i++) {
-        fd = openat(output->directory, output->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
-                    mode);
-        if (fd < 0 && errno != EEXIST)
-            break;
-    }
-    if (fd < 0)
-        output->temporary[0] = '\0'; /* a file with this name is not ours to remove */
-    return fd;
+    int code = errno;
+    if (output->temporary[0] != '\0')
+        (void)unlinkat(output->directory, output->temporary, 0);
+    output->temporary[0] = '\0';
+    errno = code;
 }
 
 /* Gives the new file the access list of the file at `path`, or none if that has none. */
@@ -269,7 +276,7 @@ static enum xb_status open_replacement(struct xb_output *output, struct xb_error
              ? openat(output->directory, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, mode)
              : -1;
     if (fd < 0)
-        fd = open_named(output, mode);
+        fd = open_named(output, NULL, mode);
     if (fd < 0)
         return refuse(output, "open", errno, error);
     output->in_place = output->is_there && !keep_access(fd, output->target, &output->file);
@@ -365,26 +372,20 @@ static const char *give_name(struct xb_output *output)
     char from[32];
     int own = fileno(output->stream);
     snprintf(from, sizeof from, DESCRIPTOR_PATH, own);
-    for (int i = 0; i < TRIES && pick_name(output); i++) {
-        if (linkat(AT_FDCWD, from, output->directory, output->temporary, AT_SYMLINK_FOLLOW) == 0)
-            return NULL;
-        if (errno != EEXIST)
-            break;
-    }
+    if (open_named(output, from, 0) == 0)
+        return NULL;
     struct stat file;
-    int fd = open_named(output, 0600);
+    int fd = open_named(output, NULL, 0600);
     if (fd < 0)
         return "open";
     bool copied = fstat(own, &file) == 0 && copy(own, fd) &&
                   (output->in_place || keep_access(fd, from, &file));
     int code = errno;
     (void)close(fd);
-    if (copied)
-        return NULL;
-    (void)unlinkat(output->directory, output->temporary, 0);
-    output->temporary[0] = '\0';
     errno = code;
-    return "write";
+    if (!copied)
+        remove_temporary(output);
+    return copied ? NULL : "write";
 }
 
 /* Writes the new content into the old file `fd`: a new one could not keep its owner and rights. */
@@ -526,13 +527,6 @@ enum xb_status xb_output_commit(struct xb_output *output, struct xb_error *error
     return status;
 }
 
-/* Removes the name of the new file, if it has one. */
-static void remove_temporary(const struct xb_output *output)
-{
-    if (output->temporary[0] != '\0')
-        (void)unlinkat(output->directory, output->temporary, 0);
-}
-
 void xb_output_discard(struct xb_output *output)
 {
     (void)close_stream(output);
@@ -555,7 +549,7 @@ void xb_outputs_abandon(void)
 {
     (void)pthread_mutex_lock(&replacing.lock);
     if (replacing.process == getpid())
-        for (const struct xb_output *at = replacing.first; at != NULL; at = at->next)
+        for (struct xb_output *at = replacing.first; at != NULL; at = at->next)
             remove_temporary(at);
     (void)pthread_mutex_unlock(&replacing.lock);
 }

@@ -7,9 +7,8 @@
 #include <sys/stat.h>
 
 /* A file that is replaced only when its new content is complete. The new file has the owner, group,
- * mode and access list of the old one; where it cannot have these, the complete content is written
- * over the old file. Standard output ("-"), an open descriptor (/dev/fd/9), a device or a FIFO is
- * written as it is. Zero-initialise. */
+ * mode and access list of the old one, or the content is written over that. Standard output ("-"),
+ * an open descriptor (/dev/fd/9), a device or a FIFO is written as it is. Zero-initialise. */
 struct xb_output {
     char *path; /* as the user named it; NULL until xb_output_find succeeds */
     /* xb_output_find sets these. */
@@ -19,8 +18,8 @@ struct xb_output {
     bool is_stdout;   /* `standard` is standard output */
     int descriptor;   /* the open descriptor that the path names; negative if it names none */
     char *target;     /* the file to replace, links followed; NULL if written as it is */
-    /* Set by the caller before xb_output_commit: a file that somebody else put in the place after
-     * xb_output_find looked is not replaced, but committing fails. */
+    /* The caller sets this before xb_output_commit, which then fails where somebody else put a file
+     * in the place after xb_output_find. */
     bool keeps_others;
     /* xb_output_open sets these. */
     FILE *stream;
@@ -33,25 +32,23 @@ struct xb_output {
 /* Finds out what the path leads to, and opens nothing. XB_ERR_USAGE if it cannot be written to. */
 XB_MUST_CHECK enum xb_status xb_output_find(struct xb_output *output, const char *path,
                                             struct xb_error *error);
-/* Opens for writing what xb_output_find found. XB_ERR_USAGE says why it cannot be written. A FIFO
- * without a reader blocks, and a message on stderr says so; XB_ERR_STOPPED if a signal or
- * `deadline` (on the clock of src/base/clock.h, 0 for none) comes before a reader. */
+/* Opens for writing what xb_output_find found. XB_ERR_USAGE: it cannot be written. Waits for the
+ * reader of a FIFO, and says so on stderr. XB_ERR_STOPPED: a signal or `deadline` (clock.h; 0:
+ * none) came first. */
 XB_MUST_CHECK enum xb_status xb_output_open(struct xb_output *output, double deadline,
                                             struct xb_error *error);
 /* Before the first write: then each goes to the kernel in one call, or as few as a pipe allows, and
  * does not mix with those of other processes. */
 void xb_output_unbuffer(struct xb_output *output);
 /* Flushes, syncs and puts the file in its place. On failure the old file is unchanged, unless
- * writing over it has begun. If only the last step failed, the error names the file that holds the
- * new content: beside the target, or else in the folder for temporary files. For a pipe's reader
- * that reads nothing it waits until a signal, or some seconds after the deadline. */
+ * writing over it has begun. If only the last step failed, the error names the file with the new
+ * content. Waits for a pipe's reader until a signal, or some seconds after the deadline. */
 XB_MUST_CHECK enum xb_status xb_output_commit(struct xb_output *output, struct xb_error *error);
 /* The error of a call that could not write to the output. */
 enum xb_status xb_output_fail(const struct xb_output *output, const char *call, int code,
                               struct xb_error *error);
 
-/* Whether two outputs are the same file, whatever their names. Always false for terminals and
- * /dev/null, which several outputs may share. */
+/* Whether two outputs are the same file. Terminals and /dev/null may be shared: false. */
 bool xb_output_is_same(const struct xb_output *output, const struct xb_output *other);
 /* Whether the output would replace the file at `path`. */
 bool xb_output_is_over(const struct xb_output *output, const char *path);

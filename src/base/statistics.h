@@ -31,9 +31,9 @@ struct xb_statistics {
 struct xb_statistics xb_statistics_of(double *values, size_t count);
 
 /* Describes values in groups, one behind the other: sizes[i] >= 1 in the i-th. Groups differ by
- * more than what is within them, so the interval is that of the median of their medians
- * (xb_interval_ranks): none for `count` < 6. The rest describes the values. XB_ERR_MEMORY.
- * Where `sizes` is NULL they are `count` values, 1 or more, of no groups. */
+ * more than what is within them, so the interval is that of the median of their medians: none for
+ * `count` < 6. The rest describes the values. XB_ERR_MEMORY. Where `sizes` is NULL they are `count`
+ * values, 1 or more, of no groups. */
 XB_MUST_CHECK enum xb_status xb_statistics_compute_groups(const double *values, const size_t *sizes,
                                                           size_t count,
                                                           struct xb_statistics *statistics,
@@ -51,8 +51,8 @@ double xb_median_of(double *values, size_t count);
 
 /* Whether a row of values changed, and where (docs/report.md, "Changes by date"): by counting rows
  * of the same values in another order, so the probability is right for few values and equal ones.
- * Ranks alone cannot tell the last value before a change from the first after it: the place is the
- * cut with the least sum of distances of the values from the median of their part. */
+ * The place is the cut with the least sum of distances of the values from the median of their part:
+ * ranks alone cannot tell the last value before a change from the first after it. */
 #define XB_CHANGE_SIDE 5     /* values that each part has at least */
 #define XB_CHANGE_LEVEL 0.01 /* of a false change among all rows that are looked at together */
 #define XB_CHANGE_VALUES 1000

@@ -28,11 +28,11 @@ const char *xb_memory_text_keep(struct xb_memory_text *text, struct xb_arena **a
 
 /* Writing to pipes and FIFOs whose reader is late, slow or gone. `deadline`: clock.h; 0: none. */
 
-/* Opens the FIFO `path` for writing. If it has no reader, says so once and waits for one. Returns
- * the descriptor, or -1 with errno set: EINTR if a signal came first, ETIMEDOUT if the deadline. */
+/* Opens the FIFO `path` for writing, and waits for its reader, which it says once. Returns the
+ * descriptor, or -1 with errno set: EINTR if a signal came first, ETIMEDOUT if the deadline. */
 int xb_fifo_open(const char *path, double deadline);
 
-/* Opens a stream on the pipe `fd`; closing the stream closes `fd`. A write fails with EINTR if a
- * signal comes while it waits for the reader. It fails with ETIMEDOUT if the reader reads nothing
- * until some seconds after `deadline`, or after the first write if that was later. */
+/* Opens a stream on the pipe `fd`, which closes with it. A write fails with EINTR if a signal comes
+ * while it waits for the reader; with ETIMEDOUT if the reader reads nothing until some seconds
+ * after `deadline`, or after the first write if that was later. */
 FILE *xb_pipe_stream(int fd, double deadline);

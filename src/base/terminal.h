@@ -6,9 +6,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* What the place that a stream writes to can show. Everything but a terminal (a pipe, a file, a
- * text in memory) has one width and no colours, so that what is kept does not depend on a window.
- */
+/* What the place that a stream writes to can show. All but a terminal has one width and no colours,
+ * so that what is kept does not depend on a window. */
 
 /* Columns of what is no terminal, and the most of a sentence: longer lines are hard to read. */
 #define XB_PLAIN_COLUMNS 100
@@ -16,15 +15,15 @@
 #define XB_LEAST_COLUMNS 40
 
 bool xb_is_terminal(FILE *stream);
-/* How many columns a line may take: of a terminal that does not know its width what COLUMNS says,
- * else 80. Changes with the window: ask once for each table. */
+/* How many columns a line may take: of a terminal that does not know, what COLUMNS says, else 80.
+ * Changes with the window: ask once for each table. */
 size_t xb_terminal_columns(FILE *stream);
 /* How many a sentence may take: XB_PLAIN_COLUMNS at most. */
 size_t xb_terminal_prose_columns(FILE *stream);
 /* How many lines it shows at a time: of a terminal that does not know 24; 0 of what is none. */
 size_t xb_terminal_rows(FILE *stream);
 /* Whether the cursor can go back to what is written: on a terminal, unless it is a dumb one (TERM),
- * or narrower than XB_LEAST_COLUMNS, because lines that are wider than it take several. */
+ * or narrower than XB_LEAST_COLUMNS, where long lines take several. */
 bool xb_terminal_has_cursor(FILE *stream);
 
 /* What --color says, in the order of its words. */
@@ -53,16 +52,16 @@ const char *xb_colour_end(FILE *stream, enum xb_colour colour);
 /* Large enough for any text of a run with a row's name before it, and for any path. */
 #define XB_NOTE_SIZE (PATH_MAX + 512)
 
-/* Makes a text plain ASCII in place; it does not get longer. A blank replaces the second of two
- * colons or hashes in a row, which could begin a command of a CI system (xb_plain_text). */
+/* Makes a text plain ASCII in place, no longer than before. A blank replaces the second of two
+ * colons or hashes, which could begin a command of a CI system (xb_plain_text). */
 void xb_make_plain(char *text);
 
-/* How much of the text takes `room` characters at most and cuts no word, and no number from its
- * unit. What is left out behind a comma or colon leaves that out too. */
+/* How much of the text takes `room` characters at most and cuts no word, no number from its unit. A
+ * comma or colon at the end is left out too. */
 size_t xb_whole_words(const char *text, size_t room);
 
 /* Prints words within xb_terminal_prose_columns(), behind `used` columns of the first line; further
- * lines are indented. Words stay whole. */
+ * lines are indented. */
 void xb_wrapped_print(FILE *stream, const char *text, int indent, int used);
 
 /* Prints words after a label in that colour, padded to `width`, and further lines under the first,

@@ -7,25 +7,24 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Paths, device names and drivers' messages may hold any byte. These functions make them harmless
- * for a reader's terminal and for the log of a CI system. */
+/* Paths, device names and drivers' messages may hold any byte: these make them harmless for
+ * terminals and for the logs of CI systems. */
 
 /* Length of the character at `text`: 1 to 4 bytes of well-formed UTF-8 (The Unicode Standard, table
  * 3-7). 0 at the end of the text, and for a byte that does not begin a well-formed character. */
 size_t xb_utf8_length(const char *text);
 
-/* Whether the character at `text` is a control character, one that is invisible or changes the
- * direction of writing, one that XML cannot hold, or no UTF-8. */
+/* Whether the character at `text` is a control character, invisible, one that changes the direction
+ * of writing, one that XML cannot hold, or no UTF-8. */
 bool xb_utf8_is_harmful(const char *text);
 
-/* Writes `text` as one harmless line into `plain`, which holds `size` bytes; returns `plain`.
- * Harmful characters become \n, \t, \r or \xNN. So does the second of two colons or hashes in a
- * row, because "::" and "##[" begin the commands of CI systems. Text that does not fit is left out.
- * Converting a converted text changes nothing. */
+/* Writes `text` as one harmless line into `plain` of `size` bytes; returns `plain`. Harmful
+ * characters become \n, \t, \r or \xNN. So does the second of two colons or hashes, because "::"
+ * and "##[" begin commands of CI systems. What does not fit is left out. Doing it twice changes
+ * nothing. */
 const char *xb_plain_text(const char *text, char *plain, size_t size);
 
-/* Prints "xferbench: " and the message as plain text to stderr: in one line, on a terminal in lines
- * that fit (terminal.c). */
+/* Prints "xferbench: " and the message to stderr: in one line, on a terminal in lines that fit. */
 void xb_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* In a function whose last parameters are `format, ...`: prints these into `text`, of `size`. */

@@ -3,7 +3,6 @@
 #define _GNU_SOURCE /* strptime, timegm */
 #include "units.h"
 
-#include "day_time.h"
 #include "memory.h"
 
 #include <errno.h>
@@ -150,7 +149,6 @@ static enum xb_status append(struct xb_numbers *numbers, const struct kind *kind
                            "%s%s is named twice, again by \"%.80s\"; name %s once",
                            of_size ? "size " : "", of_size ? XB_SIZE_TEXT(number) : digits, item,
                            of_size ? "each size" : "it");
-    numbers->values = xb_grow(numbers->values, numbers->count, sizeof *numbers->values);
     numbers->values[numbers->count++] = number;
     return XB_OK;
 }
@@ -190,38 +188,29 @@ static enum xb_status append_item(struct xb_numbers *numbers, const struct kind 
 
 enum xb_status xb_numbers_parse(const char *text, bool are_sizes, uint64_t minimum,
                                 uint64_t maximum, struct xb_numbers *numbers,
-                                struct xb_error *error)
+                                struct xb_arena **memory, struct xb_error *error)
 {
     const struct kind *kind = are_sizes ? &of_sizes : &of_counts;
-    struct xb_numbers read = {.count = 0};
-    char *copy = xb_copy(text), *rest = copy;
-    enum xb_status status = XB_OK;
+    size_t most = 1, length = strlen(text);
+    for (size_t i = 0; i < length; i++) /* a range has 64 numbers at the most */
+        most += text[i] == ',' ? 1 : strncmp(text + i, "..", 2) == 0 ? 64 : 0;
+    struct xb_numbers read = {.values = xb_arena_new(memory, most * sizeof *read.values)};
+    char *rest = memcpy(xb_arena_new(memory, length + 1), text, length);
     if (are_sizes && maximum == 0) {
         minimum = 1;
         maximum = INT64_MAX;
     }
-    while (status == XB_OK && rest != NULL) {
+    while (rest != NULL) {
         char *item = strsep(&rest, ",");
-        if (item[0] != '\0')
-            status = append_item(&read, kind, minimum, maximum, item, error);
-        else
-            status = XB_FAIL(error, XB_ERR_USAGE,
-                             "%s\"%.80s\" has an empty place; give %ss and ranges with single "
-                             "commas between, such as %s",
-                             kind->list, text, kind->noun, kind->items);
+        if (item[0] == '\0')
+            return XB_FAIL(error, XB_ERR_USAGE,
+                           "%s\"%.80s\" has an empty place; give %ss and ranges with single "
+                           "commas between, such as %s",
+                           kind->list, text, kind->noun, kind->items);
+        XB_TRY(append_item(&read, kind, minimum, maximum, item, error));
     }
-    free(copy);
-    if (status == XB_OK)
-        *numbers = read;
-    else
-        free(read.values);
-    return status;
-}
-
-void xb_numbers_free(struct xb_numbers *numbers)
-{
-    free(numbers->values);
-    *numbers = (struct xb_numbers){NULL, 0};
+    *numbers = read;
+    return XB_OK;
 }
 
 enum xb_status xb_duration_parse(const char *text, double *seconds, struct xb_error *error)
@@ -274,6 +263,17 @@ const char *xb_size_format(uint64_t bytes, char *text, size_t size)
     write_size(bytes, 1000, units, decimal, sizeof decimal);
     if (strcspn(decimal, " ") < strcspn(xb_size_key(bytes, text, size), " "))
         snprintf(text, size, "%s", decimal);
+    return text;
+}
+
+const char *xb_about_format(double bytes, unsigned base, int digits, char text[32])
+{
+    static const char *const units[] = {"", "K", "M", "G", "T", "P", "E"};
+    size_t unit = 0, last = base == 1024 ? 4 : 6;
+    for (; bytes >= 1000 && unit < last; unit++)
+        bytes /= base;
+    snprintf(text, 32, "%.*g %s%sB", digits, bytes, units[unit],
+             base == 1024 && unit > 0 ? "i" : "");
     return text;
 }
 

@@ -4,7 +4,6 @@
 
 #include "backends/registry.h"
 #include "base/clock.h"
-#include "base/day_time.h"
 #include "base/interrupt.h"
 #include "base/terminal.h"
 #include "base/text.h"
@@ -127,6 +126,12 @@ void xb_option_backend_describe(void)
     if (others[0] != '\0')
         snprintf(backend_help + length, sizeof backend_help - (size_t)length,
                  " auto never takes %s: name it. xferbench list tells what each is.", others);
+}
+
+const struct xb_option *const *xb_command_rows(const struct xb_command *command)
+{
+    xb_option_backend_describe();
+    return command->options != NULL ? command->options : command->rows();
 }
 
 /* ---- --start-at ---- */

@@ -29,7 +29,9 @@ struct xb_command {
     const char *exits;       /* its exit codes: "0 all is well; 1 ..." */
     const char *example;     /* a whole command line; NULL: none */
     enum xb_operands operands;
-    /* The rows of its options, --help and --version among them. Ends with NULL; static memory. */
+    /* The rows of its options, --help and --version among them; ends with NULL. NULL: `rows` makes
+     * them, in static memory. */
+    const struct xb_option *const *options;
     const struct xb_option *const *(*rows)(void);
     /* Its help, where that is more than xb_help_print_command prints; else NULL. */
     void (*print_help)(FILE *stream);
@@ -40,6 +42,8 @@ struct xb_command {
      * returns the exit code for that. */
     int (*fail)(const struct xb_error *error);
 };
+
+const struct xb_option *const *xb_command_rows(const struct xb_command *command);
 
 /* Each of a room of its own. */
 extern const struct xb_command xb_command_advise, xb_command_compare, xb_command_explain,
@@ -71,8 +75,8 @@ extern const struct xb_option xb_option_deadline;
 extern const struct xb_option xb_option_alpha;
 XB_MUST_CHECK enum xb_status xb_option_alpha_read(const char *text, double *alpha,
                                                   struct xb_error *error);
-/* Which backend measures. Its help names those that there are: each rows() that has it calls
- * xb_option_backend_describe, which writes that. */
+/* Which backend measures. Its help names those that there are: that is written by
+ * xb_option_backend_describe, which xb_command_rows calls. */
 extern const struct xb_option xb_option_backend;
 void xb_option_backend_describe(void);
 
@@ -89,7 +93,7 @@ void xb_probe_print(FILE *stream, const struct xb_probe *probe);
 extern const struct xb_option xb_option_start_at;
 
 /*
- * Reads its text; NULL: it is not given. *at is on the clock of base/day_time.h; then 0. `deadline`
+ * Reads its text; NULL: it is not given. *at is on the clock of base/units.h; then 0. `deadline`
  * is on the clock of base/clock.h, 0 for none. XB_ERR_USAGE for a text that is no time, and for a
  * time in the past, after the deadline or more than a day ahead.
  */

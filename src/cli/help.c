@@ -84,7 +84,7 @@ void xb_help_print_command(FILE *stream, const struct xb_command *command)
     }
     xb_help_print_beginning(stream, command);
     fprintf(stream, "\nOptions:\n");
-    xb_help_print_options(stream, command->rows());
+    xb_help_print_options(stream, xb_command_rows(command));
     xb_help_print_exits(stream, command);
 }
 

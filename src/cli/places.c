@@ -2,8 +2,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "places.h"
 
-#include "base/day_time.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "command.h"
 #include "machine/node.h"
 

@@ -52,11 +52,6 @@ static const struct xb_option *const compare_rows[] = {
     &option_strict,         &option_format,   &option_verbose, &xb_option_output,
     &xb_option_json_beside, XB_OPTIONS_OF_ALL};
 
-static const struct xb_option *const *rows(void)
-{
-    return compare_rows;
-}
-
 /* The whole command. */
 struct command {
     const struct xb_config *config;
@@ -184,7 +179,7 @@ const struct xb_command xb_command_compare = {
              "how.",
     .example = "xferbench compare baseline.json candidate.json",
     .operands = XB_OPERANDS_FILES,
-    .rows = rows,
+    .options = compare_rows,
     .run = run,
     .fail = fail,
 };

@@ -334,14 +334,9 @@ static int run(struct xb_config *config, char *const *words)
     return code;
 }
 
-static const struct xb_option *const *rows(void)
-{
-    static const struct xb_option *const all[] = {&option_with,        &option_measure,
-                                                  &option_json,        &xb_option_backend,
-                                                  &xb_option_deadline, XB_OPTIONS_OF_ALL};
-    xb_option_backend_describe();
-    return all;
-}
+static const struct xb_option *const all_rows[] = {&option_with,        &option_measure,
+                                                   &option_json,        &xb_option_backend,
+                                                   &xb_option_deadline, XB_OPTIONS_OF_ALL};
 
 const struct xb_command xb_command_explain = {
     .name = "explain",
@@ -358,7 +353,7 @@ const struct xb_command xb_command_explain = {
              "signal that ended it; where it is 0: 2 and 3 as above.",
     .example = "xferbench explain -- python3 train.py",
     .operands = XB_OPERANDS_FILES,
-    .rows = rows,
+    .options = all_rows,
     .run = run,
     .fail = xb_cli_fail_as_usage,
 };

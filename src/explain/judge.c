@@ -442,14 +442,6 @@ static bool is_small(const struct xb_copy_group *group)
            group->bytes / group->count <= XB_EXPLAIN_SMALL;
 }
 
-static void predict_group(const struct work *work, struct xb_copy_group *group)
-{
-    enum xb_cost_kind kind = group->way == XB_WAY_TO_GPU ? XB_COST_PINNED_IN : XB_COST_PINNED_OUT;
-    group->pinned = cost_of(work, kind, group->count, group->bytes);
-    group->batched = is_small(group) ? cost_of(work, kind, group->runs, group->bytes) : (double)NAN;
-    group->kept = group->returns >= 2 ? group->kept : (double)NAN;
-}
-
 static void add_fault(struct xb_explanation *found, enum xb_fault fault, int group, double seconds,
                       double predicted)
 {
@@ -514,7 +506,12 @@ static void judge(struct work *work)
         xb_arena_new(work->memory, (3 * found->group_count + SETUPS + 1) * sizeof *found->faults);
     for (size_t i = 0; i < found->group_count; i++) {
         struct xb_copy_group *group = &found->groups[i];
-        predict_group(work, group);
+        enum xb_cost_kind kind =
+            group->way == XB_WAY_TO_GPU ? XB_COST_PINNED_IN : XB_COST_PINNED_OUT;
+        group->pinned = cost_of(work, kind, group->count, group->bytes);
+        group->batched =
+            is_small(group) ? cost_of(work, kind, group->runs, group->bytes) : (double)NAN;
+        group->kept = group->returns >= 2 ? group->kept : (double)NAN;
         /* A call that blocks for longer than the copy takes keeps the thread for so long. */
         double now = fmax(group->seconds, isnan(group->blocked) ? 0 : group->blocked);
         if (group->host == XB_HOST_MEMORY_PAGEABLE &&

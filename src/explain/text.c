@@ -27,18 +27,8 @@ static const char *share_text(const struct xb_explanation *found, double seconds
 }
 #define SHARE_TEXT(found, seconds) share_text((found), (seconds), (char[16]){0})
 
-/* "2.684 GB", "12 B"; `text` holds 32 bytes. */
-static const char *data_text(uint64_t bytes, char *text, size_t size)
-{
-    static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB", "EB"};
-    double value = (double)bytes;
-    size_t unit = 0;
-    for (; value >= 1000 && unit + 1 < sizeof units / sizeof *units; unit++)
-        value /= 1000;
-    snprintf(text, size, "%.4g %s", value, units[unit]);
-    return text;
-}
-#define DATA_TEXT(bytes) data_text((bytes), (char[32]){0}, 32)
+/* "2.684 GB", "12 B" */
+#define DATA_TEXT(bytes) XB_ABOUT_TEXT((double)(bytes), 1000, 4)
 
 static void print_engines(FILE *stream, const struct xb_explanation *found,
                           const struct xb_gpu_use *gpu)

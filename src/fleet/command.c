@@ -40,11 +40,6 @@ static const struct xb_option *const all_rows[] = {
     &option_verbose,      &xb_option_json_beside, XB_OPTIONS_OF_ALL,
 };
 
-static const struct xb_option *const *rows(void)
-{
-    return all_rows;
-}
-
 /* The whole command. */
 struct command {
     const char *expect_hosts, *alpha; /* as they were written; expect_hosts: NULL where not given */
@@ -231,7 +226,7 @@ const struct xb_command xb_command_fleet = {
              "judges.",
     .example = "xferbench fleet results/ --format nodelist",
     .operands = XB_OPERANDS_FILES,
-    .rows = rows,
+    .options = all_rows,
     .run = run,
     .fail = xb_cli_fail_as_usage,
 };

@@ -2,9 +2,9 @@
 #define _GNU_SOURCE /* tdestroy */
 #include "fleet.h"
 
-#include "base/day_time.h"
 #include "base/memory.h"
 #include "base/order.h"
+#include "base/units.h"
 
 #include <search.h>
 #include <stdlib.h>

@@ -99,10 +99,9 @@ const struct xb_fleet_gpu *xb_fleet_gpu_of(const struct xb_fleet_finding *findin
 const struct xb_fleet_figure *xb_fleet_figure_of(const struct xb_fleet_finding *finding);
 
 /* The first few names of a list: "n1, n2, n3 and 9 more". */
-#define XB_FLEET_NAMES_SIZE 256
 #define XB_FLEET_NAMES(names, count)                                                               \
-    xb_fleet_names_text((names), (count), (char[XB_FLEET_NAMES_SIZE]){0})
-const char *xb_fleet_names_text(const char *const *names, size_t count, char *text);
+    xb_fleet_names_text((names), (count), &(struct xb_words){.length = 0})
+const char *xb_fleet_names_text(const char *const *names, size_t count, struct xb_words *words);
 /* "52.93 GB/s" or "52.93", "12.1 us"; a share as "5.0 %". `text` of 64 bytes. */
 const char *xb_fleet_value_text(double value, const char *unit, bool with_unit, char *text);
 const char *xb_fleet_percent_text(double share, char *text);

@@ -73,18 +73,12 @@ static const struct xb_option option_verbose = {
     XB_FLAG("verbose"), .short_name = 'v',
     .help =
         "Print the details of every GPU, and each pair. Without it only of GPUs that are not OK."};
-static const struct xb_option *const link_rows[] = {
+const struct xb_option *const xb_link_rows[] = {
     &xb_option_backend,    &option_device,   &option_no_peers,  &option_count,
     &option_size,          &option_attempts, &option_deadline,  &xb_option_start_at,
     &option_expect,        &option_min_h2d,  &option_min_d2h,   &option_min_peer,
     &option_limits,        &option_format,   &xb_option_output, &option_json,
     &xb_option_json_lines, &option_verbose,  XB_OPTIONS_OF_ALL};
-
-const struct xb_option *const *xb_link_rows(void)
-{
-    xb_option_backend_describe();
-    return link_rows;
-}
 
 /* The whole command. */
 struct command {
@@ -304,6 +298,6 @@ const struct xb_command xb_command_link = {
     .exits = "0 OK; 1 WARNING; 2 CRITICAL; 3 UNKNOWN: it could not be tested, or the command line "
              "is wrong. Codes of reasons: docs/link.md.",
     .example = "xferbench link --format nagios --expect gen5x16",
-    .rows = xb_link_rows,
+    .options = xb_link_rows,
     .run = run,
     .fail = fail};

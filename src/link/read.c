@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report.h"
 
-#include "base/day_time.h"
 #include "base/memory.h"
+#include "base/units.h"
 #include "machine/node.h"
 #include "record/record.h"
 

@@ -74,7 +74,7 @@ extern const struct xb_field xb_link_pair_verdict_fields[]; /* struct xb_pair_ve
 XB_MUST_CHECK xb_link_writer xb_link_json_write;
 
 /* The rows of the options of `xferbench link`. */
-const struct xb_option *const *xb_link_rows(void);
+extern const struct xb_option *const xb_link_rows[];
 
 /* Limits by model of GPU and link, from a JSON file (docs/limits.schema.json, docs/link.md). */
 struct xb_limits_file;

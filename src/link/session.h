@@ -16,7 +16,7 @@ struct xb_link_session {
     uint64_t attempts;
     bool no_peers;                     /* pairs are left out */
     double deadline;                   /* on the clock of src/base/clock.h */
-    double start_at;                   /* on the clock of src/base/day_time.h; 0: at once */
+    double start_at;                   /* on the clock of src/base/units.h; 0: at once */
     struct xb_link_limits limits;      /* of the command line */
     const struct xb_limits_file *file; /* NULL: none */
     double spacing;    /* seconds between a slow device's first two attempts; then it doubles */

@@ -389,11 +389,7 @@ static int run(struct xb_config *config, char *const *words)
     return status == XB_OK ? XB_EXIT_OK : xb_cli_fail(&error);
 }
 
-static const struct xb_option *const *rows(void)
-{
-    static const struct xb_option *const all[] = {&option_json, XB_OPTIONS_OF_ALL};
-    return all;
-}
+static const struct xb_option *const all_rows[] = {&option_json, XB_OPTIONS_OF_ALL};
 
 const struct xb_command xb_command_list = {
     .name = "list",
@@ -404,7 +400,7 @@ const struct xb_command xb_command_list = {
     .exits = "0 all was shown; 1 it could not be written; 2 the command line is wrong, or FILE "
              "cannot be.",
     .example = "xferbench list --json list.json",
-    .rows = rows,
+    .options = all_rows,
     .run = run,
     .fail = xb_cli_fail,
 };

@@ -3,7 +3,6 @@
 #include "node.h"
 
 #include "base/clock.h"
-#include "base/day_time.h"
 #include "base/interrupt.h"
 #include "base/text.h"
 #include "base/units.h"

@@ -54,7 +54,7 @@ struct xb_clock_state {
     double error_s;       /* the clock's largest possible error, as the kernel estimates it */
 };
 
-/* How it began. Zeroed: nothing has begun. Times are on the clock of base/day_time.h. */
+/* How it began. Zeroed: nothing has begun. Times are on the clock of base/units.h. */
 struct xb_start {
     double asked; /* the agreed time; 0: none */
     double began; /* when measuring began; 0: it did not */

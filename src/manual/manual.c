@@ -91,7 +91,7 @@ static void write_options(FILE *stream)
         if (xb_commands[c]->operands == XB_OPERANDS_TOPIC)
             continue;
         write_with(stream, ".SS \"xferbench ", xb_commands[c]->name, "\"\n");
-        const struct xb_option *const *rows = xb_commands[c]->rows();
+        const struct xb_option *const *rows = xb_command_rows(xb_commands[c]);
         for (size_t i = 0; rows[i] != NULL; i++)
             if (xb_option_find(common, rows[i]->name) != rows[i])
                 write_option(stream, rows[i]);
@@ -312,7 +312,7 @@ static void write_bash_name(FILE *stream, const char *where, const char *name, c
 
 static void write_bash_command(FILE *stream, const struct xb_command *command)
 {
-    const struct xb_option *const *rows = command->rows();
+    const struct xb_option *const *rows = xb_command_rows(command);
     fprintf(stream, "\n_xferbench_of_%s()\n{\n    case $prev in\n", command->name);
     for (size_t i = 0; rows[i] != NULL; i++)
         write_bash_option(stream, rows[i]);
@@ -370,7 +370,7 @@ static void write_fish_option(FILE *stream, const char *where, const struct xb_o
 
 static void write_fish_command(FILE *stream, const struct xb_command *command)
 {
-    const struct xb_option *const *rows = command->rows();
+    const struct xb_option *const *rows = xb_command_rows(command);
     char where[80];
     snprintf(where, sizeof where, "__xferbench_is %s", command->name);
     fprintf(stream, "\n# %s\n", command->name);
@@ -438,7 +438,7 @@ static void write_zsh_command(FILE *stream, const struct xb_command *command)
                                            [XB_OPERANDS_FILES] = "        '*:file:_files'",
                                            [XB_OPERANDS_TOPIC] =
                                                "        '1:topic:_xferbench_topics'"};
-    const struct xb_option *const *rows = command->rows();
+    const struct xb_option *const *rows = xb_command_rows(command);
     fprintf(stream, "\n_xferbench_of_%s()\n{\n    _arguments -s -S : \\\n", command->name);
     for (size_t i = 0; rows[i] != NULL; i++)
         write_zsh_option(stream, rows[i]);

@@ -38,8 +38,8 @@ struct xb_run {
                              counted meanwhile */
     bool keeps_timelines; /* asked: each case has one more iteration recorded, and keeps that */
     bool interrupted;
-    double start_at; /* asked, on the clock of src/base/day_time.h; 0: at once. All devices are
-                        opened before */
+    double start_at;       /* asked, on the clock of src/base/units.h; 0: at once. All devices are
+                              opened before */
     struct xb_start start; /* how it began */
     const char *sysfs; /* where PCI devices are shown; NULL: XB_PCI_DEVICES, as except in tests */
     double deadline;   /* on the clock of src/base/clock.h; 0 for none */

@@ -43,36 +43,13 @@ static const struct xb_reference references[] = {
     {.figure = NULL},
 };
 
-/*
- * By default the kernel takes what the copies of all chunks take in this pipeline while the kernel
- * keeps one of its buffers to itself: a kernel that takes as long hides the copies, and they hide
- * the kernel. That is timed with a kernel of a single step, because going from copying to computing
- * and back costs time too.
- */
-static enum xb_status choose_steps(struct xb_mode_context *context, struct xb_error *error)
-{
-    struct xb_trip *trip = context->state;
-    const struct xb_line_part one_slot_less = {.slots = (unsigned)context->queue_count - 1};
-    double target = 0;
-    XB_TRY(xb_kernel_time_read(context->test, &target, error));
-    if (target == 0)
-        return XB_OK;
-    if (target > 0) {
-        target *= (double)trip->layout.count;
-    } else {
-        trip->steps = 1;
-        XB_TRY(xb_line_time(context, &one_slot_less, &target, error));
-        target *= XB_KERNEL_TUNED_LONGER;
-    }
-    return xb_kernel_time_tune_stage(context, XB_TRIP_KERNEL, context->test->bytes,
-                                     trip->layout.chunk, target, &trip->steps, error);
-}
-
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct xb_trip *trip = context->state;
     const struct xb_case *test = context->test;
     enum xb_memory memory = xb_host_memory_of(test->variant);
+    double target = 0; /* what the kernels of all chunks take */
+    XB_TRY(xb_kernel_time_read(test, &target, error));
     trip->layout = layout_of(test);
     const struct xb_line_plan plan = {.items = trip->layout.count,
                                       .slots = (unsigned)trip->layout.slots};
@@ -85,17 +62,34 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     XB_TRY(xb_line_open(context, &plan, error));
     XB_TRY(xb_proof_fill(context->queues[0], trip->in, test->bytes, xb_proof_before(test->seed),
                          error));
-    return choose_steps(context, error);
+    if (target == 0)
+        return XB_OK;
+    target *= (double)plan.items;
+    if (target < 0) {
+        /* By default they take what the copies take in this pipeline while the kernel keeps one of
+         * its buffers to itself: a kernel that takes as long hides the copies, and they hide the
+         * kernel. That is timed with a kernel of a single step, because going from copying to
+         * computing and back costs time too. */
+        trip->steps = 1;
+        XB_TRY(xb_line_time(context, &(const struct xb_line_part){.slots = plan.slots - 1}, &target,
+                            error));
+        target *= XB_KERNEL_TUNED_LONGER;
+    }
+    return xb_kernel_time_tune_stage(context, XB_TRIP_KERNEL, test->bytes, trip->layout.chunk,
+                                     target, &trip->steps, error);
 }
 
-/* Compares with the same work in a row, and with the slowest stage: the kernels, or the copies with
- * both ways in use, as the pipeline has them. */
-static enum xb_status compare_with_stages(struct xb_result *result, bool computes,
-                                          struct xb_error *error)
+/* Compares also with the same work in a row, and with the slowest stage: the kernels, or the copies
+ * with both ways in use, as the pipeline has them. */
+static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
+                             struct xb_error *error)
 {
     enum { SERIAL, IN, KERNELS, OUT, COPIES, TIMES };
+    const struct xb_trip *trip = context->state;
+    const bool computes = trip->steps > 0;
     double seconds[TIMES] = {0};
     double whole = (double)result->bytes_moved / result->bandwidth.median;
+    xb_proof_conclude_steps(result, trip->in, trip->out, trip->steps);
     for (size_t i = 0; i < TIMES; i++) {
         if (i == KERNELS && !computes)
             continue; /* the time found is that of enqueuing nothing */
@@ -108,15 +102,6 @@ static enum xb_status compare_with_stages(struct xb_result *result, bool compute
     xb_result_compute(result, &xb_figure_share_of_bound, bound / whole);
     if (computes)
         xb_result_compute(result, &xb_figure_gpu_busy, seconds[KERNELS] / whole);
-    return XB_OK;
-}
-
-static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
-                             struct xb_error *error)
-{
-    const struct xb_trip *trip = context->state;
-    XB_TRY(compare_with_stages(result, trip->steps > 0, error));
-    xb_proof_conclude_steps(result, trip->in, trip->out, trip->steps);
     return XB_OK;
 }
 

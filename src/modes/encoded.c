@@ -332,33 +332,6 @@ static enum xb_status time_whole(struct xb_mode_context *context, unsigned threa
     return status;
 }
 
-/* Finds break_even_threads by trying; XB_ERR_STOPPED where the run is to stop. By halving: more
- * threads are taken to be no slower. */
-static enum xb_status find_break_even(struct xb_mode_context *context, struct xb_error *error)
-{
-    struct xb_encoded *state = context->state;
-    unsigned too_few = 0;
-    unsigned enough = 0; /* none yet */
-    double plain_s = 0;
-    /* First of all one that does not count: the kernel has never run. */
-    XB_TRY(xb_queues_wait(context->queues, context->queue_count, xb_encoded_submit(context, error),
-                          error));
-    XB_TRY(time_by_host(context, submit_plain, &plain_s, error));
-    for (unsigned tried = state->threads; tried != enough;
-         tried = too_few + (enough - too_few + 1) / 2) {
-        double rate = 0;
-        XB_TRY(time_whole(context, tried, &rate, error));
-        if (rate * plain_s > (double)context->test->bytes)
-            enough = tried;
-        else if (enough == 0)
-            return XB_OK;
-        else
-            too_few = tried;
-    }
-    state->break_even_threads = enough;
-    return XB_OK;
-}
-
 enum xb_status xb_encoded_setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct xb_encoded *state = context->state;
@@ -387,12 +360,35 @@ enum xb_status xb_encoded_setup(struct xb_mode_context *context, struct xb_error
     return XB_OK;
 }
 
+/* Finds break_even_threads by trying, where the data is encoded within the iteration. By halving:
+ * more threads are taken to be no slower. */
 enum xb_status xb_encoded_begin(struct xb_mode_context *context, struct xb_error *error)
 {
-    const struct xb_encoded *state = context->state;
+    struct xb_encoded *state = context->state;
     const struct xb_crew_job job = {
         .work = make_in_slot, .argument = context, .count = state->count};
-    return state->is_made ? find_break_even(context, error) : xb_crew_run(state->crew, &job, error);
+    unsigned too_few = 0;
+    unsigned enough = 0; /* none yet */
+    double plain_s = 0;
+    if (!state->is_made)
+        return xb_crew_run(state->crew, &job, error);
+    /* First of all one that does not count: the kernel has never run. */
+    XB_TRY(xb_queues_wait(context->queues, context->queue_count, xb_encoded_submit(context, error),
+                          error));
+    XB_TRY(time_by_host(context, submit_plain, &plain_s, error));
+    for (unsigned tried = state->threads; tried != enough;
+         tried = too_few + (enough - too_few + 1) / 2) {
+        double rate = 0;
+        XB_TRY(time_whole(context, tried, &rate, error));
+        if (rate * plain_s > (double)context->test->bytes)
+            enough = tried;
+        else if (enough == 0)
+            return XB_OK;
+        else
+            too_few = tried;
+    }
+    state->break_even_threads = enough;
+    return XB_OK;
 }
 
 enum xb_status xb_encoded_prepare(struct xb_mode_context *context, struct xb_error *error)

@@ -53,17 +53,6 @@ struct look {
     struct part *parts;
 };
 
-static void add_errors(const float *original, const float *value, uint64_t count, struct part *part)
-{
-    for (uint64_t i = 0; i < count; i++) {
-        double error = fabs((double)value[i] - (double)original[i]);
-        double size = fabs((double)original[i]);
-        part->worst = size > 0 ? fmax(part->worst, error / size) : part->worst;
-        part->squared_error += error * error;
-        part->squared += size * size;
-    }
-}
-
 static void look_at(void *argument, uint64_t item, unsigned thread)
 {
     const struct look *look = argument;
@@ -85,7 +74,13 @@ static void look_at(void *argument, uint64_t item, unsigned thread)
     uint64_t length = xb_encode_plainly(state->format, original, at.bytes, encoded);
     xb_decode(state->format, encoded, length, should, at.bytes, 0, &refused);
     xb_proof_bytes(back, should, at.bytes, look->chunk.offset + at.offset, &part->wrong);
-    add_errors((const float *)original, (const float *)should, at.bytes / sizeof(float), part);
+    for (uint64_t i = 0; i < at.bytes / sizeof(float); i++) {
+        double value = (double)((const float *)original)[i];
+        double error = fabs((double)((const float *)should)[i] - value);
+        part->worst = value != 0 ? fmax(part->worst, error / fabs(value)) : part->worst;
+        part->squared_error += error * error;
+        part->squared += value * value;
+    }
 }
 
 /* Takes each chunk back and has the crew look at it. */

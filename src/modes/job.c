@@ -77,7 +77,7 @@ static void check_part(const struct xb_job_proof *proof, const struct xb_trip_pa
     uint64_t input = xb_lesser(part->out.bytes, part->in.bytes);
     unsigned char word[8];
     check_bytes(memory, part->in.offset, words, computed, found);
-    /* Of a word that is cut off, only the whole can be calculated. */
+    /* A word that is cut off can only be calculated as a whole. */
     xb_host_fill(word, part->in.offset + words, sizeof word, computed);
     xb_proof_bytes(memory + words, word, stepped - words, part->in.offset + words, found);
     check_bytes(memory + stepped, part->in.offset + stepped, input - stepped, plain, found);
@@ -85,39 +85,32 @@ static void check_part(const struct xb_job_proof *proof, const struct xb_trip_pa
                 xb_job_beside(proof->seed, true), found);
 }
 
-/* Checks what arrived and was computed on, of a job that brings less back: fetches it in pieces. */
-static enum xb_status check_arrived(struct xb_queue *queue, const struct xb_job_proof *proof,
-                                    struct xb_mismatch *found, struct xb_mismatch *spots,
-                                    struct xb_error *error)
-{
-    void *piece = proof->piece->host_address;
-    struct xb_pattern expected = xb_proof_after(proof->seed);
-    expected.steps = proof->trip->steps;
-    for (uint64_t at = 0; at < proof->trip->layout.in; at += PIECE_BYTES) {
-        uint64_t bytes = xb_lesser(PIECE_BYTES, proof->trip->layout.in - at);
-        xb_host_fill(piece, at, bytes, xb_proof_before(proof->seed));
-        XB_TRY(xb_copy_and_wait(queue, proof->piece, 0, proof->trip->data, at, bytes, error));
-        check_bytes(piece, at, bytes, expected, found);
-        if (at == 0)
-            xb_proof_check_steps(proof->trip->in->host_address, piece, bytes, proof->trip->steps,
-                                 spots);
-    }
-    return XB_OK;
-}
-
 enum xb_status xb_job_check(struct xb_queue *queue, const struct xb_job_proof *proof,
                             struct xb_mismatch *all, struct xb_mismatch *spots,
                             struct xb_error *error)
 {
-    for (uint64_t i = 0; proof->trip->out != NULL && i < proof->trip->layout.count; i++) {
-        struct xb_trip_part part = xb_trip_part_at(&proof->trip->layout, i, 0);
+    const struct xb_trip *trip = proof->trip;
+    const void *in = trip->in->host_address;
+    for (uint64_t i = 0; trip->out != NULL && i < trip->layout.count; i++) {
+        struct xb_trip_part part = xb_trip_part_at(&trip->layout, i, 0);
         check_part(proof, &part, all);
         if (i == 0)
-            xb_proof_check_steps(proof->trip->in->host_address, proof->trip->out->host_address,
-                                 xb_lesser(part.in.bytes, part.out.bytes), proof->trip->steps,
-                                 spots);
+            xb_proof_check_steps(in, trip->out->host_address,
+                                 xb_lesser(part.in.bytes, part.out.bytes), trip->steps, spots);
     }
-    return proof->piece != NULL ? check_arrived(queue, proof, all, spots, error) : XB_OK;
+    /* A job that brings less back: what arrived and was computed on is fetched in pieces. */
+    struct xb_pattern expected = xb_proof_after(proof->seed);
+    expected.steps = trip->steps;
+    for (uint64_t at = 0; proof->piece != NULL && at < trip->layout.in; at += PIECE_BYTES) {
+        void *piece = proof->piece->host_address;
+        uint64_t bytes = xb_lesser(PIECE_BYTES, trip->layout.in - at);
+        xb_host_fill(piece, at, bytes, xb_proof_before(proof->seed));
+        XB_TRY(xb_copy_and_wait(queue, proof->piece, 0, trip->data, at, bytes, error));
+        check_bytes(piece, at, bytes, expected, all);
+        if (at == 0)
+            xb_proof_check_steps(in, piece, bytes, trip->steps, spots);
+    }
+    return XB_OK;
 }
 
 /* ---- what moves it ---- */

@@ -43,7 +43,7 @@ XB_MUST_CHECK enum xb_status xb_kernel_time_tune(struct xb_mode_context *context
                                                  const struct xb_line_part *kernels, double target,
                                                  uint64_t *steps, struct xb_error *error);
 
-/* The same for a line whose items are chunks of `bytes`, and whose stage with that index is the
+/* Finds them for a line whose items are chunks of `bytes`, and whose stage with that index is the
  * kernel: the kernels of all items take `target` seconds. Runs only some of the items. */
 XB_MUST_CHECK enum xb_status xb_kernel_time_tune_stage(struct xb_mode_context *context,
                                                        unsigned stage, uint64_t bytes,

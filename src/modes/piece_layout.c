@@ -78,29 +78,24 @@ static void add(struct xb_mismatch *found, uint64_t wrong_bytes, uint64_t first_
     found->wrong_bytes += wrong_bytes;
 }
 
-/* Checks the bytes of the target up to the piece, and the piece. */
-static void check_piece(const struct job *job, const struct xb_piece *piece, uint64_t since,
-                        struct xb_mismatch *all, struct xb_mismatch *compared)
-{
-    uint64_t at = piece->target_offset;
-    struct xb_mismatch here =
-        xb_host_check(job->target + since, since, at - since, job->proof->around);
-    add(all, here.wrong_bytes, here.first_offset);
-    here = xb_host_check(job->target + at, piece->source_offset, piece->bytes, job->proof->moved);
-    add(all, here.wrong_bytes, here.first_offset - piece->source_offset + at);
-    if (memcmp(job->target + at, job->source + piece->source_offset, piece->bytes) != 0)
-        add(compared, 1, at);
-}
-
+/* Checks the bytes of the target up to each piece, and the piece. */
 static void check_part(void *argument, uint64_t begin, uint64_t end)
 {
     struct job *job = argument;
     struct xb_mismatch all = {0};
     struct xb_mismatch compared = {0};
     for (uint64_t i = begin; i < end; i++) {
-        const struct xb_piece *last = &job->pieces[i > 0 ? i - 1 : 0];
-        check_piece(job, &job->pieces[i], i > 0 ? last->target_offset + last->bytes : 0, &all,
-                    &compared);
+        const struct xb_piece *piece = &job->pieces[i];
+        uint64_t since = i > 0 ? piece[-1].target_offset + piece[-1].bytes : 0;
+        uint64_t at = piece->target_offset;
+        struct xb_mismatch here =
+            xb_host_check(job->target + since, since, at - since, job->proof->around);
+        add(&all, here.wrong_bytes, here.first_offset);
+        here =
+            xb_host_check(job->target + at, piece->source_offset, piece->bytes, job->proof->moved);
+        add(&all, here.wrong_bytes, here.first_offset - piece->source_offset + at);
+        if (memcmp(job->target + at, job->source + piece->source_offset, piece->bytes) != 0)
+            add(&compared, 1, at);
     }
     pthread_mutex_lock(&job->lock);
     add(&job->all, all.wrong_bytes, all.first_offset);

@@ -249,14 +249,21 @@ static void teardown(struct xb_mode_context *context)
     xb_source_close(&state->source);
 }
 
-/* Makes wrong what the slots hold of the iteration before and would be right again without being
- * read or copied. The device fills from the beginning only, which does no harm. */
-static enum xb_status spoil_slots(struct xb_mode_context *context, struct xb_pattern wrong,
-                                  struct xb_error *error)
+/* Makes wrong what came back, and what the slots hold of the iteration before and would be right
+ * again without being read or copied. A stage alone is not verified, and `in` would copy what the
+ * CPU's caches hold of the filling: it is slower then than out of memory. */
+static enum xb_status restore(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
-    unsigned slots = slots_of(context->test);
-    uint64_t end = 0;
+    struct xb_pattern wrong = xb_proof_around(context->test->seed);
+    uint64_t results = state->source.items * RESULT_BYTES, end = 0;
+    char *back = state->results->host_address;
+    const unsigned slots = slots_of(context->test);
+    if (!xb_line_is_whole(context))
+        return XB_OK;
+    memcpy(back + results, back, results);
+    xb_host_fill(back, 0, results, wrong);
+    XB_TRY(xb_proof_fill(context->queues[0], state->digests, results, wrong, error));
     for (unsigned i = 0; i < slots; i++) {
         struct xb_source_own own = xb_source_own(&state->source, slots, i);
         uint64_t at = i * state->source.item_most + own.from;
@@ -266,23 +273,8 @@ static enum xb_status spoil_slots(struct xb_mode_context *context, struct xb_pat
         if (state->host != NULL)
             xb_host_fill((char *)state->host->host_address + at, at, end - at, wrong);
     }
+    /* The device fills from the beginning only, which does no harm. */
     return end > 0 ? xb_proof_fill(context->queues[0], state->slots, end, wrong, error) : XB_OK;
-}
-
-/* A stage alone is not verified, and `in` would copy what the CPU's caches hold of the filling: it
- * is slower then than out of memory. */
-static enum xb_status restore(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct state *state = context->state;
-    struct xb_pattern wrong = xb_proof_around(context->test->seed);
-    uint64_t results = state->source.items * RESULT_BYTES;
-    char *back = state->results->host_address;
-    if (!xb_line_is_whole(context))
-        return XB_OK;
-    memcpy(back + results, back, results);
-    xb_host_fill(back, 0, results, wrong);
-    XB_TRY(xb_proof_fill(context->queues[0], state->digests, results, wrong, error));
-    return spoil_slots(context, wrong, error);
 }
 
 /* Nothing is to be made wrong: restore does that before every iteration. */
@@ -448,29 +440,6 @@ static enum xb_status tell_files(struct xb_mode_context *context, struct xb_resu
     return status;
 }
 
-/* Computes what follows from the rates and the bandwidth, and speed_up where there is a
- * serial_time. Nothing where not all stages were timed. */
-static enum xb_status compute_figures(struct xb_result *result, struct xb_error *error)
-{
-    double whole = result->bandwidth.median;
-    double rates[XB_PIPELINE_STAGES] = {0};
-    double slowest = 0, serial = 0;
-    for (size_t i = 0; i < XB_PIPELINE_STAGES; i++) {
-        XB_TRY(xb_result_median(result, &xb_pipeline_rates[i], &rates[i], error));
-        if (rates[i] > 0 && (slowest == 0 || rates[i] < slowest))
-            slowest = rates[i];
-    }
-    XB_TRY(xb_result_median(result, &xb_figure_serial_time, &serial, error));
-    if (!(rates[XB_STAGE_OUT] > 0)) /* the last one that is timed */
-        return XB_OK;
-    xb_result_compute(result, &xb_figure_gpu_busy, whole / rates[XB_STAGE_COMPUTE]);
-    xb_result_compute(result, &xb_figure_share_of_bound, whole / slowest);
-    if (serial > 0)
-        xb_result_compute(result, &xb_figure_speed_up,
-                          serial * whole / (double)result->bytes_moved);
-    return XB_OK;
-}
-
 /* Every byte of the files arrived and was computed on: the digests that came back are those that
  * the host calculates. */
 static enum xb_status prove(const struct xb_mode_context *context, struct xb_result *result,
@@ -500,15 +469,33 @@ static enum xb_status prove(const struct xb_mode_context *context, struct xb_res
     return XB_OK;
 }
 
+/* Computes also what follows from the rates and the bandwidth, and speed_up where there is a
+ * serial_time. Nothing where not all stages were timed. */
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
                              struct xb_error *error)
 {
     const struct state *state = context->state;
+    double whole = result->bandwidth.median;
+    double rates[XB_PIPELINE_STAGES] = {0};
+    double slowest = 0, serial = 0;
     XB_TRY(xb_files_check_lengths(state->source.files, error));
     XB_TRY(tell_way(context, result, error));
     XB_TRY(tell_files(context, result, error));
-    XB_TRY(compute_figures(result, error));
-    return prove(context, result, error);
+    XB_TRY(prove(context, result, error));
+    for (size_t i = 0; i < XB_PIPELINE_STAGES; i++) {
+        XB_TRY(xb_result_median(result, &xb_pipeline_rates[i], &rates[i], error));
+        if (rates[i] > 0 && (slowest == 0 || rates[i] < slowest))
+            slowest = rates[i];
+    }
+    XB_TRY(xb_result_median(result, &xb_figure_serial_time, &serial, error));
+    if (!(rates[XB_STAGE_OUT] > 0)) /* the last one that is timed */
+        return XB_OK;
+    xb_result_compute(result, &xb_figure_gpu_busy, whole / rates[XB_STAGE_COMPUTE]);
+    xb_result_compute(result, &xb_figure_share_of_bound, whole / slowest);
+    if (serial > 0)
+        xb_result_compute(result, &xb_figure_speed_up,
+                          serial * whole / (double)result->bytes_moved);
+    return XB_OK;
 }
 
 #define ALONE(which)                                                                               \

@@ -270,44 +270,41 @@ static void put(struct writer *writer, const char *text, size_t length)
     writer->column += length;
 }
 
-/* Which word is next: one of the phrase that the last one was of, or what the random bits draw. */
-static void write_word(struct writer *writer, const struct vocabulary *vocabulary,
-                       unsigned long long random)
-{
-    unsigned rank = vocabulary->drawn[random % DRAWS];
-    if (writer->phrase > 0) {
-        rank = vocabulary->drawn[(writer->first + 1) * STRIDE * writer->phrase-- % DRAWS];
-    } else if ((random >> 48) % BEGINS_PHRASE == 0) {
-        writer->first = rank;
-        writer->phrase = PHRASE_WORDS;
-    }
-    char word[XB_TEXT_WORD_SIZE];
-    size_t length = vocabulary->words[rank].length;
-    memcpy(word, vocabulary->words[rank].letters, length);
-    if (writer->sentence == 0) {
-        word[0] = (char)(word[0] - 'a' + 'A');
-        writer->sentence = 6 + (unsigned)(random >> 16) % 12;
-    }
-    put(writer, word, length);
-    writer->sentence--;
-    /* What stands behind a word. */
-    bool ends = writer->sentence == 0;
-    if (ends)
-        put(writer, ".", 1);
-    else if (writer->phrase == 0 && (random >> 32) % 10 == 0)
-        put(writer, ",", 1);
-    bool is_full = ends && writer->column >= LINE_LETTERS;
-    put(writer, is_full ? "\n" : " ", 1);
-    if (is_full)
-        writer->column = 0;
-}
-
 static void make_text(const struct fill *fill, uint64_t number, void *block)
 {
+    const struct vocabulary *vocabulary = fill->vocabulary;
     struct writer writer = {.to = block, .end = (char *)block + XB_TEXT_BLOCK};
     /* A word has a letter at least, so a block draws no number twice that another has. */
-    for (uint64_t i = number * XB_TEXT_BLOCK; writer.to < writer.end; i++)
-        write_word(&writer, fill->vocabulary, random_word(fill->seed, i));
+    for (uint64_t i = number * XB_TEXT_BLOCK; writer.to < writer.end; i++) {
+        /* Which word is next: one of the phrase that the last one was of, or what the random bits
+         * draw. */
+        unsigned long long random = random_word(fill->seed, i);
+        unsigned rank = vocabulary->drawn[random % DRAWS];
+        if (writer.phrase > 0) {
+            rank = vocabulary->drawn[(writer.first + 1) * STRIDE * writer.phrase-- % DRAWS];
+        } else if ((random >> 48) % BEGINS_PHRASE == 0) {
+            writer.first = rank;
+            writer.phrase = PHRASE_WORDS;
+        }
+        char word[XB_TEXT_WORD_SIZE];
+        size_t length = vocabulary->words[rank].length;
+        memcpy(word, vocabulary->words[rank].letters, length);
+        if (writer.sentence == 0) {
+            word[0] = (char)(word[0] - 'a' + 'A');
+            writer.sentence = 6 + (unsigned)(random >> 16) % 12;
+        }
+        put(&writer, word, length);
+        /* What stands behind it. */
+        bool ends = --writer.sentence == 0;
+        if (ends)
+            put(&writer, ".", 1);
+        else if (writer.phrase == 0 && (random >> 32) % 10 == 0)
+            put(&writer, ",", 1);
+        bool is_full = ends && writer.column >= LINE_LETTERS;
+        put(&writer, is_full ? "\n" : " ", 1);
+        if (is_full)
+            writer.column = 0;
+    }
 }
 
 /* The last, a file, is not made. */

@@ -3,11 +3,11 @@
 #define _GNU_SOURCE /* environ */
 #include "making.h"
 
-#include "base/day_time.h"
 #include "base/left_out.h"
 #include "base/order.h"
 #include "base/stream.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "machine/environment.h"
 #include "xferbench/version.h"
 
@@ -281,87 +281,62 @@ bool xb_record_same(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-/* Something that both records tell. */
-struct told {
-    const char *what, *kind; /* "device 0"; "UUID " stands before the values */
-    const char *first, *other;
-};
-
-/* "hostname is another one (node1, then node2)": the first that is not the same; NULL: none. */
-static const char *tell_other(const struct told *told, size_t count, char *text, size_t size)
+/* Tells of something that two records have, unless it is the same or a difference is told already:
+ * "hostname is another one (node1, then node2)". `kind`, "UUID ", stands before the values. */
+static void tell_other(const char *what, const char *kind, const char *first, const char *other,
+                       char *text, size_t size)
 {
-    for (size_t i = 0; i < count; i++, told++)
-        if (!xb_record_same(told->first, told->other)) {
-            snprintf(text, size, "%.60s is another one (%s%.50s, then %.50s)", told->what,
-                     told->kind, told->first != NULL ? told->first : "not known",
-                     told->other != NULL ? told->other : "not known");
-            return text;
-        }
-    return NULL;
+    if (text[0] == '\0' && !xb_record_same(first, other))
+        snprintf(text, size, "%.60s is another one (%s%.50s, then %.50s)", what, kind,
+                 first != NULL ? first : "not known", other != NULL ? other : "not known");
 }
 
-/* The first option of `a` that `b` has not. */
-static const char *lacking(const struct xb_record *a, const struct xb_record *b)
+/* The same of what one of them alone has. */
+static void tell_missing(const char *what, bool first, bool other, char *text, size_t size)
 {
-    for (size_t i = 0; i < a->option_count; i++)
-        if (xb_record_option(b, a->options[i].name) == NULL)
-            return a->options[i].name;
-    return NULL;
-}
-
-static const char *other_option(const struct xb_record *first, const struct xb_record *other,
-                                char *text, size_t size)
-{
-    const char *missing = lacking(first, other), *new = lacking(other, first);
-    char what[64];
-    if (missing != NULL || new != NULL) {
-        snprintf(text, size, "option %.50s is %s", missing != NULL ? missing : new,
-                 missing != NULL ? "missing" : "new");
-        return text;
-    }
-    for (size_t i = 0; i < first->option_count; i++) {
-        const struct xb_record_fact *option = &first->options[i];
-        const struct xb_record_fact *own = xb_record_option(other, option->name);
-        /* What is left of a deadline differs from process to process. */
-        if (own == NULL || strcmp(own->name, "deadline") == 0 ||
-            xb_record_same(option->value, own->value))
-            continue;
-        snprintf(what, sizeof what, "option %.50s", own->name);
-        return tell_other(&(struct told){what, "", option->value, own->value}, 1, text, size);
-    }
-    return NULL;
+    if (text[0] == '\0' && first != other)
+        snprintf(text, size, "%.60s is %s", what, first ? "missing" : "new");
 }
 
 const char *xb_record_other_condition(const struct xb_record *first, const struct xb_record *other,
                                       char *text, size_t size)
 {
-    const struct told told[] = {{"the backend", "", first->backend, other->backend},
-                                {"the driver", "", first->driver, other->driver},
-                                {"hostname", "", first->host.hostname, other->host.hostname}};
-    const char *difference = tell_other(told, 2, text, size);
-    if (difference == NULL)
-        difference = other_option(first, other, text, size);
-    if (difference == NULL)
-        difference = tell_other(&told[2], 1, text, size);
     const struct xb_record *const sides[] = {first, other};
+    char what[64];
+    text[0] = '\0';
+    tell_other("the backend", "", first->backend, other->backend, text, size);
+    tell_other("the driver", "", first->driver, other->driver, text, size);
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < sides[i]->option_count; k++) {
+            const char *name = sides[i]->options[k].name;
+            snprintf(what, sizeof what, "option %.50s", name);
+            tell_missing(what, xb_record_option(first, name) != NULL,
+                         xb_record_option(other, name) != NULL, text, size);
+        }
+    for (size_t k = 0; k < first->option_count; k++) {
+        const struct xb_record_fact *option = &first->options[k];
+        const struct xb_record_fact *own = xb_record_option(other, option->name);
+        snprintf(what, sizeof what, "option %.50s", option->name);
+        /* What is left of a deadline differs from process to process. */
+        if (own != NULL && strcmp(own->name, "deadline") != 0)
+            tell_other(what, "", option->value, own->value, text, size);
+    }
+    tell_other("hostname", "", first->host.hostname, other->host.hostname, text, size);
     for (size_t i = 0; i < 2; i++) {
         size_t count = 0;
         const struct xb_record_device *devices = xb_record_devices(sides[i], &count);
-        for (size_t k = 0; k < count && difference == NULL; k++) {
+        for (size_t k = 0; k < count && text[0] == '\0'; k++) {
             const struct xb_record_device *a = xb_record_device(first, (int)devices[k].index);
             const struct xb_record_device *b = xb_record_device(other, (int)devices[k].index);
-            char what[32];
             snprintf(what, sizeof what, "device %u", devices[k].index);
-            if (a == NULL || b == NULL) {
-                snprintf(text, size, "%s is %s", what, b == NULL ? "missing" : "new");
-                return text;
-            }
+            tell_missing(what, a != NULL, b != NULL, text, size);
+            if (a == NULL || b == NULL)
+                continue;
             /* One of the same model is another one all the same: its state is its own. */
-            const struct told own[] = {{what, "", a->name, b->name},
-                                       {what, "UUID ", a->uuid, b->uuid},
-                                       {what, "PCI address ", a->pci_bdf, b->pci_bdf}};
-            difference = tell_other(own, 3, text, size);
+            tell_other(what, "", a->name, b->name, text, size);
+            tell_other(what, "UUID ", a->uuid, b->uuid, text, size);
+            tell_other(what, "PCI address ", a->pci_bdf, b->pci_bdf, text, size);
         }
     }
-    return difference;
+    return text[0] != '\0' ? text : NULL;
 }

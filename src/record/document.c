@@ -216,15 +216,15 @@ static void make_processes(struct reader *reader, size_t count)
 }
 
 /* Under which conditions it was measured, but for the devices. */
-static void read_conditions(struct reader *reader, const cJSON *document)
+static void read_conditions(struct xb_json_reader *json, const cJSON *document,
+                            struct xb_record *record)
 {
-    struct xb_json_reader *json = &reader->json;
-    const struct xb_launcher *launcher = &reader->record->launcher;
+    const struct xb_launcher *launcher = &record->launcher;
     const cJSON *tool = cJSON_GetObjectItemCaseSensitive(document, "tool");
     const cJSON *item, *list = cJSON_GetObjectItemCaseSensitive(tool, "left_out");
-    xb_fields_read(json, document, xb_record_backend_fields, reader->record);
-    xb_fields_read(json, document, xb_record_settings_fields, reader->record);
-    xb_fields_read_object(json, document, "tool", xb_record_tool_fields, reader->record);
+    xb_fields_read(json, document, xb_record_backend_fields, record);
+    xb_fields_read(json, document, xb_record_settings_fields, record);
+    xb_fields_read_object(json, document, "tool", xb_record_tool_fields, record);
     /* Which libraries the build lacked. Files of earlier builds do not say. */
     if (list != NULL && !cJSON_IsArray(list))
         xb_json_refuse(json, "tool.left_out", "must be an array");
@@ -233,12 +233,12 @@ static void read_conditions(struct reader *reader, const cJSON *document)
         if (!cJSON_IsString(item) || item->valuestring[0] == '\0')
             xb_json_refuse(json, "tool.left_out", "must be texts that are not empty");
         else
-            xb_record_add_left_out(reader->record, item->valuestring);
+            xb_record_add_left_out(record, item->valuestring);
     }
-    xb_fields_read(json, document, xb_record_node_fields, reader->record);
+    xb_fields_read(json, document, xb_record_node_fields, record);
     if (launcher->known && launcher->ranks > 0 && launcher->rank >= launcher->ranks)
         xb_json_refuse(json, "launcher.rank", "must be below the number of ranks");
-    xb_fields_read(json, document, xb_record_start_fields, reader->record);
+    xb_fields_read(json, document, xb_record_start_fields, record);
 }
 
 /* Reads one process's document, that of reader->process. */
@@ -253,19 +253,16 @@ static void read_process(struct reader *reader, const cJSON *document)
     xb_fields_read(json, document, xb_record_end_fields, process);
     process->deadline_met = process->deadline_met || !process->has_deadline;
     if (is_first)
-        read_conditions(reader, document);
+        read_conditions(json, document, reader->record);
     xb_fields_read(json, document, xb_record_devices_fields, process);
     process->has_results = true;
     if (!is_first) { /* a document that was measured under other conditions is refused */
         char text[XB_RECORD_DIFFERENCE];
-        struct xb_record own = {.processes = process, .process_count = 1}, *first = reader->record;
-        reader->record = &own;
+        struct xb_record own = {.processes = process, .process_count = 1};
         json->texts = &own.texts;
-        read_conditions(reader, document);
-        reader->record = first;
-        json->texts = &first->texts;
-        const char *difference =
-            xb_json_failed(json) ? NULL : xb_record_other_condition(first, &own, text, sizeof text);
+        read_conditions(json, document, &own);
+        json->texts = &reader->record->texts;
+        const char *difference = xb_record_other_condition(reader->record, &own, text, sizeof text);
         if (difference != NULL)
             xb_json_refuse(json, NULL, "measured under other conditions: %s", difference);
         xb_arena_free(own.texts);

@@ -69,6 +69,10 @@ static void write_facts(struct xb_json *json, const struct xb_field *field, cons
     xb_json_close(json);
 }
 
+/* In a field's `least`: facts are neither flags nor lists; they are sorted, as cases are compared;
+ * they are options. */
+enum { SCALARS = 1, SORTED = 2, OPTIONS = 4 };
+
 static void read_facts(struct xb_json_reader *reader, const cJSON *object,
                        const struct xb_field *field, void *to)
 {
@@ -79,18 +83,30 @@ static void read_facts(struct xb_json_reader *reader, const cJSON *object,
     struct xb_record_fact *facts = xb_fields_room(reader, count, sizeof *facts);
     if (facts == NULL)
         return;
-    cJSON_ArrayForEach(item, inner) facts[read++] =
-        (struct xb_record_fact){.name = xb_fields_keep_text(reader, item->string),
-                                .value = value_of(reader, item),
-                                .is_text = cJSON_IsString(item)};
+    size_t outer = xb_place_enter(&reader->place, field->key);
+    cJSON_ArrayForEach(item, inner)
+    {
+        /* Early builds had --barrier and --barrier-tasks, which said only when to begin. */
+        if ((field->least & OPTIONS) != 0 && strncmp(item->string, "barrier", 7) == 0)
+            continue;
+        if ((field->least & SCALARS) != 0 && !cJSON_IsNumber(item) && !cJSON_IsString(item) &&
+            !cJSON_IsNull(item))
+            xb_json_refuse(reader, item->string, "must be a number, a text or null");
+        facts[read++] = (struct xb_record_fact){.name = xb_fields_keep_text(reader, item->string),
+                                                .value = value_of(reader, item),
+                                                .is_text = cJSON_IsString(item)};
+    }
+    xb_place_leave(&reader->place, outer);
     if (xb_json_failed(reader)) /* some have no name */
         return;
+    if ((field->least & SORTED) != 0)
+        xb_record_sort_facts(facts, read);
     *(struct xb_record_fact **)((char *)to + field->offset) = facts;
     *(size_t *)((char *)to + field->count) = read;
 }
 
-#define FACTS(key_, read, type, member, count_, most_, ...)                                        \
-    XB_CUSTOM(key_, write_facts, read, .offset = offsetof(type, member),                           \
+#define FACTS(key_, type, member, count_, most_, ...)                                              \
+    XB_CUSTOM(key_, write_facts, read_facts, .offset = offsetof(type, member),                     \
               .count = offsetof(type, count_), .most = (most_), ##__VA_ARGS__)
 
 const struct xb_field xb_record_tool_fields[] = {
@@ -148,22 +164,9 @@ static const struct xb_field backend_fields[] = {
 const struct xb_field xb_record_backend_fields[] = {
     XB_PART("backend", backend_fields, XB_PRESENT(record, backend)), XB_FIELDS_END};
 
-/* Early builds had --barrier and --barrier-tasks, which said only when to begin. */
-static void read_config(struct xb_json_reader *reader, const cJSON *object,
-                        const struct xb_field *field, void *to)
-{
-    record *of = to;
-    size_t kept = 0;
-    read_facts(reader, object, field, to);
-    for (size_t i = 0; i < of->option_count; i++)
-        if (strncmp(of->options[i].name, "barrier", strlen("barrier")) != 0)
-            of->options[kept++] = of->options[i];
-    of->option_count = kept;
-}
-
 const struct xb_field xb_record_settings_fields[] = {
-    FACTS("environment", read_facts, record, environment, environment_count, MOST_VARIABLES),
-    FACTS("config", read_config, record, options, option_count, MOST_OPTIONS,
+    FACTS("environment", record, environment, environment_count, MOST_VARIABLES),
+    FACTS("config", record, options, option_count, MOST_OPTIONS, .least = OPTIONS,
           XB_PRESENT(record, options)),
     XB_FIELDS_END};
 
@@ -227,7 +230,7 @@ static const struct xb_field device_fields[] = {
     XB_FIELD("driver", STRING, device, driver, XB_TEXT_OR_NULL),
     XB_PART("link", link_fields, XB_KNOWN(device, link_known)),
     XB_PART("numa", numa_fields),
-    FACTS("facts", read_facts, device, facts, fact_count, MOST_FACTS),
+    FACTS("facts", device, facts, fact_count, MOST_FACTS),
     XB_FIELDS_END};
 
 /* Rows name their device by its index. */
@@ -245,15 +248,6 @@ const struct xb_field xb_record_devices_fields[] = {
             .item = read_device),
     XB_FIELDS_END};
 
-/* Two cases are compared by their parameters in this order. */
-static void read_parameters(struct xb_json_reader *reader, const cJSON *object,
-                            const struct xb_field *field, void *to)
-{
-    read_facts(reader, object, field, to);
-    struct xb_record_fact **facts = (struct xb_record_fact **)((char *)to + field->offset);
-    xb_record_sort_facts(*facts, ((test *)to)->parameter_count);
-}
-
 const struct xb_field xb_record_case_fields[] = {
     XB_FIELD("mode", STRING, test, mode, XB_NOT_EMPTY),
     XB_FIELD("variant", STRING, test, variant, XB_NOT_EMPTY),
@@ -263,7 +257,7 @@ const struct xb_field xb_record_case_fields[] = {
     XB_FIELD("peer", INDEX, test, peer, .most = 1023),
     XB_FIELD("latency", FLAG, test, latency),
     XB_FIELD("simultaneous", FLAG, test, simultaneous),
-    FACTS("parameters", read_parameters, test, parameters, parameter_count, MOST_PARAMETERS),
+    FACTS("parameters", test, parameters, parameter_count, MOST_PARAMETERS, .least = SORTED),
     XB_FIELDS_END};
 
 #define FIGURE                                                                                     \
@@ -462,20 +456,6 @@ static void read_warnings(struct xb_json_reader *reader, const cJSON *object,
     of->warning_texts = texts;
 }
 
-static void read_details(struct xb_json_reader *reader, const cJSON *object,
-                         const struct xb_field *field, void *to)
-{
-    const cJSON *item;
-    read_facts(reader, object, field, to);
-    size_t outer = xb_place_enter(&reader->place, field->key);
-    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(object, field->key))
-    {
-        if (!cJSON_IsNumber(item) && !cJSON_IsString(item) && !cJSON_IsNull(item))
-            xb_json_refuse(reader, item->string, "must be a number, a text or null");
-    }
-    xb_place_leave(&reader->place, outer);
-}
-
 /* What is read before is needed by what comes after: times by placements, both by figures. */
 const struct xb_field xb_record_row_fields[] = {
     XB_FIELD("status", WORD, row, status, .word = status_word, .most = XB_RESULT_ERROR),
@@ -490,5 +470,5 @@ const struct xb_field xb_record_row_fields[] = {
     XB_FIELD("stop_reason", STRING, row, stop_reason, XB_TEXT_OR_NULL),
     XB_FIELD("verified", MAYBE, row, verified, XB_NULL_IF_EMPTY),
     XB_CUSTOM("warnings", write_warnings, read_warnings),
-    FACTS("details", read_details, row, details, detail_count, MOST_DETAILS),
+    FACTS("details", row, details, detail_count, MOST_DETAILS, .least = SCALARS),
     XB_FIELDS_END};

@@ -27,12 +27,8 @@ static const struct xb_option option_svg = {
             "replaces pictures of the same names.",
 };
 
-static const struct xb_option *const *rows(void)
-{
-    static const struct xb_option *const all[] = {&xb_option_output, &option_svg,
-                                                  XB_OPTIONS_OF_ALL};
-    return all;
-}
+static const struct xb_option *const all_rows[] = {&xb_option_output, &option_svg,
+                                                   XB_OPTIONS_OF_ALL};
 
 static enum xb_status read_text(const char *path, char **text, size_t *length,
                                 struct xb_error *error)
@@ -147,7 +143,7 @@ const struct xb_command xb_command_report = {
              "could not be written; 2 the command line is wrong.",
     .example = "xferbench report result.json --output report.html",
     .operands = XB_OPERANDS_FILES,
-    .rows = rows,
+    .options = all_rows,
     .run = run,
     .fail = xb_cli_fail,
 };

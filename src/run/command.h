@@ -60,6 +60,6 @@ int xb_dry_run(const struct xb_run *run);
 
 /* --processes, --interleave: runs fresh processes one after the other, merges what they write, and
  * writes it. `deadline` is on the clock of src/base/clock.h, 0 for none; `start_at`, when the first
- * begins, on that of src/base/day_time.h, 0 for at once. Opens no backend. Blocks. Returns the exit
+ * begins, on that of src/base/units.h, 0 for at once. Opens no backend. Blocks. Returns the exit
  * code. */
 int xb_processes_run(const struct xb_run_options *asked, double deadline, double start_at);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* pthread_cond_clockwait */
 #include "deadline.h"
 
 #include "base/clock.h"
@@ -28,7 +28,7 @@ static struct {
     struct xb_run run; /* as of the end of the last case, with results and devices of its own */
     xb_deadline_write *write; /* NULL before there are cases */
     void *argument;
-} watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} watch = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 /* Ends the process without exit handlers and without closing libraries: those could hang as well.
  * Writes what is measured, and says what does not end, and where to look. */
@@ -75,7 +75,7 @@ static void *watch_clock(void *unused)
         if (watch.doing == NULL)
             pthread_cond_wait(&watch.changed, &watch.lock);
         else if (now < watch.end)
-            (void)pthread_cond_timedwait(&watch.changed, &watch.lock, &time);
+            (void)pthread_cond_clockwait(&watch.changed, &watch.lock, CLOCK_MONOTONIC, &time);
         else
             end_process();
     }
@@ -89,17 +89,12 @@ double xb_deadline_of(double seconds)
 enum xb_status xb_deadline_watch(double deadline, int code, struct xb_error *error)
 {
     pthread_t thread;
-    pthread_condattr_t monotonic;
     if (deadline <= 0)
         return XB_OK;
     xb_interrupt_set_deadline(deadline);
     watch.end = deadline + XB_DEADLINE_GRACE_S;
     watch.code = code;
     watch.watched = true;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&watch.changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
     int failed = xb_thread_start(&thread, watch_clock, NULL);
     if (failed != 0)
         return XB_FAIL_ERRNO(error, "pthread_create", failed, "no thread to keep --deadline: %s",

@@ -29,22 +29,20 @@
 
 enum { CANDIDATE, BASELINE, SIDES };
 
-/* One process: it failed, or has a document and a record of it; or both, if it wrote what it had
- * measured when a signal ended it. */
+/* One process: it failed, which the side's head says, or has a document and a record of it; or
+ * both, if it wrote what it had measured when a signal ended it. */
 struct process {
-    struct xb_program_outcome outcome; /* its text is the document; NULL for none */
-    char failure[800];                 /* "" for none; without a document nothing of it counts */
+    struct xb_program_outcome outcome; /* its text is the document; NULL: nothing of it counts */
     struct xb_record record;           /* of the document; zeroed if there is none */
 };
 
 /* One of the programs that are measured. */
 struct side {
-    const char *name;          /* the file that is run, for people and argv[0] too */
-    struct xb_output *output;  /* where its results go */
-    bool is_line;              /* in one line */
-    struct xb_record head;     /* what holds for all processes; no cases */
-    struct process *processes; /* those that were begun, in their order; room for all */
-    size_t count;
+    const char *name;            /* the file that is run, for people and argv[0] too */
+    struct xb_output *output;    /* where its results go */
+    bool is_line;                /* in one line */
+    struct xb_record head;       /* what holds for all processes, and how they failed; no cases */
+    struct process *processes;   /* those of the head, which were begun, in their order */
     const struct process *first; /* that has a document; NULL: none */
     size_t bytes;                /* of the processes' documents */
     size_t nothing;              /* processes that say that there is nothing to measure */
@@ -65,7 +63,10 @@ struct session {
     struct xb_arena *memory; /* where names, arguments and lists of processes lie */
 };
 
-#define FAIL(...) snprintf(process->failure, sizeof process->failure, __VA_ARGS__)
+/* Says how the process that runs failed as a whole. */
+#define FAIL(...)                                                                                  \
+    (side->head.processes[side->head.process_count].failure =                                      \
+         xb_arena_print(&side->head.texts, __VA_ARGS__))
 
 /* Returns whether what a process printed is its document, which was measured under the conditions
  * of the first. One that crashed after it printed its results is not believed; one that was told to
@@ -98,7 +99,7 @@ static bool judge(struct side *side, struct process *process)
     else if (xb_record_parse("standard output", outcome->text, outcome->length, record, &error) !=
              XB_OK)
         FAIL("%s and printed no results: %s", end, error.message);
-    if (process->failure[0] != '\0')
+    if (side->head.processes[side->head.process_count].failure != NULL)
         return false;
     const char *other =
         side->first != NULL
@@ -129,13 +130,14 @@ static void show_progress(struct session *session, const struct side *side)
     if (!progress->enabled || !xb_terminal_has_cursor(stderr))
         return;
     for (size_t i = 0; i < session->side_count; i++)
-        done += session->sides[i].count;
+        done += session->sides[i].head.process_count;
     double left = xb_eta_of_parts(done, now - progress->begin,
                                   session->side_count * head->asked_processes - done);
     if (isfinite(left) && session->deadline > 0)
         left = fmin(left, fmax(session->deadline - now, 0));
     progress->shown = true;
-    snprintf(begin, sizeof begin, "process %zu of %zu", side->count + 1, head->asked_processes);
+    snprintf(begin, sizeof begin, "process %zu of %zu", head->process_count + 1,
+             head->asked_processes);
     if (head->role != NULL)
         snprintf(role, sizeof role, " (%s)", head->role);
     xb_eta_text(left, eta);
@@ -164,7 +166,7 @@ static void run_one(struct session *session, struct side *side)
     static const char own[] = "processes,interleave,baseline-json,json,json-lines,csv,color,quiet,"
                               "deadline,start-at";
     const struct xb_config *config = session->asked->config;
-    struct process *process = &side->processes[side->count];
+    struct process *process = &side->processes[side->head.process_count];
     struct xb_program_outcome *outcome = &process->outcome;
     struct xb_error error;
     double now = xb_clock_now();
@@ -209,14 +211,14 @@ static void run_one(struct session *session, struct side *side)
                        (outcome->exit_code != XB_EXIT_OK && !is_nothing) ||
                        lacks_cases(process, side->first) || lacks_cases(side->first, process);
     session->stuck = outcome->stuck;
-    side->count++;
+    side->head.process_count++;
 }
 
 /* Whether its first process says that there is nothing to measure, as the others would. */
 static bool is_refused(const struct side *side)
 {
     const int code = side->processes[0].outcome.exit_code;
-    return side->count == 1 && side->first == NULL &&
+    return side->head.process_count == 1 && side->first == NULL &&
            (code == XB_EXIT_USAGE || code == XB_EXIT_NOTHING);
 }
 
@@ -228,8 +230,8 @@ static void run_all(struct session *session)
             bool is_baseline = session->side_count == SIDES && (pair + turn) % 2 == 0;
             struct side *side = &session->sides[is_baseline ? BASELINE : CANDIDATE];
             /* The first always may begin: it says what there would have been to measure. */
-            session->out_of_time =
-                side->count > 0 && session->deadline > 0 && xb_clock_now() >= session->deadline;
+            session->out_of_time = side->head.process_count > 0 && session->deadline > 0 &&
+                                   xb_clock_now() >= session->deadline;
             if (xb_interrupt_signal() != 0 || session->stuck || session->out_of_time)
                 return;
             run_one(session, side);
@@ -251,7 +253,7 @@ static int exit_code(const struct session *session, bool written)
         const struct side *side = &session->sides[i];
         if (side->has_failed)
             return XB_EXIT_FAILED;
-        if (side->nothing == side->count)
+        if (side->nothing == side->head.process_count)
             code = XB_EXIT_NOTHING;
     }
     return written ? code : XB_EXIT_FAILED;
@@ -313,13 +315,14 @@ static void write_case(struct xb_json *json, const struct xb_record *merged,
 static void write_merged(struct xb_json *json, const struct side *side)
 {
     struct xb_json_reader reader = {.place = {.path = "the processes"}};
-    struct xb_record merged = {.is_merged = true, .process_count = side->count};
+    const size_t processes = side->head.process_count;
+    struct xb_record merged = {.is_merged = true, .process_count = processes};
     size_t most = 0, count = 0;
-    for (size_t i = 0; i < side->count; i++)
+    for (size_t i = 0; i < processes; i++)
         most += side->processes[i].record.case_count;
     struct xb_record_entry *entries = xb_new(most, sizeof *entries);
-    merged.processes = xb_arena_new(&merged.texts, side->count * sizeof *merged.processes);
-    for (size_t i = 0; i < side->count; i++) {
+    merged.processes = xb_arena_new(&merged.texts, processes * sizeof *merged.processes);
+    for (size_t i = 0; i < processes; i++) {
         const struct xb_record *own = &side->processes[i].record;
         if (own->process_count > 0) /* it did not fail */
             merged.processes[i] = own->processes[0];
@@ -364,7 +367,7 @@ static enum xb_status write_json(FILE *stream, const struct side *side, enum xb_
         else
             xb_fields_put(&json, tables[i], &first->record);
     xb_json_open_array(&json, "processes");
-    for (size_t i = 0; i < side->count; i++) {
+    for (size_t i = 0; i < side->head.process_count; i++) {
         const struct process *process = &side->processes[i];
         const int number = process->outcome.signal;
         xb_json_open_object(&json, NULL);
@@ -373,7 +376,7 @@ static enum xb_status write_json(FILE *stream, const struct side *side, enum xb_
         xb_json_put_number(&json, "wall_s", process->outcome.wall_s);
         xb_json_put_index(&json, "exit_code", process->outcome.exit_code);
         xb_json_put_text(&json, "signal", number != 0 ? XB_SIGNAL_NAME(number) : NULL);
-        xb_json_put_optional(&json, "failure", process->failure);
+        xb_json_put_text(&json, "failure", side->head.processes[i].failure);
         /* As it was written: the reader has found that it is JSON. */
         xb_json_put_raw(&json, "document", process->outcome.text);
         xb_json_close(&json);
@@ -415,23 +418,14 @@ static bool write_outputs(struct session *session)
         /* The table is of what was written, read back: a file that cannot be read is then told now,
          * and not when it is needed. */
         status = XB_OK;
-        if (!quiet && side->first != NULL) {
-            if (is_there)
-                status =
-                    xb_record_parse("the results", document.text, document.length, &merged, &error);
-        } else { /* why some have no results */
-            merged = side->head;
-            merged.texts = NULL; /* the head frees its own */
-            merged.process_count = side->count;
-            merged.processes = xb_arena_new(&merged.texts, side->count * sizeof *merged.processes);
-            for (size_t k = 0; k < side->count; k++)
-                if (side->processes[k].failure[0] != '\0')
-                    merged.processes[k].failure = side->processes[k].failure;
-        }
-        if (quiet)
-            xb_failures_say(&merged);
+        if (!quiet && side->first != NULL && is_there)
+            status =
+                xb_record_parse("the results", document.text, document.length, &merged, &error);
+        if (quiet) /* why some have no results */
+            xb_failures_say(&side->head);
         else if (is_there && status == XB_OK)
-            status = xb_table_write(stdout, &merged, &view, &error);
+            status =
+                xb_table_write(stdout, side->first != NULL ? &merged : &side->head, &view, &error);
         written = written && status == XB_OK;
         if (status != XB_OK)
             xb_cli_fail(&error);
@@ -475,6 +469,8 @@ static enum xb_status prepare(struct session *session, struct xb_error *error)
                                         .program = session->sides[i].name,
                                         .counterpart = session->sides[SIDES - 1 - i].name,
                                         .asked_processes = (size_t)asked->processes};
+        side->head.processes = xb_arena_new(&side->head.texts, side->head.asked_processes *
+                                                                   sizeof *side->head.processes);
     }
     /* Before there is a temporary file that a signal could leave behind. The first signal has the
      * process that runs write its results; the second ends that process. */
@@ -490,7 +486,7 @@ static void release(struct session *session)
 {
     for (size_t i = 0; i < SIDES; i++) {
         struct side *side = &session->sides[i];
-        for (size_t k = 0; k < side->count; k++) {
+        for (size_t k = 0; k < side->head.process_count; k++) {
             free(side->processes[k].outcome.text);
             xb_record_free(&side->processes[k].record);
         }
@@ -527,7 +523,7 @@ int xb_processes_run(const struct xb_run_options *asked, double deadline, double
         head->interrupted = xb_interrupt_signal() != 0;
         head->has_deadline = deadline > 0;
         head->deadline_met =
-            !side->overdue && !(session.out_of_time && side->count < head->asked_processes);
+            !side->overdue && !(session.out_of_time && head->process_count < head->asked_processes);
     }
     int code = session.refused;
     /* If the candidate refuses, the baseline may have measured before it. */

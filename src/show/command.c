@@ -340,13 +340,9 @@ static int run(struct xb_config *config, char *const *words)
     return code;
 }
 
-static const struct xb_option *const *rows(void)
-{
-    static const struct xb_option *const all[] = {
-        &option_case,       &option_csv,        &option_format,   &xb_option_columns,
-        &xb_option_reading, &xb_option_verbose, XB_OPTIONS_OF_ALL};
-    return all;
-}
+static const struct xb_option *const all_rows[] = {
+    &option_case,       &option_csv,        &option_format,   &xb_option_columns,
+    &xb_option_reading, &xb_option_verbose, XB_OPTIONS_OF_ALL};
 
 const struct xb_command xb_command_show = {
     .name = "show",
@@ -359,7 +355,7 @@ const struct xb_command xb_command_show = {
              "command line is wrong.",
     .example = "xferbench show result.json",
     .operands = XB_OPERANDS_FILES,
-    .rows = rows,
+    .options = all_rows,
     .run = run,
     .fail = xb_cli_fail,
 };

@@ -48,8 +48,8 @@ bool xb_fake_fails(const char *call, struct xb_error *error)
 
 /* ---- driver and device ---- */
 
-static enum xb_status driver_open(struct xb_driver **driver, struct xb_probe *probe,
-                                  struct xb_error *error)
+enum xb_status xb_fake_driver_open(struct xb_driver **driver, struct xb_probe *probe,
+                                   struct xb_error *error)
 {
     enum xb_status status = xb_host_backend.driver_open(driver, probe, error);
     if (status == XB_OK) {
@@ -59,13 +59,13 @@ static enum xb_status driver_open(struct xb_driver **driver, struct xb_probe *pr
     return status;
 }
 
-static void driver_close(struct xb_driver *driver)
+void xb_fake_driver_close(struct xb_driver *driver)
 {
     xb_host_backend.driver_close(driver);
 }
 
-static enum xb_status device_info(struct xb_driver *driver, unsigned index,
-                                  struct xb_device_info *info, struct xb_error *error)
+enum xb_status xb_fake_device_info(struct xb_driver *driver, unsigned index,
+                                   struct xb_device_info *info, struct xb_error *error)
 {
     if (index >= xb_fake.device_count)
         return XB_FAIL(error, XB_ERR_USAGE, "there is no fake device %u", index);
@@ -88,8 +88,8 @@ static enum xb_status device_info(struct xb_driver *driver, unsigned index,
     return status;
 }
 
-static void device_health(struct xb_driver *driver, unsigned index, unsigned parts,
-                          struct xb_device_health *health)
+void xb_fake_device_health(struct xb_driver *driver, unsigned index, unsigned parts,
+                           struct xb_device_health *health)
 {
     static uint64_t readings;
     (void)driver;
@@ -115,8 +115,8 @@ static void device_health(struct xb_driver *driver, unsigned index, unsigned par
         health->nvlinks[XB_FAKE_RETRAINED_LINK].counts[XB_NVLINK_RECOVERIES] = xb_fake.retrained;
 }
 
-static enum xb_status device_open(struct xb_driver *driver, unsigned index,
-                                  struct xb_device **device, struct xb_error *error)
+enum xb_status xb_fake_device_open(struct xb_driver *driver, unsigned index,
+                                   struct xb_device **device, struct xb_error *error)
 {
     struct xb_device *opened = NULL;
     if (xb_fake_fails("device_open", error))
@@ -124,7 +124,7 @@ static enum xb_status device_open(struct xb_driver *driver, unsigned index,
     enum xb_status status = xb_host_backend.device_open(driver, 0, &opened, error);
     if (status != XB_OK)
         return status;
-    status = device_info(driver, index, &opened->info, error);
+    status = xb_fake_device_info(driver, index, &opened->info, error);
     if (status != XB_OK) {
         xb_host_backend.device_close(opened);
         return status;
@@ -135,13 +135,13 @@ static enum xb_status device_open(struct xb_driver *driver, unsigned index,
     return XB_OK;
 }
 
-static void device_close(struct xb_device *device)
+void xb_fake_device_close(struct xb_device *device)
 {
     xb_host_backend.device_close(device);
 }
 
-static enum xb_status device_memory(struct xb_device *device, uint64_t *free_bytes,
-                                    struct xb_error *error)
+enum xb_status xb_fake_device_memory(struct xb_device *device, uint64_t *free_bytes,
+                                     struct xb_error *error)
 {
     if (xb_fake.device_memory_free == 0)
         return xb_host_backend.device_memory(device, free_bytes, error);
@@ -175,7 +175,7 @@ static enum xb_status check_managed(struct xb_device *device, uint64_t bytes,
                                     struct xb_error *error)
 {
     uint64_t free_bytes = 0;
-    enum xb_status status = device_memory(device, &free_bytes, error);
+    enum xb_status status = xb_fake_device_memory(device, &free_bytes, error);
     if (status == XB_OK && bytes > free_bytes / 2)
         return XB_FAIL(error, XB_ERR_MEMORY,
                        "managed memory may take half of the %llu bytes that are free",
@@ -183,9 +183,9 @@ static enum xb_status check_managed(struct xb_device *device, uint64_t bytes,
     return status;
 }
 
-static enum xb_status buffer_allocate(struct xb_device *device, enum xb_memory memory,
-                                      uint64_t bytes, struct xb_buffer **buffer,
-                                      struct xb_error *error)
+enum xb_status xb_fake_buffer_allocate(struct xb_device *device, enum xb_memory memory,
+                                       uint64_t bytes, struct xb_buffer **buffer,
+                                       struct xb_error *error)
 {
     if (xb_fake_fails("buffer_allocate", error))
         return error->status;
@@ -205,14 +205,14 @@ static enum xb_status buffer_allocate(struct xb_device *device, enum xb_memory m
     return status;
 }
 
-static enum xb_status queue_allocate(struct xb_queue *queue, uint64_t bytes,
-                                     struct xb_buffer **buffer, struct xb_error *error)
+enum xb_status xb_fake_queue_allocate(struct xb_queue *queue, uint64_t bytes,
+                                      struct xb_buffer **buffer, struct xb_error *error)
 {
-    return buffer_allocate(queue->device, XB_MEMORY_DEVICE, bytes, buffer, error);
+    return xb_fake_buffer_allocate(queue->device, XB_MEMORY_DEVICE, bytes, buffer, error);
 }
 
-static enum xb_status buffer_register(struct xb_device *device, void *address, uint64_t bytes,
-                                      struct xb_buffer **buffer, struct xb_error *error)
+enum xb_status xb_fake_buffer_register(struct xb_device *device, void *address, uint64_t bytes,
+                                       struct xb_buffer **buffer, struct xb_error *error)
 {
     if (xb_fake_fails("buffer_register", error))
         return error->status;
@@ -222,8 +222,8 @@ static enum xb_status buffer_register(struct xb_device *device, void *address, u
     return xb_host_backend.buffer_register(device, address, bytes, buffer, error);
 }
 
-static enum xb_status buffer_advise(struct xb_buffer *buffer, enum xb_advice advice,
-                                    struct xb_error *error)
+enum xb_status xb_fake_buffer_advise(struct xb_buffer *buffer, enum xb_advice advice,
+                                     struct xb_error *error)
 {
     if (xb_fake_fails("buffer_advise", error))
         return error->status;
@@ -234,7 +234,7 @@ static enum xb_status buffer_advise(struct xb_buffer *buffer, enum xb_advice adv
     return XB_OK;
 }
 
-static void buffer_free(struct xb_buffer *buffer)
+void xb_fake_buffer_free(struct xb_buffer *buffer)
 {
     xb_damage_forget(buffer);
     xb_host_backend.buffer_free(buffer);
@@ -259,8 +259,8 @@ static enum xb_status check_pair(unsigned index, unsigned other, struct xb_error
     return XB_FAIL(error, XB_ERR_USAGE, "the fake devices %u and %u are no pair", index, other);
 }
 
-static enum xb_status peer_info(struct xb_driver *driver, unsigned index, unsigned other,
-                                struct xb_peer_info *info, struct xb_error *error)
+enum xb_status xb_fake_peer_info(struct xb_driver *driver, unsigned index, unsigned other,
+                                 struct xb_peer_info *info, struct xb_error *error)
 {
     (void)driver;
     if (xb_fake_fails("peer_info", error) || check_pair(index, other, error) != XB_OK)
@@ -272,8 +272,8 @@ static enum xb_status peer_info(struct xb_driver *driver, unsigned index, unsign
     return XB_OK;
 }
 
-static enum xb_status peer_open(struct xb_device *device, struct xb_device *other,
-                                struct xb_error *error)
+enum xb_status xb_fake_peer_open(struct xb_device *device, struct xb_device *other,
+                                 struct xb_error *error)
 {
     if (xb_fake_fails("peer_open", error) ||
         check_pair(device->info.index, other->info.index, error) != XB_OK)
@@ -287,7 +287,7 @@ static enum xb_status peer_open(struct xb_device *device, struct xb_device *othe
     return XB_OK;
 }
 
-static void peer_close(struct xb_device *device, struct xb_device *other)
+void xb_fake_peer_close(struct xb_device *device, struct xb_device *other)
 {
     if (device == NULL || other == NULL)
         return;
@@ -298,7 +298,7 @@ static void peer_close(struct xb_device *device, struct xb_device *other)
 
 /* ---- profiler ---- */
 
-static void range_push(const char *name)
+void xb_fake_range_push(const char *name)
 {
     xb_fake.range_depth++;
     xb_fake.ranges++;
@@ -306,74 +306,22 @@ static void range_push(const char *name)
     snprintf(xb_fake.range_name, sizeof xb_fake.range_name, "%s", name);
 }
 
-static void range_pop(void)
+void xb_fake_range_pop(void)
 {
     xb_fake.range_depth--;
 }
 
 /* In turns, in the range of a case and in none of its samples. */
-static void profiler_collect(bool on)
+void xb_fake_profiler_collect(bool on)
 {
     xb_fake.badly_collected |= on == xb_fake.collecting || xb_fake.range_depth != 1;
     xb_fake.collecting = on;
 }
 
 const struct xb_backend xb_fake_backend = {
-    .abi = XB_BACKEND_ABI,
     .name = "fake",
     .summary = "the host backend with faults",
     .automatic = true,
-    .driver_open = driver_open,
-    .driver_close = driver_close,
-    .device_info = device_info,
-    .device_health = device_health,
-    .device_open = device_open,
-    .device_close = device_close,
-    .device_memory = device_memory,
-    .buffer_allocate = buffer_allocate,
-    .buffer_register = buffer_register,
-    .buffer_advise = buffer_advise,
-    .buffer_free = buffer_free,
-    .queue_open = xb_fake_queue_open,
-    .queue_open_blocking = xb_fake_queue_open_blocking,
-    .queue_allocate = queue_allocate,
-    .queue_close = xb_fake_queue_close,
-    .queue_copy = xb_fake_queue_copy,
-    .queue_fill = xb_fake_queue_fill,
-    .queue_check = xb_fake_queue_check,
-    .queue_kernel_copy = xb_fake_queue_kernel_copy,
-    .queue_compute = xb_fake_queue_compute,
-    .queue_chain = xb_fake_queue_chain,
-    .queue_chase = xb_fake_queue_chase,
-    .queue_prefetch = xb_fake_queue_prefetch,
-    .queue_hold = xb_fake_queue_hold,
-    .queue_release = xb_host_queue_release,
-    .queue_wait_event = xb_fake_queue_wait_event,
-    .queue_wait = xb_fake_queue_wait,
-    .event_open = xb_fake_event_open,
-    .event_close = xb_fake_event_close,
-    .event_record = xb_fake_event_record,
-    .event_wait = xb_fake_event_wait,
-    .event_elapsed = xb_fake_event_elapsed,
-    .pieces_open = xb_fake_pieces_open,
-    .pieces_close = xb_fake_pieces_close,
-    .queue_copy_pieces = xb_fake_queue_copy_pieces,
-    .queue_kernel_pieces = xb_fake_queue_kernel_pieces,
-    .graph_open = xb_fake_graph_open,
-    .graph_close = xb_fake_graph_close,
-    .queue_graph = xb_fake_queue_graph,
-    .queue_copy_rows = xb_fake_queue_copy_rows,
-    .queue_decode = xb_fake_queue_decode,
-    .queue_digest = xb_fake_queue_digest,
-    .file_open = xb_fake_file_open,
-    .file_close = xb_host_file_close,
-    .file_read = xb_fake_file_read,
-    .file_way = xb_fake_file_way,
-    .peer_info = peer_info,
-    .peer_open = peer_open,
-    .peer_close = peer_close,
-    .queue_copy_peer = xb_fake_queue_copy_peer,
-    .range_push = range_push,
-    .range_pop = range_pop,
-    .profiler_collect = profiler_collect,
+    .kernels = &xb_fake_kernels,
+    XB_FILL(XB_FAKE_SLOTS, xb_fake_),
 };

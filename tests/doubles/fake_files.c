@@ -11,6 +11,11 @@ enum xb_status xb_fake_file_open(struct xb_device *device, int descriptor, struc
     return xb_host_file_open(device, descriptor, file, error);
 }
 
+void xb_fake_file_close(struct xb_file *file)
+{
+    xb_host_file_close(file);
+}
+
 enum xb_status xb_fake_file_read(struct xb_file *file, uint64_t file_offset,
                                  struct xb_buffer *buffer, uint64_t offset, uint64_t bytes,
                                  struct xb_error *error)

@@ -8,7 +8,7 @@
 /* The host backend's slots, without faults. */
 static const struct xb_backend plain = {
     .queue_copy = xb_host_queue_copy,
-    .queue_kernel_copy = xb_host_queue_kernel_copy,
+    .queue_kernel_copy = xb_queue_kernel_copy,
     .pieces_open = xb_host_pieces_open,
     .pieces_close = xb_host_pieces_close,
     .queue_copy_pieces = xb_host_queue_copy_pieces,

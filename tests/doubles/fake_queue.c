@@ -170,10 +170,10 @@ static enum xb_status prefetch(struct xb_queue *queue, struct xb_buffer *buffer,
 static const struct xb_backend plain = {
     .queue_copy = xb_host_queue_copy,
     .queue_fill = xb_host_queue_fill,
-    .queue_kernel_copy = xb_host_queue_kernel_copy,
-    .queue_compute = xb_host_queue_compute,
-    .queue_chase = xb_host_queue_chase,
-    .queue_decode = xb_host_queue_decode,
+    .queue_kernel_copy = xb_queue_kernel_copy,
+    .queue_compute = xb_queue_compute,
+    .queue_chase = xb_queue_chase,
+    .queue_decode = xb_queue_decode,
     .queue_prefetch = prefetch,
     .queue_copy_peer = move_between_peers,
 };
@@ -281,15 +281,26 @@ enum xb_status xb_fake_queue_kernel_copy(struct xb_queue *queue, struct xb_buffe
 /* All steps at once: in virtual time a mode may ask for as many as a GPU takes. */
 static void leap(const struct xb_host_work *work)
 {
-    struct xb_compute_leap by = xb_compute_leap_of(work->pattern.steps);
-    char *target = work->target;
-    for (uint64_t left = work->bytes; left >= 8; left -= 8, target += 8) {
+    struct xb_compute_leap by = xb_compute_leap_of(work->base.steps);
+    char *target = work->base.target;
+    for (uint64_t left = work->base.bytes; left >= 8; left -= 8, target += 8) {
         unsigned long long word;
         memcpy(&word, target, 8);
         word = word * by.factor + by.addend;
         memcpy(target, &word, 8);
     }
 }
+
+static enum xb_status enqueue_kernel(struct xb_queue *queue, const struct xb_kernel *work,
+                                     struct xb_error *error)
+{
+    const struct xb_host_work leaping = {.run = leap, .base = *work};
+    if (work->kind != XB_KERNEL_COMPUTE)
+        return xb_host_kernels.enqueue(queue, work, error);
+    return xb_fake.compute_is_free ? XB_OK : xb_host_queue_enqueue(queue, &leaping, error);
+}
+
+const struct xb_kernels xb_fake_kernels = {xb_host_find_address, enqueue_kernel};
 
 enum xb_status xb_fake_queue_compute(struct xb_queue *queue, struct xb_buffer *buffer,
                                      uint64_t offset, uint64_t bytes, uint64_t steps,
@@ -299,15 +310,7 @@ enum xb_status xb_fake_queue_compute(struct xb_queue *queue, struct xb_buffer *b
         return error->status;
     xb_fake_pass_time(queue, (double)bytes * (double)steps * XB_FAKE_SECONDS_PER_BYTE_AND_STEP);
     xb_damage_note_write(buffer);
-    if (xb_compute_check(queue, buffer, offset, bytes, error) != XB_OK)
-        return error->status;
-    if (xb_fake.compute_is_free)
-        return XB_OK;
-    const struct xb_host_work work = {.run = leap,
-                                      .target = (char *)xb_host_buffer_address(buffer) + offset,
-                                      .bytes = bytes,
-                                      .pattern = {.steps = steps}};
-    return xb_host_queue_enqueue(queue, &work, error);
+    return xb_queue_compute(queue, buffer, offset, bytes, steps, error);
 }
 
 enum xb_status xb_fake_queue_chain(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
@@ -316,7 +319,7 @@ enum xb_status xb_fake_queue_chain(struct xb_queue *queue, struct xb_buffer *buf
     if (xb_fake_fails("queue_chain", error))
         return error->status;
     xb_damage_note_write(buffer);
-    return xb_host_queue_chain(queue, buffer, bytes, access, error);
+    return xb_queue_chain(queue, buffer, bytes, access, error);
 }
 
 enum xb_status xb_fake_queue_chase(struct xb_queue *queue, struct xb_buffer *chain,
@@ -350,7 +353,7 @@ enum xb_status xb_fake_queue_digest(struct xb_queue *queue, struct xb_buffer *bu
         return error->status;
     xb_fake_pass_time(queue, (double)bytes * XB_FAKE_DIGEST_SECONDS_PER_BYTE);
     xb_damage_note_write(target);
-    return xb_host_queue_digest(queue, buffer, offset, bytes, target, target_offset, error);
+    return xb_queue_digest(queue, buffer, offset, bytes, target, target_offset, error);
 }
 
 enum xb_status xb_fake_queue_prefetch(struct xb_queue *queue, struct xb_buffer *buffer,
@@ -400,6 +403,11 @@ enum xb_status xb_fake_queue_hold(struct xb_queue *queue, struct xb_error *error
     xb_fake.holds++;
     end_at(queue, later(begin_of(queue), host_time + XB_FAKE_HOLD_S));
     return xb_host_backend.queue_hold(queue, error);
+}
+
+void xb_fake_queue_release(struct xb_queue *queue)
+{
+    xb_host_backend.queue_release(queue);
 }
 
 enum xb_status xb_fake_queue_wait_event(struct xb_queue *queue, struct xb_event *event,

@@ -44,11 +44,7 @@ const struct xb_option *const *xb_run_rows(void)
     return rows;
 }
 
-const struct xb_option *const *xb_link_rows(void)
-{
-    static const struct xb_option *const rows[] = {&size_option, NULL};
-    return rows;
-}
+const struct xb_option *const xb_link_rows[] = {&size_option, NULL};
 
 static void require(bool holds, const char *what)
 {

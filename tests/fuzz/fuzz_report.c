@@ -39,13 +39,9 @@ const struct xb_option *const *xb_run_rows(void)
     return rows;
 }
 
-const struct xb_option *const *xb_link_rows(void)
-{
-    static const struct xb_option size = {
-        .name = "size", .type = XB_OPTION_SIZE, .argument = "SIZE", .default_text = "256M"};
-    static const struct xb_option *const rows[] = {&size, NULL};
-    return rows;
-}
+static const struct xb_option size_option = {
+    .name = "size", .type = XB_OPTION_SIZE, .argument = "SIZE", .default_text = "256M"};
+const struct xb_option *const xb_link_rows[] = {&size_option, NULL};
 
 /* The file: its name is its text. */
 static const uint8_t *file;

@@ -2,6 +2,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/options.h"
 
+#include "base/memory.h"
+
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -228,14 +230,15 @@ static void ranges_of_numbers_double(NO_STATE)
 static void ranges_end_where_numbers_do(NO_STATE)
 {
     struct xb_numbers counts = {NULL, 0};
+    struct xb_arena *memory = NULL;
     struct xb_error error;
     assert_int_equal(xb_numbers_parse("9223372036854775808..18446744073709551615", false, 0,
-                                      UINT64_MAX, &counts, &error),
+                                      UINT64_MAX, &counts, &memory, &error),
                      XB_OK);
     assert_int_equal(counts.count, 1);
     assert_true(counts.values[0] == UINT64_C(1) << 63);
-    xb_numbers_free(&counts);
-    assert_int_equal(xb_numbers_parse("0..4", false, 0, 8, &counts, &error), XB_ERR_USAGE);
+    assert_int_equal(xb_numbers_parse("0..4", false, 0, 8, &counts, &memory, &error), XB_ERR_USAGE);
+    xb_arena_free(memory);
     assert_non_null(strstr(error.message, "cannot double from 0"));
 }
 

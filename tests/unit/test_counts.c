@@ -2,6 +2,8 @@
 /* Whole numbers: one, and lists of them and of ranges that double. */
 #include "base/units.h"
 
+#include "base/memory.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -55,12 +57,12 @@ static void assert_list(const char *text, uint64_t maximum, size_t count, const 
 {
     struct xb_error error;
     struct xb_numbers counts;
-    assert_int_equal(xb_numbers_parse(text, false, 0, maximum, &counts, &error), XB_OK);
+    struct xb_arena *memory = NULL;
+    assert_int_equal(xb_numbers_parse(text, false, 0, maximum, &counts, &memory, &error), XB_OK);
     assert_int_equal(counts.count, count);
     for (size_t i = 0; i < count; i++)
         assert_true(counts.values[i] == values[i]);
-    xb_numbers_free(&counts);
-    assert_null(counts.values);
+    xb_arena_free(memory);
 }
 
 /* Like a range of sizes: from the first on, as long as the last is not passed. */
@@ -109,7 +111,10 @@ static void lists_are_refused(NO_STATE)
         struct xb_error error;
         uint64_t value = 0;
         struct xb_numbers got = {.values = &value, .count = 1};
-        assert_int_equal(xb_numbers_parse(rows[i].text, false, 0, 64, &got, &error), XB_ERR_USAGE);
+        struct xb_arena *memory = NULL;
+        assert_int_equal(xb_numbers_parse(rows[i].text, false, 0, 64, &got, &memory, &error),
+                         XB_ERR_USAGE);
+        xb_arena_free(memory);
         if (strncmp(error.message, rows[i].message, strlen(rows[i].message)) != 0)
             fail_msg("\"%s\": %s", rows[i].text, error.message);
         assert_ptr_equal(got.values, &value);

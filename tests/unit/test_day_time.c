@@ -4,7 +4,7 @@
 
 #include "testing.h"
 
-#include "base/day_time.h"
+#include "base/units.h"
 
 static void assert_time(const char *text, double expected)
 {

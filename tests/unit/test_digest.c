@@ -48,8 +48,6 @@ static void test_every_short_length_at_any_address(NO_STATE)
             uint64_t sum = sum_of(memory + from, bytes, 0);
             assert_true(xb_digest_memory(memory + from, bytes) == sum);
             assert_true(xb_digest_stepped(memory + from, bytes, 0) == sum);
-            if (from % 8 == 0)
-                assert_true(xb_digest_pattern(pattern, from, bytes) == sum);
         }
 }
 
@@ -66,21 +64,18 @@ static void test_steps_are_those_of_whole_words(NO_STATE)
             uint64_t sum = sum_of(memory, bytes, steps);
             assert_true(xb_digest_stepped(memory, bytes, steps) == sum);
             assert_true(xb_digest_memory(stepped, bytes) == sum);
-            assert_true(xb_digest_pattern(computed, 16, bytes) == sum);
         }
 }
 
 /* However many threads share it. */
 static void test_large_ranges(NO_STATE)
 {
-    const struct xb_pattern computed = {.seed = 7, .flip = XB_PATTERN_POISON, .steps = 5};
     const struct xb_pattern plain = {.seed = 7, .flip = XB_PATTERN_POISON};
     unsigned char *memory = malloc(BYTES);
     assert_non_null(memory);
     xb_host_fill(memory, 4096, BYTES, plain);
     uint64_t sum = sum_of(memory, BYTES, 5);
     assert_true(xb_digest_stepped(memory, BYTES, 5) == sum);
-    assert_true(xb_digest_pattern(computed, 4096, BYTES) == sum);
     assert_true(xb_digest_memory(memory, BYTES) == sum_of(memory, BYTES, 0));
     free(memory);
 }
@@ -89,7 +84,8 @@ static void test_accidents_show(NO_STATE)
 {
     unsigned char memory[4096];
     const struct xb_pattern other = {.seed = 43, .flip = 0};
-    const uint64_t right = xb_digest_pattern(pattern, 0, sizeof memory);
+    xb_host_fill(memory, 0, sizeof memory, pattern);
+    const uint64_t right = xb_digest_memory(memory, sizeof memory);
     for (uint64_t i = 0; i < 8 * sizeof memory; i++) { /* every single bit */
         xb_host_fill(memory, 0, sizeof memory, pattern);
         memory[i / 8] ^= (unsigned char)(1u << (i % 8));
@@ -104,8 +100,10 @@ static void test_accidents_show(NO_STATE)
         memcpy(memory + i + 8, word, 8);
         assert_true(xb_digest_memory(memory, sizeof memory) != right);
     }
-    assert_true(xb_digest_pattern(pattern, 8, sizeof memory) != right);
-    assert_true(xb_digest_pattern(other, 0, sizeof memory) != right);
+    xb_host_fill(memory, 8, sizeof memory, pattern);
+    assert_true(xb_digest_memory(memory, sizeof memory) != right);
+    xb_host_fill(memory, 0, sizeof memory, other);
+    assert_true(xb_digest_memory(memory, sizeof memory) != right);
     memset(memory, 0, sizeof memory); /* zeros count by how many they are */
     assert_true(xb_digest_memory(memory, 8) != xb_digest_memory(memory, 16));
 }

@@ -7,7 +7,7 @@
 
 #include "testing.h"
 
-#include "base/day_time.h"
+#include "base/units.h"
 #include "cli/places.h"
 
 static int begin(NO_STATE)

@@ -125,6 +125,49 @@ static void test_warm_up_does_not_stand_in_for_the_samples(NO_STATE)
     finish(&f);
 }
 
+/* Modes whose kernels compute on what is copied, each in the ways that differ in what comes back.
+ */
+#define WAYS "--way=pinned,pageable,ring,overlapped"
+static const char *const jobs[][4] = {
+    {"--mode=double-buffer", "--chunk=16K"},
+    {"--mode=resident", "--steps=1,3"},
+    {"--mode=job", WAYS, "--job-out=0", "--chunk=16K"},
+    {"--mode=job", WAYS, "--job-out=64K", "--chunk=16K"},
+    {"--mode=job", WAYS, "--job-out=100K", "--chunk=16K"},
+    {"--mode=job", "--way=managed,prefetch,zero-copy", "--job-out=0"},
+};
+
+static void plan_job(struct fixture *f, size_t i)
+{
+    reset_fake();
+    plan(f, WORDS("--size=64K", jobs[i][0], jobs[i][1], jobs[i][2], jobs[i][3]));
+}
+
+static void test_a_kernel_that_does_nothing_never_verifies(NO_STATE)
+{
+    for (size_t i = 0; i < COUNT_OF(jobs); i++) {
+        struct fixture f;
+        plan_job(&f, i);
+        xb_fake.compute_is_free = true;
+        go(&f, NULL);
+        expect_all_wrong(&f);
+        finish(&f);
+    }
+}
+
+/* All copies are right up to the first case's last reference, and none is made after it; those of a
+ * job in place are the CPU's. */
+static void test_a_reference_does_not_stand_in_for_the_samples(NO_STATE)
+{
+    for (size_t i = 0; i + 1 < COUNT_OF(jobs); i++) {
+        struct fixture f;
+        plan_job(&f, i);
+        go_prepared(&f, prepare_and_stop_copying);
+        expect_all_wrong(&f);
+        finish(&f);
+    }
+}
+
 /* With a check that sees nothing the windows are what is left; the last byte lies in one. A
  * prefetch moves what one address serves for both sides: there are no two buffers to compare. */
 static void test_windows_see_what_a_blind_check_does_not(NO_STATE)
@@ -150,6 +193,8 @@ int main(void)
         MODES_TEST(test_wrong_copies_never_verify_elsewhere),
         MODES_TEST(test_wrong_copies_never_verify_in_other_ways),
         MODES_TEST(test_warm_up_does_not_stand_in_for_the_samples),
+        MODES_TEST(test_a_kernel_that_does_nothing_never_verifies),
+        MODES_TEST(test_a_reference_does_not_stand_in_for_the_samples),
         MODES_TEST(test_windows_see_what_a_blind_check_does_not),
     };
     return cmocka_run_group_tests_name("modes_damage", tests, NULL, NULL);

@@ -395,17 +395,15 @@ static void test_wrong_data_never_verifies(NO_STATE)
 
 static void spoil(const struct xb_host_work *work)
 {
-    memset(work->target, 0xFF, work->bytes);
+    memset(work->base.target, 0xFF, work->base.bytes);
 }
 
 /* The directory of the third chunk, between its copy and its decoding. */
 static enum xb_status spoiled_decode(struct xb_queue *queue, const struct xb_decoding *decoding,
                                      struct xb_error *error)
 {
-    const struct xb_host_work work = {.run = spoil,
-                                      .target = (char *)xb_host_buffer_address(decoding->source) +
-                                                decoding->source_offset,
-                                      .bytes = 8};
+    char *target = (char *)xb_host_buffer_address(decoding->source) + decoding->source_offset;
+    const struct xb_host_work work = {.run = spoil, .base = {.target = target, .bytes = 8}};
     if (decoding->target_offset == 2 * 16384 && xb_host_queue_enqueue(queue, &work, error) != XB_OK)
         return error->status;
     return xb_fake_backend.queue_decode(queue, decoding, error);

@@ -192,25 +192,6 @@ static void test_a_job_in_place_verifies(NO_STATE)
     }
 }
 
-static void test_a_kernel_that_does_nothing_never_verifies(NO_STATE)
-{
-    static const char *const outs[] = {"0", "100K"};
-    for (size_t i = 0; i < COUNT_OF(outs); i++) {
-        struct fixture f;
-        xb_fake_reset();
-        xb_fake.compute_is_free = true;
-        JOB(&f, "--size", "64K", "--job-out", outs[i], "--chunk", "16K");
-        expect_all_wrong(&f);
-        finish(&f);
-    }
-    struct fixture f;
-    xb_fake_reset();
-    xb_fake.compute_is_free = true;
-    JOB(&f, IN_PLACE, "--size", "64K", "--job-out", "0");
-    expect_all_wrong(&f);
-    finish(&f);
-}
-
 static unsigned kernels; /* that were to work in place */
 
 static enum xb_status compute_but_once(struct xb_queue *queue, struct xb_buffer *buffer,
@@ -295,20 +276,6 @@ static void test_what_stays_on_the_device_counts_to_its_end(NO_STATE)
     JOB(&f, "--way", "pinned", "--size", "4194313", "--job-out", "8", "--gpu-time", "none");
     expect_all_wrong(&f);
     finish(&f);
-}
-
-/* All copies are right up to the last reference, and none is made after it. */
-static void test_a_reference_does_not_stand_in_for_the_samples(NO_STATE)
-{
-    static const char *const outs[] = {"64K", "0", "100K"};
-    for (size_t i = 0; i < COUNT_OF(outs); i++) {
-        struct fixture f;
-        xb_fake_reset();
-        PLAN(&f, "--mode", "job", "--way", "pinned", "--size", "64K", "--job-out", outs[i]);
-        go_prepared(&f, prepare_and_stop_copying);
-        expect_all_wrong(&f);
-        finish(&f);
-    }
 }
 
 /* ---- what it is not for ---- */
@@ -401,8 +368,6 @@ int main(void)
         TEST(test_what_cannot_be_in_place_is_refused),
         TEST(test_every_byte_that_comes_back_counts),
         TEST(test_what_stays_on_the_device_counts_to_its_end),
-        TEST(test_a_kernel_that_does_nothing_never_verifies),
-        TEST(test_a_reference_does_not_stand_in_for_the_samples),
         TEST(test_a_kernel_that_is_too_short_is_refused),
         TEST(test_a_kernel_that_is_too_long_is_refused),
         TEST(test_what_a_device_lacks_skips),

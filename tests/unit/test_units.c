@@ -3,6 +3,8 @@
 
 #include "base/units.h"
 
+#include "base/memory.h"
+
 #include <float.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -168,12 +170,14 @@ static void long_text_is_cut(NO_STATE)
     struct xb_error error;
     uint64_t bytes = 0;
     struct xb_numbers sizes = {NULL, 0};
+    struct xb_arena *memory = NULL;
     double seconds = 0.0;
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';
     assert_int_equal(xb_size_parse(text, &bytes, &error), XB_ERR_USAGE);
     assert_says(&error, "powers of 1000)");
-    assert_int_equal(xb_numbers_parse(text, true, 0, 0, &sizes, &error), XB_ERR_USAGE);
+    assert_int_equal(xb_numbers_parse(text, true, 0, 0, &sizes, &memory, &error), XB_ERR_USAGE);
+    xb_arena_free(memory);
     assert_says(&error, "powers of 1000)");
     assert_int_equal(xb_duration_parse(text, &seconds, &error), XB_ERR_USAGE);
     assert_says(&error, "such as 500ms or 1.5");
@@ -210,13 +214,12 @@ static void sizes_are_read(NO_STATE)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct xb_error error;
         struct xb_numbers sizes = {NULL, 0};
-        if (xb_numbers_parse(rows[i].text, true, 0, 0, &sizes, &error) != XB_OK)
+        struct xb_arena *memory = NULL;
+        if (xb_numbers_parse(rows[i].text, true, 0, 0, &sizes, &memory, &error) != XB_OK)
             fail_msg("%s: %s", rows[i].text, error.message);
         assert_int_equal(sizes.count, rows[i].count);
         assert_memory_equal(sizes.values, rows[i].bytes, sizes.count * sizeof *sizes.values);
-        xb_numbers_free(&sizes);
-        assert_null(sizes.values);
-        assert_int_equal(sizes.count, 0);
+        xb_arena_free(memory);
     }
 }
 
@@ -224,11 +227,13 @@ static void longest_range_is_read(NO_STATE)
 {
     struct xb_error error;
     struct xb_numbers sizes = {NULL, 0};
-    assert_int_equal(xb_numbers_parse("1..9223372036854775807", true, 0, 0, &sizes, &error), XB_OK);
+    struct xb_arena *memory = NULL;
+    assert_int_equal(
+        xb_numbers_parse("1..9223372036854775807", true, 0, 0, &sizes, &memory, &error), XB_OK);
     assert_int_equal(sizes.count, 63);
     for (size_t i = 0; i < sizes.count; i++)
         assert_int_equal(sizes.values[i], UINT64_C(1) << i);
-    xb_numbers_free(&sizes);
+    xb_arena_free(memory);
 }
 
 static void sizes_are_refused(NO_STATE)
@@ -271,8 +276,10 @@ static void sizes_are_refused(NO_STATE)
         struct xb_error error;
         uint64_t sentinel = 0;
         struct xb_numbers sizes = {&sentinel, 77};
-        if (xb_numbers_parse(rows[i].text, true, 0, 0, &sizes, &error) != XB_ERR_USAGE)
+        struct xb_arena *memory = NULL;
+        if (xb_numbers_parse(rows[i].text, true, 0, 0, &sizes, &memory, &error) != XB_ERR_USAGE)
             fail_msg("\"%s\" is taken for a list of sizes", rows[i].text);
+        xb_arena_free(memory);
         assert_int_equal(error.status, XB_ERR_USAGE);
         assert_ptr_equal(sizes.values, &sentinel);
         assert_int_equal(sizes.count, 77);
@@ -303,13 +310,14 @@ static void sizes_keep_to_their_bounds(NO_STATE)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct xb_error error;
         struct xb_numbers sizes = {NULL, 0};
-        enum xb_status status =
-            xb_numbers_parse(rows[i].text, true, rows[i].minimum, rows[i].maximum, &sizes, &error);
+        struct xb_arena *memory = NULL;
+        enum xb_status status = xb_numbers_parse(rows[i].text, true, rows[i].minimum,
+                                                 rows[i].maximum, &sizes, &memory, &error);
         assert_int_equal(status, rows[i].count > 0 ? XB_OK : XB_ERR_USAGE);
         assert_int_equal(sizes.count, rows[i].count);
         if (rows[i].count == 0)
             assert_says(&error, rows[i].says);
-        xb_numbers_free(&sizes);
+        xb_arena_free(memory);
     }
 }
 
@@ -330,7 +338,10 @@ static void twice_named_size_is_shown(NO_STATE)
 {
     struct xb_error error;
     struct xb_numbers sizes = {NULL, 0};
-    assert_int_equal(xb_numbers_parse("1M,1024K", true, 0, 0, &sizes, &error), XB_ERR_USAGE);
+    struct xb_arena *memory = NULL;
+    assert_int_equal(xb_numbers_parse("1M,1024K", true, 0, 0, &sizes, &memory, &error),
+                     XB_ERR_USAGE);
+    xb_arena_free(memory);
     assert_says(&error, "size 1 MiB is named twice, again by \"1024K\"");
 }
 

@@ -40,11 +40,10 @@ static enum xb_status find_mapping(const struct xb_gpu_buffer *buffer,
     return XB_OK;
 }
 
-enum xb_status xb_gpu_find_kernel_address(const struct xb_device *device,
-                                          const struct xb_buffer *buffer, uint64_t offset,
-                                          char **address, struct xb_error *error)
+enum xb_status xb_gpu_find_address(const struct xb_device *device, const struct xb_buffer *buffer,
+                                   uint64_t offset, char **address, struct xb_error *error)
 {
-    void *begin = xb_gpu_kernel_address(buffer, 0);
+    void *begin = xb_gpu_kernel_address(buffer);
     if (buffer->memory == XB_MEMORY_MAPPED && buffer->device != device) {
         XB_TRY(xb_gpu_select(device, error));
         XB_TRY(find_mapping((const struct xb_gpu_buffer *)buffer, device, &begin, error));

@@ -232,9 +232,9 @@ static inline void *xb_gpu_buffer_address(const struct xb_buffer *buffer, uint64
 }
 
 /* The address for kernels of the buffer's device, if they can reach it (xb_memory_in_reach). */
-static inline char *xb_gpu_kernel_address(const struct xb_buffer *buffer, uint64_t offset)
+static inline void *xb_gpu_kernel_address(const struct xb_buffer *buffer)
 {
-    return (char *)((const struct xb_gpu_buffer *)buffer)->kernel_address + offset;
+    return ((const struct xb_gpu_buffer *)buffer)->kernel_address;
 }
 
 static inline void *xb_gpu_stream(const struct xb_queue *queue)
@@ -275,10 +275,9 @@ enum xb_status xb_gpu_select(const struct xb_device *device, struct xb_error *er
 
 /* ---- buffer.c ---- */
 
-/* Finds the address for kernels of a device that may be another than the buffer's; selects it. */
-enum xb_status xb_gpu_find_kernel_address(const struct xb_device *device,
-                                          const struct xb_buffer *buffer, uint64_t offset,
-                                          char **address, struct xb_error *error);
+/* As struct xb_kernels has it. It may select the device. */
+enum xb_status xb_gpu_find_address(const struct xb_device *device, const struct xb_buffer *buffer,
+                                   uint64_t offset, char **address, struct xb_error *error);
 
 /* ---- queue.c ---- */
 
@@ -293,6 +292,7 @@ bool xb_gpu_hold_expired(const struct xb_queue *queue);
 
 /* ---- launch.c ---- */
 
+extern const struct xb_kernels xb_gpu_kernels;
 /* Selects the device of the queue, which has kernels, and launches one there. */
 enum xb_status xb_gpu_launch(struct xb_queue *queue, enum xb_gpu_kernel kernel, unsigned blocks,
                              unsigned threads, void **arguments, const char *what,
@@ -315,5 +315,5 @@ enum xb_status xb_gpu_device_open(struct xb_driver *driver, const struct xb_gpu_
                                   struct xb_error *error);
 
 /* The slots of a backend's table that are the same for every vendor. */
-#define XB_GPU_SLOTS(X, prefix) XB_SLOTS(XB_NO_SLOT, XB_NO_SLOT, X, X, prefix)
+#define XB_GPU_SLOTS(X, prefix) XB_SLOTS(XB_NO_SLOT, XB_NO_SLOT, X, X, XB_NO_SLOT, prefix)
 XB_GPU_SLOTS(XB_DECLARE_SLOT, xb_gpu_)

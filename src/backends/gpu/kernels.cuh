@@ -15,6 +15,9 @@ typedef unsigned long long u64;
 #define AT_ONCE XB_GPU_AT_ONCE
 #define LANES XB_GPU_LANES
 #define TILE (AT_ONCE * THREADS)
+/* This thread's number, and how many there are. */
+#define THIS_THREAD ((u64)blockIdx.x * blockDim.x + threadIdx.x)
+#define ALL_THREADS ((u64)gridDim.x * blockDim.x)
 #define XB_KERNEL extern "C" __global__ void __launch_bounds__(XB_GPU_THREADS)
 
 /* Makes the compiler assume that the word changed here. Each instruction set has its own letter for
@@ -30,8 +33,8 @@ typedef unsigned long long u64;
 XB_KERNEL xb_kernel_fill(u64 *memory, u64 bytes, struct xb_pattern pattern)
 {
     u64 words = bytes / 8;
-    u64 first = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-    for (u64 i = first; i < words; i += (u64)gridDim.x * blockDim.x)
+    u64 first = THIS_THREAD;
+    for (u64 i = first; i < words; i += ALL_THREADS)
         memory[i] = xb_pattern_word(pattern, i);
     if (first < bytes % 8) /* each of the first threads writes one byte behind the last word */
         ((unsigned char *)memory)[words * 8 + first] =
@@ -63,8 +66,8 @@ XB_KERNEL xb_kernel_check(const u64 *memory, u64 bytes, struct xb_pattern patter
                           struct xb_gpu_check *found)
 {
     u64 words = bytes / 8;
-    u64 first = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-    for (u64 i = first; i < words; i += (u64)gridDim.x * blockDim.x)
+    u64 first = THIS_THREAD;
+    for (u64 i = first; i < words; i += ALL_THREADS)
         compare(memory[i], xb_pattern_word(pattern, i), i * 8, 8, found);
     if (first < bytes % 8) {
         u64 read = ((const unsigned char *)memory)[words * 8 + first];
@@ -111,6 +114,10 @@ template <typename T> __device__ static void copy_rest(T *target, const T *sourc
 #define EACH_TILE(first, items)                                                                    \
     for (u64 first = (u64)blockIdx.x * TILE + threadIdx.x; first < (items);                        \
          first += (u64)gridDim.x * TILE)
+/* Loops over what LANES neighbouring threads do together, `step` items at a time. */
+#define EACH_OF_GROUP(first, items, step)                                                          \
+    for (u64 first = THIS_THREAD / LANES * (step), groups = ALL_THREADS / LANES; first < (items);  \
+         first += groups * (step))
 /* Loops over what a thread does at once, and over its items of a tile that are there: `first` + k *
  * THREADS. */
 #define EACH_AT_ONCE(k) _Pragma("unroll") for (unsigned k = 0; k < AT_ONCE; k++)
@@ -234,17 +241,12 @@ XB_KERNEL xb_kernel_digest(const u64 *memory, u64 bytes, u64 *digest)
     u64 pairs = (words - head) / 2;
     const uint4 *from = (const uint4 *)(memory + head);
     u64 sum = 0;
-    for (u64 first = (u64)blockIdx.x * TILE + threadIdx.x; first < pairs;
-         first += (u64)gridDim.x * TILE) {
+    EACH_TILE(first, pairs) {
         uint4 pair[AT_ONCE];
-#pragma unroll
-        for (unsigned k = 0; k < AT_ONCE; k++)
-            if (first + k * THREADS < pairs)
-                pair[k] = from[first + k * THREADS];
-#pragma unroll
-        for (unsigned k = 0; k < AT_ONCE; k++)
-            if (first + k * THREADS < pairs)
-                sum += digest_pair(pair[k], head + 2 * (first + k * THREADS));
+        EACH_ITEM(k, first, pairs)
+            pair[k] = from[first + k * THREADS];
+        EACH_ITEM(k, first, pairs)
+            sum += digest_pair(pair[k], head + 2 * (first + k * THREADS));
     }
     if (blockIdx.x == 0 && threadIdx.x == 0)
         sum += digest_ends(memory, bytes, head, pairs);
@@ -259,8 +261,7 @@ XB_KERNEL xb_kernel_digest(const u64 *memory, u64 bytes, u64 *digest)
 XB_KERNEL xb_kernel_chain(char *memory, u64 bytes, enum xb_access access)
 {
     u64 lines = bytes / XB_CHAIN_LINE;
-    for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < lines;
-         i += (u64)gridDim.x * blockDim.x)
+    for (u64 i = THIS_THREAD; i < lines; i += ALL_THREADS)
         *(char **)(memory + xb_chain_offset(access, bytes, i)) =
             memory + xb_chain_offset(access, bytes, i + 1);
 }
@@ -315,9 +316,7 @@ extern "C" __global__ void __launch_bounds__(XB_GPU_PIECE_THREADS)
     xb_kernel_pieces(char *target, const char *source, const struct xb_piece *pieces, u64 count)
 {
     unsigned lane = threadIdx.x % LANES;
-    u64 group = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / LANES;
-    u64 groups = (u64)gridDim.x * blockDim.x / LANES;
-    for (u64 first = group * AT_ONCE; first < count; first += groups * AT_ONCE) {
+    EACH_OF_GROUP(first, count, AT_ONCE) {
         char *to[AT_ONCE];
         const char *from[AT_ONCE];
         unsigned bytes[AT_ONCE];
@@ -434,9 +433,7 @@ XB_KERNEL xb_kernel_for(const unsigned char *chunk, u64 encoded_bytes, unsigned 
 {
     u64 blocks = xb_for_blocks(bytes);
     unsigned lane = threadIdx.x % LANES;
-    u64 group = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / LANES;
-    u64 groups = (u64)gridDim.x * blockDim.x / LANES;
-    for (u64 block = group; block < blocks; block += groups)
+    EACH_OF_GROUP(block, blocks, 1)
         if (!xb_for_decode_lane(chunk, encoded_bytes, target, bytes, block, lane) && lane == 0)
             refuse(report, offset + block * XB_FOR_BLOCK_BYTES);
 }
@@ -448,11 +445,9 @@ extern "C" __global__ void __launch_bounds__(XB_GPU_LZ4_THREADS)
 {
     u64 blocks = xb_lz4_blocks(bytes);
     unsigned lane = threadIdx.x % LANES;
-    u64 group = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / LANES;
-    u64 groups = (u64)gridDim.x * blockDim.x / LANES;
     if (lane >= XB_GPU_TOGETHER)
         return;
-    for (u64 block = group; block < blocks; block += groups)
+    EACH_OF_GROUP(block, blocks, 1)
         if (!xb_lz4_decode_block(chunk, encoded_bytes, target, bytes, block, lane,
                                  XB_GPU_TOGETHER) &&
             lane == 0)

@@ -121,7 +121,7 @@ enum xb_status xb_gpu_queue_fill(struct xb_queue *queue, struct xb_buffer *buffe
     XB_TRY(xb_device_range_check(buffer, bytes, error));
     if (!has_kernels(queue->device))
         return fill_by_host(queue, buffer, bytes, pattern, error);
-    void *memory = xb_gpu_kernel_address(buffer, 0);
+    void *memory = xb_gpu_kernel_address(buffer);
     unsigned long long count = bytes;
     void *arguments[] = {&memory, &count, &pattern};
     return xb_gpu_launch(queue, XB_GPU_FILL, blocks_for(bytes / 8, XB_GPU_THREADS, BLOCKS),
@@ -134,7 +134,7 @@ static enum xb_status enqueue_check(struct xb_queue *queue, struct xb_buffer *bu
                                     struct xb_error *error)
 {
     const struct xb_gpu_device *device = xb_gpu_device_of(queue->device);
-    void *memory = xb_gpu_kernel_address(buffer, 0);
+    void *memory = xb_gpu_kernel_address(buffer);
     void *result = device->device_result;
     struct xb_gpu_check *host_result = device->host_result;
     unsigned long long count = bytes;
@@ -176,118 +176,87 @@ enum xb_status xb_gpu_queue_check(struct xb_queue *queue, struct xb_buffer *buff
     return XB_OK;
 }
 
-enum xb_status xb_gpu_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer *target,
-                                        uint64_t target_offset, struct xb_buffer *source,
-                                        uint64_t source_offset, uint64_t bytes,
-                                        enum xb_access access, unsigned together,
-                                        struct xb_error *error)
+static enum xb_status copy(struct xb_queue *queue, struct xb_kernel *work, struct xb_error *error)
 {
-    XB_TRY(xb_kernel_copy_check(queue, target, target_offset, source, source_offset, bytes, error));
-    char *to = NULL;
-    char *from = NULL;
-    XB_TRY(xb_gpu_find_kernel_address(queue->device, target, target_offset, &to, error));
-    XB_TRY(xb_gpu_find_kernel_address(queue->device, source, source_offset, &from, error));
-    bool wide = (uintptr_t)to % WIDE == 0 && (uintptr_t)from % WIDE == 0;
-    enum xb_gpu_kernel kernel = access == XB_ACCESS_STRIDED  ? XB_GPU_COPY_STRIDED
-                                : access == XB_ACCESS_RANDOM ? XB_GPU_COPY_RANDOM
-                                : wide                       ? XB_GPU_COPY_WIDE
-                                                             : XB_GPU_COPY_WORDS;
+    bool wide = (uintptr_t)work->target % WIDE == 0 && (uintptr_t)work->source % WIDE == 0;
+    enum xb_gpu_kernel kernel = work->access == XB_ACCESS_STRIDED  ? XB_GPU_COPY_STRIDED
+                                : work->access == XB_ACCESS_RANDOM ? XB_GPU_COPY_RANDOM
+                                : wide                             ? XB_GPU_COPY_WIDE
+                                                                   : XB_GPU_COPY_WORDS;
     unsigned most = TILES_BLOCKS;
-    if (together > 1) {
+    if (work->together > 1) {
         /* A GPU starts the blocks of a second kernel when all those of the first have been started,
          * so several that are to run together must have room all at once. */
-        most = ROOM_FOR_BLOCKS * xb_gpu_device_of(queue->device)->multiprocessors / together;
+        most = ROOM_FOR_BLOCKS * xb_gpu_device_of(queue->device)->multiprocessors / work->together;
         most = most > 0 ? most : 1;
     }
-    return xb_gpu_launch(queue, kernel,
-                         blocks_for(bytes / (kernel == XB_GPU_COPY_WIDE ? WIDE : 8), TILE, most),
-                         XB_GPU_THREADS, (void *[]){&to, &from, &bytes}, "copies", error);
+    return xb_gpu_launch(
+        queue, kernel,
+        blocks_for(work->bytes / (kernel == XB_GPU_COPY_WIDE ? WIDE : 8), TILE, most),
+        XB_GPU_THREADS, (void *[]){&work->target, &work->source, &work->bytes}, "copies", error);
 }
 
-enum xb_status xb_gpu_queue_compute(struct xb_queue *queue, struct xb_buffer *buffer,
-                                    uint64_t offset, uint64_t bytes, uint64_t steps,
-                                    struct xb_error *error)
+static enum xb_status decode(struct xb_queue *queue, struct xb_kernel *work, struct xb_error *error)
 {
-    XB_TRY(xb_compute_check(queue, buffer, offset, bytes, error));
-    char *memory = xb_gpu_kernel_address(buffer, offset);
-    uint64_t words = bytes / 8;
-    return xb_gpu_launch(queue, XB_GPU_COMPUTE, blocks_for(words, TILE, TILES_BLOCKS),
-                         XB_GPU_THREADS, (void *[]){&memory, &words, &steps}, "computes", error);
-}
-
-/* Clears the target first, by a kernel of one thread: in the order of the queue, and no copy engine
- * is taken from whoever uses it. All blocks run at the same time. */
-enum xb_status xb_gpu_queue_digest(struct xb_queue *queue, struct xb_buffer *buffer,
-                                   uint64_t offset, uint64_t bytes, struct xb_buffer *target,
-                                   uint64_t target_offset, struct xb_error *error)
-{
-    XB_TRY(xb_digest_check(queue, buffer, offset, bytes, target, target_offset, error));
-    char *memory = xb_gpu_kernel_address(buffer, offset);
-    char *digest = xb_gpu_kernel_address(target, target_offset);
-    unsigned long long count = bytes;
-    void *cleared[] = {&digest};
-    void *arguments[] = {&memory, &count, &digest};
-    XB_TRY(xb_gpu_launch(queue, XB_GPU_CLEAR, 1, 1, cleared, "clears a digest", error));
-    unsigned most = ROOM_FOR_BLOCKS * xb_gpu_device_of(queue->device)->multiprocessors;
-    return xb_gpu_launch(queue, XB_GPU_DIGEST, blocks_for(bytes / WIDE, TILE, most), XB_GPU_THREADS,
-                         arguments, "makes a digest", error);
-}
-
-enum xb_status xb_gpu_queue_chain(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
-                                  enum xb_access access, struct xb_error *error)
-{
-    XB_TRY(xb_chain_check(queue, buffer, bytes, error));
-    void *memory = xb_gpu_kernel_address(buffer, 0);
-    if (buffer->host_address != NULL) {
-        xb_chain_write(buffer->host_address, memory, bytes, access);
-        return XB_OK;
-    }
-    return xb_gpu_launch(queue, XB_GPU_CHAIN,
-                         blocks_for(bytes / XB_CHAIN_LINE, XB_GPU_THREADS, BLOCKS), XB_GPU_THREADS,
-                         (void *[]){&memory, &bytes, &access}, "writes a chain", error);
-}
-
-enum xb_status xb_gpu_queue_chase(struct xb_queue *queue, struct xb_buffer *chain,
-                                  struct xb_buffer *cursor, uint64_t loads, unsigned turn,
-                                  struct xb_error *error)
-{
-    XB_TRY(xb_chase_check(queue, chain, cursor, error));
-    void *first = xb_gpu_kernel_address(chain, 0);
-    void *position = xb_gpu_kernel_address(cursor, 0);
-    /* A block a multiprocessor, of which one works. */
-    unsigned blocks = xb_gpu_device_of(queue->device)->multiprocessors;
-    unsigned block = turn % blocks;
-    return xb_gpu_launch(queue, XB_GPU_CHASE, blocks, 1,
-                         (void *[]){&first, &position, &loads, &block}, "follows a chain", error);
-}
-
-enum xb_status xb_gpu_queue_decode(struct xb_queue *queue, const struct xb_decoding *decoding,
-                                   struct xb_error *error)
-{
-    XB_TRY(xb_decode_check(queue, decoding, error));
-    char *source = xb_gpu_kernel_address(decoding->source, decoding->source_offset);
-    char *target = xb_gpu_kernel_address(decoding->target, decoding->target_offset);
-    void *report = xb_gpu_kernel_address(decoding->report, 0);
-    uint64_t source_bytes = decoding->source_bytes;
-    uint64_t bytes = decoding->bytes;
-    uint64_t offset = decoding->target_offset;
     enum xb_gpu_kernel kernel =
-        (enum xb_gpu_kernel)((unsigned)XB_GPU_WIDEN_FP16 + (unsigned)decoding->format);
-    if (xb_format_is_lossy(decoding->format)) {
-        uint64_t values = bytes / 4;
+        (enum xb_gpu_kernel)((unsigned)XB_GPU_WIDEN_FP16 + (unsigned)work->format);
+    if (xb_format_is_lossy(work->format)) {
+        uint64_t values = work->bytes / 4;
         return xb_gpu_launch(queue, kernel, blocks_for(values / 4, TILE, TILES_BLOCKS),
-                             XB_GPU_THREADS, (void *[]){&source, &target, &values}, "widens values",
-                             error);
+                             XB_GPU_THREADS, (void *[]){&work->source, &work->target, &values},
+                             "widens values", error);
     }
     const bool is_lz4 = kernel == XB_GPU_LZ4;
     uint64_t block_bytes = is_lz4 ? XB_LZ4_BLOCK : 4 * XB_FOR_BLOCK;
     unsigned threads = is_lz4 ? XB_GPU_LZ4_THREADS : XB_GPU_THREADS;
-    uint64_t blocks = bytes / block_bytes + (bytes % block_bytes != 0);
+    uint64_t blocks = work->bytes / block_bytes + (work->bytes % block_bytes != 0);
     return xb_gpu_launch(queue, kernel, blocks_for(blocks, threads / XB_GPU_LANES, TILES_BLOCKS),
                          threads,
-                         (void *[]){&source, &source_bytes, &target, &bytes, &offset, &report},
+                         (void *[]){&work->source, &work->source_bytes, &work->target, &work->bytes,
+                                    &work->offset, &work->report},
                          "decompresses", error);
 }
+
+static enum xb_status enqueue(struct xb_queue *queue, const struct xb_kernel *asked,
+                              struct xb_error *error)
+{
+    const unsigned multiprocessors = xb_gpu_device_of(queue->device)->multiprocessors;
+    struct xb_kernel work = *asked; /* a runtime takes the addresses of what is not const */
+    uint64_t words = work.bytes / 8;
+    unsigned block = work.turn % multiprocessors;
+    switch (work.kind) {
+    case XB_KERNEL_COPY:
+        return copy(queue, &work, error);
+    case XB_KERNEL_COMPUTE:
+        return xb_gpu_launch(queue, XB_GPU_COMPUTE, blocks_for(words, TILE, TILES_BLOCKS),
+                             XB_GPU_THREADS, (void *[]){&work.target, &words, &work.steps},
+                             "computes", error);
+    case XB_KERNEL_DIGEST:
+        /* Clears the target first, by a kernel of one thread: in the order of the queue, and no
+         * copy engine is taken from whoever uses it. All blocks run at the same time. */
+        XB_TRY(xb_gpu_launch(queue, XB_GPU_CLEAR, 1, 1, (void *[]){&work.target}, "clears a digest",
+                             error));
+        return xb_gpu_launch(queue, XB_GPU_DIGEST,
+                             blocks_for(work.bytes / WIDE, TILE, ROOM_FOR_BLOCKS * multiprocessors),
+                             XB_GPU_THREADS, (void *[]){&work.source, &work.bytes, &work.target},
+                             "makes a digest", error);
+    case XB_KERNEL_CHAIN:
+        return xb_gpu_launch(queue, XB_GPU_CHAIN,
+                             blocks_for(work.bytes / XB_CHAIN_LINE, XB_GPU_THREADS, BLOCKS),
+                             XB_GPU_THREADS, (void *[]){&work.target, &work.bytes, &work.access},
+                             "writes a chain", error);
+    case XB_KERNEL_CHASE:
+        /* A block a multiprocessor, of which one works. */
+        return xb_gpu_launch(queue, XB_GPU_CHASE, multiprocessors, 1,
+                             (void *[]){&work.source, &work.target, &work.loads, &block},
+                             "follows a chain", error);
+    case XB_KERNEL_DECODE:
+        return decode(queue, &work, error);
+    }
+    return XB_FAIL(error, XB_ERR_INTERNAL, "there is no kernel %d", (int)work.kind);
+}
+
+const struct xb_kernels xb_gpu_kernels = {xb_gpu_find_address, enqueue};
 
 enum xb_status xb_gpu_queue_hold(struct xb_queue *queue, struct xb_error *error)
 {

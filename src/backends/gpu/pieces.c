@@ -109,10 +109,8 @@ static enum xb_status list_for_kernel(struct gpu_pieces *opening, const struct x
         !xb_memory_in_reach(base->target->memory, base->device) ||
         !xb_memory_in_reach(base->source->memory, base->device))
         return XB_OK;
-    XB_TRY(
-        xb_gpu_find_kernel_address(base->device, base->target, 0, &opening->kernel_target, error));
-    XB_TRY(
-        xb_gpu_find_kernel_address(base->device, base->source, 0, &opening->kernel_source, error));
+    XB_TRY(xb_gpu_find_address(base->device, base->target, 0, &opening->kernel_target, error));
+    XB_TRY(xb_gpu_find_address(base->device, base->source, 0, &opening->kernel_source, error));
     XB_TRY(xb_gpu_select(base->device, error));
     opening->device_count = cut(NULL, pieces, base->count);
     struct xb_piece *list = calloc(opening->device_count, sizeof *list);

@@ -49,9 +49,9 @@ static enum xb_status enqueue_both(const struct trial *trial, struct xb_error *e
     XB_TRY(xb_gpu_queue_wait_event(second, trial->start, error));
     XB_TRY(xb_gpu_queue_copy(trial->first, memory, 0, pinned, 0, quarter, error));
     XB_TRY(xb_gpu_queue_copy(second, pinned, quarter, memory, quarter, quarter, error));
-    XB_TRY(xb_gpu_queue_kernel_copy(second, memory, 2 * quarter, memory, 3 * quarter, quarter,
-                                    XB_ACCESS_SEQUENTIAL, 1, error));
-    XB_TRY(xb_gpu_queue_compute(second, memory, 2 * quarter, quarter, 1, error));
+    XB_TRY(xb_queue_kernel_copy(second, memory, 2 * quarter, memory, 3 * quarter, quarter,
+                                XB_ACCESS_SEQUENTIAL, 1, error));
+    XB_TRY(xb_queue_compute(second, memory, 2 * quarter, quarter, 1, error));
     XB_TRY(xb_gpu_queue_copy(second, memory, 3 * quarter, memory, 2 * quarter, quarter, error));
     XB_TRY(xb_gpu_event_record(trial->end, second, error));
     return xb_gpu_queue_wait_event(trial->first, trial->end, error);

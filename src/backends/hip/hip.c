@@ -420,5 +420,5 @@ const struct xb_backend xb_hip_backend = {
     .range_push = range_push,
     .range_pop = range_pop,
     .profiler_collect = profiler_collect,
-    XB_FILL(XB_GPU_SLOTS, xb_gpu_),
+    XB_FILL_KERNELS(xb_gpu_kernels) XB_FILL(XB_GPU_SLOTS, xb_gpu_),
 };

@@ -85,9 +85,27 @@ struct host_buffer {
     bool callers; /* memory that was the caller's, and stays */
 };
 
-void *xb_host_buffer_address(struct xb_buffer *buffer)
+void *xb_host_buffer_address(const struct xb_buffer *buffer)
 {
-    return ((struct host_buffer *)buffer)->address;
+    return ((const struct host_buffer *)buffer)->address;
+}
+
+/* `callers`: its memory; NULL: it is allocated. */
+static enum xb_status make(struct xb_device *device, enum xb_memory memory, uint64_t bytes,
+                           void *callers, struct xb_buffer **buffer, struct xb_error *error)
+{
+    struct host_buffer *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a buffer");
+    made->address = callers;
+    made->callers = callers != NULL;
+    enum xb_status status = made->callers ? XB_OK
+                            : memory == XB_MEMORY_REGISTERED
+                                ? xb_pages_map_huge(bytes, &made->address, error)
+                                : xb_pages_map(bytes, &made->address, error);
+    void *host_address = memory == XB_MEMORY_DEVICE ? NULL : made->address;
+    made->base = (struct xb_buffer){device, memory, bytes, host_address};
+    return XB_OPENED(status, made, free(made), buffer);
 }
 
 static enum xb_status buffer_allocate(struct xb_device *device, enum xb_memory memory,
@@ -97,15 +115,7 @@ static enum xb_status buffer_allocate(struct xb_device *device, enum xb_memory m
     if (memory == XB_MEMORY_WRITE_COMBINED || memory == XB_MEMORY_MANAGED)
         return XB_FAIL(error, XB_ERR_UNSUPPORTED, "the host backend has no %s memory",
                        xb_memory_name(memory));
-    struct host_buffer *made = calloc(1, sizeof *made);
-    if (made == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a buffer");
-    enum xb_status status = memory == XB_MEMORY_REGISTERED
-                                ? xb_pages_map_huge(bytes, &made->address, error)
-                                : xb_pages_map(bytes, &made->address, error);
-    void *host_address = memory == XB_MEMORY_DEVICE ? NULL : made->address;
-    made->base = (struct xb_buffer){device, memory, bytes, host_address};
-    return XB_OPENED(status, made, free(made), buffer);
+    return make(device, memory, bytes, NULL, buffer, error);
 }
 
 /* Nothing is locked here, as nothing is that this backend allocates (info.pinned_note). */
@@ -113,14 +123,7 @@ static enum xb_status buffer_register(struct xb_device *device, void *address, u
                                       struct xb_buffer **buffer, struct xb_error *error)
 {
     XB_TRY(xb_register_check(address, bytes, error));
-    struct host_buffer *made = calloc(1, sizeof *made);
-    if (made == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a buffer");
-    *made = (struct host_buffer){.base = {device, XB_MEMORY_REGISTERED, bytes, address},
-                                 .address = address,
-                                 .callers = true};
-    *buffer = &made->base;
-    return XB_OK;
+    return make(device, XB_MEMORY_REGISTERED, bytes, address, buffer, error);
 }
 
 static void buffer_free(struct xb_buffer *buffer)
@@ -219,5 +222,5 @@ const struct xb_backend xb_host_backend = {
     .buffer_allocate = buffer_allocate,
     .buffer_register = buffer_register,
     .buffer_free = buffer_free,
-    XB_FILL(XB_HOST_SLOTS, xb_host_),
+    XB_FILL_KERNELS(xb_host_kernels) XB_FILL(XB_HOST_SLOTS, xb_host_),
 };

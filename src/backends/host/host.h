@@ -8,27 +8,24 @@
 extern const struct xb_backend xb_host_backend;
 
 /* The address of the buffer's pages, also for device memory. */
-void *xb_host_buffer_address(struct xb_buffer *buffer);
+void *xb_host_buffer_address(const struct xb_buffer *buffer);
 
 /* ---- work.c: the operations of a queue's thread ---- */
 
 /* One operation on memory. `run` uses the fields that it needs. */
 struct xb_host_work {
     void (*run)(const struct xb_host_work *work);
-    void *target;
-    const void *source;
-    uint64_t bytes;
+    struct xb_kernel base;
     struct xb_pattern pattern;
-    enum xb_access access;
-    uint64_t loads;
     const struct xb_piece *pieces;
     uint64_t count; /* of pieces or rows */
     uint64_t target_pitch, source_pitch;
-    enum xb_format format;
-    uint64_t source_bytes; /* of an encoded chunk */
-    uint64_t offset;       /* of the target in its buffer */
-    struct xb_decode_report *report;
 };
+
+/* Kernels are loops in a queue's thread. */
+extern const struct xb_kernels xb_host_kernels;
+enum xb_status xb_host_find_address(const struct xb_device *device, const struct xb_buffer *buffer,
+                                    uint64_t offset, char **address, struct xb_error *error);
 
 /* Enqueues a plain copy between any two addresses. Checks no rule of the slots. */
 enum xb_status xb_host_queue_move(struct xb_queue *queue, void *target, const void *source,
@@ -42,5 +39,5 @@ bool xb_host_queue_blocks(const struct xb_queue *queue);
 enum xb_status xb_host_queue_enqueue(struct xb_queue *queue, const struct xb_host_work *work,
                                      struct xb_error *error);
 
-#define XB_HOST_SLOTS(X, prefix) XB_SLOTS(XB_NO_SLOT, X, XB_NO_SLOT, X, prefix)
+#define XB_HOST_SLOTS(X, prefix) XB_SLOTS(XB_NO_SLOT, X, XB_NO_SLOT, X, XB_NO_SLOT, prefix)
 XB_HOST_SLOTS(XB_DECLARE_SLOT, xb_host_)

@@ -10,43 +10,43 @@
 #include "backends/verify.h"
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 static void run_move(const struct xb_host_work *work)
 {
-    memcpy(work->target, work->source, work->bytes);
+    memcpy(work->base.target, work->base.source, work->base.bytes);
 }
 
 static void run_fill(const struct xb_host_work *work)
 {
-    xb_host_fill(work->target, 0, work->bytes, work->pattern);
+    xb_host_fill(work->base.target, 0, work->base.bytes, work->pattern);
 }
 
-static void run_kernel_copy(const struct xb_host_work *work)
+static void run_copy(const struct xb_host_work *work)
 {
-    char *target = work->target;
-    const char *source = work->source;
-    uint64_t words = work->bytes / 8;
-    if (work->access == XB_ACCESS_SEQUENTIAL) {
+    const struct xb_kernel *base = &work->base;
+    uint64_t words = base->bytes / 8;
+    if (base->access == XB_ACCESS_SEQUENTIAL) {
         run_move(work);
         return;
     }
     for (uint64_t turn = 0; turn < words; turn++) {
-        uint64_t offset = 8 * xb_access_word(work->access, words, turn);
-        memcpy(target + offset, source + offset, 8);
+        uint64_t offset = 8 * xb_access_word(base->access, words, turn);
+        memcpy(base->target + offset, base->source + offset, 8);
     }
-    memcpy(target + 8 * words, source + 8 * words, work->bytes % 8);
+    memcpy(base->target + 8 * words, base->source + 8 * words, base->bytes % 8);
 }
 
 /* Computes every step instead of leaping over them, because the time of the steps is measured. */
 static void run_compute(const struct xb_host_work *work)
 {
-    char *target = work->target;
-    for (uint64_t left = work->bytes; left >= 8; left -= 8, target += 8) {
+    char *target = work->base.target;
+    for (uint64_t left = work->base.bytes; left >= 8; left -= 8, target += 8) {
         unsigned long long word;
         memcpy(&word, target, 8);
-        for (uint64_t step = 0; step < work->pattern.steps; step++)
+        for (uint64_t step = 0; step < work->base.steps; step++)
             word = xb_compute_step(word);
         memcpy(target, &word, 8);
     }
@@ -54,21 +54,21 @@ static void run_compute(const struct xb_host_work *work)
 
 static void run_digest(const struct xb_host_work *work)
 {
-    uint64_t digest = xb_digest_memory(work->source, work->bytes);
-    memcpy(work->target, &digest, sizeof digest);
+    uint64_t digest = xb_digest_memory(work->base.source, work->base.bytes);
+    memcpy(work->base.target, &digest, sizeof digest);
 }
 
 static void run_chain(const struct xb_host_work *work)
 {
-    xb_chain_write(work->target, work->target, work->bytes, work->access);
+    xb_chain_write(work->base.target, work->base.target, work->base.bytes, work->base.access);
 }
 
 static void run_chase(const struct xb_host_work *work)
 {
-    const char *chain = work->source;
-    uint64_t *cursor = work->target;
+    const char *chain = work->base.source;
+    uint64_t *cursor = (uint64_t *)(void *)work->base.target;
     const void *next = chain + *cursor;
-    for (uint64_t left = work->loads; left > 0; left--)
+    for (uint64_t left = work->base.loads; left > 0; left--)
         next = *(const void *const *)next;
     *cursor = (uint64_t)((const char *)next - chain);
 }
@@ -76,34 +76,57 @@ static void run_chase(const struct xb_host_work *work)
 static void run_decode(const struct xb_host_work *work)
 {
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    const struct xb_kernel *base = &work->base;
     struct xb_decode_report own = {.first_refused = XB_NONE_REFUSED};
-    struct xb_decode_report *all = work->report;
-    xb_decode(work->format, work->source, work->source_bytes, work->target, work->bytes,
-              work->offset, &own);
+    xb_decode(base->format, base->source, base->source_bytes, base->target, base->bytes,
+              base->offset, &own);
     if (own.refused_blocks == 0)
         return;
     /* Queues that decode at the same time may share the report. */
     pthread_mutex_lock(&mutex);
-    all->refused_blocks += own.refused_blocks;
-    if (own.first_refused < all->first_refused)
-        all->first_refused = own.first_refused;
+    base->report->refused_blocks += own.refused_blocks;
+    if (own.first_refused < base->report->first_refused)
+        base->report->first_refused = own.first_refused;
     pthread_mutex_unlock(&mutex);
 }
 
-static char *address_at(struct xb_buffer *buffer, uint64_t offset)
+static char *address_at(const struct xb_buffer *buffer, uint64_t offset)
 {
     return (char *)xb_host_buffer_address(buffer) + offset;
+}
+
+enum xb_status xb_host_find_address(const struct xb_device *device, const struct xb_buffer *buffer,
+                                    uint64_t offset, char **address, struct xb_error *error)
+{
+    (void)device;
+    (void)error;
+    *address = address_at(buffer, offset);
+    return XB_OK;
 }
 
 /* Enqueues the work that has these fields. */
 #define ENQUEUE(queue, error, ...)                                                                 \
     xb_host_queue_enqueue((queue), &(const struct xb_host_work){__VA_ARGS__}, (error))
 
+/* Each queue has a thread of its own, and Linux says where it runs: `together` and `turn` choose
+ * nothing. */
+static enum xb_status enqueue_kernel(struct xb_queue *queue, const struct xb_kernel *work,
+                                     struct xb_error *error)
+{
+    static void (*const runs[])(const struct xb_host_work *work) = {
+        [XB_KERNEL_COPY] = run_copy,     [XB_KERNEL_COMPUTE] = run_compute,
+        [XB_KERNEL_DIGEST] = run_digest, [XB_KERNEL_CHAIN] = run_chain,
+        [XB_KERNEL_CHASE] = run_chase,   [XB_KERNEL_DECODE] = run_decode};
+    return ENQUEUE(queue, error, .run = runs[work->kind], .base = *work);
+}
+
+const struct xb_kernels xb_host_kernels = {xb_host_find_address, enqueue_kernel};
+
 enum xb_status xb_host_queue_move(struct xb_queue *queue, void *target, const void *source,
                                   uint64_t bytes, struct xb_error *error)
 {
-    return ENQUEUE(queue, error, .run = run_move, .target = target, .source = source,
-                   .bytes = bytes);
+    return ENQUEUE(queue, error, .run = run_move,
+                   .base = {.target = target, .source = (char *)source, .bytes = bytes});
 }
 
 enum xb_status xb_host_queue_copy(struct xb_queue *queue, struct xb_buffer *target,
@@ -121,8 +144,8 @@ enum xb_status xb_host_queue_fill(struct xb_queue *queue, struct xb_buffer *buff
 {
     XB_TRY(xb_device_range_check(buffer, bytes, error));
     pattern.steps = 0;
-    return ENQUEUE(queue, error, .run = run_fill, .target = address_at(buffer, 0), .bytes = bytes,
-                   .pattern = pattern);
+    return ENQUEUE(queue, error, .run = run_fill, .pattern = pattern,
+                   .base = {.target = address_at(buffer, 0), .bytes = bytes});
 }
 
 enum xb_status xb_host_queue_check(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
@@ -136,85 +159,19 @@ enum xb_status xb_host_queue_check(struct xb_queue *queue, struct xb_buffer *buf
     return XB_OK;
 }
 
-enum xb_status xb_host_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer *target,
-                                         uint64_t target_offset, struct xb_buffer *source,
-                                         uint64_t source_offset, uint64_t bytes,
-                                         enum xb_access access, unsigned together,
-                                         struct xb_error *error)
-{
-    (void)together; /* each queue has a thread of its own */
-    XB_TRY(xb_kernel_copy_check(queue, target, target_offset, source, source_offset, bytes, error));
-    return ENQUEUE(queue, error, .run = run_kernel_copy, .access = access, .bytes = bytes,
-                   .target = address_at(target, target_offset),
-                   .source = address_at(source, source_offset));
-}
-
-enum xb_status xb_host_queue_compute(struct xb_queue *queue, struct xb_buffer *buffer,
-                                     uint64_t offset, uint64_t bytes, uint64_t steps,
-                                     struct xb_error *error)
-{
-    XB_TRY(xb_compute_check(queue, buffer, offset, bytes, error));
-    return ENQUEUE(queue, error, .run = run_compute, .target = address_at(buffer, offset),
-                   .bytes = bytes, .pattern = {.steps = steps});
-}
-
-enum xb_status xb_host_queue_digest(struct xb_queue *queue, struct xb_buffer *buffer,
-                                    uint64_t offset, uint64_t bytes, struct xb_buffer *target,
-                                    uint64_t target_offset, struct xb_error *error)
-{
-    XB_TRY(xb_digest_check(queue, buffer, offset, bytes, target, target_offset, error));
-    return ENQUEUE(queue, error, .run = run_digest, .target = address_at(target, target_offset),
-                   .source = address_at(buffer, offset), .bytes = bytes);
-}
-
-enum xb_status xb_host_queue_chain(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
-                                   enum xb_access access, struct xb_error *error)
-{
-    XB_TRY(xb_chain_check(queue, buffer, bytes, error));
-    const struct xb_host_work work = {
-        .run = run_chain, .target = address_at(buffer, 0), .bytes = bytes, .access = access};
-    if (buffer->host_address == NULL)
-        return xb_host_queue_enqueue(queue, &work, error);
-    run_chain(&work);
-    return XB_OK;
-}
-
-/* Linux says where the thread runs, so `turn` chooses nothing. */
-enum xb_status xb_host_queue_chase(struct xb_queue *queue, struct xb_buffer *chain,
-                                   struct xb_buffer *cursor, uint64_t loads, unsigned turn,
-                                   struct xb_error *error)
-{
-    XB_TRY(xb_chase_check(queue, chain, cursor, error));
-    (void)turn;
-    return ENQUEUE(queue, error, .run = run_chase, .target = address_at(cursor, 0),
-                   .source = address_at(chain, 0), .loads = loads);
-}
-
-enum xb_status xb_host_queue_decode(struct xb_queue *queue, const struct xb_decoding *decoding,
-                                    struct xb_error *error)
-{
-    XB_TRY(xb_decode_check(queue, decoding, error));
-    return ENQUEUE(queue, error, .run = run_decode, .format = decoding->format,
-                   .target = address_at(decoding->target, decoding->target_offset),
-                   .bytes = decoding->bytes, .offset = decoding->target_offset,
-                   .source = address_at(decoding->source, decoding->source_offset),
-                   .source_bytes = decoding->source_bytes,
-                   .report = xb_host_buffer_address(decoding->report));
-}
-
 /* Many copies at once. A batch, a kernel and a graph do the same: one operation in which the
  * queue's thread copies piece after piece. They save the operations of the single copies. */
 
+/* A graph is such a list too, of its own, so that the one it was made of may be closed before. */
 struct host_pieces {
-    struct xb_pieces base;
+    union {
+        struct xb_pieces base;
+        struct xb_graph graph;
+    };
     struct xb_piece pieces[];
 };
-
-/* A graph is a list of its own, so that the one it was made of may be closed before. */
-struct host_graph {
-    struct xb_graph base;
-    struct xb_pieces *list;
-};
+_Static_assert(offsetof(struct xb_pieces, device) == offsetof(struct xb_graph, device),
+               "a list and a graph begin alike");
 
 enum xb_status xb_host_pieces_open(struct xb_device *device, struct xb_buffer *target,
                                    struct xb_buffer *source, const struct xb_piece *pieces,
@@ -240,27 +197,25 @@ void xb_host_pieces_close(struct xb_pieces *list)
 
 static void run_pieces(const struct xb_host_work *work)
 {
-    char *target = work->target;
-    const char *source = work->source;
     for (uint64_t i = 0; i < work->count; i++)
-        memcpy(target + work->pieces[i].target_offset, source + work->pieces[i].source_offset,
-               work->pieces[i].bytes);
+        memcpy(work->base.target + work->pieces[i].target_offset,
+               work->base.source + work->pieces[i].source_offset, work->pieces[i].bytes);
 }
 
 static void run_rows(const struct xb_host_work *work)
 {
-    char *target = work->target;
-    const char *source = work->source;
     for (uint64_t row = 0; row < work->count; row++)
-        memcpy(target + row * work->target_pitch, source + row * work->source_pitch, work->bytes);
+        memcpy(work->base.target + row * work->target_pitch,
+               work->base.source + row * work->source_pitch, work->base.bytes);
 }
 
 static enum xb_status enqueue(struct xb_queue *queue, const struct xb_pieces *list,
                               struct xb_error *error)
 {
-    return ENQUEUE(queue, error, .run = run_pieces, .target = address_at(list->target, 0),
-                   .source = address_at(list->source, 0), .count = list->count,
-                   .pieces = ((const struct host_pieces *)list)->pieces);
+    return ENQUEUE(
+        queue, error, .run = run_pieces, .count = list->count,
+        .pieces = ((const struct host_pieces *)list)->pieces,
+        .base = {.target = address_at(list->target, 0), .source = address_at(list->source, 0)});
 }
 
 enum xb_status xb_host_queue_copy_pieces(struct xb_queue *queue, struct xb_pieces *list,
@@ -281,22 +236,17 @@ enum xb_status xb_host_queue_kernel_pieces(struct xb_queue *queue, struct xb_pie
 enum xb_status xb_host_graph_open(struct xb_queue *queue, struct xb_pieces *list,
                                   struct xb_graph **graph, struct xb_error *error)
 {
+    struct xb_pieces *own = NULL;
     XB_TRY(xb_copy_pieces_check(queue, list, error));
-    struct host_graph *opened = calloc(1, sizeof *opened);
-    if (opened == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a graph");
-    enum xb_status status = xb_host_pieces_open(list->device, list->target, list->source,
-                                                ((const struct host_pieces *)list)->pieces,
-                                                list->count, &opened->list, error);
-    opened->base.device = queue->device;
-    return XB_OPENED(status, opened, free(opened), graph);
+    XB_TRY(xb_host_pieces_open(list->device, list->target, list->source,
+                               ((const struct host_pieces *)list)->pieces, list->count, &own,
+                               error));
+    *graph = &((struct host_pieces *)own)->graph;
+    return XB_OK;
 }
 
 void xb_host_graph_close(struct xb_graph *graph)
 {
-    if (graph == NULL)
-        return;
-    xb_host_pieces_close(((struct host_graph *)graph)->list);
     free(graph);
 }
 
@@ -304,7 +254,7 @@ enum xb_status xb_host_queue_graph(struct xb_queue *queue, struct xb_graph *grap
                                    struct xb_error *error)
 {
     XB_TRY(xb_graph_check(queue, graph, error));
-    return enqueue(queue, ((const struct host_graph *)graph)->list, error);
+    return enqueue(queue, &((const struct host_pieces *)graph)->base, error);
 }
 
 enum xb_status xb_host_queue_copy_rows(struct xb_queue *queue, struct xb_rows target,
@@ -312,8 +262,9 @@ enum xb_status xb_host_queue_copy_rows(struct xb_queue *queue, struct xb_rows ta
                                        struct xb_error *error)
 {
     XB_TRY(xb_rows_check(queue, &target, &source, bytes, count, error));
-    return ENQUEUE(queue, error, .run = run_rows, .bytes = bytes, .count = count,
-                   .target = address_at(target.buffer, target.offset),
-                   .source = address_at(source.buffer, source.offset), .target_pitch = target.pitch,
-                   .source_pitch = source.pitch);
+    return ENQUEUE(queue, error, .run = run_rows, .count = count, .target_pitch = target.pitch,
+                   .source_pitch = source.pitch,
+                   .base = {.target = address_at(target.buffer, target.offset),
+                            .source = address_at(source.buffer, source.offset),
+                            .bytes = bytes});
 }

@@ -137,16 +137,13 @@ const char *xb_fleet_figure_text(const struct xb_fleet_figure *figure, char *tex
 
 #define NAMED 3u /* names of a list that are written out */
 
-const char *xb_fleet_names_text(const char *const *names, size_t count, char *text)
+const char *xb_fleet_names_text(const char *const *names, size_t count, struct xb_words *words)
 {
-    size_t length = 0;
-    text[0] = '\0';
     for (size_t i = 0; i < count && i < NAMED; i++)
-        length += (size_t)snprintf(text + length, XB_FLEET_NAMES_SIZE - length, "%s%.64s",
-                                   i == 0 ? "" : ", ", names[i]);
+        xb_words_add(words, "%s%.64s", i == 0 ? "" : ", ", names[i]);
     if (count > NAMED)
-        snprintf(text + length, XB_FLEET_NAMES_SIZE - length, " and %zu more", count - NAMED);
-    return text;
+        xb_words_add(words, " and %zu more", count - NAMED);
+    return words->text;
 }
 
 /* ---- nodes that are counted, notes and findings ---- */

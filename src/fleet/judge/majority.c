@@ -226,6 +226,7 @@ static size_t find_usual(struct xb_judging *judging, bool of_width, bool by_slot
             }
         }
         const char *model = votes[most.begin].group != NULL ? votes[most.begin].group : "GPUs";
+        /* Where slots tell all, a note that models do not would send people looking. */
         if (!by_slot && any_untold && most.judged && !most.found)
             XB_NOTE("%.100s: links differ and no majority tells which is right: at most %zu of "
                     "%zu GPUs have the same %s under load (%s%g%s).",

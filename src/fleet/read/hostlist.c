@@ -48,24 +48,25 @@ size_t xb_fleet_sort_names(const char **names, size_t count)
     return kept;
 }
 
+typedef const char *host;
+XB_POINTER_COMPARER(by_name_and_place, host, strcmp(*a, *b), XB_ORDER(a, b))
+
 /* Keeps the first of names that are the same, in the order given. */
 static void leave_out_same(struct xb_hostlist *list)
 {
-    const char **sorted = xb_new(list->count, sizeof(const char *));
-    bool *is_kept = xb_new(list->count, sizeof *is_kept);
+    const char ***sorted = xb_new(list->count, sizeof *sorted);
     size_t kept = 0;
-    memcpy(sorted, list->names, list->count * sizeof(const char *));
-    size_t different = xb_fleet_sort_names(sorted, list->count);
-    for (size_t i = 0; i < list->count; i++) {
-        const char *const *found =
-            bsearch(&list->names[i], sorted, different, sizeof(const char *), by_name);
-        if (!is_kept[found - sorted])
+    for (size_t i = 0; i < list->count; i++)
+        sorted[i] = &list->names[i];
+    qsort(sorted, list->count, sizeof *sorted, by_name_and_place);
+    for (size_t i = list->count; i-- > 1;)
+        if (strcmp(*sorted[i - 1], *sorted[i]) == 0)
+            *sorted[i] = NULL;
+    for (size_t i = 0; i < list->count; i++)
+        if (list->names[i] != NULL)
             list->names[kept++] = list->names[i];
-        is_kept[found - sorted] = true;
-    }
     list->count = kept;
     free(sorted);
-    free(is_kept);
 }
 
 /* ---- taken apart ---- */

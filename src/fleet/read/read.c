@@ -3,11 +3,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "fleet/internal.h"
 
-#include "base/day_time.h"
 #include "base/documents.h"
 #include "base/file_text.h"
 #include "base/interrupt.h"
 #include "base/parallel.h"
+#include "base/units.h"
 #include "record/document.h"
 #include "run/command.h"
 
@@ -138,7 +138,7 @@ static void begin(struct batch *batch, struct xb_fleet *fleet)
     *batch = (struct batch){.fleet = fleet,
                             .terms = {.rows = xb_run_rows()},
                             .documents = xb_new(MOST_DOCUMENTS, sizeof *batch->documents)};
-    error->status = xb_size_parse(xb_option_find(xb_link_rows(), "size")->default_text,
+    error->status = xb_size_parse(xb_option_find(xb_link_rows, "size")->default_text,
                                   &terms->link_bytes, error);
     if (!failed(batch))
         error->status = xb_record_of_defaults(terms->rows, &terms->defaults, error);

@@ -18,22 +18,10 @@
 /* What CSV has of a finding, and Prometheus, as far as it is a label. NULL and NAN: not known. */
 struct cell {
     const char *name, *text;
-    bool is_label, is_number;
+    enum { TEXT, LABEL, NUMBER } kind;
     double number;
 };
 #define CELLS 22
-#define TEXT(name, text)                                                                           \
-    {                                                                                              \
-        (name), (text), false, false, 0                                                            \
-    }
-#define LABEL(name, text)                                                                          \
-    {                                                                                              \
-        (name), (text), true, false, 0                                                             \
-    }
-#define NUMBER(name, number)                                                                       \
-    {                                                                                              \
-        (name), NULL, false, true, (number)                                                        \
-    }
 #define FLAG_TEXT(flag) ((flag) ? "true" : "false")
 
 static void list_cells(const struct xb_fleet_finding *finding, struct cell cells[CELLS],
@@ -44,28 +32,28 @@ static void list_cells(const struct xb_fleet_finding *finding, struct cell cells
     bool is_pair = finding->peer >= 0;
     /* Add new ones at the end, because some readers of the CSV count columns. */
     const struct cell all[CELLS] = {
-        LABEL("node", finding->node->name),
-        LABEL("code", xb_fleet_sayings[finding->code].name),
-        LABEL("gpu", finding->gpu != NULL ? xb_arena_print(arena, "%u", gpu->index) : NULL),
-        LABEL("pci", gpu->pci_bdf),
-        LABEL("uuid", gpu->uuid),
-        LABEL("peer", is_pair ? xb_arena_print(arena, "%d", finding->peer) : NULL),
-        TEXT("model", gpu->model),
-        LABEL("figure", figure->name),
-        TEXT("unit", figure->unit),
-        NUMBER("value", finding->value),
-        NUMBER("median", finding->centre),
-        NUMBER("deviation", finding->deviation),
-        NUMBER("spreads", finding->spreads),
-        NUMBER("p", finding->p),
-        TEXT("text", finding->text),
-        TEXT("backend", figure->backend),
-        TEXT("link", figure->link),
-        TEXT("driver", figure->driver),
-        LABEL("options", figure->options),
-        LABEL("together", FLAG_TEXT(finding->together)),
-        LABEL("unsure", FLAG_TEXT(finding->unsure)),
-        TEXT("is_to_drain", FLAG_TEXT(xb_fleet_is_to_drain(finding))),
+        {"node", finding->node->name, LABEL, 0},
+        {"code", xb_fleet_sayings[finding->code].name, LABEL, 0},
+        {"gpu", finding->gpu != NULL ? xb_arena_print(arena, "%u", gpu->index) : NULL, LABEL, 0},
+        {"pci", gpu->pci_bdf, LABEL, 0},
+        {"uuid", gpu->uuid, LABEL, 0},
+        {"peer", is_pair ? xb_arena_print(arena, "%d", finding->peer) : NULL, LABEL, 0},
+        {"model", gpu->model, TEXT, 0},
+        {"figure", figure->name, LABEL, 0},
+        {"unit", figure->unit, TEXT, 0},
+        {"value", NULL, NUMBER, finding->value},
+        {"median", NULL, NUMBER, finding->centre},
+        {"deviation", NULL, NUMBER, finding->deviation},
+        {"spreads", NULL, NUMBER, finding->spreads},
+        {"p", NULL, NUMBER, finding->p},
+        {"text", finding->text, TEXT, 0},
+        {"backend", figure->backend, TEXT, 0},
+        {"link", figure->link, TEXT, 0},
+        {"driver", figure->driver, TEXT, 0},
+        {"options", figure->options, LABEL, 0},
+        {"together", FLAG_TEXT(finding->together), LABEL, 0},
+        {"unsure", FLAG_TEXT(finding->unsure), LABEL, 0},
+        {"is_to_drain", FLAG_TEXT(xb_fleet_is_to_drain(finding)), TEXT, 0},
     };
     memcpy(cells, all, sizeof all);
 }
@@ -81,7 +69,7 @@ enum xb_status xb_fleet_csv_write(FILE *stream, const struct xb_fleet_judgement 
         struct cell cells[CELLS];
         list_cells(i > 0 ? &judgement->findings[i - 1] : &nothing, cells, &arena);
         for (size_t k = 0; k < CELLS; k++)
-            if (i > 0 && cells[k].is_number)
+            if (i > 0 && cells[k].kind == NUMBER)
                 xb_csv_put_number(&line, true, cells[k].number);
             else
                 xb_csv_put(&line, i > 0 ? cells[k].text : cells[k].name);
@@ -154,7 +142,7 @@ enum xb_status xb_fleet_prometheus_write(FILE *stream, const struct xb_fleet_jud
         list_cells(finding, cells, &arena);
         for (size_t k = 0, listed = 0; k < CELLS; k++) {
             const char *own = cells[k].text;
-            if (cells[k].is_label && own != NULL && strcmp(own, "false") != 0 &&
+            if (cells[k].kind == LABEL && own != NULL && strcmp(own, "false") != 0 &&
                 (k == 0 || own[0] != '\0'))
                 labels[listed++] = (struct xb_metric_label){cells[k].name, own};
         }

@@ -146,19 +146,6 @@ static void chart(struct course *course, struct xb_mode_context *context)
     course->behind = course->frees == NONE ? 0 : course->ahead > 1 ? course->ahead / 2 : 1;
 }
 
-/* Copies alone are in no order with each other, so that each stage has a slot of its own, too. */
-static struct xb_turn turn_of(const struct course *course, uint64_t item, unsigned copy)
-{
-    struct xb_turn turn = {.item = item, .slot = (unsigned)(item % course->slots)};
-    unsigned queue = course->in_a_row ? 0 : turn.slot;
-    if (course->copy_lanes > 0)
-        queue = copy % course->copy_lanes;
-    if (course->copy_lanes > 1)
-        turn.slot = queue;
-    turn.queue = course->context->queues[queue];
-    return turn;
-}
-
 /* ---- the device ---- */
 
 /* Notes a failure, if it is the first. No further turn of the host begins. */
@@ -179,7 +166,15 @@ static enum xb_status enqueue(struct course *course, uint64_t item, struct xb_er
     for (unsigned i = 0; i < line->stage_count; i++) {
         if ((course->stages & 1u << i) == 0 || stages[i].engine == XB_ENGINE_HOST)
             continue;
-        const struct xb_turn turn = turn_of(course, item, copy++);
+        struct xb_turn turn = {.item = item, .slot = (unsigned)(item % course->slots)};
+        unsigned queue = course->in_a_row ? 0 : turn.slot;
+        /* Copies alone are in no order with each other, so that each stage has a slot of its own,
+         * too. */
+        if (course->copy_lanes > 0)
+            queue = copy++ % course->copy_lanes;
+        if (course->copy_lanes > 1)
+            turn.slot = queue;
+        turn.queue = course->context->queues[queue];
         xb_recorder_stage(recorder, stages[i].name, item);
         enum xb_status status = stages[i].run(course->context, &turn, error);
         xb_recorder_stage(recorder, NULL, 0);
@@ -204,21 +199,6 @@ static void record_span(const struct course *course, unsigned thread, enum xb_sp
     xb_recorder_thread(course->context->recorder, thread, &span);
 }
 
-/* A turn, and what its thread waited before it. Thread 0 has calls and waits of its own there. */
-static void record_turn(struct course *course, const struct xb_turn *turn, double begin)
-{
-    const struct xb_stage *stage = &course->line->stages[0];
-    double *idle_since = &course->idle_since[turn->thread];
-    struct xb_timeline_span wait = {.item = turn->item, .begin = *idle_since, .end = begin};
-    struct xb_timeline_span work = {.item = turn->item, .begin = begin, .end = xb_clock_now()};
-    if (stage->bytes != NULL)
-        work.bytes = stage->bytes(course->context, turn);
-    if (turn->thread > 0 && begin - *idle_since > LEAST_WAIT_S)
-        record_span(course, turn->thread, XB_SPAN_WAIT, "slot", wait);
-    record_span(course, turn->thread, XB_SPAN_WORK, stage->name, work);
-    *idle_since = work.end;
-}
-
 /* Does one piece of an item, unless the iteration has failed or is to stop. */
 static void take_turn(void *argument, uint64_t number, unsigned thread)
 {
@@ -240,57 +220,53 @@ static void take_turn(void *argument, uint64_t number, unsigned thread)
         status = course->line->stages[0].run(context, &turn, &error);
     if (status != XB_OK)
         keep(course, &error);
-    else if (context->recorder != NULL)
-        record_turn(course, &turn, begin);
+    if (status != XB_OK || context->recorder == NULL)
+        return;
+    /* What its thread waited before it; thread 0 has calls and waits of its own there. */
+    const struct xb_stage *stage = &course->line->stages[0];
+    double *idle_since = &course->idle_since[thread];
+    struct xb_timeline_span wait = {.item = turn.item, .begin = *idle_since, .end = begin};
+    struct xb_timeline_span work = {.item = turn.item, .begin = begin, .end = xb_clock_now()};
+    if (stage->bytes != NULL)
+        work.bytes = stage->bytes(context, &turn);
+    if (thread > 0 && begin - *idle_since > LEAST_WAIT_S)
+        record_span(course, thread, XB_SPAN_WAIT, "slot", wait);
+    record_span(course, thread, XB_SPAN_WORK, stage->name, work);
+    *idle_since = work.end;
 }
 
-/* Waits until the slot of the next item is free, which in a row is when all of the item before is
- * done. */
-static enum xb_status wait_for_slot(const struct course *course, struct xb_error *error)
-{
-    const struct xb_line *line = course->line;
-    struct xb_event *event =
-        course->in_a_row ? line->latest : line->freed[course->allowed % course->slots];
-    if (course->frees == NONE || event == NULL)
-        return XB_OK;
-    return course->context->device->backend->event_wait(event, error);
-}
-
-/* Has the host's threads begin items below `until`, each when its slot is free. */
+/* Has the host's threads begin items below `until`, each when its slot is free, which in a row is
+ * when all of the item before is done. */
 static enum xb_status allow(struct course *course, uint64_t until, struct xb_error *error)
 {
-    while (course->allowed < until && course->allowed < course->items) {
-        XB_TRY(wait_for_slot(course, error));
-        course->allowed++;
-        xb_crew_allow(course->line->crew, course->allowed * course->line->plan.pieces);
+    const struct xb_line *line = course->line;
+    for (; course->allowed < until && course->allowed < course->items; course->allowed++) {
+        struct xb_event *event =
+            course->in_a_row ? line->latest : line->freed[course->allowed % course->slots];
+        if (course->frees != NONE && event != NULL)
+            XB_TRY(course->context->device->backend->event_wait(event, error));
+        xb_crew_allow(line->crew, (course->allowed + 1) * line->plan.pieces);
     }
     return XB_OK;
 }
 
-/* Waits until all pieces of an item are there. A crew of one works on them here, and waits for
- * nobody. */
-static void wait_for_pieces(const struct course *course, uint64_t item)
+/* Enqueues each item as soon as the host's threads are done with it. Those are let into slots that
+ * the iteration before has left, too. A crew of one works on them here, and waits for nobody. */
+static enum xb_status feed(struct course *course, struct xb_error *error)
 {
     struct xb_crew *crew = course->line->crew;
     uint64_t pieces = course->line->plan.pieces;
     bool is_recorded = course->context->recorder != NULL && xb_crew_threads(crew) > 1;
-    double begin = is_recorded ? xb_clock_now() : 0;
-    for (uint64_t i = 0; i < pieces; i++)
-        xb_crew_wait(crew, item * pieces + i);
-    if (is_recorded) { /* thread 0, which submits, waited until the item was there */
-        struct xb_timeline_span wait = {.item = item, .begin = begin, .end = xb_clock_now()};
-        record_span(course, 0, XB_SPAN_WAIT, course->line->stages[0].name, wait);
-    }
-}
-
-/* Enqueues each item as soon as the host's threads are done with it. Those are let into slots that
- * the iteration before has left, too. */
-static enum xb_status feed(struct course *course, struct xb_error *error)
-{
     XB_TRY(allow(course, course->ahead, error));
     for (uint64_t i = 0; i < course->items; i++) {
         XB_TRY(allow(course, i + 1, error));
-        wait_for_pieces(course, i);
+        double begin = is_recorded ? xb_clock_now() : 0;
+        for (uint64_t piece = 0; piece < pieces; piece++)
+            xb_crew_wait(crew, i * pieces + piece);
+        if (is_recorded) { /* thread 0, which submits, waited until the item was there */
+            struct xb_timeline_span wait = {.item = i, .begin = begin, .end = xb_clock_now()};
+            record_span(course, 0, XB_SPAN_WAIT, course->line->stages[0].name, wait);
+        }
         if (atomic_load(&course->failed))
             break;
         XB_TRY(enqueue(course, i, error));

@@ -75,7 +75,7 @@ static struct {
     bool is_over;             /* nobody asks any more: the program takes itself down */
     pthread_mutex_t lock;     /* of what follows */
     char *text;
-    size_t length, event; /* where the last event begins */
+    size_t length;
     struct mark {
         uint32_t id;
         uint64_t begin, thread;
@@ -128,7 +128,6 @@ static void begin_event(const char *category, const char *name, uint64_t thread,
 {
     uint64_t since = begin > own.zero ? begin - own.zero : 0,
              length = end > begin ? end - begin : 0;
-    own.event = own.length;
     add("{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"%s\",\"pid\":%d,\"tid\":%" PRIu64
         ",\"ts\":%" PRIu64 ".%03u,\"dur\":%" PRIu64 ".%03u,\"args\":{",
         category, ESCAPE(name), (int)own.process, thread, since / 1000, (unsigned)(since % 1000),
@@ -136,14 +135,14 @@ static void begin_event(const char *category, const char *name, uint64_t thread,
 }
 
 /* What was not over when its record was asked for has no times: it is counted as lost. */
-static void end_on_gpu(uint64_t end, uint32_t device, uint32_t stream, uint32_t correlation,
-                       uint64_t bytes)
+static void add_gpu_event(const char *category, const char *name, uint32_t device, uint32_t stream,
+                          uint32_t correlation, uint64_t bytes, uint64_t begin, uint64_t end)
 {
     if (end == 0) {
-        own.length = own.event;
         own.dropped++;
         return;
     }
+    begin_event(category, name, stream, begin, end);
     add("\"device\":%u,\"stream\":%u,\"correlation\":%u", device, stream, correlation);
     add(bytes > 0 ? ",\"bytes\":%" PRIu64 "}},\n" : "}},\n", bytes);
 }
@@ -187,13 +186,12 @@ static const char *way_name(uint8_t kind)
     }
 }
 
-static void begin_copy(uint8_t way, uint8_t from, uint8_t to, uint32_t stream, uint64_t begin,
-                       uint64_t end)
+/* The name of a copy, for as long as the block that it stands in. */
+#define COPY_NAME(way, from, to) name_copy((way), (from), (to), (char[64]){0}, 64)
+static const char *name_copy(uint8_t way, uint8_t from, uint8_t to, char *name, size_t size)
 {
-    char name[64];
-    snprintf(name, sizeof name, "Memcpy %s (%s -> %s)", way_name(way), memory_name(from),
-             memory_name(to));
-    begin_event("gpu_memcpy", name, stream, begin, end);
+    snprintf(name, size, "Memcpy %s (%s -> %s)", way_name(way), memory_name(from), memory_name(to));
+    return name;
 }
 
 /* The name of a call without its version, "cudaMemcpyAsync" of "cudaMemcpyAsync_v3020_ptsz"; NULL
@@ -241,29 +239,29 @@ static void take_record(const CUpti_Activity *record)
     switch (record->kind) {
     case CUPTI_ACTIVITY_KIND_MEMCPY: {
         const copy_record *copy = (const void *)record;
-        begin_copy(copy->copyKind, copy->srcKind, copy->dstKind, copy->streamId, copy->start,
-                   copy->end);
-        end_on_gpu(copy->end, copy->deviceId, copy->streamId, copy->correlationId, copy->bytes);
+        add_gpu_event("gpu_memcpy", COPY_NAME(copy->copyKind, copy->srcKind, copy->dstKind),
+                      copy->deviceId, copy->streamId, copy->correlationId, copy->bytes, copy->start,
+                      copy->end);
         break;
     }
     case CUPTI_ACTIVITY_KIND_MEMCPY2: {
         const peer_record *copy = (const void *)record;
-        begin_copy(CUPTI_ACTIVITY_MEMCPY_KIND_PTOP, copy->srcKind, copy->dstKind, copy->streamId,
-                   copy->start, copy->end);
-        end_on_gpu(copy->end, copy->deviceId, copy->streamId, copy->correlationId, copy->bytes);
+        add_gpu_event("gpu_memcpy",
+                      COPY_NAME(CUPTI_ACTIVITY_MEMCPY_KIND_PTOP, copy->srcKind, copy->dstKind),
+                      copy->deviceId, copy->streamId, copy->correlationId, copy->bytes, copy->start,
+                      copy->end);
         break;
     }
     case CUPTI_ACTIVITY_KIND_MEMSET: {
         const fill_record *fill = (const void *)record;
-        begin_event("gpu_memset", "Memset", fill->streamId, fill->start, fill->end);
-        end_on_gpu(fill->end, fill->deviceId, fill->streamId, fill->correlationId, fill->bytes);
+        add_gpu_event("gpu_memset", "Memset", fill->deviceId, fill->streamId, fill->correlationId,
+                      fill->bytes, fill->start, fill->end);
         break;
     }
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
         const kernel_record *kernel = (const void *)record;
-        begin_event("kernel", kernel->name != NULL ? kernel->name : "kernel", kernel->streamId,
-                    kernel->start, kernel->end);
-        end_on_gpu(kernel->end, kernel->deviceId, kernel->streamId, kernel->correlationId, 0);
+        add_gpu_event("kernel", kernel->name != NULL ? kernel->name : "kernel", kernel->deviceId,
+                      kernel->streamId, kernel->correlationId, 0, kernel->start, kernel->end);
         break;
     }
     case CUPTI_ACTIVITY_KIND_RUNTIME:
