@@ -217,9 +217,8 @@ static void add_number(struct phrase *phrase, const struct word *word)
     while (strcmp(is, kind->word) != 0)
         if (++kind == kinds + sizeof kinds / sizeof kinds[0])
             abort();
-    double value = option != NULL ? (double)xb_reading_value(of, option)
-                   : word->figure[0] != '\0'
-                       ? of != NULL ? xb_record_median(reading->record, of, word->figure) : NAN
+    double value = option != NULL            ? (double)xb_reading_value(of, option)
+                   : word->figure[0] != '\0' ? xb_record_median(reading->record, of, word->figure)
                    : kind->text == size_text ? (double)va_arg(*phrase->arguments, uint64_t)
                                              : va_arg(*phrase->arguments, double);
     const char *name = strcmp(word->name, "*") == 0 ? va_arg(*phrase->arguments, const char *)

@@ -82,11 +82,9 @@ static size_t all_lines(struct line lines[MOST_LINES])
     const struct xb_reading_line together[] = {xb_reading_together, {.label = NULL}};
     static struct xb_reading_line kept[2];
     memcpy(kept, together, sizeof kept);
-    size_t count = take(lines, 0, xb_reading_of_link, "");
-    count = take(lines, count, xb_reading_of_both_ways, "");
+    size_t count = take(lines, 0, xb_reading_first, "");
     count = take(lines, count, kept, "");
-    count = take(lines, count, xb_reading_of_groups, "");
-    count = take(lines, count, xb_reading_of_far_and_slow, "");
+    count = take(lines, count, xb_reading_last, "");
     for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++)
         count = take(lines, count, (*mode)->reading, (*mode)->name);
     return count;

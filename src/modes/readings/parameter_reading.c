@@ -61,15 +61,6 @@ void xb_made_memory_say(struct xb_reading *reading)
     }
 }
 
-bool xb_takes_longer(const struct xb_reading *reading, const struct xb_record_case *test,
-                     const struct xb_figure *reference, double time)
-{
-    struct xb_statistics other, rate;
-    return xb_record_describe(reading->record, test, reference->name, &other) &&
-           xb_record_describe(reading->record, test, xb_figure_bandwidth.name, &rate) &&
-           other.n > 1 && other.n * rate.n >= 9 && other.min > time * rate.median / rate.min;
-}
-
 /* ---- which value is best ---- */
 
 /* How a case stands to the best one: as good where the intervals leave it next to nothing to lose.
