@@ -158,9 +158,6 @@ function(xferbench_add_collector target)
 endfunction()
 
 function(xferbench_add_cuda target)
-  if(XFERBENCH_ABSENT_cuda)
-    return()
-  endif()
   # A library of its own, so that the warnings asked of our C do not reach nvcc's generated code.
   add_library(xferbench_cuda_kernels OBJECT src/backends/cuda/kernels.cu)
   target_include_directories(xferbench_cuda_kernels PRIVATE include src)
@@ -168,8 +165,7 @@ function(xferbench_add_cuda target)
   # Nothing of the C++ runtime. The statics are nvcc's handles of kernels: setting one twice is harmless.
   target_compile_options(xferbench_cuda_kernels PRIVATE
     -Xcompiler=-fno-exceptions,-fno-rtti,-fno-threadsafe-statics)
-  file(GLOB sources CONFIGURE_DEPENDS src/backends/cuda/*.c)
-  target_sources(${target} PRIVATE ${sources} $<TARGET_OBJECTS:xferbench_cuda_kernels>)
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:xferbench_cuda_kernels>)
   target_link_libraries(${target} PUBLIC CUDA::cudart_static)
   # The toolkit's headers are not ours to warn about.
   target_include_directories(${target} SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})

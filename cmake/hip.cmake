@@ -52,15 +52,11 @@ function(xferbench_embed_kernels output)
 endfunction()
 
 function(xferbench_add_hip target)
-  if(XFERBENCH_ABSENT_hip)
-    return()
-  endif()
   set(text ${PROJECT_BINARY_DIR}/hip_kernel_text.c)
   xferbench_embed_kernels(${text})
-  file(GLOB sources CONFIGURE_DEPENDS src/backends/hip/*.c)
   set_source_files_properties(${text} PROPERTIES INCLUDE_DIRECTORIES
                               "${PROJECT_SOURCE_DIR}/src/backends/hip;${PROJECT_SOURCE_DIR}/include")
-  target_sources(${target} PRIVATE ${sources} ${text})
+  target_sources(${target} PRIVATE ${text})
   target_link_libraries(${target} PUBLIC ${CMAKE_DL_LIBS})
   # AMD's headers are not ours to warn about.
   target_include_directories(${target} SYSTEM PRIVATE ${XFERBENCH_HIP_INCLUDE})

@@ -300,7 +300,7 @@ struct xb_backend {
     enum xb_status (*driver_open)(struct xb_driver **driver, struct xb_probe *probe,
                                   struct xb_error *error);
     void (*driver_close)(struct xb_driver *driver);
-    /* Describes device `index` < probe.device_count. Creates no context. */
+    /* Describes device `index`; fails for one from probe.device_count on. Creates no context. */
     enum xb_status (*device_info)(struct xb_driver *driver, unsigned index,
                                   struct xb_device_info *info, struct xb_error *error);
 
@@ -451,9 +451,9 @@ struct xb_backend {
     /* Blocks until the latest record of the event is reached; returns at once if there is none. May
      * report a failure of what stands before it. */
     enum xb_status (*event_wait)(struct xb_event *event, struct xb_error *error);
-    /* Reads the seconds from `start` to `stop`, both recorded and reached (queue_wait) on any
-     * queues of one device. Negative where `stop` was reached first. Resolution: cuda about 0.5 us
-     * (cudaEventElapsedTime in the CUDA Runtime API), host that of CLOCK_MONOTONIC. */
+    /* Reads the seconds from `start` to `stop`, both recorded and reached (queue_wait; else it
+     * fails) on any queues of one device. Negative where `stop` was reached first. Resolution: cuda
+     * about 0.5 us (cudaEventElapsedTime in the CUDA Runtime API), host that of CLOCK_MONOTONIC. */
     enum xb_status (*event_elapsed)(struct xb_event *start, struct xb_event *stop, double *seconds,
                                     struct xb_error *error);
 

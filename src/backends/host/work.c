@@ -26,17 +26,18 @@ static void run_fill(const struct xb_host_work *work)
 
 static void run_copy(const struct xb_host_work *work)
 {
-    const struct xb_kernel *base = &work->base;
-    uint64_t words = base->bytes / 8;
-    if (base->access == XB_ACCESS_SEQUENTIAL) {
+    char *target = work->base.target;
+    const char *source = work->base.source;
+    uint64_t words = work->base.bytes / 8;
+    if (work->base.access == XB_ACCESS_SEQUENTIAL) {
         run_move(work);
         return;
     }
     for (uint64_t turn = 0; turn < words; turn++) {
-        uint64_t offset = 8 * xb_access_word(base->access, words, turn);
-        memcpy(base->target + offset, base->source + offset, 8);
+        uint64_t offset = 8 * xb_access_word(work->base.access, words, turn);
+        memcpy(target + offset, source + offset, 8);
     }
-    memcpy(base->target + 8 * words, base->source + 8 * words, base->bytes % 8);
+    memcpy(target + 8 * words, source + 8 * words, work->base.bytes % 8);
 }
 
 /* Computes every step instead of leaping over them, because the time of the steps is measured. */
@@ -197,16 +198,20 @@ void xb_host_pieces_close(struct xb_pieces *list)
 
 static void run_pieces(const struct xb_host_work *work)
 {
+    char *target = work->base.target;
+    const char *source = work->base.source;
     for (uint64_t i = 0; i < work->count; i++)
-        memcpy(work->base.target + work->pieces[i].target_offset,
-               work->base.source + work->pieces[i].source_offset, work->pieces[i].bytes);
+        memcpy(target + work->pieces[i].target_offset, source + work->pieces[i].source_offset,
+               work->pieces[i].bytes);
 }
 
 static void run_rows(const struct xb_host_work *work)
 {
+    char *target = work->base.target;
+    const char *source = work->base.source;
     for (uint64_t row = 0; row < work->count; row++)
-        memcpy(work->base.target + row * work->target_pitch,
-               work->base.source + row * work->source_pitch, work->base.bytes);
+        memcpy(target + row * work->target_pitch, source + row * work->source_pitch,
+               work->base.bytes);
 }
 
 static enum xb_status enqueue(struct xb_queue *queue, const struct xb_pieces *list,
