@@ -209,6 +209,8 @@ bool xb_record_describe(const struct xb_record *record, const struct xb_record_c
                         const char *figure, struct xb_statistics *statistics)
 {
     double medians[XB_RECORD_PROCESSES];
+    if (test == NULL)
+        return false;
     if (!record->is_merged && record->process_count == 1) {
         const struct xb_record_figure *own =
             test->rows[0].is_there ? xb_record_row_figure(&test->rows[0], figure) : NULL;
