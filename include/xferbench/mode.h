@@ -9,6 +9,7 @@ struct xb_line_part;
 struct xb_option;
 struct xb_run_options;
 struct xb_run;
+struct xb_buffers;
 struct xb_stage;
 struct xb_store;
 struct xb_workspace;
@@ -77,15 +78,12 @@ extern const struct xb_option xb_option_pairs;
 const struct xb_setting *xb_case_setting(const struct xb_case *test,
                                          const struct xb_option *option);
 
+/* Whether that option has that word; false where it is no such parameter. */
+bool xb_case_is(const struct xb_case *test, const struct xb_option *option, const char *word);
+
 /* Returns NULL, instead of aborting, where the option is no such parameter. */
 const struct xb_setting *xb_case_find_setting(const struct xb_case *test,
                                               const struct xb_option *option);
-
-/* Memory a case takes while it runs, in bytes. */
-struct xb_needs {
-    uint64_t host_bytes;
-    uint64_t device_bytes;
-};
 
 struct xb_mode_context;
 
@@ -309,8 +307,9 @@ struct xb_mode {
     /* Checks whether any machine can run the variant: XB_OK, or XB_ERR_UNSUPPORTED with the reason
      * for a skipped row; `list` leaves it out. `test` is as above. Pure. NULL: all can be run. */
     enum xb_status (*check_variant)(const struct xb_case *test, struct xb_error *error);
-    /* Returns the memory that the case takes. Pure. */
-    struct xb_needs (*needs)(const struct xb_case *test);
+    /* Lists with xb_take (workspace.h) the buffers that the case takes: what it needs of memory is
+     * their sum, and setup borrows them. `all` is empty. Pure. */
+    void (*buffers)(const struct xb_case *test, struct xb_buffers *all);
     /* Checks whether the options allow the case on any machine; XB_ERR_USAGE with what to give
      * instead ends the command before anything is measured or written. `test` has only mode,
      * variant, settings, bytes, direction and what is asked. Pure. May be NULL. */

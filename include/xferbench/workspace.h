@@ -4,6 +4,7 @@
 #include "xferbench/backend.h"
 
 struct xb_crew;
+struct xb_mode_context;
 
 /* Memory and queues of one device, kept from case to case: a sweep allocates once, at its largest
  * size, because pinning memory costs more than copying it. A mode borrows what it needs for one
@@ -36,21 +37,49 @@ void xb_workspace_share(struct xb_workspace *workspace);
  * because what is kept counts as memory that a case can have. */
 void xb_workspace_give_up_idle(struct xb_workspace *workspace);
 
-/* Adds `beyond` bytes behind the case's buffers of its own size, for as long as it runs. */
-void xb_workspace_extend(struct xb_workspace *workspace, uint64_t beyond);
-
-/* Borrows a buffer of that memory and at least `bytes`. Device memory has numbers of its own.
+/* Borrows a buffer of that memory and at least `bytes`. Device memory has numbers of its own. A
+ * buffer that `follows` the case's size is that long or longer, and allocated at once as much
+ * longer than the hint; a ring or a slot does not, even where it is as long by chance.
  * XB_ERR_MEMORY where it does not fit. */
 XB_MUST_CHECK enum xb_status xb_workspace_buffer(struct xb_workspace *workspace, unsigned number,
                                                  enum xb_memory memory, uint64_t bytes,
-                                                 struct xb_buffer **buffer, struct xb_error *error);
+                                                 bool follows, struct xb_buffer **buffer,
+                                                 struct xb_error *error);
 
-/* Borrows a buffer whose size does not follow the case's, such as a ring or a slot, even where it
- * is as long by chance. */
-XB_MUST_CHECK enum xb_status xb_workspace_fixed_buffer(struct xb_workspace *workspace,
-                                                       unsigned number, enum xb_memory memory,
-                                                       uint64_t bytes, struct xb_buffer **buffer,
-                                                       struct xb_error *error);
+/* How a case takes a buffer. */
+enum xb_taking {
+    XB_OF_CASE, /* its size follows the case's (xb_workspace_buffer) */
+    XB_FIXED,   /* its size does not */
+    XB_OF_PEER, /* as XB_OF_CASE, from the workspace of a pair's destination */
+    XB_COUNTED, /* from elsewhere: it only counts */
+};
+
+#define XB_CASE_BUFFERS 12
+/* The buffers of a case, in the order in which they are borrowed. Those of one workspace and side
+ * are numbered from 0 in this order. */
+struct xb_buffers {
+    struct {
+        enum xb_taking how;
+        enum xb_memory memory;
+        uint64_t bytes; /* 0: there is none, and its number is nobody's */
+        size_t place;   /* of its pointer in the mode's state */
+    } list[XB_CASE_BUFFERS];
+    size_t count;
+    uint64_t beyond; /* so much longer are those whose size follows the case's */
+};
+
+/* For a mode's `buffers`: adds one. */
+void xb_take(struct xb_buffers *all, enum xb_taking how, enum xb_memory memory, uint64_t bytes,
+             size_t place);
+
+/* For setup: borrows the case's buffers, but for those whose pointer in the state is set, then so
+ * many queues, which it sets; 0: none. Pairs that share a device have two buffers each there. */
+XB_MUST_CHECK enum xb_status xb_borrow(struct xb_mode_context *context, size_t queues,
+                                       struct xb_error *error);
+/* The same of buffers whose sizes setup knows better. */
+XB_MUST_CHECK enum xb_status xb_borrow_these(struct xb_mode_context *context,
+                                             const struct xb_buffers *all, size_t queues,
+                                             struct xb_error *error);
 
 /* Makes host buffers for `most` placements (XB_PLACEMENTS at most), for a case that has borrowed
  * its own: 0, 1, ... of one kind and of the case's size. Returns for how many placements there is

@@ -328,14 +328,6 @@ void xb_advice_say_kernel(double asked, double measured, struct xb_words *words)
 
 /* ---- tables: a row a way ---- */
 
-static struct xb_table *new_table(const struct xb_table_column *columns, size_t count)
-{
-    struct xb_table *table = xb_table_new();
-    for (size_t i = 0; i < count; i++)
-        xb_table_add_column(table, &columns[i]);
-    return table;
-}
-
 static void add_cells(struct xb_table *table, const double *seconds, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -393,7 +385,7 @@ static void print_predictions(FILE *stream, const struct xb_predictions *all)
         {.title = "PINNING", .is_right = true, .turn = 2},
         {.title = "CHUNK", .is_right = true, .turn = 4},
     };
-    struct xb_table *table = new_table(columns, sizeof columns / sizeof columns[0]);
+    struct xb_table *table = XB_TABLE(columns);
     const struct xb_prediction *sorted[XB_STRATEGIES];
     double cpu = all->job.cpu_time;
     double longest = cpu;
@@ -465,7 +457,7 @@ static void print_check(FILE *stream, const struct xb_advice_report *report)
                          report->check_failure);
     if (report->check.process_count == 0)
         return;
-    struct xb_table *table = new_table(columns, sizeof columns / sizeof columns[0]);
+    struct xb_table *table = XB_TABLE(columns);
     struct xb_checked checked[XB_STRATEGIES];
     for (int i = 0; i < XB_STRATEGIES; i++) {
         const struct xb_prediction *one = &report->predictions.each[i];

@@ -430,26 +430,6 @@ static bool read_some(struct watch *watch)
     return true;
 }
 
-/* Waits until it has ended and said all it has to say, or cannot be ended. Then reads what its
- * output still has, and ends what it left behind: the next process is to be alone. */
-static void watch_to_end(struct watch *watch)
-{
-    while (!is_over(watch)) {
-        bool leaving = watch->output[0] < 0 || watch->child.ended_at > 0;
-        if (xb_child_poll(&watch->child, watch->output[0], leaving ? LEAVING_MS : GLANCE_MS))
-            (void)read_some(watch);
-        /* Asks it to leave where there is a reason to. */
-        xb_child_pass_on_signal(&watch->child, SIGTERM, WRITE_S);
-        if (watch->program->end_at > 0 && xb_clock_now() >= watch->program->end_at) {
-            watch->outcome->overdue = true;
-            xb_child_terminate(&watch->child, SIGTERM, HEED_S);
-        }
-    }
-    while (watch->output[0] >= 0 && read_some(watch))
-        ;
-    xb_child_end_group(&watch->child);
-}
-
 enum xb_status xb_program_run(const struct xb_program *program, struct xb_program_outcome *outcome,
                               struct xb_error *error)
 {
@@ -466,8 +446,22 @@ enum xb_status xb_program_run(const struct xb_program *program, struct xb_progra
     XB_TRY(xb_child_start(&watch.guardian, &guardian, error));
     enum xb_status status = start(&watch, error);
     if (status == XB_OK) {
-        const struct xb_child *child = &watch.child;
-        watch_to_end(&watch);
+        struct xb_child *child = &watch.child;
+        while (!is_over(&watch)) {
+            bool leaving = watch.output[0] < 0 || child->ended_at > 0;
+            if (xb_child_poll(child, watch.output[0], leaving ? LEAVING_MS : GLANCE_MS))
+                (void)read_some(&watch);
+            /* Asks it to leave where there is a reason to. */
+            xb_child_pass_on_signal(child, SIGTERM, WRITE_S);
+            if (program->end_at > 0 && xb_clock_now() >= program->end_at) {
+                outcome->overdue = true;
+                xb_child_terminate(child, SIGTERM, HEED_S);
+            }
+        }
+        /* What its output still has; what it left behind: the next process is to be alone. */
+        while (watch.output[0] >= 0 && read_some(&watch))
+            ;
+        xb_child_end_group(child);
         outcome->wall_s = (child->ended_at > 0 ? child->ended_at : xb_clock_now()) - begin;
         outcome->stuck = child->ended_at == 0;
         outcome->exit_code = child->exit_code;

@@ -408,7 +408,6 @@ void xb_config_fill(const struct xb_config *config, const struct xb_option_field
 #undef OF
 #undef PART
     for (; fields->row != NULL; fields++) {
-        const struct xb_value *value = xb_config_get(config, fields->row);
         const struct xb_option *row = fields->row;
         enum xb_option_field_kind kind = fields->kind;
         bool has_place = row->takes_one && row->choices != NULL && row->default_text != NULL;
@@ -417,7 +416,7 @@ void xb_config_fill(const struct xb_config *config, const struct xb_option_field
                     row->name);
             abort();
         }
-        memcpy((char *)options + fields->at, (const char *)value + kinds[kind].at,
-               kinds[kind].size);
+        memcpy((char *)options + fields->at,
+               (const char *)xb_config_get(config, row) + kinds[kind].at, kinds[kind].size);
     }
 }

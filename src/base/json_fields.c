@@ -226,7 +226,6 @@ static void read_items(struct xb_json_reader *reader, const cJSON *object,
                        const struct xb_field *field, char *to)
 {
     struct items items = {.field = field, .at = to + field->offset};
-    size_t *count = (size_t *)(to + field->count);
     if (field->kind == XB_FIELD_LIST) {
         size_t asked = (size_t)cJSON_GetArraySize(xb_json_get_array(reader, object, field->key));
         if (field->least > 0 && (asked < field->least || asked > field->most))
@@ -239,8 +238,9 @@ static void read_items(struct xb_json_reader *reader, const cJSON *object,
         memcpy(to + field->offset, &items.at, sizeof items.at);
     }
     bool has_own = field->item != NULL;
-    *count = xb_fields_read_each(reader, object, field->key, (size_t)field->most,
-                                 has_own ? field->item : read_item, has_own ? to : (void *)&items);
+    *(size_t *)(to + field->count) =
+        xb_fields_read_each(reader, object, field->key, (size_t)field->most,
+                            has_own ? field->item : read_item, has_own ? to : (void *)&items);
 }
 
 static void read_numbers(struct xb_json_reader *reader, const cJSON *object,

@@ -121,13 +121,21 @@ static void check_text(struct xb_json_reader *reader, const char *text, size_t l
 
 XB_POINTER_COMPARER(compare_keys, char, strcmp(a, b))
 
-/* A key that the object has more than once; NULL for none. */
+/* A key that the object has more than once, of few keys (nearly all objects have no more) the first
+ * in their order; NULL for none. Many are sorted. */
 static const char *find_twice(struct xb_json_reader *reader, const cJSON *object)
 {
-    const char *few[32], *twice = NULL;
+    const char *twice = NULL;
     size_t count = (size_t)cJSON_GetArraySize(object), filled = 0;
-    const char **keys = count > 32 ? xb_try(count, sizeof *keys) : few;
-    const cJSON *item;
+    const cJSON *item, *before;
+    if (count <= 16) {
+        for (item = object->child; item != NULL && twice == NULL; item = item->next)
+            for (before = object->child; before != item; before = before->next)
+                if (strcmp(item->string, before->string) == 0)
+                    twice = item->string;
+        return twice;
+    }
+    const char **keys = xb_try(count, sizeof *keys);
     if (keys == NULL) {
         xb_json_refuse_memory(reader);
         return NULL;
@@ -136,8 +144,7 @@ static const char *find_twice(struct xb_json_reader *reader, const cJSON *object
     qsort(keys, filled, sizeof *keys, compare_keys);
     for (size_t i = 1; i < filled && twice == NULL; i++)
         twice = strcmp(keys[i], keys[i - 1]) == 0 ? keys[i] : NULL;
-    if (keys != few)
-        free(keys);
+    free(keys);
     return twice;
 }
 

@@ -109,8 +109,7 @@ void *xb_grow(void *items, size_t count, size_t size)
 char *xb_copy_part(const char *text, size_t length)
 {
     size_t whole = strnlen(text, length);
-    char *copy = xb_new(whole + 1, 1);
-    return memcpy(copy, text, whole);
+    return memcpy(xb_new(whole + 1, 1), text, whole);
 }
 
 /* The bytes that such a text takes, with the zero behind it. */

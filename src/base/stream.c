@@ -76,9 +76,8 @@ static ssize_t append(void *cookie, const char *piece, size_t size)
 /* For ftell(): nobody moves in such a text. */
 static int tell(void *cookie, off64_t *offset, int whence)
 {
-    const struct xb_memory_text *text = cookie;
     (void)whence;
-    *offset = (off64_t)text->length;
+    *offset = (off64_t)((const struct xb_memory_text *)cookie)->length;
     return 0;
 }
 

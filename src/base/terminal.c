@@ -124,8 +124,7 @@ void xb_make_plain(char *text)
     char *out = text;
     while (*text != '\0') {
         size_t length = xb_utf8_length(text);
-        bool plain = *text >= ' ' && *text <= '~';
-        *out++ = plain ? *text : strchr("\t\r\n", *text) != NULL ? ' ' : '?';
+        *out++ = *text >= ' ' && *text <= '~' ? *text : strchr("\t\r\n", *text) ? ' ' : '?';
         text += length > 0 ? length : 1;
     }
     *out = '\0';

@@ -43,9 +43,7 @@ static void print_engines(FILE *stream, const struct xb_explanation *found,
                                                      {.title = "DATA", .is_right = true, .turn = 2},
                                                      {.title = "GB/s", .is_right = true, .turn = 1},
                                                      {.title = "over the time", .turn = 3}};
-    struct xb_table *table = xb_table_new();
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        xb_table_add_column(table, &columns[i]);
+    struct xb_table *table = XB_TABLE(columns);
     for (int engine = 0; engine < XB_LANES; engine++) {
         const struct xb_lane_use *use = &gpu->lanes[engine];
         if (use->count == 0)

@@ -299,9 +299,8 @@ enum xb_status xb_link_table_write(FILE *stream, const struct xb_link_report *re
     size_t bad_pairs = 0, bad = xb_link_count_bad(report, &bad_pairs);
     print_verdict(stream, report, &all);
     if (report->device_count > 0) {
-        struct xb_table *table = xb_table_new();
-        for (size_t i = 0; i < sizeof columns / sizeof columns[0] - (bad == 0); i++)
-            xb_table_add_column(table, &columns[i]);
+        struct xb_table *table =
+            xb_table_with(columns, sizeof columns / sizeof columns[0] - (bad == 0));
         for (size_t i = 0; i < report->device_count; i++)
             add_gpu(table, &report->devices[i], &report->verdicts[i]);
         xb_table_print(stream, table, &(struct xb_table_look){0});

@@ -25,11 +25,9 @@ static void print_path(FILE *stream, const struct xb_verdict *verdict)
         NOTE("path", "sysfs does not show the GPU");
         return;
     }
-    struct xb_table *table = xb_table_new();
+    struct xb_table *table = XB_TABLE(columns);
     snprintf(label, sizeof label, "  %-*s", XB_LINK_LABEL, "path");
     snprintf(indent, sizeof indent, "%*s", XB_LINK_LABEL + 2, "");
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
-        xb_table_add_column(table, &columns[i]);
     for (size_t i = 0; i < count; i++) {
         const struct xb_link_hop *hop = &verdict->facts.hops[i];
         /* That a single link limits the path goes without saying. */

@@ -114,16 +114,16 @@ bool xb_result_has(const struct xb_result *result, const struct xb_figure *figur
     return find_figure(result, figure) != NULL;
 }
 
-enum xb_status xb_result_median(const struct xb_result *result, const struct xb_figure *figure,
-                                double *median, struct xb_error *error)
+double xb_result_median(const struct xb_result *result, const struct xb_figure *figure)
 {
     const struct xb_result_figure *found = find_figure(result, figure);
-    struct xb_statistics statistics = {.median = found != NULL ? found->computed : 0};
-    if (found != NULL && found->samples.count > 0)
-        XB_TRY(
-            xb_statistics_compute(found->samples.values, found->samples.count, &statistics, error));
-    *median = statistics.median;
-    return XB_OK;
+    if (found == NULL || found->samples.count == 0)
+        return found != NULL ? found->computed : 0;
+    double *sorted = xb_new(found->samples.count, sizeof *sorted);
+    memcpy(sorted, found->samples.values, found->samples.count * sizeof *sorted);
+    double median = xb_median_of(sorted, found->samples.count);
+    free(sorted);
+    return median;
 }
 
 /* ---- the row of a result that is final ---- */
@@ -138,7 +138,6 @@ static void add_sampled(struct xb_result *result, const struct xb_figure *figure
                         const struct xb_samples *samples, bool keeps)
 {
     struct xb_record_row *row = &result->row;
-    struct xb_error error;
     if (samples->count == 0)
         return;
     struct xb_record_figure *added = &result->described[row->figure_count++];
@@ -147,8 +146,7 @@ static void add_sampled(struct xb_result *result, const struct xb_figure *figure
     added->sample_count = samples->count;
     if (samples->count == row->time_count)
         added->placements = row->placements;
-    if (xb_record_figure_describe(added, &error) != XB_OK)
-        xb_memory_end(samples->count * sizeof *samples->values);
+    xb_record_figure_describe(added);
     added->samples = keeps ? added->samples : NULL;
     added->sample_count = keeps ? added->sample_count : 0;
 }

@@ -72,11 +72,8 @@ XB_MUST_CHECK enum xb_status xb_result_sample(struct xb_result *result,
                                               const struct xb_figure *figure, double value,
                                               struct xb_error *error);
 bool xb_result_has(const struct xb_result *result, const struct xb_figure *figure);
-/* Reads the median of its samples, or what was computed; 0 for no such figure. XB_ERR_MEMORY
- * only. */
-XB_MUST_CHECK enum xb_status xb_result_median(const struct xb_result *result,
-                                              const struct xb_figure *figure, double *median,
-                                              struct xb_error *error);
+/* The median of its samples, or what was computed; 0 for no such figure. */
+double xb_result_median(const struct xb_result *result, const struct xb_figure *figure);
 
 /* Fills what follows from samples and outcome into the row of a final result: times, figures with
  * their statistics, the reason, the error. `ceiling` of the device's link is for the shares of it;

@@ -19,20 +19,12 @@ static enum xb_status check_options(const struct xb_case *test, struct xb_error 
     return xb_chunk_check(test, &xb_option_chunk, 2, error);
 }
 
-static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
-{
-    return xb_host_memory_of(context->test->variant) == XB_MEMORY_PAGEABLE
-               ? xb_transfer_check_blocking(context->test, "pageable", error)
-               : XB_OK;
-}
-
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
     state->chunk = xb_case_setting(context->test, &xb_option_chunk)->count;
     enum xb_status status =
-        xb_transfer_setup(context, xb_host_memory_of(context->test->variant),
-                          xb_case_setting(context->test, &option_streams)->count, error);
+        xb_transfer_setup(context, xb_case_setting(context->test, &option_streams)->count, error);
     context->operations_per_iteration =
         state->transfer.way_count * xb_chunk_count(context->test->bytes, state->chunk);
     return status;
@@ -85,9 +77,9 @@ const struct xb_mode xb_mode_async = {
                           XB_LINE("alignment", "XB-ALIGNMENT", xb_alignment_say, NULL)),
     .say_first_thing = xb_pinning_advise,
     .figures = XB_FIGURES(&xb_figure_host_memory_rate, XB_COST_FIGURES),
-    XB_HOOKS(struct state, xb_transfer_needs, setup, xb_transfer_prepare, submit,
+    XB_HOOKS(struct state, xb_transfer_buffers, setup, xb_transfer_prepare, submit,
              xb_transfer_verify),
     .capabilities = xb_host_memory_capabilities,
     .check_options = check_options,
-    .check = check,
+    .check = xb_transfer_check,
 };

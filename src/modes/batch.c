@@ -104,12 +104,6 @@ static uint64_t span_of(const struct xb_case *test, bool is_host)
     return xb_layout_span(test->bytes, xb_case_setting(test, &xb_option_piece)->count, &side);
 }
 
-/* How much longer than that a buffer is. */
-static uint64_t room_beyond(const struct xb_case *test)
-{
-    return xb_largest_offset(test) + XB_WATCHED_BYTES;
-}
-
 static uint32_t capabilities(const struct xb_case *test)
 {
     static const uint32_t needed[] = {
@@ -149,32 +143,30 @@ static uint64_t count_calls(const struct xb_case *test)
 #define DEVICE_BYTES_A_PIECE ((uint64_t)sizeof(struct xb_piece))
 #define BYTES_A_CUT_BYTE 64 /* one of the list for so many of the data */
 
-/* Saturates. */
-static void add_need(uint64_t *need, uint64_t more)
+/* With the host's memory of that kind. */
+static void take_with(const struct xb_case *test, enum xb_memory memory, struct xb_buffers *all)
 {
-    if (__builtin_add_overflow(*need, more, need))
-        *need = UINT64_MAX;
+    enum how how = xb_variant_number(test);
+    uint64_t device = span_of(test, false);
+    uint64_t pieces = xb_lesser(count_pieces(test), MOST_PIECES); /* check refuses more */
+    bool has_tax = (how == HOW_PACKED || how == HOW_KERNEL) && test->bytes >= XB_LARGE_BYTES;
+    bool has_list = how != HOW_EACH && how != HOW_PITCHED;
+    all->beyond = xb_largest_offset(test) + XB_WATCHED_BYTES;
+    xb_take(all, XB_OF_CASE, memory, span_of(test, true), offsetof(struct state, host));
+    xb_take(all, XB_OF_CASE, memory, device, offsetof(struct state, room));
+    xb_take(all, XB_OF_CASE, XB_MEMORY_DEVICE, device, offsetof(struct state, device));
+    xb_take(all, XB_OF_CASE, XB_MEMORY_DEVICE, how == HOW_PACKED ? test->bytes : 0,
+            offsetof(struct state, packed));
+    xb_take(all, XB_COUNTED, XB_MEMORY_DEVICE, has_tax ? XB_SM_TAX_BYTES : 0, 0);
+    xb_take(all, XB_COUNTED, memory, pieces * HOST_BYTES_A_PIECE, 0);
+    if (has_list)
+        xb_take(all, XB_COUNTED, XB_MEMORY_DEVICE,
+                pieces * DEVICE_BYTES_A_PIECE + test->bytes / BYTES_A_CUT_BYTE, 0);
 }
 
-static struct xb_needs needs(const struct xb_case *test)
+static void buffers(const struct xb_case *test, struct xb_buffers *all)
 {
-    struct xb_needs needs = {.host_bytes = span_of(test, true),
-                             .device_bytes = span_of(test, false)};
-    enum how how = xb_variant_number(test);
-    uint64_t beyond = room_beyond(test);
-    uint64_t pieces = xb_lesser(count_pieces(test), MOST_PIECES); /* check refuses more */
-    add_need(&needs.host_bytes, needs.device_bytes);
-    add_need(&needs.host_bytes, 2 * beyond);
-    add_need(&needs.device_bytes, beyond);
-    if (how == HOW_PACKED)
-        add_need(&needs.device_bytes, test->bytes + beyond);
-    if ((how == HOW_PACKED || how == HOW_KERNEL) && test->bytes >= XB_LARGE_BYTES)
-        add_need(&needs.device_bytes, XB_SM_TAX_BYTES);
-    add_need(&needs.host_bytes, pieces * HOST_BYTES_A_PIECE);
-    if (how != HOW_EACH && how != HOW_PITCHED)
-        add_need(&needs.device_bytes,
-                 pieces * DEVICE_BYTES_A_PIECE + test->bytes / BYTES_A_CUT_BYTE);
-    return needs;
+    take_with(test, XB_MEMORY_PINNED, all);
 }
 
 static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
@@ -218,15 +210,6 @@ static enum xb_status check_variant(const struct xb_case *test, struct xb_error 
     if (xb_variant_number(test) != HOW_PITCHED || strcmp(layout, "rows") == 0)
         return XB_OK;
     return XB_FAIL(error, XB_ERR_UNSUPPORTED, "'pitched' copies rows: give --layout rows");
-}
-
-/* How long a buffer is for what spans so much, wherever it begins. The workspace already enlarges
- * buffers of the case's own size; this enlarges the others. */
-static uint64_t length_for(const struct xb_mode_context *context, uint64_t bytes)
-{
-    if (bytes != context->test->bytes)
-        add_need(&bytes, room_beyond(context->test));
-    return bytes;
 }
 
 /* Opens the lists that the variant needs, each of at most so many pieces. */
@@ -407,8 +390,6 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 {
     struct state *state = context->state;
     const struct xb_case *test = context->test;
-    uint64_t host = length_for(context, span_of(test, true));
-    uint64_t device = length_for(context, span_of(test, false));
     state->how = xb_variant_number(test);
     state->to_device = test->direction == XB_H2D;
     state->layout = (struct xb_layout){.bytes = test->bytes,
@@ -423,14 +404,10 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     /* The second queue is for the SM tax. */
     XB_TRY(xb_workspace_queues(context->workspace, 2, &context->queues, error));
     XB_TRY(xb_layout_make(&state->layout, error));
-    uint64_t packed = state->how == HOW_PACKED ? test->bytes : 0;
     bool is_mapped = (context->device->info.capabilities & XB_CAP_MAPPED) != 0;
-    enum xb_memory memory = is_mapped ? XB_MEMORY_MAPPED : XB_MEMORY_PINNED;
-    xb_workspace_extend(context->workspace, room_beyond(test));
-    XB_TRY(XB_BORROW(context, 0, error, {&state->host, 0, memory, host, false},
-                     {&state->room, 1, memory, device, false},
-                     {&state->device, 0, XB_MEMORY_DEVICE, device, false},
-                     {&state->packed, 1, XB_MEMORY_DEVICE, packed, false}));
+    struct xb_buffers all = {.count = 0};
+    take_with(test, is_mapped ? XB_MEMORY_MAPPED : XB_MEMORY_PINNED, &all);
+    XB_TRY(xb_borrow_these(context, &all, 0, error));
     state->source = state->to_device ? state->host : state->device;
     state->target = state->to_device ? state->device : state->host;
     XB_TRY(xb_proof_fill(context->queues[0], state->source, state->layout.source_span,
@@ -546,7 +523,7 @@ const struct xb_mode xb_mode_batch = {
     .bytes_by_default = UINT64_C(32) << 20,
     .reading = xb_batch_reading,
     .answer = xb_batch_say_pieces,
-    XB_HOOKS(struct state, needs, setup, prepare, submit, verify),
+    XB_HOOKS(struct state, buffers, setup, prepare, submit, verify),
     .capabilities = capabilities,
     .check_options = check_options,
     .check_variant = check_variant,

@@ -22,10 +22,9 @@ static struct xb_trip_layout layout_of(const struct xb_case *test)
                            xb_case_setting(test, &xb_option_buffers)->count);
 }
 
-static struct xb_needs needs(const struct xb_case *test)
+static void buffers(const struct xb_case *test, struct xb_buffers *all)
 {
-    return (struct xb_needs){.host_bytes = 2 * test->bytes,
-                             .device_bytes = layout_of(test).device_bytes};
+    xb_trip_take(test, XB_FIXED, layout_of(test).device_bytes, all);
 }
 
 const struct xb_figure xb_figure_copies_time = {
@@ -47,7 +46,6 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 {
     struct xb_trip *trip = context->state;
     const struct xb_case *test = context->test;
-    enum xb_memory memory = xb_host_memory_of(test->variant);
     double target = 0; /* what the kernels of all chunks take */
     XB_TRY(xb_kernel_time_read(test, &target, error));
     trip->layout = layout_of(test);
@@ -56,9 +54,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     context->operations_per_iteration = 3 * plan.items;
     context->bytes_moved = 2 * test->bytes;
     context->hold = true;
-    XB_TRY(XB_BORROW(context, plan.slots, error, {&trip->in, 0, memory, test->bytes, false},
-                     {&trip->out, 1, memory, test->bytes, false},
-                     {&trip->data, 0, XB_MEMORY_DEVICE, trip->layout.device_bytes, true}));
+    XB_TRY(xb_borrow(context, plan.slots, error));
     XB_TRY(xb_line_open(context, &plan, error));
     XB_TRY(xb_proof_fill(context->queues[0], trip->in, test->bytes, xb_proof_before(test->seed),
                          error));
@@ -90,10 +86,11 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     double seconds[TIMES] = {0};
     double whole = (double)result->bytes_moved / result->bandwidth.median;
     xb_proof_conclude_steps(result, trip->in, trip->out, trip->steps);
+    (void)error;
     for (size_t i = 0; i < TIMES; i++) {
         if (i == KERNELS && !computes)
             continue; /* the time found is that of enqueuing nothing */
-        XB_TRY(xb_result_median(result, references[i].figure, &seconds[i], error));
+        seconds[i] = xb_result_median(result, references[i].figure);
         if (!(seconds[i] > 0))
             return XB_OK; /* cut short: not all stages were timed */
     }
@@ -135,7 +132,7 @@ const struct xb_mode xb_mode_double_buffer = {
                           &xb_figure_speed_up, &xb_figure_share_of_bound, &xb_figure_gpu_busy),
     .reading = xb_double_buffer_reading,
     .answer = xb_double_buffer_answer,
-    XB_HOOKS(struct xb_trip, needs, setup, xb_trip_prepare, xb_line_submit, verify),
+    XB_HOOKS(struct xb_trip, buffers, setup, xb_trip_prepare, xb_line_submit, verify),
     .capabilities = xb_kernel_capabilities,
     .check_options = check_options,
     .check_variant = xb_host_memory_refuse_pageable,

@@ -102,13 +102,19 @@ static void lay_out(const struct xb_case *test, struct xb_encoded *state)
     state->arrived_bytes = state->count * state->slot_bytes;
 }
 
-struct xb_needs xb_encoded_needs(const struct xb_case *test)
+void xb_encoded_buffers(const struct xb_case *test, struct xb_buffers *all)
 {
     struct xb_encoded state = {.count = 0};
     lay_out(test, &state);
-    return (struct xb_needs){
-        .host_bytes = test->bytes + state.made_bytes + state.rooms_bytes + state.back_bytes,
-        .device_bytes = test->bytes + state.arrived_bytes + XB_FORMAT_ALIGNMENT};
+    xb_take(all, XB_OF_CASE, XB_MEMORY_PINNED, test->bytes, offsetof(struct xb_encoded, original));
+    xb_take(all, XB_OF_CASE, XB_MEMORY_DEVICE, test->bytes, offsetof(struct xb_encoded, target));
+    xb_take(all, XB_FIXED, XB_MEMORY_PINNED, state.made_bytes, offsetof(struct xb_encoded, made));
+    xb_take(all, XB_FIXED, XB_MEMORY_PINNED, state.back_bytes, offsetof(struct xb_encoded, back));
+    xb_take(all, XB_FIXED, XB_MEMORY_DEVICE, state.arrived_bytes,
+            offsetof(struct xb_encoded, arrived));
+    xb_take(all, XB_FIXED, XB_MEMORY_DEVICE, XB_FORMAT_ALIGNMENT,
+            offsetof(struct xb_encoded, report));
+    xb_take(all, XB_FIXED, XB_MEMORY_PINNED, state.rooms_bytes, offsetof(struct xb_encoded, rooms));
 }
 
 struct xb_chunk xb_encoded_chunk(const struct xb_mode_context *context, uint64_t index)
@@ -335,20 +341,12 @@ static enum xb_status time_whole(struct xb_mode_context *context, unsigned threa
 enum xb_status xb_encoded_setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct xb_encoded *state = context->state;
-    uint64_t bytes = context->test->bytes;
     lay_out(context->test, state);
     context->operations_per_iteration = OPERATIONS * state->count;
     context->hold = !state->is_made;
     context->host_timed = context->host_waits = state->is_made;
     context->one_iteration = true; /* else chunks cross while those before are still restored */
-    XB_TRY(XB_BORROW(context, 1 + RESTORING, error,
-                     {&state->original, 0, XB_MEMORY_PINNED, bytes, false},
-                     {&state->target, 0, XB_MEMORY_DEVICE, bytes, false},
-                     {&state->made, 1, XB_MEMORY_PINNED, state->made_bytes, true},
-                     {&state->back, 2, XB_MEMORY_PINNED, state->back_bytes, true},
-                     {&state->arrived, 1, XB_MEMORY_DEVICE, state->arrived_bytes, true},
-                     {&state->report, 2, XB_MEMORY_DEVICE, XB_FORMAT_ALIGNMENT, true},
-                     {&state->rooms, 3, XB_MEMORY_PINNED, state->rooms_bytes, true}));
+    XB_TRY(xb_borrow(context, 1 + RESTORING, error));
     XB_TRY(xb_workspace_crew(context->workspace, state->threads, &state->crew, error));
     state->lengths = xb_try(state->count, sizeof *state->lengths);
     if (state->lengths == NULL)

@@ -46,7 +46,7 @@ struct xb_encoded {
 /* For check_options: what of --encode-chunk can be. */
 XB_MUST_CHECK enum xb_status xb_encoded_check_options(const struct xb_case *test,
                                                       struct xb_error *error);
-struct xb_needs xb_encoded_needs(const struct xb_case *test);
+void xb_encoded_buffers(const struct xb_case *test, struct xb_buffers *all);
 
 /* Borrows memory, queues and the crew, and sets the context. The original is then to be written,
  * and xb_encoded_begin called. */
@@ -70,7 +70,7 @@ extern const struct xb_reference xb_encoded_references[];
 /* What every such mode has; its setup() is the file's own. */
 #define XB_ENCODED_MODE                                                                            \
     XB_ALL_BY_DEFAULT(XB_H2D),                                                                     \
-        XB_HOOKS(struct xb_encoded, xb_encoded_needs, setup, xb_encoded_prepare,                   \
+        XB_HOOKS(struct xb_encoded, xb_encoded_buffers, setup, xb_encoded_prepare,                 \
                  xb_encoded_submit, xb_encoded_verify),                                            \
         .only_named = true, .crosses_otherwise = true, .capabilities = xb_kernel_capabilities,     \
         .references = xb_encoded_references, .teardown = xb_encoded_teardown

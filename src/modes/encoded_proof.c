@@ -114,22 +114,20 @@ static enum xb_status look_at_all(struct xb_mode_context *context, struct part *
 
 /* The slowest of the stages bounds the whole: the encoder, where it is part of it, the link with
  * what is left to cross, and the decoder. */
-static enum xb_status compare_with_stages(struct xb_result *result, const struct xb_encoded *state,
-                                          struct xb_error *error)
+static void compare_with_stages(struct xb_result *result, const struct xb_encoded *state)
 {
-    double plain = 0, encode = 0, decode = 0; /* 0 where the case was cut short before */
+    double plain = xb_result_median(result, &xb_figure_plain_bandwidth);
+    double encode = xb_result_median(result, &xb_figure_encode_rate);
+    double decode = xb_result_median(result, &xb_figure_decode_rate);
     double bytes = (double)result->test.bytes;
     uint64_t sent = 0;
     for (uint64_t i = 0; i < state->count; i++)
         sent += state->lengths[i];
     double ratio = bytes / (double)sent;
-    XB_TRY(xb_result_median(result, &xb_figure_plain_bandwidth, &plain, error));
-    XB_TRY(xb_result_median(result, &xb_figure_encode_rate, &encode, error));
-    XB_TRY(xb_result_median(result, &xb_figure_decode_rate, &decode, error));
     xb_result_compute(result, &xb_figure_ratio, ratio);
     xb_result_compute(result, &xb_figure_threads, state->threads);
-    if (!(plain > 0) || !(encode > 0) || !(decode > 0))
-        return XB_OK;
+    if (!(plain > 0) || !(encode > 0) || !(decode > 0)) /* cut short before */
+        return;
     double bound = fmin(ratio * plain, decode);
     double saved = bytes / plain - bytes / result->bandwidth.median;
     if (state->is_made)
@@ -141,7 +139,6 @@ static enum xb_status compare_with_stages(struct xb_result *result, const struct
     if (state->break_even_threads > 0 && speed_up > 1)
         xb_result_compute(result, &xb_figure_break_even_threads, state->break_even_threads);
     xb_result_compute(result, &xb_figure_share_of_bound, result->bandwidth.median / bound);
-    return XB_OK;
 }
 
 enum xb_status xb_encoded_verify(struct xb_mode_context *context, struct xb_result *result,
@@ -155,7 +152,7 @@ enum xb_status xb_encoded_verify(struct xb_mode_context *context, struct xb_resu
     xb_result_detail_text(result, "encoder", "%s", xb_encoder_name(state->format));
     if (state->is_made)
         xb_host_rate_tell(context, result);
-    XB_TRY(compare_with_stages(result, state, error));
+    compare_with_stages(result, state);
     XB_TRY(xb_copy_and_wait(context->queues[0], state->back, 0, state->report, 0, sizeof report,
                             error));
     memcpy(&report, state->back->host_address, sizeof report);

@@ -121,6 +121,7 @@ enum xb_status xb_job_check(struct xb_queue *queue, const struct xb_job_proof *p
 
 struct state {
     struct xb_trip trip;
+    struct xb_buffer *slots;   /* of the trip's ring */
     struct xb_job_proof proof; /* of the trip */
     /* A way in place has its memory here, as trip.out too; below is what its checks found. */
     struct xb_buffer *place;
@@ -178,14 +179,21 @@ static uint32_t capabilities(const struct xb_case *test)
     return XB_CAP_KERNELS | ways[xb_variant_number(test)].capabilities;
 }
 
-static struct xb_needs needs(const struct xb_case *test)
+static void buffers(const struct xb_case *test, struct xb_buffers *all)
 {
-    struct xb_trip_layout layout = layout_of(test);
-    struct xb_ring_plan plan = xb_ring_plan_usual(xb_larger(layout.in, layout.out));
-    uint64_t host = layout.in + layout.out + xb_lesser(layout.in, PIECE_BYTES);
-    return (struct xb_needs){.host_bytes = host + (has_ring(test) ? xb_ring_bytes(&plan) : 0),
-                             .device_bytes =
-                                 layout.device_bytes + (is_in_place(test) ? layout.in : 0)};
+    const struct xb_trip_layout layout = layout_of(test);
+    const struct xb_ring_plan ring = xb_ring_plan_usual(xb_larger(layout.in, layout.out));
+    const enum xb_memory memory = ways[xb_variant_number(test)].memory;
+    xb_take(all, XB_OF_CASE, is_in_place(test) ? XB_MEMORY_PAGEABLE : memory, layout.in,
+            offsetof(struct state, trip.in));
+    xb_take(all, XB_FIXED, memory, layout.out, offsetof(struct state, trip.out));
+    xb_take(all, layout.out < layout.in ? XB_FIXED : XB_COUNTED, XB_MEMORY_PAGEABLE,
+            xb_lesser(layout.in, PIECE_BYTES), offsetof(struct state, proof.piece));
+    xb_take(all, XB_FIXED, XB_MEMORY_DEVICE, layout.device_bytes,
+            offsetof(struct state, trip.data));
+    xb_take(all, XB_FIXED, XB_MEMORY_PINNED, has_ring(test) ? xb_ring_bytes(&ring) : 0,
+            offsetof(struct state, slots));
+    xb_take(all, XB_COUNTED, XB_MEMORY_DEVICE, memory == XB_MEMORY_MAPPED ? layout.in : 0, 0);
 }
 
 static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
@@ -318,28 +326,22 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     const struct xb_case *test = context->test;
     const struct xb_trip_layout layout = trip->layout = layout_of(test);
     const struct xb_ring_plan ring = xb_ring_plan_usual(xb_larger(layout.in, layout.out));
-    const enum xb_memory memory = ways[xb_variant_number(test)].memory;
     const struct xb_line_plan plan = {.items = layout.count,
                                       .slots = is_overlapped(test) ? XB_JOB_QUEUES : 1};
     context->operations_per_iteration = 3 * layout.count;
     context->bytes_moved = layout.in + xb_case_setting(test, &xb_option_job_out)->count;
     context->host_timed = context->host_waits = true;
-    uint64_t piece = layout.out < layout.in ? xb_lesser(layout.in, PIECE_BYTES) : 0;
-    XB_TRY(
-        XB_BORROW(context, plan.slots, error,
-                  {&trip->in, 0, is_in_place(test) ? XB_MEMORY_PAGEABLE : memory, layout.in, false},
-                  {&trip->out, 1, memory, layout.out, true},
-                  {&state->proof.piece, 2, XB_MEMORY_PAGEABLE, piece, true},
-                  {&trip->data, 0, XB_MEMORY_DEVICE, layout.device_bytes, true}));
+    XB_TRY(xb_borrow(context, plan.slots, error));
     XB_TRY(xb_line_open(context, &plan, error));
     if (has_ring(test)) {
         context->operations_per_iteration =
             1 + xb_ring_operations(&ring, layout.in) + xb_ring_operations(&ring, layout.out);
-        XB_TRY(xb_ring_open(context, &ring, 3, &trip->ring, error));
+        XB_TRY(xb_ring_open(context, &ring, state->slots, &trip->ring, error));
     }
     state->proof.trip = trip;
     state->proof.seed = test->seed;
     state->place = is_in_place(test) ? trip->out : NULL;
+    uint64_t piece = state->proof.piece != NULL ? xb_lesser(layout.in, PIECE_BYTES) : 0;
     context->proof_host_bytes = is_in_place(test) ? layout.in : piece;
     context->proof_device_bytes = is_in_place(test) ? layout.device_bytes : 0;
     xb_host_fill(trip->in->host_address, 0, test->bytes,
@@ -385,10 +387,9 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
 {
     struct state *state = context->state;
     double whole = (double)result->bytes_moved / result->bandwidth.median;
-    double in = 0, kernel = 0, out = 0;
-    XB_TRY(xb_result_median(result, &xb_figure_in_time, &in, error));
-    XB_TRY(xb_result_median(result, &xb_figure_kernel_time, &kernel, error));
-    XB_TRY(xb_result_median(result, &xb_figure_out_time, &out, error));
+    double in = xb_result_median(result, &xb_figure_in_time);
+    double kernel = xb_result_median(result, &xb_figure_kernel_time);
+    double out = xb_result_median(result, &xb_figure_out_time);
     xb_result_detail_number(result, "compute_steps", (double)state->trip.steps);
     xb_result_detail_text(result, "verified_by", "host");
     xb_result_compute(result, &xb_job_time, whole);
@@ -441,7 +442,7 @@ const struct xb_mode xb_mode_job = {
                           &xb_figure_out_time, &copy_share, &kernel_share),
     .reading = xb_job_reading,
     .answer = xb_job_say,
-    XB_HOOKS(struct state, needs, setup, prepare, xb_line_submit, verify),
+    XB_HOOKS(struct state, buffers, setup, prepare, xb_line_submit, verify),
     .capabilities = capabilities,
     .check_options = check_options,
     .check = check,

@@ -14,8 +14,9 @@ const struct xb_option xb_option_kernel_time = {
             "in), 'none' for no kernel, or a time such as 500us. One case is run for each.",
 };
 
-/* The longest that the kernel of one chunk may take. */
+/* The longest that the kernel of one chunk may take, and those of a job. */
 #define LONGEST_S 1.0
+#define LONGEST_JOB_S 10.0
 
 /* A time of at most `most` seconds; `words` are what may stand there besides. */
 static enum xb_status read_time(const char *option, const char *text, const char *words,
@@ -46,7 +47,7 @@ enum xb_status xb_gpu_time_parse(const char *option, const char *text, double *s
     *seconds = 0;
     if (strcmp(text, "none") == 0 || strcmp(text, "0") == 0)
         return XB_OK;
-    return read_time(option, text, "none", XB_GPU_TIME_MOST, "2ms", seconds, error);
+    return read_time(option, text, "none", LONGEST_JOB_S, "2ms", seconds, error);
 }
 
 /* The nearest number of steps that a kernel can take. */

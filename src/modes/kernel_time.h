@@ -22,9 +22,6 @@ extern const struct xb_option xb_option_kernel_time;
 XB_MUST_CHECK enum xb_status xb_kernel_time_read(const struct xb_case *test, double *seconds,
                                                  struct xb_error *error);
 
-/* The longest that xb_gpu_time_parse takes, in seconds. */
-#define XB_GPU_TIME_MOST 10.0
-
 /* Reads what `option` ("--gpu-time") says of a job's kernels: a time, or 'none' or 0 for none.
  * XB_ERR_USAGE. */
 XB_MUST_CHECK enum xb_status xb_gpu_time_parse(const char *option, const char *text,

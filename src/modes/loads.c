@@ -6,7 +6,6 @@
 #include "shared_options.h"
 
 #include <stdio.h>
-#include <string.h>
 
 const struct xb_figure xb_figure_load_latency = {
     XB_FIGURE_TIME("load_latency", "One load by one thread; each load waits for the one before"),
@@ -22,8 +21,13 @@ enum xb_status xb_chase_check_size(const struct xb_mode_context *context, struct
                    test->mode->name, XB_SIZE_TEXT(XB_CHASE_LEAST_BYTES));
 }
 
-enum xb_status xb_chase_setup(struct xb_mode_context *context, struct xb_workspace *owner,
-                              enum xb_memory memory, struct xb_workspace *reader,
+void xb_chase_buffers(const struct xb_case *test, struct xb_buffers *all)
+{
+    xb_take(all, XB_OF_CASE, test->direction == XB_H2D ? XB_MEMORY_MAPPED : XB_MEMORY_DEVICE,
+            test->bytes, offsetof(struct xb_chase, chain));
+}
+
+enum xb_status xb_chase_setup(struct xb_mode_context *context, struct xb_workspace *reader,
                               struct xb_error *error)
 {
     struct xb_chase *chase = context->state;
@@ -37,11 +41,11 @@ enum xb_status xb_chase_setup(struct xb_mode_context *context, struct xb_workspa
     context->operations_per_iteration = 1;
     context->bytes_moved = XB_CHASE_LOADS * sizeof(uint64_t);
     context->hold = true;
-    /* The chain is the first buffer of its side: of host memory the record says where that lies. */
-    XB_TRY(xb_workspace_buffer(owner, 0, memory, bytes, &chase->chain, error));
-    XB_TRY(xb_workspace_buffer(reader, 1, XB_MEMORY_DEVICE, one, &chase->cursor, error));
-    XB_TRY(xb_workspace_buffer(reader, 1, XB_MEMORY_PINNED, one, &chase->word, error));
-    XB_TRY(xb_workspace_queues(owner, 1, &queues, error));
+    XB_TRY(xb_borrow(context, 0, error));
+    /* Next to nothing, which nobody counts. */
+    XB_TRY(xb_workspace_buffer(reader, 1, XB_MEMORY_DEVICE, one, false, &chase->cursor, error));
+    XB_TRY(xb_workspace_buffer(reader, 1, XB_MEMORY_PINNED, one, false, &chase->word, error));
+    XB_TRY(xb_workspace_queues(context->workspace, 1, &queues, error));
     const struct xb_backend *backend = queues[0]->device->backend;
     XB_TRY(backend->queue_chain(queues[0], chase->chain, bytes, chase->access, error));
     XB_TRY(backend->queue_wait(queues[0], error));
@@ -91,22 +95,9 @@ enum xb_status xb_chase_verify(struct xb_mode_context *context, struct xb_result
     return XB_OK;
 }
 
-static bool is_of_host(const struct xb_case *test)
-{
-    return test->direction == XB_H2D;
-}
-
-static struct xb_needs needs(const struct xb_case *test)
-{
-    return (struct xb_needs){.host_bytes = is_of_host(test) ? test->bytes : 0,
-                             .device_bytes = is_of_host(test) ? 0 : test->bytes};
-}
-
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
-    return xb_chase_setup(context, context->workspace,
-                          is_of_host(context->test) ? XB_MEMORY_MAPPED : XB_MEMORY_DEVICE,
-                          context->workspace, error);
+    return xb_chase_setup(context, context->workspace, error);
 }
 
 const struct xb_mode xb_mode_loads = {
@@ -126,7 +117,8 @@ const struct xb_mode xb_mode_loads = {
     .options = XB_OPTIONS(&xb_option_access),
     .reading = XB_READING({.label = "loads", .code = "XB-LOADS", .say = xb_loads_say}),
     .answer = xb_loads_say,
-    XB_HOOKS(struct xb_chase, needs, setup, xb_chase_prepare, xb_chase_submit, xb_chase_verify),
+    XB_HOOKS(struct xb_chase, xb_chase_buffers, setup, xb_chase_prepare, xb_chase_submit,
+             xb_chase_verify),
     .capabilities = xb_mapped_capabilities,
     .check = xb_chase_check_size,
     XB_CHASE_MODE,

@@ -38,13 +38,15 @@ struct xb_chase {
 XB_MUST_CHECK enum xb_status xb_chase_check_size(const struct xb_mode_context *context,
                                                  struct xb_error *error);
 
+/* `buffers`: the chain, in host memory for h2d. */
+void xb_chase_buffers(const struct xb_case *test, struct xb_buffers *all);
+
 /*
- * Borrows the chain from `owner`, in `memory`, and all else from `reader`; writes the chain in the
- * order of the case's variant, and puts the cursor to its beginning. Sets the context's queues,
- * operations, bytes_moved and hold. Blocks.
+ * Borrows the chain, and all else from `reader`; writes the chain in the order of the case's
+ * variant, and puts the cursor to its beginning. Sets the context's queues, operations, bytes_moved
+ * and hold. Blocks.
  */
 XB_MUST_CHECK enum xb_status xb_chase_setup(struct xb_mode_context *context,
-                                            struct xb_workspace *owner, enum xb_memory memory,
                                             struct xb_workspace *reader, struct xb_error *error);
 
 /* `prepare`: nothing, because the chain's end proves every load since setup. */

@@ -6,10 +6,6 @@
 
 #include <string.h>
 
-/* A GPU copies 256 MiB within itself in some 0.1 ms: starting and ending a sample, 10 us, would be
- * a visible part of a millisecond. */
-#define SAMPLE_SECONDS 10e-3
-
 struct state {
     struct xb_buffer *source, *target;
     bool by_kernel;
@@ -20,9 +16,10 @@ static uint32_t capabilities(const struct xb_case *test)
     return strcmp(test->variant, "kernel") == 0 ? XB_CAP_KERNELS : 0;
 }
 
-static struct xb_needs needs(const struct xb_case *test)
+static void buffers(const struct xb_case *test, struct xb_buffers *all)
 {
-    return (struct xb_needs){.device_bytes = 2 * test->bytes};
+    xb_take(all, XB_OF_CASE, XB_MEMORY_DEVICE, test->bytes, offsetof(struct state, source));
+    xb_take(all, XB_OF_CASE, XB_MEMORY_DEVICE, test->bytes, offsetof(struct state, target));
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
@@ -32,9 +29,8 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     state->by_kernel = strcmp(test->variant, "kernel") == 0;
     context->operations_per_iteration = state->by_kernel ? 1 : XB_LOCAL_COPY_OPERATIONS;
     context->hold = true;
-    context->sample_seconds = SAMPLE_SECONDS;
-    XB_TRY(XB_BORROW(context, 1, error, {&state->source, 0, XB_MEMORY_DEVICE, test->bytes, false},
-                     {&state->target, 1, XB_MEMORY_DEVICE, test->bytes, false}));
+    context->sample_seconds = XB_FAST_SAMPLE_S;
+    XB_TRY(xb_borrow(context, 1, error));
     return xb_proof_fill(context->queues[0], state->source, test->bytes,
                          xb_proof_before(test->seed), error);
 }
@@ -94,6 +90,6 @@ const struct xb_mode xb_mode_local = {
     .options = XB_OPTIONS(&xb_option_by),
     .reading = XB_READING({.label = "local", .code = "XB-LOCAL", .say = xb_local_say}),
     .answer = xb_local_say,
-    XB_HOOKS(struct state, needs, setup, prepare, submit, verify),
+    XB_HOOKS(struct state, buffers, setup, prepare, submit, verify),
     .capabilities = capabilities,
 };

@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const struct xb_option option_managed = {
     XB_CHOICES("managed", "HOW", "fault,prefetch",
@@ -41,9 +40,10 @@ enum how { HOW_FAULT, HOW_PREFETCH, HOW_ADVISE };
 
 struct state {
     enum how how;
-    bool to_device;
+    bool to_device, has_device_end;
     struct xb_buffer *managed;
-    struct xb_buffer *device; /* what the device's kernels read into or write from */
+    struct xb_buffer *device;          /* what the device's kernels read into or write from */
+    struct xb_buffer *source, *target; /* of these two, where the device's is one end of the copy */
     /* What is touched, unless that is all of it in order: then there are no pieces. */
     struct xb_layout touched;
     struct xb_pieces *list; /* for the kernel; NULL: the CPU touches */
@@ -56,8 +56,7 @@ static bool has_pieces(const struct xb_case *test)
 {
     const struct xb_setting *touched = xb_case_find_setting(test, &xb_option_touched);
     return touched != NULL &&
-           (touched->count < 100 ||
-            strcmp(xb_case_setting(test, &xb_option_touch_order)->word, "random") == 0);
+           (touched->count < 100 || xb_case_is(test, &xb_option_touch_order, "random"));
 }
 
 static uint32_t capabilities(const struct xb_case *test)
@@ -66,10 +65,20 @@ static uint32_t capabilities(const struct xb_case *test)
     return XB_CAP_MANAGED | XB_CAP_KERNELS;
 }
 
-static struct xb_needs needs(const struct xb_case *test)
+/* Whether the device's buffer is one end of the copy. Else managed memory is both ends. */
+static bool has_device_end(const struct xb_case *test)
 {
-    uint64_t room = has_pieces(test) ? test->bytes : 0;
-    return (struct xb_needs){.host_bytes = test->bytes + room, .device_bytes = 2 * test->bytes};
+    enum how how = xb_variant_number(test);
+    return how == HOW_ADVISE || (how == HOW_FAULT && test->direction == XB_H2D);
+}
+
+static void buffers(const struct xb_case *test, struct xb_buffers *all)
+{
+    xb_take(all, XB_OF_CASE, XB_MEMORY_MANAGED, test->bytes, offsetof(struct state, managed));
+    xb_take(all, XB_OF_CASE, XB_MEMORY_DEVICE, test->bytes, offsetof(struct state, device));
+    if (has_pieces(test))
+        xb_take(all, has_device_end(test) ? XB_OF_CASE : XB_COUNTED, XB_MEMORY_PINNED, test->bytes,
+                offsetof(struct state, room));
 }
 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
@@ -117,19 +126,13 @@ static enum xb_status fill_managed(struct xb_mode_context *context, struct xb_pa
     return backend->queue_wait(context->queues[0], error);
 }
 
-/* Whether the device's buffer is one end of the copy. Else managed memory is both ends. */
-static bool has_device_end(const struct state *state)
-{
-    return state->how == HOW_ADVISE || (state->how == HOW_FAULT && state->to_device);
-}
-
 /* Lists the pieces, in the order in which they are touched. */
 static enum xb_status list_pieces(const struct xb_case *test, struct xb_layout *touched,
                                   struct xb_error *error)
 {
     uint64_t all = xb_chunk_count(test->bytes, TOUCHED_PIECE);
     uint64_t percent = xb_case_setting(test, &xb_option_touched)->count;
-    bool is_random = strcmp(xb_case_setting(test, &xb_option_touch_order)->word, "random") == 0;
+    bool is_random = xb_case_is(test, &xb_option_touch_order, "random");
     touched->count = (all * percent + 99) / 100;
     touched->pieces = calloc(touched->count, sizeof *touched->pieces);
     if (touched->pieces == NULL)
@@ -152,14 +155,11 @@ static enum xb_status set_up_pieces(struct xb_mode_context *context, struct xb_e
     XB_TRY(list_pieces(context->test, &state->touched, error));
     context->bytes_moved = state->touched.bytes;
     context->operations_per_iteration = 2; /* of a reference */
-    if (!has_device_end(state))
+    if (!state->has_device_end)
         return XB_OK;
-    XB_TRY(xb_workspace_buffer(context->workspace, 1, XB_MEMORY_PINNED, context->test->bytes,
-                               &state->room, error));
-    return context->device->backend->pieces_open(
-        context->device, state->to_device ? state->device : state->managed,
-        state->to_device ? state->managed : state->device, state->touched.pieces,
-        state->touched.count, &state->list, error);
+    return context->device->backend->pieces_open(context->device, state->target, state->source,
+                                                 state->touched.pieces, state->touched.count,
+                                                 &state->list, error);
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
@@ -169,12 +169,14 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     struct xb_pattern before = xb_proof_before(test->seed);
     state->how = xb_variant_number(test);
     state->to_device = test->direction == XB_H2D;
+    state->has_device_end = has_device_end(test);
     context->operations_per_iteration = 1;
     context->one_iteration = true; /* else the next finds the pages where this one has put them */
     /* The CPU faults inside submit itself, where only the host's clock can time it. */
     context->host_timed = state->how == HOW_FAULT && !state->to_device;
-    XB_TRY(XB_BORROW(context, 1, error, {&state->managed, 0, XB_MEMORY_MANAGED, test->bytes, false},
-                     {&state->device, 0, XB_MEMORY_DEVICE, test->bytes, false}));
+    XB_TRY(xb_borrow(context, 1, error));
+    state->source = state->to_device ? state->managed : state->device;
+    state->target = state->to_device ? state->device : state->managed;
     XB_TRY(context->device->backend->buffer_advise(
         state->managed, state->how == HOW_ADVISE ? XB_ADVICE_STAY_ON_HOST : XB_ADVICE_NONE, error));
     if (has_pieces(test))
@@ -189,7 +191,7 @@ static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *
 {
     const struct state *state = context->state;
     struct xb_pattern after = xb_proof_after(context->test->seed);
-    if (has_device_end(state))
+    if (state->has_device_end)
         return xb_proof_fill(context->queues[0], state->device, context->test->bytes, after, error);
     return fill_managed(context, after, error);
 }
@@ -198,7 +200,7 @@ static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *
 static struct xb_pattern expected(const struct xb_mode_context *context)
 {
     const struct state *state = context->state;
-    return has_device_end(state) && state->to_device ? xb_proof_before(context->test->seed)
+    return state->has_device_end && state->to_device ? xb_proof_before(context->test->seed)
                                                      : xb_proof_after(context->test->seed);
 }
 
@@ -210,10 +212,8 @@ static enum xb_status touch(struct xb_mode_context *context, struct xb_error *er
     uint64_t bytes = context->test->bytes;
     if (state->list != NULL)
         return backend->queue_kernel_pieces(context->queues[0], state->list, 0, error);
-    if (has_device_end(state))
-        return backend->queue_kernel_copy(context->queues[0],
-                                          state->to_device ? state->device : state->managed, 0,
-                                          state->to_device ? state->managed : state->device, 0,
+    if (state->has_device_end)
+        return backend->queue_kernel_copy(context->queues[0], state->target, 0, state->source, 0,
                                           bytes, XB_ACCESS_SEQUENTIAL, 1, error);
     const unsigned char *memory = state->managed->host_address;
     state->read = state->touched.count == 0 ? xb_host_read_pages(memory, bytes) : 0;
@@ -245,20 +245,6 @@ static bool faults_by_piece(const struct xb_mode_context *context)
     return xb_variant_number(context->test) == HOW_FAULT && has_pieces(context->test);
 }
 
-/* Says from which share on moving all of it is faster. */
-static enum xb_status compute_break_even(const struct xb_mode_context *context,
-                                         struct xb_result *result, struct xb_error *error)
-{
-    double full = 0; /* a latency case has no such time, nor has one cut short */
-    XB_TRY(xb_result_median(result, &xb_figure_full_copy_time, &full, error));
-    double touched = (double)result->bytes_moved;
-    if (full > 0)
-        xb_result_compute(result, &break_even_share,
-                          touched / (double)context->test->bytes * full /
-                              (touched / result->bandwidth.median));
-    return XB_OK;
-}
-
 /* Whether the CPU read each page that it was to read, while it held what it holds now. */
 static bool has_read_pages(const struct xb_mode_context *context)
 {
@@ -285,8 +271,8 @@ static enum xb_status check_pieces(const struct xb_mode_context *context, struct
     const struct xb_piece_proof proof = {
         .layout = &state->touched,
         .queue = context->queues[0],
-        .source = state->to_device ? state->managed : state->device,
-        .target = state->to_device ? state->device : state->managed,
+        .source = state->source,
+        .target = state->target,
         .room = state->room,
         .moved = expected(context),
         .around = state->to_device ? xb_proof_after(seed) : xb_proof_before(seed),
@@ -305,16 +291,20 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     struct xb_mismatch windows = {0};
     struct xb_queue *queue = context->queues[0];
     uint64_t bytes = context->test->bytes;
-    XB_TRY(compute_break_even(context, result, error));
+    /* A latency case has no such time, nor has one cut short. */
+    double full = xb_result_median(result, &xb_figure_full_copy_time);
+    double touched = (double)result->bytes_moved;
+    if (full > 0)
+        xb_result_compute(result, &break_even_share,
+                          touched / (double)bytes * full / (touched / result->bandwidth.median));
     if (state->list != NULL)
         XB_TRY(check_pieces(context, &all, &windows, error));
     else if (state->to_device && state->how == HOW_PREFETCH)
         XB_TRY(context->device->backend->queue_check(queue, state->managed, bytes,
                                                      expected(context), &all, error));
     else
-        XB_TRY(xb_proof_check(queue, state->to_device ? state->device : state->managed, bytes,
-                              expected(context), &all, error));
-    if (has_device_end(state) && state->list == NULL) {
+        XB_TRY(xb_proof_check(queue, state->target, bytes, expected(context), &all, error));
+    if (state->has_device_end && state->list == NULL) {
         const struct xb_proof_side here = {queue, state->managed, 0};
         const struct xb_proof_side there = {queue, state->device, 0};
         XB_TRY(xb_proof_compare(&here, &there, bytes, &windows, error));
@@ -372,7 +362,7 @@ const struct xb_mode xb_mode_managed = {
     .reading = xb_managed_reading,
     .say_first_thing = xb_managed_try,
     .crosses_otherwise = true,
-    XB_HOOKS(struct state, needs, setup, prepare, submit, verify),
+    XB_HOOKS(struct state, buffers, setup, prepare, submit, verify),
     .capabilities = capabilities,
     .check = check,
     .references = XB_REFERENCES({.figure = &xb_figure_full_copy_time,

@@ -26,6 +26,7 @@ const struct xb_option xb_option_target = {
 
 struct state {
     struct xb_transfer transfer; /* first: the shared hooks find it there */
+    struct xb_buffer *slots;     /* of the ring */
     struct xb_ring *ring;        /* NULL: the driver does it */
 };
 
@@ -36,17 +37,16 @@ static bool has_ring(const struct xb_case *test)
 
 static bool is_fresh(const struct xb_case *test)
 {
-    return strcmp(xb_case_setting(test, &xb_option_target)->word, "fresh") == 0;
+    return xb_case_is(test, &xb_option_target, "fresh");
 }
 
-static struct xb_needs needs(const struct xb_case *test)
+static void buffers(const struct xb_case *test, struct xb_buffers *all)
 {
-    struct xb_needs needs = xb_transfer_needs(test);
+    xb_transfer_take(test, XB_MEMORY_PAGEABLE, all);
     if (!has_ring(test))
-        return needs;
+        return;
     const struct xb_ring_plan plan = xb_ring_plan_of(test);
-    needs.host_bytes += xb_ring_bytes(&plan);
-    return needs;
+    xb_take(all, XB_FIXED, XB_MEMORY_PINNED, xb_ring_bytes(&plan), offsetof(struct state, slots));
 }
 
 static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
@@ -73,14 +73,14 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
-    XB_TRY(xb_transfer_setup(context, XB_MEMORY_PAGEABLE, 1, error));
+    XB_TRY(xb_transfer_setup(context, 1, error));
     context->one_iteration = is_fresh(context->test);
     if (!has_ring(context->test))
         return XB_OK;
     const struct xb_ring_plan plan = xb_ring_plan_of(context->test);
     context->host_timed = context->host_waits = true;
     context->operations_per_iteration = xb_ring_operations(&plan, context->test->bytes);
-    return xb_ring_open(context, &plan, 1, &state->ring, error);
+    return xb_ring_open(context, &plan, state->slots, &state->ring, error);
 }
 
 static enum xb_status copy_by_ring(struct xb_mode_context *context, xb_ring_submitter *submit,
@@ -129,7 +129,6 @@ static bool is_wanted(const struct xb_mode_context *context)
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
                              struct xb_error *error)
 {
-    double of_host = 0, of_link = 0;
     XB_TRY(xb_transfer_verify(context, result, error));
     if (!is_wanted(context))
         return XB_OK;
@@ -138,11 +137,10 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     xb_result_detail_number(result, "threads", plan.threads);
     xb_result_detail_number(result, "ring_chunk_bytes", (double)plan.chunk);
     xb_result_detail_number(result, "ring_bytes", (double)xb_ring_bytes(&plan));
-    XB_TRY(xb_result_median(result, &host_copy_rate, &of_host, error));
-    XB_TRY(xb_result_median(result, &ring_link_rate, &of_link, error));
-    if (of_host > 0 && of_link > 0)
-        xb_result_compute(result, &xb_figure_share_of_bound,
-                          result->bandwidth.median / fmin(of_host, of_link));
+    double bound =
+        fmin(xb_result_median(result, &host_copy_rate), xb_result_median(result, &ring_link_rate));
+    if (bound > 0)
+        xb_result_compute(result, &xb_figure_share_of_bound, result->bandwidth.median / bound);
     return XB_OK;
 }
 
@@ -186,7 +184,7 @@ const struct xb_mode xb_mode_pageable = {
     .reading = xb_pageable_reading,
     .say_first_thing = xb_pinning_advise,
     .ordinary = "driver",
-    XB_HOOKS(struct state, needs, setup, xb_transfer_prepare, submit, verify),
+    XB_HOOKS(struct state, buffers, setup, xb_transfer_prepare, submit, verify),
     .check_options = check_options,
     .check = check,
     .restore = restore,

@@ -20,22 +20,15 @@ XB_OWN_FIGURE(RATE, bandwidth_back,
 
 enum path { PATH_READ, PATH_WRITE, PATH_STAGED };
 
-/* Starting and ending a sample takes about 11 us here, and 30 us where both devices copy (two
- * H200s, bench/results/h200-x2/peer-sizes.json: the time by size is a straight line that does not
- * meet 0). A copy of 1 GiB over NVLink takes 2.7 ms, so those are up to 1 % of it. */
-#define SAMPLE_SECONDS 10e-3
-
 /* How many chunks of a staged copy the host has room for at a time. */
 #define RING 4
 
 /* What the case has of one of the two devices. */
 struct end {
     struct xb_device *device;
-    struct xb_workspace *workspace;
-    unsigned share; /* pairs that run at the same time have buffers and queues each */
-    struct xb_queue *own[2];
-    struct xb_queue *idle; /* for work that is not timed; any pair's */
-    bool opened;           /* direct access to the other end's memory */
+    struct xb_queue *own[2]; /* pairs that run at the same time have queues each */
+    struct xb_queue *idle;   /* for work that is not timed; any pair's */
+    bool opened;             /* direct access to the other end's memory */
 };
 
 /* One direction: from one device's buffer to the other's. */
@@ -62,7 +55,7 @@ struct state {
 
 static bool is_by_kernel(const struct xb_case *test)
 {
-    return strcmp(xb_case_setting(test, &xb_option_by)->word, "kernel") == 0;
+    return xb_case_is(test, &xb_option_by, "kernel");
 }
 
 static uint32_t capabilities(const struct xb_case *test)
@@ -72,13 +65,21 @@ static uint32_t capabilities(const struct xb_case *test)
     return xb_variant_number(test) == PATH_STAGED ? XB_CAP_KERNELS | XB_CAP_MAPPED : XB_CAP_KERNELS;
 }
 
-static struct xb_needs needs(const struct xb_case *test)
+/* On either device the source is the first of its buffers and the target the second. */
+static void buffers(const struct xb_case *test, struct xb_buffers *all)
 {
-    uint64_t ways = test->direction == XB_BIDIR ? 2 : 1;
-    uint64_t ring = 0;
-    if (xb_variant_number(test) == PATH_STAGED)
-        ring = RING * xb_lesser(xb_case_setting(test, &xb_option_chunk)->count, test->bytes);
-    return (struct xb_needs){.host_bytes = ways * ring, .device_bytes = ways * test->bytes};
+    bool is_staged = xb_variant_number(test) == PATH_STAGED;
+    uint64_t back = test->direction == XB_BIDIR ? test->bytes : 0; /* of the second way */
+    uint64_t ring =
+        is_staged ? RING * xb_lesser(xb_case_setting(test, &xb_option_chunk)->count, test->bytes)
+                  : 0;
+    enum xb_memory memory = is_by_kernel(test) ? XB_MEMORY_MAPPED : XB_MEMORY_PINNED;
+    xb_take(all, XB_OF_CASE, XB_MEMORY_DEVICE, test->bytes, offsetof(struct state, ways[0].source));
+    xb_take(all, XB_OF_PEER, XB_MEMORY_DEVICE, back, offsetof(struct state, ways[1].source));
+    xb_take(all, XB_OF_PEER, XB_MEMORY_DEVICE, test->bytes, offsetof(struct state, ways[0].target));
+    xb_take(all, XB_OF_CASE, XB_MEMORY_DEVICE, back, offsetof(struct state, ways[1].target));
+    xb_take(all, XB_FIXED, memory, ring, offsetof(struct state, ways[0].ring));
+    xb_take(all, XB_FIXED, memory, back > 0 ? ring : 0, offsetof(struct state, ways[1].ring));
 }
 
 static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
@@ -106,61 +107,45 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
     return XB_OK;
 }
 
-/* Borrows a way's buffers: the source is the first of its device's workspace, the target the second
- * of its own. With two ways each device then has one source and one target. */
+static enum xb_status open_end(struct end *end, struct xb_device *device,
+                               struct xb_workspace *workspace, unsigned share,
+                               struct xb_error *error)
+{
+    struct xb_queue **queues = NULL;
+    end->device = device;
+    XB_TRY(xb_workspace_queues(workspace, 2 * (size_t)share + 2, &queues, error));
+    end->idle = queues[0];
+    memcpy(end->own, queues + 2 * (size_t)share, sizeof end->own);
+    return XB_OK;
+}
+
+/* A way has one queue, of the device that copies; a staged way has one queue of each device. */
 static enum xb_status set_up_way(struct xb_mode_context *context, size_t index,
                                  struct xb_error *error)
 {
     struct state *state = context->state;
     const struct xb_backend *backend = context->device->backend;
     struct way *way = &state->ways[index];
+    size_t per_way = state->path == PATH_STAGED ? 2 : 1;
+    struct xb_queue **queues = &state->queues[index * per_way];
     assert(index < 2);
     way->from = &state->ends[index];
     way->to = &state->ends[1 - index];
     way->seed = context->test->seed + ((unsigned long long)index << 39);
-    XB_TRY(xb_workspace_buffer(way->from->workspace, 2 * way->from->share, XB_MEMORY_DEVICE,
-                               state->bytes, &way->source, error));
-    XB_TRY(xb_workspace_buffer(way->to->workspace, 2 * way->to->share + 1, XB_MEMORY_DEVICE,
-                               state->bytes, &way->target, error));
+    queues[0] = (state->path == PATH_READ ? way->to : way->from)->own[index];
+    if (state->way_count > 1)
+        context->spans[context->span_count++] =
+            (struct xb_span){.figure = index == 0 ? &bandwidth_there : &bandwidth_back,
+                             .first_queue = index * per_way,
+                             .queue_count = per_way,
+                             .bytes = state->bytes};
     if (state->path != PATH_STAGED)
         return XB_OK;
-    XB_TRY(xb_workspace_fixed_buffer(
-        context->workspace, (unsigned)index, state->by_kernel ? XB_MEMORY_MAPPED : XB_MEMORY_PINNED,
-        RING * xb_lesser(state->chunk, state->bytes), &way->ring, error));
+    queues[1] = way->to->own[index];
     for (int i = 0; i < RING; i++) {
         XB_TRY(backend->event_open(way->from->device, &way->filled[i], error));
         XB_TRY(backend->event_open(way->to->device, &way->emptied[i], error));
     }
-    return XB_OK;
-}
-
-/* One queue for each way, of the device that copies; a staged way has one queue of each device. */
-static enum xb_status choose_queues(struct xb_mode_context *context, struct xb_error *error)
-{
-    struct state *state = context->state;
-    size_t per_way = state->path == PATH_STAGED ? 2 : 1;
-    for (struct end *end = state->ends; end < state->ends + 2; end++) {
-        struct xb_queue **queues = NULL;
-        size_t before = 2 * (size_t)end->share;
-        XB_TRY(xb_workspace_queues(end->workspace, before + 2, &queues, error));
-        end->idle = queues[0];
-        memcpy(end->own, queues + before, sizeof end->own);
-    }
-    for (size_t way = 0; way < state->way_count; way++) {
-        const struct end *source = &state->ends[way], *target = &state->ends[1 - way];
-        struct xb_queue **queues = &state->queues[way * per_way];
-        queues[0] = (state->path == PATH_READ ? target : source)->own[way];
-        if (per_way == 2)
-            queues[1] = target->own[way];
-        if (state->way_count > 1)
-            context->spans[context->span_count++] =
-                (struct xb_span){.figure = way == 0 ? &bandwidth_there : &bandwidth_back,
-                                 .first_queue = way * per_way,
-                                 .queue_count = per_way,
-                                 .bytes = state->bytes};
-    }
-    context->queues = state->queues;
-    context->queue_count = per_way * state->way_count;
     return XB_OK;
 }
 
@@ -182,15 +167,10 @@ static enum xb_status fill(struct xb_mode_context *context, bool targets, struct
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
-    bool is_staged = xb_variant_number(context->test) == PATH_STAGED;
     state->path = xb_variant_number(context->test);
     state->by_kernel = is_by_kernel(context->test);
     state->bytes = context->test->bytes;
-    state->ends[0] = (struct end){
-        .device = context->device, .workspace = context->workspace, .share = context->share.number};
-    state->ends[1] = (struct end){.device = context->peer_device,
-                                  .workspace = context->peer_workspace,
-                                  .share = context->peer_share.number};
+    const bool is_staged = state->path == PATH_STAGED;
     if (is_staged)
         state->chunk = xb_case_setting(context->test, &xb_option_chunk)->count;
     state->way_count = context->test->direction == XB_BIDIR ? 2 : 1;
@@ -201,11 +181,17 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
                                                  : context->share.of;
     context->bytes_moved = state->way_count * state->bytes;
     context->hold = true;
-    context->sample_seconds = is_staged ? 0 : SAMPLE_SECONDS;
+    context->sample_seconds = is_staged ? 0 : XB_FAST_SAMPLE_S;
     /* A staged chunk takes two copies, and two records and two waits to order them. */
     context->operations_per_iteration =
         state->way_count * (is_staged ? 6 * xb_chunk_count(state->bytes, state->chunk) : 1);
-    XB_TRY(choose_queues(context, error));
+    context->queues = state->queues;
+    context->queue_count = state->way_count * (is_staged ? 2 : 1);
+    XB_TRY(open_end(&state->ends[0], context->device, context->workspace, context->share.number,
+                    error));
+    XB_TRY(open_end(&state->ends[1], context->peer_device, context->peer_workspace,
+                    context->peer_share.number, error));
+    XB_TRY(xb_borrow(context, 0, error));
     for (size_t i = 0; i < state->way_count; i++)
         XB_TRY(set_up_way(context, i, error));
     /* Each device that makes copies has direct access to the one at the other end. */
@@ -221,26 +207,17 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 
 XB_SUBMIT(prepare, fill, true)
 
-/* Both ends of a copy, and how far it reaches. */
-struct move {
-    struct xb_buffer *target, *source;
-    uint64_t to, from, bytes;
-};
-
 /* Enqueues one copy, by what the case is about. */
 static enum xb_status enqueue(const struct state *state, struct xb_queue *queue,
-                              const struct move *move, struct xb_error *error)
+                              struct xb_buffer *target, uint64_t to, struct xb_buffer *source,
+                              uint64_t from, uint64_t bytes, struct xb_error *error)
 {
     const struct xb_backend *backend = queue->device->backend;
     if (state->by_kernel)
-        return backend->queue_kernel_copy(queue, move->target, move->to, move->source, move->from,
-                                          move->bytes, XB_ACCESS_SEQUENTIAL, state->together,
-                                          error);
-    if (state->path == PATH_STAGED)
-        return backend->queue_copy(queue, move->target, move->to, move->source, move->from,
-                                   move->bytes, error);
-    return backend->queue_copy_peer(queue, move->target, move->to, move->source, move->from,
-                                    move->bytes, error);
+        return backend->queue_kernel_copy(queue, target, to, source, from, bytes,
+                                          XB_ACCESS_SEQUENTIAL, state->together, error);
+    return (state->path == PATH_STAGED ? backend->queue_copy : backend->queue_copy_peer)(
+        queue, target, to, source, from, bytes, error);
 }
 
 /* Copies one chunk into the ring as soon as its slot there is empty, and out as soon as that is
@@ -253,29 +230,26 @@ static enum xb_status stage_chunk(const struct state *state, const struct way *w
     struct xb_chunk chunk = xb_chunk_at(state->bytes, state->chunk, index);
     size_t slot = index % RING;
     uint64_t at = slot * xb_lesser(state->chunk, state->bytes);
-    const struct move in = {way->ring, way->source, at, chunk.offset, chunk.bytes};
-    const struct move out = {way->target, way->ring, chunk.offset, at, chunk.bytes};
     XB_TRY(backend->queue_wait_event(queues[0], way->emptied[slot], error));
-    XB_TRY(enqueue(state, queues[0], &in, error));
+    XB_TRY(enqueue(state, queues[0], way->ring, at, way->source, chunk.offset, chunk.bytes, error));
     XB_TRY(backend->event_record(way->filled[slot], queues[0], error));
     XB_TRY(backend->queue_wait_event(queues[1], way->filled[slot], error));
-    XB_TRY(enqueue(state, queues[1], &out, error));
+    XB_TRY(enqueue(state, queues[1], way->target, chunk.offset, way->ring, at, chunk.bytes, error));
     return backend->event_record(way->emptied[slot], queues[1], error);
 }
 
 static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
-    for (size_t i = 0; state->path != PATH_STAGED && i < state->way_count; i++) {
-        const struct way *way = &state->ways[i];
-        const struct move whole = {way->target, way->source, 0, 0, state->bytes};
-        XB_TRY(enqueue(state, state->queues[i], &whole, error));
-    }
-    if (state->path != PATH_STAGED)
-        return XB_OK;
-    for (uint64_t c = 0; c < xb_chunk_count(state->bytes, state->chunk); c++)
-        for (size_t i = 0; i < state->way_count; i++)
-            XB_TRY(stage_chunk(state, &state->ways[i], &state->queues[2 * i], c, error));
+    const bool is_staged = state->path == PATH_STAGED;
+    uint64_t chunks = is_staged ? xb_chunk_count(state->bytes, state->chunk) : 1;
+    for (uint64_t c = 0; c < chunks; c++)
+        for (size_t i = 0; i < state->way_count; i++) {
+            const struct way *way = &state->ways[i];
+            XB_TRY(is_staged ? stage_chunk(state, way, &state->queues[2 * i], c, error)
+                             : enqueue(state, state->queues[i], way->target, 0, way->source, 0,
+                                       state->bytes, error));
+        }
     return XB_OK;
 }
 
@@ -342,7 +316,7 @@ const struct xb_mode xb_mode_peer = {
     .figures = XB_FIGURES(&bandwidth_there, &bandwidth_back),
     .reading = xb_peer_reading,
     .answer = xb_peer_answer,
-    XB_HOOKS(struct state, needs, setup, prepare, submit, verify),
+    XB_HOOKS(struct state, buffers, setup, prepare, submit, verify),
     .capabilities = capabilities,
     .check_options = check_options,
     .check = check,

@@ -4,18 +4,10 @@
 #include "modes/readings/readings.h"
 #include "shared_options.h"
 
-#include <string.h>
-
 struct state {
     struct xb_chase chase; /* first: the shared hooks find it there */
     bool opened;           /* access of the destination to the source's memory */
 };
-
-/* The source has the chain. The destination has next to nothing. */
-static struct xb_needs needs(const struct xb_case *test)
-{
-    return (struct xb_needs){.device_bytes = test->bytes};
-}
 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
 {
@@ -33,8 +25,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     struct state *state = context->state;
     XB_TRY(context->device->backend->peer_open(context->peer_device, context->device, error));
     state->opened = true;
-    return xb_chase_setup(context, context->workspace, XB_MEMORY_DEVICE, context->peer_workspace,
-                          error);
+    return xb_chase_setup(context, context->peer_workspace, error);
 }
 
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
@@ -68,7 +59,7 @@ const struct xb_mode xb_mode_peer_loads = {
     .names = XB_NAMES({"random", "peer loads, random"}, {"sequential", "peer loads in order"}),
     .options = XB_OPTIONS(&xb_option_access, &xb_option_pairs),
     .answer = xb_peer_loads_answer,
-    XB_HOOKS(struct state, needs, setup, xb_chase_prepare, xb_chase_submit, verify),
+    XB_HOOKS(struct state, xb_chase_buffers, setup, xb_chase_prepare, xb_chase_submit, verify),
     .capabilities = xb_kernel_capabilities,
     .check = check,
     XB_CHASE_MODE,

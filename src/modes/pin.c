@@ -28,14 +28,11 @@ static const struct xb_option option_pin_by = {
 
 #define HUGE_PAGE (UINT64_C(2) << 20)
 
-/* What the kernel and the device counted right before the data had memory and right after it was
- * page-locked for the first time. */
+/* What the kernel and the device count. */
 struct counts {
-    bool on_host, on_device, huge; /* whether both are known */
-    bool restarted;                /* `highest` of the second began to count at the first */
-    struct xb_process_memory before, after;
-    uint64_t device_before, device_after; /* free */
-    uint64_t huge_before, huge_after;
+    bool has_host, has_huge;
+    struct xb_process_memory host;
+    uint64_t huge, free; /* in huge pages; on the device, unless it shares the host's memory */
 };
 
 struct state {
@@ -45,11 +42,15 @@ struct state {
     struct xb_buffer *data; /* of `copy` the memory that the data stays in; NULL: none */
     struct xb_buffer *pinned;
     struct xb_buffer *pageable; /* what the references copy: `data`, or other memory like it */
+    struct xb_buffer *slots;    /* of the ring */
     struct xb_ring *ring;       /* NULL: none */
     struct xb_crew *crew;
     double setup_times[XB_PIN_MOST], unpin_times[XB_PIN_MOST]; /* seconds */
     size_t setup_count, unpin_count;
-    struct counts counts;
+    /* Right before the data had memory, from when on `highest` of the second counts if it was
+     * `restarted`, and right after it was page-locked for the first time. */
+    struct counts before, after;
+    bool restarted;
 };
 
 static uint32_t capabilities(const struct xb_case *test)
@@ -59,15 +60,13 @@ static uint32_t capabilities(const struct xb_case *test)
 }
 
 /* The memory that is page-locked and that which is not, of which `copy` needs both and any other
- * way the second for its references. */
-static struct xb_needs needs(const struct xb_case *test)
+ * way the second for its references. Host buffer 0 would be taken for the case's own memory. */
+static void buffers(const struct xb_case *test, struct xb_buffers *all)
 {
     const struct xb_ring_plan plan = xb_ring_plan_usual(test->bytes);
-    struct xb_needs needs = xb_transfer_needs(test);
-    uint64_t most = INT64_MAX - xb_ring_bytes(&plan);
-    uint64_t both = 2 * needs.host_bytes; /* sizes end at 63 bits */
-    needs.host_bytes = (both < most ? both : most) + xb_ring_bytes(&plan);
-    return needs;
+    xb_transfer_buffers(test, all);
+    xb_take(all, XB_OF_CASE, XB_MEMORY_PAGEABLE, test->bytes, offsetof(struct state, pageable));
+    xb_take(all, XB_FIXED, XB_MEMORY_PINNED, xb_ring_bytes(&plan), offsetof(struct state, slots));
 }
 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
@@ -111,15 +110,26 @@ static void undo(struct xb_mode_context *context)
     context->own_buffers[0] = NULL;
 }
 
+static enum xb_status count(const struct xb_mode_context *context, struct counts *counts,
+                            struct xb_error *error)
+{
+    counts->has_host = xb_process_memory_read(&counts->host);
+    counts->has_huge = xb_process_memory_huge(&counts->huge);
+    if (context->device->info.shares_host_memory) /* nobody can tell whose it is */
+        return XB_OK;
+    return context->device->backend->device_memory(context->device, &counts->free, error);
+}
+
 /* The check that there is memory is ours, and not part of what a program pays: it is made before
  * the clock starts. Memory in use was checked for when it was made. */
-static enum xb_status lock_timed(struct xb_mode_context *context, double *seconds,
-                                 struct xb_error *error)
+static enum xb_status take_sample(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
     const struct xb_backend *backend = context->device->backend;
     uint64_t bytes = context->test->bytes;
     enum xb_memory memory = state->way == XB_PIN_REGISTER ? XB_MEMORY_REGISTERED : XB_MEMORY_PINNED;
+    if (xb_run_should_stop(context->run))
+        return XB_FAIL(error, XB_ERR_STOPPED, "page-locking was not finished");
     if (state->used == NULL)
         XB_TRY(xb_host_memory_check(bytes, error));
     xb_host_memory_trust(true);
@@ -128,25 +138,9 @@ static enum xb_status lock_timed(struct xb_mode_context *context, double *second
         state->used != NULL
             ? backend->buffer_register(context->device, state->used, bytes, &state->pinned, error)
             : backend->buffer_allocate(context->device, memory, bytes, &state->pinned, error);
-    *seconds = xb_clock_now() - begin;
+    state->setup_times[state->setup_count++] = xb_clock_now() - begin;
     xb_host_memory_trust(false);
     return status;
-}
-
-static enum xb_status take_sample(struct xb_mode_context *context, struct xb_error *error)
-{
-    struct state *state = context->state;
-    struct counts *counts = &state->counts;
-    if (xb_run_should_stop(context->run))
-        return XB_FAIL(error, XB_ERR_STOPPED, "page-locking was not finished");
-    XB_TRY(lock_timed(context, &state->setup_times[state->setup_count], error));
-    if (++state->setup_count > 1)
-        return XB_OK;
-    counts->on_host = counts->on_host && xb_process_memory_read(&counts->after);
-    counts->huge = counts->huge && xb_process_memory_huge(&counts->huge_after);
-    return counts->on_device ? context->device->backend->device_memory(context->device,
-                                                                       &counts->device_after, error)
-                             : XB_OK;
 }
 
 /* Makes the memory of the data where it is there before it is page-locked, then page-locks, times
@@ -155,31 +149,20 @@ static enum xb_status make_memory(struct xb_mode_context *context, struct xb_err
 {
     xb_workspace_give_up_idle(context->workspace);
     struct state *state = context->state;
-    struct counts *counts = &state->counts;
-    counts->huge = xb_process_memory_huge(&counts->huge_before);
-    counts->restarted = xb_process_memory_restart();
-    counts->on_host = xb_process_memory_read(&counts->before);
-    /* Where a device shares the host's memory nobody can tell whose it is. */
-    counts->on_device = !context->device->info.shares_host_memory;
-    if (counts->on_device)
-        XB_TRY(context->device->backend->device_memory(context->device, &counts->device_before,
-                                                       error));
+    state->restarted = xb_process_memory_restart();
+    XB_TRY(count(context, &state->before, error));
     XB_TRY(make_data(context, error));
     double limit = context->test->asked->time_limit;
     double begin = xb_clock_now();
-    XB_TRY(take_sample(context, error));
-    while (state->setup_count < XB_PIN_LEAST ||
-           (state->setup_count < XB_PIN_MOST && xb_clock_now() - begin < limit)) {
-        undo(context);
+    do {
+        if (state->setup_count > 0)
+            undo(context);
         XB_TRY(take_sample(context, error));
-    }
+        if (state->setup_count == 1)
+            XB_TRY(count(context, &state->after, error));
+    } while (state->setup_count < XB_PIN_LEAST ||
+             (state->setup_count < XB_PIN_MOST && xb_clock_now() - begin < limit));
     return XB_OK;
-}
-
-/* Single operations have no references. */
-static bool has_references(const struct xb_mode_context *context)
-{
-    return !context->test->latency;
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
@@ -195,21 +178,15 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     XB_TRY(xb_workspace_crew(context->workspace, plan.threads, &state->crew, error));
     struct xb_buffer *host = state->data != NULL ? state->data : state->pinned;
     state->transfer.ways[0].host = host;
-    XB_TRY(xb_transfer_setup(context, host->memory, 1, error));
+    state->pageable = state->data;
+    XB_TRY(xb_transfer_setup(context, 1, error));
     /* One clock for all, because host threads and calls that block are part of some. */
     context->host_timed = context->host_waits = true;
     context->hold = false;
     context->operations_per_iteration = xb_ring_operations(&plan, bytes);
-    if (!has_references(context))
-        return XB_OK;
-    /* What the references copy. Host buffer 0 would be taken for the case's own memory. */
-    state->pageable = state->data;
-    if (state->pageable == NULL) {
-        XB_TRY(xb_workspace_buffer(context->workspace, 1, XB_MEMORY_PAGEABLE, bytes,
-                                   &state->pageable, error));
+    if (state->pageable != state->data)
         xb_host_fill(state->pageable->host_address, 0, bytes, xb_proof_before(context->test->seed));
-    }
-    return xb_ring_open(context, &plan, 2, &state->ring, error);
+    return xb_ring_open(context, &plan, state->slots, &state->ring, error);
 }
 
 static void teardown(struct xb_mode_context *context)
@@ -219,7 +196,6 @@ static void teardown(struct xb_mode_context *context)
     release(context, &state->pinned);
     release(context, &state->data);
     xb_pages_unmap(state->used, context->test->bytes);
-    state->used = NULL;
 }
 
 /* `copy` has a second place on the host, which must not hold what is to arrive either. */
@@ -236,30 +212,28 @@ static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *
 /* How much a host thread copies at a time. */
 #define COPY_CHUNK (UINT64_C(1) << 20)
 
-struct host_copy {
-    char *target;
-    const char *source;
-    uint64_t bytes;
-};
-
+/* Between the data and the memory that is page-locked. */
 static void copy_chunk(void *argument, uint64_t item, unsigned thread)
 {
-    const struct host_copy *copy = argument;
-    struct xb_chunk chunk = xb_chunk_at(copy->bytes, COPY_CHUNK, item);
+    const struct xb_mode_context *context = argument;
+    const struct state *state = context->state;
+    struct xb_chunk chunk = xb_chunk_at(context->test->bytes, COPY_CHUNK, item);
+    char *data = (char *)state->data->host_address + chunk.offset;
+    char *pinned = (char *)state->pinned->host_address + chunk.offset;
+    bool to_device = context->test->direction == XB_H2D;
     (void)thread;
-    memcpy(copy->target + chunk.offset, copy->source + chunk.offset, chunk.bytes);
+    memcpy(to_device ? pinned : data, to_device ? data : pinned, chunk.bytes);
 }
 
-static enum xb_status copy_on_host(const struct xb_mode_context *context, struct xb_buffer *target,
-                                   const struct xb_buffer *source, struct xb_error *error)
+static enum xb_status copy_on_host(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
-    struct host_copy copy = {target->host_address, source->host_address, context->test->bytes};
-    const struct xb_crew_job job = {
-        .work = copy_chunk, .argument = &copy, .count = xb_chunk_count(copy.bytes, COPY_CHUNK)};
+    const struct xb_crew_job job = {.work = copy_chunk,
+                                    .argument = context,
+                                    .count = xb_chunk_count(context->test->bytes, COPY_CHUNK)};
     if (job.count > 1)
         return xb_crew_run(state->crew, &job, error);
-    copy_chunk(&copy, 0, 0); /* sooner done than another thread is awake */
+    copy_chunk(context, 0, 0); /* sooner done than another thread is awake */
     return XB_OK;
 }
 
@@ -280,12 +254,12 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
     const struct state *state = context->state;
     bool to_device = context->test->direction == XB_H2D;
     if (state->data != NULL && to_device)
-        XB_TRY(copy_on_host(context, state->pinned, state->data, error));
+        XB_TRY(copy_on_host(context, error));
     XB_TRY(cross(context, state->pinned, error));
     if (state->data == NULL || to_device)
         return XB_OK;
     XB_TRY(context->device->backend->queue_wait(context->queues[0], error));
-    return copy_on_host(context, state->data, state->pinned, error);
+    return copy_on_host(context, error);
 }
 
 static enum xb_status submit_pageable(struct xb_mode_context *context, struct xb_error *error)
@@ -342,7 +316,7 @@ static enum xb_status add_break_even(struct xb_result *result, const struct xb_f
                                      const struct xb_figure *copies, const char *detail,
                                      struct xb_error *error)
 {
-    double setup = 0;
+    double setup = xb_result_median(result, &xb_figure_setup_time);
     double bytes = (double)result->bytes_moved;
     const struct xb_samples *samples = NULL; /* where there was no time for it */
     struct xb_statistics other;
@@ -352,7 +326,6 @@ static enum xb_status add_break_even(struct xb_result *result, const struct xb_f
     if (samples == NULL)
         return XB_OK;
     XB_TRY(xb_statistics_compute(samples->values, samples->count, &other, error));
-    XB_TRY(xb_result_median(result, &xb_figure_setup_time, &setup, error));
     enum xb_pin_outcome outcome = xb_pin_judge(bytes, &result->bandwidth, &other);
     /* The least n with setup + n * own <= n * other: by the medians, and at most. */
     double gain = other.median - bytes / result->bandwidth.median;
@@ -384,13 +357,12 @@ static double more(uint64_t after, uint64_t before)
 
 static void tell_host_memory(const struct state *state, struct xb_result *result)
 {
-    const struct counts *counts = &state->counts;
-    const struct xb_process_memory *before = &counts->before, *after = &counts->after;
-    if (!counts->on_host) {
+    const struct xb_process_memory *before = &state->before.host, *after = &state->after.host;
+    if (!state->before.has_host || !state->after.has_host) {
         xb_result_detail_text(result, "host_memory_by", "nothing: no VmRSS in /proc/self/status");
         return;
     }
-    bool has_peak = counts->restarted && after->highest > 0;
+    bool has_peak = state->restarted && after->highest > 0;
     xb_result_compute(result, &xb_figure_pin_peak_host_memory,
                       more(has_peak ? after->highest : after->resident, before->resident));
     xb_result_detail_text(result, "host_memory_by", "%s",
@@ -407,11 +379,10 @@ static void tell_host_memory(const struct state *state, struct xb_result *result
 
 static void tell_huge_pages(const struct state *state, struct xb_result *result)
 {
-    const struct counts *counts = &state->counts;
     uint64_t whole = result->test.bytes / HUGE_PAGE * HUGE_PAGE;
-    if (!counts->huge)
+    if (!state->before.has_huge || !state->after.has_huge)
         return;
-    double huge = more(counts->huge_after, counts->huge_before);
+    double huge = more(state->after.huge, state->before.huge);
     xb_result_detail_number(result, "huge_page_bytes", huge);
     bool wants_huge = state->way == XB_PIN_USED_HUGE || state->way == XB_PIN_REGISTER;
     if (wants_huge && huge < MOSTLY * (double)whole)
@@ -435,9 +406,8 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
         XB_TRY(xb_result_sample(result, &unpin_time, state->unpin_times[i], error));
     tell_host_memory(state, result);
     tell_huge_pages(state, result);
-    if (state->counts.on_device)
-        xb_result_compute(result, &peak_device_memory,
-                          more(state->counts.device_before, state->counts.device_after));
+    if (!context->device->info.shares_host_memory)
+        xb_result_compute(result, &peak_device_memory, more(state->before.free, state->after.free));
     XB_TRY(add_break_even(result, &xb_figure_pageable_time, &xb_figure_break_even_copies,
                           "pays_against_pageable", error));
     return add_break_even(result, &xb_figure_ring_time, &xb_figure_break_even_copies_ring,
@@ -472,16 +442,11 @@ const struct xb_mode xb_mode_pin = {
                           &xb_figure_host_memory_rate),
     .reading = xb_pin_reading,
     .answer = xb_pin_say_cost,
-    XB_HOOKS(struct state, needs, setup, prepare, submit, verify),
+    XB_HOOKS(struct state, buffers, setup, prepare, submit, verify),
     .capabilities = capabilities,
     .check = check,
-    .references = XB_REFERENCES({.figure = &xb_figure_pageable_time,
-                                 .submit = submit_pageable,
-                                 .has_interval = true,
-                                 .is_wanted = has_references},
-                                {.figure = &xb_figure_ring_time,
-                                 .submit = submit_ring,
-                                 .has_interval = true,
-                                 .is_wanted = has_references}),
+    .references = XB_REFERENCES(
+        {.figure = &xb_figure_pageable_time, .submit = submit_pageable, .has_interval = true},
+        {.figure = &xb_figure_ring_time, .submit = submit_ring, .has_interval = true}),
     .teardown = teardown,
 };

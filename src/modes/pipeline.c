@@ -57,15 +57,26 @@ static uint32_t capabilities(const struct xb_case *test)
     return XB_CAP_KERNELS | (xb_io_is_by_device(test) ? XB_CAP_FILE : XB_CAP_REGISTER);
 }
 
-static struct xb_needs needs(const struct xb_case *test)
+/* For so many items of at most `item` bytes. */
+static void take_for(const struct xb_case *test, uint64_t item, uint64_t items,
+                     struct xb_buffers *all)
+{
+    uint64_t slots = slots_of(test) * item, results = items * RESULT_BYTES;
+    xb_take(all, xb_io_is_by_device(test) ? XB_COUNTED : XB_FIXED, XB_MEMORY_REGISTERED, slots,
+            offsetof(struct state, pinned));
+    xb_take(all, XB_FIXED, XB_MEMORY_PAGEABLE, xb_order_is_pageable(test->variant) ? slots : 0,
+            offsetof(struct state, pageable));
+    xb_take(all, XB_FIXED, XB_MEMORY_PINNED, 2 * results, offsetof(struct state, results));
+    xb_take(all, XB_FIXED, XB_MEMORY_PAGEABLE, item, offsetof(struct state, scratch));
+    xb_take(all, XB_FIXED, XB_MEMORY_DEVICE, slots, offsetof(struct state, slots));
+    xb_take(all, XB_FIXED, XB_MEMORY_DEVICE, results, offsetof(struct state, digests));
+}
+
+/* At most: how long the files are is known once they are open. */
+static void buffers(const struct xb_case *test, struct xb_buffers *all)
 {
     uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
-    uint64_t slot = xb_rounded_up(chunk, XB_STORAGE_BLOCK); /* at most */
-    uint64_t slots = slots_of(test) * slot;
-    uint64_t results = xb_chunk_count(test->bytes, chunk) * RESULT_BYTES;
-    uint64_t pageable = xb_order_is_pageable(test->variant) ? slots : 0;
-    return (struct xb_needs){.host_bytes = slots + pageable + 2 * results + slot,
-                             .device_bytes = slots + results};
+    take_for(test, xb_rounded_up(chunk, XB_STORAGE_BLOCK), xb_chunk_count(test->bytes, chunk), all);
 }
 
 static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
@@ -108,8 +119,8 @@ static enum xb_status find_room(struct xb_mode_context *context, struct xb_error
     XB_TRY(context->device->backend->device_memory(context->device, &left, error));
     left += xb_workspace_kept(context->workspace, false);
     if (state->source.bytes > left / 2 ||
-        xb_workspace_fixed_buffer(context->workspace, 2, XB_MEMORY_DEVICE, state->source.bytes,
-                                  &state->loaded, &none) != XB_OK)
+        xb_workspace_buffer(context->workspace, 2, XB_MEMORY_DEVICE, state->source.bytes, false,
+                            &state->loaded, &none) != XB_OK)
         return XB_OK;
     context->proof_device_bytes = state->source.bytes; /* no cost of the stream */
     return xb_proof_fill(context->queues[0], state->loaded, state->source.bytes,
@@ -194,21 +205,14 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     XB_TRY(xb_source_open(context, &state->source, error));
     XB_TRY(look_at_cache(state, &state->cached_at_first, error));
     uint64_t item = state->source.item_most;
-    uint64_t slots = slots_of(test) * item;
-    uint64_t results = state->source.items * RESULT_BYTES;
-    uint64_t pinned = xb_io_is_by_device(test) ? 0 : slots;
-    uint64_t pageable = xb_order_is_pageable(test->variant) ? slots : 0;
-    XB_TRY(XB_BORROW(context, slots_of(test), error,
-                     {&state->pinned, 0, XB_MEMORY_REGISTERED, pinned, true},
-                     {&state->pageable, 1, XB_MEMORY_PAGEABLE, pageable, true},
-                     {&state->results, 2, XB_MEMORY_PINNED, 2 * results, true},
-                     {&state->scratch, 3, XB_MEMORY_PAGEABLE, item, true},
-                     {&state->slots, 0, XB_MEMORY_DEVICE, slots, true},
-                     {&state->digests, 1, XB_MEMORY_DEVICE, results, true}));
+    struct xb_buffers all = {.count = 0};
+    take_for(test, item, state->source.items, &all);
+    XB_TRY(xb_borrow_these(context, &all, slots_of(test), error));
     if (xb_order_is_overlapped(test->variant) && !test->latency && !test->simultaneous)
         XB_TRY(find_room(context, error));
     /* The kernel is tuned by threads that read to pinned memory, whoever reads where. */
-    context->proof_host_bytes = item + results + (pageable > 0 ? pinned : 0);
+    context->proof_host_bytes = item + state->source.items * RESULT_BYTES +
+                                (state->pageable != NULL ? slots_of(test) * item : 0);
     if (xb_io_is_direct(test))
         XB_TRY(xb_files_check_direct(state->source.files, error));
     if (xb_io_is_by_device(test)) {
@@ -477,17 +481,16 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     const struct state *state = context->state;
     double whole = result->bandwidth.median;
     double rates[XB_PIPELINE_STAGES] = {0};
-    double slowest = 0, serial = 0;
+    double slowest = 0, serial = xb_result_median(result, &xb_figure_serial_time);
     XB_TRY(xb_files_check_lengths(state->source.files, error));
     XB_TRY(tell_way(context, result, error));
     XB_TRY(tell_files(context, result, error));
     XB_TRY(prove(context, result, error));
     for (size_t i = 0; i < XB_PIPELINE_STAGES; i++) {
-        XB_TRY(xb_result_median(result, &xb_pipeline_rates[i], &rates[i], error));
+        rates[i] = xb_result_median(result, &xb_pipeline_rates[i]);
         if (rates[i] > 0 && (slowest == 0 || rates[i] < slowest))
             slowest = rates[i];
     }
-    XB_TRY(xb_result_median(result, &xb_figure_serial_time, &serial, error));
     if (!(rates[XB_STAGE_OUT] > 0)) /* the last one that is timed */
         return XB_OK;
     xb_result_compute(result, &xb_figure_gpu_busy, whole / rates[XB_STAGE_COMPUTE]);
@@ -553,7 +556,7 @@ const struct xb_mode xb_mode_pipeline = {
                           EACH_OF(xb_pipeline_wait), &xb_batch_time, &xb_loaded_epoch_time),
     .reading = xb_pipeline_lines,
     .answer = xb_pipeline_say_disk,
-    XB_HOOKS(struct state, needs, setup, prepare, xb_line_submit, verify),
+    XB_HOOKS(struct state, buffers, setup, prepare, xb_line_submit, verify),
     .capabilities = capabilities,
     .check_options = check_options,
     .check_variant = check_variant,

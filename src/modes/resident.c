@@ -22,9 +22,9 @@ struct state {
     uint64_t kernels;
 };
 
-static struct xb_needs needs(const struct xb_case *test)
+static void buffers(const struct xb_case *test, struct xb_buffers *all)
 {
-    return (struct xb_needs){.host_bytes = 2 * test->bytes, .device_bytes = test->bytes};
+    xb_trip_take(test, XB_OF_CASE, test->bytes, all);
 }
 
 /* A stage of the trip, all of the data at once. */
@@ -88,16 +88,13 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 {
     struct state *state = context->state;
     const struct xb_case *test = context->test;
-    enum xb_memory memory = xb_host_memory_of(test->variant);
     state->trip.layout = xb_trip_lay_out(test->bytes, test->bytes, UINT64_MAX, 0);
     state->trip.steps = KERNEL_STEPS;
     state->kernels = xb_case_setting(test, &option_steps)->count;
     context->operations_per_iteration = 3 * state->kernels; /* of the round trips */
     context->bytes_moved = 2 * test->bytes;
     context->hold = true;
-    XB_TRY(XB_BORROW(context, 1, error, {&state->trip.in, 0, memory, test->bytes, false},
-                     {&state->trip.out, 1, memory, test->bytes, false},
-                     {&state->trip.data, 0, XB_MEMORY_DEVICE, test->bytes, false}));
+    XB_TRY(xb_borrow(context, 1, error));
     return xb_proof_fill(context->queues[0], state->trip.in, test->bytes,
                          xb_proof_before(test->seed), error);
 }
@@ -112,8 +109,9 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     double resident = (double)result->bytes_moved / result->bandwidth.median;
     xb_proof_conclude_steps(result, state->trip.in, state->trip.out, state->kernels * KERNEL_STEPS);
     xb_result_compute(result, &xb_figure_resident_time, resident);
+    (void)error;
     for (size_t i = 0; i < TIMES; i++) {
-        XB_TRY(xb_result_median(result, references[i].figure, &seconds[i], error));
+        seconds[i] = xb_result_median(result, references[i].figure);
         if (!(seconds[i] > 0))
             return XB_OK; /* cut short: not all were timed */
     }
@@ -155,7 +153,7 @@ const struct xb_mode xb_mode_resident = {
                           &predicted_speed_up, &xb_figure_trip_cost),
     .reading = XB_READING({.label = "resident", .code = "XB-RESIDENT", .say = xb_resident_say}),
     .answer = xb_resident_say,
-    XB_HOOKS(struct state, needs, setup, xb_trip_prepare, submit, verify),
+    XB_HOOKS(struct state, buffers, setup, xb_trip_prepare, submit, verify),
     .capabilities = xb_kernel_capabilities,
     .check_variant = xb_host_memory_refuse_pageable,
     .references = references,

@@ -93,17 +93,16 @@ struct xb_ring_plan xb_ring_plan_of(const struct xb_case *test)
 }
 
 enum xb_status xb_ring_open(struct xb_mode_context *context, const struct xb_ring_plan *plan,
-                            unsigned number, struct xb_ring **ring, struct xb_error *error)
+                            struct xb_buffer *slots, struct xb_ring **ring, struct xb_error *error)
 {
     struct xb_ring *opened = xb_new(1, sizeof *opened);
     opened->moved = xb_new(plan->slots, sizeof(struct xb_event *));
     opened->device = context->device;
     opened->plan = *plan;
+    opened->slots = slots;
     opened->piece = xb_lesser(xb_larger(rounded(plan->chunk / PIECES), PIECE_LEAST), PIECE_MOST);
     opened->pieces = xb_chunk_count(plan->chunk, opened->piece);
     *ring = opened;
-    XB_TRY(xb_workspace_fixed_buffer(context->workspace, number, XB_MEMORY_PINNED,
-                                     xb_ring_bytes(plan), &opened->slots, error));
     XB_TRY(xb_workspace_crew(context->workspace, plan->threads, &opened->crew, error));
     for (unsigned i = 0; i < plan->slots; i++)
         XB_TRY(opened->device->backend->event_open(opened->device, &opened->moved[i], error));

@@ -38,7 +38,7 @@ static inline uint64_t xb_ring_operations(const struct xb_ring_plan *plan, uint6
     return XB_RING_OPERATIONS * xb_chunk_count(bytes, plan->chunk);
 }
 
-/* How much page-locked memory a ring of that plan takes, for `needs`. */
+/* How much page-locked memory a ring of that plan takes, for `buffers`. */
 static inline uint64_t xb_ring_bytes(const struct xb_ring_plan *plan)
 {
     return plan->slots * plan->chunk;
@@ -47,11 +47,11 @@ static inline uint64_t xb_ring_bytes(const struct xb_ring_plan *plan)
 struct xb_ring;
 
 /*
- * For setup. Borrows a host buffer of that number, which the mode does not use, and the crew from
- * the workspace, and opens events. To be closed in teardown, also after a failure.
+ * For setup. `slots` is page-locked memory of xb_ring_bytes. Borrows the crew from the workspace
+ * and opens events. To be closed in teardown, also after a failure.
  */
 XB_MUST_CHECK enum xb_status xb_ring_open(struct xb_mode_context *context,
-                                          const struct xb_ring_plan *plan, unsigned number,
+                                          const struct xb_ring_plan *plan, struct xb_buffer *slots,
                                           struct xb_ring **ring, struct xb_error *error);
 void xb_ring_close(struct xb_ring *ring); /* accepts NULL */
 

@@ -131,20 +131,6 @@ uint64_t xb_largest_offset(const struct xb_case *test)
     return largest;
 }
 
-enum xb_status xb_borrow(struct xb_mode_context *context, size_t queues,
-                         const struct xb_borrowing *wanted, struct xb_error *error)
-{
-    for (; wanted->buffer != NULL; wanted++)
-        if (wanted->bytes > 0)
-            XB_TRY((wanted->is_fixed ? xb_workspace_fixed_buffer : xb_workspace_buffer)(
-                context->workspace, wanted->number, wanted->memory, wanted->bytes, wanted->buffer,
-                error));
-    if (queues == 0)
-        return XB_OK;
-    context->queue_count = queues;
-    return xb_workspace_queues(context->workspace, queues, &context->queues, error);
-}
-
 /* Rounded up without adding first: the sum could overflow. */
 uint64_t xb_chunk_count(uint64_t bytes, uint64_t chunk)
 {

@@ -70,6 +70,7 @@ extern const struct xb_figure xb_figure_full_copy_time; /* of managed, of double
 extern const struct xb_figure xb_figure_copies_time;    /* of resident: */
 extern const struct xb_figure xb_figure_resident_time, xb_figure_round_trip_time,
     xb_figure_trip_cost;
+extern const struct xb_figure xb_figure_bandwidth_after_h2d; /* of pinned */
 
 /* How much behind the data is watched where it may begin off a boundary: a page, which is more than
  * a copy that rounds its end up could reach. */
@@ -79,6 +80,12 @@ extern const struct xb_figure xb_figure_resident_time, xb_figure_round_trip_time
  * parameters. All cases have room for it, so that all use the same memory: where that lies must not
  * make a difference between one offset and another. */
 uint64_t xb_largest_offset(const struct xb_case *test);
+
+/* context->sample_seconds of a path that is faster than the link to the host: 256 MiB within an
+ * H200's memory take 0.1 ms, 1 GiB to another over NVLink 2.7 ms. Starting and ending a sample
+ * takes 10 us, 30 us where both devices copy (bench/results/h200-x2/peer-sizes.json: the time by
+ * size is a straight line that does not meet 0), which would be a visible part of it. */
+#define XB_FAST_SAMPLE_S 10e-3
 
 /* For `verify` of a pair: adds what is known of the link that the data took from the source to the
  * destination. */
@@ -99,26 +106,9 @@ void xb_pair_add_link(const struct xb_mode_context *context, struct xb_result *r
 #define XB_STAGE_ALONE(stage) (&(const struct xb_line_part){.stages = 1u << (stage)})
 
 /* What no mode is without: its state, and these hooks. */
-#define XB_HOOKS(type, its_needs, its_setup, its_prepare, its_submit, its_verify)                  \
-    .state_bytes = sizeof(type), .needs = (its_needs), .setup = (its_setup),                       \
+#define XB_HOOKS(type, its_buffers, its_setup, its_prepare, its_submit, its_verify)                \
+    .state_bytes = sizeof(type), .buffers = (its_buffers), .setup = (its_setup),                   \
     .prepare = (its_prepare), .submit = (its_submit), .verify = (its_verify)
-
-/* A buffer that a case borrows from its workspace. */
-
-struct xb_borrowing {
-    struct xb_buffer **buffer;
-    unsigned number;
-    enum xb_memory memory;
-    uint64_t bytes; /* 0: it needs none */
-    bool is_fixed;  /* the size does not follow the case's (xb_workspace_fixed_buffer) */
-};
-
-/* Borrows those buffers in that order, then so many queues, which it sets; 0: none. */
-#define XB_BORROW(context, queues, error, ...)                                                     \
-    xb_borrow((context), (queues), (const struct xb_borrowing[]){__VA_ARGS__, {.buffer = NULL}},   \
-              (error))
-XB_MUST_CHECK enum xb_status xb_borrow(struct xb_mode_context *context, size_t queues,
-                                       const struct xb_borrowing *wanted, struct xb_error *error);
 
 static inline uint64_t xb_larger(uint64_t a, uint64_t b)
 {

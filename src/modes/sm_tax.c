@@ -108,12 +108,18 @@ static enum xb_status tune(struct load *load, double seconds, struct xb_error *e
 static enum xb_status measure(struct load *load, xb_submit *submit, double seconds,
                               struct xb_result *result, struct xb_error *error)
 {
+    struct xb_mode_context *context = load->context;
+    const struct xb_backend *backend = context->device->backend;
+    XB_TRY(xb_proof_fill(context->queues[1], load->buffer, XB_SM_TAX_BYTES,
+                         xb_proof_before(context->test->seed), error));
+    XB_TRY(backend->event_open(context->device, &load->start, error));
+    XB_TRY(backend->event_open(context->device, &load->stop, error));
     XB_TRY(tune(load, seconds, error));
     for (int i = 0; i < REPETITIONS; i++) {
         double alone = 0;
         double beside = 0;
         double iteration = 0;
-        if (xb_run_should_stop(load->context->run))
+        if (xb_run_should_stop(context->run))
             return XB_OK;
         XB_TRY(time_alone(load, &alone, error));
         XB_TRY(time_beside(load, submit, &beside, &iteration, error));
@@ -132,17 +138,9 @@ enum xb_status xb_sm_tax_measure(struct xb_mode_context *context, xb_submit *sub
     struct load load = {.context = context, .first = keeps_caller};
     if (xb_run_should_stop(context->run))
         return XB_OK;
-    enum xb_status status = xb_workspace_buffer(context->workspace, number, XB_MEMORY_DEVICE,
-                                                XB_SM_TAX_BYTES, &load.buffer, error);
-    if (status == XB_OK)
-        status = xb_proof_fill(context->queues[1], load.buffer, XB_SM_TAX_BYTES,
-                               xb_proof_before(context->test->seed), error);
-    if (status == XB_OK)
-        status = backend->event_open(context->device, &load.start, error);
-    if (status == XB_OK)
-        status = backend->event_open(context->device, &load.stop, error);
-    if (status == XB_OK)
-        status = measure(&load, submit, seconds, result, error);
+    XB_TRY(xb_workspace_buffer(context->workspace, number, XB_MEMORY_DEVICE, XB_SM_TAX_BYTES, false,
+                               &load.buffer, error));
+    enum xb_status status = measure(&load, submit, seconds, result, error);
     backend->event_close(load.stop);
     backend->event_close(load.start);
     return status;

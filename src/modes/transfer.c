@@ -18,21 +18,36 @@ const struct xb_option xb_option_call = {
                "to the GPU, until the last byte is there. SUBMIT shows how long the call blocks.",
                "async", "sync")};
 
-bool xb_transfer_is_synchronous(const struct xb_case *test)
+const struct xb_option xb_option_gpu_memory = {
+    XB_CHOICES("gpu-memory", "FROM", "kept",
+               "Where a copy to the GPU finds memory there: 'kept' memory that is used again and "
+               "again; 'malloc' memory that cudaMalloc (hipMalloc) makes for each copy, once "
+               "cudaFree has taken back the last; 'pool' the same by cudaMallocAsync and "
+               "cudaFreeAsync, from a pool that keeps what it gets back.",
+               "kept", "malloc", "pool")};
+
+/* Whether the device's memory is made for each copy. */
+static bool makes_memory(const struct xb_case *test)
 {
-    const struct xb_setting *setting = xb_case_find_setting(test, &xb_option_call);
-    return setting != NULL && strcmp(setting->word, "sync") == 0;
+    const struct xb_setting *setting = xb_case_find_setting(test, &xb_option_gpu_memory);
+    return setting != NULL && strcmp(setting->word, "kept") != 0;
 }
 
-enum xb_status xb_transfer_check_blocking(const struct xb_case *test, const char *what,
-                                          struct xb_error *error)
+enum xb_status xb_transfer_check(const struct xb_mode_context *context, struct xb_error *error)
 {
-    if (test->direction != XB_BIDIR && !test->simultaneous)
+    const struct xb_case *test = context->test;
+    bool is_synchronous = xb_case_is(test, &xb_option_call, "sync");
+    bool blocks = is_synchronous || xb_host_memory_of(test->variant) == XB_MEMORY_PAGEABLE;
+    if (blocks && (test->direction == XB_BIDIR || test->simultaneous))
+        return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                       "a %s copy blocks the calling thread until it is done: what should run "
+                       "beside it would start only after it",
+                       is_synchronous ? "synchronous" : "pageable");
+    if (!makes_memory(test) ||
+        (test->direction == XB_H2D && !test->simultaneous && xb_largest_offset(test) == 0))
         return XB_OK;
     return XB_FAIL(error, XB_ERR_UNSUPPORTED,
-                   "a %s copy blocks the calling thread until it is done: what should run beside "
-                   "it would start only after it",
-                   what);
+                   "--gpu-memory malloc and pool are about copies to one GPU, without offsets");
 }
 
 static size_t way_count(const struct xb_case *test)
@@ -54,12 +69,20 @@ static uint64_t room_beyond(const struct xb_case *test)
     return largest > 0 ? largest + XB_WATCHED_BYTES : 0;
 }
 
-struct xb_needs xb_transfer_needs(const struct xb_case *test)
+void xb_transfer_take(const struct xb_case *test, enum xb_memory memory, struct xb_buffers *all)
 {
-    /* Sizes end at 63 bits: neither this nor twice that wraps around. */
-    uint64_t each = test->bytes + room_beyond(test);
-    uint64_t bytes = way_count(test) * (each < INT64_MAX ? each : INT64_MAX);
-    return (struct xb_needs){.host_bytes = bytes, .device_bytes = bytes};
+    all->beyond = room_beyond(test);
+    for (size_t i = 0; i < way_count(test); i++) {
+        size_t way = offsetof(struct xb_transfer, ways) + i * sizeof(struct xb_way);
+        xb_take(all, XB_OF_CASE, memory, test->bytes, way + offsetof(struct xb_way, host));
+        xb_take(all, XB_OF_CASE, XB_MEMORY_DEVICE, test->bytes,
+                way + offsetof(struct xb_way, device));
+    }
+}
+
+void xb_transfer_buffers(const struct xb_case *test, struct xb_buffers *all)
+{
+    xb_transfer_take(test, xb_host_memory_of(test->variant), all);
 }
 
 /*
@@ -100,17 +123,13 @@ static enum xb_status fill_device(struct xb_mode_context *context, const struct 
     return xb_proof_fill(transfer->filler, way->device, bytes, pattern, error);
 }
 
-/* Borrows the buffers of one way, of the host's side only where the mode has none of its own, and
- * fills them. */
+/* Fills the buffers of one way. */
 static enum xb_status set_up_way(struct xb_mode_context *context, unsigned number,
-                                 enum xb_memory memory, struct xb_error *error)
+                                 struct xb_error *error)
 {
     struct xb_transfer *transfer = context->state;
     struct xb_way *way = &transfer->ways[number];
     uint64_t bytes = context->test->bytes;
-    XB_TRY(XB_BORROW(
-        context, 0, error, {&way->host, number, memory, way->host == NULL ? bytes : 0, false},
-        {&way->device, number, XB_MEMORY_DEVICE, way->device == NULL ? bytes : 0, false}));
     bool to_device = way->direction == XB_H2D;
     way->source = to_device ? way->host : way->device;
     way->target = to_device ? way->device : way->host;
@@ -126,8 +145,24 @@ static enum xb_status set_up_way(struct xb_mode_context *context, unsigned numbe
     return fill_device(context, way, xb_proof_before(way->seed), error);
 }
 
-enum xb_status xb_transfer_setup(struct xb_mode_context *context, enum xb_memory memory,
-                                 size_t queues_per_way, struct xb_error *error)
+/* Gives the device's memory back, and makes it anew. */
+static enum xb_status make_memory(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct xb_transfer *transfer = context->state;
+    const struct xb_backend *backend = context->device->backend;
+    struct xb_way *way = &transfer->ways[0];
+    uint64_t bytes = context->test->bytes;
+    backend->buffer_free(way->device);
+    way->device = way->target = NULL;
+    XB_TRY(transfer->pools ? backend->queue_allocate(transfer->own, bytes, &way->device, error)
+                           : backend->buffer_allocate(context->device, XB_MEMORY_DEVICE, bytes,
+                                                      &way->device, error));
+    way->target = way->device;
+    return XB_OK;
+}
+
+enum xb_status xb_transfer_setup(struct xb_mode_context *context, size_t queues_per_way,
+                                 struct xb_error *error)
 {
     const struct xb_case *test = context->test;
     struct xb_transfer *transfer = context->state;
@@ -136,10 +171,15 @@ enum xb_status xb_transfer_setup(struct xb_mode_context *context, enum xb_memory
     context->queue_count = queues_per_way * transfer->way_count;
     context->bytes_moved = test->bytes * transfer->way_count;
     context->operations_per_iteration = transfer->way_count;
-    context->hold = memory != XB_MEMORY_PAGEABLE;
-    uint64_t beyond = room_beyond(test);
-    transfer->margin = beyond > 0 ? XB_WATCHED_BYTES : 0;
-    xb_workspace_extend(context->workspace, beyond);
+    transfer->margin = room_beyond(test) > 0 ? XB_WATCHED_BYTES : 0;
+    transfer->makes = makes_memory(test);
+    transfer->pools = xb_case_is(test, &xb_option_gpu_memory, "pool");
+    if (transfer->makes) {
+        context->own_device_bytes = test->bytes;
+        xb_workspace_give_up_idle(context->workspace);
+        XB_TRY(context->device->backend->queue_open(context->device, &transfer->own, error));
+        XB_TRY(make_memory(context, error));
+    }
     /* Without kernels a device fills buffers by copies to it, and those are not to choose the
      * engine of what is timed: they have a queue of their own. */
     const struct xb_device_info *info = &context->device->info;
@@ -147,39 +187,42 @@ enum xb_status xb_transfer_setup(struct xb_mode_context *context, enum xb_memory
     XB_TRY(xb_workspace_queues(context->workspace, context->queue_count + fills_elsewhere,
                                &context->queues, error));
     transfer->filler = context->queues[fills_elsewhere ? context->queue_count : 0];
-    if (xb_transfer_is_synchronous(test))
+    const bool is_synchronous = xb_case_is(test, &xb_option_call, "sync");
+    if (is_synchronous)
         XB_TRY(
             context->device->backend->queue_open_blocking(context->device, &transfer->own, error));
+    XB_TRY(xb_borrow(context, 0, error));
+    const enum xb_memory memory = transfer->ways[0].host->memory;
+    context->hold = memory != XB_MEMORY_PAGEABLE;
     if (transfer->own != NULL) { /* what is submitted may wait for what is held */
         context->queues = &transfer->own;
-        if (!xb_transfer_is_synchronous(test)) /* what is made on a queue is written on it */
+        if (!is_synchronous) /* what is made on a queue is written on it */
             transfer->filler = transfer->own;
         context->hold = false;
         context->host_timed = true;
         /* A synchronous call knows when it is done, but for a pageable source: it is then free. */
-        context->host_waits = !xb_transfer_is_synchronous(test) ||
-                              (memory == XB_MEMORY_PAGEABLE && test->direction == XB_H2D);
+        context->host_waits =
+            !is_synchronous || (memory == XB_MEMORY_PAGEABLE && test->direction == XB_H2D);
     }
     for (unsigned i = 0; i < transfer->way_count; i++) {
-        transfer->ways[i].direction = test->direction != XB_BIDIR ? test->direction
-                                      : i == 0                    ? XB_H2D
-                                                                  : XB_D2H;
-        XB_TRY(set_up_way(context, i, memory, error));
+        enum xb_direction direction = i == 0 ? XB_H2D : XB_D2H;
+        transfer->ways[i].direction = transfer->way_count > 1 ? direction : test->direction;
+        XB_TRY(set_up_way(context, i, error));
+        if (transfer->way_count > 1) /* each is timed apart; a single way is the whole */
+            context->spans[context->span_count++] = (struct xb_span){
+                .figure = i == 0 ? &xb_figure_bandwidth_h2d : &xb_figure_bandwidth_d2h,
+                .first_queue = i * queues_per_way,
+                .queue_count = queues_per_way,
+                .bytes = test->bytes};
     }
-    /* Each of two ways is timed apart. A single way is the whole. */
-    for (size_t i = 0; transfer->way_count > 1 && i < transfer->way_count; i++)
-        context->spans[context->span_count++] = (struct xb_span){
-            .figure = transfer->ways[i].direction == XB_H2D ? &xb_figure_bandwidth_h2d
-                                                            : &xb_figure_bandwidth_d2h,
-            .first_queue = i * queues_per_way,
-            .queue_count = queues_per_way,
-            .bytes = test->bytes};
     return XB_OK;
 }
 
 void xb_transfer_teardown(struct xb_mode_context *context)
 {
     const struct xb_transfer *transfer = context->state;
+    if (transfer->makes)
+        context->device->backend->buffer_free(transfer->ways[0].device);
     if (transfer->own != NULL)
         context->device->backend->queue_close(transfer->own);
 }
@@ -198,6 +241,8 @@ enum xb_status xb_transfer_prepare(struct xb_mode_context *context, struct xb_er
 enum xb_status xb_transfer_submit(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_transfer *transfer = context->state;
+    if (transfer->makes)
+        XB_TRY(make_memory(context, error));
     for (size_t i = 0; i < transfer->way_count; i++) {
         XB_TRY(context->device->backend->queue_copy(
             context->queues[i * transfer->queues_per_way], transfer->ways[i].target,

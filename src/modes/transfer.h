@@ -22,13 +22,11 @@ struct xb_way {
     unsigned long long seed;
 };
 
-/* For check: XB_ERR_UNSUPPORTED where a call that blocks would keep the copies of the case apart.
- */
-XB_MUST_CHECK enum xb_status xb_transfer_check_blocking(const struct xb_case *test,
-                                                        const char *what, struct xb_error *error);
-
-/* Whether --call, where it is a parameter of the case, asks for the synchronous call. */
-bool xb_transfer_is_synchronous(const struct xb_case *test);
+/* `check`: XB_ERR_UNSUPPORTED where a call that blocks would keep the copies of the case apart: the
+ * synchronous one, or any of a variant that is pageable memory; and for what --gpu-memory cannot
+ * be. */
+XB_MUST_CHECK enum xb_status xb_transfer_check(const struct xb_mode_context *context,
+                                               struct xb_error *error);
 
 struct xb_transfer {
     struct xb_way ways[XB_SPANS]; /* bidir has two: h2d, then d2h */
@@ -37,24 +35,28 @@ struct xb_transfer {
     size_t queues_per_way;   /* a way's first queue is context->queues[way * queues_per_way] */
     struct xb_queue *filler; /* on which device buffers are filled */
     struct xb_queue *own;    /* of a case that the host's clock times; NULL: the workspace's */
+    bool makes, pools;       /* the device's memory, anew for each copy; from a pool */
     unsigned prepared;       /* how many times */
 };
 
-/* `needs`: each way takes a host buffer and a device buffer of the case's size, and room for the
- * largest offset, where --host-offset and --device-offset are parameters of the mode. */
-struct xb_needs xb_transfer_needs(const struct xb_case *test);
+/* `buffers`: each way takes a host buffer, of the memory that the variant is, and a device buffer
+ * of the case's size, and room for the largest offset, where --host-offset and --device-offset are
+ * parameters of the mode. And for a mode's own `buffers`, which may take more: the same with that
+ * memory. */
+void xb_transfer_buffers(const struct xb_case *test, struct xb_buffers *all);
+void xb_transfer_take(const struct xb_case *test, enum xb_memory memory, struct xb_buffers *all);
 
 /*
- * Borrows the buffers and `queues_per_way` queues a way from the workspace, sets the context's
- * queues, spans and bytes_moved, one operation a way and, for page-locked memory, hold; then writes
- * one pattern to all buffers. A way whose `host` or `device` is set, to memory of the mode's own of
- * the case's size or more, keeps it. A case of the synchronous call, and one whose mode has set
- * `own`, has a queue of its own and is timed by the host's clock: until the synchronous call
- * returns, unless that is before all is there, else until it is. xb_transfer_teardown closes it.
+ * Borrows the mode's buffers and `queues_per_way` queues a way from the workspace, sets the
+ * context's queues, spans and bytes_moved, one operation a way and, for page-locked memory, hold;
+ * then writes one pattern to the ways' buffers. A way whose `host` is set, to memory of the mode's
+ * own of the case's size or more, keeps it. With --call sync, and with --gpu-memory malloc or pool,
+ * where these are parameters of the mode, the case has a queue of its own and is timed by the
+ * host's clock: until the synchronous call returns, unless that is before all is there, else until
+ * it is. xb_transfer_teardown closes it.
  */
 XB_MUST_CHECK enum xb_status xb_transfer_setup(struct xb_mode_context *context,
-                                               enum xb_memory memory, size_t queues_per_way,
-                                               struct xb_error *error);
+                                               size_t queues_per_way, struct xb_error *error);
 
 void xb_transfer_teardown(struct xb_mode_context *context);
 
@@ -62,7 +64,8 @@ void xb_transfer_teardown(struct xb_mode_context *context);
  * buffers. */
 XB_MUST_CHECK xb_submit xb_transfer_prepare;
 
-/* `submit`: copies each way's buffer in one operation, on the way's first queue. */
+/* `submit`: makes the device's memory, where --gpu-memory asks for that, and copies each way's
+ * buffer in one operation, on the way's first queue. */
 XB_MUST_CHECK xb_submit xb_transfer_submit;
 
 /* `verify`: checks every byte of each target where it lies, and compares windows of it with the

@@ -49,6 +49,15 @@ struct xb_trip_part xb_trip_part_at(const struct xb_trip_layout *layout, uint64_
     return part;
 }
 
+void xb_trip_take(const struct xb_case *test, enum xb_taking how, uint64_t device_bytes,
+                  struct xb_buffers *all)
+{
+    enum xb_memory memory = xb_host_memory_of(test->variant);
+    xb_take(all, XB_OF_CASE, memory, test->bytes, offsetof(struct xb_trip, in));
+    xb_take(all, XB_OF_CASE, memory, test->bytes, offsetof(struct xb_trip, out));
+    xb_take(all, how, XB_MEMORY_DEVICE, device_bytes, offsetof(struct xb_trip, data));
+}
+
 enum xb_status xb_trip_prepare(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_trip *trip = context->state;

@@ -42,6 +42,11 @@ struct xb_trip {
     uint64_t steps;             /* of the kernel, on every word; 0: no kernel */
 };
 
+/* `buffers` of a mode whose state begins with it, whose result is as long as its input, and which
+ * takes so much of the device's memory. */
+void xb_trip_take(const struct xb_case *test, enum xb_taking how, uint64_t device_bytes,
+                  struct xb_buffers *all);
+
 /* `prepare` of a mode whose input is a buffer like any other: writes the other pattern to it, so
  * that nothing that has come back is right any more. */
 XB_MUST_CHECK xb_submit xb_trip_prepare;

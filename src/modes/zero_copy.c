@@ -22,7 +22,7 @@ static const struct xb_option option_in_place = {
 
 static bool is_ordinary(const struct xb_case *test)
 {
-    return strcmp(xb_case_setting(test, &option_in_place)->word, "malloc") == 0;
+    return xb_case_is(test, &option_in_place, "malloc");
 }
 
 static uint32_t capabilities(const struct xb_case *test)
@@ -37,12 +37,13 @@ struct state {
     uint64_t passes;
 };
 
-static struct xb_needs needs(const struct xb_case *test)
+static void buffers(const struct xb_case *test, struct xb_buffers *all)
 {
-    struct xb_needs needs = xb_transfer_needs(test);
-    uint64_t both = 2 * needs.device_bytes; /* of two ways as many as four times the size */
-    needs.device_bytes = both / 2 == needs.device_bytes ? both : UINT64_MAX;
-    return needs;
+    xb_transfer_take(test, is_ordinary(test) ? XB_MEMORY_PAGEABLE : XB_MEMORY_MAPPED, all);
+    size_t ways = all->count / 2;
+    for (size_t i = 0; i < ways; i++)
+        xb_take(all, XB_OF_CASE, XB_MEMORY_DEVICE, test->bytes,
+                offsetof(struct state, staged) + i * sizeof(struct xb_buffer *));
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
@@ -51,18 +52,13 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     const struct xb_transfer *transfer = &state->transfer;
     state->access = (enum xb_access)xb_variant_number(context->test);
     state->passes = xb_case_setting(context->test, &option_passes)->count;
-    XB_TRY(xb_transfer_setup(
-        context, is_ordinary(context->test) ? XB_MEMORY_PAGEABLE : XB_MEMORY_MAPPED, 1, error));
+    XB_TRY(xb_transfer_setup(context, 1, error));
     context->one_iteration = is_ordinary(context->test);
     context->bytes_moved *= state->passes;
     for (size_t i = 0; i < context->span_count; i++)
         context->spans[i].bytes *= state->passes;
     /* The explicit way has a copy more. */
     context->operations_per_iteration = transfer->way_count * (state->passes + 1);
-    for (unsigned i = 0; i < transfer->way_count; i++)
-        XB_TRY(xb_workspace_buffer(context->workspace, (unsigned)transfer->way_count + i,
-                                   XB_MEMORY_DEVICE, context->test->bytes, &state->staged[i],
-                                   error));
     return XB_OK;
 }
 
@@ -131,29 +127,20 @@ XB_OWN_FIGURE(TIME, explicit_time,
               "The explicit way: one copy, and the same kernels on the device's own memory");
 XB_OWN_FIGURE(NUMBER, break_even_passes,
               "The fewest passes over the data with which copying it first is faster; 0 for never");
-static const struct xb_reference references[] = {
-    {.figure = &copy_time, .submit = submit_copy},
-    {.figure = &kernel_time, .submit = submit_kernel},
-    {.figure = &explicit_time, .submit = submit_explicit},
-    {.figure = NULL},
-};
 
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
                              struct xb_error *error)
 {
     const struct state *state = context->state;
-    double seconds[3] = {0};
+    double copying = xb_result_median(result, &copy_time);
+    double local = xb_result_median(result, &kernel_time);
     double passes = (double)state->passes;
     double pass = (double)result->bytes_moved / result->bandwidth.median / passes;
-    bool is_timed = true; /* a latency case has no such times, nor has one cut short */
-    for (size_t i = 0; is_timed && i < 3; i++) {
-        XB_TRY(xb_result_median(result, references[i].figure, &seconds[i], error));
-        is_timed = seconds[i] > 0;
-    }
     /* From how many passes n on copying first is faster: copy + n * local < n * in place. */
-    double gain = pass - seconds[1] / passes;
-    if (is_timed)
-        xb_result_compute(result, &break_even_passes, gain > 0 ? floor(seconds[0] / gain) + 1 : 0);
+    double gain = pass - local / passes;
+    /* A latency case has no such times, nor has one cut short. */
+    if (copying > 0 && local > 0 && xb_result_median(result, &explicit_time) > 0)
+        xb_result_compute(result, &break_even_passes, gain > 0 ? floor(copying / gain) + 1 : 0);
     return xb_transfer_verify(context, result, error);
 }
 
@@ -218,8 +205,10 @@ const struct xb_mode xb_mode_zero_copy = {
     .figures = XB_FIGURES(&copy_time, &kernel_time, &explicit_time, &break_even_passes),
     .reading = XB_READING({.label = "in place", .code = "XB-IN-PLACE", .say = say_in_place}),
     .say_first_thing = say_first_thing,
-    XB_HOOKS(struct state, needs, setup, xb_transfer_prepare, submit, verify),
+    XB_HOOKS(struct state, buffers, setup, xb_transfer_prepare, submit, verify),
     .restore = restore,
     .capabilities = capabilities,
-    .references = references,
+    .references = XB_REFERENCES({.figure = &copy_time, .submit = submit_copy},
+                                {.figure = &kernel_time, .submit = submit_kernel},
+                                {.figure = &explicit_time, .submit = submit_explicit}),
 };

@@ -85,6 +85,14 @@ void xb_table_add_column(struct xb_table *table, const struct xb_table_column *c
         added->of.brief = keep_plain(table, column->brief);
 }
 
+struct xb_table *xb_table_with(const struct xb_table_column *columns, size_t count)
+{
+    struct xb_table *table = xb_table_new();
+    for (size_t i = 0; i < count; i++)
+        xb_table_add_column(table, &columns[i]);
+    return table;
+}
+
 void xb_table_row(struct xb_table *table)
 {
     const size_t row = table->column_count * sizeof(struct cell);

@@ -35,6 +35,9 @@ struct xb_table_look {
 };
 
 struct xb_table *xb_table_new(void);
+/* One that has these columns; XB_TABLE: those of an array. */
+struct xb_table *xb_table_with(const struct xb_table_column *columns, size_t count);
+#define XB_TABLE(columns) xb_table_with((columns), sizeof(columns) / sizeof *(columns))
 void xb_table_free(struct xb_table *table); /* NULL is accepted */
 
 /* Adds a column. All are added before the first row. */

@@ -146,17 +146,18 @@ struct xb_record_figure xb_record_figure_of(const struct xb_figure *figure)
                                      .gates = figure->gates};
 }
 
-enum xb_status xb_record_figure_describe(struct xb_record_figure *figure, struct xb_error *error)
+void xb_record_figure_describe(struct xb_record_figure *figure)
 {
     struct xb_statistics *statistics = &figure->statistics;
     const struct xb_record_placements *placements = &figure->placements;
     bool has_groups = placements->count > 0;
-    XB_TRY(xb_statistics_compute_groups(figure->samples, has_groups ? placements->samples : NULL,
-                                        has_groups ? placements->count : figure->sample_count,
-                                        statistics, error));
+    struct xb_error error;
+    if (xb_statistics_compute_groups(figure->samples, has_groups ? placements->samples : NULL,
+                                     has_groups ? placements->count : figure->sample_count,
+                                     statistics, &error) != XB_OK)
+        xb_memory_end(figure->sample_count * sizeof *figure->samples);
     if (!statistics->has_interval)
         statistics->ci95_low = statistics->ci95_high = (double)NAN;
-    return XB_OK;
 }
 
 struct xb_statistics xb_record_median_only(double median, size_t n)

@@ -324,11 +324,9 @@ static void check_figure(struct xb_json_reader *reader, const row *of, const fig
         return;
     /* Its samples give each number but for rounding. */
     figure own = *read;
-    struct xb_error no_memory;
     if (read->sample_count != told->n)
         xb_json_refuse(reader, "samples", "are %zu, and n is %zu", read->sample_count, told->n);
-    if (xb_record_figure_describe(&own, &no_memory) != XB_OK)
-        xb_memory_end(read->sample_count * sizeof *read->samples);
+    xb_record_figure_describe(&own);
     for (const struct xb_field *field = xb_record_figure_fields; field->key != NULL; field++) {
         if (field->kind != XB_FIELD_DOUBLE || isnan(number_of(read, field)))
             continue;

@@ -53,8 +53,7 @@ void xb_record_sort_facts(struct xb_record_fact *facts, size_t count);
 
 /* A figure without its values. */
 struct xb_record_figure xb_record_figure_of(const struct xb_figure *figure);
-/* Describes it by its samples, one or more, and by their placements. XB_ERR_MEMORY. */
-XB_MUST_CHECK enum xb_status xb_record_figure_describe(struct xb_record_figure *figure,
-                                                       struct xb_error *error);
+/* Describes it by its samples, one or more, and by their placements. */
+void xb_record_figure_describe(struct xb_record_figure *figure);
 /* A description by the median alone; n is 0 where that was computed from other figures. */
 struct xb_statistics xb_record_median_only(double median, size_t n);

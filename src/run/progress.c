@@ -130,11 +130,13 @@ static void add_row(struct xb_live_rows *live, const struct xb_run *run, size_t 
     int decimals = xb_decimals_for(s.median / 1e9);
     xb_words_add(&words, "%-*.*s  ", (int)live->name_width,
                  (int)xb_whole_words(name, live->name_width), name);
-    if (result->row.status == XB_RESULT_OK && result->test.latency)
-        status = main == &xb_figure_latency_host
-                     ? xb_statistics_compute(result->wall_times.values, result->wall_times.count,
-                                             &s, &error)
-                     : xb_result_median(result, main, &s.median, &error);
+    if (result->row.status == XB_RESULT_OK && result->test.latency) {
+        if (main == &xb_figure_latency_host)
+            status = xb_statistics_compute(result->wall_times.values, result->wall_times.count, &s,
+                                           &error);
+        else
+            s.median = xb_result_median(result, main);
+    }
     if (result->row.status != XB_RESULT_OK)
         xb_words_add(&words, "%s: %s",
                      result->row.status == XB_RESULT_SKIPPED ? "skipped" : "ERROR", result->reason);

@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "codecs/formats.h"
 #include "fixture_tree.h"
+#include "measure/plan/case.h"
 #include "measure_fixture.h"
 #include "modes/encoded.h"
 
@@ -80,12 +81,8 @@ static double computed(const struct xb_result *result, const char *name)
 
 static double sampled(const struct xb_result *result, const char *name)
 {
-    struct xb_error error;
-    double median = 0;
     assert_non_null(figure_of(result, name));
-    assert_int_equal(xb_result_median(result, figure_of(result, name)->figure, &median, &error),
-                     XB_OK);
-    return median;
+    return xb_result_median(result, figure_of(result, name)->figure);
 }
 
 /* ---- figures ---- */
@@ -283,7 +280,7 @@ static void expect_needs(const char *const *arguments)
     count_memory();
     execute(&f, arguments, NULL);
     const struct xb_case *test = &f.run.results[0].test;
-    struct xb_needs needs = test->mode->needs(test);
+    struct xb_needs needs = xb_case_needs(test);
     assert_int_equal(f.run.case_count, 1);
     expect_all(&f, XB_RESULT_OK);
     assert_int_equal(taken.host, needs.host_bytes);

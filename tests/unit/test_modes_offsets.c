@@ -140,7 +140,7 @@ static void test_all_pieces_use_the_same_memory(NO_STATE)
 static struct xb_needs needs_of(const struct fixture *f, size_t i)
 {
     const struct xb_case *test = &f->run.results[i].test;
-    return test->mode->needs(test);
+    return xb_case_needs(test);
 }
 
 static void expect_needs(const struct fixture *f, const char *mode, uint64_t bytes)

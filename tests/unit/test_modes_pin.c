@@ -5,6 +5,7 @@
 #include "testing.h"
 
 #include "machine/host_memory.h"
+#include "measure/plan/case.h"
 #include "measure_fixture.h"
 #include "modes/pin.h"
 #include "modes/ring.h"
@@ -465,7 +466,7 @@ static void test_it_takes_the_memory_that_it_says(NO_STATE)
         expect_all(&f, XB_RESULT_OK);
         const struct xb_case *test = &f.run.results[1].test;
         /* The windows of the proof are compared through pages of its own. */
-        long long needed = (long long)test->mode->needs(test).host_bytes;
+        long long needed = (long long)xb_case_needs(test).host_bytes;
         assert_true(model.most_live >= needed && model.most_live <= needed + 8192);
         finish(&f);
         assert_int_equal(model.live, 0);

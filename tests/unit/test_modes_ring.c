@@ -246,7 +246,7 @@ static struct xb_needs needs_with(const char *chunk, const char *slots)
     PLAN(&f, RING, "--size", "1G", "--direction", "h2d", "--ring-chunk", chunk, "--ring-slots",
          slots);
     const struct xb_case *test = &f.run.results[0].test;
-    struct xb_needs needs = test->mode->needs(test);
+    struct xb_needs needs = xb_case_needs(test);
     finish(&f);
     return needs;
 }

@@ -16,7 +16,7 @@
 #define OF_BOTH_MODES                                                                              \
     .summary = "for test_recorder_stages.c", .description = "For test_recorder_stages.c.",         \
     .directions = XB_H2D, .by_default = XB_H2D, .variant = "only", .only_named = true,             \
-    .state_bytes = sizeof(struct xb_transfer), .needs = xb_transfer_needs,                         \
+    .state_bytes = sizeof(struct xb_transfer), .buffers = xb_transfer_buffers,                     \
     .prepare = xb_transfer_prepare, .verify = xb_transfer_verify
 
 /* ---- a mode with stages ---- */
@@ -79,7 +79,7 @@ static enum xb_status submit_stages(struct xb_mode_context *context, struct xb_e
 
 static enum xb_status setup_stages(struct xb_mode_context *context, struct xb_error *error)
 {
-    return xb_transfer_setup(context, XB_MEMORY_PINNED, 1, error);
+    return xb_transfer_setup(context, 1, error);
 }
 
 extern const struct xb_mode xb_mode_stages_test;
@@ -232,7 +232,7 @@ static enum xb_status setup_line(struct xb_mode_context *context, struct xb_erro
                                       .pieces = 1,
                                       .frees = 1,
                                       .in_a_row = true};
-    enum xb_status status = xb_transfer_setup(context, XB_MEMORY_PINNED, 1, error);
+    enum xb_status status = xb_transfer_setup(context, 1, error);
     context->hold = false; /* the line waits for what it enqueued */
     context->host_timed = context->host_waits = true;
     return status == XB_OK ? xb_line_open(context, &plan, error) : status;

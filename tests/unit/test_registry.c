@@ -156,7 +156,7 @@ static void test_modes_are_checked(NO_STATE)
     MODE_WITHOUT(description);
     MODE_WITHOUT(directions);
     MODE_WITHOUT(variant);
-    MODE_WITHOUT(needs);
+    MODE_WITHOUT(buffers);
     MODE_WITHOUT(setup);
     MODE_WITHOUT(prepare);
     MODE_WITHOUT(submit);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a workspace keeps, and when it gives it up. */
+#include "measure/plan/case.h"
 #include "xferbench/workspace.h"
 
 #include "../doubles/fake_backend.h"
@@ -17,6 +18,7 @@ static struct {
     struct xb_device *device;
     struct xb_workspace *workspace;
     uint64_t room, taken;
+    uint64_t bytes, beyond; /* of the case: its size, and how much longer its buffers are */
     unsigned allocations, queues;
 } fake;
 
@@ -65,7 +67,7 @@ static int set_up(NO_STATE)
     fake.backend.queue_open = open_queue;
     fake.backend.queue_close = close_queue;
     fake.room = UINT64_MAX;
-    fake.taken = 0;
+    fake.taken = fake.bytes = fake.beyond = 0;
     fake.allocations = 0;
     fake.queues = 0;
     if (xb_fake_backend.driver_open(&fake.driver, &probe, &error) != XB_OK ||
@@ -91,11 +93,27 @@ static void open_with_hint(uint64_t hint)
     fake.workspace = xb_workspace_open(fake.device, hint);
 }
 
+static void begin(uint64_t bytes)
+{
+    fake.bytes = bytes;
+    fake.beyond = 0;
+    xb_workspace_begin(fake.workspace, bytes);
+}
+
+/* A buffer of the case's size, and so much more, follows it. */
+static enum xb_status borrow(unsigned number, enum xb_memory memory, uint64_t bytes,
+                             struct xb_buffer **buffer, struct xb_error *error)
+{
+    bool follows = bytes == fake.bytes;
+    return xb_workspace_buffer(fake.workspace, number, memory, bytes + (follows ? fake.beyond : 0),
+                               follows, buffer, error);
+}
+
 static struct xb_buffer *get(unsigned number, enum xb_memory memory, uint64_t bytes)
 {
     struct xb_buffer *buffer = NULL;
     struct xb_error error = {0};
-    if (xb_workspace_buffer(fake.workspace, number, memory, bytes, &buffer, &error) != XB_OK)
+    if (borrow(number, memory, bytes, &buffer, &error) != XB_OK)
         fail_msg("%s", error.message);
     assert_int_equal(buffer->memory, memory);
     assert_true(buffer->bytes >= bytes);
@@ -106,8 +124,7 @@ static void expect_no_memory(unsigned number, enum xb_memory memory, uint64_t by
 {
     struct xb_buffer *buffer = (struct xb_buffer *)&fake;
     struct xb_error error;
-    assert_int_equal(xb_workspace_buffer(fake.workspace, number, memory, bytes, &buffer, &error),
-                     XB_ERR_MEMORY);
+    assert_int_equal(borrow(number, memory, bytes, &buffer, &error), XB_ERR_MEMORY);
     assert_int_equal(error.status, XB_ERR_MEMORY);
     assert_ptr_equal(buffer, &fake);
 }
@@ -148,7 +165,7 @@ static void test_placements_move_on_by_a_buffer(NO_STATE)
 {
     struct xb_error error;
     struct xb_buffer *hosts[XB_PLACEMENTS + 1];
-    xb_workspace_begin(fake.workspace, 64 * KIB);
+    begin(64 * KIB);
     hosts[0] = get(0, XB_MEMORY_REGISTERED, 64 * KIB);
     hosts[1] = get(1, XB_MEMORY_REGISTERED, 64 * KIB);
     struct xb_buffer *device = get(0, XB_MEMORY_DEVICE, 64 * KIB);
@@ -164,7 +181,7 @@ static void test_placements_move_on_by_a_buffer(NO_STATE)
         assert_ptr_equal(get(0, XB_MEMORY_DEVICE, 64 * KIB), device);
     }
     assert_int_equal(fake.allocations, 2 + 1 + XB_PLACEMENTS - 1);
-    xb_workspace_begin(fake.workspace, 64 * KIB); /* and the next case begins with the first */
+    begin(64 * KIB); /* and the next case begins with the first */
     assert_ptr_equal(get(0, XB_MEMORY_REGISTERED, 64 * KIB), hosts[0]);
 }
 
@@ -172,7 +189,7 @@ static void test_placements_move_on_by_a_buffer(NO_STATE)
 static void test_placements_are_as_many_as_there_is_use_for(NO_STATE)
 {
     struct xb_error error;
-    xb_workspace_begin(fake.workspace, KIB);
+    begin(KIB);
     get(0, XB_MEMORY_DEVICE, KIB);
     assert_int_equal(xb_workspace_spread(fake.workspace, XB_PLACEMENTS, &error), 1);
     get(0, XB_MEMORY_PINNED, KIB);
@@ -185,9 +202,9 @@ static void test_placements_are_as_many_as_there_is_use_for(NO_STATE)
 static void test_memory_is_kept(NO_STATE)
 {
     struct xb_buffer *buffer = get(0, XB_MEMORY_REGISTERED, 64 * KIB);
-    xb_workspace_begin(fake.workspace, 0);
+    begin(0);
     assert_ptr_equal(get(0, XB_MEMORY_REGISTERED, 1), buffer);
-    xb_workspace_begin(fake.workspace, 0);
+    begin(0);
     assert_ptr_equal(get(0, XB_MEMORY_REGISTERED, 64 * KIB), buffer);
     assert_int_equal(fake.allocations, 1);
     expect_kept(64 * KIB, 0);
@@ -219,7 +236,7 @@ static void test_hint_is_what_is_allocated(NO_STATE)
 {
     open_with_hint(64 * KIB);
     expect_kept(0, 0);
-    xb_workspace_begin(fake.workspace, 1);
+    begin(1);
     struct xb_buffer *buffer = get(0, XB_MEMORY_PINNED, 1);
     get(2, XB_MEMORY_DEVICE, 65 * KIB); /* more than the hint */
     expect_kept(64 * KIB, 65 * KIB);
@@ -235,7 +252,7 @@ static void test_hint_is_only_that(NO_STATE)
 {
     open_with_hint(64 * KIB);
     fake.room = 100 * KIB;
-    xb_workspace_begin(fake.workspace, KIB);
+    begin(KIB);
     struct xb_buffer *first = get(0, XB_MEMORY_PINNED, KIB);
     get(1, XB_MEMORY_PINNED, KIB);
     expect_kept(65 * KIB, 0);
@@ -246,12 +263,12 @@ static void test_hint_is_only_that(NO_STATE)
 static void test_what_is_shared_is_no_larger_than_asked_for(NO_STATE)
 {
     open_with_hint(64 * KIB);
-    xb_workspace_begin(fake.workspace, KIB);
+    begin(KIB);
     get(0, XB_MEMORY_PINNED, KIB);
     get(0, XB_MEMORY_DEVICE, KIB);
     expect_kept(64 * KIB, 64 * KIB);
     fake.room = 67 * KIB;
-    xb_workspace_begin(fake.workspace, KIB);
+    begin(KIB);
     xb_workspace_share(fake.workspace);
     expect_kept(64 * KIB, 0);
     get(0, XB_MEMORY_PINNED, KIB);
@@ -259,7 +276,7 @@ static void test_what_is_shared_is_no_larger_than_asked_for(NO_STATE)
         get(i, XB_MEMORY_DEVICE, KIB);
     expect_kept(64 * KIB, 3 * KIB);
     fake.room = UINT64_MAX;
-    xb_workspace_begin(fake.workspace, 2 * KIB); /* a case of one alone */
+    begin(2 * KIB); /* a case of one alone */
     get(1, XB_MEMORY_DEVICE, 2 * KIB);
     expect_kept(64 * KIB, 66 * KIB);
 }
@@ -271,7 +288,7 @@ static void test_idle_memory_makes_room(NO_STATE)
     get(0, XB_MEMORY_PINNED, 30 * KIB);
     get(1, XB_MEMORY_PINNED, 30 * KIB);
     get(0, XB_MEMORY_DEVICE, 30 * KIB);
-    xb_workspace_begin(fake.workspace, 0);
+    begin(0);
     struct xb_buffer *borrowed = get(1, XB_MEMORY_PINNED, 30 * KIB);
     get(3, XB_MEMORY_DEVICE, 70 * KIB);
     expect_kept(30 * KIB, 70 * KIB);
@@ -296,8 +313,7 @@ static void test_other_failures_are_passed_on(NO_STATE)
     struct xb_buffer *buffer = NULL;
     struct xb_error error;
     xb_fake.fail_at = xb_fake.calls + 1;
-    assert_int_equal(xb_workspace_buffer(fake.workspace, 0, XB_MEMORY_PINNED, KIB, &buffer, &error),
-                     XB_ERR_RUNTIME);
+    assert_int_equal(borrow(0, XB_MEMORY_PINNED, KIB, &buffer, &error), XB_ERR_RUNTIME);
     assert_int_equal(xb_fake.calls, xb_fake.fail_at);
     assert_null(buffer);
     get(0, XB_MEMORY_PINNED, KIB);
@@ -311,7 +327,7 @@ static void test_host_buffer_is_that_of_the_case(NO_STATE)
     assert_null(xb_workspace_host_buffer(fake.workspace, 0));
     struct xb_buffer *first = get(0, XB_MEMORY_PINNED, KIB);
     assert_ptr_equal(xb_workspace_host_buffer(fake.workspace, 0), first);
-    xb_workspace_begin(fake.workspace, 0); /* another case: one without host memory, say */
+    begin(0); /* another case: one without host memory, say */
     assert_null(xb_workspace_host_buffer(fake.workspace, 0));
     expect_kept(2 * KIB, KIB);
 }
@@ -323,7 +339,7 @@ static void test_queues_are_the_same_every_time(NO_STATE)
     assert_int_equal(xb_workspace_queues(fake.workspace, 2, &queues, &error), XB_OK);
     struct xb_queue *first[2] = {queues[0], queues[1]};
     assert_ptr_not_equal(first[0], first[1]);
-    xb_workspace_begin(fake.workspace, 0);
+    begin(0);
     assert_int_equal(xb_workspace_queues(fake.workspace, 1, &queues, &error), XB_OK);
     assert_ptr_equal(queues[0], first[0]);
     assert_int_equal(fake.queues, 2);
@@ -342,7 +358,7 @@ static void test_queues_with_a_history_are_not_kept(NO_STATE)
     struct xb_queue *first = queues[0];
     assert_int_equal(xb_workspace_queues(fake.workspace, 1, &queues, &error), XB_OK);
     assert_ptr_equal(queues[0], first); /* within a case they are the same */
-    xb_workspace_begin(fake.workspace, 0);
+    begin(0);
     assert_int_equal(fake.queues, 0);
     assert_int_equal(xb_workspace_queues(fake.workspace, 1, &queues, &error), XB_OK);
     assert_int_equal(fake.queues, 1);
@@ -366,18 +382,18 @@ static void test_a_case_can_have_room_beyond(NO_STATE)
 {
     struct xb_error error;
     open_with_hint(16 * KIB);
-    xb_workspace_begin(fake.workspace, 4 * KIB);
-    xb_workspace_extend(fake.workspace, KIB);
+    begin(4 * KIB);
+    fake.beyond = KIB;
     get(0, XB_MEMORY_PAGEABLE, 4 * KIB);
     get(0, XB_MEMORY_DEVICE, 4 * KIB);
     get(1, XB_MEMORY_DEVICE, 2 * KIB);
     expect_kept(17 * KIB, 19 * KIB);
     assert_int_equal(xb_workspace_spread(fake.workspace, 2, &error), 2);
     expect_kept(34 * KIB, 19 * KIB);
-    xb_workspace_begin(fake.workspace, 16 * KIB);
+    begin(16 * KIB);
     get(0, XB_MEMORY_DEVICE, 16 * KIB);
     assert_int_equal(fake.allocations, 4); /* what is there is long enough without more room */
-    xb_workspace_extend(fake.workspace, 2 * KIB);
+    fake.beyond = 2 * KIB;
     get(0, XB_MEMORY_DEVICE, 16 * KIB);
     expect_kept(34 * KIB, 20 * KIB);
 }
@@ -387,12 +403,61 @@ static void test_room_beyond_is_needed(NO_STATE)
 {
     open_with_hint(16 * KIB);
     fake.room = 5 * KIB;
-    xb_workspace_begin(fake.workspace, 4 * KIB);
-    xb_workspace_extend(fake.workspace, KIB + 1);
+    begin(4 * KIB);
+    fake.beyond = KIB + 1;
     expect_no_memory(0, XB_MEMORY_PAGEABLE, 4 * KIB);
-    xb_workspace_extend(fake.workspace, KIB);
+    fake.beyond = KIB;
     get(0, XB_MEMORY_PAGEABLE, 4 * KIB);
     expect_kept(5 * KIB, 0);
+}
+
+/* ---- what a case takes ---- */
+
+struct held {
+    struct xb_buffer *managed, *whole, *own, *none, *ring, *peers;
+};
+
+static void list(const struct xb_case *test, struct xb_buffers *all)
+{
+    all->beyond = KIB;
+    xb_take(all, XB_OF_CASE, XB_MEMORY_MANAGED, test->bytes, offsetof(struct held, managed));
+    xb_take(all, XB_OF_CASE, XB_MEMORY_DEVICE, test->bytes, offsetof(struct held, whole));
+    xb_take(all, XB_OF_CASE, XB_MEMORY_DEVICE, test->bytes, offsetof(struct held, own));
+    xb_take(all, XB_FIXED, XB_MEMORY_PINNED, 0, offsetof(struct held, none));
+    xb_take(all, XB_FIXED, XB_MEMORY_PINNED, 3 * KIB, offsetof(struct held, ring));
+    xb_take(all, XB_COUNTED, XB_MEMORY_DEVICE, 2 * KIB, 0);
+    xb_take(all, XB_OF_PEER, XB_MEMORY_DEVICE, test->bytes, offsetof(struct held, peers));
+}
+
+static void test_a_case_takes_what_it_lists(NO_STATE)
+{
+    const struct xb_mode mode = {.buffers = list};
+    const struct xb_case test = {.mode = &mode, .bytes = 4 * KIB};
+    const struct xb_case largest = {.mode = &mode, .bytes = INT64_MAX};
+    struct xb_buffer own = {.bytes = 4 * KIB};
+    struct held held = {.own = &own};
+    struct xb_mode_context context = {.test = &test,
+                                      .state = &held,
+                                      .workspace = fake.workspace,
+                                      .peer_workspace = fake.workspace,
+                                      .peer_share = {.of = 2, .number = 1}};
+    struct xb_error error;
+    assert_int_equal(xb_case_needs(&test).host_bytes, (5 + 3) * KIB);
+    assert_int_equal(xb_case_needs(&test).device_bytes, (3 * 5 + 2) * KIB);
+    assert_true(xb_case_needs(&largest).device_bytes == UINT64_MAX);
+    begin(4 * KIB);
+    fake.beyond = KIB;
+    assert_int_equal(xb_borrow(&context, 2, &error), XB_OK);
+    assert_int_equal(context.queue_count, 2);
+    assert_int_equal(xb_workspace_borrowed(fake.workspace, true), (5 + 3) * KIB);
+    assert_int_equal(xb_workspace_borrowed(fake.workspace, false), 2 * 5 * KIB);
+    assert_ptr_equal(held.own, &own);
+    assert_null(held.none);
+    /* Each has the number of its place, and a second pair's buffers come behind the first's. */
+    assert_ptr_equal(held.managed, get(0, XB_MEMORY_MANAGED, 4 * KIB));
+    assert_ptr_equal(held.ring, get(2, XB_MEMORY_PINNED, 3 * KIB));
+    assert_ptr_equal(held.whole, get(0, XB_MEMORY_DEVICE, 4 * KIB));
+    assert_ptr_equal(held.peers, get(2, XB_MEMORY_DEVICE, 4 * KIB));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, take_down)
@@ -411,6 +476,7 @@ int main(void)
         TEST(test_what_is_shared_is_no_larger_than_asked_for),
         TEST(test_a_case_can_have_room_beyond),
         TEST(test_room_beyond_is_needed),
+        TEST(test_a_case_takes_what_it_lists),
         TEST(test_idle_memory_makes_room),
         TEST(test_what_does_not_fit_leaves_the_number_usable),
         TEST(test_other_failures_are_passed_on),

@@ -119,7 +119,7 @@ static enum xb_status open_device(struct runner *runner, size_t position,
         const struct xb_case *other = &run->results[i].test;
         if (!concerns(other, where->info.index) || other->bytes <= largest)
             continue;
-        struct xb_needs needs = other->mode->needs(other);
+        struct xb_needs needs = xb_case_needs(other);
         enum xb_status fits = check_memory(needs.host_bytes, needs.device_bytes, opened, 1, error);
         if (fits == XB_ERR_MEMORY)
             continue;
@@ -206,7 +206,7 @@ static enum xb_status run_case(struct runner *runner, struct xb_result *results,
             xb_workspace_share(context->peer_workspace);
     }
     const struct xb_case *test = &first_lane->test;
-    struct xb_needs needs = test->mode->needs(test);
+    struct xb_needs needs = xb_case_needs(test);
     for (size_t i = 0; i < device_count; i++) {
         struct opened *opened = &runner->opened[i];
         opened->lanes =

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "xferbench/workspace.h"
 #include "base/memory.h"
+#include "base/units.h"
 #include "crew.h"
+#include "xferbench/mode.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +27,6 @@ struct xb_workspace {
     struct xb_device *device;
     uint64_t hint;
     uint64_t case_bytes; /* of the case that runs now */
-    uint64_t beyond;     /* how much its buffers of that size are longer than it */
     unsigned placement;  /* likewise */
     bool shared;         /* likewise: several pairs of it borrow here */
     struct kept buffers[SIDES][SLOTS];
@@ -76,7 +77,6 @@ void xb_workspace_close(struct xb_workspace *workspace)
 void xb_workspace_begin(struct xb_workspace *workspace, uint64_t bytes)
 {
     workspace->case_bytes = bytes;
-    workspace->beyond = 0;
     workspace->placement = 0;
     workspace->shared = false;
     if (workspace->device->info.engine_by_history)
@@ -104,23 +104,19 @@ void xb_workspace_give_up_idle(struct xb_workspace *workspace)
                 give_up(workspace, &workspace->buffers[side][i]);
 }
 
-void xb_workspace_extend(struct xb_workspace *workspace, uint64_t beyond)
-{
-    workspace->beyond = beyond;
-}
-
-/* Borrows the buffer that is kept, or allocates one of `wanted` bytes, or at least of `least`, in
- * its place. */
-static enum xb_status borrow(struct xb_workspace *workspace, unsigned number, enum xb_memory memory,
-                             uint64_t wanted, uint64_t least, struct xb_buffer **buffer,
-                             struct xb_error *error)
+enum xb_status xb_workspace_buffer(struct xb_workspace *workspace, unsigned number,
+                                   enum xb_memory memory, uint64_t bytes, bool follows,
+                                   struct xb_buffer **buffer, struct xb_error *error)
 {
     struct xb_device *device = workspace->device;
+    /* What follows the case's size will have to be larger for a larger case. */
+    bool grows = follows && !workspace->shared && workspace->case_bytes < workspace->hint;
+    uint64_t wanted = grows ? workspace->hint + (bytes - workspace->case_bytes) : bytes;
     struct kept *kept = memory == XB_MEMORY_DEVICE
                             ? &workspace->buffers[SIDE_DEVICE][number]
                             : &workspace->buffers[SIDE_HOST][workspace->placement + number];
     enum xb_status status = XB_OK;
-    if (kept->buffer == NULL || kept->buffer->memory != memory || kept->buffer->bytes < least) {
+    if (kept->buffer == NULL || kept->buffer->memory != memory || kept->buffer->bytes < bytes) {
         give_up(workspace, kept);
         status = device->backend->buffer_allocate(device, memory, wanted, &kept->buffer, error);
     }
@@ -128,11 +124,11 @@ static enum xb_status borrow(struct xb_workspace *workspace, unsigned number, en
         /* Without the hint, and without the buffers that this case does not use, it may still fit.
          */
         xb_workspace_give_up_idle(workspace);
-        status = device->backend->buffer_allocate(device, memory, least, &kept->buffer, error);
+        status = device->backend->buffer_allocate(device, memory, bytes, &kept->buffer, error);
     }
     XB_TRY(status);
     kept->borrowed = true;
-    kept->asked = least;
+    kept->asked = bytes;
     *buffer = kept->buffer;
     return XB_OK;
 }
@@ -146,23 +142,50 @@ uint64_t xb_workspace_borrowed(const struct xb_workspace *workspace, bool on_hos
     return bytes;
 }
 
-enum xb_status xb_workspace_buffer(struct xb_workspace *workspace, unsigned number,
-                                   enum xb_memory memory, uint64_t bytes, struct xb_buffer **buffer,
-                                   struct xb_error *error)
+void xb_take(struct xb_buffers *all, enum xb_taking how, enum xb_memory memory, uint64_t bytes,
+             size_t place)
 {
-    /* A buffer of the case's own size will have to be larger for a larger case. */
-    bool grows = !workspace->shared && bytes == workspace->case_bytes && bytes < workspace->hint;
-    /* How long a buffer is that is borrowed for `bytes`. */
-    uint64_t least = bytes == workspace->case_bytes ? bytes + workspace->beyond : bytes;
-    uint64_t wanted = grows ? workspace->hint + workspace->beyond : least;
-    return borrow(workspace, number, memory, wanted, least, buffer, error);
+    if (all->count == XB_CASE_BUFFERS)
+        abort(); /* a bug of the mode */
+    if (bytes > 0 && (how == XB_OF_CASE || how == XB_OF_PEER))
+        bytes = xb_sum(bytes, all->beyond);
+    all->list[all->count].how = how;
+    all->list[all->count].memory = memory;
+    all->list[all->count].bytes = bytes;
+    all->list[all->count++].place = place;
 }
 
-enum xb_status xb_workspace_fixed_buffer(struct xb_workspace *workspace, unsigned number,
-                                         enum xb_memory memory, uint64_t bytes,
-                                         struct xb_buffer **buffer, struct xb_error *error)
+enum xb_status xb_borrow_these(struct xb_mode_context *context, const struct xb_buffers *all,
+                               size_t queues, struct xb_error *error)
 {
-    return borrow(workspace, number, memory, bytes, bytes, buffer, error);
+    unsigned own = 2 * context->share.number, of_peer = 2 * context->peer_share.number, on_host = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        enum xb_taking how = all->list[i].how;
+        enum xb_memory memory = all->list[i].memory;
+        uint64_t bytes = all->list[i].bytes;
+        struct xb_workspace *from =
+            how == XB_OF_PEER ? context->peer_workspace : context->workspace;
+        unsigned *next = memory != XB_MEMORY_DEVICE ? &on_host
+                         : how == XB_OF_PEER        ? &of_peer
+                                                    : &own;
+        unsigned number = (*next)++;
+        struct xb_buffer **buffer = (void *)((char *)context->state + all->list[i].place);
+        if (bytes == 0 || how == XB_COUNTED || *buffer != NULL)
+            continue;
+        bool follows = how != XB_FIXED && bytes == context->test->bytes + all->beyond;
+        XB_TRY(xb_workspace_buffer(from, number, memory, bytes, follows, buffer, error));
+    }
+    if (queues == 0)
+        return XB_OK;
+    context->queue_count = queues;
+    return xb_workspace_queues(context->workspace, queues, &context->queues, error);
+}
+
+enum xb_status xb_borrow(struct xb_mode_context *context, size_t queues, struct xb_error *error)
+{
+    struct xb_buffers all = {.count = 0};
+    context->test->mode->buffers(context->test, &all);
+    return xb_borrow_these(context, &all, queues, error);
 }
 
 const struct xb_buffer *xb_workspace_host_buffer(const struct xb_workspace *workspace,
@@ -186,7 +209,7 @@ unsigned xb_workspace_spread(struct xb_workspace *workspace, unsigned most, stru
     while (own > 0 && placements < most && placements < XB_PLACEMENTS) {
         struct xb_buffer *buffer = NULL;
         if (xb_workspace_buffer(workspace, own - 1 + placements, host[0].buffer->memory,
-                                workspace->case_bytes, &buffer, error) != XB_OK)
+                                host[0].asked, true, &buffer, error) != XB_OK)
             break;
         placements++;
     }

@@ -3,6 +3,7 @@
 #include "case.h"
 #include "base/options.h"
 #include "base/units.h"
+#include "xferbench/workspace.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -64,12 +65,37 @@ const struct xb_setting *xb_case_setting(const struct xb_case *test, const struc
     return setting;
 }
 
+bool xb_case_is(const struct xb_case *test, const struct xb_option *option, const char *word)
+{
+    const struct xb_setting *setting = xb_case_find_setting(test, option);
+    return setting != NULL && strcmp(setting->word, word) == 0;
+}
+
 /* ---- cases ---- */
 
 bool xb_case_can_be(const struct xb_case *test)
 {
     struct xb_error error;
     return test->mode->check_variant == NULL || test->mode->check_variant(test, &error) == XB_OK;
+}
+
+struct xb_needs xb_case_needs(const struct xb_case *test)
+{
+    struct xb_buffers all = {.count = 0};
+    struct xb_needs needs = {0, 0};
+    uint64_t of_peer = 0;
+    test->mode->buffers(test, &all);
+    for (size_t i = 0; i < all.count; i++) {
+        enum xb_memory memory = all.list[i].memory;
+        uint64_t bytes = all.list[i].bytes;
+        uint64_t *there = all.list[i].how == XB_OF_PEER ? &of_peer : &needs.device_bytes;
+        if (memory != XB_MEMORY_DEVICE)
+            needs.host_bytes = xb_sum(needs.host_bytes, bytes);
+        if (memory == XB_MEMORY_DEVICE || memory == XB_MEMORY_MANAGED)
+            *there = xb_sum(*there, bytes);
+    }
+    needs.device_bytes = needs.device_bytes > of_peer ? needs.device_bytes : of_peer;
+    return needs;
 }
 
 bool xb_case_same_node(const struct xb_case *a, const struct xb_case *b)

@@ -14,6 +14,13 @@ bool xb_case_set(struct xb_case *test, size_t combination, const struct xb_confi
 /* Whether any machine can run the case's variant and words: mode->check_variant. */
 bool xb_case_can_be(const struct xb_case *test);
 
+/* Memory that a case takes while it runs, in bytes: the sums of its mode's `buffers`, of a pair's
+ * devices the larger. Managed memory counts on both sides. Saturates. */
+struct xb_needs {
+    uint64_t host_bytes, device_bytes;
+};
+struct xb_needs xb_case_needs(const struct xb_case *test);
+
 /* Whether both have their host memory on the same NUMA node: one that is named, or near the device.
  */
 bool xb_case_same_node(const struct xb_case *a, const struct xb_case *b);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "estimate.h"
+#include "case.h"
 
 #include "base/units.h"
 #include "measure/sample/measure.h"
@@ -62,7 +63,7 @@ static double seconds_of(const struct xb_run *run, const struct xb_case *test, b
 {
     const struct xb_run_options *asked = &run->asked;
     double limit = asked->time_limit, copies = COPIES_BESIDE;
-    struct xb_needs needs = test->mode->needs(test);
+    struct xb_needs needs = xb_case_needs(test);
     double copy = (double)test->bytes / (slow ? SLOW_COPY : FAST_COPY);
     double care = ((double)needs.host_bytes + (double)needs.device_bytes) *
                   placements_of(run, test) / (slow ? SLOW_CARE : FAST_CARE);
@@ -135,7 +136,7 @@ struct xb_estimate xb_estimate_run(const struct xb_run *run)
         bool is_sum = run->results[first].test.sum;
         size_t lanes = is_sum ? count - 1 : 1;
         const struct xb_case *test = &run->results[first + is_sum].test;
-        struct xb_needs needs = test->mode->needs(test);
+        struct xb_needs needs = xb_case_needs(test);
         uint64_t others = times(test->bytes, placements_of(run, test) - 1);
         uint64_t host = times(allocated(test, xb_sum(needs.host_bytes, others), largest), lanes);
         uint64_t device = allocated(test, needs.device_bytes, largest);

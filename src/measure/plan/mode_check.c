@@ -106,7 +106,7 @@ static enum xb_status check_mode(const struct xb_mode *mode, struct xb_error *er
                           line->label, mode->name, LONGEST_LABEL,
                           mode->pairs ? "say_of_pairs" : "say or say_of_sizes");
     }
-    if (mode->needs == NULL || mode->setup == NULL || mode->prepare == NULL ||
+    if (mode->buffers == NULL || mode->setup == NULL || mode->prepare == NULL ||
         mode->submit == NULL || mode->verify == NULL)
         return REFUSE("mode %s lacks one of its mandatory hooks", mode->name);
     return XB_OK;

@@ -96,7 +96,7 @@ static enum xb_status check_options(const struct planning *plan, bool pairs, str
     for (size_t i = 0; i < plan->kind_count; i++) {
         const struct xb_case *kind = &plan->kinds[i];
         if (kind->mode->pairs == pairs && kind->mode->check_options != NULL &&
-            kind->mode->needs(kind).host_bytes <= plan->available)
+            xb_case_needs(kind).host_bytes <= plan->available)
             XB_TRY(kind->mode->check_options(kind, error));
     }
     return XB_OK;
@@ -235,7 +235,7 @@ static enum xb_status check_size(const struct xb_run *run, const struct xb_case 
                                  uint64_t available, struct xb_error *error)
 {
     const struct xb_device_info *device = &run->devices[xb_run_find_device(run, test->device)].info;
-    struct xb_needs needs = test->mode->needs(test);
+    struct xb_needs needs = xb_case_needs(test);
     bool shared = device->shares_host_memory;
     uint64_t host = shared ? xb_sum(needs.host_bytes, needs.device_bytes) : needs.host_bytes;
     char reach[448];

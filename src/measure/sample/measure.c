@@ -162,7 +162,7 @@ static void add_precision(struct xb_result *result)
                        100 * half / bandwidth->median);
 }
 
-static enum xb_status add_remarks(const struct xb_measurement *measurement, struct xb_error *error)
+static void add_remarks(const struct xb_measurement *measurement)
 {
     struct xb_result *result = measurement->result;
     const struct xb_probe *probe = &measurement->run->probe;
@@ -177,8 +177,7 @@ static enum xb_status add_remarks(const struct xb_measurement *measurement, stru
         xb_residence_tell(measurement, &measurement->lanes[i]);
     /* Warn of both ways, or several devices, that did not work at the same time: their sum is then
      * no bandwidth that the paths have. */
-    double overlap = 0;
-    XB_TRY(xb_result_median(result, &xb_figure_overlap, &overlap, error));
+    double overlap = xb_result_median(result, &xb_figure_overlap);
     if (xb_result_has(result, &xb_figure_overlap) && overlap < LEAST_OVERLAP)
         xb_result_warn(result,
                        "the copies overlapped for only %.0f %% of the time: this sum is too low",
@@ -188,7 +187,6 @@ static enum xb_status add_remarks(const struct xb_measurement *measurement, stru
         xb_result_warn(result, "interrupted after %zu samples", result->times.count);
     else if (result->stop_reason == XB_STOP_DEADLINE)
         xb_result_warn(result, "the deadline came after %zu samples", result->times.count);
-    return XB_OK;
 }
 
 /* ---- the whole ---- */
@@ -201,7 +199,7 @@ static enum xb_status conclude(struct xb_measurement *measurement, struct xb_err
         measurement->result[i].stop_reason = whole->stop_reason;
         XB_TRY(xb_placements_compare(&measurement->result[i], error));
     }
-    XB_TRY(add_remarks(measurement, error));
+    add_remarks(measurement);
     if (whole->row.verified == XB_VERIFIED_TRUE)
         return XB_OK;
     return XB_FAIL(error, XB_ERR_RUNTIME,

@@ -66,9 +66,9 @@ void xb_pinning_advise(struct xb_reading *reading, const struct xb_record_case *
 
 /* ---- of one mode ---- */
 
-extern const struct xb_reading_line xb_pageable_reading[], xb_peer_reading[], xb_pipeline_lines[],
-    xb_job_reading[], xb_batch_reading[], xb_pin_reading[], xb_managed_reading[],
-    xb_double_buffer_reading[];
+extern const struct xb_reading_line xb_pinned_reading[], xb_pageable_reading[], xb_peer_reading[],
+    xb_pipeline_lines[], xb_job_reading[], xb_batch_reading[], xb_pin_reading[],
+    xb_managed_reading[], xb_double_buffer_reading[];
 
 void xb_pipeline_say_disk(struct xb_reading *reading);
 void xb_job_say(struct xb_reading *reading);
