@@ -288,8 +288,7 @@ struct xb_backend {
     const char *name;    /* "cuda": what --backend takes */
     const char *summary; /* one line for people */
     bool automatic;      /* whether --backend auto may take it */
-    /* What the slots of kernels that src/backends/slots.h has need; NULL where they are not used.
-     */
+    /* For those slots of kernels that src/backends/slots.h has; NULL where they are not used. */
     const struct xb_kernels *kernels;
 
     /* ---- driver ---- */

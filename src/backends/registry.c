@@ -51,6 +51,8 @@ static enum xb_status check_backend(const struct xb_backend_entry *entry, struct
     XB_TRY(REQUIRE(backend->name != NULL && strcmp(backend->name, entry->name) == 0, error,
                    "backend %s calls itself %s", entry->name,
                    backend->name != NULL ? backend->name : "nothing"));
+    XB_TRY(REQUIRE(backend->kernels != NULL || backend->queue_compute != xb_queue_compute, error,
+                   "backend %s has slots of kernels that lack its `kernels`", entry->name));
     const char *slot = missing_slot(backend);
     return REQUIRE(slot == NULL, error, "backend %s lacks the slot %s", entry->name, slot);
 }

@@ -38,6 +38,10 @@ static void test_backend_tables_are_checked(NO_STATE)
     table.name = NULL;
     refuse_backend(&table, "calls itself nothing");
     refuse_backend(NULL, "does not say why");
+    table = xb_fake_backend;
+    table.queue_compute = xb_queue_compute;
+    table.kernels = NULL;
+    refuse_backend(&table, "lack its `kernels`");
 }
 
 static void clear(struct xb_backend *table, const struct xb_slot *slot)
