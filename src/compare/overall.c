@@ -9,20 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-const char *xb_outcome_name(enum xb_outcome outcome)
-{
-    static const char *const names[] = {"PASS", "IMPROVED", "INCONCLUSIVE", "REGRESSION"};
-    return outcome <= XB_OUTCOME_REGRESSION ? names[outcome] : "unknown";
-}
-
-bool xb_compared_is_apart(const struct xb_comparison *comparison,
-                          const struct xb_compared *compared)
-{
-    /* Wrong data is wrong under any settings: that row has its verdict. */
-    return !compared->same_settings && !comparison->request.force &&
-           compared->basis == XB_BASIS_STATUS && compared->outcome == XB_OUTCOME_INCONCLUSIVE;
-}
-
 void xb_comparison_count_apart(struct xb_comparison *comparison)
 {
     size_t apart = 0, gating = 0;
@@ -34,11 +20,6 @@ void xb_comparison_count_apart(struct xb_comparison *comparison)
         comparison->any_differs = comparison->any_differs || !compared->same_settings;
     }
     comparison->none_comparable = gating > 0 && apart == gating;
-}
-
-bool xb_comparison_is_refused(const struct xb_comparison *comparison)
-{
-    return !comparison->request.force && (!comparison->comparable || comparison->none_comparable);
 }
 
 int xb_comparison_exit_code(const struct xb_comparison *comparison)

@@ -131,6 +131,25 @@ const char *xb_compare_rule(const struct xb_comparison *comparison, struct xb_wo
 }
 
 /* Where a case failed on both sides it is not a matter of how many processes there are. */
+const char *xb_outcome_name(enum xb_outcome outcome)
+{
+    static const char *const names[] = {"PASS", "IMPROVED", "INCONCLUSIVE", "REGRESSION"};
+    return outcome <= XB_OUTCOME_REGRESSION ? names[outcome] : "unknown";
+}
+
+bool xb_compared_is_apart(const struct xb_comparison *comparison,
+                          const struct xb_compared *compared)
+{
+    /* Wrong data is wrong under any settings: that row has its verdict. */
+    return !compared->same_settings && !comparison->request.force &&
+           compared->basis == XB_BASIS_STATUS && compared->outcome == XB_OUTCOME_INCONCLUSIVE;
+}
+
+bool xb_comparison_is_refused(const struct xb_comparison *comparison)
+{
+    return !comparison->request.force && (!comparison->comparable || comparison->none_comparable);
+}
+
 size_t xb_compare_fewest(const struct xb_comparison *comparison)
 {
     size_t fewest = 0;

@@ -13,12 +13,6 @@
 #include <string.h>
 #include <strings.h>
 
-const char *xb_limit_source_name(enum xb_limit_source source)
-{
-    static const char *const names[] = {"default", "file", "command line"};
-    return names[source];
-}
-
 /* Reads a number of one or two digits that does not begin with 0; 0 if there is none. */
 static unsigned read_digits(const char **text)
 {

@@ -9,50 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-const char *xb_link_lanes_text(struct xb_lanes lanes, char *text, size_t size)
-{
-    if (lanes.speed_gts > 0 && lanes.width > 0)
-        return xb_lanes_text(lanes.speed_gts, lanes.width, text, size);
-    snprintf(text, size, "-");
-    return text;
-}
-
-const char *xb_link_range_text(double low, double high, int decimals, char text[72])
-{
-    char least[32], most[32];
-    snprintf(least, sizeof least, "%.*f", decimals, low / 1e9);
-    snprintf(most, sizeof most, "%.*f", decimals, high / 1e9);
-    bool is_one = strcmp(least, most) == 0;
-    snprintf(text, 72, "%s%s%s", least, is_one ? "" : " to ", is_one ? "" : most);
-    return text;
-}
-
-size_t xb_link_subjects(const struct xb_link_report *report)
-{
-    return report->device_count + report->pair_count;
-}
-
-struct xb_link_subject xb_link_subject_at(const struct xb_link_report *report, size_t index)
-{
-    if (index < report->device_count) {
-        const struct xb_verdict *verdict = &report->verdicts[index];
-        const struct xb_ceiling *ceiling = &verdict->ceiling;
-        return (struct xb_link_subject){
-            .gpu = &report->devices[index].info,
-            .found = &verdict->found,
-            .verdict = verdict,
-            .ways = {{"h2d", &verdict->ways[XB_TO_GPU], ceiling->known ? ceiling->h2d : 0},
-                     {"d2h", &verdict->ways[XB_BACK], ceiling->known ? ceiling->d2h : 0}}};
-    }
-    const struct xb_link_pair *pair = &report->pairs[index - report->device_count];
-    const struct xb_pair_verdict *verdict = &report->pair_verdicts[index - report->device_count];
-    return (struct xb_link_subject){.gpu = &report->devices[pair->from].info,
-                                    .peer = &report->devices[pair->to].info,
-                                    .found = &verdict->found,
-                                    .pair = verdict,
-                                    .ways = {{NULL, &verdict->bandwidth, verdict->ceiling}}};
-}
-
 size_t xb_link_count_bad(const struct xb_link_report *report, size_t *pairs)
 {
     size_t bad = 0;

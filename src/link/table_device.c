@@ -7,9 +7,28 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 /* Words behind a label, on the `stream` of the function that it stands in. */
 #define NOTE(label, ...) xb_note_print(stream, (label), XB_LINK_LABEL, __VA_ARGS__)
+
+const char *xb_link_lanes_text(struct xb_lanes lanes, char *text, size_t size)
+{
+    if (lanes.speed_gts > 0 && lanes.width > 0)
+        return xb_lanes_text(lanes.speed_gts, lanes.width, text, size);
+    snprintf(text, size, "-");
+    return text;
+}
+
+const char *xb_link_range_text(double low, double high, int decimals, char text[72])
+{
+    char least[32], most[32];
+    snprintf(least, sizeof least, "%.*f", decimals, low / 1e9);
+    snprintf(most, sizeof most, "%.*f", decimals, high / 1e9);
+    bool is_one = strcmp(least, most) == 0;
+    snprintf(text, 72, "%s%s%s", least, is_one ? "" : " to ", is_one ? "" : most);
+    return text;
+}
 
 /* The path: a row for each link, the device's own first. */
 static void print_path(FILE *stream, const struct xb_verdict *verdict)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether copies between two devices are as fast as their links, and arrive as they were sent; and
- * NVLinks: what they counted, what they did while they were tested, how many a device has. */
+ * how many NVLinks a device has. Then all of a node. */
 #include "report.h"
 
 #include "base/statistics.h"
@@ -132,114 +132,6 @@ static void judge_among_others(const struct xb_link_report *node, size_t index)
          "nvidia-smi nvlink -e of both devices",
          measured / 1e9, measured / verdict->like, verdict->like_count, verdict->like / 1e9,
          XB_PEERS_LIKE_SHARE);
-}
-
-const struct xb_nvlink_counter_names xb_nvlink_counters[XB_NVLINK_COUNTERS] = {
-    [XB_NVLINK_REPLAYS] = {"replays", "replay", "replays"},
-    [XB_NVLINK_RECOVERIES] = {"recoveries", "recovery", "recoveries"},
-    [XB_NVLINK_FAILED_RECOVERIES] = {"failed_recoveries", "failed recovery", "failed recoveries"},
-    [XB_NVLINK_CRC_ERRORS] = {"crc_errors", "CRC error", "CRC errors"}};
-
-void xb_nvlink_facts_add(struct xb_nvlink_facts *facts, const struct xb_device_health *before,
-                         const struct xb_device_health *after, double seconds)
-{
-    for (size_t i = 0; i < XB_NVLINKS; i++) {
-        const struct xb_nvlink *was = &before->nvlinks[i], *now = &after->nvlinks[i];
-        struct xb_nvlink_seen *seen = &facts->links[i];
-        seen->lost = seen->lost || (was->active && !now->known && after->nvlinks_known);
-        if (!was->known || !now->known)
-            continue;
-        seen->fell = seen->fell || (was->active && !now->active);
-        seen->bits += 2 * 8 * was->rate * seconds;
-        for (size_t k = 0; k < XB_NVLINK_COUNTERS; k++) {
-            if (!was->counted[k] || !now->counted[k])
-                continue;
-            uint64_t rise = now->counts[k] > was->counts[k] ? now->counts[k] - was->counts[k] : 0;
-            seen->counted[k] = facts->counted[k] = true;
-            seen->rises[k] += rise;
-            facts->rises[k] += rise;
-        }
-    }
-}
-
-uint64_t xb_nvlink_replays_allowed(double bits)
-{
-    double mean = bits * XB_NVLINK_BIT_ERROR_RATE, count = ceil(mean);
-    if (!(mean > 0))
-        return 0;
-    if (mean > 1e9) /* 125 million terabytes: no test moves that much, and no count is told of it */
-        return UINT64_MAX;
-    while (count - mean + count * log(mean / count) > log(XB_NVLINK_FALSE_ALARM))
-        count++;
-    return (uint64_t)count - 1;
-}
-
-/* The links that did it. */
-struct culprits {
-    size_t count;
-    char numbers[153]; /* "4, 7" */
-};
-
-static void add_culprit(struct culprits *found, size_t number, bool did_it)
-{
-    size_t length = strlen(found->numbers);
-    if (did_it)
-        snprintf(found->numbers + length, sizeof found->numbers - length, "%s%zu",
-                 found->count++ > 0 ? ", " : "", number);
-}
-
-/* For "link%s %s": "link 4", "links 4, 7". */
-#define LINKS(found) (found).count == 1 ? "" : "s", (found).numbers
-
-/* Replays beyond what a healthy link may count. Where its rate is not known, neither is that. */
-static uint64_t excess(const struct xb_nvlink_seen *link)
-{
-    uint64_t replays = link->rises[XB_NVLINK_REPLAYS];
-    uint64_t allowed = link->bits > 0 ? xb_nvlink_replays_allowed(link->bits) : UINT64_MAX;
-    return replays > allowed ? replays - allowed : 0;
-}
-
-void xb_judge_nvlinks(struct xb_verdict *verdict)
-{
-    const struct xb_nvlink_facts *facts = &verdict->facts.nvlinks;
-    struct culprits fallen = {0}, lost = {0}, trained = {0}, replayed = {0};
-    uint64_t recoveries = 0, failed = 0;
-    size_t worst = 0; /* by its replays */
-    for (size_t i = 0; i < XB_NVLINKS; i++) {
-        const struct xb_nvlink_seen *link = &facts->links[i];
-        add_culprit(&fallen, i, link->fell);
-        add_culprit(&lost, i, link->lost);
-        add_culprit(&trained, i,
-                    link->rises[XB_NVLINK_RECOVERIES] > 0 ||
-                        link->rises[XB_NVLINK_FAILED_RECOVERIES] > 0);
-        add_culprit(&replayed, i, excess(link) > 0);
-        recoveries += link->rises[XB_NVLINK_RECOVERIES];
-        failed += link->rises[XB_NVLINK_FAILED_RECOVERIES];
-        worst = excess(link) > excess(&facts->links[worst]) ? i : worst;
-    }
-    if (fallen.count > 0)
-        FIND(CRITICAL, "XB-NVLINK-DOWN",
-             "NVLink: link%s %s went down during the test: see dmesg (Xid 74, 144 to 150)",
-             LINKS(fallen));
-    if (lost.count > 0)
-        FIND(UNKNOWN, "XB-NVLINK-UNREADABLE",
-             "NVLink: link%s %s could no longer be read after the test: see nvidia-smi "
-             "nvlink -s and dmesg",
-             LINKS(lost));
-    if (trained.count > 0)
-        FIND(WARNING, "XB-NVLINK-ERRORS",
-             "NVLink: %" PRIu64 " %s (%" PRIu64
-             " failed) of link%s %s during the test: see nvidia-smi nvlink -e",
-             recoveries, recoveries == 1 ? "recovery" : "recoveries", failed, LINKS(trained));
-    /* Tells the count and the bound of the worst link, and the names of all. */
-    if (replayed.count > 0)
-        FIND(WARNING, "XB-NVLINK-REPLAY",
-             "NVLink: %" PRIu64 " replays on link %zu during the test, a healthy link has %" PRIu64
-             " at most: see nvidia-smi nvlink -e%s%s",
-             facts->links[worst].rises[XB_NVLINK_REPLAYS], worst,
-             xb_nvlink_replays_allowed(facts->links[worst].bits),
-             replayed.count > 1 ? "; too many on links " : "",
-             replayed.count > 1 ? replayed.numbers : "");
 }
 
 /* With less than this share of the links that another GPU has, a GPU is CRITICAL. */
