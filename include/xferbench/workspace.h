@@ -55,10 +55,10 @@ enum xb_taking {
 };
 
 #define XB_CASE_BUFFERS 12
-/* The buffers of a case, in the order in which they are borrowed. Those of one workspace and side
- * are numbered from 0 in this order. */
+/* The buffers of a case, in the order in which they are borrowed. In this order they are numbered
+ * from 0, on each side of each workspace. */
 struct xb_buffers {
-    struct {
+    struct xb_taken {
         enum xb_taking how;
         enum xb_memory memory;
         uint64_t bytes; /* 0: there is none, and its number is nobody's */
@@ -72,14 +72,12 @@ struct xb_buffers {
 void xb_take(struct xb_buffers *all, enum xb_taking how, enum xb_memory memory, uint64_t bytes,
              size_t place);
 
-/* For setup: borrows the case's buffers, but for those whose pointer in the state is set, then so
- * many queues, which it sets; 0: none. Pairs that share a device have two buffers each there. */
-XB_MUST_CHECK enum xb_status xb_borrow(struct xb_mode_context *context, size_t queues,
+/* For setup: borrows these buffers (NULL: those that the mode lists), but for those whose pointer
+ * in the state is set, then so many queues, which it sets; 0: none. Pairs that share a device have
+ * two buffers each there. */
+XB_MUST_CHECK enum xb_status xb_borrow(struct xb_mode_context *context,
+                                       const struct xb_buffers *all, size_t queues,
                                        struct xb_error *error);
-/* The same of buffers whose sizes setup knows better. */
-XB_MUST_CHECK enum xb_status xb_borrow_these(struct xb_mode_context *context,
-                                             const struct xb_buffers *all, size_t queues,
-                                             struct xb_error *error);
 
 /* Makes host buffers for `most` placements (XB_PLACEMENTS at most), for a case that has borrowed
  * its own: 0, 1, ... of one kind and of the case's size. Returns for how many placements there is

@@ -250,3 +250,13 @@ void xb_say(const char *format, ...)
     fputs("xferbench: ", stderr);
     xb_wrapped_print(stderr, plain, 2, (int)strlen("xferbench: "));
 }
+
+void xb_debug(const char *topic, const char *format, ...)
+{
+    const char *wanted = getenv("XFERBENCH_DEBUG");
+    char text[512];
+    if (wanted == NULL || !xb_list_has(wanted, topic))
+        return;
+    XB_FORMAT(text, sizeof text, format);
+    xb_say("%s: %s", topic, text);
+}

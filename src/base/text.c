@@ -221,13 +221,3 @@ const char *xb_error_text(const struct xb_error *error, char *text, size_t size)
     snprintf(text, size, "%s%s%s", error->message, native, place);
     return text;
 }
-
-void xb_debug(const char *topic, const char *format, ...)
-{
-    const char *wanted = getenv("XFERBENCH_DEBUG");
-    char text[512];
-    if (wanted == NULL || !xb_list_has(wanted, topic))
-        return;
-    XB_FORMAT(text, sizeof text, format);
-    xb_say("%s: %s", topic, text);
-}

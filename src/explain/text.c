@@ -137,10 +137,11 @@ static void add_pageable(struct xb_words *words, const struct xb_copy_group *gro
 
 static void add_small(struct xb_words *words, const struct xb_copy_group *group, double seconds)
 {
+    const uint64_t each = group->bytes / group->count;
     xb_words_add(words, "Send small copies together: ");
     add_copies(words, group);
     xb_words_add(words, ", %s each on average, in %zu rows without a kernel between. They take %s.",
-                 DATA_TEXT(group->bytes / group->count), group->runs, XB_DURATION_TEXT(seconds));
+                 DATA_TEXT(each), group->runs, XB_DURATION_TEXT(seconds));
     add_predicted(words, "As one copy a row", group->batched);
 }
 

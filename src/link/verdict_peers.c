@@ -302,11 +302,12 @@ void xb_verdict_of_node(struct xb_link_report *node)
     }
     for (size_t i = 0; i < node->pair_count; i++) {
         const struct xb_link_pair *pair = &node->pairs[i];
-        /* A pair has a least bandwidth where both its devices have one: the lesser. */
+        /* A pair has a least bandwidth where both its devices have one: the lesser. One that is not
+         * set is 0. */
         const struct xb_limit *from = &node->verdicts[pair->from].limits.min_peer;
         const struct xb_limit *to = &node->verdicts[pair->to].limits.min_peer;
-        bool takes_to = !to->is_set || (from->is_set && to->value < from->value);
-        node->pair_verdicts[i] = (struct xb_pair_verdict){.minimum = takes_to ? *to : *from};
+        node->pair_verdicts[i] =
+            (struct xb_pair_verdict){.minimum = to->value < from->value ? *to : *from};
         judge_pair(pair, &node->pair_verdicts[i]);
     }
     for (size_t i = 0; i < node->pair_count; i++) { /* each is known by now */

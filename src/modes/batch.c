@@ -407,7 +407,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     bool is_mapped = (context->device->info.capabilities & XB_CAP_MAPPED) != 0;
     struct xb_buffers all = {.count = 0};
     take_with(test, is_mapped ? XB_MEMORY_MAPPED : XB_MEMORY_PINNED, &all);
-    XB_TRY(xb_borrow_these(context, &all, 0, error));
+    XB_TRY(xb_borrow(context, &all, 0, error));
     state->source = state->to_device ? state->host : state->device;
     state->target = state->to_device ? state->device : state->host;
     XB_TRY(xb_proof_fill(context->queues[0], state->source, state->layout.source_span,

@@ -54,7 +54,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     context->operations_per_iteration = 3 * plan.items;
     context->bytes_moved = 2 * test->bytes;
     context->hold = true;
-    XB_TRY(xb_borrow(context, plan.slots, error));
+    XB_TRY(xb_borrow(context, NULL, plan.slots, error));
     XB_TRY(xb_line_open(context, &plan, error));
     XB_TRY(xb_proof_fill(context->queues[0], trip->in, test->bytes, xb_proof_before(test->seed),
                          error));

@@ -346,7 +346,7 @@ enum xb_status xb_encoded_setup(struct xb_mode_context *context, struct xb_error
     context->hold = !state->is_made;
     context->host_timed = context->host_waits = state->is_made;
     context->one_iteration = true; /* else chunks cross while those before are still restored */
-    XB_TRY(xb_borrow(context, 1 + RESTORING, error));
+    XB_TRY(xb_borrow(context, NULL, 1 + RESTORING, error));
     XB_TRY(xb_workspace_crew(context->workspace, state->threads, &state->crew, error));
     state->lengths = xb_try(state->count, sizeof *state->lengths);
     if (state->lengths == NULL)

@@ -331,7 +331,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     context->operations_per_iteration = 3 * layout.count;
     context->bytes_moved = layout.in + xb_case_setting(test, &xb_option_job_out)->count;
     context->host_timed = context->host_waits = true;
-    XB_TRY(xb_borrow(context, plan.slots, error));
+    XB_TRY(xb_borrow(context, NULL, plan.slots, error));
     XB_TRY(xb_line_open(context, &plan, error));
     if (has_ring(test)) {
         context->operations_per_iteration =

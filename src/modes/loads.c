@@ -41,7 +41,7 @@ enum xb_status xb_chase_setup(struct xb_mode_context *context, struct xb_workspa
     context->operations_per_iteration = 1;
     context->bytes_moved = XB_CHASE_LOADS * sizeof(uint64_t);
     context->hold = true;
-    XB_TRY(xb_borrow(context, 0, error));
+    XB_TRY(xb_borrow(context, NULL, 0, error));
     /* Next to nothing, which nobody counts. */
     XB_TRY(xb_workspace_buffer(reader, 1, XB_MEMORY_DEVICE, one, false, &chase->cursor, error));
     XB_TRY(xb_workspace_buffer(reader, 1, XB_MEMORY_PINNED, one, false, &chase->word, error));

@@ -30,7 +30,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     context->operations_per_iteration = state->by_kernel ? 1 : XB_LOCAL_COPY_OPERATIONS;
     context->hold = true;
     context->sample_seconds = XB_FAST_SAMPLE_S;
-    XB_TRY(xb_borrow(context, 1, error));
+    XB_TRY(xb_borrow(context, NULL, 1, error));
     return xb_proof_fill(context->queues[0], state->source, test->bytes,
                          xb_proof_before(test->seed), error);
 }

@@ -174,7 +174,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     context->one_iteration = true; /* else the next finds the pages where this one has put them */
     /* The CPU faults inside submit itself, where only the host's clock can time it. */
     context->host_timed = state->how == HOW_FAULT && !state->to_device;
-    XB_TRY(xb_borrow(context, 1, error));
+    XB_TRY(xb_borrow(context, NULL, 1, error));
     state->source = state->to_device ? state->managed : state->device;
     state->target = state->to_device ? state->device : state->managed;
     XB_TRY(context->device->backend->buffer_advise(

@@ -191,7 +191,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
                     error));
     XB_TRY(open_end(&state->ends[1], context->peer_device, context->peer_workspace,
                     context->peer_share.number, error));
-    XB_TRY(xb_borrow(context, 0, error));
+    XB_TRY(xb_borrow(context, NULL, 0, error));
     for (size_t i = 0; i < state->way_count; i++)
         XB_TRY(set_up_way(context, i, error));
     /* Each device that makes copies has direct access to the one at the other end. */

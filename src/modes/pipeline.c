@@ -207,7 +207,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     uint64_t item = state->source.item_most;
     struct xb_buffers all = {.count = 0};
     take_for(test, item, state->source.items, &all);
-    XB_TRY(xb_borrow_these(context, &all, slots_of(test), error));
+    XB_TRY(xb_borrow(context, &all, slots_of(test), error));
     if (xb_order_is_overlapped(test->variant) && !test->latency && !test->simultaneous)
         XB_TRY(find_room(context, error));
     /* The kernel is tuned by threads that read to pinned memory, whoever reads where. */

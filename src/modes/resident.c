@@ -94,7 +94,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     context->operations_per_iteration = 3 * state->kernels; /* of the round trips */
     context->bytes_moved = 2 * test->bytes;
     context->hold = true;
-    XB_TRY(xb_borrow(context, 1, error));
+    XB_TRY(xb_borrow(context, NULL, 1, error));
     return xb_proof_fill(context->queues[0], state->trip.in, test->bytes,
                          xb_proof_before(test->seed), error);
 }

@@ -191,7 +191,7 @@ enum xb_status xb_transfer_setup(struct xb_mode_context *context, size_t queues_
     if (is_synchronous)
         XB_TRY(
             context->device->backend->queue_open_blocking(context->device, &transfer->own, error));
-    XB_TRY(xb_borrow(context, 0, error));
+    XB_TRY(xb_borrow(context, NULL, 0, error));
     const enum xb_memory memory = transfer->ways[0].host->memory;
     context->hold = memory != XB_MEMORY_PAGEABLE;
     if (transfer->own != NULL) { /* what is submitted may wait for what is held */

@@ -181,16 +181,10 @@ static bool ask(struct xb_reading *reading, const struct xb_mode *mode,
 /* Where several modes are no copies: what comes first under "What to do", else of any mode. */
 static bool ask_modes(struct xb_reading *reading)
 {
-    const struct xb_reading_entry *most = NULL;
-    for (size_t i = 0; i < reading->list->count; i++) {
-        const struct xb_reading_entry *entry = &reading->list->entries[i];
-        if (entry->remedy != NULL &&
-            (most == NULL || xb_reading_weight(entry) > xb_reading_weight(most)))
-            most = entry;
-    }
-    if (most != NULL) {
-        xb_reading_begin(reading, "", "", most->device, most->bytes);
-        xb_tell(reading, "{text}", most->text);
+    const struct xb_reading_entry *advice[XB_MOST_ADVICE];
+    if (xb_reading_advice(reading->list, advice) > 0) {
+        xb_reading_begin(reading, "", "", advice[0]->device, advice[0]->bytes);
+        xb_tell(reading, "{text}", advice[0]->text);
         return true;
     }
     for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++)

@@ -8,21 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-double xb_reading_median(const struct xb_reading *reading, const struct xb_record_case *test,
-                         const struct xb_figure *figure)
-{
-    return test != NULL ? xb_record_median(reading->record, test, figure->name) : (double)NAN;
-}
-
-double xb_reading_bandwidth(const struct xb_reading *reading, const struct xb_record_case *test)
-{
-    return xb_reading_median(reading, test, &xb_figure_bandwidth);
-}
-
 double xb_reading_ratio(const struct xb_reading *reading, const struct xb_record_case *test,
-                        const struct xb_record_case *other)
+                        const struct xb_record_case *base)
 {
-    return xb_reading_bandwidth(reading, test) / xb_reading_bandwidth(reading, other);
+    return xb_reading_bandwidth(reading, test) / xb_reading_bandwidth(reading, base);
 }
 
 bool xb_reading_is_placed(const struct xb_record_case *test)
@@ -48,20 +37,14 @@ bool xb_reading_usable(const struct xb_reading *reading, const struct xb_record_
            xb_reading_has(reading, test, &xb_figure_bandwidth);
 }
 
-/* The first process's row that counts; a usable case has one. */
-static const struct xb_record_row *row_of(const struct xb_reading *reading,
-                                          const struct xb_record_case *test)
+const struct xb_record_row *xb_reading_row(const struct xb_reading *reading,
+                                           const struct xb_record_case *test)
 {
+    static const struct xb_record_row none = {.timer = NULL};
     for (size_t i = 0; i < reading->record->process_count; i++)
         if (xb_record_row_counts(&test->rows[i]))
             return &test->rows[i];
-    return NULL;
-}
-
-uint64_t xb_reading_bytes_moved(const struct xb_reading *reading, const struct xb_record_case *test)
-{
-    const struct xb_record_row *row = row_of(reading, test);
-    return row != NULL ? row->bytes_moved : 0;
+    return &none;
 }
 
 uint64_t xb_reading_value(const struct xb_record_case *test, const char *option)
@@ -71,13 +54,8 @@ uint64_t xb_reading_value(const struct xb_record_case *test, const char *option)
 
 bool xb_reading_device_timed(const struct xb_reading *reading, const struct xb_record_case *test)
 {
-    const struct xb_record_row *row = row_of(reading, test);
-    return row != NULL && row->timer != NULL && strcmp(row->timer, "device-event") == 0;
-}
-
-bool xb_reading_goes(const struct xb_record_case *test, enum xb_direction direction)
-{
-    return strcmp(test->direction, xb_direction_name(direction)) == 0;
+    const char *timer = xb_reading_row(reading, test)->timer;
+    return timer != NULL && strcmp(timer, "device-event") == 0;
 }
 
 bool xb_reading_alone(const struct xb_record_case *test)
@@ -91,7 +69,7 @@ bool xb_reading_one_way_of_any(const struct xb_reading *reading, const struct xb
     return xb_reading_alone(test) && (mode == NULL || !mode->only_named) &&
            (xb_reading_goes(test, XB_H2D) || xb_reading_goes(test, XB_D2H)) &&
            xb_reading_has(reading, test, xb_reading_figure(test)) &&
-           xb_reading_bytes_moved(reading, test) == test->bytes;
+           xb_reading_row(reading, test)->bytes_moved == test->bytes;
 }
 
 bool xb_reading_one_way(const struct xb_reading *reading, const struct xb_record_case *test)
@@ -175,7 +153,7 @@ static bool is_way(const struct xb_reading *reading, const struct xb_record_case
            is_variant(reading, test, way->mode, way->variant) &&
            xb_reading_has(reading, test,
                           test->latency ? &xb_figure_latency_host : &xb_figure_bandwidth) &&
-           (test->latency || xb_reading_bytes_moved(reading, test) >= test->bytes);
+           (test->latency || xb_reading_row(reading, test)->bytes_moved >= test->bytes);
 }
 
 const struct xb_record_case *xb_reading_best_of_any(const struct xb_reading *reading,
@@ -232,13 +210,6 @@ enum xb_reading_order xb_reading_judge_by(const struct xb_reading *reading,
         own.median <= (1 - XB_VISIBLE) * its.median)
         return figure->more_is_better ? XB_READING_SLOWER : XB_READING_FASTER;
     return by_interval ? XB_READING_ALIKE : XB_READING_UNKNOWN;
-}
-
-bool xb_reading_is_sure(const struct xb_reading *reading, const struct xb_record_case *test,
-                        const struct xb_figure *figure, struct xb_statistics *statistics)
-{
-    return xb_record_describe(reading->record, test, figure->name, statistics) &&
-           statistics->has_interval;
 }
 
 void xb_reading_collect(struct xb_reading *reading, double value)

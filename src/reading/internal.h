@@ -46,11 +46,13 @@ struct xb_reading_ways xb_reading_collect_ways(const struct xb_reading *reading,
                                                enum xb_direction direction);
 bool xb_reading_is_one_method(const struct xb_record_case *a, const struct xb_record_case *b);
 
-/* ---- what is said of any mode; each list ends with a label of NULL ---- */
+/* ---- what is said of any mode ---- */
 
-/* Before the modes' lines; of pairs behind them, one way; and last. */
-extern const struct xb_reading_line xb_reading_of_link[], xb_reading_of_both_ways[],
-    xb_reading_of_groups[], xb_reading_of_far_and_slow[];
+xb_reading_say xb_reading_say_link, xb_reading_say_slow_link, xb_reading_say_both_ways,
+    xb_reading_say_group, xb_reading_say_numa, xb_reading_say_slow;
+
+/* Before the modes' lines, and behind them. Each ends with a label of NULL. */
+extern const struct xb_reading_line xb_reading_first[], xb_reading_last[];
 
 /* About devices that ran at the same time; says nothing by itself. */
 extern const struct xb_reading_line xb_reading_together;

@@ -41,7 +41,7 @@ static const struct xb_record_device *find_fastest(const struct xb_reading *read
 
 /* Says how much of what its link can carry the fastest copies reached, or else of the raw rate:
  * "The link gives 95.5 % of what PCIe Gen5 x16 can carry to the GPU and 96.3 % back." */
-static void say_link(struct xb_reading *reading)
+void xb_reading_say_link(struct xb_reading *reading)
 {
     const struct xb_record_case *best[2];
     const struct xb_record_device *device = find_fastest(reading, best);
@@ -96,7 +96,7 @@ static void say_link(struct xb_reading *reading)
 #define FAR_BELOW_CEILING 0.8
 
 /* Tells of a link below what device and slot can do, or of whose ceiling copies reach little. */
-static void say_slow_link(struct xb_reading *reading)
+void xb_reading_say_slow_link(struct xb_reading *reading)
 {
     const struct xb_record *record = reading->record;
     const struct xb_record_case *best[2];
@@ -133,9 +133,3 @@ static void say_slow_link(struct xb_reading *reading)
         xb_remedy(reading, XB_EFFORT_CALL, (double)NAN,
                   "Find out why the link is slow: xferbench link");
 }
-
-const struct xb_reading_line xb_reading_of_link[] = {
-    {.label = "link", .code = "XB-SHARE-OF-LINK", .say = say_link},
-    {.label = "slow link", .code = "XB-SLOW-LINK", .say = say_slow_link},
-    {.label = NULL},
-};

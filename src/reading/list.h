@@ -26,9 +26,6 @@ void xb_reading_free(struct xb_reading_list *list); /* accepts a zeroed one */
 const char *xb_reading_subject(const struct xb_reading_list *list,
                                const struct xb_reading_entry *entry, char *text, size_t size);
 
-/* Weighs an entry's remedy: most for a large gain by little work, least if not measured. */
-double xb_reading_weight(const struct xb_reading_entry *entry);
-
 #define XB_MOST_ADVICE 3
 
 /* Takes the entries whose remedies are worth most, each remedy once; returns how many. */

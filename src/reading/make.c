@@ -146,6 +146,21 @@ static void say_lines(struct xb_reading *reading, const char *mode,
     }
 }
 
+const struct xb_reading_line xb_reading_first[] = {
+    {.label = "link", .code = "XB-SHARE-OF-LINK", .say = xb_reading_say_link},
+    {.label = "slow link", .code = "XB-SLOW-LINK", .say = xb_reading_say_slow_link},
+    {.label = "both ways", .code = "XB-BOTH-WAYS", .say = xb_reading_say_both_ways},
+    {.label = NULL},
+};
+const struct xb_reading_line xb_reading_last[] = {
+    {.label = "one to all", .code = "XB-ONE-TO-ALL", .say_of_pairs = xb_reading_say_group},
+    {.label = "all to one", .code = "XB-ALL-TO-ONE", .say_of_pairs = xb_reading_say_group},
+    {.label = "NUMA", .code = "XB-NUMA", .say = xb_reading_say_numa},
+    {.label = "slow", .code = "XB-SLOW-H2D", .say = xb_reading_say_slow},
+    {.label = "slow", .code = "XB-SLOW-D2H", .say = xb_reading_say_slow},
+    {.label = NULL},
+};
+
 void xb_reading_make(const struct xb_record *record, struct xb_reading_list *list)
 {
     size_t devices = 0;
@@ -159,14 +174,11 @@ void xb_reading_make(const struct xb_record *record, struct xb_reading_list *lis
         .many_sizes = count > 0 && record->by_size[0]->bytes != record->by_size[count - 1]->bytes,
         .many_devices = devices > 1};
     choose_nodes(&reading);
-    say_lines(&reading, NULL, xb_reading_of_link);
-    say_lines(&reading, NULL, xb_reading_of_both_ways);
+    say_lines(&reading, NULL, xb_reading_first);
     for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++)
         say_lines(&reading, (*mode)->name, (*mode)->reading);
     xb_reading_say_together(&reading);
-    for (const struct xb_reading_line *line = xb_reading_of_groups; line->label != NULL; line++)
-        say_of_largest(&reading, line, -1, XB_D2D);
-    say_lines(&reading, NULL, xb_reading_of_far_and_slow);
+    say_lines(&reading, NULL, xb_reading_last);
     xb_reading_make_answer(&reading);
     free(reading.collected);
     free(reading.numbers);
@@ -198,7 +210,8 @@ const char *xb_reading_subject(const struct xb_reading_list *list,
     return text;
 }
 
-double xb_reading_weight(const struct xb_reading_entry *entry)
+/* Weighs an entry's remedy: most for a large gain by little work, least if not measured. */
+static double weight_of(const struct xb_reading_entry *entry)
 {
     double gain = isfinite(entry->gain) && entry->gain > 1 ? log(entry->gain) : 0;
     return gain / (1 + (double)entry->effort);
@@ -209,16 +222,16 @@ size_t xb_reading_advice(const struct xb_reading_list *list, const struct xb_rea
     size_t count = 0;
     for (size_t i = 0; i < list->count; i++) {
         const struct xb_reading_entry *entry = &list->entries[i];
-        double weight = xb_reading_weight(entry);
+        double weight = weight_of(entry);
         bool is_said_better = entry->remedy == NULL; /* of another size or device */
         for (size_t k = 0; k < list->count && !is_said_better; k++) {
             const struct xb_reading_entry *other = &list->entries[k];
-            double more = xb_reading_weight(other) - weight;
+            double more = weight_of(other) - weight;
             is_said_better = other->remedy != NULL && strcmp(other->code, entry->code) == 0 &&
                              (more > 0 || (more == 0 && k < i));
         }
         size_t at = 0;
-        while (at < count && xb_reading_weight(advice[at]) >= weight)
+        while (at < count && weight_of(advice[at]) >= weight)
             at++;
         if (at == XB_MOST_ADVICE || is_said_better)
             continue;

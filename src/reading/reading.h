@@ -69,9 +69,12 @@ struct xb_reading {
     bool all_nodes;
 };
 
+/* Says something, or nothing (struct xb_reading_line). */
+typedef void xb_reading_say(struct xb_reading *reading);
+
 /* ---- what was measured, of the device and size that is spoken of ---- */
 
-bool xb_reading_goes(const struct xb_record_case *test, enum xb_direction direction);
+#define xb_reading_goes(test, to) (strcmp((test)->direction, xb_direction_name(to)) == 0)
 /* Whether a case ran in full, was verified and has that figure. Where NUMA nodes were named
  * (--numa), only cases of one node count: the device's, else the first. */
 bool xb_reading_has(const struct xb_reading *reading, const struct xb_record_case *test,
@@ -147,11 +150,12 @@ enum xb_reading_order xb_reading_judge_by(const struct xb_reading *reading,
 #define xb_reading_judge(reading, test, other)                                                     \
     xb_reading_judge_by((reading), (test), &xb_figure_bandwidth, (other), &xb_figure_bandwidth)
 /* Describes a figure of a case; false where it has too few samples for an interval. */
-bool xb_reading_is_sure(const struct xb_reading *reading, const struct xb_record_case *test,
-                        const struct xb_figure *figure, struct xb_statistics *statistics);
-/* The bytes that one iteration of a usable case moves. */
-uint64_t xb_reading_bytes_moved(const struct xb_reading *reading,
-                                const struct xb_record_case *test);
+#define xb_reading_is_sure(reading, test, figure, statistics)                                      \
+    (xb_record_describe((reading)->record, (test), (figure)->name, (statistics)) &&                \
+     (statistics)->has_interval)
+/* The first process's row that counts; a usable case has one. */
+const struct xb_record_row *xb_reading_row(const struct xb_reading *reading,
+                                           const struct xb_record_case *test);
 
 /* The faster of two cases, either of which may be NULL. */
 const struct xb_record_case *xb_reading_faster(const struct xb_reading *reading,
@@ -159,12 +163,13 @@ const struct xb_record_case *xb_reading_faster(const struct xb_reading *reading,
                                                const struct xb_record_case *b);
 
 /* The median of a figure of the case; NAN where it has none, or `test` is NULL. */
-double xb_reading_median(const struct xb_reading *reading, const struct xb_record_case *test,
-                         const struct xb_figure *figure);
-double xb_reading_bandwidth(const struct xb_reading *reading, const struct xb_record_case *test);
-/* How many times the other's bandwidth that is. */
+#define xb_reading_median(reading, test, figure)                                                   \
+    xb_record_median((reading)->record, (test), (figure)->name)
+#define xb_reading_bandwidth(reading, test)                                                        \
+    xb_reading_median((reading), (test), &xb_figure_bandwidth)
+/* How many times the bandwidth of `base` that is. */
 double xb_reading_ratio(const struct xb_reading *reading, const struct xb_record_case *test,
-                        const struct xb_record_case *other);
+                        const struct xb_record_case *base);
 
 /* Describes many values, one per pair or device: collect each, then ask for their spread, which
  * empties the collection. False if there are none. */
@@ -181,6 +186,7 @@ bool xb_reading_spread(struct xb_reading *reading, struct xb_statistics *spread)
  *   {text}                                  const char *
  *   {call}                                  enum xb_call
  *   {size}                                  uint64_t
+ *   {value}                                 const struct xb_record_case *, and an option's name
  *   {rate} {factor} {speed} {share} {part} {duration} {whole} {one}       double
  *   {gain}                                  none: the factor of a remedy
  *
@@ -201,8 +207,9 @@ bool xb_reading_spread(struct xb_reading *reading, struct xb_statistics *spread)
  * that the statement rests on the case, as its name does. {speed-of} gives the rate of a case, of a
  * small one its time; "{speed-of:unit}" says GB/s too. A rate is "55.4", of GB/s: the fewest digits
  * that are within 1 % of it. A speed is "1.6 times as fast"; a part is a share of at most all,
- * because more is noise; a whole number has no decimals, and {one} has one. The compiler checks no
- * arguments; an unknown word ends the program.
+ * because more is noise; a whole number has no decimals, and {one} has one. A value is what the
+ * case has of the option: a size or a whole number. The compiler checks no arguments; an unknown
+ * word ends the program.
  */
 void xb_tell(struct xb_reading *reading, const char *phrase, ...);
 

@@ -154,13 +154,13 @@ static struct groups find_fastest(struct xb_reading *reading, bool to_one)
 }
 
 /* Tells of the fastest groups of the kind that the code names. */
-static void say_group(struct xb_reading *reading)
+void xb_reading_say_group(struct xb_reading *reading)
 {
     bool to_one = strcmp(reading->entry.code, "XB-ALL-TO-ONE") == 0;
     const struct groups groups = find_fastest(reading, to_one);
     const struct xb_statistics *rates = &groups.rates;
     struct xb_statistics shares;
-    if (groups.count == 0)
+    if (groups.count == 0 || reading->direction != XB_D2D)
         return;
     char sender[48] = "One GPU sends", receiver[48] = "another", many[24];
     snprintf(many, sizeof many, groups.pairs > 0 ? "%zu" : "several", groups.pairs);
@@ -189,9 +189,3 @@ static void say_group(struct xb_reading *reading)
         xb_tell(reading, " Each pair gets {share:share_of_alone} of what it gets alone.",
                 shares.median);
 }
-
-const struct xb_reading_line xb_reading_of_groups[] = {
-    {.label = "one to all", .code = "XB-ONE-TO-ALL", .say_of_pairs = say_group},
-    {.label = "all to one", .code = "XB-ALL-TO-ONE", .say_of_pairs = say_group},
-    {.label = NULL},
-};

@@ -14,13 +14,13 @@ static bool goes_both_ways(const struct xb_reading *reading, const struct xb_rec
     (void)argument;
     return xb_reading_alone(test) && xb_reading_goes(test, XB_BIDIR) &&
            xb_reading_usable(reading, test) &&
-           xb_reading_bytes_moved(reading, test) == 2 * test->bytes &&
+           xb_reading_row(reading, test)->bytes_moved == 2 * test->bytes &&
            (xb_reading_median(reading, test, &xb_figure_overlap) > 0 ||
             xb_reading_median(reading, test, &xb_figure_bandwidth_h2d) > 0);
 }
 
 /* Tells of the fastest copy both ways at once, beside the fastest single way. */
-static void say_both_ways(struct xb_reading *reading)
+void xb_reading_say_both_ways(struct xb_reading *reading)
 {
     const struct xb_record_case *both = xb_reading_fastest(reading, goes_both_ways, NULL);
     const struct xb_record_case *one = xb_reading_fastest(reading, xb_reading_crosses_link, NULL);
@@ -42,11 +42,6 @@ static void say_both_ways(struct xb_reading *reading)
                 (double)places, statistics.ci95_low, statistics.ci95_high);
     xb_tell(reading, "[{case} Both directions moved data {part=overlap} of the time.]", both);
 }
-
-const struct xb_reading_line xb_reading_of_both_ways[] = {
-    {.label = "both ways", .code = "XB-BOTH-WAYS", .say = say_both_ways},
-    {.label = NULL},
-};
 
 /* ---- what memory far from a device costs ---- */
 
@@ -86,7 +81,7 @@ static const struct xb_record_case *find_far(const struct xb_reading *reading,
 }
 
 /* Says what memory on the farthest NUMA node costs the fastest copy each way. */
-static void say_numa(struct xb_reading *reading)
+void xb_reading_say_numa(struct xb_reading *reading)
 {
     const struct xb_record_device *info = xb_record_device(reading->record, reading->device);
     double least = 1;
@@ -167,12 +162,11 @@ static bool is_slow(const struct xb_reading *reading, const struct xb_reading_wa
 /* Tells of every way in a direction to move one buffer once that is far below the best one, each a
  * statement. A way that is slow in both directions is told by the first, and the second is not
  * printed. */
-static void say_slow(struct xb_reading *reading)
+void xb_reading_say_slow(struct xb_reading *reading)
 {
-    enum xb_direction direction = *(const enum xb_direction *)reading->about;
-    const struct xb_reading_ways ways = xb_reading_collect_ways(reading, direction);
-    const struct xb_reading_ways back =
-        xb_reading_collect_ways(reading, direction == XB_H2D ? XB_D2H : XB_H2D);
+    bool is_back = strcmp(reading->entry.code, "XB-SLOW-D2H") == 0;
+    const struct xb_reading_ways ways = xb_reading_collect_ways(reading, is_back ? XB_D2H : XB_H2D);
+    const struct xb_reading_ways back = xb_reading_collect_ways(reading, is_back ? XB_H2D : XB_D2H);
     bool is_told = false;
     /* The slow ways to the device may have been told at another size. */
     for (size_t i = 0; i < reading->list->count; i++) {
@@ -192,7 +186,7 @@ static void say_slow(struct xb_reading *reading)
             if (xb_reading_is_one_method(back.all[k], way) && is_slow(reading, &back, back.all[k]))
                 twin = back.all[k];
         /* "Pageable reaches 14 % of pinned to the GPU and 30 % of async back." */
-        bool with_back = twin != NULL && direction == XB_H2D;
+        bool with_back = twin != NULL && !is_back;
         xb_tell(reading, "{name} reaches {share:share} of {name} {to}", way,
                 share_of(reading, &ways, way), ways.best, way);
         if (with_back)
@@ -203,19 +197,10 @@ static void say_slow(struct xb_reading *reading)
                 xb_reading_speed(reading, way), xb_reading_speed(reading, ways.best));
         if (mode != NULL && mode->say_first_thing != NULL)
             mode->say_first_thing(reading, way);
-        if (twin != NULL && direction == XB_D2H && is_told) {
+        if (twin != NULL && is_back && is_told) {
             reading->entry.is_repeated = true;
             reading->entry.remedy = NULL;
             reading->entry.gain = (double)NAN;
         }
     }
 }
-
-static const enum xb_direction to = XB_H2D, back_from = XB_D2H;
-
-const struct xb_reading_line xb_reading_of_far_and_slow[] = {
-    {.label = "NUMA", .code = "XB-NUMA", .say = say_numa},
-    {.label = "slow", .code = "XB-SLOW-H2D", .say = say_slow, .about = &to},
-    {.label = "slow", .code = "XB-SLOW-D2H", .say = say_slow, .about = &back_from},
-    {.label = NULL},
-};

@@ -66,7 +66,7 @@ static const char *speed_text(double factor, char *text, size_t size)
     return text;
 }
 
-static const struct {
+static const struct kind {
     const char *word, *unit;
     const char *(*text)(double value, char *text, size_t size);
     int decimals; /* without such a function */
@@ -148,117 +148,141 @@ static void add_call(struct xb_reading *reading, enum xb_call call)
 
 /* ---- phrases ---- */
 
-/* What stands in [...] begins here, and goes back to that if something is missing. */
-struct optional {
-    size_t length, numbers, cases;
-    bool lacked_figure, is_missing;
+/* A phrase that is told. */
+struct phrase {
+    struct xb_reading *reading;
+    va_list *arguments;
+    double gain;                     /* of a remedy */
+    const struct xb_record_case *of; /* the last in it */
+    /* What stands in [...] begins here, and goes back to that if something is missing. */
+    struct part {
+        size_t length, numbers, cases;
+        bool lacked_figure, is_missing;
+    } part;
 };
 
-static void close_option(struct xb_reading *reading, struct optional *part)
-{
-    struct xb_reading_entry *entry = &reading->entry;
-    if (!part->is_missing)
-        return;
-    reading->words.text[reading->words.length = part->length] = '\0';
-    reading->lacks_figure = part->lacked_figure;
-    entry->number_count = part->numbers;
-    entry->case_count = part->cases;
-}
+/* "{+rate:name=figure}" */
+struct word {
+    char is[16], name[48], figure[48];
+    bool has_no_words;
+};
 
-/* A word that takes a case. */
-static void add_case(struct xb_reading *reading, const char *word, const char *detail,
-                     const struct xb_record_case *test, const char *but)
+static void add_case(struct phrase *phrase, const struct word *word)
 {
-    const struct xb_figure *figure = xb_reading_figure(test);
-    const bool is_rate = figure->more_is_better; /* else it is of small copies: a time */
-    if (strcmp(word, "speed-of") == 0) {
+    struct xb_reading *reading = phrase->reading;
+    const struct xb_record_case *test = va_arg(*phrase->arguments, const struct xb_record_case *);
+    bool has_but = strcmp(word->name, "but") == 0;
+    const char *but = has_but ? va_arg(*phrase->arguments, const char *) : NULL;
+    phrase->of = test;
+    phrase->part.is_missing |= test == NULL;
+    if (test == NULL)
+        return;
+    if (strcmp(word->is, "speed-of") == 0) {
+        const struct xb_figure *figure = xb_reading_figure(test);
+        const bool is_rate = figure->more_is_better; /* else it is of small copies: a time */
         double median = xb_reading_median(reading, test, figure);
         add(reading, (is_rate ? rate_text : xb_duration_format)(median, (char[64]){0}, 64));
-        add(reading, is_rate && detail[0] != '\0' ? " GB/s" : "");
+        add(reading, is_rate && word->name[0] != '\0' ? " GB/s" : "");
         reading->lacks_figure = reading->lacks_figure || !isfinite(median);
         return;
     }
-    if (strcmp(word, "to") == 0) {
+    if (strcmp(word->is, "to") == 0) {
         add_subject(reading, xb_direction_words(test));
         return;
     }
     xb_reading_rests_on(reading, test);
-    if (strcmp(word, "case") == 0)
+    if (strcmp(word->is, "case") == 0)
         return;
     char name[96];
     (void)xb_method_name(test, name, sizeof name);
     for (char *comma; (comma = strchr(name, ',')) != NULL;) /* within a sentence it has none */
         memmove(comma, comma + 1, strlen(comma));
     add_subject(reading, name);
-    if (strcmp(word, "way") == 0)
+    if (strcmp(word->is, "way") == 0)
         xb_words_add(&reading->words, " %s", xb_direction_words(test));
     add_parameters(reading, test, but);
 }
 
-static void compose(struct xb_reading *reading, double gain, const char *phrase, va_list arguments)
+static void add_number(struct phrase *phrase, const struct word *word)
 {
-    struct optional part = {.length = 0};
-    const struct xb_record_case *of = NULL;
-    for (const char *c = phrase; *c != '\0';) {
-        char word[16] = "", name[48] = "", figure[48] = "";
+    struct xb_reading *reading = phrase->reading;
+    const struct xb_record_case *of = phrase->of;
+    const char *is = word->is, *option = NULL;
+    if (strcmp(is, "value") == 0) {
+        of = va_arg(*phrase->arguments, const struct xb_record_case *);
+        option = va_arg(*phrase->arguments, const char *);
+        is = xb_parameter_is_size(of, option) ? "size" : "whole";
+    }
+    const struct kind *kind = kinds;
+    while (strcmp(is, kind->word) != 0)
+        if (++kind == kinds + sizeof kinds / sizeof kinds[0])
+            abort();
+    double value = option != NULL            ? (double)xb_reading_value(of, option)
+                   : word->figure[0] != '\0' ? xb_record_median(reading->record, of, word->figure)
+                   : kind->text == size_text ? (double)va_arg(*phrase->arguments, uint64_t)
+                                             : va_arg(*phrase->arguments, double);
+    const char *name = strcmp(word->name, "*") == 0 ? va_arg(*phrase->arguments, const char *)
+                       : word->name[0] != '\0'      ? word->name
+                                                    : word->figure;
+    phrase->part.is_missing |= !(value > 0) || !isfinite(value);
+    if (!word->has_no_words) {
+        if (kind->text == NULL)
+            xb_words_add(&reading->words, "%.*f", kind->decimals, value);
+        else
+            add(reading, kind->text(value, (char[64]){0}, 64));
+        reading->lacks_figure = reading->lacks_figure || !isfinite(value);
+    }
+    bool is_of_way = of != NULL && name[0] != '\0' && name[strlen(name) - 1] == '_';
+    char whole[64];
+    snprintf(whole, sizeof whole, "%s%s", name, is_of_way ? of->direction : "");
+    if (whole[0] != '\0')
+        xb_reading_number(reading, whole, value, kind->unit);
+}
+
+static void add_word(struct phrase *phrase, const struct word *word)
+{
+    struct xb_reading *reading = phrase->reading;
+    if (strcmp(word->is, "text") == 0) {
+        const char *text = va_arg(*phrase->arguments, const char *);
+        phrase->part.is_missing |= text == NULL;
+        add(reading, text != NULL ? text : "");
+    } else if (strcmp(word->is, "call") == 0) {
+        add_call(reading, va_arg(*phrase->arguments, enum xb_call));
+    } else if (strcmp(word->is, "gain") == 0) {
+        add(reading, XB_FACTOR_TEXT(phrase->gain));
+    } else if (xb_list_has("name,way,case,to,speed-of", word->is)) {
+        add_case(phrase, word);
+    } else {
+        add_number(phrase, word);
+    }
+}
+
+static void compose(struct xb_reading *reading, double gain, const char *c, va_list *arguments)
+{
+    struct phrase phrase = {.reading = reading, .arguments = arguments, .gain = gain};
+    struct xb_reading_entry *entry = &reading->entry;
+    while (*c != '\0') {
         size_t length = strcspn(c, "{[]");
         add_part(reading, c, (int)length);
         c += length;
-        if (*c == '[')
-            part = (struct optional){reading->words.length, reading->entry.number_count,
-                                     reading->entry.case_count, reading->lacks_figure, false};
-        else if (*c == ']')
-            close_option(reading, &part);
-        if (*c != '{') {
-            c += *c != '\0';
-            continue;
+        if (*c == '{') {
+            struct word word = {.has_no_words = c[1] == '+'};
+            c += 1 + word.has_no_words;
+            (void)sscanf(c, "%15[^:=}]", word.is);
+            (void)sscanf(c, "%*[^:=}]:%47[^=}]", word.name);
+            (void)sscanf(c, "%*[^=}]=%47[^}]", word.figure);
+            add_word(&phrase, &word);
+            c += strcspn(c, "}");
+        } else if (*c == '[') {
+            phrase.part = (struct part){reading->words.length, entry->number_count,
+                                        entry->case_count, reading->lacks_figure, false};
+        } else if (*c == ']' && phrase.part.is_missing) {
+            reading->words.text[reading->words.length = phrase.part.length] = '\0';
+            entry->number_count = phrase.part.numbers;
+            entry->case_count = phrase.part.cases;
+            reading->lacks_figure = phrase.part.lacked_figure;
         }
-        bool is_number_only = c[1] == '+';
-        c += 1 + is_number_only;
-        (void)sscanf(c, "%15[^:=}]", word);
-        (void)sscanf(c, "%*[^:=}]:%47[^=}]", name);
-        (void)sscanf(c, "%*[^=}]=%47[^}]", figure);
-        c += strcspn(c, "}") + 1;
-        if (strcmp(word, "text") == 0) {
-            const char *text = va_arg(arguments, const char *);
-            part.is_missing = part.is_missing || text == NULL;
-            add(reading, text != NULL ? text : "");
-        } else if (strcmp(word, "call") == 0) {
-            add_call(reading, va_arg(arguments, enum xb_call));
-        } else if (strcmp(word, "gain") == 0) {
-            add(reading, XB_FACTOR_TEXT(gain));
-        } else if (xb_list_has("name,way,case,to,speed-of", word)) {
-            of = va_arg(arguments, const struct xb_record_case *);
-            const char *but = strcmp(name, "but") == 0 ? va_arg(arguments, const char *) : NULL;
-            part.is_missing = part.is_missing || of == NULL;
-            if (of != NULL)
-                add_case(reading, word, name, of, but);
-        } else {
-            size_t i = 0;
-            while (strcmp(word, kinds[i].word) != 0)
-                if (++i == sizeof kinds / sizeof kinds[0])
-                    abort();
-            double value = figure[0] != '\0'
-                               ? of != NULL ? xb_record_median(reading->record, of, figure) : NAN
-                           : kinds[i].text == size_text ? (double)va_arg(arguments, uint64_t)
-                                                        : va_arg(arguments, double);
-            const char *called = strcmp(name, "*") == 0 ? va_arg(arguments, const char *)
-                                 : name[0] != '\0'      ? name
-                                                        : figure;
-            part.is_missing = part.is_missing || !(value > 0) || !isfinite(value);
-            if (!is_number_only) {
-                if (kinds[i].text == NULL)
-                    xb_words_add(&reading->words, "%.*f", kinds[i].decimals, value);
-                else
-                    add(reading, kinds[i].text(value, (char[64]){0}, 64));
-                reading->lacks_figure = reading->lacks_figure || !isfinite(value);
-            }
-            bool is_of_way = of != NULL && called[0] != '\0' && called[strlen(called) - 1] == '_';
-            char whole[64];
-            snprintf(whole, sizeof whole, "%s%s", called, is_of_way ? of->direction : "");
-            if (whole[0] != '\0')
-                xb_reading_number(reading, whole, value, kinds[i].unit);
-        }
+        c += *c != '\0';
     }
 }
 
@@ -266,7 +290,7 @@ void xb_tell(struct xb_reading *reading, const char *phrase, ...)
 {
     va_list arguments;
     va_start(arguments, phrase);
-    compose(reading, (double)NAN, phrase, arguments);
+    compose(reading, (double)NAN, phrase, &arguments);
     va_end(arguments);
 }
 
@@ -280,7 +304,7 @@ void xb_remedy(struct xb_reading *reading, enum xb_effort effort, double gain, c
         return;
     reading->words = (struct xb_words){.length = 0};
     va_start(arguments, phrase);
-    compose(reading, gain, phrase, arguments);
+    compose(reading, gain, phrase, &arguments);
     va_end(arguments);
     reading->entry.remedy = xb_arena_copy(&reading->list->texts, reading->words.text);
     reading->entry.effort = effort;

@@ -10,6 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct xb_record_fact *xb_record_fact_find(const struct xb_record_fact *facts, size_t count,
+                                                 const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(facts[i].name, name) == 0)
+            return &facts[i];
+    return NULL;
+}
+
 const char *xb_result_status_name(enum xb_result_status status)
 {
     static const char *const names[] = {"ok", "skipped", "error"};
@@ -200,6 +209,8 @@ bool xb_record_describe(const struct xb_record *record, const struct xb_record_c
                         const char *figure, struct xb_statistics *statistics)
 {
     double medians[XB_RECORD_PROCESSES];
+    if (test == NULL)
+        return false;
     if (!record->is_merged && record->process_count == 1) {
         const struct xb_record_figure *own =
             test->rows[0].is_there ? xb_record_row_figure(&test->rows[0], figure) : NULL;

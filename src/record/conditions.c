@@ -171,15 +171,6 @@ void xb_record_sort_facts(struct xb_record_fact *facts, size_t count)
         qsort(facts, count, sizeof *facts, by_name);
 }
 
-const struct xb_record_fact *xb_record_fact_find(const struct xb_record_fact *facts, size_t count,
-                                                 const char *name)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(facts[i].name, name) == 0)
-            return &facts[i];
-    return NULL;
-}
-
 const struct xb_record_fact *xb_record_detail_find(const struct xb_record_row *row,
                                                    const char *name)
 {

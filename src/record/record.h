@@ -349,7 +349,8 @@ const struct xb_record_figure *xb_record_row_figure(const struct xb_record_row *
                                                     const char *name);
 
 /* Describes a figure of a case: as the one process of a record described it; for a merged record by
- * the medians of the processes whose row is ok and was not cut short. False: there is none. */
+ * the medians of the processes whose row is ok and was not cut short. False: there is none, as of
+ * no case (NULL). */
 bool xb_record_describe(const struct xb_record *record, const struct xb_record_case *test,
                         const char *figure, struct xb_statistics *statistics);
 

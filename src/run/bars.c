@@ -14,6 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool xb_table_has_row(const struct xb_record *record, const struct xb_record_case *test)
+{
+    return (record->is_merged || !xb_case_is_in_matrix(record, test)) &&
+           !xb_case_was_not_run(record, test);
+}
+
 /* Names a bar by what tells it from the others, "async, chunk 8 MiB". Names and titles of tables of
  * one way decide how wide the first column is. */
 static void name_bar(struct xb_bar *bar, struct xb_bars *view)

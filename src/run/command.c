@@ -2,16 +2,17 @@
 #define _POSIX_C_SOURCE 200809L
 #include "command.h"
 
-#include "base/child.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/stream.h"
 #include "base/text.h"
+#include "cli/help.h"
 #include "deadline.h"
 #include "formats.h"
 #include "progress.h"
 #include "reading/list.h"
 #include "record/document.h"
+#include "record/mode_list.h"
 #include "trace/trace.h"
 
 #include <pthread.h>
@@ -106,39 +107,6 @@ static enum xb_status check_request(const struct xb_run_options *asked, struct x
         if (rules[i].is_asked)
             return XB_FAIL(error, XB_ERR_USAGE, "%s", rules[i].why_not);
     return XB_OK;
-}
-
-enum xb_status xb_run_find_places(const struct xb_run_options *asked, struct xb_run_places *places,
-                                  struct xb_error *error)
-{
-    struct xb_error cause;
-    XB_TRY(xb_json_place_choose(asked->json, asked->json_lines, &places->json, error));
-    const char *const paths[] = {places->json.path, asked->csv, asked->trace, asked->baseline_json};
-    const char *const options[] = {places->json.option, "--csv", "--trace", "--baseline-json",
-                                   "--interleave"};
-    enum xb_status status = asked->interleave != NULL
-                                ? xb_program_find(asked->interleave, &places->program, &cause)
-                                : XB_OK;
-    if (status != XB_OK)
-        return XB_FAIL_NATIVE(error, status, cause.call, cause.native_code, cause.native_name,
-                              "--interleave: %s", cause.message);
-    places->all[XB_RUN_OUTPUTS] =
-        (struct xb_cli_place){.option = options[XB_RUN_OUTPUTS], .input = places->program};
-    for (size_t i = 0; i < XB_RUN_OUTPUTS; i++) {
-        struct xb_output *output = &places->outputs[i];
-        places->all[i] = (struct xb_cli_place){.option = options[i], .output = output};
-        if (paths[i] != NULL)
-            XB_TRY(xb_cli_find_output(options[i], paths[i], output, error));
-    }
-    return XB_OK;
-}
-
-void xb_run_release_places(struct xb_run_places *places)
-{
-    for (size_t i = 0; i < XB_RUN_OUTPUTS; i++)
-        xb_output_discard(&places->outputs[i]);
-    free(places->program);
-    places->program = NULL;
 }
 
 static enum xb_status open_outputs(const struct xb_run *run, struct outputs *outputs,
@@ -341,6 +309,29 @@ static int run(struct xb_config *config, char *const *words)
 static void print_help(FILE *stream)
 {
     xb_run_print_help(stream, false);
+}
+
+void xb_run_print_help(FILE *stream, bool all)
+{
+    const struct xb_option *const *row = xb_run_rows();
+    xb_help_print_beginning(stream, &xb_command_run);
+    xb_run_print_modes(stream);
+    fprintf(stream, "\nOptions:\n");
+    for (; *row != NULL && !xb_modes_take((*row)->name); row++)
+        xb_help_print_option(stream, *row);
+    fprintf(stream, "\nOptions of modes:%s", all ? "\n" : " ");
+    for (; all && *row != NULL; row++) {
+        char takers[512], text[600];
+        xb_help_print_option(stream, *row);
+        snprintf(text, sizeof text, "(%s)", xb_run_takers(*row, takers, sizeof takers));
+        xb_help_print_entry(stream, 30, text, "%s", "");
+    }
+    if (!all)
+        xb_help_print_wrapped(stream,
+                              "`xferbench help MODE` has those of a mode, `xferbench help all` has "
+                              "all.",
+                              (int)strlen("Options of modes: "));
+    xb_help_print_exits(stream, &xb_command_run);
 }
 
 const struct xb_command xb_command_run = {

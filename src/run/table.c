@@ -320,12 +320,6 @@ static void fill_cell(const struct column *column, const char *parameter,
         snprintf(cell, CELL, "%s", text);
 }
 
-bool xb_table_has_row(const struct xb_record *record, const struct xb_record_case *test)
-{
-    return (record->is_merged || !xb_case_is_in_matrix(record, test)) &&
-           !xb_case_was_not_run(record, test);
-}
-
 struct xb_table *xb_table_of_rows(const struct xb_record *record, enum xb_row_kind which)
 {
     static const enum xb_colour colours[] = {XB_COLOUR_NONE, XB_COLOUR_WARNING, XB_COLOUR_BAD};

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "base/units.h"
 #include "internal.h"
 
@@ -82,32 +81,6 @@ static void sweep(const char *where)
             strlen(entry->d_name) == strlen(FOLDER_PREFIX FOLDER_RANDOM))
             remove_left_over(dirfd(folder), entry->d_name);
     closedir(folder);
-}
-
-void xb_files_close(struct xb_files *files)
-{
-    if (files->path == NULL)
-        return; /* all zero: descriptor 0 is not ours */
-    int code = errno, stays = 0;
-    size_t length = strlen(files->path);
-    bool is_folder = files->is_made && length > 0 && files->path[length - 1] == '/';
-    for (size_t i = 0; is_folder && files->folder >= 0 && i < files->count; i++)
-        if (unlinkat(files->folder, files->entries[i].name, 0) != 0 && errno != ENOENT &&
-            stays == 0)
-            stays = errno;
-    if (is_folder && rmdir(files->path) != 0 && errno != ENOENT) {
-        stays = stays != 0 ? stays : errno;
-        xb_say("'%.300s' cannot be removed: %s (%s): remove it yourself, with what is in it",
-               files->path, strerror(stays), xb_errno_name(stays));
-    }
-    errno = code;
-    if (files->folder >= 0)
-        close(files->folder);
-    for (size_t i = 0; i < files->count; i++)
-        free(files->entries[i].name);
-    free(files->entries);
-    free(files->path);
-    *files = (struct xb_files){.folder = -1};
 }
 
 /* ---- what fails ---- */

@@ -2,16 +2,89 @@
 #define _GNU_SOURCE /* O_DIRECT */
 #include "base/memory.h"
 #include "base/order.h"
+#include "base/text.h"
 #include "internal.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
+
+/* ---- file systems ---- */
+
+/* Not in linux/magic.h: no part of the kernel, or they keep their number to themselves. */
+#define ZFS_MAGIC 0x2fc12fc1
+#define LUSTRE_MAGIC 0x0bd00bd0
+#define GPFS_MAGIC 0x47504653
+#define BEEGFS_MAGIC 0x19830326
+#define BCACHEFS_MAGIC 0xca451a4e
+
+static const struct {
+    unsigned long magic;
+    const char *name;
+} names[] = {
+    {EXT4_SUPER_MAGIC, "ext4"}, /* ext2 and ext3 have the same number */
+    {XFS_SUPER_MAGIC, "xfs"},
+    {BTRFS_SUPER_MAGIC, "btrfs"},
+    {F2FS_SUPER_MAGIC, "f2fs"},
+    {TMPFS_MAGIC, "tmpfs"},
+    {RAMFS_MAGIC, "ramfs"},
+    {HUGETLBFS_MAGIC, "hugetlbfs"},
+    {OVERLAYFS_SUPER_MAGIC, "overlayfs"},
+    {FUSE_SUPER_MAGIC, "fuse"}, /* virtiofs has the same number */
+    {V9FS_MAGIC, "9p"},
+    {NFS_SUPER_MAGIC, "nfs"},
+    {CIFS_SUPER_MAGIC, "cifs"},
+    {SMB2_SUPER_MAGIC, "smb2"},
+    {CEPH_SUPER_MAGIC, "ceph"},
+    {SQUASHFS_MAGIC, "squashfs"},
+    {EROFS_SUPER_MAGIC_V1, "erofs"},
+    {ISOFS_SUPER_MAGIC, "iso9660"},
+    {MSDOS_SUPER_MAGIC, "vfat"},
+    {ECRYPTFS_SUPER_MAGIC, "ecryptfs"},
+    {PROC_SUPER_MAGIC, "proc"},
+    {SYSFS_MAGIC, "sysfs"},
+    {ZFS_MAGIC, "zfs"},
+    {LUSTRE_MAGIC, "lustre"},
+    {GPFS_MAGIC, "gpfs"},
+    {BEEGFS_MAGIC, "beegfs"},
+    {BCACHEFS_MAGIC, "bcachefs"},
+};
+
+/* The number of its file system, of 32 bits whatever the type's sign; 0: the kernel does not
+ * say. */
+static unsigned long magic_of(int descriptor)
+{
+    struct statfs system;
+    return fstatfs(descriptor, &system) == 0 ? (unsigned long)system.f_type & 0xffffffffUL : 0;
+}
+
+const char *xb_file_system_name(int descriptor, char *text, size_t size)
+{
+    unsigned long magic = magic_of(descriptor);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (names[i].magic == magic) {
+            snprintf(text, size, "%s", names[i].name);
+            return text;
+        }
+    if (magic != 0)
+        snprintf(text, size, "0x%lx", magic);
+    else
+        snprintf(text, size, "unknown");
+    return text;
+}
+
+bool xb_file_system_is_memory(int descriptor)
+{
+    unsigned long magic = magic_of(descriptor);
+    return magic == TMPFS_MAGIC || magic == RAMFS_MAGIC || magic == HUGETLBFS_MAGIC;
+}
 
 const char *xb_files_label(const struct xb_files *files, size_t file, char text[XB_STORAGE_LABEL])
 {
@@ -37,6 +110,47 @@ void xb_files_add(struct xb_files *files, const char *name, uint64_t bytes)
     files->entries = xb_grow(files->entries, files->count, sizeof *files->entries);
     files->entries[files->count++] = (struct xb_file_entry){xb_copy(name), bytes};
     files->bytes += bytes;
+}
+
+void xb_files_close(struct xb_files *files)
+{
+    if (files->path == NULL)
+        return; /* all zero: descriptor 0 is not ours */
+    int code = errno, stays = 0;
+    size_t length = strlen(files->path);
+    bool is_folder = files->is_made && length > 0 && files->path[length - 1] == '/';
+    for (size_t i = 0; is_folder && files->folder >= 0 && i < files->count; i++)
+        if (unlinkat(files->folder, files->entries[i].name, 0) != 0 && errno != ENOENT &&
+            stays == 0)
+            stays = errno;
+    if (is_folder && rmdir(files->path) != 0 && errno != ENOENT) {
+        stays = stays != 0 ? stays : errno;
+        xb_say("'%.300s' cannot be removed: %s (%s): remove it yourself, with what is in it",
+               files->path, strerror(stays), xb_errno_name(stays));
+    }
+    errno = code;
+    if (files->folder >= 0)
+        close(files->folder);
+    for (size_t i = 0; i < files->count; i++)
+        free(files->entries[i].name);
+    free(files->entries);
+    free(files->path);
+    *files = (struct xb_files){.folder = -1};
+}
+
+enum xb_status xb_direct_refused(const struct xb_files *files, size_t file, int code,
+                                 struct xb_error *error)
+{
+    const char *label = XB_FILE_LABEL(files, file);
+    if (code == EINVAL || code == EOPNOTSUPP)
+        return XB_FAIL_NATIVE(
+            error, XB_ERR_UNSUPPORTED, "open", code, xb_errno_name(code),
+            "%.300s: its file system, %s, refuses O_DIRECT: read through the page "
+            "cache, or have the file on another one",
+            label, files->file_system);
+    return XB_FAIL_NATIVE(error, XB_ERR_RUNTIME, "open", code, xb_errno_name(code),
+                          "%.300s: cannot be opened, %s%s", label, strerror(code),
+                          code == EMFILE ? ": raise the limit, ulimit -n" : "");
 }
 
 /* ---- opening ---- */
@@ -200,4 +314,25 @@ enum xb_status xb_files_open_to_read(const struct xb_files *files, size_t file, 
 {
     *descriptor = xb_files_open_one(files, file, is_direct ? O_DIRECT : 0);
     return *descriptor < 0 ? xb_direct_refused(files, file, errno, error) : XB_OK;
+}
+
+enum xb_status xb_read_failed(const struct xb_read *read, const char *call, int code,
+                              uint64_t offset, uint64_t bytes, struct xb_error *error)
+{
+    return XB_FAIL_NATIVE(error, XB_ERR_RUNTIME, call, code, xb_errno_name(code),
+                          "%.300s: %llu bytes at offset %llu cannot be read, %s%s",
+                          XB_FILE_LABEL(read->files, read->file), (unsigned long long)bytes,
+                          (unsigned long long)offset, strerror(code),
+                          code == EIO ? ": the disk or the way to it fails, see dmesg" : "");
+}
+
+enum xb_status xb_read_ended(const struct xb_read *read, uint64_t offset, struct xb_error *error)
+{
+    return XB_FAIL(
+        error, XB_ERR_RUNTIME,
+        "%.300s: ends before offset %llu, where %llu bytes from %llu on were to be read: "
+        "it is shorter than when it was opened; leave the files alone while they are "
+        "measured",
+        XB_FILE_LABEL(read->files, read->file), (unsigned long long)(offset + 1),
+        (unsigned long long)read->bytes, (unsigned long long)read->offset);
 }

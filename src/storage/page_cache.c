@@ -5,84 +5,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <unistd.h>
-
-/* ---- file systems ---- */
-
-/* Not in linux/magic.h: no part of the kernel, or they keep their number to themselves. */
-#define ZFS_MAGIC 0x2fc12fc1
-#define LUSTRE_MAGIC 0x0bd00bd0
-#define GPFS_MAGIC 0x47504653
-#define BEEGFS_MAGIC 0x19830326
-#define BCACHEFS_MAGIC 0xca451a4e
-
-static const struct {
-    unsigned long magic;
-    const char *name;
-} names[] = {
-    {EXT4_SUPER_MAGIC, "ext4"}, /* ext2 and ext3 have the same number */
-    {XFS_SUPER_MAGIC, "xfs"},
-    {BTRFS_SUPER_MAGIC, "btrfs"},
-    {F2FS_SUPER_MAGIC, "f2fs"},
-    {TMPFS_MAGIC, "tmpfs"},
-    {RAMFS_MAGIC, "ramfs"},
-    {HUGETLBFS_MAGIC, "hugetlbfs"},
-    {OVERLAYFS_SUPER_MAGIC, "overlayfs"},
-    {FUSE_SUPER_MAGIC, "fuse"}, /* virtiofs has the same number */
-    {V9FS_MAGIC, "9p"},
-    {NFS_SUPER_MAGIC, "nfs"},
-    {CIFS_SUPER_MAGIC, "cifs"},
-    {SMB2_SUPER_MAGIC, "smb2"},
-    {CEPH_SUPER_MAGIC, "ceph"},
-    {SQUASHFS_MAGIC, "squashfs"},
-    {EROFS_SUPER_MAGIC_V1, "erofs"},
-    {ISOFS_SUPER_MAGIC, "iso9660"},
-    {MSDOS_SUPER_MAGIC, "vfat"},
-    {ECRYPTFS_SUPER_MAGIC, "ecryptfs"},
-    {PROC_SUPER_MAGIC, "proc"},
-    {SYSFS_MAGIC, "sysfs"},
-    {ZFS_MAGIC, "zfs"},
-    {LUSTRE_MAGIC, "lustre"},
-    {GPFS_MAGIC, "gpfs"},
-    {BEEGFS_MAGIC, "beegfs"},
-    {BCACHEFS_MAGIC, "bcachefs"},
-};
-
-/* The number of its file system, of 32 bits whatever the type's sign; 0: the kernel does not
- * say. */
-static unsigned long magic_of(int descriptor)
-{
-    struct statfs system;
-    return fstatfs(descriptor, &system) == 0 ? (unsigned long)system.f_type & 0xffffffffUL : 0;
-}
-
-const char *xb_file_system_name(int descriptor, char *text, size_t size)
-{
-    unsigned long magic = magic_of(descriptor);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (names[i].magic == magic) {
-            snprintf(text, size, "%s", names[i].name);
-            return text;
-        }
-    if (magic != 0)
-        snprintf(text, size, "0x%lx", magic);
-    else
-        snprintf(text, size, "unknown");
-    return text;
-}
-
-bool xb_file_system_is_memory(int descriptor)
-{
-    unsigned long magic = magic_of(descriptor);
-    return magic == TMPFS_MAGIC || magic == RAMFS_MAGIC || magic == HUGETLBFS_MAGIC;
-}
 
 /* What statx(2) says of O_DIRECT on a file. */
 struct direct_needs {
@@ -208,21 +136,6 @@ enum xb_status xb_files_cached_share(const struct xb_files *files, uint64_t byte
 }
 
 /* ---- whether direct reads pass it by ---- */
-
-enum xb_status xb_direct_refused(const struct xb_files *files, size_t file, int code,
-                                 struct xb_error *error)
-{
-    const char *label = XB_FILE_LABEL(files, file);
-    if (code == EINVAL || code == EOPNOTSUPP)
-        return XB_FAIL_NATIVE(
-            error, XB_ERR_UNSUPPORTED, "open", code, xb_errno_name(code),
-            "%.300s: its file system, %s, refuses O_DIRECT: read through the page "
-            "cache, or have the file on another one",
-            label, files->file_system);
-    return XB_FAIL_NATIVE(error, XB_ERR_RUNTIME, "open", code, xb_errno_name(code),
-                          "%.300s: cannot be opened, %s%s", label, strerror(code),
-                          code == EMFILE ? ": raise the limit, ulimit -n" : "");
-}
 
 /* Whether the block at `begin` is in the page cache. */
 static int look(int descriptor, uint64_t begin, uint64_t bytes, bool *is_cached)

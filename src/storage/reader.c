@@ -315,27 +315,6 @@ void xb_reader_close(struct xb_reader *reader)
 
 /* ---- reading ---- */
 
-enum xb_status xb_read_failed(const struct xb_read *read, const char *call, int code,
-                              uint64_t offset, uint64_t bytes, struct xb_error *error)
-{
-    return XB_FAIL_NATIVE(error, XB_ERR_RUNTIME, call, code, xb_errno_name(code),
-                          "%.300s: %llu bytes at offset %llu cannot be read, %s%s",
-                          XB_FILE_LABEL(read->files, read->file), (unsigned long long)bytes,
-                          (unsigned long long)offset, strerror(code),
-                          code == EIO ? ": the disk or the way to it fails, see dmesg" : "");
-}
-
-enum xb_status xb_read_ended(const struct xb_read *read, uint64_t offset, struct xb_error *error)
-{
-    return XB_FAIL(
-        error, XB_ERR_RUNTIME,
-        "%.300s: ends before offset %llu, where %llu bytes from %llu on were to be read: "
-        "it is shorter than when it was opened; leave the files alone while they are "
-        "measured",
-        XB_FILE_LABEL(read->files, read->file), (unsigned long long)(offset + 1),
-        (unsigned long long)read->bytes, (unsigned long long)read->offset);
-}
-
 static enum xb_status read_by_preadv(const struct xb_read *read, struct xb_error *error)
 {
     for (uint64_t done = 0; done < read->bytes;) {

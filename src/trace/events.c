@@ -3,15 +3,20 @@
  * Chrome's trace events, of any length: the text is cut into one value after the other, and a JSON
  * tree is made of each alone. Brackets are counted, never entered, so depth takes no memory.
  */
+#define _POSIX_C_SOURCE 200809L
 #include "profile.h"
 
 #include "base/json_read.h"
 #include "base/memory.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define LONGEST ((size_t)1 << 20) /* of a value that is looked at */
 #define LATEST_US 2.3e15 /* since 1970 in 2042: any two times are less than 2^63 ns apart */
@@ -369,4 +374,25 @@ enum xb_status xb_events_read(struct xb_profiles *profiles, const char *path, in
     free(r->value);
     free(r);
     return status;
+}
+
+enum xb_status xb_profiles_read(struct xb_profiles *profiles, const char *path,
+                                struct xb_error *error)
+{
+    static const char sqlite[] = "SQLite format 3"; /* and its zero */
+    char begin[sizeof sqlite];
+    struct stat status;
+    profiles->file_count++;
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISFIFO(status.st_mode))
+        return XB_FAIL(error, XB_ERR_USAGE, "%.300s: is neither a regular file nor a pipe", path);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return XB_FAIL_ERRNO(error, "open", errno, "%.300s: cannot be read: %s", path,
+                             strerror(errno));
+    bool is_sqlite = pread(file, begin, sizeof begin, 0) == (ssize_t)sizeof begin &&
+                     memcmp(begin, sqlite, sizeof sqlite) == 0;
+    enum xb_status outcome = is_sqlite ? xb_nsys_read(profiles, path, file, error)
+                                       : xb_events_read(profiles, path, file, NULL, 0, error);
+    close(file);
+    return outcome;
 }

@@ -6,13 +6,9 @@
 #include "base/order.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* Texts, and numbers that stand for a track or a program. */
 struct xb_profile_name {
@@ -146,27 +142,6 @@ void xb_profiles_sort(struct xb_profiles *profiles)
             profiles->lacks_calls =
                 profile->activities[k].kind != XB_ACTIVITY_CALL || profile->activities[k].link == 0;
     }
-}
-
-enum xb_status xb_profiles_read(struct xb_profiles *profiles, const char *path,
-                                struct xb_error *error)
-{
-    static const char sqlite[] = "SQLite format 3"; /* and its zero */
-    char begin[sizeof sqlite];
-    struct stat status;
-    profiles->file_count++;
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISFIFO(status.st_mode))
-        return XB_FAIL(error, XB_ERR_USAGE, "%.300s: is neither a regular file nor a pipe", path);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return XB_FAIL_ERRNO(error, "open", errno, "%.300s: cannot be read: %s", path,
-                             strerror(errno));
-    bool is_sqlite = pread(file, begin, sizeof begin, 0) == (ssize_t)sizeof begin &&
-                     memcmp(begin, sqlite, sizeof sqlite) == 0;
-    enum xb_status outcome = is_sqlite ? xb_nsys_read(profiles, path, file, error)
-                                       : xb_events_read(profiles, path, file, NULL, 0, error);
-    close(file);
-    return outcome;
 }
 
 static void leave(void *name)

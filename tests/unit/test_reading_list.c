@@ -19,7 +19,8 @@
 static void a_phrase_is_words_with_their_numbers(NO_STATE)
 {
     struct xb_reading_list list = {.count = 0};
-    struct xb_reading reading = {.list = &list};
+    struct xb_record record = {.backend = "hip"};
+    struct xb_reading reading = {.list = &list, .record = &record};
     xb_reading_begin(&reading, "label", "XB-CODE", -1, 0);
     xb_tell(&reading, "{text} has {rate:bandwidth} GB/s of {size:most}; {factor}, {speed}, ", "it",
             54e9, (uint64_t)8 << 20, 2.0, 2.0);
@@ -31,6 +32,9 @@ static void a_phrase_is_words_with_their_numbers(NO_STATE)
             "[{case} {text} of {whole:none}][ No {text}.][ No {case}.][ {one:left} of {text}.]"
             "{case}{case}",
             &one, "None", 0.0, NULL, NULL, 4.25, "it", &other, &other);
+    xb_tell(&reading, " {call},", XB_CALL_PIN);
+    record.backend = "host";
+    xb_tell(&reading, " {call}.", XB_CALL_PIN);
     xb_reading_keep(&reading);
     xb_reading_begin(&reading, "label", "XB-CODE", -1, 0);
     xb_tell(&reading, "What lacks a value elsewhere is none: {factor}.", (double)NAN);
@@ -39,8 +43,10 @@ static void a_phrase_is_words_with_their_numbers(NO_STATE)
     const struct xb_reading_entry *entry = &list.entries[0];
     assert_int_equal(entry->case_count, 1);
     assert_ptr_equal(entry->cases[0], &other);
-    assert_string_equal(entry->text, "it has 54.0 GB/s of 8 MiB; 2.0 times, 2.0 times as fast, "
-                                     "25 %, 100 % of the time, 1.00 ms, 3. 4.2 of it.");
+    assert_string_equal(entry->text,
+                        "it has 54.0 GB/s of 8 MiB; 2.0 times, 2.0 times as fast, "
+                        "25 %, 100 % of the time, 1.00 ms, 3. 4.2 of it. hipHostRegister(), "
+                        "cudaHostRegister() or hipHostRegister().");
     assert_int_equal(entry->number_count, 5);
     static const struct xb_reading_number expected[] = {{"bandwidth", 54e9, XB_UNIT_RATE},
                                                         {"most", 8 << 20, XB_UNIT_BYTES},
@@ -82,11 +88,9 @@ static size_t all_lines(struct line lines[MOST_LINES])
     const struct xb_reading_line together[] = {xb_reading_together, {.label = NULL}};
     static struct xb_reading_line kept[2];
     memcpy(kept, together, sizeof kept);
-    size_t count = take(lines, 0, xb_reading_of_link, "");
-    count = take(lines, count, xb_reading_of_both_ways, "");
+    size_t count = take(lines, 0, xb_reading_first, "");
     count = take(lines, count, kept, "");
-    count = take(lines, count, xb_reading_of_groups, "");
-    count = take(lines, count, xb_reading_of_far_and_slow, "");
+    count = take(lines, count, xb_reading_last, "");
     for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++)
         count = take(lines, count, (*mode)->reading, (*mode)->name);
     return count;

@@ -242,9 +242,11 @@ static void a_least_bandwidth_takes_the_place_of_all_else(NO_STATE)
     const struct xb_limit least = {true, 300e9, XB_LIMIT_FILE};
     make_node(3);
     node.device_verdicts[0].limits.min_peer = node.device_verdicts[1].limits.min_peer = least;
+    node.device_verdicts[1].limits.min_peer.value = 400e9; /* the lesser of both counts */
     node.pairs[2].attempts[0].bandwidth = 300e9; /* 0.63 of the ceiling, 0.76 of the median */
     assert_node_ok();
     assert_int_equal(node.verdicts[2].bandwidth.source, XB_LIMIT_FILE);
+    assert_int_equal(node.verdicts[1].bandwidth.source, XB_LIMIT_DEFAULT); /* one end has none */
     assert_true(node.verdicts[2].bandwidth.warning <= 0);
     node.pairs[2].attempts[0].bandwidth = 299.99e9;
     assert_pair(2, XB_LEVEL_CRITICAL, "XB-BW-PEER",

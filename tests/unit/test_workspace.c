@@ -447,7 +447,7 @@ static void test_a_case_takes_what_it_lists(NO_STATE)
     assert_true(xb_case_needs(&largest).device_bytes == UINT64_MAX);
     begin(4 * KIB);
     fake.beyond = KIB;
-    assert_int_equal(xb_borrow(&context, 2, &error), XB_OK);
+    assert_int_equal(xb_borrow(&context, NULL, 2, &error), XB_OK);
     assert_int_equal(context.queue_count, 2);
     assert_int_equal(xb_workspace_borrowed(fake.workspace, true), (5 + 3) * KIB);
     assert_int_equal(xb_workspace_borrowed(fake.workspace, false), 2 * 5 * KIB);

@@ -184,13 +184,13 @@ static enum xb_status load(struct xb_gpu_device *device, const struct xb_hip_cod
     hipModule_t module = NULL;
     device->code = code->bytes;
     enum xb_status status =
-        XB_GPU(error, &xb_hip_runtime, XB_HIP_CALL(hipModuleLoadData, &module, device->code),
+        XB_GPU(error, device->runtime, XB_HIP_CALL(hipModuleLoadData, &module, device->code),
                "cannot load the kernels for %s onto HIP device %u", device->base.info.architecture,
                device->base.info.index);
     device->module = module;
     for (int i = 0; status == XB_OK && i < XB_GPU_KERNELS; i++) {
         hipFunction_t kernel = NULL;
-        status = XB_GPU(error, &xb_hip_runtime,
+        status = XB_GPU(error, device->runtime,
                         XB_HIP_CALL(hipModuleGetFunction, &kernel, module, names[i]),
                         "the compiled kernels lack %s", names[i]);
         device->kernels[i] = kernel;

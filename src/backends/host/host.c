@@ -78,23 +78,11 @@ static enum xb_status device_memory(struct xb_device *device, uint64_t *free_byt
     return xb_host_memory_available(free_bytes, error);
 }
 
-/* Keeps the address of all kinds: xb_buffer has no host address for device memory. */
-struct host_buffer {
-    struct xb_buffer base;
-    void *address;
-    bool callers; /* memory that was the caller's, and stays */
-};
-
-void *xb_host_buffer_address(const struct xb_buffer *buffer)
-{
-    return ((const struct host_buffer *)buffer)->address;
-}
-
 /* `callers`: its memory; NULL: it is allocated. */
 static enum xb_status make(struct xb_device *device, enum xb_memory memory, uint64_t bytes,
                            void *callers, struct xb_buffer **buffer, struct xb_error *error)
 {
-    struct host_buffer *made = calloc(1, sizeof *made);
+    struct xb_host_buffer *made = calloc(1, sizeof *made);
     if (made == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a buffer");
     made->address = callers;
@@ -130,7 +118,7 @@ static void buffer_free(struct xb_buffer *buffer)
 {
     if (buffer == NULL)
         return;
-    if (!((const struct host_buffer *)buffer)->callers)
+    if (!((const struct xb_host_buffer *)buffer)->callers)
         xb_pages_unmap(xb_host_buffer_address(buffer), buffer->bytes);
     free(buffer);
 }

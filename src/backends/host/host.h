@@ -7,8 +7,17 @@
 
 extern const struct xb_backend xb_host_backend;
 
-/* The address of the buffer's pages, also for device memory. */
-void *xb_host_buffer_address(const struct xb_buffer *buffer);
+/* Keeps the address of all kinds: xb_buffer has no host address for device memory. */
+struct xb_host_buffer {
+    struct xb_buffer base;
+    void *address;
+    bool callers; /* memory that was the caller's, and stays */
+};
+
+static inline void *xb_host_buffer_address(const struct xb_buffer *buffer)
+{
+    return ((const struct xb_host_buffer *)buffer)->address;
+}
 
 /* ---- work.c: the operations of a queue's thread ---- */
 

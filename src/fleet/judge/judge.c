@@ -268,7 +268,6 @@ void xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_request *reque
     static xb_fleet_part *const parts[] = {xb_fleet_join_moved,
                                            xb_fleet_name_complaints,
                                            xb_fleet_take_newest,
-
                                            xb_fleet_gather_siblings,
                                            xb_fleet_name_outliers,
                                            sort_siblings,

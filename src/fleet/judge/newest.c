@@ -250,10 +250,10 @@ static bool is_replaced(const struct xb_fleet *fleet, const size_t *begins,
     const struct xb_fleet_gpu *gpu = complaint->gpu;
     bool any_own = false, all_own_replaced = true, any_newer = false;
     size_t first = begins[gpu != NULL ? gpu->number : fleet->gpu_count + complaint->node->number];
-    for (const struct xb_fleet_value *value = &fleet->values[first];
-         value < &fleet->values[fleet->value_count] &&
-         (gpu != NULL ? value->gpu == gpu : value->gpu->node == complaint->node);
-         value++) {
+    for (size_t i = first; i < fleet->value_count; i++) {
+        const struct xb_fleet_value *value = &fleet->values[i];
+        if (gpu != NULL ? value->gpu != gpu : value->gpu->node != complaint->node)
+            break;
         const struct xb_fleet_source *other = &fleet->sources[value->source];
         bool apart = own->written > 0 && is_later_launch(other->written, own->written);
         bool is_of_another_rank =
@@ -324,15 +324,16 @@ void xb_fleet_name_complaints(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
     const size_t *begins = find_values(judging), count = fleet->complaint_count;
-    struct xb_fleet_finding **list = XB_SCRATCH(judging, count, sizeof *list);
+    struct xb_fleet_finding **list = XB_SCRATCH(judging, count, sizeof(struct xb_fleet_finding *));
     for (size_t i = 0; i < count; i++) {
-        struct xb_fleet_finding *own = list[i] = &fleet->complaints[i], *before = own - 1;
-        bool is_like_before = i > 0 && before->gpu == own->gpu && before->node == own->node &&
-                              before->source == own->source;
+        struct xb_fleet_finding *own = list[i] = &fleet->complaints[i];
+        const struct xb_fleet_finding *before = i > 0 ? own - 1 : NULL;
+        bool is_like_before = before != NULL && before->gpu == own->gpu &&
+                              before->node == own->node && before->source == own->source;
         own->replaced = is_like_before ? before->replaced : is_replaced(fleet, begins, own);
     }
     mark_together(judging);
-    qsort(list, count, sizeof *list, compare_complaints);
+    qsort(list, count, sizeof(struct xb_fleet_finding *), compare_complaints);
     for (size_t begin = 0, end = 0; begin < count && !list[begin]->replaced; begin = end) {
         const struct xb_fleet_finding *first = list[begin];
         char others[48] = "";

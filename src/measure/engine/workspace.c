@@ -149,43 +149,33 @@ void xb_take(struct xb_buffers *all, enum xb_taking how, enum xb_memory memory, 
         abort(); /* a bug of the mode */
     if (bytes > 0 && (how == XB_OF_CASE || how == XB_OF_PEER))
         bytes = xb_sum(bytes, all->beyond);
-    all->list[all->count].how = how;
-    all->list[all->count].memory = memory;
-    all->list[all->count].bytes = bytes;
-    all->list[all->count++].place = place;
+    all->list[all->count++] = (struct xb_taken){how, memory, bytes, place};
 }
 
-enum xb_status xb_borrow_these(struct xb_mode_context *context, const struct xb_buffers *all,
-                               size_t queues, struct xb_error *error)
+enum xb_status xb_borrow(struct xb_mode_context *context, const struct xb_buffers *all,
+                         size_t queues, struct xb_error *error)
 {
-    unsigned own = 2 * context->share.number, of_peer = 2 * context->peer_share.number, on_host = 0;
-    for (size_t i = 0; i < all->count; i++) {
-        enum xb_taking how = all->list[i].how;
-        enum xb_memory memory = all->list[i].memory;
-        uint64_t bytes = all->list[i].bytes;
-        struct xb_workspace *from =
-            how == XB_OF_PEER ? context->peer_workspace : context->workspace;
-        unsigned *next = memory != XB_MEMORY_DEVICE ? &on_host
-                         : how == XB_OF_PEER        ? &of_peer
-                                                    : &own;
+    struct xb_buffers listed = {.count = 0};
+    if (all == NULL) {
+        context->test->mode->buffers(context->test, &listed);
+        all = &listed;
+    }
+    unsigned own = 2 * context->share.number, peers = 2 * context->peer_share.number, on_host = 0;
+    for (const struct xb_taken *one = all->list; one < all->list + all->count; one++) {
+        bool of_peer = one->how == XB_OF_PEER;
+        struct xb_workspace *from = of_peer ? context->peer_workspace : context->workspace;
+        unsigned *next = one->memory != XB_MEMORY_DEVICE ? &on_host : of_peer ? &peers : &own;
         unsigned number = (*next)++;
-        struct xb_buffer **buffer = (void *)((char *)context->state + all->list[i].place);
-        if (bytes == 0 || how == XB_COUNTED || *buffer != NULL)
-            continue;
-        bool follows = how != XB_FIXED && bytes == context->test->bytes + all->beyond;
-        XB_TRY(xb_workspace_buffer(from, number, memory, bytes, follows, buffer, error));
+        bool follows = one->how != XB_FIXED && one->bytes == context->test->bytes + all->beyond;
+        struct xb_buffer **buffer = (void *)((char *)context->state + one->place);
+        if (one->bytes > 0 && one->how != XB_COUNTED && *buffer == NULL)
+            XB_TRY(
+                xb_workspace_buffer(from, number, one->memory, one->bytes, follows, buffer, error));
     }
     if (queues == 0)
         return XB_OK;
     context->queue_count = queues;
     return xb_workspace_queues(context->workspace, queues, &context->queues, error);
-}
-
-enum xb_status xb_borrow(struct xb_mode_context *context, size_t queues, struct xb_error *error)
-{
-    struct xb_buffers all = {.count = 0};
-    context->test->mode->buffers(context->test, &all);
-    return xb_borrow_these(context, &all, queues, error);
 }
 
 const struct xb_buffer *xb_workspace_host_buffer(const struct xb_workspace *workspace,

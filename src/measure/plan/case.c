@@ -85,14 +85,12 @@ struct xb_needs xb_case_needs(const struct xb_case *test)
     struct xb_needs needs = {0, 0};
     uint64_t of_peer = 0;
     test->mode->buffers(test, &all);
-    for (size_t i = 0; i < all.count; i++) {
-        enum xb_memory memory = all.list[i].memory;
-        uint64_t bytes = all.list[i].bytes;
-        uint64_t *there = all.list[i].how == XB_OF_PEER ? &of_peer : &needs.device_bytes;
-        if (memory != XB_MEMORY_DEVICE)
-            needs.host_bytes = xb_sum(needs.host_bytes, bytes);
-        if (memory == XB_MEMORY_DEVICE || memory == XB_MEMORY_MANAGED)
-            *there = xb_sum(*there, bytes);
+    for (const struct xb_taken *one = all.list; one < all.list + all.count; one++) {
+        uint64_t *there = one->how == XB_OF_PEER ? &of_peer : &needs.device_bytes;
+        if (one->memory != XB_MEMORY_DEVICE)
+            needs.host_bytes = xb_sum(needs.host_bytes, one->bytes);
+        if (one->memory == XB_MEMORY_DEVICE || one->memory == XB_MEMORY_MANAGED)
+            *there = xb_sum(*there, one->bytes);
     }
     needs.device_bytes = needs.device_bytes > of_peer ? needs.device_bytes : of_peer;
     return needs;

@@ -5,6 +5,17 @@
 
 #include <string.h>
 
+/* Whether it is certain that a reference of a case, a time, is longer than the case's own median
+ * `time`: all samples of one are beyond all of the other. */
+static bool takes_longer(const struct xb_reading *reading, const struct xb_record_case *test,
+                         const struct xb_figure *reference, double time)
+{
+    struct xb_statistics other, rate;
+    return xb_record_describe(reading->record, test, reference->name, &other) &&
+           xb_record_describe(reading->record, test, xb_figure_bandwidth.name, &rate) &&
+           other.n > 1 && other.n * rate.n >= 9 && other.min > time * rate.median / rate.min;
+}
+
 /* ---- copies and kernels overlapped ---- */
 
 /* Which stage takes longest alone. Not said where the copies were not timed: one may be missing. */
@@ -58,7 +69,7 @@ static void advise(struct xb_reading *reading, const struct xb_record_case *test
     char own[48];
     bool is_auto = strcmp(kernel, "auto") == 0 || kernel[0] == '\0';
     snprintf(own, sizeof own, "a kernel of %.16s a chunk", kernel);
-    if (xb_takes_longer(reading, test, &xb_figure_serial_time, serial / factor))
+    if (takes_longer(reading, test, &xb_figure_serial_time, serial / factor))
         xb_remedy_if_worth(reading, XB_EFFORT_LINES, factor,
                            "Overlap copies and kernels: {duration} instead of {duration} with "
                            "{text}. {call} in chunks on two streams, from and to pinned memory. "
@@ -121,7 +132,7 @@ void xb_resident_say(struct xb_reading *reading)
             "GPU. With a trip to the host after each kernel they take "
             "{duration=round_trip_time}{text}.{+factor=speed_up}{+duration=trip_cost}",
             test, (double)most, factor < 1 + XB_VISIBLE ? ", hardly more" : "");
-    if (xb_takes_longer(reading, test, &xb_figure_round_trip_time, resident))
+    if (takes_longer(reading, test, &xb_figure_round_trip_time, resident))
         xb_remedy_if_worth(reading, XB_EFFORT_DESIGN, factor,
                            "Keep the data on the GPU from kernel to kernel: {gain} as fast with "
                            "{whole} kernels that only read and write it.",

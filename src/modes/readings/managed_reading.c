@@ -29,7 +29,7 @@ void xb_managed_try(struct xb_reading *reading, const struct xb_record_case *slo
  * intervals of the two times meet, or the medians do not visibly differ. */
 static double find_gain(const struct xb_reading *reading, const struct xb_record_case *test)
 {
-    double bytes = (double)xb_reading_bytes_moved(reading, test);
+    double bytes = (double)xb_reading_row(reading, test)->bytes_moved;
     struct xb_statistics full, rate;
     if (!xb_reading_is_sure(reading, test, &xb_figure_full_copy_time, &full) ||
         !xb_reading_is_sure(reading, test, &xb_figure_bandwidth, &rate))

@@ -3,9 +3,7 @@
 #include "modes/shared_options.h"
 #include "readings.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A range that doubles has fewer. More come from no sweep. */
@@ -63,15 +61,6 @@ void xb_made_memory_say(struct xb_reading *reading)
     }
 }
 
-bool xb_takes_longer(const struct xb_reading *reading, const struct xb_record_case *test,
-                     const struct xb_figure *reference, double time)
-{
-    struct xb_statistics other, rate;
-    return xb_record_describe(reading->record, test, reference->name, &other) &&
-           xb_record_describe(reading->record, test, xb_figure_bandwidth.name, &rate) &&
-           other.n > 1 && other.n * rate.n >= 9 && other.min > time * rate.median / rate.min;
-}
-
 /* ---- which value is best ---- */
 
 /* How a case stands to the best one: as good where the intervals leave it next to nothing to lose.
@@ -89,11 +78,6 @@ struct family {
     size_t first, last; /* of those that are as good as the best, with none between that is not */
     size_t open;        /* how many nobody can tell from the best */
 };
-
-static bool is_size(const struct family *family)
-{
-    return family->option->type == XB_OPTION_SIZE || family->option->type == XB_OPTION_SIZES;
-}
 
 static uint64_t value_of(const struct family *family, const struct xb_record_case *test)
 {
@@ -140,33 +124,15 @@ static void collect(struct family *family)
         family->last++;
 }
 
-/* "8 MiB", "2"; in memory that lasts as long as the block in which it stands. */
-#define VALUE(family, test) value_text((family), (test), (char[32]){0})
-static const char *value_text(const struct family *family, const struct xb_record_case *test,
-                              char text[32])
-{
-    if (is_size(family))
-        return xb_size_format(value_of(family, test), text, 32);
-    snprintf(text, 32, "%" PRIu64, value_of(family, test));
-    return text;
-}
-
-static void write_value(const struct family *family, const char *name,
-                        const struct xb_record_case *test)
-{
-    xb_reading_number(family->reading, name, (double)value_of(family, test),
-                      is_size(family) ? XB_UNIT_BYTES : XB_UNIT_RATIO);
-}
-
 /* Says what a case loses: " The default, 8 MiB, loses 3.1 %.", with numbers of that name. */
 static void add_loss(const struct family *family, const struct xb_record_case *test,
                      const char *what)
 {
     char name[32];
     snprintf(name, sizeof name, "%s_loss", what);
-    write_value(family, what, test);
-    xb_tell(family->reading, " The {text}, {text}, loses {share:*}.", what, VALUE(family, test),
-            1 - xb_reading_ratio(family->reading, test, family->best), name);
+    xb_tell(family->reading, " The {text}, {value:*}, loses {share:*}.", what, test,
+            family->option->name, what, 1 - xb_reading_ratio(family->reading, test, family->best),
+            name);
 }
 
 /* What is lost: at the default where it was measured, else at the slowest. */
@@ -193,9 +159,10 @@ static void add_losses(const struct family *family)
          * build on. */
         if (family->standings[i] != GOOD || i < family->first || i > family->last)
             return;
-        xb_tell(family->reading, family->first == family->last ? " It is the default."
-                                                               : " The default is among them.");
-        write_value(family, "default", test);
+        xb_tell(family->reading,
+                family->first == family->last ? " It is the default.{+value:default}"
+                                              : " The default is among them.{+value:default}",
+                test, family->option->name);
         return;
     }
     if (family->standings[slowest] == WORSE)
@@ -208,24 +175,25 @@ static void add_best(const struct family *family)
     struct xb_reading *reading = family->reading;
     const struct xb_record_case *from = family->cases[family->first];
     const struct xb_record_case *to = family->cases[family->last];
-    const char *number_of = is_size(family) ? "" : "number of ", *noun = family->option->name;
+    const char *option = family->option->name;
+    const char *number_of = xb_parameter_is_size(from, option) ? "" : "number of ";
     const char *before = " ";
     size_t left = family->open;
     if (from == to)
-        xb_tell(reading, "the {text} {text}{text} is {text}", family->open > 0 ? "fastest" : "best",
-                number_of, noun, VALUE(family, from));
+        xb_tell(reading, "the {text} {text}{text} is {value}",
+                family->open > 0 ? "fastest" : "best", number_of, option, from, option);
     else
-        xb_tell(reading, "any {text}{text} from {text} to {text} is as good", number_of, noun,
-                VALUE(family, from), VALUE(family, to));
-    write_value(family, "best", family->best);
-    write_value(family, "as_good_from", from);
-    write_value(family, "as_good_to", to);
-    xb_tell(reading, " ({rate:bandwidth} GB/s).", xb_reading_bandwidth(reading, family->best));
+        xb_tell(reading, "any {text}{text} from {value} to {value} is as good", number_of, option,
+                from, option, to, option);
+    xb_tell(reading,
+            "{+value:best}{+value:as_good_from}{+value:as_good_to} ({rate:bandwidth} GB/s).",
+            family->best, option, from, option, to, option,
+            xb_reading_bandwidth(reading, family->best));
     /* " 4 MiB and 16 MiB may be as good: the samples vary too much to tell." */
     for (size_t i = 0; i < family->count; i++) {
         if (family->standings[i] != OPEN)
             continue;
-        xb_tell(reading, "{text}{text}", before, VALUE(family, family->cases[i]));
+        xb_tell(reading, "{text}{value}", before, family->cases[i], option);
         before = --left == 1 ? " and " : ", ";
     }
     xb_tell(reading, "[ may be as good: the samples vary too much to tell.{+whole:not_told_apart}]",

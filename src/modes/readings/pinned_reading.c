@@ -9,7 +9,7 @@ static void say_after_h2d(struct xb_reading *reading)
     struct xb_statistics alone, after;
     const struct xb_record_case *test =
         xb_usual_copy(reading, xb_reading_best(reading, XB_D2H, NULL, NULL));
-    if (test == NULL || !xb_reading_is_sure(reading, test, &xb_figure_bandwidth, &alone) ||
+    if (!xb_reading_is_sure(reading, test, &xb_figure_bandwidth, &alone) ||
         !xb_reading_is_sure(reading, test, &xb_figure_bandwidth_after_h2d, &after))
         return;
     bool sure = after.ci95_high < alone.ci95_low || after.ci95_low > alone.ci95_high;

@@ -49,16 +49,10 @@ struct xb_made_memory {
  * into memory that is used again." */
 void xb_made_memory_say(struct xb_reading *reading);
 
-/* Whether it is certain that a reference of a case, a time, is longer than the case's own median
- * `time`: all samples of one are beyond all of the other. */
-bool xb_takes_longer(const struct xb_reading *reading, const struct xb_record_case *test,
-                     const struct xb_figure *reference, double time);
-
 /* Says of every case of the variant that the line is about whether making data smaller pays here,
  * with how many threads, and what limits it. Among cases that differ in threads or chunks alone it
  * says it of the fastest. */
-void xb_encoded_say(struct xb_reading *reading);
-void xb_encoded_answer(struct xb_reading *reading);
+xb_reading_say xb_encoded_say, xb_encoded_answer;
 
 /* `say_first_thing`: to pin pageable memory that the driver copies, with what that gains where it
  * was measured. */
@@ -70,16 +64,9 @@ extern const struct xb_reading_line xb_pinned_reading[], xb_pageable_reading[], 
     xb_pipeline_lines[], xb_job_reading[], xb_batch_reading[], xb_pin_reading[],
     xb_managed_reading[], xb_double_buffer_reading[];
 
-void xb_pipeline_say_disk(struct xb_reading *reading);
-void xb_job_say(struct xb_reading *reading);
-void xb_batch_say_pieces(struct xb_reading *reading);
-void xb_pin_say_cost(struct xb_reading *reading);
-void xb_resident_say(struct xb_reading *reading);
-void xb_double_buffer_answer(struct xb_reading *reading);
-void xb_local_say(struct xb_reading *reading);
-void xb_loads_say(struct xb_reading *reading);
-void xb_peer_loads_answer(struct xb_reading *reading);
-void xb_peer_answer(struct xb_reading *reading);
+xb_reading_say xb_pipeline_say_disk, xb_job_say, xb_batch_say_pieces, xb_pin_say_cost,
+    xb_resident_say, xb_double_buffer_answer, xb_local_say, xb_loads_say, xb_peer_loads_answer,
+    xb_peer_answer;
 void xb_managed_try(struct xb_reading *reading, const struct xb_record_case *slow);
 
 /* "warm", "cold": all of it in the page cache, or out of it, but for a page or two; "partly warm";
