@@ -36,23 +36,25 @@ struct part {
     uint64_t offset, bytes;
 };
 
-static enum xb_status check_range(struct part part, struct xb_error *error)
+static inline enum xb_status check_range(const struct part *part, struct xb_error *error)
 {
-    const struct xb_buffer *buffer = part.buffer;
-    return REQUIRE(part.offset <= buffer->bytes && part.bytes <= buffer->bytes - part.offset, error,
-                   "the %s's range of %llu bytes at %llu leaves its buffer of %llu bytes",
-                   part.what, (unsigned long long)part.bytes, (unsigned long long)part.offset,
+    const struct xb_buffer *buffer = part->buffer;
+    return REQUIRE(part->offset <= buffer->bytes && part->bytes <= buffer->bytes - part->offset,
+                   error, "the %s's range of %llu bytes at %llu leaves its buffer of %llu bytes",
+                   part->what, (unsigned long long)part->bytes, (unsigned long long)part->offset,
                    (unsigned long long)buffer->bytes);
 }
-#define CHECK_RANGE(error, ...) check_range((struct part){__VA_ARGS__}, (error))
+#define CHECK_RANGE(error, ...) check_range(&(const struct part){__VA_ARGS__}, (error))
 
-static enum xb_status check_apart(struct part one, struct part other, struct xb_error *error)
+static inline enum xb_status check_apart(const struct part *one, const struct part *other,
+                                         struct xb_error *error)
 {
-    bool apart = one.offset > other.offset ? one.offset - other.offset >= other.bytes
-                                           : other.offset - one.offset >= one.bytes;
-    return REQUIRE(one.buffer != other.buffer || apart, error,
-                   "the %s at %llu and the %s at %llu of one buffer have bytes in common", one.what,
-                   (unsigned long long)one.offset, other.what, (unsigned long long)other.offset);
+    bool apart = one->offset > other->offset ? one->offset - other->offset >= other->bytes
+                                             : other->offset - one->offset >= one->bytes;
+    return REQUIRE(one->buffer != other->buffer || apart, error,
+                   "the %s at %llu and the %s at %llu of one buffer have bytes in common",
+                   one->what, (unsigned long long)one->offset, other->what,
+                   (unsigned long long)other->offset);
 }
 
 /* Checks what kernels of the queue's device touch, in words. `by_any`: also another device's memory
@@ -72,7 +74,7 @@ static enum xb_status check_kernel(const struct xb_queue *queue, bool by_any,
         XB_TRY(REQUIRE(parts[i].offset % 8 == 0, error,
                        "a kernel's range begins at %llu, not at a whole word",
                        (unsigned long long)parts[i].offset));
-        XB_TRY(check_range(parts[i], error));
+        XB_TRY(check_range(&parts[i], error));
     }
     return XB_OK;
 }
@@ -84,16 +86,17 @@ enum xb_status xb_copy_check(const struct xb_queue *queue, const struct xb_buffe
                              uint64_t target_offset, const struct xb_buffer *source,
                              uint64_t source_offset, uint64_t bytes, struct xb_error *error)
 {
-    const struct part parts[] = {{"target", target, target_offset, bytes},
-                                 {"source", source, source_offset, bytes}};
+    const struct part to = {"target", target, target_offset, bytes};
+    const struct part from = {"source", source, source_offset, bytes};
+    const struct xb_buffer *const ends[] = {target, source};
     size_t on_device = 0;
     for (size_t i = 0; i < 2; i++) {
-        if (parts[i].buffer->memory != XB_MEMORY_DEVICE)
+        if (ends[i]->memory != XB_MEMORY_DEVICE)
             continue;
         on_device++;
-        XB_TRY(REQUIRE(parts[i].buffer->device == queue->device, error,
+        XB_TRY(REQUIRE(ends[i]->device == queue->device, error,
                        "a queue of device %u does not copy to or from the memory of device %u",
-                       queue->device->info.index, parts[i].buffer->device->info.index));
+                       queue->device->info.index, ends[i]->device->info.index));
     }
     XB_TRY(REQUIRE(on_device > 0 && target->memory != XB_MEMORY_MANAGED &&
                        source->memory != XB_MEMORY_MANAGED,
@@ -101,9 +104,9 @@ enum xb_status xb_copy_check(const struct xb_queue *queue, const struct xb_buffe
                    "a copy goes between host and device memory or within the device's, not from %s "
                    "to %s",
                    xb_memory_name(source->memory), xb_memory_name(target->memory)));
-    XB_TRY(check_apart(parts[0], parts[1], error));
-    XB_TRY(check_range(parts[0], error));
-    return check_range(parts[1], error);
+    XB_TRY(check_apart(&to, &from, error));
+    XB_TRY(check_range(&to, error));
+    return check_range(&from, error);
 }
 
 enum xb_status xb_peer_copy_check(const struct xb_queue *queue, const struct xb_buffer *target,
@@ -168,9 +171,9 @@ enum xb_status xb_pieces_check(const struct xb_buffer *target, const struct xb_b
         const struct part from = {"source", source, piece->source_offset, piece->bytes};
         XB_TRY(REQUIRE(piece->bytes > 0, error, "the piece at %llu of the target is empty",
                        piece->target_offset));
-        XB_TRY(check_range(to, error));
-        XB_TRY(check_range(from, error));
-        XB_TRY(check_apart(to, from, error));
+        XB_TRY(check_range(&to, error));
+        XB_TRY(check_range(&from, error));
+        XB_TRY(check_apart(&to, &from, error));
         XB_TRY(check_room(target, bytes, piece->bytes, "target", error));
         XB_TRY(check_room(source, bytes, piece->bytes, "source", error));
         bytes += piece->bytes;
@@ -238,7 +241,7 @@ enum xb_status xb_rows_check(const struct xb_queue *queue, const struct xb_rows 
     XB_TRY(xb_copy_check(queue, target->buffer, 0, source->buffer, 0, 0, error));
     XB_TRY(find_span(target, bytes, count, "target", &to, error));
     XB_TRY(find_span(source, bytes, count, "source", &from, error));
-    return check_apart(to, from, error);
+    return check_apart(&to, &from, error);
 }
 
 enum xb_status xb_decode_check(const struct xb_queue *queue, const struct xb_decoding *decoding,
@@ -256,7 +259,7 @@ enum xb_status xb_decode_check(const struct xb_queue *queue, const struct xb_dec
         XB_TRY(REQUIRE(parts[i].offset % XB_FORMAT_ALIGNMENT == 0, error,
                        "the %s begins at %llu, not at a multiple of %u", parts[i].what,
                        (unsigned long long)parts[i].offset, XB_FORMAT_ALIGNMENT));
-        XB_TRY(check_apart(parts[i], parts[(i + 1) % 3], error));
+        XB_TRY(check_apart(&parts[i], &parts[(i + 1) % 3], error));
     }
     if (!xb_format_is_lossy(decoding->format))
         return XB_OK;
@@ -307,7 +310,7 @@ enum xb_status xb_queue_compute(struct xb_queue *queue, struct xb_buffer *buffer
 {
     const struct part part = {"buffer", buffer, offset, bytes};
     XB_TRY(CHECK_KERNEL(queue, false, error, part));
-    return enqueue(queue, KERNEL(.kind = XB_KERNEL_COMPUTE, .bytes = bytes, .steps = steps), &part,
+    return enqueue(queue, KERNEL(.kind = XB_KERNEL_COMPUTE, .bytes = bytes, .times = steps), &part,
                    NULL, error);
 }
 
@@ -322,7 +325,7 @@ enum xb_status xb_queue_digest(struct xb_queue *queue, struct xb_buffer *buffer,
                        "a digest is made of device memory and written to it, not %s memory",
                        xb_memory_name(parts[i].buffer->memory)));
     XB_TRY(check_kernel(queue, false, parts, 2, error));
-    XB_TRY(check_apart(parts[1], parts[0], error));
+    XB_TRY(check_apart(&parts[1], &parts[0], error));
     return enqueue(queue, KERNEL(.kind = XB_KERNEL_DIGEST, .bytes = bytes), &parts[1], &parts[0],
                    error);
 }
@@ -364,8 +367,8 @@ enum xb_status xb_queue_chase(struct xb_queue *queue, struct xb_buffer *chain,
                    xb_memory_name(cursor->memory)));
     XB_TRY(CHECK_KERNEL(queue, false, error, to));
     bool is_others = chain->memory == XB_MEMORY_DEVICE && chain->device != queue->device;
-    XB_TRY(is_others ? check_range(from, error) : check_chain(queue, &from, error));
-    return enqueue(queue, KERNEL(.kind = XB_KERNEL_CHASE, .loads = loads, .turn = turn), &to, &from,
+    XB_TRY(is_others ? check_range(&from, error) : check_chain(queue, &from, error));
+    return enqueue(queue, KERNEL(.kind = XB_KERNEL_CHASE, .times = loads, .turn = turn), &to, &from,
                    error);
 }
 

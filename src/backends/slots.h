@@ -107,18 +107,16 @@ struct xb_kernel {
         XB_KERNEL_CHASE, /* from the source, a chain; the target is the cursor */
         XB_KERNEL_DECODE
     } kind;
-    char *target, *source;
-    uint64_t bytes;
     enum xb_access access; /* COPY, CHAIN */
+    enum xb_format format; /* DECODE */
     unsigned together;     /* COPY */
     unsigned turn;         /* CHASE */
-    uint64_t loads;        /* CHASE */
-    uint64_t steps;        /* COMPUTE */
-    /* DECODE */
-    enum xb_format format;
-    uint64_t source_bytes;
-    uint64_t offset; /* of the target in its buffer */
-    struct xb_decode_report *report;
+    char *target, *source;
+    uint64_t bytes;
+    uint64_t times;                  /* COMPUTE: steps; CHASE: loads */
+    uint64_t source_bytes;           /* DECODE */
+    uint64_t offset;                 /* DECODE: of the target in its buffer */
+    struct xb_decode_report *report; /* DECODE */
 };
 
 struct xb_kernels {

@@ -281,7 +281,7 @@ enum xb_status xb_fake_queue_kernel_copy(struct xb_queue *queue, struct xb_buffe
 /* All steps at once: in virtual time a mode may ask for as many as a GPU takes. */
 static void leap(const struct xb_host_work *work)
 {
-    struct xb_compute_leap by = xb_compute_leap_of(work->base.steps);
+    struct xb_compute_leap by = xb_compute_leap_of(work->base.times);
     char *target = work->base.target;
     for (uint64_t left = work->base.bytes; left >= 8; left -= 8, target += 8) {
         unsigned long long word;

@@ -229,7 +229,7 @@ static enum xb_status enqueue(struct xb_queue *queue, const struct xb_kernel *as
         return copy(queue, &work, error);
     case XB_KERNEL_COMPUTE:
         return xb_gpu_launch(queue, XB_GPU_COMPUTE, blocks_for(words, TILE, TILES_BLOCKS),
-                             XB_GPU_THREADS, (void *[]){&work.target, &words, &work.steps},
+                             XB_GPU_THREADS, (void *[]){&work.target, &words, &work.times},
                              "computes", error);
     case XB_KERNEL_DIGEST:
         /* Clears the target first, by a kernel of one thread: in the order of the queue, and no
@@ -248,7 +248,7 @@ static enum xb_status enqueue(struct xb_queue *queue, const struct xb_kernel *as
     case XB_KERNEL_CHASE:
         /* A block a multiprocessor, of which one works. */
         return xb_gpu_launch(queue, XB_GPU_CHASE, multiprocessors, 1,
-                             (void *[]){&work.source, &work.target, &work.loads, &block},
+                             (void *[]){&work.source, &work.target, &work.times, &block},
                              "follows a chain", error);
     case XB_KERNEL_DECODE:
         return decode(queue, &work, error);

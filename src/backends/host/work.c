@@ -55,7 +55,7 @@ static void run_compute(const struct xb_host_work *work)
     for (uint64_t left = work->base.bytes; left >= 8; left -= 8, target += 8) {
         unsigned long long word;
         memcpy(&word, target, 8);
-        for (uint64_t step = 0; step < work->base.steps; step++)
+        for (uint64_t step = 0; step < work->base.times; step++)
             word = xb_compute_step(word);
         memcpy(target, &word, 8);
     }
@@ -77,7 +77,7 @@ static void run_chase(const struct xb_host_work *work)
     const char *chain = work->base.source;
     uint64_t *cursor = (uint64_t *)(void *)work->base.target;
     const void *next = chain + *cursor;
-    for (uint64_t left = work->base.loads; left > 0; left--)
+    for (uint64_t left = work->base.times; left > 0; left--)
         next = *(const void *const *)next;
     *cursor = (uint64_t)((const char *)next - chain);
 }
