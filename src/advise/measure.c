@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report.h"
 
-#include "run/command.h"
 #include "run/deadline.h"
+#include "run/options.h"
 #include "run/progress.h"
 
 #include <inttypes.h>

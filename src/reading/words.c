@@ -426,3 +426,14 @@ bool xb_reading_try(struct xb_reading *reading, const struct xb_record_case *slo
         xb_tell(reading, "{+factor:first_thing_ratio}{case}", pair->ratio, pair->way);
     return pair->order == XB_READING_FASTER;
 }
+
+void xb_tell_next(struct xb_reading *reading)
+{
+    const struct xb_reading_entry of = reading->entry;
+    if (of.code[0] == '\0') { /* an answer is one text */
+        xb_tell(reading, " ");
+        return;
+    }
+    xb_reading_keep(reading);
+    xb_reading_begin(reading, of.label, of.code, of.device, of.bytes);
+}

@@ -5,7 +5,7 @@
 
 #include "comparison_fixture.h"
 
-#include "run/command.h"
+#include "run/options.h"
 
 /* ---- cases with parameters ---- */
 

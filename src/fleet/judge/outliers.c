@@ -104,15 +104,6 @@ double xb_tail_limit(double p, double others)
     return high;
 }
 
-double xb_fleet_add_squares(double one, double other)
-{
-    double larger = fmax(one, other);
-    if (!(larger > 0) || !isfinite(larger))
-        return larger;
-    double smaller = fmin(one, other) / larger;
-    return larger * sqrt(1 + smaller * smaller);
-}
-
 /* Two racks with different settings make two narrow groups with nothing between them. If the groups
  * are equally large, the spread is about their distance, and no GPU is named. So this file looks
  * for the widest gap that leaves enough values on each side. */
@@ -120,13 +111,6 @@ double xb_fleet_add_squares(double one, double other)
 #define NOTED 10u      /* most figures that get a note */
 #define APART 6        /* least distance of the medians, in spreads of the wider group */
 #define EMPTY (1. / 3) /* least width of the gap, as a share of that distance */
-
-bool xb_fleet_is_together(size_t named, size_t count)
-{
-    bool many =
-        named >= XB_FLEET_TOGETHER && (double)named > XB_FLEET_TOGETHER_SHARE * (double)count;
-    return many || (named > 1 && 2 * named > count);
-}
 
 /* The median of sorted values. */
 static double middle_of(const struct xb_tested *values, size_t count)
