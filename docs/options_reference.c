@@ -2,7 +2,7 @@
 /* Prints docs/options.md from the rows that declare the options and the figures. */
 #include "commands.h"
 #include "record/mode_list.h"
-#include "run/options.h"
+#include "run/request.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 #include "cli/help.h"
 #include "fleet/write/formats.h"
 #include "record/mode_list.h"
-#include "run/options.h"
+#include "run/request.h"
 #include "xferbench/version.h"
 #include "xferbench/words.h"
 

@@ -2,8 +2,8 @@
 #include "report.h"
 
 #include "run/deadline.h"
-#include "run/options.h"
 #include "run/progress.h"
+#include "run/request.h"
 
 #include <inttypes.h>
 #include <stdio.h>

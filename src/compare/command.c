@@ -6,7 +6,7 @@
 #include "base/terminal.h"
 #include "cli/places.h"
 #include "comparison.h"
-#include "run/options.h"
+#include "run/request.h"
 
 static const char *const formats[] = {
     "table", "json", "markdown", "github", "junit", "benchmark-action", NULL};

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/terminal.h"
 #include "base/text.h"
-#include "run/options.h"
+#include "run/request.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -9,7 +9,7 @@
 #include "commands.h"
 #include "fleet/write/formats.h"
 #include "record/mode_list.h"
-#include "run/options.h"
+#include "run/request.h"
 #include "xferbench/version.h"
 
 #include <errno.h>

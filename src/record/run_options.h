@@ -3,7 +3,7 @@
 
 #include "base/options.h"
 
-/* What a command line of `run` asks for: its own options, by the rows of src/run/options.c. */
+/* What a command line of `run` asks for: its own options, by the rows of src/run/request.c. */
 struct xb_run_options {
     /* They were read from this, with the modes' own rows; for xb_config_get. Owns their texts. */
     const struct xb_config *config;

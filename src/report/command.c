@@ -13,7 +13,7 @@
 #include "cli/places.h"
 #include "record/record.h"
 #include "report.h"
-#include "run/options.h"
+#include "run/request.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
-#include "options.h"
+#include "request.h"
 
 #include "base/interrupt.h"
 #include "base/memory.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "options.h"
+#include "request.h"
 
 #include "base/stream.h"
 #include "measure/plan/estimate.h"

@@ -9,7 +9,7 @@
 #include "fleet/fleet.h"
 #include "link/report.h"
 #include "record/mode_list.h"
-#include "run/options.h"
+#include "run/request.h"
 #include "xferbench/mode.h"
 
 #include <math.h>

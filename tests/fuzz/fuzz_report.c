@@ -10,7 +10,7 @@
 #include "link/report.h"
 #include "record/mode_list.h"
 #include "report/report.h"
-#include "run/options.h"
+#include "run/request.h"
 #include "xferbench/mode.h"
 
 #include <stdint.h>

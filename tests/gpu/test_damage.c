@@ -8,7 +8,7 @@
 #include "../doubles/damaged_backend.h"
 #include "measure/run.h"
 #include "record/mode_list.h"
-#include "run/options.h"
+#include "run/request.h"
 
 #include <stdio.h>
 #include <stdlib.h>

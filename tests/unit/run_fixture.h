@@ -12,7 +12,7 @@
 #include "backends/registry.h"
 #include "machine/host_memory.h"
 #include "measure/run.h"
-#include "run/options.h"
+#include "run/request.h"
 
 #include <math.h>
 #include <stdatomic.h>

@@ -5,7 +5,7 @@
 
 #include "comparison_fixture.h"
 
-#include "run/options.h"
+#include "run/request.h"
 
 /* ---- cases with parameters ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compare/comparison.h"
-#include "run/options.h"
+#include "run/request.h"
 
 #include "testing.h"
 

@@ -9,7 +9,7 @@
 #include "base/parallel.h"
 #include "base/units.h"
 #include "record/document.h"
-#include "run/options.h"
+#include "run/request.h"
 
 #include <errno.h>
 #include <fcntl.h>

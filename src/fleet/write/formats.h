@@ -6,7 +6,7 @@
 #include "base/json_fields.h"
 #include "base/memory.h"
 #include "plot/pictures.h"
-#include "run/options.h"
+#include "run/request.h"
 
 #include <stdbool.h>
 #include <stdio.h>

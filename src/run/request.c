@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows that declare the options of `run`, where modes declare theirs; and its help. */
-#include "options.h"
+/* What `run` is asked: the rows of its options, where modes declare theirs, and its outputs. */
+#include "request.h"
 #include "formats.h"
 
 #include "base/child.h"
