@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """check_layers.py SOURCE-FOLDER BUILD-FOLDER NM
 
-Proves that includes go down only, from room to room, and never in a circle from file to file; and that
-what the compiled files use of each other goes down as well: a function of a room above may have been
-declared below. Prints everything that breaks this, and how much of each kind, and exits with 1 if there
+Proves that includes go down only, from room to room, and never in a circle from file to file, nor do
+calls; and that what the compiled files use of each other goes down as well: a function of a room above may
+have been declared below. Prints everything that breaks this, and how much of each kind, and exits with 1 if there
 is any. NM is the program that lists the symbols of an object.
 
 Before that it proves itself: in a small tree with known faults it must find those faults and no other.
@@ -134,6 +134,7 @@ class Objects:
 
     def __init__(self, build="", nm="", files=()):
         self.defined = {}  # symbol -> source
+        self.functions = set()
         self.used = []  # (source, symbol)
         sources = {}  # object -> source
         for target in ("xferbench_core", "xferbench") if build else ():
@@ -165,6 +166,12 @@ class Objects:
                 self.used.append((source, symbol))
             else:
                 self.defined[symbol] = source
+                if kind == "T":
+                    self.functions.add(symbol)
+
+    def calls(self):
+        """Pairs of files: the first calls a function of the second, or has its address."""
+        return [(source, self.defined[symbol]) for source, symbol in self.used if symbol in self.functions]
 
 
 def upward_uses(objects):
@@ -185,11 +192,10 @@ def unit(path, files):
     return stem
 
 
-def circles(tree):
-    """Lines that tell of every circle: the files that reach each other by includes."""
+def circles(pairs):
+    """Lines that tell of every circle: the files that reach each other by such pairs."""
     graph = {}
-    for source, _, target in tree.edges:
-        first, second = unit(source, tree.files), unit(target, tree.files)
+    for first, second in pairs:
         graph.setdefault(first, set())
         graph.setdefault(second, set())
         if first != second:
@@ -204,7 +210,7 @@ def circles(tree):
 
 
 def reachable(graph, start):
-    """Every file that is included from `start`, also by others; `start` too if it is in a circle."""
+    """Every file that is reached from `start`, also by others; `start` too if it is in a circle."""
     seen, waiting = set(), list(graph[start])
     while waiting:
         node = waiting.pop()
@@ -220,7 +226,10 @@ def check(tree, objects):
         "in no place of the tables in check_layers.py": tree.unknown,
         "includes that go up": upward(tree),
         "uses that go up": upward_uses(objects),
-        "circles between files": circles(tree),
+        "circles between files": circles(
+            (unit(source, tree.files), unit(target, tree.files)) for source, _, target in tree.edges
+        ),
+        "circles of calls": circles(objects.calls()),
     }
 
 
@@ -270,6 +279,7 @@ FAULTS = {
         "src/measure/inner <-> src/measure/result",
         "src/run/detail <-> src/run/high",
     ],
+    "circles of calls": ["src/base/low.c <-> src/run/high.c"],
 }
 
 

@@ -113,7 +113,7 @@ exceptions=(
     # Kinds of memory of other programs, and the rows that tell what they would take.
     'src/explain/(judge|json)\.c:[0-9]+:.*\] = "(pageable|pinned|managed)"' 'src/explain/(command|text)\.c:[0-9]+:.*--mode (pageable,pinned |pin\.)'
     # Examples of command lines, in help.
-    'src/[a-z]+/command\.c:[0-9]+:.*\.example = ' 'src/run/options\.c:[0-9]+:.*\.brief = ' 'src/(compare|show)/command\.c:[0-9]+:.*such as pinned,async/' 'src/show/command\.c:[0-9]+:.*"pinned/h2d/64M'
+    'src/[a-z]+/command\.c:[0-9]+:.*\.example = ' 'src/run/request\.c:[0-9]+:.*\.brief = ' 'src/(compare|show)/command\.c:[0-9]+:.*such as pinned,async/' 'src/show/command\.c:[0-9]+:.*"pinned/h2d/64M'
 )
 broken "A mode is known by its name outside its file (or it is a word of English: list it in words, in check_layout.sh)" "$(except "${exceptions[@]}" <<<"$named_modes")"
 

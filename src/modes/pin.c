@@ -290,24 +290,6 @@ const struct xb_figure xb_figure_break_even_copies = {XB_FIGURE_NUMBER(
 const struct xb_figure xb_figure_break_even_copies_ring = {
     XB_FIGURE_NUMBER("break_even_copies_ring", "The same against a page-locked ring")};
 
-static double low_end(const struct xb_statistics *s)
-{
-    return s->has_interval ? s->ci95_low : s->min;
-}
-
-static double high_end(const struct xb_statistics *s)
-{
-    return s->has_interval ? s->ci95_high : s->max;
-}
-
-enum xb_pin_outcome xb_pin_judge(double bytes, const struct xb_statistics *bandwidth,
-                                 const struct xb_statistics *reference)
-{
-    if (bytes / low_end(bandwidth) < low_end(reference))
-        return XB_PIN_PAYS;
-    return bytes / high_end(bandwidth) >= high_end(reference) ? XB_PIN_NEVER_PAYS : XB_PIN_UNSURE;
-}
-
 /* What the ends of the intervals say may be so many times what the medians say. */
 #define MOST_APART 2.0
 
@@ -329,7 +311,7 @@ static enum xb_status add_break_even(struct xb_result *result, const struct xb_f
     enum xb_pin_outcome outcome = xb_pin_judge(bytes, &result->bandwidth, &other);
     /* The least n with setup + n * own <= n * other: by the medians, and at most. */
     double gain = other.median - bytes / result->bandwidth.median;
-    double least_gain = low_end(&other) - bytes / low_end(&result->bandwidth);
+    double least_gain = xb_pin_low_end(&other) - bytes / xb_pin_low_end(&result->bandwidth);
     double count = fmax(1, ceil(setup / gain));
     double most = fmax(1, ceil(setup / least_gain));
     if (outcome == XB_PIN_PAYS && most <= MOST_APART * count)

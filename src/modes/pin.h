@@ -25,8 +25,25 @@ extern const struct xb_figure xb_figure_pageable_time, xb_figure_ring_time;
 
 enum xb_pin_outcome { XB_PIN_UNSURE, XB_PIN_PAYS, XB_PIN_NEVER_PAYS };
 
+/* The ends of its interval or, where there is none, of its samples. */
+static inline double xb_pin_low_end(const struct xb_statistics *s)
+{
+    return s->has_interval ? s->ci95_low : s->min;
+}
+
+static inline double xb_pin_high_end(const struct xb_statistics *s)
+{
+    return s->has_interval ? s->ci95_high : s->max;
+}
+
 /* Whether a copy of page-locked memory takes less time than the reference: only where even the slow
  * end of its interval does, against the fast end of the reference's; never where even the fast end
- * does not, against the slow one. Where there is no interval, the samples' ends count. */
-enum xb_pin_outcome xb_pin_judge(double bytes, const struct xb_statistics *bandwidth,
-                                 const struct xb_statistics *reference);
+ * does not, against the slow one. */
+static inline enum xb_pin_outcome xb_pin_judge(double bytes, const struct xb_statistics *bandwidth,
+                                               const struct xb_statistics *reference)
+{
+    if (bytes / xb_pin_low_end(bandwidth) < xb_pin_low_end(reference))
+        return XB_PIN_PAYS;
+    return bytes / xb_pin_high_end(bandwidth) >= xb_pin_high_end(reference) ? XB_PIN_NEVER_PAYS
+                                                                            : XB_PIN_UNSURE;
+}
