@@ -85,8 +85,8 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     const bool computes = trip->steps > 0;
     double seconds[TIMES] = {0};
     double whole = (double)result->bytes_moved / result->bandwidth.median;
-    xb_proof_conclude_steps(result, trip->in, trip->out, trip->steps);
     (void)error;
+    xb_proof_conclude_steps(result, trip->in, trip->out, trip->steps);
     for (size_t i = 0; i < TIMES; i++) {
         if (i == KERNELS && !computes)
             continue; /* the time found is that of enqueuing nothing */

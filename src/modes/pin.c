@@ -60,13 +60,16 @@ static uint32_t capabilities(const struct xb_case *test)
 }
 
 /* The memory that is page-locked and that which is not, of which `copy` needs both and any other
- * way the second for its references. Host buffer 0 would be taken for the case's own memory. */
+ * way the second for its references: single operations have none. Host buffer 0 would be taken for
+ * the case's own memory. */
 static void buffers(const struct xb_case *test, struct xb_buffers *all)
 {
     const struct xb_ring_plan plan = xb_ring_plan_usual(test->bytes);
     xb_transfer_buffers(test, all);
-    xb_take(all, XB_OF_CASE, XB_MEMORY_PAGEABLE, test->bytes, offsetof(struct state, pageable));
-    xb_take(all, XB_FIXED, XB_MEMORY_PINNED, xb_ring_bytes(&plan), offsetof(struct state, slots));
+    xb_take(all, test->latency ? XB_COUNTED : XB_OF_CASE, XB_MEMORY_PAGEABLE, test->bytes,
+            offsetof(struct state, pageable));
+    xb_take(all, test->latency ? XB_COUNTED : XB_FIXED, XB_MEMORY_PINNED, xb_ring_bytes(&plan),
+            offsetof(struct state, slots));
 }
 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
@@ -186,7 +189,8 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     context->operations_per_iteration = xb_ring_operations(&plan, bytes);
     if (state->pageable != state->data)
         xb_host_fill(state->pageable->host_address, 0, bytes, xb_proof_before(context->test->seed));
-    return xb_ring_open(context, &plan, state->slots, &state->ring, error);
+    return state->slots == NULL ? XB_OK
+                                : xb_ring_open(context, &plan, state->slots, &state->ring, error);
 }
 
 static void teardown(struct xb_mode_context *context)

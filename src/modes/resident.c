@@ -107,9 +107,9 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     double seconds[TIMES] = {0};
     double kernels = (double)state->kernels;
     double resident = (double)result->bytes_moved / result->bandwidth.median;
+    (void)error;
     xb_proof_conclude_steps(result, state->trip.in, state->trip.out, state->kernels * KERNEL_STEPS);
     xb_result_compute(result, &xb_figure_resident_time, resident);
-    (void)error;
     for (size_t i = 0; i < TIMES; i++) {
         seconds[i] = xb_result_median(result, references[i].figure);
         if (!(seconds[i] > 0))

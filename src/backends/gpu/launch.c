@@ -223,7 +223,7 @@ static enum xb_status enqueue(struct xb_queue *queue, const struct xb_kernel *as
     const unsigned multiprocessors = xb_gpu_device_of(queue->device)->multiprocessors;
     struct xb_kernel work = *asked; /* a runtime takes the addresses of what is not const */
     uint64_t words = work.bytes / 8;
-    unsigned block = work.turn % multiprocessors;
+    unsigned block = 0;
     switch (work.kind) {
     case XB_KERNEL_COPY:
         return copy(queue, &work, error);
@@ -247,6 +247,7 @@ static enum xb_status enqueue(struct xb_queue *queue, const struct xb_kernel *as
                              "writes a chain", error);
     case XB_KERNEL_CHASE:
         /* A block a multiprocessor, of which one works. */
+        block = work.turn % multiprocessors;
         return xb_gpu_launch(queue, XB_GPU_CHASE, multiprocessors, 1,
                              (void *[]){&work.source, &work.target, &work.times, &block},
                              "follows a chain", error);

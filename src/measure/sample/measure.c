@@ -143,7 +143,7 @@ static void add_precision(struct xb_result *result)
     if (single && result->times.count < XB_STOP_LATENCY_SAMPLES)
         xb_result_warn(result, "too few operations for a 99th percentile: %zu (it takes %u)",
                        result->times.count, XB_STOP_LATENCY_SAMPLES);
-    else if (single || (bandwidth->has_interval && half <= WIDE_INTERVAL * bandwidth->median))
+    else if (single || (bandwidth->has_interval && !(half > WIDE_INTERVAL * bandwidth->median)))
         return;
     else if (!bandwidth->has_interval)
         xb_result_warn(result,
