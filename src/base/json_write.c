@@ -36,9 +36,12 @@ static void append(struct xb_json *json, const char *piece, size_t length)
     if (json->error.status == XB_OK && json->room - json->length <= length) {
         size_t room = 2 * (json->length + length) + 512;
         char *grown = cJSON_malloc(room);
+        if (grown == NULL) { /* what is measured is lost if this fails: then as little as will do */
+            room = json->length + length + 1;
+            grown = cJSON_malloc(room);
+        }
         if (grown == NULL) {
-            XB_FAIL(&json->error, XB_ERR_MEMORY,
-                    "not enough memory to write the JSON: measure fewer cases in one run");
+            json->error = (struct xb_error){.status = XB_ERR_MEMORY}; /* see xb_json_finish_as */
             return;
         }
         if (json->text != NULL)
@@ -226,6 +229,9 @@ enum xb_status xb_json_finish_as(struct xb_json *json, FILE *stream, enum xb_jso
             status = xb_stream_fail(what, errno, error);
         else if (form != XB_JSON_PART)
             status = xb_stream_finish(stream, what, error);
+    } else if (status == XB_ERR_MEMORY && json->error.message[0] == '\0') {
+        XB_FAIL(error, status, "not enough memory to write %s: measure fewer cases in one run",
+                what);
     } else {
         *error = json->error;
     }

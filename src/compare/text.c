@@ -130,7 +130,6 @@ const char *xb_compare_rule(const struct xb_comparison *comparison, struct xb_wo
     return words->text;
 }
 
-/* Where a case failed on both sides it is not a matter of how many processes there are. */
 const char *xb_outcome_name(enum xb_outcome outcome)
 {
     static const char *const names[] = {"PASS", "IMPROVED", "INCONCLUSIVE", "REGRESSION"};
@@ -150,6 +149,7 @@ bool xb_comparison_is_refused(const struct xb_comparison *comparison)
     return !comparison->request.force && (!comparison->comparable || comparison->none_comparable);
 }
 
+/* Where a case failed on both sides it is not a matter of how many processes there are. */
 size_t xb_compare_fewest(const struct xb_comparison *comparison)
 {
     size_t fewest = 0;

@@ -157,10 +157,12 @@ static struct groups find_fastest(struct xb_reading *reading, bool to_one)
 void xb_reading_say_group(struct xb_reading *reading)
 {
     bool to_one = strcmp(reading->entry.code, "XB-ALL-TO-ONE") == 0;
+    if (reading->direction != XB_D2D)
+        return;
     const struct groups groups = find_fastest(reading, to_one);
     const struct xb_statistics *rates = &groups.rates;
     struct xb_statistics shares;
-    if (groups.count == 0 || reading->direction != XB_D2D)
+    if (groups.count == 0)
         return;
     char sender[48] = "One GPU sends", receiver[48] = "another", many[24];
     snprintf(many, sizeof many, groups.pairs > 0 ? "%zu" : "several", groups.pairs);

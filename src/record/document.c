@@ -262,7 +262,10 @@ static void read_process(struct reader *reader, const cJSON *document)
         json->texts = &own.texts;
         read_conditions(json, document, &own);
         json->texts = &reader->record->texts;
-        const char *difference = xb_record_other_condition(reader->record, &own, text, sizeof text);
+        const char *difference =
+            xb_json_failed(json)
+                ? NULL
+                : xb_record_other_condition(reader->record, &own, text, sizeof text);
         if (difference != NULL)
             xb_json_refuse(json, NULL, "measured under other conditions: %s", difference);
         xb_arena_free(own.texts);

@@ -332,13 +332,15 @@ static void write_merged(struct xb_json *json, const struct side *side)
     }
     xb_record_make_cases(&reader, &merged, entries, count, SIZE_MAX);
     free(entries);
-    if (xb_json_failed(&reader))
+    if (xb_json_failed(&reader)) {
         xb_json_fail(json, &reader.error);
-    xb_json_open_array(json, "results");
-    XB_EACH_CASE (test, &merged)
-        write_case(json, &merged, test);
-    xb_json_close(json);
-    xb_reading_put_of(json, &merged);
+    } else {
+        xb_json_open_array(json, "results");
+        XB_EACH_CASE (test, &merged)
+            write_case(json, &merged, test);
+        xb_json_close(json);
+        xb_reading_put_of(json, &merged);
+    }
     xb_record_free(&merged);
 }
 

@@ -219,6 +219,7 @@ static inline bool warns(const struct xb_result *result, const char *part)
 /* The proof found wrong bytes in each. */
 static inline void expect_all_wrong(const struct fixture *f)
 {
+    assert_true(f->run.case_count > 0);
     for (size_t i = 0; i < f->run.case_count; i++) {
         const struct xb_result *result = &f->run.results[i];
         expect_status(result, XB_RESULT_ERROR);
