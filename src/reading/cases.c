@@ -144,7 +144,7 @@ bool xb_is_chosen(const struct xb_reading *reading, const struct xb_record_case 
            (is->figure == NULL || xb_reading_has(reading, test, is->figure));
 }
 
-/* Of a way; what moves a part of the buffer is no way to move it. */
+/* A case of that way; what moves a part of the buffer is no way to move it. */
 static bool is_way(const struct xb_reading *reading, const struct xb_record_case *test,
                    const void *argument)
 {

@@ -52,7 +52,7 @@ struct xb_reading {
     struct xb_reading_entry entry;
     struct xb_words words;
 
-    /* Of make.c, words.c and cases.c alone: */
+    /* Only for the files of src/reading: */
     struct xb_parameters parameters; /* that tell its cases apart */
     struct xb_reading_list *list;    /* what was said so far */
     bool lacks_figure;               /* a number of the words is not known */

@@ -282,7 +282,7 @@ static void tell_other(const char *what, const char *kind, const char *first, co
                  first != NULL ? first : "not known", other != NULL ? other : "not known");
 }
 
-/* The same of what one of them alone has. */
+/* Tells it where one of them alone has it. */
 static void tell_missing(const char *what, bool first, bool other, char *text, size_t size)
 {
     if (text[0] == '\0' && first != other)

@@ -112,8 +112,8 @@ static void complain_of_verdict(struct xb_fleet_document *doc, struct xb_fleet_g
     for (size_t i = 0; i < found->reason_count; i++) {
         const struct xb_finding *reason = &found->reasons[i];
         xb_words_add(&text, "%s %s: %s", i == 0 ? ":" : ";", reason->code, reason->text);
-        /* Of the verdict's own level: else a warning beside a CRITICAL that all nodes have would
-         * be a cause that few have, and drain the node. */
+        /* Only the verdict's own level counts: else a warning beside a CRITICAL that all nodes have
+         * would be a cause that few have, and drain the node. */
         if (reason->level == found->level)
             xb_words_add(&causes, "%s%s %s", causes.length == 0 ? "" : "\n",
                          xb_level_name(found->level), reason->code);
