@@ -4,12 +4,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A result that carries a status must be looked at. */
-#define XB_MUST_CHECK __attribute__((warn_unused_result))
+/* Clang warns of every call whose status nobody looks at. */
+#ifdef __clang__
+#define XB_LOOKED_AT __attribute__((warn_unused_result))
+#else
+#define XB_LOOKED_AT
+#endif
 
 /* What became of a call. Callers pass a failure on as it came; the details are in struct xb_error.
  */
-enum xb_status {
+enum XB_LOOKED_AT xb_status {
     XB_OK = 0,
     XB_ERR_USAGE,       /* the request itself is wrong */
     XB_ERR_UNSUPPORTED, /* this device or this build cannot do it */

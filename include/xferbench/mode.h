@@ -154,8 +154,8 @@ typedef enum xb_status xb_submit(struct xb_mode_context *context, struct xb_erro
 
 /* For setup, once the queues are set: reads the seconds that one iteration of `submit` takes on the
  * device, the least of a few. Restores nothing. Blocks. XB_ERR_STOPPED where the run is to stop. */
-XB_MUST_CHECK enum xb_status xb_mode_time(struct xb_mode_context *context, xb_submit *submit,
-                                          double *seconds, struct xb_error *error);
+enum xb_status xb_mode_time(struct xb_mode_context *context, xb_submit *submit, double *seconds,
+                            struct xb_error *error);
 
 /* Which clock times a reference: that of its case's samples, the host's or the device's. */
 enum xb_clock { XB_CLOCK_OF_CASE, XB_CLOCK_OF_DEVICE, XB_CLOCK_OF_HOST };

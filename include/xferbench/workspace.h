@@ -41,10 +41,9 @@ void xb_workspace_give_up_idle(struct xb_workspace *workspace);
  * buffer that `follows` the case's size is that long or longer, and allocated at once as much
  * longer than the hint; a ring or a slot does not, even where it is as long by chance.
  * XB_ERR_MEMORY where it does not fit. */
-XB_MUST_CHECK enum xb_status xb_workspace_buffer(struct xb_workspace *workspace, unsigned number,
-                                                 enum xb_memory memory, uint64_t bytes,
-                                                 bool follows, struct xb_buffer **buffer,
-                                                 struct xb_error *error);
+enum xb_status xb_workspace_buffer(struct xb_workspace *workspace, unsigned number,
+                                   enum xb_memory memory, uint64_t bytes, bool follows,
+                                   struct xb_buffer **buffer, struct xb_error *error);
 
 /* How a case takes a buffer. */
 enum xb_taking {
@@ -75,9 +74,8 @@ void xb_take(struct xb_buffers *all, enum xb_taking how, enum xb_memory memory, 
 /* For setup: borrows these buffers (NULL: those that the mode lists), but for those whose pointer
  * in the state is set, then so many queues, which it sets; 0: none. Pairs that share a device have
  * two buffers each there. */
-XB_MUST_CHECK enum xb_status xb_borrow(struct xb_mode_context *context,
-                                       const struct xb_buffers *all, size_t queues,
-                                       struct xb_error *error);
+enum xb_status xb_borrow(struct xb_mode_context *context, const struct xb_buffers *all,
+                         size_t queues, struct xb_error *error);
 
 /* Makes host buffers for `most` placements (XB_PLACEMENTS at most), for a case that has borrowed
  * its own: 0, 1, ... of one kind and of the case's size. Returns for how many placements there is
@@ -100,13 +98,13 @@ uint64_t xb_workspace_borrowed(const struct xb_workspace *workspace, bool on_hos
 
 /* Borrows `count` queues, the same every time; new ones for every case on a device with
  * info.engine_by_history. */
-XB_MUST_CHECK enum xb_status xb_workspace_queues(struct xb_workspace *workspace, size_t count,
-                                                 struct xb_queue ***queues, struct xb_error *error);
+enum xb_status xb_workspace_queues(struct xb_workspace *workspace, size_t count,
+                                   struct xb_queue ***queues, struct xb_error *error);
 
 /* Borrows a crew of that many threads, kept from case to case. They run where the caller may: near
  * the device or on the NUMA node that --numa names. */
-XB_MUST_CHECK enum xb_status xb_workspace_crew(struct xb_workspace *workspace, unsigned threads,
-                                               struct xb_crew **crew, struct xb_error *error);
+enum xb_status xb_workspace_crew(struct xb_workspace *workspace, unsigned threads,
+                                 struct xb_crew **crew, struct xb_error *error);
 
 /* Keeps a number that a mode found for one case and wants for others that do the same work, such as
  * a kernel's steps, as long as the workspace, under a name of at most XB_WORKSPACE_NAME - 1

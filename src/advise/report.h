@@ -48,12 +48,12 @@ struct xb_checked xb_advice_checked(const struct xb_advice_report *report,
  * the same within 5 %, or there was none. */
 void xb_advice_say_kernel(double asked, double measured, struct xb_words *words);
 
-XB_MUST_CHECK enum xb_status
-xb_advice_table_write(FILE *stream, const struct xb_advice_report *report, struct xb_error *error);
+enum xb_status xb_advice_table_write(FILE *stream, const struct xb_advice_report *report,
+                                     struct xb_error *error);
 /* docs/advise.schema.json: what was asked (struct xb_job), and struct xb_break_even. */
 extern const struct xb_field xb_advice_job_fields[], xb_advice_break_even_fields[];
-XB_MUST_CHECK enum xb_status
-xb_advice_json_write(FILE *stream, const struct xb_advice_report *report, struct xb_error *error);
+enum xb_status xb_advice_json_write(FILE *stream, const struct xb_advice_report *report,
+                                    struct xb_error *error);
 
 /* Words of --code. */
 enum xb_code_for { XB_CODE_NONE, XB_CODE_CUDA, XB_CODE_HIP, XB_CODE_PYTORCH };
@@ -61,9 +61,8 @@ enum xb_code_for { XB_CODE_NONE, XB_CODE_CUDA, XB_CODE_HIP, XB_CODE_PYTORCH };
 extern const char xb_program_gpu[], xb_program_pytorch[];
 /* Prints a program that does the job in the best way: with the memory, chunk, streams and threads
  * that were measured, and the time that was predicted. Where there is none it says so. */
-XB_MUST_CHECK enum xb_status xb_advice_code_write(FILE *stream,
-                                                  const struct xb_advice_report *report,
-                                                  enum xb_code_for code, struct xb_error *error);
+enum xb_status xb_advice_code_write(FILE *stream, const struct xb_advice_report *report,
+                                    enum xb_code_for code, struct xb_error *error);
 
 /* What advice has measured in this process. */
 struct xb_advise_session {
@@ -73,14 +72,11 @@ struct xb_advise_session {
 };
 
 /* Measures what predictions of the job need into the report's record. */
-XB_MUST_CHECK enum xb_status xb_advise_measure(struct xb_advise_session *session,
-                                               const struct xb_job *job,
-                                               struct xb_advice_report *report,
-                                               struct xb_error *error);
+enum xb_status xb_advise_measure(struct xb_advise_session *session, const struct xb_job *job,
+                                 struct xb_advice_report *report, struct xb_error *error);
 
 /* Runs the job itself, by every strategy that the job's mode knows, in chunks as predicted. The
  * machine and device have to be those of the report's file, if there is one: XB_ERR_USAGE where
  * they are others, before anything is measured. */
-XB_MUST_CHECK enum xb_status xb_advise_check(struct xb_advise_session *session,
-                                             const char *gpu_time, struct xb_advice_report *report,
-                                             struct xb_error *error);
+enum xb_status xb_advise_check(struct xb_advise_session *session, const char *gpu_time,
+                               struct xb_advice_report *report, struct xb_error *error);

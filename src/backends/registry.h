@@ -25,14 +25,12 @@ extern const struct xb_backend_entry xb_backends[];
 /* Checks every table of a list once, before use: version, unique names, mandatory slots, whole
  * groups.
  * XB_ERR_INTERNAL names the backend and what it lacks. */
-XB_MUST_CHECK enum xb_status xb_registry_check(const struct xb_backend_entry *backends,
-                                               struct xb_error *error);
+enum xb_status xb_registry_check(const struct xb_backend_entry *backends, struct xb_error *error);
 
 /* Checks that a device of `backend` has the slots behind the capabilities that it advertises.
  * XB_ERR_INTERNAL otherwise. */
-XB_MUST_CHECK enum xb_status xb_registry_check_device(const struct xb_backend *backend,
-                                                      const struct xb_device_info *info,
-                                                      struct xb_error *error);
+enum xb_status xb_registry_check_device(const struct xb_backend *backend,
+                                        const struct xb_device_info *info, struct xb_error *error);
 
 /* The entry of that name, or NULL. */
 const struct xb_backend_entry *xb_backend_find(const char *name);
@@ -52,7 +50,7 @@ enum xb_backend_kind { XB_BACKENDS_ALL, XB_BACKENDS_AUTOMATIC, XB_BACKENDS_BY_NA
 const char *xb_backend_names(enum xb_backend_kind kind, char *text, size_t size);
 
 /* XB_ERR_USAGE if `name` is neither a backend nor XB_BACKEND_AUTO; the message has the names. */
-XB_MUST_CHECK enum xb_status xb_backend_check_name(const char *name, struct xb_error *error);
+enum xb_status xb_backend_check_name(const char *name, struct xb_error *error);
 
 /* Opens a backend. NULL where it is not in this build or cannot run here: *probe tells why, and is
  * zero where the entry does. Close it with driver->backend->driver_close. */

@@ -53,8 +53,8 @@ struct xb_child {
 
 /* Forks it. XB_ERR_SYSTEM. Release with xb_child_end or, once it has ended, xb_child_close: both do
  * nothing where nothing was started. */
-XB_MUST_CHECK enum xb_status
-xb_child_start(struct xb_child *child, const struct xb_child_task *task, struct xb_error *error);
+enum xb_status xb_child_start(struct xb_child *child, const struct xb_child_task *task,
+                              struct xb_error *error);
 
 /* Waits `pause_ms` at most until the file `fd` (-1: none) can be read or its other end is closed,
  * and returns whether. Notes the child's end, and kills it if it is time to. */
@@ -126,11 +126,9 @@ struct xb_program_outcome {
  * caller is signalled again; what it leaves in its group, after a moment. XB_ERR_SYSTEM: it cannot
  * be started, or cannot be ended (outcome->stuck), or nobody can say how it ended. XB_ERR_MEMORY:
  * for what it printed. Release outcome->text with free(), also then. */
-XB_MUST_CHECK enum xb_status xb_program_run(const struct xb_program *program,
-                                            struct xb_program_outcome *outcome,
-                                            struct xb_error *error);
+enum xb_status xb_program_run(const struct xb_program *program, struct xb_program_outcome *outcome,
+                              struct xb_error *error);
 
 /* The file that execvp would run for `program`, or XB_ERR_USAGE that says why there is none.
  * Release *path with free(). */
-XB_MUST_CHECK enum xb_status xb_program_find(const char *program, char **path,
-                                             struct xb_error *error);
+enum xb_status xb_program_find(const char *program, char **path, struct xb_error *error);

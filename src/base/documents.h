@@ -43,7 +43,6 @@ void xb_documents_open(struct xb_documents *documents, xb_documents_read *read, 
                        size_t largest);
 /* Gives the next piece; *any is false after the last. Blocks while the stream does, and takes twice
  * `largest` of memory at the most. XB_ERR_MEMORY; XB_ERR_STOPPED after a signal. */
-XB_MUST_CHECK enum xb_status xb_documents_next(struct xb_documents *documents,
-                                               struct xb_document_piece *piece, bool *any,
-                                               struct xb_error *error);
+enum xb_status xb_documents_next(struct xb_documents *documents, struct xb_document_piece *piece,
+                                 bool *any, struct xb_error *error);
 void xb_documents_close(struct xb_documents *documents);

@@ -9,8 +9,8 @@
  * free(3). With `pipes` also a pipe, for whose writer it waits. XB_ERR_USAGE for anything else,
  * without opening it, and for a file that changes meanwhile. XB_ERR_SYSTEM, XB_ERR_MEMORY. Every
  * message begins with the path. */
-XB_MUST_CHECK enum xb_status xb_file_text_read(const char *path, size_t largest, bool pipes,
-                                               char **text, size_t *length, struct xb_error *error);
+enum xb_status xb_file_text_read(const char *path, size_t largest, bool pipes, char **text,
+                                 size_t *length, struct xb_error *error);
 
 /* Gives the files in a folder and below it whose names say that they hold JSON (.json, .jsonl,
  * .ndjson), in the order of their names, with numbers as numbers. What cannot be read is given with

@@ -58,14 +58,15 @@ void xb_json_refuse(struct xb_json_reader *reader, const char *key, const char *
              key != NULL && place->text[0] != '\0' ? "." : "", key != NULL ? key : "");
     make_printable(what);
     make_printable(where);
-    XB_FAIL(&reader->error, XB_ERR_USAGE, "%.300s: %s%s%s", place->path, where,
-            where[0] != '\0' ? ": " : "", what);
+    (void)XB_FAIL(&reader->error, XB_ERR_USAGE, "%.300s: %s%s%s", place->path, where,
+                  where[0] != '\0' ? ": " : "", what);
 }
 
 void xb_json_refuse_memory(struct xb_json_reader *reader)
 {
     if (!xb_json_failed(reader))
-        XB_FAIL(&reader->error, XB_ERR_MEMORY, "no memory to read %.300s", reader->place.path);
+        (void)XB_FAIL(&reader->error, XB_ERR_MEMORY, "no memory to read %.300s",
+                      reader->place.path);
 }
 
 /* Line and column, both from 1, as editors count bytes. */
@@ -79,8 +80,8 @@ static void refuse_at(struct xb_json_reader *reader, const char *text, const cha
             line++;
             start = c + 1;
         }
-    XB_FAIL(&reader->error, XB_ERR_USAGE, "%.300s: line %zu, column %zu: %s", reader->place.path,
-            line, (size_t)(at - start) + 1, what);
+    (void)XB_FAIL(&reader->error, XB_ERR_USAGE, "%.300s: line %zu, column %zu: %s",
+                  reader->place.path, line, (size_t)(at - start) + 1, what);
 }
 
 /* What would make cJSON take much memory or stack, and what it would show wrongly: of a text with a

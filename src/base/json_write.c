@@ -21,8 +21,8 @@ void xb_json_fail(struct xb_json *json, const struct xb_error *error)
 static void fail_misuse(struct xb_json *json, const char *what, const char *key)
 {
     if (json->error.status == XB_OK)
-        XB_FAIL(&json->error, XB_ERR_INTERNAL, "this would be no JSON: %s (key: %.60s)", what,
-                key != NULL ? key : "none");
+        (void)XB_FAIL(&json->error, XB_ERR_INTERNAL, "this would be no JSON: %s (key: %.60s)", what,
+                      key != NULL ? key : "none");
 }
 
 void xb_json_begin(struct xb_json *json)
@@ -230,8 +230,8 @@ enum xb_status xb_json_finish_as(struct xb_json *json, FILE *stream, enum xb_jso
         else if (form != XB_JSON_PART)
             status = xb_stream_finish(stream, what, error);
     } else if (status == XB_ERR_MEMORY && json->error.message[0] == '\0') {
-        XB_FAIL(error, status, "not enough memory to write %s: measure fewer cases in one run",
-                what);
+        (void)XB_FAIL(error, status,
+                      "not enough memory to write %s: measure fewer cases in one run", what);
     } else {
         *error = json->error;
     }

@@ -47,9 +47,8 @@ enum xb_json_form {
 /* Prints the document with a newline, flushes the stream, and releases what the document holds.
  * `what` is its name in messages: "the JSON". XB_ERR_MEMORY, XB_ERR_SYSTEM (the write failed), or
  * what xb_json_fail() was given. */
-XB_MUST_CHECK enum xb_status xb_json_finish_as(struct xb_json *json, FILE *stream,
-                                               enum xb_json_form form, const char *what,
-                                               struct xb_error *error);
+enum xb_status xb_json_finish_as(struct xb_json *json, FILE *stream, enum xb_json_form form,
+                                 const char *what, struct xb_error *error);
 #define xb_json_finish(json, stream, what, error)                                                  \
     xb_json_finish_as((json), (stream), XB_JSON_INDENTED, (what), (error))
 

@@ -34,7 +34,7 @@ void xb_arena_free(struct xb_arena *arena); /* NULL is accepted */
 
 /* Sets memory aside, which is given up when those above first find none: then what was measured can
  * still be written under a limit on address space. XB_ERR_MEMORY. */
-XB_MUST_CHECK enum xb_status xb_memory_reserve(size_t bytes, struct xb_error *error);
+enum xb_status xb_memory_reserve(size_t bytes, struct xb_error *error);
 
 /* What tells the user of a failure, and returns the exit code: 1 before the first such call. */
 void xb_memory_end_with(int (*fail)(const struct xb_error *error));

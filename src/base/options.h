@@ -86,15 +86,13 @@ struct xb_config {
 /* Reads argv (argv[0] is skipped) by `rows` (ends with NULL) and fills *config with given values
  * and defaults. Permutes argv, which must outlive it. XB_ERR_USAGE names the option and, for an
  * unknown name, the nearest one; then nothing is left to free. */
-XB_MUST_CHECK enum xb_status xb_config_parse(const struct xb_option *const *rows, int argc,
-                                             char **argv, struct xb_config *config,
-                                             struct xb_error *error);
+enum xb_status xb_config_parse(const struct xb_option *const *rows, int argc, char **argv,
+                               struct xb_config *config, struct xb_error *error);
 void xb_config_free(struct xb_config *config);
 
 /* Gives an option that is not given another default. XB_ERR_USAGE: it does not take the text. */
-XB_MUST_CHECK enum xb_status xb_config_default(struct xb_config *config,
-                                               const struct xb_option *row, const char *text,
-                                               struct xb_error *error);
+enum xb_status xb_config_default(struct xb_config *config, const struct xb_option *row,
+                                 const char *text, struct xb_error *error);
 /* The value of one of the configuration's rows: aborts otherwise. For a row that is a parameter or
  * stands alone; other options go into fields. */
 const struct xb_value *xb_config_get(const struct xb_config *config, const struct xb_option *row);

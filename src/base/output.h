@@ -30,20 +30,18 @@ struct xb_output {
 };
 
 /* Finds out what the path leads to, and opens nothing. XB_ERR_USAGE if it cannot be written to. */
-XB_MUST_CHECK enum xb_status xb_output_find(struct xb_output *output, const char *path,
-                                            struct xb_error *error);
+enum xb_status xb_output_find(struct xb_output *output, const char *path, struct xb_error *error);
 /* Opens for writing what xb_output_find found. XB_ERR_USAGE: it cannot be written. Waits for the
  * reader of a FIFO, and says so on stderr. XB_ERR_STOPPED: a signal or `deadline` (clock.h; 0:
  * none) came first. */
-XB_MUST_CHECK enum xb_status xb_output_open(struct xb_output *output, double deadline,
-                                            struct xb_error *error);
+enum xb_status xb_output_open(struct xb_output *output, double deadline, struct xb_error *error);
 /* Before the first write: then each goes to the kernel in one call, or as few as a pipe allows, and
  * does not mix with those of other processes. */
 void xb_output_unbuffer(struct xb_output *output);
 /* Flushes, syncs and puts the file in its place. On failure the old file is unchanged, unless
  * writing over it has begun. If only the last step failed, the error names the file with the new
  * content. Waits for a pipe's reader until a signal, or some seconds after the deadline. */
-XB_MUST_CHECK enum xb_status xb_output_commit(struct xb_output *output, struct xb_error *error);
+enum xb_status xb_output_commit(struct xb_output *output, struct xb_error *error);
 /* The error of a call that could not write to the output. */
 enum xb_status xb_output_fail(const struct xb_output *output, const char *call, int code,
                               struct xb_error *error);

@@ -12,8 +12,7 @@ struct xb_samples {
     size_t capacity;
 };
 
-XB_MUST_CHECK enum xb_status xb_samples_add(struct xb_samples *samples, double value,
-                                            struct xb_error *error);
+enum xb_status xb_samples_add(struct xb_samples *samples, double value, struct xb_error *error);
 void xb_samples_free(struct xb_samples *samples);
 
 /* A description of n values, in their unit. No value is dropped. */
@@ -34,10 +33,9 @@ struct xb_statistics xb_statistics_of(double *values, size_t count);
  * more than what is within them, so the interval is that of the median of their medians: none for
  * `count` < 6. The rest describes the values. XB_ERR_MEMORY. Where `sizes` is NULL they are `count`
  * values, 1 or more, of no groups. */
-XB_MUST_CHECK enum xb_status xb_statistics_compute_groups(const double *values, const size_t *sizes,
-                                                          size_t count,
-                                                          struct xb_statistics *statistics,
-                                                          struct xb_error *error);
+enum xb_status xb_statistics_compute_groups(const double *values, const size_t *sizes, size_t count,
+                                            struct xb_statistics *statistics,
+                                            struct xb_error *error);
 #define xb_statistics_compute(values, count, statistics, error)                                    \
     xb_statistics_compute_groups((values), NULL, (count), (statistics), (error))
 

@@ -28,27 +28,25 @@ struct xb_numbers {
 /* Reads one size: a decimal number and a suffix of either case: K M G T (or KiB MiB GiB TiB) are
  * powers of 1024, KB MB GB TB powers of 1000, B or none is bytes. It must be a whole number from
  * `minimum` to `maximum`. XB_ERR_USAGE says what is wrong. */
-XB_MUST_CHECK enum xb_status xb_size_parse_within(const char *text, uint64_t minimum,
-                                                  uint64_t maximum, uint64_t *bytes,
-                                                  struct xb_error *error);
+enum xb_status xb_size_parse_within(const char *text, uint64_t minimum, uint64_t maximum,
+                                    uint64_t *bytes, struct xb_error *error);
 #define xb_size_parse(text, bytes, error)                                                          \
     xb_size_parse_within((text), 1, INT64_MAX, (bytes), (error))
 
 /* Reads a whole number from `minimum` to `maximum`: decimal digits. XB_ERR_USAGE says why not. */
-XB_MUST_CHECK enum xb_status xb_count_parse(const char *text, uint64_t minimum, uint64_t maximum,
-                                            uint64_t *count, struct xb_error *error);
+enum xb_status xb_count_parse(const char *text, uint64_t minimum, uint64_t maximum, uint64_t *count,
+                              struct xb_error *error);
 
 /* Reads a list of sizes or of whole numbers, and of ranges: "64K,1M" or "1..16", which doubles from
  * the first, above 0, up to the last. Keeps the order; none may be named twice. They lie in
  * *memory. A maximum of 0 takes every size that xb_size_parse does. XB_ERR_USAGE: then *numbers
  * stays. */
-XB_MUST_CHECK enum xb_status xb_numbers_parse(const char *text, bool are_sizes, uint64_t minimum,
-                                              uint64_t maximum, struct xb_numbers *numbers,
-                                              struct xb_arena **memory, struct xb_error *error);
+enum xb_status xb_numbers_parse(const char *text, bool are_sizes, uint64_t minimum,
+                                uint64_t maximum, struct xb_numbers *numbers,
+                                struct xb_arena **memory, struct xb_error *error);
 
 /* Reads a duration: a decimal number with ns, us, ms, s or m; none means seconds. Must be > 0. */
-XB_MUST_CHECK enum xb_status xb_duration_parse(const char *text, double *seconds,
-                                               struct xb_error *error);
+enum xb_status xb_duration_parse(const char *text, double *seconds, struct xb_error *error);
 
 /* "1 GiB", "1536 KiB", "64 KB", "1023 B": exact, in fewest digits, and then rather in 1024s. */
 const char *xb_size_format(uint64_t bytes, char *text, size_t size);
@@ -77,8 +75,7 @@ const char *xb_day_time_text(double when, char *text);
 
 /* Reads "2026-11-23T06:40:00Z" (UTC, also with a fraction of a second), or "@1795416000.5" (seconds
  * since 1970). XB_ERR_USAGE says what is wrong with the text. */
-XB_MUST_CHECK enum xb_status xb_day_time_parse(const char *text, double *when,
-                                               struct xb_error *error);
+enum xb_status xb_day_time_parse(const char *text, double *when, struct xb_error *error);
 
 /* The time of day of the first call, which main() makes first of all: when the program began. Names
  * of files and --start-at +10s must mean the same moment. */

@@ -73,8 +73,7 @@ extern const struct xb_option xb_option_deadline;
 /* The row of --alpha, and the value of its text: XB_ERR_USAGE unless that is above 0 and below 0.5.
  */
 extern const struct xb_option xb_option_alpha;
-XB_MUST_CHECK enum xb_status xb_option_alpha_read(const char *text, double *alpha,
-                                                  struct xb_error *error);
+enum xb_status xb_option_alpha_read(const char *text, double *alpha, struct xb_error *error);
 /* Which backend measures. Its help names those that there are: that is written by
  * xb_option_backend_describe, which xb_command_rows calls. */
 extern const struct xb_option xb_option_backend;
@@ -97,8 +96,8 @@ extern const struct xb_option xb_option_start_at;
  * is on the clock of base/clock.h, 0 for none. XB_ERR_USAGE for a text that is no time, and for a
  * time in the past, after the deadline or more than a day ahead.
  */
-XB_MUST_CHECK enum xb_status xb_start_at_read(const char *text, double deadline, double *at,
-                                              struct xb_error *error);
+enum xb_status xb_start_at_read(const char *text, double deadline, double *at,
+                                struct xb_error *error);
 
 /* Says on stderr what the program waits for, if stderr is a terminal. */
 void xb_start_at_say(double at);

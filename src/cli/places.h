@@ -16,20 +16,19 @@ struct xb_cli_place {
 
 /* XB_ERR_USAGE where an output that was found would take the place of another one, of an input or
  * of this program. Opens nothing. */
-XB_MUST_CHECK enum xb_status xb_cli_check_places(const struct xb_cli_place *places, size_t count,
-                                                 struct xb_error *error);
+enum xb_status xb_cli_check_places(const struct xb_cli_place *places, size_t count,
+                                   struct xb_error *error);
 
 /*
  * Opens the outputs that were found. XB_ERR_USAGE where one would take the place of another one, of
  * an input or of this program: that is told before any of them waits for a reader.
  */
-XB_MUST_CHECK enum xb_status xb_cli_open_places(const struct xb_cli_place *places, size_t count,
-                                                double deadline, struct xb_error *error);
+enum xb_status xb_cli_open_places(const struct xb_cli_place *places, size_t count, double deadline,
+                                  struct xb_error *error);
 
 /* Opens the one output of a command that reads these files: FILE... on the command line. */
-XB_MUST_CHECK enum xb_status xb_cli_open_beside(const char *option, struct xb_output *output,
-                                                char *const *inputs, size_t count,
-                                                struct xb_error *error);
+enum xb_status xb_cli_open_beside(const char *option, struct xb_output *output, char *const *inputs,
+                                  size_t count, struct xb_error *error);
 
 /* Whether two paths name one file that exists. */
 bool xb_cli_is_one_file(const char *path, const char *other);
@@ -52,13 +51,13 @@ bool xb_cli_is_one_file(const char *path, const char *other);
  * XB_ERR_USAGE for any other character after a percent sign, for %r without a rank, and for a name
  * that is too long.
  */
-XB_MUST_CHECK enum xb_status xb_file_name_make(const char *option, const char *pattern, char *name,
-                                               struct xb_error *error);
+enum xb_status xb_file_name_make(const char *option, const char *pattern, char *name,
+                                 struct xb_error *error);
 
 /* The same, and xb_output_find() for that file, which keeps what others write there meanwhile:
  * nodes and ranks that have one name by mistake must not replace each other's results. */
-XB_MUST_CHECK enum xb_status xb_cli_find_output(const char *option, const char *pattern,
-                                                struct xb_output *output, struct xb_error *error);
+enum xb_status xb_cli_find_output(const char *option, const char *pattern, struct xb_output *output,
+                                  struct xb_error *error);
 
 /* Where a command with --json and --json-lines writes its JSON. */
 struct xb_json_place {
@@ -68,9 +67,8 @@ struct xb_json_place {
 };
 
 /* From the paths of the two, NULL where not given. XB_ERR_USAGE where both are. */
-XB_MUST_CHECK enum xb_status xb_json_place_choose(const char *json, const char *json_lines,
-                                                  struct xb_json_place *place,
-                                                  struct xb_error *error);
+enum xb_status xb_json_place_choose(const char *json, const char *json_lines,
+                                    struct xb_json_place *place, struct xb_error *error);
 
 /* The row of --json-lines, and that of --json where the report itself goes to --output. */
 extern const struct xb_option xb_option_json_lines, xb_option_json_beside;
@@ -87,15 +85,13 @@ struct xb_cli_outputs {
 
 /* xb_cli_find_output for both. With JSON on standard output nothing else goes there: then
  * outputs->output is left as it is where nothing is wanted. */
-XB_MUST_CHECK enum xb_status xb_cli_find_outputs(struct xb_cli_outputs *outputs,
-                                                 struct xb_error *error);
+enum xb_status xb_cli_find_outputs(struct xb_cli_outputs *outputs, struct xb_error *error);
 
 /* Writes what a command found. */
 typedef enum xb_status xb_cli_write(const void *found, FILE *stream, unsigned format,
                                     struct xb_error *error);
 /* Writes to each of the outputs that is open: to `output` as --format says, to `json` as JSON.
  * Where one cannot be written, the other is all the same. */
-XB_MUST_CHECK enum xb_status xb_cli_write_outputs(struct xb_cli_outputs *outputs,
-                                                  xb_cli_write *write, const void *found,
-                                                  struct xb_error *error);
+enum xb_status xb_cli_write_outputs(struct xb_cli_outputs *outputs, xb_cli_write *write,
+                                    const void *found, struct xb_error *error);
 void xb_cli_discard_outputs(struct xb_cli_outputs *outputs);

@@ -136,8 +136,7 @@ struct xb_comparison {
 
 /* Reads "MODE[/DIRECTION[/SIZE[/FIGURE]]]", a list with commas in which each part may be '*' and
  * SIZE a range 64M..1G, both included. XB_ERR_USAGE; then nothing is left to free. */
-XB_MUST_CHECK enum xb_status xb_gates_parse(const char *text, struct xb_gates *gates,
-                                            struct xb_error *error);
+enum xb_status xb_gates_parse(const char *text, struct xb_gates *gates, struct xb_error *error);
 void xb_gates_free(struct xb_gates *gates);
 /* Whether any of the gates names the case, whatever figure. */
 bool xb_gates_name(const struct xb_gates *gates, const struct xb_record_case *test);
@@ -146,16 +145,14 @@ bool xb_gates_name(const struct xb_gates *gates, const struct xb_record_case *te
  * which stays as it is without one, or one for the cases of a gate. A share is a percentage, or a
  * number up to 0.1, because "0.5" could mean 0.5 % and 50 %. NULL for `share`: the text is a list
  * of gates. XB_ERR_USAGE; then nothing is left to free. */
-XB_MUST_CHECK enum xb_status xb_thresholds_parse(const char *text, double *share,
-                                                 struct xb_gates *thresholds,
-                                                 struct xb_error *error);
+enum xb_status xb_thresholds_parse(const char *text, double *share, struct xb_gates *thresholds,
+                                   struct xb_error *error);
 
 /* Compares two records, which must outlive *comparison. That they are not comparable is no failure.
  * XB_ERR_USAGE for a gate that no case of either file passes. */
-XB_MUST_CHECK enum xb_status xb_compare(const struct xb_record *baseline,
-                                        const struct xb_record *candidate,
-                                        const struct xb_comparison_request *request,
-                                        struct xb_comparison *comparison, struct xb_error *error);
+enum xb_status xb_compare(const struct xb_record *baseline, const struct xb_record *candidate,
+                          const struct xb_comparison_request *request,
+                          struct xb_comparison *comparison, struct xb_error *error);
 void xb_comparison_free(struct xb_comparison *comparison); /* also a zeroed one */
 
 /* Whether it is a row that was not compared because its settings differ. */
@@ -172,23 +169,21 @@ int xb_comparison_exit_code(const struct xb_comparison *comparison);
 /* ---- where it goes: one writer a format; XB_ERR_SYSTEM ---- */
 
 /* For people, in lines of at most so many columns; `is_verbose`: all that is known. */
-XB_MUST_CHECK enum xb_status xb_compare_table_write(FILE *stream,
-                                                    const struct xb_comparison *comparison,
-                                                    size_t columns, bool is_verbose,
-                                                    struct xb_error *error);
+enum xb_status xb_compare_table_write(FILE *stream, const struct xb_comparison *comparison,
+                                      size_t columns, bool is_verbose, struct xb_error *error);
 
 typedef enum xb_status xb_compare_writer(FILE *stream, const struct xb_comparison *comparison,
                                          struct xb_error *error);
 /* After docs/compare.schema.json. */
-XB_MUST_CHECK xb_compare_writer xb_compare_json_write;
+xb_compare_writer xb_compare_json_write;
 /* GitHub-flavoured Markdown, for step summaries and merge requests. */
-XB_MUST_CHECK xb_compare_writer xb_compare_markdown_write;
+xb_compare_writer xb_compare_markdown_write;
 /* Workflow commands of GitHub Actions: ::error, ::warning and ::notice. */
-XB_MUST_CHECK xb_compare_writer xb_compare_github_write;
+xb_compare_writer xb_compare_github_write;
 /* JUnit XML; the figures stand in a failure's body, which is what GitLab shows. */
-XB_MUST_CHECK xb_compare_writer xb_compare_junit_write;
+xb_compare_writer xb_compare_junit_write;
 /* The candidate's figures for github-action-benchmark's customBiggerIsBetter. */
-XB_MUST_CHECK xb_compare_writer xb_compare_benchmark_action_write;
+xb_compare_writer xb_compare_benchmark_action_write;
 
 /* ---- what `xferbench compare --format json` wrote, read back ---- */
 
@@ -204,7 +199,6 @@ struct xb_comparison_file {
 /* Reads it from a tree of xb_json_read(), which stays the caller's; `path` is for messages only.
  * XB_ERR_USAGE names the file and the place of whatever is wrong; keys that this version does not
  * know are passed over. On failure nothing is left to free. */
-XB_MUST_CHECK enum xb_status xb_comparison_of_tree(const char *path, const struct cJSON *root,
-                                                   struct xb_comparison_file *file,
-                                                   struct xb_error *error);
+enum xb_status xb_comparison_of_tree(const char *path, const struct cJSON *root,
+                                     struct xb_comparison_file *file, struct xb_error *error);
 void xb_comparison_file_free(struct xb_comparison_file *file);

@@ -34,8 +34,7 @@ void xb_comparison_find_parameters(struct xb_comparison *comparison);
 bool xb_gates_pass(const struct xb_gate *gates, size_t count, const struct xb_record_case *test,
                    const struct xb_figure *figure);
 /* XB_ERR_USAGE for gates and thresholds of what neither file nor this program has. */
-XB_MUST_CHECK enum xb_status xb_gates_check(const struct xb_comparison *comparison,
-                                            struct xb_error *error);
+enum xb_status xb_gates_check(const struct xb_comparison *comparison, struct xb_error *error);
 
 /* ---- verdicts ---- */
 

@@ -120,11 +120,10 @@ struct xb_explain_source {
     bool is_measured;   /* they were measured now */
 };
 
-XB_MUST_CHECK enum xb_status xb_explain_print(FILE *stream, const struct xb_explain_source *source,
-                                              const struct xb_explanation *explanations,
-                                              size_t count, struct xb_error *error);
+enum xb_status xb_explain_print(FILE *stream, const struct xb_explain_source *source,
+                                const struct xb_explanation *explanations, size_t count,
+                                struct xb_error *error);
 /* docs/explain.schema.json */
-XB_MUST_CHECK enum xb_status xb_explain_json_write(FILE *stream,
-                                                   const struct xb_explain_source *source,
-                                                   const struct xb_explanation *explanations,
-                                                   size_t count, struct xb_error *error);
+enum xb_status xb_explain_json_write(FILE *stream, const struct xb_explain_source *source,
+                                     const struct xb_explanation *explanations, size_t count,
+                                     struct xb_error *error);

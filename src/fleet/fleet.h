@@ -181,12 +181,10 @@ void xb_fleet_leave_out(struct xb_fleet *fleet, const char *what, const char *wh
 
 /* A file of one document or several, a folder (base/file_text.h), or "-": standard input, until its
  * end. */
-XB_MUST_CHECK enum xb_status xb_fleet_read(struct xb_fleet *fleet, const char *path,
-                                           struct xb_error *error);
+enum xb_status xb_fleet_read(struct xb_fleet *fleet, const char *path, struct xb_error *error);
 /* One document in memory; a zero byte follows it. `number`: see struct xb_fleet_source. */
-XB_MUST_CHECK enum xb_status xb_fleet_read_text(struct xb_fleet *fleet, const char *path,
-                                                size_t number, const char *text, size_t length,
-                                                struct xb_error *error);
+enum xb_status xb_fleet_read_text(struct xb_fleet *fleet, const char *path, size_t number,
+                                  const char *text, size_t length, struct xb_error *error);
 
 /* ---- judging: which GPUs and nodes of a fleet are not like their siblings? ----
  * docs/fleet-statistics.md describes the method, what it promises and how we simulated that. */

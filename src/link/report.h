@@ -50,17 +50,17 @@ typedef enum xb_status xb_link_writer(FILE *stream, const struct xb_link_report 
 
 /* For people: the verdict, a row a GPU, a sentence on all pairs; then everything that is known of
  * those that are not OK, or of all if the report is verbose. */
-XB_MUST_CHECK xb_link_writer xb_link_table_write;
+xb_link_writer xb_link_table_write;
 
 /* For Nagios and Icinga: one line of ASCII without quotes, and performance data (Monitoring Plugins
  * Development Guidelines). They have no unit for a bandwidth, so its label says GBps. */
-XB_MUST_CHECK xb_link_writer xb_link_nagios_write;
+xb_link_writer xb_link_nagios_write;
 
 /* For LBNL NHC, which knows good and bad: nothing for OK, one line of codes for anything else. */
-XB_MUST_CHECK xb_link_writer xb_link_nhc_write;
+xb_link_writer xb_link_nhc_write;
 
 /* For the textfile collector of Prometheus' node_exporter. What is not known has no sample. */
-XB_MUST_CHECK xb_link_writer xb_link_prometheus_write;
+xb_link_writer xb_link_prometheus_write;
 
 /* JSON after docs/link.schema.json, whose members these tables bind to their places. */
 extern const struct xb_field xb_link_report_fields[];  /* struct xb_link_report */
@@ -71,7 +71,7 @@ extern const struct xb_field xb_link_verdict_fields[]; /* struct xb_verdict, but
 extern const struct xb_field xb_link_finding_fields[]; /* struct xb_findings */
 extern const struct xb_field xb_link_pair_fields[];    /* struct xb_link_pair: what was tried */
 extern const struct xb_field xb_link_pair_verdict_fields[]; /* struct xb_pair_verdict, the same */
-XB_MUST_CHECK xb_link_writer xb_link_json_write;
+xb_link_writer xb_link_json_write;
 
 /* The rows of the options of `xferbench link`. */
 extern const struct xb_option *const xb_link_rows[];
@@ -81,8 +81,8 @@ struct xb_limits_file;
 
 /* Reads the file, or a pipe, of at most 1 MiB. XB_ERR_USAGE names the file, the entry and the key
  * of what is wrong; XB_ERR_SYSTEM. *file is untouched on failure. */
-XB_MUST_CHECK enum xb_status xb_limits_file_open(const char *path, struct xb_limits_file **file,
-                                                 struct xb_error *error);
+enum xb_status xb_limits_file_open(const char *path, struct xb_limits_file **file,
+                                   struct xb_error *error);
 void xb_limits_file_close(struct xb_limits_file *file); /* NULL is accepted */
 
 /* Finds the first entry for a device of that name whose link was such under load (0: not known),
@@ -141,7 +141,6 @@ struct xb_link_file {
 /* Reads it from a tree of xb_json_read(), which stays the caller's; `path` is for messages only.
  * XB_ERR_USAGE names the file and the place of whatever is wrong; keys that this version does not
  * know are passed over. On failure nothing is left to free. */
-XB_MUST_CHECK enum xb_status xb_link_report_of_tree(const char *path, const struct cJSON *tree,
-                                                    struct xb_link_file *file,
-                                                    struct xb_error *error);
+enum xb_status xb_link_report_of_tree(const char *path, const struct cJSON *tree,
+                                      struct xb_link_file *file, struct xb_error *error);
 void xb_link_file_free(struct xb_link_file *file);

@@ -65,15 +65,13 @@ void xb_conditions_close(struct xb_conditions *conditions,
 /* ---- a session ---- */
 
 /* Makes one in memory that is shared with the process that it will start; zeroed. */
-XB_MUST_CHECK enum xb_status xb_link_session_open(struct xb_link_session **session,
-                                                  struct xb_error *error);
+enum xb_status xb_link_session_open(struct xb_link_session **session, struct xb_error *error);
 /* After xb_link_session_wait, or of one that was not started; accepts NULL. */
 void xb_link_session_close(struct xb_link_session *session);
 
 /* Starts the process, in the program's first thread. It has the session and the files of this one,
  * not its output, and dies with it, wherever it hangs. */
-XB_MUST_CHECK enum xb_status xb_link_session_start(struct xb_link_session *session,
-                                                   struct xb_error *error);
+enum xb_status xb_link_session_start(struct xb_link_session *session, struct xb_error *error);
 /* Waits until it is done or the deadline has come, and ends the process: from then on this one has
  * the session to itself. Returns whether it was done. */
 bool xb_link_session_wait(struct xb_link_session *session);

@@ -163,8 +163,8 @@ double xb_default_critical_share(double speed_gts);
 
 /* Reads "gen5x16", "gen5" or "x16", in either case: what it names. XB_ERR_USAGE leaves *limits as
  * it was. */
-XB_MUST_CHECK enum xb_status xb_expect_parse(const char *text, enum xb_limit_source source,
-                                             struct xb_link_limits *limits, struct xb_error *error);
+enum xb_status xb_expect_parse(const char *text, enum xb_limit_source source,
+                               struct xb_link_limits *limits, struct xb_error *error);
 
 /* ---- what was found ---- */
 

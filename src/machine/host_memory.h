@@ -8,7 +8,7 @@
 /* Bytes that this process can allocate without driving the machine into swap or the OOM killer, by
  * the tightest of MemAvailable (proc(5)), the memory cgroups above it (v1 and v2), and ulimit -v. A
  * reserve of 1/16 of that, and at least 64 MiB, stays for everything else that runs. */
-XB_MUST_CHECK enum xb_status xb_host_memory_available(uint64_t *bytes, struct xb_error *error);
+enum xb_status xb_host_memory_available(uint64_t *bytes, struct xb_error *error);
 
 /* Names the limit that applies, and what to do about it, for the end of a message: "can be had
  * under the limit on address space (ulimit -v), ...". Returns `text`. `root` is "" except in
@@ -25,14 +25,12 @@ const char *xb_host_memory_lock_limit(uint64_t bytes, char *text, size_t size);
 
 /* Maps anonymous memory. Several threads touch every page, under the calling thread's memory
  * policy. XB_ERR_MEMORY as xb_host_memory_check. Release with xb_pages_unmap. */
-XB_MUST_CHECK enum xb_status xb_pages_map(uint64_t bytes, void **address, struct xb_error *error);
+enum xb_status xb_pages_map(uint64_t bytes, void **address, struct xb_error *error);
 /* The same in huge pages, which are several times faster to touch first and to lock later. Aligned
  * to 2 MiB; pages behind the last whole 2 MiB stay small. */
-XB_MUST_CHECK enum xb_status xb_pages_map_huge(uint64_t bytes, void **address,
-                                               struct xb_error *error);
+enum xb_status xb_pages_map_huge(uint64_t bytes, void **address, struct xb_error *error);
 /* The same, but asks the kernel for small pages, whatever it gives by itself. */
-XB_MUST_CHECK enum xb_status xb_pages_map_small(uint64_t bytes, void **address,
-                                                struct xb_error *error);
+enum xb_status xb_pages_map_small(uint64_t bytes, void **address, struct xb_error *error);
 /* Releases memory from any of these; `bytes` is the number given there. `address` may be NULL. */
 void xb_pages_unmap(void *address, uint64_t bytes);
 
@@ -45,7 +43,7 @@ void xb_pages_drop(void *address, uint64_t bytes);
 
 /* Returns XB_ERR_MEMORY, with the limit in the message, if xb_host_memory_available is less than
  * `bytes`. */
-XB_MUST_CHECK enum xb_status xb_host_memory_check(uint64_t bytes, struct xb_error *error);
+enum xb_status xb_host_memory_check(uint64_t bytes, struct xb_error *error);
 
 /* Has every such check of the calling thread pass at once, also those of xb_pages_map and of a
  * backend's buffer_allocate, until it is called with false. For a caller who has checked for the
@@ -63,14 +61,13 @@ struct xb_memory_limit {
     char source[320]; /* the limit's name: "MemAvailable in /proc/meminfo" */
 };
 
-XB_MUST_CHECK enum xb_status xb_memory_limit_find(const char *root, struct xb_memory_limit *limit,
-                                                  struct xb_error *error);
+enum xb_status xb_memory_limit_find(const char *root, struct xb_memory_limit *limit,
+                                    struct xb_error *error);
 
 /* Subtracts the reserve for other programs from `bytes` that are left. */
 uint64_t xb_memory_without_reserve(uint64_t bytes);
 
-XB_MUST_CHECK enum xb_status xb_host_memory_check_at(const char *root, uint64_t bytes,
-                                                     struct xb_error *error);
+enum xb_status xb_host_memory_check_at(const char *root, uint64_t bytes, struct xb_error *error);
 
 /* What the kernel counts of this process's memory, in bytes (/proc/self/status, proc(5)); 0 for
  * what it, or a sandbox, does not show. */

@@ -22,7 +22,7 @@ struct xb_node_name {
  * may differ from the host name, else the host name. Where PMI_RANK and SLURM_PROCID tell different
  * ranks, SLURMD_NODENAME may be another node's, and does not count. XB_ERR_USAGE for what is no
  * name: empty, too long, "." or "..", a '/', a character that xb_utf8_is_harmful() tells. */
-XB_MUST_CHECK enum xb_status xb_node_find(struct xb_node_name *node, struct xb_error *error);
+enum xb_status xb_node_find(struct xb_node_name *node, struct xb_error *error);
 
 #define XB_NODE_TEXT (2 * XB_NODE_NAME + 16)
 /* "gpu007", or "gpu007 (host alias7)" if the host has another name. Either may be NULL; "" if both
@@ -40,10 +40,10 @@ struct xb_launcher {
  * and others with PMI), PMIX_RANK (PMIx), SLURM_PROCID (Slurm: last, because a batch script has 0
  * there, which the processes of its mpirun inherit). XB_ERR_USAGE if a rank or a number of ranks is
  * no number, or the rank is too large. */
-XB_MUST_CHECK enum xb_status xb_launcher_find(struct xb_launcher *launcher, struct xb_error *error);
+enum xb_status xb_launcher_find(struct xb_launcher *launcher, struct xb_error *error);
 
 /* Whether both can be found: a command asks before it measures. */
-XB_MUST_CHECK enum xb_status xb_node_check(struct xb_error *error);
+enum xb_status xb_node_check(struct xb_error *error);
 
 /* ---- when measuring begins: at once, or at a time that several nodes have agreed on ---- */
 

@@ -178,9 +178,8 @@ struct xb_pcie_watch_task {
     void (*look)(void *argument);
     void *argument;
 };
-XB_MUST_CHECK enum xb_status xb_pcie_watch_start(const struct xb_pcie_watch_task *task,
-                                                 struct xb_pcie_watch **watch,
-                                                 struct xb_error *error);
+enum xb_status xb_pcie_watch_start(const struct xb_pcie_watch_task *task,
+                                   struct xb_pcie_watch **watch, struct xb_error *error);
 /* Readings count from now on if `armed`, else no longer, as at first. Any thread may call this. */
 void xb_pcie_watch_arm(struct xb_pcie_watch *watch, bool armed);
 /* Waits for the current reading, copies what the watch saw to `load`, and releases it. */

@@ -12,8 +12,7 @@
 struct xb_topology;
 
 /* Discovers the machine; a few milliseconds. Release with xb_topology_close. */
-XB_MUST_CHECK enum xb_status xb_topology_open(struct xb_topology **topology,
-                                              struct xb_error *error);
+enum xb_status xb_topology_open(struct xb_topology **topology, struct xb_error *error);
 void xb_topology_close(struct xb_topology *topology);
 
 unsigned xb_topology_node_count(const struct xb_topology *topology);

@@ -63,14 +63,13 @@ void xb_result_detail_text(struct xb_result *result, const char *key, const char
 
 /* Fills `rates` and `bandwidth` from the times, by placements if there are any. XB_ERR_MEMORY only.
  */
-XB_MUST_CHECK enum xb_status xb_result_describe(struct xb_result *result, struct xb_error *error);
+enum xb_status xb_result_describe(struct xb_result *result, struct xb_error *error);
 
 /* Adds a figure that follows from others; none where the value is not finite. */
 void xb_result_compute(struct xb_result *result, const struct xb_figure *figure, double value);
 /* Adds a sample of a figure, which is added with its first. XB_ERR_MEMORY only. */
-XB_MUST_CHECK enum xb_status xb_result_sample(struct xb_result *result,
-                                              const struct xb_figure *figure, double value,
-                                              struct xb_error *error);
+enum xb_status xb_result_sample(struct xb_result *result, const struct xb_figure *figure,
+                                double value, struct xb_error *error);
 bool xb_result_has(const struct xb_result *result, const struct xb_figure *figure);
 /* The median of its samples, or what was computed; 0 for no such figure. */
 double xb_result_median(const struct xb_result *result, const struct xb_figure *figure);

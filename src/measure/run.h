@@ -68,20 +68,18 @@ struct xb_run_observer {
 
 /* mode_check.c: checks every table of such a list: unique names, mandatory hooks. Done once, before
  * it is used. XB_ERR_INTERNAL names the mode and what it lacks. */
-XB_MUST_CHECK enum xb_status xb_modes_check(const struct xb_mode *const *modes,
-                                            struct xb_error *error);
+enum xb_status xb_modes_check(const struct xb_mode *const *modes, struct xb_error *error);
 
 /* Checks what needs no device: that there are such modes, that they have the options given, and
  * that these allow every case that fits into memory. xb_plan does so too. XB_ERR_USAGE;
  * XB_ERR_SYSTEM where nothing says how much memory there is. */
-XB_MUST_CHECK enum xb_status xb_plan_check(const struct xb_run_options *asked,
-                                           struct xb_error *error);
+enum xb_status xb_plan_check(const struct xb_run_options *asked, struct xb_error *error);
 
 /* Fills run->devices and the cases of run->results from the configuration (rows of
  * src/run/command.c and of the modes), for an open driver. Opens no device and allocates no
  * memory of the cases' size. XB_ERR_USAGE for a mode, device or size that cannot be, with what
  * could be. */
-XB_MUST_CHECK enum xb_status xb_plan(struct xb_run *run, struct xb_error *error);
+enum xb_status xb_plan(struct xb_run *run, struct xb_error *error);
 
 /* How many rows from the first one on are measured together: one, or a sum and its devices or
  * pairs. */
@@ -95,8 +93,8 @@ const char *xb_run_cannot(const struct xb_run *run, size_t first, size_t count);
  * an error row and the run goes on; only what leaves nothing to report is returned. Blocks until
  * done or until xb_run_should_stop(): the case in flight then keeps the samples it has, and the
  * rows behind it are skipped. */
-XB_MUST_CHECK enum xb_status
-xb_run_execute(struct xb_run *run, const struct xb_run_observer *observer, struct xb_error *error);
+enum xb_status xb_run_execute(struct xb_run *run, const struct xb_run_observer *observer,
+                              struct xb_error *error);
 
 /* Makes every result final although a case does not come to an end: that one fails with *error, and
  * those after it are cut. The runner must not be at work on this very run: give a copy of it. */
@@ -129,9 +127,9 @@ struct xb_shares xb_stage_shares(const struct xb_stage *stage, const struct xb_t
  * unfinished run has a record too: every case has its row. The rows are those of the run's results,
  * which are finished (xb_result_finish) and must live as long as the record: a second record of the
  * run ends the rows of the first. XB_ERR_USAGE as xb_record_of_conditions has it. */
-XB_MUST_CHECK enum xb_status xb_record_of_run(const struct xb_run *run, struct xb_record *record,
-                                              struct xb_error *error);
+enum xb_status xb_record_of_run(const struct xb_run *run, struct xb_record *record,
+                                struct xb_error *error);
 
 /* The same, and the results belong to the record then: the run has none any more. */
-XB_MUST_CHECK enum xb_status xb_record_take_run(struct xb_run *run, struct xb_record *record,
-                                                struct xb_error *error);
+enum xb_status xb_record_take_run(struct xb_run *run, struct xb_record *record,
+                                  struct xb_error *error);

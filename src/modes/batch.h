@@ -22,6 +22,6 @@ extern const struct xb_figure xb_figure_sm_tax;
  * `keeps_caller` says that its submit waits for part of the work, before it. Device buffer `number`
  * of the workspace is theirs. Adds nothing where the run is to stop. Blocks.
  */
-XB_MUST_CHECK enum xb_status xb_sm_tax_measure(struct xb_mode_context *context, xb_submit *submit,
-                                               double seconds, bool keeps_caller, unsigned number,
-                                               struct xb_result *result, struct xb_error *error);
+enum xb_status xb_sm_tax_measure(struct xb_mode_context *context, xb_submit *submit, double seconds,
+                                 bool keeps_caller, unsigned number, struct xb_result *result,
+                                 struct xb_error *error);

@@ -44,22 +44,21 @@ struct xb_encoded {
 };
 
 /* For check_options: what of --encode-chunk can be. */
-XB_MUST_CHECK enum xb_status xb_encoded_check_options(const struct xb_case *test,
-                                                      struct xb_error *error);
+enum xb_status xb_encoded_check_options(const struct xb_case *test, struct xb_error *error);
 void xb_encoded_buffers(const struct xb_case *test, struct xb_buffers *all);
 
 /* Borrows memory, queues and the crew, and sets the context. The original is then to be written,
  * and xb_encoded_begin called. */
-XB_MUST_CHECK xb_submit xb_encoded_setup;
+xb_submit xb_encoded_setup;
 /* Encodes what is encoded beforehand; else finds how many threads are enough. */
-XB_MUST_CHECK xb_submit xb_encoded_begin;
+xb_submit xb_encoded_begin;
 
 /* Makes every word of the target wrong, and what was encoded no encoding. */
-XB_MUST_CHECK xb_submit xb_encoded_prepare, xb_encoded_submit;
+xb_submit xb_encoded_prepare, xb_encoded_submit;
 /* Compares all of the target with the original, or with what plain C makes of it where the format
  * has loss, and computes the figures. */
-XB_MUST_CHECK enum xb_status xb_encoded_verify(struct xb_mode_context *context,
-                                               struct xb_result *result, struct xb_error *error);
+enum xb_status xb_encoded_verify(struct xb_mode_context *context, struct xb_result *result,
+                                 struct xb_error *error);
 void xb_encoded_teardown(struct xb_mode_context *context);
 
 struct xb_chunk xb_encoded_chunk(const struct xb_mode_context *context, uint64_t index);

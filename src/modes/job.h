@@ -26,6 +26,6 @@ struct xb_job_proof {
 struct xb_pattern xb_job_beside(unsigned long long seed, bool is_after);
 
 /* Adds what is wrong, as xb_proof_conclude takes it. Blocks. */
-XB_MUST_CHECK enum xb_status xb_job_check(struct xb_queue *queue, const struct xb_job_proof *proof,
-                                          struct xb_mismatch *all, struct xb_mismatch *spots,
-                                          struct xb_error *error);
+enum xb_status xb_job_check(struct xb_queue *queue, const struct xb_job_proof *proof,
+                            struct xb_mismatch *all, struct xb_mismatch *spots,
+                            struct xb_error *error);

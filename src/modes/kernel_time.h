@@ -19,13 +19,13 @@ extern const struct xb_option xb_option_kernel_time;
 
 /* What --kernel-time, a parameter of the case's mode, says: seconds for one chunk; 0 for no kernel.
  * XB_ERR_USAGE. */
-XB_MUST_CHECK enum xb_status xb_kernel_time_read(const struct xb_case *test, double *seconds,
-                                                 struct xb_error *error);
+enum xb_status xb_kernel_time_read(const struct xb_case *test, double *seconds,
+                                   struct xb_error *error);
 
 /* Reads what `option` ("--gpu-time") says of a job's kernels: a time, or 'none' or 0 for none.
  * XB_ERR_USAGE. */
-XB_MUST_CHECK enum xb_status xb_gpu_time_parse(const char *option, const char *text,
-                                               double *seconds, struct xb_error *error);
+enum xb_status xb_gpu_time_parse(const char *option, const char *text, double *seconds,
+                                 struct xb_error *error);
 
 /* A kernel of more steps takes longer than anybody waits. And up to here the number of steps, which
  * is calculated as a double, is exact. */
@@ -36,13 +36,12 @@ XB_MUST_CHECK enum xb_status xb_gpu_time_parse(const char *option, const char *t
  * `target` seconds, or comes nearest to that. It is nothing but kernels of *steps steps. Leaves all
  * of the line to be run. Blocks. XB_ERR_STOPPED where the run is to stop.
  */
-XB_MUST_CHECK enum xb_status xb_kernel_time_tune(struct xb_mode_context *context,
-                                                 const struct xb_line_part *kernels, double target,
-                                                 uint64_t *steps, struct xb_error *error);
+enum xb_status xb_kernel_time_tune(struct xb_mode_context *context,
+                                   const struct xb_line_part *kernels, double target,
+                                   uint64_t *steps, struct xb_error *error);
 
 /* Finds them for a line whose items are chunks of `bytes`, and whose stage with that index is the
  * kernel: the kernels of all items take `target` seconds. Runs only some of the items. */
-XB_MUST_CHECK enum xb_status xb_kernel_time_tune_stage(struct xb_mode_context *context,
-                                                       unsigned stage, uint64_t bytes,
-                                                       uint64_t chunk, double target,
-                                                       uint64_t *steps, struct xb_error *error);
+enum xb_status xb_kernel_time_tune_stage(struct xb_mode_context *context, unsigned stage,
+                                         uint64_t bytes, uint64_t chunk, double target,
+                                         uint64_t *steps, struct xb_error *error);

@@ -35,8 +35,7 @@ struct xb_chase {
     .latency = &xb_figure_load_latency, .bytes_by_default = XB_CHASE_LEAST_BYTES
 
 /* `check`: XB_ERR_UNSUPPORTED where the case is smaller than XB_CHASE_LEAST_BYTES. */
-XB_MUST_CHECK enum xb_status xb_chase_check_size(const struct xb_mode_context *context,
-                                                 struct xb_error *error);
+enum xb_status xb_chase_check_size(const struct xb_mode_context *context, struct xb_error *error);
 
 /* `buffers`: the chain, in host memory for h2d. */
 void xb_chase_buffers(const struct xb_case *test, struct xb_buffers *all);
@@ -46,15 +45,15 @@ void xb_chase_buffers(const struct xb_case *test, struct xb_buffers *all);
  * variant, and puts the cursor to its beginning. Sets the context's queues, operations, bytes_moved
  * and hold. Blocks.
  */
-XB_MUST_CHECK enum xb_status xb_chase_setup(struct xb_mode_context *context,
-                                            struct xb_workspace *reader, struct xb_error *error);
+enum xb_status xb_chase_setup(struct xb_mode_context *context, struct xb_workspace *reader,
+                              struct xb_error *error);
 
 /* `prepare`: nothing, because the chain's end proves every load since setup. */
-XB_MUST_CHECK xb_submit xb_chase_prepare;
+xb_submit xb_chase_prepare;
 
 /* `submit`: XB_CHASE_LOADS loads, from where the last iteration ended. */
-XB_MUST_CHECK xb_submit xb_chase_submit;
+xb_submit xb_chase_submit;
 
 /* `verify`: whether the chase ended where it must, and the samples of the latency. */
-XB_MUST_CHECK enum xb_status xb_chase_verify(struct xb_mode_context *context,
-                                             struct xb_result *result, struct xb_error *error);
+enum xb_status xb_chase_verify(struct xb_mode_context *context, struct xb_result *result,
+                               struct xb_error *error);

@@ -28,7 +28,7 @@ struct xb_layout {
 uint64_t xb_layout_span(uint64_t bytes, uint64_t piece, const struct xb_layout_side *side);
 
 /* Makes the list. XB_ERR_MEMORY only; xb_layout_free takes what was never made, too. */
-XB_MUST_CHECK enum xb_status xb_layout_make(struct xb_layout *layout, struct xb_error *error);
+enum xb_status xb_layout_make(struct xb_layout *layout, struct xb_error *error);
 void xb_layout_free(struct xb_layout *layout);
 
 /* What moved the pieces and where the proof has room. */
@@ -48,7 +48,5 @@ struct xb_piece_proof {
  * source itself, without a pattern: adds to *compared. The device's side is fetched by a copy.
  * Blocks.
  */
-XB_MUST_CHECK enum xb_status xb_piece_proof_check(const struct xb_piece_proof *proof,
-                                                  struct xb_mismatch *all,
-                                                  struct xb_mismatch *compared,
-                                                  struct xb_error *error);
+enum xb_status xb_piece_proof_check(const struct xb_piece_proof *proof, struct xb_mismatch *all,
+                                    struct xb_mismatch *compared, struct xb_error *error);

@@ -68,11 +68,11 @@ struct xb_source {
 uint64_t xb_source_bytes(const struct xb_run_options *asked);
 
 /* XB_ERR_USAGE where the options contradict each other. */
-XB_MUST_CHECK enum xb_status xb_source_check(const struct xb_case *test, struct xb_error *error);
+enum xb_status xb_source_check(const struct xb_case *test, struct xb_error *error);
 
 /* Opens the files of a case, or has them made. Blocks. Close it also after a failure. */
-XB_MUST_CHECK enum xb_status xb_source_open(const struct xb_mode_context *context,
-                                            struct xb_source *source, struct xb_error *error);
+enum xb_status xb_source_open(const struct xb_mode_context *context, struct xb_source *source,
+                              struct xb_error *error);
 /* Accepts one that is all zero. */
 void xb_source_close(struct xb_source *source);
 
@@ -86,5 +86,5 @@ struct xb_source_own xb_source_own(const struct xb_source *source, unsigned slot
 
 /* Puts to `memory`, which holds item_most, what the item has to be: from the pattern, or where the
  * file is the user's by reading it again the plain way. Blocks. */
-XB_MUST_CHECK enum xb_status xb_source_expect(const struct xb_source *source, uint64_t item,
-                                              void *memory, struct xb_error *error);
+enum xb_status xb_source_expect(const struct xb_source *source, uint64_t item, void *memory,
+                                struct xb_error *error);

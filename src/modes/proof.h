@@ -20,21 +20,19 @@ struct xb_pattern xb_proof_around(unsigned long long seed);
 
 /* Writes the pattern to the start of a buffer, host memory by the CPU and DEVICE memory by a kernel
  * on the queue, and waits for it. */
-XB_MUST_CHECK enum xb_status xb_proof_fill(struct xb_queue *queue, struct xb_buffer *buffer,
-                                           uint64_t bytes, struct xb_pattern pattern,
-                                           struct xb_error *error);
+enum xb_status xb_proof_fill(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                             struct xb_pattern pattern, struct xb_error *error);
 
 /* Copies outside of what is timed, and waits for it. */
-XB_MUST_CHECK enum xb_status xb_copy_and_wait(struct xb_queue *queue, struct xb_buffer *target,
-                                              uint64_t target_offset, struct xb_buffer *source,
-                                              uint64_t source_offset, uint64_t bytes,
-                                              struct xb_error *error);
+enum xb_status xb_copy_and_wait(struct xb_queue *queue, struct xb_buffer *target,
+                                uint64_t target_offset, struct xb_buffer *source,
+                                uint64_t source_offset, uint64_t bytes, struct xb_error *error);
 
 /* Compares the start of a buffer with the pattern where it lies, and adds what differs to *found.
  */
-XB_MUST_CHECK enum xb_status xb_proof_check(struct xb_queue *queue, struct xb_buffer *buffer,
-                                            uint64_t bytes, struct xb_pattern pattern,
-                                            struct xb_mismatch *found, struct xb_error *error);
+enum xb_status xb_proof_check(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                              struct xb_pattern pattern, struct xb_mismatch *found,
+                              struct xb_error *error);
 
 /* Adds what one check found to what others did. */
 void xb_proof_add(struct xb_mismatch *found, const struct xb_mismatch *more);
@@ -53,19 +51,17 @@ struct xb_proof_side {
 
 /* Compares `bytes` of a buffer with those of the pattern from byte `from` on, and adds what differs
  * to *found. Works on the host, 4 KiB at a time: for what lies round the data. */
-XB_MUST_CHECK enum xb_status xb_proof_check_round(const struct xb_proof_side *side, uint64_t bytes,
-                                                  struct xb_pattern pattern, uint64_t from,
-                                                  struct xb_mismatch *found,
-                                                  struct xb_error *error);
+enum xb_status xb_proof_check_round(const struct xb_proof_side *side, uint64_t bytes,
+                                    struct xb_pattern pattern, uint64_t from,
+                                    struct xb_mismatch *found, struct xb_error *error);
 
 /*
  * Compares windows of two buffers byte by byte on the host, without a pattern, so that a generator
  * and a checker that share a mistake do not agree unnoticed. The windows are spread evenly, the
  * first at the start and the last at the very end.
  */
-XB_MUST_CHECK enum xb_status xb_proof_compare(const struct xb_proof_side *a,
-                                              const struct xb_proof_side *b, uint64_t bytes,
-                                              struct xb_mismatch *found, struct xb_error *error);
+enum xb_status xb_proof_compare(const struct xb_proof_side *a, const struct xb_proof_side *b,
+                                uint64_t bytes, struct xb_mismatch *found, struct xb_error *error);
 
 /* Compares some words of the target with what so many steps of xb_compute_step make of the
  * source's, one step after the other: a second opinion beside the pattern, whose steps are

@@ -50,9 +50,8 @@ struct xb_ring;
  * For setup. `slots` is page-locked memory of xb_ring_bytes. Borrows the crew from the workspace
  * and opens events. To be closed in teardown, also after a failure.
  */
-XB_MUST_CHECK enum xb_status xb_ring_open(struct xb_mode_context *context,
-                                          const struct xb_ring_plan *plan, struct xb_buffer *slots,
-                                          struct xb_ring **ring, struct xb_error *error);
+enum xb_status xb_ring_open(struct xb_mode_context *context, const struct xb_ring_plan *plan,
+                            struct xb_buffer *slots, struct xb_ring **ring, struct xb_error *error);
 void xb_ring_close(struct xb_ring *ring); /* accepts NULL */
 
 /* A copy between host memory and the device's. */
@@ -72,8 +71,8 @@ struct xb_ring_copy {
  */
 typedef enum xb_status xb_ring_submitter(struct xb_ring *ring, const struct xb_ring_copy *copy,
                                          struct xb_error *error);
-XB_MUST_CHECK xb_ring_submitter xb_ring_submit;
+xb_ring_submitter xb_ring_submit;
 
 /* What bounds it, for references: the host threads' copies alone, as many and as long, and the
  * device's. What the target then holds is no copy of the source. */
-XB_MUST_CHECK xb_ring_submitter xb_ring_submit_host, xb_ring_submit_device;
+xb_ring_submitter xb_ring_submit_host, xb_ring_submit_device;

@@ -20,15 +20,15 @@ extern const struct xb_option xb_option_data;
 #define XB_DATA_FLOAT_RANGE 20.0f
 
 /* XB_ERR_USAGE for a word of --data that is unknown, or whose file cannot be read or is empty. */
-XB_MUST_CHECK enum xb_status xb_data_check(const char *word, struct xb_error *error);
+enum xb_status xb_data_check(const char *word, struct xb_error *error);
 
 /*
  * Fills memory with what the word, which xb_data_check took, stands for. A file is read once, from
  * its beginning, and repeated where it is shorter. Several threads; blocks until done. Only for a
  * file: XB_ERR_SYSTEM and XB_ERR_USAGE with its path, also where it became shorter meanwhile.
  */
-XB_MUST_CHECK enum xb_status xb_data_fill(const char *word, unsigned long long seed, void *memory,
-                                          uint64_t bytes, struct xb_error *error);
+enum xb_status xb_data_fill(const char *word, unsigned long long seed, void *memory, uint64_t bytes,
+                            struct xb_error *error);
 
 /* Fills memory with float32 values to quantise: the sign and the mantissa are random, and so is the
  * exponent; magnitudes lie in [2^-6, 2), where halves and E4M3 have no denormal values. */

@@ -40,8 +40,7 @@ uint32_t xb_kernel_capabilities(const struct xb_case *test);
 uint32_t xb_mapped_capabilities(const struct xb_case *test);
 
 /* XB_ERR_UNSUPPORTED for the word 'pageable', in a mode that is about page-locked memory. */
-XB_MUST_CHECK enum xb_status xb_host_memory_refuse_pageable(const struct xb_case *test,
-                                                            struct xb_error *error);
+enum xb_status xb_host_memory_refuse_pageable(const struct xb_case *test, struct xb_error *error);
 
 /* --access: the order in which kernels go through memory. Its words are the modes' variants, in the
  * order of enum xb_access. */
@@ -131,14 +130,12 @@ struct xb_chunk xb_chunk_at(uint64_t bytes, uint64_t chunk, uint64_t index);
 
 /* For check_options of a mode whose parameter it is and whose kernels work on chunks: XB_ERR_USAGE
  * where these are no whole words. */
-XB_MUST_CHECK enum xb_status xb_chunk_check_words(const struct xb_case *test,
-                                                  struct xb_error *error);
+enum xb_status xb_chunk_check_words(const struct xb_case *test, struct xb_error *error);
 
 /* The same where an iteration of `per_chunk` operations a chunk would be seconds of enqueuing that
  * nothing can interrupt. The option is a size: --chunk, or another for which 0 is no chunk. */
-XB_MUST_CHECK enum xb_status xb_chunk_check(const struct xb_case *test,
-                                            const struct xb_option *option, uint64_t per_chunk,
-                                            struct xb_error *error);
+enum xb_status xb_chunk_check(const struct xb_case *test, const struct xb_option *option,
+                              uint64_t per_chunk, struct xb_error *error);
 
 /* For verify of a mode that needs much of the host's memory, of XB_HOST_RATE_FROM bytes or more:
  * adds host_memory_rate, which is measured in the first such case of a device and node in a run, in

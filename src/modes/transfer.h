@@ -25,8 +25,7 @@ struct xb_way {
 /* `check`: XB_ERR_UNSUPPORTED where a call that blocks would keep the copies of the case apart: the
  * synchronous one, or any of a variant that is pageable memory; and for what --gpu-memory cannot
  * be. */
-XB_MUST_CHECK enum xb_status xb_transfer_check(const struct xb_mode_context *context,
-                                               struct xb_error *error);
+enum xb_status xb_transfer_check(const struct xb_mode_context *context, struct xb_error *error);
 
 struct xb_transfer {
     struct xb_way ways[XB_SPANS]; /* bidir has two: h2d, then d2h */
@@ -55,20 +54,20 @@ void xb_transfer_take(const struct xb_case *test, enum xb_memory memory, struct 
  * host's clock: until the synchronous call returns, unless that is before all is there, else until
  * it is. xb_transfer_teardown closes it.
  */
-XB_MUST_CHECK enum xb_status xb_transfer_setup(struct xb_mode_context *context,
-                                               size_t queues_per_way, struct xb_error *error);
+enum xb_status xb_transfer_setup(struct xb_mode_context *context, size_t queues_per_way,
+                                 struct xb_error *error);
 
 void xb_transfer_teardown(struct xb_mode_context *context);
 
 /* `prepare`: makes the targets wrong in every byte, by writing the other pattern to the device
  * buffers. */
-XB_MUST_CHECK xb_submit xb_transfer_prepare;
+xb_submit xb_transfer_prepare;
 
 /* `submit`: makes the device's memory, where --gpu-memory asks for that, and copies each way's
  * buffer in one operation, on the way's first queue. */
-XB_MUST_CHECK xb_submit xb_transfer_submit;
+xb_submit xb_transfer_submit;
 
 /* `verify`: checks every byte of each target where it lies, and compares windows of it with the
  * source. Where there are offsets it checks too that nothing round the target was touched. */
-XB_MUST_CHECK enum xb_status xb_transfer_verify(struct xb_mode_context *context,
-                                                struct xb_result *result, struct xb_error *error);
+enum xb_status xb_transfer_verify(struct xb_mode_context *context, struct xb_result *result,
+                                  struct xb_error *error);

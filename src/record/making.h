@@ -40,9 +40,8 @@ struct xb_conditions {
 /* Makes a record without devices and results: the program, the machine and the environment as they
  * are now, and what *conditions says, of which it keeps names of options only. XB_ERR_USAGE, as of
  * xb_node_check(), leaves nothing to free. */
-XB_MUST_CHECK enum xb_status xb_record_of_conditions(const struct xb_conditions *conditions,
-                                                     struct xb_record *record,
-                                                     struct xb_error *error);
+enum xb_status xb_record_of_conditions(const struct xb_conditions *conditions,
+                                       struct xb_record *record, struct xb_error *error);
 
 #define XB_RECORD_CASES 10000 /* the most in a file: a run takes no more */
 

@@ -213,20 +213,18 @@ struct xb_record {
 /* Reads a regular file of at most XB_RECORD_LARGEST_BYTES. XB_ERR_USAGE names the file and the
  * place of what is wrong: not JSON (line and column), of another program or a newer version, a key
  * twice, an impossible number. XB_ERR_SYSTEM, XB_ERR_MEMORY. On failure nothing is left to free. */
-XB_MUST_CHECK enum xb_status xb_record_read(const char *path, struct xb_record *record,
-                                            struct xb_error *error);
+enum xb_status xb_record_read(const char *path, struct xb_record *record, struct xb_error *error);
 /* Reads a record from memory; `path` is for messages only. */
-XB_MUST_CHECK enum xb_status xb_record_parse(const char *path, const char *text, size_t length,
-                                             struct xb_record *record, struct xb_error *error);
+enum xb_status xb_record_parse(const char *path, const char *text, size_t length,
+                               struct xb_record *record, struct xb_error *error);
 /* Reads a record from a tree of xb_json_read() and keeps nothing of the tree. */
-XB_MUST_CHECK enum xb_status xb_record_of_tree(const char *path, const struct cJSON *tree,
-                                               struct xb_record *record, struct xb_error *error);
+enum xb_status xb_record_of_tree(const char *path, const struct cJSON *tree,
+                                 struct xb_record *record, struct xb_error *error);
 /* Fills in only the options, as a result file has them. Keeps nothing of the configuration. */
 void xb_record_of_config(const struct xb_config *config, struct xb_record *record);
 /* Fills in the defaults of these rows, which end with NULL, as if none were given. */
-XB_MUST_CHECK enum xb_status xb_record_of_defaults(const struct xb_option *const *rows,
-                                                   struct xb_record *record,
-                                                   struct xb_error *error);
+enum xb_status xb_record_of_defaults(const struct xb_option *const *rows, struct xb_record *record,
+                                     struct xb_error *error);
 void xb_record_free(struct xb_record *record); /* accepts a zeroed one */
 
 /* The fact of that name; NULL for none. */

@@ -66,8 +66,7 @@ struct xb_report_document {
 
 /* Reads the file of a document that has number, path, request and texts. XB_ERR_USAGE names the
  * place of whatever is wrong. On failure nothing is left to free. */
-XB_MUST_CHECK enum xb_status xb_report_document_read(struct xb_report_document *document,
-                                                     struct xb_error *error);
+enum xb_status xb_report_document_read(struct xb_report_document *document, struct xb_error *error);
 /* What it says in short stays. */
 void xb_report_document_free(struct xb_report_document *document);
 
@@ -132,5 +131,5 @@ void xb_case_add_parameters(struct xb_words *words, const struct xb_report_docum
 /* Writes the page of these files. Each is read once, and XB_REPORT_FILES of them stay in memory.
  * *left_out is how many could not be read, which is no failure. What failed is in page->error,
  * too. */
-XB_MUST_CHECK enum xb_status
-xb_report_write(struct xb_page *page, const struct xb_report_request *request, size_t *left_out);
+enum xb_status xb_report_write(struct xb_page *page, const struct xb_report_request *request,
+                               size_t *left_out);

@@ -22,7 +22,7 @@ double xb_deadline_of(double seconds);
 
 /* Begins to watch, also where waiting knows no run (xb_interrupt_is_due). For a deadline of 0
  * neither this nor the following does anything. `code`: the exit code if something hangs. */
-XB_MUST_CHECK enum xb_status xb_deadline_watch(double deadline, int code, struct xb_error *error);
+enum xb_status xb_deadline_watch(double deadline, int code, struct xb_error *error);
 
 /* Tells what is done from here on, such as "looking for devices"; static text. NULL: nothing that
  * can hang in a driver, so it may take as long as it takes. */

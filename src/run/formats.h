@@ -23,21 +23,19 @@ extern const struct xb_option xb_option_columns, xb_option_reading, xb_option_ve
 struct xb_table_view xb_table_view_of(const struct xb_config *config);
 
 /* The text for people: on what, the answer, results, what to do, and what to beware of. */
-XB_MUST_CHECK enum xb_status xb_table_write(FILE *stream, const struct xb_record *record,
-                                            const struct xb_table_view *view,
-                                            struct xb_error *error);
+enum xb_status xb_table_write(FILE *stream, const struct xb_record *record,
+                              const struct xb_table_view *view, struct xb_error *error);
 /* As Markdown, for a paper or an issue: on what, the answer, every row. */
-XB_MUST_CHECK enum xb_status xb_table_write_markdown(FILE *stream, const struct xb_record *record,
-                                                     struct xb_error *error);
+enum xb_status xb_table_write_markdown(FILE *stream, const struct xb_record *record,
+                                       struct xb_error *error);
 /* Says on stderr what failed and why, for where no table does: a line for each case, or of several
  * processes for each that failed as a whole (what failed in the others they said themselves). */
 void xb_failures_say(const struct xb_record *record);
 /* JSON after docs/result.schema.json, of a record of one process. XB_ERR_SYSTEM, XB_ERR_MEMORY. */
-XB_MUST_CHECK enum xb_status xb_result_json_write(FILE *stream, const struct xb_record *record,
-                                                  enum xb_json_form form, struct xb_error *error);
+enum xb_status xb_result_json_write(FILE *stream, const struct xb_record *record,
+                                    enum xb_json_form form, struct xb_error *error);
 /* CSV after RFC 4180: a header, then a line a case. Its columns: docs/measurement.md. */
-XB_MUST_CHECK enum xb_status xb_csv_write(FILE *stream, const struct xb_record *record,
-                                          struct xb_error *error);
+enum xb_status xb_csv_write(FILE *stream, const struct xb_record *record, struct xb_error *error);
 
 /* One such CSV of several records: first every record is asked what columns it needs, then the
  * header is written, and the lines of each record, which need not be kept between the two.
@@ -53,11 +51,9 @@ struct xb_csv {
 };
 
 /* Adds the columns that this record needs. XB_ERR_USAGE for more than a CSV has. */
-XB_MUST_CHECK enum xb_status xb_csv_add_columns(struct xb_csv *csv, const struct xb_record *record,
-                                                struct xb_error *error);
-XB_MUST_CHECK enum xb_status xb_csv_write_header(FILE *stream, const struct xb_csv *csv,
-                                                 struct xb_error *error);
-XB_MUST_CHECK enum xb_status xb_csv_write_lines(FILE *stream, const struct xb_csv *csv,
-                                                const struct xb_record *record,
-                                                struct xb_error *error);
+enum xb_status xb_csv_add_columns(struct xb_csv *csv, const struct xb_record *record,
+                                  struct xb_error *error);
+enum xb_status xb_csv_write_header(FILE *stream, const struct xb_csv *csv, struct xb_error *error);
+enum xb_status xb_csv_write_lines(FILE *stream, const struct xb_csv *csv,
+                                  const struct xb_record *record, struct xb_error *error);
 void xb_csv_free(struct xb_csv *csv);

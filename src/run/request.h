@@ -13,8 +13,7 @@ const struct xb_option *const *xb_run_rows(void);
 struct xb_run_options xb_run_options_of(const struct xb_config *config);
 
 /* Replaces the usual defaults by those of --quick and --latency. */
-XB_MUST_CHECK enum xb_status xb_run_adapt_defaults(struct xb_config *config,
-                                                   struct xb_error *error);
+enum xb_status xb_run_adapt_defaults(struct xb_config *config, struct xb_error *error);
 
 /* Its help with its own options, and `all`: with those of all modes. */
 void xb_run_print_help(FILE *stream, bool all);
@@ -43,9 +42,8 @@ struct xb_run_places {
 
 /* Finds all of them, and opens nothing. Zero-initialise; release also after a failure.
  * XB_ERR_USAGE. */
-XB_MUST_CHECK enum xb_status xb_run_find_places(const struct xb_run_options *asked,
-                                                struct xb_run_places *places,
-                                                struct xb_error *error);
+enum xb_status xb_run_find_places(const struct xb_run_options *asked, struct xb_run_places *places,
+                                  struct xb_error *error);
 void xb_run_release_places(struct xb_run_places *places);
 
 /* --dry-run: prints what a planned run would measure and take, and which files it would write.

@@ -28,8 +28,8 @@ const char *xb_file_system_name(int descriptor, char *text, size_t size);
 bool xb_file_system_is_memory(int descriptor);
 
 /* XB_ERR_UNSUPPORTED where it needs larger blocks than XB_STORAGE_BLOCK. */
-XB_MUST_CHECK enum xb_status xb_direct_check_needs(const struct xb_files *files, size_t file,
-                                                   int descriptor, struct xb_error *error);
+enum xb_status xb_direct_check_needs(const struct xb_files *files, size_t file, int descriptor,
+                                     struct xb_error *error);
 
 /* The error of an open(2) with O_DIRECT. */
 enum xb_status xb_direct_refused(const struct xb_files *files, size_t file, int code,

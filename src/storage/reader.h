@@ -35,9 +35,8 @@ struct xb_reader;
 /* XB_ERR_UNSUPPORTED where the way cannot be had and no other is as direct. Only
  * xb_files_check_direct finds a file system that takes O_DIRECT and reads through the page
  * cache. */
-XB_MUST_CHECK enum xb_status xb_reader_open(const struct xb_files *files,
-                                            const struct xb_reader_plan *plan,
-                                            struct xb_reader **reader, struct xb_error *error);
+enum xb_status xb_reader_open(const struct xb_files *files, const struct xb_reader_plan *plan,
+                              struct xb_reader **reader, struct xb_error *error);
 /* Accepts NULL. */
 void xb_reader_close(struct xb_reader *reader);
 
@@ -46,9 +45,9 @@ void xb_reader_close(struct xb_reader *reader);
  * room for whole blocks. Blocks until all of it is there. XB_ERR_RUNTIME also if the file is
  * shorter than it was; XB_ERR_INTERNAL for what goes on behind the end that it had when it was
  * opened. */
-XB_MUST_CHECK enum xb_status xb_reader_read(struct xb_reader *reader, unsigned thread, size_t file,
-                                            uint64_t offset, void *target, uint64_t bytes,
-                                            struct xb_error *error);
+enum xb_status xb_reader_read(struct xb_reader *reader, unsigned thread, size_t file,
+                              uint64_t offset, void *target, uint64_t bytes,
+                              struct xb_error *error);
 
 /* How it reads, for the record: "preadv: io_uring is not allowed here (EPERM)". The reader's. */
 const char *xb_reader_way(const struct xb_reader *reader);

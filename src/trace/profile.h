@@ -90,8 +90,8 @@ struct xb_profiles {
  * not for the text. XB_ERR_USAGE names the file, and the place of what is wrong, or why it cannot
  * be unpacked; a text that ends too early is_cut. XB_ERR_UNSUPPORTED: this build lacks SQLite.
  * XB_ERR_SYSTEM: it cannot be opened. Release *profiles with xb_profiles_free in any case. */
-XB_MUST_CHECK enum xb_status xb_profiles_read(struct xb_profiles *profiles, const char *path,
-                                              struct xb_error *error);
+enum xb_status xb_profiles_read(struct xb_profiles *profiles, const char *path,
+                                struct xb_error *error);
 /* After the last file: puts the activities of each into the order of their beginnings, of those
  * that begin at once the longest first, and sets lacks_calls. */
 void xb_profiles_sort(struct xb_profiles *profiles);
@@ -124,8 +124,7 @@ void xb_gzip_end(void *unpacker);
 
 /* The readers: of Chrome's events in a file, or in a text in memory where `file` is -1 and `path`
  * only for messages; and of nsys. */
-XB_MUST_CHECK enum xb_status xb_events_read(struct xb_profiles *profiles, const char *path,
-                                            int file, const char *text, size_t length,
-                                            struct xb_error *error);
-XB_MUST_CHECK enum xb_status xb_nsys_read(struct xb_profiles *profiles, const char *path, int file,
-                                          struct xb_error *error);
+enum xb_status xb_events_read(struct xb_profiles *profiles, const char *path, int file,
+                              const char *text, size_t length, struct xb_error *error);
+enum xb_status xb_nsys_read(struct xb_profiles *profiles, const char *path, int file,
+                            struct xb_error *error);

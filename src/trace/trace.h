@@ -17,14 +17,13 @@ struct xb_chrome {
     struct xb_chrome_case *cases;
 };
 
-XB_MUST_CHECK enum xb_status xb_chrome_begin(struct xb_chrome *chrome, FILE *stream,
-                                             struct xb_error *error);
+enum xb_status xb_chrome_begin(struct xb_chrome *chrome, FILE *stream, struct xb_error *error);
 /* Writes the timeline of a result that has one. */
-XB_MUST_CHECK enum xb_status xb_chrome_add(struct xb_chrome *chrome, const struct xb_result *result,
-                                           struct xb_error *error);
+enum xb_status xb_chrome_add(struct xb_chrome *chrome, const struct xb_result *result,
+                             struct xb_error *error);
 /* Ends the document and flushes. */
-XB_MUST_CHECK enum xb_status xb_chrome_end(struct xb_chrome *chrome, const struct xb_run *run,
-                                           struct xb_error *error);
+enum xb_status xb_chrome_end(struct xb_chrome *chrome, const struct xb_run *run,
+                             struct xb_error *error);
 /* Releases what it holds, but not the stream. */
 void xb_chrome_free(struct xb_chrome *chrome);
 

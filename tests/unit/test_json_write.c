@@ -166,8 +166,8 @@ static void keeps_the_first_failure(NO_STATE)
 {
     struct xb_json json;
     struct xb_error first, second, error;
-    XB_FAIL(&first, XB_ERR_SYSTEM, "the first");
-    XB_FAIL(&second, XB_ERR_USAGE, "the second");
+    (void)XB_FAIL(&first, XB_ERR_SYSTEM, "the first");
+    (void)XB_FAIL(&second, XB_ERR_USAGE, "the second");
     xb_json_begin(&json);
     xb_json_open_object(&json, NULL);
     xb_json_fail(&json, &first);

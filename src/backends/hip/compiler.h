@@ -19,14 +19,14 @@ struct xb_hip_code {
 /* Forks the waiting process, which ends when this one does. Call it after the library is opened and
  * before any of its functions is called. A second call does nothing, even if the waiting process
  * has died. */
-XB_MUST_CHECK enum xb_status xb_hip_compiler_start(struct xb_error *error);
+enum xb_status xb_hip_compiler_start(struct xb_error *error);
 
 /* Compiles the kernels for an architecture such as "gfx90a", with the hipRTC of a runtime of major
  * version `major`. Blocks; any thread. XB_ERR_UNSUPPORTED with the reason if hipRTC is missing,
  * does not know the architecture, or fails; XB_ERR_STOPPED if a signal or the deadline comes first
  * (xb_interrupt_is_due). */
-XB_MUST_CHECK enum xb_status xb_hip_compile(const char *architecture, int major,
-                                            struct xb_hip_code *code, struct xb_error *error);
+enum xb_status xb_hip_compile(const char *architecture, int major, struct xb_hip_code *code,
+                              struct xb_error *error);
 
 /* All compiler options except the architecture, as one text. It is part of the cache's key. */
 extern const char xb_hip_compile_options[];

@@ -102,7 +102,7 @@ extern struct xb_hip_library xb_hip;
  * major version first. Finds its functions, but calls none. It stays open as long as the process
  * lives, because the runtime cannot be unloaded; a second call returns the same result.
  * XB_ERR_UNAVAILABLE with the reason. */
-XB_MUST_CHECK enum xb_status xb_hip_library_open(struct xb_error *error);
+enum xb_status xb_hip_library_open(struct xb_error *error);
 
 /* Returns the first function that `lost` needs and the library lacks, or NULL. */
 const char *xb_hip_missing(const char *lost);

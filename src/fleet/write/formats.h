@@ -15,10 +15,8 @@
  * cannot break any of the formats. */
 
 /* For people, `columns` wide; if it is verbose, with all columns and a histogram of each figure. */
-XB_MUST_CHECK enum xb_status xb_fleet_table_write(FILE *stream,
-                                                  const struct xb_fleet_judgement *judgement,
-                                                  size_t columns, bool verbose,
-                                                  struct xb_error *error);
+enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgement *judgement,
+                                    size_t columns, bool verbose, struct xb_error *error);
 /* json: after docs/fleet.schema.json; csv: a line for each finding, after the names of columns;
  * prometheus: for the textfile collector of node_exporter; nodelist: the nodes to drain, in one
  * line, nothing if there are none. */
@@ -78,11 +76,10 @@ struct xb_hostlist {
 };
 
 /* XB_ERR_USAGE says where the text is wrong. Free the list also after a failure. */
-XB_MUST_CHECK enum xb_status xb_hostlist_expand(const char *text, struct xb_hostlist *list,
-                                                struct xb_error *error);
+enum xb_status xb_hostlist_expand(const char *text, struct xb_hostlist *list,
+                                  struct xb_error *error);
 /* Reads a file with one expression per line; ignores empty lines and comments after a #. */
-XB_MUST_CHECK enum xb_status xb_hostlist_read(const char *path, struct xb_hostlist *list,
-                                              struct xb_error *error);
+enum xb_status xb_hostlist_read(const char *path, struct xb_hostlist *list, struct xb_error *error);
 void xb_hostlist_free(struct xb_hostlist *list); /* accepts a zeroed one */
 
 /* Whether a name can be in an expression: letters, digits, dashes, dots and underscores; no dash in

@@ -23,16 +23,15 @@ struct xb_crew_job {
 
 /* Starts 1 to XB_CREW_THREADS threads, the caller among them, which may run where that may.
  * XB_ERR_RUNTIME where not all can be had; then there is none. */
-XB_MUST_CHECK enum xb_status xb_crew_open(unsigned threads, struct xb_crew **crew,
-                                          struct xb_error *error);
+enum xb_status xb_crew_open(unsigned threads, struct xb_crew **crew, struct xb_error *error);
 /* Ends the job under way as xb_crew_end does, then the threads. Accepts NULL. */
 void xb_crew_close(struct xb_crew *crew);
 /* How many threads it has, the caller included. */
 unsigned xb_crew_threads(const struct xb_crew *crew);
 
 /* Begins a job, of which no item is allowed yet; the last job was ended. XB_ERR_MEMORY only. */
-XB_MUST_CHECK enum xb_status xb_crew_begin(struct xb_crew *crew, const struct xb_crew_job *job,
-                                           struct xb_error *error);
+enum xb_status xb_crew_begin(struct xb_crew *crew, const struct xb_crew_job *job,
+                             struct xb_error *error);
 /* Allows items below `limit`, which never goes down. Does not block. */
 void xb_crew_allow(struct xb_crew *crew, uint64_t limit);
 /* Blocks until that item is done; it was allowed. What the work wrote can then be read. */
@@ -41,5 +40,5 @@ void xb_crew_wait(struct xb_crew *crew, uint64_t item);
 void xb_crew_end(struct xb_crew *crew);
 
 /* A whole job: begin, allow all, wait for all, end. */
-XB_MUST_CHECK enum xb_status xb_crew_run(struct xb_crew *crew, const struct xb_crew_job *job,
-                                         struct xb_error *error);
+enum xb_status xb_crew_run(struct xb_crew *crew, const struct xb_crew_job *job,
+                           struct xb_error *error);

@@ -73,8 +73,8 @@ struct xb_line; /* the runner's own */
 /* For setup, once the queues are set: makes context->line by that plan for the mode's stages. Where
  * items overlap, queue_count is the number of slots or more: a slot's queue keeps the stages of an
  * item in order. The runner closes it after teardown. XB_ERR_MEMORY or XB_ERR_RUNTIME. */
-XB_MUST_CHECK enum xb_status xb_line_open(struct xb_mode_context *context,
-                                          const struct xb_line_plan *plan, struct xb_error *error);
+enum xb_status xb_line_open(struct xb_mode_context *context, const struct xb_line_plan *plan,
+                            struct xb_error *error);
 
 /* The mode's `submit`: enqueues one iteration of the line, or of the part that is set. Blocks where
  * the host has a stage. */
@@ -86,9 +86,8 @@ enum xb_status xb_line_submit(struct xb_mode_context *context, struct xb_error *
 void xb_line_take(struct xb_mode_context *context, const struct xb_line_part *part);
 
 /* For setup: xb_mode_time of that part of the line. Leaves all of it to be run. */
-XB_MUST_CHECK enum xb_status xb_line_time(struct xb_mode_context *context,
-                                          const struct xb_line_part *part, double *seconds,
-                                          struct xb_error *error);
+enum xb_status xb_line_time(struct xb_mode_context *context, const struct xb_line_part *part,
+                            double *seconds, struct xb_error *error);
 
 /* For restore: whether xb_line_submit runs all stages now, be it in a row, and not one alone, as
  * for a reference. */

@@ -18,8 +18,8 @@ struct xb_mode_choice {
 
 /* Reads --mode. XB_ERR_USAGE for a mode that there is not, with those that there are, and where the
  * chosen modes would pass over something that the user asked for: an option, a direction. */
-XB_MUST_CHECK enum xb_status xb_mode_choose(const struct xb_run_options *asked,
-                                            struct xb_mode_choice *choice, struct xb_error *error);
+enum xb_status xb_mode_choose(const struct xb_run_options *asked, struct xb_mode_choice *choice,
+                              struct xb_error *error);
 
 /* The directions in which a mode is measured: bits of enum xb_direction; 0 for none. */
 unsigned xb_mode_directions(const struct xb_run_options *asked, const struct xb_mode *mode);
@@ -44,9 +44,9 @@ unsigned xb_mode_host_directions(const struct xb_mode *mode, unsigned directions
  * XB_ERR_USAGE for a word that is no node, for a node that this process may not use, with those
  * that there are, and where no chosen mode has host memory. XB_ERR_SYSTEM, XB_ERR_MEMORY.
  */
-XB_MUST_CHECK enum xb_status xb_node_choose(const struct xb_run_options *asked,
-                                            const struct xb_mode_choice *modes,
-                                            struct xb_node_choice *choice, struct xb_error *error);
+enum xb_status xb_node_choose(const struct xb_run_options *asked,
+                              const struct xb_mode_choice *modes, struct xb_node_choice *choice,
+                              struct xb_error *error);
 
 /* ---- which devices ---- */
 
@@ -69,6 +69,5 @@ struct xb_device_choice {
  * are of all of them, and with --simultaneous single devices are all of them too. XB_ERR_USAGE for
  * a device that is not there; the message says which there are.
  */
-XB_MUST_CHECK enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool pairs,
-                                              struct xb_device_choice *choice,
-                                              struct xb_error *error);
+enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool pairs,
+                                struct xb_device_choice *choice, struct xb_error *error);

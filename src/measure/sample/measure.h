@@ -93,9 +93,9 @@ struct xb_measurement {
 void xb_measure(struct xb_measurement *measurement);
 
 /* XB_ERR_UNSUPPORTED, with what is lacking, where the device cannot do the variant. */
-XB_MUST_CHECK enum xb_status xb_measure_check_capabilities(const struct xb_case *test,
-                                                           const struct xb_device_info *device,
-                                                           struct xb_error *error);
+enum xb_status xb_measure_check_capabilities(const struct xb_case *test,
+                                             const struct xb_device_info *device,
+                                             struct xb_error *error);
 /* Why a case both ways at once is skipped where latencies are asked for. */
 #define XB_MEASURE_NO_LATENCY                                                                      \
     "latency is that of a single operation, and both ways at once are several"
@@ -116,31 +116,28 @@ void xb_result_end(struct xb_result *result, enum xb_status status, const struct
 /* sampling.c: warms up, has the references timed and takes the samples of one placement. The lanes
  * are set up and their samplers open. Leaves the results without samples where it was stopped
  * before the first. */
-XB_MUST_CHECK enum xb_status xb_measure_sample(struct xb_measurement *measurement,
-                                               struct xb_error *error);
+enum xb_status xb_measure_sample(struct xb_measurement *measurement, struct xb_error *error);
 
 /* references.c: times what the mode of a case of one lane wants to be compared with, and measures
  * what it costs. XB_ERR_RUNTIME also where the data of a reference is wrong. */
-XB_MUST_CHECK enum xb_status xb_measure_beside(struct xb_measurement *measurement,
-                                               struct xb_error *error);
+enum xb_status xb_measure_beside(struct xb_measurement *measurement, struct xb_error *error);
 
 /* residence.c. Binds the calling thread near the lane's device, or to the NUMA node that is named:
  * XB_ERR_UNSUPPORTED where that cannot be had. */
-XB_MUST_CHECK enum xb_status xb_residence_bind(const struct xb_measurement *measurement,
-                                               struct xb_lane *lane, struct xb_error *error);
+enum xb_status xb_residence_bind(const struct xb_measurement *measurement, struct xb_lane *lane,
+                                 struct xb_error *error);
 
 /* For a lane that has taken its samples: where a NUMA node is named, XB_ERR_RUNTIME if its host
  * memory lies elsewhere. */
-XB_MUST_CHECK enum xb_status xb_residence_check(const struct xb_measurement *measurement,
-                                                struct xb_lane *lane, struct xb_error *error);
+enum xb_status xb_residence_check(const struct xb_measurement *measurement, struct xb_lane *lane,
+                                  struct xb_error *error);
 
 /* Says where the lane's host memory lies and its threads run, and what is to be doubted of it. */
 void xb_residence_tell(const struct xb_measurement *measurement, const struct xb_lane *lane);
 
 /* recorder.c: after the last sample, records one more iteration where the run or the figures of
  * the mode's stages ask for it. Returns only what made that iteration fail. */
-XB_MUST_CHECK enum xb_status xb_measure_record(struct xb_measurement *measurement,
-                                               struct xb_error *error);
+enum xb_status xb_measure_record(struct xb_measurement *measurement, struct xb_error *error);
 
 /*
  * Where the host's memory lies decides how fast copies both ways at once are, by a
@@ -162,8 +159,7 @@ bool xb_placement_is_full(const struct xb_measurement *measurement, uint64_t fix
 void xb_placement_close(struct xb_measurement *measurement, size_t before);
 
 /* Computes how far the placements are apart. XB_ERR_MEMORY only. */
-XB_MUST_CHECK enum xb_status xb_placements_compare(struct xb_result *result,
-                                                   struct xb_error *error);
+enum xb_status xb_placements_compare(struct xb_result *result, struct xb_error *error);
 
 /* If its samples never agree, a path is warmed up for this share of the time limit at most. */
 #define XB_WARM_UP_MOST 0.25
@@ -215,13 +211,12 @@ void xb_opening_close(struct xb_opening *opening);
  * compared. Blocks. Each lane's timing is in lane->timing. With `held` no lane starts before all
  * are enqueued.
  */
-XB_MUST_CHECK enum xb_status xb_measure_repeat(struct xb_measurement *measurement,
-                                               xb_submit *submit, uint64_t iterations, bool held,
-                                               double *seconds, struct xb_error *error);
+enum xb_status xb_measure_repeat(struct xb_measurement *measurement, xb_submit *submit,
+                                 uint64_t iterations, bool held, double *seconds,
+                                 struct xb_error *error);
 
 /* Puts back what the last repetition moved, on every lane whose mode needs that. Blocks. */
-XB_MUST_CHECK enum xb_status xb_measure_restore(const struct xb_measurement *measurement,
-                                                struct xb_error *error);
+enum xb_status xb_measure_restore(const struct xb_measurement *measurement, struct xb_error *error);
 
 /* What a lane's latest repetition took, by the clock that times this lane. */
 double xb_lane_seconds(const struct xb_lane *lane);

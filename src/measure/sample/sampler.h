@@ -33,9 +33,8 @@ enum xb_status xb_queues_wait(struct xb_queue *const *queues, size_t count, enum
                               struct xb_error *error);
 
 /* Opens the events for a context that its mode has set up. */
-XB_MUST_CHECK enum xb_status xb_sampler_open(struct xb_sampler *sampler,
-                                             struct xb_mode_context *context,
-                                             struct xb_error *error);
+enum xb_status xb_sampler_open(struct xb_sampler *sampler, struct xb_mode_context *context,
+                               struct xb_error *error);
 void xb_sampler_close(struct xb_sampler *sampler);
 
 /*
@@ -44,24 +43,21 @@ void xb_sampler_close(struct xb_sampler *sampler);
  * nothing. Do not hold what may block in submit: it would wait for ever. Call xb_sampler_finish
  * after a failure too.
  */
-XB_MUST_CHECK enum xb_status xb_sampler_begin(struct xb_sampler *sampler, xb_submit *submit,
-                                              uint64_t iterations, bool held,
-                                              struct xb_timing *timing, struct xb_error *error);
+enum xb_status xb_sampler_begin(struct xb_sampler *sampler, xb_submit *submit, uint64_t iterations,
+                                bool held, struct xb_timing *timing, struct xb_error *error);
 void xb_sampler_release(struct xb_sampler *sampler);
 /* Waits for every queue as xb_queues_wait does; `status` is what xb_sampler_begin returned. Then
  * reads the clocks. */
-XB_MUST_CHECK enum xb_status xb_sampler_finish(struct xb_sampler *sampler, enum xb_status status,
-                                               struct xb_timing *timing, struct xb_error *error);
+enum xb_status xb_sampler_finish(struct xb_sampler *sampler, enum xb_status status,
+                                 struct xb_timing *timing, struct xb_error *error);
 
 /* Begins, releases and finishes one repetition. */
-XB_MUST_CHECK enum xb_status xb_sampler_repeat(struct xb_sampler *sampler, xb_submit *submit,
-                                               uint64_t iterations, bool held,
-                                               struct xb_timing *timing, struct xb_error *error);
+enum xb_status xb_sampler_repeat(struct xb_sampler *sampler, xb_submit *submit, uint64_t iterations,
+                                 bool held, struct xb_timing *timing, struct xb_error *error);
 
 /* Repeats one iteration without any event: fills only timing->submit and timing->wall. */
-XB_MUST_CHECK enum xb_status xb_sampler_repeat_bare(struct xb_sampler *sampler, xb_submit *submit,
-                                                    struct xb_timing *timing,
-                                                    struct xb_error *error);
+enum xb_status xb_sampler_repeat_bare(struct xb_sampler *sampler, xb_submit *submit,
+                                      struct xb_timing *timing, struct xb_error *error);
 
 /* The stages of a mode over slots, from setup to teardown; line.c runs them. */
 struct xb_line {

@@ -34,10 +34,9 @@ struct xb_stopping {
 /* Decides whether to stop after these samples, `elapsed` seconds after the first began. Looks at
  * the interval when the count has grown by a tenth, and at min_samples: each look is a chance to
  * stop on a lucky run, and costs a sort. */
-XB_MUST_CHECK enum xb_status xb_stopping_decide(struct xb_stopping *stopping,
-                                                const struct xb_samples *samples, double elapsed,
-                                                enum xb_stop_reason *reason,
-                                                struct xb_error *error);
+enum xb_status xb_stopping_decide(struct xb_stopping *stopping, const struct xb_samples *samples,
+                                  double elapsed, enum xb_stop_reason *reason,
+                                  struct xb_error *error);
 
 /* Warm-up is over when the last XB_WARM_SAMPLES times lie within XB_WARM_SPREAD of their least. */
 #define XB_WARM_SAMPLES 3u
