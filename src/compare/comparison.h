@@ -145,7 +145,7 @@ bool xb_gates_name(const struct xb_gates *gates, const struct xb_record_case *te
  * which stays as it is without one, or one for the cases of a gate. A share is a percentage, or a
  * number up to 0.1, because "0.5" could mean 0.5 % and 50 %. NULL for `share`: the text is a list
  * of gates. XB_ERR_USAGE; then nothing is left to free. */
-enum xb_status xb_thresholds_parse(const char *text, double *share, struct xb_gates *thresholds,
+enum xb_status xb_thresholds_parse(const char *text, double *share, struct xb_gates *list,
                                    struct xb_error *error);
 
 /* Compares two records, which must outlive *comparison. That they are not comparable is no failure.

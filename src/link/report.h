@@ -141,6 +141,6 @@ struct xb_link_file {
 /* Reads it from a tree of xb_json_read(), which stays the caller's; `path` is for messages only.
  * XB_ERR_USAGE names the file and the place of whatever is wrong; keys that this version does not
  * know are passed over. On failure nothing is left to free. */
-enum xb_status xb_link_report_of_tree(const char *path, const struct cJSON *tree,
+enum xb_status xb_link_report_of_tree(const char *path, const struct cJSON *root,
                                       struct xb_link_file *file, struct xb_error *error);
 void xb_link_file_free(struct xb_link_file *file);
