@@ -49,8 +49,8 @@ enum xb_status xb_workspace_buffer(struct xb_workspace *workspace, unsigned numb
 enum xb_taking {
     XB_OF_CASE, /* its size follows the case's (xb_workspace_buffer) */
     XB_FIXED,   /* its size does not */
-    XB_OF_PEER, /* as XB_OF_CASE, from the workspace of a pair's destination */
-    XB_COUNTED, /* from elsewhere: it only counts */
+    XB_OF_PEER, /* as XB_OF_CASE, from the destination of a pair: device memory only */
+    XB_COUNTED, /* from elsewhere: it only counts, and takes a number */
 };
 
 #define XB_CASE_BUFFERS 12

@@ -192,12 +192,8 @@ enum xb_status xb_numbers_parse(const char *text, bool are_sizes, uint64_t minim
 {
     const struct kind *kind = are_sizes ? &of_sizes : &of_counts;
     size_t most = 1, length = strlen(text);
-    bool is_range = false; /* which has 64 numbers at the most */
-    for (size_t i = 0; i < length; i++) {
-        bool is_next = text[i] == ',', begins = !is_range && strncmp(text + i, "..", 2) == 0;
-        most += is_next ? 1 : begins ? 64 : 0;
-        is_range = !is_next && (is_range || begins);
-    }
+    for (size_t i = 0; i < length; i++) /* a range has 64 numbers at the most */
+        most += text[i] == ',' ? 1 : strncmp(text + i, "..", 2) == 0 ? 64 : 0;
     struct xb_numbers read = {.values = xb_arena_new(memory, most * sizeof *read.values)};
     char *rest = memcpy(xb_arena_new(memory, length + 1), text, length);
     if (are_sizes && maximum == 0) {

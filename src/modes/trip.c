@@ -16,8 +16,6 @@ static uint64_t whole_words(uint64_t bytes)
 /* Where the output of the chunk begins whose input begins there: the same share of the whole. */
 static uint64_t out_at(const struct xb_trip_layout *layout, uint64_t in_offset)
 {
-    if (in_offset == 0) /* of a single chunk: a division costs its call a part of its time */
-        return 0;
     if (in_offset >= layout->in)
         return layout->out;
     return whole_words((uint64_t)((wide)layout->out * in_offset / layout->in));

@@ -3,6 +3,7 @@
 #include "base/json_write.h"
 
 #include "checks.h"
+#include "lacking_json.h"
 
 #include <errno.h>
 #include <math.h>
@@ -157,9 +158,56 @@ static enum xb_status write_every_kind(FILE *stream, const void *what, struct xb
     return xb_json_finish(&json, stream, "the JSON", error);
 }
 
+static void *give_nothing(size_t size)
+{
+    (void)size;
+    return NULL;
+}
+
+/* A document that outgrows its room several times. */
+static enum xb_status write_many(FILE *stream, const void *what, struct xb_error *error)
+{
+    struct xb_json json;
+    (void)what;
+    xb_json_begin(&json);
+    xb_json_open_array(&json, NULL);
+    for (int i = 0; i < 1000; i++)
+        xb_json_put_number(&json, NULL, i);
+    xb_json_close(&json);
+    return xb_json_finish_as(&json, stream, XB_JSON_LINE, "the trace", error);
+}
+
 static void reports_memory_that_is_short_once(NO_STATE)
 {
     assert_true(fail_every_allocation(write_every_kind, NULL) > 1);
+    assert_true(fail_every_allocation(write_many, NULL) > 3);
+}
+
+/* Where there is no room to grow into there may be enough for what is written. */
+static void takes_just_enough_memory(NO_STATE)
+{
+    struct xb_error error;
+    char *texts[5];
+    for (size_t i = 0; i < 5; i++) { /* 0: nothing lacks */
+        size_t size = 0;
+        FILE *stream = open_memstream(&texts[i], &size);
+        lack_json_piece(i);
+        assert_int_equal(write_many(stream, NULL, &error), XB_OK);
+        lack_json_piece(0);
+        fclose(stream);
+        assert_string_equal(texts[i], texts[0]);
+    }
+    for (size_t i = 0; i < 5; i++)
+        free(texts[i]);
+}
+
+static void names_what_memory_lacks_for(NO_STATE)
+{
+    struct xb_error error;
+    cJSON_InitHooks(&(cJSON_Hooks){give_nothing, free});
+    assert_int_equal(write_many(stdout, NULL, &error), XB_ERR_MEMORY);
+    cJSON_InitHooks(NULL);
+    assert_has(error.message, "not enough memory to write the trace");
 }
 
 static void keeps_the_first_failure(NO_STATE)
@@ -252,6 +300,8 @@ int main(void)
         cmocka_unit_test(writes_any_value_as_the_document),
         cmocka_unit_test(makes_texts_and_keys_utf8),
         cmocka_unit_test(reports_memory_that_is_short_once),
+        cmocka_unit_test(takes_just_enough_memory),
+        cmocka_unit_test(names_what_memory_lacks_for),
         cmocka_unit_test(keeps_the_first_failure),
         cmocka_unit_test(reports_a_full_disk),
         cmocka_unit_test(refuses_calls_that_make_no_document),
