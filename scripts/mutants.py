@@ -59,7 +59,7 @@ def tests_of(build):
     tests = {}
     for test in json.loads(output_of("ctest", "--test-dir", build, "--show-only=json-v1"))["tests"]:
         test.update((p["name"], p["value"]) for p in test["properties"])
-        if {"unit", "arithmetic", "contract", "cli"} & set(test.get("LABELS", ())):
+        if {"unit", "arithmetic", "contract", "cli", "golden"} & set(test.get("LABELS", ())):
             tests[test["name"]] = test
     return tests
 
