@@ -10,12 +10,14 @@ cases, or of all. README.md says how a case is written. Exit: 0 all as expected;
 """
 import argparse
 import concurrent.futures
+import copy
 import difflib
 import json
 import os
 import re
 import shlex
 import sys
+import textwrap
 
 from outcome import FAKE, PROGRAM, files_of, masked, part, run_command, working_folder
 
@@ -52,38 +54,51 @@ def pretty(value, indent=""):
     if not isinstance(value, (dict, list)) or len(indent + line) <= WIDTH:
         return line
     inner = indent + "  "
+    if not any(isinstance(v, (dict, list)) for v in value) and isinstance(value, list):
+        filled = textwrap.fill(flat(value)[1:-1], WIDTH, initial_indent=inner, subsequent_indent=inner,
+                               break_long_words=False, break_on_hyphens=False)
+        return f"[\n{filled}\n{indent}]"
     if isinstance(value, dict):
         rows = [f"{inner}{json.dumps(k, ensure_ascii=False)}: {pretty(v, inner)}" for k, v in value.items()]
         return "{\n" + ",\n".join(rows) + f"\n{indent}}}"
     return "[\n" + ",\n".join(inner + pretty(v, inner) for v in value) + f"\n{indent}]"
 
 
+def keys_of(value, step):
+    """What a step of a path names in an object or a list: `*`, {one,other}, first:last, an index, or an item's name."""
+    if step == "*":
+        return list(range(len(value)) if isinstance(value, list) else value)
+    keys = step[1:-1].split(",") if step.startswith("{") else [step]
+    first, colon, last = step.partition(":")
+    if isinstance(value, dict):
+        names = list(value)
+        return names[names.index(first):names.index(last) + 1] if colon else keys
+    names = {item["name"]: i for i, item in enumerate(value) if isinstance(item, dict) and "name" in item}
+    return [names[key] if key in names else int(key) for key in keys]
+
+
 def places(value, path):
-    """Each (object or list, key) that a path such as results.*.samples names."""
+    """Each (object or list, key) that a path such as results.*.figures.bandwidth.{min,max} names."""
     step, _, rest = path.partition(".")
-    if not isinstance(value, (dict, list)):
-        raise Wrong(f"nothing is at {path}")
-    keys = range(len(value)) if isinstance(value, list) else list(value)
-    if step != "*":
-        keys = [int(step) if isinstance(value, list) else step]
-    if not rest:
-        return [(value, key) for key in keys]
     try:
-        return [place for key in keys for place in places(value[key], rest)]
-    except (KeyError, IndexError) as error:
+        keys = keys_of(value, step)
+        return [p for key in keys for p in places(value[key], rest)] if rest else [(value, key) for key in keys]
+    except (KeyError, IndexError, TypeError, ValueError) as error:
         raise Wrong(f"nothing is at {path}") from error
 
 
 def change(document, line):
-    """One line of a .from file."""
-    path, equals, value = (word.strip() for word in line.partition("="))
+    """One line of a .from file: PATH = JSON, PATH = @PATH, delete PATH."""
+    path, equals, value = (word.strip() for word in line.partition(" = "))
     for holder, key in places(document, path.removeprefix("delete ")):
         if not equals:
             del holder[key]
-        elif isinstance(holder, list) and key == len(holder):
-            holder.append(parse(value))
+            continue
+        new = copy.deepcopy(*(h[k] for h, k in places(document, value[1:]))) if value[0] == "@" else parse(value)
+        if isinstance(holder, list) and key == len(holder):
+            holder.append(new)
         else:
-            holder[key] = parse(value)
+            holder[key] = new
 
 
 def base(name, folder):
@@ -109,6 +124,7 @@ def documents_of(text, folder):
                         change(document, line.replace("{n}", str(number).zfill(len(end))))
                     except (Wrong, ValueError, KeyError, IndexError) as error:
                         raise Wrong(f"{line}: {error!r}") from error
+            document.pop("templates", None)
             yield document
 
 
@@ -140,13 +156,13 @@ def part_of(name, text):
 def picked(text, paths):
     """Only these members of a document."""
     document = parse(text.decode())
-    rows = [f"{path}: {' '.join(pretty(holder[key]) for holder, key in places(document, path))}\n" for path in paths]
-    return "".join(rows).encode()
+    rows = [[f"{path}:", *(f"  {pretty(holder[key], '  ')}" for holder, key in places(document, path))] for path in paths]
+    return ("\n".join(row for path in rows for row in path) + "\n").encode()
 
 
 def outcome(build, case):
     """What the case's commands print and write, as its file `expected` has it."""
-    with open(os.path.join(case, "args"), encoding="utf-8") as file:
+    with open(os.path.join(case, "args"), encoding="utf-8", errors="surrogateescape") as file:
         text = file.read().replace("\\\n", "")
     lines = [shlex.split(line) for line in text.split("\n") if line.strip() and not line.startswith("#")]
     given, environment, picks, parts = b"", {}, {}, []
@@ -165,7 +181,7 @@ def outcome(build, case):
             elif re.fullmatch(r"-[A-Z_0-9]+", words[0]):
                 del environment[words[0][1:]]
             elif words[0] == "pick:":
-                picks = {words[1]: words[2:]}
+                picks[words[1]] = words[2:]
             else:
                 parts.append(f"$ {shlex.join(words)}\n".encode())
                 program = words.pop(0)[:-1] if words[0].endswith(":") else FAKE
