@@ -9,7 +9,7 @@ GUARD_S = 600  # only a hang lasts so long
 FAKE, PROGRAM = "tests/xferbench_fake", "xferbench"
 # What is another in each run or build: folders of a test, where in the sources an error was found, a build's own words.
 MASKS = ((re.compile(rb"/tmp/golden-\w+"), b"FOLDER"), (re.compile(rb"(\.\./)*(src|tests)/[a-z0-9_/]+\.c:\d+"), b"SOURCE"),
-         (re.compile(rb'((?:compiler|version|build_type)"?: )"[^"]+"'), rb'\1"BUILD"'),
+         (re.compile(rb'("(?:compiler|version|build_type)": )"[^"]+"'), rb'\1"BUILD"'),
          (re.compile(rb"\bxferbench [0-9]+\.[0-9]+\.[0-9]+"), b"xferbench VERSION"))
 
 

@@ -110,18 +110,25 @@ def base(name, folder):
     raise Wrong(f"there is no base {name}")
 
 
+def repeated(text, numbers):
+    """The text once for each number of "1-16", with {n} in it; once where there are none."""
+    begin, _, end = numbers.partition("-")
+    for number in range(int(begin or 0), int(end or begin or 0) + 1):
+        yield text.replace("{n}", str(number).zfill(len(end)))
+
+
 def documents_of(text, folder):
     """The documents that the text of a .from file describes: `from BASE [n=1-16]` begins each."""
-    parts = [part.strip().split("\n") for part in re.split(r"(?m)^from ", text) if part.strip()]
-    for first, *lines in parts:
+    text = re.sub(r"(?m)^n=(\d+-\d+) (.*)", lambda m: "\n".join(repeated(m[2], m[1])), text)
+    for part in re.split(r"(?m)^from ", text)[1:]:
+        first, _, changes = part.partition("\n")
         name, _, numbers = first.partition("#")[0].strip().partition(" n=")
-        begin, _, end = numbers.partition("-")
-        for number in range(int(begin or 0), int(end or begin or 0) + 1):
+        for lines in repeated(changes, numbers):
             document = base(name, folder)
-            for line in lines:
+            for line in lines.split("\n"):
                 if line.strip() and not line.startswith("#"):
                     try:
-                        change(document, line.replace("{n}", str(number).zfill(len(end))))
+                        change(document, line)
                     except (Wrong, ValueError, KeyError, IndexError) as error:
                         raise Wrong(f"{line}: {error!r}") from error
             document.pop("templates", None)
@@ -175,6 +182,7 @@ def outcome(build, case):
 
     with working_folder() as folder:
         inputs = place_inputs(case, folder)
+        os.symlink(BASES[0], os.path.join(folder, "bases"))
         for words in lines:
             if re.match(r"[A-Z_0-9]+=", words[0]):
                 environment.update(word.split("=", 1) for word in words)
