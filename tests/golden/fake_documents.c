@@ -6,8 +6,9 @@
  * that XB_FAKE_COMPARISON names, whatever its two files say.
  */
 #define _POSIX_C_SOURCE 200809L
+#include "fake_documents.h"
+
 #include "base/file_text.h"
-#include "base/json_read.h"
 #include "compare/comparison.h"
 #include "link/report.h"
 #include "link/session.h"
@@ -40,24 +41,24 @@ void __real_xb_link_session_judge(struct xb_link_session *session, struct xb_lin
 enum xb_status __real_xb_record_of_run(const struct xb_run *run, struct xb_record *record,
                                        struct xb_error *error);
 
-static _Noreturn void fail(const char *path, const struct xb_error *error)
+_Noreturn void xb_fake_fail(const char *path, const struct xb_error *error)
 {
     fprintf(stderr, "%s: %s\n", path, error->message);
     exit(99);
 }
 
-static cJSON *tree_of(const char *path)
+cJSON *xb_fake_tree_of(const char *path)
 {
     struct xb_json_reader reader = {.place = {.path = path}};
     struct xb_error error;
     char *text = NULL;
     size_t length = 0;
     if (xb_file_text_read(path, XB_RECORD_LARGEST_BYTES, false, &text, &length, &error) != XB_OK)
-        fail(path, &error);
+        xb_fake_fail(path, &error);
     cJSON *tree = xb_json_read(&reader, text, length);
     free(text);
     if (tree == NULL)
-        fail(path, &reader.error);
+        xb_fake_fail(path, &reader.error);
     return tree;
 }
 
@@ -91,9 +92,9 @@ void __wrap_xb_link_session_judge(struct xb_link_session *session, struct xb_lin
         __real_xb_link_session_judge(session, report);
         return;
     }
-    cJSON *tree = tree_of(path);
+    cJSON *tree = xb_fake_tree_of(path);
     if (xb_link_report_of_tree(path, tree, &file, &error) != XB_OK)
-        fail(path, &error);
+        xb_fake_fail(path, &error);
     cJSON_Delete(tree);
     *report = file.report;
     report->verbose = asked.verbose;
@@ -114,7 +115,7 @@ enum xb_status __wrap_xb_record_of_run(const struct xb_run *run, struct xb_recor
     if (path == NULL)
         return __real_xb_record_of_run(run, record, error);
     if (xb_record_read(path, record, error) != XB_OK)
-        fail(path, error);
+        xb_fake_fail(path, error);
     return XB_OK;
 }
 
@@ -129,9 +130,9 @@ enum xb_status __wrap_xb_compare(const struct xb_record *baseline,
     const char *path = getenv("XB_FAKE_COMPARISON");
     if (path == NULL)
         return __real_xb_compare(baseline, candidate, request, comparison, error);
-    cJSON *tree = tree_of(path);
+    cJSON *tree = xb_fake_tree_of(path);
     if (xb_comparison_of_tree(path, tree, &file, error) != XB_OK)
-        fail(path, error);
+        xb_fake_fail(path, error);
     cJSON_Delete(tree);
     *comparison = file.comparison;
     comparison->texts = NULL;

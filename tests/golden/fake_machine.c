@@ -2,9 +2,11 @@
 /*
  * The machine that xferbench_fake is on: the same wherever it runs, so that what it prints can be
  * written down. XB_FAKE_NODES in the environment is the number of its NUMA nodes (1), XB_FAKE_PCI a
- * folder that shows PCI devices as sysfs does (none).
+ * folder that shows PCI devices as sysfs does (none), XB_FAKE_COLUMNS how wide what it prints may
+ * be (as in a file).
  */
 #define _POSIX_C_SOURCE 200809L
+#include "base/terminal.h"
 #include "machine/environment.h"
 #include "machine/host_memory.h"
 #include "machine/pcie.h"
@@ -23,6 +25,9 @@
 /* The linker puts these in the place of the functions without __wrap_ (tests/CMakeLists.txt). */
 void __wrap_xb_host_facts_read(struct xb_host_facts *facts);
 unsigned __wrap_xb_cpus_usable(void);
+size_t __wrap_xb_terminal_columns(FILE *stream);
+size_t __real_xb_terminal_columns(FILE *stream);
+size_t __wrap_xb_terminal_prose_columns(FILE *stream);
 int __wrap_uname(struct utsname *system);
 int __wrap_adjtimex(struct timex *state);
 enum xb_status __wrap_xb_memory_limit_find(const char *root, struct xb_memory_limit *limit,
@@ -67,6 +72,18 @@ void __wrap_xb_host_facts_read(struct xb_host_facts *facts)
 unsigned __wrap_xb_cpus_usable(void)
 {
     return CPUS_A_NODE;
+}
+
+size_t __wrap_xb_terminal_columns(FILE *stream)
+{
+    const char *columns = getenv("XB_FAKE_COLUMNS");
+    return columns != NULL ? strtoul(columns, NULL, 10) : __real_xb_terminal_columns(stream);
+}
+
+size_t __wrap_xb_terminal_prose_columns(FILE *stream)
+{
+    size_t columns = __wrap_xb_terminal_columns(stream);
+    return columns < XB_PLAIN_COLUMNS ? columns : XB_PLAIN_COLUMNS;
 }
 
 int __wrap_uname(struct utsname *system)
