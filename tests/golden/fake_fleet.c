@@ -71,6 +71,18 @@ static struct xb_fleet_node *node_of(const char *name)
     abort();
 }
 
+/* A node with a document: one of those in the list takes that name. */
+static struct xb_fleet_node *listed_node_of(const char *name)
+{
+    static size_t renamed;
+    for (size_t i = 0; i < made.node_count; i++)
+        if (strcmp(nodes[i].name, name) == 0)
+            return &nodes[i];
+    struct xb_fleet_node *node = &nodes[made.node_count - ++renamed];
+    node->name = name;
+    return node;
+}
+
 static struct xb_fleet_gpu *gpu_of(struct xb_fleet_node *node, unsigned index)
 {
     struct xb_fleet_gpu *own = NULL;
@@ -161,7 +173,9 @@ static struct xb_fleet_finding finding_of(const cJSON *item,
                                           const struct xb_fleet_judgement *judgement)
 {
     const cJSON *gpu = at(item, "gpu");
-    struct xb_fleet_finding finding = {.node = node_of(text(item, "node")),
+    struct xb_fleet_node *node =
+        cJSON_IsObject(gpu) ? listed_node_of(text(item, "node")) : node_of(text(item, "node"));
+    struct xb_fleet_finding finding = {.node = node,
                                        .peer = -1,
                                        .value = number(item, "value"),
                                        .centre = number(item, "median"),
@@ -179,7 +193,7 @@ static struct xb_fleet_finding finding_of(const cJSON *item,
         finding.figure = judgement->siblings[count(item, "siblings")].figure;
     if (!cJSON_IsObject(gpu))
         return finding;
-    finding.gpu = gpu_of(node_of(text(item, "node")), (unsigned)count(gpu, "index"));
+    finding.gpu = gpu_of(node, (unsigned)count(gpu, "index"));
     finding.gpu->model = text(gpu, "model");
     finding.gpu->uuid = text(gpu, "uuid");
     finding.gpu->pci_bdf = text(gpu, "pci_bdf");

@@ -25,6 +25,7 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 BASES = (os.path.join(HERE, "bases"), os.path.join(os.path.dirname(os.path.dirname(HERE)), "bench", "results"))
 OWN = ("args", "expected", "stdin")  # what else is in a case's folder is input
 WIDTH, MOST_LINES = 100, 60
+BROKEN = 99  # the exit code of a case that is written wrong, and of what a sanitizer finds
 
 
 class Exact(str):
@@ -144,7 +145,7 @@ def place_inputs(case, folder):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         if name.endswith(".from"):
             path = path.removesuffix(".from")
-            text = b"".join(flat(d).encode() + b"\n" for d in documents_of(text.decode(), os.path.dirname(case)))
+            text = b"".join(flat(d).encode(errors="surrogateescape") + b"\n" for d in documents_of(text.decode(), os.path.dirname(case)))
         with open(path, "wb") as file:
             file.write(text)
     return files_of(folder)
@@ -171,7 +172,7 @@ def outcome(build, case):
     """What the case's commands print and write, as its file `expected` has it."""
     with open(os.path.join(case, "args"), encoding="utf-8", errors="surrogateescape") as file:
         text = file.read().replace("\\\n", "")
-    lines = [shlex.split(line) for line in text.split("\n") if line.strip() and not line.startswith("#")]
+    lines = [line for line in text.split("\n") if line.strip() and not line.startswith("#")]
     given, environment, picks, parts = b"", {}, {}, []
     if os.path.exists(os.path.join(case, "stdin")):
         with open(os.path.join(case, "stdin"), "rb") as file:
@@ -183,7 +184,8 @@ def outcome(build, case):
     with working_folder() as folder:
         inputs = place_inputs(case, folder)
         os.symlink(BASES[0], os.path.join(folder, "bases"))
-        for words in lines:
+        for line in lines:
+            words = shlex.split(line)
             if re.match(r"[A-Z_0-9]+=", words[0]):
                 environment.update(word.split("=", 1) for word in words)
             elif re.fullmatch(r"-[A-Z_0-9]+", words[0]):
@@ -191,10 +193,12 @@ def outcome(build, case):
             elif words[0] == "pick:":
                 picks[words[1]] = words[2:]
             else:
-                parts.append(f"$ {shlex.join(words)}\n".encode())
+                parts.append(f"$ {line}\n".encode(errors="surrogateescape"))
                 program = words.pop(0)[:-1] if words[0].endswith(":") else FAKE
                 path = os.path.join(build, PROGRAM if program == "host" else program)
                 done = run_command(path, words, environment, folder, given)
+                if done.returncode == BROKEN:
+                    raise Wrong(done.stderr.decode(errors="replace"))
                 for name, text in (("stdout", done.stdout), ("stderr", done.stderr)):
                     parts += [shown(name, text)] if text else []
                 parts.append(b"== exit %d\n" % done.returncode)
@@ -209,8 +213,8 @@ def difference(build, case, update):
     path, name = os.path.join(case, "expected"), os.path.relpath(case, HERE)
     try:
         got = outcome(build, case)
-    except (Wrong, OSError, ValueError) as error:
-        return f"{name}: {error!r}"
+    except Wrong as error:
+        return f"{name}: {error}"
     expected = b""
     if os.path.exists(path):
         with open(path, "rb") as file:
