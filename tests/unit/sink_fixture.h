@@ -46,7 +46,7 @@ struct node {
 
 int node_setup(void **state);
 int node_teardown(void **state);
-#define NODE_TEST(name) cmocka_unit_test_setup_teardown(name, node_setup, node_teardown)
+#define NODE_TEST(name) TEST_WITH(name, node_setup, node_teardown)
 
 /* Seven samples of the same time, so that every statistic is that number. */
 void add_same(struct xb_samples *samples, double value);
