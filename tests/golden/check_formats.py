@@ -26,8 +26,8 @@ LEAST = {"json": 15, "prometheus": 15, "nagios": 15, "csv": 15, "junit": 12, "gi
          "benchmark-action": 5}  # fewer files would prove little
 COMMAND = re.compile(r"::(error|warning|notice) title=([^:,\r\n]*)::([^\r\n]*)")
 NUMBER = r"[0-9]+(?:\.[0-9]+)?"
-NAGIOS = re.compile(rf"XFERBENCH LINK (?:OK|WARNING|CRITICAL|UNKNOWN) - [^|'\"`$<>&\\\x00-\x1f\x7f-]*(?:-[^|'\"`$<>&\\\x00-\x1f\x7f-]*)*"
-                    rf"(?:\|(?: '\w+'={NUMBER};(?:{NUMBER}:)?;(?:{NUMBER}:)?;0;(?:{NUMBER})?)+)?\n")
+ENTRY = rf" '\w+'={NUMBER};(?:{NUMBER}:)?;(?:{NUMBER}:)?;0;(?:{NUMBER})?"
+NAGIOS = re.compile(rf"XFERBENCH LINK (?:OK|WARNING|CRITICAL|UNKNOWN) - [ !#%(-;=?-_a-{{}}~]*(?:\|(?:{ENTRY})+)?\n")
 ENDS = ("failure", "error", "skipped", "system-out")
 
 
@@ -133,7 +133,8 @@ def check_prometheus(text, _):
     samples = [line.rpartition(" ")[0] for line in text.splitlines() if not line.startswith("#")]
     need(len(set(samples)) == len(samples), "a sample twice")
     typed = re.findall(r"(?m)^# TYPE (\w+) (?:gauge|counter)$", text)
-    need(len(set(typed)) == len(typed) and {re.match(r"\w+", s)[0] for s in samples} <= set(typed), "a family without a type")
+    families = {re.match(r"\w+", sample)[0] for sample in samples}
+    need(len(set(typed)) == len(typed) and families <= set(typed), "a family without a type")
     label = r'\w+="(?:[^"\\\n]|\\["\\n])*"'
     for sample in samples:
         need(re.fullmatch(rf"\w+(?:\{{{label}(?:,{label})*\}})?", sample), f"a sample: {sample!r}")

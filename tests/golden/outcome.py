@@ -9,7 +9,8 @@ import tempfile
 GUARD_S = 600  # only a hang lasts so long
 FAKE, PROGRAM = "tests/xferbench_fake", "xferbench"
 # What is another in each run or build: folders of a test, where in the sources an error was found, a build's own words.
-MASKS = ((re.compile(rb"/tmp/golden-\w+"), b"FOLDER"), (re.compile(rb"(\.\./)*(src|tests)/[a-z0-9_/]+\.c:\d+"), b"src/masked.c:1"),
+MASKS = ((re.compile(rb"/tmp/golden-\w+"), b"FOLDER"),
+         (re.compile(rb"(\.\./)*(src|tests)/[a-z0-9_/]+\.c:\d+"), b"src/masked.c:1"),
          (re.compile(rb'("(?:compiler|version|build_type)": )"[^"]+"'), rb'\1"BUILD"'),
          (re.compile(rb"\bxferbench [0-9]+\.[0-9]+\.[0-9]+"), b"xferbench VERSION"))
 
@@ -24,8 +25,8 @@ def part(name, text):
 
 
 def run_command(path, words, environment, folder, given=b""):
-    """A command that has ended: its exit code and what it printed. The files that it wrote are in the folder. Words that
-    end with > and a path print into that file."""
+    """A command that has ended: its exit code and what it printed. The files that it wrote are in the folder.
+    Words that end with > and a path print into that file."""
     clean = {name: value for name, value in os.environ.items() if name == "PATH" or name.endswith("SAN_OPTIONS")}
     clean.update({"HOME": folder, "TMPDIR": folder, "LC_ALL": "C.UTF-8", "COLUMNS": "80", **environment})
     *words, to = [*words[:-2], words[-1]] if words[-2:-1] == [">"] else [*words, None]

@@ -145,7 +145,8 @@ def place_inputs(case, folder):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         if name.endswith(".from"):
             path = path.removesuffix(".from")
-            text = b"".join(flat(d).encode(errors="surrogateescape") + b"\n" for d in documents_of(text.decode(), os.path.dirname(case)))
+            documents = documents_of(text.decode(), os.path.dirname(case))
+            text = b"".join(flat(d).encode(errors="surrogateescape") + b"\n" for d in documents)
         with open(path, "wb") as file:
             file.write(text)
     return files_of(folder)
@@ -164,8 +165,10 @@ def part_of(name, text):
 def picked(text, paths):
     """Only these members of a document."""
     document = parse(text.decode())
-    rows = [[f"{path}:", *(f"  {pretty(holder[key], '  ')}" for holder, key in places(document, path))] for path in paths]
-    return ("\n".join(row for path in rows for row in path) + "\n").encode()
+    rows = []
+    for path in paths:
+        rows += [f"{path}:", *(f"  {pretty(holder[key], '  ')}" for holder, key in places(document, path))]
+    return ("\n".join(rows) + "\n").encode()
 
 
 def outcome(build, case):
