@@ -37,8 +37,15 @@ class Wrong(Exception):
 
 
 # ---- documents ----
+def object_of(pairs):
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise ValueError(f"a key twice: {[key for key, _ in pairs]}")
+    return value
+
+
 def parse(text):
-    return json.loads(text, parse_float=Exact, parse_int=Exact)
+    return json.loads(text, parse_float=Exact, parse_int=Exact, object_pairs_hook=object_of)
 
 
 def flat(value):
