@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Signals to several processes.
-usage: test_ended_processes.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
-"""
+"""Signals end the measuring, not the program: what was measured is written, and nobody is left.
+usage: test_signals.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
 
 import fcntl
 import os
@@ -12,15 +11,90 @@ import subprocess
 import time
 
 import harness
-from harness import ENDLESS, FEW, GUARD_S, ONE, SMALL, XFERBENCH, children_of, has_ended, kill, stat_of, wait_until
-from processes import ProcessesCase
+from harness import (ENDLESS, FEW, GUARD_S, ONE, SMALL, XFERBENCH, Case, Interleaving, Terminal, children_of, figure,
+                     has_ended, kill, rows_of_csv, stat_of, wait_until)
 
 
-class Ends(ProcessesCase):
-    """Whoever gets one, nobody is left and what was measured is written."""
+class Interrupt(Case):
+    def begin(self, *arguments, **options):
+        """A run that is at its samples."""
+        terminal = Terminal()
+        process = self.start(*ENDLESS, *arguments, terminal=terminal, **options)
+        terminal.read_until(b" samples, ")
+        return process
+
+    def check_document(self, document):
+        self.assertIs(document["interrupted"], True)
+        first, second = document["results"]
+        self.assertEqual((first["status"], first["verified"]), ("ok", True))
+        self.assertEqual(first["stop_reason"], "interrupted")
+        self.assertEqual(figure(first, "bandwidth")["n"], len(first["samples_s"]))
+        self.assertIn(len(first["samples_s"]), range(1, 1000000))
+        self.assertTrue(any("interrupted" in warning for warning in first["warnings"]))
+        self.assertEqual((second["status"], "interrupted" in second["reason"]), ("skipped", True))
+
+    def test_files_are_written(self):
+        """It ends by its own exit: one that the signal killed has a negative code here."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(signal=number.name):
+                self.put_old("out.json")
+                process = self.begin("--json", "out.json", "--csv", "out.csv")
+                process.send_signal(number)
+                outcome = self.assert_ended(128 + number, process)
+                self.check_document(self.load("out.json"))
+                self.assertIn("interrupted by a signal: 1 of 2 cases were measured, 1 not run\n", outcome.out)
+                self.assertNotRegex(outcome.out, r"(?m)^ *(pinned .* d2h|skipped) ")
+                lines = rows_of_csv(self.read("out.csv"))
+                self.assertEqual([line["stop_reason"] for line in lines], ["interrupted", ""])
+                self.assert_folder_has("out.json", "out.csv")
+
+    def test_standard_output_is_written(self):
+        process = self.begin("--json", "-")
+        process.send_signal(signal.SIGINT)
+        self.check_document(self.load_text(self.assert_ended(128 + signal.SIGINT, process).out))
+
+    def test_timeout(self):
+        """It signals the program, and then its own group, of which the program is."""
+        for _ in range(3):
+            process = self.begin("--json", "out.json", under=("timeout", "1h"))
+            process.send_signal(signal.SIGALRM)  # the hour is over
+            self.assert_ended(124, process)
+            self.check_document(self.load("out.json"))
+            self.assert_folder_has("out.json")
+            os.unlink(self.path("out.json"))
+
+    def test_the_second_ends_it(self):
+        """Where nobody reads what it writes. Sent until then: soon after the first it is the same."""
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        with os.fdopen(writer, "wb", 0) as pipe:
+            pipe.write(bytes(fcntl.fcntl(pipe, 1032)))  # F_GETPIPE_SZ: it is full
+            process = self.begin("--json", "-", stdout=pipe)
+        signal_until_ended(self, process, signal.SIGTERM)
+        self.assertEqual(process.returncode, -signal.SIGTERM)
+
+
+def signal_until_ended(test, process, number, before=lambda: None):
+    until = time.monotonic() + GUARD_S
+    while process.poll() is None:
+        test.assertLess(time.monotonic(), until, "it hangs")
+        before()
+        process.send_signal(number)
+        try:
+            process.wait(timeout=0.02)
+        except subprocess.TimeoutExpired:
+            pass
+
+
+class Several(Interleaving):
+    """Signals to several processes: a stub in place of one tells a FIFO when it is there, and what happens to it."""
+
+    ANSWER = (
+        "wait()\nsys.stdout.write(open('one.json').read())\nsys.stdout.flush()\n"
+        "if signal.sigpending(): wait()\nsay('bye')\n"
+    )
 
     def stub(self, behaviour):
-        """A baseline that tells a FIFO when it is there, and then what happens to it."""
         os.mkfifo(self.path("told"))
         return self.python(
             "told = os.open('told', os.O_WRONLY)\n"
@@ -31,21 +105,13 @@ class Ends(ProcessesCase):
             f"say('here %d' % os.getpid())\n{behaviour}"
         )
 
-    ANSWER = (
-        "wait()\nsys.stdout.write(open('one.json').read())\nsys.stdout.flush()\n"
-        "if signal.sigpending(): wait()\n"
-        "say('bye')\n"
-    )
-
-    def begin(self, other, *arguments, **options):
-        process = self.start(
-            *SMALL, "--processes", "3", "--interleave", other, "--json", "candidate.json", "--baseline-json",
-            "baseline.json", *arguments, **options,
-        )
+    def begin(self, other, **options):
+        """The program, and the first process of its baseline."""
+        process = self.start(*SMALL, "--processes", "3", "--interleave", other, *self.FILES, **options)
         # For writing as well: the reading does not end when a stub does.
         self.told = os.fdopen(os.open(self.path("told"), os.O_RDWR), "rb", 0)
         self.addCleanup(self.told.close)
-        return process
+        return process, int(self.hear().split()[1])
 
     def hear(self):
         line = b""
@@ -72,65 +138,41 @@ class Ends(ProcessesCase):
 
     def interrupted(self, send, number):
         document = self.result("one.json")
-        document["interrupted"] = True
-        self.write_json("one.json", document)
-        process = self.begin(self.stub(self.ANSWER))
-        pid = self.hear().split()[1]
+        self.write_json("one.json", document | {"interrupted": True})
+        process, pid = self.begin(self.stub(self.ANSWER))
         send(process.pid, number)
-        self.assertEqual(self.hear(), "SIGTERM")
-        self.assertEqual(self.hear(), "bye")
+        self.assertEqual([self.hear(), self.hear()], ["SIGTERM", "bye"])
         done = self.assert_ended(128 + number, process)
         self.assert_gone(pid)
         baseline, candidate = self.load("baseline.json"), self.load("candidate.json")
         self.assertEqual((baseline["interrupted"], candidate["interrupted"]), (True, True))
-        self.assertEqual(self.fates(baseline), [(0, None, True)])
-        self.assertEqual(candidate["processes"], [])
+        self.assertEqual((self.fates(baseline), candidate["processes"]), ([(0, None, True)], []))
         self.assertIn("interrupted by a signal: 1 of 3 processes", done.out)
-        self.assertEqual(
-            sorted(os.listdir(self.folder)), ["baseline.json", "candidate.json", "one.json", "stub", "told"]
-        )
+        self.assert_folder_has("baseline.json", "candidate.json", "one.json", "stub", "told")
+        for name in os.listdir(self.folder):
+            os.unlink(self.path(name))
 
-    def test_signal_to_the_program_alone(self):
+    def test_to_the_program_and_to_its_group(self):
+        """The group as a terminal sends it: each process hears of it once."""
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            with self.subTest(signal=number.name):
-                self.interrupted(os.kill, number)
-                for name in os.listdir(self.folder):
-                    os.unlink(self.path(name))
-
-    def test_signal_to_the_group(self):
-        """As a terminal sends it: each process hears of it once."""
+            self.interrupted(os.kill, number)
         self.interrupted(os.killpg, signal.SIGINT)
 
-    def test_signal_to_a_shell_that_waits(self):
+    def test_to_a_shell_that_waits(self):
         """What the shell runs hears it too, and its results are not lost."""
         self.result("one.json")
         stub = self.stub(self.ANSWER)
-        process = self.begin(self.script(f'{stub} "$@"; exit 0'))
-        self.hear()
+        process, _ = self.begin(self.script(f'{stub} "$@"; exit 0'))
         os.kill(process.pid, signal.SIGTERM)
         self.assertEqual([self.hear(), self.hear()], ["SIGTERM", "bye"])
         self.assert_ended(143, process)
         self.assertTrue(self.load("baseline.json")["processes"][0]["document"])
 
-    def pass_time_until(self, process, is_enough, number=0):
-        """Second by second of its clock, with a signal after each where one is named: one that comes
-        within a second of another is the same request."""
-        until = time.monotonic() + GUARD_S
-        while not is_enough():
-            self.assertLess(time.monotonic(), until, "it hangs")
-            self.put_forward(1)
-            process.send_signal(number)
-            try:
-                process.wait(timeout=0.02)
-            except subprocess.TimeoutExpired:
-                pass
-
-    def test_second_signal_ends_the_process_at_once(self):
+    def test_the_second_ends_the_process_at_once(self):
         """And what was measured before is written."""
         self.result("one.json")
-        process = self.begin(self.stub("if os.path.exists('once'): wait(); wait()\nopen('once', 'w')\n"
-                                       "sys.stdout.write(open('one.json').read())\n"), **self.hastened())
-        self.hear()
+        process, _ = self.begin(self.stub("if os.path.exists('once'): wait(); wait()\nopen('once', 'w')\n"
+                                          "sys.stdout.write(open('one.json').read())\n"), **self.hastened())
         pid = int(self.hear().split()[1])
         process.terminate()
         self.assertEqual(self.hear(), "SIGTERM")
@@ -138,40 +180,34 @@ class Ends(ProcessesCase):
         process.terminate()
         self.assert_ended(143, process)
         self.assert_gone(pid)
-        baseline, candidate = self.load("baseline.json"), self.load("candidate.json")
-        self.assertEqual(self.fates(baseline), [(0, None, True), (None, "SIGKILL", False)])
-        self.assertEqual(self.fates(candidate), [(0, None, True)] * 2)
+        self.assertEqual(self.fates(self.load("baseline.json")), [(0, None, True), (None, "SIGKILL", False)])
+        self.assertEqual(self.fates(self.load("candidate.json")), [(0, None, True)] * 2)
 
-    def test_process_that_does_not_heed_a_signal(self):
-        """It has 10 s."""
-        process = self.begin(self.stub("wait()\nput_forward(10)\nwait()\n"), **self.hastened())
-        pid = int(self.hear().split()[1])
+    def test_process_that_does_not_heed(self):
+        """It has 10 s. One that is stopped hears it too."""
+        process, pid = self.begin(self.stub("wait()\nput_forward(10)\nwait()\n"), **self.hastened())
         process.terminate()
         self.assert_ended(143, process)
         self.assert_gone(pid)
         self.assertEqual(self.fates(self.load("baseline.json")), [(None, "SIGKILL", False)])
         self.assertIs(self.load("candidate.json")["interrupted"], True)
-
-    def test_process_that_is_stopped(self):
-        process = self.begin(self.stub("os.kill(os.getpid(), signal.SIGSTOP)\nwait()\n"))
-        pid = int(self.hear().split()[1])
+        os.unlink(self.path("told"))
+        process, pid = self.begin(self.stub("os.kill(os.getpid(), signal.SIGSTOP)\nwait()\n"))
         wait_until(lambda: stat_of(pid)[0] == "T")
         process.terminate()
         self.assertEqual(self.hear(), "SIGTERM")
         self.assert_ended(143, process)
 
-    def test_third_signal_ends_it(self):
+    def test_the_third_ends_it(self):
         """Where nobody reads its table, of more than the pipe holds."""
         sizes = ",".join(f"{4 * n}K" for n in range(1, 65))
-        reader, writer = os.pipe()
-        self.addCleanup(os.close, reader)
-        fcntl.fcntl(writer, 1031, 4096)  # F_SETPIPE_SZ
+        reader, writer = self.narrow_pipe()
         with os.fdopen(writer, "wb") as pipe:
-            process = self.start(
-                *ONE, *FEW, "--size", sizes, "--columns", "all", "--processes", "2", stdout=pipe, **self.hastened()
-            )
+            process = self.start(*ONE, *FEW, "--size", sizes, "--columns", "all", "--processes", "2", stdout=pipe,
+                                 **self.hastened())
         self.assertTrue(select.select([reader], [], [], GUARD_S)[0], "it hangs")
-        self.pass_time_until(process, lambda: process.poll() is not None, signal.SIGTERM)
+        # One that comes within a second of another is the same request.
+        signal_until_ended(self, process, signal.SIGTERM, lambda: self.put_forward(1))
         self.assert_ended(-signal.SIGTERM, process)
 
     def test_process_that_cannot_be_ended(self):
@@ -194,26 +230,17 @@ class Ends(ProcessesCase):
             "signal.sigwait([signal.SIGUSR1])\n"
         )
         self.addCleanup(lambda: kill(int(self.read("tracer"))))
-        process = self.start(
-            *SMALL, "--processes", "2", "--interleave", "./stub", "--json", "candidate.json", "--baseline-json",
-            "baseline.json", "--quiet", **self.hastened(),
-        )
+        process = self.start(*SMALL, "--processes", "2", "--interleave", "./stub", *self.FILES, "--quiet",
+                             **self.hastened())
         wait_until(lambda: os.path.exists(self.path("there")) and self.read("there").endswith("\n"))
         if os.path.exists(self.path("refused")):
             self.skipTest("no process may trace another here")
         process.terminate()
-        self.pass_time_until(process, lambda: process.poll() is not None)
+        signal_until_ended(self, process, 0, lambda: self.put_forward(1))
         self.assert_ended(143, process)
         baseline = self.load("baseline.json")
         self.assertEqual(self.fates(baseline), [(None, None, False)])
         self.assertIn("cannot be ended", baseline["processes"][0]["failure"])
-
-    def test_parent_that_dies(self):
-        process = self.begin(self.stub("wait()\nsay('leaving')\n"))
-        self.hear()
-        process.kill()
-        self.assert_ended(-signal.SIGKILL, process)
-        self.assertEqual([self.hear(), self.hear()], ["SIGTERM", "leaving"])
 
     def child_of(self, process):
         """The process that runs, once it catches signals itself."""
@@ -236,12 +263,15 @@ class Ends(ProcessesCase):
         wait_until(is_ready)
         return found
 
-    def begin_long(self):
-        return self.start(*ENDLESS, "--processes", "3", "--json", "out.json")
-
-    def check_interrupted(self):
-        """Whether the process left by itself. It is killed where that takes it 10 s, as on a machine
-        busy with much else; its results count all the same."""
+    def end_long(self, end):
+        """Ends a long run by `end`. Says whether its process left by itself: it is killed where that takes it
+        10 s, as on a machine busy with much else; its results count all the same."""
+        process = self.start(*ENDLESS, "--processes", "3", "--json", "out.json")
+        pid, name = self.child_of(process)
+        self.assertEqual(name, os.path.basename(XFERBENCH)[:15])
+        end(process, pid)
+        self.assert_ended(143, process)
+        self.assert_gone(pid)
         merged = self.load("out.json")
         self.assertIs(merged["interrupted"], True)
         self.assertIn(self.fates(merged), ([(143, None, True)], [(None, "SIGKILL", True)]))
@@ -249,37 +279,20 @@ class Ends(ProcessesCase):
         self.assert_folder_has("out.json")
         return merged["processes"][0]["exit_code"] == 143
 
-    def test_real_processes_are_interrupted(self):
-        """Whenever it comes: a file, and nobody left."""
+    def test_real_processes(self):
+        """Interrupted whenever it comes. And as batch systems send it: each process hears of it by itself and
+        from its parent, which is stopped meanwhile, else it may begin the next process between the two."""
 
-        def interrupted():
-            process = self.begin_long()
-            pid, name = self.child_of(process)
-            self.assertEqual(name, os.path.basename(XFERBENCH)[:15])
-            process.terminate()
-            self.assert_ended(143, process)
-            left = self.check_interrupted()
-            self.assert_gone(pid)
-            return left
-
-        self.assertTrue(any(interrupted() for _ in range(5)), "each was killed")
-
-    def test_signal_to_everybody(self):
-        """As batch systems send it: each hears of it by itself and from its parent."""
-        left = []
-        for _ in range(10):
-            process = self.begin_long()
-            pid, _ = self.child_of(process)
-            # Stopped meanwhile: else it may begin the next process between the two.
+        def everybody(process, pid):
             process.send_signal(signal.SIGSTOP)
             os.kill(pid, signal.SIGTERM)
             process.terminate()
             process.send_signal(signal.SIGCONT)
-            self.assert_ended(143, process)
-            left.append(self.check_interrupted())
-        self.assertIn(True, left, "each was killed")
 
-    def test_signal_to_one_process_alone(self):
+        for end in (lambda process, pid: process.terminate(), everybody):
+            self.assertIn(True, [self.end_long(end) for _ in range(5)], "each was killed")
+
+    def test_to_one_process_alone(self):
         """Nobody asked this program to stop: it is that process's failure, and what it wrote counts."""
         process = self.start(*ENDLESS, "--processes", "2", "--json", "out.json", "--quiet")
         numbers = (signal.SIGTERM, signal.SIGINT)
