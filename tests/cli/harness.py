@@ -99,6 +99,8 @@ ENDLESS = (*HOST, "--mode", "pinned", "--size", "64K", "--samples", "1000000", "
 
 F_SETPIPE_SZ = 1031
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]")
+ODD = re.compile(r"(?:^|[.:] +|\n *)(?:Of|By|That of|Whether) ")
 OLD_CONTENT = b"what was here before\n"
 
 
@@ -494,6 +496,14 @@ class Case(unittest.TestCase):
             file.write(b"." * seconds)
 
     # ---- outcomes ----
+
+    def check_lines(self, text, columns):
+        """They fit, nothing is cut, and no sentence has to be read twice."""
+        self.assertIsNone(ODD.search(text), text)
+        for line in COLOUR.sub("", text).splitlines():
+            self.assertLessEqual(len(line), columns, line)
+            self.assertEqual(line, line.rstrip())
+            self.assertNotIn("...", line)
 
     def assert_words(self, text, words, about=None):
         for word in words:
