@@ -93,7 +93,6 @@ ABOUT_LATENCY = ("loads", "peer-loads")
 ONLY_NAMED = ("batch", "resident", "quantize", "compress", "pin", "job", "pipeline")
 MOVING = [mode for mode in MODES if mode not in ABOUT_LATENCY + ONLY_NAMED]
 MEASURED = ("--mode", "pageable,pinned,async,double-buffer,zero-copy")
-BIDIR = ("--direction", "bidir")
 # Still at it after a quarter of an hour, because its samples last a millisecond.
 ENDLESS = (*HOST, "--mode", "pinned", "--size", "64K", "--samples", "1000000", "-t", "4s")
 

@@ -119,13 +119,13 @@ class Pipeline(Case):
         """The stages' rates and shares, and what follows from them."""
         self.assertTrue(result["verified"])
         rate = figure(result, "bandwidth")["median"]
-        rates = [figure(result, f"rate_{stage}") for stage in STAGES]
-        least = min(found["median"] for found in rates if found)
+        rates = {stage: figure(result, f"rate_{stage}") for stage in STAGES}
+        least = min(found["median"] for found in rates.values() if found)
         self.assertAlmostEqual(figure(result, "share_of_bound")["median"] / (rate / least), 1, 9)
-        for stage in STAGES:
-            shares = [figure(result, f"{share}_{stage}") for share in ("busy", "wait")]
-            if all(shares):
-                self.assertLessEqual(sum(share["median"] for share in shares), 1 + 1e-9, stage)
+        self.assertAlmostEqual(figure(result, "gpu_busy")["median"] / (rate / rates["compute"]["median"]), 1, 9)
+        for stage in filter(rates.get, STAGES):
+            busy, wait = (figure(result, f"{what}_{stage}")["median"] for what in ("busy", "wait"))
+            self.assertTrue(0 <= busy and 0 <= wait and busy + wait <= 1 + 1e-9, (stage, busy, wait))
         serial = figure(result, "serial_time")
         self.assertEqual(serial is not None, result["variant"] == "overlapped")
         if serial:

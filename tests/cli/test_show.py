@@ -9,14 +9,13 @@ import os
 import re
 
 import harness
-from harness import (ABOUT_LATENCY, CONTROL, FAKE, FEW, HOST, MODES, RESULTS, Case, Terminal, committed, needs_stand_in,
+from harness import (ABOUT_LATENCY, ASKS_FOR_MORE, CONTROL, FAKE, FEW, HOST, MODES, RESULTS, Case, Terminal, committed, needs_stand_in,
                      stand_in, words_of)
 
 FOREIGN = re.compile(r"/(hold-depth|repeat-[a-z-]+)\.json$")  # of other programs than xferbench
 FILES = [path for path in sorted(glob.glob(f"{RESULTS}/*/*.json")) if not FOREIGN.search(path)]
 PIPED = 100
 SCREEN = 40  # lines
-NEXT = "To compare with another file: measure with --processes 8.\n"  # run says it, and show does not
 
 
 class Show(Case):
@@ -32,7 +31,7 @@ class AsTold(Show):
     """Nothing is lost from what a command prints to what a file has, whatever was measured."""
 
     def assert_shown(self, code, *arguments, **options):
-        told = self.assert_ends(code, *arguments, "--json", "out.json", **options).out.removesuffix(NEXT)
+        told = self.assert_ends(code, *arguments, "--json", "out.json", **options).out.removesuffix(ASKS_FOR_MORE)
         self.assertNotEqual(told, "")
         self.load("out.json")  # holds it against its schema
         self.assertEqual(self.show("out.json"), told)
