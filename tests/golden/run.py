@@ -20,6 +20,7 @@ import sys
 import textwrap
 
 from outcome import FAKE, PROGRAM, files_of, masked, part, run_command, working_folder
+from rows import change_row
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 BASES = (os.path.join(HERE, "bases"), os.path.join(os.path.dirname(os.path.dirname(HERE)), "bench", "results"))
@@ -132,15 +133,22 @@ def documents_of(text, folder):
         first, _, changes = part.partition("\n")
         name, _, numbers = first.partition("#")[0].strip().partition(" n=")
         for lines in repeated(changes, numbers):
-            document = base(name, folder)
+            document, told = base(name, folder), []
             for line in lines.split("\n"):
-                if line.strip() and not line.startswith("#"):
-                    try:
+                told += [line] if line.strip() else []
+                try:
+                    if line == "read":
+                        yield {**{k: v for k, v in document.items() if k != "templates"}, "told": "\n".join(told[:-1])}
+                        told = []
+                    elif line.startswith("row "):
+                        change_row(document, line, Exact)
+                    elif line.strip() and not line.startswith("#"):
                         change(document, line)
-                    except (Wrong, ValueError, KeyError, IndexError) as error:
-                        raise Wrong(f"{line}: {error!r}") from error
-            document.pop("templates", None)
-            yield document
+                except (Wrong, ValueError, KeyError, IndexError) as error:
+                    raise Wrong(f"{line}: {error!r}") from error
+            if told or not lines:
+                document.pop("templates", None)
+                yield document
 
 
 def place_inputs(case, folder):

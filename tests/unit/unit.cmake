@@ -126,7 +126,6 @@ target_sources(test_report_fleet PRIVATE fuzz/check_markup.c)
 # Modes and backends of their own.
 xferbench_add_unit_apart(measure/recorder_stages MODES stages_test line_recorded_test)
 xferbench_add_unit_apart(reading/reading MODES visitor)
-target_sources(test_reading PRIVATE unit/reading/reading_fixture.c)
 xferbench_add_unit_apart(backends/backend_choice BARE)
 
 # NVML, which is opened at run time: read also where CUDA is not built in, from a library that stands in. Alone in its
