@@ -13,8 +13,7 @@ void xb_comparison_count_apart(struct xb_comparison *comparison)
 {
     size_t apart = 0, gating = 0;
     comparison->any_differs = false;
-    for (size_t i = 0; i < comparison->case_count; i++) {
-        const struct xb_compared *compared = &comparison->cases[i];
+    XB_EACH (compared, comparison->cases, comparison->case_count) {
         gating += compared->gates;
         apart += compared->gates && xb_compared_is_apart(comparison, compared);
         comparison->any_differs = comparison->any_differs || !compared->same_settings;
@@ -57,8 +56,7 @@ static struct counts count_all(const struct xb_comparison *comparison)
     struct counts counts = {.worse = "slower", .better = "faster"};
     double share = -1;
     bool one_share = true;
-    for (size_t i = 0; i < comparison->case_count; i++) {
-        const struct xb_compared *compared = &comparison->cases[i];
+    XB_EACH (compared, comparison->cases, comparison->case_count) {
         bool is_indicative = compared->basis == XB_BASIS_INDICATIVE;
         bool is_undecided = compared->outcome == XB_OUTCOME_INCONCLUSIVE;
         bool is_open = is_undecided && compared->basis == XB_BASIS_STATUS;
@@ -140,8 +138,7 @@ static size_t processes_of(const struct xb_comparison *comparison,
 size_t xb_processes_to_decide(const struct xb_comparison *comparison)
 {
     size_t most = comparison->processes_needed;
-    for (size_t i = 0; i < comparison->case_count; i++) {
-        const struct xb_compared *compared = &comparison->cases[i];
+    XB_EACH (compared, comparison->cases, comparison->case_count) {
         if (!compared->gates || compared->basis != XB_BASIS_TEST || compared->cannot_pass ||
             compared->outcome != XB_OUTCOME_INCONCLUSIVE)
             continue;

@@ -315,8 +315,7 @@ static void tell_gpu(struct metrics *metrics, const struct xb_verdict *verdict)
     put(metrics, "width_lanes", NULL, known(xb_verdict_lanes(verdict).width));
     put(metrics, "speed_transfers_per_second", NULL,
         known(xb_verdict_lanes(verdict).speed_gts * 1e9));
-    for (size_t i = 0; i < facts->port_count; i++) {
-        const struct xb_link_port *port = &facts->ports[i];
+    XB_EACH (port, facts->ports, facts->port_count) {
         const char *const severities[] = {"correctable", "nonfatal", "fatal"};
         const uint64_t counts[] = {port->errors.correctable, port->errors.nonfatal,
                                    port->errors.fatal};

@@ -270,8 +270,7 @@ void xb_fleet_name_outliers(struct xb_judging *judging)
     }
     /* By Holm's procedure the next value would be named if it were this unlikely. */
     double next = fmax(alpha, DBL_MIN) / (double)(left > 0 ? left : 1);
-    for (size_t i = 0; i < judgement->sibling_count; i++) {
-        struct xb_fleet_siblings *siblings = &judgement->siblings[i];
+    XB_EACH (siblings, judgement->siblings, judgement->sibling_count) {
         if (!siblings->judged)
             continue;
         double n =

@@ -573,8 +573,7 @@ enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgemen
         write_findings(&view);
         /* Figures with a named GPU come first. */
         for (int named = 1; named >= 0 && verbose; named--)
-            for (size_t i = 0; i < judgement->sibling_count; i++) {
-                const struct xb_fleet_siblings *of = &judgement->siblings[i];
+            XB_EACH (of, judgement->siblings, judgement->sibling_count) {
                 if (of->judged && (of->slow + of->fast > 0) == (named > 0))
                     write_judged(&view, of);
             }
