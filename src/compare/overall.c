@@ -151,12 +151,6 @@ size_t xb_processes_to_decide(const struct xb_comparison *comparison)
     return most;
 }
 
-/* "s" behind a word of which there are so many. */
-static const char *plural(size_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
 /* Adds a sentence to the reason, or what ends one; or to what to do next. */
 #define REASON(...) xb_compare_add(comparison->reason, " ", __VA_ARGS__)
 #define MORE(...) xb_compare_add(comparison->reason, "", __VA_ARGS__)
@@ -195,10 +189,10 @@ static void say_regression(struct xb_comparison *comparison, const struct counts
     size_t slower = counts->slower, all = counts->all;
     size_t broken = counts->by[XB_OUTCOME_REGRESSION] - slower;
     if (slower > 0)
-        REASON("%zu of %zu result%s %s %s by %s or more.", slower, all, plural(all),
+        REASON("%zu of %zu result%s %s %s by %s or more.", slower, all, XB_PLURAL(all),
                slower == 1 ? "is" : "are", counts->worse, counts->threshold);
     if (broken > 0)
-        REASON("%zu of %zu result%s no longer work%s.", broken, all, plural(all),
+        REASON("%zu of %zu result%s no longer work%s.", broken, all, XB_PLURAL(all),
                broken == 1 ? "s" : "");
     const struct xb_compared *worst = counts->worst;
     if (worst == NULL)
@@ -214,7 +208,7 @@ static void say_regression(struct xb_comparison *comparison, const struct counts
 static void say_not_judged(struct xb_comparison *comparison, const struct counts *counts)
 {
     char all[32];
-    snprintf(all, sizeof all, "%zu result%s", counts->all, plural(counts->all));
+    snprintf(all, sizeof all, "%zu result%s", counts->all, XB_PLURAL(counts->all));
     if (counts->apart > 0) {
         REASON("%zu of %s cannot be compared: measured with other settings.", counts->apart, all);
         NEXT("Measure both files with the same settings, or leave those results out (--gate).");
@@ -266,7 +260,7 @@ static void say_open(struct xb_comparison *comparison, const struct counts *coun
     size_t needed = xb_processes_to_decide(comparison);
     if (unsure > 0)
         REASON("%zu of %zu result%s scatter%s too much to tell if %s %s by %s or more.", unsure,
-               counts->all, plural(counts->all), unsure == 1 ? "s" : "",
+               counts->all, XB_PLURAL(counts->all), unsure == 1 ? "s" : "",
                unsure == 1 ? "it is" : "they are", counts->worse, counts->threshold);
     if (unsure > 0 && needed > 0)
         NEXT("Measure again with --processes %zu: probably enough, if change and scatter "
@@ -296,7 +290,7 @@ void xb_judge_overall(struct xb_comparison *comparison)
     } else if (counts.broken > 0) {
         /* More processes mend nothing, but they can tell a higher rate of failures from chance. */
         REASON("%zu of %zu result%s failed, or had wrong data, in processes of both files.",
-               counts.broken, counts.all, plural(counts.all));
+               counts.broken, counts.all, XB_PLURAL(counts.all));
         if (counts.fails_more > 0) {
             REASON("%zu did so more often in the candidate.", counts.fails_more);
             NEXT("Find out why first. More processes may show whether the higher share "

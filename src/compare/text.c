@@ -82,7 +82,7 @@ const char *xb_compare_forbidden(const struct xb_comparison *comparison, struct 
         rows += !comparison->cases[i].same_settings;
     if (rows > 0)
         xb_words_add(words, "%s%zu figure%s measured with other settings", told > 0 ? ", " : ": ",
-                     rows, rows == 1 ? "" : "s");
+                     rows, XB_PLURAL(rows));
     return words->text;
 }
 
@@ -169,8 +169,7 @@ const char *xb_compare_needed(const struct xb_comparison *comparison, struct xb_
         return words->text;
     xb_words_add(words, "too few processes: a figure has %zu in a file, and ", fewest);
     if (needed > 0)
-        xb_words_add(words, "to judge %zu figure%s takes %zu", gating, gating == 1 ? "" : "s",
-                     needed);
+        xb_words_add(words, "to judge %zu figure%s takes %zu", gating, XB_PLURAL(gating), needed);
     else
         xb_words_add(words, "for %zu figures no number is enough", gating);
     return words->text;

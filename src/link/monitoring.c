@@ -128,7 +128,7 @@ static void write_good(FILE *stream, const struct xb_link_report *report)
             high[k] = fmax(high[k], value);
         }
     }
-    fprintf(stream, "%zu GPU%s: ", report->device_count, report->device_count == 1 ? "" : "s");
+    fprintf(stream, "%zu GPU%s: ", report->device_count, XB_PLURAL(report->device_count));
     write_lanes(stream, report);
     for (size_t i = 0; i < 3; i++)
         if (high[i] > 0) {

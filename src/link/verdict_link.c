@@ -459,7 +459,7 @@ static void add_culprit(struct culprits *found, size_t number, bool did_it)
 }
 
 /* For "link%s %s": "link 4", "links 4, 7". */
-#define LINKS(found) (found).count == 1 ? "" : "s", (found).numbers
+#define LINKS(found) XB_PLURAL((found).count), (found).numbers
 
 /* Replays beyond what a healthy link may count. Where its rate is not known, neither is that. */
 static uint64_t excess(const struct xb_nvlink_seen *link)

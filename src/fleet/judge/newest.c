@@ -205,7 +205,7 @@ void xb_fleet_note_lacking(struct xb_judging *judging)
     if (figures > 0)
         XB_NOTE("Some GPUs lack %zu figure%s that most of their model have (first: %.200s, on "
                 "%.64s GPU %u). Was it skipped there?",
-                figures, figures == 1 ? "" : "s", lacks->name != NULL ? lacks->name : "-",
+                figures, XB_PLURAL(figures), lacks->name != NULL ? lacks->name : "-",
                 lacking->node->name, lacking->index);
 }
 

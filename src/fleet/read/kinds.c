@@ -13,11 +13,6 @@
 /* A text that lives as long as the document. */
 #define TEXT(...) xb_arena_print(&doc->texts, __VA_ARGS__)
 
-static bool is_same(const char *left, const char *right)
-{
-    return left != NULL && right != NULL && strcmp(left, right) == 0;
-}
-
 static const char *known(const char *text)
 {
     return text != NULL && text[0] != '\0' ? text : NULL;
@@ -31,8 +26,8 @@ static struct xb_fleet_gpu *add_gpu(struct xb_fleet_document *doc, struct xb_fle
     gpu.pci_bdf = known(gpu.pci_bdf);
     XB_EACH (other, doc->said, doc->gpu_count) {
         bool apart = other->index != gpu.index;
-        gpu.uuid = apart && is_same(other->uuid, gpu.uuid) ? NULL : gpu.uuid;
-        gpu.pci_bdf = apart && is_same(other->pci_bdf, gpu.pci_bdf) ? NULL : gpu.pci_bdf;
+        gpu.uuid = apart && xb_record_same(other->uuid, gpu.uuid) ? NULL : gpu.uuid;
+        gpu.pci_bdf = apart && xb_record_same(other->pci_bdf, gpu.pci_bdf) ? NULL : gpu.pci_bdf;
     }
     gpu.node = doc->node;
     gpu.told = doc->origin.written;
