@@ -258,10 +258,9 @@ static void compare_device(struct search *search, unsigned index)
         /* Devices that ran at the same time shared what is between them and the host: with one more
          * or less of them a figure is another. */
         bool forbids = false;
-        XB_EACH (pair, search->pairs->items, search->pairs->count) {
+        XB_EACH (pair, search->pairs->items, search->pairs->count)
             forbids = forbids || (pair->baseline != NULL && pair->candidate != NULL &&
                                   pair->candidate->simultaneous);
-        }
         add(search, xb_arena_print(search->texts, "device %u", index),
             first[0] != NULL ? first[0]->name : NULL, first[1] != NULL ? first[1]->name : NULL,
             forbids ? FORBIDS : CONTEXT);
@@ -400,10 +399,9 @@ static void find_differences(struct xb_comparison *comparison, struct pairs *pai
         add(&search, before->name, before->value, after != NULL ? after->value : NULL,
             of_stack ? OF_STACK : CONTEXT);
     }
-    XB_EACH (after, candidate->facts, candidate->fact_count) {
+    XB_EACH (after, candidate->facts, candidate->fact_count)
         if (xb_record_fact_find(baseline->facts, baseline->fact_count, after->name) == NULL)
             add(&search, after->name, NULL, after->value, CONTEXT);
-    }
     comparison->comparable = search.forbidding == 0;
 }
 

@@ -122,14 +122,13 @@ void xb_gates_free(struct xb_gates *gates)
 bool xb_gates_pass(const struct xb_gate *gates, size_t count, const struct xb_record_case *test,
                    const struct xb_figure *figure)
 {
-    XB_EACH (gate, gates, count) {
+    XB_EACH (gate, gates, count)
         if ((gate->mode == NULL || strcmp(gate->mode, test->mode) == 0) &&
             (gate->direction == NULL || strcmp(gate->direction, test->direction) == 0) &&
             test->bytes >= gate->least && (gate->most == 0 || test->bytes <= gate->most) &&
             (figure == NULL ||
              (gate->figure == NULL ? figure->gates : strcmp(gate->figure, figure->name) == 0)))
             return true;
-    }
     return false;
 }
 

@@ -448,8 +448,7 @@ void xb_judge_all(struct xb_comparison *comparison)
     comparison->gating_count = tests;
     comparison->processes_needed = xb_rank_values_needed(tests > 0 ? tests : 1, alpha);
     adjust(comparison, tests);
-    XB_EACH (compared, comparison->cases, comparison->case_count) {
+    XB_EACH (compared, comparison->cases, comparison->case_count)
         if (compared->basis == XB_BASIS_TEST)
             judge(compared, compared->gates ? tests : 1, alpha);
-    }
 }

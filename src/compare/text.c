@@ -72,10 +72,9 @@ const char *xb_compare_forbidden(const struct xb_comparison *comparison, struct 
     size_t told = 0, rows = 0;
     xb_words_add(words, "%s",
                  xb_compare_forced(comparison) ? "FORCED: not comparable" : "NOT COMPARABLE");
-    XB_EACH (difference, comparison->differences, comparison->difference_count) {
+    XB_EACH (difference, comparison->differences, comparison->difference_count)
         if (difference->forbids && told++ < most)
             xb_words_add(words, "%s%s", told > 1 ? ", " : ": ", XB_PLAIN_WORD(difference->name));
-    }
     if (told > most)
         xb_words_add(words, " and %zu more", told - most);
     for (size_t i = 0; i < comparison->case_count; i++)
@@ -88,12 +87,11 @@ const char *xb_compare_forbidden(const struct xb_comparison *comparison, struct 
 
 const char *xb_compare_stack(const struct xb_comparison *comparison, struct xb_words *words)
 {
-    XB_EACH (difference, comparison->differences, comparison->difference_count) {
+    XB_EACH (difference, comparison->differences, comparison->difference_count)
         if (difference->of_stack && !difference->forbids)
             xb_words_add(words, "%s%s %s -> %s", words->length > 0 ? ", " : "",
                          XB_PLAIN_WORD(difference->name), XB_PLAIN_WORD(difference->baseline),
                          XB_PLAIN_WORD(difference->candidate));
-    }
     return words->text;
 }
 

@@ -71,8 +71,7 @@ bool xb_finding_is_any(const struct xb_findings *found, const char *const *codes
 
 void xb_findings_print(FILE *stream, const struct xb_findings *found, int width, const char *of)
 {
-    XB_EACH (finding, found->reasons, found->reason_count) {
+    XB_EACH (finding, found->reasons, found->reason_count)
         xb_note_print_in(stream, xb_level_colour(finding->level), xb_level_name(finding->level),
                          width, "%s%s: %s", of, finding->code, finding->text);
-    }
 }

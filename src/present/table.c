@@ -245,11 +245,10 @@ static bool lay_out(struct xb_table *table, size_t room)
         cut_texts(table, room);
     bool fits = width_of_table(table) <= room;
     for (size_t width = LEAST_BAR + 1; fits && width <= MOST_BAR; width++)
-        XB_EACH (column, table->columns, table->column_count) {
+        XB_EACH (column, table->columns, table->column_count)
             if (column->is_bar && !column->is_hidden && column->width < width &&
                 width_of_table(table) < room)
                 column->width = width;
-        }
     return fits;
 }
 

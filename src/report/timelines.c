@@ -152,13 +152,12 @@ void xb_write_timelines(struct xb_page *page, const struct xb_report_document *d
     XB_EACH (drawing, drawings, trace->count) {
         xb_page_table_begin(page, drawing->title,
                             "Thread or stream|#Spans|#At work|#Waiting|#Data");
-        XB_EACH (track, drawing->tracks, drawing->track_count) {
+        XB_EACH (track, drawing->tracks, drawing->track_count)
             if (track->spans > 0)
                 XB_PAGE_CELLS(page, track->name, xb_page_print(page, "%zu", track->spans),
                               share_of(page, drawing, track->work),
                               share_of(page, drawing, track->wait),
                               track->bytes > 0 ? XB_SIZE_TEXT(track->bytes) : NULL);
-        }
         xb_page_table_end(page);
     }
     xb_page_fold_end(page);

@@ -212,7 +212,7 @@ static void write_trend(struct xb_page *page, const struct trend *trend, double 
     xb_page_fold_begin(page, NULL, "Numbers:", "", trend->name);
     xb_page_table_begin(page, trend->name,
                         xb_page_print(page, "Date|#File|#%s|#95 %% interval|Driver", trend->unit));
-    XB_EACH (point, trend->points, trend->count) {
+    XB_EACH (point, trend->points, trend->count)
         XB_PAGE_CELLS(page, XB_REPORT_DATE(point->date), xb_page_print(page, "%zu", point->file),
                       XB_DECIMAL_TEXT(point->value),
                       isfinite(point->low)
@@ -220,7 +220,6 @@ static void write_trend(struct xb_page *page, const struct trend *trend, double 
                                           XB_DECIMAL_TEXT(point->high))
                           : NULL,
                       point->conditions[0]);
-    }
     xb_page_table_end(page);
     xb_page_fold_end(page);
 }

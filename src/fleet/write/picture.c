@@ -36,10 +36,9 @@ static size_t find_values(const struct xb_fleet *fleet, const struct xb_fleet_fi
     for (size_t i = 0; i < fleet->value_count; i++)
         most += fleet->values[i].figure == figure;
     struct value *all = *values = xb_arena_new(memory, most * sizeof *all);
-    XB_EACH (value, fleet->values, fleet->value_count) {
+    XB_EACH (value, fleet->values, fleet->value_count)
         if (value->figure == figure)
             all[count++] = (struct value){.value = value, .dot = {.value = value->value / size}};
-    }
     qsort(all, count, sizeof *all, by_pair);
     for (size_t i = 0; i < count; i++) {
         const struct xb_fleet_node *node = all[i].value->gpu->node;

@@ -571,10 +571,9 @@ enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgemen
         write_findings(&view);
         /* Figures with a named GPU come first. */
         for (int named = 1; named >= 0 && verbose; named--)
-            XB_EACH (of, judgement->siblings, judgement->sibling_count) {
+            XB_EACH (of, judgement->siblings, judgement->sibling_count)
                 if (of->judged && (of->slow + of->fast > 0) == (named > 0))
                     write_judged(&view, of);
-            }
         write_unjudged(&view);
         if (judgement->note_count > 0)
             fputc('\n', stream);
