@@ -390,8 +390,7 @@ static void print_predictions(FILE *stream, const struct xb_predictions *all)
     double cpu = all->job.cpu_time;
     double longest = cpu;
     size_t count = 0;
-    for (int i = 0; i < XB_STRATEGIES; i++) {
-        const struct xb_prediction *one = &all->each[i];
+    XB_EACH (one, all->each, XB_STRATEGIES) {
         size_t at = count;
         if (!xb_strategy_is_asked(&all->job, one->strategy))
             continue;
