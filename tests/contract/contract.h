@@ -35,6 +35,7 @@ void must(enum xb_status status, const struct xb_error *error);
 
 int set_up(void **state);
 int tear_down(void **state);
+#undef TEST
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 /* Enqueues filling all of f->there; compares its first bytes with `pattern`. */
