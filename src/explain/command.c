@@ -191,7 +191,8 @@ static int find_needs(const struct xb_profiles *profiles, struct xb_job *job)
     int device = -1;
     *job = (struct xb_job){.in = 1 << 20, .out = 1 << 20, .times = 1, .memory = XB_JOB_PINNED};
     for (size_t i = 0; i < profiles->count; i++)
-        XB_EACH (deed, profiles->items[i].activities, profiles->items[i].count) {
+        for (size_t k = 0; k < profiles->items[i].count; k++) {
+            const struct xb_activity *deed = &profiles->items[i].activities[k];
             device = device < 0 ? deed->device : device;
             if (deed->way == XB_WAY_TO_GPU || deed->way == XB_WAY_BACK) {
                 uint64_t *most = deed->way == XB_WAY_TO_GPU ? &job->in : &job->out;
