@@ -176,9 +176,8 @@ static void say_refused(struct xb_comparison *comparison, const struct counts *c
         return;
     }
     REASON("The files were not measured under the same conditions.");
-    for (size_t i = 0; i < comparison->difference_count; i++)
-        by_strict = by_strict &&
-                    (!comparison->differences[i].forbids || comparison->differences[i].of_stack);
+    XB_EACH (difference, comparison->differences, comparison->difference_count)
+        by_strict = by_strict && (!difference->forbids || difference->of_stack);
     NEXT("%s", by_strict ? "Without --strict they are compared."
                          : "Measure both files under the same conditions; --force compares them "
                            "anyway.");

@@ -352,10 +352,10 @@ static void print_differences(const struct out *out)
         print_conditions(out, false);
         return;
     }
-    for (size_t i = 0; i < comparison->difference_count; i++)
-        if (xb_compare_is_listed(&comparison->differences[i], false))
+    XB_EACH (difference, comparison->differences, comparison->difference_count)
+        if (xb_compare_is_listed(difference, false))
             xb_words_add(&words, "%s%s", words.length > 0 ? ", " : "",
-                         XB_PLAIN_WORD(comparison->differences[i].name));
+                         XB_PLAIN_WORD(difference->name));
     fputc('\n', out->stream);
     xb_note_print(out->stream, "differ", LABEL, "%s (--verbose)", words.text);
 }
