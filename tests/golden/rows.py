@@ -41,7 +41,8 @@ def set_member(row, name, text, number):
         value = text
     name = SHORT.get(name, name)
     if name in TEMPLATES["figures"]:
-        set_figure(row, {"name": name, **TEMPLATES["figures"][name], **copy.deepcopy(TEMPLATES["figure"])}, text, number)
+        figure = {"name": name, **TEMPLATES["figures"][name], **TEMPLATES["figure"]}
+        set_figure(row, figure, text, number)
     elif name in row:
         row[name] = value
         if name == "bytes":
