@@ -140,7 +140,7 @@ def documents_of(text, folder):
         for lines in repeated(changes, numbers):
             document, told = base(name, folder), []
             for line in lines.split("\n"):
-                told += [line] if line.strip() else []
+                told += textwrap.wrap(line, WIDTH, subsequent_indent="    ", break_long_words=False)
                 try:
                     if line == "read":
                         yield {**{k: v for k, v in document.items() if k != "templates"}, "told": "\n".join(told[:-1])}
