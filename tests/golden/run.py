@@ -121,6 +121,9 @@ def base(name, folder):
         if os.path.isfile(path):
             with open(path, encoding="utf-8") as file:
                 return parse(file.read())
+        if os.path.isfile(path + ".from"):
+            with open(path + ".from", encoding="utf-8") as file:
+                return next(documents_of(file.read(), folder))
     raise Wrong(f"there is no base {name}")
 
 
