@@ -56,6 +56,11 @@ def flat(value):
     return value if isinstance(value, Exact) else json.dumps(value, ensure_ascii=False)
 
 
+def filled(text, first, indent):
+    return textwrap.fill(text, WIDTH, initial_indent=first, subsequent_indent=indent, break_long_words=False,
+                         break_on_hyphens=False)
+
+
 def pretty(value, indent=""):
     """As JSON: in a line what fits into it."""
     line = flat(value)
@@ -63,9 +68,7 @@ def pretty(value, indent=""):
         return line
     inner = indent + "  "
     if not any(isinstance(v, (dict, list)) for v in value) and isinstance(value, list):
-        filled = textwrap.fill(flat(value)[1:-1], WIDTH, initial_indent=inner, subsequent_indent=inner,
-                               break_long_words=False, break_on_hyphens=False)
-        return f"[\n{filled}\n{indent}]"
+        return f"[\n{filled(flat(value)[1:-1], inner, inner)}\n{indent}]"
     if isinstance(value, dict):
         rows = [f"{inner}{json.dumps(k, ensure_ascii=False)}: {pretty(v, inner)}" for k, v in value.items()]
         return "{\n" + ",\n".join(rows) + f"\n{indent}}}"
@@ -174,7 +177,14 @@ def picked(text, paths):
     document = parse(text.decode())
     rows = []
     for path in paths:
-        rows += [f"{path}:", *(f"  {pretty(holder[key], '  ')}" for holder, key in places(document, path))]
+        values = [holder[key] for holder, key in places(document, path)]
+        line = f"{path}: {' '.join(map(flat, values))}"
+        if len(line) <= WIDTH or len(values) == 1:
+            rows.append(f"{path}: {' '.join(map(pretty, values))}")
+        elif any(isinstance(value, (dict, list)) for value in values):
+            rows += [f"{path}:", *(f"  {pretty(value, '  ')}" for value in values)]
+        else:
+            rows.append(filled(line, "", "  "))
     return ("\n".join(rows) + "\n").encode()
 
 
