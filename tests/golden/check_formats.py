@@ -62,7 +62,8 @@ def format_of(words, part, text):
         return "json"
     if part.endswith(".csv") or (part == "stdout" and words[-2:] == ["--csv", "-"]):
         return "csv"
-    return words[words.index("--format") + 1] if "--format" in words and part == "stdout" else "table"
+    formatted = "--format" in words and part in ("stdout", *words[words.index("--format"):])
+    return words[words.index("--format") + 1] if formatted else "table"
 
 
 # ---- each format ----

@@ -225,7 +225,7 @@ def outcome(build, case):
         for name, text in files_of(folder).items():
             if inputs.get(name) != text:
                 parts.append(shown(name, text))
-    return masked(b"".join(parts))
+    return masked(b"".join(parts).replace(build.encode(), b"BUILD"))
 
 
 def difference(build, case, update):
