@@ -32,6 +32,11 @@ class Exact(str):
     """A number, digit by digit as it was written."""
 
 
+def rounded(number):
+    """The same to 12 digits: the last ones are those of a library's or a processor's arithmetic."""
+    return Exact(number if len(number) < 14 else f"{float(number):.12g}")
+
+
 class Wrong(Exception):
     """What is wrong in a case's files."""
 
@@ -44,8 +49,8 @@ def object_of(pairs):
     return value
 
 
-def parse(text):
-    return json.loads(text, parse_float=Exact, parse_int=Exact, object_pairs_hook=object_of)
+def parse(text, number=Exact):
+    return json.loads(text, parse_float=number, parse_int=Exact, object_pairs_hook=object_of)
 
 
 def flat(value):
@@ -56,11 +61,6 @@ def flat(value):
     return value if isinstance(value, Exact) else json.dumps(value, ensure_ascii=False)
 
 
-def filled(text, first, indent):
-    return textwrap.fill(text, WIDTH, initial_indent=first, subsequent_indent=indent, break_long_words=False,
-                         break_on_hyphens=False)
-
-
 def pretty(value, indent=""):
     """As JSON: in a line what fits into it."""
     line = flat(value)
@@ -68,7 +68,9 @@ def pretty(value, indent=""):
         return line
     inner = indent + "  "
     if not any(isinstance(v, (dict, list)) for v in value) and isinstance(value, list):
-        return f"[\n{filled(flat(value)[1:-1], inner, inner)}\n{indent}]"
+        filled = textwrap.fill(flat(value)[1:-1], WIDTH, initial_indent=inner, subsequent_indent=inner,
+                               break_long_words=False, break_on_hyphens=False)
+        return f"[\n{filled}\n{indent}]"
     if isinstance(value, dict):
         rows = [f"{inner}{json.dumps(k, ensure_ascii=False)}: {pretty(v, inner)}" for k, v in value.items()]
         return "{\n" + ",\n".join(rows) + f"\n{indent}}}"
@@ -166,7 +168,7 @@ def place_inputs(case, folder):
 def part_of(name, text):
     """A part of what is expected: JSON for people, any other text as it is, nothing where there is none."""
     try:
-        text = (pretty(parse(text.decode())) + "\n").encode() if text.lstrip()[:1] in (b"{", b"[") else text
+        text = (pretty(parse(text.decode(), rounded)) + "\n").encode() if text.lstrip()[:1] in (b"{", b"[") else text
     except ValueError:
         pass
     return part(name, text.removesuffix(b"\n") if text.endswith(b"\n") else text + b"\n(no newline at the end)")
@@ -174,17 +176,10 @@ def part_of(name, text):
 
 def picked(text, paths):
     """Only these members of a document."""
-    document = parse(text.decode())
+    document = parse(text.decode(), rounded)
     rows = []
     for path in paths:
-        values = [holder[key] for holder, key in places(document, path)]
-        line = f"{path}: {' '.join(map(flat, values))}"
-        if len(line) <= WIDTH or len(values) == 1:
-            rows.append(f"{path}: {' '.join(map(pretty, values))}")
-        elif any(isinstance(value, (dict, list)) for value in values):
-            rows += [f"{path}:", *(f"  {pretty(value, '  ')}" for value in values)]
-        else:
-            rows.append(filled(line, "", "  "))
+        rows += [f"{path}:", *(f"  {pretty(holder[key], '  ')}" for holder, key in places(document, path))]
     return ("\n".join(rows) + "\n").encode()
 
 
